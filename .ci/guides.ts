@@ -56,8 +56,8 @@ function renderGuide(file: string, name: string, files: ReadonlyMap<string, stri
       html: (html) => (/^<!--[^]*-->\s*$/.test(html) ? '' : refuse(`HTML is not allowed: ${html}`)),
       image: (href) => refuse(`images are not allowed: ${href ?? ''}`),
       link: (href, _title, html) => `<a href="${address(href, file, files, refuse)}">${html}</a>`,
-      table: (head, body) =>
-        `<div class="wide"><table><thead>${head}</thead><tbody>${body}</tbody></table></div>\n`,
+      table: (header, body) =>
+        `<div class="wide"><table><thead>${header}</thead><tbody>${body}</tbody></table></div>\n`,
       tablecell: (html, { header }) =>
         header ? `<th scope="col">${html}</th>` : `<td>${html}</td>`,
     },

@@ -41,7 +41,7 @@ function blocksOf(token: Token, depth: number): Block[] {
       return [
         {
           kind: 'table',
-          head: token.header.map(({ tokens }: Tokens.TableCell) => inline(tokens)),
+          header: token.header.map(({ tokens }: Tokens.TableCell) => inline(tokens)),
           rows: token.rows.map((row: Tokens.TableCell[]) =>
             row.map(({ tokens }) => inline(tokens)),
           ),

@@ -29,9 +29,9 @@ const LARGE_BODY_BYTES = 400 * 1024;
 const SSE_EVENTS = 200;
 const SLOW_EVENTS = 20;
 /** What a messages stream has besides its text: start and stop of message and block, usage, a ping. */
-const MESSAGE_FRAME_EVENTS = 6;
+const MESSAGE_ENVELOPE_EVENTS = 6;
 /** What a chat stream has besides: role, end, `[DONE]`. */
-const CHAT_FRAME_EVENTS = 3;
+const CHAT_ENVELOPE_EVENTS = 3;
 /** svc asks for the usage of a chat stream, and every event but `[DONE]` then has this. */
 const NO_USAGE = '"usage":null,';
 
@@ -85,7 +85,7 @@ export const workloads: readonly Workload[] = [
     headers: { ...HEADERS, [SCENARIO]: `burst count=${SSE_EVENTS}` },
     body: bodyOf(JSON_BODY_BYTES, true),
     connections: 16,
-    events: SSE_EVENTS + MESSAGE_FRAME_EVENTS,
+    events: SSE_EVENTS + MESSAGE_ENVELOPE_EVENTS,
   },
   {
     name: 'sse-burst-chat',
@@ -94,8 +94,8 @@ export const workloads: readonly Workload[] = [
     headers: { ...CHAT_HEADERS, [SCENARIO]: `burst count=${SSE_EVENTS}` },
     body: chatBodyOf(JSON_BODY_BYTES, true),
     connections: 16,
-    events: SSE_EVENTS + CHAT_FRAME_EVENTS,
-    addedBytes: NO_USAGE.length * (SSE_EVENTS + CHAT_FRAME_EVENTS - 1),
+    events: SSE_EVENTS + CHAT_ENVELOPE_EVENTS,
+    addedBytes: NO_USAGE.length * (SSE_EVENTS + CHAT_ENVELOPE_EVENTS - 1),
   },
   {
     name: 'sse-spaced',
@@ -105,7 +105,7 @@ export const workloads: readonly Workload[] = [
     body: bodyOf(JSON_BODY_BYTES, true),
     connections: 48,
     rate: 23,
-    events: SSE_EVENTS + MESSAGE_FRAME_EVENTS,
+    events: SSE_EVENTS + MESSAGE_ENVELOPE_EVENTS,
     length: 2,
   },
   {
@@ -125,7 +125,7 @@ export const workloads: readonly Workload[] = [
     body: bodyOf(JSON_BODY_BYTES, true),
     connections: 400,
     rate: 80,
-    events: SLOW_EVENTS + MESSAGE_FRAME_EVENTS,
+    events: SLOW_EVENTS + MESSAGE_ENVELOPE_EVENTS,
     length: 2,
   },
 ];

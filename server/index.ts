@@ -226,7 +226,7 @@ function openFront(
   const handlers: ListenerHandlers = {
     turn: services.turn,
     handle: (request, response) => app.handle(request, response),
-    upgrade: (request, socket, head) => door.upgrade(request, socket, head),
+    upgrade: (request, socket, firstBytes) => door.upgrade(request, socket, firstBytes),
     newId,
   };
   return { app, door, handlers };

@@ -7,17 +7,17 @@ import { dirname } from 'node:path';
  * what is there already, of whatever kind, is left alone. Throws what the disk says.
  */
 export function makeFolders(folder: string): boolean {
-  const first = attempt(folder);
+  const first = tryFolder(folder);
   if (first !== 'no parent') return first === 'made';
   const parent = dirname(folder);
   if (parent !== folder) makeFolders(parent);
-  const second = attempt(folder);
+  const second = tryFolder(folder);
   if (second !== 'no parent') return second === 'made';
   const message = `no folder can be made in ${parent}`;
   throw Object.assign(new Error(message), { code: 'ENOTSUP', path: folder });
 }
 
-function attempt(folder: string): 'made' | 'there' | 'no parent' {
+function tryFolder(folder: string): 'made' | 'there' | 'no parent' {
   try {
     mkdirSync(folder, { mode: 0o700 });
     return 'made';

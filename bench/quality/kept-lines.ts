@@ -12,7 +12,7 @@ import {
 } from '../../stages/compress/conversation/conversation.ts';
 import type { ConversationBlock } from '../../stages/compress/conversation/blocks.ts';
 import { unpackSigns } from '../../stages/compress/diff/signs.ts';
-import { unpackFrames } from '../../stages/compress/trace/pack-frames.ts';
+import { unpackStack } from '../../stages/compress/trace/pack-stack.ts';
 import { ungroupGrep } from '../../stages/compress/grep/group-grep.ts';
 import { unnameHits } from '../../stages/compress/grep/same-hits.ts';
 import { decodeJson } from '../../stages/compress/json/decode.ts';
@@ -67,7 +67,7 @@ export function keptLines(
 
 /** Undoes what the classes do; references and line numbers are back already. */
 function decode(text: string): string {
-  const { head, body: named, tail } = openEnvelope(text);
+  const { prefix, body: named, suffix } = openEnvelope(text);
   const body = unnameHits(named) ?? named;
   const json = readJson(body);
   const lossless =
@@ -76,8 +76,8 @@ function decode(text: string): string {
     unfoldListing(body) ??
     ungroupGrep(body) ??
     (json === undefined ? body : printCompact(json));
-  const frames = unpackFrames(lossless) ?? lossless;
-  return head + unpackSigns(unfoldRepeats(addStamps(frames))) + tail;
+  const frames = unpackStack(lossless) ?? lossless;
+  return prefix + unpackSigns(unfoldRepeats(addStamps(frames))) + suffix;
 }
 
 const STAMPS = /^\[svc lines that begin like a time stamp had "(.+)" before them\]$/;

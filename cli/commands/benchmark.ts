@@ -73,7 +73,7 @@ class Benchmark extends Command<CliContext> {
 
   private showAll(results: readonly BodyLatency[]): void {
     const { context } = this;
-    const head = [
+    const header = [
       'body',
       '>size',
       '>without p50',
@@ -86,7 +86,7 @@ class Benchmark extends Command<CliContext> {
     ];
     printTable(
       context,
-      head,
+      header,
       results.map(({ name, bodyBytes, direct, proxied, addedP50, addedFirstP50, failed }) => [
         name,
         `${(bodyBytes / 1024).toFixed(1)} KB`,

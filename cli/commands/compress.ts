@@ -78,7 +78,7 @@ class PreviewFile extends Command<CliContext> {
     const rows = view.previewRows(preview, this.all, colors);
     if (rows.length > 0) {
       const { printTable } = await import('../screen/table.ts');
-      printTable(context, view.previewHead, rows);
+      printTable(context, view.previewHeader, rows);
       print(context);
     }
     const untouched = this.all ? undefined : view.untouchedLine(preview);
@@ -195,7 +195,7 @@ class Diff extends Command<CliContext> {
 
   private async print(lost: LostRequest): Promise<void> {
     const { context } = this;
-    const [{ lostHead, lostRows, blockTitle }, { totalPairs }, { lineDiff }, { printTable }] =
+    const [{ lostHeader, lostRows, blockTitle }, { totalPairs }, { lineDiff }, { printTable }] =
       await Promise.all([
         import('../preview/lost.ts'),
         import('../preview/preview.ts'),
@@ -210,7 +210,7 @@ class Diff extends Command<CliContext> {
       `${colors.bold(lost.requestId)}${model}: ${changed}${colors.dim(`, tokens counted by ${lost.tokenizer}`)}`,
     );
     print(context);
-    printTable(context, lostHead, lostRows(lost, colors));
+    printTable(context, lostHeader, lostRows(lost, colors));
     print(context);
     for (const line of pairs(colors, totalPairs(lost.total))) print(context, line);
     const lines = lost.blocks.flatMap((block) => [

@@ -48,9 +48,9 @@ class Demo extends Command<CliContext> {
 
   private show(session: Loopback['session'], played: readonly PlayedTurn[], lanes: Json): void {
     const { context } = this;
-    for (const { head, rows } of [demoTable(played), stageTable(played), laneTable(lanes)]) {
+    for (const { header, rows } of [demoTable(played), stageTable(played), laneTable(lanes)]) {
       print(context);
-      printTable(context, head, rows);
+      printTable(context, header, rows);
     }
     const colors = colorsFor(context.stdout, context.env);
     for (const line of demoLines(session.model, played, colors, context.program))

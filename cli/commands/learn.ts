@@ -116,7 +116,7 @@ async function printStatus(context: CliContext, status: LearnedStatus): Promise<
   const colors = colorsFor(context.stdout, context.env);
   if (patterns.length > 0) {
     const left = new Set(applied?.skip.map((one) => JSON.stringify(one)));
-    const head = ['output of', 'class', 'mode', '>blocks', '>saved', 'in new conversations'];
+    const header = ['output of', 'class', 'mode', '>blocks', '>saved', 'in new conversations'];
     const rows = patterns.map(({ mode, kind, toolName, samples, saved, wouldSkip }) => {
       const isLeft = left.has(JSON.stringify({ mode, kind, toolName }));
       const plan = wouldSkip ? colors.yellow('`svc learn apply` skips it') : 'compressed';
@@ -129,7 +129,7 @@ async function printStatus(context: CliContext, status: LearnedStatus): Promise<
         isLeft ? 'left alone' : plan,
       ];
     });
-    printTable(context, head, rows);
+    printTable(context, header, rows);
   }
   if (models.length > 0) {
     print(context);

@@ -37,7 +37,7 @@ class ListPricing extends Command<CliContext> {
       return 0;
     }
     const { printTable } = await import('../screen/table.ts');
-    const head = ['vendor', 'model', '>in', '>out', '>cache read', '>cache write', '>context'];
+    const header = ['vendor', 'model', '>in', '>out', '>cache read', '>cache write', '>context'];
     const rows = lines.map((line) => [
       line.vendor,
       line.model,
@@ -47,7 +47,7 @@ class ListPricing extends Command<CliContext> {
       usd(line.cacheWriteUsdPer1m),
       figure(line.contextWindow),
     ]);
-    printTable(context, head, rows);
+    printTable(context, header, rows);
     return 0;
   }
 

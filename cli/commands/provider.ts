@@ -97,14 +97,14 @@ class ListModels extends Command<CliContext> {
     if (models.length === 0) note(context, `${this.provider} lists no models.`);
     else {
       const { printTable } = await import('../screen/table.ts');
-      const head = ['model', '>context', '>in $/1M', '>out $/1M'];
+      const header = ['model', '>context', '>in $/1M', '>out $/1M'];
       const rows = models.map((model) => [
         model.id,
         figure(model.contextWindow),
         usd(model.inputUsdPer1m),
         usd(model.outputUsdPer1m),
       ]);
-      printTable(context, head, rows);
+      printTable(context, header, rows);
     }
     return 0;
   }

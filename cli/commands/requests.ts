@@ -6,7 +6,7 @@ import type { LedgerRow } from '../../stages/ledger/row.ts';
 import type { CliCommand, CliContext } from '../context.ts';
 import { spanOf, spanOptions, spanText, wholeNumber, withLedger } from '../ledger.ts';
 import { colorsFor, print, printJson } from '../screen/output.ts';
-import { recentHead, recentRow } from '../screen/recent.ts';
+import { recentHeader, recentRow } from '../screen/recent.ts';
 
 const OUTCOMES = ['ok', 'error', 'cancelled', 'partial'] as const;
 const EVERY_MS = 500;
@@ -80,7 +80,7 @@ class Requests extends Command<CliContext> {
   }
 
   /** Prints rows as they are, oldest first; `withHead` once. */
-  async #print(rows: readonly LedgerRow[], withHead: boolean): Promise<void> {
+  async #print(rows: readonly LedgerRow[], withHeader: boolean): Promise<void> {
     const { recentJson } = await import('../../stages/ledger/report.ts');
     if (this.json) {
       for (const row of rows) this.context.stdout.write(`${JSON.stringify(recentJson(row))}\n`);
@@ -89,7 +89,7 @@ class Requests extends Command<CliContext> {
     const { printTable } = await import('../screen/table.ts');
     const nowMs = this.context.clock.wallMs();
     const cells = rows.map((row) => recentRow(recentJson(row), nowMs));
-    if (withHead) printTable(this.context, recentHead(nowMs), cells);
+    if (withHeader) printTable(this.context, recentHeader(nowMs), cells);
     else for (const row of cells) print(this.context, row.join('  '));
   }
 

@@ -182,9 +182,9 @@ async function printSavings(
   const { printTable } = await import('../screen/table.ts');
   const { laneTable } = await import('../screen/lanes.ts');
   print(context);
-  const { head: laneHead, rows: laneRows } = laneTable((report['lanes'] ?? {}) as Json);
-  printTable(context, laneHead, laneRows);
-  const head = ['>requests', '>tokens saved', '>worth'];
+  const { header: laneHeader, rows: laneRows } = laneTable((report['lanes'] ?? {}) as Json);
+  printTable(context, laneHeader, laneRows);
+  const header = ['>requests', '>tokens saved', '>worth'];
   for (const [title, name] of [
     ['model', 'savings_by_model'],
     ['day (UTC)', 'savings_by_date_7d'],
@@ -194,7 +194,7 @@ async function printSavings(
     print(context);
     printTable(
       context,
-      [title, ...head],
+      [title, ...header],
       groups.map(([key, group]) => [
         key,
         figure(group['requests']),

@@ -43,20 +43,20 @@ class Status extends Command<CliContext> {
     for (const line of statusLines(status, colors)) print(context, line);
     if (status.recent.length > 0) {
       const { printTable } = await import('../screen/table.ts');
-      const { recentHead, recentRow } = await import('../screen/recent.ts');
+      const { recentHeader, recentRow } = await import('../screen/recent.ts');
       print(context);
       const nowMs = context.clock.wallMs();
       const rows = status.recent.slice(0, 8).map((row) => recentRow(row, nowMs));
-      printTable(context, recentHead(nowMs), rows);
+      printTable(context, recentHeader(nowMs), rows);
     }
     if (status.retries.length > 0) {
       const { printTable } = await import('../screen/table.ts');
-      const { retryHead, retryRow } = await import('../screen/retries.ts');
+      const { retryHeader, retryRow } = await import('../screen/retries.ts');
       print(context);
       print(context, 'Newest retries; `/trace/<id>` shows every attempt');
       const nowMs = context.clock.wallMs();
       const rows = status.retries.slice(0, 5).map((retry) => retryRow(retry, nowMs));
-      printTable(context, retryHead(nowMs), rows);
+      printTable(context, retryHeader(nowMs), rows);
     }
     if (!this.tipCache) return;
     const { printPromptCache } = await import('../screen/prompt-cache.ts');

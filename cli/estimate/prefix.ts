@@ -12,7 +12,7 @@ import type { SessionFlags } from './sessions.ts';
 const SPAN_MS = 30 * 86_400_000;
 /** Tools that are listed. */
 const MAX_LISTED = 40;
-const HEAD = [
+const HEADER = [
   'client',
   'tool',
   '>tokens',
@@ -103,7 +103,7 @@ async function printPrefix(
   print(context);
   if (tools.length > 0) {
     const { printTable } = await import('../screen/table.ts');
-    printTable(context, HEAD, tools.slice(0, MAX_LISTED).map(row));
+    printTable(context, HEADER, tools.slice(0, MAX_LISTED).map(row));
     if (tools.length > MAX_LISTED)
       print(context, `and ${counted(tools.length - MAX_LISTED, 'tool')} more (--json has all)`);
     print(context);

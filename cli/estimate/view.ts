@@ -7,7 +7,7 @@ import type { CliContext } from '../context.ts';
 import { colorsFor, counted, dollars, figure, percent, print } from '../screen/output.ts';
 import { noteFailed } from './sessions.ts';
 
-const HEAD = [
+const HEADER = [
   'sessions of',
   '>requests each',
   '>n',
@@ -31,7 +31,7 @@ export async function printEstimate(
   print(context, colors.bold('What svc would have saved of the input on these sessions'));
   print(context);
   const { printTable } = await import('../screen/table.ts');
-  printTable(context, HEAD, report.groups.map(row));
+  printTable(context, HEADER, report.groups.map(row));
   print(context);
   for (const line of [...knownOf(report, options), ...notKnown(report)])
     print(context, `${colors.dim('–')} ${line}`);

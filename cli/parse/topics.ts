@@ -11,7 +11,7 @@ export type Block =
   | { readonly kind: 'code'; readonly depth: number; readonly lines: readonly string[] }
   | {
       readonly kind: 'table';
-      readonly head: readonly string[];
+      readonly header: readonly string[];
       readonly rows: readonly (readonly string[])[];
     };
 
@@ -38,7 +38,7 @@ export async function printTopic({ blocks }: Topic, context: CliContext): Promis
     const before = blocks[at - 1];
     if (before !== undefined && !(before.kind === 'item' && block.kind === 'item')) print(context);
     if (block.kind === 'heading') print(context, colors.bold(block.text));
-    else if (block.kind === 'table') printTable(context, block.head, block.rows);
+    else if (block.kind === 'table') printTable(context, block.header, block.rows);
     else if (block.kind === 'code')
       for (const line of block.lines) print(context, `${space(block.depth + 1)}${line}`.trimEnd());
     else if (block.kind === 'item')

@@ -59,11 +59,11 @@ function shortened(lines: readonly string[], most = MOST_LINES): string[] {
     const run = lines.slice(at, end);
     if (run.length <= most) out.push(...run);
     else {
-      const head = Math.ceil(most / 2);
-      const tail = most - head;
+      const first = Math.ceil(most / 2);
+      const tail = most - first;
       const left = run.length - most;
       const what = sign === '-' ? 'removed' : sign === '+' ? 'new' : 'equal';
-      out.push(...run.slice(0, head), `… ${left} more ${what} lines; --full shows them`);
+      out.push(...run.slice(0, first), `… ${left} more ${what} lines; --full shows them`);
       out.push(...run.slice(run.length - tail));
     }
     at = end;

@@ -63,7 +63,7 @@ export async function readLost(home: string, id: string | undefined): Promise<Lo
   return { requestId, model, tokenizer: counter.family, blocks, total };
 }
 
-export const lostHead = ['>#', 'id', 'block', 'class', '>before', '>after', '>saved', 'how'];
+export const lostHeader = ['>#', 'id', 'block', 'class', '>before', '>after', '>saved', 'how'];
 
 /** A row for each changed block. */
 export function lostRows({ blocks }: LostRequest, colors: Colors): string[][] {

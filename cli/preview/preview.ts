@@ -90,7 +90,7 @@ export function previewHeading(preview: Preview, file: string, colors: Colors): 
   );
 }
 
-export const previewHead = ['>#', 'block', 'class', '>before', '>after', '>saved', 'how'];
+export const previewHeader = ['>#', 'block', 'class', '>before', '>after', '>saved', 'how'];
 
 /** A row for every block that compression looked at, or for every block. */
 export function previewRows(preview: Preview, all: boolean, colors: Colors): string[][] {

@@ -109,12 +109,12 @@ export function claimHome(
     flags: how.flags,
   };
   const path = pidFile(home);
-  for (let attempt = 0; ; attempt += 1) {
+  for (let round = 0; ; round += 1) {
     try {
       createPrivateFile(path, JSON.stringify(instance));
       break;
     } catch (thrown) {
-      if (!isSvcError(thrown) || thrown.kind !== 'conflict' || attempt === 3) throw thrown;
+      if (!isSvcError(thrown) || thrown.kind !== 'conflict' || round === 3) throw thrown;
       const other = runningInstance(home);
       if (other !== undefined) throw alreadyRuns(other);
       setAside(path);

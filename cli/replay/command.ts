@@ -20,10 +20,10 @@ import { lineDiff } from '../preview/line-diff.ts';
 import { capturesIn, capturesNamed, keptCaptures } from './captures.ts';
 import {
   captureJson,
-  compareHead,
+  compareHeader,
   compareJson,
   compareRow,
-  listHead,
+  listHeader,
   listJson,
   listRow,
   pairsOf,
@@ -56,7 +56,7 @@ class List extends Command<CliContext> {
       const nowMs = context.clock.wallMs();
       printTable(
         context,
-        listHead(nowMs),
+        listHeader(nowMs),
         records.map((record) => listRow(record, nowMs)),
       );
     }
@@ -276,7 +276,7 @@ class Run extends Command<CliContext> {
     const { printTable } = await import('../screen/table.ts');
     printTable(
       context,
-      compareHead,
+      compareHeader,
       comparisons.map((comparison) => compareRow(comparison, colors)),
     );
     for (const [index, { id, differences }] of comparisons.entries()) {

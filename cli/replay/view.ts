@@ -8,7 +8,7 @@ import { dollars, figure } from '../screen/output.ts';
 import type { Colors } from '../screen/output.ts';
 import { shortId } from '../request-id.ts';
 
-export function listHead(nowMs: number): string[] {
+export function listHeader(nowMs: number): string[] {
   const time = `time (${zoneName(nowMs)})`;
   return ['id', time, 'model', 'status', '>tokens', '>tries', '>bytes', 'session'];
 }
@@ -98,7 +98,7 @@ export function pairsOf(headers: readonly string[]): (readonly [string, string])
   return found;
 }
 
-export const compareHead = [
+export const compareHeader = [
   'id',
   'model',
   'answer',

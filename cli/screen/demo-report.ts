@@ -22,7 +22,7 @@ interface Stage {
   readonly ms: number;
 }
 
-const TOKEN_HEADS = ['>in', '>sent', '>saved', '>out', '>cost'];
+const TOKEN_HEADERS = ['>in', '>sent', '>saved', '>out', '>cost'];
 
 /** A row a request: what happened, tokens, cost; how it ended where one did not end well. */
 export function demoTable(turns: readonly PlayedTurn[]) {
@@ -36,7 +36,7 @@ export function demoTable(turns: readonly PlayedTurn[]) {
     dollars(row['cost']),
     ...(isAllOk ? [] : [String(row['outcome'])]),
   ]);
-  return { head: ['turn', ...TOKEN_HEADS, ...(isAllOk ? [] : ['outcome'])], rows };
+  return { header: ['turn', ...TOKEN_HEADERS, ...(isAllOk ? [] : ['outcome'])], rows };
 }
 
 /** A row a stage: its median and longest time in milliseconds, and what it does. */
@@ -48,7 +48,7 @@ export function stageTable(turns: readonly PlayedTurn[]) {
     const middle = sorted[Math.floor(sorted.length / 2)];
     return [name, milliseconds(middle), milliseconds(sorted.at(-1)), stageWords(name)];
   });
-  return { head: ['stage', '>median ms', '>most ms', ''], rows };
+  return { header: ['stage', '>median ms', '>most ms', ''], rows };
 }
 
 /** Totals, and where to go next. */

@@ -56,8 +56,8 @@ export function wrap(text: string, columns: number): string[] {
 
 /** Where the continuation of a line starts. */
 function hangOf(text: string, columns: number): number {
-  const head = /^ *(?:\S+ )*?\S+ {2,}/.exec(text)?.[0].length ?? 0;
-  if (head > 0 && head <= columns / 2) return head;
+  const hang = /^ *(?:\S+ )*?\S+ {2,}/.exec(text)?.[0].length ?? 0;
+  if (hang > 0 && hang <= columns / 2) return hang;
   return Math.min(/^ */.exec(text)?.[0].length ?? 0, columns / 2);
 }
 
@@ -92,16 +92,16 @@ export function cutPath(path: string, width: number): string {
   if (path.length <= width) return path;
   const room = Math.max(2, width - 1);
   const parts = path.split('/');
-  let head = parts.shift() ?? '';
+  let start = parts.shift() ?? '';
   let tail = '';
   for (let isTail = true; parts.length > 0; isTail = !isTail) {
     const part = `/${isTail ? parts.pop() : parts.shift()}`;
     // The mark for what is left out takes a slash, too.
-    if (head.length + part.length + tail.length > room - 1) break;
+    if (start.length + part.length + tail.length > room - 1) break;
     if (isTail) tail = part + tail;
-    else head += part;
+    else start += part;
   }
-  if (tail !== '') return `${head}/…${tail}`;
+  if (tail !== '') return `${start}/…${tail}`;
   const end = Math.floor(room / 2);
   return `${path.slice(0, room - end)}…${path.slice(path.length - end)}`;
 }

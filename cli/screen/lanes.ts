@@ -6,5 +6,5 @@ import type { Json } from '../remote.ts';
 /** A row a lane, from the `lanes` of `/savings`. A lane without figures has dashes. */
 export function laneTable(lanes: Json) {
   const rows = laneRows(lanes as LaneFigures).map(({ name, worth, words }) => [name, worth, words]);
-  return { head: ['lane', '>worth', ''], rows };
+  return { header: ['lane', '>worth', ''], rows };
 }

@@ -5,7 +5,7 @@ import type { Json } from '../remote.ts';
 import { shortId } from '../request-id.ts';
 
 /** The heads; times are those of the user's zone. */
-export function recentHead(nowMs: number): string[] {
+export function recentHeader(nowMs: number): string[] {
   const time = `time (${zoneName(nowMs)})`;
   return ['request', time, 'model', '>in', '>sent', '>saved', '>cost', '>without svc', 'outcome'];
 }

@@ -47,7 +47,7 @@ export function retriesOf(traces: readonly Json[]): readonly Retry[] {
   return retries;
 }
 
-export function retryHead(nowMs: number): string[] {
+export function retryHeader(nowMs: number): string[] {
   const time = `time (${zoneName(nowMs)})`;
   return ['request', time, 'tried', 'what happened', 'then', 'outcome'];
 }

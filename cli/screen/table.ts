@@ -7,7 +7,7 @@ import { colorsFor, columnsOf, isTerminal, writeLine } from './output.ts';
 import type { Colors } from './output.ts';
 
 /** Column heads; a head that starts with `>` is aligned to the right. */
-export type TableHead = readonly string[];
+export type TableHeader = readonly string[];
 
 type Row = readonly string[];
 
@@ -18,10 +18,10 @@ const GAP = '  ';
  * them, texts are folded between words and paths cut in the middle; where figures alone are too
  * wide, each row becomes a block of names and values.
  */
-export function printTable(context: BaseContext, head: TableHead, rows: readonly Row[]): void {
+export function printTable(context: BaseContext, header: TableHeader, rows: readonly Row[]): void {
   const { stdout } = context;
   const { dim, bold } = colorsFor(stdout, context.env);
-  const names = head.map((name) => name.replace(/^>/, ''));
+  const names = header.map((name) => name.replace(/^>/, ''));
   const painted = rows.map((row) => row.map((cell) => aroundColors(cell, visible)));
   const columns = isTerminal(stdout) ? columnsOf(stdout) : Number.POSITIVE_INFINITY;
   const widths = fittingWidths([names, ...painted], columns);
@@ -31,7 +31,7 @@ export function printTable(context: BaseContext, head: TableHead, rows: readonly
           ...(index > 0 ? [''] : []),
           ...blockOf(names, row, { dim, bold }),
         ])
-      : tableOf(head, [names, ...painted], widths, dim);
+      : tableOf(header, [names, ...painted], widths, dim);
   for (const line of lines) writeLine(stdout, line);
 }
 
@@ -54,12 +54,12 @@ function fittingWidths(rows: readonly Row[], columns: number): readonly number[]
 }
 
 function tableOf(
-  head: TableHead,
+  header: TableHeader,
   rows: readonly Row[],
   widths: readonly number[],
   dim: (text: string) => string,
 ): string[] {
-  const isRight = head.map((name) => name.startsWith('>'));
+  const isRight = header.map((name) => name.startsWith('>'));
   return rows.flatMap((row, index) => {
     const cells = widths.map((width, at) => fold(row[at] ?? '', width));
     const height = Math.max(...cells.map((lines) => lines.length));

@@ -6,7 +6,7 @@ import { yamlText } from '../integrate/yaml-text.ts';
 /** Settings by their keys, such as `server.port`. */
 export type Chosen = Readonly<Record<string, string | number>>;
 
-const HEAD = `# Configuration of svc, begun by \`svc setup\`.
+const PREAMBLE = `# Configuration of svc, begun by \`svc setup\`.
 # \`svc config show\` lists every setting with its value.
 # \`svc config validate\` checks this file.
 `;
@@ -22,7 +22,7 @@ export function withChosen(text: string, chosen: Chosen): string {
     const entries = Object.entries(chosen);
     return entries.reduce(
       (written, [key, value]) => yamlText.put(written, key.split('.'), stringify(value).trimEnd()),
-      text === '' ? `${HEAD}\n` : text,
+      text === '' ? `${PREAMBLE}\n` : text,
     );
   } catch (cause) {
     throw new SvcError('config', `The config file has no place for ${Object.keys(chosen)[0]}`, {

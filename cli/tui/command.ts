@@ -12,7 +12,7 @@ import { openBrowser } from '../screen/browser.ts';
 import { originsElsewhere } from '../screen/own-addresses.ts';
 import { showDashboard, urlOf } from './dashboard.ts';
 import { follow } from './feed.ts';
-import { bodyOf } from './frame.ts';
+import { bodyOf } from './render.ts';
 import { firstModel } from './model.ts';
 
 /** Requests of a snapshot. */

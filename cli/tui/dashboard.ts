@@ -17,7 +17,7 @@ import { runningInstance } from '../process/daemon.ts';
 import { colorsFor, spoken } from '../screen/output.ts';
 import { readOwn } from '../remote.ts';
 import { follow } from './feed.ts';
-import { renderFrame } from './frame.ts';
+import { renderScreen } from './render.ts';
 import { press } from './keys.ts';
 import type { Key } from './keys.ts';
 import type { Model } from './model.ts';
@@ -63,10 +63,10 @@ export async function showDashboard(context: CliContext, home: string): Promise<
   const drawNow = (): void => {
     if (abort.signal.aborted) return;
     model = { ...model, nowMs: clock.wallMs() };
-    const frame = renderFrame(model, screen.size(), colors);
-    model = { ...model, scroll: frame.scroll };
-    height = frame.height;
-    screen.draw(frame.lines);
+    const rendered = renderScreen(model, screen.size(), colors);
+    model = { ...model, scroll: rendered.scroll };
+    height = rendered.height;
+    screen.draw(rendered.lines);
   };
   const draw = later(DRAW_MS, drawNow);
   const ask = async <T>(path: string, take: (answer: T) => void): Promise<void> => {

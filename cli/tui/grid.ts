@@ -27,7 +27,7 @@ export function grid<T>(
       .trimEnd();
   return [
     line(
-      columns.map(({ head }) => head),
+      columns.map(({ header }) => header),
       () => colors.dim,
     ),
     ...rows.map((row, index) =>
@@ -51,9 +51,9 @@ function fitting<T>(
   width: number,
 ) {
   const natural = (column: Column<T>) =>
-    Math.max(widthOf(column.head), ...textsOf(column).map(widthOf));
+    Math.max(widthOf(column.header), ...textsOf(column).map(widthOf));
   const least = (column: Column<T>) =>
-    Math.min(natural(column), Math.max(widthOf(column.head), column.least ?? Infinity));
+    Math.min(natural(column), Math.max(widthOf(column.header), column.least ?? Infinity));
   const total = (columns: readonly Column<T>[]) =>
     columns.reduce((sum, column) => sum + least(column), GAP.length * (columns.length - 1));
   let columns = [...all];

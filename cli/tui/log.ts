@@ -15,7 +15,7 @@ export function logView(model: Model, width: number, colors: Colors): string[] {
     const { level = 'info', msg = '', requestId } = line;
     const paint = level === 'error' ? colors.red : level === 'warning' ? colors.yellow : undefined;
     const words = [msg, requestId ?? '', fieldsOf(line)].filter((part) => part !== '').join(' ');
-    const head = `${localTime(line.time, nowMs)} ${inert(level).padEnd(7)} `;
-    return wrap(`${head} ${inert(words)}`, width).map((one) => paint?.(one) ?? one);
+    const prefix = `${localTime(line.time, nowMs)} ${inert(level).padEnd(7)} `;
+    return wrap(`${prefix} ${inert(words)}`, width).map((one) => paint?.(one) ?? one);
   });
 }

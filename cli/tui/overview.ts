@@ -3,7 +3,7 @@ import type { LiveState, ReportAnswer } from '../../server/dashboard/contract.ts
 import { causeOf, conditionOf, reasonsOf } from '../../server/dashboard/page/conditions.ts';
 import { whole } from '../../server/dashboard/page/format.ts';
 import { seriesOf } from '../../server/dashboard/page/series.ts';
-import { headFigures } from '../../server/dashboard/page/summary.ts';
+import { headlineFigures } from '../../server/dashboard/page/summary.ts';
 import { spark } from '../screen/chart.ts';
 import type { Colors } from '../screen/colors.ts';
 import { wrap } from '../screen/fit.ts';
@@ -51,7 +51,7 @@ function reasons({ live, program }: Model, width: number, { yellow }: Colors): s
 }
 
 function figures(live: LiveState, report: ReportAnswer, colors: Colors): string[] {
-  const rows = headFigures(live, report);
+  const rows = headlineFigures(live, report);
   const width = Math.max(...rows.map(({ value }) => value.length));
   return rows.map(({ name, value, words, tone }) => {
     const paint = tone === undefined ? colors.bold : paintOf(tone, colors);

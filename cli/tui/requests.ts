@@ -12,10 +12,10 @@ import { listed, selectedIndex } from './model.ts';
 
 function columns(nowMs: number): readonly Column<RequestJson>[] {
   return [
-    { head: 'Time', rank: 1, text: (row) => localTime(row.timestamp, nowMs) },
-    { head: 'Model', rank: 0, least: 16, text: modelOf },
-    { head: 'Provider', rank: 9, least: 8, text: (row) => orDash(row.provider) },
-    { head: 'Agent', rank: 10, least: 8, text: (row) => orDash(row.client) },
+    { header: 'Time', rank: 1, text: (row) => localTime(row.timestamp, nowMs) },
+    { header: 'Model', rank: 0, least: 16, text: modelOf },
+    { header: 'Provider', rank: 9, least: 8, text: (row) => orDash(row.provider) },
+    { header: 'Agent', rank: 10, least: 8, text: (row) => orDash(row.client) },
     figures('In', 5, (row) => short(row.input_tokens)),
     figures('Sent', 7, (row) => short(row.sent_input_tokens)),
     figures(
@@ -28,7 +28,7 @@ function columns(nowMs: number): readonly Column<RequestJson>[] {
     figures('Cost', 4, (row) => dollars(row.cost)),
     figures('Took', 6, (row) => duration(row.latency_ms)),
     {
-      head: 'Outcome',
+      header: 'Outcome',
       rank: 2,
       text: outcomeOf,
       tone: (row) => (row.outcome === 'ok' && !row.failed ? undefined : outcomeTone(row)),
@@ -55,14 +55,14 @@ export function requestList(model: Model, width: number, height: number, colors:
   const room = Math.max(1, height - 1);
   const chosen = selectedIndex(model);
   const from = Math.max(0, Math.min(chosen - Math.floor(room / 2), rows.length - room));
-  const [head = '', ...lines] = requestLines(
+  const [title = '', ...lines] = requestLines(
     rows.slice(from, from + room),
     model.nowMs,
     width - 2,
     colors,
   );
   return [
-    `  ${head}`,
+    `  ${title}`,
     ...lines.map((line, at) =>
       from + at === chosen ? `${colors.bold('>')} ${line}` : `  ${line}`,
     ),

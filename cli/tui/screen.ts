@@ -5,7 +5,7 @@
 import type { Writable } from 'node:stream';
 import { forTerminal } from '../screen/colors.ts';
 import { columnsOf } from '../screen/output.ts';
-import type { Size } from './frame.ts';
+import type { Size } from './render.ts';
 
 const ENTER = '\u001b[?1049h\u001b[?25l\u001b[?7l\u001b[2J';
 const LEAVE = '\u001b[0m\u001b[?7h\u001b[?25h\u001b[?1049l';

@@ -4,12 +4,12 @@ import { settings } from './settings.ts';
 
 /** The table of all settings in Markdown, one row a setting, in the order of the table. */
 export function settingsTable(): string {
-  const head = ['| Key | Variable | Default | Value | Meaning |', '|---|---|---|---|---|'];
+  const header = ['| Key | Variable | Default | Value | Meaning |', '|---|---|---|---|---|'];
   const rows = settings.map((row) => {
     const cells = [`\`${row.key}\``, variables(row), defaultOf(row), row.type.text, meaning(row)];
     return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
   });
-  return [...head, ...rows].join('\n');
+  return [...header, ...rows].join('\n');
 }
 
 /** The default of a setting in words, as Markdown. */

@@ -3,7 +3,7 @@ import type { Setting } from '../../stages/settings/setting.ts';
 import { defaultOf } from './document.ts';
 import { settings } from './settings.ts';
 
-const HEAD = `# Configuration of svc.
+const PREAMBLE = `# Configuration of svc.
 #
 # Every setting is listed with its default, commented out: remove the # that stands
 # right before a name to change it. Environment variables and flags of the command
@@ -19,7 +19,7 @@ const EXAMPLE_NAMES: Readonly<Record<string, string>> = {
 
 /** A config file with every setting commented out; loading it changes nothing. */
 export function freshConfig(): string {
-  const lines: string[] = [HEAD];
+  const lines: string[] = [PREAMBLE];
   let open: readonly string[] = [];
   for (const row of settings) {
     const segments = row.key.split('.');

@@ -44,8 +44,10 @@ export async function estimateSessions(job: EstimateJob): Promise<EstimateReport
   return { ...read, groups: sums.groups(), conversations, whole };
 }
 
-function isWhole({ head, items }: Conversation): boolean {
+function isWhole({ params, items }: Conversation): boolean {
   const names = ['system', 'instructions', 'systemInstruction'];
   const isItem = items.some((item) => typeof item === 'object' && item !== null && 'tools' in item);
-  return (head['tools'] !== undefined || isItem) && (isItem || names.some((name) => name in head));
+  return (
+    (params['tools'] !== undefined || isItem) && (isItem || names.some((name) => name in params))
+  );
 }

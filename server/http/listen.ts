@@ -28,7 +28,7 @@ export interface ListenerHandlers {
   /** When requests are begun. */
   readonly turn: Turn;
   handle(request: IncomingMessage, response: ServerResponse): void;
-  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
+  upgrade(request: IncomingMessage, socket: Duplex, firstBytes: Buffer): void;
   newId(): string;
 }
 
@@ -121,11 +121,11 @@ function createListener(handlers: ListenerHandlers): Server {
       hangUp(socket, rawErrorResponse(noTunnel(), handlers.newId()));
     });
   });
-  server.on('upgrade', (request, socket, head) => {
+  server.on('upgrade', (request, socket, firstBytes) => {
     afterAnswer(socket, answers.get(socket), () => {
       if (request.headers.upgrade?.toLowerCase() === 'websocket') {
-        handlers.upgrade(request, socket, head);
-      } else ignoreUpgrade(server, request, socket, head);
+        handlers.upgrade(request, socket, firstBytes);
+      } else ignoreUpgrade(server, request, socket, firstBytes);
     });
   });
   server.on(
@@ -144,13 +144,15 @@ function ignoreUpgrade(
   server: Server,
   request: IncomingMessage,
   socket: Duplex,
-  head: Buffer,
+  firstBytes: Buffer,
 ): void {
   const { method, url, httpVersion, rawHeaders } = request;
   const lines = [`${method} ${url} HTTP/${httpVersion}`];
   const kept = withoutHeaders(rawHeaders, (name) => name === 'upgrade');
   for (let i = 0; i + 1 < kept.length; i += 2) lines.push(`${kept[i]}: ${kept[i + 1]}`);
-  socket.unshift(Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), head]));
+  socket.unshift(
+    Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), firstBytes]),
+  );
   server.emit('connection', socket);
 }
 

@@ -32,7 +32,7 @@ export function readSession(
   }
   if (exchanges.length === 0 && conversations.some(({ client }) => client !== 'claude-code'))
     return undefined;
-  const isWhole = conversations.every(({ head }) => head['system'] !== undefined);
+  const isWhole = conversations.every(({ params }) => params['system'] !== undefined);
   const notes = isWhole
     ? []
     : ['the file has neither the system prompt nor the tools of its requests'];

@@ -27,7 +27,7 @@ interface Sent {
 
 /** A conversation as it was sent. */
 export interface SentConversation {
-  readonly head: JsonObject;
+  readonly params: JsonObject;
   readonly items: readonly unknown[];
   readonly requests: readonly {
     readonly items: number;
@@ -38,7 +38,7 @@ export interface SentConversation {
 
 interface Draft {
   readonly shape: string;
-  readonly head: JsonObject;
+  readonly params: JsonObject;
   readonly items: unknown[];
   readonly requests: { items: number; atMs: number | null; answer: Answer }[];
 }
@@ -106,7 +106,7 @@ export class SentRequests {
       ? before
       : {
           shape,
-          head: { ...paramsOf(params), ...this.#shapes.get(shape) },
+          params: { ...paramsOf(params), ...this.#shapes.get(shape) },
           items: before?.items.slice(0, keep) ?? [],
           requests: [],
         };

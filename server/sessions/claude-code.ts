@@ -96,17 +96,17 @@ class ClaudeCodeReader implements LineReader {
     return this.#drafts
       .filter(({ requests }) => requests.length > 0)
       .map((draft) => {
-        const head = { model: modelOf(draft.requests[0]!.answer) };
-        return this.#conversation({ ...draft, head });
+        const params = { model: modelOf(draft.requests[0]!.answer) };
+        return this.#conversation({ ...draft, params });
       });
   }
 
-  #conversation({ head, items, requests: answered }: SentConversation): Conversation {
+  #conversation({ params, items, requests: answered }: SentConversation): Conversation {
     return {
       client: 'claude-code',
       sessionId: this.#sessionId,
       dialect: 'messages',
-      head,
+      params,
       items,
       requests: answered.map(({ answer, ...rest }) => ({ ...rest, ...figuresOf(answer) })),
       vendor: 'anthropic',

@@ -93,7 +93,7 @@ class CodexReader implements LineReader {
         client: 'codex',
         sessionId: this.#sessionId,
         dialect: 'responses',
-        head: { model: requests[0]!.model, ...this.#systemOf(items) },
+        params: { model: requests[0]!.model, ...this.#systemOf(items) },
         items,
         requests,
         vendor: 'openai',

@@ -57,7 +57,7 @@ class GeminiReader implements LineReader {
           client: 'gemini-cli',
           sessionId,
           dialect: 'generative',
-          head: {},
+          params: {},
           items,
           requests,
           vendor: 'google',

@@ -90,7 +90,7 @@ function readOne(database: Database.Database, session: string): readonly Convers
       client: 'opencode',
       sessionId: session,
       dialect: 'chat',
-      head: { model },
+      params: { model },
       items,
       requests,
       ...(vendor === undefined ? {} : { vendor }),

@@ -32,7 +32,7 @@ export interface Conversation {
   readonly sessionId: string;
   readonly dialect: TranslatableDialect;
   /** The body without its items: what the file says of model, system prompt and tools. */
-  readonly head: JsonObject;
+  readonly params: JsonObject;
   /** Messages, input items or contents, whatever the dialect calls them. */
   readonly items: readonly unknown[];
   readonly requests: readonly SessionRequest[];
@@ -56,8 +56,8 @@ const ITEMS: Readonly<Record<TranslatableDialect, string>> = {
 };
 
 /** The body that holds the first `count` items of a conversation. */
-export function bodyOf({ head, items, dialect }: Conversation, count: number): JsonObject {
-  return { ...head, [ITEMS[dialect]]: items.slice(0, count) };
+export function bodyOf({ params, items, dialect }: Conversation, count: number): JsonObject {
+  return { ...params, [ITEMS[dialect]]: items.slice(0, count) };
 }
 
 /** Milliseconds of an ISO 8601 time; null for anything else. */

@@ -89,7 +89,7 @@ test('Claude Code: messages, without system prompt and tools', async () => {
     COUNTED.map((counts) => [...counts]),
   );
   assert.is(found[0]!.sessionId, 's-1');
-  assert.not('system' in found[0]!.head);
+  assert.not('system' in found[0]!.params);
 });
 
 test('Claude Code: requests as they were sent, with system prompt and tools', async () => {
@@ -99,14 +99,14 @@ test('Claude Code: requests as they were sent, with system prompt and tools', as
     countsOf(found[0]!),
     COUNTED.map((counts) => [...counts]),
   );
-  assert.equal(found[0]!.head['system'], SYSTEM);
-  assert.equal(found[0]!.head['tools'], TOOLS);
+  assert.equal(found[0]!.params['system'], SYSTEM);
+  assert.equal(found[0]!.params['tools'], TOOLS);
   const lines = claudeCodeLines({ isSent: true }).filter(
     (line) => !line.includes('"api-request-blob"'),
   );
   const less = await readLines(lines);
   assertWhole(less, 'claude-code');
-  assert.not('system' in less[0]!.head, 'where one is missing, the messages are taken');
+  assert.not('system' in less[0]!.params, 'where one is missing, the messages are taken');
 });
 
 test('Claude Code: blocks of one answer that come between results, agents, compaction, retries', async () => {
@@ -162,11 +162,11 @@ test('Codex: items, instructions, counts that are written twice, compaction', as
     countsOf(found[0]!),
     COUNTED.map((counts) => [...counts]),
   );
-  assert.is(found[0]!.head['instructions'], 'You read logs.');
+  assert.is(found[0]!.params['instructions'], 'You read logs.');
   const [meta, ...rest] = codexLines();
   const asItem = rest.map((line) => line.replace('Be brief.', 'You read logs.'));
   const [other] = await readLines([meta!, ...asItem]);
-  assert.not('instructions' in other!.head, 'they stand among the items');
+  assert.not('instructions' in other!.params, 'they stand among the items');
   const compacted = JSON.stringify({
     timestamp: '2026-01-02T04:00:00Z',
     type: 'compacted',

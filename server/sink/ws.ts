@@ -151,11 +151,11 @@ export class SocketSink implements Sink<ProxyFrame> {
   async #send(text: string): Promise<void> {
     const { socket, signal } = this.#options;
     if (signal.aborted) throw signal.reason;
-    const frame = this.#options.gzip ? await compress(text) : text;
+    const payload = this.#options.gzip ? await compress(text) : text;
     if (socket.readyState !== socket.OPEN) throw closed();
     const slow = socket.bufferedAmount > MAX_BUFFERED_BYTES;
     const sent = new Promise<void>((resolve, reject) => {
-      socket.send(frame, { binary: this.#options.gzip }, (error) => {
+      socket.send(payload, { binary: this.#options.gzip }, (error) => {
         // A frame fails when its socket is gone, which may be known here before 'close' is emitted.
         if (error) reject(closed(error));
         else resolve();

@@ -26,7 +26,7 @@ import type { Running } from '../run/running.ts';
 import type { ServerServices } from '../services.ts';
 import { SocketSink } from '../sink/ws.ts';
 import { countArriving } from './arriving.ts';
-import { readFrame } from './frame.ts';
+import { readMessage } from './message.ts';
 
 export interface SocketOptions {
   readonly generations: Generations;
@@ -39,7 +39,7 @@ export interface SocketOptions {
 }
 
 /** A connection that says nothing for this long after it opened is closed. */
-const FIRST_FRAME_MS = 5000;
+const FIRST_MESSAGE_MS = 5000;
 /** RFC 6455 §7.4.1, and the registry of close codes that it opens. */
 const POLICY = 1008;
 const TRY_AGAIN_LATER = 1013;
@@ -55,10 +55,10 @@ export function serveConnection(
   options: SocketOptions,
 ): void {
   const connection = new Connection(client, request, options);
-  client.on('message', (data, isBinary) => connection.onFrame({ data, isBinary }));
+  client.on('message', (data, isBinary) => connection.onMessage({ data, isBinary }));
 }
 
-interface Frame {
+interface Message {
   readonly data: RawData;
   readonly isBinary: boolean;
 }
@@ -69,7 +69,7 @@ class Connection {
   #headers: readonly string[];
   #address: string;
   #controller: Canceller | undefined;
-  #waiting: Frame | undefined;
+  #waiting: Message | undefined;
   #release: (() => void) | undefined;
 
   constructor(client: WebSocket, request: IncomingMessage, options: SocketOptions) {
@@ -78,7 +78,7 @@ class Connection {
     this.#headers = ownHeaders(request.rawHeaders);
     this.#address = request.socket.remoteAddress ?? '';
     const { clock } = options.services;
-    const stopTimer = clock.after(FIRST_FRAME_MS, () => client.close(POLICY, 'no frame arrived'));
+    const stopTimer = clock.after(FIRST_MESSAGE_MS, () => client.close(POLICY, 'no frame arrived'));
     client.once('message', stopTimer);
     countArriving(client, request.socket, options.services.inFlight, (error) => {
       this.#refuse(this.#begin(), error);
@@ -96,23 +96,23 @@ class Connection {
     client.on('error', () => undefined);
   }
 
-  onFrame(frame: Frame): void {
-    const refusal = this.#refusalOf(frame);
+  onMessage(message: Message): void {
+    const refusal = this.#refusalOf(message);
     if (refusal !== undefined) return this.#refuse(this.#begin(), refusal);
-    if (this.#controller === undefined) return void this.#serve(frame);
+    if (this.#controller === undefined) return void this.#serve(message);
     if (this.#waiting !== undefined) {
       const error = overloaded('One request runs and one waits on this connection; open another');
       return this.#refuse(this.#begin(), error);
     }
-    this.#release = this.#options.services.inFlight.claim(sizeOf(frame.data));
+    this.#release = this.#options.services.inFlight.claim(sizeOf(message.data));
     if (this.#release === undefined) {
       const error = overloaded('Too many bytes are waiting at once (advanced.max_bytes_in_flight)');
       return this.#refuse(this.#begin(), error);
     }
-    this.#waiting = frame;
+    this.#waiting = message;
   }
 
-  #takeWaiting(): Frame | undefined {
+  #takeWaiting(): Message | undefined {
     const waiting = this.#waiting;
     this.#waiting = undefined;
     this.#release?.();
@@ -121,7 +121,7 @@ class Connection {
   }
 
   /** Why this frame is not even taken as a request, as HTTP has it. */
-  #refusalOf({ data }: Frame): SvcError | undefined {
+  #refusalOf({ data }: Message): SvcError | undefined {
     const { generations, services, draining } = this.#options;
     const decision = services.limiter.take(this.#address);
     if (decision?.isAllowed === false) return rateLimited(decision.retryAfterS);
@@ -162,7 +162,7 @@ class Connection {
     this.#options.services.ledger.record(refusedRow(refused, error), error?.message);
   }
 
-  async #serve(frame: Frame): Promise<void> {
+  async #serve(message: Message): Promise<void> {
     const { generations, running, services } = this.#options;
     const controller = createCanceller();
     this.#controller = controller;
@@ -173,7 +173,7 @@ class Connection {
       const headers = this.#headers;
       // Its `once` is meant for one request, which is the first of a connection.
       this.#headers = withoutHeaders(headers, (name) => name === ALLOW_HEADER);
-      const asked = readFrame(frame.data, frame.isBinary, headers);
+      const asked = readMessage(message.data, message.isBinary, headers);
       const { signal } = controller;
       const sink = new SocketSink({
         socket: this.#client,

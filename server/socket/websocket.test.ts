@@ -68,9 +68,9 @@ test('other endpoints, and binary frames where the client asks for gzip', () =>
     one.socket.terminate();
   }));
 
-type BadFrame = readonly [name: string, frame: string | Buffer, type: string, code?: string];
+type BadMessage = readonly [name: string, frame: string | Buffer, type: string, code?: string];
 
-const BAD_FRAMES: readonly BadFrame[] = [
+const BAD_MESSAGES: readonly BadMessage[] = [
   ['no JSON', 'hello', 'bad_request', 'VALIDATION_001'],
   ['empty', '', 'bad_request', 'VALIDATION_001'],
   ['an array', '[]', 'bad_request', 'VALIDATION_003'],
@@ -97,7 +97,7 @@ const BAD_FRAMES: readonly BadFrame[] = [
 test('bad frames get an error and the connection lives on', () =>
   withProxy({}, async (t) => {
     const one = await talk(t.proxy.wsPort);
-    for (const [name, frame, type, code] of BAD_FRAMES) {
+    for (const [name, frame, type, code] of BAD_MESSAGES) {
       const before = one.received.length;
       one.socket.send(frame);
       await one.until(isError, before + 1);
@@ -108,8 +108,8 @@ test('bad frames get an error and the connection lives on', () =>
     }
     one.ask(MESSAGE);
     await one.until(isEnd);
-    const rows = await t.rows(BAD_FRAMES.length + 1);
-    assert.is(rows.length, BAD_FRAMES.length + 1, 'one row a frame');
+    const rows = await t.rows(BAD_MESSAGES.length + 1);
+    assert.is(rows.length, BAD_MESSAGES.length + 1, 'one row a frame');
     one.socket.terminate();
   }));
 

@@ -15,7 +15,7 @@ import type { SocketOptions } from './connection.ts';
 
 export interface SocketDoor {
   /** Answers an upgrade request on either port. */
-  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
+  upgrade(request: IncomingMessage, socket: Duplex, firstBytes: Buffer): void;
   /** Says goodbye on every connection that has no run. */
   close(): void;
 }
@@ -45,7 +45,7 @@ export function createSocketDoor(options: SocketOptions): SocketDoor {
     hangUp(socket, rawErrorResponse(error, newId(), [...readable, ...extra]));
   }
 
-  function admit(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+  function admit(request: IncomingMessage, socket: Duplex, firstBytes: Buffer): void {
     const { gate } = generations.current;
     const admission = gate(request, 'upgrade');
     if (admission.verdict === 'refused') return refuse(request, socket, admission.error);
@@ -65,7 +65,7 @@ export function createSocketDoor(options: SocketOptions): SocketDoor {
       (opened) => {
         // A connection takes its limit from here when it opens; a reload may have changed it.
         opened.options.maxPayload = generations.current.config.limits.maxProxiedRequestBytes;
-        opened.handleUpgrade(request, socket, head, (client) => {
+        opened.handleUpgrade(request, socket, firstBytes, (client) => {
           serveConnection(client, request, options);
         });
       },
@@ -74,9 +74,9 @@ export function createSocketDoor(options: SocketOptions): SocketDoor {
   }
 
   return {
-    upgrade(request, socket, head) {
+    upgrade(request, socket, firstBytes) {
       try {
-        admit(request, socket, head);
+        admit(request, socket, firstBytes);
       } catch (thrown) {
         refuse(request, socket, toSvcError(thrown));
       }

@@ -46,12 +46,12 @@ export function largestAnswer(maxBytes: number): number {
 }
 
 /** Fields of one exchange: sent again they would tell a client of limits, cookies and ids that are not its own. */
-const OF_ONE_EXCHANGE =
+const OF_ONE_RESPONSE =
   /^(?:set-cookie2?|date|age|server-timing|retry-after(?:-ms)?|content-length|cf-ray|alt-svc)$|ratelimit|(?:request-?id|trace-?id|processing-ms)$/;
 
 /** True for a response field (lower case) that is kept with an answer. */
 export function isKeptHeader(lowerName: string): boolean {
-  return !OF_ONE_EXCHANGE.test(lowerName);
+  return !OF_ONE_RESPONSE.test(lowerName);
 }
 
 /** What is counted for an entry beside its body: field names and values, key and bookkeeping. */

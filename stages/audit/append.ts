@@ -53,12 +53,12 @@ export async function appendEvents(
 async function keyOf(files: AuditFiles): Promise<Buffer> {
   const key = await readKey(files);
   if (key !== undefined) return key;
-  for (const path of [files.log, files.head]) {
+  for (const path of [files.log, files.headFile]) {
     const handle = await openToRead(path);
     await handle?.close();
     if (handle === undefined) continue;
     throw new SvcError('config', `${files.key} is gone: the audit log cannot be continued`, {
-      cure: `Put the key back, or move ${files.log} and ${files.head} away to begin a new log.`,
+      cure: `Put the key back, or move ${files.log} and ${files.headFile} away to begin a new log.`,
     });
   }
   const made = await createKey(files);

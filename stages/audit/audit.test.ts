@@ -59,7 +59,7 @@ test('what was written verifies, in private files, in visible ASCII', async () =
     const { fault, records, firstSeq, lastSeq, anchoredSeq } = await verifyAudit(files);
     assert.is(fault, undefined);
     assert.equal([records, firstSeq, lastSeq, anchoredSeq], [9, 1, 9, 9]);
-    for (const path of [files.log, files.key, files.head])
+    for (const path of [files.log, files.key, files.headFile])
       assert.is(statSync(path).mode & 0o777, 0o600, path);
     assert.match(readFileSync(files.log, 'latin1'), /^[ -~\n]+$/);
     assert.is(JSON.parse(linesOf(files)[1]!).model, 'modèle\u001b[2J');
@@ -180,9 +180,9 @@ test('the very first line cut short is no fault either', async () => {
   await within(async (files) => {
     await appendEvents(files, []);
     writeFileSync(files.log, '{"seq":1,"ti');
-    rmSync(files.head);
+    rmSync(files.headFile);
     await appendEvents(files, events(1));
-    rmSync(files.head);
+    rmSync(files.headFile);
     const { fault } = await verifyAudit(files);
     assert.is(fault?.what, 'anchor');
   });
@@ -191,9 +191,9 @@ test('the very first line cut short is no fault either', async () => {
 test('a lost anchor is made anew, and reported ever after; a forged one likewise', async () => {
   await within(async (files) => {
     await appendEvents(files, events(3));
-    writeFileSync(files.head, readFileSync(files.head, 'latin1').replace(/^4/, '2'));
+    writeFileSync(files.headFile, readFileSync(files.headFile, 'latin1').replace(/^4/, '2'));
     assert.is((await verifyAudit(files)).fault?.what, 'anchor');
-    rmSync(files.head);
+    rmSync(files.headFile);
     assert.is((await verifyAudit(files)).fault?.what, 'anchor');
     await appendEvents(files, events(1));
     const { fault, warnings } = await verifyAudit(files);

@@ -18,7 +18,7 @@ export interface AuditFiles {
   readonly log: string;
   readonly key: string;
   /** The anchor: what the last record was, sealed. */
-  readonly head: string;
+  readonly headFile: string;
   readonly lock: string;
 }
 
@@ -32,7 +32,7 @@ export function auditFiles(home: string): AuditFiles {
   return {
     log: at('audit.jsonl'),
     key: at('audit.key'),
-    head: at('audit.head'),
+    headFile: at('audit.head'),
     lock: at('audit.lock'),
   };
 }
@@ -81,10 +81,10 @@ export async function createKey({ key: path }: AuditFiles): Promise<Buffer> {
 
 /** The anchored end; `forged` where the file is not what was written; undefined where there is none. */
 export async function readAnchor(
-  { head }: AuditFiles,
+  { headFile }: AuditFiles,
   key: Buffer,
 ): Promise<ChainEnd | 'forged' | undefined> {
-  const handle = await openToRead(head);
+  const handle = await openToRead(headFile);
   if (handle === undefined) return undefined;
   try {
     const text = await handle.readFile('latin1');
@@ -98,11 +98,11 @@ export async function readAnchor(
 
 /** Anchors `end`; what it names must be on the disk by then. */
 export async function writeAnchor(
-  { head }: AuditFiles,
+  { headFile }: AuditFiles,
   key: Buffer,
   end: ChainEnd = EMPTY_CHAIN,
 ): Promise<void> {
-  await replaceFile(head, (draft) => draft.writeFile(anchorText(key, end)));
+  await replaceFile(headFile, (draft) => draft.writeFile(anchorText(key, end)));
 }
 
 function anchorText(key: Buffer, { seq, mac }: ChainEnd): string {

@@ -38,7 +38,7 @@ export async function pruneAudit(
   });
   if (fault !== undefined)
     throw new SvcError('conflict', `A log that does not verify is not pruned: ${fault.text}`, {
-      cure: `Keep a copy, then move ${files.log} and ${files.head} away to begin a new log.`,
+      cure: `Keep a copy, then move ${files.log} and ${files.headFile} away to begin a new log.`,
     });
   if (removed === 0) return 0;
   const key = await readKey(files);

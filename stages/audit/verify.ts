@@ -182,20 +182,20 @@ class Walk {
   }
 
   /** The log ends, and the anchored record was not in it. */
-  #judgeEnd({ head }: AuditFiles): void {
+  #judgeEnd({ headFile }: AuditFiles): void {
     const { seq } = this.#end;
     if (this.#anchor === undefined)
       this.#fail(
         'anchor',
         null,
-        `${head} is gone: whether records were cut off is not known`,
+        `${headFile} is gone: whether records were cut off is not known`,
         null,
       );
     else if (this.#anchor === 'forged')
       this.#fail(
         'anchor',
         null,
-        `${head} was edited: whether records were cut off is not known`,
+        `${headFile} was edited: whether records were cut off is not known`,
         null,
       );
     else if (this.#anchor.seq > seq) {

@@ -94,7 +94,7 @@ function applyUntilStill(text: string, context: ApplyContext, rules: readonly Ru
 
 function applyOnce(text: string, context: ApplyContext, rules: readonly Rule[]): Applied {
   const { hints, linesBefore = 0, linesAfter = 0, applied, ...rest } = context;
-  const { classification, head, body, tail } = opened(text, hints);
+  const { classification, prefix, body, suffix } = opened(text, hints);
   const unchanged: Applied = {
     text,
     classification,
@@ -115,7 +115,7 @@ function applyOnce(text: string, context: ApplyContext, rules: readonly Rule[]):
       when.content?.(body) !== false,
   );
   if (meant.length === 0) return unchanged;
-  const first = linesBefore + lineBreaks(head);
+  const first = linesBefore + lineBreaks(prefix);
   const total = linesBefore + lineBreaks(text) + 1 + linesAfter;
   const isPrinted = hints.command !== undefined && classification.file !== true;
   const isExpected = expectFrom(hints).kind === classification.kind;
@@ -137,7 +137,7 @@ function applyOnce(text: string, context: ApplyContext, rules: readonly Rule[]):
   };
   if (done.length === 0) return tried;
   const made = numbered(body, done, first, total);
-  const out = head + made.text + tail;
+  const out = prefix + made.text + suffix;
   if (made.text.trim() === '' || !costsAtLeast(text, estimateTokens(out) + 1)) return tried;
   return {
     ...tried,
@@ -167,7 +167,7 @@ function runRules(
   const kept = keptLines();
   let text = body;
   for (const rule of rules) {
-    const result = attempt(rule, text, context);
+    const result = tryRules(rule, text, context);
     if (result === 'failed') failed.push(rule.name);
     if (result === 'failed' || result === undefined) continue;
     if ('skipped' in result) {
@@ -263,22 +263,22 @@ function keepsEnding(before: string, after: string): boolean {
 /** What a text is, without what stands around it. */
 interface Opened {
   readonly classification: Classification;
-  readonly head: string;
+  readonly prefix: string;
   readonly body: string;
-  readonly tail: string;
+  readonly suffix: string;
 }
 
 /** A JSON document is found among other lines, which stay as they are. */
 function opened(text: string, hints: ClassifyHints): Opened {
   const classification = classify(text, hints);
-  const { head, body, tail } = openEnvelope(text);
+  const { prefix, body, suffix } = openEnvelope(text);
   const within = classification.kind === 'json' ? undefined : jsonWithin(body);
-  if (within === undefined) return { classification, head, body, tail };
+  if (within === undefined) return { classification, prefix, body, suffix };
   return {
     classification: { ...classification, kind: 'json' },
-    head: head + within.head,
+    prefix: prefix + within.prefix,
     body: within.document,
-    tail: within.tail + tail,
+    suffix: within.suffix + suffix,
   };
 }
 
@@ -308,7 +308,7 @@ interface Done extends Compressed {
  * A fault of one rule costs its saving on this one text. It comes from the text alone, so
  * the same text is left as it is in every later turn.
  */
-function attempt(
+function tryRules(
   rule: Rule,
   text: string,
   context: CompressContext,

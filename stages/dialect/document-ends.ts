@@ -33,9 +33,9 @@ export function createEndReader({ first, last }: EndMembers): EndReader {
   return (bytes: Buffer): JsonObject | undefined => {
     const tail = membersFrom(bytes, lastName);
     if (tail === undefined || !isObject(tail[last])) return undefined;
-    const head = membersUpTo(bytes, firstName);
+    const start = membersUpTo(bytes, firstName);
     // Of two with one name the later one counts, as it does for every parser.
-    return head && { [first]: tail[first] ?? head[first], [last]: tail[last] };
+    return start && { [first]: tail[first] ?? start[first], [last]: tail[last] };
   };
 }
 

@@ -7,35 +7,35 @@ const TAIL_BYTES = 4096;
 const KEPT_BYTES = 32 * 1024;
 const TAIL_EVENTS = 4;
 /** The beginning of a stream within which the model is looked for, if no line with figures named it. */
-const HEAD_BYTES = 8 * 1024;
+const FIRST_BYTES = 8 * 1024;
 
 /** The beginning of a stream. */
-export interface Head {
+export interface FirstBytes {
   push(bytes: Buffer): void;
   bytes(): Buffer;
   search(needle: Buffer, onEvent: (event: Buffer) => void): void;
 }
 
 /** Keeps the first few kilobytes of a stream, to be searched if need be. */
-export function createHead(): Head {
+export function createFirstBytes(): FirstBytes {
   const parts: Buffer[] = [];
   let size = 0;
   return {
     push(bytes) {
-      if (size >= HEAD_BYTES) return;
-      parts.push(unpinned(bytes.subarray(0, HEAD_BYTES - size)));
+      if (size >= FIRST_BYTES) return;
+      parts.push(unpinned(bytes.subarray(0, FIRST_BYTES - size)));
       size += bytes.length;
     },
     search(needle, onEvent) {
       createNeedleScanner([needle]).push(Buffer.concat(parts), onEvent);
     },
-    bytes: () => Buffer.concat(parts, Math.min(size, HEAD_BYTES)),
+    bytes: () => Buffer.concat(parts, Math.min(size, FIRST_BYTES)),
   };
 }
 
 /** The bytes, in memory of their own where they would keep alive a read much larger than they are. */
 function unpinned(bytes: Buffer): Buffer {
-  return bytes.buffer.byteLength > 2 * HEAD_BYTES ? Buffer.from(bytes) : bytes;
+  return bytes.buffer.byteLength > 2 * FIRST_BYTES ? Buffer.from(bytes) : bytes;
 }
 
 /** The end of a stream, so far. */

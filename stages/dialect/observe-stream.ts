@@ -3,7 +3,7 @@ import { createNeedleScanner, dataOf } from '../wire/events.ts';
 import { MAX_READ_BYTES, createAnswer, readPayload, withoutMark } from './answer-reader.ts';
 import type { Answer, CompiledReader } from './answer-reader.ts';
 import type { UsageObserver } from '../model/dialect.ts';
-import { createHead, createTail } from './ends.ts';
+import { createFirstBytes, createTail } from './ends.ts';
 import { estimateStreamed } from './streamed-text.ts';
 
 const MODEL_NEEDLE = Buffer.from('"model');
@@ -13,9 +13,9 @@ export function createStreamObserver(compiled: CompiledReader): UsageObserver {
   const { reader } = compiled;
   const answer = createAnswer();
   const events = createNeedleScanner(reader.needles, { maxEventBytes: MAX_READ_BYTES });
-  const head = createHead();
+  const first = createFirstBytes();
   const tail = createTail();
-  let isHeadSearched = false;
+  let isStartSearched = false;
   let totalBytes = 0;
   const readEvent = (event: Buffer): void => {
     readPayload(answer, compiled, dataOf(withoutMark(event)));
@@ -32,22 +32,22 @@ export function createStreamObserver(compiled: CompiledReader): UsageObserver {
   return {
     push(bytes) {
       totalBytes += bytes.length;
-      isHeadSearched = false;
-      head.push(bytes);
+      isStartSearched = false;
+      first.push(bytes);
       events.push(bytes, readEvent);
       tail.push(bytes);
     },
     usage: () => current().usage,
     streamedTokens() {
-      const beginning = head.bytes();
+      const beginning = first.bytes();
       const between = totalBytes - beginning.length;
       const samples = [beginning, ...(between > 0 ? [tail.bytes().subarray(-between)] : [])];
       return estimateStreamed(samples, totalBytes);
     },
     model() {
-      if (current().model === undefined && !isHeadSearched) {
-        isHeadSearched = true;
-        head.search(MODEL_NEEDLE, (event) => {
+      if (current().model === undefined && !isStartSearched) {
+        isStartSearched = true;
+        first.search(MODEL_NEEDLE, (event) => {
           if (answer.model === undefined) readEvent(event);
         });
       }

@@ -254,8 +254,8 @@ function gatherEvents(events: readonly CanonicalEvent[]): CanonicalResponse {
   for (const event of events) {
     if (event.type === 'error') throw unreadableAnswer(event.error.message);
     if (event.type === 'start') {
-      const { type: _, ...head } = event;
-      answer = { ...answer, ...head };
+      const { type: _, ...rest } = event;
+      answer = { ...answer, ...rest };
     }
     if (event.type === 'usage') answer = { ...answer, usage: event.usage };
     if (event.type === 'stop') {

@@ -66,9 +66,9 @@ export function defined(object: { readonly [key: string]: unknown }): JsonObject
 export function parseDataUrl(url: string): { mediaType: string; data: string } | undefined {
   if (!url.startsWith('data:')) return undefined;
   const comma = url.indexOf(',');
-  const head = url.slice(5, comma);
-  if (comma < 0 || !head.endsWith(';base64')) return undefined;
-  const mediaType = head.split(';')[0]!;
+  const declared = url.slice(5, comma);
+  if (comma < 0 || !declared.endsWith(';base64')) return undefined;
+  const mediaType = declared.split(';')[0]!;
   return mediaType === '' ? undefined : { mediaType, data: url.slice(comma + 1) };
 }
 

@@ -2,7 +2,7 @@
 import type { RouteTarget } from '../model/request.ts';
 import { unhealthyBecause } from '../providers/health.ts';
 import type { ProviderState } from '../providers/states.ts';
-import type { Failed } from './exchange.ts';
+import type { Failed } from './try-provider.ts';
 import type { AttemptScope } from './attempt-scope.ts';
 
 /** `answering` has answered, after those in `failures` did not. */

@@ -5,7 +5,7 @@
  */
 
 /** Of a long text the beginning and the end are looked at: people ask before or behind what they paste. */
-const HEAD_CHARS = 500;
+const START_CHARS = 500;
 const TAIL_CHARS = 1500;
 /** Texts beyond this are cut before they are searched for sections. */
 const MAX_SCANNED_CHARS = 200_000;
@@ -73,13 +73,13 @@ export function askedIn(texts: readonly string[], mark: string): string | undefi
   const answersCall = texts.some((text) => TOOL_OUTPUT.test(text));
   const asked = [...(answersCall ? [] : rest), ...own].filter((text) => text !== '').join('\n');
   if (!/[\p{L}\p{N}]/u.test(asked) || isSteering(asked)) return undefined;
-  if (asked.length <= HEAD_CHARS + TAIL_CHARS) return asked;
-  return `${asked.slice(0, HEAD_CHARS)}\n${asked.slice(-TAIL_CHARS)}`;
+  if (asked.length <= START_CHARS + TAIL_CHARS) return asked;
+  return `${asked.slice(0, START_CHARS)}\n${asked.slice(-TAIL_CHARS)}`;
 }
 
 function scanned(text: string): string {
   if (text.length <= MAX_SCANNED_CHARS) return text;
-  return `${text.slice(0, HEAD_CHARS)}\n${text.slice(-MAX_SCANNED_CHARS)}`;
+  return `${text.slice(0, START_CHARS)}\n${text.slice(-MAX_SCANNED_CHARS)}`;
 }
 
 function isSteering(text: string): boolean {

@@ -19,7 +19,7 @@ const TABLE_CELLS_AT = 103;
 
 /** Whose the file is. Follows a link; changes nothing. Throws what the disk says. */
 export function ownerOf(file: string): Owner {
-  const header = headOf(file);
+  const header = headerOf(file);
   if (header.length === 0) return 'blank';
   if (header.subarray(0, MAGIC.length).toString('latin1') !== MAGIC) return 'stranger';
   if (header.length < HEADER_BYTES) return 'damaged';
@@ -30,12 +30,12 @@ export function ownerOf(file: string): Owner {
   return isEmpty && !hasBytes(`${file}-wal`) ? 'blank' : 'stranger';
 }
 
-function headOf(file: string): Buffer {
+function headerOf(file: string): Buffer {
   const handle = hasBytes(file) ? openIfThere(file) : undefined;
   if (handle === undefined) return Buffer.alloc(0);
   try {
-    const head = Buffer.alloc(HEADER_BYTES);
-    return head.subarray(0, readSync(handle, head, 0, HEADER_BYTES, 0));
+    const header = Buffer.alloc(HEADER_BYTES);
+    return header.subarray(0, readSync(handle, header, 0, HEADER_BYTES, 0));
   } finally {
     closeSync(handle);
   }

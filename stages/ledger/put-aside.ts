@@ -58,10 +58,10 @@ export function putAside(
   return aside;
 }
 
-function waitFor<T>(attempt: () => T | undefined): T | undefined {
+function waitFor<T>(action: () => T | undefined): T | undefined {
   const still = new Int32Array(new SharedArrayBuffer(4));
   for (let waitedMs = 0; ; waitedMs += LOOK_EVERY_MS) {
-    const result = attempt();
+    const result = action();
     if (result !== undefined || waitedMs >= WAIT_MS) return result;
     Atomics.wait(still, 0, 0, LOOK_EVERY_MS);
   }

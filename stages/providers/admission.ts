@@ -99,7 +99,7 @@ function admit(request: AdmissionRequest, waitedMs: number): Admission | Refusal
   if (picked !== undefined && 'admitted' in picked) return picked;
   const pass = state.breaker.tryEnter();
   if (!pass.ok) return openRefusal(request.provider, pass.openForS);
-  return new Attempt(request, pass, picked, waitedMs);
+  return new KeyAdmission(request, pass, picked, waitedMs);
 }
 
 function refusedByPace(thrown: unknown): Refusal {
@@ -144,7 +144,7 @@ function keyRefusal({ health }: ProviderState, none: NoKey): Refusal {
   return { admitted: false, why: 'keys', error: keyFault(none) };
 }
 
-class Attempt implements Admission {
+class KeyAdmission implements Admission {
   readonly admitted = true;
   readonly key: ProviderKey | undefined;
   readonly isProbe: boolean;

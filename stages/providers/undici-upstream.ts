@@ -64,14 +64,14 @@ export function createConnector(): Connector {
 /** An upstream that sends through `dispatcher`, which it owns, and answers at the end of each `turn`. */
 export function createUpstream(dispatcher: Dispatcher, turn: Turn): Upstream {
   return {
-    send: (request) => new Exchange(request, turn).start(dispatcher),
+    send: (request) => new DispatchedRequest(request, turn).start(dispatcher),
     // A gentler close would wait for connections that are still being made.
     close: () => dispatcher.destroy(),
   };
 }
 
 /** One request and its response, as undici calls back on it. */
-class Exchange implements Dispatcher.DispatchHandler {
+class DispatchedRequest implements Dispatcher.DispatchHandler {
   #request: UpstreamRequest;
   #turn: Turn;
   #resolve: (response: UpstreamResponse) => void = () => undefined;

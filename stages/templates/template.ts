@@ -21,14 +21,14 @@ export const TEMPLATE_NAME = /^[a-z0-9][a-z0-9_-]{0,63}$/;
 /** Largest file that is read. */
 export const MOST_TEMPLATE_BYTES = 1_000_000;
 
-const HEAD = /^---\r?\n([^]*?)^---[ \t]*(?:\r?\n|$)/m;
+const FRONT_MATTER = /^---\r?\n([^]*?)^---[ \t]*(?:\r?\n|$)/m;
 
 /** Rejects with `bad_request` and everything that is wrong. */
 export async function readTemplate(name: string, source: string): Promise<Template> {
-  const head = source.startsWith('---') ? HEAD.exec(source) : null;
-  const text = head === null ? source : source.slice(head[0].length);
+  const frontMatter = source.startsWith('---') ? FRONT_MATTER.exec(source) : null;
+  const text = frontMatter === null ? source : source.slice(frontMatter[0].length);
   const used = placeholdersOf(text);
-  const { description, variables, faults } = await readHead(head?.[1] ?? '');
+  const { description, variables, faults } = await readFrontMatter(frontMatter?.[1] ?? '');
   const unused = [...variables.keys()].filter((each) => !used.includes(each));
   const all = [
     ...faults,
@@ -43,21 +43,21 @@ export async function readTemplate(name: string, source: string): Promise<Templa
   return { name, description, variables: listed, text };
 }
 
-interface Head {
+interface FrontMatter {
   readonly description: string | undefined;
   readonly variables: ReadonlyMap<string, TemplateVariable>;
   readonly faults: readonly string[];
 }
 
-async function readHead(source: string): Promise<Head> {
+async function readFrontMatter(source: string): Promise<FrontMatter> {
   // Imported here, so that a start does not pay for it.
   const { parseDocument } = await import('yaml');
   const document = parseDocument(source);
   const faults = document.errors.map(({ message }) => message.split('\n', 1)[0] ?? '');
-  const head: unknown = faults.length > 0 ? null : document.toJS({ maxAliasCount: 0 });
+  const members: unknown = faults.length > 0 ? null : document.toJS({ maxAliasCount: 0 });
   const variables = new Map<string, TemplateVariable>();
   let description: string | undefined;
-  for (const [key, value] of entriesOf(head)) {
+  for (const [key, value] of entriesOf(members)) {
     if (key === 'description') description = String(value);
     else if (key === 'variables')
       for (const [name, given] of entriesOf(value)) variables.set(name, toVariable(name, given));

@@ -151,14 +151,14 @@ class OpenVault implements OpenedVault {
     const isCurrent = this.#follower?.isBehind() === false && this.#state !== 'corrupt';
     if (isCurrent && !isOvertaken) return index;
     return this.#inLine(async () => {
-      for (let attempt = 1; ; attempt++) {
+      for (let round = 1; ; round++) {
         try {
           this.#state = await this.#catchUp();
           if (this.#state !== 'corrupt' && this.#state !== 'outdated') return this.#loaded();
-          if (attempt > 2) throw brokenLog(this.#state);
+          if (round > 2) throw brokenLog(this.#state);
           await this.#mend(new DamagedContent(this.#state));
         } catch (error) {
-          if (attempt > 2 || !isDatabaseDamage(error)) throw this.#named(error);
+          if (round > 2 || !isDatabaseDamage(error)) throw this.#named(error);
           await this.#mend(error);
         }
       }

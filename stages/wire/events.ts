@@ -342,12 +342,12 @@ function createPieceReader(): PieceReader {
  * `data`, and the blank line that ends it.
  */
 export function encodeEvent(event: string | undefined, data: string): Buffer {
-  const head = event === undefined ? '' : `event: ${event}\n`;
+  const eventLine = event === undefined ? '' : `event: ${event}\n`;
   const body = /[\r\n]/.test(data)
     ? data
         .split(/\r\n|\r|\n/)
         .map((line) => `data: ${line}\n`)
         .join('')
     : `data: ${data}\n`;
-  return Buffer.from(`${head}${body}\n`);
+  return Buffer.from(`${eventLine}${body}\n`);
 }

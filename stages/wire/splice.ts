@@ -47,7 +47,7 @@ export function insertMember(
   let last = close - 1;
   while (last > span.start && original[last]! <= 0x20) last -= 1;
   const separator = last === span.start ? '' : ',';
-  const head = Buffer.from(`${separator}${JSON.stringify(name)}:`);
-  const bytes = Buffer.concat([head, typeof value === 'string' ? Buffer.from(value) : value]);
+  const start = Buffer.from(`${separator}${JSON.stringify(name)}:`);
+  const bytes = Buffer.concat([start, typeof value === 'string' ? Buffer.from(value) : value]);
   return Object.freeze({ start: last + 1, end: last + 1, bytes });
 }

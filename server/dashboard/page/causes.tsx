@@ -37,12 +37,12 @@ export function CausesView({ query }: { readonly query: URLSearchParams }) {
 /** `requests` is how many there were in all, failed or not. */
 function columnsOf(requests: number): readonly TableColumn<ReportAnswer['failures'][number]>[] {
   return [
-    { head: 'Cause', rank: 0, text: causeOf },
-    { head: 'Provider', rank: 3, text: (group) => orDash(group.provider) },
+    { header: 'Cause', rank: 0, text: causeOf },
+    { header: 'Provider', rank: 3, text: (group) => orDash(group.provider) },
     figures('Requests', 1, (group) => whole(group.requests)),
     figures('Share of all', 4, (group) => share(group.requests / requests)),
     {
-      head: 'Newest',
+      header: 'Newest',
       rank: 2,
       text: (group) => time(group.last),
       cell: (group) => (

@@ -5,7 +5,7 @@ import { dollars, duration, orDash, percent, share, short, spanOf, whole } from 
 export type Tone = 'good' | 'warn' | 'bad';
 
 export interface Column<T> {
-  readonly head: string;
+  readonly header: string;
   readonly isRight?: boolean;
   /** Where columns do not fit side by side, the one with the highest goes first. */
   readonly rank: number;
@@ -17,12 +17,12 @@ export interface Column<T> {
 
 /** A column of figures. */
 export function figures<T>(
-  head: string,
+  header: string,
   rank: number,
   text: (row: T) => string,
   tone?: (row: T) => Tone | undefined,
 ): Column<T> {
-  return { head, isRight: true, rank, text, ...(tone !== undefined && { tone }) };
+  return { header, isRight: true, rank, text, ...(tone !== undefined && { tone }) };
 }
 
 /** What saved nothing is not good news. */
@@ -33,9 +33,9 @@ export function savedTone(tokens: number | null): Tone | undefined {
 export type Group = ReportAnswer['by_model'][number];
 
 /** Sums by `head`, which is what the rows are grouped by. */
-export function groupColumns(head: string): readonly Column<Group>[] {
+export function groupColumns(header: string): readonly Column<Group>[] {
   return [
-    { head, rank: 0, least: 12, text: ({ name }) => name ?? 'unknown' },
+    { header, rank: 0, least: 12, text: ({ name }) => name ?? 'unknown' },
     figures('Requests', 4, (group) => whole(group.requests)),
     figures('In', 6, (group) => short(group.input_tokens)),
     figures('Sent', 7, (group) => short(group.sent_input_tokens)),
@@ -55,9 +55,9 @@ export function groupColumns(head: string): readonly Column<Group>[] {
 
 type TextClass = LiveState['classes'][number];
 
-export function classColumns(head: string): readonly Column<TextClass>[] {
+export function classColumns(header: string): readonly Column<TextClass>[] {
   return [
-    { head, rank: 0, least: 10, text: (one) => one.class },
+    { header, rank: 0, least: 10, text: (one) => one.class },
     figures('Raw', 3, (one) => short(one.tokens_before)),
     figures('Sent', 2, (one) => short(one.tokens_after)),
     figures(
@@ -75,9 +75,9 @@ export function classColumns(head: string): readonly Column<TextClass>[] {
 type Key = LiveState['providers'][string]['keys'][number];
 
 export const KEY_COLUMNS: readonly Column<Key>[] = [
-  { head: 'Key', rank: 0, least: 8, text: ({ label }) => orDash(label) },
+  { header: 'Key', rank: 0, least: 8, text: ({ label }) => orDash(label) },
   {
-    head: 'State',
+    header: 'State',
     rank: 1,
     text: ({ state, wait_s: waitS }) =>
       `${state}${waitS > 0 ? `, ${spanOf(Math.ceil(waitS))} left` : ''}`,
@@ -99,13 +99,13 @@ function resultOf({ status, failure }: Attempt): string {
 }
 
 export const ATTEMPT_COLUMNS: readonly Column<Attempt>[] = [
-  { head: 'Provider', rank: 0, least: 8, text: (one) => one.provider },
-  { head: 'Model', rank: 2, least: 10, text: (one) => orDash(one.model) },
-  { head: 'Key', rank: 4, least: 8, text: (one) => one.key ?? 'the client’s, or none' },
+  { header: 'Provider', rank: 0, least: 8, text: (one) => one.provider },
+  { header: 'Model', rank: 2, least: 10, text: (one) => orDash(one.model) },
+  { header: 'Key', rank: 4, least: 8, text: (one) => one.key ?? 'the client’s, or none' },
   figures('Begun at', 3, (one) => duration(one.started_ms)),
   figures('Head at', 3, (one) => duration(one.head_ms)),
   {
-    head: 'Result',
+    header: 'Result',
     rank: 1,
     least: 8,
     text: resultOf,

@@ -17,7 +17,7 @@ type Conversation = ConversationsAnswer['conversations'][number];
 
 const COLUMNS: readonly TableColumn<Conversation>[] = [
   {
-    head: 'Conversation',
+    header: 'Conversation',
     rank: 0,
     text: (one) => one.session_id,
     cell: ({ session_id: id }) => (
@@ -31,9 +31,9 @@ const COLUMNS: readonly TableColumn<Conversation>[] = [
       </a>
     ),
   },
-  { head: 'Agent', rank: 9, text: (one) => orDash(one.client) },
+  { header: 'Agent', rank: 9, text: (one) => orDash(one.client) },
   {
-    head: 'Newest turn',
+    header: 'Newest turn',
     rank: 2,
     text: (one) => time(one.last),
     cell: (one) => <span title={localMoment(one.last)}>{time(one.last)}</span>,

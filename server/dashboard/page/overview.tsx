@@ -13,10 +13,10 @@ import { ProviderList } from './providers.tsx';
 import { rangeOf } from './ranges.ts';
 import { useReport } from './report-data.ts';
 import { useRequests } from './requests-data.ts';
-import { RequestCells, RequestHead } from './requests.tsx';
+import { RequestCells, RequestHeader } from './requests.tsx';
 import { seriesOf } from './series.ts';
 import { useStore } from './store.ts';
-import { headFigures } from './summary.ts';
+import { headlineFigures } from './summary.ts';
 import { Words } from './words.tsx';
 
 const NEWEST = 8;
@@ -81,7 +81,7 @@ export function NewestRequests({ rows, most }: NewestProps) {
       ) : (
         <div class="list short" role="table" aria-label="Newest requests">
           <div class="list-head" role="row">
-            <RequestHead />
+            <RequestHeader />
           </div>
           {rows.slice(0, most).map((row) => (
             <div class="list-row static" role="row" key={row.request_id}>
@@ -118,7 +118,7 @@ export function Figures({ live, report, title }: FiguresProps) {
   const { cost, cost_without: without } = report.totals;
   return (
     <section class="figures" aria-label={title}>
-      {headFigures(live, report).map(({ id, name, value, words, tone }) => (
+      {headlineFigures(live, report).map(({ id, name, value, words, tone }) => (
         <div key={id} class={`figure${tone === 'bad' ? ' bad' : ''}`}>
           <h2>{name}</h2>
           <b data-figure={id} {...(tone === 'good' && { class: tone })}>

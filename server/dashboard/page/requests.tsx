@@ -40,14 +40,14 @@ function RequestList({ rows, onEnd }: ListProps) {
       keyOf={(row) => row.request_id}
       rowHeight={isNarrow ? NARROW_ROW_PX : ROW_PX}
       label="Requests, newest first"
-      header={<RequestHead />}
+      header={<RequestHeader />}
       render={(row, isFirstStop) => <RequestCells row={row} isFirstStop={isFirstStop} />}
       {...(onEnd && { onEnd })}
     />
   );
 }
 
-const HEADS = [
+const HEADERS = [
   ['time', 'Time'],
   ['model', 'Model'],
   ['provider', 'Provider'],
@@ -60,10 +60,10 @@ const HEADS = [
   ['outcome', 'Outcome'],
 ] as const;
 
-export function RequestHead() {
+export function RequestHeader() {
   return (
     <>
-      {HEADS.map(([name, title]) => (
+      {HEADERS.map(([name, title]) => (
         <span key={name} class={`cell ${name}`} role="columnheader">
           {title}
         </span>

@@ -104,8 +104,8 @@ interface GroupsProps {
 
 function Groups({ title, filter, groups }: GroupsProps) {
   if (groups.length === 0) return null;
-  const head = title.slice('By '.length);
-  const columns = withCell(groupColumns(head), head, ({ name }) =>
+  const columnTitle = title.slice('By '.length);
+  const columns = withCell(groupColumns(columnTitle), columnTitle, ({ name }) =>
     name === null ? (
       <span class="quiet">unknown</span>
     ) : (

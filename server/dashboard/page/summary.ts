@@ -4,7 +4,7 @@ import type { Tone } from './columns.ts';
 import { counted } from './counted.ts';
 import { NONE, bytes, dollars, duration, percent, share, short, spanOf, whole } from './format.ts';
 
-export interface HeadFigure {
+export interface HeadlineFigure {
   readonly id: 'requests' | 'net_cost_saved' | 'cost' | 'errors' | 'p50_ms';
   readonly name: string;
   readonly value: string;
@@ -12,10 +12,10 @@ export interface HeadFigure {
   readonly tone?: Tone;
 }
 
-export function headFigures(
+export function headlineFigures(
   live: LiveState,
   { totals, latency }: ReportAnswer,
-): readonly HeadFigure[] {
+): readonly HeadlineFigure[] {
   const failed = totals.requests === 0 ? null : totals.errors / totals.requests;
   return [
     {

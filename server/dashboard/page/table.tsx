@@ -21,9 +21,9 @@ export function Table<T>({ columns: all, rows }: TableProps<T>) {
       <table>
         <thead>
           <tr>
-            {columns.map(({ head, isRight }) => (
-              <th key={head} scope="col" class={isRight === true ? 'num' : ''}>
-                {head}
+            {columns.map(({ header, isRight }) => (
+              <th key={header} scope="col" class={isRight === true ? 'num' : ''}>
+                {header}
               </th>
             ))}
           </tr>
@@ -31,15 +31,15 @@ export function Table<T>({ columns: all, rows }: TableProps<T>) {
         <tbody>
           {rows.map((row, index) => (
             <tr key={index}>
-              {columns.map(({ head, isRight, text, tone, cell }, at) => {
+              {columns.map(({ header, isRight, text, tone, cell }, at) => {
                 const content = cell === undefined ? text(row) : cell(row);
                 const kind = TONES[tone?.(row) ?? 'plain'];
                 return at === 0 ? (
-                  <th key={head} scope="row">
+                  <th key={header} scope="row">
                     {content}
                   </th>
                 ) : (
-                  <td key={head} class={`${isRight === true ? 'num ' : ''}${kind}`}>
+                  <td key={header} class={`${isRight === true ? 'num ' : ''}${kind}`}>
                     {content}
                   </td>
                 );
@@ -57,8 +57,8 @@ const TONES = { good: 'good', warn: 'warn', bad: 'bad-text', plain: '' } as cons
 /** `columns`, with `cell` in the one of this head. */
 export function withCell<T>(
   columns: readonly TableColumn<T>[],
-  head: string,
+  header: string,
   cell: (row: T) => ComponentChildren,
 ): readonly TableColumn<T>[] {
-  return columns.map((column) => (column.head === head ? { ...column, cell } : column));
+  return columns.map((column) => (column.header === header ? { ...column, cell } : column));
 }

@@ -95,11 +95,11 @@ export function VirtualList<T>(props: VirtualListProps<T>) {
     if (step === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
     const next = Math.min(last, Math.max(0, current + step));
-    const head = element.querySelector<HTMLElement>('.list-head')?.offsetHeight ?? 0;
+    const headerHeight = element.querySelector<HTMLElement>('.list-head')?.offsetHeight ?? 0;
     const top = next * rowHeight;
     if (top < element.scrollTop) element.scrollTop = top;
-    else if (top + rowHeight + head > element.scrollTop + element.clientHeight)
-      element.scrollTop = top + rowHeight + head - element.clientHeight;
+    else if (top + rowHeight + headerHeight > element.scrollTop + element.clientHeight)
+      element.scrollTop = top + rowHeight + headerHeight - element.clientHeight;
     wantsFocus.current = true;
     setView({ top: element.scrollTop, height: element.clientHeight });
     setActive(next);

@@ -7,7 +7,7 @@ export interface Definition {
   /** Where it begins, its decorators included. */
   readonly from: number;
   /** The first row behind its signature. */
-  readonly headEnd: number;
+  readonly signatureEnd: number;
   readonly to: number;
   /** How many others it lies in. */
   readonly depth: number;
@@ -43,7 +43,7 @@ const WRAPPERS: readonly string[] = [
   'variable_declaration',
 ];
 /** A signature is cut off behind so many rows. */
-const MAX_HEAD_ROWS = 6;
+const MAX_SIGNATURE_ROWS = 6;
 const MAX_NAME_CHARS = 80;
 
 /** Undefined where nothing could be read. */
@@ -90,7 +90,7 @@ function rowsOf(
   node: Node,
   from: number,
   text: string,
-): Pick<Definition, 'from' | 'headEnd' | 'to'> {
+): Pick<Definition, 'from' | 'signatureEnd' | 'to'> {
   const { row, column } = node.endPosition;
   const to = Math.max(column === 0 ? row : row + 1, from + 1);
   const own = node.startPosition.row;
@@ -99,8 +99,8 @@ function rowsOf(
   const start = body?.startPosition.row ?? own;
   // A body without a brace begins with its first statement.
   const ends = body === null || text[body.startIndex] === '{' ? start + 1 : start;
-  const headEnd = Math.min(Math.max(ends, own + 1), from + MAX_HEAD_ROWS, to);
-  return { from, headEnd, to };
+  const signatureEnd = Math.min(Math.max(ends, own + 1), from + MAX_SIGNATURE_ROWS, to);
+  return { from, signatureEnd, to };
 }
 
 function nameOf(node: Node, text: string): string {

@@ -145,7 +145,7 @@ function compressBlock(
   }
   const reason = keptReason(block, options, tokens);
   const tried =
-    reason === undefined ? attempt(block, { ...options, query, hints }, cache, state) : {};
+    reason === undefined ? tryRewrite(block, { ...options, query, hints }, cache, state) : {};
   const { made, undecided, failed = made?.failed } = tried;
   const changed = made !== undefined && made.text !== block.text;
   const text = changed ? made.text : block.text;
@@ -193,7 +193,7 @@ interface Tried extends Pick<BlockOutcome, 'failed' | 'undecided'> {
 }
 
 /** What is not an algorithm of a class must not cost the request either. */
-function attempt(...args: Parameters<typeof rewriteBlock>): Tried {
+function tryRewrite(...args: Parameters<typeof rewriteBlock>): Tried {
   try {
     return { made: rewriteBlock(...args) };
   } catch (thrown) {
@@ -236,10 +236,10 @@ function rewriteBlock(
   state: ConversationState,
 ): Rewritten | undefined {
   const { userProse, forgets, rewriter = builtIn, ...rest } = known;
-  const { head, body, tail } = pastedPart(block);
+  const { prefix, body, suffix } = pastedPart(block);
   if (body === '') return undefined;
-  const linesBefore = lineBreaks(head);
-  const context = { ...rest, linesBefore, linesAfter: lineBreaks(tail) };
+  const linesBefore = lineBreaks(prefix);
+  const context = { ...rest, linesBefore, linesAfter: lineBreaks(suffix) };
   const small = estimateTokens(body) < MIN_TOKENS;
   if (block.kind === 'user_text' && userProse !== true && !isToolOutput(block.text, body))
     return undefined;
@@ -277,7 +277,7 @@ function rewriteBlock(
   const worth = total - tokens >= leastSaved(total) ? shortest : { ...untouched, repeatedLines: 0 };
   const best = inParts(block, plain, tokens, known) ?? worth;
   if (best.labels !== undefined) state.sent.introduce(best.labels);
-  return { ...best, text: head + best.text + tail };
+  return { ...best, text: prefix + best.text + suffix };
 }
 
 /** Classes of which every line may be what was asked for, or that rules of their own cut. */
@@ -345,10 +345,10 @@ function applyCached(
 }
 
 /** Of a tool result the whole; of user text what was pasted, never what was asked. */
-function pastedPart(block: ConversationBlock): { head: string; body: string; tail: string } {
-  if (block.kind === 'tool_result') return { head: '', body: block.text, tail: '' };
+function pastedPart(block: ConversationBlock): { prefix: string; body: string; suffix: string } {
+  if (block.kind === 'tool_result') return { prefix: '', body: block.text, suffix: '' };
   const parts = splitPasted(block.text);
-  return { head: parts.intro, body: parts.pasted, tail: parts.asked };
+  return { prefix: parts.intro, body: parts.pasted, suffix: parts.asked };
 }
 
 /** Makes what went out findable for later blocks. What the model wrote itself counts too: it is always verbatim. */

@@ -50,8 +50,8 @@ const PRINTED: ReadonlySet<TextClass> = new Set([
 export function isToolOutput(text: string, pasted: string): boolean {
   const { kind } = classify(pasted);
   if (PRINTED.has(kind)) return kind === 'json' || !pasted.split(/\n[ \t]*\n/).some(isProse);
-  const { head, body } = openEnvelope(text);
-  return head !== '' && classify(body).kind !== 'narrative';
+  const { prefix, body } = openEnvelope(text);
+  return prefix !== '' && classify(body).kind !== 'narrative';
 }
 
 function isProse(paragraph: string): boolean {

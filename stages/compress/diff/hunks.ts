@@ -113,8 +113,8 @@ export function trimHunk(
     const oldCount = part.filter((line) => /^(?:[- ]|$)/.test(line)).length;
     const newCount = part.filter((line) => /^(?:[+ ]|$)/.test(line)).length;
     if (keep[at] === true) {
-      const head = `@@ -${span(oldLine, oldCount)} +${span(newLine, newCount)} @@${heading}${hunk.eol}`;
-      out.push(head, ...(pack ? packSigns(part) : part));
+      const header = `@@ -${span(oldLine, oldCount)} +${span(newLine, newCount)} @@${heading}${hunk.eol}`;
+      out.push(header, ...(pack ? packSigns(part) : part));
       heading = '';
     } else removed.push({ from: hunk.at + 1 + at, to: hunk.at + 1 + end });
     oldLine += oldCount;

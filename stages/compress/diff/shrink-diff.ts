@@ -8,7 +8,7 @@
 import { estimateTokens } from '../../model/tokens.ts';
 import type { Apply, Compressed, LineRange } from '../rule.ts';
 import { readHunk, trimHunk } from './hunks.ts';
-import { isPackedHead, packedLines, SIGNS_LEGEND } from './signs.ts';
+import { isPackedHeader, packedLines, SIGNS_LEGEND } from './signs.ts';
 import { MARK } from '../text/marker.ts';
 
 const GENERATED =
@@ -23,7 +23,7 @@ export const shrinkDiff: Apply = (text) => {
   // Lines without signs that still report changes: what is left out could be one of them.
   if (!isPlain(lines)) return undefined;
   // A line that looks like the head of a packed run would be read as one.
-  const packed = lines.some(isPackedHead) ? undefined : shrink(lines, true);
+  const packed = lines.some(isPackedHeader) ? undefined : shrink(lines, true);
   const least =
     packed !== undefined && packedLines(packed.text) >= WORTH_LEGEND
       ? packed
@@ -73,7 +73,7 @@ function shrink(lines: readonly string[], pack: boolean): Compressed {
       out.push(lines[at++]!);
     }
   }
-  const signs = pack && out.some(isPackedHead);
+  const signs = pack && out.some(isPackedHeader);
   const less = removed.length > 0;
   return { text: [heading({ names, signs, less, counted }), ...out].join('\n'), removed };
 }

@@ -19,7 +19,7 @@ const PACKED = /^@@([+-])(\d{1,7})$/;
 export const SIGNS_LEGEND = '"@@+9" / "@@-9" = 9 added / removed lines without their sign';
 
 /** True for a line that could be taken for the head of a packed run. */
-export function isPackedHead(line: string): boolean {
+export function isPackedHeader(line: string): boolean {
   return PACKED.test(line);
 }
 

@@ -49,15 +49,19 @@ function readHits(lines: readonly string[]): readonly (Hit | undefined)[] | unde
 
 /** A context line's path may hold dashes and digits: that of the line above wins. */
 function readHit(line: string, last: string): Hit | undefined {
-  const head = line.length > 600 ? line.slice(0, 600) : line;
-  const colon = /^([^:\n]{1,300}):(\d{1,7}):/.exec(head);
+  const start = line.length > 600 ? line.slice(0, 600) : line;
+  const colon = /^([^:\n]{1,300}):(\d{1,7}):/.exec(start);
   if (colon !== null) return toHit(line, colon[1]!);
-  if (last !== '' && head.startsWith(`${last}-`) && /^\d{1,7}-/.test(head.slice(last.length + 1))) {
+  if (
+    last !== '' &&
+    start.startsWith(`${last}-`) &&
+    /^\d{1,7}-/.test(start.slice(last.length + 1))
+  ) {
     return toHit(line, last);
   }
-  const context = HIT.exec(head);
+  const context = HIT.exec(start);
   if (context !== null && context[2] === '-') return toHit(line, context[1]!);
-  const bare = BARE.exec(head);
+  const bare = BARE.exec(start);
   if (bare === null || !/[./]/.test(bare[1]!) || /\s/.test(bare[1]!)) return undefined;
   return { path: bare[1]!, rest: line.slice(bare[1]!.length) };
 }

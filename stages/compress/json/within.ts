@@ -6,9 +6,9 @@ import { MARK } from '../text/marker.ts';
 
 /** A text in three parts that, joined, are the text. */
 export interface JsonWithin {
-  readonly head: string;
+  readonly prefix: string;
   readonly document: string;
-  readonly tail: string;
+  readonly suffix: string;
 }
 
 /** Lines at either end among which the document may begin and end. */
@@ -24,7 +24,7 @@ export function jsonWithin(text: string): JsonWithin | undefined {
   let tries = 0;
   for (const cut of cuts(text, /^\s*[[{]/, /[\]}]\s*$/)) {
     if (cut.document.length < text.length * MIN_SHARE || !looksLikeJson(cut.document)) continue;
-    if (cut.head === '' && cut.tail.trim() === '') return undefined;
+    if (cut.prefix === '' && cut.suffix.trim() === '') return undefined;
     if (isJson(cut.document)) return cut;
     if (++tries === MAX_TRIES) return undefined;
   }
@@ -39,9 +39,9 @@ function isJson(text: string): boolean {
 
 /** The text with the encoding in it decoded; undefined where there is none among other lines. */
 export function decodeJsonWithin(text: string): string | undefined {
-  for (const { head, document, tail } of cuts(text, /^\[svc JSON/, /./)) {
+  for (const { prefix, document, suffix } of cuts(text, /^\[svc JSON/, /./)) {
     const decoded = document.startsWith(MARK) ? decodeJson(document) : undefined;
-    if (decoded !== undefined) return head + decoded + tail;
+    if (decoded !== undefined) return prefix + decoded + suffix;
   }
   return undefined;
 }
@@ -63,9 +63,9 @@ function* cuts(text: string, opens: RegExp, closes: RegExp): Generator<JsonWithi
       if (!closes.test(lineAt(to))) continue;
       const end = (starts[to + 1] ?? text.length + 1) - 1;
       yield {
-        head: text.slice(0, starts[from]),
+        prefix: text.slice(0, starts[from]),
         document: text.slice(starts[from], end),
-        tail: text.slice(end),
+        suffix: text.slice(end),
       };
     }
   }

@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert';
 import { builtIn } from '../built-in.ts';
 import type { Applied } from '../rewrite.ts';
 import type { LineRange } from '../rule.ts';
-import { unpackFrames } from '../trace/pack-frames.ts';
+import { unpackStack } from '../trace/pack-stack.ts';
 import { readRepeated } from '../text/repeats.ts';
 import { MARK, readOmitted } from '../text/marker.ts';
 import { makeLog, times } from '../../../fixtures/compress/texts.ts';
@@ -52,7 +52,7 @@ const LOGS: Readonly<Record<string, readonly string[]>> = {
 function readBack(lines: readonly string[], { text }: Applied): readonly LineRange[] {
   const omissions: LineRange[] = [];
   let at = 0;
-  for (const line of (unpackFrames(text) ?? text).split('\n')) {
+  for (const line of (unpackStack(text) ?? text).split('\n')) {
     const omitted = readOmitted(line);
     const repeats = readRepeated(line);
     if (omitted !== undefined) {

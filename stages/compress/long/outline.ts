@@ -7,7 +7,7 @@ export interface OutlineEntry {
   readonly name: string;
   readonly from: number;
   /** The first row behind what is shown of it. */
-  readonly headEnd: number;
+  readonly signatureEnd: number;
   readonly to: number;
   /** How deep it lies; the outermost have 0. */
   readonly depth: number;
@@ -101,7 +101,7 @@ function closed(found: readonly Found[], end: number): readonly OutlineEntry[] {
       const to = behind.at(-1)?.row ?? end;
       behind.push(one);
       const { row, rows, name, depth } = one;
-      return { name, from: row, headEnd: Math.min(row + rows, to), to, depth };
+      return { name, from: row, signatureEnd: Math.min(row + rows, to), to, depth };
     })
     .toReversed();
 }

@@ -20,10 +20,10 @@ import { outlineOf, type OutlineEntry } from './outline.ts';
 /** What is kept, as a share of the tokens from which on a result counts as long. */
 const KEPT_SHARE = 1 / 3;
 /** Shares of that for the ends and for what is named; the outline has the rest. */
-const HEAD_SHARE = 0.2;
+const START_SHARE = 0.2;
 const TAIL_SHARE = 0.1;
 const NAMED_SHARE = 0.4;
-const HEAD_LINES = 40;
+const START_LINES = 40;
 const TAIL_LINES = 15;
 /** Lines around one that is named. */
 const AROUND = 2;
@@ -52,14 +52,14 @@ export interface LongText {
 
 /** Undefined where nothing would go. May throw `GrammarNeeded`. */
 export function shortenLong(text: string, long: LongText): Compressed | undefined {
-  const { head, body, tail } = openEnvelope(text);
+  const { prefix, body, suffix } = openEnvelope(text);
   const lines = body.split('\n');
   if (body.length > lines.length * MAX_MEAN_CHARS || CUT_BEFORE.test(body)) return undefined;
   const firstLine = firstNumber(lines);
   if (firstLine === undefined) return undefined;
   const removed = leftOutOf(lines, firstLine, long);
   if (removed.length === 0) return undefined;
-  const before = lineBreaks(head);
+  const before = lineBreaks(prefix);
   const total = lines.length - (lines.at(-1) === '' ? 1 : 0);
   const out: string[] = [];
   let next = 0;
@@ -72,7 +72,7 @@ export function shortenLong(text: string, long: LongText): Compressed | undefine
   }
   for (const line of lines.slice(next)) out.push(line);
   return {
-    text: head + out.join('\n') + tail,
+    text: prefix + out.join('\n') + suffix,
     removed: removed.map(({ from, to }) => ({ from: from + before, to: to + before })),
   };
 }
@@ -97,7 +97,7 @@ function leftOutOf(
   const contents = lineContents(lines);
   const kept = new KeptLines(lines);
   const budget = longTokens * KEPT_SHARE;
-  kept.takeFirst(HEAD_LINES, budget * HEAD_SHARE);
+  kept.takeFirst(START_LINES, budget * START_SHARE);
   kept.takeLast(TAIL_LINES, budget * TAIL_SHARE);
   const outline = outlineOf(contents, classification, definitions);
   const named = namedIn(query, block);
@@ -105,14 +105,14 @@ function leftOutOf(
   for (const number of named.lines)
     kept.take(number - firstLine - AROUND_NUMBER, number - firstLine + AROUND_NUMBER + 1, limit);
   const entries = outline.filter(({ name }) => isNamed(name, named.words));
-  for (const { from, headEnd, to } of entries.toSorted(shortestFirst))
-    if (!kept.take(from, to, limit)) kept.take(from, headEnd, limit);
+  for (const { from, signatureEnd, to } of entries.toSorted(shortestFirst))
+    if (!kept.take(from, to, limit)) kept.take(from, signatureEnd, limit);
   const mentions = named.exact
     .map((name) => contents.flatMap((line, at) => (line.includes(name) ? [at] : [])))
     .filter((rows) => rows.length <= MAX_MENTIONS)
     .toSorted((one, other) => one.length - other.length);
   for (const row of mentions.flat()) kept.take(row - AROUND, row + AROUND + 1, limit);
-  takeOutline(outline, ({ from, headEnd }) => kept.take(from, headEnd, budget));
+  takeOutline(outline, ({ from, signatureEnd }) => kept.take(from, signatureEnd, budget));
   return kept.gaps();
 }
 

@@ -85,13 +85,13 @@ export function render(
   }
   const filled = removed.filter((range) => !isBlank(input, range));
   const changed = rows.filter(({ at, text }) => at !== undefined && text !== input[at]).length;
-  const head =
+  const notice =
     loss === 'text' && changed > 0
       ? [`${MARK}recipe ${name} shortened ${changed} of the lines below; the source is complete]`]
       : [];
   const isOnce = filled.length > MANY_GAPS && lost < filled.length * SHORT_GAP;
   const once = `${MARK}recipe ${name} left out ${lost} of ${input.length} lines in ${filled.length} places; the source is complete]`;
-  return { text: [...head, ...withMarkers(rows, removed, mark)].join('\n'), removed };
+  return { text: [...notice, ...withMarkers(rows, removed, mark)].join('\n'), removed };
 
   function mark(range: LineRange): string | undefined {
     const index = filled.indexOf(range);

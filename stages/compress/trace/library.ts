@@ -31,15 +31,15 @@ const FRAMEWORK = new RegExp(
 const ELSEWHERE = /^\s*\.\.\. \d+ more/;
 
 /** True for a frame in installed code; `own` are the families that the project itself may be. */
-export function isLibraryFrame(frame: string, own: ReadonlySet<string>): boolean {
-  if (INSTALLED.test(frame) || PLATFORM.test(frame)) return true;
-  const family = FRAMEWORK.exec(frame)?.[1];
+export function isLibraryCall(line: string, own: ReadonlySet<string>): boolean {
+  if (INSTALLED.test(line) || PLATFORM.test(line)) return true;
+  const family = FRAMEWORK.exec(line)?.[1];
   return family !== undefined && !own.has(family);
 }
 
 /** True for `... 23 more`. */
-export function isElsewhere(frame: string): boolean {
-  return ELSEWHERE.test(frame);
+export function isElsewhere(line: string): boolean {
+  return ELSEWHERE.test(line);
 }
 
 /**
@@ -51,9 +51,9 @@ export function ownFamilies(stacks: readonly (readonly string[])[]): ReadonlySet
   const counts = new Map<string, number>();
   let all = 0;
   for (const stack of stacks) {
-    const frames = stack.filter((frame) => !PLATFORM.test(frame) && !isElsewhere(frame));
-    all += frames.length;
-    const families = frames.map((frame) => FRAMEWORK.exec(frame)?.[1]);
+    const calls = stack.filter((line) => !PLATFORM.test(line) && !isElsewhere(line));
+    all += calls.length;
+    const families = calls.map((line) => FRAMEWORK.exec(line)?.[1]);
     if (families[0] !== undefined) own.add(families[0]);
     for (const family of families)
       if (family !== undefined) counts.set(family, (counts.get(family) ?? 0) + 1);

@@ -1,6 +1,6 @@
 /** Rules for stack traces, which stand in logs too. */
-import { dropFrameSource } from './frame-source.ts';
-import { packFrames } from './pack-frames.ts';
+import { dropSourceLines } from './source-lines.ts';
+import { packStack } from './pack-stack.ts';
 import { shortenTraces } from './shorten-traces.ts';
 import type { Rule } from '../rule.ts';
 
@@ -17,13 +17,13 @@ export const traceRules: readonly Rule[] = [
     when: { class: ['trace'] },
     step: 'drop',
     endings: 'own',
-    apply: dropFrameSource,
+    apply: dropSourceLines,
   },
   {
     name: 'frames',
     when: { class: ['trace', 'log'] },
     step: 'encode',
     endings: 'checked',
-    apply: packFrames,
+    apply: packStack,
   },
 ];

@@ -8,10 +8,10 @@ import { cleanLine } from '../log/clean.ts';
 import type { Apply } from '../rule.ts';
 import { endingLines } from '../log/ends.ts';
 import { joinKept } from '../text/marker.ts';
-import { isElsewhere, isLibraryFrame, ownFamilies } from './library.ts';
+import { isElsewhere, isLibraryCall, ownFamilies } from './library.ts';
 
 /** A line that names a place in a stack: Python, JavaScript, Java, Go, Rust, Ruby, C#. */
-const FRAME =
+const STACK_FRAME =
   /^\s*(?:File "[^"]{1,300}", line \d+|at .{1,300}|\.\.\. \d+ more|\d+: 0x[0-9a-f]+|\S{1,300}\.go:\d+|from \S{1,300}:\d+:in )/;
 const PYTHON = /^\s*File "/;
 const MIN_RUN = 2;
@@ -23,64 +23,64 @@ export const shortenTraces: Apply = (text, { classification, logBudgetTokens }) 
   // Of a log within its budget nothing is left out.
   if (classification.kind === 'log' && !costsAtLeast(text, logBudgetTokens + 1)) return undefined;
   const lines = text.split('\n');
-  const stacks = stacksOf(readFrames(lines));
+  const stacks = stacksOf(readStackFrames(lines));
   if (stacks.flat().length < 4) return undefined;
   const families = ownFamilies(stacks.map((stack) => stack.map(({ name }) => name)));
   const keep = lines.map(() => true);
-  for (const stack of stacks) dropFrames(stack, droppable(stack, lines, families), keep);
+  for (const stack of stacks) dropStackFrames(stack, droppable(stack, lines, families), keep);
   if (classification.kind === 'log') for (const at of endingLines(lines)) keep[at] = true;
   const { text: out, removed } = joinKept(lines, keep);
   return removed.length > 0 && out.length < text.length ? { text: out, removed } : undefined;
 };
 
 /** A frame's own line and the source lines that belong to it. */
-interface Frame {
+interface StackFrame {
   readonly from: number;
   readonly to: number;
   /** The frame's line without colours. */
   readonly name: string;
 }
 
-function readFrames(lines: readonly string[]): readonly Frame[] {
-  const frames: Frame[] = [];
+function readStackFrames(lines: readonly string[]): readonly StackFrame[] {
+  const stackFrames: StackFrame[] = [];
   for (let at = 0; at < lines.length; at++) {
     const line = lines[at]!.slice(0, 400);
-    if (!FRAME.test(line)) continue;
+    if (!STACK_FRAME.test(line)) continue;
     let to = at + 1;
     // Python prints the source line, and since 3.11 a line of carets, below a frame.
     if (PYTHON.test(line)) {
       const indent = /^\s*/.exec(line)![0].length;
       while (to < lines.length && to - at < 4 && isDeeper(lines[to]!, indent)) to++;
     }
-    frames.push({ from: at, to, name: cleanLine(line) });
+    stackFrames.push({ from: at, to, name: cleanLine(line) });
     at = to - 1;
   }
-  return frames;
+  return stackFrames;
 }
 
 function isDeeper(line: string, indent: number): boolean {
   const own = /^\s*/.exec(line.slice(0, 80))![0].length;
-  return own > indent && !FRAME.test(line.slice(0, 400));
+  return own > indent && !STACK_FRAME.test(line.slice(0, 400));
 }
 
 /** Frames that follow each other without a line between them. */
-function stacksOf(frames: readonly Frame[]): readonly (readonly Frame[])[] {
-  const stacks: Frame[][] = [];
-  for (const frame of frames) {
+function stacksOf(stackFrames: readonly StackFrame[]): readonly (readonly StackFrame[])[] {
+  const stacks: StackFrame[][] = [];
+  for (const call of stackFrames) {
     const open = stacks.at(-1);
-    if (open !== undefined && open.at(-1)!.to === frame.from) open.push(frame);
-    else stacks.push([frame]);
+    if (open !== undefined && open.at(-1)!.to === call.from) open.push(call);
+    else stacks.push([call]);
   }
   return stacks;
 }
 
 /** For each frame whether it may go. A stack in which all is a library's has no other place to look at. */
 function droppable(
-  stack: readonly Frame[],
+  stack: readonly StackFrame[],
   lines: readonly string[],
   families: ReadonlySet<string>,
 ): readonly boolean[] {
-  const library = stack.map(({ name }) => isLibraryFrame(name, families));
+  const library = stack.map(({ name }) => isLibraryCall(name, families));
   if (!stack.some(({ name }, at) => library[at] !== true && !isElsewhere(name)))
     library.fill(false);
   const atError = PYTHON.test(stack[0]!.name) ? library.toReversed() : library;
@@ -89,8 +89,8 @@ function droppable(
   const isNearest = (at: number): boolean =>
     atError === library ? at < nearest : at >= stack.length - nearest;
   const seen = new Set<string>();
-  return stack.map((frame, at) => {
-    const whole = lines.slice(frame.from, frame.to).join('\n');
+  return stack.map((call, at) => {
+    const whole = lines.slice(call.from, call.to).join('\n');
     const again = seen.has(whole);
     seen.add(whole);
     const inner = at > 0 && at < stack.length - 1;
@@ -98,7 +98,11 @@ function droppable(
   });
 }
 
-function dropFrames(stack: readonly Frame[], mayGo: readonly boolean[], keep: boolean[]): void {
+function dropStackFrames(
+  stack: readonly StackFrame[],
+  mayGo: readonly boolean[],
+  keep: boolean[],
+): void {
   for (let at = 0; at < stack.length;) {
     let end = at;
     while (end < stack.length && mayGo[end] === true) end++;

@@ -114,10 +114,10 @@ class ChatWriter implements StreamWriter {
   }
 
   #chunk(delta: JsonObject, finish: string | null = null): string {
-    return data({ ...this.#head(), choices: [{ index: 0, delta, finish_reason: finish }] });
+    return data({ ...this.#envelope(), choices: [{ index: 0, delta, finish_reason: finish }] });
   }
 
-  #head(): JsonObject {
+  #envelope(): JsonObject {
     return {
       id: this.#id,
       object: 'chat.completion.chunk',
@@ -128,7 +128,7 @@ class ChatWriter implements StreamWriter {
 
   #end(): string {
     const usage = this.#context.wishes.includeUsage ? writeChatUsage(this.#usage) : undefined;
-    const counted = usage === undefined ? '' : data({ ...this.#head(), choices: [], usage });
+    const counted = usage === undefined ? '' : data({ ...this.#envelope(), choices: [], usage });
     return `${this.#chunk({}, writeChatStop(this.#reason))}${counted}data: [DONE]\n\n`;
   }
 }

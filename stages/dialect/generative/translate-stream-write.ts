@@ -59,7 +59,7 @@ class GenerativeWriter implements StreamWriter {
       case 'end':
         return this.#end();
       case 'error':
-        return this.#frame(
+        return this.#event(
           writeGenerativeError(event.error, statusOfError(event.error.kind)),
           true,
         );
@@ -88,7 +88,7 @@ class GenerativeWriter implements StreamWriter {
   }
 
   #chunk(candidate: JsonObject, usage?: JsonObject): string {
-    return this.#frame(
+    return this.#event(
       defined({
         candidates: [{ ...candidate, index: 0 }],
         usageMetadata: usage,
@@ -106,7 +106,7 @@ class GenerativeWriter implements StreamWriter {
     return this.#chunk({ content, finishReason }, writeGenerativeUsage(this.#usage));
   }
 
-  #frame(value: JsonObject, last: boolean): string {
+  #event(value: JsonObject, last: boolean): string {
     const text = JSON.stringify(value);
     if (this.#context.wishes.framing === 'sse') return `data: ${text}\n\n`;
     const before = this.#written ? ',\n' : '[';

@@ -56,7 +56,7 @@ class MessagesWriter implements StreamWriter {
       case 'end':
         return this.#end();
       case 'error':
-        return frame('error', writeMessagesError(event.error));
+        return toEvent('error', writeMessagesError(event.error));
       default:
         return named('ping', {});
     }
@@ -87,10 +87,10 @@ class MessagesWriter implements StreamWriter {
 }
 
 function named(type: string, rest: JsonObject): string {
-  return frame(type, { type, ...rest });
+  return toEvent(type, { type, ...rest });
 }
 
-function frame(name: string, data: JsonObject): string {
+function toEvent(name: string, data: JsonObject): string {
   return `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
 }
 

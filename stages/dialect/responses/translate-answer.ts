@@ -61,8 +61,13 @@ export function writeResponsesResponse(
     return item === undefined ? [] : [item];
   });
   const ending = writeResponsesStop(response.stopReason);
-  const head = { id: response.id, model: response.model, createdS: response.createdS };
-  return { ...responseHead(head, context), ...ending, output: items, ...usageOf(response.usage) };
+  const identity = { id: response.id, model: response.model, createdS: response.createdS };
+  return {
+    ...responseEnvelope(identity, context),
+    ...ending,
+    output: items,
+    ...usageOf(response.usage),
+  };
 }
 
 function usageOf(usage: Usage): JsonObject {
@@ -70,20 +75,20 @@ function usageOf(usage: Usage): JsonObject {
 }
 
 /** The fields that every response object has, whatever became of it. */
-export function responseHead(
-  head: { readonly id: string; readonly model: string; readonly createdS?: number | undefined },
+export function responseEnvelope(
+  identity: { readonly id: string; readonly model: string; readonly createdS?: number | undefined },
   context: AnswerContext,
 ): JsonObject {
   return {
-    id: answerId('resp_', head.id, context.ids),
+    id: answerId('resp_', identity.id, context.ids),
     object: 'response',
-    created_at: head.createdS ?? Math.floor(context.now() / 1000),
+    created_at: identity.createdS ?? Math.floor(context.now() / 1000),
     status: 'in_progress',
     error: null,
     incomplete_details: null,
     instructions: null,
     metadata: {},
-    model: head.model === '' ? context.wishes.model : head.model,
+    model: identity.model === '' ? context.wishes.model : identity.model,
     output: [],
     parallel_tool_calls: true,
     temperature: null,

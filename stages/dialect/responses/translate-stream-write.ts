@@ -13,7 +13,7 @@ import type { AnswerContext } from '../translate-dialect.ts';
 import { objectOf, objectsOf } from '../translate-json.ts';
 import {
   callForm,
-  responseHead,
+  responseEnvelope,
   writeOutputItem,
   writeResponsesStop,
   writeResponsesUsage,
@@ -33,7 +33,7 @@ export function createResponsesWriter(context: AnswerContext): StreamWriter {
 
 class ResponsesWriter implements StreamWriter {
   readonly #context: AnswerContext;
-  #head: JsonObject;
+  #envelope: JsonObject;
   #sequence = 0;
   #output: JsonObject[] = [];
   #open: OpeningBlock | undefined;
@@ -44,16 +44,16 @@ class ResponsesWriter implements StreamWriter {
 
   constructor(context: AnswerContext) {
     this.#context = context;
-    this.#head = {};
+    this.#envelope = {};
   }
 
   write(event: CanonicalEvent): string {
     switch (event.type) {
       case 'start':
-        this.#head = responseHead(event, this.#context);
+        this.#envelope = responseEnvelope(event, this.#context);
         return (
-          this.#event('response.created', { response: this.#head }) +
-          this.#event('response.in_progress', { response: this.#head })
+          this.#event('response.created', { response: this.#envelope }) +
+          this.#event('response.in_progress', { response: this.#envelope })
         );
       case 'blockStart':
         return this.#openBlock(event.block);
@@ -181,17 +181,17 @@ class ResponsesWriter implements StreamWriter {
   #end(): string {
     const stop = writeResponsesStop(this.#reason);
     const usage = writeResponsesUsage(this.#usage);
-    const response = { ...this.#head, ...stop, output: this.#output, usage };
+    const response = { ...this.#envelope, ...stop, output: this.#output, usage };
     return this.#event(`response.${String(stop.status)}`, { response });
   }
 
   #fail(error: CanonicalError): string {
     const inner = objectOf(writeChatError(error).error);
     const inside = { code: inner.code ?? inner.type, message: inner.message };
-    if (Object.keys(this.#head).length === 0)
+    if (Object.keys(this.#envelope).length === 0)
       return this.#event('error', { ...inside, param: null });
     const response = {
-      ...this.#head,
+      ...this.#envelope,
       status: 'failed',
       error: inside,
       output: this.#output,

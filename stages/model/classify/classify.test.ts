@@ -123,8 +123,8 @@ test('sees through the envelopes of agents', () => {
   assert.is(classify(codex).kind, 'grep');
   assert.is(classify(tagged).kind, 'grep');
   for (const text of [codex, tagged, body, '']) {
-    const { head, body: inner, tail } = openEnvelope(text);
-    assert.is(head + inner + tail, text);
+    const { prefix, body: inner, suffix } = openEnvelope(text);
+    assert.is(prefix + inner + suffix, text);
   }
 });
 

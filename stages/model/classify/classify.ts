@@ -123,7 +123,7 @@ function isDiff({ text, features }: Evidence): boolean {
   const hunk = text.startsWith('@@ -') || text.includes('\n@@ -') || text.includes('\n@@@ -');
   if (!hunk) return false;
   // Between commits their messages stand, which may be long.
-  return features.share('diffLine') >= (features.of('commitHead') > 0 ? 0.4 : 0.6);
+  return features.share('diffLine') >= (features.of('commitHeader') > 0 ? 0.4 : 0.6);
 }
 
 function isHtml({ text, features }: Evidence): boolean {
@@ -136,7 +136,7 @@ function isCiLog({ features, facts }: Evidence): boolean {
   return !facts && features.of('ciMark') >= 3 && features.share('ciMark') >= 0.3;
 }
 
-const FRAMES = [
+const STACK_FRAMES = [
   'pyFrame',
   'jsFrame',
   'javaFrame',
@@ -154,13 +154,14 @@ const SHORT_TRACE = 12;
 
 function isTrace({ features, expected, facts }: Evidence): boolean {
   if (facts || features.share('testMark') > 0.25 || features.share('timestamp') > 0.4) return false;
-  const frames = features.share(...FRAMES);
-  const heads = features.of('traceHead') + features.of('goFrame') + features.of('rustFrame');
-  if (expected === 'code' && heads < 2) return false;
-  const frameCount = Math.round(frames * features.lines);
-  if (frameCount < 1) return false;
-  if (heads >= 1 && features.lines <= SHORT_TRACE) return true;
-  return frames >= 0.14 && (heads >= 1 || frames >= 0.5);
+  const stackFrames = features.share(...STACK_FRAMES);
+  const traceHeaders =
+    features.of('traceHeader') + features.of('goFrame') + features.of('rustFrame');
+  if (expected === 'code' && traceHeaders < 2) return false;
+  const stackFrameCount = Math.round(stackFrames * features.lines);
+  if (stackFrameCount < 1) return false;
+  if (traceHeaders >= 1 && features.lines <= SHORT_TRACE) return true;
+  return stackFrames >= 0.14 && (traceHeaders >= 1 || stackFrames >= 0.5);
 }
 
 function isLongListing({ features }: Evidence): boolean {
@@ -171,8 +172,8 @@ function isLongListing({ features }: Evidence): boolean {
 function isCommitLog({ lines, features, expected }: Evidence): boolean {
   return (
     !TEXT_FILES.has(expected) &&
-    features.of('commitHead') > 0 &&
-    countFeatures(lines.slice(0, 1)).of('commitHead') === 1
+    features.of('commitHeader') > 0 &&
+    countFeatures(lines.slice(0, 1)).of('commitHeader') === 1
   );
 }
 

@@ -5,15 +5,15 @@ import { openEnvelope } from './envelope.ts';
 test('closing tags are cut with the blanks around them', () => {
   const text = 'line\nline two\n</stdout> \n</output>\n ';
   assert.is(openEnvelope(text).body, 'line\nline two');
-  assert.is(openEnvelope(text).tail, '\n</stdout> \n</output>\n ');
-  assert.is(openEnvelope('line\n</other>\n').tail, '');
-  assert.is(openEnvelope('line \n').tail, '');
+  assert.is(openEnvelope(text).suffix, '\n</stdout> \n</output>\n ');
+  assert.is(openEnvelope('line\n</other>\n').suffix, '');
+  assert.is(openEnvelope('line \n').suffix, '');
 });
 
 test('the three parts are the text', () => {
   for (const text of ['', ' ', '</output>', 'a</file></file>', `${'x'.repeat(300)}</content>`]) {
-    const { head, body, tail } = openEnvelope(text);
-    assert.is(head + body + tail, text);
+    const { prefix, body, suffix } = openEnvelope(text);
+    assert.is(prefix + body + suffix, text);
   }
 });
 

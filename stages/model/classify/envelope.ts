@@ -6,9 +6,9 @@
 
 /** A text cut into `head + body + tail`; joined, the three are the text. */
 export interface Envelope {
-  readonly head: string;
+  readonly prefix: string;
   readonly body: string;
-  readonly tail: string;
+  readonly suffix: string;
 }
 
 const HEADER_LINES = 14;
@@ -35,7 +35,7 @@ const REMINDER_CLOSE = '</system-reminder>';
 export function openEnvelope(text: string): Envelope {
   const start = headerEnd(text);
   const end = Math.max(start, tailStart(text));
-  return { head: text.slice(0, start), body: text.slice(start, end), tail: text.slice(end) };
+  return { prefix: text.slice(0, start), body: text.slice(start, end), suffix: text.slice(end) };
 }
 
 function headerEnd(text: string): number {
@@ -63,16 +63,16 @@ function tailStart(text: string): number {
 
 /** Where the closing tags begin that end at `end`, with the blanks before them; `end` where there are none. */
 function closingStart(text: string, end: number): number {
-  const tail = text.slice(Math.max(0, end - CLOSING_CHARS), end);
-  let kept = tail.length;
+  const suffix = text.slice(Math.max(0, end - CLOSING_CHARS), end);
+  let kept = suffix.length;
   for (;;) {
-    const before = tail.slice(0, kept).trimEnd();
+    const before = suffix.slice(0, kept).trimEnd();
     const tag = CLOSING_TAGS.find((each) => before.endsWith(each));
     if (tag === undefined) break;
     kept = before.length - tag.length;
   }
-  if (kept === tail.length) return end;
-  return end - tail.length + tail.slice(0, kept).trimEnd().length;
+  if (kept === suffix.length) return end;
+  return end - suffix.length + suffix.slice(0, kept).trimEnd().length;
 }
 
 /** `     |` of six columns is Crush's, and what follows is the line; others put a blank behind the bar. */

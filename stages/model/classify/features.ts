@@ -6,7 +6,7 @@
 
 /** Longest part of a line that a pattern looks at, in characters. */
 export const LINE_CAP = 300;
-const HEAD_LINES = 60;
+const START_LINES = 60;
 const SPREAD_LINES = 80;
 
 const FEATURES = {
@@ -24,7 +24,7 @@ const FEATURES = {
     /^\s{1,8}L?\d{1,6}(?::\d{1,6})? +\|? ?(?:error|warning|info|ERROR|WARNING|✖|✗|⚠)\s|^[^\s:]{1,200}: line \d+, col \d+, /,
   longListing: /^[bcdlps-][rwxsStT-]{9}[+@.]? +\d+ /,
   gitTree: /^\d{6} (?:(?:blob|tree|commit) [0-9a-f]{40,64}(?: +[\d-]+)?|[0-9a-f]{40,64} \d)\t/,
-  commitHead: /^[*|/\\ ]{0,12}commit [0-9a-f]{7,64}\b/,
+  commitHeader: /^[*|/\\ ]{0,12}commit [0-9a-f]{7,64}\b/,
   treeLine: /^[│├└|` \u00a0]{0,80}(?:├──|└──|\|--|`--) /,
   pathLine: /^ {0,4}(?:- )?[\p{L}\p{M}\p{N}@.,+%=~()[\]/\\_'&#!$ -]{1,280}$/u,
   dirHeading: /^(?:\.|(?=[^/]{0,120}\/)[\p{L}\p{M}\p{N}@./+~_ -]{2,280}):$/u,
@@ -42,7 +42,7 @@ const FEATURES = {
   luaFrame: /^\t(?:\[C\]|[^\s:]{1,200}:\d+): in /,
   elixirFrame: /^ {4}(?:\([\w.]+ [\w.-]+\) )?[^\s:]{1,160}\.(?:exs?|erl):\d+: /,
   frameSource: /^ {4,6}\S|^ {2}\[Previous line repeated/,
-  traceHead:
+  traceHeader:
     /^(?:[ |+]{0,12}(?:Exception Group )?Traceback \(most recent call last\)|Exception in thread|Caused by: |panic: |thread '.{0,80}' panicked|(?:[\w.$]{0,120})(?:Error|Exception)(?: \[\w{1,40}\])?(?::|$)|Uncaught |(?:PHP )?(?:Fatal error|Warning): {1,4}Uncaught |stack traceback:$|\*\* \(\w{1,80}|[^\s:]{1,200}:\d+:in [`']|\S.{0,160} at \S{1,120} line \d+\.?$)/,
   timestamp:
     /^[[(<]?(?:\d{4}[-/]\d\d[-/]\d\d[T _]\d|\d\d:\d\d:\d\d|\w{3} +\d{1,2} \d\d:\d\d:\d\d|\d{2}[/.]\d\d[/.]\d{2,4} \d\d|\d{10}(?:\.\d+)? |\d{6} \d{6} |\d{1,3}(?:\.\d{1,3}){3} - |(?:Sun|Mon|Tue|Wed|Thu|Fri|Sat) \w{3} )/,
@@ -101,10 +101,10 @@ export function sampleLines(lines: readonly string[], cap = LINE_CAP): readonly 
     if (line === undefined || /^\s*$/.test(line.slice(0, cap))) return;
     sample.push(line.length > cap ? line.slice(0, cap) : line.replace(/\r$/, ''));
   };
-  const head = Math.min(lines.length, HEAD_LINES);
-  for (let index = 0; index < head; index++) take(lines[index]);
-  const step = Math.max(1, (lines.length - head) / SPREAD_LINES);
-  for (let at = head; at < lines.length; at += step) take(lines[Math.floor(at)]);
+  const first = Math.min(lines.length, START_LINES);
+  for (let index = 0; index < first; index++) take(lines[index]);
+  const step = Math.max(1, (lines.length - first) / SPREAD_LINES);
+  for (let at = first; at < lines.length; at += step) take(lines[Math.floor(at)]);
   return sample;
 }
 

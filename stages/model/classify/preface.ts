@@ -3,7 +3,7 @@
  * starts. What that program prints decides what the text is.
  */
 
-const SCRIPT_HEAD = /^(?:> |\$ |yarn run v|\s*$)/;
+const SCRIPT_START = /^(?:> |\$ |yarn run v|\s*$)/;
 const SCRIPT_TAIL = /^(?:Done in |\s*$)/;
 const BUILT = /^ *Finished .{0,100} in \d/;
 const STARTED = /^ *Running `/;
@@ -12,7 +12,7 @@ const STARTED = /^ *Running `/;
 export function behindPreface(lines: readonly string[]): readonly string[] {
   const started = lines.findLastIndex((line, at) => isStart(line, lines[at - 1]));
   let from = started + 1;
-  while (from < lines.length && isPart(lines[from]!, SCRIPT_HEAD)) from++;
+  while (from < lines.length && isPart(lines[from]!, SCRIPT_START)) from++;
   let to = lines.length;
   while (to > from && isPart(lines[to - 1]!, SCRIPT_TAIL)) to--;
   return from < to ? lines.slice(from, to) : lines;

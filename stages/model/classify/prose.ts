@@ -34,9 +34,9 @@ const CLAUSE_MARK = /[，、。；：！？]/;
 
 /** True if words with blanks between them, or a script without blanks, make up this line. */
 export function classifyLine(line: string): LineKind {
-  const head = line.length > CAP ? line.slice(0, CAP) : line;
-  if (LAYOUT.test(head)) return 'layout';
-  const text = head.trim();
+  const start = line.length > CAP ? line.slice(0, CAP) : line;
+  if (LAYOUT.test(start)) return 'layout';
+  const text = start.trim();
   if (MARKED.test(text) || COLUMNS.test(text) || CELLS.test(text)) return 'other';
   const unspaced = text.match(UNSPACED)?.length ?? 0;
   if (unspaced >= text.length * 0.5)

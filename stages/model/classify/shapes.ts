@@ -6,12 +6,12 @@ const PROBE = 2000;
 export function looksLikeJson(text: string): boolean {
   const first = text.search(/\S/);
   if (first < 0) return false;
-  const head = text.slice(first, first + PROBE);
+  const start = text.slice(first, first + PROBE);
   const last = text.slice(-PROBE).trimEnd().at(-1);
-  if (head[0] === '{')
-    return last === '}' && /^\{\s*(?:"(?:[^"\\\n]|\\.){0,400}"\s*:|\})/.test(head);
-  if (head[0] !== '[' || last !== ']') return false;
-  return /^\[\s*(?:[[{"]|\]|-?\d[\d.eE+-]*\s*[,\]]|true|false|null)/.test(head);
+  if (start[0] === '{')
+    return last === '}' && /^\{\s*(?:"(?:[^"\\\n]|\\.){0,400}"\s*:|\})/.test(start);
+  if (start[0] !== '[' || last !== ']') return false;
+  return /^\[\s*(?:[[{"]|\]|-?\d[\d.eE+-]*\s*[,\]]|true|false|null)/.test(start);
 }
 
 const DATA_URL = /data:[\w/.+;=,-]{0,100}/y;

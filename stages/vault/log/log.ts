@@ -113,8 +113,8 @@ class FileFollower implements LogFollower {
 
   /** False when the log was overwritten in place, by another one or by something else. */
   async #isSameLog(): Promise<boolean> {
-    const head = await readHead(this.#handle!);
-    return typeof head === 'object' && head.id === this.#id;
+    const header = await readHeader(this.#handle!);
+    return typeof header === 'object' && header.id === this.#id;
   }
 
   /** Begins with whatever log is at the path now. */
@@ -130,7 +130,7 @@ class FileFollower implements LogFollower {
     this.#handle = next;
     const { ino, size } = await next.stat({ bigint: true });
     this.#inode = ino;
-    const first = await readHead(next);
+    const first = await readHeader(next);
     if (typeof first === 'string') return first;
     this.#id = first.id;
     if (from?.logId === first.id && BigInt(from.offset) <= size) this.#offset = from.offset;
@@ -227,7 +227,7 @@ async function openIfThere(path: string): Promise<FileHandle | undefined> {
   }
 }
 
-async function readHead(handle: FileHandle): Promise<{ id: string } | LogState> {
+async function readHeader(handle: FileHandle): Promise<{ id: string } | LogState> {
   const { bytesRead, buffer } = await handle.read(Buffer.alloc(4096), 0, 4096, 0);
   if (bytesRead === 0) return 'missing';
   const parsed = parseRecord(buffer.subarray(0, bytesRead), 0);

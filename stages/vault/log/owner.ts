@@ -53,8 +53,8 @@ export function isFile(path: string): boolean {
 }
 
 /** True for the first bytes of a log, however few there are. */
-export function isStartOfLog(head: Buffer): boolean {
-  const text = head.toString('latin1', 0, START.length);
+export function isStartOfLog(start: Buffer): boolean {
+  const text = start.toString('latin1', 0, START.length);
   return START.startsWith(text);
 }
 
@@ -63,10 +63,10 @@ function ownerOf({ log, appendLock }: Layout): Owner {
   if (stat === undefined) return 'blank';
   if (!stat.isFile()) return 'stranger';
   if (stat.size === 0) return 'blank';
-  const head = headOf(log);
-  const isBeginning = head.length >= LEAST_BYTES || existsSync(appendLock);
-  if (isStartOfLog(head) && isBeginning) return 'ours';
-  const lines = head.toString('latin1').split('\n');
+  const start = startOf(log);
+  const isBeginning = start.length >= LEAST_BYTES || existsSync(appendLock);
+  if (isStartOfLog(start) && isBeginning) return 'ours';
+  const lines = start.toString('latin1').split('\n');
   if (lines.some(isHeader)) return 'damaged';
   if (isObject(lines[0]!)) return 'stranger';
   // Made before the first log is, by nobody else: nothing of ours is left to compare with.
@@ -88,11 +88,11 @@ function isObject(line: string): boolean {
   }
 }
 
-function headOf(path: string): Buffer {
+function startOf(path: string): Buffer {
   const fd = openSync(path, 'r');
   try {
-    const head = Buffer.allocUnsafe(SEARCHED_BYTES);
-    return head.subarray(0, readSync(fd, head, 0, head.length, 0));
+    const start = Buffer.allocUnsafe(SEARCHED_BYTES);
+    return start.subarray(0, readSync(fd, start, 0, start.length, 0));
   } finally {
     closeSync(fd);
   }

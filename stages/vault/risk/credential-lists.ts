@@ -15,7 +15,7 @@ const SECRET = /secret/i;
 /** What any column may be called. */
 const COLUMN_NAME = /^\p{L}[^,;()[\]{}=<>]{0,40}$/u;
 /** A table's head is no longer than this. */
-const MAX_HEAD_CHARS = 4_000;
+const MAX_HEADER_CHARS = 4_000;
 /** A table has no more columns than this; what is behind them is not looked at. */
 const MAX_COLUMNS = 64;
 const MARKS = ['\t', '|', ';', ','] as const;
@@ -27,12 +27,12 @@ export function passwordRowsIn(text: string, lines: readonly string[]): LineRang
   if (!hasColumnWord(text)) return [];
   const found: LineRange[] = [];
   for (let at = 0; at < lines.length; at++) {
-    const head = headOf(lines[at]!);
-    if (head === undefined) continue;
+    const header = headerOf(lines[at]!);
+    if (header === undefined) continue;
     const from = at + 2;
     let given = 0;
-    for (; at + 1 < lines.length && lines[at + 1]!.includes(head.mark); at++) {
-      const cell = cellsOf(lines[at + 1]!, head.mark)[head.column] ?? '';
+    for (; at + 1 < lines.length && lines[at + 1]!.includes(header.mark); at++) {
+      const cell = cellsOf(lines[at + 1]!, header.mark)[header.column] ?? '';
       if (isGiven(cell)) given++;
     }
     if (given > 0) found.push({ from, to: at + 1 });
@@ -40,8 +40,8 @@ export function passwordRowsIn(text: string, lines: readonly string[]): LineRang
   return found;
 }
 
-function headOf(line: string): { mark: string; column: number } | undefined {
-  if (line.length > MAX_HEAD_CHARS || !hasColumnWord(line)) return undefined;
+function headerOf(line: string): { mark: string; column: number } | undefined {
+  if (line.length > MAX_HEADER_CHARS || !hasColumnWord(line)) return undefined;
   const mark = MARKS.find((one) => line.includes(one));
   if (mark === undefined) return undefined;
   const cells = cellsOf(line, mark);

@@ -87,9 +87,9 @@ function withoutSlip(term: string): string[] {
   if (term.length < LEAST_LETTERS_SLIPPED) return [];
   return Array.from({ length: term.length - 1 }, (_, before) => {
     const at = before + 1;
-    const [head, letter, tail] = [term.slice(0, at), term[at]!, term.slice(at + 1)];
-    const exchanged = tail === '' ? [] : [head + tail[0]! + letter + tail.slice(1)];
-    return [...exchanged, head + tail, head + letter + letter + tail];
+    const [start, letter, end] = [term.slice(0, at), term[at]!, term.slice(at + 1)];
+    const exchanged = end === '' ? [] : [start + end[0]! + letter + end.slice(1)];
+    return [...exchanged, start + end, start + letter + letter + end];
   }).flat();
 }
 

@@ -22,7 +22,7 @@ const FULL = 0.9;
 /** An entry: hash, value and length of a word, in four bytes each, and its code units. */
 const VALUE = 1;
 const LENGTH = 2;
-const HEAD = 3;
+const PREFIX_LENGTH = 3;
 
 /** Words, with a number each that says what they give. */
 export class WordTable {
@@ -31,7 +31,7 @@ export class WordTable {
   readonly #entries = new Int32Array(MAX_SIZE);
   readonly #units = new Uint16Array(this.#entries.buffer);
   #words = 0;
-  #end = HEAD;
+  #end = PREFIX_LENGTH;
 
   /** True when it should be replaced before the next text. */
   get isFull(): boolean {
@@ -49,7 +49,7 @@ export class WordTable {
       if (entry === 0) return undefined;
       if (entries[entry] === hash && entries[entry + LENGTH] === length) {
         const units = this.#units;
-        const from = 2 * (entry + HEAD) - start;
+        const from = 2 * (entry + PREFIX_LENGTH) - start;
         let at = start;
         while (at < end && units[from + at] === codes[at]) at++;
         if (at === end) return entries[entry + VALUE]!;
@@ -62,14 +62,14 @@ export class WordTable {
   /** Remembers a word that is not known yet; false when there is no room for it. */
   add(word: Uint16Array, hash: number, value: number): boolean {
     const entry = this.#end;
-    const end = entry + HEAD + Math.ceil(word.length / 2);
+    const end = entry + PREFIX_LENGTH + Math.ceil(word.length / 2);
     if (this.#words === MAX_WORDS || end > MAX_SIZE) return false;
     let slot = slotOf(hash);
     for (let step = 0; step < MAX_STEPS; step++) {
       if (this.#slots[slot] === 0) {
         this.#slots[slot] = entry;
         this.#entries.set([hash, value, word.length], entry);
-        this.#units.set(word, 2 * (entry + HEAD));
+        this.#units.set(word, 2 * (entry + PREFIX_LENGTH));
         this.#words++;
         this.#end = end;
         return true;

@@ -44,11 +44,11 @@ export const arrangeOperations = {
     make: (args) => {
       const patterns = args.patterns('pattern');
       // A line that only begins so without its colours would lose something.
-      const headOf = (line: string): string | undefined =>
+      const groupOf = (line: string): string | undefined =>
         patterns
           .map((pattern) => pattern.exec(line))
           .find((found) => found?.index === 0 && line.startsWith(found[0]))?.[0];
-      return (rows) => grouped(rows, headOf);
+      return (rows) => grouped(rows, groupOf);
     },
   },
   sort_unique: {
@@ -115,23 +115,23 @@ function cellsOf(text: string): string {
 /** Three lines or more that begin alike stand indented under what they begin with. */
 function grouped(
   rows: readonly Row[],
-  headOf: (line: string) => string | undefined,
+  groupOf: (line: string) => string | undefined,
 ): readonly Row[] {
   if (rows.some(({ text, at }) => at === undefined || text.startsWith('\t'))) return rows;
-  const heads = rows.map(({ text, stays }) => (stays === true ? undefined : headOf(text)));
+  const groupNames = rows.map(({ text, stays }) => (stays === true ? undefined : groupOf(text)));
   const out: Row[] = [];
   let groups = 0;
   for (let from = 0; from < rows.length;) {
-    const head = heads[from];
+    const name = groupNames[from];
     let to = from + 1;
-    while (head !== undefined && to < rows.length && heads[to] === head) to++;
+    while (name !== undefined && to < rows.length && groupNames[to] === name) to++;
     if (to - from < 3) {
       out.push(...rows.slice(from, to));
     } else {
       groups++;
-      out.push({ text: head! });
+      out.push({ text: name! });
       for (const row of rows.slice(from, to))
-        out.push({ ...row, text: `\t${row.text.slice(head!.length)}` });
+        out.push({ ...row, text: `\t${row.text.slice(name!.length)}` });
     }
     from = to;
   }

@@ -58,9 +58,9 @@ export const lineOperations: Readonly<Record<string, Operation>> = {
       return (rows) =>
         changeRows(rows, (line) => {
           if (line.length <= most + 20) return line;
-          const head = line.slice(0, wholeAt(line, most - tail));
+          const start = line.slice(0, wholeAt(line, most - tail));
           const end = line.slice(wholeAt(line, line.length - tail));
-          return `${head}… ${line.length - head.length - end.length} characters …${end}`;
+          return `${start}… ${line.length - start.length - end.length} characters …${end}`;
         });
     },
   },

@@ -203,8 +203,8 @@ export const selectOperations = {
       after: 'one\n[svc omitted 2 of 4 lines here (lines 2–3); the source is complete]\nfour',
     },
     make: (args) => {
-      const [head, tail] = [args.count('head'), args.count('tail')];
-      return (rows) => keepRows(rows, (_, index) => index < head || index >= rows.length - tail);
+      const [first, last] = [args.count('head'), args.count('tail')];
+      return (rows) => keepRows(rows, (_, index) => index < first || index >= rows.length - last);
     },
   },
   drop_section: {

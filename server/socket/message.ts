@@ -30,12 +30,12 @@ const OURS: ReadonlySet<string> = new Set(['api_key', 'gzip', 'endpoint']);
 const HEAD_TEXT = /^[!-~]{1,8192}$/;
 
 /** Reads a client's frame. Throws VALIDATION_001 and _003, `bad_request` for what no HTTP request can say, and `not_found` for an endpoint that is not proxied. */
-export function readFrame(data: RawData, isBinary: boolean, headers: readonly string[]): Asked {
+export function readMessage(data: RawData, isBinary: boolean, headers: readonly string[]): Asked {
   if (isBinary) throw malformedRequest('Send one JSON text frame per request');
   const bytes = bytesOf(data);
-  const frame = parse(bytes);
-  if (!isObject(frame)) throw wrongType('frame', 'object', jsonTypeOf(frame));
-  const target = textMember(frame, 'endpoint') ?? '/v1/messages';
+  const message = parse(bytes);
+  if (!isObject(message)) throw wrongType('frame', 'object', jsonTypeOf(message));
+  const target = textMember(message, 'endpoint') ?? '/v1/messages';
   if (!HEAD_TEXT.test(target) || !isCleanTarget(target)) {
     throw malformedRequest(
       "Field 'endpoint' contains characters that a path may not contain, or is too long",
@@ -44,7 +44,7 @@ export function readFrame(data: RawData, isBinary: boolean, headers: readonly st
   const endpoint = resolveEndpoint('POST', target, []);
   if (endpoint === undefined || 'allow' in endpoint) throw notFound();
   // Empty is none, as an empty header field is.
-  const key = textMember(frame, 'api_key') || undefined;
+  const key = textMember(message, 'api_key') || undefined;
   if (key !== undefined && !HEAD_TEXT.test(key)) {
     throw malformedRequest("Field 'api_key' contains characters that a key may not contain");
   }
@@ -53,7 +53,7 @@ export function readFrame(data: RawData, isBinary: boolean, headers: readonly st
     target,
     headers: [...headers, ...ofRequest(endpoint, key, headers)],
     bytes: withoutMembers(bytes, (name) => OURS.has(name)),
-    gzip: frame['gzip'] === true,
+    gzip: message['gzip'] === true,
   };
 }
 
@@ -71,9 +71,9 @@ function parse(bytes: Buffer): unknown {
   }
 }
 
-function textMember(frame: JsonObject, name: string): string | undefined {
-  if (!Object.hasOwn(frame, name)) return undefined;
-  const value = frame[name];
+function textMember(message: JsonObject, name: string): string | undefined {
+  if (!Object.hasOwn(message, name)) return undefined;
+  const value = message[name];
   if (typeof value === 'string') return value;
   throw wrongType(name, 'string', jsonTypeOf(value));
 }

@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { dropFrameSource } from './frame-source.ts';
-import { packFrames, unpackFrames } from './pack-frames.ts';
+import { dropSourceLines } from './source-lines.ts';
+import { packStack, unpackStack } from './pack-stack.ts';
 import { contextFor } from '../../../fixtures/compress/texts.ts';
 
 const CONTEXT = contextFor('trace');
@@ -18,30 +18,30 @@ const TRACE = [
 ].join('\n');
 
 test('frames are packed and come back', () => {
-  const out = packFrames(TRACE, CONTEXT)!;
+  const out = packStack(TRACE, CONTEXT)!;
   assert.match(out.text, '~/ is /srv/shop/app/]');
   assert.match(out.text, '  ~/part3.py:13 step3');
   assert.match(out.text, '  /usr/lib/python3.12/json/decoder.py:355 raw_decode');
-  assert.is(unpackFrames(out.text), TRACE);
+  assert.is(unpackStack(out.text), TRACE);
   assert.equal(out.removed, []);
 });
 
 test('lines that look packed already are told apart', () => {
   const text = `a.py:12 is wrong\n| table\n~/b.py:3 too\n${TRACE}`;
-  assert.is(unpackFrames(packFrames(text, CONTEXT)!.text), text);
+  assert.is(unpackStack(packStack(text, CONTEXT)!.text), text);
   const home = TRACE.replaceAll('/srv/shop/app/part1.py', '~/part1.py');
-  const packed = packFrames(home, CONTEXT);
-  if (packed !== undefined) assert.is(unpackFrames(packed.text), home);
+  const packed = packStack(home, CONTEXT);
+  if (packed !== undefined) assert.is(unpackStack(packed.text), home);
 });
 
 test('a few frames are left alone', () => {
   const few = TRACE.split('\n').slice(0, 7).join('\n');
-  assert.is(packFrames(few, CONTEXT), undefined);
-  assert.is(dropFrameSource(few, CONTEXT), undefined);
+  assert.is(packStack(few, CONTEXT), undefined);
+  assert.is(dropSourceLines(few, CONTEXT), undefined);
 });
 
 test('inner frames lose their source lines, the outermost and the innermost two do not', () => {
-  const out = dropFrameSource(TRACE, CONTEXT)!;
+  const out = dropSourceLines(TRACE, CONTEXT)!;
   const lines = out.text.split('\n');
   assert.match(lines[0]!, 'source lines are left out below inner frames');
   const source = lines.filter((line) => line.includes('inner_'));
@@ -58,10 +58,10 @@ test('inner frames lose their source lines, the outermost and the innermost two 
 test('below a frame only source and carets are left out', () => {
   const more = (line: string): string =>
     TRACE.replaceAll(/^( +return inner_\d+.*)$/gm, (source) => `${source}\n${line}`);
-  const values = dropFrameSource(more('    user = 12 apples'), CONTEXT);
+  const values = dropSourceLines(more('    user = 12 apples'), CONTEXT);
   const kept = (values?.text ?? more('    user = 12 apples')).split('\n');
   assert.is(kept.filter((line) => line.includes('user = 12')).length, 9);
-  const carets = dropFrameSource(more('           ~~~~~^^^^'), CONTEXT)!.text;
+  const carets = dropSourceLines(more('           ~~~~~^^^^'), CONTEXT)!.text;
   assert.is(carets.split('\n').filter((line) => line.includes('^^^^')).length, 3);
 });
 

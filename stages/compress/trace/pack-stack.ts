@@ -6,30 +6,30 @@ import type { Apply } from '../rule.ts';
 import { MARK } from '../text/marker.ts';
 
 const OPENING = `${MARK}frames are path:line name`;
-const MIN_FRAMES = 4;
+const MIN_CALLS = 4;
 /** Longer lines are never frames. */
 const MAX_LINE = 700;
-const FRAME = /^( *)File "([^"\n:]{1,400})", line (\d{1,7}), in (\S.{0,200})$/;
+const STACK_FRAME = /^( *)File "([^"\n:]{1,400})", line (\d{1,7}), in (\S.{0,200})$/;
 const PACKED = /^( *)([^"\n:]{1,400}):(\d{1,7}) (\S.{0,200})$/;
 /** Installed code lies elsewhere than the project and would shorten what is shared. */
 const INSTALLED = /site-packages\/|dist-packages\/|\/lib\/python\d|^<|^\/usr\//;
 const HOME = '~/';
 
 /** Writes the frames of Python tracebacks in short. Decoded again before use. */
-export const packFrames: Apply = (text) => {
+export const packStack: Apply = (text) => {
   const lines = text.split('\n');
-  const frames = lines.map((line) => (line.length > MAX_LINE ? null : FRAME.exec(line)));
-  const paths = frames.flatMap((frame) => (frame === null ? [] : [frame[2]!]));
-  if (paths.length < MIN_FRAMES) return undefined;
+  const calls = lines.map((line) => (line.length > MAX_LINE ? null : STACK_FRAME.exec(line)));
+  const paths = calls.flatMap((call) => (call === null ? [] : [call[2]!]));
+  if (paths.length < MIN_CALLS) return undefined;
   const root = sharedDirectory(paths.filter((path) => !INSTALLED.test(path)));
-  const packed = frames.map((frame, at) => {
-    if (frame === null) return escape(lines[at]!);
-    const [, indent, path, number, name] = frame;
+  const packed = calls.map((call, at) => {
+    if (call === null) return escape(lines[at]!);
+    const [, indent, path, number, name] = call;
     return `${indent}${shorten(path!, root)}:${number} ${name}`;
   });
   const header = root === '' ? `${OPENING}]` : `${OPENING}; ${HOME} is ${root}]`;
   const out = [header, ...packed].join('\n');
-  return unpackFrames(out) === text ? { text: out, removed: [] } : undefined;
+  return unpackStack(out) === text ? { text: out, removed: [] } : undefined;
 };
 
 /** A line that could be taken for a packed frame is told apart by a leading bar. */
@@ -55,7 +55,7 @@ function sharedDirectory(paths: readonly string[]): string {
 const ROOT_MARK = '; ~/ is ';
 
 /** The text that packed frames stand for; undefined where the text is not ours. */
-export function unpackFrames(text: string): string | undefined {
+export function unpackStack(text: string): string | undefined {
   const [header = '', ...lines] = text.split('\n');
   if (!header.startsWith(OPENING)) return undefined;
   const at = header.indexOf(ROOT_MARK);

@@ -107,7 +107,7 @@ export async function tryProvider(
     if (!admission.admitted) return refused(prepared, admission, status, scope);
     const fault = status === undefined ? chargeFor(admission, charge) : undefined;
     if (fault !== undefined) return passedOver(scope, target, fault.message, fault);
-    const exchange = {
+    const asking = {
       prepared,
       admission,
       attempt: open(prepared, admission, scope),
@@ -122,12 +122,12 @@ export async function tryProvider(
       };
       const wire = prepared.wire(admission.key, signal);
       const sent = await scope.services.upstream.send(wire, call);
-      const read = readHead(exchange, readable(prepared, prepared.answered?.(sent) ?? sent, scope));
+      const read = judge(asking, readable(prepared, prepared.answered?.(sent) ?? sent, scope));
       const tried = read instanceof Promise ? await read : read;
       if (typeof tried !== 'number') return tried;
       status = tried;
     } catch (thrown) {
-      return broken(exchange, thrown);
+      return broken(asking, thrown);
     }
   }
 }
@@ -163,7 +163,7 @@ function keysUsedUp(status: number): SvcError {
 }
 
 /** One request that is on its way to a provider with one key. */
-interface Exchange {
+interface AskedKey {
   readonly prepared: Prepared;
   readonly admission: Admission;
   readonly attempt: OpenAttempt;
@@ -187,8 +187,8 @@ function open(
 }
 
 /** What a response means; a number is the status after which the next key is tried. */
-function readHead(
-  { prepared, admission, attempt, isLast, scope }: Exchange,
+function judge(
+  { prepared, admission, attempt, isLast, scope }: AskedKey,
   response: UpstreamResponse,
 ): Promise<Tried> | Tried | number {
   const { status } = response;
@@ -217,7 +217,7 @@ function readHead(
 }
 
 /** Something was thrown in place of a response. */
-function broken({ prepared, admission, attempt, scope }: Exchange, thrown: unknown): Failed {
+function broken({ prepared, admission, attempt, scope }: AskedKey, thrown: unknown): Failed {
   admission.failed(thrown, scope.run.signal);
   admission.release();
   const error = toFailure(thrown);

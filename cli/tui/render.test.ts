@@ -9,8 +9,8 @@ import type {
   RequestJson,
   Trace,
 } from '../../server/dashboard/contract.ts';
-import { renderFrame } from './frame.ts';
-import type { Size } from './frame.ts';
+import { renderScreen } from './render.ts';
+import type { Size } from './render.ts';
 import { press } from './keys.ts';
 import type { Model } from './model.ts';
 import { TABS, firstModel } from './model.ts';
@@ -212,13 +212,13 @@ const VIEWS: readonly (readonly [name: string, model: Model])[] = [
   ['connecting', firstModel(MODEL)],
 ];
 
-const textOf = (model: Model, size: Size) => renderFrame(model, size, PLAIN).lines.join('\n');
+const textOf = (model: Model, size: Size) => renderScreen(model, size, PLAIN).lines.join('\n');
 
 test('every view fills the screen, is no wider, and nothing in it commands the terminal', () => {
   for (const [name, model] of VIEWS)
     for (const size of SIZES)
       for (const colors of [PLAIN, createColors(true)]) {
-        const { lines } = renderFrame(model, size, colors);
+        const { lines } = renderScreen(model, size, colors);
         const where = `${name} at ${size.columns}×${size.rows}`;
         assert.is(lines.length, size.rows, where);
         for (const line of lines) {
@@ -315,7 +315,7 @@ test('failed requests alone, views by number, and the end', () => {
 });
 
 test('a view is scrolled no further than its end', () => {
-  const end = renderFrame({ ...MODEL, tab: 'savings', scroll: 1_000_000 }, SIZES[1]!, PLAIN);
+  const end = renderScreen({ ...MODEL, tab: 'savings', scroll: 1_000_000 }, SIZES[1]!, PLAIN);
   assert.ok(end.scroll > 0 && end.scroll < 100);
   assert.not.match(end.lines.at(-1)!, 'more below');
 });

@@ -8,14 +8,14 @@ import { endingLines } from '../log/ends.ts';
 import { MARK, rangesWithout } from '../text/marker.ts';
 
 const HEADER = `${MARK}source lines are left out below inner frames; the files have them]`;
-const FRAME = /^( *)File "[^"]{1,400}", line \d{1,7}(?:, in |$)/;
+const STACK_FRAME = /^( *)File "[^"]{1,400}", line \d{1,7}(?:, in |$)/;
 const CARETS = /^\s+[~^]+\s*$/;
 /** Frames at the end of a stack that keep their source lines. */
 const INNERMOST = 2;
 const MIN_DROPPED = 4;
 
 /** Leaves out the source lines of frames in the middle of long tracebacks. */
-export const dropFrameSource: Apply = (text) => {
+export const dropSourceLines: Apply = (text) => {
   const lines = text.split('\n');
   const dropped = new Set(stacksOf(lines).flatMap(innerSource));
   if (dropped.size < MIN_DROPPED) return undefined;
@@ -27,21 +27,21 @@ export const dropFrameSource: Apply = (text) => {
 };
 
 /** The lines below a frame that show its source, as line numbers. */
-type Frame = readonly number[];
+type StackFrame = readonly number[];
 
 /** Frames that follow each other, with nothing between them but their source. */
-function stacksOf(lines: readonly string[]): readonly (readonly Frame[])[] {
-  const stacks: Frame[][] = [];
-  let open: Frame[] | undefined;
+function stacksOf(lines: readonly string[]): readonly (readonly StackFrame[])[] {
+  const stacks: StackFrame[][] = [];
+  let open: StackFrame[] | undefined;
   for (let at = 0; at < lines.length; at++) {
-    const frame = FRAME.exec(lines[at]!.slice(0, 500));
-    if (frame === null) {
+    const match = STACK_FRAME.exec(lines[at]!.slice(0, 500));
+    if (match === null) {
       open = undefined;
       continue;
     }
     const below: number[] = [];
     // One line of source and, since Python 3.11, one of carets; other lines, as of local values, are no source.
-    if (isBelow(lines[at + 1], frame[1]!.length)) below.push(++at);
+    if (isBelow(lines[at + 1], match[1]!.length)) below.push(++at);
     if (below.length > 0 && CARETS.test(lines[at + 1]?.slice(0, 500) ?? '')) below.push(++at);
     if (open === undefined) stacks.push((open = []));
     open.push(below);
@@ -51,9 +51,9 @@ function stacksOf(lines: readonly string[]): readonly (readonly Frame[])[] {
 
 function isBelow(line: string | undefined, indent: number): boolean {
   if (line === undefined || line.startsWith(MARK)) return false;
-  return /^ */.exec(line.slice(0, 80))![0].length > indent && !FRAME.test(line.slice(0, 500));
+  return /^ */.exec(line.slice(0, 80))![0].length > indent && !STACK_FRAME.test(line.slice(0, 500));
 }
 
-function innerSource(stack: readonly Frame[]): readonly number[] {
+function innerSource(stack: readonly StackFrame[]): readonly number[] {
   return stack.slice(1, -INNERMOST).flat();
 }

@@ -18,7 +18,7 @@ export interface Size {
   readonly rows: number;
 }
 
-export interface Frame {
+export interface ScreenText {
   /** As many as the screen has rows, each no wider than it. */
   readonly lines: readonly string[];
   /** How far the view can be scrolled and is. */
@@ -58,7 +58,7 @@ const KEYS: readonly (readonly [keys: string, what: string])[] = [
 ];
 
 /** The screen of `size`. */
-export function renderFrame(model: Model, { columns, rows }: Size, colors: Colors): Frame {
+export function renderScreen(model: Model, { columns, rows }: Size, colors: Colors): ScreenText {
   const above = [header(model, colors), tabs(model, columns, colors), ''];
   const height = Math.max(0, rows - above.length - 1);
   const body = bodyOf(model, columns, height, colors);
