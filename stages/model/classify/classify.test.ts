@@ -149,4 +149,104 @@ test('a numbered view counts up by one, anything else is not a view', () => {
   assert.is(lineNumbering(['7: a', '19: b', '31: c']), undefined);
 });
 
+const stamp = (n: number): string => `09:5${n}:1${n}`;
+/** Line formats of logs, by who writes them; none says what it is but by its lines. */
+const LOG_LINES: Readonly<Record<string, (n: number) => string>> = {
+  'syslog, RFC 5424': (n) =>
+    `<34>1 2026-03-07T${stamp(n)}.123456Z web-1 app ${n} ID4${n} - reading part ${n}`,
+  dmesg: (n) => `[   12.00${n}123] usb 1-1: device ${n} found`,
+  'Apache errors': (n) =>
+    `[Sat Mar 07 ${stamp(n)}.123456 2026] [core:notice] [pid 4${n}:tid 8${n}] part ${n} is read`,
+  'access log': (n) =>
+    `10.0.0.${n} - - [07/Mar/2026:${stamp(n)} +0000] "GET /part/${n} HTTP/1.1" 200 51${n}`,
+  'access log of hosts': (n) =>
+    `www.example.test:443 10.0.0.${n} - - [07/Mar/2026:${stamp(n)} +0000] "GET / HTTP/1.1" 200 5`,
+  log4j: (n) => `07 Mar 2026 ${stamp(n)},123 [INFO] com.acme.Parts: part ${n} read`,
+  cassandra: (n) => `INFO  [main] 2026-03-07 ${stamp(n)},123 Parts.java:${n} - part ${n} read`,
+  openstack: (n) =>
+    `nova-api.log.1.2026-03-07_${stamp(n)} 2026-03-07 ${stamp(n)}.123 257${n} INFO nova.api part ${n}`,
+  logfmt: (n) => `time="2026-03-07T${stamp(n)}Z" level=info msg="part ${n} read" part=${n}`,
+  'Go, slog': (n) => `time=2026-03-07T${stamp(n)}.000Z level=INFO msg="part read" part=${n}`,
+  redis: (n) => `274${n}:M 07 Mar 2026 ${stamp(n)}.123 * part ${n} read`,
+  chrome: (n) => `[12${n}:45${n}:0307/09580${n}.123456:INFO:parts.cc(1${n})] part ${n} read`,
+  audit: (n) => `type=SYSCALL msg=audit(1772877481.${n}23:4${n}): arch=c000003e syscall=${n}`,
+  'Python, plain': (n) => `INFO:app.parts:part ${n} read`,
+  '.NET': (n) => `info: Acme.Parts[${n}]\n      part ${n} read`,
+  'Docker Compose': (n) => `web-1  | part ${n} is read now`,
+  gradle: (n) => `> Task :part${n}:compileJava`,
+  'docker pull': (n) => `0a1b2c3d4e5${n}: Pull complete`,
+  composer: (n) => `  - Installing acme/part${n} (v1.${n}.0): Extracting archive`,
+  terraform: (n) => `acme_part.a[${n}]: Creation complete after ${n}s [id=p-${n}]`,
+  configure: (n) => `checking for part${n}.h... yes`,
+  'linter, place first': (n) => `src/part_${n}.py:${n}:1: F401 'os' imported but unused`,
+  'compiler with source': (n) =>
+    `part_${n}.c:3:7: warning: unused variable 'a${n}' [-Wunused-variable]\n    3 |   int a${n};\n      |       ^~`,
+  make: (n) => `gcc -Wall -O2 -c src/part_${n}.c -o build/part_${n}.o`,
+};
+
+for (const [name, line] of Object.entries(LOG_LINES)) {
+  test(`a log by its lines: ${name}`, () => {
+    assert.is(classify(times(9, line).join('\n')).kind, 'log');
+    assert.is(classify(times(9, line).join('\n'), { command: 'docker logs app' }).kind, 'log');
+  });
+}
+
+test('what is known to be a log needs no marks of one', () => {
+  const text = times(40, (n) => `part ${n} is read now and then kept`).join('\n');
+  assert.is(classify(text, { path: '/var/log/app.log' }).kind, 'log');
+  assert.is(classify(text, { command: 'journalctl -u app' }).kind, 'log');
+  assert.is.not(classify(text).kind, 'log');
+});
+
+test('hits, rows, commits and settings that hold times are no logs', () => {
+  const at = (n: number): string => `2026-03-07T${stamp(n)}Z`;
+  const texts: readonly (readonly [TextClass, (n: number) => string, ClassifyHints?])[] = [
+    ['grep', (n) => `logs/app.txt:${n}2:at ${at(n)} part ${n} was read`],
+    ['grep', (n) => `logs/app.txt:${n}2:${at(n)} part ${n}`, { command: 'grep -rn part logs' }],
+    ['other', (n) => `#${n}  part ${n}  open  ${at(n)}  ada`],
+    ['other', (n) => `part-${n} 2026-03-07 ${stamp(n)} ${n}7 rows`, { command: 'psql -c x' }],
+    ['other', (n) => `${hash(n).slice(0, 8)} (Ada 2026-03-07 ${stamp(n)} +0000 ${n}) part ${n}`],
+    ['config', (n) => `part${n} = ${at(n)}`],
+  ];
+  for (const [kind, line, hints] of texts)
+    assert.is(classify(times(9, line).join('\n'), hints).kind, kind, line(3));
+});
+
+test('settings are known by the names and folders of their files', () => {
+  const text = times(9, (n) => `Part${n} value ${n}`).join('\n');
+  for (const path of [
+    '/etc/ssh/sshd_config',
+    '/home/ada/.ssh/config',
+    '/etc/nginx/sites-enabled/default',
+    '/etc/logrotate.d/app',
+    'app/.env.local',
+    'app/config.toml.example',
+    'php.ini-development',
+    'app/net.socket',
+    '.coveragerc',
+    'go.mod',
+  ])
+    assert.is(classify(text, { path }).kind, 'config', path);
+  assert.is.not(classify(text, { path: 'notes/part' }).kind, 'config');
+});
+
+test('settings in blocks, and settings among many comments', () => {
+  const blocks = times(
+    6,
+    (n) => `server.part${n} {\n\tlisten 80${n}\n\troot "/srv/part${n}"\n}`,
+  ).join('\n');
+  assert.is(classify(blocks).kind, 'config');
+  const comments = times(30, (n) => `# What part ${n} is for, in words that say it all.`).join(
+    '\n',
+  );
+  assert.is(classify(`${comments}\nhttp.part=1\nhttp.other=2\n`).kind, 'config');
+});
+
+test('a run of tests with traces is a log', () => {
+  const frames = times(9, (n) => `   ${n}: part::read${n}\n             at ./src/part.rs:${n}:5`);
+  const text = `running 2 tests\ntest a ... ok\ntest b ... FAILED\n\nthread 'b' panicked at src/part.rs:9:5\n${frames.join('\n')}\n\ntest result: FAILED. 1 passed; 1 failed`;
+  assert.is(classify(text).kind, 'log');
+  assert.is(classify(text, { command: 'cargo test' }).kind, 'log');
+});
+
 test.run();

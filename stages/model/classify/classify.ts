@@ -26,6 +26,8 @@ interface Evidence {
   readonly facts: boolean;
   /** True if what ran reports on its own work and prints nothing else. */
   readonly report: boolean;
+  /** True if the file is a log by its name. */
+  readonly logFile: boolean;
   readonly markdownFences: boolean;
 }
 
@@ -47,10 +49,12 @@ const RULES: readonly Rule[] = [
   ['trace', isTrace],
   ['listing', isLongListing],
   ['other', isCommitLog],
+  ['log', isStamped],
   ['grep', isGrep],
   ['other', isTable],
   ['log', isLog],
   ['log', (evidence) => evidence.report && isExpected(evidence, 'log') && !isColumns(evidence)],
+  ['log', (evidence) => evidence.logFile && isExpected(evidence, 'log')],
   ['listing', isListing],
   ['code', (evidence) => isExpected(evidence, 'code')],
   ['config', (evidence) => isExpected(evidence, 'config') || isExpected(evidence, 'json')],
@@ -80,6 +84,7 @@ export function classify(text: string, hints: ClassifyHints = {}): Classificatio
     expected: expectation.kind,
     facts: expectation.certain === true && FACTS.has(expectation.kind),
     report: expectation.report === true,
+    logFile: expectation.kind === 'log' && expectation.file === true,
     markdownFences: seen.fenced,
   };
   const kind = RULES.find(([, holds]) => holds(evidence))?.[0] ?? 'other';
@@ -154,6 +159,8 @@ const SHORT_TRACE = 12;
 
 function isTrace({ features, expected, facts }: Evidence): boolean {
   if (facts || features.share('testMark') > 0.25 || features.share('timestamp') > 0.4) return false;
+  // A run of tests shows traces, and ends with totals.
+  if (features.of('testFrame') >= (expected === 'log' ? 1 : 2)) return false;
   const stackFrames = features.share(...STACK_FRAMES);
   const traceHeaders =
     features.of('traceHeader') + features.of('goFrame') + features.of('rustFrame');
@@ -168,6 +175,28 @@ function isLongListing({ features }: Evidence): boolean {
   return features.share('longListing', 'treeLine', 'gitTree') >= 0.6;
 }
 
+/** Something of this is in a text whose lines have times. */
+const TIME = /\d\d:\d\d|\b1\d{9}\.\d{3}\b/;
+
+/**
+ * Lines that each begin with a time, or have one near their beginning beside what else logs have.
+ * Rows below a heading, rows of commits and hits in logs have times too.
+ */
+function isStamped(evidence: Evidence): boolean {
+  const { text, lines, features, expected, facts } = evidence;
+  if (facts || expected === 'other' || expected === 'grep' || TEXT_FILES.has(expected))
+    return false;
+  if (features.share('timestamp') < 0.6) {
+    if (!TIME.test(text.slice(0, 2000)) || features.share('timestamp', 'clock') < 0.6) return false;
+    if (expected !== 'log' && (isColumns(evidence) || features.share('level', 'clockMark') < 0.3))
+      return false;
+  }
+  const first = countFeatures(lines.slice(0, 1));
+  if (first.of('timestamp') + first.of('clock') === 0 && looksLikeTable(lines.slice(0, 8)))
+    return false;
+  return features.share('grepHit') < 0.6 && features.share('hashRow') < 0.5;
+}
+
 /** Commits with their authors and dates, which say as much as their messages. */
 function isCommitLog({ lines, features, expected }: Evidence): boolean {
   return (
@@ -177,9 +206,9 @@ function isCommitLog({ lines, features, expected }: Evidence): boolean {
   );
 }
 
-function isGrep({ features, expected, facts }: Evidence): boolean {
+function isGrep({ features, expected, facts, report }: Evidence): boolean {
   // Times in rows of facts look like places.
-  if (facts && expected === 'other') return false;
+  if (report || (facts && expected !== 'grep')) return false;
   if (features.share('diagnostic') >= 0.3 || features.share('timestamp') >= 0.4) return false;
   const hits = features.share('grepHit', 'grepContext', 'revHit');
   if (hits >= 0.6) return true;
@@ -202,11 +231,14 @@ function isHeadedGrep(features: FeatureCounts): boolean {
 
 /** Rows of cells. Among log lines only a header tells a table from a log that has commas. */
 function isTable(evidence: Evidence): boolean {
-  const { lines, expected, features, markdownFences, report } = evidence;
+  const { lines, expected, features, facts, markdownFences, report } = evidence;
   if (report || TEXT_FILES.has(expected)) return false;
   if (markdownFences || features.of('heading') > 0) return false;
   if (!looksLikeTable(lines)) return false;
-  const logged = features.share('timestamp', 'level', 'testMark', 'buildMark');
+  // What a search found are rows, also where compilers had said it.
+  const logged = facts
+    ? features.share('timestamp', 'level', 'testMark', 'buildMark')
+    : features.share('timestamp', 'clock', 'level', ...WORK_MARKS, 'step');
   return (
     logged < 0.3 ||
     (logged < 1 &&
@@ -266,8 +298,10 @@ function isLog(evidence: Evidence): boolean {
   const shaped = features.share('codeEnd', 'codeWord');
   if (features.of('testFrame') >= 1 && strong >= 2) return true;
   if (endsAsRun(evidence)) return true;
-  if (features.lines >= 8 && features.share('step', 'buildMark', 'testMark', 'diagnostic') >= 0.75)
-    return true;
+  const worked = features.share('step', 'buildMark', 'testMark', 'diagnostic');
+  if (features.lines >= 8 ? worked >= 0.75 : features.lines >= 3 && worked >= 0.9) return true;
+  // Compilers show the line that a message is about.
+  if (strong >= 1 && features.share(...WORK_MARKS, 'step', 'sourceView') >= 0.8) return true;
   if (expected === 'log' && marks >= 0.12 && shaped < 0.4) return true;
   return marks >= 0.5 || (strong >= 3 && marks >= 0.22 && shaped < marks + 0.25);
 }
@@ -305,16 +339,28 @@ function isTableConfig({ features, expected, markdownFences, report }: Evidence)
 }
 
 function isConfig({ features, text, markdownFences }: Evidence): boolean {
-  if (features.share('prose') > 0.6 && features.share('yamlKey') < 0.2) return false;
+  const commented = features.share('hashComment') >= 0.3;
+  if (!commented && features.share('prose') > 0.6 && features.share('yamlKey') < 0.2) return false;
   if (/^FROM /m.test(text.slice(0, 4000)) && features.share('dockerLine') >= 0.25) return true;
   const code = features.share('codeEnd', 'codeWord');
   if (features.of('topKey') >= 3 && features.share('yamlKey') >= 0.35 && code < 0.7)
     if (!markdownFences && !/^\t/m.test(text.slice(0, 20_000))) return true;
   if (features.lines >= 2 && features.share('requirement', 'hashComment') >= 0.7)
-    return features.share('requirement') >= 0.4;
+    if (features.share('requirement') >= 0.4) return true;
   const yaml = features.share('yamlKey', 'hashComment');
   if (features.of('yamlKey') >= 3 && yaml >= 0.55 && code < 0.3) return !markdownFences;
-  return code < 0.1 && features.lines >= 3 && features.share('assignment', 'hashComment') >= 0.85;
+  if (isDirectives(features)) return true;
+  if (features.lines < 3 || features.of('assignment') === 0) return false;
+  return code < 0.1 && features.share('assignment', 'hashComment') >= 0.85;
+}
+
+/** A word and its values a line: in blocks, as of nginx or ALSA, or among comments, as of OpenSSH. */
+function isDirectives(features: FeatureCounts): boolean {
+  if (features.lines < 5 || features.share('codeWord') >= 0.05) return false;
+  const least = features.of('blockOpen') > 0 ? 0.9 : 0.97;
+  const comments = features.share('hashComment');
+  if (comments > 0.95 || (features.of('blockOpen') === 0 && comments < 0.3)) return false;
+  return features.share('directive', 'hashComment') >= least;
 }
 
 function isCode({ features, markdownFences }: Evidence): boolean {

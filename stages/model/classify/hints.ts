@@ -34,7 +34,7 @@ const BY_EXTENSION: readonly (readonly [TextClass, string])[] = [
   ],
   [
     'config',
-    'yaml yml toml ini cfg conf env properties editorconfig npmrc gitignore dockerignore gitattributes gitmodules dockerfile containerfile service timer desktop requirements.txt constraints.txt codeowners hosts fstab crontab procfile lock',
+    'yaml yml toml ini cfg conf env properties editorconfig npmrc gitignore dockerignore gitattributes gitmodules dockerfile containerfile service timer desktop requirements.txt constraints.txt codeowners hosts fstab crontab procfile lock cnf hocon ron kdl jsonnet socket target mount automount path slice network netdev link rules sources gitconfig sshd_config ssh_config sudoers exports passwd htaccess caddyfile pipfile pylintrc coveragerc flake8 yarnrc prettierrc eslintrc babelrc stylelintrc curlrc wgetrc inputrc screenrc dircolors nanorc tool-versions go.mod go.work mailmap xcconfig eslintignore prettierignore npmignore helmignore',
   ],
   ['json', 'json jsonl ndjson map webmanifest'],
   ['narrative', 'md markdown mdx rst adoc'],
@@ -103,9 +103,22 @@ function extensionOf(path: string): string {
     .slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1)
     .toLowerCase();
   if (CLASS_OF_EXTENSION.has(name)) return name;
+  const bare = name.replace(/^\./, '');
+  if (CLASS_OF_EXTENSION.has(bare)) return bare;
   if (/(?:^|[-_.])(?:requirements|constraints)[\w.-]{0,40}\.(?:txt|in)$/.test(name))
     return 'requirements.txt';
   if (/^(?:docker|container)file[.-]|\.(?:docker|container)file$/.test(name)) return 'dockerfile';
-  const dot = name.lastIndexOf('.');
-  return dot < 0 ? name : name.slice(dot + 1);
+  if (/^\.env(?:\.|$)/.test(name)) return 'env';
+  const plain = name.replace(COPY, '');
+  const dot = plain.lastIndexOf('.');
+  const extension = dot < 0 ? plain : plain.slice(dot + 1);
+  if (CLASS_OF_EXTENSION.has(extension) || !SETTINGS_FOLDER.test(path)) return extension;
+  return 'conf';
 }
+
+/** What stands behind the name of a file that others are made from, or that was put aside. */
+const COPY =
+  /(?<=\w)(?:[.-](?:example|sample|template|tmpl|tpl|dist|default|defaults|bak|orig|old|development|production|dpkg-dist|dpkg-old|in|j2)){1,3}$/;
+/** Folders that hold nothing but settings, whatever the files are called, and files known by where they lie. */
+const SETTINGS_FOLDER =
+  /(?:^|\/)etc\/(?:default|cron[.\w]*|sudoers\.d|logrotate\.d|pam\.d|nginx|apache2|httpd|ssh|apt|sysctl\.d|modprobe\.d|tmpfiles\.d|systemd|security|network|ppp|X11)\/|(?:^|\/)(?:\.(?:ssh|aws|kube|git|gnupg)\/(?:config|credentials)|sites-(?:available|enabled)\/[^/]+)$/;

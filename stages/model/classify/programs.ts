@@ -188,7 +188,7 @@ const REPORTS_ONLY: ReadonlySet<string> = new Set(
   `pytest py.test unittest nose2 nose2-3 nosetests behave jest vitest mocha ava jasmine tape cypress playwright karma phpunit rspec
    minitest ctest gotestsum busted bats prove tsc vue-tsc eslint oxlint biome ruff mypy pyright flake8 pylint isort stylelint standard
    jshint htmlhint markdownlint golangci-lint rubocop shellcheck hadolint phpcs phpcbf phpstan psalm perlcritic cppcheck yamllint
-   meson webpack rollup vite pre-commit rustc javac`
+   meson webpack rollup vite pre-commit rustc javac journalctl dmesg`
     .split(/\s+/)
     .filter((name) => name !== ''),
 );

@@ -40,6 +40,8 @@ const OF_RUNNERS: readonly RegExp[] = [
   /^Success: no issues found|^Your code has been rated|^All checks passed|^would reformat|^\d+ files? (?:would be |left |re|inspected)/,
   /^webpack \S{1,20} compiled\b|^[✓✔] \d+ modules transformed/,
   /^(?:added|removed|changed|updated|audited|up to date)\b.{0,120}\bpackages?\b/,
+  /^(?:\s{0,8}[✓✔⚡] {1,3}(?:Done|Finished|Completed|Built|built|Compiled|Created)\b.{0,80}|(?:Built|Compiled|created) .{1,120}) in \d[\d.]{0,8} ?(?:ms|s|sec|seconds?|m|min)\b/,
+  /^Ran \d+ tests? in \d|^(?:Apply|Destroy) complete! Resources: \d|^Terraform has been successfully initialized|^Scanned \d+ .{0,60}\bfound \d|^The Meson build system$/,
   /^Package operations: \d|^\d+ actionable tasks?: /,
   /^\d+ (?:upgraded|newly installed|to upgrade)\b/,
   /^(?:error|warning): .{0,160}(?:could not compile|generated \d+ warnings?|aborting due to|\d{1,9} (?:previous )?errors?|test failed)/,
