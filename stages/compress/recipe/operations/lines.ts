@@ -30,6 +30,21 @@ function normaliser(
 const wholeAt = (line: string, at: number): number =>
   /^[\udc00-\udfff]$/.test(line.charAt(at)) && at > 0 ? at - 1 : at;
 
+const WORD = /[\p{L}\p{N}_$]/u;
+/** Longest word that is not cut, in characters. */
+const WORD_CHARS = 80;
+
+/** The nearest offset from `at` on, going by `step`, that parts no word; `at` itself where a word is too long. */
+function besideWord(line: string, at: number, step: 1 | -1): number {
+  const partsWord = (offset: number): boolean =>
+    WORD.test(line.charAt(offset - 1)) && WORD.test(line.charAt(offset));
+  for (let offset = at; offset !== at + step * WORD_CHARS; offset += step) {
+    if (offset <= 0 || offset >= line.length) return at;
+    if (!partsWord(offset)) return offset;
+  }
+  return at;
+}
+
 /** Longest part of a line that is changed, in characters. */
 const CHANGED_CHARS = 2000;
 
@@ -41,7 +56,7 @@ function onStart(line: string, change: (seen: string) => string): string {
 
 export const lineOperations: Readonly<Record<string, Operation>> = {
   truncate_lines: {
-    about: 'Cuts the middle out of lines that are longer than so many characters.',
+    about: 'Cuts the middle out of lines that are longer than so many characters, between words.',
     loss: 'text',
     params: {
       most: { kind: 'count', about: 'Longest line that stays whole', least: 20 },
@@ -58,8 +73,8 @@ export const lineOperations: Readonly<Record<string, Operation>> = {
       return (rows) =>
         changeRows(rows, (line) => {
           if (line.length <= most + 20) return line;
-          const start = line.slice(0, wholeAt(line, most - tail));
-          const end = line.slice(wholeAt(line, line.length - tail));
+          const start = line.slice(0, wholeAt(line, besideWord(line, most - tail, -1)));
+          const end = line.slice(wholeAt(line, besideWord(line, line.length - tail, 1)));
           return `${start}… ${line.length - start.length - end.length} characters …${end}`;
         });
     },
