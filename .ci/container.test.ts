@@ -32,7 +32,10 @@ test('it has two stages, and the second holds only what was installed', () => {
   }
   const ignored = readFileSync(join(projectRoot, '.containerignore'), 'utf8').trim().split('\n');
   assert.equal(ignored, ['.git', 'dist', 'node_modules']);
-  assert.ok(existsSync(join(projectRoot, 'package-lock.json')), 'for npm ci');
+  assert.ok(
+    existsSync(join(projectRoot, 'package-lock.json')),
+    'for the build, which installs from it',
+  );
 });
 
 test('it runs as a user without rights, with its home in the volume', () => {
