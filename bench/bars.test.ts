@@ -1,6 +1,14 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { judge, judgeLoop, judgeMemory, judgeRetrieval, judgeStart, judgeVault } from './bars.ts';
+import {
+  judge,
+  judgeCost,
+  judgeLoop,
+  judgeMemory,
+  judgeRetrieval,
+  judgeStart,
+  judgeVault,
+} from './bars.ts';
 import { armFigures } from './compare.ts';
 import type { Comparison, Sample } from './compare.ts';
 
@@ -94,6 +102,11 @@ test('what was not measured is not met', () => {
   assert.not(judgeLoop({ ...run, p99Ms: 20.1 }).met);
   assert.not(judgeLoop({ ...run, requests: 0 }).met, 'nothing was done');
   assert.not(judgeLoop({ ...run, failed: 1 }).met);
+  const cost = { workload: 'json', what: 'observed', upper: 0.1, failed: 0 } as const;
+  assert.ok(judgeCost(cost).met);
+  assert.not(judgeCost({ ...cost, upper: 0.101 }).met);
+  assert.not(judgeCost({ ...cost, what: 'dashboard' }).met);
+  assert.not(judgeCost({ ...cost, failed: 1 }).met);
   assert.equal(
     judgeMemory([]).map(({ met }) => met),
     [false, false],

@@ -161,7 +161,7 @@ async function runLoop(options: Options, findings: Findings): Promise<void> {
   }
 }
 
-/** Short rounds, of which the promise about observing asks for twenty; `--rounds` may ask for more. */
+/** Short rounds; `--rounds` may ask for more. */
 const LEAST_ROUNDS = 72;
 
 async function runObservability(options: Options, findings: Findings): Promise<void> {

@@ -45,6 +45,8 @@ interface Slice {
 interface Rig {
   readonly load: Child<LoadCommands>;
   readonly proxy: Child<SvcCommands>;
+  /** Requests sent so far: where the serial numbers of the next ones begin. */
+  sent: number;
 }
 
 /** What to send, and how many in a slice: as much as takes some tenths of a second. */
@@ -145,13 +147,12 @@ async function inTurn(
   return pairs;
 }
 
-let sent = 0;
-
 async function sliceOf(
-  { load, proxy }: Rig,
+  rig: Rig,
   { path, headers, body, connections, rate, serial }: Workload,
   length: { readonly requests: number } | { readonly forMs: number },
 ): Promise<Slice> {
+  const { load, proxy } = rig;
   const before = await proxy.call('usage');
   const { ok, failed } = await load.call('run', {
     port: proxy.port,
@@ -161,11 +162,11 @@ async function sliceOf(
     connections,
     ...length,
     ...(rate === undefined ? {} : { rate }),
-    ...(serial === undefined ? {} : { serial: { text: serial, first: sent } }),
+    ...(serial === undefined ? {} : { serial: { text: serial, first: rig.sent } }),
   });
   await proxy.call('written');
   const after = await proxy.call('usage');
-  sent += ok;
+  rig.sent += ok;
   const lost = Object.values(failed).reduce((sum, each) => sum + each, 0);
   return { cpuUs: (after.cpuUs - before.cpuUs) / ok, ok, failed: lost };
 }
@@ -187,12 +188,16 @@ function createViewer(port: number): Viewer {
   let abort = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<unknown> = Promise.resolve();
-  const get = (path: string) => fetch(`${url}${path}`, { signal: abort.signal });
+  let isOver = false;
+  const get = async (path: string): Promise<Response> => {
+    const response = await fetch(`${url}${path}`, { signal: abort.signal });
+    if (!response.ok) throw new Error(`${path}: status ${response.status}`);
+    return response;
+  };
   const ask = async (): Promise<void> => {
     const startedMs = performance.now();
     const since = new Date(Date.now() - 24 * 3600 * 1000).toISOString();
     const response = await get(`/api/report?since=${encodeURIComponent(since)}`);
-    if (!response.ok) throw new Error(`the report: status ${response.status}`);
     await response.json();
     waitMs = pauseAfter(waitMs === undefined ? 0 : performance.now() - startedMs);
     plan();
@@ -200,7 +205,9 @@ function createViewer(port: number): Viewer {
   const plan = (): void => {
     openedMs = performance.now();
     timer = setTimeout(() => {
-      running = ask().catch(() => undefined);
+      running = ask();
+      // Awaited, and reported, when the dashboard is closed.
+      running.catch(() => undefined);
     }, waitMs);
   };
   return {
@@ -214,10 +221,14 @@ function createViewer(port: number): Viewer {
       const read = async (): Promise<void> => {
         while (!(await reader.read()).done);
       };
-      read().catch(() => undefined);
+      const { signal } = abort;
+      void read()
+        .catch(() => undefined)
+        .then(() => (isOver ||= !signal.aborted));
     },
     async close() {
       await running;
+      if (isOver) throw new Error('the events ended while the dashboard was open');
       clearTimeout(timer);
       waitMs = Math.max(0, (waitMs ?? 0) - (performance.now() - openedMs));
       abort.abort();
@@ -252,7 +263,8 @@ async function withProxy(use: (rig: Rig) => Promise<void>): Promise<void> {
     const upstream = keep(await startUpstreamProcess());
     const args = [String(upstream.port)];
     const proxy = keep(await startChild<SvcCommands>('app/svc-proxy.js', { args }));
-    await use({ proxy, load: keep(await startChild<LoadCommands>('bench/load.js')) });
+    const load = keep(await startChild<LoadCommands>('bench/load.js'));
+    await use({ proxy, load, sent: 0 });
   } finally {
     for (const started of opened) await started.close();
   }

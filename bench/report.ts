@@ -54,7 +54,7 @@ export function verdictText({ what, value, unit, bar, direction, met }: Verdict)
   return `  ${met ? 'met   ' : 'MISSED'}  ${what}: ${figure} (bar ${sign} ${bar} ${unit})`;
 }
 
-/** One line: CPU a request without and with, and what is added, as mean and upper end of its interval. */
+/** One line: CPU a request without and with, and what is added, as median and upper end of its interval. */
 export function costText({
   workload,
   what,
