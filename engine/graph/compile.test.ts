@@ -71,13 +71,13 @@ test('a node that answers only at times sends each half its own way', async () =
       { from: 'store', to: 'count' },
     ],
   };
-  const faultsOf = async (text: string) => {
+  const partsFor = async (text: string) => {
     const sink = createCollectingSink<TestFrame>();
     await run(mustCompile(graph), { kind: 'ask', text }, testRun(), sink);
     return sink.frames.flatMap((frame) => (frame.kind === 'part' ? [frame.text] : []));
   };
-  assert.equal(await faultsOf('hit'), ['cached count']);
-  assert.equal(await faultsOf('miss'), ['miss store count']);
+  assert.equal(await partsFor('hit'), ['cached count']);
+  assert.equal(await partsFor('miss'), ['miss store count']);
 });
 
 test('every fault is reported, not the first one', () => {
@@ -98,24 +98,24 @@ test('every fault is reported, not the first one', () => {
   assert.ok(faults.some((fault) => fault.message.includes('read → answer → read')));
 });
 
-const faultsOf = (graph: Graph<TestFrame>, insertions: readonly Insertion<TestFrame>[] = []) =>
+const partsFor = (graph: Graph<TestFrame>, insertions: readonly Insertion<TestFrame>[] = []) =>
   compile(graph, { insertions }).faults.map((fault) => fault.fault);
 
 test('a graph that never answers, or has a node that no path reaches, does not compile', () => {
-  assert.ok(faultsOf(chain(testKinds, [reader])).includes('never_answers'));
+  assert.ok(partsFor(chain(testKinds, [reader])).includes('never_answers'));
   const graph = chain(testKinds, [reader, wholeAnswerer]);
   const island = {
     ...graph,
     nodes: [...graph.nodes, { name: 'island', stage: stage('island', {}) }],
   };
-  assert.equal(faultsOf(island), ['unreachable']);
+  assert.equal(partsFor(island), ['unreachable']);
 });
 
 test('a handler for frames that never get there is a fault', () => {
-  assert.equal(faultsOf(chain(testKinds, [mark('early'), reader, wholeAnswerer])), [
+  assert.equal(partsFor(chain(testKinds, [mark('early'), reader, wholeAnswerer])), [
     'kind_mismatch',
   ]);
-  assert.equal(faultsOf(chain(testKinds, [reader, wholeAnswerer, asked('late')])), [
+  assert.equal(partsFor(chain(testKinds, [reader, wholeAnswerer, asked('late')])), [
     'kind_mismatch',
   ]);
 });
@@ -151,7 +151,7 @@ test('the splitter stands behind the answer only where a stage needs events', as
   };
   assert.equal(await text(reader, wholeAnswerer, mark('x')), [false, 'one x']);
   assert.equal(await text(reader, wholeAnswerer, mark('x'), needy), [true, 'one split x']);
-  assert.equal(faultsOf(chain(testKinds, [reader, wholeAnswerer, needy])), ['no_splitter']);
+  assert.equal(partsFor(chain(testKinds, [reader, wholeAnswerer, needy])), ['no_splitter']);
 });
 
 test('a plan is frozen', () => {

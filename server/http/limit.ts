@@ -39,7 +39,7 @@ export interface RateDecision {
 }
 
 export interface RateLimiter {
-  /** Takes one request from `source`, the address of the socket's peer. Undefined when nothing is limited. */
+  /** Takes one request from `client`, the address of the socket's peer. Undefined when nothing is limited. */
   take(client: string): RateDecision | undefined;
   /** Takes over other limits. What a source has used stays used, up to a full bucket. */
   configure(limits: RateLimits): void;

@@ -47,9 +47,9 @@ test('blanks in front, in whatever pieces, do not hide what an answer is', () =>
       assert.is(reported.model(), 'm');
       const cut = event.indexOf('{');
       const stream = [event.subarray(0, cut), event.subarray(cut), Buffer.from('data: [DONE]\n\n')];
-      const texts = read(dialects.chat, true, [...before, event, ...stream]);
-      assert.ok(texts.terminated(), `${blanks} blanks`);
-      assert.not.ok(texts.isCutShort(), `${blanks} blanks`);
+      const observed = read(dialects.chat, true, [...before, event, ...stream]);
+      assert.ok(observed.terminated(), `${blanks} blanks`);
+      assert.not.ok(observed.isCutShort(), `${blanks} blanks`);
     }
   }
 });

@@ -19,10 +19,10 @@ test('chat → messages: real first types, no empty pieces, the end after the us
     index,
     content_block,
   });
-  const delta = (index: number, texts: object): object => ({
+  const delta = (index: number, change: object): object => ({
     type: 'content_block_delta',
     index,
-    delta: texts,
+    delta: change,
   });
   const stop = (index: number): object => ({ type: 'content_block_stop', index });
   const [start, ...rest] = datas(wire);

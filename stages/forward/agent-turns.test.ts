@@ -109,15 +109,15 @@ function itemOf(text: string, stream: boolean): JsonObject {
   const whole = stream
     ? (events.at(-1)!['response'] as JsonObject)
     : (JSON.parse(text) as JsonObject);
-  const [{ id, call_id, status: _status, ...texts }] = whole['output'] as [JsonObject];
+  const [{ id, call_id, status: _status, ...rest }] = whole['output'] as [JsonObject];
   assert.type(call_id, 'string');
   if (stream) {
     for (const type of ['response.output_item.added', 'response.output_item.done']) {
       const { item } = events.find((event) => event['type'] === type) as { item: JsonObject };
-      assert.equal([item['id'], item['type'], item['call_id']], [id, texts['type'], call_id]);
+      assert.equal([item['id'], item['type'], item['call_id']], [id, rest['type'], call_id]);
     }
   }
-  return texts;
+  return rest;
 }
 
 test('the next turns go out as calls and results of the declared tools', () =>

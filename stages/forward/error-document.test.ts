@@ -39,7 +39,7 @@ function send(t: Pair, stream = false, more: object = {}) {
   return exchange(t.proxy.port, { path: CHAT_PATH, body, headers: ownKey('chat') });
 }
 
-const texts = (value: unknown) => answer(() => jsonAnswer(200, value));
+const answering = (value: unknown) => answer(() => jsonAnswer(200, value));
 const zipped = (value: unknown) =>
   answer(() => {
     const fields = [
@@ -62,8 +62,8 @@ for (const [name, value] of Object.entries(ERRORS)) {
   test(`${name}, answered with 200, is a failure: the fallback takes over`, () =>
     withPair({ yaml: withSpare('chat', 'providers:') }, async (t) => {
       for (const [stream, scenario] of [
-        [false, texts(value)],
-        [true, texts(value)],
+        [false, answering(value)],
+        [true, answering(value)],
         [false, zipped(value)],
       ] as const) {
         t.upstream.script(undefined, scenario);
@@ -85,7 +85,7 @@ for (const [name, value] of Object.entries(ERRORS)) {
 test('where nobody takes over its bytes go to the client, the row says error, and nothing is kept', () =>
   withPair({ yaml: () => 'cache: { enabled: true }\n' }, async (t) => {
     const value = ERRORS['an object with a code'];
-    for (const scenario of [texts(value), zipped(value)]) {
+    for (const scenario of [answering(value), zipped(value)]) {
       t.upstream.script(undefined, scenario);
       const got = await send(t, false, { temperature: 0 });
       assert.is(got.status, 200);

@@ -16,9 +16,9 @@ const MARKABLE = new Set(['text', 'image', 'document', 'tool_use', 'tool_result'
 const OPAQUE = new Set(['data', 'signature']);
 
 /**
- * The places for markers, in the order in which the model reads them: each the path of an object,
- * or of a string that has to become a text block to carry one. A place before which fewer than
- * `leastTokens` stand, in the fixed estimator's count, is none: the provider would not cache there.
+ * Where markers go, in the order in which the model reads them: each the path of an object,
+ * or of a string that has to become a text block to carry one. One before which fewer than
+ * `leastTokens` stand, in the fixed estimator's count, is left out: the provider would not cache there.
  */
 export function breakpointsIn(body: JsonObject, leastTokens: number): readonly JsonPath[] {
   const messages = listOf(body['messages']);
@@ -60,7 +60,7 @@ interface Candidate {
   readonly path: JsonPath;
 }
 
-/** The last markable place in a user's message at or before number `from`. */
+/** The last block that may carry a marker in a user's message at or before number `from`. */
 function newestFrom(messages: readonly unknown[], from: number): Candidate | undefined {
   for (let message = from; message >= 0; message -= 1) {
     const path =
@@ -113,7 +113,7 @@ function createReader(enough: number) {
   return { add, isEnough: () => tokens >= enough };
 }
 
-/** The body with a marker at each of `places`, which `placesIn` found in it. What is not on the way is shared. */
+/** The body with a marker at each of `breakpoints`, which `breakpointsIn` found in it. What is not on the way is shared. */
 export function withMarkers(body: JsonObject, breakpoints: readonly JsonPath[]): JsonObject {
   return breakpoints.reduce((marked, path) => markedAt(marked, path, 0) as JsonObject, body);
 }

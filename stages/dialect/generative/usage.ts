@@ -28,7 +28,7 @@ export function toGenerativeUsage(figures: JsonObject): Usage {
 }
 
 export const generativeReader: AnswerReader = Object.freeze({
-  // With its closing quote the second cannot occur inside a JSON string, where quotes are escaped.
+  // Text may hold them too: such an event is parsed for nothing, since only the paths count.
   needles: [Buffer.from('TokenCo'), Buffer.from('finishR')],
   paths: [
     ['usageMetadata'],
