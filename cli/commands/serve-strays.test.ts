@@ -31,6 +31,20 @@ models:
   steady-model: { provider: steady }
 `;
 
+async function chat(
+  url: string,
+  model: string,
+  more: object = {},
+): Promise<{ readonly status: number; readonly text: string }> {
+  const answer = await fetch(`${url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ model, messages: [{ role: 'user', content: 'hi' }], ...more }),
+    signal: AbortSignal.timeout(8000),
+  });
+  return { status: answer.status, text: await answer.text() };
+}
+
 async function withProviders(
   hook: string,
   yaml: string,
@@ -61,16 +75,7 @@ async function withProviders(
   try {
     const [, url = ''] = await proxy.prints(/listens on (http:\S+)/);
     await use({
-      async ask(model) {
-        const messages = [{ role: 'user', content: 'hi' }];
-        const answer = await fetch(`${url}/v1/chat/completions`, {
-          method: 'POST',
-          headers: { 'content-type': 'application/json' },
-          body: JSON.stringify({ model, messages, ...(model === 'shaky-model' && { n: 7 }) }),
-          signal: AbortSignal.timeout(8000),
-        });
-        return { status: answer.status, text: await answer.text() };
-      },
+      ask: (model) => chat(url, model, model === 'shaky-model' ? { n: 7 } : {}),
       async health() {
         const answer = await fetch(`${url}/health`, { signal: AbortSignal.timeout(8000) });
         return (await answer.json()) as { status: string; reasons: string[] };
@@ -140,14 +145,7 @@ test('what a plugin leaves running and throws is logged with its name, and hurts
   try {
     const [, url = ''] = await proxy.prints(/listens on (http:\S+)/);
     for (let count = 0; count < 2; count += 1) {
-      const answer = await fetch(`${url}/v1/chat/completions`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'hi' }] }),
-        signal: AbortSignal.timeout(8000),
-      });
-      assert.is(answer.status, 200);
-      await answer.text();
+      assert.is((await chat(url, 'm')).status, 200);
       await pause(100);
     }
     proxy.child.kill('SIGTERM');
@@ -178,14 +176,7 @@ test('a fault of ours ends the proxy with its stack, after the rows are written'
   const proxy = start(place, ['serve', '--port', '0'], env);
   try {
     const [, url = ''] = await proxy.prints(/listens on (http:\S+)/);
-    const answer = await fetch(`${url}/v1/chat/completions`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'hi' }] }),
-      signal: AbortSignal.timeout(8000),
-    });
-    assert.is(answer.status, 200);
-    await answer.text();
+    assert.is((await chat(url, 'm')).status, 200);
     proxy.child.kill('SIGUSR2');
     const { code, stderr } = await proxy.ended;
     assert.is(code, exitCodes.internal);
