@@ -79,7 +79,19 @@ const READING: readonly (readonly [argv: readonly string[], code: number])[] = [
 const NOBODY = 65_534;
 
 /** Root without the rights that let it write everywhere; it still reads a checkout of its own. */
-const LESS_RIGHTS = ['setpriv', '--bounding-set=-dac_override,-dac_read_search,-fowner'];
+const LESS_RIGHTS = [
+  'python3',
+  '-c',
+  `
+import ctypes, os, sys
+PR_CAPBSET_DROP, DAC_OVERRIDE, DAC_READ_SEARCH, FOWNER = 24, 1, 2, 3
+libc = ctypes.CDLL(None)
+for right in (DAC_OVERRIDE, DAC_READ_SEARCH, FOWNER):
+    if libc.prctl(PR_CAPBSET_DROP, right, 0, 0, 0) != 0:
+        sys.exit('root keeps its rights here')
+os.execvp(sys.argv[1], sys.argv[1:])
+`,
+];
 
 /** A folder in which `svc` may change nothing. */
 async function readOnly(use: (place: Surroundings, home: string) => Promise<void>): Promise<void> {
