@@ -52,7 +52,7 @@ function at(row: readonly number[], column: number): number {
   return row[column] ?? Number.POSITIVE_INFINITY;
 }
 
-/** `; did you mean X?` for the candidate nearest to `word`, as `shown` writes it; empty where none is near. */
+/** `; did you mean X?` for the candidate nearest to `word`, as `format` writes it; empty where none is near. */
 export function didYouMean(
   word: string,
   candidates: Iterable<string>,

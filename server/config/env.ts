@@ -4,7 +4,7 @@
  * purpose: they point at this proxy, and reading them would make it call itself.
  */
 import { parseEnv } from 'node:util';
-import { nearest } from './distance.ts';
+import { didYouMean } from './distance.ts';
 import { allows, formOf } from '../../stages/settings/kind.ts';
 import type { Form } from '../../stages/settings/kind.ts';
 import type { Origin, Setting, OriginKind } from '../../stages/settings/setting.ts';
@@ -187,15 +187,8 @@ function misspelt(variables: Variables, originOf: OriginOf): readonly string[] {
   const taken = new Set(known);
   return Object.keys(variables).flatMap((name) => {
     if (!/^(SVC|MSGPROV|CHATPROV|GENPROV)_\w+$/.test(name) || taken.has(name)) return [];
-    const near = nearest(name, known);
-    return near === undefined
-      ? []
-      : [
-          withOrigin(
-            `${name} is not a variable of svc; did you mean ${near}?`,
-            name,
-            originOf(name),
-          ),
-        ];
+    const hint = didYouMean(name, known);
+    if (hint === '') return [];
+    return [withOrigin(`${name} is not a variable of svc${hint}`, name, originOf(name))];
   });
 }
