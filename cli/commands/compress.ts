@@ -1,12 +1,11 @@
 /** `svc preview` and `svc diff`: what compression would take away, and what it took. */
 import { basename, resolve } from 'node:path';
 import { Command, Option } from 'clipanion';
-import { SvcError } from '../../engine/error.ts';
 import { homeOf } from '../context.ts';
 import type { CliCommand, CliContext } from '../context.ts';
 import { readInput } from '../input-file.ts';
 import { runningInstance } from '../process/daemon.ts';
-import { configFlag, toLoadOptions, toWhole } from '../parse/flags.ts';
+import { configFlag, toLoadOptions, toMode, toWhole } from '../parse/flags.ts';
 import {
   colorsFor,
   counted,
@@ -106,22 +105,13 @@ class PreviewFile extends Command<CliContext> {
     const options = {
       ...configured,
       // A switch that is off is no question of what compression would do.
-      mode: await this.modeOr(config.compression.mode),
+      mode: this.mode === undefined ? config.compression.mode : await toMode(this.mode),
       thresholdTokens:
         this.threshold === undefined
           ? threshold
           : toWhole(this.threshold, '--threshold', 0, Number.MAX_SAFE_INTEGER),
     };
     return previewOf(file, options, this.model);
-  }
-
-  private async modeOr(configured: Preview['mode']): Promise<Preview['mode']> {
-    const { isMode } = await import('../../stages/compress/settings.ts');
-    if (this.mode === undefined) return configured;
-    if (isMode(this.mode)) return this.mode;
-    throw new SvcError('usage', `--mode: ${JSON.stringify(this.mode)} is not a mode`, {
-      cure: 'The modes are strict, hybrid and aggressive.',
-    });
   }
 
   private async showBlock(preview: Preview, visible: number): Promise<void> {

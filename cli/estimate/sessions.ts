@@ -5,7 +5,7 @@ import { SvcError } from '../../engine/error.ts';
 import type { FoldersRead } from '../../server/sessions/read-folders.ts';
 import { shortPath } from '../context.ts';
 import type { CliContext } from '../context.ts';
-import { configFlag, toLoadOptions, toWhole } from '../parse/flags.ts';
+import { configFlag, toLoadOptions, toMode, toWhole } from '../parse/flags.ts';
 import { counted, note } from '../screen/output.ts';
 import { createProgressView } from '../screen/progress.ts';
 
@@ -35,7 +35,7 @@ export async function settingsOf(
   ]);
   const { config } = await loadConfig({
     ...toLoadOptions(configFlag(file), context),
-    ...(mode !== undefined && { flags: { 'compression.mode': mode } }),
+    ...(mode !== undefined && { flags: { 'compression.mode': await toMode(mode) } }),
   });
   const limit = seconds === undefined ? SECONDS : toWhole(seconds, '--seconds', 1, MOST_SECONDS);
   const overrides = priceOverrides(config, new Map());

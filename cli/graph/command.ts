@@ -53,7 +53,7 @@ class Graph extends Command<CliContext> {
       import('../../engine/index.ts'),
     ]);
     const { config } = await loadConfig(toLoadOptions(configFlag(this.config), context));
-    const more = typedPlugins(this.plugin, this.settings, context.cwd);
+    const more = await typedPlugins(this.plugin, this.settings, context.cwd);
     const withMore = { ...config, plugins: [...config.plugins, ...more] };
     const { plan, plugins, warnings } = await compiledGraph(withMore, context.env);
     for (const warning of warnings) note(context, `! ${warning}`);

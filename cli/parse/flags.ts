@@ -1,6 +1,7 @@
 /** What `serve`, `start` and `restart` take, and the small parsers of typed options. */
 import { resolve } from 'node:path';
 import { SvcError } from '../../engine/error.ts';
+import type { Mode } from '../../stages/compress/rule.ts';
 import type { LoadedConfig, LoadOptions } from '../../server/config/load.ts';
 import type { CliContext } from '../context.ts';
 
@@ -94,6 +95,15 @@ export function toWhole(text: string, option: string, least: number, most: numbe
     'usage',
     `${option}: ${JSON.stringify(text)} is not a number from ${least} to ${most}`,
   );
+}
+
+/** A compression mode that was typed as `--mode`. Throws `usage` for what is none. */
+export async function toMode(text: string): Promise<Mode> {
+  const { isMode } = await import('../../stages/compress/settings.ts');
+  if (isMode(text)) return text;
+  throw new SvcError('usage', `--mode: ${JSON.stringify(text)} is not a mode`, {
+    cure: 'The modes are strict, hybrid and aggressive.',
+  });
 }
 
 const UNIT_S: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };

@@ -1,36 +1,32 @@
 /** `--plugin FILE --settings YAML`: plugins that a command runs besides the configured ones. */
 import { resolve } from 'node:path';
-import { parse } from 'yaml';
 import { SvcError } from '../../engine/error.ts';
+import { readAuthored } from '../../server/config/authored-yaml.ts';
 import type { Config } from '../../server/config/config.ts';
 
 export const PLUGIN_SETTINGS =
   'What would stand under `config` of a --plugin, as YAML or JSON; of several, in their order';
 
 /** The first settings belong to the first plugin, and so on; one without any gets none. */
-export function typedPlugins(
+export async function typedPlugins(
   paths: readonly string[],
   settings: readonly string[],
   cwd: string,
-): Config['plugins'] {
+): Promise<Config['plugins']> {
   if (settings.length > paths.length)
     throw new SvcError('usage', '--settings belongs to a --plugin', {
       cure: 'Name the plugin with --plugin; those of the configuration have their settings there.',
     });
+  const read = await Promise.all(settings.map((typed) => settingsOf(typed)));
   return paths.map((path, at) => ({
     module: resolve(cwd, path),
-    ...(settings[at] !== undefined && { config: settingsOf(settings[at]) }),
+    ...(at < read.length && { config: read[at] }),
   }));
 }
 
-export function settingsOf(typed: string): unknown {
-  try {
-    return parse(typed) as unknown;
-  } catch (cause) {
-    throw new SvcError(
-      'usage',
-      `--settings is no YAML: ${(cause as Error).message.split('\n')[0]}`,
-      { cause },
-    );
-  }
+/** Read as the config file is, so that what works here works there. */
+export async function settingsOf(typed: string): Promise<unknown> {
+  const { read, faults } = await readAuthored(typed, 'text', (data) => ({ ok: true, data }));
+  if (read !== undefined) return read.data;
+  throw new SvcError('usage', `--settings is no YAML: ${faults.join('; ')}`);
 }

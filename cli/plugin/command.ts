@@ -109,7 +109,7 @@ class Bench extends Command<CliContext> {
     const showsProgress = isTerminal(context.stderr) && !this.json;
     const cost = await benchPlugin(
       module,
-      this.settings === undefined ? {} : { config: settingsOf(this.settings) },
+      this.settings === undefined ? {} : { config: await settingsOf(this.settings) },
       requests,
       (done, of) => showsProgress && context.stderr.write(`\r${done} of ${of} rounds\u001b[K`),
     );

@@ -12,7 +12,7 @@ import { captureFiles, captureFolder } from '../../stages/captures/files.ts';
 import type { CaptureRecord } from '../../stages/captures/record.ts';
 import { homeOf } from '../context.ts';
 import type { CliCommand, CliContext } from '../context.ts';
-import { configFlag, toLoadOptions } from '../parse/flags.ts';
+import { configFlag, toLoadOptions, toMode } from '../parse/flags.ts';
 import { PLUGIN_SETTINGS, typedPlugins } from '../parse/typed-plugins.ts';
 import { localMoment } from '../../server/dashboard/page/local-time.ts';
 import { colorsFor, counted, note, pairs, print, printJson, writeLine } from '../screen/output.ts';
@@ -225,13 +225,13 @@ class Run extends Command<CliContext> {
       ...options,
       flags: {
         ...options.flags,
-        ...(this.mode !== undefined && { 'compression.mode': this.mode }),
+        ...(this.mode !== undefined && { 'compression.mode': await toMode(this.mode) }),
       },
     });
     const scratch = mkdtempSync(join(tmpdir(), 'svc-replay-'));
     try {
       const replay = await openReplay({
-        config: this.withMore(config),
+        config: await this.withMore(config),
         scratch,
         env: context.env,
         ignoresMode: this.mode !== undefined,
@@ -255,13 +255,13 @@ class Run extends Command<CliContext> {
     }
   }
 
-  private withMore(config: Config): Config {
+  private async withMore(config: Config): Promise<Config> {
     const absolute = (path: string): string => resolve(this.context.cwd, path);
     const { plugins, compression } = config;
     const recipes = [...this.recipe.map(absolute), ...[compression.recipes].flat()];
     return {
       ...config,
-      plugins: [...plugins, ...typedPlugins(this.plugin, this.settings, this.context.cwd)],
+      plugins: [...plugins, ...(await typedPlugins(this.plugin, this.settings, this.context.cwd))],
       ...(this.recipe.length > 0 && { compression: { ...compression, recipes } }),
     };
   }

@@ -99,8 +99,14 @@ test('a difference is shown side by side, and fails a check', () =>
     assert.match(settled.stdout, /\+.*\[read twice\]/);
     assert.match((await svc('run', '--plugin', plugin)).stderr, /text is missing/);
     assert.is((await svc('run', '--settings', '{}')).code, 2);
-    assert.match((await svc('run', '--plugin', plugin, '--settings', '{')).stderr, /no YAML/);
-    assert.is((await svc('run', '--mode', 'lenient')).code, 4);
+    const unread = await svc('run', '--plugin', plugin, '--settings', '{');
+    assert.is(unread.code, 2);
+    assert.match(unread.stderr, /no YAML/);
+    const twice = await svc('run', '--plugin', plugin, '--settings', '{ text: a, text: b }');
+    assert.match(twice.stderr, /"?text"? stands there twice/);
+    const lenient = await svc('run', '--mode', 'lenient');
+    assert.is(lenient.code, 2, 'a mistake of the command line, as in every command with a mode');
+    assert.match(lenient.stderr, '--mode: "lenient" is not a mode');
   }));
 
 test('a recipe is tried on what was captured, beside the configured ones', () =>

@@ -9,6 +9,7 @@ import { exitCodes } from '../exit.ts';
 import { textOf } from '../integrate/settings-file.ts';
 import type { Wiring } from '../integrate/wiring.ts';
 import { colorsFor, figure, note, print, printJson } from '../screen/output.ts';
+import { toMode } from '../parse/flags.ts';
 import { openPrompts } from '../prompts/prompts.ts';
 import type { Prompts } from '../prompts/choice.ts';
 import { askProvider, pointClient, prove, startProxy, writeConfig } from './act.ts';
@@ -60,8 +61,7 @@ class Setup extends Command<CliContext> {
 
   async execute() {
     const { context, mode } = this;
-    if (mode !== undefined && !MODES.some(({ value }) => value === mode))
-      throw new SvcError('usage', `--mode: '${mode}' is not one of hybrid, strict, aggressive`);
+    if (mode !== undefined) await toMode(mode);
     const found = await lookAround(context);
     const colors = colorsFor(context.stderr, context.env);
     for (const line of foundLines(found, context, colors)) note(context, line);
