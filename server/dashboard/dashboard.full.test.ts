@@ -29,10 +29,12 @@ interface Asked {
   readonly session?: string;
   readonly text?: string;
   readonly log?: string;
+  readonly tools?: readonly object[];
 }
 
 async function ask(t: TestProxy, asked: Asked = {}): Promise<void> {
   const { model = 'claude-haiku-4-5', session = 'thread-1', text = 'Run it', log = LOG } = asked;
+  const { tools } = asked;
   const call = { type: 'tool_use', id: 'toolu_1', name: 'Bash', input: { command: 'make' } };
   const response = await fetch(`${t.proxy.url}/v1/messages`, {
     method: 'POST',
@@ -44,6 +46,7 @@ async function ask(t: TestProxy, asked: Asked = {}): Promise<void> {
     body: JSON.stringify({
       model,
       max_tokens: 9,
+      ...(tools && { tools }),
       messages: [
         { role: 'user', content: text },
         { role: 'assistant', content: [call] },
@@ -172,6 +175,17 @@ test('a request shows its stages, and line by line what compression changed', ()
     assert.ok((await page.locator('.diff .removed').count()) > 10);
     assert.ok(await page.locator('.diff .compressed').count());
     assert.match((await page.locator('.legend').textContent()) ?? '', /removed.*compressed/);
+    assert.equal(faults, []);
+  }));
+
+test('definitions of tools that were trimmed are shown where nothing else was changed', () =>
+  withBrowser({ yaml: 'compression: { tools: trim }' }, async (t, open) => {
+    const description = 'Runs a command.   \n\n\n        It may take long.   ';
+    await ask(t, { log: 'short', tools: [{ name: 'Bash', description, input_schema: {} }] });
+    const [row] = await t.rows(1);
+    const { page, faults } = await open();
+    await page.goto(`${t.proxy.url}/dashboard/request/${row!.id}`);
+    await page.getByRole('heading', { name: 'Tool 1' }).waitFor();
     assert.equal(faults, []);
   }));
 
@@ -367,55 +381,6 @@ test('a line that broke is mended, and what ended meanwhile is shown', () =>
     await page.getByText('Working').waitFor();
     await page.locator('.list-body', { hasText: 'claude-opus-4-5' }).waitFor();
   }));
-
-test('where a key is required, the page asks for it', () => {
-  const key = `svc_${'k'.repeat(43)}`;
-  return withBrowser(
-    { yaml: `security: { api_key: ${key}, require_api_key: true }` },
-    async (t, open) => {
-      const { page } = await open();
-      await page.goto(`${t.proxy.url}/dashboard`);
-      await page.getByLabel('Proxy key').fill(key);
-      await page.getByRole('button', { name: 'Open' }).click();
-      await page.getByText('waiting for the first request').waitFor();
-    },
-  );
-});
-
-test('a browser of another machine gets in with a key, or by a link, and out with the key', () => {
-  const key = `svc_${'k'.repeat(43)}`;
-  return withBrowser({ yaml: `security: { api_key: ${key} }` }, async (t, open) => {
-    const remote = async () => {
-      const watched = await open();
-      // What a tunnel adds: the request counts as another machine's.
-      await watched.page.context().setExtraHTTPHeaders({ 'x-forwarded-for': '10.0.0.9' });
-      return watched.page;
-    };
-    const page = await remote();
-    await page.goto(`${t.proxy.url}/dashboard/requests?range=7d`);
-    await page.getByLabel('Proxy key').fill('svc_wrong');
-    await page.getByRole('button', { name: 'Open' }).click();
-    await page.getByRole('alert').getByText('This key is not valid here.').waitFor();
-    await page.getByLabel('Proxy key').fill(key);
-    await page.getByRole('button', { name: 'Open' }).click();
-    await page.getByText('No request matches').waitFor();
-    assert.match(page.url(), /requests\?range=7d$/);
-    assert.is(await page.evaluate(() => document.cookie), '', 'no script can read it');
-    await page.reload();
-    await page.getByText('Working').waitFor();
-    t.configure(`security: { api_key: svc_${'n'.repeat(43)} }`);
-    await t.proxy.reload();
-    await page.reload();
-    await page.getByLabel('Proxy key').waitFor();
-    await page.getByLabel('Proxy key').fill(`svc_${'n'.repeat(43)}`);
-    await page.getByRole('button', { name: 'Open' }).click();
-    await page.getByRole('button', { name: 'Log out' }).click();
-    await page.getByLabel('Proxy key').waitFor();
-    await page.goto(`${t.proxy.url}/dashboard`);
-    await page.getByLabel('Proxy key').waitFor();
-    assert.is(await page.getByRole('button', { name: 'Log out' }).count(), 0);
-  });
-});
 
 test.after(closeClients);
 test.run();

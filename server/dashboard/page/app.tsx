@@ -1,5 +1,5 @@
 /** The frame around every view: where one is, how the proxy is, and which time it is about. */
-import { useEffect } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { CausesView } from './causes.tsx';
 import { ConversationView, ConversationsView } from './conversations.tsx';
 import { KeyForm } from './key-form.tsx';
@@ -154,11 +154,19 @@ function RangeChoice({ query }: { readonly query: URLSearchParams }) {
 function LogOut() {
   const wantsKey = useStore(needsKey);
   useStore(logins);
+  const [hasFailed, setFailed] = useState(false);
   if (wantsKey || !mayLogOut()) return null;
   return (
-    <button type="button" onClick={() => void logOut().catch(() => undefined)}>
-      Log out
-    </button>
+    <>
+      <button type="button" onClick={() => void logOut().catch(() => setFailed(true))}>
+        Log out
+      </button>
+      {hasFailed && (
+        <span class="fault" role="alert">
+          Still logged in
+        </span>
+      )}
+    </>
   );
 }
 

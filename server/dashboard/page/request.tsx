@@ -35,7 +35,9 @@ async function load(id: string, signal: AbortSignal): Promise<Loaded> {
 /** What nothing was taken from is not asked for: each such answer is an error in the browser's console. */
 function mayHaveChanged({ request, trace }: RequestAnswer): boolean {
   if (trace === null) return (request?.tokens_saved ?? 0) > 0;
-  return trace.stages.some((stage) => Number(stage['blocks_changed'] ?? 0) > 0);
+  return trace.stages.some(
+    (stage) => Number(stage['blocks_changed'] ?? 0) > 0 || Number(stage['tools_trimmed'] ?? 0) > 0,
+  );
 }
 
 export function RequestView({ id }: { readonly id: string }) {

@@ -1,0 +1,60 @@
+/** Who may see the dashboard, in a real browser: a key or a link lets it in, and the key's end or a log-out puts it out. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { closeClients } from '../../fixtures/server/exchange.ts';
+import { withBrowser } from './browser-testing.ts';
+
+test('where a key is required, the page asks for it', () => {
+  const key = `svc_${'k'.repeat(43)}`;
+  return withBrowser(
+    { yaml: `security: { api_key: ${key}, require_api_key: true }` },
+    async (t, open) => {
+      const { page } = await open();
+      await page.goto(`${t.proxy.url}/dashboard`);
+      await page.getByLabel('Proxy key').fill(key);
+      await page.getByRole('button', { name: 'Open' }).click();
+      await page.getByText('waiting for the first request').waitFor();
+    },
+  );
+});
+
+test('a browser of another machine gets in with a key, or by a link, and out with the key', () => {
+  const key = `svc_${'k'.repeat(43)}`;
+  return withBrowser({ yaml: `security: { api_key: ${key} }` }, async (t, open) => {
+    const remote = async () => {
+      const watched = await open();
+      // What a tunnel adds: the request counts as another machine's.
+      await watched.page.context().setExtraHTTPHeaders({ 'x-forwarded-for': '10.0.0.9' });
+      return watched.page;
+    };
+    const page = await remote();
+    await page.goto(`${t.proxy.url}/dashboard/requests?range=7d`);
+    await page.getByLabel('Proxy key').fill('svc_wrong');
+    await page.getByRole('button', { name: 'Open' }).click();
+    await page.getByRole('alert').getByText('This key is not valid here.').waitFor();
+    await page.getByLabel('Proxy key').fill(key);
+    await page.getByRole('button', { name: 'Open' }).click();
+    await page.getByText('No request matches').waitFor();
+    assert.match(page.url(), /requests\?range=7d$/);
+    assert.is(await page.evaluate(() => document.cookie), '', 'no script can read it');
+    await page.reload();
+    await page.getByText('Working').waitFor();
+    t.configure(`security: { api_key: svc_${'n'.repeat(43)} }`);
+    await t.proxy.reload();
+    await page.reload();
+    await page.getByLabel('Proxy key').waitFor();
+    await page.getByLabel('Proxy key').fill(`svc_${'n'.repeat(43)}`);
+    await page.getByRole('button', { name: 'Open' }).click();
+    await page.route('**/dashboard/logout', (route) => route.abort(), { times: 1 });
+    await page.getByRole('button', { name: 'Log out' }).click();
+    await page.getByRole('alert').getByText('Still logged in').waitFor();
+    await page.getByRole('button', { name: 'Log out' }).click();
+    await page.getByLabel('Proxy key').waitFor();
+    await page.goto(`${t.proxy.url}/dashboard`);
+    await page.getByLabel('Proxy key').waitFor();
+    assert.is(await page.getByRole('button', { name: 'Log out' }).count(), 0);
+  });
+});
+
+test.after(closeClients);
+test.run();
