@@ -87,19 +87,20 @@ test('captures of any dialect say it too', () =>
     const path = '/v1beta/models/gemini-2.5-pro:generateContent';
     await exchange(t.proxy.port, { path, body: json(gemini) });
     const { tools: _, ...bare } = chat;
-    for (const content of ['one', 'two'])
-      await exchange(t.proxy.port, {
-        path: '/v1/chat/completions',
-        body: json({ ...bare, messages: [chat.messages[0], { role: 'assistant', content }] }),
-      });
-    await t.rows(4);
+    for (const first of [chat.messages[0], { role: 'user', content: 'no tools' }])
+      for (const content of ['one', 'two'])
+        await exchange(t.proxy.port, {
+          path: '/v1/chat/completions',
+          body: json({ ...bare, messages: [first, { role: 'assistant', content }] }),
+        });
+    await t.rows(6);
     await t.proxy.services.captures.flush();
     const report = newReport();
     for (const record of readCaptures(captureFolder(dirname(t.db))).records)
       await report.takeCapture(record);
     const { tools, sessions, withoutTools } = report.end();
     assert.is(sessions, 2);
-    assert.is(withoutTools, 1, 'two turns of one conversation');
+    assert.is(withoutTools, 1, 'one conversation of two turns; the other has tools too');
     assert.equal(tools.map(({ name, calledIn }) => `${name} ${calledIn}`).toSorted(), [
       'idle 0',
       'look 0',

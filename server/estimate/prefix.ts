@@ -51,6 +51,8 @@ export interface PrefixOptions {
   readonly nowMs: number;
 }
 
+const keyOf = (client: string, sessionId: string): string => `${client}\n${sessionId}`;
+
 /** One request, as far as tools are concerned. */
 interface Sent {
   readonly atMs: number | null;
@@ -84,7 +86,7 @@ export function createPrefixReport(options: PrefixOptions) {
     const tools = toolsIn(body);
     if (sent.length === 0) return true;
     if (tools.length === 0) return false;
-    const key = `${client}\n${sessionId}`;
+    const key = keyOf(client, sessionId);
     const session = sessions.get(key) ?? { client, tools: new Map<string, ToolSums>() };
     sessions.set(key, session);
     const count = await options.counterFor(sent[0]!.model ?? '');
@@ -127,13 +129,16 @@ export function createPrefixReport(options: PrefixOptions) {
       const sent = { atMs: startedMs, model: row.model, usage: usageOf(row) };
       const session = row.sessionId ?? asRequest(dialect, body).original.conversation();
       // Each turn of a session is a record of its own.
-      if (!(await add(row.client ?? 'unknown', session, { dialect }, body, [sent], [])))
-        bareCaptures.add(session);
+      const client = row.client ?? 'unknown';
+      if (!(await add(client, session, { dialect }, body, [sent], [])))
+        bareCaptures.add(keyOf(client, session));
     },
     end: (): PrefixReport => ({
       ...counts,
       sessions: sessions.size,
-      withoutTools: counts.withoutTools + bareCaptures.size,
+      // A client's small requests, such as one for a title, have no tools in a session that has some.
+      withoutTools:
+        counts.withoutTools + [...bareCaptures].filter((key) => !sessions.has(key)).length,
       tools: costsOf([...sessions.values()]),
     }),
   };
