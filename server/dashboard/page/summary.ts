@@ -124,16 +124,22 @@ export function laneRows(
   lanes: LaneFigures,
   { inputTokens, requests, answers }: LaneWhole = {},
 ): readonly LaneRow[] {
-  const { compression = {}, cache_breakpoints: marked = {}, forgetting = {} } = lanes;
-  const { long_results: long = {}, tools = {} } = lanes;
+  const { compression = {}, cache_breakpoints: marked = {} } = lanes;
   const { response_cache: kept = {}, provider_cache: own = {} } = lanes;
   const ofAll = (count: number | undefined, all: number | undefined): number | null =>
     count === undefined || all === undefined || all === 0 ? null : count / all;
   const partOf = (tokens: number | undefined): number => ofAll(tokens, inputTokens) ?? 0;
   const { requests: markedIn = 0 } = marked;
-  const { requests: forgottenIn = 0 } = forgetting;
-  const { requests: longIn = 0 } = long;
-  const { requests: toolsIn = 0 } = tools;
+  const leftOut = (name: string, lane: LaneFigures['tools'], none: string): LaneRow => ({
+    name,
+    color: 'good',
+    worth: dollars(lane?.cost_saved_usd),
+    part: partOf(lane?.tokens_saved),
+    words:
+      (lane?.requests ?? 0) === 0
+        ? none
+        : `${short(lane?.tokens_saved)} tokens not sent in ${counted(lane?.requests ?? 0, 'request')}`,
+  });
   return [
     {
       name: 'Our compression',
@@ -152,36 +158,9 @@ export function laneRows(
           ? 'none set'
           : `${short(marked.read_tokens)} tokens read, ${short(marked.written_tokens)} written in ${counted(markedIn, 'request')}`,
     },
-    {
-      name: 'Old results left out',
-      color: 'good',
-      worth: dollars(forgetting.cost_saved_usd),
-      part: partOf(forgetting.tokens_saved),
-      words:
-        forgottenIn === 0
-          ? 'none left out'
-          : `${short(forgetting.tokens_saved)} tokens not sent in ${counted(forgottenIn, 'request')}`,
-    },
-    {
-      name: 'Long results in parts',
-      color: 'good',
-      worth: dollars(long.cost_saved_usd),
-      part: partOf(long.tokens_saved),
-      words:
-        longIn === 0
-          ? 'none in parts'
-          : `${short(long.tokens_saved)} tokens not sent in ${counted(longIn, 'request')}`,
-    },
-    {
-      name: 'Definitions of tools, trimmed',
-      color: 'good',
-      worth: dollars(tools.cost_saved_usd),
-      part: partOf(tools.tokens_saved),
-      words:
-        toolsIn === 0
-          ? 'none trimmed'
-          : `${short(tools.tokens_saved)} tokens not sent in ${counted(toolsIn, 'request')}`,
-    },
+    leftOut('Old results left out', lanes.forgetting, 'none left out'),
+    leftOut('Long results in parts', lanes.long_results, 'none in parts'),
+    leftOut('Definitions of tools, trimmed', lanes.tools, 'none trimmed'),
     {
       name: 'Our response cache',
       color: 'orange',
