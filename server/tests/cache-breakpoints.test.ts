@@ -427,49 +427,6 @@ test('a translation to messages sets them too', () =>
     },
   ));
 
-test('a chat provider that is not known to take a key gets none', () =>
-  withProxy({}, async (t) => {
-    const all = [ask('Hi.'), { role: 'assistant', content: 'Yes?' }, ask('Go.')];
-    for (const length of [1, 3]) {
-      const { sent, text } = await send(
-        t,
-        { model: 'gpt-5', messages: all.slice(0, length) },
-        '/v1/chat/completions',
-      );
-      assert.is(text, sent);
-    }
-  }));
-
-test('a chat provider that takes it gets one key a conversation, from the second request on', () =>
-  withProxy({ yaml: 'providers: { chat: { prompt_cache: on } }' }, async (t) => {
-    const run = (first: string) => [ask(first), { role: 'assistant', content: 'Yes?' }, ask('Go.')];
-    const keys: unknown[] = [];
-    for (const all of [run('One.'), run('Two.')]) {
-      const long = [...all, { role: 'assistant', content: 'Done.' }, ask('More.')];
-      for (const length of [1, 3, 5]) {
-        const request = { model: 'gpt-5', messages: long.slice(0, length) };
-        const { body, sent, text } = await send(t, request, '/v1/chat/completions');
-        if (length === 1) assert.is(text, sent);
-        keys.push(body['prompt_cache_key']);
-      }
-    }
-    const [, one, oneAgain, , two, twoAgain] = keys;
-    assert.match(String(one), /^svc-[\w-]{16}$/);
-    assert.equal([oneAgain, twoAgain], [one, two]);
-    assert.is.not(one, two);
-    const more = { messages: run('One.'), prompt_cache_key: 'mine' };
-    assert.is(
-      (await send(t, { model: 'gpt-5', ...more }, '/v1/chat/completions')).body['prompt_cache_key'],
-      'mine',
-    );
-    const input = run('Three.');
-    await send(t, { model: 'gpt-5', input: input.slice(0, 1) }, '/v1/responses');
-    const { body } = await send(t, { model: 'gpt-5', input }, '/v1/responses');
-    assert.match(String(body['prompt_cache_key']), /^svc-/);
-    const stored = { model: 'gpt-5', input, previous_response_id: 'resp_1' };
-    assert.is((await send(t, stored, '/v1/responses')).body['prompt_cache_key'], undefined);
-  }));
-
 test('a messages provider may say that it takes markers, or that it does not', async () => {
   const counts = async (promptCache: string, model: string) => {
     const found: number[] = [];
