@@ -8,7 +8,7 @@ import * as assert from 'uvu/assert';
 import type { TestProxy } from '../../fixtures/proxy.ts';
 import { ledgerRow } from '../../stages/ledger/row.ts';
 import { closeClients } from '../../fixtures/server/exchange.ts';
-import { NARROW, withBrowser } from './browser-testing.ts';
+import { NARROW, withBrowser } from '../../fixtures/server/dashboard-browser.ts';
 
 const VIEWS = [
   '',

@@ -2,7 +2,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { closeClients } from '../../fixtures/server/exchange.ts';
-import { withBrowser } from './browser-testing.ts';
+import { withBrowser } from '../../fixtures/server/dashboard-browser.ts';
 
 test('where a key is required, the page asks for it', () => {
   const key = `svc_${'k'.repeat(43)}`;
