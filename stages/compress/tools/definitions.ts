@@ -22,6 +22,9 @@ const INNER = ['function', 'custom'];
 /** All others are the provider's own: it reads them by their type. */
 const OWN_TYPES: ReadonlySet<unknown> = new Set([undefined, 'function', 'custom', 'namespace']);
 
+/** How deep the deepest of them lie, of tools in a namespace in the input: what lies deeper is none. */
+const MAX_PATH = 7;
+
 /** Every definition in `body`, in the order of its members. */
 export function definitionsIn(body: unknown, dialect: DialectName): readonly Definition[] {
   if (!isObject(body)) return [];
@@ -31,7 +34,7 @@ export function definitionsIn(body: unknown, dialect: DialectName): readonly Def
     for (const [at, tool] of listOf(tools).entries()) if (isObject(tool)) take(tool, [...path, at]);
   };
   const take = (tool: JsonObject, path: JsonPath): void => {
-    if (!OWN_TYPES.has(tool['type'])) return;
+    if (!OWN_TYPES.has(tool['type']) || path.length > MAX_PATH) return;
     const inner = INNER.find((name) => isObject(tool[name]));
     if (inner !== undefined) return take(tool[inner] as JsonObject, [...path, inner]);
     found.push(definitionOf(tool, path, dialect));

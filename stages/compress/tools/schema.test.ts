@@ -49,6 +49,14 @@ test('what a generator adds to every schema goes, and what the model is told sta
   );
 });
 
+test('a definition keeps its description, which stands over it in one place only', () => {
+  const schema = object(
+    { from: { $ref: '#/$defs/Place' } },
+    { $defs: { Place: { type: 'string', description: 'Reads a file.' } } },
+  );
+  assert.equal(shorter(schema), schema);
+});
+
 test('what says something stays', () => {
   for (const schema of [
     object({ a: {} }, { additionalProperties: false, required: ['a'] }),

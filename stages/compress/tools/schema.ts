@@ -139,7 +139,11 @@ function withoutOwnRepeats(node: ObjectNode, place: Place, whole: Whole): Object
     if (name === 'description') return descriptionIn(value, place.above);
     if (!whole.isStrict && isDefault(name, value, whole.names)) return undefined;
     if (MAPS.has(name) && value.kind === 'object') {
-      return rebuilt(value, (member, part) => withoutRepeats(part, { name: member, above }, whole));
+      // What stands over a definition is what refers to it, wherever that is.
+      const over = DEFINITIONS.has(name) ? '' : above;
+      return rebuilt(value, (member, part) =>
+        withoutRepeats(part, { name: member, above: over }, whole),
+      );
     }
     if (LISTS.has(name) && value.kind === 'array') {
       const items = value.items.map((item) => withoutRepeats(item, inner, whole));
@@ -167,10 +171,12 @@ function rebuilt(
 }
 
 function isDefault(name: string, value: JsonNode, names: ReadonlySet<string>): boolean {
-  const text = printCompact(value);
-  if (name !== 'additionalProperties') return DEFAULTS.get(name) === text;
+  const known = DEFAULTS.get(name);
+  if (known !== undefined) return printCompact(value) === known;
   // What it takes counts as evaluated, which another keyword may ask for.
-  return (text === 'true' || text === '{}') && !names.has('unevaluatedProperties');
+  if (name !== 'additionalProperties' || names.has('unevaluatedProperties')) return false;
+  const text = printCompact(value);
+  return text === 'true' || text === '{}';
 }
 
 /** Generated titles spell the name: `File Path` of `file_path`, `read_fileArguments` of the tool `read_file`. */

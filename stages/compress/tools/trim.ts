@@ -30,14 +30,14 @@ export interface TrimmedTools {
   readonly changed: readonly ChangedBlock[];
 }
 
-/** 4 MB of definitions: an agent sends the same ones in every turn. */
-const MAX_CHARS = 2 * 1024 * 1024;
+/** Of definitions and what they become, 8 MB: an agent sends the same ones in every turn. */
+const MAX_CHARS = 4 * 1024 * 1024;
 
 /** Trims the tools of requests. It remembers what definitions became, which changes speed only. */
 export function createToolTrimmer(): (request: ProxyRequest) => TrimmedTools {
   const known = new LRUCache<string, Trimmed>({
     maxSize: MAX_CHARS,
-    sizeCalculation: (_, key) => key.length + 100,
+    sizeCalculation: (trimmed, key) => key.length + charsOf(trimmed) + 100,
   });
   return (request) => {
     const { body, json, dialect } = request.original;
@@ -63,6 +63,13 @@ export function createToolTrimmer(): (request: ProxyRequest) => TrimmedTools {
     }
     return { request: setValues(request, values), changed };
   };
+}
+
+function charsOf(trimmed: Trimmed): number {
+  const { description, schema, shown: block } = trimmed;
+  return [description, schema, block?.before, block?.after]
+    .map((text) => text?.length ?? 0)
+    .reduce((sum, chars) => sum + chars);
 }
 
 function trim({ name, description, isStrict }: Definition, schemaText: string): Trimmed {
