@@ -2,6 +2,7 @@
  * The lines by which runners name what failed: whoever runs it again or opens it looks for these.
  * A runner may name a test where it ran and again in a list at the end.
  */
+import { anyOf } from '../../model/classify/any-of.ts';
 import { estimateTokens } from '../../model/tokens.ts';
 
 /** Longest part of a line that is looked at, in characters. */
@@ -35,7 +36,7 @@ const BEGINS: readonly RegExp[] = [
   /^Test Case '.{1,200}' failed/,
   /^Errors parsing \S/,
 ];
-const NAMED = new RegExp(BEGINS.map(({ source }) => source).join('|'));
+const NAMED = anyOf(BEGINS);
 /** The verdict behind a name: unittest, Rust, Gradle, Karma, pytest -v; RSpec; Robot Framework; Surefire. */
 const VERDICT =
   /\S (?:FAILED|FAIL|ERROR)(?: *\[ *\d+%\])?$|\(FAILED - \d+\)$|\| FAIL \|$|<<< (?:FAILURE|ERROR)!$/;
@@ -69,8 +70,8 @@ export function failedTests(
   for (let at = lines.length - 1; at >= 0; at--) {
     const name = nameAt(lines, at);
     for (const line of name) {
-      const cost = costOf(line, kept);
       if (kept.has(line)) continue;
+      const cost = costOf(line, kept);
       if (cost > left) return kept;
       left -= cost;
       kept.add(line);

@@ -4,7 +4,7 @@
  * Classes and repeats are recognised on what is inside.
  */
 
-/** A text cut into `head + body + tail`; joined, the three are the text. */
+/** A text cut into `prefix + body + suffix`; joined, the three are the text. */
 export interface Envelope {
   readonly prefix: string;
   readonly body: string;

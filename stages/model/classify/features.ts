@@ -4,14 +4,12 @@
  * megabyte costs no more than a line of 300 characters.
  */
 
+import { anyOf } from './any-of.ts';
+
 /** Longest part of a line that a pattern looks at, in characters. */
 export const LINE_CAP = 300;
 const START_LINES = 60;
 const SPREAD_LINES = 80;
-
-/** One pattern of several: quicker than one after the other. */
-const anyOf = (flags: '' | 'i', parts: readonly RegExp[]): RegExp =>
-  new RegExp(parts.map(({ source }) => source).join('|'), flags);
 
 const FEATURES = {
   grepHit: /^(?:\.{0,2}\/)?[^\s:][^:]{0,200}(?<!(?:[T \t[("'=_]|^)\d\d(?=:\d\d:\d\d)):\d{1,7}[:-]/,
@@ -24,7 +22,7 @@ const FEATURES = {
   hitHeading: /^(?:[^\s:]{1,280}|(?=[^/]{0,120}\/)[^:]{2,280}|--)$/,
   diagnostic:
     /^[^\s:(]{1,200}(?::\d+(?::\d+)?:?|\(\d+(?:,\d+)?\):) (?:- )?(?:fatal )?(?:error|warning|note|info|style|information|hint|performance|portability)\b|^\s{0,4}[^\s:]{1,200}:\d{1,7}:\d{1,5}: [^\s\d]|^\S{1,200}(?::\d+:\d+)? (?:lint|parse|format|assist|check|ci)(?:\/\S{1,100})? .{0,40}━{3}/,
-  lintRow: anyOf('', [
+  lintRow: anyOf([
     /^\s{1,8}L?\d{1,6}(?::\d{1,6})? +\|? ?(?:error|warning|info|ERROR|WARNING|✖|✗|⚠)\s/,
     /^[^\s:]{1,200}: line \d+, col \d+, |\bat line \d+, column \d+\.|^In \S{1,200} line \d+:$/,
     /\bSC\d{4} \((?:error|warning|info|style)\)|^\s{0,8}L\d{1,6} +\|/,
@@ -53,24 +51,21 @@ const FEATURES = {
   frameSource: /^ {4,6}\S|^ {2}\[Previous line repeated/,
   traceHeader:
     /^(?:[ |+]{0,12}(?:Exception Group )?Traceback \(most recent call last\)|Exception in thread|Caused by: |panic: |thread '.{0,80}' panicked|(?:[\w.$]{0,120})(?:Error|Exception)(?: \[\w{1,40}\])?(?::|$)|Uncaught |(?:PHP )?(?:Fatal error|Warning): {1,4}Uncaught |stack traceback:$|\*\* \(\w{1,80}|[^\s:]{1,200}:\d+:in [`']|\S.{0,160} at \S{1,120} line \d+\.?$)/,
-  timestamp: anyOf('', [
+  timestamp:
     /^(?:<\d{1,3}>\d? ?|\d{1,7}:[A-Z] )?[[(<]?(?:\d{1,9}:\d{1,9}:\d{4}\/\d{6}|\d{4}[-/]\d\d[-/]\d\d[T _]\d|\d\d:\d\d:\d\d|\w{3} +\d{1,2} \d\d:\d\d:\d\d|\d{2}[/. ](?:\d\d|[A-Z][a-z]{2})[/. ]\d{2,4} \d\d|\d{10}(?:\.\d+)? |\d{13} |\d{6} \d{6} | *\d+\.\d{3,9}[\])]|\d\d[-./]\d\d \d\d:\d\d:\d\d|\d{8}-\d\d:\d\d|[A-Z]\d{4} \d\d:\d\d:\d\d|[A-Z], \[\d{4}-|\d{1,3}(?:\.\d{1,3}){3} - |(?:Sun|Mon|Tue|Wed|Thu|Fri|Sat) \w{3} )/,
-  ]),
-  clock: anyOf('', [
+  clock:
     /^.{0,100}?(?:\d{4}[-/.]\d\d[-/.]\d\d[T _-]\d\d[:.]\d\d[:.]\d\d|\b\d{1,2}[ /.-]\w{2,3}[ /.-]\d{2,4}[: T]{1,2}\d{1,2}:\d\d|\b[A-Z][a-z]{2} +\d{1,2},? (?:\d{4} )?\d\d:\d\d:\d\d|(?<![\d:])\d\d:\d\d:\d\d[.,]\d\d|\b1\d{9}\.\d{3}\b)/,
-  ]),
   clockMark:
     /^.{0,100}?(?:\[[^\]]{0,40}\d\d:\d\d(?::\d\d|\])|\b(?:time|ts|timestamp|date|at)="?\d|\baudit\()/,
   hashRow: /^\W{0,12}[0-9a-f]{7,40}[ |,(]/,
-  level: anyOf('', [
+  level:
     /^(?:(?:\S{1,60} +){0,5}(?:[[(<]?(?:TRACE|DEBUG|INFO?|NOTICE|WARN|WARNING|WRN|ERROR|ERR|DBG|TRC|FTL|FATAL|CRITICAL|SEVERE)[\])>]?[ :\t/]|(?:level|lvl|severity)="?[A-Za-z])|(?:info|warn|fail|dbug|trce|crit|debug|error): +\S|\[(?:info|warn|error|debug|trace|notice|success)\] )/,
-  ]),
   ciMark: /##\[\w+\]|^::\w+|^\d{4}-\d\d-\d\dT[\d:.]{8,20}Z |^\[command\]|^travis_|^section_start:/,
   testMark:
     /^(?:=+ .{0,120} =+$|_{4,} .{0,160} _{4,}$|\S{1,200}::\S{1,200} |(?:PASS|FAIL|XPASS|XFAIL|FAILED|PASSED|ERROR|SKIPPED|ok|not ok)\b|\s{1,12}(?:not )?ok \d|\s{0,40}(?:# Subtest: |duration_ms: \d)|\s*\d+\/\d+ Test +#\d|--- (?:PASS|FAIL|SKIP)|=== RUN|running \d+ tests?|test \S{1,200} \.\.\. |Ran \d+ tests? |Tests?:? +\d+|Test Suites:|test result:|\S{1,200} \(\S{1,200}\) ?\.\.\. |collected \d+|platform \w+ -- |\s{0,8}[✓✗✕✔×●•] |E {3}|\S{1,160} [.FEsxX]{1,100}(?: *\[ *\d+%\])?$|[.FEsxXS]{5,}(?: *\[ *\d+%\])?$)/,
   testFrame:
     /^(?:=+ (?:test session starts|FAILURES|ERRORS|short test summary info|warnings summary|tests coverage|\d+ (?:passed|failed|error).{0,100}) =+$|Ran \d+ tests? in |test result: |Test Suites: |Tests: {1,8}\d|running \d+ tests?$|\s{0,4}Test Files {1,4}\d|# tests \d|=== RUN|System check identified)/,
-  buildMark: anyOf('', [
+  buildMark: anyOf([
     /^(?: *(?:Compiling|Downloading|Downloaded|Collecting|Installing|Requirement already|Building|Finished|Checking|Fetching|Updating|Preparing|Using cached|Successfully|Linking|Generating|Unpacking|Setting up|Selecting|Get:|Hit:|Resolving|Created|Attempting|Found existing|Processing|Looking in|Obtaining|Running setup|checking (?:for|whether|how|if|build|host|target))\b|configure: |config\.status: | {2,3}(?:adding|inflating|extracting|creating): |npm (?:ERR|WARN|notice|warn|error|http)|added \d+ packages|make(?:\[\d+\])?:|\[ {0,2}\d+%\]|\[\d+\/\d+\]|-- (?:Looking|Found|Performing|The|Check|Configuring|Detecting|Generating|Build files)|Step \d+\/\d+|#\d+ (?:\[|\d|[A-Z]{4,6}\b(?!  )|sha256|extracting|transferring|resolve|exporting|naming|writing|pushing|preparing)|> [\w@./-]+@?[\d.]* |\$ |(?:warning|error)(?:\[\w+\])?: |BUILD |Compiled |info |warn |\[(?:warn|error|info|debug)\] |Creating |Destroying |Synchroniz|Applying |> (?:Task|Configure|Transform) |➤ YN\d|Progress: |==> |\[Pipeline\] |(?:ok|changed|skipping|fatal|failed|included): \[|(?:TASK|PLAY|HANDLER|RUNNING HANDLER) (?:\[|RECAP)| ---> |Removing intermediate|[0-9a-f]{12}: (?:Pull|Already|Down|Verif|Wait|Push|Layer|Prepar|Mount|Extract)|(?:START|END|REPORT) RequestId: |travis_|\(\d+\/\d+\) \S|Processing triggers|Reading |Inst |Conf |Remv )/,
     /^\s{1,8}(?:- )?(?:Installing|Upgrading|Removing|Downloading|Locking|Updating|Verifying|Cleanup|Unpacking|Extracting)[ :]/,
     /^[\w.[\]"-]{3,200}: (?:Creating|Creation|Still|Modif|Destr|Refreshing|Reading|Read complete)/,
@@ -78,15 +73,18 @@ const FEATURES = {
     /^[\w.-]{1,60}[_-]\d{1,3} +\| (?!.{0,200} \| )|^=[A-Z]+ REPORT====|\b(?:PASSED|FAILED) in \d/,
     /^(?:CompileC|CompileSwift|Ld|Libtool|CpResource|PhaseScriptExecution|CodeSign|ProcessInfoPlistFile|Touch|MkDir|SwiftCompile) \S/,
   ]),
-  step: anyOf('i', [
-    /^\s*(?:step|stage|phase|round|attempt|iteration|epoch|retry|pass)\W{0,2}\d/,
-    /^\s*(?:loading|starting|running|waiting|retrying|cleaning|processing|executing|connecting|writing|reading|copying|creating|removing|deleting|testing|bundling|transforming|rendering|optimi[sz]ing|stopping|launching|initiali[sz]ing|configuring|verifying|validating|cloning|pulling|pushing|extracting|publishing|deploying|listening|watching|compiling|building|linking|generating|installing) \S/,
-    /\b(?:in|took|after|elapsed:?) \d+(?:\.\d+)? ?(?:ms|s|secs?|seconds?|m|min)\b/,
-    /\b(?:time|loss|accuracy|fps)[:=] ?\d| \+\d+m?s$|% ?\|[ #█=>.-]{3}|\(\d+(?:\.\d+)? ?m?s\)/,
-    /^\s*(?:CC|CXX|LD|AR|GEN|HOSTCC)(?:\(T\))? +\S{1,200}\.\w{1,4}\b/,
-    /^\S{0,80}(?:cc|gcc|g\+\+|c\+\+|clang|clang\+\+|rustc|javac|ld|ar|libtool) -/,
-    /^(?:rm|mkdir|install|cp|mv|ln|ranlib|strip|ar|test -d) [-\w]{1,12} \S/,
-  ]),
+  step: anyOf(
+    [
+      /^\s*(?:step|stage|phase|round|attempt|iteration|epoch|retry|pass)\W{0,2}\d/,
+      /^\s*(?:loading|starting|running|waiting|retrying|cleaning|processing|executing|connecting|writing|reading|copying|creating|removing|deleting|testing|bundling|transforming|rendering|optimi[sz]ing|stopping|launching|initiali[sz]ing|configuring|verifying|validating|cloning|pulling|pushing|extracting|publishing|deploying|listening|watching|compiling|building|linking|generating|installing) \S/,
+      /\b(?:in|took|after|elapsed:?) \d+(?:\.\d+)? ?(?:ms|s|secs?|seconds?|m|min)\b/,
+      /\b(?:time|loss|accuracy|fps)[:=] ?\d| \+\d+m?s$|% ?\|[ #█=>.-]{3}|\(\d+(?:\.\d+)? ?m?s\)/,
+      /^\s*(?:CC|CXX|LD|AR|GEN|HOSTCC)(?:\(T\))? +\S{1,200}\.\w{1,4}\b/,
+      /^\S{0,80}(?:cc|gcc|g\+\+|c\+\+|clang|clang\+\+|rustc|javac|ld|ar|libtool) -/,
+      /^(?:rm|mkdir|install|cp|mv|ln|ranlib|strip|ar|test -d) [-\w]{1,12} \S/,
+    ],
+    'i',
+  ),
   logWord: /\b(?:warning|warn|error|failed|failure|exception|deprecat\w+|debug|info)\b/i,
   diffLine: /^(?:[ +\-\\@]|diff |index |new file|deleted file|similarity|rename |Binary files|$)/,
   tagLine: /^\s*<[/!?A-Za-z][^>]{0,240}>/,
@@ -106,8 +104,8 @@ const FEATURES = {
   requirement: /^[A-Za-z][\w.-]{0,80}(?:\[[\w,-]{1,60}\])? ?(?:==|>=|<=|~=|!=|<|>) ?\d/,
   hashComment: /^\s*[#;]/,
   directive:
-    /^\s*[A-Za-z_@.<][\w.@:"<>*/-]{0,80}(?:[ \t]+(?:[^(){}=]|\$\{\w{1,40}\}){1,200})?[ \t]?[{[]?$|^\s*[}\]{[]{1,2}$/,
-  blockOpen: /^\s*[A-Za-z_@][\w.@"-]{0,80}(?:[ \t]+[^(){}=:;]{1,120})? ?[{[]$/,
+    /^\s*[A-Za-z_@.<][\w.@:"<>*/-]{0,80}(?:[ \t](?:[^(){}=]|\$\{\w{1,40}\}){1,220})?[ \t]?[{[]?$|^\s*[}\]{[]{1,2}$/,
+  blockOpen: /^\s*[A-Za-z_@][\w.@"-]{0,80}(?:[ \t][^(){}=:;]{1,140})? ?[{[]$/,
   dockerLine: /^(?:FROM|RUN|COPY|ADD|ENV|WORKDIR|EXPOSE|CMD|ENTRYPOINT|ARG|LABEL|USER|VOLUME) /,
   heading: /^#{1,6} \S|^[=~^-]{4,}$/,
   bullet: /^\s{0,6}(?:[-*+•] |\d{1,3}[.)] )\S/,

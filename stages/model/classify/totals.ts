@@ -3,6 +3,8 @@
  * log of a run, whatever stands above; and whatever is left out of a log, these lines stay.
  */
 
+import { anyOf } from './any-of.ts';
+
 /** What runners count, and what became of it. */
 const RAN =
   '(?:doc)?tests?|test cases?|examples?|specs?|runs?|scenarios?|steps?|features?|suites?|assertions?|targets?|tasks?|projects?|modules?';
@@ -75,11 +77,9 @@ const OTHERS: readonly RegExp[] = [
   /^CONFLICT \(|^Automatic merge failed|^Already up to date|^Everything up-to-date|^HEAD is now at /,
 ];
 
-const anyOf = (patterns: readonly RegExp[]): string =>
-  patterns.map(({ source }) => source).join('|');
 // All at once: where each begins at the beginning of a line, one pattern is much quicker than fifty.
-const RUNNERS = new RegExp(anyOf(OF_RUNNERS));
-const ALL = new RegExp(anyOf([...OF_RUNNERS, ...OTHERS]));
+const RUNNERS = anyOf(OF_RUNNERS);
+const ALL = anyOf([...OF_RUNNERS, ...OTHERS]);
 
 /** True for a line of totals, without colours and time stamp. */
 export const isTotals = (line: string): boolean => ALL.test(line);
