@@ -87,7 +87,10 @@ function failedNames({ tool, text }: ToolLog): readonly string[] {
 }
 
 /** The same result twice, each as it goes out. */
-function twice({ command, text }: ToolLog): readonly BlockOutcome[] {
+function twice(
+  { command, text }: Pick<ToolLog, 'command' | 'text'>,
+  logBudgetTokens = 3500,
+): readonly BlockOutcome[] {
   const block = (index: number): ConversationBlock => ({
     index,
     role: 'tool',
@@ -101,7 +104,7 @@ function twice({ command, text }: ToolLog): readonly BlockOutcome[] {
     mode: 'hybrid',
     maxChars: 120,
     thresholdTokens: 0,
-    logBudgetTokens: 3500,
+    logBudgetTokens,
   });
 }
 
@@ -161,7 +164,7 @@ test('of hundreds of failed tests the last are named, and room is left for why t
   const why = times(400, (n) => `E       assert total(${n}) == ${n + 1}`);
   const end = '400 failed, 3 passed in 4.20s';
   const text = [...why, ...names, end].join('\n');
-  const [first, again] = twice({ tool: 'pytest', command: 'pytest', text });
+  const [first, again] = twice({ command: 'pytest', text });
   for (const { text: out } of [first!, again!]) {
     const lines = out.split('\n');
     assert.ok(lines.includes(end));
@@ -177,22 +180,7 @@ test('totals of any tool stay wherever they stand, at first and again', () => {
   for (const { tool, command, work, totals } of LOG_ENDINGS) {
     const noise = times(12, (n) => `note ${n}: see the handbook, chapter ${n}`);
     const text = [...times(400, work), '', ...totals, '', ...noise].join('\n');
-    const block = (index: number): ConversationBlock => ({
-      index,
-      role: 'tool',
-      kind: 'tool_result',
-      message: index,
-      text,
-      toolName: 'Bash',
-      toolInput: { command },
-    });
-    const out = compressConversation([block(0), block(1)], {
-      mode: 'hybrid',
-      maxChars: 120,
-      thresholdTokens: 0,
-      logBudgetTokens: 1200,
-    });
-    for (const [turn, outcome] of out.entries()) {
+    for (const [turn, outcome] of twice({ command, text }, 1200).entries()) {
       const texts = new Set(outcome.text.split('\n').map(cleanLine));
       for (const line of totals)
         if (!texts.has(line)) missing.push(`${tool}, time ${turn + 1}: ${line.slice(0, 90)}`);

@@ -19,7 +19,7 @@ const MAX_CONVERSATIONS = 32;
 const LONG_CHARS = 4096;
 
 export interface ConversationCompressor {
-  /** The outcomes of all blocks. `tell` is called with those so far, each once, before a block that may take long. */
+  /** The outcomes of all blocks. `report` is called with those so far, each once, before a block that may take long. */
   compress(
     job: CompressJob,
     report?: (outcomes: readonly JobOutcome[]) => void,
