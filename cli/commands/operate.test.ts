@@ -6,17 +6,8 @@ import * as assert from 'uvu/assert';
 import { startUpstream } from '../../fixtures/upstream.ts';
 import type { Upstream } from '../../fixtures/upstream.ts';
 import { exitCodes } from '../exit.ts';
-import { makePlace, run, start } from '../../fixtures/cli/run.ts';
+import { inPlace, run, start, write } from '../../fixtures/cli/run.ts';
 import type { Place } from '../../fixtures/cli/run.ts';
-
-async function inPlace(use: (place: Place) => Promise<void>): Promise<void> {
-  const place = makePlace();
-  try {
-    await use(place);
-  } finally {
-    place.dispose();
-  }
-}
 
 async function withUpstream(use: (upstream: Upstream) => Promise<void>): Promise<void> {
   const upstream = await startUpstream();
@@ -49,6 +40,7 @@ async function withRunning(use: (place: Place) => Promise<void>, config?: string
   );
 }
 
+const aimAt = (target: string) => ['route', 'add', '--target', target];
 const ADD = ['route', 'add', '--model', 'claude-*', '--target', 'messages/claude-mini'];
 
 test('rules are added, listed and removed without a proxy', () =>
@@ -94,13 +86,9 @@ test('rules are added, listed and removed without a proxy', () =>
 
 test('a rule whose provider is gone is reported as one that decides nothing', () =>
   inPlace(async (place) => {
-    const config = join(place.folder, 'local.yaml');
-    writeFileSync(
-      config,
-      'providers: { local: { kind: chat, base_url: "http://127.0.0.1:1", auth: none } }\n',
-    );
-    const aim = ['route', 'add', '--target', 'local/small', '--config', config];
-    assert.is((await run(place, aim)).code, 0);
+    const local = '{ kind: chat, base_url: "http://127.0.0.1:1", auth: none }';
+    const config = write(place, 'local.yaml', `providers: { local: ${local} }\n`);
+    assert.is((await run(place, [...aimAt('local/small'), '--config', config])).code, 0);
     assert.is((await run(place, ADD)).code, 0);
     const listed = await run(place, ['route', 'list']);
     assert.match(listed.stdout, /r1 .*local\/small/);
@@ -111,16 +99,10 @@ test('a rule whose provider is gone is reported as one that decides nothing', ()
 
 test('a rule may aim at a provider of a plugin, without a proxy too', () =>
   inPlace(async (place) => {
-    const module = join(place.folder, 'shop.mjs');
-    writeFileSync(
-      module,
-      "export default { name: 'shop', providers: [{ name: 'shop-llm', kind: 'chat', baseUrl: 'http://127.0.0.1:1', auth: 'none' }] };",
-      { mode: 0o600 },
-    );
-    const config = join(place.folder, 'shop.yaml');
-    writeFileSync(config, 'plugins: [{ module: ./shop.mjs }]\n');
-    const aim = ['route', 'add', '--target', 'shop-llm/small', '--config', config];
-    const added = await run(place, aim);
+    const shop = "{ name: 'shop-llm', kind: 'chat', baseUrl: 'http://127.0.0.1:1', auth: 'none' }";
+    write(place, 'shop.mjs', `export default { name: 'shop', providers: [${shop}] };`);
+    const config = write(place, 'shop.yaml', 'plugins: [{ module: ./shop.mjs }]\n');
+    const added = await run(place, [...aimAt('shop-llm/small'), '--config', config]);
     assert.is(added.code, 0, added.stderr);
     assert.is((await run(place, ['route', 'list', '--config', config])).stderr, '');
   }));

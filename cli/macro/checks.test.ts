@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { COMPRESS, LOG, macro, runSteps, withRecipe } from '../../fixtures/cli/macros.ts';
+import { inPlace } from '../../fixtures/cli/run.ts';
 import { exitCodes } from '../exit.ts';
 
 test('compress writes a new private file, and needs no proxy', () =>
@@ -51,6 +52,18 @@ test('what cannot be done is said before anything is done', () =>
       'compress: { file: ../build.log, recipe: ../my-tool.yaml, to: out/small.log, command: my-tool build }',
     ]);
     assert.match(ran.stderr, /not below the folder/);
+  }));
+
+test('a fault of a typed step is named by its place among them', () =>
+  inPlace(async (place) => {
+    for (const [step, reason] of [
+      ['nonsense', /- --step 2: .*"nonsense" is no action/],
+      ['debug: { on: ', /- --step 2: /],
+    ] as const) {
+      const { code, stderr } = await macro(place, 'create', 'm', '--step', 'pause', '--step', step);
+      assert.is(code, exitCodes.bad_request, stderr);
+      assert.match(stderr, reason);
+    }
   }));
 
 test('a step may use the file of an earlier one, and a recipe that is not meant for it fails', () =>

@@ -184,7 +184,11 @@ class Create extends Command<CliContext> {
     const file = this.file === '-' ? 'stdin' : this.file;
     const fileName = file ?? (this.steps.length > 0 ? '--step' : `${name}.yaml`);
     const { macro, faults } = await readMacro(name, source, fileName);
-    if (macro === undefined) refuseMacro(name, faults);
+    if (macro === undefined)
+      refuseMacro(
+        name,
+        faults.map((fault) => this.withStep(fault)),
+      );
     ensurePrivateFolder(folder);
     if (this.force) writePrivateFile(path, source);
     else this.create(path, source);
@@ -194,6 +198,14 @@ class Create extends Command<CliContext> {
     );
     print(context, `Try it: \`svc macro run ${name} --dry-run\``);
     return 0;
+  }
+
+  /** Steps that were typed have no lines: each stands on one of its own, below `steps:`. */
+  private withStep(fault: string): string {
+    return fault.replace(
+      /^--step:(\d+)/,
+      (_, line: string) => `--step ${Math.min(Number(line) - 1, this.steps.length)}`,
+    );
   }
 
   private async source(): Promise<string> {

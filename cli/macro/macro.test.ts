@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { inPlace, macro, write } from '../../fixtures/cli/macros.ts';
-import { run } from '../../fixtures/cli/run.ts';
+import { macro } from '../../fixtures/cli/macros.ts';
+import { inPlace, run, write } from '../../fixtures/cli/run.ts';
 import { exitCodes } from '../exit.ts';
 
 test('a macro is kept privately, shown as it was written, listed and deleted', () =>
