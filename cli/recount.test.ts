@@ -13,6 +13,15 @@ import type { TestProxy } from '../fixtures/proxy.ts';
 import { createRandom, randomInt } from '../fixtures/random.ts';
 import { isFailure } from '../stages/ledger/row.ts';
 import type { LedgerRow } from '../stages/ledger/row.ts';
+import {
+  dayOf,
+  group,
+  latencyOf,
+  recount,
+  recountLanes,
+  sum,
+  usdOf,
+} from '../fixtures/ledger/recount.ts';
 import { CHAT, MESSAGE, closeClients, exchange } from '../fixtures/server/exchange.ts';
 
 const COUNT = Number(process.env['SVC_RECOUNT'] ?? 1500);
@@ -95,101 +104,6 @@ async function sendAll(t: TestProxy): Promise<void> {
   await Promise.all(Array.from({ length: AT_ONCE }, worker));
 }
 
-const sum = (rows: readonly LedgerRow[], of: (row: LedgerRow) => number | null): number =>
-  rows.reduce((total, row) => total + (of(row) ?? 0), 0);
-
-const usdOf = (nanoUsd: number | null) => (nanoUsd === null ? null : nanoUsd / 1e9);
-const dayOf = (row: LedgerRow) => new Date(row.startedMs).toISOString().slice(0, 10);
-
-/** Every figure by the names that the surfaces give it. */
-function recount(rows: readonly LedgerRow[]) {
-  const hasUsage = (row: LedgerRow) => row.inputTokensSent !== null || row.outputTokens !== null;
-  const unpriced = rows.filter((row) => row.costNanoUsd === null && hasUsage(row)).length;
-  const isPriceless = unpriced > 0 && rows.every((row) => row.costNanoUsd === null);
-  const usd = (of: (row: LedgerRow) => number | null) => (isPriceless ? null : sum(rows, of) / 1e9);
-  const saved = sum(rows, (row) => row.savedTokens);
-  const added = sum(rows, (row) => row.addedTokens);
-  return {
-    requests: rows.length,
-    errors: rows.filter(isFailure).length,
-    input_tokens: sum(rows, (row) => row.inputTokensRaw),
-    sent_input_tokens: sum(rows, (row) => row.inputTokensSent),
-    saved_tokens: saved,
-    output_tokens: sum(rows, (row) => row.outputTokens),
-    tokens_added: added,
-    net_tokens_saved: saved - added,
-    cache_hits: rows.filter((row) => row.cacheHit).length,
-    unpriced,
-    cost: usd((row) => row.costNanoUsd),
-    cost_saved: usd((row) => row.costSavedNanoUsd),
-    cost_added: usd((row) => row.costAddedNanoUsd),
-  };
-}
-
-/** The lanes of what was saved, each by itself. */
-function recountLanes(rows: readonly LedgerRow[]) {
-  const usd = (some: readonly LedgerRow[], of: (row: LedgerRow) => number | null) =>
-    some.every((row) => of(row) === null) ? null : sum(some, of) / 1e9;
-  const hits = rows.filter((row) => row.cacheHit);
-  const marked = rows.filter((row) => row.breakpoints !== null);
-  const parts = rows.filter((row) => row.longResultTokens !== null && row.longResultTokens > 0);
-  const forgotten = rows.filter((row) => (row.forgottenTokens ?? 0) > 0);
-  const trimmed = rows.filter((row) => row.toolTokens !== null);
-  const byTools = sum(trimmed, (row) => row.toolTokens);
-  const byParts = sum(parts, (row) => row.longResultTokens);
-  const byForgetting = sum(forgotten, (row) => row.forgottenTokens);
-  const others = (row: LedgerRow) =>
-    (row.costSavedByBreakpointsNanoUsd ?? 0) +
-    (row.costSavedByForgettingNanoUsd ?? 0) +
-    (row.costSavedByLongResultsNanoUsd ?? 0) +
-    (row.costSavedByToolsNanoUsd ?? 0);
-  const compressed = rows.filter((row) => !row.cacheHit && row.costSavedNanoUsd !== null);
-  return {
-    compression: {
-      tokens_saved: sum(rows, (row) => row.savedTokens) - byParts - byForgetting - byTools,
-      cost_saved_usd: sum(compressed, (row) => row.costSavedNanoUsd! - others(row)) / 1e9,
-    },
-    cache_breakpoints: {
-      requests: marked.length,
-      read_tokens: sum(marked, (row) => row.cacheReadTokens),
-      written_tokens: sum(marked, (row) => row.cacheWriteTokens),
-      cost_saved_usd: usd(marked, (row) => row.costSavedByBreakpointsNanoUsd),
-    },
-    forgetting: {
-      requests: forgotten.length,
-      tokens_saved: byForgetting,
-      cost_saved_usd: usd(forgotten, (row) => row.costSavedByForgettingNanoUsd),
-    },
-    long_results: {
-      requests: parts.length,
-      tokens_saved: byParts,
-      cost_saved_usd: usd(parts, (row) => row.costSavedByLongResultsNanoUsd),
-    },
-    tools: {
-      requests: trimmed.length,
-      tokens_saved: byTools,
-      cost_saved_usd: usd(trimmed, (row) => row.costSavedByToolsNanoUsd),
-    },
-    response_cache: {
-      requests: hits.length,
-      cost_saved_usd: usd(hits, (row) => row.costSavedNanoUsd),
-    },
-    provider_cache: {
-      read_tokens:
-        sum(rows, (row) => row.cacheReadTokens) - sum(marked, (row) => row.cacheReadTokens),
-      written_tokens:
-        sum(rows, (row) => row.cacheWriteTokens) - sum(marked, (row) => row.cacheWriteTokens),
-    },
-  };
-}
-
-/** The latency that this share of the timed requests does not exceed, to two decimals. */
-function latencyOf(some: readonly LedgerRow[], share: number): number | null {
-  const sorted = some.flatMap(({ latencyMs }) => latencyMs ?? []).toSorted((a, b) => a - b);
-  const found = sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)];
-  return found === undefined ? null : Math.round(found * 100) / 100;
-}
-
 /** What is shown of these figures is equal, and at least `most` of them are shown. */
 function equal(printed: unknown, rows: readonly LedgerRow[], where: string, most: number): void {
   const expected = recount(rows);
@@ -200,12 +114,6 @@ function equal(printed: unknown, rows: readonly LedgerRow[], where: string, most
     compared += 1;
   }
   assert.ok(compared >= most, `${where}: ${compared} figures are shown`);
-}
-
-function group(rows: readonly LedgerRow[], of: (row: LedgerRow) => string | null) {
-  const groups = new Map<string | null, LedgerRow[]>();
-  for (const row of rows) groups.set(of(row), [...(groups.get(of(row)) ?? []), row]);
-  return groups;
 }
 
 async function getJson(t: TestProxy, path: string): Promise<Json> {
