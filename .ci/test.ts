@@ -2,8 +2,8 @@
  * Runs the tests: every file in a process of its own, two at a time, each with a
  * time limit, so that one that hangs or leaves something open is found and named.
  *
- * `node dist/.ci/test.js [--full] [--only TEXT]`: TEXT is a part of the path below the project, such
- * as `cli/setup`; `x.test.js` runs always;
+ * `node dist/.ci/test.js [--full] [--only TEXT…]`: TEXT is a part of the path below the project, such
+ * as `cli/setup` or `cli/recount.test.ts`; `x.test.js` runs always;
  * `x.full.test.js` needs more than a bare machine has and runs with `--full`; `x.timing.test.js`
  * measures time and runs alone, behind all others. Tests that draw lots have one throw; with
  * `--full` those run again with twenty.
@@ -149,10 +149,13 @@ function report({ results, unsteady }: Outcome, leftOut: readonly string[]): num
 
 const args = process.argv.slice(2);
 const full = args.includes('--full');
-const only = args.includes('--only') ? args[args.indexOf('--only') + 1] : undefined;
-const all = testFiles(dist).filter(
-  (file) => only === undefined || `/${relative(dist, file)}`.includes(only),
+const only = args.includes('--only')
+  ? args.slice(args.indexOf('--only') + 1).map((text) => text.replace(/\.ts$/, '.js'))
+  : [''];
+const all = testFiles(dist).filter((file) =>
+  only.some((text) => `/${relative(dist, file)}`.includes(text)),
 );
+if (all.length === 0) process.stderr.write(`no test file has ${only.join(' or ')} in its path\n`);
 const isFull = (file: string): boolean => file.endsWith('.full.test.js');
 const drawsLots = (file: string): boolean => {
   const text = readFileSync(file, 'utf8');
