@@ -152,18 +152,21 @@ function screen(): { readonly stream: PassThrough; text(): string } {
 
 /**
  * What stands on the screen and is no whole word, or no whole part of a name, of the same text
- * without a screen. Names may be folded behind their own signs; what was cut has a mark. Figures
- * and random ids differ from run to run.
+ * without a screen. Names may be folded behind their own signs, what was cut has a mark, and what
+ * is longer than a dozen letters may be broken. Figures and random ids differ from run to run.
  */
 function brokenParts(printed: string, whole: string): string[] {
-  const parts = (text: string) =>
+  const pieces = (text: string) =>
     text
       .split(/\s+/)
       .filter((word) => !word.includes('…'))
-      .flatMap((word) => word.match(/[^-/_:,]+/g) ?? [])
-      .filter((part) => /^\p{L}+$/u.test(part));
+      .flatMap((word) => word.match(/[^-/_:,.]+/g) ?? []);
+  const parts = (text: string) => pieces(text).filter((part) => /^\p{L}+$/u.test(part));
   const known = new Set(parts(whole));
-  return [...new Set(parts(printed))].filter((part) => !known.has(part));
+  const long = pieces(whole).filter((piece) => piece.length > 12);
+  return [...new Set(parts(printed))].filter(
+    (part) => !known.has(part) && !long.some((piece) => piece.includes(part)),
+  );
 }
 
 test('a word that is broken is seen', () => {

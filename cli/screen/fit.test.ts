@@ -7,6 +7,7 @@ test('the width is what a terminal takes, without colours', () => {
   const { red } = createColors(true);
   assert.is(widthOf(red('abc')), 3);
   assert.is(widthOf('漢字 👍'), 7);
+  assert.is(widthOf('⚡✅é–…'), 7);
   assert.is(widthOf('e\u0301'), 1);
 });
 
@@ -28,6 +29,21 @@ test('cells are folded at spaces and at the signs of a name; paths lose their mi
   assert.equal(fold('/home/me/work/project/src/index.ts', 24), ['/home/me/…/src/index.ts']);
   assert.is(cutPath('~/a.ts', 24), '~/a.ts');
   assert.is(leastWidth('not yet in effect'), 6);
+});
+
+test('a figure, a date and a time of day are never folded', () => {
+  for (const whole of ['44,705,967', '$1,234.56', '−12,345', '11:09:03', '2026-11-22', '3.5%'])
+    assert.is(leastWidth(whole), whole.length, whole);
+  assert.equal(fold('1,234,567 of 2,345,678', 12), ['1,234,567 of', '2,345,678']);
+  assert.equal(fold('us.anthropic.claude-3.5:beta', 14), ['us.anthropic.', 'claude-3.5:', 'beta']);
+});
+
+test('a long word is broken only where it may be, a figure nowhere', () => {
+  assert.is(leastWidth('extraordinarily'), 15);
+  assert.is(leastWidth('extraordinarily', 12), 12);
+  assert.is(leastWidth('1,234,567,890,123', 12), 17);
+  assert.equal(fold('extraordinarily long', 12), ['extraordinar', 'ily long']);
+  assert.equal(fold('模型名称', 4), ['模型', '名称']);
 });
 
 test('a colour ends with its line', () => {

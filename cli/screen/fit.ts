@@ -3,7 +3,7 @@ import { linesInColor, withoutColors } from './colors.ts';
 
 /** What takes two columns: East Asian wide characters and pictures. */
 const WIDE =
-  /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/u;
+  /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}\p{Emoji_Presentation}]/u;
 const NO_WIDTH = /\p{Mn}|\p{Me}|[\u200b\u200c]|\u200d/u;
 
 /** A path of at least two parts. */
@@ -61,12 +61,21 @@ function hangOf(text: string, columns: number): number {
   return Math.min(/^ */.exec(text)?.[0].length ?? 0, columns / 2);
 }
 
-/** The least width in which `cell` can be shown without a break inside a word. */
-export function leastWidth(cell: string): number {
+/**
+ * The least width in which `cell` can be shown without a break inside a word; a word, but no
+ * figure, that is longer than `mostWord` may be broken.
+ */
+export function leastWidth(cell: string, mostWord = Number.POSITIVE_INFINITY): number {
   const bare = withoutColors(cell);
   if (isPath(bare)) return Math.min(widthOf(bare), 24);
-  return Math.max(0, ...breakable(bare).map((piece) => widthOf(piece.trimEnd())));
+  const widths = breakable(bare).map((piece) => {
+    const width = widthOf(piece.trimEnd());
+    return LETTER.test(piece) ? Math.min(width, mostWord) : width;
+  });
+  return Math.max(0, ...widths);
 }
+
+const LETTER = /\p{L}/u;
 
 /** `cell` on lines of at most `width`, none narrower than `leastWidth` allows. */
 export function fold(cell: string, width: number): string[] {
@@ -78,13 +87,26 @@ function foldBare(cell: string, width: number): string[] {
   if (isPath(cell)) return [cutPath(cell, width)];
   const lines: string[] = [];
   let line = '';
-  for (const piece of breakable(cell)) {
+  for (const piece of breakable(cell).flatMap((word) => broken(word, width))) {
     if (line !== '' && widthOf(line + piece.trimEnd()) > width) {
       lines.push(line.trimEnd());
       line = piece;
     } else line += piece;
   }
   return [...lines, line.trimEnd()];
+}
+
+/** A word in pieces of at most `width`. */
+function broken(word: string, width: number): string[] {
+  const pieces: string[] = [];
+  let piece = '';
+  for (const char of word) {
+    if (piece !== '' && widthOf((piece + char).trimEnd()) > width) {
+      pieces.push(piece);
+      piece = char;
+    } else piece += char;
+  }
+  return [...pieces, piece];
 }
 
 /** `path` without what does not fit of its middle: its beginning and its file name say most. */
@@ -110,7 +132,13 @@ function isPath(text: string): boolean {
   return PATH.test(text);
 }
 
-/** Words, and names in the parts that their own signs make: `claude-` `opus-` `4`. */
+/**
+ * Words, and names in the parts that their own signs make: `claude-` `opus-` `4`. A figure, a date
+ * and a time of day are one part: their pieces would be read as other figures.
+ */
+const PARTS =
+  /(?:\d{4}-\d\d-\d\d|(?<=\d)[,:](?=\d)|(?<!\p{L})\.|\.(?!\p{L})|[^\s\-/_:,.])*(?:[-/_:,]+|\.)? *|\s+/gu;
+
 function breakable(text: string): string[] {
-  return text.match(/[^\s\-/_:,]*[-/_:,]* *|\s+/g)?.filter((piece) => piece !== '') ?? [];
+  return text.match(PARTS)?.filter((piece) => piece !== '') ?? [];
 }

@@ -12,11 +12,14 @@ export type TableHeader = readonly string[];
 type Row = readonly string[];
 
 const GAP = '  ';
+/** A word of this width may be broken. */
+const LONG_WORD = 12;
 
 /**
  * Rows under heads, without borders, as the text of a result. On a screen that is too narrow for
- * them, texts are folded between words and paths cut in the middle; where figures alone are too
- * wide, each row becomes a block of names and values.
+ * them, texts are folded between words and paths cut in the middle; where that is not enough long
+ * words are broken, so that one odd name does not cost the others their table; where figures alone
+ * are too wide, each row becomes a block of names and values.
  */
 export function printTable(context: BaseContext, header: TableHeader, rows: readonly Row[]): void {
   const { stdout } = context;
@@ -24,23 +27,30 @@ export function printTable(context: BaseContext, header: TableHeader, rows: read
   const names = header.map((name) => name.replace(/^>/, ''));
   const painted = rows.map((row) => row.map((cell) => aroundColors(cell, visible)));
   const columns = isTerminal(stdout) ? columnsOf(stdout) : Number.POSITIVE_INFINITY;
-  const widths = fittingWidths([names, ...painted], columns);
+  const rowsInAll = [names, ...painted];
+  const widths = fittingWidths(rowsInAll, columns) ?? fittingWidths(rowsInAll, columns, LONG_WORD);
   const lines =
     widths === undefined
       ? painted.flatMap((row, index) => [
           ...(index > 0 ? [''] : []),
           ...blockOf(names, row, { dim, bold }),
         ])
-      : tableOf(header, [names, ...painted], widths, dim);
+      : tableOf(header, rowsInAll, widths, dim);
   for (const line of lines) writeLine(stdout, line);
 }
 
-/** How wide each column may be; undefined where they do not fit side by side. */
-function fittingWidths(rows: readonly Row[], columns: number): readonly number[] | undefined {
+/** How wide each column may be; undefined where they do not fit side by side, words up to `mostWord` whole. */
+function fittingWidths(
+  rows: readonly Row[],
+  columns: number,
+  mostWord?: number,
+): readonly number[] | undefined {
   const count = rows[0]?.length ?? 0;
   const column = (at: number) => rows.map((row) => row[at] ?? '');
   const widths = Array.from({ length: count }, (_, at) => Math.max(...column(at).map(widthOf)));
-  const least = Array.from({ length: count }, (_, at) => Math.max(...column(at).map(leastWidth)));
+  const least = Array.from({ length: count }, (_, at) =>
+    Math.max(...column(at).map((cell) => leastWidth(cell, mostWord))),
+  );
   const gaps = GAP.length * (count - 1);
   const over = () => gaps + widths.reduce((sum, width) => sum + width, 0) - columns;
   while (over() > 0) {

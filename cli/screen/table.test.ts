@@ -1,0 +1,47 @@
+/** Tables on a screen of 80 columns. */
+import { PassThrough } from 'node:stream';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { makeContext, makePlace } from '../../fixtures/cli/run.ts';
+import { widthOf } from './fit.ts';
+import { printTable } from './table.ts';
+
+function printed(header: readonly string[], rows: readonly (readonly string[])[]): string[] {
+  const place = makePlace();
+  const stdout = Object.assign(new PassThrough(), { isTTY: true, columns: 80 });
+  const { context } = makeContext(place, { stdout, env: { NO_COLOR: '1' } });
+  printTable(context, header, rows);
+  place.dispose();
+  return String(stdout.read()).trimEnd().split('\n');
+}
+
+const HEADER = ['model', '>requests', '>errors', '>input', '>saved', '>output', '>cost'];
+const FIGURES = ['1,987', '127', '44,705,967', '5,080,441', '2,632,561', '$1,076'];
+
+test('names give way to figures, which stay whole', () => {
+  const lines = printed(HEADER, [['deepseek.ai/deepseek-reasoner-v3.1-terminus', ...FIGURES]]);
+  assert.is(lines.length, 4);
+  assert.ok(lines.every((line) => widthOf(line) <= 80));
+  for (const figure of FIGURES) assert.ok(lines[1]!.includes(figure), lines[1]);
+});
+
+test('one odd name does not cost the others their table', () => {
+  const odd = 'x'.repeat(70);
+  const lines = printed(HEADER, [
+    ['gpt-5', ...FIGURES],
+    [odd, ...FIGURES],
+  ]);
+  assert.ok(lines.every((line) => widthOf(line) <= 80));
+  assert.match(lines[1]!, /^gpt-5 .*44,705,967/);
+  assert.match(lines[2]!, /^x+ .*44,705,967/);
+  assert.is(lines.join('').match(/x/g)?.length, odd.length);
+});
+
+test('where figures alone are too wide, a row becomes names and values', () => {
+  const wide = HEADER.map((name) => (name === 'model' ? 'gpt-5' : '123,456,789,012'));
+  const lines = printed(HEADER, [wide]);
+  assert.is(lines[0], 'gpt-5');
+  assert.is(lines[3], '  input     123,456,789,012');
+});
+
+test.run();
