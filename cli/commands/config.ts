@@ -2,19 +2,15 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command, Option } from 'clipanion';
-import { SvcError, isSvcError } from '../../engine/error.ts';
+import { isSvcError } from '../../engine/error.ts';
 import type { Config } from '../../server/config/config.ts';
 import type { Fault } from '../../server/config/fault.ts';
-import {
-  createPrivateFile,
-  ensurePrivateFolder,
-  writePrivateFile,
-} from '../../server/config/home.ts';
 import type { LoadedConfig } from '../../server/config/load.ts';
 import { homeOf, shortPath } from '../context.ts';
 import type { CliCommand, CliContext } from '../context.ts';
 import { exitCodes } from '../exit.ts';
 import { toLoadOptions, toServeFlags } from '../parse/flags.ts';
+import { writeOwnFile } from '../own-file.ts';
 import { colorsFor, counted, isTerminal, note, print, printJson } from '../screen/output.ts';
 import { configSourceCommands } from '../config-source/command.ts';
 import { Reload } from './reload.ts';
@@ -129,11 +125,11 @@ class Init extends Command<CliContext> {
   async execute() {
     const { context } = this;
     const { freshConfig } = await import('../../server/config/init.ts');
-    const home = homeOf(context);
-    const path = join(home, 'config.yaml');
-    ensurePrivateFolder(home);
-    if (this.force) writePrivateFile(path, freshConfig());
-    else this.create(path, freshConfig());
+    const path = join(homeOf(context), 'config.yaml');
+    writeOwnFile(path, freshConfig(), this.force, {
+      message: `${shortPath(path, context)} exists already`,
+      cure: '`svc config init --force` overwrites it.',
+    });
     if (this.json) {
       printJson(context, { path, written: true });
       return 0;
@@ -144,18 +140,6 @@ class Init extends Command<CliContext> {
       'Every setting is in it, commented out. `svc config validate` checks your changes.',
     );
     return 0;
-  }
-
-  private create(path: string, text: string): void {
-    try {
-      createPrivateFile(path, text);
-    } catch (thrown) {
-      if (!(thrown instanceof SvcError) || thrown.kind !== 'conflict') throw thrown;
-      throw new SvcError('conflict', `${shortPath(path, this.context)} exists already`, {
-        cause: thrown,
-        cure: '`svc config init --force` overwrites it.',
-      });
-    }
   }
 }
 

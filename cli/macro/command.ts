@@ -5,18 +5,15 @@ import { text as textOfStream } from 'node:stream/consumers';
 import { Command, Option } from 'clipanion';
 import { SvcError } from '../../engine/error.ts';
 import type { Config } from '../../server/config/config.ts';
-import {
-  createPrivateFile,
-  ensurePrivateFolder,
-  writePrivateFile,
-} from '../../server/config/home.ts';
-import { macroFile, macroFolder, readMacro, refuseMacro } from '../../server/macros/macros.ts';
+import { macroFiles, macroFolder, readMacro, refuseMacro } from '../../server/macros/macros.ts';
 import type { Macro } from '../../stages/macros/macro.ts';
 import { homeOf, shortPath } from '../context.ts';
 import type { CliCommand, CliContext } from '../context.ts';
 import { readInput } from '../input-file.ts';
+import { writeOwnFile } from '../own-file.ts';
 import { configOf, toWhole } from '../parse/flags.ts';
 import { colorsFor, counted, note, print, printJson, writeLine } from '../screen/output.ts';
+import { toValues, variablesJson } from '../variables.ts';
 import { macroNamed, ownMacro, ownMacros, pluginMacros, usable } from './found.ts';
 import type { FoundMacro } from './found.ts';
 import type { StepReport } from './run.ts';
@@ -28,14 +25,6 @@ function lazyConfig(file: string | undefined, context: CliContext): () => Promis
   let loaded: Promise<Config> | undefined;
   return () => (loaded ??= configOf(file, context).then(({ config }) => config));
 }
-
-const variablesOf = ({ variables }: Macro) =>
-  variables.map((each) => ({
-    name: each.name,
-    required: each.default === undefined,
-    default: each.default ?? null,
-    about: each.about ?? null,
-  }));
 
 const variablesText = ({ variables }: Macro): string =>
   variables
@@ -102,7 +91,7 @@ function foundJson({ name, plugin, file, macro, faults }: FoundMacro) {
     plugin,
     file,
     description: macro?.description ?? null,
-    variables: macro === undefined ? [] : variablesOf(macro),
+    variables: macro === undefined ? [] : variablesJson(macro.variables),
     steps: macro?.steps.length ?? null,
     faults,
   };
@@ -178,8 +167,7 @@ class Create extends Command<CliContext> {
 
   async execute() {
     const { context, name } = this;
-    const folder = macroFolder(homeOf(context));
-    const path = macroFile(folder, name);
+    const path = macroFiles.file(macroFolder(homeOf(context)), name);
     const source = await this.source();
     const file = this.file === '-' ? 'stdin' : this.file;
     const fileName = file ?? (this.steps.length > 0 ? '--step' : `${name}.yaml`);
@@ -189,9 +177,10 @@ class Create extends Command<CliContext> {
         name,
         faults.map((fault) => this.withStep(fault)),
       );
-    ensurePrivateFolder(folder);
-    if (this.force) writePrivateFile(path, source);
-    else this.create(path, source);
+    writeOwnFile(path, source, this.force, {
+      message: `There is a macro ${name} already`,
+      cure: '--force replaces it.',
+    });
     print(
       context,
       `wrote ${shortPath(path, context)}, with ${counted(macro.steps.length, 'step')}`,
@@ -217,18 +206,6 @@ class Create extends Command<CliContext> {
     const { newMacro } = await import('./scaffold.ts');
     if (steps.length === 0) return newMacro(name);
     return `steps:\n${steps.map((step) => `  - ${step.replaceAll('\n', ' ')}\n`).join('')}`;
-  }
-
-  private create(path: string, source: string): void {
-    try {
-      createPrivateFile(path, source);
-    } catch (thrown) {
-      if (!(thrown instanceof SvcError) || thrown.kind !== 'conflict') throw thrown;
-      throw new SvcError('conflict', `There is a macro ${this.name} already`, {
-        cause: thrown,
-        cure: '--force replaces it.',
-      });
-    }
   }
 }
 
@@ -290,7 +267,7 @@ class Run extends Command<CliContext> {
       import('../../stages/macros/values.ts'),
       import('./run.ts'),
     ]);
-    const steps = fillMacro(macro, new Map(this.vars.map(toValue)));
+    const steps = fillMacro(macro, toValues(this.vars));
     const from = this.from === undefined ? 1 : toWhole(this.from, '--from', 1, steps.length);
     const { dim } = colorsFor(context.stdout, context.env);
     const width = Math.max(...steps.map(({ action }) => action.length));
@@ -336,12 +313,6 @@ class Run extends Command<CliContext> {
       );
     return 0;
   }
-}
-
-function toValue(typed: string): readonly [string, string] {
-  const at = typed.indexOf('=');
-  if (at > 0) return [typed.slice(0, at), typed.slice(at + 1)];
-  throw new SvcError('usage', `--var: ${JSON.stringify(typed)} is not name=value`);
 }
 
 class Actions extends Command<CliContext> {

@@ -1,14 +1,7 @@
 /** All macros: files of the home folder, and those that plugins bring. */
 import { isSvcError } from '../../engine/error.ts';
 import type { Config } from '../../server/config/config.ts';
-import {
-  macroFile,
-  macroFolder,
-  macroNames,
-  macroSource,
-  readMacro,
-  refuseMacro,
-} from '../../server/macros/macros.ts';
+import { macroFiles, macroFolder, readMacro, refuseMacro } from '../../server/macros/macros.ts';
 import type { Macro } from '../../stages/macros/macro.ts';
 import { homeOf, shortPath } from '../context.ts';
 import type { CliContext } from '../context.ts';
@@ -29,9 +22,9 @@ export interface FoundMacro {
 /** The macro of the home folder; undefined where there is none of that name. */
 export async function ownMacro(name: string, context: CliContext): Promise<FoundMacro | undefined> {
   const folder = macroFolder(homeOf(context));
-  const file = macroFile(folder, name);
+  const file = macroFiles.file(folder, name);
   try {
-    const source = macroSource(folder, name);
+    const source = macroFiles.source(folder, name);
     if (source === undefined) return undefined;
     const read = await readMacro(name, source, shortPath(file, context));
     return { name, plugin: null, file, ...read };
@@ -47,7 +40,7 @@ export async function pluginMacros(
   config: Config,
   context: CliContext,
 ): Promise<readonly FoundMacro[]> {
-  const own = new Set(macroNames(macroFolder(homeOf(context))));
+  const own = new Set(macroFiles.names(macroFolder(homeOf(context))));
   if (config.plugins.length === 0) return [];
   const { configuredPlugins } = await import('../../server/generation/configured-plugins.ts');
   const plugins = await configuredPlugins(config, context.clock);
@@ -60,7 +53,7 @@ export async function pluginMacros(
 
 /** The macros of the home folder, in the order of their names. */
 export async function ownMacros(context: CliContext): Promise<readonly FoundMacro[]> {
-  const names = macroNames(macroFolder(homeOf(context)));
+  const names = macroFiles.names(macroFolder(homeOf(context)));
   const found = await Promise.all(names.map((name) => ownMacro(name, context)));
   return found.flatMap((one) => (one === undefined ? [] : [one]));
 }
@@ -76,7 +69,10 @@ export async function macroNamed(
   const brought = await pluginMacros(await config(), context);
   const found = brought.find((one) => one.name === name);
   if (found !== undefined) return found;
-  const names = [...macroNames(macroFolder(homeOf(context))), ...brought.map((one) => one.name)];
+  const names = [
+    ...macroFiles.names(macroFolder(homeOf(context))),
+    ...brought.map((one) => one.name),
+  ];
   throw notThere(
     'macro',
     name,

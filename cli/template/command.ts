@@ -5,15 +5,9 @@ import { text as textOfStream } from 'node:stream/consumers';
 import { Command, Option } from 'clipanion';
 import { SvcError } from '../../engine/error.ts';
 import {
-  createPrivateFile,
-  ensurePrivateFolder,
-  writePrivateFile,
-} from '../../server/config/home.ts';
-import {
   loadTemplate,
-  templateFile,
+  templateFiles,
   templateFolder,
-  templateNames,
   templateSource,
 } from '../../stages/templates/files.ts';
 import { fillTemplate, readTemplate } from '../../stages/templates/template.ts';
@@ -21,7 +15,9 @@ import type { TemplateVariable } from '../../stages/templates/template.ts';
 import { homeOf } from '../context.ts';
 import type { CliCommand, CliContext } from '../context.ts';
 import { readInput } from '../input-file.ts';
+import { writeOwnFile } from '../own-file.ts';
 import { note, print, printJson } from '../screen/output.ts';
+import { toValues, variablesJson } from '../variables.ts';
 import { askModel } from './ask.ts';
 
 const folderOf = (context: CliContext): string => templateFolder(homeOf(context));
@@ -43,7 +39,7 @@ class List extends Command<CliContext> {
     const { context } = this;
     const folder = folderOf(context);
     const rows = await Promise.all(
-      templateNames(folder).map(async (name) => {
+      templateFiles.names(folder).map(async (name) => {
         try {
           const { description, variables } = await loadTemplate(folder, name);
           return { name, description: description ?? null, variables, fault: null };
@@ -54,15 +50,7 @@ class List extends Command<CliContext> {
       }),
     );
     if (this.json) {
-      const templates = rows.map(({ variables, ...row }) => ({
-        ...row,
-        variables: variables.map((each) => ({
-          name: each.name,
-          required: each.default === undefined,
-          default: each.default ?? null,
-          about: each.about ?? null,
-        })),
-      }));
+      const templates = rows.map((row) => ({ ...row, variables: variablesJson(row.variables) }));
       printJson(context, { templates });
     } else if (rows.length === 0)
       note(context, 'There is no template; `svc template add` adds one.');
@@ -101,31 +89,19 @@ class Add extends Command<CliContext> {
 
   async execute() {
     const { context, name } = this;
-    const folder = folderOf(context);
-    const path = templateFile(folder, name);
+    const path = templateFiles.file(folderOf(context), name);
     const source =
       this.file === undefined
         ? await textOfStream(context.stdin)
         : readInput(resolve(context.cwd, this.file)).toString();
     const { variables } = await readTemplate(name, source);
-    ensurePrivateFolder(folder);
-    if (this.force) writePrivateFile(path, source);
-    else this.create(path, source);
+    writeOwnFile(path, source, this.force, {
+      message: `There is a template ${name} already`,
+      cure: '--force replaces it.',
+    });
     const needs = variables.map(variableText).join(', ');
     print(context, `${name} added${needs === '' ? '' : `, with ${needs}`}`);
     return 0;
-  }
-
-  private create(path: string, source: string): void {
-    try {
-      createPrivateFile(path, source);
-    } catch (thrown) {
-      if (!(thrown instanceof SvcError) || thrown.kind !== 'conflict') throw thrown;
-      throw new SvcError('conflict', `There is a template ${this.name} already`, {
-        cause: thrown,
-        cure: '--force replaces it.',
-      });
-    }
   }
 }
 
@@ -160,7 +136,7 @@ class Remove extends Command<CliContext> {
     const folder = folderOf(this.context);
     // One that is not there is an error, one that cannot be used is none.
     templateSource(folder, this.name);
-    rmSync(templateFile(folder, this.name));
+    rmSync(templateFiles.file(folder, this.name));
     print(this.context, `${this.name} removed`);
     return Promise.resolve(0);
   }
@@ -190,18 +166,12 @@ class Use extends Command<CliContext> {
     const { context } = this;
     const filled = fillTemplate(
       await loadTemplate(folderOf(context), this.name),
-      new Map(this.vars.map(toValue)),
+      toValues(this.vars),
     );
     const text = this.model === undefined ? filled : await askModel(context, this.model, filled);
     for (const line of text.trimEnd().split('\n')) print(context, line);
     return 0;
   }
-}
-
-function toValue(typed: string): readonly [string, string] {
-  const at = typed.indexOf('=');
-  if (at > 0) return [typed.slice(0, at), typed.slice(at + 1)];
-  throw new SvcError('usage', `--var: ${JSON.stringify(typed)} is not name=value`);
 }
 
 export const templateCommands: readonly CliCommand[] = [List, Add, Show, Remove, Use];

@@ -1,56 +1,16 @@
 /** The macros of a home: one YAML file each, `macros/NAME.yaml`. Nothing that listens reads them. */
-import { readFileSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { SvcError, isSvcError } from '../../engine/index.ts';
-import { reasonOf } from '../../stages/disk-reason.ts';
-import { MACRO_NAME, checkMacro, macroPart } from '../../stages/macros/check.ts';
+import { SvcError } from '../../engine/index.ts';
+import { namedFiles } from '../../stages/named-files.ts';
+import { checkMacro, macroPart } from '../../stages/macros/check.ts';
 import type { Macro } from '../../stages/macros/macro.ts';
 import { readAuthored } from '../config/authored-yaml.ts';
 import { YAML_LIMITS } from '../config/yaml.ts';
 
-const EXTENSION = '.yaml';
+export const macroFiles = namedFiles('macro', '.yaml', YAML_LIMITS.bytes);
 
 export function macroFolder(home: string): string {
   return join(home, 'macros');
-}
-
-/** Throws `bad_request` for what cannot be a name: no path leads out of the folder. */
-export function macroFile(folder: string, name: string): string {
-  if (MACRO_NAME.test(name)) return join(folder, `${name}${EXTENSION}`);
-  throw new SvcError(
-    'bad_request',
-    `${JSON.stringify(name.slice(0, 80))} cannot be the name of a macro`,
-    { cure: 'Names are of lower case letters, digits, - and _, such as before-release.' },
-  );
-}
-
-/** The names of all, in order. */
-export function macroNames(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder)
-      .filter((file) => file.endsWith(EXTENSION))
-      .map((file) => file.slice(0, -EXTENSION.length))
-      .filter((name) => MACRO_NAME.test(name))
-      .toSorted();
-  } catch {
-    return [];
-  }
-}
-
-/** The file's text; undefined where there is none. Throws `bad_request` where it cannot be read. */
-export function macroSource(folder: string, name: string): string | undefined {
-  const file = macroFile(folder, name);
-  try {
-    if (statSync(file).size > YAML_LIMITS.bytes)
-      throw new SvcError('bad_request', `Macro ${name} is larger than ${YAML_LIMITS.bytes} bytes`);
-    return readFileSync(file, 'utf8');
-  } catch (cause) {
-    if (isSvcError(cause)) throw cause;
-    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw new SvcError('bad_request', `Macro ${name} cannot be read: ${reasonOf(cause)}`, {
-      cause,
-    });
-  }
 }
 
 /** Checks a macro's text. `shown` is what its faults call the file; each has its line. */

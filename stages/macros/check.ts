@@ -1,5 +1,6 @@
 /** Checks what a macro is written as, and says everything that is wrong with it at once. */
 import { isObject } from '../dialect/json-kind.ts';
+import { FILE_NAME } from '../named-files.ts';
 import { isScalar, placeholdersOf, toVariable, VARIABLE_NAME } from '../model/placeholders.ts';
 import type { Variable } from '../model/placeholders.ts';
 import { ACTIONS, actionOf, isActionName } from './actions.ts';
@@ -18,7 +19,6 @@ export type CheckedMacro =
   | { readonly ok: true; readonly macro: Macro }
   | { readonly ok: false; readonly faults: readonly MacroFault[] };
 
-export const MACRO_NAME = /^[a-z0-9][a-z0-9_-]{0,63}$/;
 export const MOST_STEPS = 100;
 const FIELDS = ['name', 'description', 'variables', 'steps'];
 const VARIABLE_FIELDS = ['default', 'about'];
@@ -35,7 +35,7 @@ export function checkMacro(value: unknown, name?: string): CheckedMacro {
     if (!FIELDS.includes(field))
       report([field], `is no part of a macro; known are ${FIELDS.join(', ')}`);
   const { name: written = name, description = '', variables: declared, steps: listed } = value;
-  if (typeof written !== 'string' || !MACRO_NAME.test(written))
+  if (typeof written !== 'string' || !FILE_NAME.test(written))
     report(['name'], 'is of lower case letters, digits, - and _');
   else if (name !== undefined && written !== name)
     report(['name'], `is ${JSON.stringify(written)}, but the macro is called ${name}`);

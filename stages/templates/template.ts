@@ -17,10 +17,6 @@ export interface Template {
   readonly text: string;
 }
 
-export const TEMPLATE_NAME = /^[a-z0-9][a-z0-9_-]{0,63}$/;
-/** Largest file that is read. */
-export const MOST_TEMPLATE_BYTES = 1_000_000;
-
 const FRONT_MATTER = /^---\r?\n([^]*?)^---[ \t]*(?:\r?\n|$)/m;
 
 /** Rejects with `bad_request` and everything that is wrong. */

@@ -1,0 +1,23 @@
+/** Variables of templates and macros, as they are typed and as `--json` has them. */
+import type { Variable } from '../stages/model/placeholders.ts';
+import { notTaken } from './parse/flags.ts';
+
+/** The values of `--var`, by name. Throws `usage` for what is not `name=value`. */
+export function toValues(typed: readonly string[]): ReadonlyMap<string, string> {
+  return new Map(
+    typed.map((text) => {
+      const at = text.indexOf('=');
+      if (at > 0) return [text.slice(0, at), text.slice(at + 1)];
+      throw notTaken('--var', text, 'name=value');
+    }),
+  );
+}
+
+export function variablesJson(variables: readonly Variable[]) {
+  return variables.map((each) => ({
+    name: each.name,
+    required: each.default === undefined,
+    default: each.default ?? null,
+    about: each.about ?? null,
+  }));
+}

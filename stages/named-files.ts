@@ -1,0 +1,54 @@
+/** A user's files of one kind in one folder, each known by its name: `NAME` and the kind's extension. */
+import { readFileSync, readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { SvcError } from '../engine/index.ts';
+import { reasonOf } from './disk-reason.ts';
+
+/** What files of a kind are called. */
+export const FILE_NAME = /^[a-z0-9][a-z0-9_-]{0,63}$/;
+
+export interface NamedFiles {
+  /** The path. Throws `bad_request` for what cannot be a name: none leads out of the folder. */
+  file(folder: string, name: string): string;
+  /** The names of all, in order. */
+  names(folder: string): readonly string[];
+  /** The file's text; undefined where there is none. Throws `bad_request` where it cannot be read. */
+  source(folder: string, name: string): string | undefined;
+}
+
+/** Files of a `kind`, such as `macro`, with this extension and of at most so many bytes. */
+export function namedFiles(kind: string, extension: string, mostBytes: number): NamedFiles {
+  const title = kind[0]!.toUpperCase() + kind.slice(1);
+  const file = (folder: string, name: string): string => {
+    if (FILE_NAME.test(name)) return join(folder, name + extension);
+    throw new SvcError(
+      'bad_request',
+      `${JSON.stringify(name.slice(0, 80))} cannot be the name of a ${kind}: lower case letters, digits, - and _ are wanted`,
+    );
+  };
+  return {
+    file,
+    names(folder) {
+      try {
+        return readdirSync(folder)
+          .filter((each) => each.endsWith(extension))
+          .map((each) => each.slice(0, -extension.length))
+          .filter((name) => FILE_NAME.test(name))
+          .toSorted();
+      } catch {
+        return [];
+      }
+    },
+    source(folder, name) {
+      const path = file(folder, name);
+      try {
+        if (statSync(path).size <= mostBytes) return readFileSync(path, 'utf8');
+      } catch (cause) {
+        if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+        const text = `${title} ${name} cannot be read: ${reasonOf(cause)}`;
+        throw new SvcError('bad_request', text, { cause });
+      }
+      throw new SvcError('bad_request', `${title} ${name} is larger than ${mostBytes} bytes`);
+    },
+  };
+}
