@@ -3,7 +3,7 @@ import { toSvcError } from '../engine/error.ts';
 import type { StoredKey } from '../server/auth/auth.ts';
 import { homeOf } from './context.ts';
 import type { CliContext } from './context.ts';
-import { toLoadOptions } from './parse/flags.ts';
+import { configOf } from './parse/flags.ts';
 import { note } from './screen/output.ts';
 import { controlIfRunning } from './remote.ts';
 
@@ -33,7 +33,5 @@ export async function noteKeyEvent(
 async function isAudited(context: CliContext): Promise<boolean> {
   const status = await controlIfRunning(homeOf(context), 'status');
   if (status !== undefined) return status['audit'] === true;
-  const { loadConfig } = await import('../server/config/load.ts');
-  const { config } = await loadConfig(toLoadOptions({}, context));
-  return config.audit.enabled;
+  return (await configOf(undefined, context)).config.audit.enabled;
 }

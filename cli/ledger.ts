@@ -7,7 +7,7 @@ import { SvcError } from '../engine/error.ts';
 import type { LedgerReader } from '../stages/ledger/database.ts';
 import type { TimeSpan } from '../stages/ledger/queries.ts';
 import type { CliContext } from './context.ts';
-import { configFlag, toLoadOptions } from './parse/flags.ts';
+import { configOf, notTaken } from './parse/flags.ts';
 
 export type LedgerQueries = typeof import('../stages/ledger/queries.ts');
 
@@ -17,12 +17,11 @@ export async function withLedger<T>(
   configFile: string | undefined,
   work: (reader: LedgerReader, queries: LedgerQueries) => Promise<T>,
 ): Promise<T> {
-  const [{ loadConfig }, { openLedgerReader }, queries] = await Promise.all([
-    import('../server/config/load.ts'),
+  const [{ config }, { openLedgerReader }, queries] = await Promise.all([
+    configOf(configFile, context),
     import('../stages/ledger/database.ts'),
     import('../stages/ledger/queries.ts'),
   ]);
-  const { config } = await loadConfig(toLoadOptions(configFlag(configFile), context));
   const reader = openLedgerReader(config.ledger.db);
   try {
     return await work(reader, queries);
@@ -50,9 +49,8 @@ export async function spanOf(
   const toMs = (option: string, text: string): number => {
     const atMs = parseIsoDate(text);
     if (atMs !== undefined) return atMs;
-    throw new SvcError('usage', `${option}: ${JSON.stringify(text)} is not an ISO 8601 date`, {
-      cure: 'Write 2026-01-31 or 2026-01-31T12:00:00Z.',
-    });
+    const cure = 'Write 2026-01-31 or 2026-01-31T12:00:00Z.';
+    throw notTaken(option, text, 'an ISO 8601 date', cure);
   };
   const sinceMs = since === undefined ? defaultSinceMs : toMs('--since', since);
   if (until === undefined) return { sinceMs };
@@ -62,16 +60,6 @@ export async function spanOf(
       cure: 'Name an earlier --since or a later --until.',
     });
   return { sinceMs, untilMs };
-}
-
-/** A whole number as it was typed. Throws `usage` for anything else, and outside of the bounds. */
-export function wholeNumber(option: string, text: string, least: number, most: number): number {
-  const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
-  if (value >= least && value <= most) return value;
-  throw new SvcError(
-    'usage',
-    `${option}: ${JSON.stringify(text)} is not a whole number from ${least} to ${most}`,
-  );
 }
 
 /** The span in words, for the head of a report. */

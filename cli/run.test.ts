@@ -130,7 +130,7 @@ const MISTAKES: readonly (readonly [argv: readonly string[], pattern: RegExp])[]
   [['auth', 'revoke'], /^error: svc auth revoke needs <id\|label>\n.*svc auth revoke --help/],
   [['route', 'add', '--model', 'x'], /^error: svc route add needs --target\n/],
   [['--json'], /^error: svc --json names no command\n/],
-  [['logs', '-n', 'ten'], /--lines: "ten" is not a number/],
+  [['logs', '-n', 'ten'], /--lines: "ten" is not a whole number/],
   [['debug', 'maybe'], /takes on, off or status, not 'maybe'/],
   [['auth'], /needs --generate, list, rotate <id> or revoke <id>/],
   [['auth', '--generate', '--expires', 'soon'], /--expires: "soon" is not a span of time/],

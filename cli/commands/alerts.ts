@@ -4,7 +4,7 @@ import type { AlertsJson } from '../../server/alerts/evaluate.ts';
 import { homeOf } from '../context.ts';
 import type { CliCommand, CliContext } from '../context.ts';
 import { exitCodes } from '../exit.ts';
-import { configFlag, toLoadOptions } from '../parse/flags.ts';
+import { configOf } from '../parse/flags.ts';
 import { colorsFor, note, print, printJson } from '../screen/output.ts';
 import { controlIfRunning } from '../remote.ts';
 
@@ -47,12 +47,11 @@ class CheckAlerts extends Command<CliContext> {
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our own proxy's answer
       if (answer !== undefined) return answer as unknown as AlertsJson;
     }
-    const [{ loadConfig }, { alertsJson, evaluateAlerts }, { withLedger }] = await Promise.all([
-      import('../../server/config/load.ts'),
+    const [{ config }, { alertsJson, evaluateAlerts }, { withLedger }] = await Promise.all([
+      configOf(this.config, context),
       import('../../server/alerts/evaluate.ts'),
       import('../ledger.ts'),
     ]);
-    const { config } = await loadConfig(toLoadOptions(configFlag(this.config), context));
     if (config.alerts.length === 0) return alertsJson([]);
     const results = await evaluateAlerts(config.alerts, {
       nowMs: context.clock.wallMs(),

@@ -12,7 +12,8 @@ import { toUsd } from '../../stages/ledger/figures.ts';
 import { homeOf } from '../context.ts';
 import type { CliCommand, CliContext } from '../context.ts';
 import { exitCodes } from '../exit.ts';
-import { spanOf, wholeNumber } from '../ledger.ts';
+import { spanOf } from '../ledger.ts';
+import { notTaken, toWhole } from '../parse/flags.ts';
 import { localMoment, localTime, zoneName } from '../../server/dashboard/page/local-time.ts';
 import {
   colorsFor,
@@ -44,9 +45,7 @@ abstract class AuditCommand extends Command<CliContext> {
 function toKind(typed: string | undefined): AuditRecord['kind'] | undefined {
   const known = AUDIT_KINDS.find((kind) => kind === typed);
   if (typed === undefined || known !== undefined) return known;
-  throw new SvcError('usage', `--kind: ${JSON.stringify(typed)} is not a kind of record`, {
-    cure: `There are ${AUDIT_KINDS.join(', ')}.`,
-  });
+  throw notTaken('--kind', typed, 'a kind of record', `There are ${AUDIT_KINDS.join(', ')}.`);
 }
 
 class List extends AuditCommand {
@@ -70,7 +69,7 @@ class List extends AuditCommand {
     const { context } = this;
     const { sinceMs } = await spanOf(this.since, undefined);
     const kind = toKind(this.kind);
-    const most = wholeNumber('--limit', this.limit, 1, 100_000);
+    const most = toWhole(this.limit, '--limit', 1, 100_000);
     const found: AuditRecord[] = [];
     const verdict = await verifyAudit(this.files(), (record) => {
       if (record.atMs < sinceMs || (kind !== undefined && record.kind !== kind)) return;
@@ -246,12 +245,11 @@ class Prune extends AuditCommand {
     const { parseIsoDate } = await import('../../server/routes/iso-date.ts');
     const beforeMs = parseIsoDate(this.before);
     if (beforeMs === undefined || beforeMs > nowMs)
-      throw new SvcError(
-        'usage',
-        `--before: ${JSON.stringify(this.before)} is not a date in the past`,
-        {
-          cure: 'Write 2026-01-31 or 2026-01-31T12:00:00Z.',
-        },
+      throw notTaken(
+        '--before',
+        this.before,
+        'a date in the past',
+        'Write 2026-01-31 or 2026-01-31T12:00:00Z.',
       );
     const files = this.files();
     // Before the lock, which would make the home folder.

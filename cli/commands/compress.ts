@@ -5,7 +5,7 @@ import { homeOf } from '../context.ts';
 import type { CliCommand, CliContext } from '../context.ts';
 import { readInput } from '../input-file.ts';
 import { runningInstance } from '../process/daemon.ts';
-import { configFlag, toLoadOptions, toMode, toWhole } from '../parse/flags.ts';
+import { configOf, toMode, toWhole } from '../parse/flags.ts';
 import {
   colorsFor,
   counted,
@@ -91,15 +91,14 @@ class PreviewFile extends Command<CliContext> {
 
   private async preview(): Promise<Preview> {
     const { context } = this;
-    const [{ toRequestFile }, { previewOf }, { loadConfig }, { jobOptions }] = await Promise.all([
+    const [{ toRequestFile }, { previewOf }, { jobOptions }] = await Promise.all([
       import('../preview/request-file.ts'),
       import('../preview/preview.ts'),
-      import('../../server/config/load.ts'),
       import('../preview/options.ts'),
     ]);
     const text = readInput(resolve(context.cwd, this.file)).toString();
     const file = toRequestFile(text, this.file, this.ask, this.as);
-    const { config } = await loadConfig(toLoadOptions(configFlag(this.config), context));
+    const { config } = await configOf(this.config, context);
     const configured = await jobOptions(config, context);
     const threshold = file.as === 'text' ? 0 : configured.thresholdTokens;
     const options = {

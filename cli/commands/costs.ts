@@ -1,12 +1,12 @@
 /** `svc timeline`, `svc cost` and `svc cost-breakdown`: days in a chart, and what the money was spent on. */
 import { Command, Option } from 'clipanion';
-import { SvcError } from '../../engine/error.ts';
 import { costWithout, knownCost, knownNetSaving, toUsd } from '../../stages/ledger/figures.ts';
 import type { Totals } from '../../stages/ledger/figures.ts';
 import type { DayTotals } from '../../stages/ledger/queries.ts';
 import { bar } from '../screen/chart.ts';
 import type { CliCommand, CliContext } from '../context.ts';
-import { spanOf, spanOptions, spanText, wholeNumber, withLedger } from '../ledger.ts';
+import { spanOf, spanOptions, spanText, withLedger } from '../ledger.ts';
+import { toOneOf, toWhole } from '../parse/flags.ts';
 import {
   colorsFor,
   columnsOf,
@@ -54,13 +54,8 @@ class Timeline extends Command<CliContext> {
 
   async execute() {
     const { context } = this;
-    const count = wholeNumber('--days', this.days, 1, MAX_DAYS);
-    const metric = Object.hasOwn(METRICS, this.metric) ? METRICS[this.metric] : undefined;
-    if (metric === undefined)
-      throw new SvcError(
-        'usage',
-        `--metric: ${JSON.stringify(this.metric)} is not one of ${Object.keys(METRICS).join(', ')}`,
-      );
+    const count = toWhole(this.days, '--days', 1, MAX_DAYS);
+    const metric = METRICS[toOneOf(this.metric, '--metric', Object.keys(METRICS))]!;
     const days = await withLedger(context, this.config, (reader, queries) =>
       queries.lastDays(reader, context.clock.wallMs(), count),
     );

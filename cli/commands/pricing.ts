@@ -4,7 +4,7 @@ import { SvcError } from '../../engine/error.ts';
 import type { ListedPrice } from '../../stages/ledger/price-list.ts';
 import type { PriceOverride } from '../../stages/ledger/prices.ts';
 import type { CliCommand, CliContext } from '../context.ts';
-import { toLoadOptions, toServeFlags } from '../parse/flags.ts';
+import { configOf } from '../parse/flags.ts';
 import { figure, printJson } from '../screen/output.ts';
 import { usd } from '../screen/prices.ts';
 
@@ -54,12 +54,8 @@ class ListPricing extends Command<CliContext> {
   /** `providers.<name>.pricing`, a line a provider. */
   private async ownPrices(): Promise<readonly ListedPrice[]> {
     const { context, config } = this;
-    const flags = toServeFlags({ port: undefined, config, envFile: undefined }, context);
-    const [{ loadConfig }, { priceOverrides }] = await Promise.all([
-      import('../../server/config/load.ts'),
-      import('../../server/generation/providers.ts'),
-    ]);
-    const loaded = await loadConfig(toLoadOptions(flags, context));
+    const loaded = await configOf(config, context);
+    const { priceOverrides } = await import('../../server/generation/providers.ts');
     const known = [...priceOverrides(loaded.config, new Map())];
     return known
       .filter(([, price]) => Object.keys(price).length > 0)

@@ -5,7 +5,7 @@ import type { ProviderModel } from '../../server/control/list-models.ts';
 import type { ProviderStateJson } from '../../server/facts/provider-states.ts';
 import { homeOf } from '../context.ts';
 import type { CliCommand, CliContext } from '../context.ts';
-import { toLoadOptions, toServeFlags } from '../parse/flags.ts';
+import { configOf } from '../parse/flags.ts';
 import { colorsFor, figure, note, pairs, print, printJson } from '../screen/output.ts';
 import type { Colors } from '../screen/output.ts';
 import { usd } from '../screen/prices.ts';
@@ -119,12 +119,8 @@ class ListModels extends Command<CliContext> {
 
   private async direct(): Promise<readonly ProviderModel[]> {
     const { context, config } = this;
-    const flags = toServeFlags({ port: undefined, config, envFile: undefined }, context);
-    const [{ loadConfig }, { askDirectly }] = await Promise.all([
-      import('../../server/config/load.ts'),
-      import('../../server/control/ask-provider.ts'),
-    ]);
-    const loaded = await loadConfig(toLoadOptions(flags, context));
+    const loaded = await configOf(config, context);
+    const { askDirectly } = await import('../../server/control/ask-provider.ts');
     return askDirectly(loaded.config, this.provider, context.env, context.clock.wallMs());
   }
 }

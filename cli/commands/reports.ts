@@ -12,7 +12,8 @@ import {
 import type { GroupKey, GroupTotals } from '../../stages/ledger/queries.ts';
 import type { LedgerRow } from '../../stages/ledger/row.ts';
 import type { CliCommand, CliContext } from '../context.ts';
-import { spanOf, spanOptions, spanText, wholeNumber, withLedger } from '../ledger.ts';
+import { spanOf, spanOptions, spanText, withLedger } from '../ledger.ts';
+import { notTaken, toOneOf, toWhole } from '../parse/flags.ts';
 import { localMoment } from '../../server/dashboard/page/local-time.ts';
 import {
   colorsFor,
@@ -244,10 +245,7 @@ class Report extends Command<CliContext> {
   async #start(): Promise<number> {
     if (this.date !== undefined) {
       if (!/^\d{4}-\d{2}-\d{2}$/.test(this.date))
-        throw new SvcError(
-          'usage',
-          `--date: ${JSON.stringify(this.date)} is not a day such as 2026-01-31`,
-        );
+        throw notTaken('--date', this.date, 'a day such as 2026-01-31');
       const { sinceMs } = await spanOf(this.date, undefined);
       return sinceMs;
     }
@@ -331,20 +329,15 @@ class Attribution extends Command<CliContext> {
 
   async execute() {
     const { context } = this;
-    const by = (this.by ?? ['agent', 'skill', 'model']).flatMap((text) => text.split(','));
-    const unknown = by.find((name) => !(name in KEYS));
-    if (unknown !== undefined)
-      throw new SvcError(
-        'usage',
-        `--by: ${JSON.stringify(unknown)} is not one of ${Object.keys(KEYS).join(', ')}`,
-      );
+    const typed = (this.by ?? ['agent', 'skill', 'model']).flatMap((text) => text.split(','));
+    const by = [...new Set(typed)].map((name) => toOneOf(name, '--by', BY));
     const nowMs = context.clock.wallMs();
     const sinceMs =
       this.days === undefined
         ? 0
-        : (Math.floor(nowMs / DAY_MS) - wholeNumber('--days', this.days, 1, 3650) + 1) * DAY_MS;
+        : (Math.floor(nowMs / DAY_MS) - toWhole(this.days, '--days', 1, 3650) + 1) * DAY_MS;
     const span = await spanOf(this.since, this.until, sinceMs);
-    const keys = [...new Set(by)].map((name) => KEYS[name as keyof typeof KEYS]);
+    const keys = by.map((name) => KEYS[name]);
     const groups = await withLedger(context, this.config, (reader, queries) =>
       queries.totalsByAll(reader, keys, span),
     );
@@ -365,7 +358,7 @@ class Attribution extends Command<CliContext> {
       const { printTable } = await import('../screen/table.ts');
       printTable(
         context,
-        [...new Set(by), '>requests', '>saved', '>net saving', '>cost'],
+        [...by, '>requests', '>saved', '>net saving', '>cost'],
         named.map(({ names, totals }) => [
           ...names.map((name) => name ?? 'unknown'),
           figure(totals.requests),
@@ -388,5 +381,6 @@ const KEYS = {
   session: 'sessionId',
   provider: 'provider',
 } as const satisfies Record<string, GroupKey>;
+const BY = Object.keys(KEYS) as (keyof typeof KEYS)[];
 
 export const reportCommands: readonly CliCommand[] = [Compare, Leaderboard, Report, Attribution];

@@ -1,10 +1,10 @@
 /** `svc requests`: the newest requests, filtered, and live as they come. */
 import { Command, Option } from 'clipanion';
-import { SvcError } from '../../engine/error.ts';
 import type { RowFilter } from '../../stages/ledger/queries.ts';
 import type { LedgerRow } from '../../stages/ledger/row.ts';
 import type { CliCommand, CliContext } from '../context.ts';
-import { spanOf, spanOptions, spanText, wholeNumber, withLedger } from '../ledger.ts';
+import { spanOf, spanOptions, spanText, withLedger } from '../ledger.ts';
+import { toOneOf, toWhole } from '../parse/flags.ts';
 import { colorsFor, print, printJson } from '../screen/output.ts';
 import { recentHeader, recentRow } from '../screen/recent.ts';
 
@@ -41,13 +41,9 @@ class Requests extends Command<CliContext> {
 
   async execute() {
     const { context } = this;
-    const outcome = OUTCOMES.find((one) => one === this.outcome);
-    if (this.outcome !== undefined && outcome === undefined)
-      throw new SvcError(
-        'usage',
-        `--outcome: ${JSON.stringify(this.outcome)} is not one of ${OUTCOMES.join(', ')}`,
-      );
-    const most = wholeNumber('--lines', this.lines, 1, 10_000);
+    const outcome =
+      this.outcome === undefined ? undefined : toOneOf(this.outcome, '--outcome', OUTCOMES);
+    const most = toWhole(this.lines, '--lines', 1, 10_000);
     const span = await spanOf(this.since, this.until);
     const filter: RowFilter = {
       ...span,

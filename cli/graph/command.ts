@@ -2,7 +2,7 @@
 import { Command, Option } from 'clipanion';
 import { SvcError } from '../../engine/error.ts';
 import type { CliCommand, CliContext } from '../context.ts';
-import { configFlag, toLoadOptions } from '../parse/flags.ts';
+import { configOf } from '../parse/flags.ts';
 import { PLUGIN_SETTINGS, typedPlugins } from '../parse/typed-plugins.ts';
 import { colorsFor, note, print, printJson } from '../screen/output.ts';
 import { drawMermaid, drawText, toDrawing } from './drawing.ts';
@@ -47,12 +47,11 @@ class Graph extends Command<CliContext> {
 
   private async compile() {
     const { context } = this;
-    const [{ loadConfig }, { compiledGraph }, { describePlan }] = await Promise.all([
-      import('../../server/config/load.ts'),
+    const [{ config }, { compiledGraph }, { describePlan }] = await Promise.all([
+      configOf(this.config, context),
       import('../../server/generation/compile-alone.ts'),
       import('../../engine/index.ts'),
     ]);
-    const { config } = await loadConfig(toLoadOptions(configFlag(this.config), context));
     const more = await typedPlugins(this.plugin, this.settings, context.cwd);
     const withMore = { ...config, plugins: [...config.plugins, ...more] };
     const { plan, plugins, warnings } = await compiledGraph(withMore, context.env);

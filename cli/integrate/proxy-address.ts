@@ -3,7 +3,7 @@ import { reachable } from '../address.ts';
 import { homeOf } from '../context.ts';
 import type { CliContext } from '../context.ts';
 import { runningInstance } from '../process/daemon.ts';
-import { toLoadOptions } from '../parse/flags.ts';
+import { configOf } from '../parse/flags.ts';
 
 export interface ProxyAddress {
   /** Without a slash at its end. */
@@ -15,8 +15,7 @@ export interface ProxyAddress {
 export async function proxyAddress(context: CliContext): Promise<ProxyAddress> {
   const url = runningInstance(homeOf(context))?.url;
   if (url !== undefined) return { url: reachable(url), isRunning: true };
-  const { loadConfig } = await import('../../server/config/load.ts');
-  const { config } = await loadConfig(toLoadOptions({}, context));
+  const { config } = await configOf(undefined, context);
   const { host, port } = config.server;
   const name = host.includes(':') ? `[${host}]` : host;
   return { url: reachable(`http://${name}:${port}`), isRunning: false };

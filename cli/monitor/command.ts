@@ -4,7 +4,7 @@ import { Command, Option } from 'clipanion';
 import { reachable } from '../address.ts';
 import { homeOf } from '../context.ts';
 import type { CliCommand, CliContext } from '../context.ts';
-import { toLoadOptions, toPort } from '../parse/flags.ts';
+import { configOf, toPort } from '../parse/flags.ts';
 import { readInstance, runningInstance } from '../process/daemon.ts';
 import type { Instance } from '../process/daemon.ts';
 import { openBrowser } from '../screen/browser.ts';
@@ -36,7 +36,7 @@ class Monitor extends Command<CliContext> {
   async execute() {
     const { context } = this;
     const home = homeOf(context);
-    const wanted = this.port === undefined ? undefined : toPort(this.port, '--port');
+    const wanted = this.port === undefined ? undefined : toPort(this.port);
     const running = runningInstance(home);
     const url = wanted === undefined ? addressOf(running) : undefined;
     if (url === undefined) return this.#serve(home, wanted);
@@ -88,8 +88,7 @@ class Monitor extends Command<CliContext> {
 
 /** The port that a proxy with this configuration would have for its monitor. */
 async function usualPort(context: CliContext): Promise<number> {
-  const { loadConfig } = await import('../../server/config/load.ts');
-  const { server } = (await loadConfig(toLoadOptions({}, context))).config;
+  const { server } = (await configOf(undefined, context)).config;
   return server.wsPort ?? (server.port === 0 ? 0 : server.port + 1);
 }
 

@@ -28,13 +28,14 @@ export function configFlag(config: string | undefined): ServeFlags {
   return config === undefined ? {} : { config };
 }
 
-/** The configuration as a start with this `--config` would read it. */
+/** The configuration as a start with this `--config` and `--env-file` would read it. */
 export async function configOf(
   file: string | undefined,
   context: CliContext,
+  envFile?: string,
 ): Promise<LoadedConfig> {
   const { loadConfig } = await import('../../server/config/load.ts');
-  return loadConfig(toLoadOptions(configFlag(file), context));
+  return loadConfig({ ...toLoadOptions(configFlag(file), context), envFile });
 }
 
 /** The flags as they were typed. */
@@ -48,7 +49,7 @@ export type TypedFlags = { readonly [name in keyof Switches]?: boolean | undefin
 export function toServeFlags(typed: TypedFlags, context: CliContext): ServeFlags {
   const { port, config, envFile, debug, telemetry, dashboard, ingest } = typed;
   return {
-    ...(port === undefined ? {} : { port: toPort(port, '--port') }),
+    ...(port === undefined ? {} : { port: toPort(port) }),
     ...(config === undefined ? {} : { config: resolve(context.cwd, config) }),
     ...(envFile === undefined ? {} : { envFile: resolve(context.cwd, envFile) }),
     ...(debug === true ? { debug } : {}),
@@ -87,23 +88,31 @@ export function toLoadOptions(flags: ServeFlags, context: CliContext): LoadOptio
   };
 }
 
+/** The error for a value that `option` does not take; `wanted` says what it takes. */
+export function notTaken(option: string, text: string, wanted: string, cure?: string): SvcError {
+  const message = `${option}: ${JSON.stringify(text)} is not ${wanted}`;
+  return new SvcError('usage', message, cure === undefined ? {} : { cure });
+}
+
 /** A whole number within bounds. Throws `usage` naming `option`. */
 export function toWhole(text: string, option: string, least: number, most: number): number {
   const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
   if (value >= least && value <= most) return value;
-  throw new SvcError(
-    'usage',
-    `${option}: ${JSON.stringify(text)} is not a number from ${least} to ${most}`,
-  );
+  throw notTaken(option, text, `a whole number from ${least} to ${most}`);
+}
+
+/** One of `names`, as it was typed. Throws `usage` naming `option`, with all of them. */
+export function toOneOf<T extends string>(text: string, option: string, names: readonly T[]): T {
+  const found = names.find((name) => name === text);
+  if (found !== undefined) return found;
+  throw notTaken(option, text, `one of ${names.join(', ')}`);
 }
 
 /** A compression mode that was typed as `--mode`. Throws `usage` for what is none. */
 export async function toMode(text: string): Promise<Mode> {
   const { isMode } = await import('../../stages/compress/settings.ts');
   if (isMode(text)) return text;
-  throw new SvcError('usage', `--mode: ${JSON.stringify(text)} is not a mode`, {
-    cure: 'The modes are strict, hybrid and aggressive.',
-  });
+  throw notTaken('--mode', text, 'a mode', 'The modes are strict, hybrid and aggressive.');
 }
 
 const UNIT_S: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
@@ -114,16 +123,14 @@ export function toSeconds(text: string, option: string): number {
   const unit = UNIT_S[match?.[2] ?? ''];
   const seconds = Number(match?.[1]) * (unit ?? 0);
   if (seconds > 0) return seconds;
-  throw new SvcError('usage', `${option}: ${JSON.stringify(text)} is not a span of time`, {
-    cure: 'Write a number with s, m, h or d, such as 30d.',
-  });
+  const cure = 'Write a number with s, m, h or d, such as 30d.';
+  throw notTaken(option, text, 'a span of time', cure);
 }
 
-/** A port number, 0 for a free one. Throws `usage` naming `option`. */
-export function toPort(text: string, option: string): number {
+/** A port number that was typed as `--port`, 0 for a free one. Throws `usage`. */
+export function toPort(text: string): number {
   const value = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
   if (value <= 65_535) return value;
-  throw new SvcError('usage', `${option}: ${JSON.stringify(text)} is not a port`, {
-    cure: 'Give a number from 1 to 65535; 0 lets the system choose one.',
-  });
+  const cure = 'Give a number from 1 to 65535; 0 lets the system choose one.';
+  throw notTaken('--port', text, 'a port', cure);
 }

@@ -9,7 +9,7 @@ import { runningInstance } from '../process/daemon.ts';
 import type { Instance } from '../process/daemon.ts';
 import { keyOrigins } from '../process/facts.ts';
 import type { ServeFacts } from '../process/facts.ts';
-import { toLoadOptions } from '../parse/flags.ts';
+import { configOf } from '../parse/flags.ts';
 import { readSettingsFile } from '../integrate/settings-file.ts';
 import type { SettingsFile } from '../integrate/settings-file.ts';
 import { readWiring } from '../integrate/wiring.ts';
@@ -35,9 +35,8 @@ export interface Found {
 
 /** Looks around. @throws SvcError `config` where the configuration that is there has faults. */
 export async function lookAround(context: CliContext): Promise<Found> {
-  const { loadConfig } = await import('../../server/config/load.ts');
   const home = homeOf(context);
-  const loaded = await loadConfig(toLoadOptions({}, context));
+  const loaded = await configOf(undefined, context);
   const running = runningInstance(home);
   const { host, port: configured } = loaded.config.server;
   const isMovable = ['default', 'file'].includes(

@@ -7,7 +7,7 @@ import type { OpenedVault } from '../../stages/vault/index.ts';
 import { shortPath } from '../context.ts';
 import type { CliContext } from '../context.ts';
 import { runningInstance } from '../process/daemon.ts';
-import { toLoadOptions, toServeFlags } from '../parse/flags.ts';
+import { configOf } from '../parse/flags.ts';
 import { note } from '../screen/output.ts';
 import { readOwn } from '../remote.ts';
 
@@ -20,12 +20,7 @@ export abstract class VaultCommand extends Command<CliContext> {
 
   /** The settings that a start would have. */
   async settings(): Promise<Config> {
-    const { loadConfig } = await import('../../server/config/load.ts');
-    const typed = { port: undefined, config: this.config, envFile: this.envFile };
-    const { config } = await loadConfig(
-      toLoadOptions(toServeFlags(typed, this.context), this.context),
-    );
-    return config;
+    return (await configOf(this.config, this.context, this.envFile)).config;
   }
 
   /** The arguments of every call into the vault. */
