@@ -9,7 +9,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { SvcError, toSvcError } from '../../engine/index.ts';
-import { invalidJson, notFound } from '../../stages/model/errors.ts';
+import { parseBody } from '../../stages/dialect/json-kind.ts';
+import { notFound } from '../../stages/model/errors.ts';
 import { errorBody, errorStatus } from '../http/error-response.ts';
 import { isEventStream, sendStream } from '../http/send-stream.ts';
 
@@ -129,18 +130,11 @@ async function answer(
     const name = url.slice(1);
     const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
     if (command === undefined) throw notFound(`The proxy has no command '${name}'`);
-    const result: unknown = await command(bytes.length === 0 ? undefined : parse(bytes));
+    const input = bytes.length === 0 ? undefined : parseBody(bytes.toString('utf8'));
+    const result: unknown = await command(input);
     return { status: 200, body: Buffer.from(JSON.stringify(result ?? {})) };
   } catch (thrown) {
     const error = toSvcError(thrown);
     return { status: errorStatus(error), body: errorBody(error, 'control') };
-  }
-}
-
-function parse(bytes: Buffer): unknown {
-  try {
-    return JSON.parse(bytes.toString('utf8'));
-  } catch (cause) {
-    throw invalidJson(cause);
   }
 }

@@ -1,5 +1,6 @@
 /** Asks a provider which models it has, and sets what is known of each beside it. */
 import { SvcError, createCanceller } from '../../engine/index.ts';
+import { parseJson } from '../../stages/dialect/json-kind.ts';
 import { dialects } from '../../stages/dialect/registry.ts';
 import type { Dialect } from '../../stages/model/dialect.ts';
 import { authMissing } from '../../stages/model/errors.ts';
@@ -101,7 +102,7 @@ async function fetchJson(
   });
   const bytes = await readWhole(response.body, MAX_LIST_BYTES);
   if (bytes === undefined) throw new SvcError('bad_gateway', 'The list of models is too long');
-  const json = parse(bytes.toString('utf8'));
+  const json = parseJson(bytes.toString('utf8'));
   if (response.status === 200) return json;
   const reason = textAt(json, 'error', 'message');
   const message = `Provider '${provider.name}' answered ${response.status}`;
@@ -155,14 +156,6 @@ function describe(
     inputUsdPer1m: usdPer1m(1000, 0),
     outputUsdPer1m: usdPer1m(0, 1000),
   };
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function valueAt(value: unknown, name: string): unknown {

@@ -12,7 +12,8 @@ import type { RowFilter } from '../../stages/ledger/queries.ts';
 import { notFound } from '../../stages/model/errors.ts';
 import { requestJson } from '../../stages/ledger/report.ts';
 import type { Feed } from '../dashboard/feed.ts';
-import { toRowFilter, wholeOf } from '../dashboard/filter.ts';
+import { toRowFilter } from '../dashboard/filter.ts';
+import { wholeOf } from '../http/query.ts';
 import { reportJson, sessionReportJson, stepFor } from '../dashboard/report-json.ts';
 import { pageRoutes } from '../dashboard/page-routes.ts';
 import type { LedgerQuestions } from '../control/ledger-questions.ts';
@@ -89,7 +90,7 @@ export function dashboardRoutes(options: DashboardRouteOptions): Route[] {
 async function requests({ ask }: DashboardRouteOptions, request: Request): Promise<RequestsAnswer> {
   const query = new URL(request.url).searchParams;
   const filter: RowFilter = toRowFilter(query);
-  const limit = wholeOf(query, 'limit', 200, MOST_REQUESTS);
+  const limit = wholeOf(query, 'limit', { fallback: 200, least: 1, most: MOST_REQUESTS });
   const rows = await ask((reader: LedgerReader, queries) =>
     queries.newestRows(reader, filter, limit + 1),
   ).catch((thrown: unknown) => ifNoFile(thrown, []));
@@ -128,7 +129,7 @@ async function report({ ask, clock }: DashboardRouteOptions, request: Request) {
 async function conversations({ ask }: DashboardRouteOptions, request: Request) {
   const query = new URL(request.url).searchParams;
   const filter = toRowFilter(query);
-  const limit = wholeOf(query, 'limit', 200, MOST_SESSIONS);
+  const limit = wholeOf(query, 'limit', { fallback: 200, least: 1, most: MOST_SESSIONS });
   const { sessionReports } = await import('../../stages/ledger/range-report.ts');
   const found = await ask((reader) => sessionReports(reader, filter, limit)).catch(
     (thrown: unknown) => ifNoFile(thrown, []),

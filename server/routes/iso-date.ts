@@ -1,5 +1,8 @@
 /** Dates as ISO 8601 writes them, and nothing that a lenient parser would also take. */
 
+/** What `parseIsoDate` takes, in words. */
+export const ISO_DATE = 'an ISO 8601 date such as 2026-01-31 or 2026-01-31T12:00:00Z';
+
 const DATE = /^(\d{4})-(\d{2})-(\d{2})$/;
 const TIME = /^(.{10})T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2})$/;
 

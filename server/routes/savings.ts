@@ -1,10 +1,10 @@
 /** `/savings` and `/cache-stats`: what was saved, and by which cache; each kept apart from the others. */
-import { SvcError } from '../../engine/index.ts';
 import type { SavingsReport } from '../../stages/ledger/queries.ts';
 import { savingsJson } from '../../stages/ledger/report.ts';
 import type { cacheStatsJson } from '../../stages/ledger/report.ts';
+import { invalidQuery } from '../http/query.ts';
 import type { Route } from '../http/router.ts';
-import { parseIsoDate } from './iso-date.ts';
+import { ISO_DATE, parseIsoDate } from './iso-date.ts';
 
 export interface SavingsRouteOptions {
   /** What `/cache-stats` answers. */
@@ -21,7 +21,7 @@ export function savingsRoutes(options: SavingsRouteOptions): Route[] {
       async handle(request) {
         const since = new URL(request.url).searchParams.get('since');
         const sinceMs = since === null ? 0 : parseIsoDate(since);
-        if (sinceMs === undefined) throw notADate();
+        if (sinceMs === undefined) throw invalidQuery('since', ISO_DATE);
         return Response.json(savingsJson(await options.savings(sinceMs)));
       },
     },
@@ -31,14 +31,4 @@ export function savingsRoutes(options: SavingsRouteOptions): Route[] {
       handle: () => Response.json(options.caches()),
     },
   ];
-}
-
-function notADate(): SvcError {
-  return new SvcError(
-    'bad_request',
-    'since is not an ISO 8601 date; write 2026-01-31 or 2026-01-31T12:00:00Z',
-    {
-      code: 'VALIDATION_003',
-    },
-  );
 }

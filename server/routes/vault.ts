@@ -1,10 +1,11 @@
 /** `/vault`, `/ingest` and `/ingest/batch`: what the vault holds, and adding to it at run time. */
 import { SvcError, toSvcError } from '../../engine/index.ts';
-import { jsonTypeOf } from '../../stages/dialect/json-kind.ts';
-import { invalidJson, missingField, wrongType } from '../../stages/model/errors.ts';
+import { jsonTypeOf, parseBody } from '../../stages/dialect/json-kind.ts';
+import { missingField, wrongType } from '../../stages/model/errors.ts';
 import type { BlockInfo, IngestBlock, IngestResult, Vault } from '../../stages/vault/index.ts';
 import { errorTable } from '../http/error-response.ts';
 import type { ErrorRow } from '../http/error-response.ts';
+import { wholeOf } from '../http/query.ts';
 import type { Route } from '../http/router.ts';
 
 /** Blocks that one batch may hold. */
@@ -38,8 +39,8 @@ export function vaultRoutes(vault: Vault): Route[] {
 }
 
 async function describe(vault: Vault, query: URLSearchParams): Promise<Response> {
-  const limit = pageNumber(query, 'limit', DEFAULT_PAGE, MAX_PAGE);
-  const offset = pageNumber(query, 'offset', 0, Number.MAX_SAFE_INTEGER);
+  const limit = wholeOf(query, 'limit', { fallback: DEFAULT_PAGE, least: 0, most: MAX_PAGE });
+  const offset = wholeOf(query, 'offset', { fallback: 0, least: 0, most: Number.MAX_SAFE_INTEGER });
   const { available, blocks, files, tokens, path, backend, roots } = await vault.status();
   const list = limit === 0 ? [] : await vault.list({ offset, limit });
   return Response.json({
@@ -67,24 +68,10 @@ function blockJson(block: BlockInfo) {
   };
 }
 
-function pageNumber(query: URLSearchParams, name: string, fallback: number, most: number): number {
-  const text = query.get(name);
-  if (text === null) return fallback;
-  const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
-  if (value <= most) return value;
-  throw new SvcError('bad_request', `Query '${name}' must be a whole number from 0 to ${most}`, {
-    code: 'VALIDATION_003',
-  });
-}
-
 async function bodyOf(request: Request): Promise<unknown> {
   const text = await request.text();
   if (text.trim() === '') throw missingField('content');
-  try {
-    return JSON.parse(text);
-  } catch (cause) {
-    throw invalidJson(cause);
-  }
+  return parseBody(text);
 }
 
 async function ingestOne(vault: Vault, body: unknown): Promise<Response> {

@@ -3,9 +3,9 @@ import type { RawData } from 'ws';
 import { resolveEndpoint } from '../../stages/dialect/endpoints.ts';
 import type { Endpoint } from '../../stages/model/endpoint.ts';
 import { dialects } from '../../stages/dialect/registry.ts';
-import { isObject, jsonTypeOf } from '../../stages/dialect/json-kind.ts';
+import { isObject, jsonTypeOf, parseBody } from '../../stages/dialect/json-kind.ts';
 import type { JsonObject } from '../../stages/dialect/json-kind.ts';
-import { invalidJson, malformedRequest, notFound, wrongType } from '../../stages/model/errors.ts';
+import { malformedRequest, notFound, wrongType } from '../../stages/model/errors.ts';
 import { isCleanTarget } from '../gate/target.ts';
 import { withoutMembers } from '../../stages/wire/without-members.ts';
 
@@ -33,7 +33,7 @@ const HEAD_TEXT = /^[!-~]{1,8192}$/;
 export function readMessage(data: RawData, isBinary: boolean, headers: readonly string[]): Asked {
   if (isBinary) throw malformedRequest('Send one JSON text frame per request');
   const bytes = bytesOf(data);
-  const message = parse(bytes);
+  const message = parseBody(bytes.toString('utf8'));
   if (!isObject(message)) throw wrongType('frame', 'object', jsonTypeOf(message));
   const target = textMember(message, 'endpoint') ?? '/v1/messages';
   if (!HEAD_TEXT.test(target) || !isCleanTarget(target)) {
@@ -61,14 +61,6 @@ export function readMessage(data: RawData, isBinary: boolean, headers: readonly 
 function bytesOf(data: RawData): Buffer {
   if (Array.isArray(data)) return Buffer.concat(data);
   return Buffer.isBuffer(data) ? data : Buffer.from(data);
-}
-
-function parse(bytes: Buffer): unknown {
-  try {
-    return JSON.parse(bytes.toString('utf8'));
-  } catch (cause) {
-    throw invalidJson(cause);
-  }
 }
 
 function textMember(message: JsonObject, name: string): string | undefined {

@@ -1,4 +1,5 @@
 /** Looks at parsed JSON whose shape nobody has promised. */
+import { invalidJson } from '../model/errors.ts';
 import { isDeepJson } from '../wire/json-size.ts';
 
 const BYTE_ORDER_MARK = 0xfeff;
@@ -64,5 +65,14 @@ export function parseJson(text: string): unknown {
     return JSON.parse(text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text);
   } catch {
     return undefined;
+  }
+}
+
+/** The value of a body that was sent to us. Throws `bad_request` for what is not JSON. */
+export function parseBody(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw invalidJson(cause);
   }
 }

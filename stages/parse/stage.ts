@@ -8,6 +8,7 @@ import { defineStage, isSvcError } from '../../engine/index.ts';
 import type { StageContext } from '../../engine/index.ts';
 import { UNREAD_FACTS } from '../model/dialect.ts';
 import type { Dialect, RequestFacts } from '../model/dialect.ts';
+import { parseBody } from '../dialect/json-kind.ts';
 import { dialects } from '../dialect/registry.ts';
 import { invalidJson } from '../model/errors.ts';
 import type { ProxyFrame, RequestFrame } from '../model/frame.ts';
@@ -23,14 +24,6 @@ import { outlineOf } from './outline.ts';
 /** A body of this size takes milliseconds to parse. */
 const LONG_BYTES = 1_000_000;
 
-function parseJson(bytes: Buffer): unknown {
-  try {
-    return JSON.parse(bytes.toString('utf8'));
-  } catch (cause) {
-    throw invalidJson(cause);
-  }
-}
-
 interface Reading {
   readonly body: BodyFrame;
   readonly json: unknown;
@@ -42,7 +35,7 @@ function read(body: BodyFrame, dialect: Dialect): Reading | Promise<Reading> {
   const size = sizeOfJson(body.bytes);
   if (size === 'large') return readOutline(body, dialect);
   if (size === 'fine' && body.bytes.length > LONG_BYTES) return readByTurns(body, dialect);
-  const json = parseJson(body.bytes);
+  const json = parseBody(body.bytes.toString('utf8'));
   if (size === 'deep') throw tooDeep();
   return { body, json, facts: factsOf(body, dialect, json) };
 }
@@ -56,7 +49,7 @@ function factsOf(body: BodyFrame, dialect: Dialect, json: unknown): RequestFacts
 /** Between two steps whose time grows with the body, others have their turn. */
 async function readByTurns(body: BodyFrame, dialect: Dialect): Promise<Reading> {
   await nextTurn();
-  const json = parseJson(body.bytes);
+  const json = parseBody(body.bytes.toString('utf8'));
   await nextTurn();
   return { body, json, facts: factsOf(body, dialect, json) };
 }

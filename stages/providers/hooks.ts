@@ -5,6 +5,7 @@
  */
 import { SvcError } from '../../engine/index.ts';
 import type { Clock, Source } from '../../engine/index.ts';
+import { parseJson } from '../dialect/json-kind.ts';
 import { undecodable } from '../model/errors.ts';
 import { headerValue, isHopByHop, withoutHeaders } from '../model/headers.ts';
 import type { Headers } from '../model/headers.ts';
@@ -118,7 +119,7 @@ function hookedEvents(
   const splitter = createSplitter();
 
   function changed(piece: { event: string | undefined; data: string | undefined; bytes: Buffer }) {
-    const data = piece.data === undefined ? undefined : parse(piece.data);
+    const data = piece.data === undefined ? undefined : parseJson(piece.data);
     // Comments, garbage and the end mark of a dialect are nobody's to change.
     if (data === undefined) return piece.bytes;
     const given: HookedEvent = { event: piece.event, data };
@@ -158,7 +159,7 @@ function hookedDocument(owner: HookOwner, status: number, body: Source<Buffer>):
     },
     () => {
       const bytes = Buffer.concat(pieces);
-      const json = parse(bytes.toString('utf8'));
+      const json = parseJson(bytes.toString('utf8'));
       if (json === undefined || owner.hooks.response === undefined) return [bytes];
       const given: HookedResponse = { status, body: json };
       const hooked = call(owner, 'response', owner.hooks.response, given) ?? given;
@@ -214,14 +215,6 @@ function written(owner: HookOwner, name: HookName, what: string, value: unknown)
 
 function failed({ name }: HookOwner, hook: HookName, why: string, thrown?: unknown): SvcError {
   return hookFault(name, hook, why, thrown);
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function toRecord(headers: Headers): Record<string, string> {
