@@ -142,24 +142,21 @@ class HttpApp implements App {
       this.#record(request, error, requestId);
     } else {
       const controller = createCanceller();
-      const { generation, release } = generations.pin();
+      const generation = generations.current;
       const { paused } = this;
       // Written out: an object made by spreading another one stays in memory until the whole heap is collected.
-      void this.#proxy(
-        {
-          request,
-          response,
-          endpoint,
-          target,
-          requestId,
-          generation,
-          services,
-          extraHeaders,
-          paused,
-          controller,
-        },
-        release,
-      );
+      void this.#proxy({
+        request,
+        response,
+        endpoint,
+        target,
+        requestId,
+        generation,
+        services,
+        extraHeaders,
+        paused,
+        controller,
+      });
     }
   }
 
@@ -226,7 +223,7 @@ class HttpApp implements App {
     return found.operation === 'probe' ? undefined : found;
   }
 
-  async #proxy(call: ProxyCall, release: () => void): Promise<void> {
+  async #proxy(call: ProxyCall): Promise<void> {
     const slot = this.running.add(call.controller);
     try {
       await proxy(call);
@@ -234,7 +231,6 @@ class HttpApp implements App {
       this.#fail(call.request, call.response, toSvcError(thrown), call.requestId);
     } finally {
       this.running.remove(slot);
-      release();
     }
   }
 

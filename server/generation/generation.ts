@@ -1,7 +1,6 @@
 /**
  * A generation is one configuration with the plan made from it. A run keeps the
- * generation that it began with, so a reload changes nothing under way; the
- * last run to leave an old generation closes it.
+ * generation that it began with, so a reload changes nothing under way.
  */
 import type { Plan } from '../../engine/index.ts';
 import type { ProxyFrame } from '../../stages/model/frame.ts';
@@ -36,45 +35,21 @@ export interface Generation {
 
 export interface Generations {
   readonly current: Generation;
-  /** Keeps the current generation open until the returned function is called. */
-  pin(): { generation: Generation; release: () => void };
-  /** Activates `next` and makes it current; the former one closes with its last run. */
+  /** Activates `next` and makes it current. */
   swap(next: Generation): void;
 }
 
-/** Starts with `first`, which it activates; `onClosed` gets every generation that no run uses any more. */
-export function createGenerations(
-  first: Generation,
-  onClosed: (generation: Generation) => void = () => undefined,
-): Generations {
-  let current: Pinned = { generation: first, pins: 0 };
+/** Starts with `first`, which it activates. */
+export function createGenerations(first: Generation): Generations {
+  let current = first;
   first.activate();
-
-  function unpin(pinned: Pinned): void {
-    pinned.pins -= 1;
-    if (pinned.pins === 0 && pinned !== current) onClosed(pinned.generation);
-  }
-
   return {
     get current() {
-      return current.generation;
-    },
-    pin() {
-      const pinned = current;
-      pinned.pins += 1;
-      return { generation: pinned.generation, release: () => unpin(pinned) };
+      return current;
     },
     swap(next) {
       next.activate();
-      const former = current;
-      current = { generation: next, pins: 0 };
-      if (former.pins === 0) onClosed(former.generation);
+      current = next;
     },
   };
-}
-
-interface Pinned {
-  readonly generation: Generation;
-  /** Runs that use it. */
-  pins: number;
 }

@@ -168,7 +168,7 @@ class Connection {
     this.#controller = controller;
     const info = this.#begin(controller);
     const slot = running.add(controller);
-    const { generation, release } = generations.pin();
+    const generation = generations.current;
     try {
       const headers = this.#headers;
       // Its `once` is meant for one request, which is the first of a connection.
@@ -190,7 +190,6 @@ class Connection {
       this.#refuse(info, toSvcError(thrown));
     } finally {
       running.remove(slot);
-      release();
       this.#next();
     }
   }
