@@ -86,10 +86,7 @@ const { metafile } = await build({
   logLevel: 'warning',
   metafile: true,
 });
-writeFileSync(
-  `${compiled}app/${DEFINITIONS_FILE}`,
-  JSON.stringify(await loadDefinitions(undefined)),
-);
+writeFileSync(`${compiled}app/${DEFINITIONS_FILE}`, JSON.stringify(await loadDefinitions()));
 
 const guides = JSON.stringify(renderGuides());
 for (const folder of ['app', 'server/openapi'])

@@ -19,7 +19,7 @@ const PARTS = [
   {
     file: 'docs/commands.md',
     part: 'commands',
-    text: commandTables(await loadDefinitions(undefined)),
+    text: commandTables(await loadDefinitions()),
   },
   { file: 'docs/recipes.md', part: 'recipes', text: recipesTable(bundledRecipes()) },
   { file: 'docs/recipes.md', part: 'operations', text: operationsDocument() },

@@ -14,7 +14,7 @@ const place = makePlace();
 test.after(() => place.dispose());
 
 test('every command has a category, a description and an example that starts with its own name', async () => {
-  const definitions = await loadDefinitions(undefined);
+  const definitions = await loadDefinitions();
   assert.ok(definitions.length >= 18);
   for (const one of definitions) {
     assert.ok(one.category, one.path);
@@ -68,7 +68,7 @@ test('help shows every command, and the exit codes of the table', async () => {
   const { code, stdout, stderr } = await run(place, ['--help']);
   assert.is(code, 0);
   assert.is(stderr, '');
-  for (const one of await loadDefinitions(undefined))
+  for (const one of await loadDefinitions())
     assert.ok(stdout.includes(`  ${pathOf(one).join(' ')}`), one.path);
   for (const [number, meaning] of exitMeanings)
     assert.match(stdout, new RegExp(`^ {2}${number} +${meaning}$`, 'm'));
@@ -79,7 +79,7 @@ test('the definitions beside the bundle are those of the commands', async () => 
   const file = new URL(`../app/${DEFINITIONS_FILE}`, import.meta.url);
   assert.equal(
     JSON.parse(readFileSync(file, 'utf8')),
-    JSON.parse(JSON.stringify(await loadDefinitions(undefined))),
+    JSON.parse(JSON.stringify(await loadDefinitions())),
   );
 });
 

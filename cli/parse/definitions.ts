@@ -15,12 +15,12 @@ export const DEFINITIONS_FILE = 'definitions.json';
 export async function allDefinitions(): Promise<readonly Definition[]> {
   const file = new URL(DEFINITIONS_FILE, import.meta.url);
   if (existsSync(file)) return JSON.parse(readFileSync(file, 'utf8')) as readonly Definition[];
-  return loadDefinitions(undefined);
+  return loadDefinitions();
 }
 
-/** The definitions of the commands that `word` may mean, from the commands themselves. */
-export async function loadDefinitions(word: string | undefined): Promise<readonly Definition[]> {
+/** The same from the commands themselves. */
+export async function loadDefinitions(): Promise<readonly Definition[]> {
   const cli = new Cli<CliContext>({ binaryName: 'svc' });
-  for (const command of await loadCommands(word)) cli.register(command);
+  for (const command of await loadCommands(undefined)) cli.register(command);
   return cli.definitions();
 }

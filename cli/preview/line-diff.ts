@@ -49,19 +49,19 @@ function cut(line: string): string {
   return left <= 0 ? line : `${line.slice(0, MOST_CHARS)}… ${left} more characters`;
 }
 
-/** Runs of more than `most` lines with the same sign, cut to their beginning and end. */
-function shortened(lines: readonly string[], most = MOST_LINES): string[] {
+/** Runs of more than `MOST_LINES` lines with the same sign, cut to their beginning and end. */
+function shortened(lines: readonly string[]): string[] {
   const out: string[] = [];
   for (let at = 0; at < lines.length;) {
     const sign = lines[at]!.charAt(0);
     let end = at + 1;
     while (end < lines.length && lines[end]!.startsWith(sign)) end++;
     const run = lines.slice(at, end);
-    if (run.length <= most) out.push(...run);
+    if (run.length <= MOST_LINES) out.push(...run);
     else {
-      const first = Math.ceil(most / 2);
-      const tail = most - first;
-      const left = run.length - most;
+      const first = Math.ceil(MOST_LINES / 2);
+      const tail = MOST_LINES - first;
+      const left = run.length - MOST_LINES;
       const what = sign === '-' ? 'removed' : sign === '+' ? 'new' : 'equal';
       out.push(...run.slice(0, first), `… ${left} more ${what} lines; --full shows them`);
       out.push(...run.slice(run.length - tail));

@@ -50,7 +50,7 @@ function callsOf(live: Live, command: string, from = 0): readonly (readonly stri
 }
 
 test('every registered command has a row, and every row is of one', async () => {
-  const registered = (await loadDefinitions(undefined)).map((one) => pathOf(one).join(' '));
+  const registered = (await loadDefinitions()).map((one) => pathOf(one).join(' '));
   assert.equal(
     registered.filter((command) => !rows.has(command)),
     [],

@@ -66,7 +66,7 @@ const CODES: readonly (readonly [SvcError, string, number, string, string])[] = 
     'bad_gateway',
     'Provider rejected request: Invalid API key',
   ],
-  [errors.providerLimited(3), 'PROVIDER_002', 502, 'bad_gateway', 'Provider rate limit exceeded'],
+  [errors.providerLimited(), 'PROVIDER_002', 502, 'bad_gateway', 'Provider rate limit exceeded'],
   [
     errors.providerUnreachable('connection refused'),
     'PROVIDER_003',

@@ -21,8 +21,6 @@ export interface RateLimits {
 
 export interface RateLimitOptions extends RateLimits {
   readonly clock: Clock;
-  /** Sources remembered at least; at most twice as many are held. Default 10,000. */
-  readonly mostClients?: number;
 }
 
 /** What a source may still do. Of two limits, the tighter one is reported. */
@@ -64,14 +62,15 @@ interface Client {
   secondFullMs: number;
 }
 
-const DEFAULT_CLIENTS = 10_000;
+/** Sources remembered at least; at most twice as many are held. */
+const CLIENTS = 10_000;
 
 /** A limiter in this process's memory. */
 export function createRateLimiter(options: RateLimitOptions): RateLimiter {
   const { clock } = options;
   let buckets = toBuckets(options);
   let [first, second] = inOrder(buckets);
-  const clients = createClientTable(options.mostClients ?? DEFAULT_CLIENTS);
+  const clients = createClientTable(CLIENTS);
   return {
     get size() {
       return clients.size;

@@ -3,6 +3,7 @@
  * the words of the user, put reminders and editor state around them, and send turns that
  * ask nothing; a search for any of that finds files that nobody asked about.
  */
+import { ADDED_MARK } from './injection.ts';
 
 /** Of a long text the beginning and the end are looked at: people ask before or behind what they paste. */
 const START_CHARS = 500;
@@ -61,11 +62,11 @@ const STEERING = new Set(
 const MAX_STEERING_WORDS = 6;
 
 /**
- * The query for the texts of one user message, or undefined if they ask nothing. `mark`
- * is how a text begins that was added by another svc: that one has searched already.
+ * The query for the texts of one user message, or undefined if they ask nothing, or hold what
+ * another svc has added: that one has searched already.
  */
-export function askedIn(texts: readonly string[], mark: string): string | undefined {
-  if (texts.some((text) => text.includes(mark))) return undefined;
+export function askedIn(texts: readonly string[]): string | undefined {
+  if (texts.some((text) => text.includes(ADDED_MARK))) return undefined;
   const sections = texts.map((text) => sectionsOf(scanned(text)));
   const own = sections.flatMap((each) => each.own).map((text) => text.trim());
   const rest = sections.map((each) => each.rest.trim());

@@ -90,7 +90,7 @@ test('a reminder in a system role behind the question leaves it the last', () =>
   );
 });
 
-const asked = (...texts: string[]) => askedIn(texts, ADDED_MARK);
+const asked = (...texts: string[]) => askedIn(texts);
 
 test("a program's own reminders are not what the user asked", () => {
   const cases: [string, string | undefined][] = [

@@ -16,7 +16,7 @@ import { askedIn } from './asked.ts';
 import type { InjectConfig } from './settings.ts';
 import { createVaultInTime } from './in-time.ts';
 import type { VaultInTime } from './in-time.ts';
-import { ADDED_MARK, readDecided, settingsOf, sourcesOf } from './injection.ts';
+import { readDecided, settingsOf, sourcesOf } from './injection.ts';
 import type { Decided, Injection } from './injection.ts';
 import { questionsOf } from './query.ts';
 import type { Question } from './query.ts';
@@ -81,7 +81,7 @@ function remembered(
  */
 async function decide(question: Question, work: Work): Promise<Injection | undefined> {
   const { config, services, ctx, vault, present, withdrawn, tokens } = work;
-  const query = askedIn(question.texts, ADDED_MARK);
+  const query = askedIn(question.texts);
   if (query === undefined) return undefined;
   const left = BUDGETS_PER_CONVERSATION * config.budgetTokens - tokens;
   const room = { present, budgetTokens: Math.min(config.budgetTokens, left) };

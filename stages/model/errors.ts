@@ -63,11 +63,8 @@ export function providerKeyRejected(): SvcError {
 }
 
 /** PROVIDER_002: the provider's limit was hit and its own answer cannot be passed through. */
-export function providerLimited(retryAfterS?: number): SvcError {
-  return new SvcError('bad_gateway', 'Provider rate limit exceeded', {
-    code: 'PROVIDER_002',
-    ...(retryAfterS === undefined ? {} : { retryAfterS }),
-  });
+export function providerLimited(): SvcError {
+  return new SvcError('bad_gateway', 'Provider rate limit exceeded', { code: 'PROVIDER_002' });
 }
 
 /** PROVIDER_003: no response head arrived. `reason` is a short cause such as `connection refused`. */
@@ -235,8 +232,8 @@ export function providerStopped(provider: string): SvcError {
 }
 
 /** The proxy has as much work as it takes. */
-export function overloaded(what: string, retryAfterS = 1): SvcError {
-  return new SvcError('unavailable', what, { retryAfterS });
+export function overloaded(what: string): SvcError {
+  return new SvcError('unavailable', what, { retryAfterS: 1 });
 }
 
 /** The proxy is draining and takes no new request. */

@@ -47,14 +47,8 @@ export interface BreakerRefusal {
 }
 
 export interface BreakerOptions {
-  /** Failures in the window that it takes at least; default 5. */
-  readonly minFailures?: number;
-  /** The part of the window's requests that must have failed; default a half. */
-  readonly failureRatio?: number;
   /** Default 60,000. Counted in 60 steps, so an event counts for between 59 and 60 of them. */
   readonly windowMs?: number;
-  /** Default 30,000. */
-  readonly openMs?: number;
 }
 
 export interface BreakerView {
@@ -78,6 +72,11 @@ export interface Breaker {
 
 /** Shortest wait that a refusal names while a probe is out: its end is unknown. */
 const PROBE_WAIT_S = 1;
+/** Failures in the window that open it, at least. */
+const MIN_FAILURES = 5;
+/** The part of the window's requests that must have failed. */
+const FAILURE_RATIO = 0.5;
+const OPEN_MS = 30_000;
 
 /** A breaker in this process's memory; `clock` is only asked for monotonic time. */
 export function createBreaker(clock: Clock, options: BreakerOptions = {}): Breaker {
@@ -86,9 +85,6 @@ export function createBreaker(clock: Clock, options: BreakerOptions = {}): Break
 
 class MemoryBreaker implements Breaker {
   readonly #clock: Clock;
-  readonly #minFailures: number;
-  readonly #failureRatio: number;
-  readonly #openMs: number;
   readonly #window: Window;
   #state: BreakerState = 'closed';
   /** While open: when a probe may go. While half open: when the present probe counts as lost. */
@@ -98,9 +94,6 @@ class MemoryBreaker implements Breaker {
 
   constructor(clock: Clock, options: BreakerOptions) {
     this.#clock = clock;
-    this.#minFailures = options.minFailures ?? 5;
-    this.#failureRatio = options.failureRatio ?? 0.5;
-    this.#openMs = options.openMs ?? 30_000;
     this.#window = new Window((options.windowMs ?? 60_000) / STEPS);
   }
 
@@ -112,7 +105,7 @@ class MemoryBreaker implements Breaker {
       return { ok: false, openForS: this.#state === 'open' ? leftS : PROBE_WAIT_S };
     }
     this.#state = 'half_open';
-    this.#untilMs = nowMs + this.#openMs;
+    this.#untilMs = nowMs + OPEN_MS;
     this.#epoch += 1;
     return this.#admit(true);
   }
@@ -172,13 +165,13 @@ class MemoryBreaker implements Breaker {
     const window = this.#window;
     window.advance(this.#clock.monotonicMs());
     window.add(isFirst ? 1 : 0, outcome === 'failed' ? 1 : 0);
-    if (outcome !== 'failed' || window.failures < this.#minFailures) return;
-    if (window.failures >= this.#failureRatio * window.requests) this.#open();
+    if (outcome !== 'failed' || window.failures < MIN_FAILURES) return;
+    if (window.failures >= FAILURE_RATIO * window.requests) this.#open();
   }
 
   #open(): void {
     this.#state = 'open';
-    this.#untilMs = this.#clock.monotonicMs() + this.#openMs;
+    this.#untilMs = this.#clock.monotonicMs() + OPEN_MS;
     this.#epoch += 1;
   }
 }

@@ -28,8 +28,6 @@ export type HealthState = 'healthy' | 'unhealthy';
 export type UnhealthyReason = 'down' | 'rate_limited' | 'auth' | 'forced';
 
 export interface HealthOptions {
-  /** Time until an unhealthy provider is eligible again; default 30,000. */
-  readonly recoveryMs?: number;
   /** Failures in a row that make it unhealthy; default 3. */
   readonly failuresInRow?: number;
 }
@@ -75,9 +73,11 @@ export function createHealth(clock: Clock, options: HealthOptions = {}): Health 
   return new MemoryHealth(clock, options);
 }
 
+/** Time until an unhealthy provider is eligible again. */
+const RECOVERY_MS = 30_000;
+
 class MemoryHealth implements Health {
   readonly #clock: Clock;
-  readonly #recoveryMs: number;
   readonly #mostInRow: number;
   #inRow = 0;
   #reason: UnhealthyReason = 'down';
@@ -86,7 +86,6 @@ class MemoryHealth implements Health {
 
   constructor(clock: Clock, options: HealthOptions) {
     this.#clock = clock;
-    this.#recoveryMs = options.recoveryMs ?? 30_000;
     this.#mostInRow = options.failuresInRow ?? 3;
   }
 
@@ -140,6 +139,6 @@ class MemoryHealth implements Health {
       return;
     }
     this.#reason = reason;
-    this.#untilMs = this.#clock.monotonicMs() + this.#recoveryMs;
+    this.#untilMs = this.#clock.monotonicMs() + RECOVERY_MS;
   }
 }

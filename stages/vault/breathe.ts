@@ -7,10 +7,10 @@ const STEP_MS = 6;
  * Returns a function to call between two pieces of work. It is undefined while the step
  * still has time, and a promise to await once the event loop should have a turn.
  */
-export function createBreather(stepMs = STEP_MS): () => Promise<void> | undefined {
+export function createBreather(): () => Promise<void> | undefined {
   let startedMs = performance.now();
   return () => {
-    if (performance.now() - startedMs < stepMs) return undefined;
+    if (performance.now() - startedMs < STEP_MS) return undefined;
     return new Promise((resolve) => {
       setImmediate(() => {
         startedMs = performance.now();
