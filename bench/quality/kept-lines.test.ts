@@ -72,7 +72,7 @@ test('thinned line numbers and dropped source lines of frames are announced, and
   const state = emptyState();
   const view = blocks[0]!.text;
   const numbered = run([blocks[0]!], state);
-  assert.match(numbered, /^\[svc \d+ lines, every fifth numbered\]$/m);
+  assert.match(numbered, /^\[svc \d+ lines, every tenth numbered\]$/m);
   assert.is(state.sent.restore(numbered), view);
   const trace = traceback(12);
   const failed = { index: 1, role: 'user', kind: 'tool_result', text: trace } as const;

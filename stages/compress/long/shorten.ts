@@ -8,7 +8,7 @@ import type { Classification } from '../../model/classify/classes.ts';
 import { costsAtLeast, estimateTokens } from '../../model/tokens.ts';
 import type { Definitions } from '../code/definitions.ts';
 import type { ConversationBlock } from '../conversation/blocks.ts';
-import { lineContents, numberWidths } from '../references/gutter.ts';
+import { lineContents, splitNumbers } from '../references/gutter.ts';
 import type { Compressed, LineRange } from '../rule.ts';
 import { lineBreaks } from '../text/line-breaks.ts';
 import { rangesWithout } from '../text/marker.ts';
@@ -79,10 +79,10 @@ export function shortenLong(text: string, long: LongText): Compressed | undefine
 
 /** The number of the first line: as a numbered view shows it, else 1. Undefined where the numbers do not count up by one. */
 function firstNumber(lines: readonly string[]): number | undefined {
-  const widths = numberWidths(lines);
-  if (widths === undefined) return 1;
-  const firsts = lines.flatMap((line, at) => {
-    const number = /\d+/.exec(line.slice(0, widths[at]))?.[0];
+  const { prefixes } = splitNumbers(lines);
+  if (prefixes === undefined) return 1;
+  const firsts = prefixes.flatMap((prefix, at) => {
+    const number = /\d+/.exec(prefix)?.[0];
     return number === undefined ? [] : [Number(number) - at];
   });
   return firsts.every((first) => first === firsts[0]) ? firsts[0] : undefined;

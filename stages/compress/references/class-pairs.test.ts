@@ -200,28 +200,35 @@ function partOf(random: Random, from: readonly string[]): readonly string[] {
   return random() < 0.6 ? piece() : [...piece(), `between ${hash(random, 8)}`, ...piece()];
 }
 
-/** What a reference says by its wording: whose lines, which, and how they are numbered. */
+/** What a reference says by its wording: whose lines, which, and how they are numbered; '' as they are there. */
 interface Read {
   readonly label: string;
   readonly from: number;
   readonly to: number;
-  readonly first: number | undefined;
+  readonly how: string;
 }
 
-const FULL = /^\[svc lines? (\d+)(?:–(\d+))? of (.+) again(?:, numbered from (\d+)(?: →)?)?\]$/;
-const NAMED = /^\[svc (.+):(\d+)(?:-(\d+))?(?:, numbered from (\d+)(?: →)?)?\]$/;
+const HOW = '(|, without numbers|, numbered from " *\\d+\\t")\\]$';
+const FULL = new RegExp(`^\\[svc lines? (\\d+)(?:–(\\d+))? of (.+) again${HOW}`);
+const NAMED = new RegExp(`^\\[svc (.+):(\\d+)(?:-(\\d+))?${HOW}`);
 
 function readLine(line: string): Read | undefined {
   const full = FULL.exec(line);
-  const [, from, to, label, first] = full ?? [];
-  if (full !== null) return readOf(label!, from!, to, first);
+  const [, from, to, label, how] = full ?? [];
+  if (full !== null) return readOf(label!, from!, to, how);
   const named = NAMED.exec(line);
   return named === null ? undefined : readOf(named[1]!, named[2]!, named[3], named[4]);
 }
 
-function readOf(label: string, from: string, to?: string, first?: string): Read {
-  const number = first === undefined ? undefined : Number(first);
-  return { label, from: Number(from), to: Number(to ?? from), first: number };
+function readOf(label: string, from: string, to?: string, how = ''): Read {
+  return { label, from: Number(from), to: Number(to ?? from), how };
+}
+
+/** The number of the first line that a reference stands for, whose lines stood in `there`. */
+function firstNumber({ from, how }: Read, there: readonly string[]): number | undefined {
+  if (how === '') return numberOf(there[from - 1]);
+  const number = /\d+/.exec(how)?.[0];
+  return number === undefined ? undefined : Number(number);
 }
 
 const NUMBER = /^ *(\d+)\t/;
@@ -242,7 +249,7 @@ function find(piece: readonly string[], text: readonly string[], start: number):
 /** Rules that change nothing else about the lines: then references and the rest make up the text. */
 const LINE_BY_LINE = new Set(['repeats', 'gutter']);
 const AGAIN = /^\[svc the line above (\d+) more times\]$/;
-const HEADER = /^\[svc \d+ lines, every fifth numbered\]$/;
+const HEADER = /^\[svc \d+ lines, every tenth numbered\]$/;
 
 interface Checked {
   readonly faults: readonly string[];
@@ -279,12 +286,12 @@ function checkReferences(
         faults.push(`block ${at}: nothing earlier is called ${read.label}`);
         continue;
       }
-      const piece = blocks[named]!.text.split('\n')
-        .map(texts)
-        .slice(read.from - 1, read.to);
+      const there = blocks[named]!.text.split('\n');
+      const piece = there.map(texts).slice(read.from - 1, read.to);
+      const first = firstNumber(read, there);
       let place = isOwn ? Math.max(cursor, read.to) : cursor;
       do place = find(piece, own, place) + 1;
-      while (place > 0 && numberOf(raw[place - 1]) !== read.first);
+      while (place > 0 && numberOf(raw[place - 1]) !== first);
       if (piece.length !== read.to - read.from + 1 || place === 0)
         faults.push(`block ${at}: ${line} stands for no lines of it: ${piece[0]?.slice(0, 60)}`);
       else cursor = place - 1 + piece.length;

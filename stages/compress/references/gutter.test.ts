@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { fillGutter, lineContents, numberWidths, thinGutter } from './gutter.ts';
+import { fillGutter, lineContents, splitNumbers, thinGutter } from './gutter.ts';
 
 const view = (from: number, count: number, separator = '\t', width = 6): string =>
   Array.from(
@@ -8,15 +8,15 @@ const view = (from: number, count: number, separator = '\t', width = 6): string 
     (_, at) => `${String(from + at).padStart(width)}${separator}    line(${at});`,
   ).join('\n');
 
-test('the first and every fifth line keep their number, and all come back', () => {
-  const text = `before\n${view(8, 12)}\nafter`;
+test('the first and every tenth line keep their number, and all come back', () => {
+  const text = `before\n${view(8, 14)}\nafter`;
   const out = thinGutter(text)!;
   const printed = out.split('\n').filter((line) => /^ *\d+\t/.test(line));
   assert.equal(
     printed.map((line) => Number.parseInt(line, 10)),
-    [8, 10, 15],
+    [8, 10, 20],
   );
-  assert.match(out, '[svc 12 lines, every fifth numbered]');
+  assert.match(out, '[svc 14 lines, every tenth numbered]');
   assert.is(fillGutter(out), text);
 });
 
@@ -98,7 +98,7 @@ test('ids in the first column of a table are no line numbers', () => {
     Array.from({ length: 20 }, (_, at) => `${at + 100}\t${cells}${at * 7}`).join('\n');
   for (const text of [`id\tname\n${table('Alpha_')}`, table('Alpha\t'), table('Alpha_')]) {
     assert.is(thinGutter(text), undefined);
-    assert.is(numberWidths(text.split('\n')), undefined);
+    assert.is(splitNumbers(text.split('\n')).prefixes, undefined);
   }
 });
 
@@ -114,11 +114,14 @@ test('lines that begin like a number of their own do not confuse the way back', 
   if (out !== undefined) assert.is(fillGutter(out), text);
 });
 
-test('the widths of shown numbers are known before and after', () => {
-  const lines = `<output>\n${view(1, 10)}\n</output>`.split('\n');
-  assert.equal(numberWidths(lines), [0, ...Array.from({ length: 10 }, () => 7), 0]);
+test('what stands before each line is known, also once it was thinned out', () => {
+  const lines = `<output>\n${view(4, 8)}\n</output>`.split('\n');
+  const numbers = Array.from({ length: 8 }, (_, at) => `${String(at + 4).padStart(6)}\t`);
+  assert.equal(splitNumbers(lines).prefixes, ['', ...numbers, '']);
   const thinned = thinGutter(lines.join('\n'))!.split('\n');
-  assert.equal(numberWidths(thinned), [0, 0, 7, 0, 0, 0, 7, 0, 0, 0, 0, 7, 0]);
+  const { prefixes, contents } = splitNumbers(thinned);
+  assert.equal(prefixes, ['', '', ...numbers, '']);
+  assert.equal(contents.slice(2), lineContents(lines).slice(1));
 });
 
 test.run();

@@ -1,7 +1,7 @@
 /**
  * The line-number column of a numbered view of a file, lossless: numbers count up by one,
- * so the first and every fifth say it all. The lines themselves stay as they are, and a
- * reader is never more than four lines from a number.
+ * so the first and every tenth say it all. The lines themselves stay as they are, and a
+ * reader is never more than five lines from a number.
  */
 import { isView, lineNumbering } from '../../model/classify/envelope.ts';
 import { MARK } from '../text/marker.ts';
@@ -9,7 +9,7 @@ import { MARK } from '../text/marker.ts';
 /** Shorter runs of numbered lines are left alone. */
 const MIN_RUN = 8;
 /** Numbers that are multiples of this are shown. */
-const EVERY = 5;
+const EVERY = 10;
 /**
  * How viewers print a number before a line: what precedes the digits, the digits with their
  * padding, and what separates them from the line. Views with a colon and nothing behind it are
@@ -32,10 +32,10 @@ const FORMATS: readonly RegExp[] = [
 /** Separators that tables, lists and configuration have too. */
 const COMMON = /^(?: \| |\| |\||: )$/;
 const ANY_NUMBERED = /(?:^|\n)(?: {0,8}\d{1,7}(?:[\t→|]| \| )|L?\d{1,7}: )/;
-const HEADER = /^\[svc (\d{1,7}) lines, every fifth numbered\]$/;
+const HEADER = /^\[svc (\d{1,7}) lines, every tenth numbered\]$/;
 
 /** How the numbers of one view are printed. */
-interface Column {
+export interface Column {
   /** What stands before every number. */
   readonly lead: string;
   /** Numbers are padded on the left to so many characters. */
@@ -57,6 +57,24 @@ interface Run {
   /** Numbers of the lines; undefined for a reference. */
   readonly numbers: readonly (number | undefined)[];
   readonly column: Column;
+}
+
+/** How the lines of a run are numbered, one after the other. */
+export interface Numbering {
+  readonly first: number;
+  readonly column: Column;
+}
+
+/** The numbering whose first line begins with exactly `text`; undefined where that is no number of a known format. */
+export function readNumbering(text: string): Numbering | undefined {
+  const read = readNumber(text);
+  if (read === undefined || prefix(read.number, read.column) !== text) return undefined;
+  return { first: read.number, column: read.column };
+}
+
+/** What stands before the line that is `at` lines behind the first, counted from 0. */
+export function numberAt({ first, column }: Numbering, at: number): string {
+  return prefix(first + at, column);
 }
 
 /** The number that a line begins with, in the first format that fits it. */
@@ -88,7 +106,7 @@ export function thinGutter(text: string): string | undefined {
     const numbered = run.numbers.filter((number) => number !== undefined).length;
     const own = lines.slice(run.from, run.to);
     const thins = numbered >= MIN_RUN && isNumberedView(lines, run);
-    if (thins) out.push(`${MARK}${own.length} lines, every fifth numbered]`);
+    if (thins) out.push(`${MARK}${own.length} lines, every tenth numbered]`);
     for (const line of thins ? thin(lines, run) : own) out.push(line);
     thinned ||= thins;
     at = run.to;
@@ -177,17 +195,42 @@ export function fillGutter(text: string): string {
     .join('\n');
 }
 
-/** Length of the line number that each line shows, whole or thinned out; undefined where the text has none. */
-export function numberWidths(lines: readonly string[]): readonly number[] | undefined {
+/** Lines of a text in two parts. */
+export interface SplitLines {
+  /** The lines without the line-number column of a numbered view. */
+  readonly contents: readonly string[];
+  /** What a view prints before each of them, also where we thinned it out; undefined where no line has a number. */
+  readonly prefixes: readonly string[] | undefined;
+}
+
+/** Cuts the line numbers off. */
+export function splitNumbers(lines: readonly string[]): SplitLines {
   const thinned = readThinned(lines);
-  if (thinned !== undefined) return thinned.map(({ digits }) => digits);
-  return lineNumbering(lines) ?? runWidths(lines);
+  if (thinned !== undefined)
+    return {
+      contents: lines.map((line, at) => line.slice(thinned[at]!.digits)),
+      prefixes: thinned.map(({ missing, digits }, at) => missing || lines[at]!.slice(0, digits)),
+    };
+  const widths = numberWidths(lines);
+  if (widths === undefined) return { contents: lines, prefixes: undefined };
+  return {
+    contents: lines.map((line, at) => line.slice(widths[at])),
+    prefixes: lines.map((line, at) => line.slice(0, widths[at])),
+  };
+}
+
+/** Lengths of the line numbers; undefined where the text is no numbered view. */
+function numberWidths(lines: readonly string[]): readonly number[] | undefined {
+  const widths = lineNumbering(lines);
+  const first = widths?.findIndex((width) => width > 0) ?? -1;
+  const separator = first < 0 ? undefined : readNumber(lines[first]!)?.column.separator;
+  // Rows of a table may begin so, and their ids are no line numbers.
+  return separator === undefined || COMMON.test(separator) ? runWidths(lines) : widths;
 }
 
 /** Lines without the line-number column of a numbered view. */
 export function lineContents(lines: readonly string[]): readonly string[] {
-  const widths = numberWidths(lines);
-  return widths === undefined ? lines : lines.map((line, at) => line.slice(widths[at]));
+  return splitNumbers(lines).contents;
 }
 
 /** A numbered view between lines that are none of it, as a harness wraps them. */

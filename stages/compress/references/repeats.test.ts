@@ -34,24 +34,62 @@ test('a near copy is what changed between references', () => {
   assert.is(sent.restore(out.text), changed);
 });
 
-test('copies are recognised through line numbers, and get theirs back', () => {
-  for (const separator of ['\t', '→']) {
+/** How agents print the number before a line. */
+const NUMBERS: Readonly<Record<string, (number: number) => string>> = {
+  'cat -n': (number) => `${String(number).padStart(6)}\t`,
+  'Claude Code': (number) => `${number}\t`,
+  'Claude Code until 2025': (number) => `${String(number).padStart(6)}→`,
+  OpenCode: (number) => `${number}: `,
+  'OpenCode until 2025': (number) => `${String(number).padStart(5, '0')}| `,
+  'Roo Code': (number) => `${String(number).padStart(3)} | `,
+  Codex: (number) => `L${number}: `,
+};
+
+test('copies are recognised through line numbers of any kind, and get theirs back', () => {
+  const source = FILE.map((line, at) => (at % 5 === 0 ? line.trim() : line));
+  for (const [name, number] of Object.entries(NUMBERS)) {
+    const view = (from: number, to: number, first: number): string =>
+      source
+        .slice(from, to)
+        .map((line, at) => number(first + at) + line)
+        .join('\n');
     const sent = new SentLines();
-    sent.add('result 1 (read)', numbered(FILE, 1, separator));
-    const again = numbered(FILE.slice(20, 50), 21, separator);
-    const out = sent.replaceRepeats(again)!;
-    assert.match(out.text, 'numbered from 21');
-    assert.is(sent.restore(out.text), again);
-    const plain = FILE.slice(5, 30).join('\n');
-    assert.is(sent.restore(sent.replaceRepeats(plain)!.text), plain);
+    sent.add('result 1 (read)', view(0, 60, 1));
+    const again = sent.replaceRepeats(view(20, 50, 21))!;
+    assert.is(again.text, '[svc lines 21–50 of result 1 (read) again]', name);
+    assert.is(sent.restore(again.text), view(20, 50, 21), name);
+    const moved = sent.replaceRepeats(view(20, 50, 95))!;
+    assert.match(moved.text, `again, numbered from "${number(95)}"]`, name);
+    assert.is(sent.restore(moved.text), view(20, 50, 95), name);
+    const plain = source.slice(5, 30).join('\n');
+    const bare = sent.replaceRepeats(plain)!;
+    assert.match(bare.text, 'again, without numbers]', name);
+    assert.is(sent.restore(bare.text), plain, name);
   }
+});
+
+test('the lines of a view that begins further down are named with their numbers', () => {
+  const sent = new SentLines();
+  sent.add('result 1 (read)', numbered(FILE.slice(20), 21));
+  const later = numbered(FILE.slice(30, 50), 31);
+  const out = sent.replaceRepeats(later)!;
+  assert.is(out.text, '[svc lines 11–30 of result 1 (read) again, numbered from "    31\t"]');
+  assert.is(sent.restore(out.text), later);
+});
+
+test('what a view showed is named without numbers, also from where they were thinned out', () => {
+  const sent = new SentLines();
+  sent.add('result 1 (read)', thinGutter(numbered(FILE, 1))!);
+  const again = sent.replaceRepeats(numbered(FILE.slice(20, 50), 21))!;
+  assert.is(again.text, '[svc lines 21–50 of result 1 (read) again]');
+  assert.is(sent.restore(again.text), numbered(FILE.slice(20, 50), 21));
 });
 
 test('odd numbering cannot be put in words, so the lines go out', () => {
   const sent = new SentLines();
   sent.add('result 1', FILE.join('\n'));
-  const odd = FILE.map((line, at) => `${at + 1}: ${line}`).join('\n');
-  assert.is(sent.replaceRepeats(odd), undefined);
+  const odd = FILE.map((line, at) => `${at + 1} | ${line}`).join('\n');
+  assert.is(sent.replaceRepeats(odd.replace(/^(\d) /gm, '  $1 ')), undefined);
 });
 
 test('a reference is never longer than the lines, in tokens or in bytes', () => {
@@ -114,7 +152,7 @@ test('a numbered view inside a wrapper is recognised, also after its numbers wer
   sent.add('result 1 (a.ts)', thinGutter(wrapped(numbered(FILE.slice(0, 20), 1)))!);
   const later = wrapped(numbered(FILE.slice(4, 24), 5));
   const out = sent.replaceRepeats(later)!;
-  assert.match(out.text, 'again, numbered from 5]');
+  assert.match(out.text, '[svc lines 7–22 of result 1 (a.ts) again');
   assert.is(out.text.split('\n').length, 8);
   assert.is(sent.restore(out.text), later);
   const thinner = thinGutter(out.text) ?? out.text;
@@ -132,7 +170,7 @@ test('a reference says all once, then a name and a number; all of them lead back
     first.text.split('\n').filter((line) => line.length > 1),
     [
       '[svc lines 1–9 of result 1 (read: a.ts) again]',
-      '[svc result 2 (b.ts:3):5-9]',
+      '[svc result 2 (b.ts:3):5-9, without numbers]',
       '[svc result 1 (read: a.ts):21-30]',
     ],
   );
@@ -140,7 +178,7 @@ test('a reference says all once, then a name and a number; all of them lead back
   sent.introduce(first.labels);
   const view = numbered(other.slice(10, 20), 11, '→');
   const second = sent.replaceRepeats(`${view}\nz`)!;
-  assert.is(second.text, '[svc result 2 (b.ts:3):11-20, numbered from 11 →]\nz');
+  assert.is(second.text, '[svc result 2 (b.ts:3):11-20, numbered from "    11→"]\nz');
   assert.is(sent.restore(second.text), `${view}\nz`);
 });
 

@@ -5,9 +5,15 @@
  * text that went out verbatim is ever referred to, and only text that came earlier.
  */
 import { estimateTokens } from '../../model/tokens.ts';
-import { fillGutter, lineContents, numberWidths } from './gutter.ts';
+import { fillGutter, numberAt, readNumbering, splitNumbers, type SplitLines } from './gutter.ts';
 import { MARK } from '../text/marker.ts';
-import { numbersOfLines, readReference, writeReference, type Words } from './reference.ts';
+import {
+  numbersOfLines,
+  readReference,
+  writeReference,
+  type Numbers,
+  type Words,
+} from './reference.ts';
 
 const MIN_LINES = 3;
 const MIN_TOKENS_SAVED = 5;
@@ -24,6 +30,7 @@ interface EarlierBlock {
   readonly label: string;
   readonly lines: readonly string[];
   readonly numbers: readonly number[];
+  readonly prefixes: SplitLines['prefixes'];
 }
 
 interface Occurrence {
@@ -37,12 +44,16 @@ interface Run {
   readonly label: string;
   /** The number of the first line where it stood before. */
   readonly first: number;
+  /** What stood before the lines of that text, and the index of the first of them in it. */
+  readonly prefixes: SplitLines['prefixes'];
+  readonly line: number;
 }
 
 /** Lines of the text in hand that went out verbatim so far, findable like those of earlier blocks. */
 interface OwnLines {
   readonly lines: readonly string[];
   readonly numbers: readonly number[];
+  readonly prefixes: SplitLines['prefixes'];
   /** Lines whose number is that of the block as it came. */
   readonly named: readonly boolean[];
   readonly verbatim: boolean[];
@@ -99,21 +110,31 @@ export class SentLines {
     const counted = origins ?? numbersOfLines(raw);
     const lines: string[] = [];
     const numbers: number[] = [];
+    const { contents, prefixes: printed } = splitNumbers(raw);
+    const prefixes: string[] = [];
     let last = Number.NaN;
-    lineContents(raw).forEach((content, at) => {
+    contents.forEach((content, at) => {
       const number = raw[at]!.startsWith(MARK) ? Number.NaN : counted[at]!;
       const isContent = !Number.isNaN(number);
       if (lines.length > 0 && (!isContent || number !== last + 1)) {
         lines.push(GAP);
         numbers.push(Number.NaN);
+        prefixes.push('');
       }
       if (isContent) {
         lines.push(content);
         numbers.push(number);
+        prefixes.push(printed?.[at] ?? '');
       }
       last = number;
     });
-    const block = this.blocks.push({ label: cleanLabel(label), lines, numbers }) - 1;
+    const block =
+      this.blocks.push({
+        label: cleanLabel(label),
+        lines,
+        numbers,
+        prefixes: printed === undefined ? undefined : prefixes,
+      }) - 1;
     const hashes = lines.map(hashLine);
     lines.forEach((content, line) => {
       const key = hashes[line]!;
@@ -139,13 +160,13 @@ export class SentLines {
   replaceRepeats(text: string, options: RepeatOptions = {}): Referred | undefined {
     const { before = 0, origins, least = 0, literal = NO_LINES } = options;
     const raw = text.split('\n');
-    const widths = numberWidths(raw);
-    const lines = lineContents(raw);
+    const { contents: lines, prefixes } = splitNumbers(raw);
     const hashes = lines.map(hashLine);
     const numbers = numbersOfLines(raw, before);
     const own: OwnLines = {
       lines,
       numbers,
+      prefixes,
       // A reader counts by the markers: what they do not count right cannot be named.
       named: lines.map((_, at) => origins === undefined || origins[at] === numbers[at]),
       verbatim: lines.map(() => false),
@@ -159,9 +180,9 @@ export class SentLines {
     let alone = true;
     for (let at = 0; at < lines.length;) {
       const found = literal.has(at) ? undefined : this.runAt(own, hashes, at);
-      const run = clipRun(found, widths, literal);
+      const run = clipRun(found, prefixes, literal);
       const words = used.size + this.introduced.size > 0 ? 'named' : 'full';
-      const reference = run === undefined ? undefined : refer(run, words, raw, widths, least);
+      const reference = run === undefined ? undefined : refer(run, words, raw, prefixes, least);
       if (run === undefined || reference === undefined) {
         // A long run that cannot be referred to is passed whole, or each of its lines would search it anew.
         const end = run !== undefined && run.to - at > PASS_LINES ? run.to : at + 1;
@@ -196,15 +217,12 @@ export class SentLines {
     const before = own.lineOf.get(key);
     const length = before === undefined ? 0 : ownRun(own, before, at);
     let best: Run | undefined;
-    if (before !== undefined && length >= MIN_LINES)
-      best = { from: at, to: at + length, label: OWN, first: own.numbers[before]! };
+    if (before !== undefined && length >= MIN_LINES) best = runOf(own, before, at, length);
     for (const occurrence of this.earlier(own, key)) {
       const block = this.blocks[occurrence.block]!;
       const same = sameLines(block.lines, occurrence.line, own.lines, at);
-      if (same >= MIN_LINES && same > (best === undefined ? 0 : best.to - best.from)) {
-        const first = block.numbers[occurrence.line]!;
-        best = { from: at, to: at + same, label: block.label, first };
-      }
+      if (same >= MIN_LINES && same > (best === undefined ? 0 : best.to - best.from))
+        best = runOf(block, occurrence.line, at, same);
     }
     return best;
   }
@@ -219,15 +237,12 @@ export class SentLines {
     const key = hashes[at]!;
     const before = own.long.get(key);
     const length = before === undefined ? 0 : ownRun(own, before, at);
-    if (before !== undefined && length > 0)
-      return { from: at, to: at + length, label: OWN, first: own.numbers[before]! };
+    if (before !== undefined && length > 0) return runOf(own, before, at, length);
     const occurrence = own.options.earlier === false ? undefined : this.long.get(key);
     if (occurrence === undefined) return undefined;
     const block = this.blocks[occurrence.block]!;
     const same = sameLines(block.lines, occurrence.line, own.lines, at);
-    return same === 0
-      ? undefined
-      : { from: at, to: at + same, label: block.label, first: block.numbers[occurrence.line]! };
+    return same === 0 ? undefined : runOf(block, occurrence.line, at, same);
   }
 
   /** The lines that a text with references stands for. */
@@ -241,15 +256,16 @@ export class SentLines {
   private restoreLine(line: string, above: readonly string[]): readonly string[] | undefined {
     const reference = readReference(line);
     if (reference === undefined) return undefined;
-    const { label, from, to, first, separator } = reference;
+    const { label, from, to, numbers } = reference;
     const block =
-      label === OWN
-        ? { lines: lineContents(above), numbers: numbersOfLines(above) }
-        : this.blocks.findLast((known) => known.label === label);
+      label === OWN ? ownBlock(above) : this.blocks.findLast((known) => known.label === label);
     const start = block?.numbers.lastIndexOf(from) ?? -1;
-    const lines = start < 0 ? undefined : block?.lines.slice(start, start + to - from + 1);
-    if (first === undefined || lines === undefined) return lines;
-    return lines.map((content, at) => numberLine(first + at, separator) + content);
+    if (block === undefined || start < 0) return undefined;
+    return block.lines.slice(start, start + to - from + 1).map((content, at) => {
+      if (numbers === 'none') return content;
+      if (numbers !== 'same') return numberAt(numbers, at) + content;
+      return (block.prefixes?.[start + at] ?? '') + content;
+    });
   }
 }
 
@@ -270,16 +286,28 @@ function noteOwn(
 /** How a text names its own lines. */
 const OWN = 'this text';
 
+function ownBlock(above: readonly string[]): Omit<EarlierBlock, 'label'> {
+  const { contents, prefixes } = splitNumbers(above);
+  return { lines: contents, numbers: numbersOfLines(above), prefixes };
+}
+
+/** `count` lines from `at` on that stood in an earlier text, or above in this one, from `line` on. */
+function runOf(source: EarlierBlock | OwnLines, line: number, at: number, count: number): Run {
+  const label = 'label' in source ? source.label : OWN;
+  const { numbers, prefixes } = source;
+  return { from: at, to: at + count, label, first: numbers[line]!, prefixes, line };
+}
+
 /** The reference for a run, or undefined where it would hardly be shorter than the lines, or lose their numbers. */
 function refer(
   run: Run,
   words: Words,
   raw: readonly string[],
-  widths: readonly number[] | undefined,
+  prefixes: SplitLines['prefixes'],
   least: number,
 ): string | undefined {
   const lines = raw.slice(run.from, run.to);
-  const numbers = numbersOf(lines, widths?.slice(run.from, run.to));
+  const numbers = numbersOf(run, prefixes);
   if (numbers === undefined) return undefined;
   const count = run.to - run.from;
   const range = { from: run.first, to: run.first + count - 1 };
@@ -293,17 +321,32 @@ function refer(
     : undefined;
 }
 
+/** How the lines of a run are numbered, which is so for all or for none of them; undefined where that cannot be put in words. */
+function numbersOf(run: Run, prefixes: SplitLines['prefixes']): Numbers | undefined {
+  const places = Array.from({ length: run.to - run.from }, (_, at) => at);
+  const here = (at: number): string => prefixes?.[run.from + at] ?? '';
+  const there = (at: number): string => run.prefixes?.[run.line + at] ?? '';
+  if (here(0) === '') return places.every((at) => there(at) === '') ? 'same' : 'none';
+  const numbering = readNumbering(here(0));
+  if (numbering === undefined) return undefined;
+  // Where a view begins further down, its numbers are not those of the lines that a reference counts.
+  if (numbering.first === run.first && places.every((at) => here(at) === there(at))) return 'same';
+  return places.every((at) => here(at) === numberAt(numbering, at))
+    ? { first: here(0) }
+    : undefined;
+}
+
 /**
  * The part of a run that is numbered throughout, or not at all, as only that can be put in
  * one reference, and that ends before a line that must stay.
  */
 function clipRun(
   run: Run | undefined,
-  widths: readonly number[] | undefined,
+  prefixes: SplitLines['prefixes'],
   literal: ReadonlySet<number>,
 ): Run | undefined {
   if (run === undefined) return undefined;
-  const isNumbered = (at: number): boolean => widths !== undefined && widths[at] !== 0;
+  const isNumbered = (at: number): boolean => prefixes !== undefined && prefixes[at] !== '';
   const numbered = isNumbered(run.from);
   let to = run.from + 1;
   while (to < run.to && isNumbered(to) === numbered && !literal.has(to)) to++;
@@ -328,25 +371,6 @@ function sameLines(a: readonly string[], atA: number, b: readonly string[], atB:
   let length = 0;
   while (atB + length < b.length && a[atA + length] === b[atB + length]) length++;
   return length;
-}
-
-/** How the lines are numbered, in words; '' where they are not; undefined where that cannot be put in words. */
-function numbersOf(
-  lines: readonly string[],
-  widths: readonly number[] | undefined,
-): string | undefined {
-  if (widths === undefined || widths.every((width) => width === 0)) return '';
-  const first = Number.parseInt(lines[0]!.slice(0, widths[0]), 10);
-  const arrow = lines[0]!.slice(0, widths[0]).endsWith('→');
-  const steady = lines.every(
-    (line, at) => line.slice(0, widths[at]) === numberLine(first + at, arrow ? '→' : '\t'),
-  );
-  return steady ? `, numbered from ${first}${arrow ? ' →' : ''}` : undefined;
-}
-
-/** A line number as `cat -n` and the file viewers of agents print it. */
-function numberLine(number: number, separator: string): string {
-  return `${String(number).padStart(6)}${separator}`;
 }
 
 function cleanLabel(label: string): string {
