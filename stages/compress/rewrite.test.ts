@@ -89,6 +89,18 @@ test('how a command ended stays to the letter, whatever a rule drops', () => {
   assert.equal(by, ['careless'], 'it was the check that held it');
 });
 
+test('names that a search printed have no end that must stay', () => {
+  const names = times(40, (at) => `packages/core/src/part-${at % 7}/file-${at}.ts`);
+  for (const command of [
+    'find packages -name "*.ts" | grep -E "src" | sort',
+    'grep -rl foo packages | head -40',
+    'git grep -l foo',
+  ])
+    assert.equal(builtIn.apply(names.join('\n'), ran(command)).by, ['listing'], command);
+  const copied = builtIn.apply(names.join('\n'), ran('make install'));
+  assert.equal(copied.by, [], 'what other programs print may end with what matters');
+});
+
 test('a rule that throws, grows a text or leaves nothing of it changes nothing', () => {
   const applied = (apply: Apply): Applied =>
     rewrite([rule('own', { class: ['log'] }, { apply, endings: 'own' })]).apply(

@@ -70,6 +70,9 @@ export interface Rewriter {
   readonly apply: (text: string, context: ApplyContext) => Applied;
 }
 
+/** Who searches may get names, as of `grep -l` or `find | grep`; neither has an end that shows how it went. */
+const FACTS: ReadonlySet<TextClass | undefined> = new Set(['grep', 'listing']);
+
 /** How often an unmarked result is looked at again; two rounds have always sufficed. */
 const MAX_ROUNDS = 4;
 
@@ -118,7 +121,9 @@ function applyOnce(text: string, context: ApplyContext, rules: readonly Rule[]):
   const first = linesBefore + lineBreaks(prefix);
   const total = linesBefore + lineBreaks(text) + 1 + linesAfter;
   const isPrinted = hints.command !== undefined && classification.file !== true;
-  const isExpected = expectFrom(hints).kind === classification.kind;
+  const expected = expectFrom(hints).kind;
+  const isExpected =
+    expected === classification.kind || (FACTS.has(expected) && FACTS.has(classification.kind));
   const mustKeepEnding = ({ endings = 'checked' }: Rule): boolean =>
     isPrinted && endings !== 'own' && !(endings === 'checked-unless-expected' && isExpected);
   const run = (some: readonly Rule[]): Outcome =>

@@ -1,9 +1,16 @@
-/** Rows of `ls -l`: mode, links, owner and group get a letter, so do dates; padding is computed again. */
+/**
+ * Rows of `ls -l`: mode, owner and group get a letter, so do dates; padding is computed again.
+ * A number behind a letter is that of links, where a row has another than most of its kind.
+ */
 
+/** Modes, links, owner, group, size, time or year, name; as GNU and BSD print them, in any locale. */
 const ROW =
-  /^([bcdlps-][rwxsStT-]{9}[+@.]?)( +)(\d+) (\S+)( +)(\S+)( +)(\d+) (\w{3} [ \d]\d [ \d:]\d{4}|\w{3} [ \d]\d \d\d:\d\d|\d{4}-\d\d-\d\d \d\d:\d\d) (.+)$/s;
+  /^([bcdlps-][rwxsStT-]{9}[+@.]?)( +\d+) (\S+ +\S+)( +)(\d[\d.,]*[KMGTPE]?i?B?) ( ?(?:[\p{L}\d.-]{1,12} +){1,2}?(?:\d\d:\d\d(?::\d\d(?:\.\d{1,9})?(?: [+-]?\d{4})?)?|\d{4})) (.+)$/su;
+const SHORT = /^([a-z])(\d*)([A-Z]?) (\S+) (.+)$/s;
 const KIND_LETTERS = 'abcdefghijklmnopqrstuvwxyz';
 const DATE_LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ';
+/** How wide the columns are that are padded: mode with links, group with size. */
+const WIDTHS = /^widths (\d+) (\d+)$/;
 
 /** Rows in short form, and the legend that their letters refer to. */
 export interface ShortRows {
@@ -12,65 +19,95 @@ export interface ShortRows {
 }
 
 interface Row {
-  readonly kind: string;
+  readonly kind: Kind;
+  readonly links: string;
   readonly size: string;
   readonly date: string;
   readonly name: string;
+  /** Lengths of the columns, in characters. */
+  readonly modeWidth: number;
+  readonly sizeWidth: number;
 }
+
+/** `-rw-r--r--` and `me staff`, with the blanks between owner and group. */
+type Kind = `${string}\t${string}`;
 
 /** Short rows, or undefined where the lines are no `ls -l` or use more than 26 kinds of owner and mode. */
 export function shortenRows(lines: readonly string[]): ShortRows | undefined {
-  const matches = lines.map((line) => (line.length < 500 ? ROW.exec(line) : null));
-  const found = matches.filter((match) => match !== null);
+  const rows = lines.map((line) => (line.length < 500 ? toRow(ROW.exec(line)) : undefined));
+  const found = rows.filter((row) => row !== undefined);
   if (found.length < 3) return undefined;
-  const rows = matches.map((match) => (match === null ? undefined : toRow(match)));
-  const kinds = distinct(rows, (row) => row.kind, 1);
-  const dates = distinct(rows, (row) => row.date, 3).slice(0, DATE_LETTERS.length);
+  const kinds = [...countsOf(found.map((row) => row.kind)).keys()];
+  const dates = [...countsOf(found.map((row) => row.date))]
+    .flatMap(([date, count]) => (count < 3 ? [] : [date]))
+    .slice(0, DATE_LETTERS.length);
   if (kinds.length > KIND_LETTERS.length) return undefined;
+  const usual = kinds.map((kind) =>
+    mostOf(found.flatMap((row) => (row.kind === kind ? [row.links] : []))),
+  );
   const short = rows.map((row, at) => {
     if (row === undefined) return `\t${lines[at]!}`;
-    const letter = KIND_LETTERS[kinds.indexOf(row.kind)]!;
-    const known = dates.indexOf(row.date);
-    return known < 0
-      ? `${letter} ${row.size} ${row.date} ${row.name}`
-      : `${letter}${DATE_LETTERS[known]} ${row.size} ${row.name}`;
+    const kind = kinds.indexOf(row.kind);
+    const links = row.links === usual[kind] ? '' : row.links;
+    const date = dates.indexOf(row.date);
+    const start = `${KIND_LETTERS[kind]!}${links}${DATE_LETTERS[date] ?? ''} ${row.size}`;
+    return date < 0 ? `${start} ${row.date} ${row.name}` : `${start} ${row.name}`;
   });
+  const other = found.find((row) => row.links !== usual[kinds.indexOf(row.kind)]);
+  const letter = KIND_LETTERS[other === undefined ? 0 : kinds.indexOf(other.kind)]!;
   const legend = [
-    ...kinds.map((kind, at) => `${KIND_LETTERS[at]}=${kind}`),
+    ...kinds.map((kind, at) => `${KIND_LETTERS[at]}=${kind.replace('\t', ` ${usual[at]} `)}`),
     ...dates.map((date, at) => `${DATE_LETTERS[at]}=${date}`),
-    `width ${Math.max(...found.map((match) => match[8]!.length))}`,
+    ...(other === undefined ? [] : [`${letter}${other.links}=${letter} with ${other.links} links`]),
+    `widths ${found[0]!.modeWidth} ${found[0]!.sizeWidth}`,
   ];
   return { legend: legend.join(', '), lines: short };
 }
 
-/** What a row is made of; the kind keeps its own padding, so that none has to be computed for it. */
-function toRow(match: RegExpExecArray): Row {
-  const [, mode, gap, links, owner, ownerGap, group] = match;
-  const kind = `${mode}${gap}${links} ${owner}${ownerGap}${group}`;
-  return { kind, size: match[8]!, date: match[9]!, name: match[10]! };
+function toRow(match: RegExpExecArray | null): Row | undefined {
+  if (match === null) return undefined;
+  const [, mode = '', links = '', owners = '', gap = '', size = '', date = '', name = ''] = match;
+  return {
+    kind: `${mode}\t${owners}`,
+    links: links.trim(),
+    size,
+    date,
+    name,
+    modeWidth: mode.length + links.length,
+    sizeWidth: groupOf(owners).length + gap.length + size.length,
+  };
 }
 
-function distinct(
-  rows: readonly (Row | undefined)[],
-  of: (row: Row) => string,
-  atLeast: number,
-): string[] {
-  const counts = new Map<string, number>();
-  for (const row of rows)
-    if (row !== undefined) counts.set(of(row), (counts.get(of(row)) ?? 0) + 1);
-  return [...counts].filter(([, count]) => count >= atLeast).map(([value]) => value);
+const groupOf = (owners: string): string => owners.slice(owners.lastIndexOf(' ') + 1);
+
+function countsOf<T>(values: readonly T[]): ReadonlyMap<T, number> {
+  const counts = new Map<T, number>();
+  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
+  return counts;
+}
+
+function mostOf(values: readonly string[]): string {
+  const [most] = [...countsOf(values)].toSorted(([, one], [, other]) => other - one);
+  return most![0];
 }
 
 /** The rows that `shortenRows` was given; wrong where padding was irregular, which the caller checks. */
 export function widenRows(legend: string, lines: readonly string[]): string[] {
   const entries = legend.split(', ');
-  const width = Number(entries.pop()?.slice('width '.length));
-  const meaning = new Map(entries.map((entry) => [entry[0]!, entry.slice(2)]));
+  const [, modeWidth, sizeWidth] = WIDTHS.exec(entries.pop() ?? '') ?? [];
+  const meaning = new Map(
+    entries.map((entry) => [
+      entry.slice(0, entry.indexOf('=')),
+      entry.slice(entry.indexOf('=') + 1),
+    ]),
+  );
   return lines.map((line) => {
-    const row = /^([a-z])([A-Z]?) (\d+) (.+)$/s.exec(line);
-    const kind = row === null ? undefined : meaning.get(row[1]!);
-    if (row === null || kind === undefined) return line.slice(1);
-    const date = row[2] === '' ? '' : `${meaning.get(row[2]!)} `;
-    return `${kind} ${row[3]!.padStart(width)} ${date}${row[4]}`;
+    const [, letter = '', links, dateLetter = '', size = '', rest = ''] = SHORT.exec(line) ?? [];
+    const [, mode, usual, owners] = /^(\S+) (\d+) (.+)$/s.exec(meaning.get(letter) ?? '') ?? [];
+    if (mode === undefined || owners === undefined) return line.slice(1);
+    const number = (links || usual)!.padStart(Number(modeWidth) - mode.length);
+    const padded = size.padStart(Number(sizeWidth) - groupOf(owners).length);
+    const date = dateLetter === '' ? '' : `${meaning.get(dateLetter)} `;
+    return `${mode}${number} ${owners}${padded} ${date}${rest}`;
   });
 }
