@@ -12,7 +12,7 @@ import type { Apply } from '../rule.ts';
 import { braceRows, namesOf } from '../listing/names.ts';
 import { MARK } from '../text/marker.ts';
 
-const GREP_HEADER = `${MARK}hits by file, complete: "dir/" and then file names, each with its lines; "= names" have the next line`;
+const GREP_HEADER = `${MARK}hits under their directory/ and file, complete`;
 
 /** The separator between path and number, and number and text: `:` for a hit, `-` for context. */
 const HIT = /^((?:[^:\n]{1,300}?))([:-])(\d{1,7})\2(.*)$/s;
@@ -30,8 +30,10 @@ export const groupGrep: Apply = (text) => {
   const hits = readHits(lines);
   if (hits === undefined) return undefined;
   const root = sharedRoot(hits);
-  const header = root === '' ? `${GREP_HEADER}]` : `${GREP_HEADER}; all below ${root}]`;
-  const out = `${header}\n${print(lines, hits, root).join('\n')}`;
+  const rows = print(lines, hits, root);
+  const same = rows.some((row) => row.startsWith(SAME)) ? '; "= names" have the next line' : '';
+  const header = `${GREP_HEADER}${same}${root === '' ? '' : `; all below ${root}`}]`;
+  const out = `${header}\n${rows.join('\n')}`;
   if (out.length >= text.length || ungroupGrep(out) !== text) return undefined;
   return { text: out, removed: [] };
 };

@@ -9,8 +9,8 @@ import { foldSections, unfoldSections } from './sections.ts';
 import { foldPaths, unfoldPaths } from './tree.ts';
 import { MARK } from '../text/marker.ts';
 
-const NAMES_HEADER = `${MARK}listing, complete: "dir/<tab>" holds the indented lines below it; a{b,c}d = abd and acd; names split by blanks]`;
-const TREE_HEADER = `${MARK}ls -R, complete: "dir: names" under the directory that it is in; a{b,c}d = abd and acd]`;
+const NAMES_HEADER = `${MARK}listing, complete`;
+const TREE_HEADER = `${MARK}ls -R, complete: "dir: names" under the directory that it is in`;
 const ROWS_HEADER = `${MARK}ls -l, complete: `;
 
 /** Shortens the output of ls, find, tree and the like. */
@@ -31,19 +31,28 @@ function foldRows(lines: readonly string[]): string | undefined {
 
 function foldTree(lines: readonly string[]): string | undefined {
   const tree = foldSections(lines);
-  return tree && `${TREE_HEADER}\n${tree.join('\n')}`;
+  return tree && `${TREE_HEADER}${bracesIn(tree)}]\n${tree.join('\n')}`;
 }
 
 function foldNames(lines: readonly string[]): string {
-  return `${NAMES_HEADER}\n${foldPaths(lines).join('\n')}`;
+  const rows = foldPaths(lines);
+  const inner = rows.some((row) => row.endsWith('\t'))
+    ? '; indented names are in the dir/ above'
+    : '';
+  return `${NAMES_HEADER}${inner}${bracesIn(rows)}]\n${rows.join('\n')}`;
+}
+
+/** How to read what stands in braces, where something does. */
+function bracesIn(rows: readonly string[]): string {
+  return rows.some((row) => row.includes('{')) ? '; a{b,c}d = abd acd' : '';
 }
 
 /** The listing that a folded one stands for; undefined where the text is not ours. */
 export function unfoldListing(text: string): string | undefined {
   const [header, ...lines] = text.split('\n');
   if (header === undefined) return undefined;
-  if (header === TREE_HEADER) return unfoldSections(lines).join('\n');
-  if (header === NAMES_HEADER) return unfoldPaths(lines).join('\n');
+  if (header.startsWith(TREE_HEADER)) return unfoldSections(lines).join('\n');
+  if (header.startsWith(NAMES_HEADER)) return unfoldPaths(lines).join('\n');
   if (!header.startsWith(ROWS_HEADER)) return undefined;
   return widenRows(header.slice(ROWS_HEADER.length, -1), lines).join('\n');
 }
