@@ -62,7 +62,7 @@ class PreviewFile extends Command<CliContext> {
   async execute() {
     const { context } = this;
     const preview = await this.preview();
-    const last = preview.blocks.length - 1;
+    const last = preview.blocks.at(-1)?.index ?? 0;
     const visible = this.show === undefined ? undefined : toWhole(this.show, '--show', 0, last);
     const view = await import('../preview/preview.ts');
     if (this.json) {
@@ -115,7 +115,7 @@ class PreviewFile extends Command<CliContext> {
 
   private async showBlock(preview: Preview, visible: number): Promise<void> {
     const { context } = this;
-    const block = preview.blocks[visible];
+    const block = preview.blocks.find(({ index }) => index === visible);
     if (block === undefined) return;
     const { lineDiff } = await import('../preview/line-diff.ts');
     const colors = colorsFor(context.stdout, context.env);

@@ -149,6 +149,45 @@ test('the threshold of the configuration holds for requests', async () => {
   place.dispose();
 });
 
+test('definitions of tools that the configuration trims count, each in a row of its own', async () => {
+  const place = makePlace();
+  const properties = { pattern: { title: 'Pattern', type: 'string' } };
+  const tools = ['Grep', 'Glob'].map((name) => ({
+    name,
+    description: 'Looks for it.  In files.',
+    input_schema: { type: 'object', properties, required: [] },
+  }));
+  const file = write(place, 'request.json', { ...BODIES.messages, tools });
+  const args = ['preview', file, '--threshold', '0'];
+  const off = await printed(place, file, '--threshold', '0');
+  assert.equal(
+    off.blocks.map(({ index }) => index),
+    [0, 1, 2],
+  );
+  write(place, 'proxy.yaml', 'compression:\n  tools: trim\n');
+  const { blocks, total } = await printed(place, file, '--threshold', '0');
+  assert.equal(
+    blocks.map(({ index, changed }) => [index, changed]),
+    [
+      [-1, true],
+      [-2, true],
+      [0, false],
+      [1, false],
+      [2, true],
+    ],
+  );
+  const [first, second] = blocks.map(({ tokens }) => tokens);
+  assert.ok(first!.saved > 5);
+  assert.is(total.saved, off.total.saved + first!.saved + second!.saved);
+  const { stdout } = await run(place, [...args, '--show', '2']);
+  assert.match(stdout, /– +definition of Grep +– .*tool-trim/);
+  assert.match(stdout, /as a messages request for claude-fixture-1: 3 blocks/);
+  assert.match(stdout, /\[svc hits/);
+  const strict = await printed(place, file, '--threshold', '0', '--mode', 'strict');
+  assert.is(strict.total.saved, 0);
+  place.dispose();
+});
+
 test('people get a table, the totals and the lines', async () => {
   const place = makePlace();
   const file = write(place, 'request.json', BODIES.messages);

@@ -1,7 +1,7 @@
 /** An estimate over session files, as tables with what it could not know, and as JSON. */
 import type { EstimateReport } from '../../server/estimate/estimate.ts';
 import type { SessionGroup } from '../../server/estimate/sums.ts';
-import type { JobOptions } from '../../stages/compress/worker/job.ts';
+import type { DryOptions } from '../../stages/compress/dry-run.ts';
 import { toUsd } from '../../stages/ledger/figures.ts';
 import type { CliContext } from '../context.ts';
 import { colorsFor, counted, dollars, figure, percent, print } from '../screen/output.ts';
@@ -24,7 +24,7 @@ const HEADER = [
 export async function printEstimate(
   context: CliContext,
   report: EstimateReport,
-  options: JobOptions,
+  options: DryOptions,
 ): Promise<void> {
   const colors = colorsFor(context.stdout, context.env);
   noteFailed(context, report.failed);
@@ -64,10 +64,18 @@ function shareOf(part: number, whole: number): number | null {
   return whole === 0 ? null : part / whole;
 }
 
-function knownOf({ files, left, unreadLines }: EstimateReport, { mode }: JobOptions): string[] {
+function knownOf(
+  { files, left, unreadLines }: EstimateReport,
+  { mode, tools = 'off' }: DryOptions,
+): string[] {
   return [
     `${counted(files, 'file')} read, compressed as a proxy would in mode ${mode}; nothing was sent and nothing written. Median and range are of the share of its input cost that a session saves.`,
     'Input tokens are what providers counted, with system prompt and tools, and so is what was read from their caches or written to them; a saving counts at the price of its place. Saved tokens are counted by a public tokenizer.',
+    ...(tools === 'trim'
+      ? [
+          'Definitions of tools count as compression.tools: trim writes them, where a file holds them.',
+        ]
+      : []),
     ...(left > 0
       ? [`${counted(left, 'older file')} not read: the time was up (--seconds allows more).`]
       : []),
@@ -100,10 +108,11 @@ function notKnown({ groups, conversations, whole }: EstimateReport): string[] {
   ];
 }
 
-export function estimateJson(report: EstimateReport, { mode }: JobOptions) {
+export function estimateJson(report: EstimateReport, { mode, tools = 'off' }: DryOptions) {
   const { groups, failed, files, left, unreadLines, conversations, whole } = report;
   return {
     mode,
+    tools,
     files,
     files_failed: failed,
     files_left: left,

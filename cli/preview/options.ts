@@ -1,12 +1,12 @@
 /** What a proxy of this configuration would compress a new conversation with. */
 import { join } from 'node:path';
 import type { Config } from '../../server/config/config.ts';
-import type { JobOptions } from '../../stages/compress/worker/job.ts';
+import type { DryOptions } from '../../stages/compress/dry-run.ts';
 import type { CliContext } from '../context.ts';
 import { note } from '../screen/output.ts';
 
 /** With its recipes, and with what was learned and applied. */
-export async function jobOptions(config: Config, context: CliContext): Promise<JobOptions> {
+export async function jobOptions(config: Config, context: CliContext): Promise<DryOptions> {
   const [{ configuredPlugins }, { loadRecipes }, { openLearned }] = await Promise.all([
     import('../../server/generation/configured-plugins.ts'),
     import('../../server/recipes/recipes.ts'),
@@ -20,6 +20,7 @@ export async function jobOptions(config: Config, context: CliContext): Promise<J
     thresholdTokens,
     userProse,
     longResultsTokens,
+    tools,
   } = config.compression;
   const plugins = await configuredPlugins(config, context.clock);
   const recipes = await loadRecipes(config.compression.recipes, plugins);
@@ -35,6 +36,7 @@ export async function jobOptions(config: Config, context: CliContext): Promise<J
     thresholdTokens,
     userProse,
     longResultsTokens,
+    tools,
     ...(recipes !== undefined && { recipes }),
     ...(learned.applied === undefined ? {} : { applied: learned.applied }),
   };

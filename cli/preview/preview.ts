@@ -1,8 +1,7 @@
 /** `svc preview`: what compression would do to a file, and how that is shown. */
 import type { Mode } from '../../stages/compress/rule.ts';
 import { dryRun } from '../../stages/compress/dry-run.ts';
-import type { DryBlock } from '../../stages/compress/dry-run.ts';
-import type { JobOptions } from '../../stages/compress/worker/job.ts';
+import type { DryBlock, DryOptions } from '../../stages/compress/dry-run.ts';
 import { counted } from '../screen/output.ts';
 import type { Colors } from '../screen/output.ts';
 import { createCounter, percentSaved, sumOf } from './counted.ts';
@@ -30,14 +29,14 @@ export interface Preview {
 /** Runs the compression of `file` and counts its tokens as `countAs` does, else as its own model. */
 export async function previewOf(
   file: RequestFile,
-  options: JobOptions,
+  options: DryOptions,
   countAs?: string,
 ): Promise<Preview> {
   const counter = await createCounter(countAs ?? file.model);
   const whole = await dryRun(file.request, options);
   // Around a file that is no request, the rest of the conversation is ours and of no interest.
   const dry = file.as === 'text' ? whole.slice(-1).map((one) => ({ ...one, index: 0 })) : whole;
-  const blocks = dry.map((block) => ({ ...block, tokens: counter.count(block) }));
+  const blocks = dry.map((block) => ({ ...block, tokens: counter.count(block.wire ?? block) }));
   return {
     as: file.as,
     tool: file.tool?.words ?? null,
@@ -81,11 +80,12 @@ export function previewJson(preview: Preview, file: string, index: number | unde
 export function previewHeading(preview: Preview, file: string, colors: Colors): string {
   const { as, tool, model, mode, blocks, thresholdTokens, tokenizer } = preview;
   const what = as === 'text' ? `the result of ${tool}` : `a ${as} request`;
+  const own = blocks.filter(({ index }) => index >= 0);
   const whose = model === null ? '' : ` for ${model}`;
   const from =
     thresholdTokens > 0 ? `, from ${thresholdTokens.toLocaleString('en-US')} tokens on` : '';
   return (
-    `${colors.bold(file)} as ${what}${whose}: ${counted(blocks.length, 'block')}, mode ${mode}${from}` +
+    `${colors.bold(file)} as ${what}${whose}: ${counted(own.length, 'block')}, mode ${mode}${from}` +
     colors.dim(`, tokens counted by ${tokenizer}`)
   );
 }
@@ -97,7 +97,7 @@ export function previewRows(preview: Preview, all: boolean, colors: Colors): str
   return preview.blocks
     .filter((block) => all || wasLookedAt(block))
     .map((block) => [
-      String(block.index),
+      block.index < 0 ? '–' : String(block.index),
       preview.as === 'text' ? 'the file' : blockWords(block.kind, block.role, block.toolName),
       block.textClass ?? '–',
       block.tokens.before.toLocaleString('en-US'),

@@ -27,6 +27,7 @@ export function reasonWords(reason: string): string {
 
 /** What a block is: whose result, or who wrote it. */
 export function blockWords(kind: string, role: string, toolName: string | null): string {
+  if (kind === 'tool_definition') return `definition of ${toolName}`;
   if (kind === 'tool_result') return toolName === null ? 'tool result' : `result of ${toolName}`;
   if (kind === 'text') return role === 'user' ? 'user text' : `${role} text`;
   return kind.replaceAll('_', ' ');

@@ -7,9 +7,10 @@
 import { toConversationBlocks } from '../../stages/compress/conversation/blocks.ts';
 import { withParts } from '../../stages/compress/long/decide.ts';
 import { mayForget } from '../../stages/compress/may-forget.ts';
+import type { DryOptions } from '../../stages/compress/dry-run.ts';
 import { leftForBlocks } from '../../stages/compress/threshold.ts';
+import { createToolTrimmer } from '../../stages/compress/tools/trim.ts';
 import type { ConversationCompressor } from '../../stages/compress/worker/conversation-compressor.ts';
-import type { JobOptions } from '../../stages/compress/worker/job.ts';
 import type { Prices } from '../../stages/ledger/prices.ts';
 import type { CountTokens } from '../../stages/model/count-tokens.ts';
 import { totalInputTokens } from '../../stages/model/usage.ts';
@@ -45,12 +46,18 @@ export const NO_REQUESTS: Estimate = {
 
 export interface EstimateOptions {
   readonly compressor: ConversationCompressor;
-  readonly options: JobOptions;
+  readonly options: DryOptions;
   readonly prices: Prices;
   /** For the prices of requests whose time is not known. */
   readonly nowMs: number;
   /** Counts as the model of that name does, as near as public tokenizers come. */
   readonly counterFor: (model: string) => Promise<CountTokens>;
+}
+
+/** What stands in front of every request, in tokens: definitions of tools that go out shorter. */
+interface Front {
+  readonly tokens: number;
+  readonly saved: number;
 }
 
 /** A block of a conversation, in tokens. */
@@ -67,6 +74,7 @@ export async function estimateConversation(
 ): Promise<Estimate> {
   const { requests } = conversation;
   const blocks = await sizedBlocks(conversation, options);
+  const front = await trimmedTools(conversation, options);
   const provider = providerOf(conversation);
   const sums = { ...NO_REQUESTS, requests: requests.length };
   for (const request of requests) {
@@ -76,7 +84,8 @@ export async function estimateConversation(
       continue;
     }
     const usage = { ...request.usage, outputTokens: null };
-    const smaller = withoutHeld(usage, total, heldBy(request, blocks));
+    const tools = front.saved === 0 ? [] : [{ ...front, fromEnd: total }];
+    const smaller = withoutHeld(usage, total, [...tools, ...heldBy(request, blocks)]);
     sums.inputTokens += total;
     sums.savedTokens += total - (totalInputTokens(smaller) ?? 0);
     const cost = (of: Usage): number | null =>
@@ -91,15 +100,37 @@ export async function estimateConversation(
   return { ...sums, savedTokens: Math.round(sums.savedTokens) };
 }
 
+async function trimmedTools(
+  conversation: Conversation,
+  { options, counterFor }: EstimateOptions,
+): Promise<Front> {
+  const front = { tokens: 0, saved: 0 };
+  if (options.tools !== 'trim' || options.mode === 'strict') return front;
+  const body = bodyOf(conversation, mostItems(conversation));
+  const request = asRequest(conversation.dialect, body, JSON.stringify(body));
+  const count = await counterFor(modelOf(conversation));
+  for (const { before, after } of createToolTrimmer()(request).changed) {
+    const tokens = count(before);
+    front.tokens += tokens;
+    front.saved += Math.max(0, tokens - count(after));
+  }
+  return front;
+}
+
+const mostItems = ({ requests }: Conversation): number =>
+  Math.max(...requests.map(({ items }) => items));
+
+const modelOf = ({ requests }: Conversation): string =>
+  requests.find(({ model }) => model !== null)?.model ?? '';
+
 /** Every block of the whole conversation. Texts that stay are estimated, changed ones are counted. */
 async function sizedBlocks(
   conversation: Conversation,
-  { compressor, options, counterFor }: EstimateOptions,
+  { compressor, options: settings, counterFor }: EstimateOptions,
 ): Promise<readonly Sized[]> {
-  const { requests, dialect } = conversation;
-  const most = Math.max(...requests.map(({ items }) => items));
-  const body = bodyOf(conversation, most);
-  const request = asRequest(dialect, body);
+  const { tools: _, ...options } = settings;
+  const body = bodyOf(conversation, mostItems(conversation));
+  const request = asRequest(conversation.dialect, body);
   const blocks = request.original.blocks();
   const forgets = mayForget(body);
   const { blocks: parted } = withParts(toConversationBlocks(request), {
@@ -114,7 +145,7 @@ async function sizedBlocks(
     blocks: parted,
     options: { ...options, thresholdTokens, forgets },
   });
-  const count = await counterFor(requests.find(({ model }) => model !== null)?.model ?? '');
+  const count = await counterFor(modelOf(conversation));
   const changed = outcomes.flatMap(({ index, text, tokensBefore }) => {
     if (text === undefined) return [];
     const before = count(blocks[index]!.text);

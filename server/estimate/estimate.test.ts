@@ -103,6 +103,36 @@ test('the tokens that are saved are those that a proxy leaves out of the same re
   }
 });
 
+test('definitions of tools count as a proxy writes them, where that is on', async () => {
+  const title = (line: string): string =>
+    line.replaceAll('{"type":"string"}', '{"title":"Command","type":"string"}');
+  const lines = claudeCodeLines({ isSent: true }).map(title);
+  const [conversation] = readSessionText(lines.join('\n'))!.conversations;
+  const count = await loadTokenCounter('claude');
+  const sizeOf = (body: unknown): number =>
+    (body as { tools: { description: string; input_schema: unknown }[] }).tools
+      .map((tool) => count(`${tool.description}\n${JSON.stringify(tool.input_schema)}`))
+      .reduce((sum, tokens) => sum + tokens);
+  let left = 0;
+  await withProxy({ yaml: 'compression:\n  tools: trim\n' }, async (t) => {
+    for (const { items } of conversation!.requests) {
+      const body = bodyOf(conversation!, items);
+      await exchange(t.proxy.port, { path: '/v1/messages', body: json(body) });
+      left += sizeOf(body) - sizeOf(JSON.parse(t.upstream.requests.at(-1)!.body.toString()));
+    }
+  });
+  assert.ok(left > 20, `${left} tokens`);
+  const saved = async (tools: 'off' | 'trim', mode: 'hybrid' | 'strict' = 'hybrid') => {
+    const { groups } = await estimated(
+      { 'a.jsonl': lines },
+      { options: { ...OPTIONS, mode, tools } },
+    );
+    return groups[0]!.savedTokens;
+  };
+  assert.is((await saved('trim')) - (await saved('off')), left);
+  assert.is(await saved('trim', 'strict'), 0);
+});
+
 test('a saving is worth what its place in the request cost: written when it is new, read when it is old', async () => {
   const { groups } = await estimated({ 'a.jsonl': claudeCodeLines() });
   const [all] = groups;

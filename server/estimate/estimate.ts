@@ -1,6 +1,6 @@
 /** What svc would have saved on the sessions in some folders. */
 import { createConversationCompressor } from '../../stages/compress/worker/conversation-compressor.ts';
-import type { JobOptions } from '../../stages/compress/worker/job.ts';
+import type { DryOptions } from '../../stages/compress/dry-run.ts';
 import type { Prices } from '../../stages/ledger/prices.ts';
 import { readFolders } from '../sessions/read-folders.ts';
 import type { FoldersJob, FoldersRead } from '../sessions/read-folders.ts';
@@ -11,7 +11,7 @@ import { createSums } from './sums.ts';
 import type { SessionGroup } from './sums.ts';
 
 export interface EstimateJob extends FoldersJob {
-  readonly options: JobOptions;
+  readonly options: DryOptions;
   readonly prices: Prices;
 }
 

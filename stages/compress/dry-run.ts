@@ -3,12 +3,18 @@ import type { ProxyRequest } from '../model/request.ts';
 import { createConversationCompressor } from './worker/conversation-compressor.ts';
 import { toConversationBlocks } from './conversation/blocks.ts';
 import type { JobOptions } from './worker/job.ts';
+import type { PinOptions } from './pin.ts';
 import { withParts } from './long/decide.ts';
 import { mayForget } from './may-forget.ts';
 import { leftForBlocks } from './threshold.ts';
+import { createToolTrimmer } from './tools/trim.ts';
+
+/** What a new conversation is compressed with, and what is done to its definitions of tools. */
+export type DryOptions = JobOptions & Pick<PinOptions, 'tools'>;
 
 /** One block of the request with what would go out for it. */
 export interface DryBlock {
+  /** Below 0 for a definition of a tool, which stands before all blocks. */
   readonly index: number;
   readonly role: string;
   readonly kind: string;
@@ -22,15 +28,20 @@ export interface DryBlock {
   readonly changed: boolean;
   readonly before: string;
   readonly after: string;
+  /** Both without the layout, of a definition: what stands in the request. */
+  readonly wire?: { readonly before: string; readonly after: string };
   /** By the fixed estimator, which decides. */
   readonly tokensBefore: number;
   readonly tokensAfter: number;
 }
 
-/** Runs the code that a proxy runs, as for the first request of a conversation. */
+/**
+ * Runs the code that a proxy runs, as for the first request of a conversation. Definitions of
+ * tools come first, and only those that would change.
+ */
 export async function dryRun(
   request: ProxyRequest,
-  options: JobOptions,
+  { tools, ...options }: DryOptions,
 ): Promise<readonly DryBlock[]> {
   const blocks = request.original.blocks();
   const forgets = mayForget(request.original.json);
@@ -48,7 +59,8 @@ export async function dryRun(
       forgets,
     },
   });
-  return outcomes.flatMap((outcome) => {
+  const trimmed = tools === 'trim' && options.mode !== 'strict' ? trimmedIn(request) : [];
+  const made = outcomes.flatMap((outcome): DryBlock[] => {
     const block = blocks[outcome.index];
     if (block === undefined) return [];
     return [
@@ -68,4 +80,17 @@ export async function dryRun(
       },
     ];
   });
+  return [...trimmed, ...made];
+}
+
+function trimmedIn(request: ProxyRequest): readonly DryBlock[] {
+  return createToolTrimmer()(request).changed.map(({ block, before, after }) => ({
+    ...block,
+    role: 'system',
+    kind: 'tool_definition',
+    textClass: null,
+    reason: null,
+    changed: true,
+    wire: { before, after },
+  }));
 }

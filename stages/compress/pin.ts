@@ -30,6 +30,11 @@ export interface Sent {
   readonly last: string;
 }
 
+/** What a conversation is pinned to if it begins now; its threshold takes a look at all its tools. */
+export type WantedOptions = Omit<PinOptions, 'thresholdTokens'> & {
+  readonly thresholdTokens: () => number;
+};
+
 interface Pin extends PinOptions {
   readonly version: number;
   readonly sent?: Sent;
@@ -80,11 +85,12 @@ export function pinSent(decisions: Decisions, conversation: string, sent: Sent):
 export function pinOptions(
   decisions: Decisions,
   conversation: string,
-  wanted: PinOptions,
+  wanted: WantedOptions,
   asked: JobOptions['mode'] | undefined,
 ): Pinned {
   const pin = readPin(decisions, conversation);
-  const { mode, maxChars, thresholdTokens, logBudgetTokens } = pin ?? wanted;
+  const { mode, maxChars, logBudgetTokens } = pin ?? wanted;
+  const thresholdTokens = pin?.thresholdTokens ?? wanted.thresholdTokens();
   // A conversation that began without rules goes on without them.
   const { applied, recipes, userProse, longResultsTokens = 0, tools } = pin ?? wanted;
   const forgets = wanted.forgets === true || pin?.forgets === true;

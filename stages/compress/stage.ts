@@ -102,7 +102,7 @@ async function compressRequest(
   const { recipes, ...settings } = config;
   const wanted = {
     ...settings,
-    thresholdTokens: leftForBlocks(original.json, config.thresholdTokens),
+    thresholdTokens: () => leftForBlocks(original.json, config.thresholdTokens),
     ...appliedId(services),
     ...(recipes !== undefined && { recipes: recipes.id }),
     forgets: mayForget(original.json),
@@ -125,8 +125,9 @@ async function compressRequest(
     ctx.note('not_compressed_because', 'the mode is strict');
     return withReport(whole, report);
   }
-  const { request, changed: tools } =
+  const { request, changed: trimmed } =
     pinned.tools === 'trim' ? notes.trimTools(whole) : { request: whole, changed: [] };
+  const tools = trimmed.map(({ block }) => block);
   const ofTools = { ...report, ...noteTools(tools, ctx) };
   const limits: WithinLimit = {
     decisions: services.decisions,

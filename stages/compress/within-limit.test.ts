@@ -62,7 +62,7 @@ function createBench(): Bench {
   const clock = createManualClock();
   const thread = createCompressThread({ cacheEntries: 0, clock });
   const decisions = memory();
-  pinOptions(decisions, 'c', options, undefined);
+  pinOptions(decisions, 'c', { ...options, thresholdTokens: () => 0 }, undefined);
   const { signal } = createCanceller();
   return {
     clock,

@@ -2,7 +2,7 @@
  * How a tool is asked for a part of what it returned, in its own words: a reader of files that
  * takes line numbers, or a shell command that only reads.
  */
-import { isObject, listOf, textOf, type JsonObject } from '../../dialect/json-kind.ts';
+import { isObject, textOf, type JsonObject } from '../../dialect/json-kind.ts';
 import { operandsOf, valued } from '../../model/classify/flags.ts';
 import { programsOf } from '../../model/classify/command.ts';
 import { pipelinesOf } from '../../model/classify/shell.ts';
@@ -10,6 +10,7 @@ import { unwrap } from '../../model/classify/unwrap.ts';
 import { hintsOf } from '../conversation/block-label.ts';
 import type { ConversationBlock } from '../conversation/blocks.ts';
 import { writtenBy } from '../forget/edited.ts';
+import { definitionsIn } from '../tools/definitions.ts';
 
 /**
  * Words with `{from}`, `{to}` and `{count}` for lines counted from 1, and `{before}` for the
@@ -30,18 +31,7 @@ export function askFor(words: AskWords, from: number, to: number): string {
 export type DeclaredTools = ReadonlyMap<string, JsonObject>;
 
 export function declaredTools(body: unknown): DeclaredTools {
-  const declared = new Map<string, JsonObject>();
-  const take = (tool: unknown): void => {
-    if (!isObject(tool)) return;
-    const own = isObject(tool['function']) ? tool['function'] : tool;
-    for (const inner of listOf(own['functionDeclarations'])) take(inner);
-    const name = textOf(own['name']);
-    if (name === undefined) return;
-    const schemas = ['input_schema', 'parameters', 'parametersJsonSchema'].map((key) => own[key]);
-    declared.set(name, schemas.find(isObject) ?? {});
-  };
-  if (isObject(body)) for (const tool of listOf(body['tools'])) take(tool);
-  return declared;
+  return new Map(definitionsIn(body).map(({ name, schema }) => [name, schema?.value ?? {}]));
 }
 
 /** Undefined for a call that cannot be asked for a part of its result, or was already. */

@@ -2,17 +2,16 @@
 import { isObject, listOf, textOf } from '../../dialect/json-kind.ts';
 import type { JsonObject } from '../../dialect/json-kind.ts';
 import type { JsonPath } from '../../model/block.ts';
-import type { DialectName } from '../../model/dialect.ts';
 
 /** A tool, or a namespace of tools, with the places of what may be written shorter. */
 export interface Definition {
   readonly name: string;
   /** The text and its place; undefined where there is none. */
   readonly description: { readonly path: JsonPath; readonly text: string } | undefined;
-  /** The place of the JSON Schema of its input. */
-  readonly schema: JsonPath | undefined;
-  /** True if the provider holds the model to the schema, and so demands a certain form of it. */
-  readonly isStrict: boolean;
+  /** The JSON Schema of its input and its place. */
+  readonly schema: { readonly path: JsonPath; readonly value: JsonObject } | undefined;
+  /** Whether the provider is to hold the model to the schema, as far as the definition says. */
+  readonly strict: unknown;
 }
 
 const SCHEMAS = ['input_schema', 'parameters', 'parametersJsonSchema', 'parameters_json_schema'];
@@ -25,36 +24,58 @@ const OWN_TYPES: ReadonlySet<unknown> = new Set([undefined, 'function', 'custom'
 /** How deep the deepest of them lie, of tools in a namespace in the input: what lies deeper is none. */
 const MAX_PATH = 7;
 
-/** Every definition in `body`, in the order of its members. */
-export function definitionsIn(body: unknown, dialect: DialectName): readonly Definition[] {
-  if (!isObject(body)) return [];
-  const found: Definition[] = [];
-  const takeAll = (tools: unknown, path: JsonPath): void => {
-    if (isObject(tools)) return take(tools, path);
-    for (const [at, tool] of listOf(tools).entries()) if (isObject(tool)) take(tool, [...path, at]);
-  };
-  const take = (tool: JsonObject, path: JsonPath): void => {
-    if (!OWN_TYPES.has(tool['type']) || path.length > MAX_PATH) return;
-    const inner = INNER.find((name) => isObject(tool[name]));
-    if (inner !== undefined) return take(tool[inner] as JsonObject, [...path, inner]);
-    found.push(definitionOf(tool, path, dialect));
-    for (const name of INNER_LISTS) takeAll(listOf(tool[name]), [...path, name]);
-  };
-  for (const name of ['tools', 'functions']) takeAll(body[name], [name]);
-  for (const [at, item] of listOf(body['input']).entries())
-    if (isObject(item) && item['type'] === 'additional_tools')
-      takeAll(item['tools'], ['input', at, 'tools']);
-  return found.filter(({ description, schema }) => description !== undefined || schema);
+/** A member of a list of tools, whoever runs it, with its place. */
+export interface ListedTool {
+  readonly tool: JsonObject;
+  readonly path: JsonPath;
 }
 
-function definitionOf(tool: JsonObject, path: JsonPath, dialect: DialectName): Definition {
+/** The tools that stand in front of a conversation, in the order of the body's members. */
+export function listedTools(body: unknown): readonly ListedTool[] {
+  if (!isObject(body)) return [];
+  return ['tools', 'functions'].flatMap((name) => listedIn(body[name], [name]));
+}
+
+function listedIn(tools: unknown, path: JsonPath): readonly ListedTool[] {
+  if (isObject(tools)) return [{ tool: tools, path }];
+  return listOf(tools).flatMap((tool, at) =>
+    isObject(tool) ? [{ tool, path: [...path, at] }] : [],
+  );
+}
+
+/** Every definition in `body`, those that came later among its input items too. */
+export function definitionsIn(body: unknown): readonly Definition[] {
+  const later = isObject(body) ? listOf(body['input']) : [];
+  return [
+    ...listedTools(body),
+    ...later.flatMap((item, at) =>
+      isObject(item) && item['type'] === 'additional_tools'
+        ? listedIn(item['tools'], ['input', at, 'tools'])
+        : [],
+    ),
+  ].flatMap(definitionsOf);
+}
+
+function definitionsOf({ tool, path }: ListedTool): readonly Definition[] {
+  if (!OWN_TYPES.has(tool['type']) || path.length > MAX_PATH) return [];
+  const inner = INNER.find((name) => isObject(tool[name]));
+  if (inner !== undefined)
+    return definitionsOf({ tool: tool[inner] as JsonObject, path: [...path, inner] });
   const text = textOf(tool['description']);
   const schema = SCHEMAS.find((name) => isObject(tool[name]));
-  return {
+  const own: Definition = {
     name: textOf(tool['name']) ?? '',
     description: text === undefined ? undefined : { path: [...path, 'description'], text },
-    schema: schema === undefined ? undefined : [...path, schema],
-    // The responses API holds the model to a schema unless told not to.
-    isStrict: dialect === 'responses' ? tool['strict'] !== false : tool['strict'] === true,
+    schema:
+      schema === undefined
+        ? undefined
+        : { path: [...path, schema], value: tool[schema] as JsonObject },
+    strict: tool['strict'],
   };
+  return [
+    own,
+    ...INNER_LISTS.flatMap((name) => listedIn(listOf(tool[name]), [...path, name])).flatMap(
+      definitionsOf,
+    ),
+  ];
 }

@@ -6,6 +6,7 @@ import { LRUCache } from 'lru-cache';
 import type { ChangedBlock } from '../../lost/lost-blocks.ts';
 import { estimateTokens } from '../../model/tokens.ts';
 import type { JsonPath } from '../../model/block.ts';
+import type { DialectName } from '../../model/dialect.ts';
 import { setValues } from '../../model/request.ts';
 import type { NewValue, ProxyRequest } from '../../model/request.ts';
 import { findSpans } from '../../wire/json-path.ts';
@@ -21,13 +22,22 @@ interface Trimmed {
   readonly description: string | undefined;
   readonly schema: string | undefined;
   /** For whoever looks at it; undefined where nothing changes. */
-  readonly shown: ChangedBlock | undefined;
+  readonly shown: TrimmedDefinition | undefined;
+}
+
+/** A definition that goes out shorter. */
+export interface TrimmedDefinition {
+  /** With a line for each member. */
+  readonly block: ChangedBlock;
+  /** Description and schema without the layout, for whoever counts them. */
+  readonly before: string;
+  readonly after: string;
 }
 
 export interface TrimmedTools {
   readonly request: ProxyRequest;
   /** The definitions that changed. */
-  readonly changed: readonly ChangedBlock[];
+  readonly changed: readonly TrimmedDefinition[];
 }
 
 /** Of definitions and what they become, 8 MB: an agent sends the same ones in every turn. */
@@ -41,38 +51,45 @@ export function createToolTrimmer(): (request: ProxyRequest) => TrimmedTools {
   });
   return (request) => {
     const { body, json, dialect } = request.original;
-    const definitions = request.edits.params.has('tools') ? [] : definitionsIn(json, dialect.name);
-    const paths = definitions.flatMap(({ schema }) => (schema === undefined ? [] : [schema]));
+    const definitions = request.edits.params.has('tools') ? [] : definitionsIn(json);
+    const paths = definitions.flatMap(({ schema }) => (schema === undefined ? [] : [schema.path]));
     const spans = new Map(findSpans(body.bytes, paths).map((span, at) => [paths[at]!, span]));
     const values: NewValue[] = [];
-    const changed: ChangedBlock[] = [];
+    const changed: TrimmedDefinition[] = [];
     for (const [at, definition] of definitions.entries()) {
-      const span = definition.schema && spans.get(definition.schema);
+      const span = definition.schema && spans.get(definition.schema.path);
       const schema = span === undefined ? '' : body.bytes.toString('utf8', span.start, span.end);
-      const { name, description, isStrict } = definition;
+      const { name, description } = definition;
+      const isStrict = isHeld(definition, dialect.name);
       const key = [isStrict, name, description?.text, schema].join('\0');
       let trimmed = known.get(key);
-      if (trimmed === undefined) known.set(key, (trimmed = trim(definition, schema)));
+      if (trimmed === undefined) known.set(key, (trimmed = trim(definition, schema, isStrict)));
       if (trimmed.shown === undefined) continue;
-      changed.push({ ...trimmed.shown, index: -1 - at });
+      changed.push({ ...trimmed.shown, block: { ...trimmed.shown.block, index: -1 - at } });
       const add = (path: JsonPath | undefined, text: string | undefined): void => {
         if (path !== undefined && text !== undefined) values.push({ path, json: text });
       };
       add(description?.path, trimmed.description);
-      add(definition.schema, trimmed.schema);
+      add(definition.schema?.path, trimmed.schema);
     }
     return { request: setValues(request, values), changed };
   };
 }
 
-function charsOf(trimmed: Trimmed): number {
-  const { description, schema, shown: block } = trimmed;
-  return [description, schema, block?.before, block?.after]
+/** True if the provider holds the model to the schema, and so demands a certain form of it. */
+function isHeld({ strict }: Definition, dialect: DialectName): boolean {
+  // The responses API does unless told not to.
+  return dialect === 'responses' ? strict !== false : strict === true;
+}
+
+function charsOf({ description, schema, shown: made }: Trimmed): number {
+  const texts = [made?.before, made?.after, made?.block.before, made?.block.after];
+  return [description, schema, ...texts]
     .map((text) => text?.length ?? 0)
     .reduce((sum, chars) => sum + chars);
 }
 
-function trim({ name, description, isStrict }: Definition, schemaText: string): Trimmed {
+function trim({ name, description }: Definition, schemaText: string, isStrict: boolean): Trimmed {
   const text = description?.text ?? '';
   const short = tidied(text);
   const schema = readJson(schemaText);
@@ -84,16 +101,20 @@ function trim({ name, description, isStrict }: Definition, schemaText: string): 
   return {
     description: short === text ? undefined : JSON.stringify(short),
     schema: after === before ? undefined : after,
-    shown: Object.freeze({
-      index: -1,
-      toolName: name,
-      by: ['tool-trim'],
-      kind: 'tool definition',
-      before: shown(text, before),
-      after: shown(short, after),
-      tokensBefore: estimateTokens(text) + estimateTokens(before),
-      tokensAfter: estimateTokens(short) + estimateTokens(after),
-    }),
+    shown: {
+      block: Object.freeze({
+        index: -1,
+        toolName: name,
+        by: ['tool-trim'],
+        kind: 'tool definition',
+        before: shown(text, before),
+        after: shown(short, after),
+        tokensBefore: estimateTokens(text) + estimateTokens(before),
+        tokensAfter: estimateTokens(short) + estimateTokens(after),
+      }),
+      before: `${text}\n${before}`,
+      after: `${short}\n${after}`,
+    },
   };
 }
 
