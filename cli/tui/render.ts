@@ -6,7 +6,7 @@ import { cut, widthOf, wrap } from '../screen/fit.ts';
 import { inert } from './grid.ts';
 import { logView } from './log.ts';
 import type { Model } from './model.ts';
-import { TABS } from './model.ts';
+import { TABS, listed } from './model.ts';
 import { overview } from './overview.ts';
 import { providersView } from './providers.ts';
 import { requestDetail } from './request.ts';
@@ -115,8 +115,9 @@ function footer(model: Model, columns: number, below: number, { dim, red }: Colo
   if (model.connection === 'lost' && model.live !== undefined)
     return red(cut(inert(model.trouble.join(' ')), columns));
   const more = below > 0 ? `${below} more below  ` : '';
-  const act =
-    model.detail === undefined ? (model.tab === 'requests' ? 'Enter open  ' : '') : 'Esc back  ';
+  const isBack = model.detail !== undefined || model.isHelp;
+  const isList = model.tab === 'requests' && listed(model).length > 0;
+  const act = isBack ? 'Esc back  ' : isList ? 'Enter open  ' : '';
   const scope = model.failedOnly ? 'failed only  ' : '';
   const long = `${more}${scope}${act}1-5 views  ↑↓ move  r range  f failed  ? help  q quit`;
   return dim(widthOf(long) <= columns ? long : `${more}${act}? help  q quit`);

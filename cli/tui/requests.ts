@@ -51,7 +51,11 @@ export function requestList(model: Model, width: number, height: number, colors:
   const rows = listed(model);
   if (model.requests === undefined) return ['Loading…'];
   if (rows.length === 0)
-    return [model.failedOnly ? 'No request failed in this range of time.' : 'No request yet.'];
+    return [
+      model.failedOnly
+        ? 'No request failed in this range of time.'
+        : 'No request in this range of time.',
+    ];
   const room = Math.max(1, height - 1);
   const chosen = selectedIndex(model);
   const from = Math.max(0, Math.min(chosen - Math.floor(room / 2), rows.length - room));

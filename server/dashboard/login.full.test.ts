@@ -34,7 +34,7 @@ test('a browser of another machine gets in with a key, or by a link, and out wit
     await page.getByRole('alert').getByText('This key is not valid here.').waitFor();
     await page.getByLabel('Proxy key').fill(key);
     await page.getByRole('button', { name: 'Open' }).click();
-    await page.getByText('No request matches').waitFor();
+    await page.getByText('None in this range of time').waitFor();
     assert.match(page.url(), /requests\?range=7d$/);
     assert.is(await page.evaluate(() => document.cookie), '', 'no script can read it');
     await page.reload();

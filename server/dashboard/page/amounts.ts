@@ -19,6 +19,7 @@ export function dollars(value: unknown): string {
 /** A percentage that is given as such. */
 export function percent(value: unknown): string {
   if (!isNumber(value)) return NONE;
+  if (value !== 0 && Math.abs(value) < 0.05) return `${value < 0 ? '−' : ''}<0.1%`;
   return `${value.toFixed(Math.abs(value) < 10 && value !== 0 ? 1 : 0)}%`;
 }
 

@@ -1,5 +1,5 @@
 /** The frame around every view: where one is, how the proxy is, and which time it is about. */
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { CausesView } from './causes.tsx';
 import { ConversationView, ConversationsView } from './conversations.tsx';
 import { KeyForm } from './key-form.tsx';
@@ -42,6 +42,15 @@ export function App() {
   useEffect(() => {
     document.title = title === undefined ? 'svc' : `${title} · svc`;
   }, [title]);
+  const navigation = useRef<HTMLElement>(null);
+  useEffect(() => {
+    // On a phone the views do not stand side by side: the present one may lie outside.
+    navigation.current
+      ?.querySelector('[aria-current]')
+      ?.scrollIntoView({ block: 'nearest', inline: 'center' });
+  }, [current]);
+  const main = useRef<HTMLElement>(null);
+  useStartAtTop(main, `${route.view}/${route.id}`);
   return (
     <>
       <a class="skip" href="#main">
@@ -51,7 +60,7 @@ export function App() {
         <a class="brand" href={addressOf('')} onClick={follow}>
           svc
         </a>
-        <nav aria-label="Views">
+        <nav aria-label="Views" ref={navigation}>
           {VIEWS.map(([view, name]) => (
             <a
               key={view}
@@ -69,7 +78,7 @@ export function App() {
           <LogOut />
         </div>
       </header>
-      <main id="main" tabIndex={-1}>
+      <main id="main" tabIndex={0} ref={main}>
         {route.view === 'login' ? (
           <KeyForm link={location.hash.slice(1)} />
         ) : wantsKey ? (
@@ -80,6 +89,19 @@ export function App() {
       </main>
     </>
   );
+}
+
+/** Shows another view from its beginning; where the link that led there is gone, the focus goes on with it. */
+function useStartAtTop(main: { readonly current: HTMLElement | null }, place: string): void {
+  const known = useRef(place);
+  useLayoutEffect(() => {
+    if (known.current === place) return;
+    known.current = place;
+    main.current?.scrollTo(0, 0);
+    const { activeElement, body } = document;
+    if (activeElement === null || activeElement === body)
+      main.current?.focus({ preventScroll: true });
+  }, [place]);
 }
 
 /** The view that stands in the navigation for one that does not. */

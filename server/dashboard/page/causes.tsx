@@ -9,6 +9,7 @@ import { addressOf, follow } from './location.ts';
 import { useReport } from './report-data.ts';
 import { Table } from './table.tsx';
 import type { TableColumn } from './table.tsx';
+import { Fault } from './words.tsx';
 
 export function CausesView({ query }: { readonly query: URLSearchParams }) {
   const { value: report, error } = useReport(query);
@@ -16,7 +17,7 @@ export function CausesView({ query }: { readonly query: URLSearchParams }) {
     <div class="page">
       <h1>What went wrong</h1>
       <FilterBar query={query} />
-      {error !== undefined && <p class="fault">{error}</p>}
+      <Fault text={error} />
       {report !== undefined && report.failures.length === 0 && (
         <p class="quiet pad">Nothing failed in this range of time.</p>
       )}

@@ -12,6 +12,7 @@ import { queryOf, useRequests } from './requests-data.ts';
 import { ModelName, Outcome } from './requests.tsx';
 import { Table } from './table.tsx';
 import type { TableColumn } from './table.tsx';
+import { Fault } from './words.tsx';
 
 type Conversation = ConversationsAnswer['conversations'][number];
 
@@ -27,7 +28,7 @@ const COLUMNS: readonly TableColumn<Conversation>[] = [
         onClick={follow}
         title={id}
       >
-        {id}
+        {orDash(id)}
       </a>
     ),
   },
@@ -69,7 +70,7 @@ export function ConversationsView({ query }: { readonly query: URLSearchParams }
     <div class="page">
       <h1>Conversations</h1>
       <FilterBar query={query} />
-      {error !== undefined && <p class="fault">{error}</p>}
+      <Fault text={error} />
       {list?.length === 0 && (
         <p class="quiet pad">
           None in this range of time. Claude Code and Codex name their conversations; a client that
@@ -138,13 +139,16 @@ export function ConversationView({ id }: { readonly id: string }) {
           ← Conversations
         </a>
       </p>
-      <h1 class="clip">{id}</h1>
-      {error !== undefined && <p class="fault">{error}</p>}
-      <p class="quiet">
-        {counted(turns.length, 'turn')} · {short(sum((turn) => turn.tokens_saved))} tokens saved ·
-        paid {dollars(sum((turn) => turn.cost))}, without svc{' '}
-        {dollars(sum((turn) => turn.cost_without))}
-      </p>
+      <h1 class="clip">{orDash(id)}</h1>
+      <Fault text={error} />
+      {rows?.length === 0 && <p class="quiet">No request of this conversation is in the ledger.</p>}
+      {turns.length > 0 && (
+        <p class="quiet">
+          {counted(turns.length, 'turn')} · {short(sum((turn) => turn.tokens_saved))} tokens saved ·
+          paid {dollars(sum((turn) => turn.cost))}, without svc{' '}
+          {dollars(sum((turn) => turn.cost_without))}
+        </p>
+      )}
       <ol class="turns">
         {turns.map((turn, index) => (
           <Turn

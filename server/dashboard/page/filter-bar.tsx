@@ -1,8 +1,9 @@
 /** The filters of the present view. Each change goes to the address, from which everything is read. */
+import { visible } from '../../log/visible.ts';
 import { counted } from './counted.ts';
 import { useStore } from './store.ts';
 import { state } from './live.ts';
-import { FILTERS, setFilters } from './location.ts';
+import { FILTERS, isFiltered, setFilters } from './location.ts';
 import { TypedFilter } from './typed-filter.tsx';
 
 interface FilterBarProps {
@@ -16,7 +17,6 @@ export function FilterBar({ query, count, complete }: FilterBarProps) {
   const live = useStore(state);
   const providers = Object.keys(live?.providers ?? {});
   const chosen = query.get('provider') ?? '';
-  const isFiltered = FILTERS.some((name) => query.has(name));
   return (
     <form class="filters" role="search" onSubmit={(event) => event.preventDefault()}>
       <label>
@@ -70,11 +70,11 @@ export function FilterBar({ query, count, complete }: FilterBarProps) {
             title={`Take the filter ${name} away`}
             onClick={() => setFilters({ [name]: null })}
           >
-            {name} <b>{value}</b> <span aria-hidden="true">×</span>
+            {name} <b>{visible(value)}</b> <span aria-hidden="true">×</span>
           </button>
         );
       })}
-      {isFiltered && (
+      {isFiltered(query) && (
         <button
           type="button"
           class="plain"

@@ -1,4 +1,5 @@
 /** Figures as people read them. What was not measured is a dash, never a zero. */
+import { visible } from '../../log/visible.ts';
 import { NONE, isNumber } from './amounts.ts';
 
 export { NONE, dollars, percent, share } from './amounts.ts';
@@ -71,6 +72,7 @@ export function bytes(value: Figure): string {
   return `${size.toFixed(unit === 0 || size >= 100 ? 0 : 1)} ${units[unit]}`;
 }
 
+/** A text from outside, with what would change the order or look of those beside it written out. */
 export function orDash(value: string | null | undefined): string {
-  return value === null || value === undefined || value === '' ? NONE : value;
+  return value === null || value === undefined || value === '' ? NONE : visible(value);
 }

@@ -17,6 +17,11 @@ export interface Route {
   readonly query: URLSearchParams;
 }
 
+/** True where an address asks for less than all of a range. */
+export function isFiltered(query: URLSearchParams): boolean {
+  return FILTERS.some((name) => query.has(name));
+}
+
 const listeners = new Set<() => void>();
 let route = read();
 
@@ -71,7 +76,6 @@ export function go(address: string, replace = false): void {
   if (replace) history.replaceState(null, '', address);
   else history.pushState(null, '', address);
   changed();
-  if (!replace) window.scrollTo(0, 0);
 }
 
 /** Follows a link within the page, unless the person wants a new tab. */

@@ -1,5 +1,6 @@
 /** The log as it is written, on the proxy's own machine alone. */
 import { useState } from 'preact/hooks';
+import { visible } from '../../log/visible.ts';
 import { counted } from './counted.ts';
 import { time } from './format.ts';
 import { logLines } from './live.ts';
@@ -17,7 +18,7 @@ export function LogView({ query }: { readonly query: URLSearchParams }) {
   const level = query.get('level') ?? 'debug';
   const words = (query.get('text') ?? '').toLowerCase();
   const least = Math.max(0, LEVELS.indexOf(level));
-  const visible = (held ?? lines)
+  const matching = (held ?? lines)
     .filter((line) => words === '' || line.toLowerCase().includes(words))
     .map(parsed)
     .filter((line) => LEVELS.indexOf(line.level ?? 'info') >= least)
@@ -58,16 +59,16 @@ export function LogView({ query }: { readonly query: URLSearchParams }) {
         >
           {held === undefined ? 'Hold' : 'Go on'}
         </button>
-        <output class="quiet count">{counted(visible.length, 'line')}</output>
+        <output class="quiet count">{counted(matching.length, 'line')}</output>
       </form>
       <div class="log" role="log" aria-live="off" tabIndex={0} aria-label="Log, newest first">
-        {visible.length === 0 && (
+        {matching.length === 0 && (
           <p class="quiet pad">
             <Words text={NO_LINES} /> Only the proxy’s own machine is sent the log.
           </p>
         )}
-        {visible.map((line, index) => (
-          <LogRow key={visible.length - index} line={line} />
+        {matching.map((line, index) => (
+          <LogRow key={matching.length - index} line={line} />
         ))}
       </div>
     </section>
@@ -81,13 +82,13 @@ export function LogRow({ line }: { readonly line: LogLine }) {
       <span class="quiet">{at === undefined ? '' : time(at)}</span>
       <span class="level">{level}</span>
       <span class="words">
-        {msg}{' '}
+        {visible(msg ?? '')}{' '}
         {requestId !== undefined && (
           <a href={addressOf(`request/${encodeURIComponent(requestId)}`)} onClick={follow}>
             {requestId}
           </a>
         )}{' '}
-        <span class="quiet">{fieldsOf(line)}</span>
+        <span class="quiet">{visible(fieldsOf(line))}</span>
       </span>
     </div>
   );

@@ -2,30 +2,50 @@
 import { parsed, NO_LINES } from './log-line.ts';
 import { LogRow } from './log-view.tsx';
 import { logLines } from './live.ts';
-import { Figures, NewestRequests, Reasons, usePresent } from './overview.tsx';
+import { addressOf, follow } from './location.ts';
+import { NARROW, useMedia } from './media.ts';
+import { Figures, NewestRequests, Reasons, isUnused, usePresent } from './overview.tsx';
 import { ProviderList } from './providers.tsx';
 import { rangeOf } from './ranges.ts';
 import { useStore } from './store.ts';
 import { Words } from './words.tsx';
 
-const MOST_ROWS = 16;
+/** More than a screen shows: the list is as high as there is room for. */
+const MOST_ROWS = 40;
+const MOST_ROWS_NARROW = 8;
 const MOST_LINES = 12;
 
 export function MonitorView() {
-  const present = usePresent();
+  const present = usePresent('Live');
+  const isNarrow = useMedia(NARROW);
   if ('pending' in present) return present.pending;
   const { live, report, rows, query } = present;
   return (
-    <div class="page">
+    <div class="page monitor">
       <h1 class="hidden">Live</h1>
       <Reasons live={live} />
       <Figures live={live} report={report} title={rangeOf(query).title} />
-      <NewestRequests rows={rows} most={MOST_ROWS} />
+      <NewestRequests
+        rows={rows}
+        most={isNarrow ? MOST_ROWS_NARROW : MOST_ROWS}
+        {...(isUnused(present) && { none: <HowToBegin /> })}
+      />
       <div class="columns wide">
         <ProviderList live={live} />
         <NewestLines />
       </div>
     </div>
+  );
+}
+
+function HowToBegin() {
+  return (
+    <>
+      Nothing has gone through this proxy yet.{' '}
+      <a href={addressOf('')} onClick={follow}>
+        How to send the first request
+      </a>
+    </>
   );
 }
 
@@ -39,7 +59,13 @@ function NewestLines() {
           <Words text={NO_LINES} />
         </p>
       )}
-      <div class="log static" role="log" aria-live="off" aria-label="Log, newest first">
+      <div
+        class="log static"
+        role="log"
+        aria-live="off"
+        aria-label="Log, newest first"
+        tabIndex={0}
+      >
         {lines
           .slice(-MOST_LINES)
           .toReversed()

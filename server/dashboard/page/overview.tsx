@@ -1,5 +1,5 @@
 /** The first screen: is it working, what did it save, what went wrong. */
-import type { VNode } from 'preact';
+import type { ComponentChildren, VNode } from 'preact';
 import { useMemo } from 'preact/hooks';
 import type { LiveState, ReportAnswer, RequestJson } from '../contract.ts';
 import { CacheLanes } from './cache-lanes.tsx';
@@ -17,16 +17,15 @@ import { RequestCells, RequestHeader } from './requests.tsx';
 import { seriesOf } from './series.ts';
 import { useStore } from './store.ts';
 import { headlineFigures } from './summary.ts';
-import { Words } from './words.tsx';
+import { Fault, Words } from './words.tsx';
 
 const NEWEST = 8;
 
 export function Overview() {
-  const present = usePresent();
+  const present = usePresent('Overview');
   if ('pending' in present) return present.pending;
   const { live, report, rows, query } = present;
-  const isEmpty = report.totals.requests === 0 && live.session.requests === 0;
-  if (isEmpty && query.size === 0) return <FirstRequest />;
+  if (isUnused(present)) return <FirstRequest />;
   return (
     <div class="page">
       <h1 class="hidden">Overview</h1>
@@ -43,31 +42,43 @@ export function Overview() {
   );
 }
 
-interface Present {
+export interface Present {
   readonly live: LiveState;
   readonly report: ReportAnswer;
   readonly rows: readonly RequestJson[] | undefined;
   readonly query: URLSearchParams;
 }
 
-/** How things stand in the present range; until that is known, what stands in its place. */
-export function usePresent(): Present | { readonly pending: VNode } {
+/** True where nobody has asked this proxy for anything, as far as is shown. */
+export function isUnused({ live, report, query }: Present): boolean {
+  return report.totals.requests === 0 && live.session.requests === 0 && query.size === 0;
+}
+
+/** How things stand in the present range; until that is known, what stands in its place under `title`. */
+export function usePresent(title: string): Present | { readonly pending: VNode } {
   const { query } = useRoute();
   const live = useStore(state);
   const { value: report, error } = useReport(query);
   const { rows } = useRequests(query);
   if (live !== undefined && report !== undefined) return { live, report, rows, query };
   return {
-    pending: error === undefined ? <p class="quiet pad">Loading…</p> : <p class="fault">{error}</p>,
+    pending: (
+      <>
+        <h1 class="hidden">{title}</h1>
+        {error === undefined ? <p class="quiet pad">Loading…</p> : <Fault text={error} />}
+      </>
+    ),
   };
 }
 
 interface NewestProps {
   readonly rows: readonly RequestJson[] | undefined;
   readonly most: number;
+  /** What stands in the place of rows where there are none. */
+  readonly none?: ComponentChildren;
 }
 
-export function NewestRequests({ rows, most }: NewestProps) {
+export function NewestRequests({ rows, most, none }: NewestProps) {
   return (
     <section class="card flush" aria-labelledby="newest">
       <header>
@@ -77,7 +88,7 @@ export function NewestRequests({ rows, most }: NewestProps) {
         </a>
       </header>
       {rows === undefined || rows.length === 0 ? (
-        <p class="quiet inset">None in this range of time.</p>
+        <p class="quiet inset">{none ?? 'None in this range of time.'}</p>
       ) : (
         <div class="list short" role="table" aria-label="Newest requests">
           <div class="list-head" role="row">

@@ -13,6 +13,7 @@ import { NO_STAGES, injectionWords, requestFacts } from './request-facts.ts';
 import { ModelName, Outcome } from './requests.tsx';
 import { Table } from './table.tsx';
 import { Waterfall } from './waterfall.tsx';
+import { Fault } from './words.tsx';
 
 interface Loaded {
   readonly answer: RequestAnswer;
@@ -69,7 +70,8 @@ export function RequestView({ id }: { readonly id: string }) {
           ← Requests
         </a>
       </p>
-      {error !== undefined && <p class="fault">{error}</p>}
+      {error !== undefined && <h1 class="request-title">Request {orDash(id)}</h1>}
+      <Fault text={error} />
       {loaded === undefined && error === undefined && <p class="quiet">Loading…</p>}
       {loaded !== undefined && <Details {...loaded} id={id} />}
     </div>
@@ -87,7 +89,7 @@ function Details({ answer: { request, trace }, lost, id }: Loaded & { readonly i
         <code>{id}</code>
         {request !== null && ` · ${localMoment(request.timestamp)} · ${request.endpoint}`}
       </p>
-      {trace?.error !== undefined && trace?.error !== null && <p class="fault">{trace.error}</p>}
+      <Fault text={trace?.error ?? undefined} />
       {request !== null && <RequestCard row={request} />}
       {trace === null ? (
         <p class="quiet card">{NO_STAGES}</p>

@@ -3,11 +3,12 @@ import type { RequestJson } from '../contract.ts';
 import { FilterBar } from './filter-bar.tsx';
 import { dollars, duration, short, orDash, time } from './format.ts';
 import { localMoment } from './local-time.ts';
-import { addressOf, follow } from './location.ts';
+import { addressOf, follow, isFiltered } from './location.ts';
 import { outcomeOf, outcomeTone } from './request-facts.ts';
 import { useRequests } from './requests-data.ts';
 import { NARROW, useMedia } from './media.ts';
 import { VirtualList } from './virtual-list.tsx';
+import { Fault } from './words.tsx';
 
 const ROW_PX = 34;
 const NARROW_ROW_PX = 60;
@@ -20,8 +21,12 @@ export function RequestsView({ query }: { readonly query: URLSearchParams }) {
         Requests
       </h1>
       <FilterBar query={query} count={rows?.length} complete={complete} />
-      {error !== undefined && <p class="fault">{error}</p>}
-      {rows?.length === 0 && <p class="quiet pad">No request matches.</p>}
+      <Fault text={error} />
+      {rows?.length === 0 && (
+        <p class="quiet pad">
+          {isFiltered(query) ? 'No request matches these filters.' : 'None in this range of time.'}
+        </p>
+      )}
       {rows !== undefined && rows.length > 0 && <RequestList rows={rows} onEnd={more} />}
     </section>
   );
@@ -132,9 +137,10 @@ export function ModelName({ row }: { readonly row: RequestJson }) {
   return (
     <span title={`asked for ${asked}, answered by ${resolved}`}>
       <span class="quiet">
-        {asked} <span aria-label="answered by">→</span>{' '}
+        {orDash(asked)} <span aria-hidden="true">→</span>
+        <span class="hidden">, answered by</span>{' '}
       </span>
-      {resolved}
+      {orDash(resolved)}
     </span>
   );
 }

@@ -10,6 +10,7 @@ import { useReport } from './report-data.ts';
 import { useStore } from './store.ts';
 import { addedWords, billOf, unpricedNote } from './summary.ts';
 import { Table, withCell } from './table.tsx';
+import { Fault } from './words.tsx';
 
 export function SavingsView({ query }: { readonly query: URLSearchParams }) {
   const live = useStore(state);
@@ -18,7 +19,7 @@ export function SavingsView({ query }: { readonly query: URLSearchParams }) {
     <div class="page">
       <h1>Savings</h1>
       <FilterBar query={query} />
-      {error !== undefined && <p class="fault">{error}</p>}
+      <Fault text={error} />
       {report !== undefined && live !== undefined && (
         <>
           <div class="columns wide">

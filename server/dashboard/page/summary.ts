@@ -28,8 +28,8 @@ export function headlineFigures(
       id: 'net_cost_saved',
       name: 'Saved',
       value: dollars(totals.net_cost_saved),
-      words: `${short(totals.saved_tokens)} tokens, ${percent(totals.saved_percent)} of input`,
-      tone: 'good',
+      words: `${short(totals.saved_tokens)} tokens${ofInput(totals.saved_percent)}`,
+      ...((totals.net_cost_saved ?? 0) > 0 && { tone: 'good' }),
     },
     {
       id: 'cost',
@@ -41,7 +41,7 @@ export function headlineFigures(
       id: 'errors',
       name: 'Failed',
       value: short(totals.errors),
-      words: `${share(failed)} of requests${totals.cancelled > 0 ? `, ${whole(totals.cancelled)} cancelled by the client` : ''}`,
+      words: `${failed === null ? 'nothing was asked' : `${share(failed)} of requests`}${totals.cancelled > 0 ? `, ${whole(totals.cancelled)} cancelled by the client` : ''}`,
       ...(totals.errors > 0 && { tone: 'bad' }),
     },
     {
@@ -53,6 +53,11 @@ export function headlineFigures(
   ];
 }
 
+/** What was not measured is left out: a dash of input says nothing. */
+function ofInput(percentage: number | null): string {
+  return percentage === null ? '' : `, ${percent(percentage)} of input`;
+}
+
 export interface BillRow {
   readonly name: string;
   readonly value: string;
@@ -61,8 +66,11 @@ export interface BillRow {
 
 /** From what would have been paid to what was, which is the last row. */
 export function billOf({ totals, lanes }: ReportAnswer): readonly BillRow[] {
-  const saved = (name: string, { cost_saved_usd: usd }: { cost_saved_usd: number | null }) =>
-    ({ name, value: dollars(usd === null || usd === 0 ? usd : -usd), tone: 'good' }) as const;
+  const saved = (name: string, { cost_saved_usd: usd }: { cost_saved_usd: number | null }) => ({
+    name,
+    value: dollars(usd === null || usd === 0 ? usd : -usd),
+    ...((usd ?? 0) > 0 && { tone: 'good' as const }),
+  });
   return [
     { name: 'Without svc I would have paid', value: dollars(totals.cost_without) },
     saved('Saved by compression', lanes.compression),
@@ -128,6 +136,10 @@ export function laneRows(
   const { response_cache: kept = {}, provider_cache: own = {} } = lanes;
   const ofAll = (count: number | undefined, all: number | undefined): number | null =>
     count === undefined || all === undefined || all === 0 ? null : count / all;
+  const percentOf = (count: number | undefined, all: number | undefined): number | null => {
+    const part = ofAll(count, all);
+    return part === null ? null : 100 * part;
+  };
   const partOf = (tokens: number | undefined): number => ofAll(tokens, inputTokens) ?? 0;
   const { requests: markedIn = 0 } = marked;
   const leftOut = (name: string, lane: LaneFigures['tools'], none: string): LaneRow => ({
@@ -146,7 +158,7 @@ export function laneRows(
       color: 'mark',
       worth: dollars(compression.cost_saved_usd),
       part: partOf(compression.tokens_saved),
-      words: `${short(compression.tokens_saved)} tokens not sent${inputTokens === undefined ? '' : `, ${share(ofAll(compression.tokens_saved, inputTokens))} of input`}`,
+      words: `${short(compression.tokens_saved)} tokens not sent${ofInput(percentOf(compression.tokens_saved, inputTokens))}`,
     },
     {
       name: 'Cache breakpoints that svc set',
@@ -173,7 +185,7 @@ export function laneRows(
       color: 'violet',
       worth: NONE,
       part: partOf(own.read_tokens),
-      words: `${short(own.read_tokens)} tokens read, ${short(own.written_tokens)} written; not our saving`,
+      words: `${short(own.read_tokens)} tokens read, ${short(own.written_tokens)} written; not ours`,
     },
   ];
 }

@@ -1,5 +1,6 @@
 /** Rows as a table; the first column names each row. */
 import type { ComponentChildren } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Column } from './columns.ts';
 import { NARROW, useMedia } from './media.ts';
 
@@ -16,8 +17,15 @@ interface TableProps<T> {
 /** Where not all columns fit, those that matter most come first; the others are scrolled to. */
 export function Table<T>({ columns: all, rows }: TableProps<T>) {
   const columns = useMedia(NARROW) ? all.toSorted((one, other) => one.rank - other.rank) : all;
+  const scroller = useRef<HTMLDivElement>(null);
+  const isBroad = useIsBroad(scroller);
   return (
-    <div class="scroll">
+    <div
+      class="scroll"
+      ref={scroller}
+      // Whatever can be scrolled must be reached without a mouse.
+      {...(isBroad && { tabIndex: 0, role: 'group', 'aria-label': columns[0]?.header ?? '' })}
+    >
       <table>
         <thead>
           <tr>
@@ -50,6 +58,18 @@ export function Table<T>({ columns: all, rows }: TableProps<T>) {
       </table>
     </div>
   );
+}
+
+/** Whether more stands in an element than it is broad. */
+function useIsBroad(container: { readonly current: HTMLElement | null }): boolean {
+  const [isBroad, setBroad] = useState(false);
+  useEffect(() => {
+    const element = container.current!;
+    const resized = new ResizeObserver(() => setBroad(element.scrollWidth > element.clientWidth));
+    for (const one of [element, ...element.children]) resized.observe(one);
+    return () => resized.disconnect();
+  }, []);
+  return isBroad;
 }
 
 const TONES = { good: 'good', warn: 'warn', bad: 'bad-text', plain: '' } as const;

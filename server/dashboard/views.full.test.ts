@@ -1,0 +1,168 @@
+/** How views stand on a screen, and how they are reached: the navigation, the keyboard, one screen for the monitor. */
+import type { Page } from 'playwright-core';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { TestProxy } from '../../fixtures/proxy.ts';
+import { NARROW, withBrowser } from '../../fixtures/server/dashboard-browser.ts';
+import { closeClients } from '../../fixtures/server/exchange.ts';
+import { ledgerRow } from '../../stages/ledger/row.ts';
+import type { LedgerRow } from '../../stages/ledger/row.ts';
+
+const FORGED = 'gpt-\u202egnp.exe\u001b[31m';
+
+async function record(t: TestProxy, count: number, more: Partial<LedgerRow> = {}): Promise<void> {
+  for (let n = 0; n < count; n += 1)
+    t.proxy.services.ledger.record(
+      ledgerRow({
+        id: `row-${n}`,
+        startedMs: Date.now() - (count - n) * 1000,
+        endpoint: '/v1/messages',
+        outcome: n % 3 === 0 ? 'error' : 'ok',
+        status: n % 3 === 0 ? 500 + n : 200,
+        provider: 'messages',
+        model: n === count - 1 ? FORGED : `model-${n}`,
+        sessionId: `session-${n}-of-somebody-with-quite-a-long-name`,
+        latencyMs: n,
+        ...more,
+      }),
+    );
+  await t.rows(count);
+}
+
+/** How far the present view's link stands beyond the edges of the navigation, in pixels. */
+const hiddenPart = (page: Page) =>
+  page.locator('nav [aria-current]').evaluate((link) => {
+    const own = link.getBoundingClientRect();
+    const around = link.parentElement!.getBoundingClientRect();
+    return Math.max(0, around.left - own.left, own.right - around.right);
+  });
+
+test('on a phone the navigation shows where one is', () =>
+  withBrowser({}, async (t, open) => {
+    await record(t, 3);
+    const { page, faults } = await open(NARROW);
+    for (const view of ['', '/conversations', '/providers', '/errors', '/log']) {
+      await page.goto(`${t.proxy.url}/dashboard${view}`);
+      await page.locator('main h1').waitFor({ state: 'attached' });
+      assert.ok((await hiddenPart(page)) < 1, view);
+    }
+    await page.getByRole('link', { name: 'Savings' }).click();
+    await page.getByRole('heading', { name: 'Savings' }).waitFor();
+    assert.ok((await hiddenPart(page)) < 1, 'after a click');
+    assert.equal(faults, []);
+  }));
+
+test('another view begins at its top, with the focus where its link is gone', () =>
+  withBrowser({}, async (t, open) => {
+    await record(t, 40);
+    const { page, faults } = await open(NARROW);
+    await page.goto(`${t.proxy.url}/dashboard/errors`);
+    await page.locator('tbody tr').nth(12).waitFor();
+    const main = page.locator('main');
+    await main.evaluate((element) => element.scrollTo(0, element.scrollHeight));
+    await page.getByRole('link', { name: 'Every failed request' }).focus();
+    await page.keyboard.press('Enter');
+    await page.locator('.list-row').first().waitFor();
+    assert.is(await main.evaluate((element) => element.scrollTop), 0);
+    await page.locator('main:focus').waitFor();
+    assert.equal(faults, []);
+  }));
+
+test('the monitor needs one screen of a desktop: requests, providers and the log', () =>
+  withBrowser({}, async (t, open) => {
+    await record(t, 60);
+    t.proxy.services.log.warning('a line of the log');
+    const { page, faults } = await open();
+    await page.goto(`http://127.0.0.1:${t.proxy.wsPort}/`);
+    await page.locator('.log', { hasText: 'a line of the log' }).waitFor();
+    const seen = await page.evaluate(() => {
+      const bottom = (selector: string) =>
+        document.querySelector(selector)!.getBoundingClientRect().bottom;
+      const list = document.querySelector('.list')!.getBoundingClientRect();
+      return {
+        isScrolled: document.querySelector('main')!.scrollHeight > window.innerHeight,
+        isLogSeen: bottom('.monitor .log') <= window.innerHeight,
+        rows: [...document.querySelectorAll('.list-row')].filter(
+          (row) => row.getBoundingClientRect().bottom <= list.bottom + 1,
+        ).length,
+      };
+    });
+    assert.equal(
+      { ...seen, rows: seen.rows > 5 },
+      { isScrolled: false, isLogSeen: true, rows: true },
+    );
+    assert.equal(faults, []);
+  }));
+
+test('an unused proxy says in the monitor how to begin, and no list calls that a mismatch', () =>
+  withBrowser({}, async (t, open) => {
+    const { page, faults } = await open();
+    await page.goto(`http://127.0.0.1:${t.proxy.wsPort}/`);
+    await page.getByRole('link', { name: 'How to send the first request' }).click();
+    await page.getByRole('heading', { name: 'waiting for the first request' }).waitFor();
+    await page.goto(`${t.proxy.url}/dashboard/requests`);
+    await page.getByText('None in this range of time.').waitFor();
+    await page.getByLabel('Model').fill('opus');
+    await page.getByText('No request matches these filters.').waitFor();
+    await page.goto(`${t.proxy.url}/dashboard/conversation/nobody`);
+    await page.getByText('No request of this conversation').waitFor();
+    assert.is(await page.locator('.figure .good, .bill .good').count(), 0);
+    assert.equal(faults, []);
+  }));
+
+/** Headings of the first level, and what can be scrolled but not be reached by the Tab key. */
+const look = () => ({
+  headings: document.querySelectorAll('h1').length,
+  unreached: [...document.querySelectorAll<HTMLElement>('main, main *')]
+    .filter((one) => {
+      const { overflowX, overflowY } = getComputedStyle(one);
+      const isBroad = one.scrollWidth > one.clientWidth + 1 && overflowX === 'auto';
+      const isHigh = one.scrollHeight > one.clientHeight + 1 && overflowY === 'auto';
+      return (isBroad || isHigh) && one.tabIndex < 0;
+    })
+    .filter((one) => one.querySelector('a, button, [tabindex="0"]') === null)
+    .map((one) => one.className),
+});
+
+test('what can be scrolled is reached by the keyboard, and what is not there has a heading', () =>
+  withBrowser({}, async (t, open) => {
+    await record(t, 9);
+    const { page } = await open(NARROW);
+    for (const view of [
+      '',
+      '/conversations',
+      '/savings',
+      '/providers',
+      '/errors',
+      '/request/none',
+    ]) {
+      await page.goto(`${t.proxy.url}/dashboard${view}`);
+      await page.locator('main h1').waitFor({ state: 'attached' });
+      await page.getByText('Loading…').waitFor({ state: 'detached' });
+      // Whether something is broader than its place is known once it has been laid out.
+      let found = await page.evaluate(look);
+      for (const until = Date.now() + 10_000; found.unreached.length > 0 && Date.now() < until;) {
+        await page.waitForTimeout(100);
+        found = await page.evaluate(look);
+      }
+      assert.equal(found, { headings: 1, unreached: [] }, view);
+    }
+  }));
+
+test('a name that turns the order of letters around is written out', () =>
+  withBrowser({}, async (t, open) => {
+    await record(t, 4);
+    const { page, faults } = await open();
+    for (const view of ['', '/live', '/requests', '/savings', '/request/row-3']) {
+      await page.goto(`${t.proxy.url}/dashboard${view}`);
+      await page
+        .getByText(String.raw`gpt-\u202egnp.exe\x1b[31m`)
+        .first()
+        .waitFor();
+      assert.not.match((await page.locator('main').textContent()) ?? '', '\u202e', view);
+    }
+    assert.equal(faults, []);
+  }));
+
+test.after(closeClients);
+test.run();
