@@ -7,8 +7,8 @@ import { controlPath } from '../server/control/control.ts';
 import { reachable } from './address.ts';
 
 /** Largest answer that is read. */
-const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
-const ANSWER_MS = 5000;
+const MAX_RESPONSE_BYTES = 16 * 1024 * 1024;
+const RESPONSE_MS = 5000;
 
 /** What a refusal of the proxy means here, by its status. */
 const REFUSALS: ReadonlyMap<number, ErrorKind> = new Map([
@@ -93,7 +93,7 @@ export function openOwn(
     const call = request(options, (response) => {
       if (response.statusCode === 200) resolve(response);
       else
-        readAnswer(response).then(
+        readResponse(response).then(
           ({ status, json }) => reject(refused(status, json, path)),
           (cause: Error) => reject(notRunning(cause)),
         );
@@ -122,22 +122,25 @@ function send(options: RequestOptions, body: string): Promise<{ status: number; 
       Accept: 'application/json',
       ...(body !== '' && { 'Content-Type': 'application/json' }),
     };
-    const call = request({ ...options, headers, agent: false, timeout: ANSWER_MS }, (response) => {
-      readAnswer(response).then(resolve, fail);
-    });
+    const call = request(
+      { ...options, headers, agent: false, timeout: RESPONSE_MS },
+      (response) => {
+        readResponse(response).then(resolve, fail);
+      },
+    );
     call.on('timeout', () => call.destroy(new Error('no answer in time')));
     call.on('error', fail);
     call.end(body);
   });
 }
 
-function readAnswer(response: IncomingMessage): Promise<{ status: number; json: Json }> {
+function readResponse(response: IncomingMessage): Promise<{ status: number; json: Json }> {
   return new Promise((resolve, reject) => {
     const pieces: Buffer[] = [];
     let sizeBytes = 0;
     response.on('data', (piece: Buffer) => {
       sizeBytes += piece.length;
-      if (sizeBytes > MAX_ANSWER_BYTES) response.destroy(new Error('the answer is too large'));
+      if (sizeBytes > MAX_RESPONSE_BYTES) response.destroy(new Error('the answer is too large'));
       else pieces.push(piece);
     });
     response.on('error', reject);

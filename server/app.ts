@@ -28,7 +28,7 @@ import type { ProxyCall } from './proxy.ts';
 import { allowedMethods, checkAudience } from './http/router.ts';
 import type { Match, Route, RouteContext, Router } from './http/router.ts';
 import { Running } from './run/running.ts';
-import { isEventStream, sendStream } from './http/send-stream.ts';
+import { sendResponse } from './http/send-response.ts';
 import type { ServerServices } from './services.ts';
 
 export interface AppOptions {
@@ -264,18 +264,14 @@ class HttpApp implements App {
       const mostBytes = caller.verdict === 'public' ? MAX_PUBLIC_BYTES : maxRequestBytes;
       const given = await readOwnBody(request, response, mostBytes, inFlight);
       const match = this.#routeOf(request.method ?? 'GET', pathOf(target), caller.verdict);
-      const answer = await this.#answerOwn(match, toOwnRequest(request, given), caller);
-      const headers = [...answer.headers].flat();
-      headers.push('X-Request-ID', requestId, 'X-Content-Type-Options', 'nosniff');
-      headers.push(...this.#options.generations.current.cors.headers(request.headers.origin));
-      if (isEventStream(answer)) {
-        await sendStream(request, response, answer, headers);
-        return;
-      }
-      const body = Buffer.from(await answer.arrayBuffer());
-      if (answer.status !== 204) headers.push('Content-Length', String(body.length));
-      response.writeHead(answer.status, headers);
-      response.end(request.method === 'HEAD' ? undefined : body);
+      const found = await this.#handleOwn(match, toOwnRequest(request, given), caller);
+      await sendResponse(request, response, found, [
+        'X-Request-ID',
+        requestId,
+        'X-Content-Type-Options',
+        'nosniff',
+        ...this.#options.generations.current.cors.headers(request.headers.origin),
+      ]);
     } catch (thrown) {
       this.#fail(request, response, toSvcError(thrown), requestId);
     }
@@ -288,7 +284,7 @@ class HttpApp implements App {
     return match;
   }
 
-  async #answerOwn({ route, params }: Match, request: Request, caller: Caller): Promise<Response> {
+  async #handleOwn({ route, params }: Match, request: Request, caller: Caller): Promise<Response> {
     this.#options.services.afterwards.flush();
     return route.handle(request, { ...caller, params });
   }
@@ -297,7 +293,7 @@ class HttpApp implements App {
     const requestId = this.#options.newId();
     try {
       const match = this.#routeOf(request.method, new URL(request.url).pathname, 'local');
-      return await this.#answerOwn(match, request, {
+      return await this.#handleOwn(match, request, {
         requestId,
         verdict: 'local',
         isStillAdmitted: () => true,

@@ -43,9 +43,9 @@ class CheckAlerts extends Command<CliContext> {
   private async evaluate(): Promise<AlertsJson> {
     const { context } = this;
     if (this.config === undefined) {
-      const answer = await controlIfRunning(homeOf(context), 'check-alerts');
+      const result = await controlIfRunning(homeOf(context), 'check-alerts');
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our own proxy's answer
-      if (answer !== undefined) return answer as unknown as AlertsJson;
+      if (result !== undefined) return result as unknown as AlertsJson;
     }
     const [{ config }, { alertsJson, evaluateAlerts }, { withLedger }] = await Promise.all([
       configOf(this.config, context),

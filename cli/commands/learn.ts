@@ -18,9 +18,9 @@ abstract class Learn extends Command<CliContext> {
   protected async ask(what: What): Promise<LearnedStatus> {
     const { context } = this;
     const home = homeOf(context);
-    const answer = await controlIfRunning(home, 'learn', what);
+    const result = await controlIfRunning(home, 'learn', what);
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our own proxy's answer
-    if (answer !== undefined) return answer as unknown as LearnedStatus;
+    if (result !== undefined) return result as unknown as LearnedStatus;
     const [{ openLearned }, { learn }, { ensurePrivateFolder }] = await Promise.all([
       import('../../stages/learned/learned.ts'),
       import('../../server/control/control-commands.ts'),

@@ -28,9 +28,9 @@ class ProviderStatus extends Command<CliContext> {
 
   async execute() {
     const { context, provider } = this;
-    const answer = await control(homeOf(context), 'provider-status');
+    const result = await control(homeOf(context), 'provider-status');
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our own proxy's answer
-    const providers = answer['providers'] as Readonly<Record<string, ProviderStateJson>>;
+    const providers = result['providers'] as Readonly<Record<string, ProviderStateJson>>;
     if (provider === undefined) {
       if (this.json) printJson(context, { providers });
       else await printStates(context, providers);
@@ -66,8 +66,8 @@ class ForceHealth extends Command<CliContext> {
     if (state !== 'healthy' && state !== 'unhealthy') {
       throw new SvcError('usage', `A provider is healthy or unhealthy, not '${state}'`);
     }
-    const answer = await control(homeOf(context), 'provider-force-health', { provider, state });
-    if (this.json) printJson(context, answer);
+    const result = await control(homeOf(context), 'provider-force-health', { provider, state });
+    if (this.json) printJson(context, result);
     else print(context, `${provider} is set to ${state} by hand`);
     return 0;
   }
@@ -112,9 +112,9 @@ class ListModels extends Command<CliContext> {
   /** By the proxy that runs; undefined where none does. */
   private async asked(): Promise<readonly ProviderModel[] | undefined> {
     const { context, provider } = this;
-    const answer = await controlIfRunning(homeOf(context), 'list-models', { provider });
+    const result = await controlIfRunning(homeOf(context), 'list-models', { provider });
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our own proxy's answer
-    return answer?.['models'] as readonly ProviderModel[] | undefined;
+    return result?.['models'] as readonly ProviderModel[] | undefined;
   }
 
   private async direct(): Promise<readonly ProviderModel[]> {

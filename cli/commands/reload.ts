@@ -20,13 +20,13 @@ export class Reload extends Command<CliContext> {
 
   async execute() {
     const { context } = this;
-    const answer = await control(homeOf(context), 'reload').catch(reportUnchanged);
+    const result = await control(homeOf(context), 'reload').catch(reportUnchanged);
     if (this.json) {
-      printJson(context, answer);
+      printJson(context, result);
       return 0;
     }
-    const names = (key: string) => (answer[key] as readonly string[] | undefined) ?? [];
-    const file = answer['config_file'];
+    const names = (key: string) => (result[key] as readonly string[] | undefined) ?? [];
+    const file = result['config_file'];
     const what = typeof file === 'string' ? shortPath(file, context) : 'the configuration';
     const rows = [
       ['In force', names('applied')],

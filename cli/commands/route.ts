@@ -23,9 +23,9 @@ abstract class RouteCommands extends Command<CliContext> {
   protected async do(command: RouteCommand): Promise<Done> {
     const { context } = this;
     const home = homeOf(context);
-    const answer = await controlIfRunning(home, 'route', command);
+    const changed = await controlIfRunning(home, 'route', command);
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our own proxy's answer
-    if (answer !== undefined) return { ...(answer as unknown as Done), isRunning: true };
+    if (changed !== undefined) return { ...(changed as unknown as Done), isRunning: true };
     const [
       { config },
       { ensurePrivateFolder },

@@ -141,12 +141,12 @@ class CacheClear extends Command<CliContext> {
 
   async execute() {
     const { context } = this;
-    const answer = await control(homeOf(context), 'cache-clear');
-    if (this.json) printJson(context, answer);
+    const result = await control(homeOf(context), 'cache-clear');
+    if (this.json) printJson(context, result);
     else
       print(
         context,
-        `The response cache is empty; it held ${counted(Number(answer['entries']), 'answer')}`,
+        `The response cache is empty; it held ${counted(Number(result['entries']), 'answer')}`,
       );
     return 0;
   }

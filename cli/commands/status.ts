@@ -155,8 +155,8 @@ class Pause extends Command<CliContext> {
 
   async execute() {
     const { context } = this;
-    const answer = await control(homeOf(context), 'pause');
-    if (this.json) printJson(context, answer);
+    const result = await control(homeOf(context), 'pause');
+    if (this.json) printJson(context, result);
     else print(context, 'Paused: requests are sent unchanged. `svc resume` ends this.');
     return 0;
   }
@@ -174,8 +174,8 @@ class Resume extends Command<CliContext> {
 
   async execute() {
     const { context } = this;
-    const answer = await control(homeOf(context), 'resume');
-    if (this.json) printJson(context, answer);
+    const result = await control(homeOf(context), 'resume');
+    if (this.json) printJson(context, result);
     else print(context, 'Resumed');
     return 0;
   }

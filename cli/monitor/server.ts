@@ -14,6 +14,7 @@ import { originForm, pathOf } from '../../server/gate/target.ts';
 import { errorBody, errorHeaders, errorStatus } from '../../server/http/error-response.ts';
 import { checkAudience, createRouter } from '../../server/http/router.ts';
 import type { RouteContext } from '../../server/http/router.ts';
+import { sendResponse } from '../../server/http/send-response.ts';
 import { notFound } from '../../stages/model/errors.ts';
 import { notRunning } from '../remote.ts';
 
@@ -113,9 +114,7 @@ async function show(
     isStillAdmitted: () => true,
     params,
   });
-  const headers = [...found.headers, ['X-Content-Type-Options', 'nosniff']].flat();
-  response.writeHead(found.status, headers);
-  response.end(request.method === 'HEAD' ? undefined : Buffer.from(await found.arrayBuffer()));
+  await sendResponse(request, response, found, ['X-Content-Type-Options', 'nosniff']);
 }
 
 /** Passes on what the proxy answers. Rejects with `unavailable` where none runs. */

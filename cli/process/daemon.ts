@@ -184,7 +184,7 @@ export async function startInBackground(
       { detached: true, cwd, env: context.env, stdio: ['ignore', output, output, 'ipc'] },
     );
     try {
-      return await answerOf(child, home);
+      return await factsOf(child, home);
     } finally {
       child.removeAllListeners();
       if (child.connected) child.disconnect();
@@ -196,7 +196,7 @@ export async function startInBackground(
 }
 
 /** What the started process says first: that it listens, or why not. */
-function answerOf(child: ChildProcess, home: string): Promise<ServeFacts> {
+function factsOf(child: ChildProcess, home: string): Promise<ServeFacts> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
       child.kill('SIGKILL');

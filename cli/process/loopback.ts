@@ -85,26 +85,30 @@ async function playTurn(
 ): Promise<PlayedTurn> {
   const { clock } = context;
   const startMs = clock.monotonicMs();
-  const answer = await post(`${url}${session.path}`, session.headers, turn.body);
+  const response = await post(`${url}${session.path}`, session.headers, turn.body);
   const firstByteMs = clock.monotonicMs() - startMs;
   let sizeBytes = 0;
-  for await (const piece of answer.body) sizeBytes += (piece as Buffer).length;
+  for await (const piece of response.body) sizeBytes += (piece as Buffer).length;
   const totalMs = clock.monotonicMs() - startMs;
   const read = async (path: string, find: (json: Json) => Json | undefined) => {
     for (;;) {
       const found = find(await readJson(url, path).catch(() => ({})));
       if (found !== undefined) return found;
       if (clock.monotonicMs() - startMs > totalMs + SETTLE_MS)
-        throw new SvcError('internal', `The proxy has no ${path} for request ${answer.id}`);
+        throw new SvcError('internal', `The proxy has no ${path} for request ${response.id}`);
       await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
     }
   };
-  const trace = await read(`/trace/${answer.id}`, (json) => ('stages' in json ? json : undefined));
+  const trace = await read(`/trace/${response.id}`, (json) =>
+    'stages' in json ? json : undefined,
+  );
   const row = await read('/recent', (json) =>
-    (json['recent'] as readonly Json[] | undefined)?.find((one) => one['request_id'] === answer.id),
+    (json['recent'] as readonly Json[] | undefined)?.find(
+      (one) => one['request_id'] === response.id,
+    ),
   );
   const { title } = turn;
-  return { title, status: answer.status, firstByteMs, totalMs, sizeBytes, trace, row };
+  return { title, status: response.status, firstByteMs, totalMs, sizeBytes, trace, row };
 }
 
 interface Streamed {

@@ -68,7 +68,7 @@ function holds(pid: number, targets: ReadonlySet<string>): boolean {
 }
 
 function pidFromLsof(port: number): number | undefined {
-  const answer = ask('lsof', ['-nP', `-iTCP:${port}`, '-sTCP:LISTEN', '-t']);
-  const pid = Number(answer?.split('\n')[0]);
+  const output = ask('lsof', ['-nP', `-iTCP:${port}`, '-sTCP:LISTEN', '-t']);
+  const pid = Number(output?.split('\n')[0]);
   return Number.isInteger(pid) && pid > 0 ? pid : undefined;
 }

@@ -59,9 +59,9 @@ function startTimeFromProc(pid: number): string | undefined {
 }
 
 function startTimeFromPs(pid: number): string | undefined {
-  const answer = ask('ps', ['-o', 'state=,lstart=', '-p', String(pid)]);
-  if (answer === undefined || answer === '' || answer.startsWith('Z')) return undefined;
-  return answer.slice(answer.indexOf(' ')).trim();
+  const output = ask('ps', ['-o', 'state=,lstart=', '-p', String(pid)]);
+  if (output === undefined || output === '' || output.startsWith('Z')) return undefined;
+  return output.slice(output.indexOf(' ')).trim();
 }
 
 function readText(path: string): string | undefined {

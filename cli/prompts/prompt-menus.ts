@@ -28,9 +28,9 @@ export function menuPrompts({ stdin: input, stderr: output, events }: CliContext
     for (const name of ENDS) input.on(name, leave);
     for (const name of SIGNALS) events.on(name, leave);
     try {
-      const answer = await ask({ input, output, signal: leaving.signal });
-      if (isCancel(answer)) throw givenUp();
-      return answer;
+      const chosen = await ask({ input, output, signal: leaving.signal });
+      if (isCancel(chosen)) throw givenUp();
+      return chosen;
     } finally {
       input.off('keypress', onKey);
       for (const name of ENDS) input.off(name, leave);

@@ -40,7 +40,7 @@ function linePrompts(context: CliContext): Prompts {
   /** Asks until `read` understands the answer; an empty one is ''. */
   const ask = async <T>(
     question: readonly string[],
-    read: (answer: string) => T | undefined,
+    read: (reply: string) => T | undefined,
   ): Promise<T> => {
     for (;;) {
       for (const line of question) note(context, line);
@@ -49,29 +49,29 @@ function linePrompts(context: CliContext): Prompts {
         throw new SvcError('cancelled', 'The input ended before an answer: nothing was changed', {
           cure: 'Type the answers, or agree to all that is proposed with --yes.',
         });
-      const answer = read(next.value.trim());
-      if (answer !== undefined) return answer;
+      const value = read(next.value.trim());
+      if (value !== undefined) return value;
       note(context, `'${next.value.trim()}' is none of the answers.`);
     }
   };
   return {
     confirm: (question, isYes) =>
-      ask([`${question} [${isYes ? 'Y/n' : 'y/N'}]`], (answer) => {
-        if (answer === '') return isYes;
-        if (/^y(?:es)?$/i.test(answer)) return true;
-        return /^no?$/i.test(answer) ? false : undefined;
+      ask([`${question} [${isYes ? 'Y/n' : 'y/N'}]`], (reply) => {
+        if (reply === '') return isYes;
+        if (/^y(?:es)?$/i.test(reply)) return true;
+        return /^no?$/i.test(reply) ? false : undefined;
       }),
     choose: (question, choices, initial) =>
-      ask([question, ...numbered(choices), `Number or name [${initial}]`], (answer) =>
-        answer === '' ? initial : valueOf(choices, answer),
+      ask([question, ...numbered(choices), `Number or name [${initial}]`], (reply) =>
+        reply === '' ? initial : valueOf(choices, reply),
       ),
     several: (question, choices) =>
       ask(
         [question, ...numbered(choices), 'Numbers or names with spaces, or none [all]'],
-        (answer) => {
-          if (answer === '' || answer === 'all') return choices.map(({ value }) => value);
-          if (answer === 'none') return [];
-          const values = answer.split(/[\s,]+/).map((word) => valueOf(choices, word));
+        (reply) => {
+          if (reply === '' || reply === 'all') return choices.map(({ value }) => value);
+          if (reply === 'none') return [];
+          const values = reply.split(/[\s,]+/).map((word) => valueOf(choices, word));
           return values.every((value) => value !== undefined) ? values : undefined;
         },
       ),
@@ -86,8 +86,8 @@ function numbered(choices: readonly Choice[]): readonly string[] {
   );
 }
 
-function valueOf(choices: readonly Choice[], answer: string): string | undefined {
-  const wanted = answer.toLowerCase();
+function valueOf(choices: readonly Choice[], reply: string): string | undefined {
+  const wanted = reply.toLowerCase();
   return choices.find(
     ({ value, label }, at) =>
       String(at + 1) === wanted || value === wanted || label.toLowerCase() === wanted,

@@ -27,9 +27,9 @@ export async function published(name: string, env: Env): Promise<Published | und
   const argv = ['view', `${name}@latest`, 'name', 'version', 'bin', '--json'];
   const quick = ['--fetch-retries=0', '--fetch-timeout=15000', '--loglevel=silent'];
   const { code, stdout } = await npm([...argv, ...quick], env, ANSWER_MS);
-  const answer = parse(stdout);
+  const shown = parse(stdout);
   if (code !== 0) {
-    const reason = isObject(answer['error']) ? answer['error']['code'] : undefined;
+    const reason = isObject(shown['error']) ? shown['error']['code'] : undefined;
     if (reason === 'E404') return undefined;
     throw new SvcError(
       'bad_gateway',
@@ -37,7 +37,7 @@ export async function published(name: string, env: Env): Promise<Published | und
       { cure: 'Check the network; `npm config get registry` shows whom npm asks.' },
     );
   }
-  const { version, bin } = answer;
+  const { version, bin } = shown;
   if (typeof version !== 'string' || !VERSION.test(version)) return undefined;
   return {
     version,

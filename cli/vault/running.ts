@@ -16,8 +16,8 @@ export async function searchRunning(
 ): Promise<readonly HitView[] | undefined> {
   const { query, top, includeUnsafe } = search;
   const input = { query, top, include_unsafe: includeUnsafe };
-  const answer = await ask(config, 'vault-search', input);
-  return Array.isArray(answer?.['hits']) ? (answer['hits'] as HitView[]) : undefined;
+  const result = await ask(config, 'vault-search', input);
+  return Array.isArray(result?.['hits']) ? (result['hits'] as HitView[]) : undefined;
 }
 
 /** What the running proxy has loaded; undefined as for `searchRunning`. */
@@ -28,8 +28,8 @@ export async function statusOfRunning(config: Config): Promise<VaultStatus | und
 
 async function ask({ home, vault: { indexPath, backend } }: Config, name: string, input: object) {
   try {
-    const answer = await control(home, name, { index_path: indexPath, backend, ...input });
-    return answer['ready'] === true ? answer : undefined;
+    const result = await control(home, name, { index_path: indexPath, backend, ...input });
+    return result['ready'] === true ? result : undefined;
   } catch {
     // Whatever is wrong with that proxy, the index can still be read.
     return undefined;

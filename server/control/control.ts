@@ -12,7 +12,7 @@ import { SvcError, toSvcError } from '../../engine/index.ts';
 import { parseBody } from '../../stages/dialect/json-kind.ts';
 import { notFound } from '../../stages/model/errors.ts';
 import { errorBody, errorStatus } from '../http/error-response.ts';
-import { isEventStream, sendStream } from '../http/send-stream.ts';
+import { sendResponse } from '../http/send-response.ts';
 
 /** One command: gets the JSON that was sent (or undefined) and returns what is answered as JSON. */
 export type ControlCommand = (input: unknown) => unknown;
@@ -114,11 +114,8 @@ async function sendPath(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const answered = await read(new Request(`http://localhost${path}`));
-  const headers = [...answered.headers].flat();
-  if (isEventStream(answered)) return sendStream(request, response, answered, headers);
-  response.writeHead(answered.status, headers);
-  response.end(Buffer.from(await answered.arrayBuffer()));
+  const found = await read(new Request(`http://localhost${path}`));
+  await sendResponse(request, response, found);
 }
 
 async function answer(

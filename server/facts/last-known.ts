@@ -21,10 +21,10 @@ export function lastKnown<T>(
     const late = new Promise<void>((resolve) => {
       stopTimer = clock.after(MAX_WAIT_MS, resolve);
     });
-    const answered = ask(known).then((answer) => {
-      known = answer;
+    const asked = ask(known).then((value) => {
+      known = value;
     });
-    await Promise.race([answered, late]);
+    await Promise.race([asked, late]);
     stopTimer?.();
     return known;
   };

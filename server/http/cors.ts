@@ -48,20 +48,20 @@ export function createCors(allowedOrigins: readonly string[]): Cors {
   return {
     headers,
     preflight({ origin, requestMethod, requestHeaders, privateNetwork }) {
-      const answer = ['Allow', METHODS, 'Vary', PREFLIGHT_VARY];
-      if (origin === undefined || requestMethod === undefined) return answer;
+      const fields = ['Allow', METHODS, 'Vary', PREFLIGHT_VARY];
+      if (origin === undefined || requestMethod === undefined) return fields;
       const isNamed = named.has(origin);
-      if (!isNamed && !isOpen) return answer;
-      answer.push('Access-Control-Allow-Origin', isNamed ? origin : '*');
-      answer.push('Access-Control-Allow-Methods', METHODS, 'Access-Control-Max-Age', MAX_AGE_S);
+      if (!isNamed && !isOpen) return fields;
+      fields.push('Access-Control-Allow-Origin', isNamed ? origin : '*');
+      fields.push('Access-Control-Allow-Methods', METHODS, 'Access-Control-Max-Age', MAX_AGE_S);
       if (requestHeaders !== undefined && FIELD_NAMES.test(requestHeaders)) {
-        answer.push('Access-Control-Allow-Headers', requestHeaders);
+        fields.push('Access-Control-Allow-Headers', requestHeaders);
       }
       // Lets a public page reach into this machine: for an origin that was chosen, never for `*`.
       if (isNamed && privateNetwork === 'true') {
-        answer.push('Access-Control-Allow-Private-Network', 'true');
+        fields.push('Access-Control-Allow-Private-Network', 'true');
       }
-      return answer;
+      return fields;
     },
   };
 }

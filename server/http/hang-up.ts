@@ -27,15 +27,15 @@ export function hangUp(socket: Duplex, bytes: Buffer): void {
 }
 
 /**
- * Calls `then` once `answer`, the last one under way on the connection, has left; bytes of ours
+ * Calls `then` once `response`, the last one under way on the connection, has left; bytes of ours
  * before that would be taken for a part of it. A client that leaves while it waits is let go.
  */
-export function afterAnswer(
+export function afterResponse(
   socket: Duplex,
-  answer: ServerResponse | undefined,
+  response: ServerResponse | undefined,
   then: () => void,
 ): void {
-  if (answer === undefined || answer.writableFinished || answer.destroyed) {
+  if (response === undefined || response.writableFinished || response.destroyed) {
     then();
     return;
   }
@@ -46,7 +46,7 @@ export function afterAnswer(
   const leave = (): void => void socket.destroy();
   socket.on('error', () => undefined);
   socket.on('readable', look).once('end', leave);
-  answer.once('close', () => {
+  response.once('close', () => {
     socket.off('readable', look).off('end', leave);
     if (!socket.destroyed && socket.writable) then();
     else socket.destroy();

@@ -13,7 +13,7 @@ import { withoutHeaders } from '../../stages/model/headers.ts';
 import { breakBody } from './body.ts';
 import { createPipelines } from './pipelining.ts';
 import { rawErrorResponse } from './error-response.ts';
-import { afterAnswer, hangUp } from './hang-up.ts';
+import { afterResponse, hangUp } from './hang-up.ts';
 
 /** Size of a request head above which the answer is 431. */
 const MAX_HEAD_BYTES = 16 * 1024;
@@ -41,30 +41,30 @@ export interface Listener {
   destroy(): void;
 }
 
-/** By connection, the answer that is under way; one that is over would keep its request alive with it. */
-type Answers = WeakMap<Duplex, ServerResponse>;
+/** By connection, the response that is under way; one that is over would keep its request alive with it. */
+type Responses = WeakMap<Duplex, ServerResponse>;
 
-function onClientError(newId: () => string, answers: Answers) {
+function onClientError(newId: () => string, responses: Responses) {
   return (error: Error & { code?: string }, socket: Duplex) => {
-    const answer = answers.get(socket);
-    const isAnswering = answer?.writableFinished === false;
-    if (isAnswering && isBrokenBody(error, answer)) {
+    const response = responses.get(socket);
+    const isResponding = response?.writableFinished === false;
+    if (isResponding && isBrokenBody(error, response)) {
       // Nothing was written yet: the reader of the body reports what was wrong with it.
-      answer.shouldKeepAlive = false;
-      breakBody(answer.req, toFailure(error));
+      response.shouldKeepAlive = false;
+      breakBody(response.req, toFailure(error));
       return;
     }
     // Words of ours in the middle of an answer would be taken for a part of it.
-    if (error.code === 'ECONNRESET' || !socket.writable || isAnswering) socket.destroy();
+    if (error.code === 'ECONNRESET' || !socket.writable || isResponding) socket.destroy();
     else hangUp(socket, rawErrorResponse(toFailure(error), newId()));
   };
 }
 
 /** True if the body of the request that is being answered cannot be read, and its client still waits. */
-function isBrokenBody(error: Error & { code?: string }, answer: ServerResponse): boolean {
+function isBrokenBody(error: Error & { code?: string }, response: ServerResponse): boolean {
   const isSyntax =
     error.code?.startsWith('HPE_') === true && error.code !== 'HPE_INVALID_EOF_STATE';
-  return isSyntax && !answer.req.complete && !answer.headersSent && !answer.destroyed;
+  return isSyntax && !response.req.complete && !response.headersSent && !response.destroyed;
 }
 
 function toFailure({ code }: Error & { code?: string }): SvcError {
@@ -93,11 +93,11 @@ function createListener(handlers: ListenerHandlers): Server {
   });
   // node hides fields past its limit without a word, so we count them ourselves.
   server.maxHeadersCount = 0;
-  const answers: Answers = new WeakMap();
-  const pipelines = createPipelines((socket) => answers.get(socket));
+  const responses: Responses = new WeakMap();
+  const pipelines = createPipelines((socket) => responses.get(socket));
   function forget(this: ServerResponse): void {
     const { socket } = this.req;
-    if (answers.get(socket) === this) answers.delete(socket);
+    if (responses.get(socket) === this) responses.delete(socket);
   }
   const handle = (request: IncomingMessage, response: ServerResponse): void => {
     // A socket may fail at any moment; what that means is decided by 'close'.
@@ -108,7 +108,7 @@ function createListener(handlers: ListenerHandlers): Server {
         if (!request.socket.destroyed) handlers.handle(request, response);
       });
     });
-    answers.set(request.socket, response);
+    responses.set(request.socket, response);
     response.on('close', forget);
   };
   server.on('request', handle);
@@ -117,12 +117,12 @@ function createListener(handlers: ListenerHandlers): Server {
   server.on('checkExpectation', handle);
   // This is not the kind of proxy that opens tunnels.
   server.on('connect', (_request, socket: Duplex) => {
-    afterAnswer(socket, answers.get(socket), () => {
+    afterResponse(socket, responses.get(socket), () => {
       hangUp(socket, rawErrorResponse(noTunnel(), handlers.newId()));
     });
   });
   server.on('upgrade', (request, socket, firstBytes) => {
-    afterAnswer(socket, answers.get(socket), () => {
+    afterResponse(socket, responses.get(socket), () => {
       if (request.headers.upgrade?.toLowerCase() === 'websocket') {
         handlers.upgrade(request, socket, firstBytes);
       } else ignoreUpgrade(server, request, socket, firstBytes);
@@ -130,7 +130,7 @@ function createListener(handlers: ListenerHandlers): Server {
   });
   server.on(
     'clientError',
-    onClientError(() => handlers.newId(), answers),
+    onClientError(() => handlers.newId(), responses),
   );
   return server;
 }

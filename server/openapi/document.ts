@@ -75,7 +75,7 @@ export function openApiDocument(version: string): OpenApiDocument {
 }
 
 function toOperation(operation: Operation) {
-  const { path, method, summary, description, tag, parameters = [], request, answer } = operation;
+  const { path, method, summary, description, tag, parameters = [], request, response } = operation;
   const isProxied = tag === 'Proxied';
   return {
     operationId: `${method}${path.endsWith('/') && path !== '/' ? 'Slash' : ''}${path.replaceAll(/[^A-Za-z0-9]+(\w?)/g, (_all, next: string) => next.toUpperCase())}`,
@@ -97,9 +97,9 @@ function toOperation(operation: Operation) {
       [path === '/ws' ? 101 : 200]: {
         description: path === '/ws' ? 'The connection speaks WebSocket now' : 'As asked',
         headers: REQUEST_ID,
-        ...(answer !== undefined && {
+        ...(response !== undefined && {
           content: Object.fromEntries(
-            Object.entries(answer).map(([type, schema]) => [type, { schema }]),
+            Object.entries(response).map(([type, schema]) => [type, { schema }]),
           ),
         }),
       },

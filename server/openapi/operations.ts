@@ -15,8 +15,8 @@ interface Description {
   readonly description?: string;
   readonly parameters?: readonly Parameter[];
   readonly request?: Schema;
-  /** The answer that goes well, by media type; left out where it has no body. */
-  readonly answer?: Readonly<Record<string, Schema>>;
+  /** The body of the response that goes well, by media type; left out where it has no body. */
+  readonly response?: Readonly<Record<string, Schema>>;
   /** Statuses of error responses besides those that every path has. */
   readonly errors?: readonly number[];
   /** True for what anybody may ask; false needs `X-Svc-Key` from elsewhere than this machine. */
@@ -78,7 +78,7 @@ export const ownOperations: readonly Operation[] = [
   ...under('Look', {
     'get /': {
       summary: 'Name, version and the main paths',
-      answer: json(ref('Root')),
+      response: json(ref('Root')),
       isPublic: true,
     },
     'head /api/hello': {
@@ -87,59 +87,62 @@ export const ownOperations: readonly Operation[] = [
     'get /health': {
       summary: 'Health of the proxy, with the reasons where it is degraded',
       description: 'The answer is cached for a second.',
-      answer: json(ref('Health')),
+      response: json(ref('Health')),
       isPublic: true,
     },
     'get /stats': {
       summary: 'Requests, tokens and cost of the session, of today and by model',
-      answer: json(ref('Stats')),
+      response: json(ref('Stats')),
     },
     'get /stats/last': {
       summary: 'What the newest request saved',
-      answer: json({ oneOf: [ref('LastRequest'), ref('NoRequests')] }),
+      response: json({ oneOf: [ref('LastRequest'), ref('NoRequests')] }),
     },
     'get /stats/session': {
       summary: 'What the session saved',
-      answer: json(ref('SessionSummary')),
+      response: json(ref('SessionSummary')),
     },
-    'get /recent': { summary: 'The newest 50 requests, newest first', answer: json(ref('Recent')) },
+    'get /recent': {
+      summary: 'The newest 50 requests, newest first',
+      response: json(ref('Recent')),
+    },
     'get /savings': {
       summary: 'What compression saved, by model and by day',
       parameters: [
         inQuery('since', 'Requests from this ISO 8601 date or time on, such as 2026-01-31'),
       ],
-      answer: json(ref('Savings')),
+      response: json(ref('Savings')),
       errors: [400],
     },
     'get /cache-stats': {
       summary: 'Hits of our caches and of the providers’ prompt caches',
-      answer: json(ref('CacheStats')),
+      response: json(ref('CacheStats')),
     },
     'get /metrics': {
       summary: 'Counters and histograms for Prometheus',
-      answer: { 'text/plain': text },
+      response: { 'text/plain': text },
       errors: [404],
     },
     'get /metrics/dashboard': {
       summary: 'Rates, latency, errors and sums of the last 24 hours',
-      answer: json(ref('Dashboard')),
+      response: json(ref('Dashboard')),
       errors: [404],
     },
     'get /dashboard': {
       summary: 'The dashboard, a page that shows all of this as it happens',
-      answer: html,
+      response: html,
     },
     'get /dashboard/:path*': {
       summary: 'The same page, opened at one of its views',
       description:
         'A document navigation from this machine gets it without a key: it holds no data. From elsewhere it comes with 401, and asks for the key.',
       parameters: [inPath('path', 'The view, such as `requests`')],
-      answer: html,
+      response: html,
       errors: [404],
     },
     'get /dashboard/login': {
       summary: 'The same page, where it asks for a key',
-      answer: html,
+      response: html,
       isPublic: true,
     },
     'post /dashboard/login': {
@@ -147,38 +150,38 @@ export const ownOperations: readonly Operation[] = [
       description:
         'With `key`, a proxy key, or `link`, the token of a link of `svc dashboard --public`. The cookie reads the dashboard and nothing else, and ends with the key. 401 where it is not valid.',
       request: { type: 'object', properties: { key: text, link: text } },
-      answer: json({ type: 'object', properties: { status: oneOf('ok') }, required: ['status'] }),
+      response: json({ type: 'object', properties: { status: oneOf('ok') }, required: ['status'] }),
       errors: [400, 401, 413, 415],
       isPublic: true,
     },
-    'get /dashboard/logout': { summary: 'The same page, which has no such view', answer: html },
+    'get /dashboard/logout': { summary: 'The same page, which has no such view', response: html },
     'post /dashboard/logout': {
       summary: 'End the session of a browser',
       description:
         'The cookie that was sent is worth nothing from now on, and the browser forgets it. The same answer where none was sent.',
-      answer: json({ type: 'object', properties: { status: oneOf('ok') }, required: ['status'] }),
+      response: json({ type: 'object', properties: { status: oneOf('ok') }, required: ['status'] }),
       isPublic: true,
     },
     'get /dashboard/app.js': {
       summary: 'The script of the dashboard',
-      answer: { 'text/javascript': text },
+      response: { 'text/javascript': text },
       isPublic: true,
     },
     'get /dashboard/app.css': {
       summary: 'The style of the dashboard',
-      answer: { 'text/css': text },
+      response: { 'text/css': text },
       isPublic: true,
     },
     'get /dashboard/icon.svg': {
       summary: 'The icon of the dashboard',
-      answer: { 'image/svg+xml': text },
+      response: { 'image/svg+xml': text },
       isPublic: true,
     },
     'get /dashboard/events': {
       summary: 'What happens, as server-sent events',
       description:
         'Events `state` (every two seconds at most), `rows` (finished requests, at most some twice a second) and, for readers on this machine, `log`. The stream goes on until the reader closes it; 503 where too many are open.',
-      answer: { 'text/event-stream': text },
+      response: { 'text/event-stream': text },
     },
     'get /dashboard/api/requests': {
       summary: 'Finished requests from the ledger, newest first',
@@ -186,14 +189,14 @@ export const ownOperations: readonly Operation[] = [
         ...requestFilters,
         inQuery('limit', 'How many at most; 200', { type: 'integer', minimum: 1, maximum: 10_000 }),
       ],
-      answer: json(ref('DashboardRequests')),
+      response: json(ref('DashboardRequests')),
       errors: [400],
     },
     'get /dashboard/api/report': {
       summary: 'Sums, series, latency, groups and failures of a range of time',
       description: 'Steps of the series without requests are left out.',
       parameters: requestFilters,
-      answer: json(ref('DashboardReport')),
+      response: json(ref('DashboardReport')),
       errors: [400],
     },
     'get /dashboard/api/conversations': {
@@ -202,41 +205,41 @@ export const ownOperations: readonly Operation[] = [
         ...requestFilters,
         inQuery('limit', 'How many at most; 200', { type: 'integer', minimum: 1, maximum: 1000 }),
       ],
-      answer: json(ref('DashboardConversations')),
+      response: json(ref('DashboardConversations')),
       errors: [400],
     },
     'get /dashboard/api/request/:id': {
       summary: 'One request: its row in the ledger, and its trace while that is kept',
       parameters: [inPath('id', 'Id of the request', ID)],
-      answer: json(ref('DashboardOneRequest')),
+      response: json(ref('DashboardOneRequest')),
       errors: [404],
     },
     'get /trace/last': {
       summary: 'The newest request, step by step',
-      answer: json({ oneOf: [ref('Trace'), ref('NoRequests')] }),
+      response: json({ oneOf: [ref('Trace'), ref('NoRequests')] }),
     },
     'get /trace/:id': {
       summary: 'One request, step by step, with every attempt at a provider',
       parameters: [inPath('id', 'Id of the request', ID)],
-      answer: json(ref('Trace')),
+      response: json(ref('Trace')),
       errors: [404],
     },
     'get /traces': {
       summary: 'The newest 200 requests, step by step',
-      answer: json(ref('Traces')),
+      response: json(ref('Traces')),
     },
     'get /v1/svc/blocks/:id': {
       summary: 'A text as it was before compression',
       description: 'From this machine only.',
       parameters: [inPath('id', 'Id of the block')],
-      answer: json(ref('LostBlock')),
+      response: json(ref('LostBlock')),
       errors: [403, 404],
     },
     'get /v1/svc/lost/:id': {
       summary: 'What a request lost to compression',
       description: 'From this machine only. `last` is the newest request that lost something.',
       parameters: [inPath('id', 'Id of the request')],
-      answer: json(ref('LostBlocks')),
+      response: json(ref('LostBlocks')),
       errors: [403, 404],
     },
   }),
@@ -247,13 +250,13 @@ export const ownOperations: readonly Operation[] = [
         inQuery('limit', 'Blocks to list, 1000 if left out', whole),
         inQuery('offset', 'Blocks to skip', whole),
       ],
-      answer: json(ref('Vault')),
+      response: json(ref('Vault')),
       errors: [400],
     },
     'post /ingest': {
       summary: 'Add a block to the vault',
       request: ref('ContextBlock'),
-      answer: json(ref('Ingested')),
+      response: json(ref('Ingested')),
       errors: [400, 409, 413, 415, 422, 500],
     },
     'post /ingest/batch': {
@@ -266,7 +269,7 @@ export const ownOperations: readonly Operation[] = [
           { type: 'object', additionalProperties: true },
         ],
       },
-      answer: json(ref('BatchIngested')),
+      response: json(ref('BatchIngested')),
       errors: [400, 413, 415, 422, 500],
     },
   }),
@@ -274,22 +277,22 @@ export const ownOperations: readonly Operation[] = [
     'post /config/reload': {
       summary: 'Reload the configuration',
       description: 'From this machine only, whatever key a caller has.',
-      answer: json(ref('Reloaded')),
+      response: json(ref('Reloaded')),
       errors: [403, 500],
     },
   }),
   ...under('Look', {
-    'get /docs': { summary: 'This description as a page', answer: html, isPublic: true },
-    'get /docs/': { summary: 'The same page', answer: html, isPublic: true },
+    'get /docs': { summary: 'This description as a page', response: html, isPublic: true },
+    'get /docs/': { summary: 'The same page', response: html, isPublic: true },
     'get /docs/:page': {
       summary: 'A page of the documentation',
       parameters: [inPath('page', 'Its name, such as `settings`')],
-      answer: html,
+      response: html,
       errors: [404],
     },
     'get /openapi.yaml': {
       summary: 'This description as OpenAPI 3.0',
-      answer: { 'application/yaml': text },
+      response: { 'application/yaml': text },
       isPublic: true,
     },
   }),
@@ -329,21 +332,21 @@ export const forwardedOperations: readonly Operation[] = [
       summary: 'Messages, streamed or not',
       parameters: [VERSION, ...OURS],
       request: ref('MessagesRequest'),
-      answer: { ...json(ref('MessagesAnswer')), ...stream },
+      response: { ...json(ref('MessagesAnswer')), ...stream },
       errors: UPSTREAM_ERRORS,
     },
     'post /v1/messages/count_tokens': {
       summary: 'Tokens of a request, counted by the provider',
       parameters: [VERSION],
       request: free,
-      answer: json(free),
+      response: json(free),
       errors: UPSTREAM_ERRORS,
     },
     'post /v1/chat/completions': {
       summary: 'Chat completions, streamed or not',
       parameters: OURS,
       request: ref('ChatRequest'),
-      answer: { ...json(ref('ChatAnswer')), ...stream },
+      response: { ...json(ref('ChatAnswer')), ...stream },
       errors: UPSTREAM_ERRORS,
     },
     'post /v1/responses': {
@@ -351,38 +354,38 @@ export const forwardedOperations: readonly Operation[] = [
       description: 'An upgrade to WebSocket is answered with 426: clients then continue over HTTP.',
       parameters: OURS,
       request: ref('AnyRequest'),
-      answer: { ...json(free), ...stream },
+      response: { ...json(free), ...stream },
       errors: [...UPSTREAM_ERRORS, 426],
     },
     'post /v1/embeddings': {
       summary: 'Embeddings, passed through',
       request: free,
-      answer: json(free),
+      response: json(free),
       errors: UPSTREAM_ERRORS,
     },
     'get /v1/models': {
       summary: 'The models that can be asked for',
-      answer: json(free),
+      response: json(free),
       errors: UPSTREAM_ERRORS,
     },
     'get /v1/models/:model': {
       summary: 'One model',
       parameters: [MODEL],
-      answer: json(free),
+      response: json(free),
       errors: [404, ...UPSTREAM_ERRORS],
     },
     'post /v1beta/models/:model:generateContent': {
       summary: 'Generative content',
       parameters: [MODEL, ...OURS],
       request: ref('AnyRequest'),
-      answer: json(free),
+      response: json(free),
       errors: UPSTREAM_ERRORS,
     },
     'post /v1beta/models/:model:streamGenerateContent': {
       summary: 'Generative content, streamed',
       parameters: [MODEL, ...OURS],
       request: ref('AnyRequest'),
-      answer: { ...json(free), ...stream },
+      response: { ...json(free), ...stream },
       errors: UPSTREAM_ERRORS,
     },
     'get /ws': {

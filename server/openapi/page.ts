@@ -55,9 +55,9 @@ function anchorOf({ method, path }: Operation): string {
 }
 
 function operationHtml(operation: Operation): string {
-  const { method, path, summary, description, parameters = [], request, answer = {} } = operation;
+  const { method, path, summary, description, parameters = [], request, response = {} } = operation;
   const errors = operation.errors ?? [];
-  const answers = Object.entries(answer).map(
+  const bodies = Object.entries(response).map(
     ([type, schema]) => `<h4>Answers <code>${type}</code></h4>\n${schemaHtml(schema)}`,
   );
   return `<details id="${anchorOf(operation)}">
@@ -68,7 +68,7 @@ function operationHtml(operation: Operation): string {
 ${description === undefined ? '' : `<p>${marked(description)}`}
 ${parameters.length === 0 ? '' : `<h4>Parameters</h4>\n${parametersHtml(parameters)}`}
 ${request === undefined ? '' : `<h4>Body</h4>\n${schemaHtml(request)}`}
-${answers.join('\n')}
+${bodies.join('\n')}
 ${errors.length === 0 ? '' : `<p class="dim">Own error statuses: ${errors.join(', ')}`}
 </div>
 </details>`;

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { isEventStream, sendStream } from './send-stream.ts';
+import { sendResponse } from './send-response.ts';
 
 const PIECE = new Uint8Array(256 * 1024);
 
@@ -26,23 +26,23 @@ function pieces(count: number, isEndless = false) {
     },
   });
   const headers = { 'Content-Type': 'text/event-stream; charset=utf-8' };
-  return { seen, answer: new Response(body, { headers }) };
+  return { seen, found: new Response(body, { headers }) };
 }
 
 async function serving(
-  answer: Response,
+  found: Response,
   use: (
     port: number,
     served: () => { response: ServerResponse; ended: Promise<void> },
   ) => Promise<void>,
 ): Promise<void> {
-  let found: { response: ServerResponse; ended: Promise<void> } | undefined;
+  let begun: { response: ServerResponse; ended: Promise<void> } | undefined;
   const server = createServer((request, response) => {
-    found = { response, ended: sendStream(request, response, answer, []) };
+    begun = { response, ended: sendResponse(request, response, found) };
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   try {
-    await use((server.address() as AddressInfo).port, () => found!);
+    await use((server.address() as AddressInfo).port, () => begun!);
   } finally {
     server.closeAllConnections();
     server.close();
@@ -50,8 +50,8 @@ async function serving(
 }
 
 test('a reader that is slower than the stream leaves nothing behind for each wait', async () => {
-  const { answer, seen } = pieces(40);
-  await serving(answer, async (port, served) => {
+  const { found, seen } = pieces(40);
+  await serving(found, async (port, served) => {
     const socket = connect(port, '127.0.0.1');
     socket.pause();
     socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
@@ -74,8 +74,8 @@ test('a reader that is slower than the stream leaves nothing behind for each wai
 });
 
 test('a reader that goes while the stream waits for it cancels the stream', async () => {
-  const { answer, seen } = pieces(1000, true);
-  await serving(answer, async (port, served) => {
+  const { found, seen } = pieces(1000, true);
+  await serving(found, async (port, served) => {
     const socket = connect(port, '127.0.0.1');
     socket.pause();
     socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
@@ -88,9 +88,11 @@ test('a reader that goes while the stream waits for it cancels the stream', asyn
   });
 });
 
-test('only server-sent events are streams of ours', () => {
-  assert.ok(isEventStream(pieces(0).answer));
-  assert.not(isEventStream(new Response('{}')));
+test('whatever is no stream is sent whole, with its length', async () => {
+  await serving(Response.json({ a: 1 }), async (port) => {
+    const { status, headers } = await fetch(`http://127.0.0.1:${port}`);
+    assert.equal([status, headers.get('content-length')], [200, '7']);
+  });
 });
 
 test.run();
