@@ -2,7 +2,7 @@
  * Reads the ledger's file, whether a proxy runs or not: what ended 100 ms ago stands in it. The
  * query builder is loaded here, and only by commands that need it.
  */
-import { Option } from 'clipanion';
+import { Command, Option } from 'clipanion';
 import { SvcError } from '../engine/error.ts';
 import type { LedgerReader } from '../stages/ledger/database.ts';
 import type { TimeSpan } from '../stages/ledger/queries.ts';
@@ -30,14 +30,26 @@ export async function withLedger<T>(
   }
 }
 
-/** The options of every command that reads a span of the ledger. */
-export const spanOptions = {
-  config: () => Option.String('--config', { description: 'Config file that names the ledger' }),
-  since: () =>
-    Option.String('--since', { description: 'From this ISO 8601 date or time on (UTC)' }),
-  until: () => Option.String('--until', { description: 'Before this ISO 8601 date or time (UTC)' }),
-  json: () => Option.Boolean('--json,--raw', false, { description: 'As JSON' }),
-};
+/** A command that reads the ledger. */
+export abstract class LedgerCommand extends Command<CliContext> {
+  config = Option.String('--config', { description: 'Config file that names the ledger' });
+  json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
+
+  protected ledger<T>(work: (reader: LedgerReader, queries: LedgerQueries) => Promise<T>) {
+    return withLedger(this.context, this.config, work);
+  }
+}
+
+/** A command that reads a span of the ledger. */
+export abstract class SpanCommand extends LedgerCommand {
+  since = Option.String('--since', { description: 'From this ISO 8601 date or time on (UTC)' });
+  until = Option.String('--until', { description: 'Before this ISO 8601 date or time (UTC)' });
+
+  /** Throws `usage` for what is no span. */
+  protected span(defaultSinceMs?: number): Promise<TimeSpan> {
+    return spanOf(this.since, this.until, defaultSinceMs);
+  }
+}
 
 /** A span as it was typed. Throws `usage` for what is no date. */
 export async function spanOf(

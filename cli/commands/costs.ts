@@ -5,7 +5,7 @@ import type { Totals } from '../../stages/ledger/figures.ts';
 import type { DayTotals } from '../../stages/ledger/queries.ts';
 import { bar } from '../screen/chart.ts';
 import type { CliCommand, CliContext } from '../context.ts';
-import { spanOf, spanOptions, spanText, withLedger } from '../ledger.ts';
+import { LedgerCommand, SpanCommand, spanText } from '../ledger.ts';
 import { toOneOf, toWhole } from '../parse/flags.ts';
 import {
   colorsFor,
@@ -35,7 +35,7 @@ const METRICS: Readonly<Record<string, Metric>> = {
   net: { title: 'net saving', value: (day) => toUsd(knownNetSaving(day)), show: dollars },
 };
 
-class Timeline extends Command<CliContext> {
+class Timeline extends LedgerCommand {
   static override paths = [['timeline']];
   static override usage = Command.Usage({
     category: 'Look',
@@ -47,16 +47,14 @@ class Timeline extends Command<CliContext> {
     ],
   });
 
-  config = spanOptions.config();
   days = Option.String('--days', '7', { description: 'How many days, today included (7)' });
   metric = Option.String('--metric', 'saved', { description: 'Which figure to show (saved)' });
-  json = spanOptions.json();
 
   async execute() {
     const { context } = this;
     const count = toWhole(this.days, '--days', 1, MAX_DAYS);
     const metric = METRICS[toOneOf(this.metric, '--metric', Object.keys(METRICS))]!;
-    const days = await withLedger(context, this.config, (reader, queries) =>
+    const days = await this.ledger((reader, queries) =>
       queries.lastDays(reader, context.clock.wallMs(), count),
     );
     if (this.json) {
@@ -84,7 +82,7 @@ function printTimeline(context: CliContext, days: readonly DayTotals[], metric: 
   }
 }
 
-class Cost extends Command<CliContext> {
+class Cost extends LedgerCommand {
   static override paths = [['cost']];
   static override usage = Command.Usage({
     category: 'Look',
@@ -96,15 +94,13 @@ class Cost extends Command<CliContext> {
     ],
   });
 
-  config = spanOptions.config();
   week = Option.Boolean('--week', false, { description: 'The last 7 UTC days' });
   month = Option.Boolean('--month', false, { description: 'The last 30 UTC days' });
-  json = spanOptions.json();
 
   async execute() {
     const { context } = this;
     const count = this.month ? 30 : this.week ? 7 : 1;
-    const days = await withLedger(context, this.config, (reader, queries) =>
+    const days = await this.ledger((reader, queries) =>
       queries.lastDays(reader, context.clock.wallMs(), count),
     );
     const { totalsJson } = await import('../../stages/ledger/report.ts');
@@ -143,7 +139,7 @@ class Cost extends Command<CliContext> {
   }
 }
 
-class CostBreakdown extends Command<CliContext> {
+class CostBreakdown extends SpanCommand {
   static override paths = [['cost-breakdown']];
   static override usage = Command.Usage({
     category: 'Look',
@@ -151,15 +147,10 @@ class CostBreakdown extends Command<CliContext> {
     examples: [['This month', '$0 cost-breakdown --since 2026-01-01']],
   });
 
-  config = spanOptions.config();
-  since = spanOptions.since();
-  until = spanOptions.until();
-  json = spanOptions.json();
-
   async execute() {
     const { context } = this;
-    const span = await spanOf(this.since, this.until);
-    const groups = await withLedger(context, this.config, (reader, queries) =>
+    const span = await this.span();
+    const groups = await this.ledger((reader, queries) =>
       queries.totalsByAll(reader, ['provider', 'model'], span),
     );
     const byCost = groups.toSorted((a, b) => (knownCost(b) ?? -1) - (knownCost(a) ?? -1));

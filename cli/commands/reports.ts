@@ -12,7 +12,7 @@ import {
 import type { GroupKey, GroupTotals } from '../../stages/ledger/queries.ts';
 import type { LedgerRow } from '../../stages/ledger/row.ts';
 import type { CliCommand, CliContext } from '../context.ts';
-import { spanOf, spanOptions, spanText, withLedger } from '../ledger.ts';
+import { LedgerCommand, SpanCommand, spanOf, spanText } from '../ledger.ts';
 import { notTaken, toOneOf, toWhole } from '../parse/flags.ts';
 import { localMoment } from '../../server/dashboard/page/local-time.ts';
 import {
@@ -28,7 +28,7 @@ import {
 
 const DAY_MS = 86_400_000;
 
-class Compare extends Command<CliContext> {
+class Compare extends LedgerCommand {
   static override paths = [['compare']];
   static override usage = Command.Usage({
     category: 'Look',
@@ -39,13 +39,11 @@ class Compare extends Command<CliContext> {
     ],
   });
 
-  config = spanOptions.config();
   id = Option.String({ required: false, name: 'id' });
-  json = spanOptions.json();
 
   async execute() {
     const { context, id } = this;
-    const rows = await withLedger(context, this.config, (reader, queries) =>
+    const rows = await this.ledger((reader, queries) =>
       queries.newestRows(reader, { sinceMs: 0, ...(id !== undefined && { id }) }, 100),
     );
     const { pickId } = await import('../request-id.ts');
@@ -130,7 +128,7 @@ async function printComparison(context: CliContext, row: LedgerRow, before: numb
   for (const line of pairs(colors, notes)) print(context, line);
 }
 
-class Leaderboard extends Command<CliContext> {
+class Leaderboard extends SpanCommand {
   static override paths = [['leaderboard']];
   static override usage = Command.Usage({
     category: 'Look',
@@ -139,17 +137,10 @@ class Leaderboard extends Command<CliContext> {
     examples: [['Look', '$0 leaderboard --since 2026-01-01']],
   });
 
-  config = spanOptions.config();
-  since = spanOptions.since();
-  until = spanOptions.until();
-  json = spanOptions.json();
-
   async execute() {
     const { context } = this;
-    const span = await spanOf(this.since, this.until);
-    const groups = await withLedger(context, this.config, (reader, queries) =>
-      queries.totalsBy(reader, 'model', span),
-    );
+    const span = await this.span();
+    const groups = await this.ledger((reader, queries) => queries.totalsBy(reader, 'model', span));
     const ranked = groups
       .map(toRank)
       .toSorted((a, b) => (b.saved_percent ?? -1) - (a.saved_percent ?? -1));
@@ -193,7 +184,7 @@ function toRank(group: GroupTotals) {
   };
 }
 
-class Report extends Command<CliContext> {
+class Report extends LedgerCommand {
   static override paths = [['report']];
   static override usage = Command.Usage({
     category: 'Look',
@@ -204,26 +195,21 @@ class Report extends Command<CliContext> {
     ],
   });
 
-  config = spanOptions.config();
   date = Option.String('--date', { description: 'A UTC day, as 2026-01-31; today if left out' });
   markdown = Option.Boolean('--markdown', false, { description: 'As Markdown' });
-  json = spanOptions.json();
 
   async execute() {
     const { context } = this;
     const startMs = await this.#start();
     const day = { sinceMs: startMs, untilMs: startMs + DAY_MS };
     const { totalsJson } = await import('../../stages/ledger/report.ts');
-    const [now, before, models, clients] = await withLedger(
-      context,
-      this.config,
-      (reader, queries) =>
-        Promise.all([
-          queries.totalsOf(reader, day),
-          queries.totalsOf(reader, { sinceMs: startMs - DAY_MS, untilMs: startMs }),
-          queries.totalsBy(reader, 'model', day),
-          queries.totalsBy(reader, 'client', day),
-        ]),
+    const [now, before, models, clients] = await this.ledger((reader, queries) =>
+      Promise.all([
+        queries.totalsOf(reader, day),
+        queries.totalsOf(reader, { sinceMs: startMs - DAY_MS, untilMs: startMs }),
+        queries.totalsBy(reader, 'model', day),
+        queries.totalsBy(reader, 'client', day),
+      ]),
     );
     const date = new Date(startMs).toISOString().slice(0, 10);
     if (this.json) {
@@ -308,7 +294,7 @@ function markdownReport(
   ];
 }
 
-class Attribution extends Command<CliContext> {
+class Attribution extends SpanCommand {
   static override paths = [['attribution']];
   static override usage = Command.Usage({
     category: 'Look',
@@ -318,14 +304,10 @@ class Attribution extends Command<CliContext> {
     examples: [['The last week', '$0 attribution --days 7']],
   });
 
-  config = spanOptions.config();
-  since = spanOptions.since();
-  until = spanOptions.until();
   days = Option.String('--days', { description: 'The last days, today included' });
   by = Option.Array('--by', {
     description: 'agent, skill, model, session, provider: in this order',
   });
-  json = spanOptions.json();
 
   async execute() {
     const { context } = this;
@@ -336,11 +318,9 @@ class Attribution extends Command<CliContext> {
       this.days === undefined
         ? 0
         : (Math.floor(nowMs / DAY_MS) - toWhole(this.days, '--days', 1, 3650) + 1) * DAY_MS;
-    const span = await spanOf(this.since, this.until, sinceMs);
+    const span = await this.span(sinceMs);
     const keys = by.map((name) => KEYS[name]);
-    const groups = await withLedger(context, this.config, (reader, queries) =>
-      queries.totalsByAll(reader, keys, span),
-    );
+    const groups = await this.ledger((reader, queries) => queries.totalsByAll(reader, keys, span));
     const named = groups.map((group) => ({
       names: keys.map((key) => group[key] ?? null),
       totals: group,

@@ -2,8 +2,8 @@
 import { Command, Option } from 'clipanion';
 import type { RowFilter } from '../../stages/ledger/queries.ts';
 import type { LedgerRow } from '../../stages/ledger/row.ts';
-import type { CliCommand, CliContext } from '../context.ts';
-import { spanOf, spanOptions, spanText, withLedger } from '../ledger.ts';
+import type { CliCommand } from '../context.ts';
+import { SpanCommand, spanText } from '../ledger.ts';
 import { toOneOf, toWhole } from '../parse/flags.ts';
 import { colorsFor, print, printJson } from '../screen/output.ts';
 import { recentHeader, recentRow } from '../screen/recent.ts';
@@ -11,7 +11,7 @@ import { recentHeader, recentRow } from '../screen/recent.ts';
 const OUTCOMES = ['ok', 'error', 'cancelled', 'partial'] as const;
 const EVERY_MS = 500;
 
-class Requests extends Command<CliContext> {
+class Requests extends SpanCommand {
   static override paths = [['requests']];
   static override usage = Command.Usage({
     category: 'Look',
@@ -26,9 +26,6 @@ class Requests extends Command<CliContext> {
     ],
   });
 
-  config = spanOptions.config();
-  since = spanOptions.since();
-  until = spanOptions.until();
   lines = Option.String('-n,--lines', '20', { description: 'How many; 20' });
   model = Option.String('--model', { description: 'Part of the model’s name' });
   provider = Option.String('--provider', { description: 'Name of the provider' });
@@ -37,14 +34,12 @@ class Requests extends Command<CliContext> {
   outcome = Option.String('--outcome', { description: OUTCOMES.join(', ') });
   failed = Option.Boolean('--failed', false, { description: 'Only failed ones' });
   follow = Option.Boolean('-f,--follow', false, { description: 'Keep going until Ctrl-C' });
-  json = spanOptions.json();
 
   async execute() {
-    const { context } = this;
     const outcome =
       this.outcome === undefined ? undefined : toOneOf(this.outcome, '--outcome', OUTCOMES);
     const most = toWhole(this.lines, '--lines', 1, 10_000);
-    const span = await spanOf(this.since, this.until);
+    const span = await this.span();
     const filter: RowFilter = {
       ...span,
       ...(this.model !== undefined && { model: this.model }),
@@ -54,7 +49,7 @@ class Requests extends Command<CliContext> {
       ...(outcome !== undefined && { outcome }),
       ...(this.failed && { failed: true }),
     };
-    await withLedger(context, this.config, async (reader, queries) => {
+    await this.ledger(async (reader, queries) => {
       const rows = (await queries.newestRows(reader, filter, most)).toReversed();
       if (!this.follow) {
         await this.#printAll(rows, `No such request was recorded (${spanText(span)})`);

@@ -6,7 +6,7 @@ import type { Totals } from '../../stages/ledger/figures.ts';
 import { homeOf } from '../context.ts';
 import type { CliCommand, CliContext } from '../context.ts';
 import { runningInstance } from '../process/daemon.ts';
-import { spanOf, spanOptions, spanText, withLedger } from '../ledger.ts';
+import { LedgerCommand, SpanCommand, spanText } from '../ledger.ts';
 import {
   colorsFor,
   counted,
@@ -20,7 +20,7 @@ import {
 import { readOwn } from '../remote.ts';
 import type { Json } from '../remote.ts';
 
-class Stats extends Command<CliContext> {
+class Stats extends LedgerCommand {
   static override paths = [['stats']];
   static override usage = Command.Usage({
     category: 'Look',
@@ -33,9 +33,6 @@ class Stats extends Command<CliContext> {
     ],
   });
 
-  config = spanOptions.config();
-  json = spanOptions.json();
-
   async execute() {
     const { context } = this;
     const home = homeOf(context);
@@ -44,7 +41,7 @@ class Stats extends Command<CliContext> {
         ? null
         : ((await readOwn(home, '/stats'))['session'] as Json);
     const { totalsJson } = await import('../../stages/ledger/report.ts');
-    const [today, ever] = await withLedger(context, this.config, async (reader, queries) => [
+    const [today, ever] = await this.ledger(async (reader, queries) => [
       totalsJson(await queries.totalsOfToday(reader, context.clock.wallMs())),
       totalsJson(await queries.totalsOf(reader)),
     ]);
@@ -79,7 +76,7 @@ async function printStats(context: CliContext, session: Json | null, today: Json
   );
 }
 
-class Models extends Command<CliContext> {
+class Models extends SpanCommand {
   static override paths = [['models']];
   static override usage = Command.Usage({
     category: 'Look',
@@ -90,21 +87,15 @@ class Models extends Command<CliContext> {
     ],
   });
 
-  config = spanOptions.config();
-  since = spanOptions.since();
-  until = spanOptions.until();
   detail = Option.String('--detail', {
     description: 'Models with this in their name, every figure',
   });
-  json = spanOptions.json();
 
   async execute() {
     const { context, detail } = this;
-    const span = await spanOf(this.since, this.until);
+    const span = await this.span();
     const { totalsJson } = await import('../../stages/ledger/report.ts');
-    const groups = await withLedger(context, this.config, (reader, queries) =>
-      queries.totalsBy(reader, 'model', span),
-    );
+    const groups = await this.ledger((reader, queries) => queries.totalsBy(reader, 'model', span));
     const wanted = groups.filter(
       ({ key }) =>
         detail === undefined || (key ?? 'unknown').toLowerCase().includes(detail.toLowerCase()),
@@ -155,7 +146,7 @@ function costText({ priced, unpriced, costNanoUsd }: Totals): string {
   return unpriced === 0 ? known : `${known}, ${counted(unpriced, 'request')} without a known price`;
 }
 
-class Usage extends Command<CliContext> {
+class Usage extends SpanCommand {
   static override paths = [['usage']];
   static override usage = Command.Usage({
     category: 'Look',
@@ -166,16 +157,11 @@ class Usage extends Command<CliContext> {
     ],
   });
 
-  config = spanOptions.config();
-  since = spanOptions.since();
-  until = spanOptions.until();
-  json = spanOptions.json();
-
   async execute() {
     const { context } = this;
-    const span = await spanOf(this.since, this.until);
+    const span = await this.span();
     const { totalsJson } = await import('../../stages/ledger/report.ts');
-    const [totals, ...groups] = await withLedger(context, this.config, (reader, queries) =>
+    const [totals, ...groups] = await this.ledger((reader, queries) =>
       Promise.all([
         queries.totalsOf(reader, span),
         queries.totalsBy(reader, 'provider', span),
