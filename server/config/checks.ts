@@ -1,5 +1,4 @@
 /** What one value alone cannot show: names that must exist, URLs that must be safe. */
-import { BlockList, isIP } from 'node:net';
 import { misplacedPath } from '../../stages/providers/provider.ts';
 import {
   PROVIDER_KINDS,
@@ -8,6 +7,7 @@ import {
 } from '../../stages/providers/settings.ts';
 import { quote } from '../../stages/settings/setting.ts';
 import type { Origin } from '../../stages/settings/setting.ts';
+import { isLoopback } from '../gate/addresses.ts';
 import { didYouMean, nearest } from './distance.ts';
 import { fault, type Fault } from './fault.ts';
 import type { ChosenName } from './layer.ts';
@@ -33,16 +33,7 @@ export function crossCheck(values: Values, chosen: readonly ChosenName[]): reado
 /** True for `localhost` and every loopback address, mapped forms included. */
 export function isLoopbackHost(hostname: string): boolean {
   const host = hostname.replace(/^\[(.*)\]$/, '$1').toLowerCase();
-  if (host === 'localhost' || host.endsWith('.localhost')) return true;
-  const family = isIP(host);
-  return family !== 0 && loopback().check(host, family === 6 ? 'ipv6' : 'ipv4');
-}
-
-function loopback(): BlockList {
-  const list = new BlockList();
-  list.addSubnet('127.0.0.0', 8, 'ipv4');
-  list.addAddress('::1', 'ipv6');
-  return list;
+  return host === 'localhost' || host.endsWith('.localhost') || isLoopback(host);
 }
 
 function badNames(chosen: readonly ChosenName[]): readonly Fault[] {

@@ -136,24 +136,20 @@ const breakpoints = {
   cost_saved_usd: nullable(usd),
 };
 
+/** A lane of compression, with the requests that took it. */
+const lane = (requests: string) =>
+  object({
+    requests: about(whole, requests),
+    tokens_saved: whole,
+    cost_saved_usd: nullable(usd),
+  });
+
 const lanes = object({
   compression: object({ tokens_saved: whole, cost_saved_usd: nullable(usd) }),
   cache_breakpoints: object(breakpoints),
-  forgetting: object({
-    requests: about(whole, 'Requests from which old results of tools were left out'),
-    tokens_saved: whole,
-    cost_saved_usd: nullable(usd),
-  }),
-  long_results: object({
-    requests: about(whole, 'Requests in which long results went out in parts'),
-    tokens_saved: whole,
-    cost_saved_usd: nullable(usd),
-  }),
-  tools: object({
-    requests: about(whole, 'Requests in which definitions of tools were trimmed'),
-    tokens_saved: whole,
-    cost_saved_usd: nullable(usd),
-  }),
+  forgetting: lane('Requests from which old results of tools were left out'),
+  long_results: lane('Requests in which long results went out in parts'),
+  tools: lane('Requests in which definitions of tools were trimmed'),
   response_cache: object({ requests: whole, cost_saved_usd: nullable(usd) }),
   provider_cache: about(
     object({ read_tokens: whole, written_tokens: whole }),
