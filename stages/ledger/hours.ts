@@ -1,7 +1,7 @@
 /**
  * The sums of every hour, kept beside the rows: a report over a million requests reads some
- * thousands of sums, and sums outlive the rows that retention deletes. The file itself adds a row
- * to its hour as it is inserted, so that both are always one.
+ * thousands of sums, and sums outlive the rows that retention deletes. The writer adds what a batch
+ * really stored to its hours in the batch's own transaction, so that both are always one.
  */
 import type { Totals } from './figures.ts';
 
@@ -151,6 +151,37 @@ export const addReportIndexes: readonly string[] = [
   'CREATE INDEX requests_of_session ON requests (session_id, started_ms) WHERE session_id IS NOT NULL',
 ];
 
+/**
+ * The step after which the writer adds to the hours, once a batch: done by the file for each row
+ * it took a third of the writer's time. `summed` says up to which row that was done, because an
+ * older program that has the file open goes on storing rows, and adds nothing any more.
+ */
+export const addByBatch: readonly string[] = [
+  'DROP TRIGGER requests_into_hours',
+  'CREATE TABLE summed (rowid_upto INTEGER NOT NULL) STRICT',
+  'INSERT INTO summed SELECT coalesce(max(rowid), 0) FROM requests',
+];
+
+/**
+ * Up to which row the hours have everything. Where the newest rows were deleted, or all are
+ * numbered anew (`VACUUM`), that is the newest one that is left: numbers then come a second time.
+ */
+export const SUMMED_UPTO = `SELECT min(rowid_upto, coalesce((SELECT max(rowid) FROM requests), 0))
+  FROM summed`;
+/** Adds the rows past the bound one to their hours. */
+export const ADD_TO_HOURS = `INSERT INTO hours (${['started_ms', ...HOUR_KEYS, ...ALL.map(([sum]) => sum)].join(', ')})
+  SELECT ${hourOf('started_ms')} AS hour, ${HOUR_KEYS.join(', ')},
+    ${ALL.map(([, added]) => `sum(${added.replaceAll('@', '')})`).join(', ')}
+  FROM requests WHERE rowid > ? GROUP BY hour, ${HOUR_KEYS.join(', ')}
+  ${onSameHour(ALL)}`;
+export const NOTE_SUMMED = `UPDATE summed
+  SET rowid_upto = coalesce((SELECT max(rowid) FROM requests), 0)`;
+
+function onSameHour(sums: Added): string {
+  return `ON CONFLICT (${UNIQUE}) DO UPDATE SET
+    ${sums.map(([sum]) => `${sum} = ${sum} + excluded.${sum}`).join(', ')}`;
+}
+
 /** Adds each new row to its hour. */
 function intoHours(sums: Added): string {
   const keys = HOUR_KEYS.map((key) => `new.${key}`);
@@ -158,7 +189,6 @@ function intoHours(sums: Added): string {
   return `CREATE TRIGGER requests_into_hours AFTER INSERT ON requests BEGIN
     INSERT INTO hours (${['started_ms', ...HOUR_KEYS, ...sums.map(([sum]) => sum)].join(', ')})
     VALUES (${[hourOf('new.started_ms'), ...keys, ...added].join(', ')})
-    ON CONFLICT (${UNIQUE}) DO UPDATE SET
-      ${sums.map(([sum]) => `${sum} = ${sum} + excluded.${sum}`).join(', ')};
+    ${onSameHour(sums)};
   END`;
 }

@@ -86,13 +86,47 @@ test('a row that comes twice counts once', async () => {
   assert.is((await figures(file)).totals.requests, 1);
 });
 
+test('of a batch, those rows count alone that the file took', async () => {
+  const { writer, file } = open();
+  for (let n = 0; n < 3; n += 1) writer.record(rowOf(n));
+  await writer.flush();
+  for (let n = 0; n < 12; n += 1) writer.record(rowOf(n));
+  await writer.flush();
+  for (let n = 12; n < 20; n += 1) writer.record(rowOf(n, { inputTokensRaw: n === 15 ? 0.5 : n }));
+  await writer.close();
+  assert.is((await figures(file)).totals.requests, 19);
+});
+
+test('rows count also after all before them were deleted', async () => {
+  const { writer, file } = open();
+  for (const row of rowsOf(40)) writer.record(row);
+  await writer.flush();
+  assert.is(await writer.prune(FIRST_MS + DAY_MS), 40);
+  for (let n = 50; n < 60; n += 1) writer.record(rowOf(n));
+  await writer.close();
+  assert.is((await figures(file)).totals.requests, 50);
+});
+
+test('what an older program stores in a file that it has open is counted with the next batch', async () => {
+  const { writer, file } = open();
+  writer.record(rowOf(1));
+  await writer.flush();
+  const older = new Database(file);
+  older.exec(`INSERT INTO requests (id, started_ms, endpoint, stream, outcome, usage_estimated, attempts, cache_hit)
+    VALUES ('req_old', 1, '/', 0, 'ok', 0, 1, 0)`);
+  older.close();
+  writer.record(rowOf(2));
+  await writer.close();
+  assert.is((await figures(file)).totals.requests, 3);
+});
+
 /** Takes back what later versions added: the writer of today knows columns that the third had not. */
 function toThirdVersion(file: string): void {
   const db = new Database(file);
   db.exec(`DROP INDEX requests_timed; DROP INDEX requests_failed;
     DROP INDEX requests_injected; DROP INDEX requests_of_session;
     CREATE INDEX requests_started ON requests (started_ms);
-    DROP TRIGGER requests_into_hours; DROP TABLE hours;
+    DROP TABLE summed; DROP TABLE hours;
     ALTER TABLE requests DROP COLUMN tool_tokens;
     ALTER TABLE requests DROP COLUMN cost_saved_by_tools_nano_usd;
     ALTER TABLE requests DROP COLUMN long_result_tokens;

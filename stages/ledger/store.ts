@@ -6,6 +6,7 @@ import Database from 'better-sqlite3';
 import { freePath } from '../aside.ts';
 import { createPrivate, inodeOf } from '../private-file.ts';
 import { checkLedgerFile, LedgerRefused, prepareLedgerFile } from './file.ts';
+import { ADD_TO_HOURS, NOTE_SUMMED, SUMMED_UPTO } from './hours.ts';
 import { alone, LedgerHeld, putAside } from './put-aside.ts';
 import type { Cell, Migration } from './tables.ts';
 import { APPLICATION_ID, ledgerColumns } from './tables.ts';
@@ -15,6 +16,9 @@ import type { WriterSetup } from './writer-messages.ts';
 const BUSY_TIMEOUT_MS = 1000;
 /** Before 3.51.3 two connections that checkpoint one WAL file can corrupt it. */
 const OLDEST_SAFE_SQLITE = [3, 51, 3] as const;
+
+/** Rows that one statement stores: a call for each takes half as long again. */
+const ROWS_AT_ONCE = 5;
 
 /** The open file. Every call may throw what SQLite throws. */
 export interface LedgerStore {
@@ -86,17 +90,24 @@ export function isBusy(error: unknown): boolean {
 
 function toStore(db: Database.Database, file: string, inode: bigint | undefined): LedgerStore {
   const width = ledgerColumns.length;
-  const statement = db.prepare(
-    `INSERT INTO requests (${ledgerColumns.join(', ')})
-     VALUES (${ledgerColumns.map(() => '?').join(', ')})
-     ON CONFLICT (id) DO NOTHING`,
-  );
+  const insertOne = db.prepare(insertSql(1));
+  const insertSeveral = db.prepare(insertSql(ROWS_AT_ONCE));
+  const summedUpto = db.prepare(SUMMED_UPTO).pluck();
+  const addToHours = db.prepare(ADD_TO_HOURS);
+  const noteSummed = db.prepare(NOTE_SUMMED);
   const pruneSome = db.prepare(
     `DELETE FROM requests WHERE rowid IN
      (SELECT rowid FROM requests WHERE started_ms < ? ORDER BY started_ms LIMIT ?)`,
   );
   const insertAll = db.transaction((cells: readonly Cell[]) => {
-    for (let at = 0; at < cells.length; at += width) statement.run(cells.slice(at, at + width));
+    const upto = summedUpto.get();
+    let at = 0;
+    for (const step = ROWS_AT_ONCE * width; at + step <= cells.length; at += step)
+      insertSeveral.run(cells.slice(at, at + step));
+    for (; at < cells.length; at += width) insertOne.run(cells.slice(at, at + width));
+    // A row that was there already got no number of its own, and is not added again.
+    addToHours.run(upto);
+    noteSummed.run();
   });
   return {
     insert(cells) {
@@ -117,6 +128,13 @@ function toStore(db: Database.Database, file: string, inode: bigint | undefined)
     },
     close: () => db.close(),
   };
+}
+
+/** Stores so many rows; those already there are left alone. */
+function insertSql(rows: number): string {
+  const row = `(${ledgerColumns.map(() => '?').join(', ')})`;
+  return `INSERT INTO requests (${ledgerColumns.join(', ')})
+    VALUES ${Array.from({ length: rows }, () => row).join(', ')} ON CONFLICT (id) DO NOTHING`;
 }
 
 /** One row that the schema refuses must not take the other rows of its batch with it, nor block the queue for ever. */

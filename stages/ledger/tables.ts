@@ -3,6 +3,7 @@
  * travels to the writer, and the numbered steps that lead to it.
  */
 import {
+  addByBatch,
   addForgetting,
   addHours,
   addLongResults,
@@ -200,4 +201,5 @@ export const migrations: readonly Migration[] = [
   addReportIndexes,
   addLongResults,
   addTrimmedTools,
+  addByBatch,
 ];

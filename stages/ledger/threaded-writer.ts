@@ -19,7 +19,7 @@ import type {
 } from './writer-contract.ts';
 
 /** Of the 100 ms until a row counts as acknowledged, the most is left to the disk and to a busy machine. */
-const MAX_BATCH_MS = 10;
+const MAX_BATCH_MS = 30;
 /** Rows in a batch at most. */
 const MAX_BATCH_ROWS = 50;
 /** Batches handed out and not yet stored; the others wait on this side. */
