@@ -3,7 +3,7 @@
  * window. Nothing has changed then, and the terminal is as it was.
  */
 import * as fs from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -31,15 +31,15 @@ interface Asking {
   readonly program?: string;
 }
 
-/** What lies in the place, with contents and modes. */
+/** What lies in the place, with contents and modes; with file types, links are not followed. */
 function filesOf({ folder }: Place): Readonly<Record<string, string>> {
   return Object.fromEntries(
     fs
-      .readdirSync(folder, { recursive: true, encoding: 'utf8' })
-      .map((name) => [name, join(folder, name)] as const)
-      .filter(([, path]) => fs.lstatSync(path).isFile())
-      .map(([name, path]) => [
-        name,
+      .readdirSync(folder, { recursive: true, withFileTypes: true })
+      .filter((one) => one.isFile())
+      .map(({ parentPath, name }) => join(parentPath, name))
+      .map((path) => [
+        relative(folder, path),
         `${fs.statSync(path).mode.toString(8)} ${fs.readFileSync(path, 'utf8')}`,
       ]),
   );
