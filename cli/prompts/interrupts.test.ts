@@ -7,8 +7,7 @@ import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { until } from '../../fixtures/cli/live.ts';
-import { entry, makePlace, run } from '../../fixtures/cli/run.ts';
+import { makePlace, run } from '../../fixtures/cli/run.ts';
 import type { Place } from '../../fixtures/cli/run.ts';
 import { findTerminal, typeInTerminal } from '../../fixtures/cli/terminal.ts';
 import type { Typing } from '../../fixtures/cli/terminal.ts';
@@ -95,31 +94,18 @@ async function everywhere(place: Place, asking: Asking): Promise<void> {
       }
 }
 
-/** Waits until no `svc` of this place writes any more; one that hangs fails. */
+/** Waits until the command runs no more; one that hangs fails. */
 async function closesWindow(place: Place, asking: Asking): Promise<void> {
   const before = filesOf(place);
-  const pidFile = join(place.folder, 'pid');
-  const program = join(place.folder, 'noted.mjs');
-  fs.writeFileSync(
-    program,
-    `import fs from 'node:fs';\nfs.writeFileSync(${JSON.stringify(pidFile)}, String(process.pid));\nawait import(${JSON.stringify(asking.program ?? entry)});\n`,
-  );
+  let gone = Promise.resolve();
   const last = asking.questions.length - 1;
-  const left = await giveUpAt(place, { ...asking, program }, last, ({ close }) => close());
+  const left = await giveUpAt(place, asking, last, (typing) => {
+    gone = typing.gone();
+    typing.close();
+  });
   assert.is(left.code, null);
-  const pid = Number(fs.readFileSync(pidFile, 'utf8'));
-  await until(() => !isAlive(pid), 'the end of a command whose window is closed');
-  for (const file of [pidFile, program]) fs.rmSync(file);
+  await gone;
   assert.equal(filesOf(place), before, 'its window is closed');
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 test('setup', async () => {
@@ -198,28 +184,6 @@ test('update', async () => {
       program: join(root, 'dist/app/main.js'),
     });
     assert.is(fs.existsSync(join(bin, 'installs')), false);
-  } finally {
-    place.dispose();
-  }
-});
-
-test('the dashboard gives the screen back', async () => {
-  const place = makePlace();
-  try {
-    for (const [keys, code] of [
-      [CTRL_C, 0],
-      ['q', 0],
-    ] as const) {
-      const typing = typeInTerminal(terminal, place, ['dashboard']);
-      await typing.shows(/\[\?1049h/);
-      await new Promise((resolve) => setTimeout(resolve, 100));
-      typing.press(keys);
-      const left = await typing.ended;
-      assert.equal([left.code, left.isRestored, left.isCursorShown], [code, true, true]);
-      assert.ok(
-        left.screen.lastIndexOf('\u001b[?1049l') > left.screen.lastIndexOf('\u001b[?1049h'),
-      );
-    }
   } finally {
     place.dispose();
   }

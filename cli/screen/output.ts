@@ -21,9 +21,11 @@ export function isTerminal(stream: Writable): boolean {
   return 'isTTY' in stream && stream.isTTY === true;
 }
 
-/** How wide the stream's screen is; 120 where there is none. */
+/** How wide the stream's screen is; 120 where there is none, 80 where a terminal does not know its size. */
 export function columnsOf(stream: Writable): number {
-  return 'columns' in stream && typeof stream.columns === 'number' ? stream.columns : 120;
+  if (!('columns' in stream) || typeof stream.columns !== 'number') return 120;
+  // A serial line or a container without a window reports no columns at all.
+  return stream.columns > 0 ? stream.columns : 80;
 }
 
 /** Colours for `stream`: none off a terminal, none with `NO_COLOR`, none on a dumb one. */

@@ -6,9 +6,13 @@ import { makeContext, makePlace } from '../../fixtures/cli/run.ts';
 import { widthOf } from './fit.ts';
 import { printTable } from './table.ts';
 
-function printed(header: readonly string[], rows: readonly (readonly string[])[]): string[] {
+function printed(
+  header: readonly string[],
+  rows: readonly (readonly string[])[],
+  columns = 80,
+): string[] {
   const place = makePlace();
-  const stdout = Object.assign(new PassThrough(), { isTTY: true, columns: 80 });
+  const stdout = Object.assign(new PassThrough(), { isTTY: true, columns });
   const { context } = makeContext(place, { stdout, env: { NO_COLOR: '1' } });
   printTable(context, header, rows);
   place.dispose();
@@ -35,6 +39,11 @@ test('one odd name does not cost the others their table', () => {
   assert.match(lines[1]!, /^gpt-5 .*44,705,967/);
   assert.match(lines[2]!, /^x+ .*44,705,967/);
   assert.is(lines.join('').match(/x/g)?.length, odd.length);
+});
+
+test('a terminal that does not know its size is taken for one of 80 columns', () => {
+  const row = ['deepseek.ai/deepseek-reasoner-v3.1-terminus', ...FIGURES];
+  assert.equal(printed(HEADER, [row], 0), printed(HEADER, [row]));
 });
 
 test('where figures alone are too wide, a row becomes names and values', () => {

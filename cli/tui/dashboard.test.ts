@@ -1,82 +1,35 @@
 /** `svc dashboard` in a real pseudo terminal, with requests through a real proxy. */
-import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
-import { stripVTControlCharacters } from 'node:util';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { startUpstream } from '../../fixtures/upstream.ts';
-import { entry, makePlace, run, start } from '../../fixtures/cli/run.ts';
+import { makePlace, run, start } from '../../fixtures/cli/run.ts';
 import type { Place, Spawned } from '../../fixtures/cli/run.ts';
+import { findTerminal, typeInTerminal } from '../../fixtures/cli/terminal.ts';
+import type { ScreenSize, Typing } from '../../fixtures/cli/terminal.ts';
+import { widthOf } from '../screen/fit.ts';
 
 const HOSTILE = 'claude-\u001b[31mred\u001b]0;owned\u0007\u009b2J';
-const ENTER = '\u001b[?1049h';
-const LEAVE = '\u001b[?25h\u001b[?1049l';
-const WAIT_MS = 20_000;
+const CTRL_C = '\u0003';
+const CTRL_D = '\u0004';
 
-/** Runs in a terminal what a shell does; `script` alone passes on keys and hang-ups. */
-function openTerminal(place: Place, command: string, env: Readonly<Record<string, string>> = {}) {
-  const child = spawn('script', ['-qec', command, '/dev/null'], {
-    cwd: place.folder,
-    env: { ...place.env, TERM: 'xterm-256color', SHELL: '/bin/sh', ...env },
-    stdio: ['pipe', 'pipe', 'ignore'],
-  });
-  let output = '';
-  child.stdout.on('data', (piece: Buffer) => (output += piece.toString()));
-  const ended = once(child, 'close');
-  const wait = async (isThere: () => boolean, what: string): Promise<void> => {
-    for (const until = Date.now() + WAIT_MS; !isThere();) {
-      if (Date.now() > until)
-        throw new Error(`no ${what} in ${JSON.stringify(output.slice(-3000))}`);
-      await new Promise((resolve) => setTimeout(resolve, 25));
-    }
-  };
-  return {
-    child,
-    ended,
-    output: () => output,
-    key: (text: string) => child.stdin.write(text),
-    /** Waits for a text among what is on the screen. */
-    shows: (pattern: RegExp) => wait(() => pattern.test(screenOf(output)), String(pattern)),
-    /** Changes the size that the terminal has, as its window does. */
-    resize(columns: number, rows: number): void {
-      const tty = /\/dev\/pts\/\d+/.exec(output)![0];
-      const { status } = spawnSync('stty', ['-F', tty, 'cols', `${columns}`, 'rows', `${rows}`]);
-      assert.is(status, 0);
-    },
-    /** Waits until the screen is filled to its last row, and checks that no line is wider. */
-    fits: async (columns: number, rows: number): Promise<void> => {
-      const full = (): boolean => {
-        const lines = screenOf(output).split('\n');
-        return lines.length === rows && lines.at(-1)!.endsWith('q quit');
-      };
-      await wait(full, `screen of ${columns}×${rows}`);
-      for (const line of screenOf(output).split('\n'))
-        assert.ok(line.length <= columns, `${columns}: ${line}`);
-    },
-    writes: (text: string) => wait(() => output.includes(text), JSON.stringify(text)),
-  };
+const found = findTerminal();
+if (found === undefined) throw new Error('this needs `script` or `python3`, for a terminal');
+const terminal = found;
+
+/** The dashboard on 80 columns and 24 rows, where nothing else is said. */
+function dashboard(
+  place: Place,
+  env: Readonly<Record<string, string>> = {},
+  size: ScreenSize = { columns: 80, rows: 24 },
+): Typing {
+  return typeInTerminal(terminal, place, ['dashboard'], { env, size });
 }
 
-// oxlint-disable-next-line no-control-regex -- how a line is written to its row
-const WRITTEN_LINE = /\u001b\[(\d+);1H\u001b\[2K([^]*?)\u001b\[0m/g;
-
-/** The lines that stand on the screen after all that was written. */
-function screenOf(output: string): string {
-  const lines: string[] = [];
-  const since = output.slice(output.lastIndexOf('\u001b[2J'));
-  for (const [, row, text = ''] of since.matchAll(WRITTEN_LINE))
-    lines[Number(row) - 1] = stripVTControlCharacters(text);
-  return lines.join('\n');
-}
-
-/** The dashboard on 80 columns and 24 rows, and what it leaves behind. */
-function dashboard(place: Place, env: Readonly<Record<string, string>> = {}) {
-  const svc = `'${process.execPath}' '${entry}' dashboard`;
-  return openTerminal(
-    place,
-    `stty cols 80 rows 24; tty; sh -c "echo pid \\$\\$; exec ${svc}"; echo "code $?"; stty -a`,
-    env,
-  );
+/** Waits until the screen is filled to its last row, and checks that no line is wider. */
+async function fits(typing: Typing, { columns, rows }: ScreenSize): Promise<void> {
+  // The first line is cut where it does not fit; below it stand the numbers of the views.
+  await typing.views((lines) => lines.length === rows && /1/.test(lines[1] ?? ' 1'));
+  for (const line of typing.view()) assert.ok(widthOf(line) <= columns, `${columns}: ${line}`);
 }
 
 async function serve(place: Place, upstreamUrl: string): Promise<Spawned & { url: string }> {
@@ -97,101 +50,131 @@ async function ask(url: string, model: string): Promise<void> {
   await response.text();
 }
 
-const HAS_SCRIPT = spawnSync('script', ['-qec', 'true', '/dev/null']).status === 0;
+test('shows requests as they come, takes keys, outlives the proxy, and gives the terminal back', async () => {
+  const place = makePlace();
+  const upstream = await startUpstream();
+  let proxy = await serve(place, upstream.url);
+  const typing = dashboard(place, { NO_COLOR: '1' });
+  try {
+    await typing.views(/waiting for the first request/);
+    await ask(proxy.url, 'claude-fixture-1');
+    await typing.views(/Requests +1 {2}/);
+    await ask(proxy.url, HOSTILE);
+    typing.press('2');
+    await typing.views(/\[2 Requests\][^]*> .*claude-\\x1b\[31/);
+    typing.press('\r');
+    await typing.views(/Stages[^]*parse +[·█]/);
+    typing.press('\u007f');
+    typing.press('j');
+    await typing.views(/> .*claude-fixture-1/);
+    typing.press('?');
+    await typing.views(/PgUp PgDn[^]*Esc back/);
+    typing.press('1');
+    proxy.child.kill('SIGTERM');
+    await proxy.ended;
+    await typing.views(/no connection, trying again[^]*svc start --background/);
+    proxy = await serve(place, upstream.url);
+    await typing.views(/svc \S+ {2}live[^]*Requests +2 {2}/);
+    // Neither a colour of ours nor of a model's name.
+    for (const color of ['31m', '32m', '33m', '36m'])
+      assert.not.match(typing.screen(), `\u001b[${color}`);
+    typing.press('q');
+    const left = await typing.ended;
+    assert.equal(
+      [left.code, left.isRestored, left.isCursorShown, left.isScreenBack],
+      [0, true, true, true],
+    );
+  } finally {
+    typing.close();
+    proxy.child.kill('SIGTERM');
+    await proxy.ended;
+    await upstream.close();
+    place.dispose();
+  }
+});
 
-if (HAS_SCRIPT) {
-  test('shows requests as they come, takes keys, outlives the proxy, and gives the terminal back', async () => {
-    const place = makePlace();
-    const upstream = await startUpstream();
-    let proxy = await serve(place, upstream.url);
-    const terminal = dashboard(place, { NO_COLOR: '1' });
-    try {
-      await terminal.shows(/waiting for the first request/);
-      await ask(proxy.url, 'claude-fixture-1');
-      await terminal.shows(/Requests +1 {2}/);
-      await ask(proxy.url, HOSTILE);
-      terminal.key('2');
-      await terminal.shows(/\[2 Requests\][^]*> .*claude-\\x1b\[31/);
-      terminal.key('\r');
-      await terminal.shows(/Stages[^]*parse +[·█]/);
-      terminal.key('\u007f');
-      terminal.key('j');
-      await terminal.shows(/> .*claude-fixture-1/);
-      terminal.key('?');
-      await terminal.shows(/PgUp PgDn/);
-      terminal.key('1');
-      assert.not.match(terminal.output(), '\u001b[31m');
+test('every view fits the screen that there is, also while it changes', async () => {
+  const place = makePlace();
+  const upstream = await startUpstream();
+  const proxy = await serve(place, upstream.url);
+  const typing = dashboard(place);
+  try {
+    await ask(proxy.url, 'claude-fixture-1');
+    await ask(proxy.url, '模型-⚡-'.repeat(12));
+    await typing.views(/Requests +2 {2}/);
+    for (const view of ['2\r', '1', '2', '3', '4', '5', '?']) {
+      typing.press(view);
       for (const [columns, rows] of [
-        [50, 14],
-        [120, 34],
+        [40, 12],
+        [200, 60],
+        [20, 6],
+        [3, 2],
+        [80, 24],
       ] as const) {
-        terminal.resize(columns, rows);
-        await terminal.fits(columns, rows);
+        typing.resize({ columns, rows });
+        await fits(typing, { columns, rows });
       }
-      proxy.child.kill('SIGTERM');
-      await proxy.ended;
-      await terminal.shows(/no connection, trying again[^]*svc start --background/);
-      proxy = await serve(place, upstream.url);
-      await terminal.shows(/svc \S+ {2}live[^]*Requests +2 {2}/);
-      terminal.key('q');
-      await terminal.writes('code 0');
-      await terminal.ended;
-      const [before = '', after = ''] = terminal.output().split(LEAVE);
-      assert.match(before, ENTER);
-      assert.match(after, /[^-]icanon/);
-      assert.match(after, /[^-]echo\b/);
-    } finally {
-      terminal.child.kill();
-      proxy.child.kill('SIGTERM');
-      await proxy.ended;
-      await upstream.close();
-      place.dispose();
     }
-  });
+    // A window of no size, as a terminal without one reports it, is taken for the usual one.
+    typing.press('1');
+    typing.resize({ columns: 0, rows: 0 });
+    await typing.views((lines) => lines.length === 24 && /\[1 Overview\]/.test(lines[1] ?? ''));
+    typing.press('q');
+    assert.is((await typing.ended).code, 0);
+  } finally {
+    typing.close();
+    proxy.child.kill('SIGTERM');
+    await proxy.ended;
+    await upstream.close();
+    place.dispose();
+  }
+});
 
-  test('Ctrl-C and SIGTERM give the terminal back too, and it says how to start the proxy', async () => {
-    const place = makePlace();
-    try {
-      for (const how of ['key', 'signal'] as const) {
-        const terminal = dashboard(place);
-        await terminal.shows(/svc is not running[^]*svc start --background/);
-        const pid = Number(/pid (\d+)/.exec(terminal.output())![1]);
-        if (how === 'key') terminal.key('\u0003');
-        else process.kill(pid, 'SIGTERM');
-        await terminal.writes('code 0');
-        await terminal.ended;
-        const [, after = ''] = terminal.output().split(LEAVE);
-        assert.match(after, /[^-]icanon/, how);
-      }
-    } finally {
-      place.dispose();
+test('keys and signals that end it give the terminal back, and it says how to start the proxy', async () => {
+  const place = makePlace();
+  const ways: readonly (readonly [name: string, end: (typing: Typing) => void])[] = [
+    ['q', ({ press }) => press('q')],
+    ['Ctrl-C', ({ press }) => press(CTRL_C)],
+    ['Ctrl-D', ({ press }) => press(CTRL_D)],
+    ['SIGINT', ({ signal }) => signal('SIGINT')],
+    ['SIGTERM', ({ signal }) => signal('SIGTERM')],
+    ['SIGHUP', ({ signal }) => signal('SIGHUP')],
+  ];
+  try {
+    for (const [name, end] of ways) {
+      const typing = dashboard(place);
+      await typing.views(/svc is not running[^]*svc start --background/);
+      end(typing);
+      const left = await typing.ended;
+      assert.equal(
+        [left.code, left.isRestored, left.isCursorShown, left.isScreenBack],
+        [0, true, true, true],
+        name,
+      );
+      const { screen } = left;
+      assert.ok(
+        screen.lastIndexOf('\u001b[?7h') > screen.lastIndexOf('\u001b[?7l'),
+        `${name}: folds`,
+      );
     }
-  });
+  } finally {
+    place.dispose();
+  }
+});
 
-  test('ends when its terminal is closed', async () => {
-    const place = makePlace();
-    const terminal = dashboard(place);
-    try {
-      await terminal.shows(/svc is not running/);
-      const pid = Number(/pid (\d+)/.exec(terminal.output())![1]);
-      terminal.child.kill('SIGKILL');
-      await terminal.ended;
-      const isThere = (): boolean => {
-        try {
-          return process.kill(pid, 0);
-        } catch {
-          return false;
-        }
-      };
-      for (const until = Date.now() + WAIT_MS; isThere();) {
-        assert.ok(Date.now() < until, 'it still runs');
-        await new Promise((resolve) => setTimeout(resolve, 25));
-      }
-    } finally {
-      place.dispose();
-    }
-  });
-} else process.stdout.write('no script here: the dashboard is not run in a terminal\n');
+test('ends when its terminal is closed', async () => {
+  const place = makePlace();
+  const typing = dashboard(place);
+  try {
+    await typing.views(/svc is not running/);
+    const gone = typing.gone();
+    typing.close();
+    assert.is((await typing.ended).code, null);
+    await gone;
+  } finally {
+    place.dispose();
+  }
+});
 
 test('off a terminal it prints once what the first screen shows', async () => {
   const place = makePlace();

@@ -50,7 +50,7 @@ export function openScreen(out: Writable): Screen {
   return {
     size: () => ({
       columns: columnsOf(out),
-      rows: 'rows' in out && typeof out.rows === 'number' ? out.rows : 24,
+      rows: 'rows' in out && typeof out.rows === 'number' && out.rows > 0 ? out.rows : 24,
     }),
     draw,
     clear() {
