@@ -21,10 +21,11 @@ import {
   dollars,
   figure,
   note,
-  pairs,
   print,
   printJson,
+  printPairs,
 } from '../screen/output.ts';
+import { printTable } from '../screen/table.ts';
 
 const HOW_ON =
   'The log is off unless `audit.enabled` is true. It holds no bodies, no keys and no values of settings.';
@@ -83,7 +84,6 @@ class List extends AuditCommand {
     }
     if (records.length === 0) note(context, 'No records.');
     else {
-      const { printTable } = await import('../screen/table.ts');
       const nowMs = context.clock.wallMs();
       printTable(
         context,
@@ -307,7 +307,7 @@ class Summary extends AuditCommand {
         ['Cost', dollars(toUsd<number | null>(costNanoUsd))],
         ...counts.map(([name, count]) => [name, figure(count)] as const),
       ];
-      for (const line of pairs(colorsFor(context.stdout, context.env), rows)) print(context, line);
+      printPairs(context, rows);
     }
     this.warn(verdict);
     return 0;

@@ -10,6 +10,7 @@ import type { CliCommand, CliContext } from '../context.ts';
 import { toSeconds } from '../parse/flags.ts';
 import { localMoment } from '../../server/dashboard/page/local-time.ts';
 import { note, print, printJson } from '../screen/output.ts';
+import { printTable } from '../screen/table.ts';
 
 async function storeOf(context: CliContext) {
   const { openKeyStore } = await import('../../server/auth/auth.ts');
@@ -78,7 +79,6 @@ class List extends Command<CliContext> {
       note(context, 'No keys. `svc auth --generate` makes one.');
       return 0;
     }
-    const { printTable } = await import('../screen/table.ts');
     printTable(
       context,
       ['id', 'label', 'created', 'expires', 'state'],

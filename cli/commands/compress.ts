@@ -10,12 +10,13 @@ import {
   colorsFor,
   counted,
   note,
-  pairs,
   print,
   printJson,
+  printPairs,
   writeLine,
   isTerminal,
 } from '../screen/output.ts';
+import { printTable } from '../screen/table.ts';
 import type { LostRequest } from '../preview/lost.ts';
 import type { Preview } from '../preview/preview.ts';
 
@@ -76,7 +77,6 @@ class PreviewFile extends Command<CliContext> {
     print(context);
     const rows = view.previewRows(preview, this.all, colors);
     if (rows.length > 0) {
-      const { printTable } = await import('../screen/table.ts');
       printTable(context, view.previewHeader, rows);
       print(context);
     }
@@ -84,7 +84,7 @@ class PreviewFile extends Command<CliContext> {
     if (untouched !== undefined) print(context, `${untouched} (--all lists them)`);
     if (view.isHeldByThreshold(preview))
       note(context, '--threshold 0 shows what the same blocks lose further on in a conversation');
-    for (const line of pairs(colors, view.totalPairs(preview.total))) print(context, line);
+    printPairs(context, view.totalPairs(preview.total));
     if (visible !== undefined) await this.showBlock(preview, visible);
     return 0;
   }
@@ -184,13 +184,11 @@ class Diff extends Command<CliContext> {
 
   private async print(lost: LostRequest): Promise<void> {
     const { context } = this;
-    const [{ lostHeader, lostRows, blockTitle }, { totalPairs }, { lineDiff }, { printTable }] =
-      await Promise.all([
-        import('../preview/lost.ts'),
-        import('../preview/preview.ts'),
-        import('../preview/line-diff.ts'),
-        import('../screen/table.ts'),
-      ]);
+    const [{ lostHeader, lostRows, blockTitle }, { totalPairs }, { lineDiff }] = await Promise.all([
+      import('../preview/lost.ts'),
+      import('../preview/preview.ts'),
+      import('../preview/line-diff.ts'),
+    ]);
     const colors = colorsFor(context.stdout, context.env);
     const model = lost.model === null ? '' : ` to ${lost.model}`;
     const changed = counted(lost.blocks.length, 'changed block');
@@ -201,7 +199,7 @@ class Diff extends Command<CliContext> {
     print(context);
     printTable(context, lostHeader, lostRows(lost, colors));
     print(context);
-    for (const line of pairs(colors, totalPairs(lost.total))) print(context, line);
+    printPairs(context, totalPairs(lost.total));
     const lines = lost.blocks.flatMap((block) => [
       '',
       blockTitle(block, colors),

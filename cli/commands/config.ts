@@ -12,6 +12,7 @@ import { exitCodes } from '../exit.ts';
 import { toLoadOptions, toServeFlags } from '../parse/flags.ts';
 import { writeOwnFile } from '../own-file.ts';
 import { colorsFor, counted, isTerminal, note, print, printJson } from '../screen/output.ts';
+import { printTable } from '../screen/table.ts';
 import { configSourceCommands } from '../config-source/command.ts';
 import { Reload } from './reload.ts';
 
@@ -63,7 +64,6 @@ class Show extends ConfigOptions {
       });
       return 0;
     }
-    const { printTable } = await import('../screen/table.ts');
     const colors = colorsFor(context.stdout, context.env);
     // Whoever copies a path out of a file or a pipe needs the whole of it.
     const most = isTerminal(context.stdout) ? 60 : Number.POSITIVE_INFINITY;

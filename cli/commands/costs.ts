@@ -16,6 +16,7 @@ import {
   print,
   printJson,
 } from '../screen/output.ts';
+import { printTable } from '../screen/table.ts';
 
 const MAX_DAYS = 366;
 
@@ -113,7 +114,6 @@ class Cost extends LedgerCommand {
       });
       return 0;
     }
-    const { printTable } = await import('../screen/table.ts');
     const row = (title: string, totals: Totals) => {
       const cost = knownCost(totals);
       const net = knownNetSaving(totals);
@@ -176,7 +176,6 @@ class CostBreakdown extends SpanCommand {
       print(context, `No request was recorded (${spanText(span)})`);
       return 0;
     }
-    const { printTable } = await import('../screen/table.ts');
     printTable(
       context,
       ['provider', 'model', '>sent', '>output', '>cache read', '>cost', '>share'],

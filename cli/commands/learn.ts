@@ -7,6 +7,7 @@ import { homeOf } from '../context.ts';
 import type { CliCommand, CliContext } from '../context.ts';
 import { localMoment } from '../../server/dashboard/page/local-time.ts';
 import { colorsFor, counted, print, printJson } from '../screen/output.ts';
+import { printTable } from '../screen/table.ts';
 import { controlIfRunning } from '../remote.ts';
 
 type What = 'status' | 'reset' | 'apply';
@@ -112,7 +113,6 @@ async function printStatus(context: CliContext, status: LearnedStatus): Promise<
   if (patterns.length === 0 && models.length === 0) {
     print(context, 'Nothing has been learned yet: that takes requests that are compressed.');
   }
-  const { printTable } = await import('../screen/table.ts');
   const colors = colorsFor(context.stdout, context.env);
   if (patterns.length > 0) {
     const left = new Set(applied?.skip.map((one) => JSON.stringify(one)));

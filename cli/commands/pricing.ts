@@ -6,6 +6,7 @@ import type { PriceOverride } from '../../stages/ledger/prices.ts';
 import type { CliCommand, CliContext } from '../context.ts';
 import { configOf } from '../parse/flags.ts';
 import { figure, printJson } from '../screen/output.ts';
+import { printTable } from '../screen/table.ts';
 import { usd } from '../screen/prices.ts';
 
 class ListPricing extends Command<CliContext> {
@@ -36,7 +37,6 @@ class ListPricing extends Command<CliContext> {
       printJson(context, { prices: lines.map(priceJson) });
       return 0;
     }
-    const { printTable } = await import('../screen/table.ts');
     const header = ['vendor', 'model', '>in', '>out', '>cache read', '>cache write', '>context'];
     const rows = lines.map((line) => [
       line.vendor,

@@ -6,8 +6,9 @@ import type { ProviderStateJson } from '../../server/facts/provider-states.ts';
 import { homeOf } from '../context.ts';
 import type { CliCommand, CliContext } from '../context.ts';
 import { configOf } from '../parse/flags.ts';
-import { colorsFor, figure, note, pairs, print, printJson } from '../screen/output.ts';
+import { colorsFor, figure, note, print, printJson, printPairs } from '../screen/output.ts';
 import type { Colors } from '../screen/output.ts';
+import { printTable } from '../screen/table.ts';
 import { usd } from '../screen/prices.ts';
 import { control, controlIfRunning } from '../remote.ts';
 
@@ -96,7 +97,6 @@ class ListModels extends Command<CliContext> {
     }
     if (models.length === 0) note(context, `${this.provider} lists no models.`);
     else {
-      const { printTable } = await import('../screen/table.ts');
       const header = ['model', '>context', '>in $/1M', '>out $/1M'];
       const rows = models.map((model) => [
         model.id,
@@ -129,7 +129,6 @@ async function printStates(
   context: CliContext,
   providers: Readonly<Record<string, ProviderStateJson>>,
 ): Promise<void> {
-  const { printTable } = await import('../screen/table.ts');
   const colors = colorsFor(context.stdout, context.env);
   const rows = Object.entries(providers).map(([name, state]) => [
     name,
@@ -149,9 +148,8 @@ async function printState(context: CliContext, state: ProviderStateJson): Promis
     ['pace', paceOf(state)],
     ['keys', keysOf(state)],
   ] as const;
-  for (const line of pairs(colors, rows)) print(context, line);
+  printPairs(context, rows);
   if (state.keys.length === 0) return;
-  const { printTable } = await import('../screen/table.ts');
   print(context);
   printTable(
     context,

@@ -3,7 +3,7 @@ import { Command, Option } from 'clipanion';
 import { SvcError } from '../../engine/error.ts';
 import { homeOf, shortPath } from '../context.ts';
 import type { CliContext } from '../context.ts';
-import { colorsFor, note, pairs, print, printJson } from '../screen/output.ts';
+import { note, print, printJson, printPairs } from '../screen/output.ts';
 import { control } from '../remote.ts';
 
 export class Reload extends Command<CliContext> {
@@ -35,9 +35,7 @@ export class Reload extends Command<CliContext> {
     const changed = rows.filter(([, keys]) => keys.length > 0);
     print(context, `Read ${what} again${changed.length === 0 ? ': no setting has changed' : ''}`);
     const listed = changed.map(([name, keys]) => [name, keys.join(', ')] as const);
-    if (listed.length > 0)
-      for (const line of pairs(colorsFor(context.stdout, context.env), listed))
-        print(context, line);
+    if (listed.length > 0) printPairs(context, listed);
     for (const warning of names('warnings')) note(context, `! ${warning}`);
     return 0;
   }

@@ -20,11 +20,12 @@ import {
   counted,
   dollars,
   figure,
-  pairs,
   percent,
   print,
   printJson,
+  printPairs,
 } from '../screen/output.ts';
+import { printTable } from '../screen/table.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -89,7 +90,6 @@ function noRequest(id: string | undefined): SvcError {
 
 async function printComparison(context: CliContext, row: LedgerRow, before: number | null) {
   const colors = colorsFor(context.stdout, context.env);
-  const { printTable } = await import('../screen/table.ts');
   const at = localMoment(new Date(row.startedMs).toISOString());
   print(context, colors.bold(`${row.model ?? row.modelRequested ?? 'unknown model'}, ${at}`));
   const change = (from: number | null, to: number | null, show: (value: number) => string) =>
@@ -125,7 +125,7 @@ async function printComparison(context: CliContext, row: LedgerRow, before: numb
       `${figure(row.cacheReadTokens)} tokens read, ${row.breakpoints === null ? 'not saved by svc' : 'at markers that svc set'}`,
     ]);
   print(context);
-  for (const line of pairs(colors, notes)) print(context, line);
+  printPairs(context, notes);
 }
 
 class Leaderboard extends SpanCommand {
@@ -147,7 +147,6 @@ class Leaderboard extends SpanCommand {
     if (this.json) printJson(context, { leaderboard: ranked });
     else if (ranked.length === 0) print(context, `No request was recorded (${spanText(span)})`);
     else {
-      const { printTable } = await import('../screen/table.ts');
       printTable(
         context,
         ['>#', 'model', '>requests', '>saved', '>share', '>cost / 1M in', '>out / s', '>errors'],
@@ -258,7 +257,6 @@ async function printReport(
   models: readonly GroupTotals[],
 ) {
   const colors = colorsFor(context.stdout, context.env);
-  const { printTable } = await import('../screen/table.ts');
   const { printGroups } = await import('./stats.ts');
   print(context, colors.bold(`${date} (UTC)`));
   printTable(
@@ -335,7 +333,6 @@ class Attribution extends SpanCommand {
       });
     } else if (named.length === 0) print(context, `No request was recorded (${spanText(span)})`);
     else {
-      const { printTable } = await import('../screen/table.ts');
       printTable(
         context,
         [...by, '>requests', '>saved', '>net saving', '>cost'],

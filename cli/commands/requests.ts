@@ -6,6 +6,7 @@ import type { CliCommand } from '../context.ts';
 import { SpanCommand, spanText } from '../ledger.ts';
 import { toOneOf, toWhole } from '../parse/flags.ts';
 import { colorsFor, print, printJson } from '../screen/output.ts';
+import { printTable } from '../screen/table.ts';
 import { recentHeader, recentRow } from '../screen/recent.ts';
 
 const OUTCOMES = ['ok', 'error', 'cancelled', 'partial'] as const;
@@ -77,7 +78,6 @@ class Requests extends SpanCommand {
       for (const row of rows) this.context.stdout.write(`${JSON.stringify(recentJson(row))}\n`);
       return;
     }
-    const { printTable } = await import('../screen/table.ts');
     const nowMs = this.context.clock.wallMs();
     const cells = rows.map((row) => recentRow(recentJson(row), nowMs));
     if (withHeader) printTable(this.context, recentHeader(nowMs), cells);

@@ -7,6 +7,7 @@ import { homeOf } from '../context.ts';
 import type { CliCommand, CliContext } from '../context.ts';
 import { configOf } from '../parse/flags.ts';
 import { note, print, printJson } from '../screen/output.ts';
+import { printTable } from '../screen/table.ts';
 import { controlIfRunning } from '../remote.ts';
 
 /** What a command did, and whether a proxy runs that uses it already. */
@@ -82,7 +83,6 @@ class RouteList extends RouteCommands {
     if (sorted.length === 0)
       note(context, 'No rules. `svc route add --help` shows how to make one.');
     else {
-      const { printTable } = await import('../screen/table.ts');
       const rows = sorted.map((rule) => [
         rule.id,
         String(rule.priority),

@@ -10,11 +10,12 @@ import {
   counted,
   dollars,
   figure,
-  pairs,
   percent,
   print,
   printJson,
+  printPairs,
 } from '../screen/output.ts';
+import { printTable } from '../screen/table.ts';
 import { printPromptCache } from '../screen/prompt-cache.ts';
 import { control, readOwn } from '../remote.ts';
 import type { Json } from '../remote.ts';
@@ -178,8 +179,7 @@ async function printSavings(
     ['Worth', worth(report)],
     ...added(report),
   ] as const;
-  for (const line of pairs(colors, rows)) print(context, line);
-  const { printTable } = await import('../screen/table.ts');
+  printPairs(context, rows);
   const { laneTable } = await import('../screen/lanes.ts');
   print(context);
   const { header: laneHeader, rows: laneRows } = laneTable((report['lanes'] ?? {}) as Json);
@@ -217,7 +217,6 @@ function added(report: Json): readonly (readonly [string, string])[] {
 }
 
 async function printCaches(context: CliContext, stats: Json): Promise<void> {
-  const colors = colorsFor(context.stdout, context.env);
   const own = (cache: unknown): string => {
     if (typeof cache !== 'object' || cache === null) return 'not in use';
     const { hits, misses, hit_ratio: ratio, entries, bytes } = cache as Json;
@@ -228,7 +227,7 @@ async function printCaches(context: CliContext, stats: Json): Promise<void> {
     ['Responses', own(stats['response_cache'])],
     ['Compression', own(stats['compression_cache'])],
   ] as const;
-  for (const line of pairs(colors, rows)) print(context, line);
+  printPairs(context, rows);
   await printPromptCache(context, (stats['prompt_cache'] ?? {}) as Json);
 }
 

@@ -3,7 +3,7 @@ import { Command, Option } from 'clipanion';
 import type { spendingJson } from '../../server/facts/spending.ts';
 import { homeOf } from '../context.ts';
 import type { CliCommand, CliContext } from '../context.ts';
-import { colorsFor, counted, note, pairs, print, printJson } from '../screen/output.ts';
+import { counted, note, print, printJson, printPairs } from '../screen/output.ts';
 import { control } from '../remote.ts';
 
 type Spending = ReturnType<typeof spendingJson>;
@@ -32,9 +32,7 @@ class SpendStatus extends Command<CliContext> {
       printJson(context, spending);
       return 0;
     }
-    for (const line of pairs(colorsFor(context.stdout, context.env), rowsOf(spending))) {
-      print(context, line);
-    }
+    printPairs(context, rowsOf(spending));
     if (!spending.enabled) {
       note(context, 'The guard is off. `budget: { enabled: true, per_day_usd: 10 }` turns it on.');
     }

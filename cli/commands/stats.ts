@@ -12,11 +12,12 @@ import {
   counted,
   dollars,
   figure,
-  pairs,
   percent,
   print,
   printJson,
+  printPairs,
 } from '../screen/output.ts';
+import { printTable } from '../screen/table.ts';
 import { readOwn } from '../remote.ts';
 import type { Json } from '../remote.ts';
 
@@ -67,7 +68,6 @@ const STATS_ROWS: readonly (readonly [title: string, value: (json: Json) => stri
 ];
 
 async function printStats(context: CliContext, session: Json | null, today: Json, ever: Json) {
-  const { printTable } = await import('../screen/table.ts');
   const columns = session === null ? [today, ever] : [session, today, ever];
   printTable(
     context,
@@ -119,7 +119,7 @@ class Models extends SpanCommand {
 function printDetail(context: CliContext, group: GroupTotals): void {
   const colors = colorsFor(context.stdout, context.env);
   print(context, colors.bold(group.key ?? 'unknown'));
-  for (const line of pairs(colors, detailRows(group))) print(context, line);
+  printPairs(context, detailRows(group));
   print(context);
 }
 
@@ -180,7 +180,7 @@ class Usage extends SpanCommand {
     }
     const colors = colorsFor(context.stdout, context.env);
     print(context, colors.bold(`Usage, ${spanText(span)}`));
-    for (const line of pairs(colors, detailRows(totals))) print(context, line);
+    printPairs(context, detailRows(totals));
     for (const [index, list] of groups.entries()) {
       if (list.length === 0) continue;
       print(context);
@@ -196,7 +196,6 @@ export async function printGroups(
   title: string,
   groups: readonly GroupTotals[],
 ): Promise<void> {
-  const { printTable } = await import('../screen/table.ts');
   printTable(
     context,
     [title, '>requests', '>errors', '>input', '>saved', '>output', '>cost'],

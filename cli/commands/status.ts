@@ -5,7 +5,8 @@ import { homeOf, shortPath } from '../context.ts';
 import type { CliCommand, CliContext } from '../context.ts';
 import { runningInstance } from '../process/daemon.ts';
 import { exitCodes } from '../exit.ts';
-import { colorsFor, pairs, print, printJson } from '../screen/output.ts';
+import { colorsFor, print, printJson, printPairs } from '../screen/output.ts';
+import { printTable } from '../screen/table.ts';
 import { control, readOwn } from '../remote.ts';
 import { readStatus, statusLines } from '../screen/status.ts';
 
@@ -42,7 +43,6 @@ class Status extends Command<CliContext> {
     const colors = colorsFor(context.stdout, context.env);
     for (const line of statusLines(status, colors)) print(context, line);
     if (status.recent.length > 0) {
-      const { printTable } = await import('../screen/table.ts');
       const { recentHeader, recentRow } = await import('../screen/recent.ts');
       print(context);
       const nowMs = context.clock.wallMs();
@@ -50,7 +50,6 @@ class Status extends Command<CliContext> {
       printTable(context, recentHeader(nowMs), rows);
     }
     if (status.retries.length > 0) {
-      const { printTable } = await import('../screen/table.ts');
       const { retryHeader, retryRow } = await import('../screen/retries.ts');
       print(context);
       print(context, 'Newest retries; `/trace/<id>` shows every attempt');
@@ -104,7 +103,7 @@ class Version extends Command<CliContext> {
       ['config', `settings of ${context.version}`],
       ['node', context.nodeVersion],
     ] as const;
-    for (const line of pairs(colorsFor(context.stdout, context.env), rows)) print(context, line);
+    printPairs(context, rows);
     return 0;
   }
 }

@@ -20,9 +20,9 @@ import {
   counted,
   figure,
   note,
-  pairs,
   print,
   printJson,
+  printPairs,
   writeLine,
 } from '../screen/output.ts';
 import { VaultCommand } from '../vault/command.ts';
@@ -163,11 +163,10 @@ abstract class Rebuilding extends VaultCommand {
       });
       return;
     }
-    const colors = colorsFor(context.stdout, context.env);
     for (const one of report.reports) {
       const stopped = one.complete ? '' : ' in part';
       print(context, `Rebuilt ${shortPath(one.root, context)}${stopped}`);
-      for (const line of pairs(colors, reportRows(one))) print(context, line);
+      printPairs(context, reportRows(one));
     }
     if ([...report.reports, ...report.unreadable, ...report.pending].length === 0)
       print(context, 'No folder is indexed; what was ingested at run time is kept');
@@ -217,7 +216,7 @@ class VaultHealthCommand extends Rebuilding {
       const good = health.status === 'ok';
       print(context, good ? 'The index is intact' : colors.red('The index is broken'));
       for (const reason of health.reasons) print(context, `  ${colors.yellow('!')} ${reason}`);
-      for (const line of pairs(colors, healthRows(health, context))) print(context, line);
+      printPairs(context, healthRows(health, context));
       for (const path of health.inTheWay) note(context, strangersFile(path).cure ?? '');
       if (health.reasons.length > health.inTheWay.length) {
         note(context, '`svc vault-health repair` rebuilds it.');

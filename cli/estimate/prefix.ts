@@ -5,6 +5,7 @@ import type { PrefixReport, ToolCost } from '../../server/estimate/prefix.ts';
 import { homeOf } from '../context.ts';
 import type { CliContext } from '../context.ts';
 import { colorsFor, counted, dollars, figure, print, printJson } from '../screen/output.ts';
+import { printTable } from '../screen/table.ts';
 import { followed, noteFailed, sessionsIn, settingsOf } from './sessions.ts';
 import type { SessionFlags } from './sessions.ts';
 
@@ -102,7 +103,6 @@ async function printPrefix(
   print(context, colors.bold(`Tools in the prefix of requests since ${day}`));
   print(context);
   if (tools.length > 0) {
-    const { printTable } = await import('../screen/table.ts');
     printTable(context, HEADER, tools.slice(0, MAX_LISTED).map(row));
     if (tools.length > MAX_LISTED)
       print(context, `and ${counted(tools.length - MAX_LISTED, 'tool')} more (--json has all)`);

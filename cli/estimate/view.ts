@@ -5,6 +5,7 @@ import type { DryOptions } from '../../stages/compress/dry-run.ts';
 import { toUsd } from '../../stages/ledger/figures.ts';
 import type { CliContext } from '../context.ts';
 import { colorsFor, counted, dollars, figure, percent, print } from '../screen/output.ts';
+import { printTable } from '../screen/table.ts';
 import { noteFailed } from './sessions.ts';
 
 const HEADER = [
@@ -30,7 +31,6 @@ export async function printEstimate(
   noteFailed(context, report.failed);
   print(context, colors.bold('What svc would have saved of the input on these sessions'));
   print(context);
-  const { printTable } = await import('../screen/table.ts');
   printTable(context, HEADER, report.groups.map(row));
   print(context);
   for (const line of [...knownOf(report, options), ...notKnown(report)])

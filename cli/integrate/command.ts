@@ -5,6 +5,7 @@ import { SvcError } from '../../engine/error.ts';
 import { homeOf, shortPath } from '../context.ts';
 import type { CliCommand, CliContext } from '../context.ts';
 import { colorsFor, note, print, printJson } from '../screen/output.ts';
+import { printTable } from '../screen/table.ts';
 import { applyTo, fileOf, undo } from './apply.ts';
 import type { Undone } from './apply.ts';
 import type { Client } from './client.ts';
@@ -68,7 +69,6 @@ class Integrate extends Command<CliContext> {
       printJson(context, { url, clients: wirings.map(wiringJson) });
       return 0;
     }
-    const { printTable } = await import('../screen/table.ts');
     printTable(
       context,
       ['client', 'installed', 'through svc', 'settings'],

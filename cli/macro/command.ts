@@ -13,6 +13,7 @@ import { readInput } from '../input-file.ts';
 import { writeOwnFile } from '../own-file.ts';
 import { configOf, toWhole } from '../parse/flags.ts';
 import { colorsFor, counted, note, print, printJson, writeLine } from '../screen/output.ts';
+import { printTable } from '../screen/table.ts';
 import { toValues, variablesJson } from '../variables.ts';
 import { macroNamed, ownMacro, ownMacros, pluginMacros, usable } from './found.ts';
 import type { FoundMacro } from './found.ts';
@@ -60,7 +61,6 @@ class List extends Command<CliContext> {
     else if (found.length === 0)
       note(context, 'There is no macro; `svc macro create NAME` writes one that works.');
     else {
-      const { printTable } = await import('../screen/table.ts');
       printTable(
         context,
         ['name', 'from', 'variables', ''],
@@ -343,7 +343,6 @@ class Actions extends Command<CliContext> {
       });
       return 0;
     }
-    const { printTable } = await import('../screen/table.ts');
     printTable(
       context,
       ['action', 'takes', ''],

@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import type { CliContext } from '../context.ts';
 import { colorsFor, print } from '../screen/output.ts';
+import { printTable } from '../screen/table.ts';
 
 /** A part of a page. `depth` is how many lists it is in. */
 export type Block =
@@ -32,7 +33,6 @@ export function readTopics(): readonly Topic[] {
 
 /** Prints a page. */
 export async function printTopic({ blocks }: Topic, context: CliContext): Promise<void> {
-  const { printTable } = await import('../screen/table.ts');
   const colors = colorsFor(context.stdout, context.env);
   blocks.forEach((block, at) => {
     const before = blocks[at - 1];

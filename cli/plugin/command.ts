@@ -8,6 +8,7 @@ import type { CliCommand, CliContext } from '../context.ts';
 import { configOf, toWhole } from '../parse/flags.ts';
 import { settingsOf } from '../parse/typed-plugins.ts';
 import { colorsFor, isTerminal, note, print, printJson } from '../screen/output.ts';
+import { printTable } from '../screen/table.ts';
 import { configurationOf, scaffold } from './scaffold.ts';
 
 const NAME = /^[a-z0-9][a-z0-9_-]{0,63}$/;
@@ -128,7 +129,6 @@ class Bench extends Command<CliContext> {
       printJson(context, { module, requests, ...Object.fromEntries(fields) });
       return 0;
     }
-    const { printTable } = await import('../screen/table.ts');
     printTable(
       context,
       ['answers', '>added ms, median', '>p95'],
@@ -166,7 +166,6 @@ class List extends Command<CliContext> {
     else if (listed.length === 0)
       note(context, `No plugin is configured; \`${context.program} plugin new\` writes one.`);
     else {
-      const { printTable } = await import('../screen/table.ts');
       printTable(
         context,
         ['name', 'module', 'brings'],

@@ -15,7 +15,16 @@ import type { CliCommand, CliContext } from '../context.ts';
 import { configFlag, toLoadOptions, toMode } from '../parse/flags.ts';
 import { PLUGIN_SETTINGS, typedPlugins } from '../parse/typed-plugins.ts';
 import { localMoment } from '../../server/dashboard/page/local-time.ts';
-import { colorsFor, counted, note, pairs, print, printJson, writeLine } from '../screen/output.ts';
+import {
+  colorsFor,
+  counted,
+  note,
+  print,
+  printJson,
+  printPairs,
+  writeLine,
+} from '../screen/output.ts';
+import { printTable } from '../screen/table.ts';
 import { lineDiff } from '../preview/line-diff.ts';
 import { capturesIn, capturesNamed, keptCaptures } from './captures.ts';
 import {
@@ -52,7 +61,6 @@ class List extends Command<CliContext> {
       note(context, 'No capture is kept.');
       note(context, HOW_ON);
     } else {
-      const { printTable } = await import('../screen/table.ts');
       const nowMs = context.clock.wallMs();
       printTable(
         context,
@@ -136,7 +144,7 @@ class Show extends Command<CliContext> {
       `${status}, ${answer.body.bytes.length} bytes, ${answer.end} at ${ms(answer.endMs)}`,
     ]);
     print(context, colors.bold(id));
-    for (const line of pairs(colors, rows)) print(context, line);
+    printPairs(context, rows);
     if (!this.full) return;
     const part = (title: string, headers: readonly string[], bytes: Uint8Array | null) => {
       print(context);
@@ -273,7 +281,6 @@ class Run extends Command<CliContext> {
   ): Promise<void> {
     const { context } = this;
     const colors = colorsFor(context.stdout, context.env);
-    const { printTable } = await import('../screen/table.ts');
     printTable(
       context,
       compareHeader,

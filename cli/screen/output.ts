@@ -82,6 +82,11 @@ export function pairs(
   return rows.map(([name, value]) => `  ${colors.dim(name.padEnd(width))}  ${value}`);
 }
 
+/** The same as a result. */
+export function printPairs(context: CliContext, rows: Parameters<typeof pairs>[1]): void {
+  for (const line of pairs(colorsFor(context.stdout, context.env), rows)) print(context, line);
+}
+
 /** A count; what was not measured is a dash. */
 export function figure(value: unknown): string {
   return typeof value === 'number' ? value.toLocaleString('en-US') : '–';

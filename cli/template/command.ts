@@ -17,6 +17,7 @@ import type { CliCommand, CliContext } from '../context.ts';
 import { readInput } from '../input-file.ts';
 import { writeOwnFile } from '../own-file.ts';
 import { note, print, printJson } from '../screen/output.ts';
+import { printTable } from '../screen/table.ts';
 import { toValues, variablesJson } from '../variables.ts';
 import { askModel } from './ask.ts';
 
@@ -55,7 +56,6 @@ class List extends Command<CliContext> {
     } else if (rows.length === 0)
       note(context, 'There is no template; `svc template add` adds one.');
     else {
-      const { printTable } = await import('../screen/table.ts');
       printTable(
         context,
         ['name', 'variables', ''],

@@ -20,14 +20,13 @@ import { shortPath } from '../context.ts';
 import { exitCodes } from '../exit.ts';
 import { toWhole } from '../parse/flags.ts';
 import {
-  colorsFor,
   counted,
   figure,
   note,
-  pairs,
   print,
   printError,
   printJson,
+  printPairs,
 } from '../screen/output.ts';
 import { VaultCommand } from './command.ts';
 import { createProgressView, spanOf } from '../screen/progress.ts';
@@ -156,12 +155,11 @@ export class Index extends VaultCommand {
 
   private printReport(report: IndexReport, config: Config): void {
     const { context } = this;
-    const colors = colorsFor(context.stdout, context.env);
     const [from, to] = [report.root, config.vault.indexPath].map((path) =>
       shortPath(path, context),
     );
     print(context, `${report.complete ? 'Indexed' : 'Indexed in part:'} ${from} → ${to}`);
-    for (const line of pairs(colors, reportRows(report))) print(context, line);
+    printPairs(context, reportRows(report));
   }
 
   private printStopped(last: { done: number; total: number }, root: string): void {
@@ -226,7 +224,7 @@ export class Index extends VaultCommand {
       ['workers', calibrated === undefined ? 'not calibrated' : `${calibrated}, calibrated`],
       ...(indexing ? [['now', 'another process is indexing'] as const] : []),
     ];
-    for (const line of pairs(colorsFor(context.stdout, context.env), rows)) print(context, line);
+    printPairs(context, rows);
     return 0;
   }
 }
