@@ -8,6 +8,10 @@ import { estimateTokens } from '../../model/tokens.ts';
 /** Longest part of a line that is looked at, in characters. */
 const SEEN = 300;
 
+/** Mocha names a test below its suite, ending with a colon, Busted below its place. */
+const NUMBERED = /^\s{0,8}\d{1,4}\) \S/;
+const PLACED = /^(?:Failure|Error) (?:->|→) \S/;
+
 /** How a line begins that names what failed. */
 const BEGINS: readonly RegExp[] = [
   // pytest; unittest, automake, lit; Go; Rust
@@ -21,13 +25,13 @@ const BEGINS: readonly RegExp[] = [
   /^ ?FAIL {1,2}[^\s:]|^\s{0,4}● \S/,
   /^ {2,6}\[[\w -]{1,40}\] › \S/,
   // RSpec, Minitest, PHPUnit, Mocha, Jasmine, ExUnit, Playwright
-  /^\s{0,8}\d{1,4}\) \S/,
+  NUMBERED,
   /^[\w:]{1,120}#test_\w|^(?:rspec|cucumber) \S{1,200}:\d/,
   // GoogleTest, CTest, Meson, Busted, Behave, Test::More and its harness
   /^\[ {2}FAILED {2}\] \S/,
   /^\s{0,8}\d+\/\d+ Test +#\d+: .{1,200}\*{3}|^\t +\d+ - .{1,200} \(\w+\)/,
   /^ *\d+\/\d+ .{1,200} (?:FAIL|TIMEOUT|ERROR)\b/,
-  /^(?:Failure|Error) (?:->|→) \S/,
+  PLACED,
   /^ {2}\S{1,200}\.feature:\d/,
   /^# {1,3}Failed test |^\S{1,200} +\(Wstat: |^\S{1,200} \.{2,} ?(?:Failed|Dubious)\b|^ {2}Failed tests?: /,
   // Surefire, .NET, XCTest, PHP's own check
@@ -50,9 +54,6 @@ function isNamed(line: string): boolean {
   return VERDICT.test(line.length > VERDICT_CHARS ? line.slice(-VERDICT_CHARS) : line);
 }
 
-/** Mocha names a test below its suite, ending with a colon, Busted below its place. */
-const NUMBERED = /^\s{0,8}\d{1,4}\) \S/;
-const PLACED = /^(?:Failure|Error) (?:->|→) /;
 const LAST_OF_NAME = /^ {4,40}\S.{0,200}:$/;
 const NAME_LINES = 6;
 
