@@ -215,7 +215,7 @@ export async function createServices(options: ServiceOptions): Promise<ServerSer
     limiter: createRateLimiter({ clock }),
     streams: createStreamLimit(config.streaming.maxConcurrentStreams),
     inFlight: createInFlight(clock),
-    states: createProviderStates({ clock }),
+    states: createProviderStates(clock),
     router: createLiveRouter(),
     spending,
     signatures: createSignatureCache(),

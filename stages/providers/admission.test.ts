@@ -20,7 +20,7 @@ interface Bench {
 }
 function bench(rpm?: number, cooldown429Ms = 60_000): Bench {
   const clock = createManualClock();
-  const states = createProviderStates({ clock });
+  const states = createProviderStates(clock);
   const keys = {
     rotation: 'failover' as const,
     keys: [key('a'), key('b')],

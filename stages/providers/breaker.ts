@@ -46,11 +46,6 @@ export interface BreakerRefusal {
   readonly openForS: number;
 }
 
-export interface BreakerOptions {
-  /** Default 60,000. Counted in 60 steps, so an event counts for between 59 and 60 of them. */
-  readonly windowMs?: number;
-}
-
 export interface BreakerView {
   readonly state: BreakerState;
   /** Requests and failures in the window. */
@@ -77,24 +72,27 @@ const MIN_FAILURES = 5;
 /** The part of the window's requests that must have failed. */
 const FAILURE_RATIO = 0.5;
 const OPEN_MS = 30_000;
+/** How long an event counts: between 59 and 60 of its steps. */
+const WINDOW_MS = 60_000;
+const STEPS = 60;
+const STEP_MS = WINDOW_MS / STEPS;
 
 /** A breaker in this process's memory; `clock` is only asked for monotonic time. */
-export function createBreaker(clock: Clock, options: BreakerOptions = {}): Breaker {
-  return new MemoryBreaker(clock, options);
+export function createBreaker(clock: Clock): Breaker {
+  return new MemoryBreaker(clock);
 }
 
 class MemoryBreaker implements Breaker {
   readonly #clock: Clock;
-  readonly #window: Window;
+  readonly #window = new Window();
   #state: BreakerState = 'closed';
   /** While open: when a probe may go. While half open: when the present probe counts as lost. */
   #untilMs = 0;
   /** Passes of an older epoch no longer count. */
   #epoch = 0;
 
-  constructor(clock: Clock, options: BreakerOptions) {
+  constructor(clock: Clock) {
     this.#clock = clock;
-    this.#window = new Window((options.windowMs ?? 60_000) / STEPS);
   }
 
   tryEnter(): BreakerPass | BreakerRefusal {
@@ -176,25 +174,18 @@ class MemoryBreaker implements Breaker {
   }
 }
 
-const STEPS = 60;
-
 /** Counts of the last `STEPS` steps of time, with their sums kept up to date. */
 class Window {
   requests = 0;
   failures = 0;
-  readonly #stepMs: number;
   readonly #requests = new Int32Array(STEPS);
   readonly #failures = new Int32Array(STEPS);
   /** The number of the current step, counted from the clock's zero. */
   #step = 0;
 
-  constructor(stepMs: number) {
-    this.#stepMs = stepMs;
-  }
-
   /** Drops what has left the window: at most `STEPS` steps, however long nothing happened. */
   advance(nowMs: number): void {
-    const step = Math.floor(nowMs / this.#stepMs);
+    const step = Math.floor(nowMs / STEP_MS);
     if (step - this.#step >= STEPS) this.clear();
     else {
       for (let passed = this.#step + 1; passed <= step; passed += 1) this.#drop(passed % STEPS);

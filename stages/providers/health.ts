@@ -27,11 +27,6 @@ export type HealthState = 'healthy' | 'unhealthy';
 /** Why it is unhealthy; `forced` by an operator. */
 export type UnhealthyReason = 'down' | 'rate_limited' | 'auth' | 'forced';
 
-export interface HealthOptions {
-  /** Failures in a row that make it unhealthy; default 3. */
-  readonly failuresInRow?: number;
-}
-
 export interface HealthView {
   readonly state: HealthState;
   /** Undefined while healthy. */
@@ -69,24 +64,24 @@ export interface Health {
 }
 
 /** Health in this process's memory; `clock` is only asked for monotonic time, and no timer runs. */
-export function createHealth(clock: Clock, options: HealthOptions = {}): Health {
-  return new MemoryHealth(clock, options);
+export function createHealth(clock: Clock): Health {
+  return new MemoryHealth(clock);
 }
 
 /** Time until an unhealthy provider is eligible again. */
 const RECOVERY_MS = 30_000;
+/** Failures in a row that make it unhealthy. */
+const MOST_IN_ROW = 3;
 
 class MemoryHealth implements Health {
   readonly #clock: Clock;
-  readonly #mostInRow: number;
   #inRow = 0;
   #reason: UnhealthyReason = 'down';
   /** Unhealthy before this monotonic time. */
   #untilMs = -Infinity;
 
-  constructor(clock: Clock, options: HealthOptions) {
+  constructor(clock: Clock) {
     this.#clock = clock;
-    this.#mostInRow = options.failuresInRow ?? 3;
   }
 
   isHealthy(): boolean {
@@ -106,7 +101,7 @@ class MemoryHealth implements Health {
       return;
     }
     this.#inRow += 1;
-    if (this.#inRow >= this.#mostInRow) this.#mark('down');
+    if (this.#inRow >= MOST_IN_ROW) this.#mark('down');
   }
 
   outOfKeys(reason: 'rate_limited' | 'auth'): void {

@@ -13,7 +13,7 @@ const paced: ProviderStateSettings = { ...plain, pace: { rpm: 1 } };
 
 function three(): { clock: ReturnType<typeof createManualClock>; states: ProviderStates } {
   const clock = createManualClock();
-  const states = createProviderStates({ clock });
+  const states = createProviderStates(clock);
   states.configure(
     new Map([
       ['a', plain],

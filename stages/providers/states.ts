@@ -4,11 +4,11 @@
  * its settings change under it.
  */
 import type { Clock } from '../../engine/index.ts';
-import type { Breaker, BreakerOptions, BreakerView } from './breaker.ts';
+import type { Breaker, BreakerView } from './breaker.ts';
 import { createBreaker } from './breaker.ts';
 import { createFailover } from './failover.ts';
 import type { Failover } from './failover.ts';
-import type { Health, HealthOptions, HealthState, HealthView } from './health.ts';
+import type { Health, HealthState, HealthView } from './health.ts';
 import { createHealth } from './health.ts';
 import type { KeyRing, KeyRingSettings, KeyView } from './keys.ts';
 import { createKeyRing } from './keys.ts';
@@ -84,20 +84,14 @@ export interface ProviderStates {
   breakers(): BreakersView;
 }
 
-export interface ProviderStatesOptions {
-  readonly clock: Clock;
-  readonly breaker?: BreakerOptions;
-  readonly health?: HealthOptions;
-}
-
 /** States without a provider; `configure` brings them. */
-export function createProviderStates(options: ProviderStatesOptions): ProviderStates {
+export function createProviderStates(clock: Clock): ProviderStates {
   let states: ReadonlyMap<ProviderName, LiveState> = new Map();
   return {
     get: (name) => states.get(name),
     configure(settings) {
       states = new Map(
-        [...settings].map(([name, each]) => [name, toState(states.get(name), each, options)]),
+        [...settings].map(([name, each]) => [name, toState(states.get(name), each, clock)]),
       );
     },
     inOrder(names, takesOwnKey = () => false) {
@@ -133,15 +127,14 @@ type LiveState = { -readonly [K in keyof ProviderState]: ProviderState[K] };
 function toState(
   before: ProviderState | undefined,
   settings: ProviderStateSettings,
-  options: ProviderStatesOptions,
+  clock: Clock,
 ): LiveState {
-  const { clock } = options;
   before?.keys.configure(settings.keys);
   if (settings.pace !== undefined) before?.pace?.configure(settings.pace);
   return {
     keys: before?.keys ?? createKeyRing(settings.keys, clock),
-    breaker: before?.breaker ?? createBreaker(clock, options.breaker),
-    health: before?.health ?? createHealth(clock, options.health),
+    breaker: before?.breaker ?? createBreaker(clock),
+    health: before?.health ?? createHealth(clock),
     failover: before?.failover ?? createFailover(clock),
     pace: settings.pace && (before?.pace ?? createPace(settings.pace, clock)),
     needsKey: settings.needsKey ?? true,
