@@ -2,8 +2,8 @@ import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createManualClock } from '../../engine/clock.ts';
-import type { Breaker, BreakerOutcome, BreakerPass } from './breaker.ts';
-import { createBreaker } from './breaker.ts';
+import { Breaker } from './breaker.ts';
+import type { BreakerOutcome, BreakerPass } from './breaker.ts';
 
 function enter(breaker: Breaker): BreakerPass {
   const pass = breaker.tryEnter();
@@ -15,14 +15,14 @@ function run(breaker: Breaker, outcome: BreakerOutcome, times = 1): void {
 }
 function tripped(): { clock: ReturnType<typeof createManualClock>; breaker: Breaker } {
   const clock = createManualClock();
-  const breaker = createBreaker(clock);
+  const breaker = new Breaker(clock);
   run(breaker, 'failed', 5);
   return { clock, breaker };
 }
 
 test('five failures open it for 30 s, four do not', () => {
   const clock = createManualClock();
-  const breaker = createBreaker(clock);
+  const breaker = new Breaker(clock);
   run(breaker, 'failed', 4);
   assert.is(breaker.view().state, 'closed');
   run(breaker, 'failed');
@@ -32,7 +32,7 @@ test('five failures open it for 30 s, four do not', () => {
 });
 
 test('fewer than half failed keep it closed, exactly half open it', () => {
-  const breaker = createBreaker(createManualClock());
+  const breaker = new Breaker(createManualClock());
   run(breaker, 'succeeded', 6);
   run(breaker, 'failed', 5);
   assert.is(breaker.view().state, 'closed');
@@ -42,7 +42,7 @@ test('fewer than half failed keep it closed, exactly half open it', () => {
 
 test('failures count for a minute and no longer', () => {
   const clock = createManualClock();
-  const breaker = createBreaker(clock);
+  const breaker = new Breaker(clock);
   run(breaker, 'failed', 4);
   clock.advance(59_000);
   assert.is(breaker.view().failures, 4);
@@ -85,7 +85,7 @@ test('a probe whose client left frees its place; one that hangs loses it after 3
 
 test('news from before the state changed no longer counts', () => {
   const clock = createManualClock();
-  const breaker = createBreaker(clock);
+  const breaker = new Breaker(clock);
   const old = Array.from({ length: 20 }, () => enter(breaker));
   for (const pass of old.slice(0, 5)) pass.settle('failed');
   for (const pass of old.slice(5, 10)) pass.settle('succeeded');
@@ -97,7 +97,7 @@ test('news from before the state changed no longer counts', () => {
 });
 
 test('a pass is settled once, but a stream that began well may still fail', () => {
-  const breaker = createBreaker(createManualClock());
+  const breaker = new Breaker(createManualClock());
   const twice = enter(breaker);
   twice.settle('failed');
   twice.settle('failed');
@@ -200,7 +200,7 @@ test('it does what the story of all events says, and never stays shut', () => {
   fc.assert(
     fc.property(steps, (list) => {
       const clock = createManualClock();
-      const breaker = createBreaker(clock);
+      const breaker = new Breaker(clock);
       const story = createStory();
       const passes: BreakerPass[] = [];
       for (const step of list) {

@@ -55,16 +55,6 @@ export interface BreakerView {
   readonly openForS: number;
 }
 
-export interface Breaker {
-  /** Asks to send a request. Constant time. Every pass must be settled. */
-  tryEnter(): BreakerPass | BreakerRefusal;
-  /** True while it refuses everybody; false once a probe may go. */
-  isOpen(): boolean;
-  /** Closes the breaker, as an operator's word. */
-  reset(): void;
-  view(): BreakerView;
-}
-
 /** Shortest wait that a refusal names while a probe is out: its end is unknown. */
 const PROBE_WAIT_S = 1;
 /** Failures in the window that open it, at least. */
@@ -78,11 +68,7 @@ const STEPS = 60;
 const STEP_MS = WINDOW_MS / STEPS;
 
 /** A breaker in this process's memory; `clock` is only asked for monotonic time. */
-export function createBreaker(clock: Clock): Breaker {
-  return new MemoryBreaker(clock);
-}
-
-class MemoryBreaker implements Breaker {
+export class Breaker {
   readonly #clock: Clock;
   readonly #window = new Window();
   #state: BreakerState = 'closed';
@@ -95,6 +81,7 @@ class MemoryBreaker implements Breaker {
     this.#clock = clock;
   }
 
+  /** Asks to send a request. Constant time. Every pass must be settled. */
   tryEnter(): BreakerPass | BreakerRefusal {
     if (this.#state === 'closed') return this.#admit(false);
     const nowMs = this.#clock.monotonicMs();
@@ -108,10 +95,12 @@ class MemoryBreaker implements Breaker {
     return this.#admit(true);
   }
 
+  /** True while it refuses everybody; false once a probe may go. */
   isOpen(): boolean {
     return this.#state === 'open' && this.#clock.monotonicMs() < this.#untilMs;
   }
 
+  /** Closes the breaker, as an operator's word. */
   reset(): void {
     this.#state = 'closed';
     this.#epoch += 1;

@@ -3,12 +3,12 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createManualClock } from '../../engine/clock.ts';
 import type { BreakerOutcome } from './breaker.ts';
+import { Health } from './health.ts';
 import type { HealthState } from './health.ts';
-import { createHealth } from './health.ts';
 
 test('the third failure in a row marks it, for 30 s; then one more is enough', () => {
   const clock = createManualClock();
-  const health = createHealth(clock);
+  const health = new Health(clock);
   health.settle('failed');
   health.settle('failed');
   health.settle('succeeded');
@@ -34,13 +34,13 @@ test('the third failure in a row marks it, for 30 s; then one more is enough', (
 });
 
 test('having no key left marks it at once', () => {
-  const health = createHealth(createManualClock());
+  const health = new Health(createManualClock());
   health.outOfKeys('auth');
   assert.is(health.view().reason, 'auth');
 });
 
 test('having no key left says nothing of the provider itself, being down does', () => {
-  const health = createHealth(createManualClock());
+  const health = new Health(createManualClock());
   health.outOfKeys('rate_limited');
   assert.equal([health.isHealthy(), health.isUp()], [false, true]);
   for (let n = 0; n < 3; n += 1) health.settle('failed');
@@ -55,7 +55,7 @@ test('having no key left says nothing of the provider itself, being down does', 
 
 test('forced unhealthy holds until forced healthy', () => {
   const clock = createManualClock();
-  const health = createHealth(clock);
+  const health = new Health(clock);
   health.force('unhealthy');
   health.settle('succeeded');
   health.outOfKeys('auth');
@@ -119,7 +119,7 @@ test('it does what its table says', () => {
   fc.assert(
     fc.property(fc.array(event, { maxLength: 40 }), (events) => {
       const clock = createManualClock();
-      const health = createHealth(clock);
+      const health = new Health(clock);
       for (const one of events) {
         if (one.do === 'settle') health.settle(one.outcome);
         if (one.do === 'keys') health.outOfKeys('rate_limited');

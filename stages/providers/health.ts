@@ -50,30 +50,13 @@ export function unhealthyBecause({ reason, failuresInRow }: HealthView): string 
   }
 }
 
-export interface Health {
-  isHealthy(): boolean;
-  /** The same for a request with the client's own key, which configured keys say nothing of. */
-  isUp(): boolean;
-  /** Reports how an attempt went; `abandoned` changes nothing. */
-  settle(outcome: BreakerOutcome): void;
-  /** Reports that no configured key was left: all cooling, or all refused. */
-  outOfKeys(reason: 'rate_limited' | 'auth'): void;
-  /** The operator's word, from `provider-force-health`. */
-  force(state: HealthState): void;
-  view(): HealthView;
-}
-
-/** Health in this process's memory; `clock` is only asked for monotonic time, and no timer runs. */
-export function createHealth(clock: Clock): Health {
-  return new MemoryHealth(clock);
-}
-
 /** Time until an unhealthy provider is eligible again. */
 const RECOVERY_MS = 30_000;
 /** Failures in a row that make it unhealthy. */
 const MOST_IN_ROW = 3;
 
-class MemoryHealth implements Health {
+/** Health in this process's memory; `clock` is only asked for monotonic time, and no timer runs. */
+export class Health {
   readonly #clock: Clock;
   #inRow = 0;
   #reason: UnhealthyReason = 'down';
@@ -89,10 +72,12 @@ class MemoryHealth implements Health {
     return this.#untilMs === -Infinity || this.#clock.monotonicMs() >= this.#untilMs;
   }
 
+  /** The same for a request with the client's own key, which configured keys say nothing of. */
   isUp(): boolean {
     return this.isHealthy() || this.#isOutOfKeys();
   }
 
+  /** Reports how an attempt went; `abandoned` changes nothing. */
   settle(outcome: BreakerOutcome): void {
     if (outcome === 'abandoned') return;
     if (outcome === 'succeeded') {
@@ -104,10 +89,12 @@ class MemoryHealth implements Health {
     if (this.#inRow >= MOST_IN_ROW) this.#mark('down');
   }
 
+  /** Reports that no configured key was left: all cooling, or all refused. */
   outOfKeys(reason: 'rate_limited' | 'auth'): void {
     this.#mark(reason);
   }
 
+  /** The operator's word, from `provider-force-health`. */
   force(state: HealthState): void {
     this.#inRow = 0;
     this.#untilMs = state === 'healthy' ? -Infinity : Infinity;

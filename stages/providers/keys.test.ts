@@ -2,8 +2,8 @@ import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createManualClock } from '../../engine/clock.ts';
-import type { KeyPick, KeyRing, KeyRotation } from './keys.ts';
-import { createKeyRing, keyFault } from './keys.ts';
+import { KeyRing, keyFault } from './keys.ts';
+import type { KeyPick, KeyRotation } from './keys.ts';
 import type { ProviderKey } from './provider.ts';
 
 const key = (name: string): ProviderKey => ({
@@ -26,19 +26,19 @@ function rejectNext(ring: KeyRing, how: 'limited' | 'refused', retryAfterMs?: nu
 
 test('failover stays with the first usable key, roundrobin takes them in turn', () => {
   const clock = createManualClock();
-  const first = createKeyRing(settings('failover', 'abc'), clock);
+  const first = new KeyRing(settings('failover', 'abc'), clock);
   assert.equal([take(first), take(first), take(first)], ['a', 'a', 'a']);
   rejectNext(first, 'limited');
   assert.equal([take(first), take(first)], ['b', 'b']);
   clock.advance(60_000);
   assert.is(take(first), 'a');
-  const turn = createKeyRing(settings('roundrobin', 'abc'), clock);
+  const turn = new KeyRing(settings('roundrobin', 'abc'), clock);
   assert.equal([take(turn), take(turn), take(turn), take(turn)], ['a', 'b', 'c', 'a']);
 });
 
 test('a rejected key is out at once, and for as long as the provider asked', () => {
   const clock = createManualClock();
-  const ring = createKeyRing(settings('failover', 'ab'), clock);
+  const ring = new KeyRing(settings('failover', 'ab'), clock);
   rejectNext(ring, 'limited', 5_000);
   assert.is(take(ring), 'b');
   clock.advance(4_999);
@@ -49,7 +49,7 @@ test('a rejected key is out at once, and for as long as the provider asked', () 
 
 test('a shorter wait that is reported later does not shorten a cooldown', () => {
   const clock = createManualClock();
-  const ring = createKeyRing(settings('failover', 'a'), clock);
+  const ring = new KeyRing(settings('failover', 'a'), clock);
   const pick = ring.pick();
   assert.ok(pick.usable);
   ring.reject(pick.id, 'limited', 100_000);
@@ -60,7 +60,7 @@ test('a shorter wait that is reported later does not shorten a cooldown', () => 
 
 test('all refused is PROVIDER_001, all cooling RATELIMIT_002 with the smallest wait', () => {
   const clock = createManualClock();
-  const ring = createKeyRing(settings('failover', 'ab'), clock);
+  const ring = new KeyRing(settings('failover', 'ab'), clock);
   rejectNext(ring, 'refused');
   rejectNext(ring, 'refused');
   const refused = ring.pick();
@@ -77,7 +77,7 @@ test('all refused is PROVIDER_001, all cooling RATELIMIT_002 with the smallest w
 });
 
 test('a key that this request tried is not taken again, even when it does not cool', () => {
-  const ring = createKeyRing(settings('failover', 'ab'), createManualClock());
+  const ring = new KeyRing(settings('failover', 'ab'), createManualClock());
   const [a, b] = [ring.pick(), ring.pick()];
   assert.ok(a.usable && b.usable);
   const tried = new Set([a.id]);
@@ -92,7 +92,7 @@ test('a key that this request tried is not taken again, even when it does not co
 
 test('a key keeps its cooldown over a reload, and its place in the turn', () => {
   const clock = createManualClock();
-  const ring = createKeyRing(settings('roundrobin', 'abc'), clock);
+  const ring = new KeyRing(settings('roundrobin', 'abc'), clock);
   rejectNext(ring, 'limited');
   ring.configure(settings('roundrobin', 'cab'));
   assert.equal([take(ring), take(ring), take(ring)], ['b', 'c', 'b']);
@@ -107,7 +107,7 @@ test('a key keeps its cooldown over a reload, and its place in the turn', () => 
 });
 
 test('another secret in the same place is another key, and so is another scheme', () => {
-  const ring = createKeyRing(settings('failover', 'a'), createManualClock());
+  const ring = new KeyRing(settings('failover', 'a'), createManualClock());
   rejectNext(ring, 'refused');
   const bearer = { ...key('a'), scheme: 'bearer' as const };
   ring.configure({ ...settings('failover', ''), keys: [bearer] });
@@ -118,7 +118,7 @@ test('another secret in the same place is another key, and so is another scheme'
 });
 
 test('the view says what happened and holds no secret', () => {
-  const ring = createKeyRing(settings('failover', 'ab'), createManualClock());
+  const ring = new KeyRing(settings('failover', 'ab'), createManualClock());
   rejectNext(ring, 'refused');
   const view = ring.view();
   assert.equal(view[0], {
@@ -133,12 +133,12 @@ test('the view says what happened and holds no secret', () => {
 });
 
 test('an empty ring and one without a key twice', () => {
-  const empty = createKeyRing(settings('failover', ''), createManualClock());
+  const empty = new KeyRing(settings('failover', ''), createManualClock());
   const none = empty.pick();
   assert.ok(!none.usable);
   assert.is(keyFault(none)?.code, 'AUTH_001');
   assert.is(empty.isUsable(), true);
-  assert.is(createKeyRing(settings('failover', 'aab'), createManualClock()).view().length, 2);
+  assert.is(new KeyRing(settings('failover', 'aab'), createManualClock()).view().length, 2);
 });
 
 /** A ring written the slow way: a list of every rejection, looked through at each question. */
@@ -188,10 +188,10 @@ test('the ring does what a plain log of all rejections says', () => {
       (rotation, count, steps) => {
         const names = ['a', 'b', 'c'].slice(0, count);
         const clock = createManualClock();
-        const ring = createKeyRing(settings(rotation, names.join('')), clock);
+        const ring = new KeyRing(settings(rotation, names.join('')), clock);
         const slow = model(rotation, names);
         const ids = names.map((name) => {
-          const only = createKeyRing(settings('failover', name), clock).pick();
+          const only = new KeyRing(settings('failover', name), clock).pick();
           return only.usable ? only.id : '';
         });
         for (const one of steps) {

@@ -73,21 +73,6 @@ export interface KeyView {
   readonly refused: number;
 }
 
-export interface KeyRing {
-  /** Chooses a key, none of those in `exclude` (ids that this request has tried). Costs one look a key. */
-  pick(exclude?: ReadonlySet<string>): KeyPick;
-  /** Reports a 429 or a 401. `retryAfterMs` is what the provider asked for, clamped already. An unknown id is ignored. */
-  reject(id: string, how: KeyRejection, retryAfterMs?: number): void;
-  /** Every key is usable again, by an operator's word. */
-  reset(): void;
-  /** Takes over new settings; a key that stays keeps its state. */
-  configure(settings: KeyRingSettings): void;
-  /** True unless every key is cooling. An empty ring is usable: it has nothing to wait for. */
-  isUsable(): boolean;
-  /** Every key in order, without its secret. */
-  view(): readonly KeyView[];
-}
-
 /** The failure to answer with: PROVIDER_001, RATELIMIT_002 or AUTH_001; undefined for `tried`, where the last answer says more. */
 export function keyFault(none: NoKey): SvcError | undefined {
   switch (none.why) {
@@ -104,11 +89,6 @@ export function keyFault(none: NoKey): SvcError | undefined {
   }
 }
 
-/** A ring in this process's memory; `clock` is only asked for monotonic time. */
-export function createKeyRing(settings: KeyRingSettings, clock: Clock): KeyRing {
-  return new MemoryKeyRing(settings, clock);
-}
-
 interface KeyState {
   readonly picked: PickedKey;
   verdict: KeyRejection | undefined;
@@ -118,7 +98,8 @@ interface KeyState {
   refused: number;
 }
 
-class MemoryKeyRing implements KeyRing {
+/** A ring in this process's memory; `clock` is only asked for monotonic time. */
+export class KeyRing {
   readonly #clock: Clock;
   #settings: KeyRingSettings;
   #states: readonly KeyState[] = [];
@@ -131,6 +112,7 @@ class MemoryKeyRing implements KeyRing {
     this.configure(settings);
   }
 
+  /** Chooses a key, none of those in `exclude` (ids that this request has tried). Costs one look a key. */
   pick(exclude?: ReadonlySet<string>): KeyPick {
     const states = this.#states;
     const nowMs = this.#clock.monotonicMs();
@@ -146,6 +128,7 @@ class MemoryKeyRing implements KeyRing {
     return noKey(states, nowMs);
   }
 
+  /** Reports a 429 or a 401. `retryAfterMs` is what the provider asked for, clamped already. An unknown id is ignored. */
   reject(id: string, how: KeyRejection, retryAfterMs?: number): void {
     const state = this.#states.find((one) => one.picked.id === id);
     if (state === undefined) return;
@@ -156,6 +139,7 @@ class MemoryKeyRing implements KeyRing {
     state[how] += 1;
   }
 
+  /** Every key is usable again, by an operator's word. */
   reset(): void {
     for (const state of this.#states) {
       state.verdict = undefined;
@@ -163,6 +147,7 @@ class MemoryKeyRing implements KeyRing {
     }
   }
 
+  /** Takes over new settings; a key that stays keeps its state. */
   configure(settings: KeyRingSettings): void {
     const before = new Map(this.#states.map((state) => [state.picked.id, state]));
     const states = new Map<string, KeyState>();
@@ -180,11 +165,13 @@ class MemoryKeyRing implements KeyRing {
     );
   }
 
+  /** True unless every key is cooling. An empty ring is usable: it has nothing to wait for. */
   isUsable(): boolean {
     const nowMs = this.#clock.monotonicMs();
     return this.#states.length === 0 || this.#states.some((state) => state.untilMs <= nowMs);
   }
 
+  /** Every key in order, without its secret. */
   view(): readonly KeyView[] {
     const nowMs = this.#clock.monotonicMs();
     return this.#states.map(({ picked, verdict, untilMs, picks, limited, refused }) => ({

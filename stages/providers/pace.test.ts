@@ -3,8 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createManualClock } from '../../engine/clock.ts';
 import { isSvcError } from '../../engine/index.ts';
-import type { Pace } from './pace.ts';
-import { createPace } from './pace.ts';
+import { Pace } from './pace.ts';
 
 const free = new AbortController().signal;
 
@@ -21,7 +20,7 @@ async function enter(pace: Pace, signal = free): Promise<number | string> {
 
 test('below the limit nobody waits; above it the line moves as the minute passes', async () => {
   const clock = createManualClock();
-  const pace = createPace({ rpm: 2, maxWaitMs: 120_000 }, clock);
+  const pace = new Pace({ rpm: 2, maxWaitMs: 120_000 }, clock);
   assert.is(pace.enter(free), 0);
   clock.advance(10_000);
   assert.is(pace.enter(free), 0);
@@ -37,7 +36,7 @@ test('below the limit nobody waits; above it the line moves as the minute passes
 
 test('a full line and a wait that is too long are refused, with the wait', async () => {
   const clock = createManualClock();
-  const pace = createPace({ rpm: 1, maxWaiting: 1, maxWaitMs: 30_000 }, clock);
+  const pace = new Pace({ rpm: 1, maxWaiting: 1, maxWaitMs: 30_000 }, clock);
   void pace.enter(free);
   clock.advance(20_000);
   assert.is(await enter(pace), 'refused 40');
@@ -50,7 +49,7 @@ test('a full line and a wait that is too long are refused, with the wait', async
 
 test('a burst above the limit stands in line for the next minute', async () => {
   const clock = createManualClock();
-  const pace = createPace({ rpm: 50 }, clock);
+  const pace = new Pace({ rpm: 50 }, clock);
   const entered = Array.from({ length: 60 }, () => enter(pace));
   assert.is(pace.view().waiting, 10);
   clock.advance(60_000);
@@ -59,7 +58,7 @@ test('a burst above the limit stands in line for the next minute', async () => {
 
 test('whoever is aborted leaves the line, and those behind move up', async () => {
   const clock = createManualClock();
-  const pace = createPace({ rpm: 1, maxWaitMs: 200_000 }, clock);
+  const pace = new Pace({ rpm: 1, maxWaitMs: 200_000 }, clock);
   void pace.enter(free);
   const gone = new AbortController();
   const first = enter(pace, gone.signal);
@@ -73,10 +72,7 @@ test('whoever is aborted leaves the line, and those behind move up', async () =>
 
 test('nobody overtakes the line when its timer is late', async () => {
   const manual = createManualClock();
-  const pace = createPace(
-    { rpm: 2, maxWaitMs: 90_000 },
-    { ...manual, after: () => () => undefined },
-  );
+  const pace = new Pace({ rpm: 2, maxWaitMs: 90_000 }, { ...manual, after: () => () => undefined });
   void pace.enter(free);
   void pace.enter(free);
   const first = enter(pace);
@@ -88,7 +84,7 @@ test('nobody overtakes the line when its timer is late', async () => {
 
 test('a reload keeps the count and serves the line by the new limit', async () => {
   const clock = createManualClock();
-  const pace = createPace({ rpm: 3 }, clock);
+  const pace = new Pace({ rpm: 3 }, clock);
   for (let i = 0; i < 3; i += 1) {
     assert.is(pace.enter(free), 0);
     clock.advance(15_000);
@@ -116,7 +112,7 @@ test('each start is the earliest that the rolling minute and the line allow', as
   await fc.assert(
     fc.asyncProperty(load, async ({ gaps, ...options }) => {
       const clock = createManualClock();
-      const pace = createPace(options, clock);
+      const pace = new Pace(options, clock);
       const starts: number[] = [];
       const expected: (number | string)[] = [];
       const got: Promise<number | string>[] = [];
@@ -146,7 +142,7 @@ test('with clients leaving, no minute holds more starts than allowed and nobody 
   await fc.assert(
     fc.asyncProperty(fc.integer({ min: 1, max: 3 }), fc.array(step), async (rpm, steps) => {
       const clock = createManualClock();
-      const pace = createPace({ rpm, maxWaitMs: 500_000 }, clock);
+      const pace = new Pace({ rpm, maxWaitMs: 500_000 }, clock);
       const controllers: AbortController[] = [];
       const ends: Promise<number | string>[] = [];
       const sinceMs: number[] = [];

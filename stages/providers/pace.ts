@@ -28,18 +28,6 @@ export interface PaceOptions {
   readonly maxWaitMs?: number;
 }
 
-export interface Pace {
-  /**
-   * Takes a place in the minute: 0 if there is one now, else a promise of the milliseconds
-   * waited. Throws RATELIMIT_002 if the line is full or too slow, and rejects with the
-   * signal's reason if it aborts. A place taken is spent, whatever comes of the request.
-   */
-  enter(signal: CancelSignal): number | Promise<number>;
-  /** Another limit, from a reload; what has started stays counted, who waits keeps waiting. */
-  configure(options: PaceOptions): void;
-  view(): PaceView;
-}
-
 export interface PaceView {
   readonly rpm: number;
   /** Requests that started in the last 60 s, as far as the limit needs to know. */
@@ -49,17 +37,13 @@ export interface PaceView {
 
 const MINUTE_MS = 60_000;
 
-/** A pace in this process's memory; `clock` gives monotonic time and one timer at most. */
-export function createPace(options: PaceOptions, clock: Clock): Pace {
-  return new RollingMinute(options, clock);
-}
-
 interface Waiter {
   readonly sinceMs: number;
   readonly start: (waitedMs: number) => void;
 }
 
-class RollingMinute implements Pace {
+/** A pace in this process's memory; `clock` gives monotonic time and one timer at most. */
+export class Pace {
   readonly #clock: Clock;
   #options: Required<PaceOptions>;
   /** Start times of the last `rpm` requests, oldest at `#oldest`. */
@@ -75,6 +59,11 @@ class RollingMinute implements Pace {
     this.#starts = new Float64Array(this.#options.rpm).fill(-Infinity);
   }
 
+  /**
+   * Takes a place in the minute: 0 if there is one now, else a promise of the milliseconds
+   * waited. Throws RATELIMIT_002 if the line is full or too slow, and rejects with the
+   * signal's reason if it aborts. A place taken is spent, whatever comes of the request.
+   */
   enter(signal: CancelSignal): number | Promise<number> {
     const nowMs = this.#clock.monotonicMs();
     const waitMs = this.#waitOf(this.#line.size, nowMs);
@@ -87,6 +76,7 @@ class RollingMinute implements Pace {
     return this.#stand(nowMs, signal);
   }
 
+  /** Another limit, from a reload; what has started stays counted, who waits keeps waiting. */
   configure(options: PaceOptions): void {
     const before = this.#inOrder();
     this.#options = complete(options);

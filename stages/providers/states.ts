@@ -4,16 +4,16 @@
  * its settings change under it.
  */
 import type { Clock } from '../../engine/index.ts';
-import type { Breaker, BreakerView } from './breaker.ts';
-import { createBreaker } from './breaker.ts';
+import { Breaker } from './breaker.ts';
+import type { BreakerView } from './breaker.ts';
 import { createFailover } from './failover.ts';
 import type { Failover } from './failover.ts';
-import type { Health, HealthState, HealthView } from './health.ts';
-import { createHealth } from './health.ts';
-import type { KeyRing, KeyRingSettings, KeyView } from './keys.ts';
-import { createKeyRing } from './keys.ts';
-import type { Pace, PaceOptions, PaceView } from './pace.ts';
-import { createPace } from './pace.ts';
+import { Health } from './health.ts';
+import type { HealthState, HealthView } from './health.ts';
+import { KeyRing } from './keys.ts';
+import type { KeyRingSettings, KeyView } from './keys.ts';
+import { Pace } from './pace.ts';
+import type { PaceOptions, PaceView } from './pace.ts';
 import type { ProviderName } from './provider.ts';
 
 /** The live side of one provider. */
@@ -132,11 +132,11 @@ function toState(
   before?.keys.configure(settings.keys);
   if (settings.pace !== undefined) before?.pace?.configure(settings.pace);
   return {
-    keys: before?.keys ?? createKeyRing(settings.keys, clock),
-    breaker: before?.breaker ?? createBreaker(clock),
-    health: before?.health ?? createHealth(clock),
+    keys: before?.keys ?? new KeyRing(settings.keys, clock),
+    breaker: before?.breaker ?? new Breaker(clock),
+    health: before?.health ?? new Health(clock),
     failover: before?.failover ?? createFailover(clock),
-    pace: settings.pace && (before?.pace ?? createPace(settings.pace, clock)),
+    pace: settings.pace && (before?.pace ?? new Pace(settings.pace, clock)),
     needsKey: settings.needsKey ?? true,
     stopped: undefined,
   };
