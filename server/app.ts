@@ -39,22 +39,6 @@ export interface AppOptions {
   readonly newId: () => string;
 }
 
-export interface App {
-  /** Answers one HTTP request. Never throws. */
-  handle(request: IncomingMessage, response: ServerResponse): void;
-  /** Answers one of our own paths. */
-  fetch(request: Request): Promise<Response>;
-  /** Proxied requests that run now, by their controllers. */
-  readonly running: Running;
-  /** The paths that it answers itself. */
-  readonly routes: readonly Route[];
-  /** From now on new requests get 503. */
-  drain(): void;
-  readonly isDraining: boolean;
-  /** `svc pause|resume`: while paused, every request goes out as it came in. */
-  paused: boolean;
-}
-
 /** Who asks for a path of our own. */
 type Caller = Omit<RouteContext, 'params'>;
 
@@ -65,12 +49,11 @@ const PROBED: ReadonlySet<string> = new Set(['/', '/api/hello']);
 /** What some path or other answers. */
 const METHODS = ['GET', 'HEAD', 'POST', 'OPTIONS'];
 
-export function createApp(options: AppOptions): App {
-  return new HttpApp(options);
-}
-
-class HttpApp implements App {
+/** What answers HTTP: the paths of our own, and requests that go to providers. */
+export class App {
+  /** `svc pause|resume`: while paused, every request goes out as it came in. */
   paused = false;
+  /** Proxied requests that run now, by their controllers. */
   readonly running = new Running();
   #options: AppOptions;
   #draining = false;
@@ -79,6 +62,7 @@ class HttpApp implements App {
     this.#options = options;
   }
 
+  /** The paths that it answers itself. */
   get routes(): readonly Route[] {
     return this.#options.router.routes;
   }
@@ -87,10 +71,12 @@ class HttpApp implements App {
     return this.#draining;
   }
 
+  /** From now on new requests get 503. */
   drain(): void {
     this.#draining = true;
   }
 
+  /** Answers one HTTP request. Never throws. */
   handle(request: IncomingMessage, response: ServerResponse): void {
     const requestId = this.#options.newId();
     try {
@@ -289,6 +275,7 @@ class HttpApp implements App {
     return route.handle(request, { ...caller, params });
   }
 
+  /** Answers one of our own paths. */
   async fetch(request: Request): Promise<Response> {
     const requestId = this.#options.newId();
     try {

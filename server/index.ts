@@ -7,8 +7,7 @@ import { SvcError, systemClock } from '../engine/index.ts';
 import type { Clock, Insertion } from '../engine/index.ts';
 import type { ProxyFrame } from '../stages/model/frame.ts';
 import { watchAlerts } from './alerts/watch.ts';
-import { createApp } from './app.ts';
-import type { App } from './app.ts';
+import { App } from './app.ts';
 import { askThrough } from './control/ask-provider.ts';
 import { audited, auditModules } from './log/audit-trail.ts';
 import { createKeyring } from './auth/auth.ts';
@@ -214,7 +213,7 @@ function openFront(
   const { clock } = services;
   const newId = createRequestIds({ wallMs: () => clock.wallMs(), randomBytes });
   const routes = ownRoutes({ version, services, sessions, generations, reload, app: () => app });
-  const app: App = createApp({ generations, services, router: createRouter(routes), newId });
+  const app: App = new App({ generations, services, router: createRouter(routes), newId });
   const door = createSocketDoor({
     generations,
     services,

@@ -11,8 +11,7 @@ import { openDiskAnswers } from '../stages/answers/disk.ts';
 import { createFlights } from '../stages/answers/flights.ts';
 import { createMemoryAnswers } from '../stages/answers/memory.ts';
 import { auditFiles } from '../stages/audit/files.ts';
-import { createAuditLog } from '../stages/audit/log.ts';
-import type { AuditLog } from '../stages/audit/log.ts';
+import { AuditLog } from '../stages/audit/log.ts';
 import { createSpendingGuard } from '../stages/budget/guard.ts';
 import { captureFolder } from '../stages/captures/files.ts';
 import { createCaptureWriter } from '../stages/captures/writer.ts';
@@ -141,7 +140,7 @@ export async function createServices(options: ServiceOptions): Promise<ServerSer
         options.onTrouble?.(error);
       },
     });
-  const audit = createAuditLog({
+  const audit = new AuditLog({
     files: auditFiles(config.home),
     clock,
     onTrouble: (error) => log.error(`audit: ${error.message}`, { cause: error }),

@@ -18,7 +18,7 @@ import type { SvcError } from '../../engine/index.ts';
 import { appendEvents } from './append.ts';
 import { auditFiles } from './files.ts';
 import type { AuditFiles } from './files.ts';
-import { createAuditLog, withAuditLock } from './log.ts';
+import { AuditLog, withAuditLock } from './log.ts';
 import { pruneAudit } from './prune.ts';
 import type { AuditEvent } from './record.ts';
 import { verifyAudit } from './verify.ts';
@@ -263,7 +263,7 @@ test('a log with a fault is not pruned', async () => {
 test('several writers make one chain', async () => {
   await within(async (files) => {
     const open = () =>
-      createAuditLog({
+      new AuditLog({
         files,
         clock: systemClock,
         onTrouble: (error) => {
@@ -283,7 +283,7 @@ test('several writers make one chain', async () => {
 test('a queue that is full drops, and the log says how many', async () => {
   await within(async (files) => {
     const clock = createManualClock();
-    const log = createAuditLog({ files, clock, maxQueued: 3, onTrouble: () => undefined });
+    const log = new AuditLog({ files, clock, maxQueued: 3, onTrouble: () => undefined });
     log.add({ kind: 'proxy', event: 'started', details: {} });
     assert.is(log.stats().queued, 0);
     log.enable(true);
@@ -300,7 +300,7 @@ test('a queue that is full drops, and the log says how many', async () => {
 test('a disk that refuses is reported once, and what waits is written later', async () => {
   await within(async (files) => {
     const troubles: string[] = [];
-    const log = createAuditLog({
+    const log = new AuditLog({
       files,
       clock: createManualClock(),
       onTrouble: (error) => troubles.push(error.message),

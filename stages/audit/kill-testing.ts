@@ -1,9 +1,9 @@
 /** Writes an audit log in the folder that it is given, as fast as it can, until it is killed. */
 import { systemClock } from '../../engine/index.ts';
 import { auditFiles } from './files.ts';
-import { createAuditLog } from './log.ts';
+import { AuditLog } from './log.ts';
 
-const log = createAuditLog({
+const log = new AuditLog({
   files: auditFiles(process.argv[2] ?? ''),
   clock: systemClock,
   onTrouble: (error) => process.stderr.write(`${error.message}\n`),

@@ -20,18 +20,6 @@ const LOCK_MS = 5000;
 /** Longest that `close` waits for a disk that does not answer. */
 const CLOSE_MS = 2000;
 
-export interface AuditLog {
-  readonly isEnabled: boolean;
-  /** On, it takes events; off, it notes that and takes no more. */
-  enable(isEnabled: boolean): void;
-  /** Takes an event and returns at once; never throws. Does nothing while it is off. */
-  add(event: Omit<AuditEvent, 'atMs'>): void;
-  /** Resolves when all that was added is on the disk, or the disk has refused it once. */
-  flush(): Promise<void>;
-  close(): Promise<void>;
-  stats(): AuditStats;
-}
-
 export interface AuditStats {
   readonly written: number;
   readonly queued: number;
@@ -46,11 +34,6 @@ export interface AuditLogOptions {
   /** Hears of each trouble once until it is over. */
   readonly onTrouble: (error: SvcError) => void;
   readonly maxQueued?: number;
-}
-
-/** An audit log that is off. It touches no file before its first event. */
-export function createAuditLog(options: AuditLogOptions): AuditLog {
-  return new QueuedAudit(options);
 }
 
 /** Does `work` alone among all processes that write this log. */
@@ -69,7 +52,8 @@ export async function withAuditLock<T>(files: AuditFiles, work: () => Promise<T>
   }
 }
 
-class QueuedAudit implements AuditLog {
+/** An audit log that is off. It touches no file before its first event. */
+export class AuditLog {
   isEnabled = false;
   readonly #options: AuditLogOptions;
   #queue: AuditEvent[] = [];
@@ -87,6 +71,7 @@ class QueuedAudit implements AuditLog {
     this.#options = options;
   }
 
+  /** On, it takes events; off, it notes that and takes no more. */
   enable(isEnabled: boolean): void {
     if (isEnabled === this.isEnabled) return;
     this.isEnabled = true;
@@ -94,6 +79,7 @@ class QueuedAudit implements AuditLog {
     this.isEnabled = isEnabled;
   }
 
+  /** Takes an event and returns at once; never throws. Does nothing while it is off. */
   add(event: Omit<AuditEvent, 'atMs'>): void {
     if (!this.isEnabled || this.#isClosed) return;
     const { clock, maxQueued = MAX_QUEUED } = this.#options;
@@ -152,6 +138,7 @@ class QueuedAudit implements AuditLog {
     return { atMs, kind: 'audit', event: 'dropped', details: { records } };
   }
 
+  /** Resolves when all that was added is on the disk, or the disk has refused it once. */
   async flush(): Promise<void> {
     await this.#writing;
     if (this.#queue.length > 0) await this.#write();

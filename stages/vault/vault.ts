@@ -17,7 +17,8 @@ import { indexFolder } from './indexing/indexer.ts';
 import { prepareBlock, settle, type IngestBlock, type IngestResult } from './ingest.ts';
 import { createMemoryIndex } from './backends/json-blocks.ts';
 import { layoutOf, stampOf, type Layout } from './log/layout.ts';
-import { append, brokenLog, createFollower, type LogFollower, type LogState } from './log/log.ts';
+import { append, brokenLog, LogFollower } from './log/log.ts';
+import type { LogState } from './log/log.ts';
 import { refuseStranger, refuseStrangersDatabase } from './log/owner.ts';
 import {
   DamagedContent,
@@ -27,7 +28,7 @@ import {
 } from './search/search.ts';
 import { isDatabaseDamage, moveDatabaseAside, rememberedRoots } from './backends/sqlite-damage.ts';
 import { openSqliteIndex } from './backends/sqlite-fts.ts';
-import { createTokenizer } from './words/tokenize.ts';
+import { Tokenizer } from './words/tokenize.ts';
 import { withdrawnFrom } from './withdrawn.ts';
 
 export type { OpenedVault, Vault, VaultOptions, VaultStatus, VaultTrouble } from './contract.ts';
@@ -40,7 +41,7 @@ export function openVault(options: VaultOptions): OpenedVault {
 class OpenVault implements OpenedVault {
   readonly #options: VaultOptions;
   readonly #layout: Layout;
-  readonly #tokenizer = createTokenizer();
+  readonly #tokenizer = new Tokenizer();
   readonly #stop = new AbortController();
   #index: BlockIndex | undefined;
   #follower: LogFollower | undefined;
@@ -194,7 +195,7 @@ class OpenVault implements OpenedVault {
         (this.#follower?.fd === undefined || at.offset !== this.#follower.offset)
       ) {
         await this.#follower?.close();
-        this.#follower = createFollower(this.#layout.log, index, at);
+        this.#follower = new LogFollower(this.#layout.log, index, at);
       }
       return await follower().catchUp();
     } finally {
@@ -211,7 +212,7 @@ class OpenVault implements OpenedVault {
   /** Index and follower; a damaged database is replaced on the way. `follower` may be another one after `catchUp`. */
   #opened(): { index: BlockIndex; follower: () => LogFollower } {
     this.#index ??= this.#openIndex();
-    this.#follower ??= createFollower(this.#layout.log, this.#index);
+    this.#follower ??= new LogFollower(this.#layout.log, this.#index);
     return { index: this.#index, follower: () => this.#follower! };
   }
 

@@ -6,7 +6,8 @@ import { openLock } from '../../lock.ts';
 import type { IndexOptions } from './index-run.ts';
 import { createKnownFiles, type KnownFiles } from '../log/known-files.ts';
 import { layoutOf, type Layout } from '../log/layout.ts';
-import { brokenLog, createFollower, type AppendTarget, type LogFollower } from '../log/log.ts';
+import { brokenLog, LogFollower } from '../log/log.ts';
+import type { AppendTarget } from '../log/log.ts';
 import { refuseStranger } from '../log/owner.ts';
 
 /** An index that nobody else indexes into; `known` is fed by `follower`. */
@@ -33,7 +34,7 @@ export async function withIndexLocked<T>(
   const indexLock = openLock(layout.indexLock);
   const appendLock = openLock(layout.appendLock);
   const known = createKnownFiles();
-  const follower = createFollower(layout.log, known);
+  const follower = new LogFollower(layout.log, known);
   try {
     const release = await indexLock.acquire({
       ...(signal && { signal }),

@@ -10,7 +10,7 @@ import { indexFolder } from '../indexing/indexer.ts';
 import type { IndexOptions, IndexReport } from '../indexing/index-run.ts';
 import { createKnownFiles } from './known-files.ts';
 import { layoutOf, movedAside, stampOf, type Layout } from './layout.ts';
-import { createFollower } from './log.ts';
+import { LogFollower } from './log.ts';
 import { isFile, isStrangers, refuseStranger, strangersFile } from './owner.ts';
 import { isDatabaseDamage } from '../backends/sqlite-damage.ts';
 import { isForeign } from '../backends/sqlite-schema.ts';
@@ -38,7 +38,7 @@ export interface VaultHealth {
 export async function checkVault(indexDir: string): Promise<VaultHealth> {
   const layout = layoutOf(resolve(indexDir));
   const known = createKnownFiles();
-  const follower = createFollower(layout.log, known);
+  const follower = new LogFollower(layout.log, known);
   try {
     const isTaken = isStrangers(layout);
     const inTheWay = isTaken ? [layout.log] : [];

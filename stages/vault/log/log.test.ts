@@ -13,7 +13,8 @@ import * as assert from 'uvu/assert';
 import { isSvcError } from '../../../engine/error.ts';
 import { openLock } from '../../lock.ts';
 import { layoutOf } from './layout.ts';
-import { append, createFollower, type LogSink } from './log.ts';
+import { append, LogFollower } from './log.ts';
+import type { LogSink } from './log.ts';
 import { salvage } from './compact.ts';
 import { encodeBlocks, encodeNotice, nextRecord, parseRecord } from './record.ts';
 
@@ -32,7 +33,7 @@ async function withLog(
     path: string;
     dir: string;
     seen: string[];
-    follower: ReturnType<typeof createFollower>;
+    follower: LogFollower;
     add: (...records: Buffer[]) => Promise<void>;
     target: Parameters<typeof append>[0];
   }) => Promise<void>,
@@ -47,7 +48,7 @@ async function withLog(
     reset: () => void seen.splice(0),
     apply: ({ header }) => void seen.push('path' in header ? header.path : header.record),
   };
-  const follower = createFollower(layout.log, sink);
+  const follower = new LogFollower(layout.log, sink);
   const add = (...records: Buffer[]): Promise<void> =>
     append(target, follower, () => records, true);
   try {
@@ -94,7 +95,7 @@ test('the torn end of a killed writer is waited for, then written over', () =>
 test('two followers append by turns and see each other’s records in one order', () =>
   withLog(async ({ path, seen, follower, add, target }) => {
     const others: string[] = [];
-    const second = createFollower(path, {
+    const second = new LogFollower(path, {
       reset: () => void others.splice(0),
       apply: ({ header }) => void others.push('path' in header ? header.path : ''),
     });
@@ -117,7 +118,7 @@ test('damage in the middle is reported, moved aside, and all whole records survi
     const bytes = readFileSync(path);
     bytes[bytes.indexOf('second')]! ^= 1;
     writeFileSync(path, bytes);
-    const fresh = createFollower(path, { reset: () => undefined, apply: () => undefined });
+    const fresh = new LogFollower(path, { reset: () => undefined, apply: () => undefined });
     assert.is(await fresh.catchUp(), 'corrupt');
     await fresh.close();
     try {

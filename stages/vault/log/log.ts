@@ -37,31 +37,14 @@ export interface LogSink {
  */
 export type LogState = 'clean' | 'torn' | 'corrupt' | 'outdated' | 'missing';
 
-/** A reader of the log that remembers where it is. */
-export interface LogFollower {
-  /** The end of the last record that was applied. */
-  readonly offset: number;
-  /** The descriptor of the log that the sink's contents stand in; undefined before there is one. */
-  readonly fd: number | undefined;
-  /** True when the file has changed since `catchUp`; one `stat`, no waiting. */
-  isBehind(): boolean;
-  /** Applies what was appended since, from the start when the log was replaced. */
-  catchUp(): Promise<LogState>;
-  close(): Promise<void>;
-}
-
-/** Follows the log at `path`, which may not exist yet. `from` continues where an earlier follower stopped. */
-export function createFollower(path: string, sink: LogSink, from?: LogPosition): LogFollower {
-  return new FileFollower(path, sink, from);
-}
-
 /** A place in a log. */
 export interface LogPosition {
   readonly logId: string;
   readonly offset: number;
 }
 
-class FileFollower implements LogFollower {
+/** Follows the log at `path`, which may not exist yet. `from` continues where an earlier follower stopped. */
+export class LogFollower {
   readonly #path: string;
   readonly #sink: LogSink;
   #from: LogPosition | undefined;
@@ -71,20 +54,23 @@ class FileFollower implements LogFollower {
   #offset = 0;
   #readTo = 0;
 
-  constructor(path: string, sink: LogSink, from: LogPosition | undefined) {
+  constructor(path: string, sink: LogSink, from?: LogPosition) {
     this.#path = path;
     this.#sink = sink;
     this.#from = from;
   }
 
+  /** The end of the last record that was applied. */
   get offset(): number {
     return this.#offset;
   }
 
+  /** The descriptor of the log that the sink's contents stand in; undefined before there is one. */
   get fd(): number | undefined {
     return this.#handle?.fd;
   }
 
+  /** True when the file has changed since `catchUp`; one `stat`, no waiting. */
   isBehind(): boolean {
     const now = statSync(this.#path, { bigint: true, throwIfNoEntry: false });
     if (now === undefined) return this.#handle !== undefined;
@@ -92,6 +78,7 @@ class FileFollower implements LogFollower {
     return now.ino !== this.#inode || now.size !== BigInt(this.#readTo);
   }
 
+  /** Applies what was appended since, from the start when the log was replaced. */
   async catchUp(): Promise<LogState> {
     const now = statSync(this.#path, { bigint: true, throwIfNoEntry: false });
     const same = now?.ino === this.#inode && now.size >= BigInt(this.#offset);

@@ -3,11 +3,11 @@ import { serveJobs } from '../../threads/serve.ts';
 import { createGrammars } from './grammar.ts';
 import type { ReadPoolSettings, ReadProtocol } from './read-pool.ts';
 import { readOne, type FileResult } from './read-file.ts';
-import { createTokenizer } from '../words/tokenize.ts';
+import { Tokenizer } from '../words/tokenize.ts';
 
 serveJobs<ReadProtocol, ReadPoolSettings>(({ parseCode }) => {
   const reading = {
-    tokenizer: createTokenizer(),
+    tokenizer: new Tokenizer(),
     grammars: parseCode ? createGrammars() : undefined,
     nowMs: () => Date.now(),
   };

@@ -5,11 +5,11 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { readOne } from './read-file.ts';
 import { parseRecord } from '../log/record.ts';
-import { createTokenizer } from '../words/tokenize.ts';
+import { Tokenizer } from '../words/tokenize.ts';
 
 test('only a file that was read is reported to belong no longer to the vault', async () => {
   const root = mkdtempSync(join(tmpdir(), 'svc-read-'));
-  const reading = { tokenizer: createTokenizer(), grammars: undefined, nowMs: Date.now };
+  const reading = { tokenizer: new Tokenizer(), grammars: undefined, nowMs: Date.now };
   try {
     mkdirSync(join(root, 'unreadable'));
     writeFileSync(join(root, 'binary'), 'x\0y');

@@ -3,9 +3,9 @@ import * as assert from 'uvu/assert';
 import type { BlockIndex } from '../backends/block-index.ts';
 import { createMemoryIndex } from '../backends/json-blocks.ts';
 import { layoutOf } from '../log/layout.ts';
-import { createFollower } from '../log/log.ts';
+import { LogFollower } from '../log/log.ts';
 import { searchIndex, type SearchHit, type SearchOptions } from './search.ts';
-import { createTokenizer } from '../words/tokenize.ts';
+import { Tokenizer } from '../words/tokenize.ts';
 import { inPlace, type Place } from '../../../fixtures/vault/place.ts';
 
 type Search = (options: SearchOptions) => { readonly hits: SearchHit[]; readonly read: number };
@@ -17,9 +17,9 @@ async function searching(
   use: (search: Search) => void,
 ): Promise<void> {
   const memory = createMemoryIndex();
-  const follower = createFollower(layoutOf(indexDir).log, memory);
+  const follower = new LogFollower(layoutOf(indexDir).log, memory);
   await follower.catchUp();
-  const tokenizer = createTokenizer();
+  const tokenizer = new Tokenizer();
   use((options) => {
     let read = 0;
     const locate: BlockIndex['locate'] = (block) => {

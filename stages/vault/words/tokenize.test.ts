@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { stem } from './stem.ts';
-import { createTokenizer } from './tokenize.ts';
+import { Tokenizer } from './tokenize.ts';
 
 test('the stemmer follows the paper’s own examples, step by step', () => {
   const pairs =
@@ -29,7 +29,7 @@ test('what is not a lower-case English word keeps its form', () => {
   for (const word of ['is', 'a', 'größe', '中文', 'x2s', '']) assert.is(stem(word), word);
 });
 
-const tokenizer = createTokenizer();
+const tokenizer = new Tokenizer();
 const terms = (text: string): string[] => tokenizer.terms(text);
 
 test('an identifier is found by its parts and by its whole', () => {

@@ -28,16 +28,6 @@ export interface Hit {
   readonly term: string;
 }
 
-/** A tokenizer with its own cache of words; make one per worker or per index. */
-export interface Tokenizer {
-  /** The terms of `text` in order, with repetitions. */
-  terms(text: string): string[];
-  /** The words of `text` that give one of `terms`: start and end offsets, and the term. */
-  locate(text: string, terms: ReadonlySet<string>): Hit[];
-  /** The terms of several texts counted together; counts are capped at 255, the length is not. */
-  count(...texts: string[]): TermCounts;
-}
-
 /** A word that does not give exactly one term that is all of it. */
 interface Compound {
   readonly ids: readonly number[];
@@ -52,11 +42,7 @@ const KEPT_UNITS = 65_536;
 const NEWLINE = 10;
 
 /** Makes a tokenizer. Its cache takes a few megabytes at most. */
-export function createTokenizer(): Tokenizer {
-  return new CachingTokenizer();
-}
-
-class CachingTokenizer implements Tokenizer {
+export class Tokenizer {
   readonly #classes = createClasses();
   readonly #kept = new Uint16Array(KEPT_UNITS);
   #words = new WordTable();
@@ -64,12 +50,14 @@ class CachingTokenizer implements Tokenizer {
   /** A word whose value in the table is below zero is the one at its complement here. */
   #compounds: Compound[] = [];
 
+  /** The terms of `text` in order, with repetitions. */
   terms(text: string): string[] {
     const found: string[] = [];
     this.#scan([text], (id) => found.push(this.#tallies.termOf(id)));
     return found;
   }
 
+  /** The words of `text` that give one of `terms`: start and end offsets, and the term. */
   locate(text: string, terms: ReadonlySet<string>): Hit[] {
     const hits: Hit[] = [];
     this.#scan([text], (id, start, end) => {
@@ -83,6 +71,7 @@ class CachingTokenizer implements Tokenizer {
     return hits;
   }
 
+  /** The terms of several texts counted together; counts are capped at 255, the length is not. */
   count(...texts: string[]): TermCounts {
     let length = 0;
     this.#scan(texts, (id) => {
