@@ -81,8 +81,9 @@ export interface DialectTranslation {
   readResponse(body: unknown, context: AnswerContext): CanonicalResponse;
   /** Throws `bad_gateway` where the answer cannot be expressed, such as tool arguments that are not JSON. */
   writeResponse(response: CanonicalResponse, context: AnswerContext): JsonObject;
-  createReader(context: AnswerContext): StreamReader;
-  createWriter(context: AnswerContext): StreamWriter;
+  /** Reads one stream, and writes one. */
+  readonly Reader: new (context: AnswerContext) => StreamReader;
+  readonly Writer: new (context: AnswerContext) => StreamWriter;
   readError(status: number, body: unknown): CanonicalError;
   writeError(error: CanonicalError, status: number): JsonObject;
 }

@@ -137,11 +137,11 @@ for (const dialect of DIALECTS) {
   test(`${dialect.name}: a stream reads as it was written`, () => {
     fc.assert(
       fc.property(answers, (response) => {
-        const writer = dialect.createWriter(context());
+        const writer = new dialect.Writer(context());
         const wire = responseEvents(response)
           .map((event) => writer.write(event))
           .join('');
-        const reader = dialect.createReader(context());
+        const reader = new dialect.Reader(context());
         const events = parseSse(wire).flatMap((event) => [...reader.read(event)]);
         assert.equal(texts(gather([...events, ...reader.end()])), texts(response));
       }),
@@ -251,7 +251,7 @@ test('chat: pieces of parallel calls in any order come out as whole calls in a r
   });
   fc.assert(
     fc.property(pieces, (deltas) => {
-      const reader = chatTranslation.createReader(context());
+      const reader = new chatTranslation.Reader(context());
       const events: CanonicalEvent[] = [];
       const expected = ['', '', ''];
       const seen = new Set<number>();

@@ -186,8 +186,8 @@ export interface Translator {
 export function createTranslator(options: TranslatorOptions): Translator {
   const from = DIALECTS[options.from];
   const to = DIALECTS[options.to];
-  const reader = from.createReader(options);
-  const writer = to.createWriter(options);
+  const reader = new from.Reader(options);
+  const writer = new to.Writer(options);
   const filter = createEventFilter(options);
   let usage = emptyUsage;
   const write = (events: readonly CanonicalEvent[]): Buffer[] => {

@@ -8,8 +8,8 @@ import { chatStreamOf } from './answer-stream.ts';
 import { readChatError, writeChatError, writeChatResponse } from './translate-answer.ts';
 import { readToolCall, writeToolCall } from './translate-message.ts';
 import { readChatRequest } from './translate-read.ts';
-import { createChatReader } from './translate-stream-read.ts';
-import { createChatWriter } from './translate-stream-write.ts';
+import { ChatReader } from './translate-stream-read.ts';
+import { ChatWriter } from './translate-stream-write.ts';
 import { writeChatRequest } from './translate-write.ts';
 
 export const chatTranslation: DialectTranslation = Object.freeze({
@@ -29,8 +29,8 @@ export const chatTranslation: DialectTranslation = Object.freeze({
   streamOf: chatStreamOf,
   readResponse: readChatResponse,
   writeResponse: writeChatResponse,
-  createReader: createChatReader,
-  createWriter: createChatWriter,
+  Reader: ChatReader,
+  Writer: ChatWriter,
   readError: readChatError,
   writeError: writeChatError,
 });
@@ -47,5 +47,5 @@ function readChatResponse(body: unknown, context: AnswerContext): CanonicalRespo
     index,
   }));
   const only = { ...choice, index: 0, message: { ...message, tool_calls: calls } };
-  return gatherStream(createChatReader(context), chatStreamOf({ ...answer, choices: [only] }));
+  return gatherStream(new ChatReader(context), chatStreamOf({ ...answer, choices: [only] }));
 }

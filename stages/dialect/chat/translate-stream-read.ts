@@ -16,12 +16,8 @@ import { readAnswerContent } from './translate-message.ts';
 import { ChatCalls, isWhole, type GrowingCall } from './translate-stream-calls.ts';
 import { toChatUsage } from './usage.ts';
 
-/** A reader for one stream. */
-export function createChatReader(context: AnswerContext): StreamReader {
-  return new ChatReader(context);
-}
-
-class ChatReader implements StreamReader {
+/** Reads one stream. */
+export class ChatReader implements StreamReader {
   readonly #context: AnswerContext;
   readonly #serial = new BlockSerializer();
   readonly #calls = new ChatCalls((id) => ({

@@ -12,12 +12,8 @@ import { unwrapFreeform } from '../translate-freeform.ts';
 import { answerId } from '../translate-ids.ts';
 import { writeChatError, writeChatStop, writeChatUsage } from './translate-answer.ts';
 
-/** A writer for one stream. */
-export function createChatWriter(context: AnswerContext): StreamWriter {
-  return new ChatWriter(context);
-}
-
-class ChatWriter implements StreamWriter {
+/** Writes one stream. */
+export class ChatWriter implements StreamWriter {
   readonly #context: AnswerContext;
   #id = '';
   #model = '';

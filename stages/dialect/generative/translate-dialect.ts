@@ -10,8 +10,8 @@ import {
 } from './translate-answer.ts';
 import { readGenerativeTarget } from './translate-fields.ts';
 import { readGenerativeRequest } from './translate-read.ts';
-import { createGenerativeReader } from './translate-stream-read.ts';
-import { createGenerativeWriter } from './translate-stream-write.ts';
+import { GenerativeReader } from './translate-stream-read.ts';
+import { GenerativeWriter } from './translate-stream-write.ts';
 import { writeGenerativeRequest } from './translate-write.ts';
 
 export const generativeTranslation: DialectTranslation = Object.freeze({
@@ -29,8 +29,8 @@ export const generativeTranslation: DialectTranslation = Object.freeze({
   streamOf: (answer: JsonObject) => [toWireEvent(answer)],
   readResponse: readGenerativeResponse,
   writeResponse: writeGenerativeResponse,
-  createReader: createGenerativeReader,
-  createWriter: createGenerativeWriter,
+  Reader: GenerativeReader,
+  Writer: GenerativeWriter,
   readError: readGenerativeError,
   writeError: writeGenerativeError,
 });
@@ -41,7 +41,7 @@ export const generativeTranslation: DialectTranslation = Object.freeze({
  */
 function readGenerativeResponse(body: unknown, context: AnswerContext): CanonicalResponse {
   const chunks = Array.isArray(body) ? objectsOf(body) : [objectOf(body)];
-  return gatherStream(createGenerativeReader(context), chunks.map(toWireEvent));
+  return gatherStream(new GenerativeReader(context), chunks.map(toWireEvent));
 }
 
 function toWireEvent(chunk: JsonObject): WireEvent {

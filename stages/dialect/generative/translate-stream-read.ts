@@ -21,12 +21,8 @@ import { createArguments, type GrowingArguments } from './translate-arguments.ts
 import { camelKeys } from './translate-fields.ts';
 import { toGenerativeUsage } from './usage.ts';
 
-/** A reader for one stream. Calls without an id get a random one: it has to be unique across turns. */
-export function createGenerativeReader(context: AnswerContext): StreamReader {
-  return new GenerativeReader(context);
-}
-
-class GenerativeReader implements StreamReader {
+/** Reads one stream. Calls without an id get a random one: it has to be unique across turns. */
+export class GenerativeReader implements StreamReader {
   readonly #context: AnswerContext;
   #open: OpeningBlock['kind'] | undefined;
   #growing: GrowingArguments | undefined;

@@ -17,12 +17,8 @@ import {
   writeGenerativeUsage,
 } from './translate-answer.ts';
 
-/** A writer for one stream. */
-export function createGenerativeWriter(context: AnswerContext): StreamWriter {
-  return new GenerativeWriter(context);
-}
-
-class GenerativeWriter implements StreamWriter {
+/** Writes one stream. */
+export class GenerativeWriter implements StreamWriter {
   readonly #context: AnswerContext;
   #id = '';
   #model = '';

@@ -11,8 +11,8 @@ import {
   writeMessagesResponse,
 } from './translate-answer.ts';
 import { readMessagesRequest } from './translate-read.ts';
-import { createMessagesReader } from './translate-stream-read.ts';
-import { createMessagesWriter } from './translate-stream-write.ts';
+import { MessagesReader } from './translate-stream-read.ts';
+import { MessagesWriter } from './translate-stream-write.ts';
 import { writeMessagesRequest } from './translate-write.ts';
 
 export const messagesTranslation: DialectTranslation = Object.freeze({
@@ -30,8 +30,8 @@ export const messagesTranslation: DialectTranslation = Object.freeze({
   streamOf: messagesStreamOf,
   readResponse: readMessagesResponse,
   writeResponse: writeMessagesResponse,
-  createReader: createMessagesReader,
-  createWriter: createMessagesWriter,
+  Reader: MessagesReader,
+  Writer: MessagesWriter,
   readError: readMessagesError,
   writeError: writeMessagesError,
 });
@@ -44,5 +44,5 @@ function readMessagesResponse(body: unknown): CanonicalResponse {
   const content = objectsOf(message.content).map((block) =>
     block.type === 'tool_use' ? { ...block, input: objectOf(block.input) } : block,
   );
-  return gatherStream(createMessagesReader(), messagesStreamOf({ ...message, content }));
+  return gatherStream(new MessagesReader(), messagesStreamOf({ ...message, content }));
 }

@@ -19,12 +19,8 @@ import { BlockSerializer } from '../translate-serial.ts';
 import { readMessagesError, readMessagesStop } from './translate-answer.ts';
 import { mergeMessagesUsage } from './usage.ts';
 
-/** A reader for one stream. What the provider's own tools do in it is passed over. */
-export function createMessagesReader(): StreamReader {
-  return new MessagesReader();
-}
-
-class MessagesReader implements StreamReader {
+/** Reads one stream. What the provider's own tools do in it is passed over. */
+export class MessagesReader implements StreamReader {
   readonly #serial = new BlockSerializer();
   /** Blocks that were announced and may yet turn out empty: they open at their first character. */
   readonly #pending = new Map<string, OpeningBlock>();

@@ -11,12 +11,8 @@ import type { AnswerContext } from '../translate-dialect.ts';
 import { answerId } from '../translate-ids.ts';
 import { writeMessagesError, writeMessagesStop, writeMessagesUsage } from './translate-answer.ts';
 
-/** A writer for one stream. */
-export function createMessagesWriter(context: AnswerContext): StreamWriter {
-  return new MessagesWriter(context);
-}
-
-class MessagesWriter implements StreamWriter {
+/** Writes one stream. */
+export class MessagesWriter implements StreamWriter {
   readonly #context: AnswerContext;
   #index = -1;
   #kind: OpeningBlock['kind'] = 'text';

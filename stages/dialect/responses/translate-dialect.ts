@@ -8,8 +8,8 @@ import type { DialectTranslation } from '../translate-dialect.ts';
 import { responsesStreamOf } from './answer-stream.ts';
 import { readResponsesError, writeResponsesResponse } from './translate-answer.ts';
 import { readResponsesRequest } from './translate-read.ts';
-import { createResponsesReader } from './translate-stream-read.ts';
-import { createResponsesWriter } from './translate-stream-write.ts';
+import { ResponsesReader } from './translate-stream-read.ts';
+import { ResponsesWriter } from './translate-stream-write.ts';
 import { callForms } from './translate-tools.ts';
 import { writeResponsesRequest } from './translate-write.ts';
 
@@ -27,8 +27,8 @@ export const responsesTranslation: DialectTranslation = Object.freeze({
   streamOf: responsesStreamOf,
   readResponse: readResponsesResponse,
   writeResponse: writeResponsesResponse,
-  createReader: createResponsesReader,
-  createWriter: createResponsesWriter,
+  Reader: ResponsesReader,
+  Writer: ResponsesWriter,
   readError: readResponsesError,
   writeError: writeChatError,
 });
@@ -43,5 +43,5 @@ function readResponsesResponse(body: unknown): CanonicalResponse {
   }
   // As a stream a failure is an error event, which has no place for what was said before.
   const ended = status === 'failed' ? { ...response, status: 'cancelled' } : response;
-  return gatherStream(createResponsesReader(), responsesStreamOf(ended));
+  return gatherStream(new ResponsesReader(), responsesStreamOf(ended));
 }

@@ -13,12 +13,8 @@ import { readResponsesError, readResponsesStop } from './translate-answer.ts';
 import { isClientSearch, searchInput, TOOL_SEARCH } from './translate-tools.ts';
 import { toResponsesUsage } from './usage.ts';
 
-/** A reader for one stream. What the provider's own tools do in it is passed over. */
-export function createResponsesReader(): StreamReader {
-  return new ResponsesReader();
-}
-
-class ResponsesReader implements StreamReader {
+/** Reads one stream. What the provider's own tools do in it is passed over. */
+export class ResponsesReader implements StreamReader {
   readonly #serial = new BlockSerializer();
   /** Every block that was opened, with whether anything was written in it. */
   readonly #emitted = new Map<string, boolean>();

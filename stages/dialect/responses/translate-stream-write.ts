@@ -26,12 +26,8 @@ const EMPTY_CALL = {
   search: { arguments: {} },
 };
 
-/** A writer for one stream. */
-export function createResponsesWriter(context: AnswerContext): StreamWriter {
-  return new ResponsesWriter(context);
-}
-
-class ResponsesWriter implements StreamWriter {
+/** Writes one stream. */
+export class ResponsesWriter implements StreamWriter {
   readonly #context: AnswerContext;
   #envelope: JsonObject;
   #sequence = 0;
