@@ -22,11 +22,8 @@ interface Draft {
   atMs: number | null;
 }
 
-export function createClaudeCodeReader(): LineReader {
-  return new ClaudeCodeReader();
-}
-
-class ClaudeCodeReader implements LineReader {
+/** Reads the lines of one session of Claude Code. */
+export class ClaudeCodeReader implements LineReader {
   readonly #drafts: Draft[] = [];
   #main: Draft;
   /** The conversations of agents that this one began, by every line of theirs. */

@@ -18,11 +18,8 @@ interface Draft {
 /** Members that Codex keeps for itself; the provider does not get them. */
 const OWN = new Set(['internal_chat_message_metadata_passthrough']);
 
-export function createCodexReader(): LineReader {
-  return new CodexReader();
-}
-
-class CodexReader implements LineReader {
+/** Reads the lines of one session of Codex. */
+export class CodexReader implements LineReader {
   readonly #drafts: Draft[] = [{ items: [], requests: [] }];
   #sessionId = '';
   #instructions: string | undefined;

@@ -10,11 +10,8 @@ import type { Usage } from '../../stages/model/usage.ts';
 import { timeOf } from './session.ts';
 import type { Conversation, LineReader, SessionRequest } from './session.ts';
 
-export function createGeminiReader(): LineReader {
-  return new GeminiReader();
-}
-
-class GeminiReader implements LineReader {
+/** Reads the lines of one session of Gemini CLI. */
+export class GeminiReader implements LineReader {
   #sessionId = '';
   /** By id: a message is written again when more is known of it. */
   #messages = new Map<string, JsonObject>();

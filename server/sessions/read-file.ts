@@ -3,9 +3,9 @@ import { readFile, stat } from 'node:fs/promises';
 import { SvcError } from '../../engine/index.ts';
 import { isObject, listOf, parseJson } from '../../stages/dialect/json-kind.ts';
 import type { JsonObject } from '../../stages/dialect/json-kind.ts';
-import { createClaudeCodeReader } from './claude-code.ts';
-import { createCodexReader } from './codex.ts';
-import { createGeminiReader } from './gemini.ts';
+import { ClaudeCodeReader } from './claude-code.ts';
+import { CodexReader } from './codex.ts';
+import { GeminiReader } from './gemini.ts';
 import { linesOf } from './lines.ts';
 import { opencodeBytes, readOpencode } from './opencode.ts';
 import type { Conversation, LineReader } from './session.ts';
@@ -85,12 +85,12 @@ function createTaking() {
 /** By the first line that only one client writes. */
 function readerFor(line: JsonObject): LineReader | undefined {
   const { type, message, payload } = line;
-  if (isObject(payload) && typeof line['timestamp'] === 'string') return createCodexReader();
-  if (typeof line['projectHash'] === 'string') return createGeminiReader();
+  if (isObject(payload) && typeof line['timestamp'] === 'string') return new CodexReader();
+  if (typeof line['projectHash'] === 'string') return new GeminiReader();
   const isMessage = isObject(message) && ['user', 'assistant'].includes(String(message['role']));
   // Qwen Code writes messages of another shape.
   if (isMessage && type === message['role'] && message['parts'] === undefined)
-    return createClaudeCodeReader();
+    return new ClaudeCodeReader();
   return undefined;
 }
 
@@ -99,7 +99,7 @@ function readDocument(text: string): SessionFile {
   const json = parseJson(text);
   if (!isObject(json) || json['projectHash'] === undefined || listOf(json['messages']).length === 0)
     throw unknownKind();
-  const reader = createGeminiReader();
+  const reader = new GeminiReader();
   reader.take(json);
   return { conversations: reader.end(), unread: 0 };
 }
