@@ -1,6 +1,7 @@
 /** Checks what a module exports as a plugin, and what the plugin brings; every fault is named with its place. */
 import { checkRecipe } from '../stages/compress/recipe/check.ts';
 import type { Recipe } from '../stages/compress/recipe/recipe.ts';
+import { isObject } from '../stages/dialect/json-kind.ts';
 import { checkMacro, macroPart } from '../stages/macros/check.ts';
 import type { Macro } from '../stages/macros/macro.ts';
 import { checkDefinition } from './check.ts';
@@ -38,9 +39,6 @@ const PARTS = ['stages', 'hooks', 'providers', 'recipes', 'macros'] as const;
 const FIELDS = ['name', 'version', 'config', 'setup', ...PARTS];
 
 type ReportFault = (path: readonly string[], message: string) => void;
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Throws `PluginFaults`. */
 export function checkPlugin(exported: unknown): PluginDefinition {

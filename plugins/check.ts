@@ -1,4 +1,5 @@
 /** Checks what a module exports as its provider, and says everything that is wrong at once. */
+import { isObject } from '../stages/dialect/json-kind.ts';
 import { ENDPOINT_KINDS } from '../stages/model/endpoint.ts';
 import { misplacedPath } from '../stages/providers/provider.ts';
 import type { ProviderDefinition } from './provider.ts';
@@ -14,8 +15,6 @@ interface Field {
   readonly isRequired?: true;
 }
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 const isFlag = (value: unknown): boolean => typeof value === 'boolean';
 const isAmount = (value: unknown): boolean =>
   typeof value === 'number' && Number.isFinite(value) && value >= 0;

@@ -2,6 +2,7 @@
  * What an adapter knows of a dialect: where a request goes, what it needs, and where an answer
  * or an event says what.
  */
+import { isObject } from './errors.ts';
 import type { EventPosition, JsonObject } from './transport.ts';
 
 /** What an answer used, in tokens; null where the answer does not say. */
@@ -35,11 +36,8 @@ export interface WireDialect {
 
 /** A field of an object, where it is an object itself; an empty one else. */
 export function objectAt(value: unknown, field: string): JsonObject {
-  if (typeof value !== 'object' || value === null) return {};
-  const inner: unknown = (value as JsonObject)[field];
-  return typeof inner === 'object' && inner !== null && !Array.isArray(inner)
-    ? (inner as JsonObject)
-    : {};
+  const inner = isObject(value) ? value[field] : undefined;
+  return isObject(inner) ? inner : {};
 }
 
 /** A count of tokens, null where there is none. */

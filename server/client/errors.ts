@@ -52,7 +52,8 @@ export class SvcConfigError extends SvcAdapterError {}
 /** The proxy answered 401 or 403. */
 export class SvcAuthError extends SvcAdapterError {}
 
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+/** True for a JSON object: not an array, not null. */
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 

@@ -9,6 +9,7 @@ import {
   SvcTimeoutError,
   fromErrorEvent,
   fromErrorResponse,
+  isObject,
 } from './errors.ts';
 
 /** What a request or an answer is here: a JSON object whose fields the provider defines. */
@@ -124,8 +125,7 @@ function parseObject(body: string, requestId: string | undefined): JsonObject {
   } catch {
     parsed = undefined;
   }
-  if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed))
-    return parsed as JsonObject;
+  if (isObject(parsed)) return parsed;
   const beginning = body.trim().slice(0, 200);
   throw new SvcAdapterError(
     `The answer is not a JSON object: ${beginning === '' ? '(empty)' : beginning}`,

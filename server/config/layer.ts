@@ -3,7 +3,8 @@
  * is checked on its own, also one that a stronger source overrides: a fault that hides
  * until a variable is unset is worse than one reported today.
  */
-import { allows, isMap, itemOf } from '../../stages/settings/kind.ts';
+import { isObject } from '../../stages/dialect/json-kind.ts';
+import { allows, itemOf } from '../../stages/settings/kind.ts';
 import { quote } from '../../stages/settings/setting.ts';
 import type { Origin, Setting, OriginKind } from '../../stages/settings/setting.ts';
 import { describe, fault, unknownKey, wrongValue, type Fault } from './fault.ts';
@@ -76,7 +77,7 @@ export function fileLayer(file: YamlFile, origin: FileOrigin): Layer {
       names.push({ ...valueOrigin, section: path[0] ?? '', name: path[1] ?? '' });
     // A section whose lines are all commented out reads as null.
     if (value === null) return;
-    if (isMap(value)) for (const key of Object.keys(value)) visit(value[key], [...path, key]);
+    if (isObject(value)) for (const key of Object.keys(value)) visit(value[key], [...path, key]);
     else faults.push(notASection(path, value, valueOrigin));
   };
   visit(file.data, []);
@@ -148,7 +149,7 @@ function fillVariables(
       return found ?? '';
     });
   if (typeof value === 'string') return { value: fill(value), unset };
-  if (!isMap(value)) return { value };
+  if (!isObject(value)) return { value };
   const filled = Object.entries(value).map(([name, one]) => [
     name,
     typeof one === 'string' ? fill(one) : one,

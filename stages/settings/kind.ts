@@ -8,6 +8,7 @@
  * that settings use, and arktype is loaded for the JSON Schema alone. A test holds `allows` equal
  * to arktype for every setting.
  */
+import { isObject } from '../dialect/json-kind.ts';
 import type { type } from 'arktype';
 
 /**
@@ -39,11 +40,6 @@ export function kind<const D>(definition: type.validate<D>, text: string): Kind<
   return { definition: definition as Definition, text };
 }
 
-/** True for a plain map of values: neither null nor a list. */
-export function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 const RANGE = /^(-?\d+(?:\.\d+)?) <= number(\.integer)? <= (-?\d+(?:\.\d+)?)$/;
 
 /** True when `value` fits `definition`, as arktype would decide. */
@@ -55,7 +51,7 @@ export function allows(definition: Definition, value: unknown): boolean {
     if (operator === '|') return allows(first, value) || allows(second, value);
     return Array.isArray(value) && value.every((item) => allows(first, item));
   }
-  if (!isMap(value)) return false;
+  if (!isObject(value)) return false;
   const { '[string]': any, '+': _closed, ...members } = definition;
   if (any !== undefined) return Object.values(value).every((one) => allows(any, one));
   const names = Object.keys(members).map((member) => member.replace(/\?$/, ''));
