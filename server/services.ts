@@ -119,7 +119,7 @@ export interface ServiceOptions {
   readonly captureWriter?: CaptureWriter;
 }
 
-/** Rows are made together: in the file they are within 100 ms, of which the writer waits 20. */
+/** Rows are made together: in the file they are within 100 ms, of which the writer waits 30. */
 const RECORDED = { withinMs: 5, atMost: 16 };
 
 /** Opens the services. The ledger opens in its own thread; `ledger.ready()` resolves when. */
