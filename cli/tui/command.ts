@@ -1,7 +1,7 @@
 /** `svc dashboard`: the proxy on the terminal as it works. */
 import { Command, Option } from 'clipanion';
 import { SvcError } from '../../engine/error.ts';
-import type { LiveState, ReportAnswer, RequestsAnswer } from '../../server/dashboard/contract.ts';
+import type { LiveState, ReportJson, RequestsJson } from '../../server/dashboard/contract.ts';
 import { sinceMsOf } from '../../server/dashboard/page/ranges.ts';
 import { homeOf } from '../context.ts';
 import type { CliCommand, CliContext } from '../context.ts';
@@ -97,8 +97,8 @@ class Dashboard extends Command<CliContext> {
     });
     const since = new Date(sinceMsOf(first.range, first.nowMs)).toISOString();
     const read = async <T>(path: string) => (await readOwn(home, path)) as T;
-    const report = await read<ReportAnswer>(`/dashboard/api/report?since=${since}`);
-    const { requests } = await read<RequestsAnswer>(
+    const report = await read<ReportJson>(`/dashboard/api/report?since=${since}`);
+    const { requests } = await read<RequestsJson>(
       `/dashboard/api/requests?since=${since}&limit=${MOST_ROWS}`,
     );
     const live = await presentState(context, home);

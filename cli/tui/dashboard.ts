@@ -3,9 +3,9 @@ import { emitKeypressEvents } from 'node:readline';
 import type { Readable } from 'node:stream';
 import type {
   LiveRows,
-  ReportAnswer,
-  RequestAnswer,
-  RequestsAnswer,
+  ReportJson,
+  OneRequestJson,
+  RequestsJson,
 } from '../../server/dashboard/contract.ts';
 import { withLog } from '../../server/dashboard/page/feed-events.ts';
 import { IDLE_MS, pauseAfter } from '../../server/dashboard/page/pace.ts';
@@ -69,10 +69,10 @@ export async function showDashboard(context: CliContext, home: string): Promise<
     screen.draw(rendered.lines);
   };
   const draw = later(DRAW_MS, drawNow);
-  const ask = async <T>(path: string, take: (answer: T) => void): Promise<void> => {
+  const ask = async <T>(path: string, take: (json: T) => void): Promise<void> => {
     try {
-      const answer = (await readOwn(home, path)) as T;
-      if (!abort.signal.aborted) take(answer);
+      const json = (await readOwn(home, path)) as T;
+      if (!abort.signal.aborted) take(json);
     } catch {
       // The feed says what is wrong with the connection, and everything is asked again once it is back.
     }
@@ -93,12 +93,12 @@ export async function showDashboard(context: CliContext, home: string): Promise<
     isAsking = true;
     hasNews = false;
     const startedMs = clock.monotonicMs();
-    await ask<ReportAnswer>(`/dashboard/api/report?${query()}`, (report) => {
+    await ask<ReportJson>(`/dashboard/api/report?${query()}`, (report) => {
       if (range === model.range) change({ report });
     });
     isAsking = false;
     const nowMs = clock.monotonicMs();
-    // The first answer also waits for what the proxy loads when it is first asked.
+    // The first json also waits for what the proxy loads when it is first asked.
     const tookMs = isFirst ? 0 : nowMs - startedMs;
     isFirst = false;
     // Another range was chosen meanwhile: its figures are missing.
@@ -120,7 +120,7 @@ export async function showDashboard(context: CliContext, home: string): Promise<
   const readRequests = (): void => {
     const { range, failedOnly } = model;
     const asked = query({ limit: String(MOST_ROWS), ...(failedOnly && { failed: '1' }) });
-    void ask<RequestsAnswer>(`/dashboard/api/requests?${asked}`, ({ requests }) => {
+    void ask<RequestsJson>(`/dashboard/api/requests?${asked}`, ({ requests }) => {
       if (range === model.range && failedOnly === model.failedOnly) change({ requests });
     });
   };
@@ -129,8 +129,8 @@ export async function showDashboard(context: CliContext, home: string): Promise<
       if (model.detail?.id === id) change({ detail: { id, ...part } });
     };
     try {
-      const answer = await readOwn(home, `/dashboard/api/request/${encodeURIComponent(id)}`);
-      show({ answer: answer as unknown as RequestAnswer });
+      const json = await readOwn(home, `/dashboard/api/request/${encodeURIComponent(id)}`);
+      show({ json: json as unknown as OneRequestJson });
     } catch (thrown) {
       show({ error: thrown instanceof Error ? thrown.message : String(thrown) });
     }
@@ -162,7 +162,7 @@ export async function showDashboard(context: CliContext, home: string): Promise<
     if (
       after.detail !== undefined &&
       after.detail !== before.detail &&
-      after.detail.answer === undefined
+      after.detail.json === undefined
     )
       void readDetail(after.detail.id);
   };

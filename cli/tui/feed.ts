@@ -54,9 +54,9 @@ async function listen(
   signal: AbortSignal,
   onOpen: () => void,
 ): Promise<void> {
-  const answer = await openOwn(home, '/dashboard/events', { silenceMs: SILENCE_MS, signal });
+  const events = await openOwn(home, '/dashboard/events', { silenceMs: SILENCE_MS, signal });
   onOpen();
   listener.opened();
   const take = createFeedReader(listener);
-  for await (const piece of answer) take(piece as Buffer);
+  for await (const piece of events) take(piece as Buffer);
 }

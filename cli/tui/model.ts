@@ -1,8 +1,8 @@
 /** What the dashboard in the terminal knows and shows; frames are made of this alone. */
 import type {
   LiveState,
-  ReportAnswer,
-  RequestAnswer,
+  ReportJson,
+  OneRequestJson,
   RequestJson,
 } from '../../server/dashboard/contract.ts';
 import { DEFAULT_RANGE, RANGES } from '../../server/dashboard/page/ranges.ts';
@@ -15,7 +15,7 @@ export type Tab = (typeof TABS)[number];
 export interface Detail {
   readonly id: string;
   /** Undefined until the proxy has answered. */
-  readonly answer?: RequestAnswer;
+  readonly json?: OneRequestJson;
   readonly error?: string;
 }
 
@@ -30,7 +30,7 @@ export interface Model {
   /** Why there is no connection, and what helps. */
   readonly trouble: readonly string[];
   readonly live: LiveState | undefined;
-  readonly report: ReportAnswer | undefined;
+  readonly report: ReportJson | undefined;
   /** Newest first; undefined until the ledger was read. */
   readonly requests: readonly RequestJson[] | undefined;
   /** JSON, oldest first. */

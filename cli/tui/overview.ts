@@ -1,5 +1,5 @@
 /** The first screen: is it working, what did it save, what went wrong. */
-import type { LiveState, ReportAnswer } from '../../server/dashboard/contract.ts';
+import type { LiveState, ReportJson } from '../../server/dashboard/contract.ts';
 import { causeOf, conditionOf, reasonsOf } from '../../server/dashboard/page/conditions.ts';
 import { whole } from '../../server/dashboard/page/format.ts';
 import { seriesOf } from '../../server/dashboard/page/series.ts';
@@ -50,7 +50,7 @@ function reasons({ live, program }: Model, width: number, { yellow }: Colors): s
   ];
 }
 
-function figures(live: LiveState, report: ReportAnswer, colors: Colors): string[] {
+function figures(live: LiveState, report: ReportJson, colors: Colors): string[] {
   const rows = headlineFigures(live, report);
   const width = Math.max(...rows.map(({ value }) => value.length));
   return rows.map(({ name, value, words, tone }) => {
@@ -59,7 +59,7 @@ function figures(live: LiveState, report: ReportAnswer, colors: Colors): string[
   });
 }
 
-function charts(report: ReportAnswer, width: number, { dim, green }: Colors): string[] {
+function charts(report: ReportJson, width: number, { dim, green }: Colors): string[] {
   const full = seriesOf(report);
   const columns = Math.max(8, Math.min(CHART_COLUMNS, width - 14));
   const line = (name: string, values: (number | null)[], paint = (text: string) => text) =>
@@ -82,7 +82,7 @@ function charts(report: ReportAnswer, width: number, { dim, green }: Colors): st
   ];
 }
 
-function wrong({ failures }: ReportAnswer, colors: Colors): string[] {
+function wrong({ failures }: ReportJson, colors: Colors): string[] {
   if (failures.length === 0) return [`${colors.bold('What went wrong')}  nothing`];
   return [
     colors.bold('What went wrong'),

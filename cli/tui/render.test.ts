@@ -3,12 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createColors, withoutColors } from '../screen/colors.ts';
 import { widthOf } from '../screen/fit.ts';
-import type {
-  LiveState,
-  ReportAnswer,
-  RequestJson,
-  Trace,
-} from '../../server/dashboard/contract.ts';
+import type { LiveState, ReportJson, RequestJson, Trace } from '../../server/dashboard/contract.ts';
 import { renderScreen } from './render.ts';
 import type { Size } from './render.ts';
 import { press } from './keys.ts';
@@ -122,7 +117,7 @@ const REPORT = {
     provider_cache: { read_tokens: 0, written_tokens: 0 },
   },
   injections: { requests: 0, chunks: 0, blocks: [] },
-} as unknown as ReportAnswer;
+} as unknown as ReportJson;
 
 const LIVE = {
   health: {
@@ -184,11 +179,11 @@ const VIEWS: readonly (readonly [name: string, model: Model])[] = [
   ['help', { ...MODEL, isHelp: true }],
   [
     'request',
-    { ...MODEL, detail: { id: 'req_9', answer: { request: MODEL.requests![0]!, trace: TRACE } } },
+    { ...MODEL, detail: { id: 'req_9', json: { request: MODEL.requests![0]!, trace: TRACE } } },
   ],
   [
     'request without a trace',
-    { ...MODEL, detail: { id: 'req_9', answer: { request: MODEL.requests![0]!, trace: null } } },
+    { ...MODEL, detail: { id: 'req_9', json: { request: MODEL.requests![0]!, trace: null } } },
   ],
   ['request that failed to load', { ...MODEL, detail: { id: 'req_9', error: HOSTILE } }],
   ['lost', { ...MODEL, connection: 'lost', trouble: ['svc is not running', HOSTILE] }],

@@ -24,10 +24,10 @@ const TIME_WIDTH = 9;
 export function requestDetail(model: Model, width: number, colors: Colors): string[] {
   const { detail } = model;
   if (detail === undefined) return [];
-  const { id, answer, error } = detail;
+  const { id, json, error } = detail;
   if (error !== undefined) return wrap(colors.red(inert(error)), width);
-  if (answer === undefined) return ['Loading…'];
-  const { request, trace } = answer;
+  if (json === undefined) return ['Loading…'];
+  const { request, trace } = json;
   const lines = [
     request === null
       ? colors.bold(inert(orDash(trace?.model)))

@@ -3,10 +3,10 @@ export type { RequestJson } from '../../stages/ledger/report.ts';
 export type { LiveLog, LiveRows } from './feed.ts';
 export type { LiveState } from './state.ts';
 export type {
-  ConversationsAnswer,
-  ReportAnswer,
-  RequestAnswer,
-  RequestsAnswer,
+  ConversationsJson,
+  ReportJson,
+  OneRequestJson,
+  RequestsJson,
 } from '../routes/dashboard.ts';
 export type { Trace } from '../../stages/ledger/traces.ts';
-export type { LostAnswer } from '../routes/blocks.ts';
+export type { LostJson } from '../routes/blocks.ts';

@@ -43,7 +43,7 @@ function lostJson(id: string, blocks: readonly KeptBlock[]) {
 }
 
 /** `/v1/svc/lost/<request-id>`. */
-export type LostAnswer = ReturnType<typeof lostJson>;
+export type LostJson = ReturnType<typeof lostJson>;
 
 function nothingKept(asked: string): string {
   return asked === 'last'

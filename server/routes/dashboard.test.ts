@@ -8,13 +8,13 @@ import type { RunningTotals } from '../../stages/ledger/figures.ts';
 import { requestJson, totalsJson } from '../../stages/ledger/report.ts';
 import { isFailure } from '../../stages/ledger/row.ts';
 import type {
-  ConversationsAnswer,
+  ConversationsJson,
   LiveLog,
   LiveRows,
   LiveState,
-  ReportAnswer,
-  RequestAnswer,
-  RequestsAnswer,
+  ReportJson,
+  OneRequestJson,
+  RequestsJson,
 } from '../dashboard/contract.ts';
 import { MAX_VIEWERS } from '../dashboard/feed.ts';
 import { SHELL } from '../dashboard/shell.ts';
@@ -145,18 +145,18 @@ test('a link from another site opens the empty page and nothing else', () =>
 
 test('requests are those of the ledger, filtered', () =>
   withProxy({}, async (t) => {
-    const none = await getJson<RequestsAnswer>(t, '/dashboard/api/requests');
+    const none = await getJson<RequestsJson>(t, '/dashboard/api/requests');
     assert.equal(none, { requests: [], complete: true });
     for (const model of ['gpt-4o', 'gpt-4o-mini', 'o3']) await ask(t, model);
     const healthy = t.upstream.script(undefined, 'status', { status: 400 });
     await ask(t, 'gpt-4o');
     healthy();
     const rows = await t.rows(4);
-    const all = await getJson<RequestsAnswer>(t, '/dashboard/api/requests');
+    const all = await getJson<RequestsJson>(t, '/dashboard/api/requests');
     assert.equal(all.requests, JSON.parse(JSON.stringify(rows.toReversed().map(requestJson))));
     assert.is(all.complete, true);
     const models = async (query: string) =>
-      (await getJson<RequestsAnswer>(t, `/dashboard/api/requests?${query}`)).requests.map(
+      (await getJson<RequestsJson>(t, `/dashboard/api/requests?${query}`)).requests.map(
         ({ model_requested: model }) => model,
       );
     assert.equal(await models('model=GPT-4O-'), ['gpt-4o-mini']);
@@ -173,7 +173,7 @@ test('requests are those of the ledger, filtered', () =>
 
 test('the report is a recount of the ledger, and filters hold for every figure', () =>
   withProxy({}, async (t) => {
-    const empty = await getJson<ReportAnswer>(t, '/dashboard/api/report');
+    const empty = await getJson<ReportJson>(t, '/dashboard/api/report');
     assert.equal([empty.totals.requests, empty.latency.p50_ms, empty.series], [0, null, []]);
     assert.is(empty.totals.saved_percent, null, 'unmeasured is null');
     for (let n = 0; n < 7; n += 1) await ask(t, n % 2 === 0 ? 'gpt-4o' : 'gpt-4o-mini');
@@ -188,7 +188,7 @@ test('the report is a recount of the ledger, and filters hold for every figure',
       ['failed=1', rows.filter(isFailure)],
       ['provider=messages', []],
     ] as const) {
-      const report = await getJson<ReportAnswer>(t, `/dashboard/api/report?${query}`);
+      const report = await getJson<ReportJson>(t, `/dashboard/api/report?${query}`);
       const totals = wanted.reduce<RunningTotals>((sums, row) => {
         addToTotals(sums, row);
         return sums;
@@ -233,12 +233,12 @@ test('one request has its row and its trace, and conversations are those that cl
     await ask(t);
     const rows = await t.rows(4);
     const { id } = rows[0]!;
-    const one = await getJson<RequestAnswer>(t, `/dashboard/api/request/${id}`);
+    const one = await getJson<OneRequestJson>(t, `/dashboard/api/request/${id}`);
     assert.is(one.request?.request_id, id);
     assert.is(one.trace?.request_id, id);
     for (const wrong of ['nobody', id.slice(0, -1), '..%2f..', `${id}'--`])
       assert.is((await fetch(`${t.proxy.url}/dashboard/api/request/${wrong}`)).status, 404, wrong);
-    const { conversations } = await getJson<ConversationsAnswer>(t, '/dashboard/api/conversations');
+    const { conversations } = await getJson<ConversationsJson>(t, '/dashboard/api/conversations');
     assert.is(conversations.length, 2);
     const named = rows.flatMap(({ sessionId }) => sessionId ?? []);
     assert.equal(

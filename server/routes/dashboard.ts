@@ -28,16 +28,16 @@ export interface DashboardRouteOptions {
 }
 
 /** `/dashboard/api/report`. */
-export type ReportAnswer = Awaited<ReturnType<typeof report>>;
+export type ReportJson = Awaited<ReturnType<typeof report>>;
 
 /** `/dashboard/api/conversations`. */
-export type ConversationsAnswer = Awaited<ReturnType<typeof conversations>>;
+export type ConversationsJson = Awaited<ReturnType<typeof conversations>>;
 
 /** `/dashboard/api/request/<id>`. */
-export type RequestAnswer = Awaited<ReturnType<typeof oneRequest>>;
+export type OneRequestJson = Awaited<ReturnType<typeof oneRequest>>;
 
 /** `/dashboard/api/requests`. */
-export interface RequestsAnswer {
+export interface RequestsJson {
   /** Newest first. */
   readonly requests: readonly ReturnType<typeof requestJson>[];
   /** False where older ones were left out. */
@@ -87,7 +87,7 @@ export function dashboardRoutes(options: DashboardRouteOptions): Route[] {
   ];
 }
 
-async function requests({ ask }: DashboardRouteOptions, request: Request): Promise<RequestsAnswer> {
+async function requests({ ask }: DashboardRouteOptions, request: Request): Promise<RequestsJson> {
   const query = new URL(request.url).searchParams;
   const filter: RowFilter = toRowFilter(query);
   const limit = wholeOf(query, 'limit', { fallback: 200, least: 1, most: MOST_REQUESTS });

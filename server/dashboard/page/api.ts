@@ -2,7 +2,7 @@
 import { createStore } from './store.ts';
 
 /** An answer that was no success, in the words of the proxy. */
-export class AnswerError extends Error {
+export class ResponseError extends Error {
   readonly status: number;
 
   constructor(status: number, message: string) {
@@ -26,7 +26,7 @@ export async function open(path: string, signal: AbortSignal): Promise<Response>
     needsKey.set(false);
     return response;
   }
-  throw new AnswerError(response.status, await messageOf(response));
+  throw new ResponseError(response.status, await messageOf(response));
 }
 
 export async function getJson<T>(path: string, signal: AbortSignal): Promise<T> {
@@ -42,7 +42,7 @@ export async function logIn(proof: { readonly key: string } | { readonly link: s
     headers: { 'Content-Type': 'application/json' },
     body: JSON.stringify(proof),
   });
-  if (!response.ok) throw new AnswerError(response.status, await messageOf(response));
+  if (!response.ok) throw new ResponseError(response.status, await messageOf(response));
   needsKey.set(false);
   localStorage.setItem(HAS_COOKIE, 'yes');
   logins.set(logins.get() + 1);
@@ -56,7 +56,7 @@ export function mayLogOut(): boolean {
 /** Ends the session, and with it what this page shows. Rejects where the proxy does not answer. */
 export async function logOut(): Promise<void> {
   const response = await fetch('/dashboard/logout', { method: 'POST', credentials: 'same-origin' });
-  if (!response.ok) throw new AnswerError(response.status, await messageOf(response));
+  if (!response.ok) throw new ResponseError(response.status, await messageOf(response));
   localStorage.removeItem(HAS_COOKIE);
   location.reload();
 }

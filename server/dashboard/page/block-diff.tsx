@@ -1,11 +1,11 @@
 /** What one block was and became, line by line: removed, put in its place, kept. */
 import { structuredPatch } from 'diff';
 import { useMemo, useState } from 'preact/hooks';
-import type { LostAnswer } from '../contract.ts';
+import type { LostJson } from '../contract.ts';
 import { counted } from './counted.ts';
 import { orDash, share, whole } from './format.ts';
 
-type Block = LostAnswer['blocks'][number];
+type Block = LostJson['blocks'][number];
 
 /** A comparison that takes longer is not worth waiting for: both texts are then shown one after the other. */
 const PATIENCE_MS = 400;

@@ -1,10 +1,10 @@
 /** What spared tokens, each in its own lane. */
-import type { LiveState, ReportAnswer } from '../contract.ts';
+import type { LiveState, ReportJson } from '../contract.ts';
 import { lanesOf } from './summary.ts';
 
 interface LanesProps {
   readonly live: LiveState;
-  readonly report: ReportAnswer;
+  readonly report: ReportJson;
 }
 
 export function CacheLanes({ live, report }: LanesProps) {

@@ -1,5 +1,5 @@
 /** Why requests failed, cause by cause. */
-import type { ReportAnswer } from '../contract.ts';
+import type { ReportJson } from '../contract.ts';
 import { causeOf } from './conditions.ts';
 import { FilterBar } from './filter-bar.tsx';
 import { figures } from './columns.ts';
@@ -36,7 +36,7 @@ export function CausesView({ query }: { readonly query: URLSearchParams }) {
 }
 
 /** `requests` is how many there were in all, failed or not. */
-function columnsOf(requests: number): readonly TableColumn<ReportAnswer['failures'][number]>[] {
+function columnsOf(requests: number): readonly TableColumn<ReportJson['failures'][number]>[] {
   return [
     { header: 'Cause', rank: 0, text: causeOf },
     { header: 'Provider', rank: 3, text: (group) => orDash(group.provider) },

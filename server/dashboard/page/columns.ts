@@ -1,5 +1,5 @@
 /** The tables of both dashboards: what each column says, and what matters where not all fit. */
-import type { LiveState, ReportAnswer, Trace } from '../contract.ts';
+import type { LiveState, ReportJson, Trace } from '../contract.ts';
 import { dollars, duration, orDash, percent, share, short, spanOf, whole } from './format.ts';
 
 export type Tone = 'good' | 'warn' | 'bad';
@@ -30,7 +30,7 @@ export function savedTone(tokens: number | null): Tone | undefined {
   return (tokens ?? 0) > 0 ? 'good' : undefined;
 }
 
-export type Group = ReportAnswer['by_model'][number];
+export type Group = ReportJson['by_model'][number];
 
 /** Sums by `head`, which is what the rows are grouped by. */
 export function groupColumns(header: string): readonly Column<Group>[] {

@@ -1,10 +1,10 @@
 /** How a provider is and why a request failed, in the words of every dashboard. */
-import type { LiveState, ReportAnswer } from '../contract.ts';
+import type { LiveState, ReportJson } from '../contract.ts';
 import type { Tone } from './columns.ts';
 import { dollars, duration, share, short, spanOf, whole } from './format.ts';
 
 type Provider = LiveState['providers'][string];
-type FailureGroup = ReportAnswer['failures'][number];
+type FailureGroup = ReportJson['failures'][number];
 
 /** A cause in a few words: our code where we have one, else the status that the client got. */
 export function causeOf({ status, error_code: code, error_kind: kind }: FailureGroup): string {
@@ -43,7 +43,7 @@ export function reasonsOf({ health, alerts }: LiveState): readonly string[] {
 /** What is known of a provider beside its condition: what went to it in the range, and how it is. */
 export function providerFacts(
   { breaker, health, keys, needs_key: needsKey, pace, stopped }: Provider,
-  sums: ReportAnswer['by_provider'][number] | undefined,
+  sums: ReportJson['by_provider'][number] | undefined,
 ): readonly (readonly [name: string, value: string])[] {
   const recovers = health.recovers_in_s;
   return [

@@ -1,6 +1,6 @@
 /** Conversations as threads: turn by turn, how each grows, what it costs, and what the provider's cache gave. */
 import { useMemo } from 'preact/hooks';
-import type { ConversationsAnswer, RequestJson } from '../contract.ts';
+import type { ConversationsJson, RequestJson } from '../contract.ts';
 import { figures, savedTone } from './columns.ts';
 import { counted } from './counted.ts';
 import { FilterBar } from './filter-bar.tsx';
@@ -14,7 +14,7 @@ import { Table } from './table.tsx';
 import type { TableColumn } from './table.tsx';
 import { Fault } from './words.tsx';
 
-type Conversation = ConversationsAnswer['conversations'][number];
+type Conversation = ConversationsJson['conversations'][number];
 
 const COLUMNS: readonly TableColumn<Conversation>[] = [
   {
@@ -61,7 +61,7 @@ const COLUMNS: readonly TableColumn<Conversation>[] = [
 ];
 
 export function ConversationsView({ query }: { readonly query: URLSearchParams }) {
-  const { value, error } = useFetched<ConversationsAnswer>(
+  const { value, error } = useFetched<ConversationsJson>(
     query.toString(),
     () => `/dashboard/api/conversations?${queryOf(query).toString()}`,
   );

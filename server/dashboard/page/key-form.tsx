@@ -1,6 +1,6 @@
 /** Asks for a proxy key where the proxy wants one, or uses the link that was opened. */
 import { useEffect, useState } from 'preact/hooks';
-import { AnswerError, logIn } from './api.ts';
+import { ResponseError, logIn } from './api.ts';
 import { addressOf, go } from './location.ts';
 
 /** `link` is the token of a link that works once. */
@@ -61,7 +61,7 @@ export function KeyForm({ link }: { readonly link?: string }) {
 }
 
 function faultOf(thrown: unknown, isLink: boolean): string {
-  if (!(thrown instanceof AnswerError)) return 'The proxy does not answer.';
+  if (!(thrown instanceof ResponseError)) return 'The proxy does not answer.';
   if (thrown.status === 401)
     return isLink
       ? 'This link was used before, or is older than five minutes.'

@@ -1,7 +1,7 @@
 /** The first screen: is it working, what did it save, what went wrong. */
 import type { ComponentChildren, VNode } from 'preact';
 import { useMemo } from 'preact/hooks';
-import type { LiveState, ReportAnswer, RequestJson } from '../contract.ts';
+import type { LiveState, ReportJson, RequestJson } from '../contract.ts';
 import { CacheLanes } from './cache-lanes.tsx';
 import { Chart } from './chart.tsx';
 import { causeOf, reasonsOf } from './conditions.ts';
@@ -44,7 +44,7 @@ export function Overview() {
 
 export interface Present {
   readonly live: LiveState;
-  readonly report: ReportAnswer;
+  readonly report: ReportJson;
   readonly rows: readonly RequestJson[] | undefined;
   readonly query: URLSearchParams;
 }
@@ -121,7 +121,7 @@ export function Reasons({ live }: { readonly live: LiveState }) {
 
 interface FiguresProps {
   readonly live: LiveState;
-  readonly report: ReportAnswer;
+  readonly report: ReportJson;
   readonly title: string;
 }
 
@@ -159,7 +159,7 @@ function PaidBar({
   );
 }
 
-function Charts({ report }: { readonly report: ReportAnswer }) {
+function Charts({ report }: { readonly report: ReportJson }) {
   const charts = useMemo(() => {
     const full = seriesOf(report);
     const { totals, latency } = report;
@@ -269,7 +269,7 @@ function Charts({ report }: { readonly report: ReportAnswer }) {
   );
 }
 
-function Wrong({ report: { failures } }: { readonly report: ReportAnswer }) {
+function Wrong({ report: { failures } }: { readonly report: ReportJson }) {
   return (
     <section class="card">
       <header>

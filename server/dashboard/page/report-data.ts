@@ -1,11 +1,11 @@
 /** The report of the present range and filters. */
-import type { ReportAnswer } from '../contract.ts';
+import type { ReportJson } from '../contract.ts';
 import { useFetched } from './fetched.ts';
 import type { Fetched } from './fetched.ts';
 import { queryOf } from './requests-data.ts';
 
-export function useReport(query: URLSearchParams): Fetched<ReportAnswer> {
-  return useFetched<ReportAnswer>(
+export function useReport(query: URLSearchParams): Fetched<ReportJson> {
+  return useFetched<ReportJson>(
     query.toString(),
     () => `/dashboard/api/report?${queryOf(query).toString()}`,
   );

@@ -1,7 +1,7 @@
 /** One request: what it was, its stages as a waterfall, the attempts at providers, and what compression changed. */
 import { useEffect, useState } from 'preact/hooks';
-import type { LostAnswer, RequestAnswer, RequestJson, Trace } from '../contract.ts';
-import { AnswerError, getJson } from './api.ts';
+import type { LostJson, OneRequestJson, RequestJson, Trace } from '../contract.ts';
+import { ResponseError, getJson } from './api.ts';
 import { BlockDiff } from './block-diff.tsx';
 import { ATTEMPT_COLUMNS } from './columns.ts';
 import { Facts } from './facts.tsx';
@@ -16,25 +16,25 @@ import { Waterfall } from './waterfall.tsx';
 import { Fault } from './words.tsx';
 
 interface Loaded {
-  readonly answer: RequestAnswer;
+  readonly json: OneRequestJson;
   /** Blocks that compression changed; a text says why there are none to show. */
-  readonly lost: LostAnswer | string;
+  readonly lost: LostJson | string;
 }
 
 async function load(id: string, signal: AbortSignal): Promise<Loaded> {
   const name = encodeURIComponent(id);
-  const answer = await getJson<RequestAnswer>(`/dashboard/api/request/${name}`, signal);
-  if (!mayHaveChanged(answer)) return { answer, lost: '' };
-  const lost = await getJson<LostAnswer>(`/v1/svc/lost/${name}`, signal).catch((thrown: unknown) =>
-    thrown instanceof AnswerError && thrown.status === 403
+  const json = await getJson<OneRequestJson>(`/dashboard/api/request/${name}`, signal);
+  if (!mayHaveChanged(json)) return { json, lost: '' };
+  const lost = await getJson<LostJson>(`/v1/svc/lost/${name}`, signal).catch((thrown: unknown) =>
+    thrown instanceof ResponseError && thrown.status === 403
       ? 'What was changed is shown on the proxy’s own machine alone.'
       : '',
   );
-  return { answer, lost };
+  return { json, lost };
 }
 
-/** What nothing was taken from is not asked for: each such answer is an error in the browser's console. */
-function mayHaveChanged({ request, trace }: RequestAnswer): boolean {
+/** What nothing was taken from is not asked for: each such json is an error in the browser's console. */
+function mayHaveChanged({ request, trace }: OneRequestJson): boolean {
   if (trace === null) return (request?.tokens_saved ?? 0) > 0;
   return trace.stages.some(
     (stage) => Number(stage['blocks_changed'] ?? 0) > 0 || Number(stage['tools_trimmed'] ?? 0) > 0,
@@ -78,7 +78,7 @@ export function RequestView({ id }: { readonly id: string }) {
   );
 }
 
-function Details({ answer: { request, trace }, lost, id }: Loaded & { readonly id: string }) {
+function Details({ json: { request, trace }, lost, id }: Loaded & { readonly id: string }) {
   return (
     <>
       <h1 class="request-title">
@@ -178,7 +178,7 @@ function Attempts({ trace: { attempts } }: { readonly trace: Trace }) {
 }
 
 interface ChangesProps {
-  readonly lost: LostAnswer | string;
+  readonly lost: LostJson | string;
   readonly row?: RequestJson;
   readonly trace: Trace | null;
 }

@@ -1,6 +1,6 @@
 /** The requests of the present range and filters: from the ledger, and as they end. */
 import { useEffect, useState } from 'preact/hooks';
-import type { RequestJson, RequestsAnswer } from '../contract.ts';
+import type { RequestJson, RequestsJson } from '../contract.ts';
 import { getJson } from './api.ts';
 import { gaps, onRows } from './live.ts';
 import { FILTERS } from './location.ts';
@@ -50,20 +50,20 @@ export function useRequests(query: URLSearchParams): Requests {
   const key = query.toString();
   const gap = useStore(gaps);
   const [limit, setLimit] = useState(FIRST);
-  const [answer, setAnswer] = useState<RequestsAnswer>();
+  const [loaded, setLoaded] = useState<RequestsJson>();
   const [error, setError] = useState<string>();
   useEffect(() => {
     setLimit(FIRST);
-    setAnswer(undefined);
+    setLoaded(undefined);
   }, [key]);
   useEffect(() => {
     const abort = new AbortController();
     const asked = queryOf(query);
     asked.set('limit', String(limit));
-    getJson<RequestsAnswer>(`/dashboard/api/requests?${asked.toString()}`, abort.signal).then(
+    getJson<RequestsJson>(`/dashboard/api/requests?${asked.toString()}`, abort.signal).then(
       (found) => {
         setError(undefined);
-        setAnswer((known) => ({
+        setLoaded((known) => ({
           ...found,
           requests: merged(known?.requests ?? [], found.requests),
         }));
@@ -76,7 +76,7 @@ export function useRequests(query: URLSearchParams): Requests {
     const unwatch = onRows((rows) => {
       const wanted = rows.filter((row) => matches(row, query));
       if (wanted.length === 0) return;
-      setAnswer((known) => ({
+      setLoaded((known) => ({
         complete: known?.complete ?? false,
         requests: merged(wanted.toReversed(), known?.requests ?? []),
       }));
@@ -87,11 +87,11 @@ export function useRequests(query: URLSearchParams): Requests {
     };
   }, [key, limit, gap]);
   return {
-    rows: answer?.requests,
-    complete: answer?.complete ?? false,
+    rows: loaded?.requests,
+    complete: loaded?.complete ?? false,
     error,
     more: () => {
-      if (answer !== undefined && !answer.complete) setLimit(MOST);
+      if (loaded !== undefined && !loaded.complete) setLimit(MOST);
     },
   };
 }

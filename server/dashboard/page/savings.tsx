@@ -1,5 +1,5 @@
 /** What was saved and on what, what was added from the vault and what that cost. */
-import type { LiveState, ReportAnswer } from '../contract.ts';
+import type { LiveState, ReportJson } from '../contract.ts';
 import { CacheLanes } from './cache-lanes.tsx';
 import { FilterBar } from './filter-bar.tsx';
 import { classColumns, groupColumns } from './columns.ts';
@@ -39,7 +39,7 @@ export function SavingsView({ query }: { readonly query: URLSearchParams }) {
   );
 }
 
-function Bill({ report }: { readonly report: ReportAnswer }) {
+function Bill({ report }: { readonly report: ReportJson }) {
   const rows = billOf(report);
   const note = unpricedNote(report);
   return (
@@ -60,7 +60,7 @@ function Bill({ report }: { readonly report: ReportAnswer }) {
   );
 }
 
-function Added({ report }: { readonly report: ReportAnswer }) {
+function Added({ report }: { readonly report: ReportJson }) {
   const { injections } = report;
   return (
     <section class="card">
@@ -100,7 +100,7 @@ function Classes({ classes }: { readonly classes: LiveState['classes'] }) {
 interface GroupsProps {
   readonly title: string;
   readonly filter: 'model' | 'client' | 'provider';
-  readonly groups: ReportAnswer['by_model'];
+  readonly groups: ReportJson['by_model'];
 }
 
 function Groups({ title, filter, groups }: GroupsProps) {

@@ -1,7 +1,7 @@
 /** A report's series with every step of time. */
-import type { ReportAnswer } from '../contract.ts';
+import type { ReportJson } from '../contract.ts';
 
-type Step = ReportAnswer['series'][number];
+type Step = ReportJson['series'][number];
 
 export interface FullSeries {
   /** Epoch seconds at which each step begins. */
@@ -19,7 +19,7 @@ export function seriesOf({
   until,
   bucket_seconds: step,
   series,
-}: ReportAnswer): FullSeries {
+}: ReportJson): FullSeries {
   const found = new Map(series.map((one) => [Date.parse(one.timestamp) / 1000, one]));
   const first = Math.floor(Date.parse(since) / 1000 / step) * step;
   const last = Date.parse(until) / 1000;

@@ -1,5 +1,5 @@
 /** What a range of time comes to, in the words of both dashboards: head figures, the bill, what spared tokens. */
-import type { LiveState, ReportAnswer } from '../contract.ts';
+import type { LiveState, ReportJson } from '../contract.ts';
 import type { Tone } from './columns.ts';
 import { counted } from './counted.ts';
 import { NONE, bytes, dollars, duration, percent, share, short, spanOf, whole } from './format.ts';
@@ -14,7 +14,7 @@ export interface HeadlineFigure {
 
 export function headlineFigures(
   live: LiveState,
-  { totals, latency }: ReportAnswer,
+  { totals, latency }: ReportJson,
 ): readonly HeadlineFigure[] {
   const failed = totals.requests === 0 ? null : totals.errors / totals.requests;
   return [
@@ -65,7 +65,7 @@ export interface BillRow {
 }
 
 /** From what would have been paid to what was, which is the last row. */
-export function billOf({ totals, lanes }: ReportAnswer): readonly BillRow[] {
+export function billOf({ totals, lanes }: ReportJson): readonly BillRow[] {
   const saved = (name: string, { cost_saved_usd: usd }: { cost_saved_usd: number | null }) => ({
     name,
     value: dollars(usd === null || usd === 0 ? usd : -usd),
@@ -85,14 +85,14 @@ export function billOf({ totals, lanes }: ReportAnswer): readonly BillRow[] {
 }
 
 /** What the bill leaves out; undefined where it has everything. */
-export function unpricedNote({ totals: { unpriced } }: ReportAnswer): string | undefined {
+export function unpricedNote({ totals: { unpriced } }: ReportJson): string | undefined {
   return unpriced === 0
     ? undefined
     : `${counted(unpriced, 'request')} of models without a known price ${unpriced === 1 ? 'is' : 'are'} not in here.`;
 }
 
 /** What the vault added to requests, as a sentence. */
-export function addedWords({ injections, totals }: ReportAnswer): string {
+export function addedWords({ injections, totals }: ReportJson): string {
   return injections.requests === 0
     ? 'Nothing was added to a request.'
     : `${counted(injections.chunks, 'piece')} in ${counted(injections.requests, 'request')}: ${short(totals.tokens_added)} tokens, ${dollars(totals.cost_added)}.`;
@@ -108,7 +108,7 @@ export interface LaneRow {
   readonly words: string;
 }
 
-type Lanes = ReportAnswer['lanes'];
+type Lanes = ReportJson['lanes'];
 
 /** The lanes of `/savings`; a proxy of another version may leave some out. */
 export type LaneFigures = { readonly [K in keyof Lanes]?: Partial<Lanes[K]> };
@@ -122,7 +122,7 @@ interface LaneWhole {
 }
 
 /** What spared tokens in a range. */
-export function lanesOf({ caches }: LiveState, { lanes, totals }: ReportAnswer) {
+export function lanesOf({ caches }: LiveState, { lanes, totals }: ReportJson) {
   const { input_tokens: inputTokens, requests } = totals;
   return laneRows(lanes, { inputTokens, requests, answers: caches.response_cache });
 }
