@@ -9,6 +9,8 @@ const INTERIM = /^HTTP\/1\.\d 1\d\d/;
 const CONTINUE = /^HTTP\/1\.\d 100[ \r]/;
 /** As long as a status line must be to be recognised. */
 const STATUS_CHARS = 'HTTP/1.1 100 '.length;
+const STATUS_CLASS_AT = 'HTTP/1.1 '.length;
+const INFORMATIONAL = 0x31;
 const HEAD_END = '\r\n\r\n';
 /** A longer interim head is left to the library, which refuses it. */
 const MAX_HEAD_BYTES = 16 * 1024;
@@ -28,6 +30,10 @@ export function skipContinue(socket: Socket): Socket {
     for (;;) {
       const bytes = read(size);
       if (!isHeadDue || bytes === null) return bytes;
+      if (held === undefined && isFinal(bytes)) {
+        isHeadDue = false;
+        return bytes;
+      }
       const { passed, rest } = skip(held === undefined ? bytes : Buffer.concat([held, bytes]));
       held = rest;
       if (rest === undefined) isHeadDue = false;
@@ -35,6 +41,11 @@ export function skipContinue(socket: Socket): Socket {
     }
   };
   return socket;
+}
+
+/** True of nearly every answer: it does not begin with an interim head, as one byte shows. */
+function isFinal(bytes: Buffer): boolean {
+  return bytes.length >= STATUS_CHARS && bytes[STATUS_CLASS_AT] !== INFORMATIONAL;
 }
 
 /** What may be passed on; `rest` is where an interim head is not complete, or may still begin. */

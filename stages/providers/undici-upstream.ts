@@ -16,9 +16,11 @@ import {
 } from '../model/errors.ts';
 import { abortForGood } from './abort-for-good.ts';
 import { CoalescingBody } from './coalescing-body.ts';
+import type { FlowControl } from './coalescing-body.ts';
 import { reasonOf } from './failure-reason.ts';
 import { IdleLimit } from './idle-limit.ts';
 import { skipContinue } from './interim.ts';
+import { writeAtOnce } from './one-write.ts';
 import type { Upstream, UpstreamRequest, UpstreamResponse } from './upstream.ts';
 
 /** Below the 30 to 400 seconds after which providers' edges close an idle connection. */
@@ -51,7 +53,9 @@ export function createAgent(open: Connector = createConnector()): Dispatcher {
     ...outboundLimits,
     connect: (options, done) =>
       open(options, (...[error, socket]) =>
-        error === null ? done(null, abortForGood(skipContinue(socket))) : done(error, null),
+        error === null
+          ? done(null, abortForGood(writeAtOnce(skipContinue(socket))))
+          : done(error, null),
       ),
   });
 }
@@ -70,13 +74,19 @@ export function createUpstream(dispatcher: Dispatcher, turn: Turn): Upstream {
   };
 }
 
-/** One request and its response, as undici calls back on it. */
-class DispatchedRequest implements Dispatcher.DispatchHandler {
+/**
+ * One request and its response, as undici calls back on it: by the names of old, since behind the
+ * newer ones it makes an object of the fields of every head and a controller, which nobody reads here.
+ */
+class DispatchedRequest implements Dispatcher.DispatchHandler, FlowControl {
   #request: UpstreamRequest;
   #turn: Turn;
   #resolve: (response: UpstreamResponse) => void = () => undefined;
   #reject: (error: unknown) => void = () => undefined;
-  #controller: Dispatcher.DispatchController | undefined;
+  /** Gives up the connection that the request is on. */
+  #abort: ((error: Error) => void) | undefined;
+  #resume: () => void = () => undefined;
+  #isPaused = false;
   #body: CoalescingBody | undefined;
   #headTimer: NodeJS.Timeout | undefined;
   #idle: IdleLimit;
@@ -129,9 +139,10 @@ class DispatchedRequest implements Dispatcher.DispatchHandler {
 
   /** Ends the exchange from our side; the connection is closed with it. */
   #stop(error: Error): void {
-    this.#stopped ??= error;
-    if (this.#controller === undefined) this.#fail(error);
-    else this.#controller.abort(error);
+    if (this.#stopped !== undefined) return;
+    this.#stopped = error;
+    if (this.#abort === undefined) this.#fail(error);
+    else this.#abort(error);
   }
 
   #fail(error: Error): void {
@@ -146,56 +157,61 @@ class DispatchedRequest implements Dispatcher.DispatchHandler {
     this.#request.signal.removeEventListener('abort', this.#onAbort);
   }
 
-  onRequestStart(controller: Dispatcher.DispatchController): void {
-    this.#controller = controller;
-    if (this.#stopped !== undefined) controller.abort(this.#stopped);
+  onConnect(abort: (error: Error) => void): void {
+    this.#abort = abort;
+    if (this.#stopped !== undefined) abort(this.#stopped);
   }
 
-  onResponseStart(controller: Dispatcher.DispatchController, status: number): void {
-    if (status < 200) return;
+  onHeaders(status: number, fields: readonly Buffer[], resume: () => void): boolean {
+    if (status < 200) return true;
     clearTimeout(this.#headTimer);
-    const body = new CoalescingBody(
-      {
-        pause: () => {
-          this.#idle.pause();
-          controller.pause();
-        },
-        resume: () => {
-          this.#idle.resume();
-          controller.resume();
-        },
-        cancel: (reason) => this.#stop(toError(reason)),
-      },
-      this.#turn,
-    );
+    this.#resume = resume;
+    const body = new CoalescingBody(this, this.#turn);
     this.#body = body;
-    const headers = toHeaders(controller.rawHeaders);
-    // Cut from the first read, which they would keep alive as long as the stream.
-    controller.rawHeaders = null;
+    const headers = toHeaders(fields);
     this.#turn.first(() => {
       this.#idle.start();
       this.#resolve({ status, headers, body });
     });
+    return true;
   }
 
-  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+  /** False pauses the socket until `resume` is called. */
+  onData(chunk: Buffer): boolean {
     this.#idle.heard();
     this.#body?.push(chunk);
+    return !this.#isPaused;
   }
 
-  onResponseEnd(): void {
+  onComplete(): void {
     this.#release();
     this.#body?.end();
   }
 
-  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+  onError(error: Error): void {
     this.#fail(this.#stopped ?? error);
+  }
+
+  pause(): void {
+    this.#idle.pause();
+    this.#isPaused = true;
+  }
+
+  resume(): void {
+    this.#idle.resume();
+    this.#isPaused = false;
+    this.#resume();
+  }
+
+  cancel(reason: unknown): void {
+    this.#stop(toError(reason));
   }
 }
 
-function toHeaders(raw: Dispatcher.DispatchController['rawHeaders']): string[] {
+/** Names and values as texts: a part of the first read would keep all of it alive as long as the stream. */
+function toHeaders(fields: readonly Buffer[]): string[] {
   const headers: string[] = [];
-  if (Array.isArray(raw)) for (const part of raw) headers.push(part.toString('latin1'));
+  for (const field of fields) headers.push(field.toString('latin1'));
   return headers;
 }
 
