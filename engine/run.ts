@@ -24,8 +24,8 @@ export interface Sink<F extends Frame> {
   whole(frames: readonly F[]): void | Promise<void>;
   /**
    * Takes one frame of a live answer. A promise holds the source back until it
-   * settles; it must reject as soon as the run's signal aborts. `isLast`: nothing follows but
-   * the end, so that nothing need be held back.
+   * settles; it must reject as soon as the run's signal aborts. `isLast`: what follows is in memory
+   * already, so that nothing need be held back.
    */
   write(frame: F, isLast: boolean): void | Promise<void>;
   /** Nothing more is there for now: what was written may leave at once. Never throws. */

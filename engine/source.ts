@@ -32,7 +32,7 @@ export abstract class Source<T extends {}> {
   /** Nobody will take the rest. Harmless behind the end, and more than once. */
   abstract cancel(reason: unknown): void;
 
-  /** True if no value follows but what an end adds: of a piece that is all there, the last one was taken. */
+  /** True if no value follows but what is made of those that were taken, and what an end adds. */
   get isSpent(): boolean {
     return false;
   }
@@ -228,7 +228,7 @@ class MappedSource<T extends {}, U extends {}> extends Source<U> {
   }
 
   override get isSpent(): boolean {
-    return this.#ready.length === 0 && (this.#isOver || this.#source.isSpent);
+    return this.#isOver || this.#source.isSpent;
   }
 
   #made(value: T | undefined): U | readonly U[] | undefined {

@@ -9,6 +9,7 @@ import { END, toChunk } from '../model/frame.ts';
 import type { ChunkFrame, HeadFrame, ProxyFrame } from '../model/frame.ts';
 import { headerValue } from '../model/headers.ts';
 
+const NOTHING = Buffer.alloc(0);
 /** A document up to this size is gathered: a stream would cost more than the wait. */
 export const MAX_GATHERED_BYTES = 256 * 1024;
 
@@ -69,10 +70,18 @@ export function stream(
 }
 
 /** Makes chunks of whole events, without what only answers to `added`; the meter still reads that. */
-export function chunksWithout(added: UsageRequest | undefined): (bytes: Buffer) => ChunkFrame {
+export function chunksWithout(
+  added: UsageRequest | undefined,
+): (bytes: Buffer) => ChunkFrame | readonly ChunkFrame[] {
   if (added === undefined) return toChunk;
   return (metered) => {
-    const bytes = added.without(metered);
-    return bytes === metered ? toChunk(bytes) : Object.freeze({ kind: 'chunk', bytes, metered });
+    const [first = NOTHING, ...more] = added.without(metered);
+    if (first === metered) return toChunk(metered);
+    // What the meter reads is all of it, once, whatever the client gets to see.
+    return [chunkOf(first, metered), ...more.map((bytes) => chunkOf(bytes, NOTHING))];
   };
+}
+
+function chunkOf(bytes: Buffer, metered: Buffer): ChunkFrame {
+  return Object.freeze({ kind: 'chunk', bytes, metered });
 }

@@ -37,7 +37,7 @@ type Translating = Exclude<Reading, { how: 'passthrough' }>;
 /** Translates one answer; `toFrame` takes out what is there for the meter only. */
 interface AnswerTranslation {
   readonly translator: Translator;
-  readonly toFrame: (events: Buffer) => ChunkFrame;
+  readonly toFrame: (events: Buffer) => ChunkFrame | readonly ChunkFrame[];
 }
 
 function translationFor(
@@ -149,7 +149,7 @@ function translatedAtOnce(
       ? streamOfAnswer(from, document, wishes)
       : Buffer.concat(isStream ? translator.whole(document) : [translator.json(document)]);
   const metered = how === 'one-document' ? written : withUsage(written, translator);
-  const answer = [metered, toFrame(body), END];
+  const answer = [metered, toFrame(body), END].flat();
   // A stream goes the way of streams, also where it is short: a client may want it in lines.
   return written.streaming ? Source.of(answer) : answer;
 }
@@ -181,7 +181,7 @@ function liveTranslation(
   const translate = (piece: ChunkEvent | undefined): Buffer[] =>
     toWireEvent(piece).flatMap((event) => translator.push(event));
   const chunk = (written: readonly Buffer[]): ProxyFrame[] =>
-    written.length === 0 ? [] : [toFrame(Buffer.concat(written))];
+    written.length === 0 ? [] : [toFrame(Buffer.concat(written))].flat();
   const frames = body.map<ProxyFrame>(
     (piece) => chunk(events.push(piece).flatMap(translate)),
     () => [...chunk([...translate(events.rest()), ...translator.end()]), END],

@@ -89,8 +89,11 @@ export interface UsageRequest {
   readonly member: string;
   /** The value that the member gets in this body. */
   value(json: unknown): unknown;
-  /** Whole events without those that were added; the same buffer where none of them was. */
-  without(events: Buffer): Buffer;
+  /**
+   * Whole events without those that were added, in pieces, since a copy of a burst costs more than
+   * all else that is done with it; the same buffer alone where none was added, none where all were.
+   */
+  without(events: Buffer): readonly Buffer[];
 }
 
 /** A provider's list of models, a page at a time. */

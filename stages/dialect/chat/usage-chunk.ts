@@ -3,7 +3,7 @@
  * ask, we do, and take the extra chunk out again before the client sees it.
  */
 import type { UsageRequest } from '../../model/dialect.ts';
-import { eventsHolding, eventsIn } from '../../wire/events.ts';
+import { dataOf, eventsHolding } from '../../wire/events.ts';
 import { isObject, parseJson } from '../json-kind.ts';
 
 export const chatUsageRequest: UsageRequest = Object.freeze<UsageRequest>({
@@ -27,17 +27,19 @@ function isUsageOnly(data: string): boolean {
 const EMPTY_LIST = [Buffer.from('[]'), Buffer.from('[ ]')];
 const AT_BEGINNING = 0x0a0a0a;
 
-/** These events without the one that only reports usage; the same buffer where none does. */
-function withoutUsage(bytes: Buffer): Buffer {
+/** Up to this size a copy costs less than another piece to write. */
+const COPIED_BYTES = 4096;
+
+/** These events without the one that only reports usage; the same buffer alone where none does. */
+function withoutUsage(bytes: Buffer): readonly Buffer[] {
   const kept: Buffer[] = [];
   let keptTo = 0;
   eventsHolding({ bytes, before: AT_BEGINNING }, EMPTY_LIST, (event, start, end) => {
-    const [piece] = eventsIn({ bytes: event, isPart: false, before: AT_BEGINNING });
-    if (piece?.data === undefined || !isUsageOnly(piece.data)) return;
-    kept.push(bytes.subarray(keptTo, start));
+    if (!isUsageOnly(dataOf(event).toString('utf8'))) return;
+    if (start > keptTo) kept.push(bytes.subarray(keptTo, start));
     keptTo = end;
   });
-  if (keptTo === 0) return bytes;
-  kept.push(bytes.subarray(keptTo));
-  return Buffer.concat(kept);
+  if (keptTo === 0) return [bytes];
+  if (keptTo < bytes.length) kept.push(bytes.subarray(keptTo));
+  return kept.length > 1 && bytes.length <= COPIED_BYTES ? [Buffer.concat(kept)] : kept;
 }
