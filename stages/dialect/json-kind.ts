@@ -37,14 +37,19 @@ export function correctedIn(figures: JsonObject): { readonly corrected?: true } 
 }
 
 function hasOddCount(figures: JsonObject): boolean {
-  return Object.entries(figures).some(([name, value]) => {
-    if (isObject(value)) return Object.entries(value).some(isOddCount);
-    return isOddCount([name, value]);
-  });
+  // Without lists of names and values: every answer has its figures looked at.
+  for (const name in figures) {
+    const value = figures[name];
+    if (isObject(value)) {
+      for (const part in value) if (isOddCount(part, value[part])) return true;
+    } else if (isOddCount(name, value)) return true;
+  }
+  return false;
 }
 
-function isOddCount([name, value]: readonly [string, unknown]): boolean {
-  return typeof value === 'number' && COUNT_NAME.test(name) && countOf(value) !== value;
+/** The value first: nearly every one is as it should be, and then the name does not matter. */
+function isOddCount(name: string, value: unknown): boolean {
+  return typeof value === 'number' && countOf(value) !== value && COUNT_NAME.test(name);
 }
 
 /** JSON's own word for the type of a value; a number with a fraction is a `number`, another an `integer`. */

@@ -77,17 +77,22 @@ function follow(
     return { tail: { blocks, hash, atMs, gaps: '', goesOn: false }, others: tails };
   const others = tails.filter((tail) => tail !== before);
   // The same request again: a client that tries once more must send what it sent.
-  if (before.blocks === blocks) return { tail: { ...before, atMs }, others };
+  if (before.blocks === blocks) return { tail: sentAgain(before, blocks, hash, atMs), others };
   const answered = original
     .blocks()
     .slice(before.blocks)
     .some(({ role }) => role === 'assistant');
-  if (!answered) return { tail: { ...before, blocks, hash, atMs }, others };
+  if (!answered) return { tail: sentAgain(before, blocks, hash, atMs), others };
   const gap = atMs - before.atMs > LIFETIME_MS ? 'l' : 's';
   const gaps = `${before.gaps}${gap}`.slice(-GAPS);
   const tail = { blocks, hash, atMs, gaps, goesOn: true };
   // Another run may start from the same first request.
   return { tail, others: before.goesOn ? others : tails };
+}
+
+/** Written out: to spread another object took a third of a microsecond. */
+function sentAgain({ gaps, goesOn }: Tail, blocks: number, hash: string, atMs: number): Tail {
+  return { blocks, hash, atMs, gaps, goesOn };
 }
 
 /**
