@@ -259,20 +259,20 @@ interface ThinnedLine {
 const PLAIN: ThinnedLine = { header: false, missing: '', digits: 0 };
 
 function readThinned(lines: readonly string[]): readonly ThinnedLine[] | undefined {
+  // Nearly every text has none, and is split once a turn.
+  if (!lines.some((line) => line.startsWith(MARK) && HEADER.test(line))) return undefined;
   const out: ThinnedLine[] = [];
-  let found = false;
   for (let at = 0; at < lines.length; at++) {
     const count = Number(HEADER.exec(lines[at]!)?.[1] ?? 0);
     if (count === 0) {
       out.push(PLAIN);
       continue;
     }
-    found = true;
     out.push({ ...PLAIN, header: true });
     for (const line of readBelow(lines.slice(at + 1, at + 1 + count))) out.push(line);
     at += count;
   }
-  return found ? out : undefined;
+  return out;
 }
 
 function readBelow(lines: readonly string[]): readonly ThinnedLine[] {

@@ -119,12 +119,12 @@ export class SentLines {
       if (lines.length > 0 && (!isContent || number !== last + 1)) {
         lines.push(GAP);
         numbers.push(Number.NaN);
-        prefixes.push('');
+        if (printed !== undefined) prefixes.push('');
       }
       if (isContent) {
         lines.push(content);
         numbers.push(number);
-        prefixes.push(printed?.[at] ?? '');
+        if (printed !== undefined) prefixes.push(printed[at]!);
       }
       last = number;
     });
@@ -323,17 +323,19 @@ function refer(
 
 /** How the lines of a run are numbered, which is so for all or for none of them; undefined where that cannot be put in words. */
 function numbersOf(run: Run, prefixes: SplitLines['prefixes']): Numbers | undefined {
-  const places = Array.from({ length: run.to - run.from }, (_, at) => at);
   const here = (at: number): string => prefixes?.[run.from + at] ?? '';
   const there = (at: number): string => run.prefixes?.[run.line + at] ?? '';
-  if (here(0) === '') return places.every((at) => there(at) === '') ? 'same' : 'none';
+  const isSo = (holds: (at: number) => boolean): boolean => {
+    for (let at = 0; at < run.to - run.from; at++) if (!holds(at)) return false;
+    return true;
+  };
+  if (here(0) === '')
+    return run.prefixes === undefined || isSo((at) => there(at) === '') ? 'same' : 'none';
   const numbering = readNumbering(here(0));
   if (numbering === undefined) return undefined;
   // Where a view begins further down, its numbers are not those of the lines that a reference counts.
-  if (numbering.first === run.first && places.every((at) => here(at) === there(at))) return 'same';
-  return places.every((at) => here(at) === numberAt(numbering, at))
-    ? { first: here(0) }
-    : undefined;
+  if (numbering.first === run.first && isSo((at) => here(at) === there(at))) return 'same';
+  return isSo((at) => here(at) === numberAt(numbering, at)) ? { first: here(0) } : undefined;
 }
 
 /**
