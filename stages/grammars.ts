@@ -14,19 +14,10 @@ export interface Grammar {
 }
 
 /** Loads grammars, each once. */
-export interface GrammarLoader {
-  /** Loads what every grammar needs: some 20 ms of a processor that the first text need not wait for. Never rejects. */
-  prepare(): Promise<void>;
-  /** The grammar with this name, such as `typescript`. Rejects where it cannot be loaded, or could not be before. */
-  load(name: string): Promise<Grammar>;
-  /** Lets what could not be loaded be tried again: once for each piece of work, not for each text in it. */
-  forgetFailures(): void;
-}
+export type GrammarLoader = ReturnType<typeof createGrammarLoader>;
 
 /** A loader that has loaded nothing yet. A thread should have one: two that begin at once disturb each other. */
-export function createGrammarLoader(
-  fileOf: (name: string) => string = packagedFile,
-): GrammarLoader {
+export function createGrammarLoader(fileOf: (name: string) => string = packagedFile) {
   let library: ReturnType<typeof loadLibrary> | undefined;
   const grammars = new Map<string, Promise<Grammar>>();
   const failed = new Set<string>();
@@ -41,13 +32,15 @@ export function createGrammarLoader(
     return { language, parser: new Parser().setLanguage(language) };
   };
   return {
-    prepare: () =>
+    /** Loads what every grammar needs: some 20 ms of a processor that the first text need not wait for. Never rejects. */
+    prepare: (): Promise<void> =>
       loaded().then(
         () => undefined,
         // Whoever loads a grammar will learn why.
         () => undefined,
       ),
-    load(name) {
+    /** The grammar with this name, such as `typescript`. Rejects where it cannot be loaded, or could not be before. */
+    load(name: string): Promise<Grammar> {
       const known = grammars.get(name);
       if (known !== undefined) return known;
       const grammar = load(name);
@@ -55,7 +48,8 @@ export function createGrammarLoader(
       grammar.catch(() => failed.add(name));
       return grammar;
     },
-    forgetFailures() {
+    /** Lets what could not be loaded be tried again: once for each piece of work, not for each text in it. */
+    forgetFailures(): void {
       for (const name of failed) grammars.delete(name);
       failed.clear();
     },

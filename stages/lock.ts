@@ -22,23 +22,14 @@ export interface LockOptions {
 }
 
 /** A lock file, opened. */
-export interface Lock {
-  /**
-   * Waits until the lock is free, takes it and returns the function that frees it.
-   * Throws `conflict` when the time is over, `cancelled` when the signal says so.
-   */
-  acquire(options?: LockOptions): Promise<() => void>;
-  /** Takes the lock if it is free. */
-  tryAcquire(): (() => void) | undefined;
-  close(): void;
-}
+export type Lock = ReturnType<typeof openLock>;
 
 /**
  * Opens the lock at `path` and makes its file when it is missing, and its folder. A lock
  * whose file is deleted is opened anew when it is next taken: what others hold is the lock
  * that stands at the path.
  */
-export function openLock(path: string): Lock {
+export function openLock(path: string) {
   let opened = openFile(path);
   let held = false;
   const isOurs = ({ inode }: OpenFile): boolean => inode !== undefined && inodeOf(path) === inode;
@@ -70,9 +61,17 @@ export function openLock(path: string): Lock {
     }
   };
   return {
+    /** Takes the lock if it is free. */
     tryAcquire,
-    acquire: (options = {}) => acquireWith(tryAcquire, path, options),
-    close: () => opened.database.close(),
+    /**
+     * Waits until the lock is free, takes it and returns the function that frees it.
+     * Throws `conflict` when the time is over, `cancelled` when the signal says so.
+     */
+    acquire: (options: LockOptions = {}): Promise<() => void> =>
+      acquireWith(tryAcquire, path, options),
+    close(): void {
+      opened.database.close();
+    },
   };
 }
 

@@ -7,17 +7,8 @@ import { reasonOf } from './disk-reason.ts';
 /** What files of a kind are called. */
 export const FILE_NAME = /^[a-z0-9][a-z0-9_-]{0,63}$/;
 
-export interface NamedFiles {
-  /** The path. Throws `bad_request` for what cannot be a name: none leads out of the folder. */
-  file(folder: string, name: string): string;
-  /** The names of all, in order. */
-  names(folder: string): readonly string[];
-  /** The file's text; undefined where there is none. Throws `bad_request` where it cannot be read. */
-  source(folder: string, name: string): string | undefined;
-}
-
 /** Files of a `kind`, such as `macro`, with this extension and of at most so many bytes. */
-export function namedFiles(kind: string, extension: string, mostBytes: number): NamedFiles {
+export function namedFiles(kind: string, extension: string, mostBytes: number) {
   const title = kind[0]!.toUpperCase() + kind.slice(1);
   const file = (folder: string, name: string): string => {
     if (FILE_NAME.test(name)) return join(folder, name + extension);
@@ -27,8 +18,10 @@ export function namedFiles(kind: string, extension: string, mostBytes: number): 
     );
   };
   return {
+    /** The path. Throws `bad_request` for what cannot be a name: none leads out of the folder. */
     file,
-    names(folder) {
+    /** The names of all, in order. */
+    names(folder: string): readonly string[] {
       try {
         return readdirSync(folder)
           .filter((each) => each.endsWith(extension))
@@ -39,7 +32,8 @@ export function namedFiles(kind: string, extension: string, mostBytes: number): 
         return [];
       }
     },
-    source(folder, name) {
+    /** The file's text; undefined where there is none. Throws `bad_request` where it cannot be read. */
+    source(folder: string, name: string): string | undefined {
       const path = file(folder, name);
       try {
         if (statSync(path).size <= mostBytes) return readFileSync(path, 'utf8');

@@ -39,12 +39,7 @@ export interface Instance extends ProcessId {
 }
 
 /** A claimed pid file. */
-export interface Claim {
-  /** Adds where the proxy listens. */
-  listening(where: { url: string; wsUrl: string; port: number }): void;
-  /** Removes the file, if it is still ours. */
-  readonly release: () => void;
-}
+export type Claim = ReturnType<typeof claimHome>;
 
 /** What macOS allows; Linux allows four more. */
 const MOST_SOCKET_PATH_BYTES = 103;
@@ -96,7 +91,7 @@ export function claimHome(
   home: string,
   context: CliContext,
   how: { readonly flags: ServeFlags; readonly background: boolean },
-): Claim {
+) {
   refuseLongHome(home);
   ensurePrivateFolder(home);
   const instance: Instance = {
@@ -128,10 +123,12 @@ export function claimHome(
     }
   };
   return {
-    listening(where) {
+    /** Adds where the proxy listens. */
+    listening(where: { url: string; wsUrl: string; port: number }): void {
       if (isOurs()) writePrivateFile(path, JSON.stringify({ ...instance, ...where }));
     },
-    release() {
+    /** Removes the file, if it is still ours. */
+    release: (): void => {
       if (isOurs()) fs.rmSync(path, { force: true });
     },
   };

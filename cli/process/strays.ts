@@ -7,17 +7,10 @@ import { SvcError } from '../../engine/error.ts';
 import type { PluginWatch } from '../../server/index.ts';
 import type { CliContext } from '../context.ts';
 
-export interface Strays {
-  /** Rejects with the first fault of ours, for as long as nothing else was asked to end the proxy. */
-  readonly fault: Promise<never>;
-  /** From now on `end` is called for each. */
-  onFault(end: (thrown: unknown) => void): void;
-  /** Leaves what nobody catches to the process again. */
-  release(): void;
-}
+export type Strays = ReturnType<typeof catchStrays>;
 
 /** Listens from now on. A provider's fault goes to `watch`. */
-export function catchStrays({ events }: CliContext, watch: PluginWatch): Strays {
+export function catchStrays({ events }: CliContext, watch: PluginWatch) {
   let end: (thrown: unknown) => void = () => undefined;
   const fault = new Promise<never>((_resolve, reject) => {
     end = (thrown) =>
@@ -30,11 +23,14 @@ export function catchStrays({ events }: CliContext, watch: PluginWatch): Strays 
   };
   events.on('uncaughtException', heard);
   return {
+    /** Rejects with the first fault of ours, for as long as nothing else was asked to end the proxy. */
     fault,
-    onFault(then) {
+    /** From now on `end` is called for each. */
+    onFault(then: (thrown: unknown) => void): void {
       end = then;
     },
-    release: () => void events.off('uncaughtException', heard),
+    /** Leaves what nobody catches to the process again. */
+    release: (): void => void events.off('uncaughtException', heard),
   };
 }
 

@@ -10,17 +10,7 @@ import type { Size } from './render.ts';
 const ENTER = '\u001b[?1049h\u001b[?25l\u001b[?7l\u001b[2J';
 const LEAVE = '\u001b[0m\u001b[?7h\u001b[?25h\u001b[?1049l';
 
-export interface Screen {
-  size(): Size;
-  /** Shows `lines`; a terminal that is slower than they come gets only the newest. */
-  draw(lines: readonly string[]): void;
-  /** Forgets what is shown: the next lines are all written. */
-  clear(): void;
-  /** Gives the terminal back; more than once does nothing. */
-  leave(): void;
-}
-
-export function openScreen(out: Writable): Screen {
+export function openScreen(out: Writable) {
   let drawn: readonly string[] = [];
   let next: readonly string[] | undefined;
   let isWaiting = false;
@@ -48,16 +38,19 @@ export function openScreen(out: Writable): Screen {
   }
 
   return {
-    size: () => ({
+    size: (): Size => ({
       columns: columnsOf(out),
       rows: 'rows' in out && typeof out.rows === 'number' && out.rows > 0 ? out.rows : 24,
     }),
+    /** Shows `lines`; a terminal that is slower than they come gets only the newest. */
     draw,
-    clear() {
+    /** Forgets what is shown: the next lines are all written. */
+    clear(): void {
       drawn = [];
       if (isOpen) out.write('\u001b[2J');
     },
-    leave() {
+    /** Gives the terminal back; more than once does nothing. */
+    leave(): void {
       if (isOpen) out.write(LEAVE);
       isOpen = false;
     },

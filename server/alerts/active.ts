@@ -10,18 +10,15 @@ export interface ActiveAlert {
   readonly text: string;
 }
 
-export interface ActiveAlerts {
-  list(): readonly ActiveAlert[];
-  /** Takes the results of an evaluation. */
-  update(results: readonly AlertResult[]): void;
-}
+export type ActiveAlerts = ReturnType<typeof createActiveAlerts>;
 
 /** None until the first evaluation. */
-export function createActiveAlerts(): ActiveAlerts {
+export function createActiveAlerts() {
   let active: readonly ActiveAlert[] = [];
   return {
-    list: () => active,
-    update(results) {
+    list: (): readonly ActiveAlert[] => active,
+    /** Takes the results of an evaluation. */
+    update(results: readonly AlertResult[]): void {
       active = results
         .filter(({ isFiring }) => isFiring)
         .map((result) => ({

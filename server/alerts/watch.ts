@@ -8,11 +8,7 @@ import type { AlertResult, AlertsJson } from './evaluate.ts';
 
 export const EVERY_MS = 60_000;
 
-export interface AlertWatch {
-  /** Evaluates the rules in force now; rejects where their states cannot be written. */
-  check(): Promise<AlertsJson>;
-  stop(): void;
-}
+export type AlertWatch = ReturnType<typeof watchAlerts>;
 
 export interface AlertWatchOptions {
   readonly config: () => Config;
@@ -23,7 +19,7 @@ export interface AlertWatchOptions {
 }
 
 /** Begins to watch: the first evaluation is a minute from now. Without rules nothing is asked. */
-export function watchAlerts({ config, services }: AlertWatchOptions): AlertWatch {
+export function watchAlerts({ config, services }: AlertWatchOptions) {
   const { activeAlerts, afterwards, clock, ledgerFile, log, questions, states } = services;
   let last: Promise<unknown> = Promise.resolve();
   let stopped = false;
@@ -72,8 +68,9 @@ export function watchAlerts({ config, services }: AlertWatchOptions): AlertWatch
   }
 
   return {
-    check: async () => alertsJson(await inTurn()),
-    stop() {
+    /** Evaluates the rules in force now; rejects where their states cannot be written. */
+    check: async (): Promise<AlertsJson> => alertsJson(await inTurn()),
+    stop(): void {
       stopped = true;
       cancel();
     },

@@ -38,39 +38,31 @@ export function generateKey(random: RandomBytes): string {
 }
 
 /** What `svc auth` does to the store. Each call reads and writes the file; two at once do not lose a key. */
-export interface KeyStore {
-  /** Makes and stores a key. `key` is the only copy there will ever be. `expiresInS` is in seconds from now. */
-  create(options: { label: string; expiresInS?: number }): { key: string; stored: StoredKey };
-  /**
-   * Makes a key in the place of another, with its label and, unless `expiresInS` is given, its span
-   * of life. Both are valid for `graceS` seconds, or until the old one expires, if that is earlier.
-   * Throws as `revoke` does; of keys with one label the one that was not replaced yet is meant.
-   */
-  rotate(
-    idOrLabel: string,
-    options: { graceS: number; expiresInS?: number },
-  ): { key: string; stored: StoredKey; replaced: StoredKey };
-  /** All keys, oldest first, revoked and expired ones included. */
-  list(): readonly StoredKey[];
-  /** Revokes by id, or by label where one live key has it. Throws `not_found`, or `conflict` for an ambiguous label. */
-  revoke(idOrLabel: string): StoredKey;
-}
+export type KeyStore = ReturnType<typeof openKeyStore>;
 
 /** Opens the store in `file` (mode 0600; it need not exist yet). Its methods throw `config` when the file is unreadable. */
-export function openKeyStore(options: {
-  file: string;
-  clock: Clock;
-  random: RandomBytes;
-}): KeyStore {
+export function openKeyStore(options: { file: string; clock: Clock; random: RandomBytes }) {
   const { file, clock, random } = options;
   return {
-    create({ label, expiresInS }) {
+    /** Makes and stores a key. `key` is the only copy there will ever be. `expiresInS` is in seconds from now. */
+    create({ label, expiresInS }: { label: string; expiresInS?: number }): {
+      key: string;
+      stored: StoredKey;
+    } {
       const nowMs = clock.wallMs();
       const made = makeKey(random, label, nowMs, expiresInS);
       changeKeys(file, nowMs, (keys) => [...keys, made.stored]);
       return made;
     },
-    rotate(idOrLabel, { graceS, expiresInS }) {
+    /**
+     * Makes a key in the place of another, with its label and, unless `expiresInS` is given, its span
+     * of life. Both are valid for `graceS` seconds, or until the old one expires, if that is earlier.
+     * Throws as `revoke` does; of keys with one label the one that was not replaced yet is meant.
+     */
+    rotate(
+      idOrLabel: string,
+      { graceS, expiresInS }: { graceS: number; expiresInS?: number },
+    ): { key: string; stored: StoredKey; replaced: StoredKey } {
       const nowMs = clock.wallMs();
       let result: ReturnType<KeyStore['rotate']> | undefined;
       changeKeys(file, nowMs, (keys) => {
@@ -96,8 +88,10 @@ export function openKeyStore(options: {
       if (result === undefined) throw new SvcError('internal', 'The key store was not changed');
       return result;
     },
-    list: () => readKeys(file),
-    revoke(idOrLabel) {
+    /** All keys, oldest first, revoked and expired ones included. */
+    list: (): readonly StoredKey[] => readKeys(file),
+    /** Revokes by id, or by label where one live key has it. Throws `not_found`, or `conflict` for an ambiguous label. */
+    revoke(idOrLabel: string): StoredKey {
       const nowMs = clock.wallMs();
       let revoked: StoredKey | undefined;
       changeKeys(file, nowMs, (keys) => {

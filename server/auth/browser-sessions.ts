@@ -19,24 +19,13 @@ const TOKEN_BYTES = 32;
 /** No honest header of cookies is longer. */
 const LONGEST_HEADER = 4096;
 
-export interface BrowserSessions {
-  /** Who sends these cookies (the header's value); undefined for nobody that is known. */
-  check(cookies: string): Keyed | undefined;
-  /** Ends the session of these cookies, if there is one. Gives the value of `Set-Cookie` that removes it from the browser. */
-  end(cookies: string): string;
-  /** The value of `Set-Cookie` for a key that is valid now; undefined for any other. */
-  withKey(key: string, isSecure: boolean): string | undefined;
-  /** The same for the token of a link, which works once. */
-  withLink(token: string, isSecure: boolean): string | undefined;
-  /** A new token. Throws `conflict` where there is no valid key that it could be bound to. */
-  newLink(): { readonly token: string; readonly keyId: string; readonly expiresInS: number };
-}
+export type BrowserSessions = ReturnType<typeof createBrowserSessions>;
 
 export function createBrowserSessions(options: {
   readonly keys: Keyring;
   readonly clock: Clock;
   readonly random: RandomBytes;
-}): BrowserSessions {
+}) {
   const { keys, clock, random } = options;
   const secret = random(TOKEN_BYTES);
   /** By the token's hash, so that no comparison of ours reveals how much of one was right. */
@@ -75,11 +64,13 @@ export function createBrowserSessions(options: {
   };
 
   return {
-    check(cookies) {
+    /** Who sends these cookies (the header's value); undefined for nobody that is known. */
+    check(cookies: string): Keyed | undefined {
       const session = sessionOf(cookies);
       return session === undefined ? undefined : { verdict: 'keyed', keyId: session.keyId };
     },
-    end(cookies) {
+    /** Ends the session of these cookies, if there is one. Gives the value of `Set-Cookie` that removes it from the browser. */
+    end(cookies: string): string {
       const session = sessionOf(cookies);
       if (session !== undefined) {
         for (const [name, untilS] of ended) if (untilS * 1000 <= clock.wallMs()) ended.delete(name);
@@ -87,18 +78,21 @@ export function createBrowserSessions(options: {
       }
       return `${COOKIE}=; Path=${COOKIE_PATH}; Max-Age=0; HttpOnly; SameSite=Strict`;
     },
-    withKey(key, isSecure) {
+    /** The value of `Set-Cookie` for a key that is valid now; undefined for any other. */
+    withKey(key: string, isSecure: boolean): string | undefined {
       const found = keys.check(key);
       return found === 'dead' || found === 'unknown' ? undefined : cookieFor(found.keyId, isSecure);
     },
-    withLink(token, isSecure) {
+    /** The same for the token of a link, which works once. */
+    withLink(token: string, isSecure: boolean): string | undefined {
       const name = hashed(token);
       const link = links.get(name);
       links.delete(name);
       if (link === undefined || link.untilMs <= clock.monotonicMs()) return undefined;
       return cookieFor(link.keyId, isSecure);
     },
-    newLink() {
+    /** A new token. Throws `conflict` where there is no valid key that it could be bound to. */
+    newLink(): { readonly token: string; readonly keyId: string; readonly expiresInS: number } {
       const keyId = keys.newestId();
       if (keyId === undefined)
         throw new SvcError('conflict', 'There is no proxy key that a login could be bound to', {

@@ -29,21 +29,7 @@ export interface CaptureSettings extends CaptureLimits {
   readonly secrets: readonly string[];
 }
 
-export interface Captures {
-  /** Takes up what a reload has changed, and deletes what is no longer allowed. */
-  configure(settings: CaptureSettings): void;
-  /** A recorder for the run, where it is to be recorded. */
-  begin(body: BodyFrame, run: RunInfo): RunRecorder | undefined;
-  /** The recorder of a run that is recorded. */
-  recorderOf(runId: string): RunRecorder | undefined;
-  /** The run has ended with this row: its record is complete. */
-  finish(row: LedgerRow): void;
-  /** Resolves when all records are on the disk, or refused. */
-  flush(): Promise<void>;
-  close(): Promise<void>;
-  /** Records that were asked for and not kept since the start. */
-  readonly dropped: number;
-}
+export type Captures = ReturnType<typeof createCaptures>;
 
 export interface CapturesOptions {
   readonly writer: CaptureWriter;
@@ -54,7 +40,7 @@ export interface CapturesOptions {
   readonly onTrouble: (reason: string) => void;
 }
 
-export function createCaptures(options: CapturesOptions): Captures {
+export function createCaptures(options: CapturesOptions) {
   const { writer, clock, report, onTrouble } = options;
   const open = new Map<string, RunRecorder>();
   const room = { usedBytes: 0, mostBytes: MOST_OPEN_BYTES };
@@ -93,23 +79,29 @@ export function createCaptures(options: CapturesOptions): Captures {
   }
 
   return {
-    get dropped() {
+    /** Records that were asked for and not kept since the start. */
+    get dropped(): number {
       return dropped;
     },
-    configure(next) {
+    /** Takes up what a reload has changed, and deletes what is no longer allowed. */
+    configure(next: CaptureSettings): void {
       settings = next;
       const long = next.secrets.filter(({ length }) => length >= SHORTEST_SECRET);
       known = secretPatterns(long);
       prune();
     },
-    begin(body, run) {
+    /** A recorder for the run, where it is to be recorded. */
+    begin(body: BodyFrame, run: RunInfo): RunRecorder | undefined {
       if (!isWanted(body)) return undefined;
       const recorder = new RunRecorder(body, run, credentialsOf(body.headers, body.target), room);
       open.set(run.id, recorder);
       return recorder;
     },
-    recorderOf: (runId) => (open.size === 0 ? undefined : open.get(runId)),
-    finish(row) {
+    /** The recorder of a run that is recorded. */
+    recorderOf: (runId: string): RunRecorder | undefined =>
+      open.size === 0 ? undefined : open.get(runId),
+    /** The run has ended with this row: its record is complete. */
+    finish(row: LedgerRow): void {
       if (open.size === 0) return;
       const recorder = open.get(row.id);
       if (recorder === undefined) return;
@@ -127,8 +119,9 @@ export function createCaptures(options: CapturesOptions): Captures {
         report(row.id, 'kept');
       });
     },
-    flush: () => writer.flush(),
-    close() {
+    /** Resolves when all records are on the disk, or refused. */
+    flush: (): Promise<void> => writer.flush(),
+    close(): Promise<void> {
       cancelPrune();
       return writer.close();
     },

@@ -3,19 +3,16 @@ import type { LedgerRow } from '../../stages/ledger/row.ts';
 
 export type RowListener = (row: LedgerRow) => void;
 
-export interface LiveRequests {
-  add(row: LedgerRow): void;
-  /** Calls `listener` with every row from now on; the returned function ends that. */
-  watch(listener: RowListener): () => void;
-}
+export type LiveRequests = ReturnType<typeof createLiveRequests>;
 
-export function createLiveRequests(): LiveRequests {
+export function createLiveRequests() {
   const listeners = new Set<RowListener>();
   return {
-    add(row) {
+    add(row: LedgerRow): void {
       for (const listener of listeners) listener(row);
     },
-    watch(listener) {
+    /** Calls `listener` with every row from now on; the returned function ends that. */
+    watch(listener: RowListener): () => void {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },

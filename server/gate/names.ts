@@ -23,14 +23,7 @@ export interface NameOptions {
   readonly allowedHosts: readonly string[];
 }
 
-export interface Names {
-  /** True when `authority` has one of our names, with any port. `localAddress` is the socket's. */
-  isOurHost(authority: Authority, localAddress: string | undefined): boolean;
-  /** True for a `Host` in one of its usual spellings: the same answer as `isOurHost`, without parsing. */
-  isUsualHost(host: string): boolean;
-  /** True when a page of `origin` was served by us, seen from a request with this (accepted) `host`. */
-  isOurOrigin(origin: string, host: string, localAddress: string | undefined): boolean;
-}
+export type Names = ReturnType<typeof createNames>;
 
 const AUTHORITY = /^(?:\[([0-9A-Fa-f:.]{2,45})\]|([A-Za-z0-9._-]{1,253}))(?::([0-9]{1,5}))?$/;
 
@@ -46,7 +39,7 @@ export function parseAuthority(value: string): Authority | undefined {
 }
 
 /** Builds the closed list. Throws `config` for an entry of `allowedHosts` that is no host. */
-export function createNames(options: NameOptions): Names {
+export function createNames(options: NameOptions) {
   const allowed = options.allowedHosts.map(parseAllowedHost);
   const bound = canonicalName(options.boundHost.toLowerCase());
   const isWildcard = bound === '0.0.0.0' || bound === '::';
@@ -63,7 +56,8 @@ export function createNames(options: NameOptions): Names {
   }
 
   return {
-    isOurHost({ name, port }, localAddress) {
+    /** True when `authority` has one of our names, with any port. `localAddress` is the socket's. */
+    isOurHost({ name, port }: Authority, localAddress: string | undefined): boolean {
       // A tunnel or a container's port map changes the port, and a rebound name is recognised by the name.
       if (isOwnName(name, localAddress)) return true;
       const canonical = canonicalName(name);
@@ -71,7 +65,8 @@ export function createNames(options: NameOptions): Names {
         return entry.name === canonical && (entry.port === undefined || entry.port === port);
       });
     },
-    isUsualHost(host) {
+    /** True for a `Host` in one of its usual spellings: the same answer as `isOurHost`, without parsing. */
+    isUsualHost(host: string): boolean {
       const ports = options.ports();
       if (!isSame(ports, usualPorts)) {
         usualPorts = ports;
@@ -81,7 +76,8 @@ export function createNames(options: NameOptions): Names {
       }
       return usual.has(host);
     },
-    isOurOrigin(origin, host, localAddress) {
+    /** True when a page of `origin` was served by us, seen from a request with this (accepted) `host`. */
+    isOurOrigin(origin: string, host: string, localAddress: string | undefined): boolean {
       if (!origin.startsWith('http://')) return false;
       const text = origin.slice('http://'.length);
       if (text.toLowerCase() === host.toLowerCase()) return true;

@@ -12,16 +12,7 @@ export const PROGRESS_WINDOW_MS = 30_000;
 /** What must have come since the last look: half a kilobyte a second, a tenth of the slowest mobile line. */
 const LEAST_PROGRESS_BYTES = 16 * 1024;
 
-export interface InFlight {
-  /** Bytes held now. */
-  readonly heldBytes: number;
-  /** Begins to count one body or message. `fail` hears, once, why no more of it is taken. */
-  open(fail: (error: SvcError) => void): Arrival;
-  /** Holds `bytes` that are whole and wait; the returned function gives them back, once. Undefined where that is too much. */
-  claim(bytes: number): (() => void) | undefined;
-  /** Takes over another limit; what is held stays. */
-  configure(maxBytes: number): void;
-}
+export type InFlight = ReturnType<typeof createInFlight>;
 
 /** One body or message that is arriving. */
 export interface Arrival {
@@ -32,17 +23,20 @@ export interface Arrival {
 }
 
 /** Counts nothing yet. */
-export function createInFlight(clock: Clock, maxBytes = Number.POSITIVE_INFINITY): InFlight {
+export function createInFlight(clock: Clock, maxBytes = Number.POSITIVE_INFINITY) {
   let most = maxBytes;
   let held = 0;
   return {
-    get heldBytes() {
+    /** Bytes held now. */
+    get heldBytes(): number {
       return held;
     },
-    configure(next) {
+    /** Takes over another limit; what is held stays. */
+    configure(next: number): void {
       most = next;
     },
-    claim(bytes) {
+    /** Holds `bytes` that are whole and wait; the returned function gives them back, once. Undefined where that is too much. */
+    claim(bytes: number): (() => void) | undefined {
       if (held + bytes > most) return undefined;
       held += bytes;
       let isHeld = true;
@@ -51,7 +45,8 @@ export function createInFlight(clock: Clock, maxBytes = Number.POSITIVE_INFINITY
         isHeld = false;
       };
     },
-    open(fail) {
+    /** Begins to count one body or message. `fail` hears, once, why no more of it is taken. */
+    open(fail: (error: SvcError) => void): Arrival {
       let own = 0;
       let seen = 0;
       let isOpen = true;

@@ -36,14 +36,7 @@ export interface RateDecision {
   readonly retryAfterS: number;
 }
 
-export interface RateLimiter {
-  /** Takes one request from `client`, the address of the socket's peer. Undefined when nothing is limited. */
-  take(client: string): RateDecision | undefined;
-  /** Takes over other limits. What a source has used stays used, up to a full bucket. */
-  configure(limits: RateLimits): void;
-  /** Sources held in memory now. */
-  readonly size: number;
-}
+export type RateLimiter = ReturnType<typeof createRateLimiter>;
 
 interface Bucket {
   readonly capacity: number;
@@ -66,16 +59,18 @@ interface Client {
 const CLIENTS = 10_000;
 
 /** A limiter in this process's memory. */
-export function createRateLimiter(options: RateLimitOptions): RateLimiter {
+export function createRateLimiter(options: RateLimitOptions) {
   const { clock } = options;
   let buckets = toBuckets(options);
   let [first, second] = inOrder(buckets);
   const clients = createClientTable(CLIENTS);
   return {
-    get size() {
+    /** Sources held in memory now. */
+    get size(): number {
       return clients.size;
     },
-    take(name) {
+    /** Takes one request from `client`, the address of the socket's peer. Undefined when nothing is limited. */
+    take(name: string): RateDecision | undefined {
       if (first === undefined) return undefined;
       const nowMs = clock.monotonicMs();
       const client = clients.recall(name);
@@ -95,7 +90,8 @@ export function createRateLimiter(options: RateLimitOptions): RateLimiter {
         ? toDecision(first, firstMs - nowMs, clock, 0)
         : toDecision(second, secondMs - nowMs, clock, 0);
     },
-    configure(limits) {
+    /** Takes over other limits. What a source has used stays used, up to a full bucket. */
+    configure(limits: RateLimits): void {
       const next = toBuckets(limits);
       const nowMs = clock.monotonicMs();
       if (!isSame(next.minute, buckets.minute) || !isSame(next.second, buckets.second))
@@ -106,21 +102,15 @@ export function createRateLimiter(options: RateLimitOptions): RateLimiter {
   };
 }
 
-interface ClientTable {
-  readonly size: number;
-  recall(name: string): Client;
-  all(): Iterable<Client>;
-}
-
 /** The sources seen lately, in two generations of at most `most` each. */
-function createClientTable(most: number): ClientTable {
+function createClientTable(most: number) {
   let young = new Map<string, Client>();
   let old = new Map<string, Client>();
   return {
-    get size() {
+    get size(): number {
       return young.size + old.size;
     },
-    recall(name) {
+    recall(name: string): Client {
       const known = young.get(name);
       if (known !== undefined) return known;
       if (young.size >= most) {
@@ -132,7 +122,7 @@ function createClientTable(most: number): ClientTable {
       return client;
     },
     // A source that moved to the young generation stands in the old one too.
-    all: () => new Set([...young.values(), ...old.values()]),
+    all: (): Iterable<Client> => new Set([...young.values(), ...old.values()]),
   };
 }
 
@@ -169,24 +159,19 @@ export function rateLimitHeaders(decision: RateDecision): string[] {
   ];
 }
 
-export interface StreamLimit {
-  /** Streams open now. */
-  readonly active: number;
-  /** Claims a place; the returned function gives it back, once. Undefined when all are taken. */
-  acquire(): (() => void) | undefined;
-  /** Takes over another number; streams that run go on. */
-  configure(max: number | undefined): void;
-}
+export type StreamLimit = ReturnType<typeof createStreamLimit>;
 
 /** Counts streams up to `max`; undefined or 0: counted only. */
-export function createStreamLimit(first: number | undefined): StreamLimit {
+export function createStreamLimit(first: number | undefined) {
   let max = first;
   let active = 0;
   return {
-    get active() {
+    /** Streams open now. */
+    get active(): number {
       return active;
     },
-    acquire() {
+    /** Claims a place; the returned function gives it back, once. Undefined when all are taken. */
+    acquire(): (() => void) | undefined {
       if (max !== undefined && max > 0 && active >= max) return undefined;
       active += 1;
       let isHeld = true;
@@ -195,7 +180,8 @@ export function createStreamLimit(first: number | undefined): StreamLimit {
         isHeld = false;
       };
     },
-    configure(next) {
+    /** Takes over another number; streams that run go on. */
+    configure(next: number | undefined): void {
       max = next;
     },
   };

@@ -38,13 +38,7 @@ export interface Match {
   readonly params: Readonly<Record<string, string>>;
 }
 
-export interface Router {
-  /** The route of a path as it was spelled; undefined for a path that is not ours. Throws `method_not_allowed`. `HEAD` counts as `GET`. */
-  match(method: string, path: string): Match | undefined;
-  /** What a path of ours answers, `HEAD` and `OPTIONS` with it; undefined for a path that is not ours. */
-  methods(path: string): readonly string[] | undefined;
-  readonly routes: readonly Route[];
-}
+export type Router = ReturnType<typeof createRouter>;
 
 const NO_PARAMS = Object.freeze({});
 
@@ -83,7 +77,7 @@ export function checkAudience(
     throw forbidden('This path is for callers on the same machine only');
 }
 
-export function createRouter(routes: readonly Route[]): Router {
+export function createRouter(routes: readonly Route[]) {
   const exact = new Map<string, Route[]>();
   const patterns: { route: Route; pattern: RegExp; names: string[] }[] = [];
   for (const route of routes) {
@@ -108,11 +102,13 @@ export function createRouter(routes: readonly Route[]): Router {
 
   return {
     routes,
-    methods(path) {
+    /** What a path of ours answers, `HEAD` and `OPTIONS` with it; undefined for a path that is not ours. */
+    methods(path: string): readonly string[] | undefined {
       const found = candidates(path);
       return found.length === 0 ? undefined : methodsOf(found);
     },
-    match(method, path) {
+    /** The route of a path as it was spelled; undefined for a path that is not ours. Throws `method_not_allowed`. `HEAD` counts as `GET`. */
+    match(method: string, path: string): Match | undefined {
       const found = candidates(path);
       if (found.length === 0) return undefined;
       const wanted = method === 'HEAD' ? 'GET' : method;

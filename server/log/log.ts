@@ -43,45 +43,7 @@ export interface LogOptions extends LogSettings {
   readonly secrets?: Iterable<string>;
 }
 
-export interface Log {
-  /** The least level that is written. */
-  readonly level: LogLevel;
-  /** Takes up what a reload has changed, and ends `setDebug`. */
-  configure(settings: LogSettings): void;
-  /** `svc debug on|off`: level debug, or the configured one; info where that is debug itself. */
-  setDebug(isOn: boolean): void;
-  /** True when a line of `level` would be written: ask before building costly fields. */
-  isEnabled(level: LogLevel): boolean;
-  debug(message: string, fields?: LogFields): void;
-  info(message: string, fields?: LogFields): void;
-  warning(message: string, fields?: LogFields): void;
-  error(message: string, fields?: LogFields): void;
-  /** True when the user asked for such lines, which are written at level info. */
-  wants(part: LogPart): boolean;
-  /**
-   * Writes a body if the user asked for bodies of this direction, cut at 16 Ki characters;
-   * `bytes` may be its beginning, of `sizeBytes` in all. What is no text is only named. `secrets`
-   * are the request's own, which its answer may repeat.
-   */
-  body(
-    direction: 'request' | 'response',
-    requestId: string,
-    bytes: Uint8Array,
-    sizeBytes?: number,
-    secrets?: readonly string[],
-  ): void;
-  /** Makes a value unsayable from now on, also in lines that still wait. */
-  addSecret(value: string): void;
-  /**
-   * Calls `listener` with every line from now on, as JSON, cleaned like what is written; the newest
-   * ones before it at once. The returned function ends that.
-   */
-  watch(listener: (line: string) => void): () => void;
-  /** Lines lost because the destination failed or was too slow. */
-  readonly dropped: number;
-  /** Writes what waits and closes the file. Later lines are dropped. */
-  close(): Promise<void>;
-}
+export type Log = ReturnType<typeof createLog>;
 
 const RANKS = Object.freeze({ debug: 20, info: 30, warning: 40, error: 50 });
 const NAMES = Object.freeze({ debug: 'debug', info: 'info', warning: 'warn', error: 'error' });
@@ -110,7 +72,7 @@ interface Writer {
 }
 
 /** Opens the log. Touches neither disk nor logger before the first line. */
-export function createLog(options: LogOptions): Log {
+export function createLog(options: LogOptions) {
   const redactor = createRedactor(options.secrets);
   const kept: string[] = [];
   const listeners = new Set<(line: string) => void>();
@@ -161,38 +123,61 @@ export function createLog(options: LogOptions): Log {
   }
 
   return {
-    get level() {
+    /** The least level that is written. */
+    get level(): LogLevel {
       return level;
     },
-    get dropped() {
+    /** Lines lost because the destination failed or was too slow. */
+    get dropped(): number {
       return dropped + (writer?.sink.dropped ?? 0);
     },
-    configure(next) {
+    /** Takes up what a reload has changed, and ends `setDebug`. */
+    configure(next: LogSettings): void {
       settings = next;
       ({ level } = next);
     },
-    setDebug(isOn) {
+    /** `svc debug on|off`: level debug, or the configured one; info where that is debug itself. */
+    setDebug(isOn: boolean): void {
       if (isOn) level = 'debug';
       else level = settings.level === 'debug' ? 'info' : settings.level;
     },
+    /** True when a line of `level` would be written: ask before building costly fields. */
     isEnabled,
+    /** True when the user asked for such lines, which are written at level info. */
     wants,
-    debug: (message, fields) => writeEntry('debug', message, fields),
-    info: (message, fields) => writeEntry('info', message, fields),
-    warning: (message, fields) => writeEntry('warning', message, fields),
-    error: (message, fields) => writeEntry('error', message, fields),
-    body(direction, requestId, bytes, sizeBytes = bytes.byteLength, secrets = []) {
+    debug: (message: string, fields?: LogFields): void => writeEntry('debug', message, fields),
+    info: (message: string, fields?: LogFields): void => writeEntry('info', message, fields),
+    warning: (message: string, fields?: LogFields): void => writeEntry('warning', message, fields),
+    error: (message: string, fields?: LogFields): void => writeEntry('error', message, fields),
+    /**
+     * Writes a body if the user asked for bodies of this direction, cut at 16 Ki characters;
+     * `bytes` may be its beginning, of `sizeBytes` in all. What is no text is only named. `secrets`
+     * are the request's own, which its answer may repeat.
+     */
+    body(
+      direction: 'request' | 'response',
+      requestId: string,
+      bytes: Uint8Array,
+      sizeBytes: number = bytes.byteLength,
+      secrets: readonly string[] = [],
+    ): void {
       if (!wants(direction)) return;
       const text = redactor.without(textOf(bytes.subarray(0, MOST_BODY_BYTES)), secrets);
       writeEntry('info', `${direction} body`, { requestId, sizeBytes, text });
     },
-    watch(listener) {
+    /**
+     * Calls `listener` with every line from now on, as JSON, cleaned like what is written; the newest
+     * ones before it at once. The returned function ends that.
+     */
+    watch(listener: (line: string) => void): () => void {
       for (const line of kept) listener(line);
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    addSecret: (value) => redactor.addSecret(value),
-    async close() {
+    /** Makes a value unsayable from now on, also in lines that still wait. */
+    addSecret: (value: string): void => redactor.addSecret(value),
+    /** Writes what waits and closes the file. Later lines are dropped. */
+    async close(): Promise<void> {
       await opening;
       isClosed = true;
       await writer?.sink.close();

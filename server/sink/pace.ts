@@ -15,21 +15,12 @@ export interface PaceOptions {
   readonly clock: Clock;
 }
 
-export interface Pacer {
-  /** Gives the place to which bytes go when their time is up. */
-  start(flush: (bytes: Buffer) => void): void;
-  /** A stream of this dialect begins. */
-  begin(dialect: Dialect): void;
-  /** Takes the next bytes; returns what is due now, possibly nothing. */
-  push(bytes: Buffer): Buffer;
-  /** Returns what is still held; nothing is flushed afterwards. */
-  end(): Buffer;
-}
+export type Pacer = ReturnType<typeof createPacer>;
 
 const NOTHING = Buffer.alloc(0);
 
 /** A pacer for one stream. */
-export function createPacer({ bufferTokens, flushIntervalMs, clock }: PaceOptions): Pacer {
+export function createPacer({ bufferTokens, flushIntervalMs, clock }: PaceOptions) {
   const splitter = createSplitter();
   let flush: (bytes: Buffer) => void = () => undefined;
   let dialect: Dialect | undefined;
@@ -47,13 +38,16 @@ export function createPacer({ bufferTokens, flushIntervalMs, clock }: PaceOption
   }
 
   return {
-    start(to) {
+    /** Gives the place to which bytes go when their time is up. */
+    start(to: (bytes: Buffer) => void): void {
       flush = to;
     },
-    begin(of) {
+    /** A stream of this dialect begins. */
+    begin(of: Dialect): void {
       dialect = of;
     },
-    push(bytes) {
+    /** Takes the next bytes; returns what is due now, possibly nothing. */
+    push(bytes: Buffer): Buffer {
       held.push(bytes);
       let isLast = false;
       for (const event of splitter.push(bytes)) {
@@ -65,6 +59,7 @@ export function createPacer({ bufferTokens, flushIntervalMs, clock }: PaceOption
       stopTimer ??= clock.after(flushIntervalMs, () => flush(take()));
       return NOTHING;
     },
+    /** Returns what is still held; nothing is flushed afterwards. */
     end: take,
   };
 }

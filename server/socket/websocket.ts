@@ -13,17 +13,10 @@ import { rateLimitHeaders } from '../http/limit.ts';
 import { serveConnection } from './connection.ts';
 import type { SocketOptions } from './connection.ts';
 
-export interface SocketDoor {
-  /** Answers an upgrade request on either port. */
-  upgrade(request: IncomingMessage, socket: Duplex, firstBytes: Buffer): void;
-  /** Says goodbye on every connection that has no run. */
-  close(): void;
-}
-
 /** RFC 6455 §7.4.1. */
 const GOING_AWAY = 1001;
 
-export function createSocketDoor(options: SocketOptions): SocketDoor {
+export function createSocketDoor(options: SocketOptions) {
   const { generations, services, newId } = options;
   let opening: Promise<WebSocketServer> | undefined;
   let server: WebSocketServer | undefined;
@@ -74,14 +67,16 @@ export function createSocketDoor(options: SocketOptions): SocketDoor {
   }
 
   return {
-    upgrade(request, socket, firstBytes) {
+    /** Answers an upgrade request on either port. */
+    upgrade(request: IncomingMessage, socket: Duplex, firstBytes: Buffer): void {
       try {
         admit(request, socket, firstBytes);
       } catch (thrown) {
         refuse(request, socket, toSvcError(thrown));
       }
     },
-    close() {
+    /** Says goodbye on every connection that has no run. */
+    close(): void {
       for (const client of server?.clients ?? [])
         client.close(GOING_AWAY, 'the proxy is shutting down');
     },

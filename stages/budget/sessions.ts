@@ -6,12 +6,7 @@ export interface Account {
   held: number;
 }
 
-export interface Sessions {
-  /** A session's account, if it is known. */
-  peek(session: string): Account | undefined;
-  /** A session's account, made if need be; it becomes the most recently used. */
-  open(session: string): Account;
-}
+export type Sessions = ReturnType<typeof createSessions>;
 
 /** Sessions remembered: clients can invent ids. */
 export const MAX_SESSIONS = 10_000;
@@ -21,7 +16,7 @@ export const MAX_SESSIONS = 10_000;
  * the older is forgotten but for the sessions that hold something. A forgotten session spends
  * from zero if it comes back.
  */
-export function createSessions(most = MAX_SESSIONS): Sessions {
+export function createSessions(most = MAX_SESSIONS) {
   let young = new Map<string, Account>();
   let old = new Map<string, Account>();
 
@@ -35,8 +30,10 @@ export function createSessions(most = MAX_SESSIONS): Sessions {
   }
 
   return {
-    peek: (session) => young.get(session) ?? old.get(session),
-    open(session) {
+    /** A session's account, if it is known. */
+    peek: (session: string): Account | undefined => young.get(session) ?? old.get(session),
+    /** A session's account, made if need be; it becomes the most recently used. */
+    open(session: string): Account {
       const known = young.get(session);
       if (known !== undefined) return known;
       if (young.size >= most) age();

@@ -26,24 +26,14 @@ export interface CaptureProtocol {
 }
 
 /** Where finished records go. */
-export interface CaptureWriter {
-  /** True while a record of some size would be taken. */
-  readonly hasRoom: boolean;
-  /** Takes a record, whose bytes are best in shared memory. `done` hears what became of it. */
-  write(job: CaptureJob, done: (reason: string | null) => void): void;
-  /** Deletes what the limits do not allow. */
-  prune(limits: CaptureLimits): void;
-  /** Resolves when all that was taken is on the disk or refused. */
-  flush(): Promise<void>;
-  close(): Promise<void>;
-}
+export type CaptureWriter = ReturnType<typeof createCaptureWriter>;
 
 const MOST_WAITING_BYTES = 64 * 1024 * 1024;
 /** Longest that `close` waits for a disk that does not answer. */
 const CLOSE_MS = 2000;
 
 /** A writer into `folder`; its thread starts with the first record. */
-export function createCaptureWriter(folder: string, nowMs: () => number): CaptureWriter {
+export function createCaptureWriter(folder: string, nowMs: () => number) {
   // One job at a time: records stand in their file in the order in which their runs ended.
   const pool = new WorkerPool<CaptureProtocol>({
     entry: new URL('./capture-worker.js', import.meta.url),
@@ -65,10 +55,12 @@ export function createCaptureWriter(folder: string, nowMs: () => number): Captur
   }
 
   return {
-    get hasRoom() {
+    /** True while a record of some size would be taken. */
+    get hasRoom(): boolean {
       return waitingBytes < MOST_WAITING_BYTES;
     },
-    write(job, done) {
+    /** Takes a record, whose bytes are best in shared memory. `done` hears what became of it. */
+    write(job: CaptureJob, done: (reason: string | null) => void): void {
       const sizeBytes = sizeOfRecord(job.record);
       if (waitingBytes > 0 && waitingBytes + sizeBytes > MOST_WAITING_BYTES)
         return done('too many captures wait for the disk');
@@ -77,11 +69,13 @@ export function createCaptureWriter(folder: string, nowMs: () => number): Captur
         .finally(() => waiting.delete(written));
       waiting.add(written);
     },
-    prune(limits) {
+    /** Deletes what the limits do not allow. */
+    prune(limits: CaptureLimits): void {
       pruneCaptures(folder, limits, nowMs());
     },
+    /** Resolves when all that was taken is on the disk or refused. */
     flush,
-    async close() {
+    async close(): Promise<void> {
       const late = new Promise<void>((resolve) => setTimeout(resolve, CLOSE_MS).unref());
       await Promise.race([flush(), late]);
       await pool.close();

@@ -9,27 +9,20 @@ const TAIL_EVENTS = 4;
 /** The beginning of a stream within which the model is looked for, if no line with figures named it. */
 const FIRST_BYTES = 8 * 1024;
 
-/** The beginning of a stream. */
-export interface FirstBytes {
-  push(bytes: Buffer): void;
-  bytes(): Buffer;
-  search(needle: Buffer, onEvent: (event: Buffer) => void): void;
-}
-
 /** Keeps the first few kilobytes of a stream, to be searched if need be. */
-export function createFirstBytes(): FirstBytes {
+export function createFirstBytes() {
   const parts: Buffer[] = [];
   let size = 0;
   return {
-    push(bytes) {
+    push(bytes: Buffer): void {
       if (size >= FIRST_BYTES) return;
       parts.push(unpinned(bytes.subarray(0, FIRST_BYTES - size)));
       size += bytes.length;
     },
-    search(needle, onEvent) {
+    search(needle: Buffer, onEvent: (event: Buffer) => void): void {
       createNeedleScanner([needle]).push(Buffer.concat(parts), onEvent);
     },
-    bytes: () => Buffer.concat(parts, Math.min(size, FIRST_BYTES)),
+    bytes: (): Buffer => Buffer.concat(parts, Math.min(size, FIRST_BYTES)),
   };
 }
 

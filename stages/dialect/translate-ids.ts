@@ -38,16 +38,13 @@ export function answerId(prefix: string, id: string, random: () => string): stri
 }
 
 /** Remembers the marks that a provider wants back with its tool calls, by tool id. */
-export interface SignatureCache {
-  get(toolUseId: string): string | undefined;
-  put(toolUseId: string, signature: string): void;
-}
+export type SignatureCache = ReturnType<typeof createSignatureCache>;
 
 /**
  * A bounded signature cache: at most `maxEntries` marks and `maxChars` characters in
  * all, the least recently used forgotten first. A mark larger than the whole is not kept.
  */
-export function createSignatureCache(maxEntries = 4096, maxChars = 16_000_000): SignatureCache {
+export function createSignatureCache(maxEntries = 4096, maxChars = 16_000_000) {
   const marks = new Map<string, string>();
   let chars = 0;
   const forget = (id: string): void => {
@@ -55,14 +52,14 @@ export function createSignatureCache(maxEntries = 4096, maxChars = 16_000_000): 
     marks.delete(id);
   };
   return {
-    get(id) {
+    get(id: string): string | undefined {
       const mark = marks.get(id);
       if (mark === undefined) return undefined;
       marks.delete(id);
       marks.set(id, mark);
       return mark;
     },
-    put(id, mark) {
+    put(id: string, mark: string): void {
       forget(id);
       if (mark.length > maxChars) return;
       marks.set(id, mark);

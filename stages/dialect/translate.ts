@@ -162,28 +162,10 @@ export interface TranslatorOptions {
 }
 
 /** Translates one answer: either `json`, `whole` or `joined` once, or `push` for every event and then `end` or `fail`. */
-export interface Translator {
-  /** A whole answer as a body for the client. Throws `bad_gateway` if it is none, or cannot be expressed. */
-  json(answer: unknown): Buffer;
-  /** A whole answer as one short stream in the client's framing. Throws as `json` does. */
-  whole(answer: unknown): Buffer[];
-  /** All events of a stream as the whole answer that they make. Throws as `json` does. */
-  joined(events: readonly WireEvent[]): Buffer;
-  /** One event of the provider's stream. Never throws; nothing comes after a failure or the end. */
-  push(event: WireEvent): Buffer[];
-  /** The provider's bytes have ended. A stream that was cut off ends in an error event. */
-  end(): Buffer[];
-  /** Ends the client's stream with an error event, if it has not ended already. */
-  fail(error: SvcError): Buffer[];
-  /**
-   * The usage that the provider reported. What the client reads may hold less: where its
-   * dialect has no word for "not measured", it reads 0.
-   */
-  usage(): Usage;
-}
+export type Translator = ReturnType<typeof createTranslator>;
 
 /** A translator for one answer. */
-export function createTranslator(options: TranslatorOptions): Translator {
+export function createTranslator(options: TranslatorOptions) {
   const from = DIALECTS[options.from];
   const to = DIALECTS[options.to];
   const reader = new from.Reader(options);
@@ -217,15 +199,25 @@ export function createTranslator(options: TranslatorOptions): Translator {
   const toBody = (response: CanonicalResponse): Buffer =>
     Buffer.from(JSON.stringify(to.writeResponse(response, options)));
   return {
-    json: (answer) => toBody(readWhole(answer)),
-    joined(events) {
+    /** A whole answer as a body for the client. Throws `bad_gateway` if it is none, or cannot be expressed. */
+    json: (answer: unknown): Buffer => toBody(readWhole(answer)),
+    /** All events of a stream as the whole answer that they make. Throws as `json` does. */
+    joined(events: readonly WireEvent[]): Buffer {
       return toBody(visible(gatherStream(reader, events)));
     },
-    whole: (answer) => write(responseEvents(readWhole(answer))),
-    push: (event) => guard(() => reader.read(event)),
-    end: () => guard(() => reader.end()),
-    fail: (error) => write([{ type: 'error', error: fromSvcError(error) }]),
-    usage: () => usage,
+    /** A whole answer as one short stream in the client's framing. Throws as `json` does. */
+    whole: (answer: unknown): Buffer[] => write(responseEvents(readWhole(answer))),
+    /** One event of the provider's stream. Never throws; nothing comes after a failure or the end. */
+    push: (event: WireEvent): Buffer[] => guard(() => reader.read(event)),
+    /** The provider's bytes have ended. A stream that was cut off ends in an error event. */
+    end: (): Buffer[] => guard(() => reader.end()),
+    /** Ends the client's stream with an error event, if it has not ended already. */
+    fail: (error: SvcError): Buffer[] => write([{ type: 'error', error: fromSvcError(error) }]),
+    /**
+     * The usage that the provider reported. What the client reads may hold less: where its
+     * dialect has no word for "not measured", it reads 0.
+     */
+    usage: (): Usage => usage,
   };
 }
 

@@ -47,19 +47,12 @@ export interface ListedPrice {
   readonly cacheWriteUsdPer1m: number | null;
 }
 
-export interface PriceList {
-  /** Reads the data, which takes some 100 ms once; otherwise the first question does. */
-  load(): void;
-  /** The price of a model at a moment (ms since the epoch), or `null` if it is not listed. */
-  find(provider: PricedProvider, model: string, atMs: number): RateCard | null;
-  /** All models of a vendor (`anthropic`, `openai`, `google`, …) as priced at that moment; empty for an unknown vendor. */
-  list(vendor: string, atMs: number): ListedPrice[];
-}
+export type PriceList = ReturnType<typeof createPriceList>;
 
 const FREE: Rate = { base: 0, tiers: [] };
 
 /** The list in the installed package; nothing is read before it is needed. */
-export function createPriceList(): PriceList {
+export function createPriceList() {
   let library: PriceLibrary | undefined;
   const loaded = () => {
     // `require`, so that a request that ends before the list is warm still gets its price.
@@ -67,9 +60,13 @@ export function createPriceList(): PriceList {
     return library;
   };
   return {
-    load: () => void loaded(),
-    find: (provider, model, atMs) => findCard(loaded(), provider, model, new Date(atMs)),
-    list(vendor, atMs) {
+    /** Reads the data, which takes some 100 ms once; otherwise the first question does. */
+    load: (): void => void loaded(),
+    /** The price of a model at a moment (ms since the epoch), or `null` if it is not listed. */
+    find: (provider: PricedProvider, model: string, atMs: number): RateCard | null =>
+      findCard(loaded(), provider, model, new Date(atMs)),
+    /** All models of a vendor (`anthropic`, `openai`, `google`, …) as priced at that moment; empty for an unknown vendor. */
+    list(vendor: string, atMs: number): ListedPrice[] {
       const provider = loaded().findProvider({ providerId: vendor });
       if (provider === undefined) return [];
       return provider.models.map((model) => toListed(loaded(), provider, model, new Date(atMs)));

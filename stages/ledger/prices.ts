@@ -22,43 +22,7 @@ export interface PricesOptions {
   readonly list?: PriceList;
 }
 
-export interface Prices {
-  /** Reads the list ahead of the first request; costs some 100 ms of the event loop, once. */
-  warm(): void;
-  /** What the usage cost at that moment, or `null` if the model or its input is unknown. Microseconds after the first call for a model. */
-  costNanoUsd(provider: PricedProvider, model: string, usage: Usage, atMs: number): number | null;
-  /**
-   * What `savedTokens` more of input would have cost, had they been billed like the rest of this
-   * request: in the same proportions plain, cache-read and cache-written.
-   */
-  savedNanoUsd(
-    provider: PricedProvider,
-    model: string,
-    usage: Usage,
-    savedTokens: number,
-    atMs: number,
-  ): number | null;
-  /**
-   * What the provider's prompt cache saved of this request by its own usage: what the input would
-   * have cost as plain input, less what it cost. Negative where more was written than read.
-   */
-  cachingNanoUsd(
-    provider: PricedProvider,
-    model: string,
-    usage: Usage,
-    atMs: number,
-  ): number | null;
-  /** What `addedTokens` of the input cost, had they been billed like the rest, likewise. */
-  addedNanoUsd(
-    provider: PricedProvider,
-    model: string,
-    usage: Usage,
-    addedTokens: number,
-    atMs: number,
-  ): number | null;
-  /** The public list of these vendors, for `list-pricing`. */
-  listPrices(atMs: number, vendors?: readonly string[]): ListedPrice[];
-}
+export type Prices = ReturnType<typeof createPrices>;
 
 /** Prices change at most by the minute; a minute is what a looked-up price is trusted for. */
 const MEMO_MS = 60_000;
@@ -74,7 +38,7 @@ interface Memo {
 }
 
 /** Prices with the user's overrides on top of the public list. */
-export function createPrices(options: PricesOptions = {}): Prices {
+export function createPrices(options: PricesOptions = {}) {
   const list = options.list ?? createPriceList();
   const memo = new LRUCache<string, Memo>({ max: MEMO_SIZE });
 
@@ -91,13 +55,30 @@ export function createPrices(options: PricesOptions = {}): Prices {
   };
 
   return {
-    warm: () => list.load(),
-    costNanoUsd(provider, model, usage, atMs) {
+    /** Reads the list ahead of the first request; costs some 100 ms of the event loop, once. */
+    warm: (): void => list.load(),
+    /** What the usage cost at that moment, or `null` if the model or its input is unknown. Microseconds after the first call for a model. */
+    costNanoUsd(
+      provider: PricedProvider,
+      model: string,
+      usage: Usage,
+      atMs: number,
+    ): number | null {
       if (totalInputTokens(usage) === null) return null;
       const card = cardOf(provider, model, atMs);
       return card === null ? null : Math.round(costOf(card, usage));
     },
-    savedNanoUsd(provider, model, usage, savedTokens, atMs) {
+    /**
+     * What `savedTokens` more of input would have cost, had they been billed like the rest of this
+     * request: in the same proportions plain, cache-read and cache-written.
+     */
+    savedNanoUsd(
+      provider: PricedProvider,
+      model: string,
+      usage: Usage,
+      savedTokens: number,
+      atMs: number,
+    ): number | null {
       const total = totalInputTokens(usage);
       const card = cardOf(provider, model, atMs);
       if (card === null || total === null || total === 0) return null;
@@ -105,7 +86,16 @@ export function createPrices(options: PricesOptions = {}): Prices {
       const larger = scaleInput(usage, (total + savedTokens) / total);
       return Math.round(costOf(card, larger) - costOf(card, usage));
     },
-    cachingNanoUsd(provider, model, usage, atMs) {
+    /**
+     * What the provider's prompt cache saved of this request by its own usage: what the input would
+     * have cost as plain input, less what it cost. Negative where more was written than read.
+     */
+    cachingNanoUsd(
+      provider: PricedProvider,
+      model: string,
+      usage: Usage,
+      atMs: number,
+    ): number | null {
       const card = cardOf(provider, model, atMs);
       if (card === null || (usage.cacheReadTokens === null && usage.cacheWriteTokens === null))
         return null;
@@ -118,14 +108,23 @@ export function createPrices(options: PricesOptions = {}): Prices {
       };
       return Math.round(costOf(card, plain) - costOf(card, usage));
     },
-    addedNanoUsd(provider, model, usage, addedTokens, atMs) {
+    /** What `addedTokens` of the input cost, had they been billed like the rest, likewise. */
+    addedNanoUsd(
+      provider: PricedProvider,
+      model: string,
+      usage: Usage,
+      addedTokens: number,
+      atMs: number,
+    ): number | null {
       const total = totalInputTokens(usage);
       const card = cardOf(provider, model, atMs);
       if (card === null || total === null || total === 0) return null;
       const smaller = scaleInput(usage, Math.max(0, total - addedTokens) / total);
       return Math.round(costOf(card, usage) - costOf(card, smaller));
     },
-    listPrices: (atMs, vendors = VENDORS) => vendors.flatMap((vendor) => list.list(vendor, atMs)),
+    /** The public list of these vendors, for `list-pricing`. */
+    listPrices: (atMs: number, vendors: readonly string[] = VENDORS): ListedPrice[] =>
+      vendors.flatMap((vendor) => list.list(vendor, atMs)),
   };
 }
 

@@ -75,17 +75,7 @@ export interface Trace {
   readonly attempts: readonly TraceAttempt[];
 }
 
-export interface Traces {
-  add(run: FinishedRun): void;
-  /** Sets what was found out of a run that is still kept. */
-  correct(id: string, found: FoundLater): void;
-  /** Sets what became of the recording of a run that is still kept. */
-  captured(id: string, what: string): void;
-  get(id: string): Trace | undefined;
-  last(): Trace | undefined;
-  /** The newest traces, newest first. */
-  list(limit?: number): readonly Trace[];
-}
+export type Traces = ReturnType<typeof createTraces>;
 
 /** What is known of a run only once its answer's figures are. */
 export interface FoundLater {
@@ -95,7 +85,7 @@ export interface FoundLater {
 }
 
 /** Keeps the newest `size` traces (default 200); `onSpans` sees the times of each run that comes. */
-export function createTraces(size = 200, onSpans?: (spans: KeptSpans) => void): Traces {
+export function createTraces(size = 200, onSpans?: (spans: KeptSpans) => void) {
   // A ring. The tables that a `Map` leaves behind as it grows keep each other, and what is in them, alive.
   const ring: KeptRun[] = [];
   let added = 0;
@@ -110,26 +100,29 @@ export function createTraces(size = 200, onSpans?: (spans: KeptSpans) => void): 
   const newestFirst = (): TracedRun[] =>
     Array.from({ length: ring.length }, (_, age) => ring[(added - 1 - age) % size]!);
   return {
-    add(run) {
+    add(run: FinishedRun): void {
       const kept = (ring[added % size] ??= new KeptRun());
       kept.take(run);
       added += 1;
       onSpans?.(kept.spans);
     },
-    correct(id, { outcome, savings, usageCorrected }) {
+    /** Sets what was found out of a run that is still kept. */
+    correct(id: string, { outcome, savings, usageCorrected }: FoundLater): void {
       const run = find(id);
       if (run === undefined) return;
       run.outcome = outcome;
       run.savings = savings ?? null;
       run.usageCorrected = usageCorrected ?? false;
     },
-    captured(id, what) {
+    /** Sets what became of the recording of a run that is still kept. */
+    captured(id: string, what: string): void {
       const run = find(id);
       if (run !== undefined) run.capture = keptText(what);
     },
-    get: (id) => renderIfAny(find(id)),
-    last: () => renderIfAny(ring[(added - 1) % size]),
-    list: (limit = size) => newestFirst().slice(0, limit).map(toTrace),
+    get: (id: string): Trace | undefined => renderIfAny(find(id)),
+    last: (): Trace | undefined => renderIfAny(ring[(added - 1) % size]),
+    /** The newest traces, newest first. */
+    list: (limit: number = size): readonly Trace[] => newestFirst().slice(0, limit).map(toTrace),
   };
 }
 

@@ -17,19 +17,7 @@ export interface LatencyFigures {
 }
 
 /** A live view: every call reads the present state; the maps go on changing. */
-export interface SessionWindow {
-  add(row: LedgerRow): void;
-  totals(): Totals;
-  /** By model; a request without a known model is under `unknown`, those past the bound under `(other)`. */
-  byModel(): ReadonlyMap<string, Totals>;
-  byProvider(): ReadonlyMap<string, Totals>;
-  /** The newest rows, newest first, at most `limit` (and 50). */
-  recent(limit?: number): readonly LedgerRow[];
-  last(): LedgerRow | undefined;
-  latency(): LatencyFigures;
-  /** Wall time at which the session began, in milliseconds since the epoch. */
-  readonly startedMs: number;
-}
+export type SessionWindow = ReturnType<typeof createSessionWindow>;
 
 /** Rows kept for `/recent` (spec §2.6). */
 const RECENT_ROWS = 50;
@@ -41,7 +29,7 @@ const OTHER = '(other)';
 const UNKNOWN = 'unknown';
 
 /** Starts a session at `startedMs` (wall time). */
-export function createSessionWindow(startedMs: number): SessionWindow {
+export function createSessionWindow(startedMs: number) {
   const totals = emptyTotals();
   const models = new Map<string, RunningTotals>();
   const providers = new Map<string, RunningTotals>();
@@ -50,8 +38,9 @@ export function createSessionWindow(startedMs: number): SessionWindow {
   const latenciesMs = new Float64Array(LATENCY_SAMPLES);
   let measured = 0;
   return {
+    /** Wall time at which the session began, in milliseconds since the epoch. */
     startedMs,
-    add(row) {
+    add(row: LedgerRow): void {
       addToTotals(totals, row);
       addToTotals(groupOf(models, row.model), row);
       addToTotals(groupOf(providers, row.provider), row);
@@ -60,12 +49,15 @@ export function createSessionWindow(startedMs: number): SessionWindow {
       latenciesMs[measured % LATENCY_SAMPLES] = row.latencyMs;
       measured += 1;
     },
-    totals: () => ({ ...totals }),
-    byModel: () => models,
-    byProvider: () => providers,
-    recent: (limit = RECENT_ROWS) => recent.newestFirst().slice(0, limit),
-    last: () => recent.newest(),
-    latency: () => latencyFigures(latenciesMs.subarray(0, measured)),
+    totals: (): Totals => ({ ...totals }),
+    /** By model; a request without a known model is under `unknown`, those past the bound under `(other)`. */
+    byModel: (): ReadonlyMap<string, Totals> => models,
+    byProvider: (): ReadonlyMap<string, Totals> => providers,
+    /** The newest rows, newest first, at most `limit` (and 50). */
+    recent: (limit: number = RECENT_ROWS): readonly LedgerRow[] =>
+      recent.newestFirst().slice(0, limit),
+    last: (): LedgerRow | undefined => recent.newest(),
+    latency: (): LatencyFigures => latencyFigures(latenciesMs.subarray(0, measured)),
   };
 }
 

@@ -35,20 +35,7 @@ export interface KindTokens {
   readonly tokensAfter: number;
 }
 
-export interface LostBlocks {
-  /** Counts a block of a request, changed or not, under its class. */
-  count(kind: string, tokensBefore: number, tokensAfter: number): void;
-  /** The sums of each class, largest first. */
-  byKind(): readonly KindTokens[];
-  /** Keeps the changed blocks of a request. */
-  keep(requestId: string, blocks: readonly ChangedBlock[]): void;
-  /** The changed blocks of a request; undefined if nothing of it is kept (any more). */
-  ofRequest(requestId: string): readonly KeptBlock[] | undefined;
-  /** One block by its id; its index is that of the request which brought it first. */
-  get(id: string): KeptBlock | undefined;
-  /** The request that came last and changed something. */
-  readonly lastRequestId: string | undefined;
-}
+export type LostBlocks = ReturnType<typeof createLostBlocks>;
 
 /** Where a kept block stands in a request. */
 interface Position {
@@ -62,7 +49,7 @@ function idOf({ before, after }: ChangedBlock): string {
   return hash.digest('base64url').slice(0, 12);
 }
 
-export function createLostBlocks(): LostBlocks {
+export function createLostBlocks() {
   const blocks = new LRUCache<string, KeptBlock>({
     maxSize: MAX_CHARS,
     sizeCalculation: (block) => block.before.length + block.after.length + 200,
@@ -72,7 +59,8 @@ export function createLostBlocks(): LostBlocks {
   // The compressor's own classes: a handful.
   const kinds = new Map<string, { tokensBefore: number; tokensAfter: number }>();
   return {
-    count(kind, tokensBefore, tokensAfter) {
+    /** Counts a block of a request, changed or not, under its class. */
+    count(kind: string, tokensBefore: number, tokensAfter: number): void {
       let sums = kinds.get(kind);
       if (sums === undefined) {
         sums = { tokensBefore: 0, tokensAfter: 0 };
@@ -81,11 +69,13 @@ export function createLostBlocks(): LostBlocks {
       sums.tokensBefore += tokensBefore;
       sums.tokensAfter += tokensAfter;
     },
-    byKind: () =>
+    /** The sums of each class, largest first. */
+    byKind: (): readonly KindTokens[] =>
       [...kinds]
         .map(([kind, sums]) => ({ kind, ...sums }))
         .toSorted((a, b) => b.tokensBefore - a.tokensBefore),
-    keep(requestId, changed) {
+    /** Keeps the changed blocks of a request. */
+    keep(requestId: string, changed: readonly ChangedBlock[]): void {
       if (changed.length === 0) return;
       const positions = changed.map((block) => {
         const id = idOf(block);
@@ -95,13 +85,16 @@ export function createLostBlocks(): LostBlocks {
       requests.set(requestId, positions);
       lastRequestId = requestId;
     },
-    ofRequest: (requestId) =>
+    /** The changed blocks of a request; undefined if nothing of it is kept (any more). */
+    ofRequest: (requestId: string): readonly KeptBlock[] | undefined =>
       requests.get(requestId)?.flatMap(({ id, index }) => {
         const block = blocks.get(id);
         return block === undefined ? [] : [{ ...block, index }];
       }),
-    get: (id) => blocks.get(id),
-    get lastRequestId() {
+    /** One block by its id; its index is that of the request which brought it first. */
+    get: (id: string): KeptBlock | undefined => blocks.get(id),
+    /** The request that came last and changed something. */
+    get lastRequestId(): string | undefined {
       return lastRequestId;
     },
   };

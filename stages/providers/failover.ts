@@ -5,27 +5,20 @@
  */
 import type { Clock } from '../../engine/index.ts';
 
-export interface Failover {
-  /** Reports that another provider has answered. True where that is to be logged as the beginning. */
-  away(): boolean;
-  /**
-   * Reports that it has answered itself. How many requests others have answered since the last
-   * logged end, where this is to be logged as the next one; undefined where not.
-   */
-  back(): number | undefined;
-}
+export type Failover = ReturnType<typeof createFailover>;
 
 /** Shortest time between two beginnings that are logged. */
 const LOG_EVERY_MS = 10_000;
 
 /** `clock` is only asked for monotonic time. */
-export function createFailover(clock: Clock): Failover {
+export function createFailover(clock: Clock) {
   let isAway = false;
   let isLogged = false;
   let requests = 0;
   let loggedMs = -Infinity;
   return {
-    away() {
+    /** Reports that another provider has answered. True where that is to be logged as the beginning. */
+    away(): boolean {
       isAway = true;
       requests += 1;
       const nowMs = clock.monotonicMs();
@@ -34,7 +27,11 @@ export function createFailover(clock: Clock): Failover {
       loggedMs = nowMs;
       return true;
     },
-    back() {
+    /**
+     * Reports that it has answered itself. How many requests others have answered since the last
+     * logged end, where this is to be logged as the next one; undefined where not.
+     */
+    back(): number | undefined {
       if (!isAway) return undefined;
       isAway = false;
       if (!isLogged) return undefined;

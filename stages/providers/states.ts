@@ -58,50 +58,37 @@ export interface BreakersView {
   >;
 }
 
-export interface ProviderStates {
-  /** The state of a configured provider; undefined for any other name. */
-  get(name: ProviderName): ProviderState | undefined;
-  /** Takes over the settings of all providers. Those that are gone are forgotten; runs that hold their state keep it. */
-  configure(settings: ReadonlyMap<ProviderName, ProviderStateSettings>): void;
-  /**
-   * `names` in the order in which to try them: first those that are healthy with a breaker
-   * that is not open, then the others, each part in the order given. Unknown names are left out.
-   * Where `takesOwnKey` the client's own key goes out: how the configured ones do is left aside.
-   */
-  inOrder(
-    names: readonly ProviderName[],
-    takesOwnKey?: (name: ProviderName) => boolean,
-  ): ProviderName[];
-  /** `provider-force-health`: sets the health and, for `healthy`, closes the breaker and lets every key be tried again. False for an unknown name. */
-  forceHealth(name: ProviderName, state: HealthState): boolean;
-  /**
-   * Stops asking a provider whose own code is broken, until it is configured anew or set to be
-   * healthy. False if it was stopped already, or for an unknown name.
-   */
-  stop(name: ProviderName, why: string): boolean;
-  /** Every provider in order of configuration. */
-  view(): ReadonlyMap<ProviderName, ProviderStateView>;
-  breakers(): BreakersView;
-}
+export type ProviderStates = ReturnType<typeof createProviderStates>;
 
 /** States without a provider; `configure` brings them. */
-export function createProviderStates(clock: Clock): ProviderStates {
+export function createProviderStates(clock: Clock) {
   let states: ReadonlyMap<ProviderName, LiveState> = new Map();
   return {
-    get: (name) => states.get(name),
-    configure(settings) {
+    /** The state of a configured provider; undefined for any other name. */
+    get: (name: ProviderName): ProviderState | undefined => states.get(name),
+    /** Takes over the settings of all providers. Those that are gone are forgotten; runs that hold their state keep it. */
+    configure(settings: ReadonlyMap<ProviderName, ProviderStateSettings>): void {
       states = new Map(
         [...settings].map(([name, each]) => [name, toState(states.get(name), each, clock)]),
       );
     },
-    inOrder(names, takesOwnKey = () => false) {
+    /**
+     * `names` in the order in which to try them: first those that are healthy with a breaker
+     * that is not open, then the others, each part in the order given. Unknown names are left out.
+     * Where `takesOwnKey` the client's own key goes out: how the configured ones do is left aside.
+     */
+    inOrder(
+      names: readonly ProviderName[],
+      takesOwnKey: (name: ProviderName) => boolean = () => false,
+    ): ProviderName[] {
       const known = names.filter((name) => states.has(name));
       const isGood = (name: string): boolean => isFirstChoice(states.get(name)!, takesOwnKey(name));
       if (known.every(isGood)) return known;
       const good = new Set(known.filter(isGood));
       return [...good, ...known.filter((name) => !good.has(name))];
     },
-    forceHealth(name, health) {
+    /** `provider-force-health`: sets the health and, for `healthy`, closes the breaker and lets every key be tried again. False for an unknown name. */
+    forceHealth(name: ProviderName, health: HealthState): boolean {
       const state = states.get(name);
       state?.health.force(health);
       if (health === 'healthy') {
@@ -111,14 +98,20 @@ export function createProviderStates(clock: Clock): ProviderStates {
       }
       return state !== undefined;
     },
-    stop(name, why) {
+    /**
+     * Stops asking a provider whose own code is broken, until it is configured anew or set to be
+     * healthy. False if it was stopped already, or for an unknown name.
+     */
+    stop(name: ProviderName, why: string): boolean {
       const state = states.get(name);
       if (state === undefined || state.stopped !== undefined) return false;
       state.stopped = why;
       return true;
     },
-    view: () => new Map([...states].map(([name, state]) => [name, toView(state)])),
-    breakers: () => toBreakersView(states),
+    /** Every provider in order of configuration. */
+    view: (): ReadonlyMap<ProviderName, ProviderStateView> =>
+      new Map([...states].map(([name, state]) => [name, toView(state)])),
+    breakers: (): BreakersView => toBreakersView(states),
   };
 }
 

@@ -13,15 +13,7 @@ export interface RouteQuestion {
   readonly conversation: () => string | undefined;
 }
 
-export interface LiveRouter {
-  /** The decision for one request; undefined where it stays with what it names. */
-  decide(question: RouteQuestion): RuleDecision | undefined;
-  /** Takes over rules; those of unknown providers wait until their provider is there. */
-  configure(settings: LiveRouterSettings): void;
-  /** Exchanges the rules alone. */
-  use(rules: readonly RouteRule[]): void;
-  view(): RouterView;
-}
+export type LiveRouter = ReturnType<typeof createLiveRouter>;
 
 export interface LiveRouterSettings {
   /** `SVC_ROUTER_ENABLED`: off, no rule decides anything. */
@@ -41,7 +33,7 @@ export interface RouterView extends RouterStats {
 const NOTHING: LiveRouterSettings = { enabled: false, providers: new Set(), rules: [] };
 
 /** A router without rules. */
-export function createLiveRouter(): LiveRouter {
+export function createLiveRouter() {
   const memory = createRouterMemory();
   let settings = NOTHING;
   let router: RuleRouter = createRuleRouter(toRuleSet([]), memory);
@@ -53,14 +45,17 @@ export function createLiveRouter(): LiveRouter {
   }
 
   return {
-    decide({ facts, conversation }) {
+    /** The decision for one request; undefined where it stays with what it names. */
+    decide({ facts, conversation }: RouteQuestion): RuleDecision | undefined {
       if (router.stats().rules > 0) return router.decide(facts(), conversation());
       memory.count(false);
       return undefined;
     },
+    /** Takes over rules; those of unknown providers wait until their provider is there. */
     configure,
-    use: (rules) => configure({ ...settings, rules }),
-    view: () => ({
+    /** Exchanges the rules alone. */
+    use: (rules: readonly RouteRule[]): void => configure({ ...settings, rules }),
+    view: (): RouterView => ({
       ...router.stats(),
       enabled: settings.enabled,
       loaded: settings.rules.length,

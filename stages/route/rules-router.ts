@@ -37,12 +37,7 @@ function decideByRules(
   return { target, ruleId: rule.id, isKept: matched === undefined };
 }
 
-export interface RuleRouter {
-  /** Decides and remembers; undefined where the request stays with what it names. */
-  decide(facts: RouteFacts, conversation: string | undefined): RuleDecision | undefined;
-  /** How often it was asked and how often a rule decided, since the start. */
-  stats(): RouterStats;
-}
+export type RuleRouter = ReturnType<typeof createRuleRouter>;
 
 export interface RouterStats {
   readonly rules: number;
@@ -53,50 +48,46 @@ export interface RouterStats {
 }
 
 /** Conversations and counts. They outlive the rules, which a reload exchanges. */
-export interface RouterMemory {
-  /** The rule that last placed a conversation. */
-  recall(conversation: string): string | undefined;
-  remember(conversation: string, ruleId: string): void;
-  count(isRouted: boolean): void;
-  readonly requests: number;
-  readonly routed: number;
-}
+export type RouterMemory = ReturnType<typeof createRouterMemory>;
 
 /** Conversations remembered at least; at most twice as many are held. */
 const MOST_CONVERSATIONS = 5_000;
 
 /** A memory of no conversation. The least recently used half is forgotten when it is full. */
-export function createRouterMemory(most = MOST_CONVERSATIONS): RouterMemory {
+export function createRouterMemory(most = MOST_CONVERSATIONS) {
   let young = new Map<string, string>();
   let old = new Map<string, string>();
   let requests = 0;
   let routed = 0;
   return {
-    recall: (conversation) => young.get(conversation) ?? old.get(conversation),
-    remember(conversation, ruleId) {
+    /** The rule that last placed a conversation. */
+    recall: (conversation: string): string | undefined =>
+      young.get(conversation) ?? old.get(conversation),
+    remember(conversation: string, ruleId: string): void {
       if (young.size >= most && !young.has(conversation)) {
         old = young;
         young = new Map();
       }
       young.set(conversation, ruleId);
     },
-    count(isRouted) {
+    count(isRouted: boolean): void {
       requests += 1;
       if (isRouted) routed += 1;
     },
-    get requests() {
+    get requests(): number {
       return requests;
     },
-    get routed() {
+    get routed(): number {
       return routed;
     },
   };
 }
 
 /** A router over `rules` (see `usableRules`), with a memory that may have served other rules before. */
-export function createRuleRouter(rules: RuleSet, memory: RouterMemory): RuleRouter {
+export function createRuleRouter(rules: RuleSet, memory: RouterMemory) {
   return {
-    decide(facts, conversation) {
+    /** Decides and remembers; undefined where the request stays with what it names. */
+    decide(facts: RouteFacts, conversation: string | undefined): RuleDecision | undefined {
       if (rules.rules.length === 0) {
         memory.count(false);
         return undefined;
@@ -110,7 +101,8 @@ export function createRuleRouter(rules: RuleSet, memory: RouterMemory): RuleRout
       memory.count(decision !== undefined);
       return decision;
     },
-    stats: () => ({
+    /** How often it was asked and how often a rule decided, since the start. */
+    stats: (): RouterStats => ({
       rules: rules.rules.length,
       requests: memory.requests,
       routed: memory.routed,

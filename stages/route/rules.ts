@@ -44,21 +44,18 @@ export interface RouteFacts {
 }
 
 /** Rules in the order in which they are tried, ready to be asked. */
-export interface RuleSet {
-  /** The first rule that matches. A few tens of nanoseconds a rule. */
-  match(facts: RouteFacts): RouteRule | undefined;
-  /** The rule with this id, if it is in the set. */
-  get(id: string): RouteRule | undefined;
-  readonly rules: readonly RouteRule[];
-}
+export type RuleSet = ReturnType<typeof toRuleSet>;
 
 /** The rules sorted by priority, older ones first among equals. */
-export function toRuleSet(rules: readonly RouteRule[]): RuleSet {
+export function toRuleSet(rules: readonly RouteRule[]) {
   const sorted = Object.freeze(rules.toSorted((a, b) => b.priority - a.priority));
   const byId = new Map(sorted.map((rule) => [rule.id, rule]));
   return {
-    match: (facts) => sorted.find((rule) => isMatch(rule, facts)),
-    get: (id) => byId.get(id),
+    /** The first rule that matches. A few tens of nanoseconds a rule. */
+    match: (facts: RouteFacts): RouteRule | undefined =>
+      sorted.find((rule) => isMatch(rule, facts)),
+    /** The rule with this id, if it is in the set. */
+    get: (id: string): RouteRule | undefined => byId.get(id),
     rules: sorted,
   };
 }

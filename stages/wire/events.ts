@@ -179,27 +179,21 @@ function firstHit(bytes: Buffer, needles: readonly Buffer[], from: number): numb
   return first;
 }
 
-/** Finds the few events of a stream that say something of interest, without reading the others. */
-export interface NeedleScanner {
-  /** Takes the next bytes, in any split, and hands over every completed event that holds a needle, all its lines together. */
-  push(bytes: Buffer, onEvent: (event: Buffer) => void): void;
-  /** The unfinished last event, if it holds a needle. */
-  rest(): Buffer | undefined;
-}
-
 /** A scanner for events that hold one of `needles`. An event of more than `maxEventBytes` is passed over. */
 export function createNeedleScanner(
   needles: readonly Buffer[],
   { maxEventBytes }: { readonly maxEventBytes?: number } = {},
-): NeedleScanner {
+) {
   const cursor = new EventCursor(maxEventBytes);
   return {
-    push(bytes, onEvent) {
+    /** Takes the next bytes, in any split, and hands over every completed event that holds a needle, all its lines together. */
+    push(bytes: Buffer, onEvent: (event: Buffer) => void): void {
       for (const run of cursor.push(bytes)) {
         if (!run.isPart) eventsHolding(run, needles, onEvent);
       }
     },
-    rest() {
+    /** The unfinished last event, if it holds a needle. */
+    rest(): Buffer | undefined {
       const event = cursor.held();
       if (event === undefined || event.isPart) return undefined;
       return firstHit(event.bytes, needles, 0) < 0 ? undefined : event.bytes;

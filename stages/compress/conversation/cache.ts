@@ -7,22 +7,13 @@ import { LRUCache } from 'lru-cache';
 import type { Applied, ApplyContext } from '../rewrite.ts';
 
 /** Results by content. */
-export interface BlockCache {
-  /** `rulesId` is that of the `Rewriter`. */
-  keyOf(text: string, context: ApplyContext, rulesId: string): string;
-  get(key: string): Applied | undefined;
-  set(key: string, value: Applied): void;
-  readonly entries: number;
-  readonly sizeBytes: number;
-  readonly hits: number;
-  readonly misses: number;
-}
+export type BlockCache = ReturnType<typeof createBlockCache>;
 
 /** Room for results, in characters of output, whatever the number of entries. */
 const MAX_CHARS = 32_000_000;
 
 /** A cache of at most `maxEntries` results; 0 gives one that never holds anything. */
-export function createBlockCache(maxEntries: number): BlockCache {
+export function createBlockCache(maxEntries: number) {
   const store =
     maxEntries > 0
       ? new LRUCache<string, Applied>({
@@ -34,24 +25,25 @@ export function createBlockCache(maxEntries: number): BlockCache {
   let hits = 0;
   let misses = 0;
   return {
+    /** `rulesId` is that of the `Rewriter`. */
     keyOf,
-    get(key) {
+    get(key: string): Applied | undefined {
       const found = store?.get(key);
       if (found === undefined) misses++;
       else hits++;
       return found;
     },
-    set: (key, value) => void store?.set(key, value),
-    get entries() {
+    set: (key: string, value: Applied): void => void store?.set(key, value),
+    get entries(): number {
       return store?.size ?? 0;
     },
-    get sizeBytes() {
+    get sizeBytes(): number {
       return (store?.calculatedSize ?? 0) * 2;
     },
-    get hits() {
+    get hits(): number {
       return hits;
     },
-    get misses() {
+    get misses(): number {
       return misses;
     },
   };

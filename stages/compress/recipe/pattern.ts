@@ -11,11 +11,7 @@ const MOST_STEPS = 5_000_000;
 const MAX_SOURCE_CHARS = 1000;
 
 /** A pattern that was found safe. `(?i)` in front ignores case. */
-export interface Pattern {
-  /** True if it is found in the line, colours aside. */
-  test(line: string): boolean;
-  exec(line: string): RegExpExecArray | null;
-}
+export type Pattern = ReturnType<typeof toPattern>;
 
 /** Why `source` cannot be used, as the end of a sentence; undefined where it can. */
 export function patternFault(source: string): string | undefined {
@@ -40,13 +36,14 @@ function check(source: string): { readonly fault: string } | { readonly isAnchor
 }
 
 /** Compiles a pattern. Throws a RangeError for one that `patternFault` refuses. */
-export function toPattern(source: string): Pattern {
+export function toPattern(source: string) {
   const fault = patternFault(source);
   if (fault !== undefined) throw new RangeError(`${source} ${fault}`);
   const expression = new RegExp(bodyOf(source), flagsOf(source));
   return {
-    test: (line) => expression.test(seen(line)),
-    exec: (line) => expression.exec(seen(line)),
+    /** True if it is found in the line, colours aside. */
+    test: (line: string): boolean => expression.test(seen(line)),
+    exec: (line: string): RegExpExecArray | null => expression.exec(seen(line)),
   };
 }
 

@@ -3,22 +3,18 @@ import type { JsonObject } from '../canonical.ts';
 import { numberOf, stringOf } from '../translate-json.ts';
 
 /** Arguments as they grow. Objects have no prototype, so no key of the wire is special. */
-export interface GrowingArguments {
-  /** Adds one piece (`{jsonPath, stringValue | numberValue | boolValue | nullValue}`); strings at one path are joined. */
-  add(piece: JsonObject): void;
-  /** What has arrived, as JSON text. */
-  json(): string;
-}
+export type GrowingArguments = ReturnType<typeof createArguments>;
 
 type Container = { [key: string]: unknown } | unknown[];
 
 /** An index further than this beyond the end of its list is nonsense, and would cost memory. */
 const LONGEST_GAP = 1000;
 
-export function createArguments(): GrowingArguments {
+export function createArguments() {
   const root: Container = bare();
   return {
-    add(piece) {
+    /** Adds one piece (`{jsonPath, stringValue | numberValue | boolValue | nullValue}`); strings at one path are joined. */
+    add(piece: JsonObject): void {
       const path = parsePath(stringOf(piece.jsonPath) ?? '');
       const last = path.pop();
       if (last === undefined) return;
@@ -28,7 +24,8 @@ export function createArguments(): GrowingArguments {
       }
       if (at !== undefined) put(at, last, piece);
     },
-    json: () => JSON.stringify(root),
+    /** What has arrived, as JSON text. */
+    json: (): string => JSON.stringify(root),
   };
 }
 

@@ -48,11 +48,7 @@ const CONTAINER =
   /(class|interface|namespace|module|impl|trait|struct|enum|object|record|extension|mod|internal_module|declaration_list|body|block|decorated|export|declaration|template|program|compound)/;
 
 /** Gives the marks of a file, or nothing where it cannot: unknown language, too long, broken grammar. */
-export interface Grammars {
-  marks(extension: string, text: string): Promise<Mark[] | undefined>;
-  /** Lets grammars that did not load be tried again. */
-  forgetFailures(): void;
-}
+export type Grammars = ReturnType<typeof createGrammars>;
 
 /** Every grammar that may be loaded. */
 export const GRAMMAR_NAMES: ReadonlySet<string> = new Set(Object.values(GRAMMAR_OF));
@@ -63,7 +59,7 @@ export function hasGrammar(extension: string): boolean {
 }
 
 /** Makes a set of grammars that loads nothing yet. */
-export function createGrammars(): Grammars {
+export function createGrammars() {
   const loader = createGrammarLoader();
   /** A grammar that does not load is done without: the layout of the code still shows a lot. */
   const parserFor = (name: string): Promise<Parser | undefined> =>
@@ -72,8 +68,9 @@ export function createGrammars(): Grammars {
       () => undefined,
     );
   return {
-    forgetFailures: () => loader.forgetFailures(),
-    async marks(extension, text) {
+    /** Lets grammars that did not load be tried again. */
+    forgetFailures: (): void => loader.forgetFailures(),
+    async marks(extension: string, text: string): Promise<Mark[] | undefined> {
       const name = GRAMMAR_OF[extension];
       if (name === undefined || text.length > MAX_PARSED_CHARS) return undefined;
       const parser = await parserFor(name);

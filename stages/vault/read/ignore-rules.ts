@@ -22,14 +22,7 @@ const NEVER = new Set(
 export type Excluded = 'ignored' | 'secret' | undefined;
 
 /** The rules of one root. Rule files are read once and kept until `forget`. */
-export interface IgnoreRules {
-  /** Judges the file or folder at `path`, relative to the root, with `/`. Its parents are taken to be fine. */
-  judge(path: string, isDir: boolean): Excluded;
-  /** The same, its parents included. */
-  judgeDeep(path: string, isDir: boolean): Excluded;
-  /** Reads all rule files anew from now on. */
-  forget(): void;
-}
+export type IgnoreRules = ReturnType<typeof createIgnoreRules>;
 
 interface Level {
   readonly rules: Ignore;
@@ -38,7 +31,7 @@ interface Level {
 }
 
 /** Rules for the folder `root`; `skip` are absolute paths that are left out besides, such as the index itself. */
-export function createIgnoreRules(root: string, skip: readonly string[] = []): IgnoreRules {
+export function createIgnoreRules(root: string, skip: readonly string[] = []) {
   const left = new Set(skip.map((path) => relative(root, path).split(sep).join('/')));
   let levels = new Map<string, Level | undefined>();
   let above: Level[] | undefined;
@@ -69,8 +62,10 @@ export function createIgnoreRules(root: string, skip: readonly string[] = []): I
     return undefined;
   };
   return {
+    /** Judges the file or folder at `path`, relative to the root, with `/`. Its parents are taken to be fine. */
     judge,
-    judgeDeep(path, isDir) {
+    /** The same, its parents included. */
+    judgeDeep(path: string, isDir: boolean): Excluded {
       const parts = path.split('/');
       for (let depth = 1; depth < parts.length; depth++) {
         const excluded = judge(parts.slice(0, depth).join('/'), true);
@@ -78,7 +73,8 @@ export function createIgnoreRules(root: string, skip: readonly string[] = []): I
       }
       return judge(path, isDir);
     },
-    forget() {
+    /** Reads all rule files anew from now on. */
+    forget(): void {
       levels = new Map();
       above = undefined;
     },
