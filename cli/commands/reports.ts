@@ -53,7 +53,7 @@ class Compare extends LedgerCommand {
     const wanted = id === undefined ? measured?.id : pickId(ids, id);
     const row = rows.find((one) => one.id === wanted);
     if (row === undefined) throw noRequest(id);
-    const { rowCostWithout } = await import('../../stages/ledger/report.ts');
+    const { rowCostWithout } = await import('../../stages/ledger/request-json.ts');
     const before = rowCostWithout(row);
     const json = {
       request_id: row.id,

@@ -65,7 +65,7 @@ class Requests extends SpanCommand {
   }
 
   async #printAll(rows: readonly LedgerRow[], none: string): Promise<void> {
-    const { recentJson } = await import('../../stages/ledger/report.ts');
+    const { recentJson } = await import('../../stages/ledger/request-json.ts');
     if (this.json) printJson(this.context, { requests: rows.toReversed().map(recentJson) });
     else if (rows.length === 0) print(this.context, none);
     else await this.#print(rows, true);
@@ -73,7 +73,7 @@ class Requests extends SpanCommand {
 
   /** Prints rows as they are, oldest first; `withHead` once. */
   async #print(rows: readonly LedgerRow[], withHeader: boolean): Promise<void> {
-    const { recentJson } = await import('../../stages/ledger/report.ts');
+    const { recentJson } = await import('../../stages/ledger/request-json.ts');
     if (this.json) {
       for (const row of rows) this.context.stdout.write(`${JSON.stringify(recentJson(row))}\n`);
       return;

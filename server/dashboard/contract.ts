@@ -1,5 +1,5 @@
 /** What the page is sent, as types alone: the page runs elsewhere and takes no code from here. */
-export type { RequestJson } from '../../stages/ledger/report.ts';
+export type { RequestJson } from '../../stages/ledger/request-json.ts';
 export type { LiveLog, LiveRows } from './feed.ts';
 export type { LiveState } from './state.ts';
 export type {

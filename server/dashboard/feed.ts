@@ -4,7 +4,7 @@
  */
 import type { Clock } from '../../engine/index.ts';
 import { SvcError } from '../../engine/index.ts';
-import { requestJson } from '../../stages/ledger/report.ts';
+import { requestJson } from '../../stages/ledger/request-json.ts';
 import type { LedgerRow } from '../../stages/ledger/row.ts';
 import type { Log } from '../log/log.ts';
 import type { LiveRequests } from './live-rows.ts';

@@ -5,7 +5,8 @@ import { withProxy } from '../../fixtures/proxy.ts';
 import type { TestProxy } from '../../fixtures/proxy.ts';
 import { addToTotals, emptyTotals, roundedMs } from '../../stages/ledger/figures.ts';
 import type { RunningTotals } from '../../stages/ledger/figures.ts';
-import { requestJson, totalsJson } from '../../stages/ledger/report.ts';
+import { totalsJson } from '../../stages/ledger/report.ts';
+import { requestJson } from '../../stages/ledger/request-json.ts';
 import { isFailure } from '../../stages/ledger/row.ts';
 import type {
   ConversationsJson,

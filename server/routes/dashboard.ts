@@ -10,7 +10,7 @@ import type { RangeReport } from '../../stages/ledger/range-report.ts';
 import type { Trace } from '../../stages/ledger/traces.ts';
 import type { RowFilter } from '../../stages/ledger/queries.ts';
 import { notFound } from '../../stages/model/errors.ts';
-import { requestJson } from '../../stages/ledger/report.ts';
+import { requestJson } from '../../stages/ledger/request-json.ts';
 import type { Feed } from '../dashboard/feed.ts';
 import { toRowFilter } from '../dashboard/filter.ts';
 import { wholeOf } from '../http/query.ts';

@@ -4,11 +4,11 @@ import type { Totals } from '../../stages/ledger/figures.ts';
 import {
   byModelJson,
   lastJson,
-  recentJson,
   sessionJson,
   sessionSummaryJson,
   todayJson,
 } from '../../stages/ledger/report.ts';
+import { recentJson } from '../../stages/ledger/request-json.ts';
 import type { SessionWindow } from '../../stages/ledger/window.ts';
 import type { Config } from '../config/config.ts';
 import type { Route } from '../http/router.ts';

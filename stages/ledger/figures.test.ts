@@ -14,12 +14,12 @@ import * as queries from './queries.ts';
 import {
   byModelJson,
   lastJson,
-  recentJson,
   savingsJson,
   sessionJson,
   sessionSummaryJson,
   todayJson,
 } from './report.ts';
+import { recentJson } from './request-json.ts';
 import type { LedgerRow } from './row.ts';
 import { ledgerRow, MAX_TEXT_CHARS } from './row.ts';
 import { createSessionWindow } from './window.ts';

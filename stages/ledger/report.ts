@@ -11,17 +11,15 @@ import {
   knownCostAdded,
   knownCostSaved,
   knownNetSaving,
-  netSaving,
   promptCacheRatio,
   roundedMs,
   savedPercent,
   toUsd,
 } from './figures.ts';
-import { breakpointsJson, lanesJson, rowBreakpointsJson } from './lanes.ts';
+import { breakpointsJson, lanesJson } from './lanes.ts';
 import type { WindowFigures } from './metrics.ts';
 import type { DayReport, SavingsReport } from './queries.ts';
-import { isFailure } from './row.ts';
-import type { LedgerRow } from './row.ts';
+import { rowSavingsJson } from './request-json.ts';
 import type { SessionWindow } from './window.ts';
 
 /** What was added, with its price, and what is left of the saving after it; dollars. */
@@ -73,13 +71,12 @@ export function todayJson(totals: Totals) {
 
 /** The sums of any group of requests, with the figures that follow from them. */
 export function totalsJson(totals: Totals) {
-  return {
-    ...todayJson(totals),
+  return Object.assign(todayJson(totals), {
     saved_percent: savedPercent(totals),
     cost_without: toUsd(costWithout(knownCost(totals), knownNetSaving(totals))),
     provider_cache_read_tokens: totals.cacheReadTokens,
     provider_cache_creation_tokens: totals.cacheWriteTokens,
-  };
+  });
 }
 
 /** `/stats` `by_model`. The object has no prototype: a model may be called `__proto__`. */
@@ -93,88 +90,6 @@ export function byModelJson(groups: ReadonlyMap<string, Totals>) {
     unpriced: totals.unpriced,
     ...netJson(totals),
   }));
-}
-
-/** One element of `/recent` (spec §2.6). `input_tokens` are the client's, before compression and injection. */
-export function recentJson(row: LedgerRow) {
-  const net = rowSavingsJson(row);
-  return {
-    request_id: row.id,
-    timestamp: new Date(row.startedMs).toISOString(),
-    model: row.model ?? row.modelRequested,
-    provider: row.provider,
-    input_tokens: row.inputTokensRaw,
-    sent_input_tokens: row.inputTokensSent,
-    output_tokens: row.outputTokens,
-    latency_ms: roundedMs(row.latencyMs),
-    status_code: row.status,
-    outcome: row.outcome,
-    tokens_saved: row.savedTokens,
-    cost: toUsd(row.costNanoUsd),
-    cost_without: toUsd(rowCostWithout(row)),
-    cost_saved: net.cost_saved,
-    net_tokens_saved: net.net_tokens_saved,
-    net_cost_saved: net.net_cost_saved,
-    ...(row.breakpoints !== null && { cache_breakpoints: rowBreakpointsJson(row) }),
-    ...(row.chunksInjected !== null && {
-      vault_injection: {
-        chunks_injected: row.chunksInjected,
-        tokens_injected: row.tokensInjected,
-        tokens_added: net.tokens_added,
-        cost_added: net.cost_added,
-        top_chunks: row.topChunks ?? [],
-      },
-    }),
-  };
-}
-
-/** One request with all that its row has, for lists that can be filtered and the request's own page. */
-export function requestJson(row: LedgerRow) {
-  return {
-    ...recentJson(row),
-    endpoint: row.endpoint,
-    model_requested: row.modelRequested,
-    /** The model that answered; null where none did. */
-    model_resolved: row.model,
-    stream: row.stream,
-    mode: row.mode,
-    client: row.client,
-    session_id: row.sessionId,
-    failed: isFailure(row),
-    error_kind: row.errorKind,
-    error_code: row.errorCode,
-    attempts: row.attempts,
-    ttfb_ms: roundedMs(row.ttfbMs),
-    response_cache_hit: row.cacheHit,
-    usage_estimated: row.usageEstimated,
-    provider_cache_read_tokens: row.cacheReadTokens,
-    provider_cache_creation_tokens: row.cacheWriteTokens,
-  };
-}
-
-export type RequestJson = ReturnType<typeof requestJson>;
-
-type SavingsFigures = Pick<
-  LedgerRow,
-  'savedTokens' | 'costSavedNanoUsd' | 'addedTokens' | 'costAddedNanoUsd'
->;
-
-/** What one request saved and what was injected into it, tokens and dollars. */
-export function rowSavingsJson(row: SavingsFigures) {
-  const { addedTokens, costAddedNanoUsd } = row;
-  return {
-    tokens_saved: row.savedTokens,
-    cost_saved: toUsd(row.costSavedNanoUsd),
-    tokens_added: addedTokens,
-    cost_added: toUsd(costAddedNanoUsd),
-    net_tokens_saved: netSaving(row.savedTokens, addedTokens),
-    net_cost_saved: toUsd(netSaving(row.costSavedNanoUsd, costAddedNanoUsd)),
-  };
-}
-
-/** What one request would have cost as the client sent it, in nano-dollars. */
-export function rowCostWithout(row: SavingsFigures & Pick<LedgerRow, 'costNanoUsd'>) {
-  return costWithout(row.costNanoUsd, netSaving(row.costSavedNanoUsd, row.costAddedNanoUsd));
 }
 
 /** `/stats/last` (spec §2.4) of a session with at least one request, or its answer for none. */

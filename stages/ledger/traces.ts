@@ -8,7 +8,7 @@ import type { Attempt } from '../model/attempt.ts';
 import { roundedMs } from './figures.ts';
 import { KeptRun } from './kept-run.ts';
 import { rowBreakpointsJson } from './lanes.ts';
-import { rowSavingsJson } from './report.ts';
+import { rowSavingsJson } from './request-json.ts';
 import type { LedgerRow } from './row.ts';
 import type { FinishedRun, TraceSavings } from './kept-run.ts';
 
