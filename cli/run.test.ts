@@ -7,7 +7,7 @@ import type { CliContext } from './context.ts';
 import { DEFINITIONS_FILE, loadDefinitions } from './parse/definitions.ts';
 import { exitCodes, exitMeanings } from './exit.ts';
 import { commandGroups, loadCommands } from './parse/registry.ts';
-import { pathOf } from './parse/syntax.ts';
+import { optionNames, pathOf } from './parse/syntax.ts';
 import { makePlace, run } from '../fixtures/cli/run.ts';
 
 const place = makePlace();
@@ -27,6 +27,56 @@ test('every command has a category, a description and an example that starts wit
     }
     for (const option of one.options)
       assert.ok(option.description, `${one.path} ${option.definition}`);
+  }
+});
+
+/** Commands whose output is a text of its own, as a file or a client wants it, and those that only do something. */
+const WITHOUT_JSON = [
+  'audit export',
+  'completion',
+  'config schema',
+  'macro create',
+  'macro delete',
+  'plugin new',
+  'plugin test',
+  'recipe create',
+  'recipe schema',
+  'recipe show',
+  'replay clear',
+  'replay import',
+  'serve',
+  'service print',
+  'template add',
+  'template remove',
+  'template show',
+  'template use',
+];
+
+test('every command that reports something does so as JSON too, with --json and --raw alike', async () => {
+  const without: string[] = [];
+  for (const one of await loadDefinitions()) {
+    const names = optionNames(one).filter((name) => ['--json', '--raw'].includes(name));
+    if (names.length === 0) without.push(pathOf(one).join(' '));
+    else assert.equal(names, ['--json', '--raw'], one.path);
+  }
+  assert.equal(without.toSorted(), WITHOUT_JSON);
+  const [json, raw] = [
+    await run(place, ['version', '--json']),
+    await run(place, ['version', '--raw']),
+  ];
+  assert.is(raw.stdout, json.stdout);
+  assert.is(typeof JSON.parse(raw.stdout), 'object');
+});
+
+test('a --since that is no date is refused by every command that has one', async () => {
+  const withSince = (await loadDefinitions()).filter((one) => optionNames(one).includes('--since'));
+  assert.ok(withSince.length >= 8, String(withSince.length));
+  for (const one of withSince) {
+    for (const since of ['yesterday', '2026-02-31', '2026-01-31T12:00']) {
+      const { code, stderr } = await run(place, [...pathOf(one), '--since', since]);
+      assert.is(code, exitCodes.usage, one.path);
+      assert.match(stderr, /ISO 8601/, one.path);
+    }
   }
 });
 

@@ -64,7 +64,7 @@ class List extends AuditCommand {
   since = Option.String('--since', { description: 'From this ISO 8601 date or time on (UTC)' });
   kind = Option.String('--kind', { description: `One of ${AUDIT_KINDS.join(', ')}` });
   limit = Option.String('--limit', '50', { description: 'How many at most; 50' });
-  json = Option.Boolean('--json', false, { description: 'As JSON' });
+  json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
 
   async execute() {
     const { context } = this;
@@ -183,7 +183,7 @@ class Verify extends AuditCommand {
     examples: [['Check it', '$0 audit verify']],
   });
 
-  json = Option.Boolean('--json', false, { description: 'As JSON' });
+  json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
 
   async execute() {
     const { context } = this;
@@ -237,7 +237,7 @@ class Prune extends AuditCommand {
     description: 'This ISO 8601 date or time (UTC)',
     required: true,
   });
-  json = Option.Boolean('--json', false, { description: 'As JSON' });
+  json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
 
   async execute() {
     const { context } = this;
@@ -270,7 +270,7 @@ class Summary extends AuditCommand {
     examples: [['Look', '$0 audit summary']],
   });
 
-  json = Option.Boolean('--json', false, { description: 'As JSON' });
+  json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
 
   async execute() {
     const { context } = this;

@@ -38,7 +38,7 @@ class Auth extends Command<CliContext> {
   expires = Option.String('--expires', {
     description: 'When it expires: 12h, 30d; never by default',
   });
-  json = Option.Boolean('--json', false, { description: 'As JSON' });
+  json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
 
   async execute() {
     const { context, label, expires } = this;
@@ -65,7 +65,7 @@ class List extends Command<CliContext> {
     examples: [['All keys', '$0 auth list']],
   });
 
-  json = Option.Boolean('--json', false, { description: 'As JSON' });
+  json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
 
   async execute() {
     const { context } = this;
@@ -106,7 +106,7 @@ class Revoke extends Command<CliContext> {
   });
 
   key = Option.String({ name: 'id|label' });
-  json = Option.Boolean('--json', false, { description: 'As JSON' });
+  json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
 
   async execute() {
     const { context } = this;
@@ -137,7 +137,7 @@ class Rotate extends Command<CliContext> {
   expires = Option.String('--expires', {
     description: 'When the new key expires: 12h, 30d; after as long as the old one by default',
   });
-  json = Option.Boolean('--json', false, { description: 'As JSON' });
+  json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
 
   async execute() {
     const { context, expires } = this;

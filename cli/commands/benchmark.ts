@@ -39,7 +39,7 @@ class Benchmark extends Command<CliContext> {
   requests = Option.String('--requests', '200', {
     description: `Requests each way in each of ${ROUNDS} rounds (default 200)`,
   });
-  json = Option.Boolean('--json', false, { description: 'As JSON' });
+  json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
   folder = Option.String({ required: false, name: 'folder' });
 
   async execute() {

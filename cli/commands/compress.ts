@@ -58,7 +58,7 @@ class PreviewFile extends Command<CliContext> {
   show = Option.String('--show', { description: 'The lines of this block, before and after' });
   full = Option.Boolean('--full', false, { description: 'With --show: every line' });
   all = Option.Boolean('--all', false, { description: 'Also blocks that are never touched' });
-  json = Option.Boolean('--json', false, { description: 'As JSON' });
+  json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
 
   async execute() {
     const { context } = this;
@@ -147,7 +147,7 @@ class Diff extends Command<CliContext> {
   full = Option.Boolean('--full', false, {
     description: 'All lines, also of long runs and long lines',
   });
-  json = Option.Boolean('--json', false, { description: 'As JSON' });
+  json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
 
   async execute() {
     const { context } = this;

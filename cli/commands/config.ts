@@ -21,7 +21,7 @@ abstract class ConfigOptions extends Command<CliContext> {
     description: 'Config file, in place of ./proxy.yaml and ~/.svc/config.yaml',
   });
   envFile = Option.String('--env-file', { description: 'File of NAME=value lines to read' });
-  json = Option.Boolean('--json', false, { description: 'As JSON' });
+  json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
 
   loadOptions(config: string | undefined = this.config) {
     const flags = toServeFlags({ port: undefined, config, envFile: this.envFile }, this.context);
@@ -120,7 +120,7 @@ class Init extends Command<CliContext> {
   });
 
   force = Option.Boolean('--force', false, { description: 'Overwrite an existing file' });
-  json = Option.Boolean('--json', false, { description: 'Print JSON' });
+  json = Option.Boolean('--json,--raw', false, { description: 'Print JSON' });
 
   async execute() {
     const { context } = this;

@@ -13,7 +13,7 @@ import { controlIfRunning } from '../remote.ts';
 type What = 'status' | 'reset' | 'apply';
 
 abstract class Learn extends Command<CliContext> {
-  json = Option.Boolean('--json', false, { description: 'As JSON' });
+  json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
 
   /** Asks the proxy that runs, which holds the newest figures; without one, the file is used. */
   protected async ask(what: What): Promise<LearnedStatus> {

@@ -30,7 +30,7 @@ class Logs extends Command<CliContext> {
 
   lines = Option.String('-n,--lines', '50', { description: 'How many lines (50)' });
   follow = Option.Boolean('-f,--follow', false, { description: 'Show new lines until Ctrl-C' });
-  json = Option.Boolean('--json', false, { description: 'Lines as they are in the file' });
+  json = Option.Boolean('--json,--raw', false, { description: 'Lines as they are in the file' });
 
   async execute() {
     const { context } = this;

@@ -24,7 +24,7 @@ class ListPricing extends Command<CliContext> {
 
   config = Option.String('--config', { description: 'Config file' });
   vendor = Option.String('--vendor', { description: 'anthropic, openai, google, mistral, …' });
-  json = Option.Boolean('--json', false, { description: 'As JSON' });
+  json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
 
   async execute() {
     const { context, vendor } = this;

@@ -25,7 +25,7 @@ class ProviderStatus extends Command<CliContext> {
   });
 
   provider = Option.String({ required: false });
-  json = Option.Boolean('--json', false, { description: 'As JSON' });
+  json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
 
   async execute() {
     const { context, provider } = this;
@@ -60,7 +60,7 @@ class ForceHealth extends Command<CliContext> {
 
   provider = Option.String();
   state = Option.String({ name: 'healthy|unhealthy' });
-  json = Option.Boolean('--json', false, { description: 'As JSON' });
+  json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
 
   async execute() {
     const { context, provider, state } = this;
@@ -86,7 +86,7 @@ class ListModels extends Command<CliContext> {
 
   provider = Option.String();
   config = Option.String('--config', { description: 'Config file, used when no proxy is running' });
-  json = Option.Boolean('--json', false, { description: 'As JSON' });
+  json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
 
   async execute() {
     const { context } = this;

@@ -16,7 +16,7 @@ export class Reload extends Command<CliContext> {
     examples: [['After the file was changed', '$0 config reload']],
   });
 
-  json = Option.Boolean('--json', false, { description: 'As JSON' });
+  json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
 
   async execute() {
     const { context } = this;

@@ -18,7 +18,7 @@ interface Done extends RouteResult {
 
 abstract class RouteCommands extends Command<CliContext> {
   config = Option.String('--config', { description: 'Config file, used when no proxy is running' });
-  json = Option.Boolean('--json', false, { description: 'As JSON' });
+  json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
 
   /** Lets the proxy that runs do it, which uses the rules at once; without one, the file is changed. */
   protected async do(command: RouteCommand): Promise<Done> {

@@ -52,7 +52,7 @@ class Savings extends Command<CliContext> {
   seconds = Option.String('--seconds', {
     description: 'With --estimate and --prefix: begin no further file after these seconds (120)',
   });
-  json = Option.Boolean('--json', false, { description: 'As JSON' });
+  json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
   folder = Option.String({ required: false, name: 'folder' });
 
   async execute() {
@@ -108,7 +108,7 @@ class CacheStats extends Command<CliContext> {
     examples: [['Look', '$0 cache-stats']],
   });
 
-  json = Option.Boolean('--json', false, { description: 'As JSON' });
+  json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
 
   async execute() {
     const { context } = this;
@@ -138,7 +138,7 @@ class CacheClear extends Command<CliContext> {
     examples: [['After a prompt was mended', '$0 cache-clear']],
   });
 
-  json = Option.Boolean('--json', false, { description: 'As JSON' });
+  json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
 
   async execute() {
     const { context } = this;

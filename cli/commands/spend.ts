@@ -23,7 +23,7 @@ class SpendStatus extends Command<CliContext> {
     examples: [['Look', '$0 spend status']],
   });
 
-  json = Option.Boolean('--json', false, { description: 'As JSON' });
+  json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
 
   async execute() {
     const { context } = this;
@@ -49,7 +49,7 @@ class SpendAllow extends Command<CliContext> {
     examples: [['After a 402', '$0 spend allow']],
   });
 
-  json = Option.Boolean('--json', false, { description: 'As JSON' });
+  json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
 
   async execute() {
     const { context } = this;

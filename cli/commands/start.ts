@@ -26,7 +26,7 @@ class Start extends ServeOptions {
   });
 
   background = Option.Boolean('--background', false, { description: 'Detach and return' });
-  json = Option.Boolean('--json', false, {
+  json = Option.Boolean('--json,--raw', false, {
     description: 'With --background: print the address as JSON',
   });
 
@@ -49,7 +49,9 @@ class Stop extends Command<CliContext> {
   });
 
   force = Option.Boolean('--force', false, { description: 'Abort running requests' });
-  json = Option.Boolean('--json', false, { description: 'As JSON: the process that was stopped' });
+  json = Option.Boolean('--json,--raw', false, {
+    description: 'As JSON: the process that was stopped',
+  });
 
   async execute() {
     const { context } = this;
@@ -75,7 +77,7 @@ class Restart extends ServeOptions {
   });
 
   force = Option.Boolean('--force', false, { description: 'Abort running requests' });
-  json = Option.Boolean('--json', false, { description: 'Print the address as JSON' });
+  json = Option.Boolean('--json,--raw', false, { description: 'Print the address as JSON' });
 
   async execute() {
     const { context } = this;

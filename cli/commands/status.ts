@@ -26,7 +26,7 @@ class Status extends Command<CliContext> {
   tipCache = Option.Boolean('--tip-cache', false, {
     description: 'Also what each provider read from its own prompt cache',
   });
-  json = Option.Boolean('--json', false, { description: 'As JSON' });
+  json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
 
   async execute() {
     const { context } = this;
@@ -77,7 +77,7 @@ class Version extends Command<CliContext> {
     ],
   });
 
-  json = Option.Boolean('--json', false, { description: 'As JSON' });
+  json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
 
   async execute() {
     const { context } = this;
@@ -123,7 +123,7 @@ class Debug extends Command<CliContext> {
   });
 
   what = Option.String({ name: 'on|off|status' });
-  json = Option.Boolean('--json', false, { description: 'As JSON' });
+  json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
 
   async execute() {
     const { context, what } = this;
@@ -150,7 +150,7 @@ class Pause extends Command<CliContext> {
     examples: [['Rule out svc as the cause of a problem', '$0 pause']],
   });
 
-  json = Option.Boolean('--json', false, { description: 'As JSON' });
+  json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
 
   async execute() {
     const { context } = this;
@@ -169,7 +169,7 @@ class Resume extends Command<CliContext> {
     examples: [['Back to normal', '$0 resume']],
   });
 
-  json = Option.Boolean('--json', false, { description: 'As JSON' });
+  json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
 
   async execute() {
     const { context } = this;

@@ -18,7 +18,7 @@ import { readRemote, writeRemote } from './record.ts';
 
 abstract class Fetch extends Command<CliContext> {
   yes = Option.Boolean('--yes,-y', false, { description: 'Apply it without asking' });
-  json = Option.Boolean('--json', false, { description: 'As JSON' });
+  json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
 
   protected async apply(remote: RemoteConfig): Promise<number> {
     const { context } = this;

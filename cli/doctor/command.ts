@@ -29,7 +29,7 @@ class Doctor extends Command<CliContext> {
   onlineKeys = Option.Boolean('--online-keys', false, {
     description: 'Try each configured key by asking for the list of models',
   });
-  json = Option.Boolean('--json', false, { description: 'As JSON' });
+  json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
 
   async execute() {
     const { context } = this;

@@ -27,7 +27,7 @@ class Graph extends Command<CliContext> {
   config = Option.String('--config', { description: 'Config file' });
   plugin = Option.Array('--plugin', [], { description: 'A plugin besides the configured ones' });
   settings = Option.Array('--settings', [], { description: PLUGIN_SETTINGS });
-  json = Option.Boolean('--json', false, { description: 'As JSON' });
+  json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
   mermaid = Option.Boolean('--mermaid', false, { description: 'As a flowchart of Mermaid' });
   svg = Option.Boolean('--svg', false, { description: 'As an SVG picture' });
 

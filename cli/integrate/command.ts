@@ -40,7 +40,7 @@ class Integrate extends Command<CliContext> {
   force = Option.Boolean('--force', false, {
     description: "With --apply: replace an address that is not the provider's own",
   });
-  json = Option.Boolean('--json', false, { description: 'As JSON' });
+  json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
 
   async execute() {
     const client = this.client === undefined ? undefined : clientNamed(this.client);

@@ -42,7 +42,7 @@ class List extends Command<CliContext> {
   });
 
   config = Option.String('--config', CONFIG);
-  json = Option.Boolean('--json', false, { description: 'As JSON' });
+  json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
 
   async execute() {
     const { context } = this;
@@ -110,7 +110,7 @@ class Show extends Command<CliContext> {
 
   name = Option.String({ name: 'name' });
   config = Option.String('--config', CONFIG);
-  json = Option.Boolean('--json', false, { description: 'As JSON' });
+  json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
 
   async execute() {
     const { context } = this;
@@ -256,7 +256,7 @@ class Run extends Command<CliContext> {
     description: 'Let it replace files that are there',
   });
   config = Option.String('--config', CONFIG);
-  json = Option.Boolean('--json', false, { description: 'As JSON' });
+  json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
 
   async execute() {
     const { context, name } = this;
@@ -323,7 +323,7 @@ class Actions extends Command<CliContext> {
     examples: [['Look', '$0 macro actions']],
   });
 
-  json = Option.Boolean('--json', false, { description: 'As JSON' });
+  json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
 
   async execute() {
     const { context } = this;

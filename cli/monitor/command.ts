@@ -31,7 +31,7 @@ class Monitor extends Command<CliContext> {
   port = Option.String('--port', {
     description: 'Port of its own (8767 where no proxy runs); 0 picks a free one',
   });
-  json = Option.Boolean('--json', false, { description: 'Print the address as JSON' });
+  json = Option.Boolean('--json,--raw', false, { description: 'Print the address as JSON' });
 
   async execute() {
     const { context } = this;

@@ -100,7 +100,7 @@ class Bench extends Command<CliContext> {
     description: 'What would stand under `config`, as YAML or JSON',
   });
   requests = Option.String('--requests', '200', { description: 'Requests a round; 200' });
-  json = Option.Boolean('--json', false, { description: 'As JSON' });
+  json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
 
   async execute() {
     const { context } = this;
@@ -155,7 +155,7 @@ class List extends Command<CliContext> {
   });
 
   config = Option.String('--config', { description: 'Config file' });
-  json = Option.Boolean('--json', false, { description: 'As JSON' });
+  json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
 
   async execute() {
     const { context } = this;

@@ -16,7 +16,7 @@ class List extends Command<CliContext> {
     examples: [['Look', '$0 recipe list']],
   });
 
-  json = Option.Boolean('--json', false, { description: 'As JSON' });
+  json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
 
   async execute() {
     const { context } = this;
@@ -73,20 +73,23 @@ class Validate extends Command<CliContext> {
   });
 
   file = Option.String({ name: 'file|folder' });
+  json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
 
   async execute() {
     const { context } = this;
     const { recipeFaults, recipeFiles } = await import('../../server/recipes/recipes.ts');
-    const colors = colorsFor(context.stdout, context.env);
-    let code = 0;
-    for (const file of recipeFiles(resolve(context.cwd, this.file))) {
-      const faults = await recipeFaults(file);
-      const path = relative(context.cwd, file);
-      print(context, faults.length === 0 ? `${path} ${colors.green('can be used')}` : path);
-      for (const fault of faults) print(context, `  ${colors.red(fault)}`);
-      if (faults.length > 0) code = 1;
+    const files = [];
+    for (const file of recipeFiles(resolve(context.cwd, this.file)))
+      files.push({ file: relative(context.cwd, file), faults: await recipeFaults(file) });
+    if (this.json) printJson(context, files);
+    else {
+      const colors = colorsFor(context.stdout, context.env);
+      for (const { file, faults } of files) {
+        print(context, faults.length === 0 ? `${file} ${colors.green('can be used')}` : file);
+        for (const fault of faults) print(context, `  ${colors.red(fault)}`);
+      }
     }
-    return code;
+    return files.some(({ faults }) => faults.length > 0) ? 1 : 0;
   }
 }
 
@@ -106,7 +109,7 @@ class Test extends Command<CliContext> {
 
   file = Option.String({ name: 'file|folder|name' });
   show = Option.Boolean('--show', false, { description: 'Print what goes out, too' });
-  json = Option.Boolean('--json', false, { description: 'As JSON' });
+  json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
 
   async execute() {
     const { context } = this;
@@ -203,7 +206,7 @@ class Benchmark extends Command<CliContext> {
   files = Option.Rest({ name: 'files', required: 1 });
   command = Option.String('--command', { description: 'The command that printed them' });
   show = Option.Boolean('--show', false, { description: 'Print what goes out of each, too' });
-  json = Option.Boolean('--json', false, { description: 'As JSON' });
+  json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
 
   async execute() {
     const { context, command } = this;
@@ -272,8 +275,15 @@ class Operations extends Command<CliContext> {
     examples: [['Look', '$0 recipe operations']],
   });
 
+  json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
+
   async execute() {
     const { OPERATIONS } = await import('../../stages/compress/recipe/operations.ts');
+    if (this.json) {
+      const operations = [...OPERATIONS].map(([name, { about }]) => ({ name, about }));
+      printJson(this.context, { operations });
+      return 0;
+    }
     for (const [name, { about }] of OPERATIONS) print(this.context, `${name.padEnd(22)} ${about}`);
     return 0;
   }

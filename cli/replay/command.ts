@@ -51,7 +51,7 @@ class List extends Command<CliContext> {
     examples: [['All', '$0 replay list']],
   });
 
-  json = Option.Boolean('--json', false, { description: 'As JSON' });
+  json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
 
   async execute() {
     const { context } = this;
@@ -93,7 +93,7 @@ class Show extends Command<CliContext> {
   save = Option.String('--save', {
     description: 'Write the capture into this file, which must not exist',
   });
-  json = Option.Boolean('--json', false, { description: 'As JSON, all of it' });
+  json = Option.Boolean('--json,--raw', false, { description: 'As JSON, all of it' });
 
   async execute() {
     const { context } = this;
@@ -193,7 +193,7 @@ class Run extends Command<CliContext> {
   });
   check = Option.Boolean('--check', false, { description: 'Exit code 1 where anything differs' });
   full = Option.Boolean('--full', false, { description: 'What changes in each, every line' });
-  json = Option.Boolean('--json', false, { description: 'As JSON' });
+  json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
 
   async execute() {
     const { context } = this;

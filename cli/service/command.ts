@@ -54,7 +54,7 @@ class Uninstall extends Command<CliContext> {
   data = Option.Boolean('--data', false, {
     description: 'Delete ledger, keys and configuration, too',
   });
-  json = Option.Boolean('--json', false, { description: 'As JSON' });
+  json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
 
   async execute() {
     const { context } = this;

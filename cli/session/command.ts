@@ -28,7 +28,7 @@ class Run extends Command<CliContext> {
   });
 
   quiet = Option.Boolean('--quiet,-q', false, { description: 'No receipt' });
-  json = Option.Boolean('--json', false, { description: 'The receipt as JSON, on stderr' });
+  json = Option.Boolean('--json,--raw', false, { description: 'The receipt as JSON, on stderr' });
   command = Option.Proxy({ name: 'client', required: 1 });
 
   async execute() {

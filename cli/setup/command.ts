@@ -57,7 +57,7 @@ class Setup extends Command<CliContext> {
   keepClients = Option.Boolean('--keep-clients', false, {
     description: 'Leave the settings of clients as they are',
   });
-  json = Option.Boolean('--json', false, { description: 'The outcome as JSON' });
+  json = Option.Boolean('--json,--raw', false, { description: 'The outcome as JSON' });
 
   async execute() {
     const { context, mode } = this;

@@ -34,7 +34,7 @@ class List extends Command<CliContext> {
     examples: [['Look', '$0 template list']],
   });
 
-  json = Option.Boolean('--json', false, { description: 'As JSON' });
+  json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
 
   async execute() {
     const { context } = this;

@@ -36,7 +36,7 @@ class Dashboard extends Command<CliContext> {
   public = Option.Boolean('--public', false, {
     description: 'Open the dashboard in the browser; for other machines a link that works once',
   });
-  json = Option.Boolean('--json', false, { description: 'Print the figures once, as JSON' });
+  json = Option.Boolean('--json,--raw', false, { description: 'Print the figures once, as JSON' });
 
   async execute() {
     const { context } = this;

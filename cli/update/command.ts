@@ -28,7 +28,7 @@ class Update extends Command<CliContext> {
 
   check = Option.Boolean('--check', false, { description: 'Only look; exit code 1 when newer' });
   yes = Option.Boolean('--yes,-y', false, { description: 'Install without asking' });
-  json = Option.Boolean('--json', false, { description: 'As JSON' });
+  json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
 
   async execute() {
     const { context } = this;

@@ -23,7 +23,7 @@ class Validate extends Command<CliContext> {
 
   file = Option.String({ name: 'file', required: false });
   schema = Option.Boolean('--schema', false, { description: 'Print the JSON Schema' });
-  json = Option.Boolean('--json', false, { description: 'As JSON' });
+  json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
 
   async execute() {
     const { context } = this;

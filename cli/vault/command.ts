@@ -16,7 +16,7 @@ export abstract class VaultCommand extends Command<CliContext> {
     description: 'Config file, in place of ./proxy.yaml and ~/.svc/config.yaml',
   });
   envFile = Option.String('--env-file', { description: 'File of NAME=value lines to read' });
-  json = Option.Boolean('--json', false, { description: 'As JSON' });
+  json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
 
   /** The settings that a start would have. */
   async settings(): Promise<Config> {
