@@ -12,7 +12,7 @@ import { createFlights } from '../stages/answers/flights.ts';
 import { createMemoryAnswers } from '../stages/answers/memory.ts';
 import { auditFiles } from '../stages/audit/files.ts';
 import { AuditLog } from '../stages/audit/log.ts';
-import { createSpendingGuard } from '../stages/budget/guard.ts';
+import { SpendingGuard } from '../stages/budget/guard.ts';
 import { captureFolder } from '../stages/captures/files.ts';
 import { createCaptureWriter } from '../stages/captures/writer.ts';
 import type { CaptureWriter } from '../stages/captures/writer.ts';
@@ -20,15 +20,14 @@ import { createCompressThread } from '../stages/compress/worker/compress-thread.
 import { openDecisions } from '../stages/decisions/decisions.ts';
 import { openLearned } from '../stages/learned/learned.ts';
 import { createSignatureCache } from '../stages/dialect/translate-ids.ts';
-import { createMetrics } from '../stages/ledger/metrics.ts';
-import type { Metrics } from '../stages/ledger/metrics.ts';
+import { Metrics } from '../stages/ledger/metrics.ts';
 import { createPriceList } from '../stages/ledger/price-list.ts';
 import type { PriceList } from '../stages/ledger/price-list.ts';
 import { createTraces } from '../stages/ledger/traces.ts';
 import type { Traces } from '../stages/ledger/traces.ts';
 import { createSessionWindow } from '../stages/ledger/window.ts';
 import type { SessionWindow } from '../stages/ledger/window.ts';
-import { createLedgerWriter } from '../stages/ledger/writer.ts';
+import { ThreadedWriter } from '../stages/ledger/threaded-writer.ts';
 import type { LedgerWriter } from '../stages/ledger/writer-contract.ts';
 import type { LedgerRow } from '../stages/ledger/row.ts';
 import { createLostBlocks } from '../stages/lost/lost-blocks.ts';
@@ -132,7 +131,7 @@ export async function createServices(options: ServiceOptions): Promise<ServerSer
   const startedMs = clock.wallMs();
   const ledgerFile =
     options.ledgerWriter ??
-    createLedgerWriter({
+    new ThreadedWriter({
       file: config.ledger.db,
       clock,
       onTrouble(error) {
@@ -147,7 +146,7 @@ export async function createServices(options: ServiceOptions): Promise<ServerSer
   });
   const questions = askLedger(config.ledger.db);
   const window = createSessionWindow(startedMs);
-  const spending = createSpendingGuard(spendingSettings(config), clock);
+  const spending = new SpendingGuard(spendingSettings(config), clock);
   spending.recallFrom(() => spentBefore(questions, clock, startedMs));
   const decisions = await openDecisions({
     file: decisionsFile(config.home),
@@ -169,7 +168,7 @@ export async function createServices(options: ServiceOptions): Promise<ServerSer
     ...RECORDED,
     onFault: (thrown) => afterwardsFaults.note(thrown),
   });
-  const metrics = createMetrics(() => clock.monotonicMs());
+  const metrics = new Metrics(() => clock.monotonicMs());
   const traces = createTraces(undefined, (spans) => metrics.addStages(spans));
   const live = createLiveRequests();
   const logRequest = createRequestLog(log, traces);

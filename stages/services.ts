@@ -5,7 +5,7 @@
 import type { Afterwards, Clock, ErrorKind } from '../engine/index.ts';
 import type { AnswerStore } from './answers/answer.ts';
 import type { Flights } from './answers/flights.ts';
-import type { SpendingGuard } from './budget/spending.ts';
+import type { SpendingGuard } from './budget/guard.ts';
 import type { CompressThread } from './compress/worker/compress-thread.ts';
 import type { Decisions } from './decisions/decisions.ts';
 import type { Learned } from './learned/learned.ts';

@@ -7,8 +7,7 @@ import { withProxy } from '../../fixtures/proxy.ts';
 import type { TestProxy } from '../../fixtures/proxy.ts';
 import { createManualClock } from '../../engine/index.ts';
 import type { Clock } from '../../engine/index.ts';
-import { createSpendingGuard } from '../../stages/budget/guard.ts';
-import type { SpendingGuard } from '../../stages/budget/spending.ts';
+import { SpendingGuard } from '../../stages/budget/guard.ts';
 import { askLedger } from '../control/ledger-questions.ts';
 import type { LedgerQuestions } from '../control/ledger-questions.ts';
 import { spentBefore } from './spending.ts';
@@ -208,7 +207,7 @@ test('a start counts what the running proxy counted, of every kind of request', 
       const counted = t.proxy.services.spending.view();
       const clock = createManualClock(rows.at(-1)!.startedMs + 1);
       const questions = askLedger(t.db);
-      const guard = createSpendingGuard(UNLIMITED, clock);
+      const guard = new SpendingGuard(UNLIMITED, clock);
       await recallFrom(guard, questions, clock, rows.at(-1)!.startedMs + 1);
       await questions.close();
       assert.ok(counted.spentTodayNanoUsd > 0);
@@ -246,7 +245,7 @@ test('a start finds what the day has cost before it, and no more', () =>
     const clock = createManualClock(row!.startedMs + 1);
     const questions = askLedger(t.db);
     const spentAt = async (startedMs: number): Promise<number> => {
-      const guard = createSpendingGuard(UNLIMITED, clock);
+      const guard = new SpendingGuard(UNLIMITED, clock);
       await recallFrom(guard, questions, clock, startedMs);
       return guard.view().spentTodayNanoUsd;
     };
@@ -263,7 +262,7 @@ test('a session has cost what it had cost before a restart', () =>
     const costs = rows.map((row) => row.costNanoUsd!);
     const questions = askLedger(t.db);
     const limit = costs[0]! + costs[1]!;
-    const guard = createSpendingGuard(
+    const guard = new SpendingGuard(
       { ...UNLIMITED, perSessionNanoUsd: limit },
       t.proxy.services.clock,
     );

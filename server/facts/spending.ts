@@ -1,7 +1,8 @@
 /** The spending guard as the configuration sets it, and as `/health` and `svc spend` show it. */
 import type { Clock } from '../../engine/index.ts';
 import type { SpentBefore } from '../../stages/budget/recall.ts';
-import type { SpendingGuard, SpendingSettings } from '../../stages/budget/spending.ts';
+import type { SpendingGuard } from '../../stages/budget/guard.ts';
+import type { SpendingSettings } from '../../stages/budget/spending.ts';
 import { toUsd } from '../../stages/ledger/figures.ts';
 import type { Config } from '../config/config.ts';
 import type { LedgerQuestions } from '../control/ledger-questions.ts';

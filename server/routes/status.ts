@@ -6,7 +6,7 @@ import { roundedMs } from '../../stages/ledger/figures.ts';
 import type { Totals } from '../../stages/ledger/figures.ts';
 import { sessionJson } from '../../stages/ledger/report.ts';
 import type { SessionWindow } from '../../stages/ledger/window.ts';
-import type { SpendingGuard } from '../../stages/budget/spending.ts';
+import type { SpendingGuard } from '../../stages/budget/guard.ts';
 import type { ProviderStates } from '../../stages/providers/states.ts';
 import type { LiveRouter } from '../../stages/route/rules-live.ts';
 import type { Config } from '../config/config.ts';

@@ -3,8 +3,8 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createManualClock } from '../../engine/clock.ts';
 import { estimateUsage, spendingFault } from './estimate.ts';
-import { createSpendingGuard } from './guard.ts';
-import type { Grant, Reservation, SpendingGuard, SpendingSettings } from './spending.ts';
+import { SpendingGuard } from './guard.ts';
+import type { Grant, Reservation, SpendingSettings } from './spending.ts';
 import { createSessions } from './sessions.ts';
 
 const USD = 1e9;
@@ -27,7 +27,7 @@ const blockedBy = (grant: Grant): string | undefined =>
   grant.granted ? undefined : grant.note.scope;
 
 test('a request at the limit passes, one above it is blocked and says why', () => {
-  const guard = createSpendingGuard({ ...off, perRequestNanoUsd: USD }, createManualClock());
+  const guard = new SpendingGuard({ ...off, perRequestNanoUsd: USD }, createManualClock());
   assert.is(ask(guard, 1).granted, true);
   const over = ask(guard, 1.5);
   assert.ok(!over.granted);
@@ -40,7 +40,7 @@ test('a request at the limit passes, one above it is blocked and says why', () =
 });
 
 test('what runs counts, so concurrent requests cannot pass a limit together', () => {
-  const guard = createSpendingGuard(perDay(1), createManualClock());
+  const guard = new SpendingGuard(perDay(1), createManualClock());
   const first = granted(ask(guard, 0.6));
   assert.is(blockedBy(ask(guard, 0.6)), 'day');
   first.settle(0.1 * USD);
@@ -53,7 +53,7 @@ test('what runs counts, so concurrent requests cannot pass a limit together', ()
 });
 
 test('what is held changes with the estimate, and stays where the new one would pass a limit', () => {
-  const guard = createSpendingGuard(perDay(1), createManualClock());
+  const guard = new SpendingGuard(perDay(1), createManualClock());
   const held = (): number => guard.view().heldNanoUsd / USD;
   const first = granted(ask(guard, 0.4));
   const other = granted(ask(guard, 0.2));
@@ -78,7 +78,7 @@ test('what is held changes with the estimate, and stays where the new one would 
 });
 
 test('tokens of a day are a limit of their own, whatever they cost', () => {
-  const guard = createSpendingGuard({ ...off, perDayTokens: 1000 }, createManualClock());
+  const guard = new SpendingGuard({ ...off, perDayTokens: 1000 }, createManualClock());
   const take = (estimateTokens: number): Grant =>
     guard.reserve({ estimateNanoUsd: null, estimateTokens, session: 's' });
   const first = granted(take(600));
@@ -92,7 +92,7 @@ test('tokens of a day are a limit of their own, whatever they cost', () => {
 });
 
 test('an answer without figures counts as estimated, and an unknown price stays unknown', () => {
-  const guard = createSpendingGuard({ ...perDay(10), perDayTokens: 1000 }, createManualClock());
+  const guard = new SpendingGuard({ ...perDay(10), perDayTokens: 1000 }, createManualClock());
   const reserve = (estimateNanoUsd: number | null): Reservation =>
     granted(guard.reserve({ estimateNanoUsd, estimateTokens: 600, session: 's' }, true));
   const first = reserve(2 * USD);
@@ -106,14 +106,14 @@ test('an answer without figures counts as estimated, and an unknown price stays 
 });
 
 test('each session has its own account', () => {
-  const guard = createSpendingGuard({ ...off, perSessionNanoUsd: USD }, createManualClock());
+  const guard = new SpendingGuard({ ...off, perSessionNanoUsd: USD }, createManualClock());
   granted(ask(guard, 0.9, 'a')).settle(0.9 * USD);
   assert.is(blockedBy(ask(guard, 0.2, 'a')), 'session');
   assert.is(ask(guard, 0.2, 'b').granted, true);
 });
 
 test('it warns from the percentage on', () => {
-  const guard = createSpendingGuard(perDay(1), createManualClock());
+  const guard = new SpendingGuard(perDay(1), createManualClock());
   assert.is(guard.check({ estimateNanoUsd: 0.79 * USD, session: 's' }).verdict, 'ok');
   const grant = ask(guard, 0.8);
   assert.ok(grant.granted);
@@ -126,7 +126,7 @@ test('it warns from the percentage on', () => {
 
 test('the day begins with what the ledger knows and ends at midnight UTC', () => {
   const clock = createManualClock(Date.UTC(2026, 10, 20, 23, 59));
-  const guard = createSpendingGuard(perDay(1), clock);
+  const guard = new SpendingGuard(perDay(1), clock);
   guard.count(0.7 * USD, 0);
   assert.is(Math.round(guard.view().dayLeftPercent ?? 0), 30);
   assert.is(blockedBy(ask(guard, 0.4)), 'day');
@@ -139,7 +139,7 @@ test('the day begins with what the ledger knows and ends at midnight UTC', () =>
 });
 
 test('an unknown price neither blocks nor counts, and is noted', () => {
-  const guard = createSpendingGuard(perDay(1), createManualClock());
+  const guard = new SpendingGuard(perDay(1), createManualClock());
   guard.count(2 * USD, 0);
   granted(ask(guard, null)).settle(null);
   assert.equal([guard.view().unpriced, guard.view().spentTodayNanoUsd], [1, 2 * USD]);
@@ -149,7 +149,7 @@ test('an unknown price neither blocks nor counts, and is noted', () => {
 
 test('a limit can be passed once: by the request’s word, or by an operator’s for ten minutes', () => {
   const clock = createManualClock();
-  const guard = createSpendingGuard(perDay(1), clock);
+  const guard = new SpendingGuard(perDay(1), clock);
   guard.count(USD, 0);
   const once = ask(guard, 0.1, 's', true);
   assert.ok(once.granted && once.allowedOnce);
@@ -165,7 +165,7 @@ test('a limit can be passed once: by the request’s word, or by an operator’s
 });
 
 test('off, it counts and blocks nothing; a reload turns it on with true figures', () => {
-  const guard = createSpendingGuard({ ...perDay(1), enabled: false }, createManualClock());
+  const guard = new SpendingGuard({ ...perDay(1), enabled: false }, createManualClock());
   granted(ask(guard, 5)).settle(5 * USD);
   assert.is(guard.view().enabled, false);
   guard.configure(perDay(1));
@@ -231,7 +231,7 @@ test('it grants what a list of all requests leaves room for, and no limit is pas
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60, size: 'max' }), (steps) => {
       const clock = createManualClock();
-      const guard = createSpendingGuard(settings, clock);
+      const guard = new SpendingGuard(settings, clock);
       const log: {
         session: string;
         estimate: number;

@@ -31,7 +31,6 @@ import { createSessions } from './sessions.ts';
 import type { Account, Sessions } from './sessions.ts';
 import type {
   Grant,
-  SpendingGuard,
   SpendingNote,
   SpendingRequest,
   SpendingScope,
@@ -39,11 +38,6 @@ import type {
   SpendingVerdict,
   SpendingView,
 } from './spending.ts';
-
-/** A guard that has seen nothing. `clock` gives wall time for the day and monotonic time for allowances. */
-export function createSpendingGuard(settings: SpendingSettings, clock: Clock): SpendingGuard {
-  return new Guard(settings, clock);
-}
 
 const DAY_MS = 86_400_000;
 
@@ -53,7 +47,8 @@ function leftOf(limit: number | null, { spent, held }: Account): number | null {
   return limit === 0 ? 0 : Math.max(0, (1 - (spent + held) / limit) * 100);
 }
 
-class Guard implements SpendingGuard, Holder {
+/** A guard that has seen nothing. `clock` gives wall time for the day and monotonic time for allowances. */
+export class SpendingGuard implements Holder {
   readonly allowances: Allowances;
   readonly day: Account = { spent: 0, held: 0 };
   readonly tokens: Account = { spent: 0, held: 0 };
@@ -71,6 +66,7 @@ class Guard implements SpendingGuard, Holder {
     this.#dayNumber = this.#today();
   }
 
+  /** What `reserve` would say, without holding anything and without using an allowance. */
   check(request: SpendingRequest): SpendingVerdict {
     if (!this.#settings.enabled) return { verdict: 'ok' };
     this.turnDay();
@@ -81,6 +77,7 @@ class Guard implements SpendingGuard, Holder {
     return near.length > 0 ? { verdict: 'warn', notes: near } : { verdict: 'ok' };
   }
 
+  /** Asks to send a request; `allowOnce` lets it pass its limits. What is granted must be settled or released. */
   reserve(request: SpendingRequest, allowOnce = false): Grant {
     const found = this.check(request);
     const isOver = found.verdict === 'blocked';
@@ -104,28 +101,37 @@ class Guard implements SpendingGuard, Holder {
     };
   }
 
+  /** Lets the next request that would be blocked pass, for ten minutes at most: the command line's `allow`. */
   allowNext(): void {
     this.allowances.add();
   }
 
+  /** Adds to the day what nothing was reserved for, or what it has cost before this process began. */
   count(costNanoUsd: number, tokens: number): void {
     this.turnDay();
     this.day.spent += costNanoUsd;
     this.tokens.spent += tokens;
   }
 
+  /** Adds what a session has cost before this process began. */
   countSession(session: string, costNanoUsd: number): void {
     this.#sessions.open(session).spent += costNanoUsd;
   }
 
+  /** From where `known` gets what was spent before this process began; without it nothing was. */
   recallFrom(read: ReadSpentBefore): void {
     this.#recall = createRecall(read, (spent) => this.#countBefore(spent), this.#clock);
   }
 
+  /** Reads it, unless that was done; resolves when that has ended in one way or the other. */
   async recall(): Promise<void> {
     await this.#recall?.pending()?.catch(() => undefined);
   }
 
+  /**
+   * Undefined when every limit that is set can be judged; until then a promise that is fulfilled
+   * when they can. Rejects with `unavailable` where what was spent before cannot be read.
+   */
   known(): Promise<void> | undefined {
     const { enabled, perSessionNanoUsd, perDayNanoUsd, perDayTokens } = this.#settings;
     const looksBack = perSessionNanoUsd !== null || perDayNanoUsd !== null || perDayTokens !== null;

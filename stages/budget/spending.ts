@@ -3,8 +3,6 @@
  * the scope `tokens` whole tokens.
  */
 
-import type { ReadSpentBefore } from './recall.ts';
-
 export interface SpendingSettings {
   readonly enabled: boolean;
   /** Limits in nano-dollars; `null` for none. */
@@ -88,28 +86,4 @@ export interface SpendingView {
   readonly blocked: number;
   readonly allowedOnce: number;
   readonly unpriced: number;
-}
-
-export interface SpendingGuard {
-  /** What `reserve` would say, without holding anything and without using an allowance. */
-  check(request: SpendingRequest): SpendingVerdict;
-  /** Asks to send a request; `allowOnce` lets it pass its limits. What is granted must be settled or released. */
-  reserve(request: SpendingRequest, allowOnce?: boolean): Grant;
-  /** Lets the next request that would be blocked pass, for ten minutes at most: the command line's `allow`. */
-  allowNext(): void;
-  /** Adds to the day what nothing was reserved for, or what it has cost before this process began. */
-  count(costNanoUsd: number, tokens: number): void;
-  /** Adds what a session has cost before this process began. */
-  countSession(session: string, costNanoUsd: number): void;
-  /** From where `known` gets what was spent before this process began; without it nothing was. */
-  recallFrom(read: ReadSpentBefore): void;
-  /** Reads it, unless that was done; resolves when that has ended in one way or the other. */
-  recall(): Promise<void>;
-  /**
-   * Undefined when every limit that is set can be judged; until then a promise that is fulfilled
-   * when they can. Rejects with `unavailable` where what was spent before cannot be read.
-   */
-  known(): Promise<void> | undefined;
-  configure(settings: SpendingSettings): void;
-  view(): SpendingView;
 }

@@ -51,28 +51,6 @@ export interface LearnedStatus {
   } | null;
 }
 
-export interface Learned {
-  learnBlocks(samples: readonly BlockSample[]): void;
-  /**
-   * Sets `counted` input tokens of the provider's beside our estimate of the same request.
-   * `estimate` walks through it, so once a model is known well, only some requests are estimated.
-   */
-  learnTokens(model: string, counted: number, estimate: () => number | undefined): void;
-  /** The provider's tokens for one estimated token; 1 where nothing was learned. */
-  tokenRatio(model: string | null): number;
-  /** The rules for a conversation that begins now; undefined for none. */
-  readonly applied: Rules | undefined;
-  /** The rules that a conversation was pinned to; undefined if they are no longer known. */
-  rules(id: string): Rules | undefined;
-  status(): LearnedStatus;
-  /** Forgets everything; new conversations begin without rules, running ones keep theirs. */
-  reset(): LearnedStatus;
-  /** Freezes what is known now for conversations that begin from here on. */
-  apply(): LearnedStatus;
-  /** Resolves when everything is on disk, or could not be written. */
-  flush(): Promise<void>;
-}
-
 export interface LearnedOptions {
   /** Absolute path of the file; its folder must exist. */
   readonly file: string;
@@ -101,14 +79,14 @@ const RATIO_BOUNDS = { least: 0.3, most: 3 };
 /** Reads what earlier processes learned and goes on from there. Never rejects. */
 export async function openLearned(options: LearnedOptions): Promise<Learned> {
   try {
-    return new FileLearned(options, await readLearned(options.file));
+    return new Learned(options, await readLearned(options.file));
   } catch (thrown) {
     // What is written next must not be written over what could not be read.
     const where = movedAside(options);
     const lies = where === undefined ? '' : `; it was moved to ${where}`;
     const what = `${options.file} cannot be read: ${reasonOf(thrown)}${lies}`;
     options.onTrouble(new Error(what, { cause: thrown }));
-    return new FileLearned(options, nothingLearned);
+    return new Learned(options, nothingLearned);
   }
 }
 
@@ -120,7 +98,7 @@ function movedAside({ file, clock }: LearnedOptions): string | undefined {
   }
 }
 
-class FileLearned implements Learned {
+export class Learned {
   readonly #options: LearnedOptions;
   readonly #patterns: MeanTable;
   readonly #models: MeanTable;
@@ -146,6 +124,10 @@ class FileLearned implements Learned {
     if (samples.length > 0) this.#schedule();
   }
 
+  /**
+   * Sets `counted` input tokens of the provider's beside our estimate of the same request.
+   * `estimate` walks through it, so once a model is known well, only some requests are estimated.
+   */
   learnTokens(model: string, counted: number, estimate: () => number | undefined): void {
     this.#requests += 1;
     const isKnown = this.#models.samples(model) >= WELL_KNOWN;
@@ -158,14 +140,17 @@ class FileLearned implements Learned {
     this.#schedule();
   }
 
+  /** The provider's tokens for one estimated token; 1 where nothing was learned. */
   tokenRatio(model: string | null): number {
     return (model === null ? undefined : this.#models.ratio(model)) ?? 1;
   }
 
+  /** The rules for a conversation that begins now; undefined for none. */
   get applied(): Rules | undefined {
     return this.#applied === null ? undefined : this.rules(this.#applied);
   }
 
+  /** The rules that a conversation was pinned to; undefined if they are no longer known. */
   rules(id: string): Rules | undefined {
     return this.#rules.get(id);
   }
@@ -194,6 +179,7 @@ class FileLearned implements Learned {
     };
   }
 
+  /** Forgets everything; new conversations begin without rules, running ones keep theirs. */
   reset(): LearnedStatus {
     this.#patterns.clear();
     this.#models.clear();
@@ -203,6 +189,7 @@ class FileLearned implements Learned {
     return this.status();
   }
 
+  /** Freezes what is known now for conversations that begin from here on. */
   apply(): LearnedStatus {
     // What is left alone already has no samples any more, so it stays unless all was reset.
     const skip = [...(this.applied?.skip ?? [])];
@@ -217,6 +204,7 @@ class FileLearned implements Learned {
     return this.status();
   }
 
+  /** Resolves when everything is on disk, or could not be written. */
   async flush(): Promise<void> {
     if (this.#stopTimer !== undefined) this.#writeSoon();
     await this.#writing;

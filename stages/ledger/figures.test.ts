@@ -23,7 +23,7 @@ import { recentJson } from './request-json.ts';
 import type { LedgerRow } from './row.ts';
 import { ledgerRow, MAX_TEXT_CHARS } from './row.ts';
 import { createSessionWindow } from './window.ts';
-import { createLedgerWriter } from './writer.ts';
+import { ThreadedWriter } from './threaded-writer.ts';
 
 const DAY_MS = 86_400_000;
 const NOON = Date.UTC(2026, 10, 20, 12);
@@ -35,7 +35,7 @@ async function withLedger<T>(
 ): Promise<T> {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'svc-figures-'));
   const file = path.join(folder, 'monitor.db');
-  const writer = createLedgerWriter({
+  const writer = new ThreadedWriter({
     file,
     clock: systemClock,
     onTrouble: (error) => assert.unreachable(error.message),

@@ -8,7 +8,7 @@
 import { openSync, writeSync } from 'node:fs';
 import { systemClock } from '../../engine/index.ts';
 import { ledgerRow } from './row.ts';
-import { createLedgerWriter } from './writer.ts';
+import { ThreadedWriter } from './threaded-writer.ts';
 
 /** Rows a turn of the event loop; some 2,000 to 3,000 a second in all, far above what one machine's agents send. */
 const ROWS_A_TURN = 7;
@@ -16,7 +16,7 @@ const ROWS_A_TURN = 7;
 /** Records without end. Each line of the history is `<id> <wall ms at which record() was called>`. */
 async function writeUntilKilled(file: string, history: string, firstId: number): Promise<void> {
   const log = openSync(history, 'a');
-  const writer = createLedgerWriter({
+  const writer = new ThreadedWriter({
     file,
     clock: systemClock,
     onTrouble: (error) => writeSync(log, `trouble ${error.message}\n`),

@@ -39,24 +39,8 @@ export interface DurationViews {
   readonly byStage: NamedViews;
 }
 
-export interface Metrics {
-  configure(settings: MetricsSettings): void;
-  readonly enabled: boolean;
-  /** Takes a finished request; does nothing while collecting is off. */
-  add(row: LedgerRow): void;
-  /** Takes the times of a finished run's stages; likewise. */
-  addStages(spans: KeptSpans): void;
-  durations(): DurationViews;
-  /** Undefined while collecting is off. */
-  window(): WindowFigures | undefined;
-}
-
 /** `monotonicMs` reads a clock that never jumps. Collects nothing until it is configured. */
-export function createMetrics(monotonicMs: () => number): Metrics {
-  return new LiveMetrics(monotonicMs);
-}
-
-class LiveMetrics implements Metrics {
+export class Metrics {
   enabled = false;
   readonly #monotonicMs: () => number;
   #startedMs: number;
@@ -82,6 +66,7 @@ class LiveMetrics implements Metrics {
     this.enabled = enabled;
   }
 
+  /** Takes a finished request; does nothing while collecting is off. */
   add(row: LedgerRow): void {
     if (!this.enabled) return;
     const place = this.#added % WINDOW_SAMPLES;
@@ -95,6 +80,7 @@ class LiveMetrics implements Metrics {
     if (row.ttfbMs !== null) this.#firstByte.add(provider, row.ttfbMs / 1000);
   }
 
+  /** Takes the times of a finished run's stages; likewise. */
   addStages(spans: KeptSpans): void {
     if (!this.enabled) return;
     spans.visitTimes((stage, busyMs) => this.#byStage.add(stage, busyMs / 1000));
@@ -109,6 +95,7 @@ class LiveMetrics implements Metrics {
     };
   }
 
+  /** Undefined while collecting is off. */
   window(): WindowFigures | undefined {
     if (!this.enabled) return undefined;
     const nowMs = this.#monotonicMs();

@@ -8,12 +8,12 @@ import { savingsReport, totalsBy, totalsOf } from './queries.ts';
 import { openThreadedLedgerReader } from './reader-thread.ts';
 import { ledgerRow } from './row.ts';
 import { folderForEach } from '../../fixtures/ledger/temp-ledger.ts';
-import { createLedgerWriter } from './writer.ts';
+import { ThreadedWriter } from './threaded-writer.ts';
 
 const { at } = folderForEach(test);
 
 async function write(file: string, ids: readonly string[]): Promise<void> {
-  const writer = createLedgerWriter({
+  const writer = new ThreadedWriter({
     file,
     clock: systemClock,
     onTrouble: (error) => assert.unreachable(error.message),

@@ -1,6 +1,8 @@
 /**
- * The near side of the writer thread: gathers rows into batches, hands them
- * over, and keeps them until they are stored. See `writer.ts` for the contract.
+ * The near side of the writer thread: gathers rows into batches, hands them over, and keeps them
+ * until they are stored. `record` copies a row into a batch and returns; a thread does all that
+ * touches the disk. The queue is bounded: when the disk stays away, rows are dropped and counted,
+ * and requests go on.
  */
 import { stat } from 'node:fs/promises';
 import { SvcError } from '../../engine/index.ts';

@@ -40,11 +40,11 @@ test('a disk that fills up under load: bounded memory, counted drops, a sound fi
   const file = at('monitor.db');
   // A limit on the size of files stands for the full disk: writes fail in the middle of a batch.
   const script = `
-    const { createLedgerWriter } = await import(${JSON.stringify(new URL('./writer.js', import.meta.url).href)});
+    const { ThreadedWriter } = await import(${JSON.stringify(new URL('./threaded-writer.js', import.meta.url).href)});
     const { ledgerRow } = await import(${JSON.stringify(new URL('./row.js', import.meta.url).href)});
     const { systemClock } = await import(${JSON.stringify(new URL('../../engine/index.js', import.meta.url).href)});
     const codes = [];
-    const writer = createLedgerWriter({
+    const writer = new ThreadedWriter({
       file: ${JSON.stringify(file)}, clock: systemClock, maxQueuedRows: 300,
       onTrouble: (error) => codes.push(error.code + ' ' + error.message),
     });

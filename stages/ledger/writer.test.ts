@@ -85,10 +85,10 @@ test('flush waits for the rows before it and not for those that keep coming', as
 
 test('an open writer does not keep a process alive, and a flush in progress does', () => {
   const script = `
-    const { createLedgerWriter } = await import(${JSON.stringify(new URL('./writer.js', import.meta.url).href)});
+    const { ThreadedWriter } = await import(${JSON.stringify(new URL('./threaded-writer.js', import.meta.url).href)});
     const { ledgerRow } = await import(${JSON.stringify(new URL('./row.js', import.meta.url).href)});
     const { systemClock } = await import(${JSON.stringify(new URL('../../engine/index.js', import.meta.url).href)});
-    const writer = createLedgerWriter({
+    const writer = new ThreadedWriter({
       file: ${JSON.stringify(at('monitor.db'))}, clock: systemClock, onTrouble: console.error,
     });
     await writer.ready();

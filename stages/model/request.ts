@@ -16,24 +16,6 @@ import { hashOfConversation } from './conversation.ts';
 import type { Turn } from './conversation.ts';
 import { protectedReasons } from './protect.ts';
 
-/** What never changes in a request, however often it is edited. */
-export interface Original {
-  readonly body: BodyFrame;
-  readonly endpoint: Endpoint;
-  readonly dialect: Dialect;
-  readonly facts: RequestFacts;
-  /** The parsed body; undefined where nothing was parsed. */
-  readonly json: unknown;
-  /** Every block in reading order; read from the body at the first call. */
-  blocks(): readonly Block[];
-  /** Names the conversation; read from the beginning at the first call. See `conversationId`. */
-  conversation(): string;
-  /** What the request is to its conversation: what `read` gave at the first call. */
-  turn(read: () => Turn): Turn;
-  /** Why the block at an index may not be rewritten; undefined for one that may. */
-  protectedBy(index: number): ProtectedReason | undefined;
-}
-
 /** One provider that may serve a request. */
 export interface RouteTarget {
   readonly provider: string;
@@ -141,12 +123,13 @@ export interface OriginalParts {
   readonly json: unknown;
 }
 
-/** Reads the blocks once, and only if somebody asks. */
-class ReadOnceOriginal implements Original {
+/** What never changes in a request, however often it is edited. Blocks are read once, and only if somebody asks. */
+export class Original {
   readonly body: BodyFrame;
   readonly endpoint: Endpoint;
   readonly dialect: Dialect;
   readonly facts: RequestFacts;
+  /** The parsed body; undefined where nothing was parsed. */
   readonly json: unknown;
   #blocks: readonly Block[] | undefined;
   #conversation: string | undefined;
@@ -161,18 +144,22 @@ class ReadOnceOriginal implements Original {
     this.json = json;
   }
 
+  /** Every block in reading order; read from the body at the first call. */
   blocks(): readonly Block[] {
     return (this.#blocks ??= this.json === undefined ? [] : this.dialect.blocks(this.json));
   }
 
+  /** Names the conversation; read from the beginning at the first call. See `conversationId`. */
   conversation(): string {
     return (this.#conversation ??= hashOfConversation(this));
   }
 
+  /** What the request is to its conversation: what `read` gave at the first call. */
   turn(read: () => Turn): Turn {
     return (this.#turn ??= read());
   }
 
+  /** Why the block at an index may not be rewritten; undefined for one that may. */
   protectedBy(index: number): ProtectedReason | undefined {
     this.#reasons ??= protectedReasons(this.blocks());
     return this.#reasons[index];
@@ -182,7 +169,7 @@ class ReadOnceOriginal implements Original {
 /** A request as it came in, without edits and without a route. */
 export function toRequest(parts: OriginalParts): ProxyRequest {
   return Object.freeze({
-    original: new ReadOnceOriginal(parts),
+    original: new Original(parts),
     edits: NO_EDITS,
     route: undefined,
     report: NO_REPORT,

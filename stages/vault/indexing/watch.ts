@@ -23,18 +23,14 @@ export interface WatchOptions extends Omit<IndexOptions, 'only' | 'pool' | 'onPr
   readonly onError?: (error: SvcError) => void;
 }
 
-export interface Watch {
-  close(): Promise<void>;
-}
-
 /** Indexes `root` and then, until closed, whatever changes in it. Resolves when the first run has ended. */
 export async function watchFolder(options: WatchOptions): Promise<Watch> {
-  const watch = new FolderWatch(options);
+  const watch = new Watch(options);
   await watch.begin();
   return watch;
 }
 
-class FolderWatch implements Watch {
+export class Watch {
   readonly #options: WatchOptions;
   readonly #root: string;
   readonly #rules: IgnoreRules;
