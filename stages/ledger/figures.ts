@@ -6,111 +6,80 @@
 import type { LedgerRow } from './row.ts';
 import { isFailure } from './row.ts';
 
-/** Sums over requests. Rows in which a figure is `null` do not take part in that figure. */
-export interface Totals {
-  readonly requests: number;
+/** Every sum, and what it is of. */
+const NONE = {
+  requests: 0,
   /** Requests that failed, as `isFailure` defines it. */
-  readonly errors: number;
+  errors: 0,
   /** Requests whose client disconnected. */
-  readonly cancelled: number;
+  cancelled: 0,
   /** Requests answered by our own response cache. */
-  readonly cacheHits: number;
+  cacheHits: 0,
   /** Requests that asked for a stream. */
-  readonly streamed: number;
+  streamed: 0,
   /** Input tokens as the clients sent them, without what was injected. */
-  readonly inputTokens: number;
+  inputTokens: 0,
   /** Input tokens as they went upstream. */
-  readonly sentInputTokens: number;
-  readonly savedTokens: number;
+  sentInputTokens: 0,
+  savedTokens: 0,
   /** Input tokens that were injected from the vault. */
-  readonly addedTokens: number;
-  readonly outputTokens: number;
+  addedTokens: 0,
+  outputTokens: 0,
   /** Tokens that providers read from their own prompt caches. */
-  readonly cacheReadTokens: number;
-  readonly cacheWriteTokens: number;
+  cacheReadTokens: 0,
+  cacheWriteTokens: 0,
   /** Requests that carried cache markers of ours. */
-  readonly marked: number;
+  marked: 0,
   /** The part of `cacheReadTokens` that marked requests read. */
-  readonly markedReadTokens: number;
+  markedReadTokens: 0,
   /** The part of `cacheWriteTokens` that they wrote. */
-  readonly markedWriteTokens: number;
+  markedWriteTokens: 0,
   /** Whole nano-dollars; of `priced` requests only, see `knownCost`. */
-  readonly costNanoUsd: number;
+  costNanoUsd: 0,
   /** The same, of all lanes together; see `knownCostSaved`. */
-  readonly costSavedNanoUsd: number;
+  costSavedNanoUsd: 0,
   /** The part of it that cache markers brought. */
-  readonly costSavedByBreakpointsNanoUsd: number;
+  costSavedByBreakpointsNanoUsd: 0,
   /** Requests from which old results were left out. */
-  readonly forgetting: number;
+  forgetting: 0,
   /** The part of `savedTokens` that these were. */
-  readonly forgottenTokens: number;
+  forgottenTokens: 0,
   /** The part of the cost saved that they brought. */
-  readonly costSavedByForgettingNanoUsd: number;
+  costSavedByForgettingNanoUsd: 0,
   /** Requests in which long results went out in parts. */
-  readonly longResults: number;
+  longResults: 0,
   /** The part of `savedTokens` that these left out. */
-  readonly longResultTokens: number;
+  longResultTokens: 0,
   /** The part of the cost saved that they brought. */
-  readonly costSavedByLongResultsNanoUsd: number;
+  costSavedByLongResultsNanoUsd: 0,
   /** Requests in which definitions of tools were trimmed. */
-  readonly trimmedTools: number;
+  trimmedTools: 0,
   /** The part of `savedTokens` that these repeated. */
-  readonly toolTokens: number;
+  toolTokens: 0,
   /** The part of the cost saved that they brought. */
-  readonly costSavedByToolsNanoUsd: number;
+  costSavedByToolsNanoUsd: 0,
   /** The part of it that answers from the response cache brought. */
-  readonly costSavedByAnswersNanoUsd: number;
+  costSavedByAnswersNanoUsd: 0,
   /** The same, of the added tokens; see `knownCostAdded`. */
-  readonly costAddedNanoUsd: number;
+  costAddedNanoUsd: 0,
   /** Requests whose cost is known. */
-  readonly priced: number;
+  priced: 0,
   /** Requests whose tokens are known and whose price is not. */
-  readonly unpriced: number;
+  unpriced: 0,
   /** The sum over `timed` requests, in milliseconds. */
-  readonly latencySumMs: number;
-  readonly timed: number;
-}
+  latencySumMs: 0,
+  timed: 0,
+};
 
 /** Sums that can still grow. */
-export type RunningTotals = { -readonly [K in keyof Totals]: number };
+export type RunningTotals = Record<keyof typeof NONE, number>;
+
+/** Sums over requests. Rows in which a figure is `null` do not take part in that figure. */
+export type Totals = Readonly<RunningTotals>;
 
 /** Sums over no request at all. */
 export function emptyTotals(): RunningTotals {
-  return {
-    requests: 0,
-    errors: 0,
-    cancelled: 0,
-    cacheHits: 0,
-    streamed: 0,
-    inputTokens: 0,
-    sentInputTokens: 0,
-    savedTokens: 0,
-    addedTokens: 0,
-    outputTokens: 0,
-    cacheReadTokens: 0,
-    cacheWriteTokens: 0,
-    marked: 0,
-    markedReadTokens: 0,
-    markedWriteTokens: 0,
-    costNanoUsd: 0,
-    costSavedNanoUsd: 0,
-    costSavedByBreakpointsNanoUsd: 0,
-    forgetting: 0,
-    forgottenTokens: 0,
-    costSavedByForgettingNanoUsd: 0,
-    longResults: 0,
-    longResultTokens: 0,
-    costSavedByLongResultsNanoUsd: 0,
-    trimmedTools: 0,
-    toolTokens: 0,
-    costSavedByToolsNanoUsd: 0,
-    costSavedByAnswersNanoUsd: 0,
-    costAddedNanoUsd: 0,
-    priced: 0,
-    unpriced: 0,
-    latencySumMs: 0,
-    timed: 0,
-  };
+  return { ...NONE };
 }
 
 /** The sums of several groups together. */
@@ -175,39 +144,22 @@ export function knownCostSaved(totals: Totals): number | null {
 export function knownCostSavedByCompression(totals: Totals): number | null {
   const saved = knownCostSaved(totals);
   if (saved === null) return null;
-  const { costSavedByBreakpointsNanoUsd: marked, costSavedByAnswersNanoUsd: answers } = totals;
-  const leftOut = totals.costSavedByForgettingNanoUsd + totals.costSavedByLongResultsNanoUsd;
-  return saved - marked - answers - leftOut - totals.costSavedByToolsNanoUsd;
+  return Object.values(LANES).reduce((rest, [, lane]) => rest - totals[lane], saved);
 }
 
-/** What trimming definitions of tools saved, likewise; `null` where none was. */
-export function knownCostSavedByTools(totals: Totals): number | null {
-  return totals.trimmedTools === 0 || isPriceless(totals) ? null : totals.costSavedByToolsNanoUsd;
-}
+/** The lanes beside compression: the sum of the requests that took each, and of what it saved them. */
+const LANES = {
+  breakpoints: ['marked', 'costSavedByBreakpointsNanoUsd'],
+  answers: ['cacheHits', 'costSavedByAnswersNanoUsd'],
+  forgetting: ['forgetting', 'costSavedByForgettingNanoUsd'],
+  longResults: ['longResults', 'costSavedByLongResultsNanoUsd'],
+  tools: ['trimmedTools', 'costSavedByToolsNanoUsd'],
+} as const satisfies Readonly<Record<string, readonly [keyof Totals, keyof Totals]>>;
 
-/** What long results in parts saved, likewise; `null` where there were none. */
-export function knownCostSavedByLongResults(totals: Totals): number | null {
-  return totals.longResults === 0 || isPriceless(totals)
-    ? null
-    : totals.costSavedByLongResultsNanoUsd;
-}
-
-/** What leaving old results out saved, likewise; `null` where none was. */
-export function knownCostSavedByForgetting(totals: Totals): number | null {
-  return totals.forgetting === 0 || isPriceless(totals)
-    ? null
-    : totals.costSavedByForgettingNanoUsd;
-}
-
-/** What cache markers brought, likewise; `null` where none were set. */
-export function knownCostSavedByBreakpoints(totals: Totals): number | null {
-  if (totals.marked === 0 || isPriceless(totals)) return null;
-  return totals.costSavedByBreakpointsNanoUsd;
-}
-
-/** What kept answers saved, likewise; `null` where none was given. */
-export function knownCostSavedByAnswers(totals: Totals): number | null {
-  return totals.cacheHits === 0 || isPriceless(totals) ? null : totals.costSavedByAnswersNanoUsd;
+/** What one of the other lanes saved, likewise; `null` where no request took it. */
+export function knownCostSavedBy(lane: keyof typeof LANES, totals: Totals): number | null {
+  const [requests, saved] = LANES[lane];
+  return totals[requests] === 0 || isPriceless(totals) ? null : totals[saved];
 }
 
 /** What the added tokens cost, likewise. */

@@ -2,15 +2,7 @@
  * What was saved, each lane apart: nothing is in two of them, and together they are the saving of
  * `knownCostSaved`. What providers read from their own caches unasked is in none.
  */
-import {
-  knownCostSavedByAnswers,
-  knownCostSavedByBreakpoints,
-  knownCostSavedByCompression,
-  knownCostSavedByForgetting,
-  knownCostSavedByLongResults,
-  knownCostSavedByTools,
-  toUsd,
-} from './figures.ts';
+import { knownCostSavedBy, knownCostSavedByCompression, toUsd } from './figures.ts';
 import type { Totals } from './figures.ts';
 import type { LedgerRow } from './row.ts';
 
@@ -27,23 +19,23 @@ export function lanesJson(totals: Totals) {
     forgetting: {
       requests: totals.forgetting,
       tokens_saved: totals.forgottenTokens,
-      cost_saved_usd: toUsd(knownCostSavedByForgetting(totals)),
+      cost_saved_usd: toUsd(knownCostSavedBy('forgetting', totals)),
     },
     /** Long results that went out in parts, from their first turn on in every turn. */
     long_results: {
       requests: totals.longResults,
       tokens_saved: totals.longResultTokens,
-      cost_saved_usd: toUsd(knownCostSavedByLongResults(totals)),
+      cost_saved_usd: toUsd(knownCostSavedBy('longResults', totals)),
     },
     /** Definitions of tools without what they say twice. */
     tools: {
       requests: totals.trimmedTools,
       tokens_saved: totals.toolTokens,
-      cost_saved_usd: toUsd(knownCostSavedByTools(totals)),
+      cost_saved_usd: toUsd(knownCostSavedBy('tools', totals)),
     },
     response_cache: {
       requests: totals.cacheHits,
-      cost_saved_usd: toUsd(knownCostSavedByAnswers(totals)),
+      cost_saved_usd: toUsd(knownCostSavedBy('answers', totals)),
     },
     /** Credited to nobody: what clients had cached themselves, or the provider by itself. */
     provider_cache: {
@@ -61,7 +53,7 @@ export function breakpointsJson(totals: Totals) {
     requests: totals.marked,
     read_tokens: totals.markedReadTokens,
     written_tokens: totals.markedWriteTokens,
-    cost_saved_usd: toUsd(knownCostSavedByBreakpoints(totals)),
+    cost_saved_usd: toUsd(knownCostSavedBy('breakpoints', totals)),
   };
 }
 

@@ -32,9 +32,8 @@ function netJson(totals: Totals) {
   };
 }
 
-/** `/stats` `session` and `/health` `stats`: requests, tokens, cost in dollars, start in epoch seconds. */
-export function sessionJson(window: SessionWindow) {
-  const totals = window.totals();
+/** What the sums of a session and of a day have in common; dollars. */
+function sumsJson(totals: Totals) {
   return {
     requests: totals.requests,
     input_tokens: totals.inputTokens,
@@ -47,26 +46,17 @@ export function sessionJson(window: SessionWindow) {
     unpriced: totals.unpriced,
     cost_saved: toUsd(knownCostSaved(totals)),
     ...netJson(totals),
-    start_time: window.startedMs / 1000,
   };
+}
+
+/** `/stats` `session` and `/health` `stats`, with the start in epoch seconds. */
+export function sessionJson(window: SessionWindow) {
+  return { ...sumsJson(window.totals()), start_time: window.startedMs / 1000 };
 }
 
 /** `/stats` `today`. */
 export function todayJson(totals: Totals) {
-  return {
-    requests: totals.requests,
-    input_tokens: totals.inputTokens,
-    sent_input_tokens: totals.sentInputTokens,
-    saved_tokens: totals.savedTokens,
-    output_tokens: totals.outputTokens,
-    cost: toUsd(knownCost(totals)),
-    unpriced: totals.unpriced,
-    cost_saved: toUsd(knownCostSaved(totals)),
-    ...netJson(totals),
-    avg_latency_ms: roundedMs(averageLatencyMs(totals)),
-    errors: totals.errors,
-    cache_hits: totals.cacheHits,
-  };
+  return { ...sumsJson(totals), avg_latency_ms: roundedMs(averageLatencyMs(totals)) };
 }
 
 /** The sums of any group of requests, with the figures that follow from them. */
