@@ -1,5 +1,6 @@
 /** The spending guard as the configuration sets it, and as `/health` and `svc spend` show it. */
 import type { Clock } from '../../engine/index.ts';
+import { MAX_SESSIONS } from '../../stages/budget/sessions.ts';
 import type { SpentBefore } from '../../stages/budget/recall.ts';
 import type { SpendingGuard } from '../../stages/budget/guard.ts';
 import type { SpendingSettings } from '../../stages/budget/spending.ts';
@@ -28,16 +29,19 @@ export function spendingSettings({ budget }: Config): SpendingSettings {
  * ledger by themselves: those begin anew.
  */
 export async function spentBefore(
-  ledger: Pick<LedgerQuestions, 'spent' | 'sessions'>,
+  ledger: LedgerQuestions,
   clock: Clock,
   startedMs: number,
 ): Promise<SpentBefore> {
   const dayMs = Math.floor(clock.wallMs() / DAY_MS) * DAY_MS;
   const isNewDay = dayMs >= startedMs;
-  const day = isNewDay
-    ? { costNanoUsd: 0, tokens: 0 }
-    : await ledger.spent({ sinceMs: dayMs, untilMs: startedMs });
-  return { dayMs, ...day, sessions: await ledger.sessions(startedMs) };
+  return ledger.ask(async (reader, queries) => ({
+    dayMs,
+    ...(isNewDay
+      ? { costNanoUsd: 0, tokens: 0 }
+      : await queries.spentIn(reader, { sinceMs: dayMs, untilMs: startedMs })),
+    sessions: await queries.sessionsSpent(reader, startedMs, MAX_SESSIONS),
+  }));
 }
 
 /** Reads that before anybody needs it, and logs where it cannot be read: requests are refused until it can. */

@@ -1,4 +1,5 @@
 /** Every path that the proxy answers itself. */
+import { emptyTotals } from '../../stages/ledger/figures.ts';
 import { cacheStatsJson, sessionJson } from '../../stages/ledger/report.ts';
 import type { SpeedCacheFigures } from '../../stages/ledger/report.ts';
 import type { BrowserSessions } from '../auth/browser-sessions.ts';
@@ -12,6 +13,7 @@ import { createHomeFacts } from '../facts/home-facts.ts';
 import { createVaultFacts } from '../facts/vault-facts.ts';
 import { blockRoutes } from './blocks.ts';
 import type { Config } from '../config/config.ts';
+import type { LedgerQuestions } from '../control/ledger-questions.ts';
 import { createFeed } from '../dashboard/feed.ts';
 import { configRoutes } from './config.ts';
 import type { ReloadReport } from './config.ts';
@@ -47,9 +49,9 @@ export function ownRoutes(options: OwnRouteOptions): Route[] {
     ledgerFile: config().ledger.db,
   });
   /** Asks the file once the newest rows are in it. */
-  const flushed = async <T>(ask: () => Promise<T>): Promise<T> => {
+  const ask: LedgerQuestions['ask'] = async (work) => {
     await ledgerFile.flush();
-    return ask();
+    return questions.ask(work);
   };
   const healthBody = createHealthBody({
     version,
@@ -78,11 +80,14 @@ export function ownRoutes(options: OwnRouteOptions): Route[] {
       config,
       clock,
       window,
-      today: () => flushed(() => questions.today(clock.wallMs())),
+      // A file that cannot be read is reported by `/health`.
+      today: () =>
+        ask((reader, queries) => queries.totalsOfToday(reader, clock.wallMs())).catch(emptyTotals),
     }),
     ...savingsRoutes({
       caches,
-      savings: (sinceMs) => flushed(() => questions.savings(clock.wallMs(), sinceMs)),
+      savings: (sinceMs) =>
+        ask((reader, queries) => queries.savingsReport(reader, clock.wallMs(), sinceMs)),
     }),
     ...metricsRoutes({
       version,
@@ -94,7 +99,7 @@ export function ownRoutes(options: OwnRouteOptions): Route[] {
       states: services.states,
       router: services.router,
       running: () => app().running.size,
-      lastDay: (nowMs) => flushed(() => questions.lastDay(nowMs)),
+      lastDay: (nowMs) => ask((reader, queries) => queries.lastDayReport(reader, nowMs)),
     }),
     ...traceRoutes(services.traces),
     ...blockRoutes(services.lost),
@@ -126,7 +131,7 @@ export function ownRoutes(options: OwnRouteOptions): Route[] {
           return `{"health":${health},${rest.slice(1)}`;
         },
       }),
-      ask: (work) => flushed(() => questions.ask(work)),
+      ask,
       clock,
       trace: (id) => services.traces.get(id),
     }),
