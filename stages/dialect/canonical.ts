@@ -164,10 +164,10 @@ export interface CanonicalResponse {
   readonly id: string;
   readonly model: string;
   /** Unix time in seconds, where the dialect says it. */
-  readonly createdS?: number;
+  readonly createdS?: number | undefined;
   readonly blocks: readonly CanonicalBlock[];
   readonly stopReason: StopReason;
-  readonly stopSequence?: string;
+  readonly stopSequence?: string | undefined;
   readonly usage: Usage;
 }
 
@@ -192,13 +192,13 @@ export type CanonicalEvent =
       readonly type: 'start';
       readonly id: string;
       readonly model: string;
-      readonly createdS?: number;
+      readonly createdS?: number | undefined;
     }
   | { readonly type: 'blockStart'; readonly block: OpeningBlock }
   | { readonly type: 'delta'; readonly text: string }
   | { readonly type: 'blockStop' }
   | { readonly type: 'usage'; readonly usage: Usage }
-  | { readonly type: 'stop'; readonly reason: StopReason; readonly sequence?: string }
+  | { readonly type: 'stop'; readonly reason: StopReason; readonly sequence?: string | undefined }
   | { readonly type: 'end' }
   | { readonly type: 'error'; readonly error: CanonicalError }
   | { readonly type: 'ping' };

@@ -203,9 +203,9 @@ class EventFilter {
 export function responseEvents(response: CanonicalResponse): CanonicalEvent[] {
   const { id, model, createdS, usage, stopReason: reason, stopSequence: sequence } = response;
   return [
-    createdS === undefined ? { type: 'start', id, model } : { type: 'start', id, model, createdS },
+    { type: 'start', id, model, createdS },
     ...response.blocks.flatMap(blockEvents),
-    sequence === undefined ? { type: 'stop', reason } : { type: 'stop', reason, sequence },
+    { type: 'stop', reason, sequence },
     { type: 'usage', usage },
     { type: 'end' },
   ];
@@ -259,8 +259,7 @@ function gatherEvents(events: readonly CanonicalEvent[]): CanonicalResponse {
     }
     if (event.type === 'usage') answer = { ...answer, usage: event.usage };
     if (event.type === 'stop') {
-      const { reason: stopReason, sequence } = event;
-      answer = { ...answer, stopReason, ...(sequence && { stopSequence: sequence }) };
+      answer = { ...answer, stopReason: event.reason, stopSequence: event.sequence };
     }
     if (event.type === 'delta') text += event.text;
     if (event.type === 'blockStop' && open !== undefined) blocks.push(filled(open, text));

@@ -77,11 +77,7 @@ export class ChatReader implements StreamReader {
     const id = stringOf(chunk.id) ?? '';
     const model = stringOf(chunk.model) ?? '';
     const createdS = numberOf(chunk.created);
-    return [
-      createdS === undefined
-        ? { type: 'start', id, model }
-        : { type: 'start', id, model, createdS },
-    ];
+    return [{ type: 'start', id, model, createdS }];
   }
 
   #delta(delta: JsonObject): CanonicalEvent[] {

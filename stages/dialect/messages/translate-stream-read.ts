@@ -134,11 +134,7 @@ export class MessagesReader implements StreamReader {
     this.#stopped = true;
     const reason = readMessagesStop(delta.stop_reason);
     const sequence = filledString(delta.stop_sequence);
-    return [
-      ...this.#serial.closeAll(),
-      sequence === undefined ? { type: 'stop', reason } : { type: 'stop', reason, sequence },
-      usage,
-    ];
+    return [...this.#serial.closeAll(), { type: 'stop', reason, sequence }, usage];
   }
 
   #close(): CanonicalEvent[] {

@@ -84,11 +84,7 @@ export class ResponsesReader implements StreamReader {
     const id = stringOf(response.id) ?? '';
     const model = stringOf(response.model) ?? '';
     const createdS = numberOf(response.created_at);
-    return [
-      createdS === undefined
-        ? { type: 'start', id, model }
-        : { type: 'start', id, model, createdS },
-    ];
+    return [{ type: 'start', id, model, createdS }];
   }
 
   /** Adds to a block, which opens at its first character. */

@@ -1,16 +1,8 @@
 /** Writes the responses stream: every item announced, grown and repeated whole, then the whole response. */
-import { emptyUsage, type Usage } from '../../model/usage.ts';
-import type {
-  CanonicalError,
-  CanonicalEvent,
-  JsonObject,
-  OpeningBlock,
-  StopReason,
-  StreamWriter,
-} from '../canonical.ts';
+import type { CanonicalError, CanonicalEvent, JsonObject, OpeningBlock } from '../canonical.ts';
 import { writeChatError } from '../chat/translate-answer.ts';
-import type { AnswerContext } from '../translate-dialect.ts';
 import { objectOf, objectsOf } from '../translate-json.ts';
+import { EventWriter } from '../translate-stream-write.ts';
 import {
   callForm,
   responseEnvelope,
@@ -27,49 +19,18 @@ const EMPTY_CALL = {
 };
 
 /** Writes one stream. */
-export class ResponsesWriter implements StreamWriter {
-  readonly #context: AnswerContext;
-  #envelope: JsonObject;
+export class ResponsesWriter extends EventWriter {
+  #envelope: JsonObject = {};
   #sequence = 0;
   #output: JsonObject[] = [];
-  #open: OpeningBlock | undefined;
   #item: JsonObject = {};
-  #text = '';
-  #usage: Usage = emptyUsage;
-  #reason: StopReason = 'end';
 
-  constructor(context: AnswerContext) {
-    this.#context = context;
-    this.#envelope = {};
-  }
-
-  write(event: CanonicalEvent): string {
-    switch (event.type) {
-      case 'start':
-        this.#envelope = responseEnvelope(event, this.#context);
-        return (
-          this.#event('response.created', { response: this.#envelope }) +
-          this.#event('response.in_progress', { response: this.#envelope })
-        );
-      case 'blockStart':
-        return this.#openBlock(event.block);
-      case 'delta':
-        return this.#delta(event.text);
-      case 'blockStop':
-        return this.#closeBlock();
-      case 'usage':
-        this.#usage = event.usage;
-        return '';
-      case 'stop':
-        this.#reason = event.reason;
-        return '';
-      case 'end':
-        return this.#end();
-      case 'error':
-        return this.#fail(event.error);
-      default:
-        return ': ping\n\n';
-    }
+  protected start(event: Extract<CanonicalEvent, { type: 'start' }>): string {
+    this.#envelope = responseEnvelope(event, this.context);
+    return (
+      this.#event('response.created', { response: this.#envelope }) +
+      this.#event('response.in_progress', { response: this.#envelope })
+    );
   }
 
   #event(type: string, rest: JsonObject): string {
@@ -83,20 +44,17 @@ export class ResponsesWriter implements StreamWriter {
     return { item_id: this.#item.id, output_index: this.#output.length };
   }
 
-  /** How the open call is written. */
-  #form(): ReturnType<typeof callForm> {
-    const open = this.#open;
-    return open?.kind === 'toolUse' ? callForm(open.name, this.#context.wishes) : 'function';
+  /** How a call is written. */
+  #form(open: OpeningBlock): ReturnType<typeof callForm> {
+    return open.kind === 'toolUse' ? callForm(open.name, this.context.wishes) : 'function';
   }
 
-  #openBlock(block: OpeningBlock): string {
-    this.#open = block;
-    this.#text = '';
+  protected openBlock(block: OpeningBlock): string {
     if (block.kind === 'thinking') return '';
     const filled = block.kind === 'toolUse' ? { ...block, input: '' } : { ...block, text: '' };
-    this.#item = { ...writeOutputItem(filled, this.#context), status: 'in_progress' };
+    this.#item = { ...writeOutputItem(filled, this.context), status: 'in_progress' };
     if (block.kind === 'toolUse') {
-      return this.#added({ ...this.#item, ...EMPTY_CALL[this.#form()] });
+      return this.#added({ ...this.#item, ...EMPTY_CALL[this.#form(block)] });
     }
     const part = objectsOf(this.#item.content)[0];
     const announced = this.#added({ ...this.#item, content: [] });
@@ -109,10 +67,9 @@ export class ResponsesWriter implements StreamWriter {
     return this.#event('response.output_item.added', { output_index, item });
   }
 
-  #delta(text: string): string {
-    this.#text += text;
+  protected delta(open: OpeningBlock, text: string): string {
     const position = this.#position();
-    switch (this.#open?.kind) {
+    switch (open.kind) {
       case 'text':
         return this.#event('response.output_text.delta', {
           ...position,
@@ -127,33 +84,30 @@ export class ResponsesWriter implements StreamWriter {
           delta: text,
         });
       case 'toolUse':
-        if (this.#form() !== 'function') return '';
+        if (this.#form(open) !== 'function') return '';
         return this.#event('response.function_call_arguments.delta', { ...position, delta: text });
       default:
         return '';
     }
   }
 
-  #closeBlock(): string {
-    const open = this.#open;
-    if (open === undefined || open.kind === 'thinking') return '';
-    const text = this.#text;
+  protected closeBlock(open: OpeningBlock, text: string): string {
+    if (open.kind === 'thinking') return '';
     const filled = open.kind === 'toolUse' ? { ...open, input: text } : { ...open, text };
-    const written = writeOutputItem(filled, this.#context);
+    const written = writeOutputItem(filled, this.context);
     // The whole item keeps the id under which it was announced.
     const item: JsonObject = { ...written, status: 'completed', id: this.#item.id };
-    const done = this.#doneEvents(open.kind, item);
+    const done = this.#doneEvents(open, item, text);
     const output_index = this.#output.length;
     const closed = this.#event('response.output_item.done', { output_index, item });
     this.#output.push(item);
-    this.#open = undefined;
     return done + closed;
   }
 
-  #doneEvents(kind: OpeningBlock['kind'], item: JsonObject): string {
+  #doneEvents(open: OpeningBlock, item: JsonObject, text: string): string {
     const position = this.#position();
-    if (kind === 'toolUse') {
-      const form = this.#form();
+    if (open.kind === 'toolUse') {
+      const form = this.#form(open);
       if (form === 'search') return '';
       if (form === 'custom') {
         const { input } = item;
@@ -168,20 +122,20 @@ export class ResponsesWriter implements StreamWriter {
     const part = objectsOf(item.content)[0];
     const at = { ...position, content_index: 0 };
     const inner =
-      kind === 'text'
-        ? this.#event('response.output_text.done', { ...at, text: this.#text, logprobs: [] })
-        : this.#event('response.refusal.done', { ...at, refusal: this.#text });
+      open.kind === 'text'
+        ? this.#event('response.output_text.done', { ...at, text, logprobs: [] })
+        : this.#event('response.refusal.done', { ...at, refusal: text });
     return inner + this.#event('response.content_part.done', { ...at, part });
   }
 
-  #end(): string {
-    const stop = writeResponsesStop(this.#reason);
-    const usage = writeResponsesUsage(this.#usage);
+  protected end(): string {
+    const stop = writeResponsesStop(this.reason);
+    const usage = writeResponsesUsage(this.usage);
     const response = { ...this.#envelope, ...stop, output: this.#output, usage };
     return this.#event(`response.${String(stop.status)}`, { response });
   }
 
-  #fail(error: CanonicalError): string {
+  protected fail(error: CanonicalError): string {
     const inner = objectOf(writeChatError(error).error);
     const inside = { code: inner.code ?? inner.type, message: inner.message };
     if (Object.keys(this.#envelope).length === 0)
@@ -191,7 +145,7 @@ export class ResponsesWriter implements StreamWriter {
       status: 'failed',
       error: inside,
       output: this.#output,
-      usage: writeResponsesUsage(this.#usage),
+      usage: writeResponsesUsage(this.usage),
     };
     return this.#event('response.failed', { response });
   }
