@@ -35,7 +35,7 @@ import { createConversations } from '../stages/prompt-cache/conversations.ts';
 import { createProviderStates } from '../stages/providers/states.ts';
 import { createUpstream } from '../stages/providers/undici-upstream.ts';
 import type { Upstream } from '../stages/providers/upstream.ts';
-import { createLiveRouter } from '../stages/route/rules-live.ts';
+import { createLiveRouter } from '../stages/route/rules-router.ts';
 import type { Vault } from '../stages/vault/contract.ts';
 import { deferVault } from '../stages/vault/deferred.ts';
 import { createActiveAlerts } from './alerts/active.ts';

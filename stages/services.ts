@@ -19,7 +19,7 @@ import type { Conversations } from './prompt-cache/conversations.ts';
 import type { Provider, ProviderName } from './providers/provider.ts';
 import type { ProviderStates } from './providers/states.ts';
 import type { Upstream } from './providers/upstream.ts';
-import type { LiveRouter } from './route/rules-live.ts';
+import type { LiveRouter } from './route/rules-router.ts';
 import type { Vault } from './vault/index.ts';
 
 /** Where finished requests are written down. */

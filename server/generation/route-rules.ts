@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SvcError } from '../../engine/index.ts';
-import type { LiveRouter } from '../../stages/route/rules-live.ts';
+import type { LiveRouter } from '../../stages/route/rules-router.ts';
 import { createRuleStore } from '../../stages/route/rules-store.ts';
 import type { NewRule, RuleStore } from '../../stages/route/rules-store.ts';
 import type { RouteRule } from '../../stages/route/rules.ts';

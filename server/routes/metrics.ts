@@ -10,7 +10,7 @@ import type { DayReport } from '../../stages/ledger/queries.ts';
 import { dashboardJson } from '../../stages/ledger/report.ts';
 import type { SessionWindow } from '../../stages/ledger/window.ts';
 import type { ProviderStates } from '../../stages/providers/states.ts';
-import type { LiveRouter } from '../../stages/route/rules-live.ts';
+import type { LiveRouter } from '../../stages/route/rules-router.ts';
 import { metricsText, single } from '../facts/metrics-text.ts';
 import type { Family } from '../facts/metrics-text.ts';
 import type { Route } from '../http/router.ts';

@@ -8,7 +8,7 @@ import { sessionJson } from '../../stages/ledger/report.ts';
 import type { SessionWindow } from '../../stages/ledger/window.ts';
 import type { SpendingGuard } from '../../stages/budget/guard.ts';
 import type { ProviderStates } from '../../stages/providers/states.ts';
-import type { LiveRouter } from '../../stages/route/rules-live.ts';
+import type { LiveRouter } from '../../stages/route/rules-router.ts';
 import type { Config } from '../config/config.ts';
 import { providerReasons } from '../facts/provider-states.ts';
 import { spendingJson } from '../facts/spending.ts';

@@ -1,5 +1,6 @@
 /**
- * Decides by rules where a request goes, and keeps a conversation where it is: a change of
+ * The router that a running proxy asks: it lives as long as the process, while the rules, the
+ * providers and the switch change under it. It decides by rules where a request goes, and keeps a conversation where it is: a change of
  * model in the middle of one throws its provider's prompt cache away.
  *
  * | rule matches | conversation is known | then                                              |
@@ -13,8 +14,9 @@
  * model has shown otherwise. One whose rule was removed, or whose provider is gone, is new;
  * one whose rule was changed follows the change.
  */
-import type { RouteFacts, RouteRule, RuleTarget, RuleSet } from './rules.ts';
-import { parseTarget } from './rules.ts';
+import { LRUCache } from 'lru-cache';
+import { parseTarget, toRuleSet } from './rules.ts';
+import type { RouteFacts, RouteRule, RuleTarget } from './rules.ts';
 
 /** Where a request is sent, and why. */
 export interface RuleDecision {
@@ -24,22 +26,26 @@ export interface RuleDecision {
   readonly isKept: boolean;
 }
 
-/** The decision for one request, from the table above; pure. `knownId` is the rule that last placed the conversation. */
-function decideByRules(
-  rules: RuleSet,
-  facts: RouteFacts,
-  knownId: string | undefined,
-): RuleDecision | undefined {
-  const matched = rules.match(facts);
-  const rule = matched ?? (knownId === undefined ? undefined : rules.get(knownId));
-  const target = rule && parseTarget(rule.target);
-  if (rule === undefined || target === undefined) return undefined;
-  return { target, ruleId: rule.id, isKept: matched === undefined };
+/** What is asked of the router; `facts` and `conversation` are worked out only if a rule can decide. */
+export interface RouteQuestion {
+  readonly facts: () => RouteFacts;
+  readonly conversation: () => string | undefined;
 }
 
-export type RuleRouter = ReturnType<typeof createRuleRouter>;
+export interface LiveRouterSettings {
+  /** `SVC_ROUTER_ENABLED`: off, no rule decides anything. */
+  readonly enabled: boolean;
+  /** Names of the providers that are there. */
+  readonly providers: ReadonlySet<string>;
+  readonly rules: readonly RouteRule[];
+}
 
-export interface RouterStats {
+/** What `/health` and the dashboard show: how often it was asked since the start, and a rule decided. */
+export interface RouterView {
+  readonly enabled: boolean;
+  /** Rules that were read, those whose provider is missing included. */
+  readonly loaded: number;
+  /** Those that may decide. */
   readonly rules: number;
   readonly requests: number;
   readonly routed: number;
@@ -47,71 +53,60 @@ export interface RouterStats {
   readonly hitRate: number | null;
 }
 
-/** Conversations and counts. They outlive the rules, which a reload exchanges. */
-export type RouterMemory = ReturnType<typeof createRouterMemory>;
+const NOTHING: LiveRouterSettings = { enabled: false, providers: new Set(), rules: [] };
 
-/** Conversations remembered at least; at most twice as many are held. */
-const MOST_CONVERSATIONS = 5_000;
+export type LiveRouter = ReturnType<typeof createLiveRouter>;
 
-/** A memory of no conversation. The least recently used half is forgotten when it is full. */
-export function createRouterMemory(most = MOST_CONVERSATIONS) {
-  let young = new Map<string, string>();
-  let old = new Map<string, string>();
+/** A router without rules, which remembers `most` conversations; those outlive the rules. */
+export function createLiveRouter(most = 10_000) {
+  /** The rule that last placed a conversation. */
+  const memory = new LRUCache<string, string>({ max: most });
+  let settings = NOTHING;
+  let rules = toRuleSet([]);
   let requests = 0;
   let routed = 0;
-  return {
-    /** The rule that last placed a conversation. */
-    recall: (conversation: string): string | undefined =>
-      young.get(conversation) ?? old.get(conversation),
-    remember(conversation: string, ruleId: string): void {
-      if (young.size >= most && !young.has(conversation)) {
-        old = young;
-        young = new Map();
-      }
-      young.set(conversation, ruleId);
-    },
-    count(isRouted: boolean): void {
-      requests += 1;
-      if (isRouted) routed += 1;
-    },
-    get requests(): number {
-      return requests;
-    },
-    get routed(): number {
-      return routed;
-    },
-  };
-}
 
-/** A router over `rules` (see `usableRules`), with a memory that may have served other rules before. */
-export function createRuleRouter(rules: RuleSet, memory: RouterMemory) {
+  function configure(next: LiveRouterSettings): void {
+    settings = next;
+    rules = toRuleSet(next.enabled ? usableRules(next.rules, next.providers) : []);
+  }
+
+  function decideBy(facts: RouteFacts, conversation: string | undefined): RuleDecision | undefined {
+    const key = conversation && `${conversation}\0${facts.model ?? ''}`;
+    const known = key === undefined ? undefined : memory.get(key);
+    const matched = rules.match(facts);
+    const rule = matched ?? (known === undefined ? undefined : rules.get(known));
+    const target = rule && parseTarget(rule.target);
+    if (rule === undefined || target === undefined) return undefined;
+    if (key !== undefined) memory.set(key, rule.id);
+    return { target, ruleId: rule.id, isKept: matched === undefined };
+  }
+
   return {
-    /** Decides and remembers; undefined where the request stays with what it names. */
-    decide(facts: RouteFacts, conversation: string | undefined): RuleDecision | undefined {
-      if (rules.rules.length === 0) {
-        memory.count(false);
-        return undefined;
-      }
-      const key = conversation && `${conversation}\0${facts.model ?? ''}`;
-      const known = key === undefined ? undefined : memory.recall(key);
-      const decision = decideByRules(rules, facts, known);
-      if (key !== undefined && decision !== undefined) {
-        memory.remember(key, decision.ruleId);
-      }
-      memory.count(decision !== undefined);
+    /** The decision for one request, from the table above; undefined where it stays with what it names. */
+    decide({ facts, conversation }: RouteQuestion): RuleDecision | undefined {
+      requests += 1;
+      const isAsked = rules.rules.length > 0;
+      const decision = isAsked ? decideBy(facts(), conversation()) : undefined;
+      if (decision !== undefined) routed += 1;
       return decision;
     },
-    /** How often it was asked and how often a rule decided, since the start. */
-    stats: (): RouterStats => ({
+    /** Takes over rules; those of unknown providers wait until their provider is there. */
+    configure,
+    /** Exchanges the rules alone. */
+    use: (next: readonly RouteRule[]): void => configure({ ...settings, rules: next }),
+    view: (): RouterView => ({
+      enabled: settings.enabled,
+      loaded: settings.rules.length,
       rules: rules.rules.length,
-      requests: memory.requests,
-      routed: memory.routed,
-      hitRate: memory.requests === 0 ? null : memory.routed / memory.requests,
+      requests,
+      routed,
+      hitRate: requests === 0 ? null : routed / requests,
     }),
   };
 }
 
-/** The rules whose provider exists: what is handed to `toRuleSet`. */
+/** The rules whose provider exists. */
 export function usableRules(
   rules: readonly RouteRule[],
   providers: ReadonlySet<string>,

@@ -3,7 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { isSvcError } from '../../engine/index.ts';
 import { checkRule } from './rules-check.ts';
-import { createRouterMemory, createRuleRouter, usableRules } from './rules-router.ts';
+import { createLiveRouter, usableRules } from './rules-router.ts';
 import { createRuleStore } from './rules-store.ts';
 import { isGlobMatch, parseTarget, toRuleSet } from './rules.ts';
 import type { RouteFacts, RouteRule } from './rules.ts';
@@ -189,10 +189,20 @@ test('a damaged file is named with its faults; a rule whose provider is gone sta
   );
 });
 
+const providers = new Set(['p', 'q']);
+
+/** A router with rules, and how it decides. */
+function routerWith(rules: readonly RouteRule[], most?: number) {
+  const router = createLiveRouter(most);
+  router.configure({ enabled: true, providers, rules });
+  const decide = (seen: RouteFacts, conversation: string | undefined) =>
+    router.decide({ facts: () => seen, conversation: () => conversation });
+  return { ...router, decide };
+}
+
 test('a conversation keeps its model until a rule says otherwise', () => {
   const rules = [rule('small', { maxTokens: 2000 }), rule('huge', { minTokens: 100_000 })];
-  const memory = createRouterMemory();
-  const router = createRuleRouter(toRuleSet(rules), memory);
+  const router = routerWith(rules);
   const at = (inputTokens: number, model = 'm'): string | undefined =>
     router.decide(facts({ inputTokens, model }), 'c')?.target.model;
   assert.equal([at(1000), at(5000), at(100_000), at(5000)], ['small', 'small', 'huge', 'huge']);
@@ -200,26 +210,28 @@ test('a conversation keeps its model until a rule says otherwise', () => {
   assert.is(at(5000, 'another'), undefined, 'the user chose another model');
   assert.is(router.decide(facts({ inputTokens: 5000 }), 'd'), undefined);
   assert.is(router.decide(facts({ inputTokens: 5000 }), undefined), undefined);
-  assert.equal(router.stats(), { rules: 2, requests: 8, routed: 5, hitRate: 5 / 8 });
-  const changed = toRuleSet([rule('huge', { minTokens: 100_000, target: 'q/moved' })]);
-  const next = createRuleRouter(changed, memory);
-  assert.equal(next.decide(facts({ inputTokens: 5000, model: 'm' }), 'c')?.target, {
+  const seen = { enabled: true, loaded: 2, rules: 2, requests: 8, routed: 5, hitRate: 5 / 8 };
+  assert.equal(router.view(), seen);
+  router.use([rule('huge', { minTokens: 100_000, target: 'q/moved' })]);
+  assert.equal(router.decide(facts({ inputTokens: 5000, model: 'm' }), 'c')?.target, {
     provider: 'q',
     model: 'moved',
   });
-  const none = createRuleRouter(toRuleSet([rule('other', { minTokens: 1e6 })]), memory);
-  assert.is(none.decide(facts({ inputTokens: 5000, model: 'm' }), 'c'), undefined);
+  router.use([rule('other', { minTokens: 1e6 })]);
+  assert.is(router.decide(facts({ inputTokens: 5000, model: 'm' }), 'c'), undefined);
 });
 
 test('without rules nothing is decided, and the memory is bounded', () => {
-  const idle = createRuleRouter(toRuleSet([]), createRouterMemory());
+  const idle = routerWith([]);
   assert.is(idle.decide(facts(), 'c'), undefined);
-  assert.is(idle.stats().hitRate, 0);
-  const memory = createRouterMemory(10);
-  for (let i = 0; i < 100; i += 1) memory.remember(`c${i}`, 'r');
-  const known = Array.from({ length: 100 }, (_, i) => memory.recall(`c${i}`)).filter(Boolean);
-  assert.ok(known.length >= 10 && known.length <= 20);
-  assert.is(memory.recall('c99'), 'r');
+  assert.is(idle.view().hitRate, 0);
+  const router = routerWith([rule('r', { minTokens: 100 })], 10);
+  const isKept = (conversation: string): boolean =>
+    router.decide(facts({ inputTokens: 1 }), conversation)?.isKept === true;
+  for (let i = 0; i < 100; i += 1) router.decide(facts({ inputTokens: 200 }), `c${i}`);
+  const known = Array.from({ length: 100 }, (_, i) => `c${i}`).filter(isKept);
+  assert.is(known.length, 10);
+  assert.is(isKept('c99'), true);
 });
 
 test('the decision is what the table says, for any rules and any course of a conversation', () => {
@@ -240,7 +252,7 @@ test('the decision is what the table says, for any rules and any course of a con
   fc.assert(
     fc.property(fc.array(condition, { maxLength: 4 }), fc.array(turn), (conditions, turns) => {
       const rules = conditions.map((each, index) => rule(`r${index}`, each));
-      const router = createRuleRouter(toRuleSet(rules), createRouterMemory());
+      const router = routerWith(rules);
       const last: Record<string, string | undefined> = {};
       for (const { talk, ...seen } of turns) {
         const fits = rules.filter(
