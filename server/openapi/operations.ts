@@ -320,7 +320,13 @@ const TEMPLATE_VARS = inHeader(
   'x-svc-template-vars',
   'Values of its variables, a JSON object of texts',
 );
-const OURS = [MODE, BYPASS, CACHE, CAPTURE, TEMPLATE, TEMPLATE_VARS];
+const ALLOW_SPEND = inHeader(
+  'x-svc-allow-spend',
+  '`once` lets this request exceed a spending limit',
+  oneOf('once'),
+);
+const SKILL = inHeader('x-svc-skill', 'The skill that `svc attribution` counts this request to');
+const OURS = [MODE, BYPASS, CACHE, CAPTURE, TEMPLATE, TEMPLATE_VARS, ALLOW_SPEND, SKILL];
 const UPSTREAM_ERRORS = [400, 402, 413, 415, 502, 504];
 const stream = { 'text/event-stream': text, 'application/x-ndjson': text };
 const free: Schema = { type: 'object', additionalProperties: true };
@@ -340,7 +346,7 @@ export const forwardedOperations: readonly Operation[] = [
       parameters: [VERSION],
       request: free,
       response: json(free),
-      errors: UPSTREAM_ERRORS,
+      errors: [404, ...UPSTREAM_ERRORS],
     },
     'post /v1/chat/completions': {
       summary: 'Chat completions, streamed or not',

@@ -1,4 +1,4 @@
-/** Which program sent a request, by its header fields. */
+/** Which program sent a request, and for which skill, by its header fields. */
 import { LRUCache } from 'lru-cache';
 import { headerValue } from '../model/headers.ts';
 import type { Headers } from '../model/headers.ts';
@@ -23,6 +23,11 @@ const FAMILIES: readonly (readonly [RegExp, string])[] = [
 
 /** The family of the client, such as `claude-code`; the first word of an unknown user agent; null without one. */
 export type ClientFamily = (headers: Headers) => string | null;
+
+/** The skill that a client says it works on, or null. */
+export function clientSkill(headers: Headers): string | null {
+  return headerValue(headers, 'x-svc-skill')?.trim() || null;
+}
 
 /** A handful of programs ask again and again. */
 const MAX_AGENTS = 100;

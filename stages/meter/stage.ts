@@ -22,7 +22,7 @@ import type { RequestSize } from '../learned/request-size.ts';
 import type { Services } from '../services.ts';
 import { createDecoder } from '../wire/decode.ts';
 import type { Decoder } from '../wire/decode.ts';
-import { createClientFamily } from './client.ts';
+import { clientSkill, createClientFamily } from './client.ts';
 import type { ClientFamily } from './client.ts';
 
 interface Measured {
@@ -196,6 +196,7 @@ function toRow(
     attempts: (head ?? request?.route)?.attempts.length ?? 0,
     client: body === undefined ? null : familyOf(body.headers),
     sessionId: body === undefined ? null : (clientSession(body.headers) ?? null),
+    skill: body === undefined ? null : clientSkill(body.headers),
   });
 }
 
