@@ -1,9 +1,12 @@
 /** The description of the API: valid, equal to the routes, and true of real answers. */
+import { readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { parse, validate } from '@readme/openapi-parser';
 import { Ajv } from 'ajv';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { parse as parseYaml } from 'yaml';
+import { projectRoot } from '../../fixtures/paths.ts';
 import { withProxy } from '../../fixtures/proxy.ts';
 import type { TestProxy } from '../../fixtures/proxy.ts';
 import { errorTable } from '../http/error-response.ts';
@@ -14,13 +17,20 @@ interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly components: {
     readonly schemas: Readonly<Record<string, object>>;
-    readonly responses: Readonly<Record<string, unknown>>;
+    readonly responses: Readonly<Record<string, { readonly headers?: object }>>;
   };
 }
 
 interface Operation {
+  readonly parameters?: readonly { readonly name: string }[];
   readonly responses: Readonly<
-    Record<string, { readonly content?: Readonly<Record<string, { readonly schema: object }>> }>
+    Record<
+      string,
+      {
+        readonly headers?: object;
+        readonly content?: Readonly<Record<string, { readonly schema: object }>>;
+      }
+    >
   >;
 }
 
@@ -163,6 +173,59 @@ test('what is posted is answered as described', () =>
       const responses = document.paths[path]?.['post']?.responses ?? {};
       assert.ok(String(status) in responses, `${path} ${status}`);
       expectValid(schemas['Error']!, await refused.json(), path);
+    }
+  }));
+
+/** Names of fields of ours that the program reads or writes, in lower case. */
+function namedInSources(): Set<string> {
+  const names = new Set<string>();
+  for (const folder of ['stages', 'server/generation', 'server/sink', 'server/capture'])
+    for (const file of readdirSync(join(projectRoot, folder), { recursive: true })) {
+      if (!/(?<!\.test|-testing)\.ts$/.test(String(file))) continue;
+      const source = readFileSync(join(projectRoot, folder, String(file)), 'utf8');
+      for (const [, name] of source.matchAll(/'(x-svc-[a-z-]+)'/gi)) names.add(name!.toLowerCase());
+    }
+  return names;
+}
+
+test('every header field of ours is described', () => {
+  const operation = document.paths['/v1/messages']!['post']!;
+  const described = [
+    ...(operation.parameters ?? []).map(({ name }) => name),
+    ...Object.keys(operation.responses['200']?.headers ?? {}),
+  ];
+  const ours = described
+    .map((name) => name.toLowerCase())
+    .filter((name) => name.startsWith('x-svc-'));
+  assert.equal([...new Set(ours)].toSorted(), [...namedInSources()].toSorted());
+});
+
+test('an answer has the header fields that are described, and no other of ours', () =>
+  withProxy({ yaml: 'security: { rate_limit_per_minute: 5 }' }, async (t) => {
+    const asks = { ...ASK, temperature: 0 };
+    for (const [method, path, status] of [
+      ['post', '/v1/messages', 200],
+      ['post', '/v1/messages', 200],
+      ['delete', '/stats', 405],
+      ['get', '/trace/nobody', 404],
+      ['get', '/stats', 200],
+      ['get', '/stats', 429],
+    ] as const) {
+      const response =
+        method === 'post'
+          ? await post(t, path, asks)
+          : await fetch(`${t.proxy.url}${path}`, { method: method.toUpperCase() });
+      assert.is(response.status, status, path);
+      const { headers = {} } =
+        status === 200
+          ? document.paths[path]![method]!.responses[status]!
+          : document.components.responses[`Error${status}`]!;
+      const described = Object.keys(headers).map((name) => name.toLowerCase());
+      const sent = [...response.headers.keys()].filter((name) =>
+        /^(?:x-(?!content-type-options)|retry-after|allow$)/.test(name),
+      );
+      for (const name of sent) assert.ok(described.includes(name), `${path} ${status}: ${name}`);
+      if (status > 200) assert.equal(sent.toSorted(), described.toSorted(), String(status));
     }
   }));
 

@@ -4,7 +4,7 @@ import { errorTable } from '../http/error-response.ts';
 import { componentSchemas } from './components.ts';
 import { forwardedOperations, ownOperations } from './operations.ts';
 import type { Operation } from './operations.ts';
-import { ref, text } from './schema.ts';
+import { oneOf, ref, text } from './schema.ts';
 
 export type OpenApiDocument = Readonly<Record<string, unknown>>;
 
@@ -20,11 +20,34 @@ const HEADERS = {
     description: 'When there are more, epoch seconds',
     schema: { type: 'integer' },
   },
+  Allow: { description: 'The methods that the path has', schema: text },
+  'X-Svc-Request-ID': {
+    description: 'The same id, also where `X-Request-ID` is the provider’s own',
+    schema: text,
+  },
+  'X-Svc-Cache': {
+    description: '`hit` where the response cache answered',
+    schema: oneOf('hit'),
+  },
 } as const;
 
-const headerRef = (name: string) => ({ $ref: `#/components/headers/${name}` });
-const REQUEST_ID = { 'X-Request-ID': headerRef('X-Request-ID') };
-const LIMITED = Object.fromEntries(Object.keys(HEADERS).map((name) => [name, headerRef(name)]));
+const headerRefs = (...names: (keyof typeof HEADERS)[]) =>
+  Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+const REQUEST_ID = headerRefs('X-Request-ID');
+const PROXIED = headerRefs('X-Request-ID', 'X-Svc-Request-ID', 'X-Svc-Cache');
+const METHODS = headerRefs('X-Request-ID', 'Allow');
+const LIMITED = headerRefs(
+  'X-Request-ID',
+  'Retry-After',
+  'X-RateLimit-Limit',
+  'X-RateLimit-Remaining',
+  'X-RateLimit-Reset',
+);
+
+function errorHeaders(status: number) {
+  if (status === 405) return METHODS;
+  return status === 429 || status === 503 ? LIMITED : REQUEST_ID;
+}
 
 /** `:name` of the router is `{name}` here; a verb may follow it. */
 export function toOpenApiPath(path: string): string {
@@ -96,7 +119,7 @@ function toOperation(operation: Operation) {
     responses: {
       [path === '/ws' ? 101 : 200]: {
         description: path === '/ws' ? 'The connection speaks WebSocket now' : 'As asked',
-        headers: REQUEST_ID,
+        headers: isProxied && path !== '/ws' ? PROXIED : REQUEST_ID,
         ...(response !== undefined && {
           content: Object.fromEntries(
             Object.entries(response).map(([type, schema]) => [type, { schema }]),
@@ -125,7 +148,7 @@ function errorResponses() {
       `Error${status}`,
       {
         description: `${STATUS_CODES[status] ?? 'Error'}: ${[...types].join(', ')}`,
-        headers: status === 429 || status === 503 ? LIMITED : REQUEST_ID,
+        headers: errorHeaders(status),
         content: { 'application/json': { schema: ref('Error') } },
       },
     ]),
