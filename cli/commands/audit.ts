@@ -78,10 +78,7 @@ class List extends AuditCommand {
       if (found.length >= 2 * most) found.splice(0, found.length - most);
     });
     const records = found.slice(-most).map(toJson);
-    if (this.json) {
-      printJson(context, { records, fault: verdict.fault?.text ?? null });
-      return 0;
-    }
+    if (this.json) return printJson(context, { records, fault: verdict.fault?.text ?? null });
     if (records.length === 0) note(context, 'No records.');
     else {
       const nowMs = context.clock.wallMs();
@@ -98,7 +95,6 @@ class List extends AuditCommand {
       );
     }
     this.warn(verdict);
-    return 0;
   }
 }
 
@@ -257,7 +253,6 @@ class Prune extends AuditCommand {
     const removed = await withAuditLock(files, () => pruneAudit(files, beforeMs, nowMs));
     if (this.json) printJson(context, { removed, before: new Date(beforeMs).toISOString() });
     else print(context, `Removed ${counted(removed, 'record')}`);
-    return 0;
   }
 }
 
@@ -310,7 +305,6 @@ class Summary extends AuditCommand {
       printPairs(context, rows);
     }
     this.warn(verdict);
-    return 0;
   }
 }
 

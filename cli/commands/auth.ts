@@ -53,7 +53,6 @@ class Auth extends Command<CliContext> {
     if (this.json) printJson(context, { key, ...keyJson(stored, context.clock.wallMs()) });
     else print(context, key);
     note(context, `Key ${stored.id} is shown only once. Clients send it as X-Svc-Key.`);
-    return 0;
   }
 }
 
@@ -71,14 +70,8 @@ class List extends Command<CliContext> {
     const { context } = this;
     const nowMs = context.clock.wallMs();
     const keys = (await storeOf(context)).list().map((key) => keyJson(key, nowMs));
-    if (this.json) {
-      printJson(context, { keys });
-      return 0;
-    }
-    if (keys.length === 0) {
-      note(context, 'No keys. `svc auth --generate` makes one.');
-      return 0;
-    }
+    if (this.json) return printJson(context, { keys });
+    if (keys.length === 0) return note(context, 'No keys. `svc auth --generate` makes one.');
     printTable(
       context,
       ['id', 'label', 'created', 'expires', 'state'],
@@ -90,7 +83,6 @@ class List extends Command<CliContext> {
         key.state,
       ]),
     );
-    return 0;
   }
 }
 
@@ -115,7 +107,6 @@ class Revoke extends Command<CliContext> {
     if (this.json) printJson(context, keyJson(revoked, context.clock.wallMs()));
     else
       print(context, `Revoked ${revoked.id}${revoked.label === '' ? '' : ` (${revoked.label})`}`);
-    return 0;
   }
 }
 
@@ -153,7 +144,6 @@ class Rotate extends Command<CliContext> {
     else print(context, key);
     const end = localMoment(replaced.expires ?? '');
     note(context, `Key ${stored.id} is shown only once. Key ${replaced.id} goes on until ${end}.`);
-    return 0;
   }
 }
 

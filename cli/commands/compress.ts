@@ -66,10 +66,7 @@ class PreviewFile extends Command<CliContext> {
     const last = preview.blocks.at(-1)?.index ?? 0;
     const visible = this.show === undefined ? undefined : toWhole(this.show, '--show', 0, last);
     const view = await import('../preview/preview.ts');
-    if (this.json) {
-      printJson(context, view.previewJson(preview, this.file, visible));
-      return 0;
-    }
+    if (this.json) return printJson(context, view.previewJson(preview, this.file, visible));
     const colors = colorsFor(context.stdout, context.env);
     print(context, view.previewHeading(preview, basename(this.file), colors));
     if (preview.tool !== null && this.as === undefined)
@@ -86,7 +83,6 @@ class PreviewFile extends Command<CliContext> {
       note(context, '--threshold 0 shows what the same blocks lose further on in a conversation');
     printPairs(context, view.totalPairs(preview.total));
     if (visible !== undefined) await this.showBlock(preview, visible);
-    return 0;
   }
 
   private async preview(): Promise<Preview> {
@@ -167,7 +163,6 @@ class Diff extends Command<CliContext> {
       if (id === undefined) await this.explainChoice(home, lost);
       await this.print(lost);
     }
-    return 0;
   }
 
   /** Whoever asks for no request in particular expects the newest. */

@@ -56,14 +56,12 @@ class Show extends ConfigOptions {
     const loaded = await this.load();
     const { showConfig } = await import('../../server/config/show.ts');
     const rows = showConfig(loaded, { changedOnly: this.changed });
-    if (this.json) {
-      printJson(context, {
+    if (this.json)
+      return printJson(context, {
         config_file: loaded.configFile ?? null,
         settings: rows,
         warnings: loaded.warnings,
       });
-      return 0;
-    }
     const colors = colorsFor(context.stdout, context.env);
     // Whoever copies a path out of a file or a pipe needs the whole of it.
     const most = isTerminal(context.stdout) ? 60 : Number.POSITIVE_INFINITY;
@@ -79,7 +77,6 @@ class Show extends ConfigOptions {
     );
     for (const warning of loaded.warnings) note(context, `! ${warning}`);
     if (rows.length === 0) note(context, 'Nothing is set: every setting has its default.');
-    return 0;
   }
 }
 
@@ -104,7 +101,6 @@ class Path extends ConfigOptions {
       const cure = named === undefined ? '; `svc config init` writes it' : '';
       note(context, `It does not exist${cure}.`);
     }
-    return 0;
   }
 }
 
@@ -130,16 +126,12 @@ class Init extends Command<CliContext> {
       message: `${shortPath(path, context)} exists already`,
       cure: '`svc config init --force` overwrites it.',
     });
-    if (this.json) {
-      printJson(context, { path, written: true });
-      return 0;
-    }
+    if (this.json) return printJson(context, { path, written: true });
     print(context, path);
     note(
       context,
       'Every setting is in it, commented out. `svc config validate` checks your changes.',
     );
-    return 0;
   }
 }
 
@@ -156,7 +148,6 @@ class Schema extends Command<CliContext> {
   async execute() {
     const { configJsonSchema } = await import('../../server/config/schema.ts');
     printJson(this.context, await configJsonSchema());
-    return 0;
   }
 }
 
@@ -186,10 +177,7 @@ abstract class Check extends ConfigOptions {
     const colors = colorsFor(context.stdout, context.env);
     const what = checked === null ? 'The configuration' : shortPath(checked, context);
     for (const warning of loaded?.warnings ?? []) note(context, `! ${warning}`);
-    if (faults.length === 0) {
-      print(context, `${colors.green('ok')} ${what} is valid`);
-      return;
-    }
+    if (faults.length === 0) return print(context, `${colors.green('ok')} ${what} is valid`);
     for (const fault of faults) print(context, `${colors.red('✗')} ${fault.text}`);
     note(context, `${what} has ${counted(faults.length, 'fault')}.`);
   }

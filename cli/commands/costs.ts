@@ -62,7 +62,6 @@ class Timeline extends LedgerCommand {
       const { totalsJson } = await import('../../stages/ledger/report.ts');
       printJson(context, { days: days.map((day) => ({ date: day.date, ...totalsJson(day) })) });
     } else printTimeline(context, days, metric);
-    return 0;
   }
 }
 
@@ -107,13 +106,11 @@ class Cost extends LedgerCommand {
     const { totalsJson } = await import('../../stages/ledger/report.ts');
     const { addTotals } = await import('../../stages/ledger/figures.ts');
     const total = addTotals(days);
-    if (this.json) {
-      printJson(context, {
+    if (this.json)
+      return printJson(context, {
         days: days.map((day) => ({ date: day.date, ...totalsJson(day) })),
         total: totalsJson(total),
       });
-      return 0;
-    }
     const row = (title: string, totals: Totals) => {
       const cost = knownCost(totals);
       const net = knownNetSaving(totals);
@@ -135,7 +132,6 @@ class Cost extends LedgerCommand {
         `${counted(total.unpriced, 'request')} without a known price not included; \`svc list-pricing\` shows the known prices.`,
       );
     }
-    return 0;
   }
 }
 
@@ -161,7 +157,7 @@ class CostBreakdown extends SpanCommand {
     };
     if (this.json) {
       const { totalsJson } = await import('../../stages/ledger/report.ts');
-      printJson(context, {
+      return printJson(context, {
         breakdown: byCost.map((group) => ({
           provider: group.provider ?? null,
           model: group.model ?? null,
@@ -170,12 +166,8 @@ class CostBreakdown extends SpanCommand {
         })),
         total_cost: toUsd(all),
       });
-      return 0;
     }
-    if (byCost.length === 0) {
-      print(context, `No request was recorded (${spanText(span)})`);
-      return 0;
-    }
+    if (byCost.length === 0) return print(context, `No request was recorded (${spanText(span)})`);
     printTable(
       context,
       ['provider', 'model', '>sent', '>output', '>cache read', '>cost', '>share'],
@@ -194,7 +186,6 @@ class CostBreakdown extends SpanCommand {
     );
     print(context);
     print(context, `${dollars(toUsd(all))} in total, ${spanText(span)}`);
-    return 0;
   }
 }
 

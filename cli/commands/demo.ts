@@ -30,7 +30,6 @@ class Demo extends Command<CliContext> {
   async execute() {
     const { context } = this;
     await withLoopback(context, {}, async (loopback) => this.play(loopback));
-    return 0;
   }
 
   private async play({ session, url, play }: Loopback): Promise<void> {

@@ -56,7 +56,6 @@ class LearnStatus extends Learn {
     const status = await this.ask('status');
     if (this.json) printJson(context, statusJson(status));
     else await printStatus(context, status);
-    return 0;
   }
 }
 
@@ -76,7 +75,6 @@ class LearnReset extends Learn {
         this.context,
         'Deleted what was learned. Running conversations keep the rules they started with.',
       );
-    return 0;
   }
 }
 
@@ -93,10 +91,7 @@ class LearnApply extends Learn {
   async execute() {
     const { context } = this;
     const status = await this.ask('apply');
-    if (this.json) {
-      printJson(context, statusJson(status));
-      return 0;
-    }
+    if (this.json) return printJson(context, statusJson(status));
     const skip = status.applied?.skip ?? [];
     if (skip.length === 0) print(context, 'Applied: every kind is worth compressing');
     else {
@@ -104,7 +99,6 @@ class LearnApply extends Learn {
       for (const { mode, kind, toolName } of skip)
         print(context, `  ${kind} from ${toolName ?? 'the user'} in mode ${mode}`);
     }
-    return 0;
   }
 }
 

@@ -45,7 +45,7 @@ class Logs extends Command<CliContext> {
     else if (!existsSync(path)) note(context, `No log yet: ${shortPath(path, context)}`);
     const follower = followFile(path);
     if (count > 0) for (const line of lastLines(path, count)) show(line);
-    if (!this.follow) return 0;
+    if (!this.follow) return;
     await new Promise<void>((resolve) => {
       const timer = setInterval(() => follower.read().forEach(show), LOOK_MS);
       const end = () => {
@@ -55,7 +55,6 @@ class Logs extends Command<CliContext> {
       };
       for (const signal of ['SIGINT', 'SIGTERM']) context.events.on(signal, end);
     });
-    return 0;
   }
 
   /** The file that holds the log, and where else the lines of the running proxy go. */

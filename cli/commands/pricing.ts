@@ -33,10 +33,7 @@ class ListPricing extends Command<CliContext> {
     const own = (await this.ownPrices()).filter((line) => vendors?.includes(line.vendor) ?? true);
     const lines = [...own, ...createPrices().listPrices(context.clock.wallMs(), vendors)];
     if (lines.length === 0) throw new SvcError('not_found', `No prices are known for '${vendor}'`);
-    if (this.json) {
-      printJson(context, { prices: lines.map(priceJson) });
-      return 0;
-    }
+    if (this.json) return printJson(context, { prices: lines.map(priceJson) });
     const header = ['vendor', 'model', '>in', '>out', '>cache read', '>cache write', '>context'];
     const rows = lines.map((line) => [
       line.vendor,
@@ -48,7 +45,6 @@ class ListPricing extends Command<CliContext> {
       figure(line.contextWindow),
     ]);
     printTable(context, header, rows);
-    return 0;
   }
 
   /** `providers.<name>.pricing`, a line a provider. */

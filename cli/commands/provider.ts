@@ -35,13 +35,12 @@ class ProviderStatus extends Command<CliContext> {
     if (provider === undefined) {
       if (this.json) printJson(context, { providers });
       else await printStates(context, providers);
-      return 0;
+      return;
     }
     const state = Object.hasOwn(providers, provider) ? providers[provider] : undefined;
     if (state === undefined) throw unknownProvider(provider, Object.keys(providers));
     if (this.json) printJson(context, { providers: { [provider]: state } });
     else await printState(context, state);
-    return 0;
   }
 }
 
@@ -70,7 +69,6 @@ class ForceHealth extends Command<CliContext> {
     const result = await control(homeOf(context), 'provider-force-health', { provider, state });
     if (this.json) printJson(context, result);
     else print(context, `${provider} is set to ${state} by hand`);
-    return 0;
   }
 }
 
@@ -91,10 +89,8 @@ class ListModels extends Command<CliContext> {
   async execute() {
     const { context } = this;
     const models = (await this.asked()) ?? (await this.direct());
-    if (this.json) {
-      printJson(context, { provider: this.provider, models: models.map(modelJson) });
-      return 0;
-    }
+    if (this.json)
+      return printJson(context, { provider: this.provider, models: models.map(modelJson) });
     if (models.length === 0) note(context, `${this.provider} lists no models.`);
     else {
       const header = ['model', '>context', '>in $/1M', '>out $/1M'];
@@ -106,7 +102,6 @@ class ListModels extends Command<CliContext> {
       ]);
       printTable(context, header, rows);
     }
-    return 0;
   }
 
   /** By the proxy that runs; undefined where none does. */

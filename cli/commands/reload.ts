@@ -21,10 +21,7 @@ export class Reload extends Command<CliContext> {
   async execute() {
     const { context } = this;
     const result = await control(homeOf(context), 'reload').catch(reportUnchanged);
-    if (this.json) {
-      printJson(context, result);
-      return 0;
-    }
+    if (this.json) return printJson(context, result);
     const names = (key: string) => (result[key] as readonly string[] | undefined) ?? [];
     const file = result['config_file'];
     const what = typeof file === 'string' ? shortPath(file, context) : 'the configuration';
@@ -37,7 +34,6 @@ export class Reload extends Command<CliContext> {
     const listed = changed.map(([name, keys]) => [name, keys.join(', ')] as const);
     if (listed.length > 0) printPairs(context, listed);
     for (const warning of names('warnings')) note(context, `! ${warning}`);
-    return 0;
   }
 }
 

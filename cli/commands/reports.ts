@@ -72,7 +72,6 @@ class Compare extends LedgerCommand {
     };
     if (this.json) printJson(context, json);
     else await printComparison(context, row, before);
-    return 0;
   }
 }
 
@@ -162,7 +161,6 @@ class Leaderboard extends SpanCommand {
         ]),
       );
     }
-    return 0;
   }
 }
 
@@ -211,20 +209,17 @@ class Report extends LedgerCommand {
       ]),
     );
     const date = new Date(startMs).toISOString().slice(0, 10);
-    if (this.json) {
-      printJson(context, {
+    if (this.json)
+      return printJson(context, {
         date,
         day: totalsJson(now),
         day_before: totalsJson(before),
         by_model: models.map((group) => ({ model: group.key, ...totalsJson(group) })),
         by_client: clients.map((group) => ({ client: group.key, ...totalsJson(group) })),
       });
-      return 0;
-    }
     if (this.markdown)
       for (const line of markdownReport(date, now, before, models)) print(context, line);
     else await printReport(context, date, now, before, models);
-    return 0;
   }
 
   async #start(): Promise<number> {
@@ -347,7 +342,6 @@ class Attribution extends SpanCommand {
       print(context);
       print(context, counted(named.length, 'group'));
     }
-    return 0;
   }
 }
 

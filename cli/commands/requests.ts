@@ -52,16 +52,13 @@ class Requests extends SpanCommand {
     };
     await this.ledger(async (reader, queries) => {
       const rows = (await queries.newestRows(reader, filter, most)).toReversed();
-      if (!this.follow) {
-        await this.#printAll(rows, `No such request was recorded (${spanText(span)})`);
-        return;
-      }
+      if (!this.follow)
+        return this.#printAll(rows, `No such request was recorded (${spanText(span)})`);
       await this.#print(rows, true);
       await this.#live(rows, (sinceMs) =>
         queries.newestRows(reader, { ...filter, sinceMs }, 10_000),
       );
     });
-    return 0;
   }
 
   async #printAll(rows: readonly LedgerRow[], none: string): Promise<void> {

@@ -48,13 +48,12 @@ abstract class RouteCommands extends Command<CliContext> {
   }
 
   /** Says what was done with a rule, and when it counts. */
-  protected report(verb: string, { changed, enabled, isRunning }: Done): number {
+  protected report(verb: string, { changed, enabled, isRunning }: Done): void {
     const { context } = this;
     if (this.json) printJson(context, changed === undefined ? null : ruleJson(changed));
     else if (changed !== undefined) print(context, `${verb} ${changed.id}: ${sentence(changed)}`);
     if (!enabled) note(context, OFF);
     else if (isRunning) note(context, 'The running proxy uses the change from now on.');
-    return 0;
   }
 }
 
@@ -76,10 +75,7 @@ class RouteList extends RouteCommands {
       const [provider] = target.split('/', 1);
       note(context, `! ${id} has no effect: there is no provider '${provider}'`);
     }
-    if (this.json) {
-      printJson(context, { enabled, rules: sorted.map(ruleJson) });
-      return 0;
-    }
+    if (this.json) return printJson(context, { enabled, rules: sorted.map(ruleJson) });
     if (sorted.length === 0)
       note(context, 'No rules. `svc route add --help` shows how to make one.');
     else {
@@ -92,7 +88,6 @@ class RouteList extends RouteCommands {
       printTable(context, ['id', '>priority', 'requests', 'go to'], rows);
     }
     if (!enabled) note(context, OFF);
-    return 0;
   }
 }
 

@@ -71,7 +71,6 @@ class Savings extends Command<CliContext> {
     const report = await this.read();
     if (json) printJson(context, report);
     else await printSavings(context, report, since);
-    return 0;
   }
 
   /** What would change nothing is a mistake. Throws `usage`. */
@@ -125,7 +124,6 @@ class CacheStats extends Command<CliContext> {
     const stats = await readOwn(home, '/cache-stats');
     if (this.json) printJson(context, stats);
     else await printCaches(context, stats);
-    return 0;
   }
 }
 
@@ -149,7 +147,6 @@ class CacheClear extends Command<CliContext> {
         context,
         `The response cache is empty; it held ${counted(Number(result['entries']), 'answer')}`,
       );
-    return 0;
   }
 }
 

@@ -28,15 +28,11 @@ class SpendStatus extends Command<CliContext> {
   async execute() {
     const { context } = this;
     const spending = await ask(context, 'status');
-    if (this.json) {
-      printJson(context, spending);
-      return 0;
-    }
+    if (this.json) return printJson(context, spending);
     printPairs(context, rowsOf(spending));
     if (!spending.enabled) {
       note(context, 'The guard is off. `budget: { enabled: true, per_day_usd: 10 }` turns it on.');
     }
-    return 0;
   }
 }
 
@@ -57,7 +53,6 @@ class SpendAllow extends Command<CliContext> {
     if (this.json) printJson(context, spending);
     else print(context, 'The next request above a limit is allowed, once, within ten minutes.');
     if (!spending.enabled) note(context, 'The guard is off, so nothing is refused anyway.');
-    return 0;
   }
 }
 

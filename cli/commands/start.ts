@@ -59,7 +59,6 @@ class Stop extends Command<CliContext> {
     if (this.json) printJson(context, { pid: stopped?.pid ?? null });
     else
       print(context, stopped === undefined ? 'svc is not running' : `Stopped (pid ${stopped.pid})`);
-    return 0;
   }
 }
 
@@ -96,7 +95,7 @@ async function startAndReport(
   flags: ServeFlags,
   cwd: string,
   json: boolean,
-): Promise<number> {
+): Promise<void> {
   const facts = await startInBackground(homeOf(context), flags, context, cwd);
   if (flags.dashboard === true) openBrowser(context, dashboardOf(facts.url));
   if (json) printJson(context, factsJson(facts));
@@ -109,7 +108,6 @@ async function startAndReport(
       `It runs in the background (pid ${facts.pid}): \`svc status\`, \`svc logs\`, \`svc stop\`.`,
     );
   }
-  return 0;
 }
 
 function factsJson(facts: ServeFacts) {

@@ -48,7 +48,6 @@ class Stats extends LedgerCommand {
     ]);
     if (this.json) printJson(context, { session, today, ever });
     else await printStats(context, session, today, ever);
-    return 0;
   }
 }
 
@@ -100,19 +99,16 @@ class Models extends SpanCommand {
       ({ key }) =>
         detail === undefined || (key ?? 'unknown').toLowerCase().includes(detail.toLowerCase()),
     );
-    if (this.json) {
-      printJson(context, {
+    if (this.json)
+      return printJson(context, {
         models: wanted.map((group) => ({ model: group.key, ...totalsJson(group) })),
       });
-      return 0;
-    }
     if (wanted.length === 0) {
       const which =
         detail === undefined ? '' : ` by a model with ${JSON.stringify(detail)} in its name`;
       print(context, `No request was answered${which} (${spanText(span)})`);
     } else if (detail === undefined) await printGroups(context, 'model', wanted);
     else for (const group of wanted) printDetail(context, group);
-    return 0;
   }
 }
 
@@ -175,8 +171,10 @@ class Usage extends SpanCommand {
         `by_${names[index]!}`,
         list.map((group) => ({ [names[index]!]: group.key, ...totalsJson(group) })),
       ]);
-      printJson(context, { totals: totalsJson(totals), ...(Object.fromEntries(lists) as object) });
-      return 0;
+      return printJson(context, {
+        totals: totalsJson(totals),
+        ...(Object.fromEntries(lists) as object),
+      });
     }
     const colors = colorsFor(context.stdout, context.env);
     print(context, colors.bold(`Usage, ${spanText(span)}`));
@@ -186,7 +184,6 @@ class Usage extends SpanCommand {
       print(context);
       await printGroups(context, names[index]!, list);
     }
-    return 0;
   }
 }
 

@@ -89,13 +89,12 @@ class Version extends Command<CliContext> {
     const proxy = typeof root?.['version'] === 'string' ? root['version'] : null;
     if (this.json) {
       // Config files carry no version of their own: the program's version says which keys it knows.
-      printJson(context, {
+      return printJson(context, {
         cli: context.version,
         proxy,
         config: context.version,
         node: context.nodeVersion,
       });
-      return 0;
     }
     const rows = [
       ['svc', context.version],
@@ -104,7 +103,6 @@ class Version extends Command<CliContext> {
       ['node', context.nodeVersion],
     ] as const;
     printPairs(context, rows);
-    return 0;
   }
 }
 
@@ -138,7 +136,6 @@ class Debug extends Command<CliContext> {
         : 'see `svc logs --follow`';
     if (this.json) printJson(context, { debug });
     else print(context, debug === true ? `Debug logging is on; ${where}` : 'Debug logging is off');
-    return 0;
   }
 }
 
@@ -157,7 +154,6 @@ class Pause extends Command<CliContext> {
     const result = await control(homeOf(context), 'pause');
     if (this.json) printJson(context, result);
     else print(context, 'Paused: requests are sent unchanged. `svc resume` ends this.');
-    return 0;
   }
 }
 
@@ -176,7 +172,6 @@ class Resume extends Command<CliContext> {
     const result = await control(homeOf(context), 'resume');
     if (this.json) printJson(context, result);
     else print(context, 'Resumed');
-    return 0;
   }
 }
 

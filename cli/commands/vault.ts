@@ -120,7 +120,6 @@ class Calibrate extends VaultCommand {
     );
     if (this.json) printJson(context, calibrationJson(found));
     else print(context, `${counted(found.workers, 'worker')} will be used from now on`);
-    return 0;
   }
 }
 
@@ -153,16 +152,14 @@ abstract class Rebuilding extends VaultCommand {
 
   private printRebuilt(report: RebuildReport, status: string): void {
     const { context } = this;
-    if (this.json) {
-      printJson(context, {
+    if (this.json)
+      return printJson(context, {
         status,
         moved_to: report.movedTo ?? null,
         folders: report.reports.map(reportJson),
         unreadable: report.unreadable,
         pending: report.pending,
       });
-      return;
-    }
     for (const one of report.reports) {
       const stopped = one.complete ? '' : ' in part';
       print(context, `Rebuilt ${shortPath(one.root, context)}${stopped}`);

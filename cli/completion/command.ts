@@ -32,7 +32,6 @@ class Completion extends Command<CliContext> {
         `svc completes in bash, zsh and fish, not in '${this.shell}'${didYouMean(this.shell, shells)}`,
       );
     context.stdout.write(completionScript(shell, await context.definitions(), topicNames()));
-    return 0;
   }
 }
 

@@ -20,7 +20,7 @@ abstract class Fetch extends Command<CliContext> {
   yes = Option.Boolean('--yes,-y', false, { description: 'Apply it without asking' });
   json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
 
-  protected async apply(remote: RemoteConfig): Promise<number> {
+  protected async apply(remote: RemoteConfig): Promise<void> {
     const { context } = this;
     const home = homeOf(context);
     const fetched = await fetchConfig(remote, context.env);
@@ -43,15 +43,13 @@ abstract class Fetch extends Command<CliContext> {
       const { path, ref } = remote;
       const { commit } = fetched;
       const location = locationText(remote.location);
-      printJson(context, { outcome, location, path, ref, commit, backup, reloaded });
-      return 0;
+      return printJson(context, { outcome, location, path, ref, commit, backup, reloaded });
     }
     const from = `${locationText(remote.location)}${fetched.commit === null ? '' : ` at ${fetched.commit.slice(0, 10)}`}`;
     const short = shortPath(file.path, context);
     print(context, isEqual ? `${short} is as in ${from}` : `${short} is now as in ${from}`);
     if (backup !== null) note(context, `The file as it was: ${shortPath(backup, context)}`);
     if (reloaded) note(context, 'The running proxy has read it.');
-    return 0;
   }
 
   /** Shows what changes and asks. @throws SvcError `cancelled` without a yes. */

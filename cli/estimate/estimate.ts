@@ -11,7 +11,7 @@ export interface EstimateFlags extends SessionFlags {
 }
 
 /** Prints the estimate; the exit code. */
-export async function estimate(flags: EstimateFlags, context: CliContext): Promise<number> {
+export async function estimate(flags: EstimateFlags, context: CliContext): Promise<void> {
   const folders = await sessionsIn(flags, context);
   if (folders.length === 0)
     throw new SvcError('not_found', 'No sessions of coding agents lie on this machine', {
@@ -33,5 +33,4 @@ export async function estimate(flags: EstimateFlags, context: CliContext): Promi
     });
   if (flags.json) printJson(context, estimateJson(report, options));
   else await printEstimate(context, report, options);
-  return 0;
 }

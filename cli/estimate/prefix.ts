@@ -55,7 +55,7 @@ export interface PrefixFlags extends SessionFlags {
 }
 
 /** Prints the report; the exit code. */
-export async function prefix(flags: PrefixFlags, context: CliContext): Promise<number> {
+export async function prefix(flags: PrefixFlags, context: CliContext): Promise<void> {
   const [{ createPrefixReport }, { createCounters }, { readFolders }, { readCaptures }] =
     await Promise.all([
       import('../../server/estimate/prefix.ts'),
@@ -77,8 +77,8 @@ export async function prefix(flags: PrefixFlags, context: CliContext): Promise<n
     flags.folder === undefined ? readCaptures(captureFolder(homeOf(context))).records : [];
   for (const record of captures) await report.takeCapture(record);
   const made = report.end();
-  if (flags.json) {
-    printJson(context, {
+  if (flags.json)
+    return printJson(context, {
       since: new Date(sinceMs).toISOString(),
       files,
       files_failed: failed,
@@ -86,11 +86,8 @@ export async function prefix(flags: PrefixFlags, context: CliContext): Promise<n
       captures: captures.length,
       ...prefixJson(made),
     });
-    return 0;
-  }
   noteFailed(context, failed);
   await printPrefix(context, made, { sinceMs, files, left, captures: captures.length });
-  return 0;
 }
 
 async function printPrefix(

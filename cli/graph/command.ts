@@ -42,7 +42,6 @@ class Graph extends Command<CliContext> {
     else
       for (const line of drawText(drawing, colorsFor(context.stdout, context.env)))
         print(context, line);
-    return 0;
   }
 
   private async compile() {

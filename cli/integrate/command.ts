@@ -61,14 +61,11 @@ class Integrate extends Command<CliContext> {
     return this.file === undefined ? {} : { file: resolve(this.context.cwd, this.file) };
   }
 
-  private async list(): Promise<number> {
+  private async list(): Promise<void> {
     const { context } = this;
     const { url } = await proxyAddress(context);
     const wirings = readWiring(homeOf(context), context, url);
-    if (this.json) {
-      printJson(context, { url, clients: wirings.map(wiringJson) });
-      return 0;
-    }
+    if (this.json) return printJson(context, { url, clients: wirings.map(wiringJson) });
     printTable(
       context,
       ['client', 'installed', 'through svc', 'settings'],
@@ -80,17 +77,16 @@ class Integrate extends Command<CliContext> {
       ]),
     );
     note(context, `The proxy's address is ${url}. \`svc integrate <client>\` shows what to set.`);
-    return 0;
   }
 
-  private async show(client: Client): Promise<number> {
+  private async show(client: Client): Promise<void> {
     const { context } = this;
     const { url, isRunning } = await proxyAddress(context);
     const at =
       client.file === undefined ? undefined : (this.namedFile.file ?? client.file.path?.(context));
     if (this.json) {
       const { id, name, notes } = client;
-      printJson(context, {
+      return printJson(context, {
         client: id,
         name,
         url,
@@ -98,7 +94,6 @@ class Integrate extends Command<CliContext> {
         settings: client.settings(url),
         notes,
       });
-      return 0;
     }
     const colors = colorsFor(context.stdout, context.env);
     note(
@@ -115,10 +110,9 @@ class Integrate extends Command<CliContext> {
       );
     }
     if (!isRunning) note(context, 'svc is not running; `svc start --background` starts it.');
-    return 0;
   }
 
-  private async write(client: Client): Promise<number> {
+  private async write(client: Client): Promise<void> {
     const { context } = this;
     // Before anything that can fail for another reason: a client without a file never works.
     fileOf(client, context, this.namedFile.file);
@@ -142,7 +136,7 @@ class Integrate extends Command<CliContext> {
       );
     }
     for (const remark of applied.remarks) note(context, remark);
-    if (applied.outcome === 'unchanged') return 0;
+    if (applied.outcome === 'unchanged') return;
     if (applied.backup !== null)
       note(context, `The file as it was: ${shortPath(applied.backup, context)}`);
     note(
@@ -154,10 +148,9 @@ class Integrate extends Command<CliContext> {
         context,
         'svc is not running: this client cannot connect until `svc start --background`.',
       );
-    return 0;
   }
 
-  private async takeBack(client: Client | undefined): Promise<number> {
+  private async takeBack(client: Client | undefined): Promise<void> {
     const { context } = this;
     const home = homeOf(context);
     const { file } = this.namedFile;
@@ -174,7 +167,6 @@ class Integrate extends Command<CliContext> {
         context,
         `svc has written no settings of ${client?.name ?? 'any client'}: nothing to take back.`,
       );
-    return 0;
   }
 }
 

@@ -186,7 +186,6 @@ class Create extends Command<CliContext> {
       `wrote ${shortPath(path, context)}, with ${counted(macro.steps.length, 'step')}`,
     );
     print(context, `Try it: \`svc macro run ${name} --dry-run\``);
-    return 0;
   }
 
   /** Steps that were typed have no lines: each stands on one of its own, below `steps:`. */
@@ -230,7 +229,6 @@ class Delete extends Command<CliContext> {
     }
     rmSync(own.file);
     print(context, `deleted ${shortPath(own.file, context)}`);
-    return 0;
   }
 }
 
@@ -311,7 +309,6 @@ class Run extends Command<CliContext> {
           ? 'Nothing was done. The checks before a run have passed.'
           : `${name}: ${counted(steps.length - from + 1, 'step')} done`,
       );
-    return 0;
   }
 }
 
@@ -331,8 +328,8 @@ class Actions extends Command<CliContext> {
     const actions = Object.keys(ACTIONS)
       .filter(isActionName)
       .map((name) => ({ name, ...actionOf(name) }));
-    if (this.json) {
-      printJson(context, {
+    if (this.json)
+      return printJson(context, {
         actions: actions.map(({ name, about, params, undo, needsProxy }) => ({
           name,
           about,
@@ -341,8 +338,6 @@ class Actions extends Command<CliContext> {
           needs_proxy: needsProxy,
         })),
       });
-      return 0;
-    }
     printTable(
       context,
       ['action', 'takes', ''],
@@ -354,7 +349,6 @@ class Actions extends Command<CliContext> {
         about,
       ]),
     );
-    return 0;
   }
 }
 

@@ -41,10 +41,9 @@ class Monitor extends Command<CliContext> {
     const url = wanted === undefined ? addressOf(running) : undefined;
     if (url === undefined) return this.#serve(home, wanted);
     this.#print(url);
-    return 0;
   }
 
-  async #serve(home: string, wanted: number | undefined): Promise<number> {
+  async #serve(home: string, wanted: number | undefined): Promise<void> {
     const { context } = this;
     const [{ openMonitor }, { createRequestIds }] = await Promise.all([
       import('./server.ts'),
@@ -64,7 +63,7 @@ class Monitor extends Command<CliContext> {
       );
       await monitor.close();
       forget();
-      if (ended === 'signal') return 0;
+      if (ended === 'signal') return;
       const url = await proxyAddress(home);
       note(
         context,
@@ -72,7 +71,6 @@ class Monitor extends Command<CliContext> {
           ? 'A proxy wanted the port; run `svc monitor` again.'
           : `A proxy has started and goes on with it: ${url}`,
       );
-      return 0;
     } finally {
       forget();
       context.events.off('exit', forget);

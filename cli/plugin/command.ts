@@ -54,7 +54,7 @@ class New extends Command<CliContext> {
     print(context, bold('Use it: in config.yaml'));
     for (const line of configurationOf(module).trimEnd().split('\n')) print(context, `  ${line}`);
     print(context, dim(`then \`${context.program} config reload\``));
-    return Promise.resolve(0);
+    return Promise.resolve();
   }
 }
 
@@ -126,8 +126,7 @@ class Bench extends Command<CliContext> {
           added_ms_p95_plus_minus: roundedMs(p95.plusMinusMs),
         },
       ]);
-      printJson(context, { module, requests, ...Object.fromEntries(fields) });
-      return 0;
+      return printJson(context, { module, requests, ...Object.fromEntries(fields) });
     }
     printTable(
       context,
@@ -138,7 +137,6 @@ class Bench extends Command<CliContext> {
       context,
       '± is how far rounds differ; what is smaller cannot be told from noise. More --requests make it smaller.',
     );
-    return 0;
   }
 }
 

@@ -40,7 +40,6 @@ class List extends Command<CliContext> {
       if (![config.compression.recipes].flat().includes('bundled'))
         note(context, 'The bundled ones do not run; `compression.recipes: bundled` turns them on.');
     }
-    return 0;
   }
 }
 
@@ -57,7 +56,6 @@ class Show extends Command<CliContext> {
   async execute() {
     const text = readFileSync(await fileOf(this.name, this.context), 'utf8');
     for (const line of text.trimEnd().split('\n')) print(this.context, line);
-    return 0;
   }
 }
 
@@ -188,7 +186,6 @@ class Create extends Command<CliContext> {
     print(context, `wrote ${name}.yaml`);
     print(context, `Test it: \`svc recipe test ${name}.yaml\``);
     print(context, `Use it: compression.recipes: [${name}.yaml, bundled]`);
-    return 0;
   }
 }
 
@@ -263,7 +260,6 @@ class Schema extends Command<CliContext> {
   async execute() {
     const { recipeSchema } = await import('../../stages/compress/recipe/schema.ts');
     printJson(this.context, recipeSchema());
-    return 0;
   }
 }
 
@@ -281,11 +277,9 @@ class Operations extends Command<CliContext> {
     const { OPERATIONS } = await import('../../stages/compress/recipe/operations.ts');
     if (this.json) {
       const operations = [...OPERATIONS].map(([name, { about }]) => ({ name, about }));
-      printJson(this.context, { operations });
-      return 0;
+      return printJson(this.context, { operations });
     }
     for (const [name, { about }] of OPERATIONS) print(this.context, `${name.padEnd(22)} ${about}`);
-    return 0;
   }
 }
 

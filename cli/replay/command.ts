@@ -68,7 +68,6 @@ class List extends Command<CliContext> {
         records.map((record) => listRow(record, nowMs)),
       );
     }
-    return 0;
   }
 }
 
@@ -102,18 +101,13 @@ class Show extends Command<CliContext> {
       const bytes = Buffer.concat(records.map((record) => encodeRecord(record)));
       const path = resolve(context.cwd, this.save);
       createPrivateFile(path, bytes);
-      note(context, `${counted(records.length, 'capture')} written to ${path}`);
-      return 0;
+      return note(context, `${counted(records.length, 'capture')} written to ${path}`);
     }
-    if (this.json) {
-      printJson(context, { captures: records.map(captureJson) });
-      return 0;
-    }
+    if (this.json) return printJson(context, { captures: records.map(captureJson) });
     for (const [index, record] of records.entries()) {
       if (index > 0) print(context);
       this.show(record);
     }
-    return 0;
   }
 
   private show({ id, startedMs, request, attempts, answer, row }: CaptureRecord): void {
@@ -332,7 +326,6 @@ class Import extends Command<CliContext> {
     const path = resolve(context.cwd, this.to);
     createPrivateFile(path, Buffer.concat(records.map((record) => encodeRecord(record))));
     note(context, `${counted(records.length, 'capture')} written to ${path}`);
-    return 0;
   }
 }
 
@@ -350,7 +343,6 @@ class Clear extends Command<CliContext> {
     for (const { path } of files) rmSync(path, { force: true });
     const sizeBytes = files.reduce((sum, file) => sum + file.sizeBytes, 0);
     print(context, `${counted(files.length, 'file')} of captures deleted, ${sizeBytes} bytes`);
-    return 0;
   }
 }
 

@@ -34,7 +34,6 @@ class ServicePrint extends Command<CliContext> {
     const { entry } = context;
     context.stdout.write(unitText({ kind, node: process.execPath, entry, home: homeOf(context) }));
     note(context, `It belongs in ~/${servicePaths[kind]}; then: ${serviceStarts[kind]}`);
-    return 0;
   }
 }
 
@@ -62,15 +61,13 @@ class Uninstall extends Command<CliContext> {
     const undone = readIntegrations(home).map((entry) => undo(home, entry));
     const stopped = await stopProxy(home, context, false);
     const left = this.data ? deleteData(home) : [];
-    if (this.json) {
-      printJson(context, {
+    if (this.json)
+      return printJson(context, {
         undone,
         stopped_pid: stopped?.pid ?? null,
         data_deleted: this.data,
         left,
       });
-      return 0;
-    }
     for (const one of undone) printUndone(context, one);
     print(context, stopped === undefined ? 'svc was not running' : `Stopped (pid ${stopped.pid})`);
     const short = shortPath(home, context);
@@ -81,7 +78,6 @@ class Uninstall extends Command<CliContext> {
       context,
       'A service file stays until you remove it, and so does the program: npm uninstall -g svc.',
     );
-    return 0;
   }
 }
 

@@ -101,7 +101,6 @@ class Add extends Command<CliContext> {
     });
     const needs = variables.map(variableText).join(', ');
     print(context, `${name} added${needs === '' ? '' : `, with ${needs}`}`);
-    return 0;
   }
 }
 
@@ -118,7 +117,7 @@ class Show extends Command<CliContext> {
   execute() {
     for (const line of templateSource(folderOf(this.context), this.name).trimEnd().split('\n'))
       print(this.context, line);
-    return Promise.resolve(0);
+    return Promise.resolve();
   }
 }
 
@@ -138,7 +137,7 @@ class Remove extends Command<CliContext> {
     templateSource(folder, this.name);
     rmSync(templateFiles.file(folder, this.name));
     print(this.context, `${this.name} removed`);
-    return Promise.resolve(0);
+    return Promise.resolve();
   }
 }
 
@@ -170,7 +169,6 @@ class Use extends Command<CliContext> {
     );
     const text = this.model === undefined ? filled : await askModel(context, this.model, filled);
     for (const line of text.trimEnd().split('\n')) print(context, line);
-    return 0;
   }
 }
 

@@ -49,10 +49,9 @@ class Dashboard extends Command<CliContext> {
       context.env['TERM'] !== 'dumb';
     if (isScreen && !this.json) await showDashboard(context, home);
     else await this.#snapshot(home);
-    return 0;
   }
 
-  async #printAddress(home: string): Promise<number> {
+  async #printAddress(home: string): Promise<void> {
     // Whether one runs is for it to say: a pid file alone may be old.
     await readOwn(home, '/health');
     const { context } = this;
@@ -65,8 +64,8 @@ class Dashboard extends Command<CliContext> {
     const links = elsewhere.map(
       (origin) => `${origin}/dashboard/login#${String(login?.['token'])}`,
     );
-    if (this.json) {
-      printJson(context, {
+    if (this.json)
+      return printJson(context, {
         url: page,
         ...(login !== undefined && {
           login_urls: links,
@@ -74,8 +73,6 @@ class Dashboard extends Command<CliContext> {
           expires_in_s: login['expires_in_s'],
         }),
       });
-      return 0;
-    }
     print(context, page);
     for (const link of links) print(context, link);
     if (login !== undefined)
@@ -84,7 +81,6 @@ class Dashboard extends Command<CliContext> {
         `The ${links.length === 1 ? 'link' : 'links'} for other machines let one browser in, once, within five minutes. It stays for seven days at most, and no longer than the key ${String(login['key_id'])}.`,
       );
     openBrowser(context, page);
-    return 0;
   }
 
   async #snapshot(home: string): Promise<void> {
@@ -102,10 +98,7 @@ class Dashboard extends Command<CliContext> {
       `/dashboard/api/requests?since=${since}&limit=${MOST_ROWS}`,
     );
     const live = await presentState(context, home);
-    if (this.json) {
-      printJson(context, { state: live, report, requests });
-      return;
-    }
+    if (this.json) return printJson(context, { state: live, report, requests });
     const model = { ...first, connection: 'live' as const, live, report, requests };
     const colors = colorsFor(context.stdout, context.env);
     for (const line of bodyOf(model, columnsOf(context.stdout), 0, colors)) print(context, line);

@@ -80,7 +80,7 @@ export class Index extends VaultCommand {
     });
   }
 
-  private async forgetOne(config: Config): Promise<number> {
+  private async forgetOne(config: Config): Promise<void> {
     const { context, directory } = this;
     if (directory === undefined) {
       throw new SvcError('usage', 'svc index --forget needs the folder to take out');
@@ -103,7 +103,6 @@ export class Index extends VaultCommand {
       note(context, 'These may still hold some of its text, and may be deleted:');
       for (const path of copies) note(context, `  ${shortPath(path, context)}`);
     }
-    return 0;
   }
 
   private async workerCount(config: Config, root: string, signal: AbortSignal): Promise<number> {
@@ -204,7 +203,7 @@ export class Index extends VaultCommand {
     );
   }
 
-  private async showStatus(config: Config): Promise<number> {
+  private async showStatus(config: Config): Promise<number | void> {
     const { context } = this;
     const status =
       (await statusOfRunning(config)) ?? (await this.withVault(config, (vault) => vault.status()));
@@ -225,6 +224,5 @@ export class Index extends VaultCommand {
       ...(indexing ? [['now', 'another process is indexing'] as const] : []),
     ];
     printPairs(context, rows);
-    return 0;
   }
 }
