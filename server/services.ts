@@ -41,8 +41,6 @@ import { deferVault } from '../stages/vault/deferred.ts';
 import { createActiveAlerts } from './alerts/active.ts';
 import type { ActiveAlerts } from './alerts/active.ts';
 import { requestEvent } from './log/audit-trail.ts';
-import { createAfterwardsFaults } from './log/afterwards-faults.ts';
-import type { AfterwardsFaults } from './log/afterwards-faults.ts';
 import { createLiveRequests } from './dashboard/live-rows.ts';
 import type { LiveRequests } from './dashboard/live-rows.ts';
 import { createCaptures } from './capture/captures.ts';
@@ -68,7 +66,8 @@ import type { Telemetry } from './telemetry/telemetry.ts';
 /** What stages share, and what only the server uses beside it. */
 export interface ServerServices extends SharedServices {
   readonly turn: Turn;
-  readonly afterwardsFaults: AfterwardsFaults;
+  /** How often work that is done after an answer has failed since the start. */
+  readonly afterwardsFaults: { readonly count: number };
   readonly log: Log;
   /**
    * Writes a finished request to the file, into the live window and, as far as it asks for it, the
@@ -163,10 +162,14 @@ export async function createServices(options: ServiceOptions): Promise<ServerSer
     clock,
   });
   const vault = open(config, log, clock);
-  const afterwardsFaults = createAfterwardsFaults(log);
+  const afterwardsFaults = { count: 0 };
   const afterwards = createAfterwards(clock, {
     ...RECORDED,
-    onFault: (thrown) => afterwardsFaults.note(thrown),
+    // Nobody waits for its result, and it ends nothing.
+    onFault(thrown) {
+      afterwardsFaults.count += 1;
+      log.error('work after an answer failed', { cause: thrown });
+    },
   });
   const metrics = new Metrics(() => clock.monotonicMs());
   const traces = createTraces(undefined, (spans) => metrics.addStages(spans));

@@ -10,7 +10,7 @@ export interface EstimateFlags extends SessionFlags {
   readonly mode: string | undefined;
 }
 
-/** Prints the estimate; the exit code. */
+/** Prints the estimate. */
 export async function estimate(flags: EstimateFlags, context: CliContext): Promise<void> {
   const folders = await sessionsIn(flags, context);
   if (folders.length === 0)

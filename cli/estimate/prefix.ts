@@ -54,7 +54,7 @@ export interface PrefixFlags extends SessionFlags {
   readonly sinceMs: number | undefined;
 }
 
-/** Prints the report; the exit code. */
+/** Prints the report. */
 export async function prefix(flags: PrefixFlags, context: CliContext): Promise<void> {
   const [{ createPrefixReport }, { createCounters }, { readFolders }, { readCaptures }] =
     await Promise.all([

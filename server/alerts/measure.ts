@@ -1,11 +1,9 @@
 /** Measures what rules watch: each figure as the ledger defines it. */
 import { statfs } from 'node:fs/promises';
-import type { LedgerReader } from '../../stages/ledger/database.ts';
 import { averageLatencyMs, knownCost, savedPercent, toUsd } from '../../stages/ledger/figures.ts';
 import type { Totals } from '../../stages/ledger/figures.ts';
+import type { LedgerQuestions } from '../control/ledger-questions.ts';
 import type { AlertMetric } from './metrics.ts';
-
-export type LedgerQueries = typeof import('../../stages/ledger/queries.ts');
 
 /** What a running proxy alone knows. */
 export interface LiveFigures {
@@ -17,9 +15,7 @@ export interface MeasureOptions {
   readonly nowMs: number;
   readonly home: string;
   readonly live: LiveFigures | undefined;
-  readonly ask: <T>(
-    work: (reader: LedgerReader, queries: LedgerQueries) => Promise<T>,
-  ) => Promise<T>;
+  readonly ask: LedgerQuestions['ask'];
 }
 
 type Measure = (windowMs: number, options: MeasureOptions) => Promise<number | null>;

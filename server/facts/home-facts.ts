@@ -1,30 +1,23 @@
 /** What `/health` says about the files that svc keeps, which somebody may have deleted while it runs. */
 import { stat } from 'node:fs/promises';
-import type { Clock } from '../../engine/index.ts';
 import { reasonOf } from '../../stages/disk-reason.ts';
-import type { LedgerWriter } from '../../stages/ledger/writer-contract.ts';
+import type { Config } from '../config/config.ts';
+import type { ServerServices } from '../services.ts';
 import { lastKnown } from './last-known.ts';
 
-export interface HomeFactsOptions {
-  readonly clock: Clock;
-  /** Absolute path of the home folder. */
-  readonly home: string;
-  readonly ledger: Pick<LedgerWriter, 'fileState'>;
-  /** Absolute path of the ledger's file. */
-  readonly ledgerFile: string;
-}
-
 /** Looks at home and ledger and gives what is wrong, in words for the user; empty when nothing is. Never rejects. */
-export function createHomeFacts(options: HomeFactsOptions): () => Promise<readonly string[]> {
-  const { home, ledger, ledgerFile } = options;
-  return lastKnown<readonly string[]>(options.clock, [], async () => {
-    const [homeTrouble, fileState] = await Promise.all([troubleOf(home), ledger.fileState()]);
+export function createHomeFacts(
+  { clock, ledgerFile }: Pick<ServerServices, 'clock' | 'ledgerFile'>,
+  { home, ledger }: Pick<Config, 'home' | 'ledger'>,
+): () => Promise<readonly string[]> {
+  return lastKnown<readonly string[]>(clock, [], async () => {
+    const [homeTrouble, fileState] = await Promise.all([troubleOf(home), ledgerFile.fileState()]);
     const list = homeTrouble === undefined ? [] : [`home: ${homeTrouble}`];
     if (fileState === 'gone')
-      list.push(`ledger: the file ${ledgerFile} is gone; the next request begins a new one`);
+      list.push(`ledger: the file ${ledger.db} is gone; the next request begins a new one`);
     if (fileState === 'replaced')
       list.push(
-        `ledger: the file ${ledgerFile} was replaced by another; the next request goes there`,
+        `ledger: the file ${ledger.db} was replaced by another; the next request goes there`,
       );
     return list;
   });

@@ -3,11 +3,8 @@
  * below is the page too, which shows the view that the path names.
  */
 import { SvcError } from '../../engine/index.ts';
-import type { Clock } from '../../engine/index.ts';
-import type { LedgerReader } from '../../stages/ledger/database.ts';
 import { emptyTotals } from '../../stages/ledger/figures.ts';
 import type { RangeReport } from '../../stages/ledger/range-report.ts';
-import type { Trace } from '../../stages/ledger/traces.ts';
 import type { RowFilter } from '../../stages/ledger/queries.ts';
 import { notFound } from '../../stages/model/errors.ts';
 import { requestJson } from '../../stages/ledger/request-json.ts';
@@ -16,16 +13,8 @@ import { toRowFilter } from '../dashboard/filter.ts';
 import { wholeOf } from '../http/query.ts';
 import { reportJson, sessionReportJson, stepFor } from '../dashboard/report-json.ts';
 import { pageRoutes } from '../dashboard/page-routes.ts';
-import type { LedgerQuestions } from '../control/ledger-questions.ts';
 import type { Route } from '../http/router.ts';
-
-export interface DashboardRouteOptions {
-  readonly feed: Feed;
-  /** Asks the ledger's file once the newest requests are in it. */
-  readonly ask: LedgerQuestions['ask'];
-  readonly clock: Clock;
-  readonly trace: (id: string) => Trace | undefined;
-}
+import type { RouteSources } from './sources.ts';
 
 /** `/dashboard/api/report`. */
 export type ReportJson = Awaited<ReturnType<typeof report>>;
@@ -47,14 +36,14 @@ export interface RequestsJson {
 const MOST_REQUESTS = 10_000;
 const MOST_SESSIONS = 1000;
 
-export function dashboardRoutes(options: DashboardRouteOptions): Route[] {
+export function dashboardRoutes(sources: RouteSources, feed: Feed): Route[] {
   return [
     {
       method: 'GET',
       path: '/dashboard/events',
       // The log may repeat what a person wrote, which leaves this machine to nobody.
       handle: (_request, { verdict, isStillAdmitted }) =>
-        new Response(options.feed.open(verdict === 'local', isStillAdmitted), {
+        new Response(feed.open(verdict === 'local', isStillAdmitted), {
           headers: {
             'Content-Type': 'text/event-stream; charset=utf-8',
             'Cache-Control': 'no-store',
@@ -64,36 +53,36 @@ export function dashboardRoutes(options: DashboardRouteOptions): Route[] {
     {
       method: 'GET',
       path: '/dashboard/api/requests',
-      handle: async (request) => Response.json(await requests(options, request)),
+      handle: async (request) => Response.json(await requests(sources, request)),
     },
     {
       method: 'GET',
       path: '/dashboard/api/report',
-      handle: async (request) => Response.json(await report(options, request)),
+      handle: async (request) => Response.json(await report(sources, request)),
     },
     {
       method: 'GET',
       path: '/dashboard/api/conversations',
-      handle: async (request) => Response.json(await conversations(options, request)),
+      handle: async (request) => Response.json(await conversations(sources, request)),
     },
     {
       method: 'GET',
       path: '/dashboard/api/request/:id',
       handle: async (_request, { params }) =>
-        Response.json(await oneRequest(options, params['id'] ?? '')),
+        Response.json(await oneRequest(sources, params['id'] ?? '')),
     },
     // Last, for they match what the others do.
     ...pageRoutes(),
   ];
 }
 
-async function requests({ ask }: DashboardRouteOptions, request: Request): Promise<RequestsJson> {
+async function requests({ ask }: RouteSources, request: Request): Promise<RequestsJson> {
   const query = new URL(request.url).searchParams;
   const filter: RowFilter = toRowFilter(query);
   const limit = wholeOf(query, 'limit', { fallback: 200, least: 1, most: MOST_REQUESTS });
-  const rows = await ask((reader: LedgerReader, queries) =>
-    queries.newestRows(reader, filter, limit + 1),
-  ).catch((thrown: unknown) => ifNoFile(thrown, []));
+  const rows = await ask((reader, queries) => queries.newestRows(reader, filter, limit + 1)).catch(
+    (thrown: unknown) => ifNoFile(thrown, []),
+  );
   return { requests: rows.slice(0, limit).map(requestJson), complete: rows.length <= limit };
 }
 
@@ -108,9 +97,9 @@ const EMPTY_REPORT: RangeReport = {
   injections: { requests: 0, chunks: 0, blocks: [] },
 };
 
-async function report({ ask, clock }: DashboardRouteOptions, request: Request) {
+async function report({ ask, services }: RouteSources, request: Request) {
   const filter = toRowFilter(new URL(request.url).searchParams);
-  const untilMs = filter.untilMs ?? clock.wallMs();
+  const untilMs = filter.untilMs ?? services.clock.wallMs();
   const { firstStartMs, rangeReport } = await import('../../stages/ledger/range-report.ts');
   const asked = ask(async (reader) => {
     const seriesSinceMs = (await firstStartMs(reader, filter)) ?? untilMs;
@@ -126,7 +115,7 @@ async function report({ ask, clock }: DashboardRouteOptions, request: Request) {
   });
 }
 
-async function conversations({ ask }: DashboardRouteOptions, request: Request) {
+async function conversations({ ask }: RouteSources, request: Request) {
   const query = new URL(request.url).searchParams;
   const filter = toRowFilter(query);
   const limit = wholeOf(query, 'limit', { fallback: 200, least: 1, most: MOST_SESSIONS });
@@ -140,12 +129,12 @@ async function conversations({ ask }: DashboardRouteOptions, request: Request) {
 const ID = /^[A-Za-z0-9_-]{1,64}$/;
 
 /** What the ledger and the traces have of one request. Throws `not_found` where neither has anything. */
-async function oneRequest({ ask, trace }: DashboardRouteOptions, id: string) {
+async function oneRequest({ ask, services }: RouteSources, id: string) {
   if (!ID.test(id)) throw notFound('No such request was recorded');
   const row = await ask((reader, queries) => queries.rowWithId(reader, id)).catch(
     (thrown: unknown) => ifNoFile(thrown, undefined),
   );
-  const kept = trace(id);
+  const kept = services.traces.get(id);
   if (row === undefined && kept === undefined) throw notFound('No such request was recorded');
   return { request: row === undefined ? null : requestJson(row), trace: kept ?? null };
 }

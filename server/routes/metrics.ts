@@ -1,46 +1,28 @@
 /** `/metrics` for Prometheus and `/metrics/dashboard` as JSON (spec §2.9, §2.10). */
 import { SvcError } from '../../engine/index.ts';
-import type { Clock } from '../../engine/index.ts';
 import type { Totals } from '../../stages/ledger/figures.ts';
 import { knownCost, knownCostSaved, promptCacheRatio, toUsd } from '../../stages/ledger/figures.ts';
-import type { LedgerWriter } from '../../stages/ledger/writer-contract.ts';
 import type { HistogramView } from '../../stages/ledger/histogram.ts';
 import type { Metrics } from '../../stages/ledger/metrics.ts';
-import type { DayReport } from '../../stages/ledger/queries.ts';
 import { dashboardJson } from '../../stages/ledger/report.ts';
-import type { SessionWindow } from '../../stages/ledger/window.ts';
 import type { ProviderStates } from '../../stages/providers/states.ts';
-import type { LiveRouter } from '../../stages/route/rules-router.ts';
 import { metricsText, single } from '../facts/metrics-text.ts';
 import type { Family } from '../facts/metrics-text.ts';
 import type { Route } from '../http/router.ts';
-
-export interface MetricsRouteOptions {
-  readonly version: string;
-  readonly clock: Clock;
-  readonly startedMs: number;
-  readonly metrics: Metrics;
-  readonly window: SessionWindow;
-  readonly ledger: Pick<LedgerWriter, 'stats'>;
-  readonly states: ProviderStates;
-  readonly router: LiveRouter;
-  /** Proxied requests that run now. */
-  readonly running: () => number;
-  /** The last 24 hours, the newest requests included. */
-  readonly lastDay: (nowMs: number) => Promise<DayReport>;
-}
+import type { RouteSources } from './sources.ts';
 
 const PROMETHEUS = 'text/plain; version=0.0.4; charset=utf-8';
 /** How long one answer of `/metrics/dashboard` serves everybody who asks. */
 const DASHBOARD_CACHE_MS = 1000;
 
-export function metricsRoutes(options: MetricsRouteOptions): Route[] {
+export function metricsRoutes(sources: RouteSources): Route[] {
+  const { clock, metrics } = sources.services;
   let cached: { untilMs: number; body: Promise<string> } | undefined;
 
   function dashboardBody(): Promise<string> {
-    const nowMs = options.clock.monotonicMs();
+    const nowMs = clock.monotonicMs();
     if (cached === undefined || nowMs >= cached.untilMs) {
-      const body = dashboard(options);
+      const body = dashboard(sources);
       cached = { untilMs: nowMs + DASHBOARD_CACHE_MS, body };
       body.catch(() => (cached = undefined));
     }
@@ -52,8 +34,8 @@ export function metricsRoutes(options: MetricsRouteOptions): Route[] {
       method: 'GET',
       path: '/metrics',
       handle() {
-        if (!options.metrics.enabled) throw isOff();
-        return new Response(metricsText(families(options)), {
+        if (!metrics.enabled) throw isOff();
+        return new Response(metricsText(families(sources)), {
           headers: { 'Content-Type': PROMETHEUS },
         });
       },
@@ -62,7 +44,7 @@ export function metricsRoutes(options: MetricsRouteOptions): Route[] {
       method: 'GET',
       path: '/metrics/dashboard',
       async handle() {
-        if (!options.metrics.enabled) throw isOff();
+        if (!metrics.enabled) throw isOff();
         return new Response(await dashboardBody(), {
           headers: { 'Content-Type': 'application/json' },
         });
@@ -77,8 +59,8 @@ function isOff(): SvcError {
   });
 }
 
-async function dashboard(options: MetricsRouteOptions): Promise<string> {
-  const { clock, startedMs, metrics, router } = options;
+async function dashboard({ services, ask }: RouteSources): Promise<string> {
+  const { clock, startedMs, metrics, router } = services;
   const nowMs = clock.wallMs();
   return JSON.stringify(
     dashboardJson({
@@ -86,13 +68,13 @@ async function dashboard(options: MetricsRouteOptions): Promise<string> {
       uptimeSeconds: (nowMs - startedMs) / 1000,
       window: metrics.window(),
       routingHitRate: router.view().hitRate,
-      day: await options.lastDay(nowMs),
+      day: await ask((reader, queries) => queries.lastDayReport(reader, nowMs)),
     }),
   );
 }
 
-function families(options: MetricsRouteOptions): Family[] {
-  const { clock, startedMs, window, version, ledger } = options;
+function families({ version, services, app }: RouteSources): Family[] {
+  const { clock, startedMs, window, ledgerFile } = services;
   const totals = window.totals();
   const counter = (name: string, help: string, value: number | null) =>
     single('counter', `svc_${name}`, help, value);
@@ -133,10 +115,10 @@ function families(options: MetricsRouteOptions): Family[] {
     counter(
       'ledger_rows_dropped_total',
       'Rows that could not be written to the ledger.',
-      ledger.stats().dropped,
+      ledgerFile.stats().dropped,
     ),
     gauge('uptime_seconds', 'Seconds since the start.', (clock.wallMs() - startedMs) / 1000),
-    gauge('requests_running', 'Proxied requests that run now.', options.running()),
+    gauge('requests_running', 'Proxied requests that run now.', app().running.size),
     {
       name: 'svc_build_info',
       help: 'The version, as a label.',
@@ -145,8 +127,8 @@ function families(options: MetricsRouteOptions): Family[] {
     },
     ...grouped('model', window.byModel()),
     ...grouped('provider', window.byProvider()),
-    ...providerStates(options.states),
-    ...durations(options.metrics),
+    ...providerStates(services.states),
+    ...durations(services.metrics),
     single('gauge', 'process_resident_memory_bytes', 'Resident memory.', process.memoryUsage.rss()),
     single('counter', 'process_cpu_seconds_total', 'Processor time of all threads.', cpuSeconds()),
   ];

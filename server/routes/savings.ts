@@ -1,19 +1,11 @@
 /** `/savings` and `/cache-stats`: what was saved, and by which cache; each kept apart from the others. */
-import type { SavingsReport } from '../../stages/ledger/queries.ts';
-import { savingsJson } from '../../stages/ledger/report.ts';
-import type { cacheStatsJson } from '../../stages/ledger/report.ts';
+import { cacheStatsJson, savingsJson } from '../../stages/ledger/report.ts';
 import { invalidQuery } from '../http/query.ts';
 import type { Route } from '../http/router.ts';
 import { ISO_DATE, parseIsoDate } from './iso-date.ts';
+import type { RouteSources } from './sources.ts';
 
-export interface SavingsRouteOptions {
-  /** What `/cache-stats` answers. */
-  readonly caches: () => ReturnType<typeof cacheStatsJson>;
-  /** The ledger's answer for requests from `sinceMs` on, the newest ones included. */
-  readonly savings: (sinceMs: number) => Promise<SavingsReport>;
-}
-
-export function savingsRoutes(options: SavingsRouteOptions): Route[] {
+export function savingsRoutes(sources: RouteSources): Route[] {
   return [
     {
       method: 'GET',
@@ -22,13 +14,25 @@ export function savingsRoutes(options: SavingsRouteOptions): Route[] {
         const since = new URL(request.url).searchParams.get('since');
         const sinceMs = since === null ? 0 : parseIsoDate(since);
         if (sinceMs === undefined) throw invalidQuery('since', ISO_DATE);
-        return Response.json(savingsJson(await options.savings(sinceMs)));
+        const nowMs = sources.services.clock.wallMs();
+        const report = await sources.ask((reader, queries) =>
+          queries.savingsReport(reader, nowMs, sinceMs),
+        );
+        return Response.json(savingsJson(report));
       },
     },
     {
       method: 'GET',
       path: '/cache-stats',
-      handle: () => Response.json(options.caches()),
+      handle: () => Response.json(cachesJson(sources)),
     },
   ];
+}
+
+/** The caches as they stand; the response cache is null while it is off. */
+export function cachesJson({ services, generations }: RouteSources) {
+  const { window, compressor, answers } = services;
+  const { bytes: sizeBytes, ...figures } = answers.store.stats();
+  const isOn = generations.current.config.cache.enabled;
+  return cacheStatsJson(window, compressor.figures(), isOn ? { ...figures, sizeBytes } : null);
 }

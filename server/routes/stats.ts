@@ -1,6 +1,5 @@
 /** `/stats`, `/stats/last`, `/stats/session` and `/recent`. */
-import type { Clock } from '../../engine/index.ts';
-import type { Totals } from '../../stages/ledger/figures.ts';
+import { emptyTotals } from '../../stages/ledger/figures.ts';
 import {
   byModelJson,
   lastJson,
@@ -9,24 +8,13 @@ import {
   todayJson,
 } from '../../stages/ledger/report.ts';
 import { recentJson } from '../../stages/ledger/request-json.ts';
-import type { SessionWindow } from '../../stages/ledger/window.ts';
-import type { Config } from '../config/config.ts';
 import type { Route } from '../http/router.ts';
-import type { VaultFacts } from '../facts/vault-facts.ts';
+import type { RouteSources } from './sources.ts';
 
-export interface StatsRouteOptions {
-  readonly config: () => Config;
-  readonly clock: Clock;
-  readonly window: SessionWindow;
-  /** The sums of the present UTC day over all sessions, from the ledger's file. */
-  readonly today: () => Promise<Totals>;
-  readonly vault: () => Promise<VaultFacts>;
-}
-
-export function statsRoutes(options: StatsRouteOptions): Route[] {
-  const { window, clock } = options;
+export function statsRoutes(sources: RouteSources): Route[] {
+  const { window, clock } = sources.services;
   return [
-    { method: 'GET', path: '/stats', handle: async () => Response.json(await stats(options)) },
+    { method: 'GET', path: '/stats', handle: async () => Response.json(await stats(sources)) },
     { method: 'GET', path: '/stats/last', handle: () => Response.json(lastJson(window)) },
     {
       method: 'GET',
@@ -41,14 +29,19 @@ export function statsRoutes(options: StatsRouteOptions): Route[] {
   ];
 }
 
-async function stats({ config, window, today, vault }: StatsRouteOptions) {
-  const { compression, routing } = config();
+async function stats({ services, generations, ask, vault }: RouteSources) {
+  const { window, clock } = services;
+  const { compression, routing } = generations.current.config;
+  // All zero where the file cannot be read, which `/health` reports.
+  const today = await ask((reader, queries) => queries.totalsOfToday(reader, clock.wallMs())).catch(
+    emptyTotals,
+  );
   return {
     session: sessionJson(window),
     compilation_mode: compression.mode,
     vault_index: (await vault()).index,
     router: { enabled: routing.enabled },
-    today: todayJson(await today()),
+    today: todayJson(today),
     by_model: byModelJson(window.byModel()),
     recent: window.recent().map(recentJson),
   };

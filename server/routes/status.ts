@@ -1,46 +1,15 @@
 /** `/`, `/health` and the probes that clients send to see whether anyone is there. */
-import type { Clock } from '../../engine/index.ts';
-import type { AuditLog } from '../../stages/audit/log.ts';
-import type { LedgerWriter } from '../../stages/ledger/writer-contract.ts';
 import { roundedMs } from '../../stages/ledger/figures.ts';
 import type { Totals } from '../../stages/ledger/figures.ts';
 import { sessionJson } from '../../stages/ledger/report.ts';
-import type { SessionWindow } from '../../stages/ledger/window.ts';
-import type { SpendingGuard } from '../../stages/budget/guard.ts';
-import type { ProviderStates } from '../../stages/providers/states.ts';
-import type { LiveRouter } from '../../stages/route/rules-router.ts';
 import type { Config } from '../config/config.ts';
+import { createHomeFacts } from '../facts/home-facts.ts';
 import { providerReasons } from '../facts/provider-states.ts';
 import { spendingJson } from '../facts/spending.ts';
 import type { VaultFacts } from '../facts/vault-facts.ts';
+import { pluginReasons } from '../generation/plugins.ts';
 import type { Route } from '../http/router.ts';
-
-export interface StatusRouteOptions {
-  readonly version: string;
-  readonly healthBody: () => Promise<string>;
-}
-
-export interface HealthOptions {
-  readonly version: string;
-  readonly config: () => Config;
-  readonly clock: Clock;
-  readonly startedMs: number;
-  readonly ledger: LedgerWriter;
-  readonly audit: Pick<AuditLog, 'stats'>;
-  readonly window: SessionWindow;
-  readonly paused: () => boolean;
-  readonly draining: () => boolean;
-  readonly vault: () => Promise<VaultFacts>;
-  /** What is wrong with the files that svc keeps. */
-  readonly files: () => Promise<readonly string[]>;
-  readonly router: LiveRouter;
-  readonly states: ProviderStates;
-  readonly spending: SpendingGuard;
-  /** Why providers that are code are not there. */
-  readonly plugins: () => readonly string[];
-  /** How often work after an answer has failed. */
-  readonly afterwardsFaults: () => number;
-}
+import type { RouteSources } from './sources.ts';
 
 /** How long one answer of `/health` serves everybody who asks. */
 const HEALTH_CACHE_MS = 1000;
@@ -49,15 +18,17 @@ const HEALTH_CACHE_MS = 1000;
 export type HealthJson = ReturnType<typeof health>;
 
 /** Makes the body of `/health`, a new one at most once a second. */
-export function createHealthBody(options: HealthOptions): () => Promise<string> {
+export function createHealthBody(sources: RouteSources): () => Promise<string> {
+  const { services, generations } = sources;
+  const files = createHomeFacts(services, generations.current.config);
   let cached: { untilMs: number; providers: string; body: Promise<string> } | undefined;
   return () => {
-    const nowMs = options.clock.monotonicMs();
+    const nowMs = services.clock.monotonicMs();
     // Whoever asks right after a provider has failed must not hear that all is well.
-    const providers = providerReasons(options.states).join('\n');
+    const providers = providerReasons(services.states).join('\n');
     if (cached === undefined || nowMs >= cached.untilMs || cached.providers !== providers) {
-      const body = Promise.all([options.vault(), options.files()]).then(([vault, files]) =>
-        JSON.stringify(health(options, vault, files)),
+      const body = Promise.all([sources.vault(), files()]).then(([vault, troubles]) =>
+        JSON.stringify(health(sources, vault, troubles)),
       );
       cached = { untilMs: nowMs + HEALTH_CACHE_MS, providers, body };
     }
@@ -65,7 +36,7 @@ export function createHealthBody(options: HealthOptions): () => Promise<string> 
   };
 }
 
-export function statusRoutes({ version, healthBody }: StatusRouteOptions): Route[] {
+export function statusRoutes(version: string, healthBody: () => Promise<string>): Route[] {
   return [
     {
       method: 'GET',
@@ -98,12 +69,13 @@ function root(version: string) {
 
 /** Why the proxy is less than well; empty when nothing is wrong. */
 function reasons(
-  { ledger, audit, draining, spending, states, plugins, afterwardsFaults }: HealthOptions,
+  { services, generations, app }: RouteSources,
   vault: VaultFacts,
   files: readonly string[],
 ): string[] {
+  const { ledgerFile, audit, spending, states, afterwardsFaults } = services;
   const list = [...files];
-  const { trouble, dropped, replaced } = ledger.stats();
+  const { trouble, dropped, replaced } = ledgerFile.stats();
   if (trouble !== undefined) list.push(`ledger: ${trouble.message}`);
   if (replaced !== undefined) list.push(`ledger: ${replaced.message}`);
   if (dropped > 0) list.push(`ledger: ${dropped} rows were lost`);
@@ -113,12 +85,12 @@ function reasons(
   const { enabled, unreadable } = spending.view();
   if (enabled && unreadable !== undefined)
     list.push(`budget: what was spent before the start is not known: ${unreadable}`);
-  const faults = afterwardsFaults();
-  if (faults > 0) list.push(`internal: work after an answer failed ${faults} times; see the log`);
-  list.push(...plugins());
+  const { count } = afterwardsFaults;
+  if (count > 0) list.push(`internal: work after an answer failed ${count} times; see the log`);
+  list.push(...pluginReasons(generations.current.custom));
   if (vault.trouble !== undefined) list.push(vault.trouble);
   list.push(...providerReasons(states));
-  if (draining()) list.push('the proxy is shutting down');
+  if (app().isDraining) list.push('the proxy is shutting down');
   return list;
 }
 
@@ -133,20 +105,21 @@ function appliesTo({ compression }: Config): 'all conversations' | 'new conversa
   return isOff ? 'all conversations' : 'new conversations';
 }
 
-function health(options: HealthOptions, vault: VaultFacts, files: readonly string[]) {
-  const { window, clock, startedMs, version, paused } = options;
-  const config = options.config();
+function health(sources: RouteSources, vault: VaultFacts, files: readonly string[]) {
+  const { version, services, app } = sources;
+  const { window, clock, startedMs } = services;
+  const { config } = sources.generations.current;
   const totals = window.totals();
   const latency = window.latency();
-  const wrong = reasons(options, vault, files);
-  const router = options.router.view();
-  const breakers = options.states.breakers();
+  const wrong = reasons(sources, vault, files);
+  const router = services.router.view();
+  const breakers = services.states.breakers();
   return {
     status: wrong.length > 0 ? 'degraded' : 'ok',
     reasons: wrong,
     version,
     uptime_seconds: Math.floor((clock.wallMs() - startedMs) / 1000),
-    paused: paused(),
+    paused: app().paused,
     compilation_mode: config.compression.enabled ? config.compression.mode : 'strict',
     compilation_mode_applies_to: appliesTo(config),
     vault_index: vault.index,
@@ -156,7 +129,7 @@ function health(options: HealthOptions, vault: VaultFacts, files: readonly strin
       smart_routing_hit_rate: router.hitRate,
     },
     capsule_available: config.vault.enabled && config.inject.capsules,
-    budget: spendingJson(options.spending),
+    budget: spendingJson(services.spending),
     circuit_breakers: {
       ...breakers.providers,
       any_open: breakers.anyOpen,
