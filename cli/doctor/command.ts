@@ -80,7 +80,7 @@ class Doctor extends Command<CliContext> {
       readInstance(home)?.flags ?? {},
     );
     const examined = { context, home, loaded };
-    const [proxyFindings, upstreamFindings, ...dataFindings] = await Promise.all([
+    const [running, upstreams, ...others] = await Promise.all([
       proxy.checkProxy(examined),
       this.offline ? Promise.resolve([]) : upstream.checkUpstreams(examined),
       upstream.checkKeys(examined, this.onlineKeys && !this.offline),
@@ -90,18 +90,18 @@ class Doctor extends Command<CliContext> {
       machine.checkSqlite(),
     ]);
     return [
-      ...findings,
-      ...homeChecks.checkHome(examined),
-      ...homeChecks.checkPidFile(examined),
-      ...proxyFindings,
-      ...proxy.checkClients(examined),
-      ...upstreamFindings,
-      ...dataFindings.flat(),
-      ...data.checkSubscription(examined),
-      ...machine.checkNode(examined),
-      ...machine.checkProxyVariables(examined),
-      ...machine.checkDisk(examined),
-    ];
+      findings,
+      homeChecks.checkHome(examined),
+      homeChecks.checkPidFile(examined),
+      running,
+      proxy.checkClients(examined),
+      upstreams,
+      ...others,
+      data.checkSubscription(examined),
+      machine.checkNode(examined),
+      machine.checkProxyVariables(examined),
+      machine.checkDisk(examined),
+    ].flat();
   }
 
   private show(findings: readonly Finding[], fixed: readonly string[]): void {

@@ -4,7 +4,7 @@ import { SvcError } from '../../engine/error.ts';
 import { shortPath } from '../context.ts';
 import { counted, percent } from '../screen/output.ts';
 import { fault, ok, remark, warning } from './finding.ts';
-import type { Examined, Finding } from './finding.ts';
+import type { Examined, Finding, Found } from './finding.ts';
 
 /** A quick check reads the whole file; beyond this it would take more than a few seconds. */
 const MOST_CHECKED_BYTES = 1024 * 1024 * 1024;
@@ -12,30 +12,27 @@ const MOST_CHECKED_BYTES = 1024 * 1024 * 1024;
 const LEAST_REQUESTS = 5;
 const MANY_ERRORS = 0.1;
 
-export async function checkLedger({ context, loaded }: Examined): Promise<Finding[]> {
+export async function checkLedger({ context, loaded }: Examined): Promise<Found> {
   if (loaded === undefined) return [];
   const file = loaded.config.ledger.db;
   const short = shortPath(file, context);
-  if (!existsSync(file))
-    return [remark('Ledger', `${short} does not exist yet; a start creates it`)];
+  if (!existsSync(file)) return remark('Ledger', `${short} does not exist yet; a start creates it`);
   const { openReadOnly } = await import('../../stages/ledger/database.ts');
   try {
     const database = openReadOnly(file);
     try {
       if (statSync(file).size > MOST_CHECKED_BYTES)
-        return [remark('Ledger', `${short} is too large for a quick check`)];
+        return remark('Ledger', `${short} is too large for a quick check`);
       const [row] = database.prepare('PRAGMA quick_check(1)').all([]) as [object];
       const found = String(Object.values(row)[0]);
-      if (found === 'ok') return [ok('Ledger', `${short} is sound`)];
-      return [damaged(short, found)];
+      if (found === 'ok') return ok('Ledger', `${short} is sound`);
+      return damaged(short, found);
     } finally {
       database.close();
     }
   } catch (thrown) {
-    if (!(thrown instanceof SvcError)) return [damaged(short, (thrown as Error).message)];
-    return [
-      fault('Ledger', thrown.kind, thrown.message, thrown.cure ?? '`svc restart` may fix it.'),
-    ];
+    if (!(thrown instanceof SvcError)) return damaged(short, (thrown as Error).message);
+    return fault('Ledger', thrown.kind, thrown.message, thrown.cure ?? '`svc restart` may fix it.');
   }
 }
 
@@ -44,32 +41,28 @@ function damaged(file: string, what: string): Finding {
   return fault('Ledger', 'internal', `${file} is damaged: ${what.split('\n')[0]}`, cure);
 }
 
-export async function checkVaultIndex({ context, loaded }: Examined): Promise<Finding[]> {
+export async function checkVaultIndex({ context, loaded }: Examined): Promise<Found> {
   if (loaded === undefined || !loaded.config.vault.enabled) return [];
   const { checkVault } = await import('../../stages/vault/index.ts');
   const health = await checkVault(loaded.config.vault.indexPath);
   const short = shortPath(health.path, context);
   if (health.status === 'missing')
-    return [remark('Vault', 'no files are indexed', '`svc index <folder>` makes an index.')];
+    return remark('Vault', 'no files are indexed', '`svc index <folder>` makes an index.');
   if (health.status === 'ok')
-    return [
-      ok(
-        'Vault',
-        `${counted(health.files, 'file')} of ${counted(health.roots.length, 'folder')} (${short})`,
-      ),
-    ];
-  return [
-    fault(
+    return ok(
       'Vault',
-      'internal',
-      `${short}: ${health.reasons.join('; ')}`,
-      '`svc vault-health repair` makes it again from the files.',
-    ),
-  ];
+      `${counted(health.files, 'file')} of ${counted(health.roots.length, 'folder')} (${short})`,
+    );
+  return fault(
+    'Vault',
+    'internal',
+    `${short}: ${health.reasons.join('; ')}`,
+    '`svc vault-health repair` makes it again from the files.',
+  );
 }
 
 /** How many requests failed in the last day, and why most of them. */
-export async function checkErrors({ context, loaded }: Examined): Promise<Finding[]> {
+export async function checkErrors({ context, loaded }: Examined): Promise<Found> {
   if (loaded === undefined || !existsSync(loaded.config.ledger.db)) return [];
   const [{ openLedgerReader }, { lastDayReport }] = await Promise.all([
     import('../../stages/ledger/database.ts'),
@@ -81,16 +74,14 @@ export async function checkErrors({ context, loaded }: Examined): Promise<Findin
       const { totals, failures } = await lastDayReport(reader, context.clock.wallMs());
       const { requests, errors } = totals;
       const text = `${counted(errors, 'error')} in ${counted(requests, 'request')} of the last 24 hours`;
-      if (requests < LEAST_REQUESTS || errors / requests < MANY_ERRORS) return [ok('Errors', text)];
+      if (requests < LEAST_REQUESTS || errors / requests < MANY_ERRORS) return ok('Errors', text);
       const [most] = failures;
       const why = most?.status === null ? 'no answer' : `status ${most?.status}`;
-      return [
-        warning(
-          'Errors',
-          `${text} (${percent(errors / requests)}), most often ${why}`,
-          '`svc requests --failed` lists them; `svc logs` shows the reasons.',
-        ),
-      ];
+      return warning(
+        'Errors',
+        `${text} (${percent(errors / requests)}), most often ${why}`,
+        '`svc requests --failed` lists them; `svc logs` shows the reasons.',
+      );
     } finally {
       await reader.destroy();
     }
@@ -101,13 +92,11 @@ export async function checkErrors({ context, loaded }: Examined): Promise<Findin
 }
 
 /** Whoever pays by subscription sees no saving unless he asks for it. */
-export function checkSubscription({ loaded }: Examined): Finding[] {
+export function checkSubscription({ loaded }: Examined): Found {
   if (loaded === undefined || loaded.config.compression.subscriptionTraffic) return [];
-  return [
-    remark(
-      'Subscription',
-      "traffic with a subscription's token goes through unchanged",
-      'compression.subscription_traffic: true makes it smaller, too.',
-    ),
-  ];
+  return remark(
+    'Subscription',
+    "traffic with a subscription's token goes through unchanged",
+    'compression.subscription_traffic: true makes it smaller, too.',
+  );
 }

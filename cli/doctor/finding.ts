@@ -19,6 +19,9 @@ export interface Finding {
   readonly fix?: () => void;
 }
 
+/** What a check finds: one thing, several or nothing. */
+export type Found = Finding | readonly Finding[];
+
 /** What checks may use. */
 export interface Examined {
   readonly context: CliContext;

@@ -12,7 +12,7 @@ import { toLoadOptions } from '../parse/flags.ts';
 import type { ServeFlags } from '../parse/flags.ts';
 import { counted } from '../screen/output.ts';
 import { fault, ok, remark, warning } from './finding.ts';
-import type { Examined, Finding } from './finding.ts';
+import type { Examined, Finding, Found } from './finding.ts';
 
 /** The home folder is small; this is for one that is not. */
 const MOST_FILES = 20_000;
@@ -46,67 +46,62 @@ export async function checkConfig(
 }
 
 /** The folder itself, and who may read what is in it. */
-export function checkHome({ context, home }: Examined): Finding[] {
+export function checkHome({ context, home }: Examined): Found {
   const name = 'Home folder';
   const short = shortPath(home, context);
   const stat = fs.statSync(home, { throwIfNoEntry: false });
   if (stat === undefined) {
-    return [
-      warning(
-        name,
-        `${short} does not exist yet`,
-        'A start creates it; --fix creates it now.',
-        () => ensurePrivateFolder(home),
-      ),
-    ];
+    return warning(
+      name,
+      `${short} does not exist yet`,
+      'A start creates it; --fix creates it now.',
+      () => ensurePrivateFolder(home),
+    );
   }
   if (!stat.isDirectory())
-    return [fault(name, 'config', `${short} is not a folder`, 'Move it away, or set SVC_HOME.')];
+    return fault(name, 'config', `${short} is not a folder`, 'Move it away, or set SVC_HOME.');
   const own = process.getuid?.();
   if (own !== undefined && stat.uid !== own)
-    return [
-      fault(
-        name,
-        'config',
-        `${short} belongs to another user`,
-        'Choose a folder of your own with SVC_HOME.',
-      ),
-    ];
+    return fault(
+      name,
+      'config',
+      `${short} belongs to another user`,
+      'Choose a folder of your own with SVC_HOME.',
+    );
   try {
     fs.accessSync(home, fs.constants.W_OK);
   } catch {
-    return [
-      fault(name, 'config', `${short} cannot be written`, `chmod u+w ${short}, or set SVC_HOME.`),
-    ];
+    return fault(
+      name,
+      'config',
+      `${short} cannot be written`,
+      `chmod u+w ${short}, or set SVC_HOME.`,
+    );
   }
   const open = openPaths(home);
-  if (open.length === 0) return [ok(name, `${short}, readable only by you`)];
+  if (open.length === 0) return ok(name, `${short}, readable only by you`);
   const first = shortPath(open[0] ?? '', context);
   const others = open.length === 1 ? '' : ` and ${counted(open.length - 1, 'other')}`;
-  return [
-    warning(
-      name,
-      `others may read ${first}${others}: keys, questions and answers can be in there`,
-      `--fix removes that permission; by hand: chmod -R go= ${short}`,
-      () => open.forEach((path) => fs.chmodSync(path, fs.statSync(path).mode & 0o700)),
-    ),
-  ];
+  return warning(
+    name,
+    `others may read ${first}${others}: keys, questions and answers can be in there`,
+    `--fix removes that permission; by hand: chmod -R go= ${short}`,
+    () => open.forEach((path) => fs.chmodSync(path, fs.statSync(path).mode & 0o700)),
+  );
 }
 
 /** A pid file whose process is gone. */
-export function checkPidFile({ context, home }: Examined): Finding[] {
+export function checkPidFile({ context, home }: Examined): Found {
   const path = pidFile(home);
   if (!fs.existsSync(path) || runningInstance(home) !== undefined) return [];
   const pid = readInstance(home)?.pid;
   const what = pid === undefined ? 'says nothing' : `names process ${pid}, which is gone`;
-  return [
-    warning(
-      'Pid file',
-      `${shortPath(path, context)} ${what}`,
-      '--fix removes it; a start does so, too.',
-      () => removeStale(home),
-    ),
-  ];
+  return warning(
+    'Pid file',
+    `${shortPath(path, context)} ${what}`,
+    '--fix removes it; a start does so, too.',
+    () => removeStale(home),
+  );
 }
 
 /** What others have any right to, links and sockets aside. */

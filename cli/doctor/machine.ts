@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { exemptions } from '../../server/outbound/no-proxy.ts';
 import { endOfLifeNote } from '../process/facts.ts';
 import { fault, ok, remark, warning } from './finding.ts';
-import type { Examined, Finding } from './finding.ts';
+import type { Examined, Found } from './finding.ts';
 
 /** Earlier ones can damage a database in WAL mode when two connections checkpoint at once. */
 const LEAST_SQLITE = [3, 51, 3];
@@ -13,49 +13,43 @@ const MB = 1024 * 1024;
 const TOO_LITTLE_BYTES = 100 * MB;
 const LITTLE_BYTES = 1024 * MB;
 
-export function checkNode({ context }: Examined): Finding[] {
+export function checkNode({ context }: Examined): Found {
   const { nodeVersion } = context;
   if (isOlder(nodeVersion, LEAST_NODE))
-    return [
-      fault(
-        'Node',
-        'config',
-        `Node ${nodeVersion} is too old`,
-        `Install ${LEAST_NODE.join('.')} or newer.`,
-      ),
-    ];
+    return fault(
+      'Node',
+      'config',
+      `Node ${nodeVersion} is too old`,
+      `Install ${LEAST_NODE.join('.')} or newer.`,
+    );
   const [old] = endOfLifeNote(nodeVersion) ?? [];
-  return [old === undefined ? ok('Node', nodeVersion) : remark('Node', `${nodeVersion}: ${old}`)];
+  return old === undefined ? ok('Node', nodeVersion) : remark('Node', `${nodeVersion}: ${old}`);
 }
 
-export async function checkSqlite(): Promise<Finding[]> {
+export async function checkSqlite(): Promise<Found> {
   try {
     const { default: Database } = await import('better-sqlite3');
     const database = new Database(':memory:');
     const version = String(database.prepare('select sqlite_version()').pluck().get());
     database.close();
-    if (!isOlder(version, LEAST_SQLITE)) return [ok('SQLite', version)];
-    return [
-      warning(
-        'SQLite',
-        `${version} is older than ${LEAST_SQLITE.join('.')}, which fixes a fault of write-ahead logs`,
-        'Install svc again with the versions of its lock file: npm ci.',
-      ),
-    ];
+    if (!isOlder(version, LEAST_SQLITE)) return ok('SQLite', version);
+    return warning(
+      'SQLite',
+      `${version} is older than ${LEAST_SQLITE.join('.')}, which fixes a fault of write-ahead logs`,
+      'Install svc again with the versions of its lock file: npm ci.',
+    );
   } catch (thrown) {
     const [first] = (thrown as Error).message.split('\n');
-    return [
-      fault(
-        'SQLite',
-        'internal',
-        `cannot be loaded: ${first}`,
-        'It was built for another version of Node: npm rebuild better-sqlite3.',
-      ),
-    ];
+    return fault(
+      'SQLite',
+      'internal',
+      `cannot be loaded: ${first}`,
+      'It was built for another version of Node: npm rebuild better-sqlite3.',
+    );
   }
 }
 
-export function checkDisk({ home }: Examined): Finding[] {
+export function checkDisk({ home }: Examined): Found {
   let folder = home;
   while (!existsSync(folder) && dirname(folder) !== folder) folder = dirname(folder);
   const { bavail, bsize } = statfsSync(folder);
@@ -63,26 +57,24 @@ export function checkDisk({ home }: Examined): Finding[] {
   const text = `${Math.floor(freeBytes / MB).toLocaleString('en-US')} MB free at ${folder}`;
   const cure = 'Free some space, or move the home folder with SVC_HOME. Requests go on either way.';
   if (freeBytes < TOO_LITTLE_BYTES)
-    return [fault('Disk', 'internal', `${text}: the ledger cannot be written for long`, cure)];
-  return [freeBytes < LITTLE_BYTES ? warning('Disk', text, cure) : ok('Disk', text)];
+    return fault('Disk', 'internal', `${text}: the ledger cannot be written for long`, cure);
+  return freeBytes < LITTLE_BYTES ? warning('Disk', text, cure) : ok('Disk', text);
 }
 
 /** A client that sends even loopback requests to a proxy of the network never reaches svc. */
-export function checkProxyVariables({ context }: Examined): Finding[] {
+export function checkProxyVariables({ context }: Examined): Found {
   const read = (name: string) => context.env[name] || context.env[name.toLowerCase()];
   const set = ['HTTPS_PROXY', 'HTTP_PROXY', 'ALL_PROXY'].filter((name) => read(name) !== undefined);
-  if (set.length === 0) return [ok('Proxy variables', 'none set')];
+  if (set.length === 0) return ok('Proxy variables', 'none set');
   const isExempt = exemptions(read('NO_PROXY') ?? '');
   const loopback = { protocol: 'http:', hostname: '127.0.0.1', port: '' };
   if (isExempt(loopback))
-    return [ok('Proxy variables', `${set.join(', ')} set, and NO_PROXY leaves 127.0.0.1 out`)];
-  return [
-    warning(
-      'Proxy variables',
-      `${set.join(', ')} set: clients may send what is for svc to that proxy`,
-      'Add 127.0.0.1 to NO_PROXY in the shell that starts the clients; `svc run` does so by itself.',
-    ),
-  ];
+    return ok('Proxy variables', `${set.join(', ')} set, and NO_PROXY leaves 127.0.0.1 out`);
+  return warning(
+    'Proxy variables',
+    `${set.join(', ')} set: clients may send what is for svc to that proxy`,
+    'Add 127.0.0.1 to NO_PROXY in the shell that starts the clients; `svc run` does so by itself.',
+  );
 }
 
 function isOlder(version: string, least: readonly number[]): boolean {

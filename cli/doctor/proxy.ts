@@ -6,30 +6,28 @@ import { readWiring } from '../integrate/wiring.ts';
 import { ownerOf } from '../process/port-owner.ts';
 import { readOwn } from '../remote.ts';
 import { fault, ok, remark, warning } from './finding.ts';
-import type { Examined, Finding } from './finding.ts';
+import type { Examined, Finding, Found } from './finding.ts';
 
 /** Whether it runs, answers, and is of this version; else whether its ports are free. */
-export async function checkProxy(examined: Examined): Promise<Finding[]> {
+export async function checkProxy(examined: Examined): Promise<Found> {
   const { context, home } = examined;
   const instance = runningInstance(home);
   if (instance === undefined) {
     const cure = '`svc start --background` starts it.';
     return [
       fault('Proxy', 'unavailable', 'svc is not running', cure),
-      ...(await checkPorts(examined)),
-    ];
+      await checkPorts(examined),
+    ].flat();
   }
   const root = await readOwn(home, '/').catch(() => undefined);
   const health = await readOwn(home, '/health').catch(() => undefined);
   if (root === undefined || instance.url === undefined)
-    return [
-      fault(
-        'Proxy',
-        'unavailable',
-        `running (pid ${instance.pid}) but does not answer`,
-        '`svc restart --force`; `svc logs` may show the reason.',
-      ),
-    ];
+    return fault(
+      'Proxy',
+      'unavailable',
+      `running (pid ${instance.pid}) but does not answer`,
+      '`svc restart --force`; `svc logs` may show the reason.',
+    );
   const findings = [ok('Proxy', `running on ${instance.url} (pid ${instance.pid})`)];
   const version = root['version'];
   if (version === context.version) findings.push(ok('Version', context.version));
@@ -53,7 +51,7 @@ export async function checkProxy(examined: Examined): Promise<Finding[]> {
   return findings;
 }
 
-async function checkPorts({ loaded }: Examined): Promise<Finding[]> {
+async function checkPorts({ loaded }: Examined): Promise<Found> {
   if (loaded === undefined) return [];
   const { host, port, wsPort } = loaded.config.server;
   const socketPort = wsPort ?? (port === 0 ? 0 : port + 1);
@@ -78,7 +76,7 @@ async function checkPorts({ loaded }: Examined): Promise<Finding[]> {
       ),
     );
   }
-  return findings.length > 0 ? findings : [ok('Ports', `${port} and ${socketPort} are free`)];
+  return findings.length > 0 ? findings : ok('Ports', `${port} and ${socketPort} are free`);
 }
 
 function isFree(port: number, host: string): Promise<boolean> {
@@ -90,7 +88,7 @@ function isFree(port: number, host: string): Promise<boolean> {
 }
 
 /** Which clients go through the proxy, and which would if it ran or had not moved. */
-export function checkClients({ context, home, loaded }: Examined): Finding[] {
+export function checkClients({ context, home, loaded }: Examined): Found {
   const running = runningInstance(home)?.url;
   const url =
     running === undefined
@@ -98,28 +96,24 @@ export function checkClients({ context, home, loaded }: Examined): Finding[] {
       : reachable(running);
   if (url === undefined) return [];
   const wirings = readWiring(home, context, reachable(url));
-  const findings = wirings.flatMap(({ client, wired, file, fault: reason }): Finding[] => {
+  const findings = wirings.flatMap(({ client, wired, file, fault: reason }): Found => {
     const { id, name } = client;
     if (reason !== null)
-      return [warning('Clients', reason, `Fix it: ${name} cannot read it either.`)];
+      return warning('Clients', reason, `Fix it: ${name} cannot read it either.`);
     if (wired === 'other' || wired === 'partly')
-      return [
-        warning(
-          'Clients',
-          `${name} goes ${wired === 'other' ? 'to an address that svc had before' : 'through svc only in part'} (${file})`,
-          `\`svc integrate ${id} --apply\` fixes it.`,
-        ),
-      ];
+      return warning(
+        'Clients',
+        `${name} goes ${wired === 'other' ? 'to an address that svc had before' : 'through svc only in part'} (${file})`,
+        `\`svc integrate ${id} --apply\` fixes it.`,
+      );
     if (wired === 'yes' && running === undefined)
-      return [
-        fault(
-          'Clients',
-          'unavailable',
-          `${name} goes through svc, which is not running: it cannot connect`,
-          `\`svc start --background\`, or \`svc integrate ${id} --undo\`.`,
-        ),
-      ];
-    return wired === 'yes' ? [ok('Clients', `${name} goes through svc`)] : [];
+      return fault(
+        'Clients',
+        'unavailable',
+        `${name} goes through svc, which is not running: it cannot connect`,
+        `\`svc start --background\`, or \`svc integrate ${id} --undo\`.`,
+      );
+    return wired === 'yes' ? ok('Clients', `${name} goes through svc`) : [];
   });
   const idle = wirings.filter(({ isInstalled, wired }) => isInstalled && wired === 'no');
   if (idle.length > 0) {
@@ -132,5 +126,5 @@ export function checkClients({ context, home, loaded }: Examined): Finding[] {
       ),
     );
   }
-  return findings.length > 0 ? findings : [remark('Clients', 'none that svc knows is installed')];
+  return findings.length > 0 ? findings : remark('Clients', 'none that svc knows is installed');
 }

@@ -3,14 +3,14 @@ import { SvcError } from '../../engine/error.ts';
 import type { Config, ProviderConfig } from '../../server/config/config.ts';
 import { counted } from '../screen/output.ts';
 import { fault, ok, remark, warning } from './finding.ts';
-import type { Examined, Finding } from './finding.ts';
+import type { Examined, Finding, Found } from './finding.ts';
 
 const ANSWER_MS = 4000;
 /** Signed requests and expiry times begin to fail at some minutes. */
 const MOST_SKEW_MS = 120_000;
 
 /** Asks each provider for nothing in particular and without a key: any answer shows that it is there. */
-export async function checkUpstreams({ context, loaded }: Examined): Promise<Finding[]> {
+export async function checkUpstreams({ context, loaded }: Examined): Promise<Found> {
   if (loaded === undefined) return [];
   const { config } = loaded;
   const targets = Object.values(config.providers).filter(({ baseUrl }) => baseUrl !== null);
@@ -53,7 +53,7 @@ export async function checkUpstreams({ context, loaded }: Examined): Promise<Fin
         }
       }),
     );
-    return [...findings, ...skewFinding(skewsMs)];
+    return [findings, skewFinding(skewsMs)].flat(2);
   } finally {
     await upstream.close();
   }
@@ -74,42 +74,35 @@ function unreachable(target: ProviderConfig, config: Config, error: SvcError): F
     : warning('Upstream', text, cure);
 }
 
-function skewFinding(skewsMs: readonly number[]): Finding[] {
+function skewFinding(skewsMs: readonly number[]): Found {
   if (skewsMs.length === 0) return [];
   const skewMs = skewsMs.toSorted((a, b) => Math.abs(a) - Math.abs(b))[0] ?? 0;
   const seconds = counted(Math.round(Math.abs(skewMs) / 1000), 'second');
-  if (Math.abs(skewMs) <= MOST_SKEW_MS) return [ok('Clock', 'agrees with the providers')];
+  if (Math.abs(skewMs) <= MOST_SKEW_MS) return ok('Clock', 'agrees with the providers');
   const side = skewMs > 0 ? 'ahead of' : 'behind';
-  return [
-    warning(
-      'Clock',
-      `${seconds} ${side} the providers: days, limits and certificates are judged by it`,
-      'Turn on time synchronisation.',
-    ),
-  ];
+  return warning(
+    'Clock',
+    `${seconds} ${side} the providers: days, limits and certificates are judged by it`,
+    'Turn on time synchronisation.',
+  );
 }
 
 /** Which keys are configured; with `isAllowed` the provider is asked for its models, which is free. */
-export async function checkKeys(
-  { context, loaded }: Examined,
-  isAllowed: boolean,
-): Promise<Finding[]> {
+export async function checkKeys({ context, loaded }: Examined, isAllowed: boolean): Promise<Found> {
   if (loaded === undefined) return [];
   const { config } = loaded;
   const withKeys = Object.values(config.providers).filter(({ keys }) => keys.length > 0);
   if (withKeys.length === 0)
-    return [remark('Keys', "none configured: each client's own key goes through")];
+    return remark('Keys', "none configured: each client's own key goes through");
   if (!isAllowed) {
     const names = withKeys.map(
       ({ name, keys }) => `${name} from ${keys.map(({ label }) => label).join(', ')}`,
     );
-    return [
-      remark(
-        'Keys',
-        `${names.join('; ')}; not tried`,
-        '--online-keys asks each provider for its models, which costs nothing.',
-      ),
-    ];
+    return remark(
+      'Keys',
+      `${names.join('; ')}; not tried`,
+      '--online-keys asks each provider for its models, which costs nothing.',
+    );
   }
   const { askDirectly } = await import('../../server/control/ask-provider.ts');
   return Promise.all(
