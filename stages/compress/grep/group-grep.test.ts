@@ -47,6 +47,18 @@ test('the same hit in many files is written once', () => {
   assert.is(ungroupGrep(out), text);
 });
 
+test('places between brackets are no part of a name', () => {
+  const error = "error TS2345: Argument of type 'undefined' is not assignable";
+  const text = [16, 36, 56, 75]
+    .map((line) => `../tui/test/(app)/markdown.test.ts(${line},5): ${error}`)
+    .concat(`../tui/test/chat.ts(3,49): ${error}.`, `../tui/test/a.c(12): error C2065: x`)
+    .join('\n');
+  const out = groupGrep(text, CONTEXT)!.text;
+  assert.equal(out.split('\n').slice(1, 4), ['(app)/', 'markdown.test.ts', `(16,5): ${error}`]);
+  assert.match(out, `\n./\nchat.ts(3,49): ${error}.\na.c(12): error C2065: x`);
+  assert.is(ungroupGrep(out), text);
+});
+
 test('hits that say the same are named by the line that says it, and come back', () => {
   const define = '    def database_forwards(self, app_label, schema_editor, from_state):';
   const text = [93, 352, 401, 530].map((n) => `${n}:${define}`).join('\n');

@@ -6,6 +6,7 @@
  *     a.ts                a file: numbers below are its lines
  *     12:const a = 1;
  *     b.ts:7:use(a);      a file with one hit
+ *     (12,3): error       a place in the file above, as compilers write it; `b.ts(12,3): error` with its file
  *     = {c,d}.ts          files that have the hit on the next line
  */
 import type { Apply } from '../rule.ts';
@@ -18,9 +19,12 @@ const GREP_HEADER = `${MARK}hits under their directory/ and file, complete`;
 const HIT = /^((?:[^:\n]{1,300}?))([:-])(\d{1,7})\2(.*)$/s;
 const BARE = /^([^:\n]{1,300}):(.*)$/s;
 
+/** A place between round brackets, behind the file's name. */
+const PLACED = /^([^:\n]{1,300}?)\(\d{1,7}(?:,\d{1,7})?\): /;
+
 interface Hit {
   readonly path: string;
-  /** What follows the path: `12:text`, `12-text`, or `:text` where lines are not numbered. */
+  /** What follows the path: `12:text`, `12-text`, `(12,3): text`, or `:text` where lines are not numbered. */
   readonly rest: string;
 }
 
@@ -63,6 +67,9 @@ function readHit(line: string, last: string): Hit | undefined {
   }
   const context = HIT.exec(start);
   if (context !== null && context[2] === '-') return toHit(line, context[1]!);
+  const placed = PLACED.exec(start)?.[1];
+  if (placed !== undefined && /^\S*\.\w/.test(placed) && !/\s/.test(placed))
+    return { path: placed, rest: line.slice(placed.length) };
   const bare = BARE.exec(start);
   if (bare === null || !/[./]/.test(bare[1]!) || /\s/.test(bare[1]!)) return undefined;
   return { path: bare[1]!, rest: line.slice(bare[1]!.length) };
@@ -110,7 +117,8 @@ function print(
       if (folder !== directory) out.push(folder === '' ? './' : folder);
       directory = folder;
       const alone = hits[at + 1]?.path !== hit.path && !hit.rest.startsWith(':');
-      if (alone) out.push(`${hit.path.slice(cut)}:${hit.rest}`);
+      if (alone)
+        out.push(`${hit.path.slice(cut)}${hit.rest.startsWith('(') ? '' : ':'}${hit.rest}`);
       else out.push(hit.path.slice(cut), hit.rest);
       file = alone ? '' : hit.path;
     }
@@ -145,7 +153,8 @@ export function ungroupGrep(text: string): string | undefined {
   let file: string | undefined;
   let together: readonly string[] | undefined;
   for (const line of lines) {
-    const row = /^(?:(\d{1,7})([:-])|:)/.exec(line);
+    const row = /^(?:(\d{1,7})([:-])|:|(?=\(\d))/.exec(line);
+    const placed = PLACED.exec(line);
     const single = /^([^:/]{1,300}):(\d{1,7}([:-]).*)$/s.exec(line);
     const glue = row?.[2] ?? '';
     if (together !== undefined) {
@@ -160,6 +169,9 @@ export function ungroupGrep(text: string): string | undefined {
       out.push(`${root}${directory}${file}${glue}${line}`);
     else if (/^[^:]*\/$/.test(line)) {
       directory = line === './' ? '' : line;
+      file = undefined;
+    } else if (placed !== null) {
+      out.push(`${root}${directory}${line}`);
       file = undefined;
     } else if (single !== null) {
       out.push(`${root}${directory}${single[1]}${single[3]}${single[2]}`);
