@@ -4,6 +4,7 @@ import { resolveEndpoint } from '../../dialect/endpoints.ts';
 import { dialects } from '../../dialect/registry.ts';
 import { toRequest } from '../../model/request.ts';
 import type { ProxyRequest } from '../../model/request.ts';
+import { labelOf, noLabels } from './block-label.ts';
 import { toConversationBlocks } from './blocks.ts';
 import { compressConversation, emptyState } from './conversation.ts';
 import type { ConversationBlock } from './blocks.ts';
@@ -108,5 +109,17 @@ for (const name of ['messages', 'chat', 'responses'] as const) {
     assert.is(out.at(-1)!.text, '[svc lines 1–80 of result 4 (read) again]');
   });
 }
+
+test('a result is named by what its command does, not by where it goes first', () => {
+  for (const [command, name] of [
+    ['cd /home/a/project && CI=1 npm run publish', 'npm run publish'],
+    ['cd "/srv/my work/app.js"; ls -la src/lib', 'ls -la lib'],
+    ['NODE_ENV=test node src/run.ts --all', 'run.ts'],
+    ['cd src/lib', 'cd lib'],
+  ] as const) {
+    const block = { index: 0, role: 'tool', kind: 'tool_result', text: '' } as const;
+    assert.is(labelOf(block, { command }, noLabels()), `result 1 (${name})`);
+  }
+});
 
 test.run();

@@ -6,6 +6,10 @@ const LABEL_CHARS = 24;
 /** The first thing in a command that looks like a file. */
 const FILE_NAME = /[\w./@-]{1,200}\.[A-Za-z]\w{0,7}(?=['"\s;|&)]|$)/;
 
+/** Where a command goes first, and the variables it sets: what it does comes behind. */
+const ON_THE_WAY =
+  /^(?:\s*(?:cd (?:"[^"]{0,200}"|'[^']{0,200}'|[^\s;&|"']{1,200})\s{0,4}(?:&&|;|\n)|[A-Z_][A-Z\d_]{0,40}=[^\s;&|"']{0,100} ))+\s*(?=\S)/;
+
 const PATH_KEYS = ['file_path', 'path', 'filePath', 'filename', 'file'];
 const COMMAND_KEYS = ['command', 'cmd', 'script'];
 
@@ -57,12 +61,23 @@ export function labelOf(
 ): string | undefined {
   if (block.kind === 'user_text') return `user text ${++counts.userTexts}`;
   if (!countResult(block, counts) || block.kind !== 'tool_result') return undefined;
-  const label =
-    path ?? command?.slice(0, 300).match(FILE_NAME)?.[0] ?? command ?? toolName ?? 'tool';
-  const what = label.slice(label.lastIndexOf('/', label.length - 2) + 1);
-  const short = what.length > LABEL_CHARS ? `${what.slice(0, LABEL_CHARS - 1)}…` : what;
+  const what = path === undefined ? whatOf(command) : nameOf(path);
+  const label = what ?? toolName ?? 'tool';
+  const short = label.length > LABEL_CHARS ? `${label.slice(0, LABEL_CHARS - 1)}…` : label;
   const part = counts.parts > 1 ? `part ${counts.parts} of ` : '';
   return `${part}result ${counts.results} (${short})`;
+}
+
+/** The file that a command names, else the command without folders. */
+function whatOf(command: string | undefined): string | undefined {
+  if (command === undefined) return undefined;
+  const does = command.slice(0, 500).replace(ON_THE_WAY, '').slice(0, 300);
+  const file = does.match(FILE_NAME)?.[0];
+  return file === undefined ? does.replaceAll(/[\w.@~-]*\/(?=[^\s/])/g, '') : nameOf(file);
+}
+
+function nameOf(path: string): string {
+  return path.slice(path.lastIndexOf('/', path.length - 2) + 1);
 }
 
 /** True for a block of a tool result. A result without a message or an id is one of its own. */
