@@ -14,14 +14,33 @@ const ESCAPE = '\u001b';
 const CARET = '^[[';
 const CARET_COLOUR = /\^\[\[[0-9;]{0,32}m/g;
 
+/** Where a terminal goes back to the first column, it writes over the line as after a carriage return. */
+// oxlint-disable-next-line no-control-regex -- terminal sequences begin with a control character
+const FIRST_COLUMN = /\u001b\[[01]?G/g;
+/** What is underlined; of several answers that is the chosen one, which nothing else shows. */
+// oxlint-disable-next-line no-control-regex -- the same
+const UNDERLINED = /\u001b\[4m([^\u001b\r]{1,80})/g;
+// oxlint-disable-next-line no-control-regex -- stands for an underlined part while colours are taken off
+const CHOSEN = /(?<=[/|] ?)\u0001([^\u0002]{1,80})\u0002|\u0001([^\u0002]{1,80})\u0002(?= ?[/|])/g;
+// oxlint-disable-next-line no-control-regex -- the same
+const STAND_INS = /[\u0001\u0002]/g;
+
 /** A line without colours, and without earlier states of its progress. */
 export function cleanLine(line: string): string {
   return redrawn(plainLine(line)).text;
 }
 
 function plainLine(line: string): string {
-  const plain = withoutColours(line);
+  const plain = line.includes(ESCAPE) ? withoutSequences(line) : line;
   return plain.includes(CARET) ? plain.replace(CARET_COLOUR, '') : plain;
+}
+
+function withoutSequences(line: string): string {
+  if (!line.includes(`${ESCAPE}[4m`)) return withoutColours(line.replace(FIRST_COLUMN, '\r'));
+  const held = line.replace(STAND_INS, '').replace(UNDERLINED, '\u0001$1\u0002');
+  return withoutColours(held.replace(FIRST_COLUMN, '\r'))
+    .replace(CHOSEN, `${ESCAPE}[4m$1$2${ESCAPE}[24m`)
+    .replace(STAND_INS, '');
 }
 
 function redrawn(line: string): Redrawn {
@@ -36,7 +55,8 @@ export const cleanLog: Apply = (text) => {
   const lines = text.split('\n');
   const isColoured = text.includes(ESCAPE) || text.includes(CARET);
   const plain = isColoured ? lines.map(plainLine) : lines;
-  const cleaned = text.includes('\r') ? withoutRedraws(plain) : foldRepeats(plain);
+  const isRedrawn = plain.some((line) => line.includes('\r'));
+  const cleaned = isRedrawn ? withoutRedraws(plain) : foldRepeats(plain);
   return cleaned === text ? undefined : { text: cleaned, removed: [] };
 };
 
