@@ -228,4 +228,25 @@ test('a reference into a text with gaps names the lines as the gaps number them'
   assert.is(sent.restore(out.text), text);
 });
 
+test('a view and what stands behind it are named in one where they stood so before', () => {
+  const view = `${numbered(FILE.slice(0, 20), 1)}\n\nThe file above is shown in whole; say which part of it you need next time.`;
+  const sent = new SentLines();
+  sent.add('result 1 (a.ts)', view);
+  const again = sent.replaceRepeats(view)!;
+  assert.is(again.text, '[svc lines 1–22 of result 1 (a.ts) again]');
+  assert.is(sent.restore(again.text), view);
+  const moved = view.replaceAll(
+    /^ +(\d+)\t/gm,
+    (_, n) => `${String(Number(n) + 50).padStart(6)}\t`,
+  );
+  const other = sent.replaceRepeats(moved)!;
+  assert.match(other.text, '[svc lines 1–20 of result 1 (a.ts) again, numbered from "    51\t"]');
+  assert.is(sent.restore(other.text), moved);
+});
+
+test('a rule between paragraphs stays a rule', () => {
+  const rule = '─'.repeat(80);
+  assert.is(new SentLines().replaceRepeats(`a\n${rule}\nb\n${rule}\nc`), undefined);
+});
+
 test.run();

@@ -20,6 +20,8 @@ const MIN_TOKENS_SAVED = 5;
 /** Runs below `MIN_LINES` begin with a line of at least this many characters, and must save more. */
 const LONG_LINE = 40;
 const MIN_TOKENS_SAVED_SHORT = 8;
+/** Rules and frames say nothing that a name would be shorter for a reader. */
+const WORD = /[\p{L}\p{N}]/u;
 /** How many earlier places of the same three lines are tried; more would make repetitive logs slow. */
 const CANDIDATES = 6;
 const PASS_LINES = 50;
@@ -233,7 +235,7 @@ export class SentLines {
 
   /** A run of one or two lines, where the first is long. */
   private shortRun(own: OwnLines, hashes: readonly number[], at: number): Run | undefined {
-    if (own.lines[at]!.length < LONG_LINE) return undefined;
+    if (own.lines[at]!.length < LONG_LINE || !WORD.test(own.lines[at]!)) return undefined;
     const key = hashes[at]!;
     const before = own.long.get(key);
     const length = before === undefined ? 0 : ownRun(own, before, at);
@@ -329,18 +331,23 @@ function numbersOf(run: Run, prefixes: SplitLines['prefixes']): Numbers | undefi
     for (let at = 0; at < run.to - run.from; at++) if (!holds(at)) return false;
     return true;
   };
-  if (here(0) === '')
+  if (here(0) === '' && isSo((at) => here(at) === ''))
     return run.prefixes === undefined || isSo((at) => there(at) === '') ? 'same' : 'none';
+  if (here(0) === '') return 'same';
   const numbering = readNumbering(here(0));
   if (numbering === undefined) return undefined;
-  // Where a view begins further down, its numbers are not those of the lines that a reference counts.
-  if (numbering.first === run.first && isSo((at) => here(at) === there(at))) return 'same';
+  if (isCounted(run, prefixes, 0) && isSo((at) => here(at) === there(at))) return 'same';
   return isSo((at) => here(at) === numberAt(numbering, at)) ? { first: here(0) } : undefined;
 }
 
+/** True where the number before a line is the one that a reference counts: a view may begin further down. */
+function isCounted(run: Run, prefixes: SplitLines['prefixes'], at: number): boolean {
+  return readNumbering(prefixes?.[run.from + at] ?? '')?.first === run.first + at;
+}
+
 /**
- * The part of a run that is numbered throughout, or not at all, as only that can be put in
- * one reference, and that ends before a line that must stay.
+ * The part of a run that can be put in one reference: numbered throughout, or not at all, or
+ * as the lines were where they stood. It ends before a line that must stay.
  */
 function clipRun(
   run: Run | undefined,
@@ -349,9 +356,19 @@ function clipRun(
 ): Run | undefined {
   if (run === undefined) return undefined;
   const isNumbered = (at: number): boolean => prefixes !== undefined && prefixes[at] !== '';
-  const numbered = isNumbered(run.from);
+  const isAsThere = (at: number): boolean =>
+    (prefixes?.[at] ?? '') === (run.prefixes?.[run.line + at - run.from] ?? '') &&
+    (!isNumbered(at) ||
+      (at > run.from && isNumbered(at - 1)) ||
+      isCounted(run, prefixes, at - run.from));
+  let asThere = isAsThere(run.from);
+  let isMixed = false;
   let to = run.from + 1;
-  while (to < run.to && isNumbered(to) === numbered && !literal.has(to)) to++;
+  for (; to < run.to && !literal.has(to); to++) {
+    asThere &&= isAsThere(to);
+    isMixed ||= isNumbered(to) !== isNumbered(to - 1);
+    if (isMixed && !asThere) break;
+  }
   return { ...run, to };
 }
 
