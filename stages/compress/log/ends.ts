@@ -32,6 +32,15 @@ function unstamped(line: string): string {
   return line.slice(stampLength(line)).trim();
 }
 
+/** The indexes of what a harness says above a result: its first lines, and those that say how it ended. */
+export function openingLines(lines: readonly string[]): readonly number[] {
+  let said = 0;
+  return lines.flatMap((line, at) => {
+    if (line.trim() === '') return [];
+    return said++ < ENDS || endStated(line) === 'status' ? [at] : [];
+  });
+}
+
 /**
  * The indexes of lines that stay, in the order of their weight: the last and first three that say
  * something, and those that show how it ended, from the last on; of those that say the same a few.

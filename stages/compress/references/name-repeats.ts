@@ -4,8 +4,9 @@ import { openEnvelope } from '../../model/classify/envelope.ts';
 import { estimateTokens } from '../../model/tokens.ts';
 import type { Applied } from '../rewrite.ts';
 import type { Mode } from '../rule.ts';
-import { endingLines } from '../log/ends.ts';
+import { endingLines, openingLines } from '../log/ends.ts';
 import { failedTests } from '../log/failed-tests.ts';
+import { isFailure, scoreLine } from '../log/score.ts';
 import { MARK } from '../text/marker.ts';
 import { originsOf } from './origins.ts';
 import type { Referred, SentLines } from './repeats.ts';
@@ -15,7 +16,7 @@ const LEAST_SAVED = 40;
 /** Below this many estimated tokens a result is never references alone. */
 const SHORT_RESULT = 400;
 /** Nor is it mostly that: of its lines such a share stands there. */
-const NEW_SHARE = 0.1;
+const NEW_SHARE = 0.2;
 /** So many estimated tokens the names of failed tests may take that stay. */
 const MAX_NAMES = 1500;
 
@@ -41,29 +42,35 @@ export function nameRepeats(
   { mode, before, earlier, isRun }: RepeatContext,
 ): Referred | undefined {
   const asItCame = text === body;
-  const literal = isSourceCode(classification, isRun) ? undefined : literalLines(text.split('\n'));
   const total = estimateTokens(body);
+  const isShort = total < SHORT_RESULT;
+  const lines = text.split('\n');
+  const said = openingLines(openEnvelope(text).prefix.split('\n'));
+  const ends = isSourceCode(classification, isRun) ? [] : literalLines(lines, isShort);
   const referred = sent.replaceRepeats(text, {
     before,
     earlier,
     own: namesOwn(mode, classification, asItCame),
     least: Math.min(LEAST_SAVED, total / 5),
     ...(asItCame ? {} : { origins: originsOf(body, text, { removed, before }) }),
-    ...(literal === undefined ? {} : { literal }),
+    literal: new Set([...said, ...ends]),
   });
   if (referred === undefined) return undefined;
-  if (total < SHORT_RESULT) {
+  if (isShort) {
     // What a harness writes around a result says nothing of it.
-    const referredLines = linesOf(openEnvelope(referred.text).body);
-    const lines = linesOf(openEnvelope(text).body);
-    if (referredLines <= Math.min(literal?.size ?? 0, lines) || referredLines < lines * NEW_SHARE)
-      return undefined;
+    const left = linesOf(openEnvelope(referred.text).body);
+    const all = linesOf(openEnvelope(text).body);
+    if (left <= Math.min(ends.length, all) || left < all * NEW_SHARE) return undefined;
   }
   return referred;
 }
 
-function literalLines(lines: readonly string[]): ReadonlySet<number> {
-  return new Set([...endingLines(lines), ...failedTests(lines, MAX_NAMES)]);
+/** Of a short text also what states a failure: that is what a run was for, also where it is the same as before. */
+function literalLines(lines: readonly string[], isShort: boolean): readonly number[] {
+  const failures = isShort
+    ? lines.flatMap((line, at) => (isFailure(scoreLine(line)) ? [at] : []))
+    : [];
+  return [...new Set([...endingLines(lines), ...failedTests(lines, MAX_NAMES), ...failures])];
 }
 
 /** Lines that are neither blank nor ours. */

@@ -1,0 +1,74 @@
+/** What of a result stays to the letter though it went out before, through the whole pass. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { ConversationBlock } from '../conversation/blocks.ts';
+import { compressConversation } from '../conversation/conversation.ts';
+import { CONVERSATION, SOURCE, times } from '../../../fixtures/compress/texts.ts';
+
+/** What goes out for the results of shell commands, one after the other. */
+function results(runs: readonly (readonly [command: string, text: string])[]): readonly string[] {
+  const blocks = runs.map(([command, text], index): ConversationBlock => ({
+    index,
+    role: 'user',
+    kind: 'tool_result',
+    text,
+    toolName: 'bash',
+    toolInput: { command },
+  }));
+  return compressConversation(blocks, CONVERSATION).map(({ text }) => text);
+}
+
+test('what a harness says of a result stays, also where it said the same before', () => {
+  const advice = [
+    'Please try a different command that produces less output.',
+    'If you need all of it you can write it into a file, and search in that file for what matters.',
+    'If you search and find too much then a narrower pattern helps more often than not.',
+  ];
+  const said = ['<returncode>0</returncode>', '<warning>', 'The output of your command is cut.'];
+  const wrapped = (body: string): string =>
+    [...said, ...advice, '</warning><output>', body, '</output>'].join('\n');
+  const other = SOURCE.replaceAll('load', 'read');
+  const out = results([
+    ['cat a.ts', wrapped(SOURCE)],
+    ['cat b.ts', wrapped(other)],
+    ['sed -n 1,80p a.ts', wrapped(`${SOURCE}\n`)],
+  ]);
+  for (const text of out) assert.equal(text.split('\n').slice(0, 3), said);
+  assert.match(out[2]!, 'of result 1 (a.ts) again]');
+});
+
+test('in a short result a failure stays that an earlier run had too', () => {
+  const failures = [
+    "src/theme.ts(5,15): error TS2305: Module 'terminal' has no exported member 'EditorTheme'.",
+    "src/theme.ts(9,15): error TS2305: Module 'terminal' has no exported member 'MarkdownTheme'.",
+  ];
+  const steps = times(
+    6,
+    (n) => `> building the package number ${n} of all that are in this folder`,
+  );
+  const before = [...times(30, (n) => `one ${n}`), ...steps, ...failures, 'end of the first run'];
+  const later = ['a', 'b', 'c', ...steps, 'new', ...failures, 'd', 'e', 'f'];
+  const out = results([
+    ['npm run build', before.join('\n')],
+    ['npm run build', later.join('\n')],
+  ])[1]!;
+  assert.match(out, '[svc ');
+  for (const line of failures) assert.ok(out.includes(line), out);
+});
+
+test('of a short result a fifth stays, or all of it', () => {
+  const shown = (from: number, to: number): string => SOURCE.split('\n').slice(from, to).join('\n');
+  const asked = (tail: string): string => `${shown(40, 58)}\n${tail}`;
+  const few = times(2, (n) => `new line ${n}`).join('\n');
+  const some = times(9, (n) => `line ${n} of others`).join('\n');
+  const command = (from: number): string => `sed -n ${from},99p a.ts`;
+  const out = results([
+    ['cat a.ts', SOURCE],
+    [command(41), asked(few)],
+    [command(42), asked(some)],
+  ]);
+  assert.is(out[1], asked(few));
+  assert.match(out[2]!, '[svc lines 41–58 of result 1 (a.ts) again]');
+});
+
+test.run();
