@@ -30,17 +30,31 @@ const LOAD = `
   console.log(JSON.stringify([before, await load(400)]));
 `;
 
-test('one half of the young generation stops at 16 MB, also after it was made small', async () => {
+/** What the process wrote while it allocated, with `flags` of V8. */
+async function load(...flags: string[]): Promise<string> {
   const heap = new URL('./heap.js', import.meta.url).href;
-  const { stdout } = await promisify(execFile)(process.execPath, [
-    '--input-type=module',
-    '--eval',
-    LOAD,
-    '--',
-    heap,
-  ]);
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    [...flags, '--input-type=module', '--eval', LOAD, '--', heap],
+    { maxBuffer: 64 * 2 ** 20 },
+  );
+  return stdout;
+}
+
+test('one half of the young generation stops at 16 MB, also after it was made small', async () => {
   // What a page holds besides its objects is not counted.
-  assert.equal(JSON.parse(stdout), [16, 16]);
+  assert.equal(JSON.parse(await load()), [16, 16]);
+});
+
+test('no helper thread takes part when the young generation is collected', async () => {
+  const log = await load('--trace-gc-nvp');
+  const byHelpersMs = [...log.matchAll(/ gc=s .*? background\.scavenge\.parallel=([\d.]+)/g)];
+  assert.ok(byHelpersMs.length > 100, `${byHelpersMs.length} collections`);
+  // Those before the first line of the program ran may have had help.
+  assert.equal(
+    byHelpersMs.slice(10).filter(([, ms]) => Number(ms) > 0),
+    [],
+  );
 });
 
 test.run();
