@@ -117,46 +117,31 @@ function toRow(
   const model = head?.model ?? state.observer?.model() ?? (request && modelOf(request)) ?? null;
   const provider = services.providers.get(request?.route?.provider ?? '');
   const measured = usage.inputTokens !== null || usage.outputTokens !== null;
+  const at = run.startedWallMs;
+  const { prices } = services;
   const priced = measured && provider !== undefined && model !== null;
+  /** What so many tokens more of input would have cost. */
+  const worth = (tokens: number | null): number | null =>
+    priced && tokens !== null ? prices.savedNanoUsd(provider, model, usage, tokens, at) : null;
   const input = totalInputTokens(usage);
   const ratio = services.learned.tokenRatio(model);
   const saved = savedTokens(request, input, ratio);
-  const at = run.startedWallMs;
-  const cost = priced ? services.prices.costNanoUsd(provider, model, usage, at) : null;
-  const costSaved =
-    priced && saved !== null
-      ? services.prices.savedNanoUsd(provider, model, usage, saved, at)
-      : null;
+  const cost = priced ? prices.costNanoUsd(provider, model, usage, at) : null;
+  const costSaved = worth(saved);
   const added = addedTokens(request, input, ratio);
   const costAdded =
-    priced && added !== null
-      ? services.prices.addedNanoUsd(provider, model, usage, added, at)
-      : null;
+    priced && added !== null ? prices.addedNanoUsd(provider, model, usage, added, at) : null;
   const forgotten = partOf(saved, request?.report.estimatedForgotten, ratio);
-  const byForgetting =
-    priced && forgotten !== null
-      ? services.prices.savedNanoUsd(provider, model, usage, forgotten, at)
-      : null;
   const tools = partOf(saved, request?.report.estimatedTools, ratio, forgotten ?? 0);
-  const byTools =
-    priced && tools !== null
-      ? services.prices.savedNanoUsd(provider, model, usage, tools, at)
-      : null;
   const taken = (forgotten ?? 0) + (tools ?? 0);
   const leftOut = partOf(saved, request?.report.estimatedLeftOut, ratio, taken);
-  const byLongResults =
-    priced && leftOut !== null
-      ? services.prices.savedNanoUsd(provider, model, usage, leftOut, at)
-      : null;
   const cacheHit = request?.report.cacheHit ?? false;
   const breakpoints = request?.report.breakpoints ?? null;
   const byBreakpoints =
-    priced && breakpoints !== null
-      ? services.prices.cachingNanoUsd(provider, model, usage, at)
-      : null;
+    priced && breakpoints !== null ? prices.cachingNanoUsd(provider, model, usage, at) : null;
   return ledgerRow({
     id: run.id,
-    startedMs: run.startedWallMs,
+    startedMs: at,
     endpoint: body === undefined ? '' : pathOf(body.target),
     outcome: outcomeOf(settlement, state),
     provider: provider?.name ?? null,
@@ -179,11 +164,11 @@ function toRow(
     breakpoints,
     costSavedByBreakpointsNanoUsd: byBreakpoints,
     forgottenTokens: cacheHit ? null : forgotten,
-    costSavedByForgettingNanoUsd: cacheHit ? null : byForgetting,
+    costSavedByForgettingNanoUsd: cacheHit ? null : worth(forgotten),
     longResultTokens: cacheHit ? null : leftOut,
-    costSavedByLongResultsNanoUsd: cacheHit ? null : byLongResults,
+    costSavedByLongResultsNanoUsd: cacheHit ? null : worth(leftOut),
     toolTokens: cacheHit ? null : tools,
-    costSavedByToolsNanoUsd: cacheHit ? null : byTools,
+    costSavedByToolsNanoUsd: cacheHit ? null : worth(tools),
     mode: request?.report.mode ?? null,
     cacheHit,
     chunksInjected: request?.report.injected?.length ?? null,
