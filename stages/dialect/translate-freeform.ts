@@ -3,7 +3,7 @@
  * middle they are functions of one string; what the model says comes back unwrapped.
  */
 import type { CanonicalTool, JsonObject, Note } from './canonical.ts';
-import { parseArguments } from './translate-json.ts';
+import { filledString, parseArguments, stringOf } from './translate-json.ts';
 
 const freeformSchema: JsonObject = Object.freeze({
   type: 'object',
@@ -12,28 +12,21 @@ const freeformSchema: JsonObject = Object.freeze({
   additionalProperties: false,
 });
 
-/** A grammar for a tool's text, which only some providers enforce. */
-export interface Grammar {
-  readonly syntax: string;
-  readonly definition: string;
-}
-
-/** The function that stands for such a tool. A grammar becomes part of its description, with a note. */
-export function freeformTool(
-  name: string,
-  description: string | undefined,
-  grammar: Grammar | undefined,
-  note: Note,
-): CanonicalTool {
-  const rule =
-    grammar === undefined
-      ? []
-      : [`The input follows this ${grammar.syntax} grammar:\n${grammar.definition}`];
-  if (grammar !== undefined)
+/**
+ * The function that stands for such a tool. Its `grammar`, which only some providers enforce,
+ * becomes part of its description, with a note.
+ */
+export function freeformTool(tool: JsonObject, grammar: JsonObject, note: Note): CanonicalTool {
+  const name = stringOf(tool.name) ?? '';
+  const texts = [filledString(tool.description)];
+  if (typeof grammar.definition === 'string') {
+    const syntax = stringOf(grammar.syntax) ?? '';
+    texts.push(`The input follows this ${syntax} grammar:\n${grammar.definition}`);
     note(`the grammar of tool ${name} is described to the model, not enforced`);
-  const fullText = [...(description === undefined ? [] : [description]), ...rule].join('\n\n');
-  const tool = { name, schema: freeformSchema, freeform: true };
-  return fullText === '' ? tool : { ...tool, description: fullText };
+  }
+  const description = texts.filter((text) => text !== undefined).join('\n\n');
+  const read = { name, schema: freeformSchema, freeform: true };
+  return description === '' ? read : { ...read, description };
 }
 
 /** Free text as the JSON arguments of the function that stands for the tool. */

@@ -121,28 +121,24 @@ function readTools(tools: unknown, context: ReadRequestContext): CanonicalTool[]
   for (const tool of objectsOf(tools)) {
     const type = stringOf(tool.type) ?? 'function';
     if (type === 'function') read.push(readFunction(objectOf(tool.function)));
-    else if (type === 'custom') read.push(readCustom(objectOf(tool.custom), context));
-    else hosted.push(type);
+    else if (type === 'custom') {
+      const custom = objectOf(tool.custom);
+      const { grammar } = objectOf(custom.format);
+      read.push(freeformTool(custom, objectOf(grammar), context.note));
+    } else hosted.push(type);
   }
   leaveOutProviderTools(hosted, read.length, context);
   return read;
 }
 
-function readFunction(tool: JsonObject): CanonicalTool {
+/** A function as both dialects of this family declare it. */
+export function readFunction(tool: JsonObject): CanonicalTool {
   return defined({
     name: stringOf(tool.name) ?? '',
     description: filledString(tool.description),
     schema: objectOf(tool.parameters),
     strict: booleanOf(tool.strict),
   }) as unknown as CanonicalTool;
-}
-
-function readCustom(tool: JsonObject, context: ReadRequestContext): CanonicalTool {
-  const { syntax, definition } = objectOf(objectOf(tool.format).grammar);
-  const grammar =
-    typeof definition === 'string' ? { syntax: stringOf(syntax) ?? '', definition } : undefined;
-  const description = filledString(tool.description);
-  return freeformTool(stringOf(tool.name) ?? '', description, grammar, context.note);
 }
 
 function readChoice(choice: unknown): ToolChoice | undefined {
@@ -165,9 +161,13 @@ function readChoice(choice: unknown): ToolChoice | undefined {
 
 function readFormat(value: unknown): ResponseFormat | undefined {
   const format = objectOf(value);
+  return toFormat(format, objectOf(format.json_schema));
+}
+
+/** The wanted form; `given` has its schema. */
+export function toFormat(format: JsonObject, given: JsonObject): ResponseFormat | undefined {
   if (format.type === 'json_object') return { kind: 'json' };
   if (format.type !== 'json_schema') return undefined;
-  const given = objectOf(format.json_schema);
   return defined({
     kind: 'schema',
     name: filledString(given.name),

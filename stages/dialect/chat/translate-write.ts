@@ -97,31 +97,40 @@ function writeSampling(request: CanonicalRequest, note: Note): JsonObject {
 }
 
 function writeFormat(format: ResponseFormat | undefined): JsonObject | undefined {
-  if (format === undefined) return undefined;
-  if (format.kind === 'json') return { type: 'json_object' };
-  const strict = format.strict !== false && fitsStrictMode(format.schema);
-  const name = format.name ?? 'answer';
-  return { type: 'json_schema', json_schema: { name, schema: format.schema, strict } };
+  const { type, ...schema } = writtenFormat(format) ?? {};
+  if (type === undefined) return undefined;
+  return type === 'json_object' ? { type } : { type, json_schema: schema };
 }
 
-/** Only models known to think get an effort: others refuse the field. `high` is the most that all of them take. */
+/** The wanted form with its schema beside its type, as the responses dialect has it. */
+export function writtenFormat(format: ResponseFormat | undefined): JsonObject | undefined {
+  if (format === undefined) return undefined;
+  if (format.kind === 'json') return { type: 'json_object' };
+  const { schema } = format;
+  const strict = format.strict !== false && fitsStrictMode(schema);
+  return { type: 'json_schema', name: format.name ?? 'answer', schema, strict };
+}
+
+/** Only models known to think get an effort: others refuse the field. */
 function writeEffort(request: CanonicalRequest, note: Note): string | undefined {
-  const { reasoning } = request;
-  if (reasoning === undefined || !reasoning.on) return undefined;
-  const effort = reasoning.effort ?? effortOfBudget(reasoning.budgetTokens);
-  if (effort === undefined) return undefined;
-  if (/gpt-3|gpt-4/.test(request.model)) {
-    note('reasoning left out: this model does not take it');
-    return undefined;
-  }
+  const effort = effortOf(request);
+  if (effort === undefined || !/gpt-3|gpt-4/.test(request.model)) return atMostHigh(effort, note);
+  note('reasoning left out: this model does not take it');
+  return undefined;
+}
+
+/** How much is to be thought; of a budget the effort is told by the usual sizes of each. */
+export function effortOf({ reasoning }: CanonicalRequest): Effort | undefined {
+  if (reasoning?.on !== true) return undefined;
+  const { effort, budgetTokens } = reasoning;
+  if (effort !== undefined || budgetTokens === undefined) return effort;
+  if (budgetTokens <= 2048) return 'low';
+  return budgetTokens <= 8192 ? 'medium' : 'high';
+}
+
+/** `high` is the most that all models take. */
+export function atMostHigh(effort: Effort | undefined, note: Note): Effort | undefined {
   if (effort !== 'xhigh' && effort !== 'max') return effort;
   note(`reasoning effort ${effort} lowered to high, the most that every model takes`);
   return 'high';
-}
-
-/** A budget in the dialect's words, by the usual sizes of each effort. */
-function effortOfBudget(budget: number | undefined): Effort | undefined {
-  if (budget === undefined) return undefined;
-  if (budget <= 2048) return 'low';
-  return budget <= 8192 ? 'medium' : 'high';
 }

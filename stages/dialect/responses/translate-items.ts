@@ -15,7 +15,6 @@ import { wrapFreeform } from '../translate-freeform.ts';
 import {
   dataUrl,
   filledString,
-  objectOf,
   objectsOf,
   parseDataUrl,
   stringOf,
@@ -198,9 +197,4 @@ function writeUrl(source: MediaSource): string {
 /** The strings of a system prompt that items carry in front of the conversation. */
 export function textsOf(message: CanonicalMessage): string[] {
   return message.blocks.flatMap((block) => (block.kind === 'text' ? block.text : []));
-}
-
-/** An object's `format`, for `text: {format}`. */
-export function formatOf(text: unknown): JsonObject {
-  return objectOf(objectOf(text).format);
 }

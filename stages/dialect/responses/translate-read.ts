@@ -1,12 +1,6 @@
 /** A responses request, read into the canonical shape. What no other dialect can say is refused. */
-import type {
-  CanonicalRequest,
-  Effort,
-  JsonObject,
-  Reasoning,
-  ResponseFormat,
-  ToolChoice,
-} from '../canonical.ts';
+import type { CanonicalRequest, Effort, JsonObject, Reasoning, ToolChoice } from '../canonical.ts';
+import { toFormat } from '../chat/translate-read.ts';
 import { droppedParts, noteDropped } from '../translate-dropped.ts';
 import type { ReadRequestContext } from '../translate-dialect.ts';
 import { cannotCarry } from '../translate-errors.ts';
@@ -19,7 +13,7 @@ import {
   objectsOf,
   stringOf,
 } from '../translate-json.ts';
-import { formatOf, readInput, textsOf } from './translate-items.ts';
+import { readInput, textsOf } from './translate-items.ts';
 import { readResponsesTools, withDeclaredNames } from './translate-tools.ts';
 
 const KNOWN = new Set([
@@ -48,6 +42,7 @@ export function readResponsesRequest(
   if (filledString(objectOf(body.text).verbosity) !== undefined) {
     context.note(droppedParts.verbosity);
   }
+  const format = objectOf(objectOf(body.text).format);
   const tools = readResponsesTools(body, context);
   const all = withDeclaredNames(readInput(body.input, context.note), tools);
   const leading = all.findIndex((message) => message.role !== 'system');
@@ -66,7 +61,7 @@ export function readResponsesRequest(
     topP: numberOf(body.top_p),
     stop: [],
     stream: body.stream === true,
-    responseFormat: readFormat(body.text),
+    responseFormat: toFormat(format, format),
     reasoning: readReasoning(objectOf(body.reasoning)),
   }) as unknown as CanonicalRequest;
 }
@@ -100,18 +95,6 @@ function readChoice(choice: unknown): ToolChoice | undefined {
     mode: named.mode === 'required' ? 'any' : 'auto',
     only: objectsOf(named.tools).map((tool) => stringOf(tool.name) ?? ''),
   };
-}
-
-function readFormat(text: unknown): ResponseFormat | undefined {
-  const format = formatOf(text);
-  if (format.type === 'json_object') return { kind: 'json' };
-  if (format.type !== 'json_schema') return undefined;
-  return defined({
-    kind: 'schema',
-    name: filledString(format.name),
-    schema: objectOf(format.schema),
-    strict: booleanOf(format.strict),
-  }) as unknown as ResponseFormat;
 }
 
 const EFFORTS: ReadonlySet<string> = new Set(['minimal', 'low', 'medium', 'high', 'xhigh', 'max']);

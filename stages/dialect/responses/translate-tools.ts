@@ -3,17 +3,11 @@
  * type `additional_tools`, and in what a search for tools found.
  */
 import type { CanonicalMessage, CanonicalTool, JsonObject } from '../canonical.ts';
+import { readFunction } from '../chat/translate-read.ts';
 import type { AnswerWishes, ReadRequestContext } from '../translate-dialect.ts';
 import { freeformTool } from '../translate-freeform.ts';
 import { leaveOutProviderTools } from '../translate-hosted.ts';
-import {
-  booleanOf,
-  defined,
-  filledString,
-  objectOf,
-  objectsOf,
-  stringOf,
-} from '../translate-json.ts';
+import { objectOf, objectsOf, stringOf } from '../translate-json.ts';
 
 /** The name under which a model elsewhere calls the client's search for tools. */
 export const TOOL_SEARCH = 'tool_search';
@@ -69,9 +63,10 @@ export function searchInput(item: JsonObject): string {
 export function readResponsesTools(body: JsonObject, context: ReadRequestContext): CanonicalTool[] {
   const hosted: string[] = [];
   const read = declaredTools(body).flatMap(({ name, tool }) => {
-    if (tool.type === 'function') return { ...readFunction(tool, context), name };
-    if (tool.type === 'custom') return { ...readCustom(tool, context), name };
-    if (isClientSearch(tool)) return { ...readFunction(tool, context), name: TOOL_SEARCH };
+    if (tool.type === 'function') return { ...readDeclared(tool, context), name };
+    if (tool.type === 'custom')
+      return { ...freeformTool(tool, objectOf(tool.format), context.note), name };
+    if (isClientSearch(tool)) return { ...readDeclared(tool, context), name: TOOL_SEARCH };
     hosted.push(stringOf(tool.type) ?? '');
     return [];
   });
@@ -79,26 +74,13 @@ export function readResponsesTools(body: JsonObject, context: ReadRequestContext
   return read;
 }
 
-function readFunction(tool: JsonObject, context: ReadRequestContext): CanonicalTool {
+function readDeclared(tool: JsonObject, context: ReadRequestContext): CanonicalTool {
   if (tool.defer_loading === true) {
     context.note(
       'tools to be loaded by a search are offered at once: only their provider searches',
     );
   }
-  return defined({
-    name: stringOf(tool.name) ?? '',
-    description: filledString(tool.description),
-    schema: objectOf(tool.parameters),
-    strict: booleanOf(tool.strict),
-  }) as unknown as CanonicalTool;
-}
-
-function readCustom(tool: JsonObject, context: ReadRequestContext): CanonicalTool {
-  const { syntax, definition } = objectOf(tool.format);
-  const grammar =
-    typeof definition === 'string' ? { syntax: stringOf(syntax) ?? '', definition } : undefined;
-  const description = filledString(tool.description);
-  return freeformTool(stringOf(tool.name) ?? '', description, grammar, context.note);
+  return readFunction(tool);
 }
 
 /** Which tools the client calls with something else than JSON arguments in a function call. */

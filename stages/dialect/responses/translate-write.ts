@@ -1,11 +1,6 @@
 /** A canonical request as the responses dialect says it. */
-import type {
-  CanonicalRequest,
-  CanonicalTool,
-  JsonObject,
-  Note,
-  ResponseFormat,
-} from '../canonical.ts';
+import type { CanonicalRequest, CanonicalTool, JsonObject, Note } from '../canonical.ts';
+import { atMostHigh, effortOf, writtenFormat } from '../chat/translate-write.ts';
 import type { WriteRequestContext, WrittenRequest } from '../translate-dialect.ts';
 import { cannotCarry } from '../translate-errors.ts';
 import { defined } from '../translate-json.ts';
@@ -22,8 +17,8 @@ export function writeResponsesRequest(
   noteSampling(request, context.note);
   noteErrorMarks(request, context.note);
   const hasTools = request.tools.length > 0;
-  const format = writeFormat(request.responseFormat);
-  const effort = writeEffort(request, context.note);
+  const format = writtenFormat(request.responseFormat);
+  const effort = atMostHigh(effortOf(request), context.note);
   const body = defined({
     model: request.model,
     instructions: request.system.length === 0 ? undefined : request.system.join('\n\n'),
@@ -67,25 +62,4 @@ function writeChoice(request: CanonicalRequest): unknown {
   const tools = choice.only.map((name) => ({ type: 'function', name }));
   if (tools.length === 1 && mode === 'required') return tools[0];
   return { type: 'allowed_tools', mode, tools };
-}
-
-function writeFormat(format: ResponseFormat | undefined): JsonObject | undefined {
-  if (format === undefined) return undefined;
-  if (format.kind === 'json') return { type: 'json_object' };
-  const { schema } = format;
-  const strict = format.strict !== false && fitsStrictMode(schema);
-  return { type: 'json_schema', name: format.name ?? 'answer', schema, strict };
-}
-
-function writeEffort(request: CanonicalRequest, note: Note): string | undefined {
-  const { reasoning } = request;
-  if (reasoning === undefined || !reasoning.on) return undefined;
-  const { effort, budgetTokens } = reasoning;
-  if (effort === 'xhigh' || effort === 'max') {
-    note(`reasoning effort ${effort} lowered to high, the most that every model takes`);
-    return 'high';
-  }
-  if (effort !== undefined || budgetTokens === undefined) return effort;
-  if (budgetTokens <= 2048) return 'low';
-  return budgetTokens <= 8192 ? 'medium' : 'high';
 }
