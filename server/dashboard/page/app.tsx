@@ -5,7 +5,8 @@ import { ConversationView, ConversationsView } from './conversations.tsx';
 import { KeyForm } from './key-form.tsx';
 import { spanOf } from './format.ts';
 import { connection, state, stayConnected } from './live.ts';
-import { addressOf, follow, setFilters, useRoute } from './location.ts';
+import { Link } from './link.tsx';
+import { setFilters, useRoute } from './location.ts';
 import type { Route } from './location.ts';
 import { LogView } from './log-view.tsx';
 import { MonitorView } from './monitor.tsx';
@@ -57,19 +58,18 @@ export function App() {
         Skip to the content
       </a>
       <header class="top">
-        <a class="brand" href={addressOf('')} onClick={follow}>
+        <Link class="brand" to="">
           svc
-        </a>
+        </Link>
         <nav aria-label="Views" ref={navigation}>
           {VIEWS.map(([view, name]) => (
-            <a
+            <Link
               key={view}
-              href={addressOf(view)}
-              onClick={follow}
+              to={view}
               {...(view === current && { 'aria-current': 'page' as const })}
             >
               {name}
-            </a>
+            </Link>
           ))}
         </nav>
         <div class="top-end">
@@ -145,9 +145,7 @@ function NoView() {
     <section class="pad">
       <h1>There is no such page</h1>
       <p>
-        <a href={addressOf('')} onClick={follow}>
-          To the overview
-        </a>
+        <Link to="">To the overview</Link>
       </p>
     </section>
   );

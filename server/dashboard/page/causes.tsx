@@ -4,8 +4,8 @@ import { causeOf } from './conditions.ts';
 import { FilterBar } from './filter-bar.tsx';
 import { figures } from './columns.ts';
 import { orDash, share, time, whole } from './format.ts';
+import { Link } from './link.tsx';
 import { localMoment } from './local-time.ts';
-import { addressOf, follow } from './location.ts';
 import { useReport } from './report-data.ts';
 import { Table } from './table.tsx';
 import type { TableColumn } from './table.tsx';
@@ -27,9 +27,9 @@ export function CausesView({ query }: { readonly query: URLSearchParams }) {
         </section>
       )}
       <p>
-        <a href={addressOf('requests', { failed: '1' })} onClick={follow}>
+        <Link to="requests" filters={{ failed: '1' }}>
           Every failed request
-        </a>
+        </Link>
       </p>
     </div>
   );
@@ -47,13 +47,9 @@ function columnsOf(requests: number): readonly TableColumn<ReportJson['failures'
       rank: 2,
       text: (group) => time(group.last),
       cell: (group) => (
-        <a
-          href={addressOf(`request/${encodeURIComponent(group.last_request_id)}`)}
-          onClick={follow}
-          title={localMoment(group.last)}
-        >
+        <Link to="request" id={group.last_request_id} title={localMoment(group.last)}>
           {time(group.last)}
-        </a>
+        </Link>
       ),
     },
   ];

@@ -6,8 +6,8 @@ import { counted } from './counted.ts';
 import { FilterBar } from './filter-bar.tsx';
 import { useFetched } from './fetched.ts';
 import { dollars, duration, orDash, percent, share, short, spanOf, time, whole } from './format.ts';
+import { Link } from './link.tsx';
 import { localMoment } from './local-time.ts';
-import { addressOf, follow } from './location.ts';
 import { queryOf, useRequests } from './requests-data.ts';
 import { ModelName, Outcome } from './requests.tsx';
 import { Table } from './table.tsx';
@@ -22,14 +22,9 @@ const COLUMNS: readonly TableColumn<Conversation>[] = [
     rank: 0,
     text: (one) => one.session_id,
     cell: ({ session_id: id }) => (
-      <a
-        class="clip"
-        href={addressOf(`conversation/${encodeURIComponent(id)}`)}
-        onClick={follow}
-        title={id}
-      >
+      <Link class="clip" to="conversation" id={id} title={id}>
         {orDash(id)}
-      </a>
+      </Link>
     ),
   },
   { header: 'Agent', rank: 9, text: (one) => orDash(one.client) },
@@ -135,9 +130,7 @@ export function ConversationView({ id }: { readonly id: string }) {
   return (
     <div class="page">
       <p>
-        <a href={addressOf('conversations')} onClick={follow}>
-          ← Conversations
-        </a>
+        <Link to="conversations">← Conversations</Link>
       </p>
       <h1 class="clip">{orDash(id)}</h1>
       <Fault text={error} />
@@ -186,9 +179,9 @@ function Turn({ turn, number, most, before }: TurnProps) {
     <li class="card">
       <header>
         <h2>
-          <a href={addressOf(`request/${encodeURIComponent(turn.request_id)}`)} onClick={follow}>
+          <Link to="request" id={turn.request_id}>
             Turn {number}
-          </a>{' '}
+          </Link>{' '}
           <span class="quiet">{time(turn.timestamp)}</span>
         </h2>
         <span>

@@ -1,5 +1,5 @@
 /** The view and its filters, which live in the address alone: a link shows what its sender saw. */
-import { useWatched } from './store.ts';
+import { createStore, useStore } from './store.ts';
 
 const BASE = '/dashboard';
 /** A monitor's port has this view at the root. */
@@ -22,8 +22,7 @@ export function isFiltered(query: URLSearchParams): boolean {
   return FILTERS.some((name) => query.has(name));
 }
 
-const listeners = new Set<() => void>();
-let route = read();
+const route = createStore(read());
 
 function read(): Route {
   if (!location.pathname.startsWith(BASE))
@@ -40,29 +39,16 @@ function decode(part: string): string {
   }
 }
 
-function changed(): void {
-  route = read();
-  for (const listener of listeners) listener();
-}
+window.addEventListener('popstate', () => route.set(read()));
 
-window.addEventListener('popstate', changed);
-
-export function useRoute(): Route {
-  return useWatched(
-    (listener) => {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    () => route,
-  );
-}
+export const useRoute = (): Route => useStore(route);
 
 /** The address of a view with the present range and filters, or with those of `change`; null takes one away. */
 export function addressOf(
   path: string,
   change: Readonly<Record<string, string | null>> = {},
 ): string {
-  const query = new URLSearchParams(route.query);
+  const query = new URLSearchParams(route.get().query);
   for (const [name, value] of Object.entries(change)) {
     if (value === null || value === '') query.delete(name);
     else query.set(name, value);
@@ -75,7 +61,7 @@ export function addressOf(
 export function go(address: string, replace = false): void {
   if (replace) history.replaceState(null, '', address);
   else history.pushState(null, '', address);
-  changed();
+  route.set(read());
 }
 
 /** Follows a link within the page, unless the person wants a new tab. */
@@ -88,5 +74,6 @@ export function follow(event: MouseEvent & { currentTarget: EventTarget }): void
 
 /** Changes filters of the present view. */
 export function setFilters(change: Readonly<Record<string, string | null>>, replace = false): void {
-  go(addressOf(route.id === '' ? route.view : `${route.view}/${route.id}`, change), replace);
+  const { view, id } = route.get();
+  go(addressOf(id === '' ? view : `${view}/${id}`, change), replace);
 }

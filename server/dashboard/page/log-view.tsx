@@ -6,7 +6,8 @@ import { time } from './format.ts';
 import { logLines } from './live.ts';
 import { NO_LINES, fieldsOf, parsed } from './log-line.ts';
 import type { LogLine } from './log-line.ts';
-import { addressOf, follow, setFilters } from './location.ts';
+import { Link } from './link.tsx';
+import { setFilters } from './location.ts';
 import { useStore } from './store.ts';
 import { Words } from './words.tsx';
 
@@ -84,9 +85,9 @@ export function LogRow({ line }: { readonly line: LogLine }) {
       <span class="words">
         {visible(msg ?? '')}{' '}
         {requestId !== undefined && (
-          <a href={addressOf(`request/${encodeURIComponent(requestId)}`)} onClick={follow}>
+          <Link to="request" id={requestId}>
             {requestId}
-          </a>
+          </Link>
         )}{' '}
         <span class="quiet">{visible(fieldsOf(line))}</span>
       </span>

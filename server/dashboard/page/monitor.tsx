@@ -1,8 +1,8 @@
 /** What happens now, on one screen that needs no hand: for a monitor that stands beside the work. */
+import { Link } from './link.tsx';
 import { parsed, NO_LINES } from './log-line.ts';
 import { LogRow } from './log-view.tsx';
 import { logLines } from './live.ts';
-import { addressOf, follow } from './location.ts';
 import { NARROW, useMedia } from './media.ts';
 import { Figures, NewestRequests, Reasons, isUnused, usePresent } from './overview.tsx';
 import { ProviderList } from './providers.tsx';
@@ -41,10 +41,7 @@ export function MonitorView() {
 function HowToBegin() {
   return (
     <>
-      Nothing has gone through this proxy yet.{' '}
-      <a href={addressOf('')} onClick={follow}>
-        How to send the first request
-      </a>
+      Nothing has gone through this proxy yet. <Link to="">How to send the first request</Link>
     </>
   );
 }

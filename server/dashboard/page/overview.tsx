@@ -4,11 +4,13 @@ import { useMemo } from 'preact/hooks';
 import type { LiveState, ReportJson, RequestJson } from '../contract.ts';
 import { CacheLanes } from './cache-lanes.tsx';
 import { Chart } from './chart.tsx';
+import type { Series } from './chart.tsx';
 import { causeOf, reasonsOf } from './conditions.ts';
 import { FirstRequest } from './first-request.tsx';
 import { dollars, duration, short, whole } from './format.ts';
 import { state } from './live.ts';
-import { addressOf, follow, useRoute } from './location.ts';
+import { Link } from './link.tsx';
+import { useRoute } from './location.ts';
 import { ProviderList } from './providers.tsx';
 import { rangeOf } from './ranges.ts';
 import { useReport } from './report-data.ts';
@@ -83,9 +85,7 @@ export function NewestRequests({ rows, most, none }: NewestProps) {
     <section class="card flush" aria-labelledby="newest">
       <header>
         <h2 id="newest">Newest requests</h2>
-        <a href={addressOf('requests')} onClick={follow}>
-          All requests
-        </a>
+        <Link to="requests">All requests</Link>
       </header>
       {rows === undefined || rows.length === 0 ? (
         <p class="quiet inset">{none ?? 'None in this range of time.'}</p>
@@ -159,105 +159,56 @@ function PaidBar({
   );
 }
 
+/** A series of sums or of what was measured, with what it comes to in the range. */
+type Drawn = readonly [
+  name: string,
+  color: string,
+  value: (step: ReportJson['series'][number]) => number | null,
+  total: number | null,
+];
+
 function Charts({ report }: { readonly report: ReportJson }) {
   const charts = useMemo(() => {
     const full = seriesOf(report);
     const { totals, latency } = report;
-    const time = { times: full.times, stepSeconds: full.stepSeconds };
+    const chart = (
+      title: string,
+      shape: Series['shape'],
+      show: (value: number | null) => string,
+      drawn: readonly Drawn[],
+    ) => ({
+      title,
+      show,
+      times: full.times,
+      stepSeconds: full.stepSeconds,
+      series: drawn.map(([name, color, value, total]) => ({
+        name,
+        color,
+        shape,
+        isFilled: shape === 'steps' && color !== 'dim',
+        // Without a request nothing is paid, and no time was measured.
+        values: full.values(value, shape === 'line' ? null : 0),
+        summary: show(total),
+      })),
+    });
     return [
-      {
-        ...time,
-        title: 'Cost',
-        show: dollars,
-        series: [
-          {
-            name: 'without svc',
-            shape: 'steps' as const,
-            color: 'dim',
-            values: full.values((step) => step.cost_without, 0),
-            summary: dollars(totals.cost_without),
-          },
-          {
-            name: 'paid',
-            shape: 'steps' as const,
-            color: 'blue',
-            isFilled: true,
-            values: full.values((step) => step.cost, 0),
-            summary: dollars(totals.cost),
-          },
-        ],
-      },
-      {
-        ...time,
-        title: 'Input tokens',
-        show: short,
-        series: [
-          {
-            name: 'as clients sent them',
-            shape: 'steps' as const,
-            color: 'dim',
-            values: full.values((step) => step.input_tokens, 0),
-            summary: short(totals.input_tokens),
-          },
-          {
-            name: 'sent on',
-            shape: 'steps' as const,
-            color: 'mark',
-            isFilled: true,
-            values: full.values((step) => step.sent_input_tokens, 0),
-            summary: short(totals.sent_input_tokens),
-          },
-        ],
-      },
-      {
-        ...time,
-        title: 'Requests',
-        show: short,
-        series: [
-          {
-            name: 'all',
-            color: 'violet',
-            shape: 'bars' as const,
-            values: full.values((step) => step.requests, 0),
-            summary: short(totals.requests),
-          },
-          {
-            name: 'failed',
-            color: 'bad',
-            shape: 'bars' as const,
-            values: full.values((step) => step.errors, 0),
-            summary: short(totals.errors),
-          },
-        ],
-      },
-      {
-        ...time,
-        title: 'Time taken',
-        show: duration,
-        series: [
-          {
-            name: 'p99',
-            shape: 'line' as const,
-            color: 'dim',
-            values: full.values((step) => step.p99_ms, null),
-            summary: duration(latency.p99_ms),
-          },
-          {
-            name: 'p95',
-            shape: 'line' as const,
-            color: 'orange',
-            values: full.values((step) => step.p95_ms, null),
-            summary: duration(latency.p95_ms),
-          },
-          {
-            name: 'p50',
-            shape: 'line' as const,
-            color: 'blue',
-            values: full.values((step) => step.p50_ms, null),
-            summary: duration(latency.p50_ms),
-          },
-        ],
-      },
+      chart('Cost', 'steps', dollars, [
+        ['without svc', 'dim', (step) => step.cost_without, totals.cost_without],
+        ['paid', 'blue', (step) => step.cost, totals.cost],
+      ]),
+      chart('Input tokens', 'steps', short, [
+        ['as clients sent them', 'dim', (step) => step.input_tokens, totals.input_tokens],
+        ['sent on', 'mark', (step) => step.sent_input_tokens, totals.sent_input_tokens],
+      ]),
+      chart('Requests', 'bars', short, [
+        ['all', 'violet', (step) => step.requests, totals.requests],
+        ['failed', 'bad', (step) => step.errors, totals.errors],
+      ]),
+      chart('Time taken', 'line', duration, [
+        ['p99', 'dim', (step) => step.p99_ms, latency.p99_ms],
+        ['p95', 'orange', (step) => step.p95_ms, latency.p95_ms],
+        ['p50', 'blue', (step) => step.p50_ms, latency.p50_ms],
+      ]),
     ];
   }, [report]);
   return (
@@ -274,11 +225,7 @@ function Wrong({ report: { failures } }: { readonly report: ReportJson }) {
     <section class="card">
       <header>
         <h2>What went wrong</h2>
-        {failures.length > 0 && (
-          <a href={addressOf('errors')} onClick={follow}>
-            All causes
-          </a>
-        )}
+        {failures.length > 0 && <Link to="errors">All causes</Link>}
       </header>
       {failures.length === 0 ? (
         <p class="quiet">Nothing failed.</p>
@@ -286,13 +233,9 @@ function Wrong({ report: { failures } }: { readonly report: ReportJson }) {
         <ul class="lines">
           {failures.slice(0, 5).map((group) => (
             <li key={group.last_request_id}>
-              <a
-                href={addressOf(`request/${encodeURIComponent(group.last_request_id)}`)}
-                onClick={follow}
-                title="The newest of them"
-              >
+              <Link to="request" id={group.last_request_id} title="The newest of them">
                 {causeOf(group)}
-              </a>
+              </Link>
               <span class="quiet">{group.provider ?? 'no provider'}</span>
               <b class="num">{whole(group.requests)}</b>
             </li>

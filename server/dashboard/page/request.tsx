@@ -6,9 +6,9 @@ import { BlockDiff } from './block-diff.tsx';
 import { ATTEMPT_COLUMNS } from './columns.ts';
 import { Facts } from './facts.tsx';
 import { orDash, whole } from './format.ts';
+import { Link } from './link.tsx';
 import { localMoment } from './local-time.ts';
 import { onRows } from './live.ts';
-import { addressOf, follow } from './location.ts';
 import { NO_STAGES, injectionWords, requestFacts } from './request-facts.ts';
 import { ModelName, Outcome } from './requests.tsx';
 import { Table } from './table.tsx';
@@ -66,9 +66,7 @@ export function RequestView({ id }: { readonly id: string }) {
   return (
     <div class="page">
       <p>
-        <a href={addressOf('requests')} onClick={follow}>
-          ← Requests
-        </a>
+        <Link to="requests">← Requests</Link>
       </p>
       {error !== undefined && <h1 class="request-title">Request {orDash(id)}</h1>}
       <Fault text={error} />
@@ -116,12 +114,9 @@ function RequestCard({ row }: { readonly row: RequestJson }) {
             {row.session_id === null ? (
               '–'
             ) : (
-              <a
-                href={addressOf(`conversation/${encodeURIComponent(row.session_id)}`)}
-                onClick={follow}
-              >
+              <Link to="conversation" id={row.session_id}>
                 {row.session_id}
-              </a>
+              </Link>
             )}
           </dd>
         </div>

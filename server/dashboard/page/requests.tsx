@@ -1,9 +1,13 @@
 /** The list of requests, filtered, as they end. */
+import type { ComponentChildren } from 'preact';
 import type { RequestJson } from '../contract.ts';
+import { savedTone } from './columns.ts';
+import type { Tone } from './columns.ts';
 import { FilterBar } from './filter-bar.tsx';
 import { dollars, duration, short, orDash, time } from './format.ts';
 import { localMoment } from './local-time.ts';
-import { addressOf, follow, isFiltered } from './location.ts';
+import { Link } from './link.tsx';
+import { isFiltered } from './location.ts';
 import { outcomeOf, outcomeTone } from './request-facts.ts';
 import { useRequests } from './requests-data.ts';
 import { NARROW, useMedia } from './media.ts';
@@ -52,23 +56,39 @@ function RequestList({ rows, onEnd }: ListProps) {
   );
 }
 
-const HEADERS = [
-  ['time', 'Time'],
-  ['model', 'Model'],
-  ['provider', 'Provider'],
-  ['num raw', 'In'],
-  ['num sent', 'Sent'],
-  ['num saved', 'Saved'],
-  ['num out', 'Out'],
-  ['num cost', 'Cost'],
-  ['num latency', 'Time taken'],
-  ['outcome', 'Outcome'],
-] as const;
+interface CellProps {
+  readonly row: RequestJson;
+  readonly isFirstStop: boolean;
+}
+
+/** Classes, head and content of each column. */
+const COLUMNS: readonly (readonly [
+  name: string,
+  title: string,
+  content: (props: CellProps) => ComponentChildren,
+  tone?: (row: RequestJson) => Tone | undefined,
+])[] = [
+  ['time', 'Time', (props) => <TimeLink {...props} />],
+  ['model', 'Model', ({ row }) => <ModelName row={row} />],
+  ['provider', 'Provider', ({ row }) => orDash(row.provider)],
+  ['num raw', 'In', ({ row }) => short(row.input_tokens)],
+  ['num sent', 'Sent', ({ row }) => short(row.sent_input_tokens)],
+  [
+    'num saved',
+    'Saved',
+    ({ row }) => short(row.tokens_saved),
+    (row) => savedTone(row.tokens_saved),
+  ],
+  ['num out', 'Out', ({ row }) => short(row.output_tokens)],
+  ['num cost', 'Cost', ({ row }) => dollars(row.cost)],
+  ['num latency', 'Time taken', ({ row }) => duration(row.latency_ms)],
+  ['outcome', 'Outcome', ({ row }) => <Outcome row={row} />],
+];
 
 export function RequestHeader() {
   return (
     <>
-      {HEADERS.map(([name, title]) => (
+      {COLUMNS.map(([name, title]) => (
         <span key={name} class={`cell ${name}`} role="columnheader">
           {title}
         </span>
@@ -77,55 +97,30 @@ export function RequestHeader() {
   );
 }
 
-export function RequestCells({
-  row,
-  isFirstStop,
-}: {
-  readonly row: RequestJson;
-  readonly isFirstStop: boolean;
-}) {
+export function RequestCells(props: CellProps) {
   return (
     <>
-      <span class="cell time" role="cell">
-        <a
-          data-row-link
-          class="cover"
-          href={addressOf(`request/${encodeURIComponent(row.request_id)}`)}
-          onClick={follow}
-          tabIndex={isFirstStop ? 0 : -1}
-          title={localMoment(row.timestamp)}
-        >
-          {time(row.timestamp)}
-        </a>
-      </span>
-      <span class="cell model" role="cell">
-        <ModelName row={row} />
-      </span>
-      <span class="cell provider" role="cell">
-        {orDash(row.provider)}
-      </span>
-      <span class="cell num raw" role="cell">
-        {short(row.input_tokens)}
-      </span>
-      <span class="cell num sent" role="cell">
-        {short(row.sent_input_tokens)}
-      </span>
-      <span class={`cell num saved${(row.tokens_saved ?? 0) > 0 ? ' good' : ''}`} role="cell">
-        {short(row.tokens_saved)}
-      </span>
-      <span class="cell num out" role="cell">
-        {short(row.output_tokens)}
-      </span>
-      <span class="cell num cost" role="cell">
-        {dollars(row.cost)}
-      </span>
-      <span class="cell num latency" role="cell">
-        {duration(row.latency_ms)}
-      </span>
-      <span class="cell outcome" role="cell">
-        <Outcome row={row} />
-      </span>
+      {COLUMNS.map(([name, , content, tone]) => (
+        <span key={name} class={`cell ${name} ${tone?.(props.row) ?? ''}`} role="cell">
+          {content(props)}
+        </span>
+      ))}
     </>
+  );
+}
+
+function TimeLink({ row, isFirstStop }: CellProps) {
+  return (
+    <Link
+      data-row-link
+      class="cover"
+      to="request"
+      id={row.request_id}
+      tabIndex={isFirstStop ? 0 : -1}
+      title={localMoment(row.timestamp)}
+    >
+      {time(row.timestamp)}
+    </Link>
   );
 }
 

@@ -4,8 +4,8 @@ import { CacheLanes } from './cache-lanes.tsx';
 import { FilterBar } from './filter-bar.tsx';
 import { classColumns, groupColumns } from './columns.ts';
 import { orDash, whole } from './format.ts';
+import { Link } from './link.tsx';
 import { state } from './live.ts';
-import { addressOf, follow } from './location.ts';
 import { useReport } from './report-data.ts';
 import { useStore } from './store.ts';
 import { addedWords, billOf, unpricedNote } from './summary.ts';
@@ -110,9 +110,9 @@ function Groups({ title, filter, groups }: GroupsProps) {
     name === null ? (
       <span class="quiet">unknown</span>
     ) : (
-      <a href={addressOf('requests', { [filter]: name })} onClick={follow}>
+      <Link to="requests" filters={{ [filter]: name }}>
         {orDash(name)}
-      </a>
+      </Link>
     ),
   );
   return (

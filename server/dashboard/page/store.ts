@@ -2,10 +2,10 @@
 import { useEffect, useState } from 'preact/hooks';
 
 export interface Store<T> {
-  get(): T;
-  set(value: T): void;
+  readonly get: () => T;
+  readonly set: (value: T) => void;
   /** Calls `listener` after each change; the returned function ends that. */
-  watch(listener: () => void): () => void;
+  readonly watch: (listener: () => void) => () => void;
 }
 
 export function createStore<T>(first: T): Store<T> {
@@ -25,19 +25,12 @@ export function createStore<T>(first: T): Store<T> {
   };
 }
 
-/** The present value of something that tells when it changes. */
-export function useWatched<T>(watch: (listener: () => void) => () => void, get: () => T): T {
+/** The present value of a store. */
+export function useStore<T>({ get, watch }: Store<T>): T {
   const [value, setValue] = useState(get);
   useEffect(() => {
     setValue(get);
     return watch(() => setValue(get));
   }, []);
   return value;
-}
-
-export function useStore<T>(store: Store<T>): T {
-  return useWatched(
-    (listener) => store.watch(listener),
-    () => store.get(),
-  );
 }
