@@ -64,18 +64,13 @@ function tail(file: string, count: number): string[] {
   }
 }
 
-/** Follows a log over its rotations. */
-export interface Follower {
-  /** The complete lines that were written since the last call. */
-  read(): string[];
-}
-
 /** Starts after the lines that are there now. */
-export function followFile(path: string): Follower {
+export function followFile(path: string) {
   let { inode, position } = stateOf(path);
   let rest = Buffer.alloc(0);
   return {
-    read() {
+    /** The complete lines that were written since the last call. */
+    read(): string[] {
       const now = stateOf(path);
       const pieces: Buffer[] = [rest];
       if (now.inode !== inode) {

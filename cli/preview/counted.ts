@@ -1,6 +1,5 @@
 /** Blocks with the exact tokens of a model's family: for people to read, never for decisions. */
 import { loadTokenCounter, tokenizerFamily } from '../../stages/model/count-tokens.ts';
-import type { TokenizerFamily } from '../../stages/model/count-tokens.ts';
 
 /** Tokens before and after; `saved` is never negative. */
 export interface CountedTokens {
@@ -9,19 +8,13 @@ export interface CountedTokens {
   readonly saved: number;
 }
 
-/** A counter for a model's family. */
-export interface Counter {
-  readonly family: TokenizerFamily;
-  count(block: { readonly before: string; readonly after: string }): CountedTokens;
-}
-
 /** Loads the tokenizer that fits `model` best; takes some 150 ms. */
-export async function createCounter(model: string | null): Promise<Counter> {
+export async function createCounter(model: string | null) {
   const family = tokenizerFamily(model ?? '');
   const count = await loadTokenCounter(family);
   return {
     family,
-    count({ before, after }) {
+    count({ before, after }: { readonly before: string; readonly after: string }): CountedTokens {
       const tokens = count(before);
       const left = after === before ? tokens : count(after);
       return { before: tokens, after: left, saved: Math.max(0, tokens - left) };

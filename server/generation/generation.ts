@@ -33,21 +33,18 @@ export interface Generation {
   activate(): void;
 }
 
-export interface Generations {
-  readonly current: Generation;
-  /** Activates `next` and makes it current. */
-  swap(next: Generation): void;
-}
+export type Generations = ReturnType<typeof createGenerations>;
 
 /** Starts with `first`, which it activates. */
-export function createGenerations(first: Generation): Generations {
+export function createGenerations(first: Generation) {
   let current = first;
   first.activate();
   return {
-    get current() {
+    get current(): Generation {
       return current;
     },
-    swap(next) {
+    /** Activates `next` and makes it current. */
+    swap(next: Generation): void {
       next.activate();
       current = next;
     },

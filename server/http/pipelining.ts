@@ -15,13 +15,8 @@ interface Line {
   readonly waiting: (() => void)[];
 }
 
-export interface Pipelines {
-  /** Calls `begin` when it is the turn of the request that `response` answers: mostly at once. */
-  enter(socket: Duplex, response: ServerResponse, begin: () => void): void;
-}
-
 /** The lines of one listener's connections. `lastOf` gives the answer to a connection's request before. */
-export function createPipelines(lastOf: (socket: Duplex) => ServerResponse | undefined): Pipelines {
+export function createPipelines(lastOf: (socket: Duplex) => ServerResponse | undefined) {
   const lines = new WeakMap<Duplex, Line>();
 
   function join(socket: Duplex, line: Line, response: ServerResponse): void {
@@ -34,7 +29,8 @@ export function createPipelines(lastOf: (socket: Duplex) => ServerResponse | und
   }
 
   return {
-    enter(socket, response, begin) {
+    /** Calls `begin` when it is the turn of the request that `response` answers: mostly at once. */
+    enter(socket: Duplex, response: ServerResponse, begin: () => void): void {
       const before = lastOf(socket);
       // Clients that wait for each answer, which is nearly all of them, have no line.
       if (before === undefined || before.writableFinished || before.destroyed) {

@@ -22,12 +22,7 @@ export interface LifecycleOptions {
   readonly closeOthers: () => Promise<void>;
 }
 
-export interface Lifecycle {
-  /** Drains and closes. A second call, or `force`, ends running requests at once. Resolves when all is closed. */
-  stop(force?: boolean): Promise<void>;
-}
-
-export function createLifecycle(options: LifecycleOptions): Lifecycle {
+export function createLifecycle(options: LifecycleOptions) {
   const { app, listeners, services, clock, closeOthers } = options;
   let stopping: Promise<void> | undefined;
   let forced = false;
@@ -62,7 +57,8 @@ export function createLifecycle(options: LifecycleOptions): Lifecycle {
   }
 
   return {
-    stop(force = false) {
+    /** Drains and closes. A second call, or `force`, ends running requests at once. Resolves when all is closed. */
+    stop(force: boolean = false): Promise<void> {
       if (stopping !== undefined || force) forced = true;
       stopping ??= shutDown();
       return stopping;

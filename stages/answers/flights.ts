@@ -45,12 +45,7 @@ export function isSeat(brought: Brought): brought is LeaderSeat {
   return brought !== undefined && 'role' in brought;
 }
 
-export interface Flights {
-  /** Takes the leader's seat of `key` if it is free, else a follower's. */
-  board(key: string): Seat;
-  /** Flights in the air. */
-  readonly size: number;
-}
+export type Flights = ReturnType<typeof createFlights>;
 
 export interface FlightsOptions {
   readonly clock: Clock;
@@ -59,10 +54,11 @@ export interface FlightsOptions {
 }
 
 /** No flights yet. */
-export function createFlights(options: FlightsOptions): Flights {
+export function createFlights(options: FlightsOptions) {
   const inAir = new Map<string, Flight>();
   return {
-    board(key) {
+    /** Takes the leader's seat of `key` if it is free, else a follower's. */
+    board(key: string): Seat {
       const flight = inAir.get(key);
       if (flight !== undefined)
         return { role: 'follower', answer: (signal) => flight.wait(signal) };
@@ -70,7 +66,8 @@ export function createFlights(options: FlightsOptions): Flights {
       inAir.set(key, led);
       return led.seat();
     },
-    get size() {
+    /** Flights in the air. */
+    get size(): number {
       return inAir.size;
     },
   };

@@ -184,20 +184,12 @@ class Walk {
   /** The log ends, and the anchored record was not in it. */
   #judgeEnd({ headFile }: AuditFiles): void {
     const { seq } = this.#end;
-    if (this.#anchor === undefined)
-      this.#fail(
-        'anchor',
-        null,
-        `${headFile} is gone: whether records were cut off is not known`,
-        null,
-      );
-    else if (this.#anchor === 'forged')
-      this.#fail(
-        'anchor',
-        null,
-        `${headFile} was edited: whether records were cut off is not known`,
-        null,
-      );
+    const isUnknown = (how: string): false => {
+      const text = `${headFile} ${how}: whether records were cut off is not known`;
+      return this.#fail('anchor', null, text, null);
+    };
+    if (this.#anchor === undefined) isUnknown('is gone');
+    else if (this.#anchor === 'forged') isUnknown('was edited');
     else if (this.#anchor.seq > seq) {
       const which =
         this.#anchor.seq === seq + 1 ? `${seq + 1}` : `${seq + 1} to ${this.#anchor.seq}`;

@@ -20,15 +20,7 @@ export interface SpentBefore {
 /** Reads all of it, or rejects and has counted nothing. */
 export type ReadSpentBefore = () => Promise<SpentBefore>;
 
-export interface Recall {
-  /**
-   * Undefined once it is known; until then a promise that is fulfilled when it is. Rejects with
-   * `unavailable` where it cannot be read, which is tried again at most once a second.
-   */
-  pending(): Promise<void> | undefined;
-  /** Why the last read failed; undefined while none has. */
-  readonly failure: SvcError | undefined;
-}
+export type Recall = ReturnType<typeof createRecall>;
 
 /** How long a failure answers for all who ask. */
 const RETRY_MS = 1000;
@@ -38,7 +30,7 @@ export function createRecall(
   read: ReadSpentBefore,
   count: (spent: SpentBefore) => void,
   clock: Clock,
-): Recall {
+) {
   let reading: Promise<void> | undefined;
   let isKnown = false;
   let failure: SvcError | undefined;
@@ -57,10 +49,15 @@ export function createRecall(
   }
 
   return {
-    get failure() {
+    /** Why the last read failed; undefined while none has. */
+    get failure(): SvcError | undefined {
       return failure;
     },
-    pending() {
+    /**
+     * Undefined once it is known; until then a promise that is fulfilled when it is. Rejects with
+     * `unavailable` where it cannot be read, which is tried again at most once a second.
+     */
+    pending(): Promise<void> | undefined {
       if (isKnown) return undefined;
       const isStale = failure !== undefined && clock.monotonicMs() >= failedMs + RETRY_MS;
       if (isStale) reading = undefined;

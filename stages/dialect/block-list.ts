@@ -21,39 +21,34 @@ export interface ToolCall {
   readonly input: string | undefined;
 }
 
-export interface BlockList {
-  /** Adds a block without text of its own in the body; `part` is what it was read from, `text` what the model reads. */
-  add(holder: BlockHolder, kind: BlockKind, part?: JsonObject, text?: string): void;
-  /** Adds a block whose text is the string at `path`, or one without if `text` is no string. */
-  addText(
-    holder: BlockHolder,
-    kind: BlockKind,
-    text: unknown,
-    path: JsonPath,
-    part?: JsonObject,
-  ): void;
-  /** Remembers a call under its id. */
-  call(id: string, call: ToolCall): void;
-  /** The call that a result answers. */
-  callOf(id: string | undefined): ToolCall | undefined;
-  blocks(): readonly Block[];
-}
+export type BlockList = ReturnType<typeof createBlockList>;
 
-export function createBlockList(): BlockList {
+export function createBlockList() {
   const list: Block[] = [];
   const calls = new Map<string, ToolCall>();
   return {
-    add(holder, kind, part, text = '') {
+    /** Adds a block without text of its own in the body; `part` is what it was read from, `text` what the model reads. */
+    add(holder: BlockHolder, kind: BlockKind, part?: JsonObject, text: string = ''): void {
       list.push(toBlock(list.length, holder, kind, undefined, text, part));
     },
-    addText(holder, kind, text, path, part) {
+    /** Adds a block whose text is the string at `path`, or one without if `text` is no string. */
+    addText(
+      holder: BlockHolder,
+      kind: BlockKind,
+      text: unknown,
+      path: JsonPath,
+      part?: JsonObject,
+    ): void {
       const isText = typeof text === 'string';
       const at = isText ? path : undefined;
       list.push(toBlock(list.length, holder, kind, at, isText ? text : '', part));
     },
-    call: (id, call) => void calls.set(id, call),
-    callOf: (id) => (id === undefined ? undefined : calls.get(id)),
-    blocks: () => Object.freeze(list),
+    /** Remembers a call under its id. */
+    call: (id: string, call: ToolCall): void => void calls.set(id, call),
+    /** The call that a result answers. */
+    callOf: (id: string | undefined): ToolCall | undefined =>
+      id === undefined ? undefined : calls.get(id),
+    blocks: (): readonly Block[] => Object.freeze(list),
   };
 }
 

@@ -32,23 +32,16 @@ function unpinned(bytes: Buffer): Buffer {
 }
 
 /** The end of a stream, so far. */
-export interface Tail {
-  push(bytes: Buffer): void;
-  bytes(): Buffer;
-  /** The last few events, as text; what stands before them may be cut. */
-  lastEvents(): string;
-  /** False if the last event is whole and so long that its beginning was not kept. */
-  holdsLastEvent(): boolean;
-}
+export type Tail = ReturnType<typeof createTail>;
 
 /** Keeps the last few kilobytes of a stream without copying them. */
-export function createTail(): Tail {
+export function createTail() {
   let parts: Buffer[] = [];
   let size = 0;
   let isAll = true;
   let found: string | undefined;
   return {
-    push(bytes) {
+    push(bytes: Buffer): void {
       found = undefined;
       if (size + bytes.length > KEPT_BYTES) isAll = false;
       if (bytes.length >= KEPT_BYTES) {
@@ -60,8 +53,9 @@ export function createTail(): Tail {
       size += bytes.length;
       while (size - parts[0]!.length >= KEPT_BYTES) size -= parts.shift()!.length;
     },
-    bytes: () => lastBytes(parts, TAIL_BYTES),
-    lastEvents() {
+    bytes: (): Buffer => lastBytes(parts, TAIL_BYTES),
+    /** The last few events, as text; what stands before them may be cut. */
+    lastEvents(): string {
       // To match an expression against all that is kept costs more than to find what it is for.
       found ??=
         lastIn(lastBytes(parts, TAIL_BYTES)) ??
@@ -69,7 +63,8 @@ export function createTail(): Tail {
         lastBytes(parts, KEPT_BYTES).toString('latin1');
       return found;
     },
-    holdsLastEvent() {
+    /** False if the last event is whole and so long that its beginning was not kept. */
+    holdsLastEvent(): boolean {
       const text = lastBytes(parts, KEPT_BYTES).toString('latin1');
       return isAll || !/[\r\n]$/.test(text) || /\n\r?\n|\r\r/.test(text.trimEnd());
     },

@@ -14,16 +14,7 @@ export interface RuleFile {
 export type NewRule = Omit<RouteRule, 'id' | 'priority'> &
   Partial<Pick<RouteRule, 'id' | 'priority'>>;
 
-export interface RuleStore {
-  /** The rules as they were added. Throws CONFIG_001 if the file is damaged. */
-  list(): readonly RouteRule[];
-  /** Those of `rules` that the router leaves aside, because their provider is gone. */
-  leftAside(rules: readonly RouteRule[]): readonly RouteRule[];
-  /** Adds a rule and returns it as kept. Throws `bad_request` with every fault of it. */
-  add(rule: NewRule): RouteRule;
-  /** Removes a rule. Throws `not_found` if there is none with this id. */
-  remove(id: string): RouteRule;
-}
+export type RuleStore = ReturnType<typeof createRuleStore>;
 
 export interface RuleStoreOptions {
   readonly file: RuleFile;
@@ -34,17 +25,20 @@ export interface RuleStoreOptions {
 const VERSION = 1;
 
 /** The rules in `file`, read at every call: the command line and a running proxy share it. */
-export function createRuleStore({ file, providers }: RuleStoreOptions): RuleStore {
+export function createRuleStore({ file, providers }: RuleStoreOptions) {
   const list = (): readonly RouteRule[] => readRules(file.read(), providers());
   const save = (rules: readonly RouteRule[]): void =>
     file.write(`${JSON.stringify({ version: VERSION, rules }, undefined, 2)}\n`);
   return {
+    /** The rules as they were added. Throws CONFIG_001 if the file is damaged. */
     list,
-    leftAside(rules) {
+    /** Those of `rules` that the router leaves aside, because their provider is gone. */
+    leftAside(rules: readonly RouteRule[]): readonly RouteRule[] {
       const known = providers();
       return rules.filter((rule) => !known.includes(providerOf(rule)));
     },
-    add(rule) {
+    /** Adds a rule and returns it as kept. Throws `bad_request` with every fault of it. */
+    add(rule: NewRule): RouteRule {
       const rules = list();
       const ids = rules.map((one) => one.id);
       const checked = checkRule(
@@ -56,7 +50,8 @@ export function createRuleStore({ file, providers }: RuleStoreOptions): RuleStor
       save([...rules, checked.rule]);
       return checked.rule;
     },
-    remove(id) {
+    /** Removes a rule. Throws `not_found` if there is none with this id. */
+    remove(id: string): RouteRule {
       const rules = list();
       const removed = rules.find((rule) => rule.id === id);
       if (removed === undefined) {

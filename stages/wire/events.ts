@@ -230,12 +230,7 @@ export function lastEvents(bytes: Buffer, count: number): Buffer | undefined {
 }
 
 /** A stream's events, one by one. */
-export interface EventReader {
-  /** Takes the next bytes and returns the events that they complete. Their bytes, concatenated, are what came in. */
-  push(bytes: Buffer): ChunkEvent[];
-  /** What is left at the end of the stream, read as if its blank line had come; undefined if nothing is. */
-  rest(): ChunkEvent | undefined;
-}
+export type EventReader = ReturnType<typeof createEventReader>;
 
 /**
  * A reader of one stream. `maxEventBytes` (1 MiB by default) bounds what it holds: an
@@ -261,15 +256,17 @@ const MAX_READ_MIB = 32;
  * A reader that must not miss an event, since what is made of them would else lack one and end as
  * if it had been whole. Throws `bad_gateway` for one of more than `maxEventBytes`, 32 MiB by default.
  */
-export function createEventReader(maxEventBytes = MAX_READ_MIB * 1024 * 1024): EventReader {
+export function createEventReader(maxEventBytes = MAX_READ_MIB * 1024 * 1024) {
   const splitter = createSplitter({ maxEventBytes });
   const checked = (piece: ChunkEvent): ChunkEvent => {
     if (piece.data === undefined && piece.bytes.length >= maxEventBytes) throw tooLong();
     return piece;
   };
   return {
-    push: (bytes) => splitter.push(bytes).map(checked),
-    rest() {
+    /** Takes the next bytes and returns the events that they complete. Their bytes, concatenated, are what came in. */
+    push: (bytes: Buffer): ChunkEvent[] => splitter.push(bytes).map(checked),
+    /** What is left at the end of the stream, read as if its blank line had come; undefined if nothing is. */
+    rest(): ChunkEvent | undefined {
       const piece = splitter.rest();
       return piece && checked(piece);
     },

@@ -18,25 +18,22 @@ const MAX_CONVERSATIONS = 32;
 /** A block of this many characters takes a millisecond or more. */
 const LONG_CHARS = 4096;
 
-export interface ConversationCompressor {
-  /** The outcomes of all blocks. `report` is called with those so far, each once, before a block that may take long. */
-  compress(
-    job: CompressJob,
-    report?: (outcomes: readonly JobOutcome[]) => void,
-  ): Promise<readonly JobOutcome[]>;
-  figures(): CacheFigures;
-}
+export type ConversationCompressor = ReturnType<typeof createConversationCompressor>;
 
 /** A compressor with a speed cache of `cacheEntries` results. Several may share their `code` tools and what they `compile`. */
 export function createConversationCompressor(
   cacheEntries: number,
   code: CodeTools = createCodeTools(),
   compile: (set: RecipeSet) => Rewriter = createRecipeCompiler(),
-): ConversationCompressor {
+) {
   const cache = createBlockCache(cacheEntries);
   const memo = new ConversationMemo(cacheEntries > 0 ? MAX_CONVERSATIONS : 0);
   return {
-    async compress({ blocks, options }, report) {
+    /** The outcomes of all blocks. `report` is called with those so far, each once, before a block that may take long. */
+    async compress(
+      { blocks, options }: CompressJob,
+      report?: (outcomes: readonly JobOutcome[]) => void,
+    ): Promise<readonly JobOutcome[]> {
       code.forgetFailures();
       const isCodeTouched = options.mode === 'aggressive';
       const { recipes, ...plain } = options;
@@ -62,7 +59,7 @@ export function createConversationCompressor(
         }
       }
     },
-    figures: () => ({
+    figures: (): CacheFigures => ({
       entries: cache.entries,
       sizeBytes: cache.sizeBytes,
       hits: cache.hits,
