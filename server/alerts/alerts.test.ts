@@ -46,8 +46,17 @@ test('a rule with a fault is refused, and the nearest metric is named', async ()
     ],
     [
       { file: rule('metric: errors, above: 1', ', cooldown: 5') },
-      'alerts: found a map as item 1, expected a list of maps, each with name, when',
+      'alerts: found a map as item 1 (cooldown is unknown), expected a list of maps, each with name, when',
     ],
+    [
+      { file: rule('metric: errors, above: 1', ', cooldown_minutes: 0') },
+      'alerts: found a map as item 1 (cooldown_minutes is not a whole number from 1 to 44640), expected',
+    ],
+    [
+      { file: rule('metric: errors, abov: 1') },
+      'alerts: found a map as item 1 (when.abov is unknown), expected',
+    ],
+    [{ file: 'alerts: [{name: a}]' }, 'alerts: found a map as item 1 (when is missing), expected'],
     [{ beside: rule('metric: errors, above: 1') }, 'alerts may not be set by a proxy.yaml'],
   ];
   await expectOneFaultEach(cases);

@@ -155,7 +155,7 @@ const BAD: readonly BadCase[] = [
   ),
   file(
     'custom_providers: [{module: a.mjs}]',
-    'custom_providers: found a map as item 1, expected a list of maps, each with module and a name of 1 to 64 letters, digits, - and _, and nothing else (',
+    'custom_providers: found a map as item 1 (name is missing), expected a list of maps, each with module and a name of 1 to 64 letters, digits, - and _, and nothing else (',
   ),
   file(
     'providers: {chat: {timeout_seconds: 3000000}}',

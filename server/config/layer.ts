@@ -4,7 +4,7 @@
  * until a variable is unset is worse than one reported today.
  */
 import { isObject } from '../../stages/dialect/json-kind.ts';
-import { allows, itemOf } from '../../stages/settings/kind.ts';
+import { allows, itemOf, wrongMember } from '../../stages/settings/kind.ts';
 import { quote } from '../../stages/settings/setting.ts';
 import type { Origin, Setting, OriginKind } from '../../stages/settings/setting.ts';
 import { describe, fault, unknownKey, wrongValue, type Fault } from './fault.ts';
@@ -129,7 +129,9 @@ function foundIn(value: unknown, { type, secret }: Setting): string {
     Array.isArray(value) && item !== undefined ? value.findIndex((one) => !allows(item, one)) : -1;
   const wrong: unknown = at === -1 ? value : (value as readonly unknown[])[at];
   const found = describe(wrong, secret === true);
-  return at === -1 ? found : `${found} as item ${at + 1}`;
+  const inside = wrongMember(at === -1 ? type.definition : item!, wrong);
+  const why = inside === undefined ? '' : ` (${inside})`;
+  return at === -1 ? `${found}${why}` : `${found} as item ${at + 1}${why}`;
 }
 
 const VARIABLE = /\$\{([^{}]*)\}/g;

@@ -64,6 +64,36 @@ export function allows(definition: Definition, value: unknown): boolean {
   );
 }
 
+/** What is wrong inside a value that is a closed map, such as `when.colour is unknown`; undefined of any other. */
+export function wrongMember(definition: Definition, value: unknown): string | undefined {
+  const isClosed = isObject(definition) && '+' in definition;
+  if (!isClosed || !isObject(value)) return undefined;
+  const { '+': _closed, ...members } = definition;
+  const inner = new Map(
+    Object.entries(members).map(([member, one]) => [member.replace(/\?$/, ''), one]),
+  );
+  for (const [name, one] of Object.entries(value)) {
+    const expected = inner.get(name);
+    if (expected === undefined) return `${name.slice(0, 60)} is unknown`;
+    if (allows(expected, one)) continue;
+    const deeper = wrongMember(expected, one);
+    return deeper === undefined ? `${name} is not ${nounOf(expected)}` : `${name}.${deeper}`;
+  }
+  const missing = Object.keys(members).find(
+    (name) => !name.endsWith('?') && !Object.hasOwn(value, name),
+  );
+  return missing === undefined ? undefined : `${missing} is missing`;
+}
+
+function nounOf(definition: Definition): string {
+  if (definition instanceof RegExp) return 'a text of the right form';
+  if (typeof definition !== 'string') return isPair(definition) ? 'a list' : 'a map';
+  const range = RANGE.exec(definition);
+  if (range === null) return definition === 'boolean' ? 'true or false' : `one of ${definition}`;
+  const [, least, integer, most] = range;
+  return `a ${integer === undefined ? '' : 'whole '}number from ${least} to ${most}`;
+}
+
 function allowsTerms(terms: string, value: unknown): boolean {
   const range = RANGE.exec(terms);
   if (range !== null) {
