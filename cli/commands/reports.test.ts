@@ -287,6 +287,7 @@ test('wrong words are reported, with what would be right', () =>
       [['attribution', '--by', 'mood'], /not one of agent, skill/],
       [['requests', '--outcome', 'fine'], /not one of ok, error/],
       [['report', '--date', 'today'], /not a day/],
+      [['report', '--date', '2026-02-30'], /--date: "2026-02-30" is not a day/],
     ] as const) {
       const ran = await run(place, argv, { clock });
       assert.is(ran.code, exitCodes.usage, argv.join(' '));

@@ -12,7 +12,7 @@ import {
 import type { GroupKey, GroupTotals } from '../../stages/ledger/queries.ts';
 import type { LedgerRow } from '../../stages/ledger/row.ts';
 import type { CliCommand, CliContext } from '../context.ts';
-import { LedgerCommand, SpanCommand, spanOf, spanText } from '../ledger.ts';
+import { LedgerCommand, SpanCommand, spanText } from '../ledger.ts';
 import { notTaken, toOneOf, toWhole } from '../parse/flags.ts';
 import { localMoment } from '../../server/dashboard/page/local-time.ts';
 import {
@@ -224,10 +224,11 @@ class Report extends LedgerCommand {
 
   async #start(): Promise<number> {
     if (this.date !== undefined) {
-      if (!/^\d{4}-\d{2}-\d{2}$/.test(this.date))
-        throw notTaken('--date', this.date, 'a day such as 2026-01-31');
-      const { sinceMs } = await spanOf(this.date, undefined);
-      return sinceMs;
+      const { parseIsoDate } = await import('../../server/routes/iso-date.ts');
+      const isDay = /^\d{4}-\d{2}-\d{2}$/.test(this.date);
+      const startMs = isDay ? parseIsoDate(this.date) : undefined;
+      if (startMs === undefined) throw notTaken('--date', this.date, 'a day such as 2026-01-31');
+      return startMs;
     }
     return Math.floor(this.context.clock.wallMs() / DAY_MS) * DAY_MS;
   }

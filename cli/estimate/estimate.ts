@@ -2,7 +2,7 @@
 import { SvcError } from '../../engine/error.ts';
 import type { CliContext } from '../context.ts';
 import { printJson } from '../screen/output.ts';
-import { followed, sessionsIn, settingsOf } from './sessions.ts';
+import { followed, noteFailed, sessionsIn, settingsOf } from './sessions.ts';
 import type { SessionFlags } from './sessions.ts';
 import { estimateJson, printEstimate } from './view.ts';
 
@@ -27,10 +27,12 @@ export async function estimate(flags: EstimateFlags, context: CliContext): Promi
   const report = await followed(context, (progress) =>
     estimateSessions({ folders, options, prices, clock, maxTimeMs, progress }),
   );
-  if (report.files === 0 && report.failed.length === 0)
+  if (report.files === 0 && report.left === 0) {
+    noteFailed(context, report.failed);
     throw new SvcError('not_found', `No session lies in ${folders.join(', ')}`, {
       cure: 'Sessions of Claude Code, Codex, Gemini CLI and OpenCode are read.',
     });
+  }
   if (flags.json) printJson(context, estimateJson(report, options));
   else await printEstimate(context, report, options);
 }
