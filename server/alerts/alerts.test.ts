@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createManualClock } from '../../engine/index.ts';
+import { projectRoot } from '../../fixtures/paths.ts';
 import { withProxy } from '../../fixtures/proxy.ts';
 import { isFailure } from '../../stages/ledger/row.ts';
 import type { BadCase } from '../../fixtures/server/config-text.ts';
@@ -178,4 +179,9 @@ test('a running proxy logs when an alert begins and ends, and keeps since when',
   }));
 
 test.after(closeClients);
+test('the documentation names every metric', () => {
+  const page = readFileSync(join(projectRoot, 'docs', 'figures.md'), 'utf8');
+  for (const metric of Object.keys(ALERT_METRICS)) assert.match(page, `\`${metric}\``, metric);
+});
+
 test.run();

@@ -104,7 +104,7 @@ function families({ version, services, app }: RouteSources): Family[] {
     counter('cost_usd_total', 'US dollars spent, as far as known.', toUsd(knownCost(totals))),
     counter(
       'cost_saved_usd_total',
-      'US dollars that saved tokens would have cost, as far as known.',
+      'US dollars that svc saved in all lanes, as far as known.',
       toUsd(knownCostSaved(totals)),
     ),
     counter(

@@ -192,8 +192,10 @@ class Walk {
     else if (this.#anchor === 'forged') isUnknown('was edited');
     else if (this.#anchor.seq > seq) {
       const which =
-        this.#anchor.seq === seq + 1 ? `${seq + 1}` : `${seq + 1} to ${this.#anchor.seq}`;
-      const text = `The log ends after record ${seq}: record ${which} was cut off`;
+        this.#anchor.seq === seq + 1
+          ? `record ${seq + 1} was`
+          : `records ${seq + 1} to ${this.#anchor.seq} were`;
+      const text = `The log ends after record ${seq}: ${which} cut off`;
       this.#fail('truncated', seq + 1, text, null);
     } else {
       const text = `The log begins behind record ${this.#anchor.seq}, which was anchored`;

@@ -43,7 +43,7 @@ export const metrics = slice({
   windowMs: setting('metrics.collection_window_seconds', {
     type: whole(1, 86_400, 'seconds,'),
     default: 60,
-    about: 'Seconds over which rates and percentiles are taken.',
+    about: 'Seconds over which the rates and percentiles of `/metrics/dashboard` are taken.',
     read: toMs,
   }),
   retentionDays: setting('metrics.retention_days', {
