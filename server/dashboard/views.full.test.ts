@@ -149,6 +149,40 @@ test('what can be scrolled is reached by the keyboard, and what is not there has
     }
   }));
 
+test('a view ends with what it shows: its figures for screen readers make it no longer', () =>
+  withBrowser({}, async (t, open) => {
+    // In steps of ten seconds the charts have 60 values each.
+    await record(t, 600);
+    const { page } = await open();
+    await page.goto(`${t.proxy.url}/dashboard`);
+    await page.locator('.chart tbody tr').nth(50).waitFor({ state: 'attached' });
+    const beyond = await page.locator('main').evaluate((main) => {
+      const shown = main.querySelector('.page')!.getBoundingClientRect();
+      return main.scrollHeight - (shown.bottom - main.getBoundingClientRect().top);
+    });
+    assert.ok(beyond <= 1, `${beyond} pixels`);
+  }));
+
+test('a provider whose prices are not known cost an unknown amount', () =>
+  withBrowser({}, async (t, open) => {
+    await record(t, 1, { inputTokensSent: 5, outputTokens: 5 });
+    const { page } = await open();
+    await page.goto(`${t.proxy.url}/dashboard/providers`);
+    await page.getByText('cost unknown').waitFor();
+  }));
+
+test('a failed request names its provider on a phone, and only what was measured is shown', () =>
+  withBrowser({}, async (t, open) => {
+    await record(t, 4, { sessionId: 'talk' });
+    const { page } = await open(NARROW);
+    await page.goto(`${t.proxy.url}/dashboard/errors`);
+    await page.locator('tbody tr').first().waitFor();
+    const provider = await page.locator('tbody tr').first().getByText('messages').boundingBox();
+    assert.ok(provider !== null && provider.x + provider.width <= NARROW.width, 'it is in sight');
+    await page.goto(`${t.proxy.url}/dashboard/conversation/talk`);
+    await page.getByText('nothing measured · 0 ms').first().waitFor();
+  }));
+
 test('a name that turns the order of letters around is written out', () =>
   withBrowser({}, async (t, open) => {
     await record(t, 4);

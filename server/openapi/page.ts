@@ -22,7 +22,7 @@ export function docsPage(version: string, guides: readonly Guide[]): string {
     return `<section aria-labelledby="${tag}">\n<h2 id="${tag}">${title}</h2>\n${operations.map(operationHtml).join('\n')}\n</section>`;
   });
   const links = all.map(
-    (one) => `<li><a href="#${anchorOf(one)}"><code>${escaped(nameOf(one))}</code></a>`,
+    (one) => `<li><a href="#${anchorOf(one)}"><code>${breakable(escaped(nameOf(one)))}</code></a>`,
   );
   return `<!doctype html>
 <html lang="en">
@@ -126,6 +126,11 @@ function typeText(schema: Schema): string {
       : 'any';
   const typeName = format === 'date-time' ? 'ISO 8601' : word;
   return nullable === true ? `${typeName} or null` : typeName;
+}
+
+/** A path that does not fit into its line goes on at one of its parts. */
+function breakable(path: string): string {
+  return path.replaceAll(/[/:](?=\w)/g, '<wbr>$&');
 }
 
 /** Words in backticks are code. */

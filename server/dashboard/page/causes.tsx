@@ -39,12 +39,12 @@ export function CausesView({ query }: { readonly query: URLSearchParams }) {
 function columnsOf(requests: number): readonly TableColumn<ReportJson['failures'][number]>[] {
   return [
     { header: 'Cause', rank: 0, text: causeOf },
-    { header: 'Provider', rank: 3, text: (group) => orDash(group.provider) },
-    figures('Requests', 1, (group) => whole(group.requests)),
+    { header: 'Provider', rank: 1, text: (group) => orDash(group.provider) },
+    figures('Requests', 2, (group) => whole(group.requests)),
     figures('Share of all', 4, (group) => share(group.requests / requests)),
     {
       header: 'Newest',
-      rank: 2,
+      rank: 3,
       text: (group) => time(group.last),
       cell: (group) => (
         <Link to="request" id={group.last_request_id} title={localMoment(group.last)}>

@@ -133,29 +133,32 @@ export function Chart({ title, times, stepSeconds, series, show }: ChartProps) {
         </ul>
       </figcaption>
       <div ref={container} aria-hidden="true" />
-      <table class="hidden">
-        <caption>{title}</caption>
-        <thead>
-          <tr>
-            <th scope="col">Time</th>
-            {series.map(({ name }) => (
-              <th key={name} scope="col">
-                {name}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {times.map((at, row) => (
-            <tr key={at}>
-              <th scope="row">{labelOf(at)}</th>
-              {series.map(({ name, values }) => (
-                <td key={name}>{show(values[row] ?? null)}</td>
+      {/* A table is as high as its rows, whatever height it is given. */}
+      <div class="hidden">
+        <table>
+          <caption>{title}</caption>
+          <thead>
+            <tr>
+              <th scope="col">Time</th>
+              {series.map(({ name }) => (
+                <th key={name} scope="col">
+                  {name}
+                </th>
               ))}
             </tr>
-          ))}
-        </tbody>
-      </table>
+          </thead>
+          <tbody>
+            {times.map((at, row) => (
+              <tr key={at}>
+                <th scope="row">{labelOf(at)}</th>
+                {series.map(({ name, values }) => (
+                  <td key={name}>{show(values[row] ?? null)}</td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
     </figure>
   );
 }

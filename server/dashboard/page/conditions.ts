@@ -51,7 +51,7 @@ export function providerFacts(
       'Requests',
       sums === undefined
         ? 'none in this range of time'
-        : `${short(sums.requests)}, ${share(sums.errors / sums.requests)} failed, ${dollars(sums.cost)} paid, ${duration(sums.avg_latency_ms)} on average`,
+        : `${short(sums.requests)}, ${share(sums.errors / sums.requests)} failed, ${sums.cost === null ? 'cost unknown' : `${dollars(sums.cost)} paid`}, ${duration(sums.avg_latency_ms)} on average`,
     ],
     [
       'Breaker',

@@ -171,6 +171,7 @@ function Turn({ turn, number, most, before }: TurnProps) {
   const saved = turn.tokens_saved ?? 0;
   const read = turn.provider_cache_read_tokens;
   const sent = turn.sent_input_tokens;
+  const isMeasured = turn.input_tokens !== null || turn.output_tokens !== null;
   const grown =
     before?.input_tokens === undefined || before.input_tokens === null || turn.input_tokens === null
       ? null
@@ -193,17 +194,26 @@ function Turn({ turn, number, most, before }: TurnProps) {
         <i class="mark" style={{ width: `${(100 * Math.max(0, raw - saved)) / most}%` }} />
         <i class="saved" style={{ width: `${(100 * saved) / most}%` }} />
       </div>
-      <p>
-        {short(turn.input_tokens)} in
-        {grown !== null && ` (${grown >= 0 ? '+' : '−'}${short(Math.abs(grown))})`} ·{' '}
-        <span class={savedTone(turn.tokens_saved)}>{short(turn.tokens_saved)} saved</span> ·{' '}
-        {short(turn.output_tokens)} out · {dollars(turn.cost)} · {duration(turn.latency_ms)}
-      </p>
-      <p class={prefix.kind === 'broken' ? 'warn' : 'quiet'}>
-        Prompt cache: {short(read)} read
-        {read !== null && sent !== null && sent > 0 && `, ${share(read / sent)} of what was sent`}
-        {prefix.kind === 'broken' && `; the cached prefix was not found again: ${prefix.because}`}
-      </p>
+      {!isMeasured && <p class="quiet">nothing measured · {duration(turn.latency_ms)}</p>}
+      {isMeasured && (
+        <>
+          <p>
+            {short(turn.input_tokens)} in
+            {grown !== null && ` (${grown >= 0 ? '+' : '−'}${short(Math.abs(grown))})`} ·{' '}
+            <span class={savedTone(turn.tokens_saved)}>{short(turn.tokens_saved)} saved</span> ·{' '}
+            {short(turn.output_tokens)} out · {dollars(turn.cost)} · {duration(turn.latency_ms)}
+          </p>
+          <p class={prefix.kind === 'broken' ? 'warn' : 'quiet'}>
+            Prompt cache: {short(read)} read
+            {read !== null &&
+              sent !== null &&
+              sent > 0 &&
+              `, ${share(read / sent)} of what was sent`}
+            {prefix.kind === 'broken' &&
+              `; the cached prefix was not found again: ${prefix.because}`}
+          </p>
+        </>
+      )}
     </li>
   );
 }

@@ -23,10 +23,12 @@ export function SavingsView({ query }: { readonly query: URLSearchParams }) {
       {report !== undefined && live !== undefined && (
         <>
           <div class="columns wide">
-            <Bill report={report} />
-            <CacheLanes live={live} report={report} />
             <div class="stack">
+              <Bill report={report} />
               <Classes classes={live.classes} />
+            </div>
+            <div class="stack">
+              <CacheLanes live={live} report={report} />
               <Added report={report} />
             </div>
           </div>
