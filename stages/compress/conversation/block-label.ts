@@ -73,7 +73,7 @@ function whatOf(command: string | undefined): string | undefined {
   if (command === undefined) return undefined;
   const does = command.slice(0, 500).replace(ON_THE_WAY, '').slice(0, 300);
   const file = does.match(FILE_NAME)?.[0];
-  return file === undefined ? does.replaceAll(/[\w.@~-]*\/(?=[^\s/])/g, '') : nameOf(file);
+  return file === undefined ? does.replaceAll(/\S+/g, nameOf) : nameOf(file);
 }
 
 function nameOf(path: string): string {
