@@ -106,6 +106,76 @@ const CASES: readonly (readonly [TextClass, string, ClassifyHints?])[] = [
     'config',
     `name: check\non:\n  push:\nenv:\n  A: 1\njobs:\n  a:\n    steps:\n      - name: run\n        with:\n          script: |\n${times(9, (n) => `            const a${n} = f(${n});`).join('\n')}\n`,
   ],
+  // Settings without a word of where they come from.
+  ['config', 'ACTION=="add", SUBSYSTEM=="net", NAME="lan0"\nKERNEL=="sd*", MODE="0660"\n# end\n'],
+  [
+    'config',
+    'SHELL=/bin/sh\n# jobs\n17 * * * * root run-parts /etc/hourly\n*/5 * * * * app /opt/tick\n@reboot app /opt/start\n',
+  ],
+  [
+    'config',
+    'auth sufficient pam_rootok.so\naccount [default=ignore] pam_nologin.so\n@include common\n',
+  ],
+  ['config', '# deps\nnode_modules/\n/dist\n*.log\n!keep.log\n'],
+  ['config', '/var/log/app/*.log {\n    daily\n    rotate 14\n    compress\n    missingok\n}\n'],
+  ['config', 'PORT=3000\n# where\nexport HOST=a.test\nexport LEVEL=debug\nNAME="x"\n'],
+  ['config', '# RATE=5\n# The host.\n# HOST="a.test"\n# PORT=80\n# LEVEL=info\n'],
+  ['config', 'module a.test/b\n\ngo 1.21\n\nrequire (\n\ta.test/c v1.2.3\n)\n'],
+  [
+    'config',
+    'http {\n    include types;\n    server {\n        listen 443 ssl;\n        root /srv/a;\n        location / {\n            pass on;\n        }\n    }\n}\n',
+  ],
+  [
+    'config',
+    '{\n  // base\n  "extends": "./a.json",\n  "options": {\n    "strict": true, /* yes */\n  },\n}\n',
+  ],
+  [
+    'config',
+    '[testenv]\ndeps =\n    {[base]deps} x\ncommands =\n    run {posargs} all of it\nname = a\n',
+  ],
+  [
+    'code',
+    '.PHONY: all\nSRC = $(wildcard *.c)\nall: app\napp: $(SRC)\n\tcc -o $@ $^\nclean:\n\trm -f app\n',
+  ],
+  [
+    'code',
+    'project(a)\nset(X 17)\nfind_package(Boost REQUIRED)\nadd_executable(a a.cpp)\nif(WIN32)\nendif()\n',
+  ],
+  ['code', '#!/bin/sh\n# starts it\nset -e\nexec run --all\n', { path: '/etc/grid/start' }],
+  ['config', '[web]\nweb1 host=10.0.0.1\nweb2\n', { path: '/etc/ansible/hosts' }],
+  ['config', 'evdev:input:b0003*\n KEY_1=a\n', { path: 'hwdb.d/60-keys.hwdb' }],
+  ['code', '.a {\n  color: red;\n  margin: 0;\n}\n.b {\n  color: blue;\n}\n'],
+  // Runs of tools, and traces of languages with forms of their own.
+  ['log', ' 34 modules\n\n  5 passed (9.1s)\n  1 failed (2.0s)\n'],
+  [
+    'log',
+    'Updating 1a2b3c4..5d6e7f8\nFast-forward\n src/a.ts | 12 ++++++------\n 1 file changed, 6 insertions(+)\n',
+  ],
+  [
+    'log',
+    '[main 1a2b3c4] add the ledger\n 3 files changed, 41 insertions(+)\n create mode 100644 a.ts\n',
+  ],
+  [
+    'log',
+    '*   Trying 10.0.0.1:443...\n* Connected to a.test\n> GET / HTTP/1.1\n> Host: a.test\n>\n< HTTP/1.1 200\n',
+  ],
+  ['log', 'I 2025-03-04 10:00:00,123 41 opened pool\nW 2025-03-04 10:00:01,123 41 slow query\n'],
+  [
+    'log',
+    'Packages: +211\n+++++\nProgress: resolved 211, reused 209\n\ndependencies:\n+ zod 3.22.4\n\nDone in 3s\n',
+  ],
+  [
+    'trace',
+    '==12==ERROR: AddressSanitizer: heap-use-after-free\n    #0 0x55d1 in f /app/a.c:4:10\n    #1 0x55e2 in main /app/a.c:9:3\n',
+  ],
+  [
+    'trace',
+    'ERROR: KeyError: key "x" not found\nStacktrace:\n [1] getindex(h::Dict, key::String)\n   @ Base ./dict.jl:484\n [2] top-level scope\n   @ ~/a.jl:7\n',
+  ],
+  [
+    'trace',
+    'a: empty list\nCallStack (from HasCallStack):\n  error, called at List.hs:1646:3 in base:GHC.List\n  head, called at a.hs:3:8 in main:Main\n',
+  ],
 ];
 
 for (const [index, [kind, text, hints]] of CASES.entries()) {

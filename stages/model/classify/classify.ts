@@ -57,13 +57,16 @@ const RULES: readonly Rule[] = [
   ['log', (evidence) => evidence.logFile && isExpected(evidence, 'log')],
   ['listing', isListing],
   ['code', (evidence) => isExpected(evidence, 'code')],
+  ['code', ({ text, expected }) => expected === 'config' && text.startsWith('#!')],
   ['config', (evidence) => isExpected(evidence, 'config') || isExpected(evidence, 'json')],
   ['narrative', (evidence) => isExpected(evidence, 'narrative')],
   ['grep', ({ expected, facts }) => facts && expected === 'grep'],
   ['listing', ({ expected, facts }) => facts && expected === 'listing'],
   ['other', (evidence) => isExpected(evidence, 'other') || isTypesetting(evidence)],
   ['code', ({ text }) => text.startsWith('#!')],
+  ['code', ({ features, markdownFences }) => !markdownFences && isBuildFile(features)],
   ['config', isConfig],
+  ['config', isBracedConfig],
   ['code', isCode],
   ['log', (evidence) => isExpected(evidence, 'log') && !isColumns(evidence) && isWork(evidence)],
   ['narrative', isNarrative],
@@ -157,11 +160,30 @@ const STACK_FRAMES = [
 /** A text of so many lines needs no more than one frame below a message. */
 const SHORT_TRACE = 12;
 
-function isTrace({ features, expected, facts }: Evidence): boolean {
+/** Something of this is in every trace of these, and in few other texts, of which the lines need not be looked at. */
+const OTHER_TRACES = [
+  '#0 ',
+  '#1 ',
+  'Stacktrace:',
+  'CallStack (',
+  'Cell In',
+  '@http',
+  '@file:',
+  ' 0x0000',
+];
+
+function stackFrameShare({ text, features }: Evidence): number {
+  return OTHER_TRACES.some((mark) => text.includes(mark))
+    ? features.share(...STACK_FRAMES, 'otherFrame')
+    : features.share(...STACK_FRAMES);
+}
+
+function isTrace(evidence: Evidence): boolean {
+  const { features, expected, facts } = evidence;
   if (facts || features.share('testMark') > 0.25 || features.share('timestamp') > 0.4) return false;
   // A run of tests shows traces, and ends with totals.
   if (features.of('testFrame') >= (expected === 'log' ? 1 : 2)) return false;
-  const stackFrames = features.share(...STACK_FRAMES);
+  const stackFrames = stackFrameShare(evidence);
   const traceHeaders =
     features.of('traceHeader') + features.of('goFrame') + features.of('rustFrame');
   if (expected === 'code' && traceHeaders < 2) return false;
@@ -331,14 +353,61 @@ function isListing({ features, expected }: Evidence): boolean {
 function isTableConfig({ features, expected, markdownFences, report }: Evidence): boolean {
   if (report || expected === 'code' || markdownFences || features.of('iniSection') === 0)
     return false;
+  if (features.of('assignment') === 0 || features.share('codeWord') >= 0.2) return false;
+  const rows = features.share('assignment', 'iniSection', 'hashComment', 'iniValue');
   return (
-    features.of('assignment') > 0 &&
-    features.share('assignment', 'iniSection', 'hashComment', 'iniValue') >= 0.65 &&
-    features.share('codeWord') < 0.2
+    rows >= 0.65 ||
+    (rows >= 0.3 &&
+      features.share('assignment', 'iniSection', 'hashComment', 'indented') >= 0.95 &&
+      features.share('codeEnd') < 0.1)
   );
 }
 
+/** How files begin that a program writes or that are known by it: of Go, Ruby, Yarn, firewalls, name servers, packages. */
+const KNOWN_START =
+  /^(?:module \S{1,200}\n+go \d|GEM\n {2}remote:|# yarn lockfile|(?:#.{0,200}\n)?\*(?:filter|nat|mangle|raw)\n:|\$(?:TTL|ORIGIN) \S|cabal-version: |Source: \S{1,100}\n(?:Section|Maintainer|Priority): )/;
+
+/** Rows of udev, cron, PAM; globs one a line; blocks of settings with `=`. */
+function isRowsOfSettings(features: FeatureCounts): boolean {
+  if (features.share('codeWord') >= 0.4) return false;
+  if (features.of('settingRow') >= 2)
+    return features.share('settingRow', 'assignment', 'hashComment') >= 0.8;
+  if (features.share('codeWord') >= 0.15) return false;
+  const globs = features.of('globMark');
+  if (globs >= 2 && features.share('globRow', 'hashComment') >= 0.95)
+    return features.of('hashComment') > 0 || globs >= features.lines / 3;
+  if (features.of('blockOpen') === 0 || features.of('assignment') < 2) return false;
+  return features.share('assignment', 'directive', 'hashComment', 'comment') >= 0.95;
+}
+
+/** JSON with comments or names without quotes; blocks of rows that end in `;`, of nginx or BIND. */
+function isBracedConfig({ text, features, markdownFences }: Evidence): boolean {
+  if (markdownFences || features.lines < 4 || features.share('codeWord') >= 0.1) return false;
+  if (
+    /^[\s{[]*(?:\/\/|\/\*|["'\w$])/.test(text.slice(0, 200)) &&
+    /^\s*(?:\/\/.*\n\s*)*[{[]/.test(text.slice(0, 2000))
+  )
+    if (features.share('memberRow') >= 0.95) return true;
+  return (
+    features.of('blockOpen') > 0 &&
+    features.share('endedRow') >= 0.85 &&
+    features.share('endedValue') >= 0.2
+  );
+}
+
+/** Rules of make or calls of CMake. */
+function isBuildFile(features: FeatureCounts): boolean {
+  // Most code ends its lines in signs of its own, or begins them with words of its own.
+  if (features.share('codeEnd') >= 0.35 || features.share('codeWord') >= 0.5) return false;
+  if (features.of('makeMark') >= 1 && features.share('makeRow', 'hashComment') >= 0.85)
+    return features.share('makeMark') >= 0.08;
+  const calls = features.of('cmakeCall');
+  return calls >= 3 && calls >= features.lines * 0.3;
+}
+
 function isConfig({ features, text, markdownFences }: Evidence): boolean {
+  if (KNOWN_START.test(text)) return true;
+  if (features.share('styleRow') >= 0.3 && features.share('codeEnd') >= 0.5) return false;
   const commented = features.share('hashComment') >= 0.3;
   if (!commented && features.share('prose') > 0.6 && features.share('yamlKey') < 0.2) return false;
   if (/^FROM /m.test(text.slice(0, 4000)) && features.share('dockerLine') >= 0.25) return true;
@@ -349,9 +418,11 @@ function isConfig({ features, text, markdownFences }: Evidence): boolean {
     if (features.share('requirement') >= 0.4) return true;
   const yaml = features.share('yamlKey', 'hashComment');
   if (features.of('yamlKey') >= 3 && yaml >= 0.55 && code < 0.3) return !markdownFences;
-  if (isDirectives(features)) return true;
+  if (isDirectives(features) || (!markdownFences && isRowsOfSettings(features))) return true;
   if (features.lines < 3 || features.of('assignment') === 0) return false;
-  return code < 0.1 && features.share('assignment', 'hashComment') >= 0.85;
+  const settings = features.share('assignment', 'hashComment');
+  const others = features.share('assignment', 'hashComment', 'codeEnd', 'codeWord') - settings;
+  return others < 0.1 && settings >= 0.85;
 }
 
 /** A word and its values a line: in blocks, as of nginx or ALSA, or among comments, as of OpenSSH. */
@@ -359,7 +430,8 @@ function isDirectives(features: FeatureCounts): boolean {
   if (features.lines < 5 || features.share('codeWord') >= 0.05) return false;
   const least = features.of('blockOpen') > 0 ? 0.9 : 0.97;
   const comments = features.share('hashComment');
-  if (comments > 0.95 || (features.of('blockOpen') === 0 && comments < 0.3)) return false;
+  if (comments > 0.95) return features.of('settingComment') >= 2;
+  if (features.of('blockOpen') === 0 && comments < 0.15) return false;
   return features.share('directive', 'hashComment') >= least;
 }
 

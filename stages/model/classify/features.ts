@@ -48,11 +48,20 @@ const FEATURES = {
   perlFrame: /^\t\S{1,160}\(.{0,120}\) called at \S{1,120} line \d/,
   luaFrame: /^\t(?:\[C\]|[^\s:]{1,200}:\d+): in /,
   elixirFrame: /^ {4}(?:\([\w.]+ [\w.-]+\) )?[^\s:]{1,160}\.(?:exs?|erl):\d+: /,
+  // C and C++ by sanitizers and debuggers, Dart, Swift, Julia, Haskell, IPython, Firefox.
+  otherFrame: anyOf([
+    /^\s{0,8}#\d{1,3} +(?:0x[0-9a-f]{3,16} in \S|\S.{0,200} (?:at|from) \S{1,200}(?::\d+)?$|\S.{0,200}\(\S{1,200}:\d+:\d+\)$)/,
+    /^\d{1,3} {1,6}\S{1,80} +0x[0-9a-f]{6,16} \S/,
+    /^ {1,4}\[\d{1,3}\] [\w!@#.]{1,80}(?:[({]| scope$)|^ {3,6}@ \S{1,80} \S{1,200}:\d+$/,
+    /^ {2}\S{1,120}, called at \S{1,200}:\d+:\d+ in \S/,
+    /^(?:Cell In ?\[\d+\], line \d|File \S{1,200}:\d+, in |-{2,}> \d+ )/,
+    /^[\w$.<>/*]{0,120}@(?:https?|file):\S{3,200}:\d+:\d+$/,
+  ]),
   frameSource: /^ {4,6}\S|^ {2}\[Previous line repeated/,
   traceHeader:
-    /^(?:[ |+]{0,12}(?:Exception Group )?Traceback \(most recent call last\)|Exception in thread|Caused by: |panic: |thread '.{0,80}' panicked|(?:[\w.$]{0,120})(?:Error|Exception)(?: \[\w{1,40}\])?(?::|$)|Uncaught |(?:PHP )?(?:Fatal error|Warning): {1,4}Uncaught |stack traceback:$|\*\* \(\w{1,80}|[^\s:]{1,200}:\d+:in [`']|\S.{0,160} at \S{1,120} line \d+\.?$)/,
+    /^(?:[ |+]{0,12}(?:Exception Group )?Traceback \(most recent call last\)|Exception in thread|Caused by: |panic: |thread '.{0,80}' panicked|(?:[\w.$]{0,120})(?:Error|Exception)(?: \[\w{1,40}\])?(?::|$)|Uncaught |(?:PHP )?(?:Fatal error|Warning): {1,4}Uncaught |stack traceback:$|Stacktrace:$|CallStack \(from HasCallStack|==\d+==ERROR: |Program (?:received|terminated with) signal |\w{1,60}(?:Error|Exception) {4,80}Traceback \(most |\*\* \(\w{1,80}|[^\s:]{1,200}:\d+:in [`']|\S.{0,160} at \S{1,120} line \d+\.?$)/,
   timestamp:
-    /^(?:<\d{1,3}>\d? ?|\d{1,7}:[A-Z] )?[[(<]?(?:\d{1,9}:\d{1,9}:\d{4}\/\d{6}|\d{4}[-/]\d\d[-/]\d\d[T _]\d|\d\d:\d\d:\d\d|\w{3} +\d{1,2} \d\d:\d\d:\d\d|\d{2}[/. ](?:\d\d|[A-Z][a-z]{2})[/. ]\d{2,4} \d\d|\d{10}(?:\.\d+)? |\d{13} |\d{6} \d{6} | *\d+\.\d{3,9}[\])]|\d\d[-./]\d\d \d\d:\d\d:\d\d|\d{8}-\d\d:\d\d|[A-Z]\d{4} \d\d:\d\d:\d\d|[A-Z], \[\d{4}-|\d{1,3}(?:\.\d{1,3}){3} - |(?:Sun|Mon|Tue|Wed|Thu|Fri|Sat) \w{3} )/,
+    /^(?:<\d{1,3}>\d? ?|[A-Z] (?=\d{4}-\d\d-)|\d{1,7}:[A-Z] )?[[(<]?(?:\d{1,9}:\d{1,9}:\d{4}\/\d{6}|\d{4}[-/]\d\d[-/]\d\d[T _]\d|\d\d:\d\d:\d\d|\w{3} +\d{1,2} \d\d:\d\d:\d\d|\d{2}[/. ](?:\d\d|[A-Z][a-z]{2})[/. ]\d{2,4} \d\d|\d{10}(?:\.\d+)? |\d{13} |\d{6} \d{6} | *\d+\.\d{3,9}[\])]|\d\d[-./]\d\d \d\d:\d\d:\d\d|\d{8}-\d\d:\d\d|[A-Z]\d{4} \d\d:\d\d:\d\d|[A-Z], \[\d{4}-|\d{1,3}(?:\.\d{1,3}){3} - |(?:Sun|Mon|Tue|Wed|Thu|Fri|Sat) \w{3} )/,
   clock:
     /^.{0,100}?(?:\d{4}[-/.]\d\d[-/.]\d\d[T _-]\d\d[:.]\d\d[:.]\d\d|\b\d{1,2}[ /.-]\w{2,3}[ /.-]\d{2,4}[: T]{1,2}\d{1,2}:\d\d|\b[A-Z][a-z]{2} +\d{1,2},? (?:\d{4} )?\d\d:\d\d:\d\d|(?<![\d:])\d\d:\d\d:\d\d[.,]\d\d|\b1\d{9}\.\d{3}\b)/,
   clockMark:
@@ -66,7 +75,7 @@ const FEATURES = {
   testFrame:
     /^(?:=+ (?:test session starts|FAILURES|ERRORS|short test summary info|warnings summary|tests coverage|\d+ (?:passed|failed|error).{0,100}) =+$|Ran \d+ tests? in |test result: |Test Suites: |Tests: {1,8}\d|running \d+ tests?$|\s{0,4}Test Files {1,4}\d|# tests \d|=== RUN|System check identified)/,
   buildMark: anyOf([
-    /^(?: *(?:Compiling|Downloading|Downloaded|Collecting|Installing|Requirement already|Building|Finished|Checking|Fetching|Updating|Preparing|Using cached|Successfully|Linking|Generating|Unpacking|Setting up|Selecting|Get:|Hit:|Resolving|Created|Attempting|Found existing|Processing|Looking in|Obtaining|Running setup|checking (?:for|whether|how|if|build|host|target))\b|configure: |config\.status: | {2,3}(?:adding|inflating|extracting|creating): |npm (?:ERR|WARN|notice|warn|error|http)|added \d+ packages|make(?:\[\d+\])?:|\[ {0,2}\d+%\]|\[\d+\/\d+\]|-- (?:Looking|Found|Performing|The|Check|Configuring|Detecting|Generating|Build files)|Step \d+\/\d+|#\d+ (?:\[|\d|[A-Z]{4,6}\b(?!  )|sha256|extracting|transferring|resolve|exporting|naming|writing|pushing|preparing)|> [\w@./-]+@?[\d.]* |\$ |(?:warning|error)(?:\[\w+\])?: |BUILD |Compiled |info |warn |\[(?:warn|error|info|debug)\] |Creating |Destroying |Synchroniz|Applying |> (?:Task|Configure|Transform) |➤ YN\d|Progress: |==> |\[Pipeline\] |(?:ok|changed|skipping|fatal|failed|included): \[|(?:TASK|PLAY|HANDLER|RUNNING HANDLER) (?:\[|RECAP)| ---> |Removing intermediate|[0-9a-f]{12}: (?:Pull|Already|Down|Verif|Wait|Push|Layer|Prepar|Mount|Extract)|(?:START|END|REPORT) RequestId: |travis_|\(\d+\/\d+\) \S|Processing triggers|Reading |Inst |Conf |Remv )/,
+    /^(?: *(?:Compiling|Downloading|Downloaded|Collecting|Installing|Requirement already|Building|Finished|Checking|Fetching|Updating|Preparing|Using cached|Successfully|Linking|Generating|Unpacking|Setting up|Selecting|Get:|Hit:|Resolving|Created|Attempting|Found existing|Processing|Looking in|Obtaining|Running setup|checking (?:for|whether|how|if|build|host|target))\b|configure: |config\.status: | {2,3}(?:adding|inflating|extracting|creating): |npm (?:ERR|WARN|notice|warn|error|http|info|verb|sill|timing)|\w{2,20}: \[(?:emerg|alert|crit|error|warn|notice)\] |added \d+ packages|g?make(?:\[\d+\])?:|(?:\/\S{1,80}\/)?ld: \S|collect2: |\[ {0,2}\d+%\]|\[\d+\/\d+\]|-- (?:Looking|Found|Performing|The|Check|Configuring|Detecting|Generating|Build files)|Step \d+\/\d+|#\d+ (?:\[|\d|[A-Z]{4,6}\b(?!  )|sha256|extracting|transferring|resolve|exporting|naming|writing|pushing|preparing)|> [\w@./-]+@?[\d.]* |\$ |(?:warning|error)(?:\[\w+\])?: |BUILD |Compiled |info |warn |\[(?:warn|error|info|debug)\] |Creating |Destroying |Synchroniz|Applying |> (?:Task|Configure|Transform) |➤ YN\d|Progress: |==> |\[Pipeline\] |(?:ok|changed|skipping|fatal|failed|included): \[|(?:TASK|PLAY|HANDLER|RUNNING HANDLER) (?:\[|RECAP)| ---> |Removing intermediate|[0-9a-f]{12}: (?:Pull|Already|Down|Verif|Wait|Push|Layer|Prepar|Mount|Extract)|(?:START|END|REPORT) RequestId: |travis_|\(\d+\/\d+\) \S|Processing triggers|Reading |Inst |Conf |Remv )/,
     /^\s{1,8}(?:- )?(?:Installing|Upgrading|Removing|Downloading|Locking|Updating|Verifying|Cleanup|Unpacking|Extracting)[ :]/,
     /^[\w.[\]"-]{3,200}: (?:Creating|Creation|Still|Modif|Destr|Refreshing|Reading|Read complete)/,
     /^ [+~-] {1,3}\S.{0,160} (?:creat|delet|updat|replac)(?:ing|ed)\b/,
@@ -97,15 +106,38 @@ const FEATURES = {
   yamlKey: /^\s*(?:- )?(?:["']?[\w@./$-]{1,80}["']?|[\w ./-]{1,60}):(?: |$)|^\s*- \S|^---$/,
   iniSection: /^\s*\[{1,2}[\w."' :/@-]{1,120}\]{1,2}$/,
   assignment:
-    /^\s*(?:export )?["']?[\w.@/-]{1,80}["']?(?:\[[\w@.-]{1,20}\])? ?= ?(?!=)|^\s*"[^"]{0,200}",?$|^\s*\][,]?$|^\s*\{ \w.{0,200}\},?$/,
+    /^\s*(?:export )?["']?[\w.@/-]{1,80}(?::[\w-]{1,40})?["']?(?:\[[\w@.-]{1,20}\])? ?= ?(?!=)|^\s*"[^"]{0,200}",?$|^\s*\][,]?$|^\s*\{ \w.{0,200}\},?$/,
   iniValue: /^\s{2,12}[\w./@*:\\-]{1,80}$/,
   topKey:
     /^(?!(?:else|try|finally|except|default|public|private|protected):)[A-Za-z_][\w.-]{0,60}:(?: |$)/,
   requirement: /^[A-Za-z][\w.-]{0,80}(?:\[[\w,-]{1,60}\])? ?(?:==|>=|<=|~=|!=|<|>) ?\d/,
-  hashComment: /^\s*[#;]/,
+  hashComment: /^\s*[#;]|^! /,
+  indented: /^(?: {2}|\t)\s{0,200}\S/,
+  memberRow:
+    /^\s*(?:(?:"[^"]{1,100}"|'[^']{1,100}'|[\w$]{1,80})\s?:\s.{0,250}|(?:[{}[\]"']|-?[\d.]).{0,250},|[{}[\]]{1,4},?)(?:\s*\/[/*].{0,200})?$|^\s*(?:\/\/|\/\*|\*)/,
+  endedRow:
+    /^\s*[A-Za-z_$@~"*][\w.:@~$"*/-]{0,80}(?:[ \t]+[^(){};=\s][^(){};=]{0,200})? ?[{;]$|^\s*\};?$|\{ [^{}]{1,120}; ?\};?$|^\s*(?:#|\/\/|\/\*|\*)/,
+  endedValue:
+    /[ \t](?:[\w.:/-]*\d[\w.:/%-]*|"[^"]{0,120}"|on|off|yes|no|true|false|[\w.-]*[/.][\w./*-]+|\$\w+);$/,
+  settingComment: /^\s*[#;] ?[\w.-]{2,60} ?= ?\S/,
   directive:
-    /^\s*[A-Za-z_@.<][\w.@:"<>*/-]{0,80}(?:[ \t](?:[^(){}=]|\$\{\w{1,40}\}){1,220})?[ \t]?[{[]?$|^\s*[}\]{[]{1,2}$/,
-  blockOpen: /^\s*[A-Za-z_@][\w.@"-]{0,80}(?:[ \t][^(){}=:;]{1,140})? ?[{[]$/,
+    /^\s*[A-Za-z_@.</%*"][\w.@:"<>*/-]{0,80}(?:[ \t](?:[^(){}=]|\$\{\w{1,40}\}){1,220})?[ \t]?[{[]?$|^\s*[}\]{[]{1,2}$/,
+  blockOpen: /^\s*[A-Za-z_@/"*][\w.@"/*-]{0,80}(?:[ \t][^(){}=:;]{1,140})? ?[{[]$/,
+  // udev, cron, PAM; hardware database: rows that no other kind of text has.
+  settingRow: anyOf([
+    /^[A-Z]{2,20}(?:\{[^}]{1,80}\})?(?:[=!]=|[+:-]?=)"/,
+    /^(?:@(?:reboot|yearly|annually|monthly|weekly|daily|hourly)|(?:[\d*/,-]{1,20}[ \t]+){5})\s*\S/,
+    /^-?(?:auth|account|password|session)[ \t]+(?:required|requisite|sufficient|optional|include|substack|\[)|^@include /,
+    /^[a-z]{2,20}:[^\s]{0,100}\*[^\s]{0,100}$/,
+  ]),
+  makeRow:
+    /^(?:\t[ \t]*\S|[\w./%$(){}@~-]{1,120}(?: [\w./%$(){}@ ~-]{1,160})? ?::?(?!=)(?: |\t|$)|[\w.-]{1,80}[ \t]*(?:[:?+]|::)?=|(?:ifn?eq|ifn?def|else|endif|-?include|sinclude|define|endef|export|unexport|vpath|override)\b|\s{1,60}\S.{0,200}\\$|\})/,
+  makeMark: /^\.(?:PHONY|SUFFIXES|DEFAULT)\b|\$[(@<^]|^[\w.-]{1,80}[ \t]*:=|^ifn?(?:eq|def) /,
+  cmakeCall:
+    /^\s*(?:cmake_\w+|project|set|unset|option|if|else|elseif|endif|foreach|endforeach|function|endfunction|macro|endmacro|include|include_\w+|find_\w+|add_\w+|target_\w+|[gs]et_\w+|list|string|file|message|install|return|mark_as_advanced|enable_\w+|link_\w+)[ \t]?\((?![^()]{0,200}\) ?\{)/i,
+  globRow: /^!?[\w./*?@~{}[\]+,-]{1,120}$/,
+  globMark: /^!|\*|\/$|^\//,
+  styleRow: /^\s*(?:--)?[a-z][a-z-]{1,40} ?: ?[^;{}]{1,200};\s*(?:\/\*.{0,120})?\}?$/,
   dockerLine: /^(?:FROM|RUN|COPY|ADD|ENV|WORKDIR|EXPOSE|CMD|ENTRYPOINT|ARG|LABEL|USER|VOLUME) /,
   heading: /^#{1,6} \S|^[=~^-]{4,}$/,
   bullet: /^\s{0,6}(?:[-*+•] |\d{1,3}[.)] )\S/,

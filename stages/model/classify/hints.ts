@@ -34,7 +34,7 @@ const BY_EXTENSION: readonly (readonly [TextClass, string])[] = [
   ],
   [
     'config',
-    'yaml yml toml ini cfg conf env properties editorconfig npmrc gitignore dockerignore gitattributes gitmodules dockerfile containerfile service timer desktop requirements.txt constraints.txt codeowners hosts fstab crontab procfile lock cnf hocon ron kdl jsonnet socket target mount automount path slice network netdev link rules sources gitconfig sshd_config ssh_config sudoers exports passwd htaccess caddyfile pipfile pylintrc coveragerc flake8 yarnrc prettierrc eslintrc babelrc stylelintrc curlrc wgetrc inputrc screenrc dircolors nanorc tool-versions go.mod go.work mailmap xcconfig eslintignore prettierignore npmignore helmignore',
+    'json5 jsonc yaml yml toml ini cfg conf env properties editorconfig npmrc gitignore dockerignore gitattributes gitmodules dockerfile containerfile service timer desktop requirements.txt constraints.txt codeowners hosts fstab crontab procfile lock cnf hocon ron kdl jsonnet socket target mount automount path slice network netdev link rules sources gitconfig sshd_config ssh_config sudoers exports passwd htaccess caddyfile pipfile pylintrc coveragerc flake8 yarnrc prettierrc eslintrc babelrc stylelintrc curlrc wgetrc inputrc screenrc dircolors nanorc tool-versions go.mod go.work mailmap xcconfig hwdb zone cabal eslintignore prettierignore npmignore helmignore',
   ],
   ['json', 'json jsonl ndjson map webmanifest'],
   ['narrative', 'md markdown mdx rst adoc'],
@@ -121,4 +121,4 @@ const COPY =
   /(?<=\w)(?:[.-](?:example|sample|template|tmpl|tpl|dist|default|defaults|bak|orig|old|development|production|dpkg-dist|dpkg-old|in|j2)){1,3}$/;
 /** Folders that hold nothing but settings, whatever the files are called, and files known by where they lie. */
 const SETTINGS_FOLDER =
-  /(?:^|\/)etc\/(?:default|cron[.\w]*|sudoers\.d|logrotate\.d|pam\.d|nginx|apache2|httpd|ssh|apt|sysctl\.d|modprobe\.d|tmpfiles\.d|systemd|security|network|ppp|X11)\/|(?:^|\/)(?:\.(?:ssh|aws|kube|git|gnupg)\/(?:config|credentials)|sites-(?:available|enabled)\/[^/]+)$/;
+  /(?:^|\/)etc\/(?!(?:init|rc\d?|rcS|update-motd|profile)\.d\/|cron\.(?:daily|hourly|weekly|monthly)\/|profile$|skel\/)|(?:^|\/)(?:\.(?:ssh|aws|kube|git|gnupg)\/(?:config|credentials)|sites-(?:available|enabled)\/[^/]+)$/;

@@ -16,6 +16,13 @@ const BECAME =
  * JavaScript, Python, Rust, Java, Go, Perl, Ruby, C and C++, Elixir, .NET, PHP, Swift, Lua, package managers.
  */
 const OF_RUNNERS: readonly RegExp[] = [
+  /^\* {1,3}(?:Trying|Connected to|Closing connection|Failed to connect|Could not resolve|Host \S+ was resolved|connect to) ?|^--\d{4}-\d\d-\d\d \d\d:\d\d:\d\d-- {1,2}\S/,
+  /^Initializing (?:the backend|provider plugins|modules)\.{3}$|^CONFLICT \(|^Automatic merge failed/,
+  /^Failed tests:$|^=[A-Z]{4,10} REPORT====|^(?:Format|Code style) issues (?:found|were)|^All matched files use |^Finished in \d+m?s on \d+ files?/,
+  /^\s{0,4}\d+ (?:passed|failed|flaky|skipped|did not run) \(\d|^Running \d+ tests? using \d+ workers?/,
+  /^ ?[✓✔⚡] (?:Compiled (?:successfully|\S{1,200} in )|Ready in \d)|^(?:Packages: [+-]\d|Progress: resolved \d)/,
+  /^\s*\^-+\^? SC\d{4} \(|^Operations to perform:$/,
+  /^\[[\w./ ()-]{1,120} [0-9a-f]{7,40}\] |^remote: (?:Counting|Enumerating|Resolving|Compressing) |^Fast-forward$|^ {3}[0-9a-f]{7,40}\.\.[0-9a-f]{7,40} +\S+ +-> | ! \[rejected\] /,
   /^ {2}\d+ (?:passing|failing)\b/,
   /^OK \(\d+ tests?, \d+ assertions?\)$/,
   /^(?:#|ℹ) (?:tests|suites|pass|fail|cancelled|skipped|todo|duration_ms) +\d/,
@@ -47,7 +54,7 @@ const OF_RUNNERS: readonly RegExp[] = [
   /^Package operations: \d|^\d+ actionable tasks?: /,
   /^\d+ (?:upgraded|newly installed|to upgrade)\b/,
   /^(?:error|warning): .{0,160}(?:could not compile|generated \d+ warnings?|aborting due to|\d{1,9} (?:previous )?errors?|test failed)/,
-  /^make(?:\[\d+\])?: \*\*\*|^ninja: (?:build stopped|no work|error|fatal)/,
+  /^g?make(?:\[\d+\])?: \*\*\*|^ninja: (?:build stopped|no work|error|fatal)/,
   /^\*\* [A-Z]{2,10} (?:SUCCEEDED|FAILED) \*\*/,
   /^\s{0,8}(?:Test Suites|Test Files|Tests|Snapshots):? +\d+ (?:passed|failed|skipped|todo|total)/,
 ];
@@ -72,9 +79,8 @@ const OTHERS: readonly RegExp[] = [
   /^Exited with |^(?:INFO: )?(?:[Bb]uild|BUILD|[Cc]ompilation|[Ii]nstallation|Apply|Destroy|Bundle) (?:succeeded|failed|completed?|SUCCEEDED|FAILED|COMPLETE)/,
   /^Plan: \d/,
   /^sent [\d,.KMG]+ bytes |^total size is /,
-  /^\[[\w./ ()-]{1,120} [0-9a-f]{7,40}\] /,
   /^ ?\d+ files? changed\b/,
-  /^CONFLICT \(|^Automatic merge failed|^Already up to date|^Everything up-to-date|^HEAD is now at /,
+  /^Already up to date|^Everything up-to-date|^HEAD is now at /,
 ];
 
 // All at once: where each begins at the beginning of a line, one pattern is much quicker than fifty.
