@@ -132,6 +132,13 @@ test('no proxy: a client that is pointed at it reaches nobody, and a taken port 
     );
   }));
 
+test('a proxy that would listen on an IPv6 address is looked for there', () =>
+  within(async (place) => {
+    const examined = await examine(place, ['--offline'], { SVC_HOST: '::1' });
+    assert.match(examined.of('Proxy'), 'svc is not running');
+    assert.match(examined.of('Clients'), /^note: /);
+  }));
+
 test('--fix closes what others may read, removes a stale pid file and makes the folder', () =>
   within(async (place) => {
     fs.writeFileSync(join(place.home, 'config.yaml'), '{}\n', { mode: 0o600 });

@@ -2,6 +2,7 @@
 import { createServer } from 'node:net';
 import { reachable } from '../address.ts';
 import { runningInstance } from '../process/daemon.ts';
+import { urlOf } from '../integrate/proxy-address.ts';
 import { readWiring } from '../integrate/wiring.ts';
 import { ownerOf } from '../process/port-owner.ts';
 import { readOwn } from '../remote.ts';
@@ -92,10 +93,10 @@ export function checkClients({ context, home, loaded }: Examined): Found {
   const running = runningInstance(home)?.url;
   const url =
     running === undefined
-      ? loaded && `http://${loaded.config.server.host}:${loaded.config.server.port}`
+      ? loaded && urlOf(loaded.config.server.host, loaded.config.server.port)
       : reachable(running);
   if (url === undefined) return [];
-  const wirings = readWiring(home, context, reachable(url));
+  const wirings = readWiring(home, context, url);
   const findings = wirings.flatMap(({ client, wired, file, fault: reason }): Found => {
     const { id, name } = client;
     if (reason !== null)

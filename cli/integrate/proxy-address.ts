@@ -17,6 +17,10 @@ export async function proxyAddress(context: CliContext): Promise<ProxyAddress> {
   if (url !== undefined) return { url: reachable(url), isRunning: true };
   const { config } = await configOf(undefined, context);
   const { host, port } = config.server;
-  const name = host.includes(':') ? `[${host}]` : host;
-  return { url: reachable(`http://${name}:${port}`), isRunning: false };
+  return { url: urlOf(host, port), isRunning: false };
+}
+
+/** Where clients on this machine reach what listens at `host` and `port`. */
+export function urlOf(host: string, port: number): string {
+  return reachable(`http://${host.includes(':') ? `[${host}]` : host}:${port}`);
 }

@@ -9,7 +9,6 @@ import { applyTo } from '../integrate/apply.ts';
 import type { Client } from '../integrate/client.ts';
 import { withLoopback } from '../process/loopback.ts';
 import { control, readOwn } from '../remote.ts';
-import { urlOf } from './found.ts';
 import type { Found } from './found.ts';
 import type { Plan } from './plan.ts';
 
@@ -43,7 +42,7 @@ export interface RunningProxyFacts {
 /** Starts the proxy where none runs, and asks it how it is. */
 export async function startProxy(
   isReloaded: boolean,
-  { home, running, loaded, port }: Found,
+  { home, running, url }: Found,
   context: CliContext,
 ): Promise<RunningProxyFacts> {
   const healthOf = async () => {
@@ -51,10 +50,10 @@ export async function startProxy(
     return typeof status === 'string' ? status : 'unknown';
   };
   if (running === undefined) {
-    const { url, pid } = await startInBackground(home, {}, context, context.cwd);
-    return { url: reachable(url), pid, outcome: 'started', health: await healthOf() };
+    const started = await startInBackground(home, {}, context, context.cwd);
+    const { pid } = started;
+    return { url: reachable(started.url), pid, outcome: 'started', health: await healthOf() };
   }
-  const url = urlOf(loaded.config.server.host, port, running);
   const outcome = isReloaded ? 'reloaded' : 'running';
   return { url, pid: running.pid, outcome, health: await healthOf() };
 }

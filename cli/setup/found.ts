@@ -10,6 +10,7 @@ import type { Instance } from '../process/daemon.ts';
 import { keyOrigins } from '../process/facts.ts';
 import type { ServeFacts } from '../process/facts.ts';
 import { configOf } from '../parse/flags.ts';
+import { urlOf } from '../integrate/proxy-address.ts';
 import { readSettingsFile } from '../integrate/settings-file.ts';
 import type { SettingsFile } from '../integrate/settings-file.ts';
 import { readWiring } from '../integrate/wiring.ts';
@@ -24,6 +25,8 @@ export interface Found {
   /** The user's own config file, whether or not there is one. */
   readonly file: SettingsFile;
   readonly keys: ServeFacts['keys'];
+  /** Where clients on this machine reach the proxy, or would. */
+  readonly url: string;
   /** Clients that are installed. */
   readonly clients: readonly Wiring[];
   readonly running: Instance | undefined;
@@ -46,24 +49,18 @@ export async function lookAround(context: CliContext): Promise<Found> {
     running?.port ??
     (isMovable ? await freePort(host, configured, loaded.config.server.wsPort) : configured);
   const port = free ?? configured;
+  const url = running?.url === undefined ? urlOf(host, port) : reachable(running.url);
   return {
     home,
     loaded,
     file: readSettingsFile(join(home, 'config.yaml')),
     keys: keyOrigins(loaded),
-    clients: readWiring(home, context, urlOf(host, port, running)).filter(
-      ({ isInstalled }) => isInstalled,
-    ),
+    url,
+    clients: readWiring(home, context, url).filter(({ isInstalled }) => isInstalled),
     running,
     port,
     takenPort: running === undefined && port !== configured ? configured : undefined,
   };
-}
-
-/** Where clients on this machine reach the proxy. */
-export function urlOf(host: string, port: number, running: Instance | undefined): string {
-  const name = host.includes(':') ? `[${host}]` : host;
-  return reachable(running?.url ?? `http://${name}:${port}`);
 }
 
 /** The first port from `wanted` on that is free, with the one of its WebSocket; undefined without one. */

@@ -5,7 +5,6 @@ import type { CliContext } from '../context.ts';
 import type { Colors } from '../screen/output.ts';
 import { pairs } from '../screen/output.ts';
 import { lineDiff } from '../preview/line-diff.ts';
-import { urlOf } from './found.ts';
 import type { Found } from './found.ts';
 
 export interface Plan {
@@ -56,7 +55,7 @@ export function planLines(
   colors: Colors,
 ): readonly string[] {
   const { config, configBefore } = plan;
-  const { running, loaded, port } = found;
+  const { running, url, port } = found;
   const path = shortPath(found.file.path, context);
   const lines: string[] = [];
   if (config !== undefined && configBefore === '')
@@ -73,7 +72,6 @@ export function planLines(
       ...lineDiff(configBefore, config, { colors, full: true }).map(indented),
       '',
     );
-  const url = urlOf(loaded.config.server.host, port, running);
   const steps = [
     config === undefined ? undefined : `write ${path}`,
     running !== undefined
