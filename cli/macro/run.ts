@@ -4,6 +4,7 @@ import { actionOf } from '../../stages/macros/actions.ts';
 import type { ActionName } from '../../stages/macros/actions.ts';
 import type { MacroStep } from '../../stages/macros/macro.ts';
 import { homeOf } from '../context.ts';
+import { onEnd } from '../process/signals.ts';
 import { control } from '../remote.ts';
 import type { Json } from '../remote.ts';
 import { check, describe, outputOf, perform } from './steps.ts';
@@ -54,11 +55,13 @@ export async function runSteps(all: readonly MacroStep[], options: RunOptions): 
   const steps = all.map((step, at) => ({ step, at })).slice(options.from - 1);
   const refused = await checkAll(steps, options);
   if (refused !== undefined || options.isDryRun) return { steps: reports, error: refused };
-  const stopping = listen(options);
+  let isAsked = false;
+  // The step that is under way is the last.
+  const stopListening = onEnd(options.context, () => (isAsked = true));
   try {
     for (const { step, at } of steps) {
       try {
-        if (stopping.isAsked) throw new SvcError('cancelled', 'it was interrupted');
+        if (isAsked) throw new SvcError('cancelled', 'it was interrupted');
         const done = await perform(step, options);
         const { said, result, undo } = done;
         reports[at] = { ...reports[at]!, state: 'done', said, result, undo };
@@ -71,7 +74,7 @@ export async function runSteps(all: readonly MacroStep[], options: RunOptions): 
       }
     }
   } finally {
-    stopping.end();
+    stopListening();
   }
   return { steps: reports, error: undefined };
 }
@@ -145,18 +148,4 @@ function stopped(
       cure: `${cause.cure === undefined ? '' : `${cause.cure}\n`}Then \`svc macro run ${again}\` goes on with it.`,
     },
   );
-}
-
-/** A signal ends the run behind the step that is under way. */
-function listen({ context: { events } }: RunOptions) {
-  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
-  const state = { isAsked: false, end: () => undefined as void };
-  const ask = (): void => {
-    state.isAsked = true;
-  };
-  for (const signal of signals) events.on(signal, ask);
-  state.end = () => {
-    for (const signal of signals) events.off(signal, ask);
-  };
-  return state;
 }

@@ -7,13 +7,13 @@ import type { CliCommand, CliContext } from '../context.ts';
 import { configOf, toPort } from '../parse/flags.ts';
 import { readInstance, runningInstance } from '../process/daemon.ts';
 import type { Instance } from '../process/daemon.ts';
+import { onEnd } from '../process/signals.ts';
 import { openBrowser } from '../screen/browser.ts';
 import { note, print, printJson } from '../screen/output.ts';
 import { recordMonitor } from './record.ts';
 
 /** How often a monitor looks whether a proxy starts. */
 const LOOK_MS = 50;
-const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 
 class Monitor extends Command<CliContext> {
   static override paths = [['monitor']];
@@ -98,24 +98,20 @@ function addressOf(instance: Instance | undefined): string | undefined {
 }
 
 /** Waits for the first of a signal and a proxy that claims the home folder. */
-function ends(
-  { clock, events }: CliContext,
-  proxy: () => Instance | undefined,
-): Promise<'signal' | 'proxy'> {
+function ends(context: CliContext, proxy: () => Instance | undefined): Promise<'signal' | 'proxy'> {
+  const { clock } = context;
   return new Promise((resolve) => {
-    let stop: () => void;
     const finish = (how: 'signal' | 'proxy'): void => {
       stop();
-      for (const signal of SIGNALS) events.off(signal, onSignal);
+      stopListening();
       resolve(how);
     };
-    const onSignal = (): void => finish('signal');
     const look = (): void => {
       if (proxy() === undefined) stop = clock.after(LOOK_MS, look);
       else finish('proxy');
     };
-    stop = clock.after(LOOK_MS, look);
-    for (const signal of SIGNALS) events.on(signal, onSignal);
+    let stop = clock.after(LOOK_MS, look);
+    const stopListening = onEnd(context, () => finish('signal'));
   });
 }
 

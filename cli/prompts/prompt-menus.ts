@@ -2,15 +2,15 @@
 import { confirm, isCancel, multiselect, select } from '@clack/prompts';
 import { visible } from '../../server/log/visible.ts';
 import type { CliContext } from '../context.ts';
+import { onEnd } from '../process/signals.ts';
 import { givenUp } from './choice.ts';
 import type { Choice, Prompts } from './choice.ts';
 
-/** Each would end the process with a hidden cursor, or with a terminal that echoes nothing. */
-const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 const ENDS = ['end', 'close', 'error'];
 
 /** Menus on the terminal of `context`. */
-export function menuPrompts({ stdin: input, stderr: output, events }: CliContext): Prompts {
+export function menuPrompts(context: CliContext): Prompts {
+  const { stdin: input, stderr: output } = context;
   /** The library knows Ctrl-C and Escape; after Ctrl-D it would wait forever for keys. */
   const asked = async <T>(
     ask: (on: {
@@ -26,7 +26,8 @@ export function menuPrompts({ stdin: input, stderr: output, events }: CliContext
     };
     input.on('keypress', onKey);
     for (const name of ENDS) input.on(name, leave);
-    for (const name of SIGNALS) events.on(name, leave);
+    // A signal would end the process with a hidden cursor, or with a terminal that echoes nothing.
+    const stopListening = onEnd(context, leave);
     try {
       const chosen = await ask({ input, output, signal: leaving.signal });
       if (isCancel(chosen)) throw givenUp();
@@ -34,7 +35,7 @@ export function menuPrompts({ stdin: input, stderr: output, events }: CliContext
     } finally {
       input.off('keypress', onKey);
       for (const name of ENDS) input.off(name, leave);
-      for (const name of SIGNALS) events.off(name, leave);
+      stopListening();
     }
   };
   return {

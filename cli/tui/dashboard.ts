@@ -14,6 +14,7 @@ import { merged } from '../../server/dashboard/page/request-list.ts';
 import { reachable } from '../address.ts';
 import type { CliContext } from '../context.ts';
 import { runningInstance } from '../process/daemon.ts';
+import { onEnd } from '../process/signals.ts';
 import { colorsFor, spoken } from '../screen/output.ts';
 import { readOwn } from '../remote.ts';
 import { follow } from './feed.ts';
@@ -27,7 +28,6 @@ import { openScreen } from './screen.ts';
 /** News of one moment are drawn together. */
 const DRAW_MS = 40;
 const MOST_ROWS = 500;
-const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 
 /** A terminal's keys; a stream that is none has no raw mode. */
 export type KeyInput = Readable & { setRawMode?(isRaw: boolean): unknown };
@@ -181,7 +181,7 @@ export async function showDashboard(context: CliContext, home: string): Promise<
   stdin.on('keypress', onKey);
   for (const name of ['end', 'close', 'error']) stdin.on(name, quit);
   stdout.on('resize', onResize);
-  for (const signal of SIGNALS) events.on(signal, quit);
+  const stopListening = onEnd(context, quit);
   // Whatever else ends the process must not leave a terminal without a cursor.
   events.on('exit', giveBack);
   stdin.resume();
@@ -211,7 +211,7 @@ export async function showDashboard(context: CliContext, home: string): Promise<
     stdin.off('keypress', onKey);
     for (const name of ['end', 'close', 'error']) stdin.off(name, quit);
     stdout.off('resize', onResize);
-    for (const signal of SIGNALS) events.off(signal, quit);
+    stopListening();
     events.off('exit', giveBack);
     giveBack();
     stdin.pause();

@@ -7,6 +7,7 @@ import type { OpenedVault } from '../../stages/vault/index.ts';
 import { shortPath } from '../context.ts';
 import type { CliContext } from '../context.ts';
 import { runningInstance } from '../process/daemon.ts';
+import { onEnd } from '../process/signals.ts';
 import { configOf } from '../parse/flags.ts';
 import { note } from '../screen/output.ts';
 import { readOwn } from '../remote.ts';
@@ -73,15 +74,12 @@ export abstract class VaultCommand extends Command<CliContext> {
 
   /** Runs `work` with a signal that Ctrl-C and the end of a session abort. */
   async interruptible<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    const { events } = this.context;
     const controller = new AbortController();
-    const stop = (): void => controller.abort();
-    const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
-    for (const signal of signals) events.on(signal, stop);
+    const stopListening = onEnd(this.context, () => controller.abort());
     try {
       return await work(controller.signal);
     } finally {
-      for (const signal of signals) events.off(signal, stop);
+      stopListening();
     }
   }
 
