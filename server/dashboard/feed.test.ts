@@ -2,7 +2,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createManualClock } from '../../engine/index.ts';
-import { createFeed } from './feed.ts';
+import { Feed } from './feed.ts';
 import { createLiveRequests } from './live-rows.ts';
 
 const LOOK_MS = 6000;
@@ -10,7 +10,7 @@ const LOOK_MS = 6000;
 test('a reader that lags is cut off, and nothing is gathered for it any more', async () => {
   const clock = createManualClock();
   const listeners = new Set<(line: string) => void>();
-  const feed = createFeed({
+  const feed = new Feed({
     clock,
     live: createLiveRequests(),
     log: {

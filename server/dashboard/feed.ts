@@ -38,14 +38,6 @@ export interface FeedOptions {
   readonly state: () => Promise<string>;
 }
 
-export interface Feed {
-  /**
-   * A stream of events that goes on until it is cancelled or `isAdmitted` is false, with the log
-   * where `withLog`. Throws `unavailable` for one viewer too many.
-   */
-  open(withLog: boolean, isAdmitted: () => boolean): ReadableStream<Uint8Array>;
-}
-
 /** The event `log`: lines as the log has them, oldest first. */
 export interface LiveLog {
   readonly lines: readonly string[];
@@ -58,11 +50,7 @@ interface Viewing {
   readonly endLog: () => void;
 }
 
-export function createFeed(options: FeedOptions): Feed {
-  return new LiveFeed(options);
-}
-
-class LiveFeed implements Feed {
+export class Feed {
   readonly #options: FeedOptions;
   readonly #viewers = new Map<Viewer, Viewing>();
   readonly #encoder = new TextEncoder();
@@ -77,6 +65,10 @@ class LiveFeed implements Feed {
     this.#options = options;
   }
 
+  /**
+   * A stream of events that goes on until it is cancelled or `isAdmitted` is false, with the log
+   * where `withLog`. Throws `unavailable` for one viewer too many.
+   */
   open(withLog: boolean, isAdmitted: () => boolean): ReadableStream<Uint8Array> {
     if (this.#viewers.size >= MAX_VIEWERS)
       throw new SvcError('unavailable', `${MAX_VIEWERS} dashboards are open already`, {

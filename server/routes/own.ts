@@ -5,7 +5,7 @@ import { statesJson } from '../facts/provider-states.ts';
 import type { Route } from '../http/router.ts';
 import { createVaultFacts } from '../facts/vault-facts.ts';
 import { blockRoutes } from './blocks.ts';
-import { createFeed } from '../dashboard/feed.ts';
+import { Feed } from '../dashboard/feed.ts';
 import { configRoutes } from './config.ts';
 import type { ReloadReport } from './config.ts';
 import { dashboardRoutes } from './dashboard.ts';
@@ -39,7 +39,7 @@ export function ownRoutes(options: OwnRouteOptions): Route[] {
     vault: createVaultFacts(services.vault, clock, generations.current.config.vault.indexPath),
   };
   const healthBody = createHealthBody(sources);
-  const feed = createFeed({
+  const feed = new Feed({
     clock,
     live: services.live,
     log: services.log,
