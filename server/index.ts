@@ -12,7 +12,7 @@ import { askThrough } from './control/ask-provider.ts';
 import { audited, auditModules } from './log/audit-trail.ts';
 import { createKeyring } from './auth/auth.ts';
 import { createBrowserSessions } from './auth/browser-sessions.ts';
-import { compileGeneration } from './generation/compile.ts';
+import { makeGeneration } from './generation/compile.ts';
 import type { Variables } from './config/env.ts';
 import { ensurePrivateFolder } from './config/home.ts';
 import type { LoadedConfig } from './config/load.ts';
@@ -27,11 +27,7 @@ import type { Listener, ListenerHandlers } from './http/listen.ts';
 import { openLog } from './log/open-log.ts';
 import { createPluginWatch } from './generation/plugin-watch.ts';
 import type { PluginWatch } from './generation/plugin-watch.ts';
-import { loadRecipes } from './recipes/recipes.ts';
-import { loadPlugins } from '../plugins/load-plugins.ts';
-import type { RunImport } from '../plugins/module.ts';
-import { createView } from '../plugins/view.ts';
-import { loadCustomProviders, pluginReasons, withPluginProviders } from './generation/plugins.ts';
+import { loadCustomProviders, pluginReasons } from './generation/plugins.ts';
 import type { CustomProviders } from './generation/plugins.ts';
 import { fallbackWarnings, refuseLoops } from './generation/providers.ts';
 import { createReload } from './generation/reload.ts';
@@ -142,32 +138,20 @@ async function openProxy(options: StartOptions) {
   const listeners: Listener[] = [];
   const ports = () => listeners.map((listener) => listener.port);
   const { host, port, wsPort } = config.server;
-  const runImport: RunImport = (module, work) => watch.importing(module, module.url, work);
-  const compile = async (from: LoadedConfig, number: number, code: CustomProviders) => {
-    const bound = createView(clock, log);
-    const plugins = await loadPlugins(from.config.plugins, {
-      clock,
-      view: bound.view,
-      report: (message, cause) => log.error(`plugin stage ${message}`, { cause }),
-      runImport,
-    });
-    const insertions = plugins.flatMap((plugin) => plugin.insertions);
-    const recipes = await loadRecipes(from.config.compression.recipes, plugins);
-    const generation = compileGeneration({
+  const { insertions = [] } = options;
+  const compile = (from: LoadedConfig, number: number, code: CustomProviders) =>
+    makeGeneration({
       number,
       config: from.config,
       services,
       keys,
       sessions,
       ports,
-      custom: withPluginProviders(code, plugins, from.config, env, watch),
-      plugins,
-      recipes,
-      insertions: [...(options.insertions ?? []), ...insertions],
+      custom: code,
+      env,
+      watch,
+      insertions,
     });
-    bound.bind(generation);
-    return generation;
-  };
   return {
     services,
     sessions,

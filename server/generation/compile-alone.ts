@@ -7,19 +7,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../../engine/index.ts';
 import type { Plan } from '../../engine/index.ts';
-import { loadPlugins } from '../../plugins/load-plugins.ts';
 import type { LoadedPlugin } from '../../plugins/load-plugins.ts';
-import { createView } from '../../plugins/view.ts';
 import type { ProxyFrame } from '../../stages/model/frame.ts';
 import { noLedgerWriter } from '../../stages/ledger/no-writer.ts';
 import { createKeyring } from '../auth/auth.ts';
-import { compileGeneration } from './compile.ts';
+import { makeGeneration } from './compile.ts';
 import type { Config } from '../config/config.ts';
 import type { Variables } from '../config/env.ts';
 import type { Generation } from './generation.ts';
 import { silentLog } from '../log/silent.ts';
-import { loadCustomProviders, pluginReasons, withPluginProviders } from './plugins.ts';
-import { loadRecipes } from '../recipes/recipes.ts';
+import { loadCustomProviders, pluginReasons } from './plugins.ts';
 import { createServices } from '../services.ts';
 import type { ServerServices } from '../services.ts';
 
@@ -35,27 +32,16 @@ export interface AloneOptions {
 /** Compiles it and does not activate it. Throws `config` as a start would. */
 export async function compileAlone(options: AloneOptions): Promise<Generation> {
   const { config, services, env, scratch } = options;
-  const { clock, log } = services;
-  const custom = await loadCustomProviders(config, env);
-  const bound = createView(clock, log);
-  const plugins = await loadPlugins(config.plugins, {
-    clock,
-    view: bound.view,
-    report: () => undefined,
-  });
-  const generation = compileGeneration({
+  const { clock } = services;
+  return makeGeneration({
     number: 1,
     config,
     services,
+    env,
     keys: createKeyring({ file: join(scratch, 'keys.json'), clock }),
     ports: () => [],
-    custom: withPluginProviders(custom, plugins, config, env),
-    plugins,
-    recipes: await loadRecipes(config.compression.recipes, plugins),
-    insertions: plugins.flatMap(({ insertions }) => insertions),
+    custom: await loadCustomProviders(config, env),
   });
-  bound.bind(generation);
-  return generation;
 }
 
 export interface CompiledGraph {

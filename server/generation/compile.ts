@@ -1,5 +1,5 @@
 /**
- * Compiles a generation from a configuration: providers, plan, gate. Nothing that is shared
+ * Makes a generation of a configuration: plugins, providers, plan, gate. Nothing that is shared
  * changes until the generation is activated, so that a faulty reload leaves all as it was.
  */
 import { readFileSync } from 'node:fs';
@@ -22,35 +22,74 @@ import type { BrowserSessions } from '../auth/browser-sessions.ts';
 import type { Keyring } from '../auth/auth.ts';
 import type { CaptureSettings } from '../capture/captures.ts';
 import type { Config } from '../config/config.ts';
+import type { Variables } from '../config/env.ts';
 import { createCors } from '../http/cors.ts';
 import { createGate } from '../gate/gate.ts';
 import type { Generation } from './generation.ts';
 import { retuneLog, secretsOf } from '../log/open-log.ts';
+import { loadPlugins } from '../../plugins/load-plugins.ts';
 import type { LoadedPlugin } from '../../plugins/load-plugins.ts';
 import { lineOfText } from '../../plugins/line-in-source.ts';
+import { createView } from '../../plugins/view.ts';
+import { createPluginWatch } from './plugin-watch.ts';
+import type { PluginWatch } from './plugin-watch.ts';
+import { withPluginProviders } from './plugins.ts';
 import type { CustomProviders } from './plugins.ts';
 import { priceOverrides, refuseLoops, refuseUnknown, toProviders } from './providers.ts';
 import { openRouteRules } from './route-rules.ts';
+import { loadRecipes } from '../recipes/recipes.ts';
 import type { ServerServices } from '../services.ts';
 import { spendingSettings } from '../facts/spending.ts';
 
-export interface CompileOptions {
+export interface GenerationOptions {
   readonly number: number;
   readonly config: Config;
   readonly services: ServerServices;
   readonly keys: Keyring;
   /** Whose cookies the gate takes; absent where nobody will knock. */
   readonly sessions?: Pick<BrowserSessions, 'check'>;
-  /** The providers that are code. */
+  /** The providers of `custom_providers`. */
   readonly custom: CustomProviders;
-  /** The plugins among whose stages they are. */
-  readonly plugins: readonly LoadedPlugin[];
-  /** Stages that stand in the graph beside the built-in ones. */
-  readonly insertions: readonly Insertion<ProxyFrame>[];
-  /** What stands behind `compression.recipes`, with the recipes of plugins. */
-  readonly recipes: RecipeSet | undefined;
+  /** Where providers that are code find their keys. */
+  readonly env: Variables;
+  /** Learns what the code of plugins and providers begins. */
+  readonly watch?: PluginWatch;
+  /** Stages that stand in the graph beside the built-in ones and those of plugins. */
+  readonly insertions?: readonly Insertion<ProxyFrame>[];
   /** The ports that the listeners really have. */
   readonly ports: () => readonly number[];
+}
+
+/**
+ * Loads the plugins and recipes that the configuration names, and compiles it. Rejects with `config`
+ * (CONFIG_002) and everything that does not fit together, CONFIG_001 for damaged route rules, and
+ * has then changed nothing.
+ */
+export async function makeGeneration(options: GenerationOptions): Promise<Generation> {
+  const { config, services, env, watch = createPluginWatch(), insertions = [] } = options;
+  const { clock, log } = services;
+  const bound = createView(clock, log);
+  const plugins = await loadPlugins(config.plugins, {
+    clock,
+    view: bound.view,
+    report: (message, cause) => log.error(`plugin stage ${message}`, { cause }),
+    runImport: (module, work) => watch.importing(module, module.url, work),
+  });
+  const generation = compileGeneration({
+    ...options,
+    custom: withPluginProviders(options.custom, plugins, config, env, watch),
+    plugins,
+    recipes: await loadRecipes(config.compression.recipes, plugins),
+    insertions: [...insertions, ...plugins.flatMap((plugin) => plugin.insertions)],
+  });
+  bound.bind(generation);
+  return generation;
+}
+
+interface CompileOptions extends GenerationOptions {
+  readonly plugins: readonly LoadedPlugin[];
+  readonly recipes: RecipeSet | undefined;
+  readonly insertions: readonly Insertion<ProxyFrame>[];
 }
 
 const DAY_MS = 24 * 3600 * 1000;
@@ -161,11 +200,7 @@ function captureSettings(config: Config, custom: CustomProviders): CaptureSettin
   return { enabled, maxBytes, retentionMs: retentionDays * DAY_MS, secrets };
 }
 
-/**
- * Throws `config` (CONFIG_002) with everything that does not fit together, CONFIG_001 for damaged
- * route rules, and has then changed nothing.
- */
-export function compileGeneration(options: CompileOptions): Generation {
+function compileGeneration(options: CompileOptions): Generation {
   const { config, services, keys, ports, custom } = options;
   refuseUnknown(config, custom);
   const providers = toProviders(config, custom.byName);
