@@ -153,17 +153,12 @@ function settle(
 }
 
 /** The file that the user named or keeps at home, and the one that was merely found in the folder. */
-interface ConfigFiles {
-  readonly file: OpenFile | undefined;
-  readonly found: OpenFile | undefined;
-}
-
 function openConfigFiles(
   options: LoadOptions,
   read: ReadFile,
   fromCwd: (path: string) => string,
   home: string,
-): ConfigFiles {
+) {
   const { configPath } = options;
   if (configPath !== undefined) {
     const path = fromCwd(configPath);

@@ -54,12 +54,6 @@ export interface EstimateOptions {
   readonly counterFor: (model: string) => Promise<CountTokens>;
 }
 
-/** What stands in front of every request, in tokens: definitions of tools that go out shorter. */
-interface Front {
-  readonly tokens: number;
-  readonly saved: number;
-}
-
 /** A block of a conversation, in tokens. */
 interface Sized {
   /** The number of the item that holds it; -1 for one before all of them. */
@@ -100,10 +94,7 @@ export async function estimateConversation(
   return { ...sums, savedTokens: Math.round(sums.savedTokens) };
 }
 
-async function trimmedTools(
-  conversation: Conversation,
-  { options, counterFor }: EstimateOptions,
-): Promise<Front> {
+async function trimmedTools(conversation: Conversation, { options, counterFor }: EstimateOptions) {
   const front = { tokens: 0, saved: 0 };
   if (options.tools !== 'trim' || options.mode === 'strict') return front;
   const body = bodyOf(conversation, mostItems(conversation));

@@ -110,16 +110,7 @@ function cleanFailure(failure: CapturedFailure | null, mask: Mask): CapturedFail
   return failure && { ...failure, message: mask(failure.message) };
 }
 
-interface Carried {
-  readonly headers: readonly string[];
-  readonly body: TimedBytes;
-}
-
-async function cleanBody(
-  headers: readonly string[],
-  body: TimedBytes,
-  mask: Mask,
-): Promise<Carried> {
+async function cleanBody(headers: readonly string[], body: TimedBytes, mask: Mask) {
   const encoding = headerValue(headers, 'content-encoding');
   const isPlain = encoding === undefined || /^(?:identity)?$/i.test(encoding.trim());
   if (isPlain || body.bytes.length === 0)

@@ -39,13 +39,7 @@ export async function readTemplate(name: string, source: string): Promise<Templa
   return { name, description, variables: listed, text };
 }
 
-interface FrontMatter {
-  readonly description: string | undefined;
-  readonly variables: ReadonlyMap<string, TemplateVariable>;
-  readonly faults: readonly string[];
-}
-
-async function readFrontMatter(source: string): Promise<FrontMatter> {
+async function readFrontMatter(source: string) {
   // Imported here, so that a start does not pay for it.
   const { parseDocument } = await import('yaml');
   const document = parseDocument(source);

@@ -44,12 +44,6 @@ export interface Column {
   readonly separator: string;
 }
 
-/** A line that begins with a number. */
-interface NumberedLine {
-  readonly number: number;
-  readonly column: Column;
-}
-
 /** Lines `from` to `to` (half open): numbered, or references of ours between numbered ones. */
 interface Run {
   readonly from: number;
@@ -78,7 +72,7 @@ export function numberAt({ first, column }: Numbering, at: number): string {
 }
 
 /** The number that a line begins with, in the first format that fits it. */
-function readNumber(line: string): NumberedLine | undefined {
+function readNumber(line: string) {
   for (const format of FORMATS) {
     const match = format.exec(line);
     if (match === null) continue;
