@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../engine/clock.ts';
 import type { CorpusRetrieval } from '../fixtures/corpus.ts';
-import { openVault, type BackendName } from '../stages/vault/index.ts';
+import { openVault } from '../stages/vault/vault.ts';
+import type { BackendName } from '../stages/vault/backends/block-index.ts';
 
 /** What a backend reached, and the scores it gave, for comparing backends. */
 export interface Quality {

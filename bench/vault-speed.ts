@@ -13,13 +13,11 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { systemClock } from '../engine/clock.ts';
 import { BACKENDS } from '../stages/vault/backends/block-index.ts';
-import {
-  indexFolder,
-  openVault,
-  watchFolder,
-  type BackendName,
-  type IndexReport,
-} from '../stages/vault/index.ts';
+import { indexFolder } from '../stages/vault/indexing/indexer.ts';
+import { openVault } from '../stages/vault/vault.ts';
+import { watchFolder } from '../stages/vault/indexing/watch.ts';
+import type { BackendName } from '../stages/vault/backends/block-index.ts';
+import type { IndexReport } from '../stages/vault/indexing/index-run.ts';
 import { quantiles } from './figures.ts';
 import { makeQueries, makeTree, type TreeKind } from './vault-tree.ts';
 

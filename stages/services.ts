@@ -20,7 +20,7 @@ import type { Provider, ProviderName } from './providers/provider.ts';
 import type { ProviderStates } from './providers/states.ts';
 import type { Upstream } from './providers/upstream.ts';
 import type { LiveRouter } from './route/rules-router.ts';
-import type { Vault } from './vault/index.ts';
+import type { Vault } from './vault/contract.ts';
 
 /** Where finished requests are written down. */
 export interface Ledger {

@@ -4,14 +4,11 @@ import { Option } from 'clipanion';
 import { resolve } from 'node:path';
 import { SvcError } from '../../engine/error.ts';
 import type { Config } from '../../server/config/config.ts';
-import {
-  MAX_WORKERS,
-  calibrate,
-  checkVault,
-  rebuildVault,
-  strangersFile,
-} from '../../stages/vault/index.ts';
-import type { RebuildReport } from '../../stages/vault/index.ts';
+import { MAX_WORKERS } from '../../stages/vault/read/read-pool.ts';
+import { calibrate } from '../../stages/vault/indexing/calibrate.ts';
+import { checkVault, rebuildVault } from '../../stages/vault/log/health.ts';
+import { strangersFile } from '../../stages/vault/log/owner.ts';
+import type { RebuildReport } from '../../stages/vault/log/health.ts';
 import { shortPath } from '../context.ts';
 import { exitCodes } from '../exit.ts';
 import { toWhole } from '../parse/flags.ts';

@@ -43,7 +43,7 @@ function damaged(file: string, what: string): Finding {
 
 export async function checkVaultIndex({ context, loaded }: Examined): Promise<Found> {
   if (loaded === undefined || !loaded.config.vault.enabled) return [];
-  const { checkVault } = await import('../../stages/vault/index.ts');
+  const { checkVault } = await import('../../stages/vault/log/health.ts');
   const health = await checkVault(loaded.config.vault.indexPath);
   const short = shortPath(health.path, context);
   if (health.status === 'missing')

@@ -2,8 +2,8 @@
 import { Command, Option } from 'clipanion';
 import { SvcError } from '../../engine/error.ts';
 import type { Config } from '../../server/config/config.ts';
-import { openVault } from '../../stages/vault/index.ts';
-import type { OpenedVault } from '../../stages/vault/index.ts';
+import { openVault } from '../../stages/vault/vault.ts';
+import type { OpenedVault } from '../../stages/vault/contract.ts';
 import { shortPath } from '../context.ts';
 import type { CliContext } from '../context.ts';
 import { runningInstance } from '../process/daemon.ts';

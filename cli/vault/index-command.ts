@@ -5,17 +5,13 @@ import { resolve } from 'node:path';
 import { SvcError } from '../../engine/error.ts';
 import type { Config } from '../../server/config/config.ts';
 import { decisionsFile } from '../../server/config/home.ts';
-import {
-  DEFAULT_WORKERS,
-  MAX_WORKERS,
-  calibrate,
-  forgetFolder,
-  indexFolder,
-  isIndexing,
-  readCalibration,
-  watchFolder,
-} from '../../stages/vault/index.ts';
-import type { IndexReport } from '../../stages/vault/index.ts';
+import { DEFAULT_WORKERS, MAX_WORKERS } from '../../stages/vault/read/read-pool.ts';
+import { calibrate, readCalibration } from '../../stages/vault/indexing/calibrate.ts';
+import { forgetFolder } from '../../stages/vault/indexing/forget.ts';
+import { indexFolder } from '../../stages/vault/indexing/indexer.ts';
+import { isIndexing } from '../../stages/vault/log/health.ts';
+import { watchFolder } from '../../stages/vault/indexing/watch.ts';
+import type { IndexReport } from '../../stages/vault/indexing/index-run.ts';
 import { shortPath } from '../context.ts';
 import { exitCodes } from '../exit.ts';
 import { toWhole } from '../parse/flags.ts';

@@ -1,12 +1,10 @@
 /** What the vault's commands print: reports, hits, health, as lines and as JSON. */
 import { join } from 'node:path';
-import type {
-  Calibration,
-  IndexReport,
-  SkipReason,
-  VaultHealth,
-} from '../../stages/vault/index.ts';
-import { SAFE } from '../../stages/vault/index.ts';
+import type { Calibration } from '../../stages/vault/indexing/calibrate.ts';
+import type { IndexReport } from '../../stages/vault/indexing/index-run.ts';
+import type { SkipReason } from '../../stages/vault/read/walk.ts';
+import type { VaultHealth } from '../../stages/vault/log/health.ts';
+import { SAFE } from '../../stages/vault/block.ts';
 import { shortPath } from '../context.ts';
 import type { CliContext } from '../context.ts';
 import { counted, figure } from '../screen/output.ts';

@@ -1,6 +1,7 @@
 /** The vault of the proxy that runs: it has the index in memory, and loading a large one takes seconds. */
 import type { Config } from '../../server/config/config.ts';
-import type { SearchHit, VaultStatus } from '../../stages/vault/index.ts';
+import type { SearchHit } from '../../stages/vault/search/search.ts';
+import type { VaultStatus } from '../../stages/vault/contract.ts';
 import { control } from '../remote.ts';
 
 /** A hit as it is shown, without all of its block. */

@@ -2,7 +2,8 @@
 import { resolve } from 'node:path';
 import { SvcError } from '../../engine/index.ts';
 import { isObject } from '../../stages/dialect/json-kind.ts';
-import type { SearchHit, Vault } from '../../stages/vault/index.ts';
+import type { SearchHit } from '../../stages/vault/search/search.ts';
+import type { Vault } from '../../stages/vault/contract.ts';
 import type { ControlCommands } from './control.ts';
 import type { Config } from '../config/config.ts';
 

@@ -1,6 +1,6 @@
 /** What `/health` and `/stats` say about the vault, also while it is being loaded or repaired. */
 import type { Clock } from '../../engine/index.ts';
-import type { Vault } from '../../stages/vault/index.ts';
+import type { Vault } from '../../stages/vault/contract.ts';
 import { lastKnown } from './last-known.ts';
 
 export interface VaultFacts {

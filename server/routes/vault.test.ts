@@ -226,7 +226,7 @@ test('a vault that is busy is not waited for, and what was added before stays', 
       assert.ok(release !== undefined && existsSync(log) && dir !== '');
       // Another process has appended, and holds the lock under which that is taken in.
       place.write({ 'later.md': 'Later.\n' });
-      const { indexFolder } = await import('../../stages/vault/index.ts');
+      const { indexFolder } = await import('../../stages/vault/indexing/indexer.ts');
       const { clock } = rig.proxy.services;
       await indexFolder({
         root: place.files,

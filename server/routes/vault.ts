@@ -2,7 +2,9 @@
 import { SvcError, toSvcError } from '../../engine/index.ts';
 import { jsonTypeOf, parseBody } from '../../stages/dialect/json-kind.ts';
 import { missingField, wrongType } from '../../stages/model/errors.ts';
-import type { BlockInfo, IngestBlock, IngestResult, Vault } from '../../stages/vault/index.ts';
+import type { BlockInfo } from '../../stages/vault/block.ts';
+import type { IngestBlock, IngestResult } from '../../stages/vault/ingest.ts';
+import type { Vault } from '../../stages/vault/contract.ts';
 import { errorTable } from '../http/error-response.ts';
 import type { ErrorRow } from '../http/error-response.ts';
 import { wholeOf } from '../http/query.ts';

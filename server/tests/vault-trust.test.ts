@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { indexFolder } from '../../stages/vault/index.ts';
+import { indexFolder } from '../../stages/vault/indexing/indexer.ts';
 import { closeClients, exchange } from '../../fixtures/server/exchange.ts';
 import { DIALECTS, FILES, makeVaultPlace, sent, withVault } from '../../fixtures/server/vault.ts';
 

@@ -4,7 +4,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemClock } from '../../engine/index.ts';
 import type { Clock } from '../../engine/index.ts';
-import { forgetFolder } from '../../stages/vault/index.ts';
+import { forgetFolder } from '../../stages/vault/indexing/forget.ts';
 import { layoutOf } from '../../stages/vault/log/layout.ts';
 import { openLock } from '../../stages/lock.ts';
 import type { TestProxy } from '../../fixtures/proxy.ts';

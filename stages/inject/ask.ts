@@ -1,7 +1,8 @@
 /** Asks the vault about a question, in bounded time, and makes what is added of the answer. */
 import type { StageContext } from '../../engine/index.ts';
 import type { Services } from '../services.ts';
-import type { BlockSource, SearchHit } from '../vault/index.ts';
+import type { BlockSource } from '../vault/block.ts';
+import type { SearchHit } from '../vault/search/search.ts';
 import type { InjectConfig } from './settings.ts';
 import type { VaultInTime } from './in-time.ts';
 import { toInjection } from './injection.ts';

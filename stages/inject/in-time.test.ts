@@ -3,7 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { systemClock } from '../../engine/clock.ts';
 import type { Clock } from '../../engine/clock.ts';
-import type { Vault } from '../vault/index.ts';
+import type { Vault } from '../vault/contract.ts';
 import { createVaultInTime } from './in-time.ts';
 
 /** Its timers, unlike the machine's, keep the process alive. */

@@ -1,6 +1,6 @@
 /** The vault, asked in bounded time: a request waits for it a moment, and not while that is in vain. */
 import type { Clock } from '../../engine/clock.ts';
-import type { Vault } from '../vault/index.ts';
+import type { Vault } from '../vault/contract.ts';
 
 /** A vault that is being loaded or repaired is not waited for longer than this. */
 const MAX_WAIT_MS = 200;

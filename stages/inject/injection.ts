@@ -1,5 +1,5 @@
 /** What is added to a message: its wording, its budget, and how it is written down. */
-import type { BlockSource } from '../vault/index.ts';
+import type { BlockSource } from '../vault/block.ts';
 import { isObject } from '../dialect/json-kind.ts';
 import { estimateTokens } from '../model/tokens.ts';
 import type { InjectConfig } from './settings.ts';

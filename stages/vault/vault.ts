@@ -31,8 +31,6 @@ import { openSqliteIndex } from './backends/sqlite-fts.ts';
 import { Tokenizer } from './words/tokenize.ts';
 import { withdrawnFrom } from './withdrawn.ts';
 
-export type { OpenedVault, Vault, VaultOptions, VaultStatus, VaultTrouble } from './contract.ts';
-
 /** Opens the vault at `indexDir` and begins to load it; the first search waits for that. */
 export function openVault(options: VaultOptions): OpenedVault {
   return new OpenVault(options);

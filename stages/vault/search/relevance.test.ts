@@ -14,8 +14,9 @@ import {
   unseenFor,
 } from '../../../fixtures/injection.ts';
 import type { CollectionName, LabelledQuestion } from '../../../fixtures/injection.ts';
-import { indexFolder, openVault } from '../index.ts';
-import type { OpenedVault } from '../index.ts';
+import { indexFolder } from '../indexing/indexer.ts';
+import { openVault } from '../vault.ts';
+import type { OpenedVault } from '../contract.ts';
 import { inPlace } from '../../../fixtures/vault/place.ts';
 
 const base = { clock: systemClock, newId: randomUUID };
