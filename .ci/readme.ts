@@ -7,8 +7,8 @@ import { fileURLToPath } from 'node:url';
 import { loadDefinitions } from '../cli/parse/definitions.ts';
 import { commandTables } from '../cli/parse/help.ts';
 import { settingsTable } from '../server/config/document.ts';
-import { actionsTable } from '../server/macros/document.ts';
-import { operationsDocument, recipesTable } from '../server/recipes/recipe-document.ts';
+import { actionsTable } from './macro-document.ts';
+import { operationsDocument, recipesTable } from './recipe-document.ts';
 import { bundledRecipes } from '../server/bundled-recipes.ts';
 
 /** README is a front door: what is longer belongs in `docs`. */

@@ -1,6 +1,6 @@
 /** The generated part of `docs/macros.md`: every action, and what it takes. */
-import { ACTIONS, actionOf, isActionName } from '../../stages/macros/actions.ts';
-import type { Param } from '../../stages/macros/actions.ts';
+import { ACTIONS, actionOf, isActionName } from '../stages/macros/actions.ts';
+import type { Param } from '../stages/macros/actions.ts';
 
 export function actionsTable(): string {
   const rows = Object.keys(ACTIONS)

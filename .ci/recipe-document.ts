@@ -1,6 +1,6 @@
 /** The generated parts of `docs/recipes.md`: every operation with an example, every bundled recipe. */
-import { OPERATIONS } from '../../stages/compress/recipe/operations.ts';
-import type { Recipe } from '../../stages/compress/recipe/recipe.ts';
+import { OPERATIONS } from '../stages/compress/recipe/operations.ts';
+import type { Recipe } from '../stages/compress/recipe/recipe.ts';
 
 const LOSSES = { none: 'nothing', lines: 'whole lines', text: 'parts of lines' } as const;
 
