@@ -26,30 +26,35 @@ const REFUSALS: ReadonlyMap<number, ErrorKind> = new Map([
 export type Json = Readonly<Record<string, unknown>>;
 
 /**
- * Sends a command to the proxy of this home folder and returns what it answers.
+ * Sends a command to the proxy of this home folder and returns what it answers; of which type that
+ * is, the caller says, for it is our own proxy.
  *
  * @throws SvcError with the proxy's words and the kind of `REFUSALS` when it refuses, else `config`;
  *   `unavailable` when none runs.
  */
-export async function control(home: string, command: string, input?: unknown): Promise<Json> {
+export async function control<T = Json>(
+  home: string,
+  command: string,
+  input?: unknown,
+): Promise<T> {
   const body = input === undefined ? '' : JSON.stringify(input);
   const { status, json } = await send(
     { socketPath: controlPath(home), path: `/${command}`, method: 'POST' },
     body,
   );
-  if (status === 200) return json;
+  if (status === 200) return json as T;
   const kind = REFUSALS.get(status) ?? 'config';
   throw new SvcError(kind, messageOf(json) ?? `The proxy answered ${command} with ${status}`);
 }
 
 /** Like `control`, but undefined when no proxy runs. */
-export async function controlIfRunning(
+export async function controlIfRunning<T = Json>(
   home: string,
   command: string,
   input?: unknown,
-): Promise<Json | undefined> {
+): Promise<T | undefined> {
   try {
-    return await control(home, command, input);
+    return await control<T>(home, command, input);
   } catch (thrown) {
     if (thrown instanceof SvcError && thrown.kind === 'unavailable') return undefined;
     throw thrown;
@@ -61,8 +66,8 @@ export async function controlIfRunning(
  *
  * @throws SvcError `not_found` for a 404, `unavailable` when none runs, or answers not with JSON and 200.
  */
-export function readOwn(home: string, path: string): Promise<Json> {
-  return read({ socketPath: controlPath(home), path }, path);
+export function readOwn<T = Json>(home: string, path: string): Promise<T> {
+  return read<T>({ socketPath: controlPath(home), path }, path);
 }
 
 /** The same over HTTP, from whatever listens at `url`: for what anybody may read. */
@@ -104,9 +109,9 @@ export function openOwn(
   });
 }
 
-async function read(where: RequestOptions, name: string): Promise<Json> {
+async function read<T>(where: RequestOptions, name: string): Promise<T> {
   const { status, json } = await send({ ...where, method: 'GET' }, '');
-  if (status === 200) return json;
+  if (status === 200) return json as T;
   throw refused(status, json, name);
 }
 

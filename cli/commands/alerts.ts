@@ -43,9 +43,8 @@ class CheckAlerts extends Command<CliContext> {
   private async evaluate(): Promise<AlertsJson> {
     const { context } = this;
     if (this.config === undefined) {
-      const result = await controlIfRunning(homeOf(context), 'check-alerts');
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our own proxy's answer
-      if (result !== undefined) return result as unknown as AlertsJson;
+      const result = await controlIfRunning<AlertsJson>(homeOf(context), 'check-alerts');
+      if (result !== undefined) return result;
     }
     const [{ config }, { alertsJson, evaluateAlerts }, { withLedger }] = await Promise.all([
       configOf(this.config, context),

@@ -19,9 +19,8 @@ abstract class Learn extends Command<CliContext> {
   protected async ask(what: What): Promise<LearnedStatus> {
     const { context } = this;
     const home = homeOf(context);
-    const result = await controlIfRunning(home, 'learn', what);
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our own proxy's answer
-    if (result !== undefined) return result as unknown as LearnedStatus;
+    const result = await controlIfRunning<LearnedStatus>(home, 'learn', what);
+    if (result !== undefined) return result;
     const [{ openLearned }, { learn }, { ensurePrivateFolder }] = await Promise.all([
       import('../../stages/learned/learned.ts'),
       import('../../server/control/control-commands.ts'),

@@ -12,6 +12,14 @@ import { printTable } from '../screen/table.ts';
 import { usd } from '../screen/prices.ts';
 import { control, controlIfRunning } from '../remote.ts';
 
+interface ProvidersJson {
+  readonly providers: Readonly<Record<string, ProviderStateJson>>;
+}
+
+interface ModelsJson {
+  readonly models: readonly ProviderModel[];
+}
+
 class ProviderStatus extends Command<CliContext> {
   static override paths = [['provider-status']];
   static override usage = Command.Usage({
@@ -29,9 +37,7 @@ class ProviderStatus extends Command<CliContext> {
 
   async execute() {
     const { context, provider } = this;
-    const result = await control(homeOf(context), 'provider-status');
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our own proxy's answer
-    const providers = result['providers'] as Readonly<Record<string, ProviderStateJson>>;
+    const { providers } = await control<ProvidersJson>(homeOf(context), 'provider-status');
     if (provider === undefined) {
       if (this.json) printJson(context, { providers });
       else await printStates(context, providers);
@@ -107,9 +113,8 @@ class ListModels extends Command<CliContext> {
   /** By the proxy that runs; undefined where none does. */
   private async asked(): Promise<readonly ProviderModel[] | undefined> {
     const { context, provider } = this;
-    const result = await controlIfRunning(homeOf(context), 'list-models', { provider });
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our own proxy's answer
-    return result?.['models'] as readonly ProviderModel[] | undefined;
+    const home = homeOf(context);
+    return (await controlIfRunning<ModelsJson>(home, 'list-models', { provider }))?.models;
   }
 
   private async direct(): Promise<readonly ProviderModel[]> {

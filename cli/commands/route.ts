@@ -24,9 +24,8 @@ abstract class RouteCommands extends Command<CliContext> {
   protected async do(command: RouteCommand): Promise<Done> {
     const { context } = this;
     const home = homeOf(context);
-    const changed = await controlIfRunning(home, 'route', command);
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our own proxy's answer
-    if (changed !== undefined) return { ...(changed as unknown as Done), isRunning: true };
+    const changed = await controlIfRunning<Omit<Done, 'isRunning'>>(home, 'route', command);
+    if (changed !== undefined) return { ...changed, isRunning: true };
     const [
       { config },
       { ensurePrivateFolder },

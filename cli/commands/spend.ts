@@ -8,11 +8,6 @@ import { control } from '../remote.ts';
 
 type Spending = ReturnType<typeof spendingJson>;
 
-async function ask(context: CliContext, what: 'status' | 'allow'): Promise<Spending> {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our own proxy's answer
-  return (await control(homeOf(context), 'spend', what)) as unknown as Spending;
-}
-
 class SpendStatus extends Command<CliContext> {
   static override paths = [['spend', 'status']];
   static override usage = Command.Usage({
@@ -27,7 +22,7 @@ class SpendStatus extends Command<CliContext> {
 
   async execute() {
     const { context } = this;
-    const spending = await ask(context, 'status');
+    const spending = await control<Spending>(homeOf(context), 'spend', 'status');
     if (this.json) return printJson(context, spending);
     printPairs(context, rowsOf(spending));
     if (!spending.enabled) {
@@ -49,7 +44,7 @@ class SpendAllow extends Command<CliContext> {
 
   async execute() {
     const { context } = this;
-    const spending = await ask(context, 'allow');
+    const spending = await control<Spending>(homeOf(context), 'spend', 'allow');
     if (this.json) printJson(context, spending);
     else print(context, 'The next request above a limit is allowed, once, within ten minutes.');
     if (!spending.enabled) note(context, 'The guard is off, so nothing is refused anyway.');

@@ -183,8 +183,7 @@ const KINDS: { readonly [A in ActionName]: Kind<A> } = {
   check_alerts: {
     describe: () => 'evaluate the alert rules, and stop if one fires',
     async do(_step, { context }) {
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our own proxy's answer
-      const report = (await control(homeOf(context), 'check-alerts')) as unknown as AlertsJson;
+      const report = await control<AlertsJson>(homeOf(context), 'check-alerts');
       const { alerts } = report;
       const firing = alerts.filter((one) => one.firing);
       if (firing.length > 0)

@@ -1,5 +1,6 @@
 /** `svc diff`: what a request lost on its way through the running proxy. */
 import { SvcError } from '../../engine/error.ts';
+import type { LostJson } from '../../server/routes/blocks.ts';
 import { runningInstance } from '../process/daemon.ts';
 import type { Colors } from '../screen/output.ts';
 import { readOwn } from '../remote.ts';
@@ -8,16 +9,9 @@ import { createCounter, percentSaved, sumOf } from './counted.ts';
 import type { CountedTokens } from './counted.ts';
 
 /** A block of `/v1/svc/lost/<id>`, with exact tokens. */
-export interface LostBlock {
-  readonly index: number;
-  readonly id: string;
-  readonly kind: string | null;
-  readonly tool: string | null;
-  readonly by: readonly string[];
-  readonly before: string;
-  readonly after: string;
+export type LostBlock = Omit<LostJson['blocks'][number], 'tokens'> & {
   readonly tokens: CountedTokens;
-}
+};
 
 export interface LostRequest {
   readonly requestId: string;
@@ -42,23 +36,12 @@ export async function readLost(home: string, id: string | undefined): Promise<Lo
       },
     );
   }
-  const lost = await readOwn(home, `/v1/svc/lost/${encodeURIComponent(id ?? 'last')}`);
-  const requestId = String(lost['request_id']);
+  const lost = await readOwn<LostJson>(home, `/v1/svc/lost/${encodeURIComponent(id ?? 'last')}`);
+  const { request_id: requestId } = lost;
   const trace = await readOwn(home, `/trace/${requestId}`).catch((): Json => ({}));
   const model = typeof trace['model'] === 'string' ? trace['model'] : null;
   const counter = await createCounter(model);
-  const blocks = (Array.isArray(lost['blocks']) ? (lost['blocks'] as Json[]) : []).map((block) => {
-    const texts = { before: String(block['before']), after: String(block['after']) };
-    return {
-      index: Number(block['index']),
-      id: String(block['id']),
-      kind: textOrNull(block['kind']),
-      tool: textOrNull(block['tool']),
-      by: Array.isArray(block['by']) ? block['by'].map(String) : [],
-      ...texts,
-      tokens: counter.count(texts),
-    };
-  });
+  const blocks = lost.blocks.map((block) => ({ ...block, tokens: counter.count(block) }));
   const total = sumOf(blocks.map(({ tokens }) => tokens));
   return { requestId, model, tokenizer: counter.family, blocks, total };
 }
@@ -92,8 +75,4 @@ const isDefinition = ({ index }: LostBlock): boolean => index < 0;
 function wordsOf(block: LostBlock): string {
   if (block.tool === null) return 'pasted text';
   return `${isDefinition(block) ? 'definition' : 'result'} of ${block.tool}`;
-}
-
-function textOrNull(value: unknown): string | null {
-  return typeof value === 'string' ? value : null;
 }

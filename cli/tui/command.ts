@@ -92,9 +92,9 @@ class Dashboard extends Command<CliContext> {
       nowMs: context.clock.wallMs(),
     });
     const since = new Date(sinceMsOf(first.range, first.nowMs)).toISOString();
-    const read = async <T>(path: string) => (await readOwn(home, path)) as T;
-    const report = await read<ReportJson>(`/dashboard/api/report?since=${since}`);
-    const { requests } = await read<RequestsJson>(
+    const report = await readOwn<ReportJson>(home, `/dashboard/api/report?since=${since}`);
+    const { requests } = await readOwn<RequestsJson>(
+      home,
       `/dashboard/api/requests?since=${since}&limit=${MOST_ROWS}`,
     );
     const live = await presentState(context, home);

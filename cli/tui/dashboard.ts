@@ -71,7 +71,7 @@ export async function showDashboard(context: CliContext, home: string): Promise<
   const draw = later(DRAW_MS, drawNow);
   const ask = async <T>(path: string, take: (json: T) => void): Promise<void> => {
     try {
-      const json = (await readOwn(home, path)) as T;
+      const json = await readOwn<T>(home, path);
       if (!abort.signal.aborted) take(json);
     } catch {
       // The feed says what is wrong with the connection, and everything is asked again once it is back.
@@ -129,8 +129,8 @@ export async function showDashboard(context: CliContext, home: string): Promise<
       if (model.detail?.id === id) change({ detail: { id, ...part } });
     };
     try {
-      const json = await readOwn(home, `/dashboard/api/request/${encodeURIComponent(id)}`);
-      show({ json: json as unknown as OneRequestJson });
+      const path = `/dashboard/api/request/${encodeURIComponent(id)}`;
+      show({ json: await readOwn<OneRequestJson>(home, path) });
     } catch (thrown) {
       show({ error: thrown instanceof Error ? thrown.message : String(thrown) });
     }
