@@ -55,8 +55,6 @@ export function createPrices(options: PricesOptions = {}) {
   };
 
   return {
-    /** Reads the list ahead of the first request; costs some 100 ms of the event loop, once. */
-    warm: (): void => list.load(),
     /** What the usage cost at that moment, or `null` if the model or its input is unknown. Microseconds after the first call for a model. */
     costNanoUsd(
       provider: PricedProvider,
