@@ -255,6 +255,31 @@ test('requests: every filter', () =>
     assert.is(three.length, 3);
   }));
 
+test('requests --follow prints what comes, in the same columns, until it is interrupted', () =>
+  withReports(async (place) => {
+    const following = start(place, ['requests', '--follow', '-n', '5']);
+    const until = async (pattern: RegExp) => {
+      for (let tries = 0; !pattern.test(following.output.stdout); tries += 1) {
+        assert.ok(tries < 400 && following.child.exitCode === null, following.output.stdout);
+        await new Promise((resolve) => setTimeout(resolve, 25));
+      }
+    };
+    const [facts] = rows.filter(({ model, costNanoUsd }) => model !== null && costNanoUsd !== null);
+    try {
+      await until(/waiting for requests/);
+      const { writer } = openIn(place.folder, { file: join(place.home, 'monitor.db') });
+      writer.record(ledgerRow({ ...facts!, id: 'req_newest', startedMs: Date.now() }));
+      await writer.close();
+      await until(/\nnewest /);
+    } finally {
+      following.child.kill('SIGINT');
+    }
+    const ran = await following.ended;
+    assert.is(ran.code, 0, ran.stderr);
+    const [head, , , , , , , last] = ran.stdout.split('\n');
+    assert.is(last!.indexOf(facts!.model!), head!.indexOf('model'), ran.stdout);
+  }));
+
 test('compare: the last request, one by its id, its beginning or end, and none', () =>
   withReports(async (place) => {
     const last = rows.find(({ inputTokensRaw }) => inputTokensRaw !== null);

@@ -1,4 +1,5 @@
 /** `svc requests`: the newest requests, filtered, and live as they come. */
+import { setTimeout } from 'node:timers/promises';
 import { Command, Option } from 'clipanion';
 import type { RowFilter } from '../../stages/ledger/queries.ts';
 import type { LedgerRow } from '../../stages/ledger/row.ts';
@@ -11,6 +12,8 @@ import { recentHeader, recentRow } from '../screen/recent.ts';
 
 const OUTCOMES = ['ok', 'error', 'cancelled', 'partial'] as const;
 const EVERY_MS = 500;
+/** Rows that set the width of the columns of what follows. */
+const MOST_ABOVE = 100;
 
 class Requests extends SpanCommand {
   static override paths = [['requests']];
@@ -54,7 +57,7 @@ class Requests extends SpanCommand {
       const rows = (await queries.newestRows(reader, filter, most)).toReversed();
       if (!this.follow)
         return this.#printAll(rows, `No such request was recorded (${spanText(span)})`);
-      await this.#print(rows, true);
+      await this.#print(rows);
       await this.#live(rows, (sinceMs) =>
         queries.newestRows(reader, { ...filter, sinceMs }, 10_000),
       );
@@ -65,20 +68,19 @@ class Requests extends SpanCommand {
     const { recentJson } = await import('../../stages/ledger/request-json.ts');
     if (this.json) printJson(this.context, { requests: rows.toReversed().map(recentJson) });
     else if (rows.length === 0) print(this.context, none);
-    else await this.#print(rows, true);
+    else await this.#print(rows);
   }
 
-  /** Prints rows as they are, oldest first; `withHead` once. */
-  async #print(rows: readonly LedgerRow[], withHeader: boolean): Promise<void> {
+  /** Prints rows as they are, oldest first, below those that were printed before. */
+  async #print(rows: readonly LedgerRow[], above?: readonly LedgerRow[]): Promise<void> {
     const { recentJson } = await import('../../stages/ledger/request-json.ts');
     if (this.json) {
       for (const row of rows) this.context.stdout.write(`${JSON.stringify(recentJson(row))}\n`);
       return;
     }
     const nowMs = this.context.clock.wallMs();
-    const cells = rows.map((row) => recentRow(recentJson(row), nowMs));
-    if (withHeader) printTable(this.context, recentHeader(nowMs), cells);
-    else for (const row of cells) print(this.context, row.join('  '));
+    const cellsOf = (row: LedgerRow) => recentRow(recentJson(row), nowMs);
+    printTable(this.context, recentHeader(nowMs), rows.map(cellsOf), above?.map(cellsOf));
   }
 
   /** Asks the ledger twice a second until the terminal says enough. Rows that began earlier may end later. */
@@ -88,6 +90,7 @@ class Requests extends SpanCommand {
   ): Promise<void> {
     const { context } = this;
     const seen = new Set(listed.map(({ id }) => id));
+    let above = listed;
     const startedMs = Math.min(context.clock.wallMs(), ...listed.map((row) => row.startedMs));
     if (!this.json)
       print(
@@ -99,10 +102,12 @@ class Requests extends SpanCommand {
     for (const signal of ['SIGINT', 'SIGTERM']) context.events.on(signal, end);
     try {
       while (!hasEnded) {
-        await new Promise<void>((resolve) => void context.clock.after(EVERY_MS, resolve));
+        // The clock's timers hold no process, and nothing else holds this one.
+        await setTimeout(EVERY_MS);
         const rows = (await newest(startedMs)).filter(({ id }) => !seen.has(id)).toReversed();
         for (const { id } of rows) seen.add(id);
-        await this.#print(rows, false);
+        if (rows.length > 0) await this.#print(rows, above);
+        above = [...above, ...rows].slice(-MOST_ABOVE);
       }
     } finally {
       for (const signal of ['SIGINT', 'SIGTERM']) context.events.off(signal, end);

@@ -19,23 +19,32 @@ const LONG_WORD = 12;
  * Rows under heads, without borders, as the text of a result. On a screen that is too narrow for
  * them, texts are folded between words and paths cut in the middle; where that is not enough long
  * words are broken, so that one odd name does not cost the others their table; where figures alone
- * are too wide, each row becomes a block of names and values.
+ * are too wide, each row becomes a block of names and values. Below rows that were printed before,
+ * `above`, they stand in the same columns, and the heads are not printed again.
  */
-export function printTable(context: BaseContext, header: TableHeader, rows: readonly Row[]): void {
+export function printTable(
+  context: BaseContext,
+  header: TableHeader,
+  rows: readonly Row[],
+  above?: readonly Row[],
+): void {
   const { stdout } = context;
   const { dim, bold } = colorsFor(stdout, context.env);
   const names = header.map((name) => name.replace(/^>/, ''));
   const painted = rows.map((row) => row.map((cell) => aroundColors(cell, visible)));
   const columns = isTerminal(stdout) ? columnsOf(stdout) : Number.POSITIVE_INFINITY;
-  const rowsInAll = [names, ...painted];
+  const rowsInAll = [names, ...(above ?? []), ...painted];
   const widths = fittingWidths(rowsInAll, columns) ?? fittingWidths(rowsInAll, columns, LONG_WORD);
   const lines =
     widths === undefined
       ? painted.flatMap((row, index) => [
-          ...(index > 0 ? [''] : []),
+          ...(index > 0 || above !== undefined ? [''] : []),
           ...blockOf(names, row, { dim, bold }),
         ])
-      : tableOf(header, rowsInAll, widths, dim);
+      : [
+          ...(above === undefined ? tableOf(header, [names], widths).map(dim) : []),
+          ...tableOf(header, painted, widths),
+        ];
   for (const line of lines) writeLine(stdout, line);
 }
 
@@ -63,14 +72,9 @@ function fittingWidths(
   return widths;
 }
 
-function tableOf(
-  header: TableHeader,
-  rows: readonly Row[],
-  widths: readonly number[],
-  dim: (text: string) => string,
-): string[] {
+function tableOf(header: TableHeader, rows: readonly Row[], widths: readonly number[]): string[] {
   const isRight = header.map((name) => name.startsWith('>'));
-  return rows.flatMap((row, index) => {
+  return rows.flatMap((row) => {
     const cells = widths.map((width, at) => fold(row[at] ?? '', width));
     const height = Math.max(...cells.map((lines) => lines.length));
     return Array.from({ length: height }, (_, line) =>
@@ -78,8 +82,7 @@ function tableOf(
         .map((lines, at) => {
           const text = lines[line] ?? '';
           const space = ' '.repeat(Math.max(0, widths[at]! - widthOf(text)));
-          const painted = index === 0 && text !== '' ? dim(text) : text;
-          return isRight[at] === true ? space + painted : painted + space;
+          return isRight[at] === true ? space + text : text + space;
         })
         .join(GAP)
         .trimEnd(),
