@@ -106,6 +106,19 @@ test('beside a proxy that runs all is well, and the exit code says so', () =>
     }
   }));
 
+test('no proxy: an address that this machine has not is no taken port', () =>
+  within(async (place) => {
+    const result = await examine(place, ['--offline'], {
+      SVC_HOST: '192.0.2.1',
+      SVC_OPEN_BIND: '1',
+      SVC_PORT: '8766',
+    });
+    assert.match(
+      result.of('Ports'),
+      /^fault: Cannot listen on 192\.0\.2\.1:8766: this machine has no such address/,
+    );
+  }));
+
 test('no proxy: a client that is pointed at it reaches nobody, and a taken port is named', () =>
   within(async (place) => {
     const taken = createServer();

@@ -1,10 +1,10 @@
 /** Checks of the proxy that runs, or of the ports that one would need, and of the clients that use it. */
-import { createServer } from 'node:net';
+import { toListenError } from '../../server/http/listen.ts';
 import { reachable } from '../address.ts';
 import { runningInstance } from '../process/daemon.ts';
 import { urlOf } from '../integrate/proxy-address.ts';
 import { readWiring } from '../integrate/wiring.ts';
-import { ownerOf } from '../process/port-owner.ts';
+import { listenError, ownerOf } from '../process/port-owner.ts';
 import { readOwn } from '../remote.ts';
 import { fault, ok, remark, warning } from './finding.ts';
 import type { Examined, Finding, Found } from './finding.ts';
@@ -62,30 +62,27 @@ async function checkPorts({ loaded }: Examined): Promise<Found> {
   ] as const;
   const findings: Finding[] = [];
   for (const [number, setting] of wanted) {
-    if (number === 0 || (await isFree(number, host))) continue;
-    const owner = ownerOf(number);
-    const who =
-      owner === undefined
-        ? 'another program'
-        : `${owner.command ?? 'a process'} (pid ${owner.pid})`;
-    findings.push(
-      fault(
-        'Ports',
-        'conflict',
-        `port ${number} is taken by ${who}`,
-        `Stop it, or choose another with ${setting}.`,
-      ),
-    );
+    const error = number === 0 ? undefined : await listenError(host, number);
+    if (error === undefined) continue;
+    if (error.code === 'EADDRINUSE') findings.push(takenPort(number, setting));
+    else {
+      const { message, cure = 'Choose another address with SVC_HOST.' } = toListenError(
+        error,
+        host,
+        number,
+      );
+      findings.push(fault('Ports', 'config', message, cure));
+    }
   }
   return findings.length > 0 ? findings : ok('Ports', `${port} and ${socketPort} are free`);
 }
 
-function isFree(port: number, host: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    const server = createServer();
-    server.once('error', () => resolve(false));
-    server.listen(port, host, () => server.close(() => resolve(true)));
-  });
+function takenPort(port: number, setting: string): Finding {
+  const owner = ownerOf(port);
+  const who =
+    owner === undefined ? 'another program' : `${owner.command ?? 'a process'} (pid ${owner.pid})`;
+  const cure = `Stop it, or choose another with ${setting}.`;
+  return fault('Ports', 'conflict', `port ${port} is taken by ${who}`, cure);
 }
 
 /** Which clients go through the proxy, and which would if it ran or had not moved. */

@@ -1,5 +1,6 @@
-/** Who listens on a port, for the message that says it is taken. */
+/** Whether a port can be had, and who listens on it, for the message that says it is taken. */
 import { readFileSync, readdirSync, readlinkSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { ask, commandOf } from './processes.ts';
 
 /** A process that listens. */
@@ -11,6 +12,18 @@ export interface PortOwner {
 
 /** The state of a listening socket in `/proc/net/tcp`. */
 const LISTENING = '0A';
+
+/** Why one cannot listen on `host:port`, `EADDRINUSE` for example; undefined where one can. */
+export function listenError(
+  host: string,
+  port: number,
+): Promise<NodeJS.ErrnoException | undefined> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', resolve);
+    server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(undefined)));
+  });
+}
 
 /** The process that listens on `port`; undefined when it is another user's or cannot be found out. */
 export function ownerOf(port: number): PortOwner | undefined {

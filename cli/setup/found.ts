@@ -1,5 +1,4 @@
 /** What `svc setup` finds on the machine before it asks anything. Reads only. */
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import type { LoadedConfig } from '../../server/config/load.ts';
 import { reachable } from '../address.ts';
@@ -9,6 +8,7 @@ import { runningInstance } from '../process/daemon.ts';
 import type { Instance } from '../process/daemon.ts';
 import { keyOrigins } from '../process/facts.ts';
 import type { ServeFacts } from '../process/facts.ts';
+import { listenError } from '../process/port-owner.ts';
 import { configOf } from '../parse/flags.ts';
 import { urlOf } from '../integrate/proxy-address.ts';
 import { readSettingsFile } from '../integrate/settings-file.ts';
@@ -77,10 +77,6 @@ async function freePort(
   return undefined;
 }
 
-function isFree(host: string, port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const server = createServer();
-    server.once('error', (error: NodeJS.ErrnoException) => resolve(error.code !== 'EADDRINUSE'));
-    server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(true)));
-  });
+async function isFree(host: string, port: number): Promise<boolean> {
+  return (await listenError(host, port))?.code !== 'EADDRINUSE';
 }

@@ -165,7 +165,7 @@ export function listen(host: string, port: number, handlers: ListenerHandlers): 
     socket.once('close', () => sockets.delete(socket));
   });
   return new Promise((resolve, reject) => {
-    server.once('error', (error: Error & { code?: string }) =>
+    server.once('error', (error: NodeJS.ErrnoException) =>
       reject(toListenError(error, host, port)),
     );
     server.listen({ host, port, exclusive: true }, () => {
@@ -183,7 +183,8 @@ export function listen(host: string, port: number, handlers: ListenerHandlers): 
   });
 }
 
-function toListenError(error: Error & { code?: string }, host: string, port: number): SvcError {
+/** What node's error means for whoever chose the address. */
+export function toListenError(error: NodeJS.ErrnoException, host: string, port: number): SvcError {
   if (error.code === 'EADDRINUSE') {
     return new SvcError('config', `Port ${port} on ${host} is already in use`, {
       cause: error,
