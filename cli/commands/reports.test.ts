@@ -257,27 +257,40 @@ test('requests: every filter', () =>
 
 test('requests --follow prints what comes, in the same columns, until it is interrupted', () =>
   withReports(async (place) => {
-    const following = start(place, ['requests', '--follow', '-n', '5']);
+    const [facts] = rows.filter(({ model, costNanoUsd }) => model !== null && costNanoUsd !== null);
+    const add = async (...some: readonly (readonly [id: string, startedMs: number])[]) => {
+      const { writer } = openIn(place.folder, { file: join(place.home, 'monitor.db') });
+      for (const [id, startedMs] of some) writer.record(ledgerRow({ ...facts!, id, startedMs }));
+      await writer.close();
+    };
+    const nowMs = Date.now();
+    await add(['req_before1', nowMs], ['req_before2', nowMs], ['req_before3', nowMs]);
+    const following = start(place, ['requests', '--follow', '-n', '2']);
     const until = async (pattern: RegExp) => {
       for (let tries = 0; !pattern.test(following.output.stdout); tries += 1) {
         assert.ok(tries < 400 && following.child.exitCode === null, following.output.stdout);
         await new Promise((resolve) => setTimeout(resolve, 25));
       }
     };
-    const [facts] = rows.filter(({ model, costNanoUsd }) => model !== null && costNanoUsd !== null);
     try {
       await until(/waiting for requests/);
-      const { writer } = openIn(place.folder, { file: join(place.home, 'monitor.db') });
-      writer.record(ledgerRow({ ...facts!, id: 'req_newest', startedMs: Date.now() }));
-      await writer.close();
+      // It began before those that are listed, and ends now.
+      await add(['req_slower', nowMs - 60_000]);
+      await until(/\nslower /);
+      await add(['req_newest', nowMs + 1]);
       await until(/\nnewest /);
     } finally {
       following.child.kill('SIGINT');
     }
     const ran = await following.ended;
     assert.is(ran.code, 0, ran.stderr);
-    const [head, , , , , , , last] = ran.stdout.split('\n');
-    assert.is(last!.indexOf(facts!.model!), head!.indexOf('model'), ran.stdout);
+    const lines = ran.stdout.trimEnd().split('\n');
+    assert.equal(
+      lines.map((line) => line.split(' ', 1)[0]),
+      ['request', 'efore2', 'efore3', 'waiting', 'slower', 'newest'],
+    );
+    const columns = lines.toSpliced(3, 1).map((line) => line.search(/model|claude/));
+    assert.equal(new Set(columns).size, 1, ran.stdout);
   }));
 
 test('compare: the last request, one by its id, its beginning or end, and none', () =>

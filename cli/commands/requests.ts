@@ -12,6 +12,8 @@ import { recentHeader, recentRow } from '../screen/recent.ts';
 
 const OUTCOMES = ['ok', 'error', 'cancelled', 'partial'] as const;
 const EVERY_MS = 500;
+/** How long ago a request may have begun that ends while one looks. */
+const LONGEST_MS = 3_600_000;
 /** Rows that set the width of the columns of what follows. */
 const MOST_ABOVE = 100;
 
@@ -54,13 +56,17 @@ class Requests extends SpanCommand {
       ...(this.failed && { failed: true }),
     };
     await this.ledger(async (reader, queries) => {
+      const late = () => {
+        const sinceMs = Math.max(this.context.clock.wallMs() - LONGEST_MS, span.sinceMs);
+        return queries.newestRows(reader, { ...filter, sinceMs }, 10_000);
+      };
+      // Before the listing: what ends between the two is listed, and never missed.
+      const known = this.follow ? await late() : [];
       const rows = (await queries.newestRows(reader, filter, most)).toReversed();
       if (!this.follow)
         return this.#printAll(rows, `No such request was recorded (${spanText(span)})`);
       await this.#print(rows);
-      await this.#live(rows, (sinceMs) =>
-        queries.newestRows(reader, { ...filter, sinceMs }, 10_000),
-      );
+      await this.#live(rows, known, late);
     });
   }
 
@@ -86,12 +92,12 @@ class Requests extends SpanCommand {
   /** Asks the ledger twice a second until the terminal says enough. Rows that began earlier may end later. */
   async #live(
     listed: readonly LedgerRow[],
-    newest: (sinceMs: number) => Promise<LedgerRow[]>,
+    known: readonly LedgerRow[],
+    late: () => Promise<readonly LedgerRow[]>,
   ): Promise<void> {
     const { context } = this;
-    const seen = new Set(listed.map(({ id }) => id));
+    let seen = new Set([...listed, ...known].map(({ id }) => id));
     let above = listed;
-    const startedMs = Math.min(context.clock.wallMs(), ...listed.map((row) => row.startedMs));
     if (!this.json)
       print(
         context,
@@ -104,8 +110,9 @@ class Requests extends SpanCommand {
       while (!hasEnded) {
         // The clock's timers hold no process, and nothing else holds this one.
         await setTimeout(EVERY_MS);
-        const rows = (await newest(startedMs)).filter(({ id }) => !seen.has(id)).toReversed();
-        for (const { id } of rows) seen.add(id);
+        const found = await late();
+        const rows = found.filter(({ id }) => !seen.has(id)).toReversed();
+        seen = new Set([...listed, ...found].map(({ id }) => id));
         if (rows.length > 0) await this.#print(rows, above);
         above = [...above, ...rows].slice(-MOST_ABOVE);
       }
