@@ -91,7 +91,9 @@ test('a killed proxy leaves a pid file that hinders nothing', async () => {
   while (runningInstance(place.home) !== undefined)
     await new Promise((resolve) => setTimeout(resolve, 10));
   assert.ok(existsSync(pidFile(place.home)));
-  assert.is((await run(place, ['status'])).code, exitCodes.unavailable);
+  const status = await run(place, ['status']);
+  assert.is(status.code, exitCodes.unavailable);
+  assert.match(status.stderr, '`svc start --background` starts it');
   const restarted = await run(place, START);
   assert.is(restarted.code, 0, restarted.stderr);
   assert.is((await run(place, ['stop', '--force'])).code, 0);

@@ -5,7 +5,7 @@ import { homeOf, shortPath } from '../context.ts';
 import type { CliCommand, CliContext } from '../context.ts';
 import { runningInstance } from '../process/daemon.ts';
 import { exitCodes } from '../exit.ts';
-import { colorsFor, print, printJson, printPairs } from '../screen/output.ts';
+import { colorsFor, note, print, printJson, printPairs } from '../screen/output.ts';
 import { printTable } from '../screen/table.ts';
 import { control, readOwn } from '../remote.ts';
 import { readStatus, statusLines } from '../screen/status.ts';
@@ -34,7 +34,10 @@ class Status extends Command<CliContext> {
     const status = await readStatus(home, this.tipCache);
     if (this.json) printJson(context, status);
     else if (status.running) await this.show(status);
-    else print(context, `svc is not running (home folder ${shortPath(home, context)})`);
+    else {
+      print(context, `svc is not running (home folder ${shortPath(home, context)})`);
+      note(context, '`svc start --background` starts it.');
+    }
     return status.running ? 0 : exitCodes.unavailable;
   }
 

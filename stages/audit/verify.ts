@@ -49,7 +49,7 @@ export async function verifyAudit(files: AuditFiles, visit: Visit = () => undefi
   try {
     if (log === undefined && anchor === undefined)
       throw new SvcError('not_found', 'There is no audit log', {
-        cure: '`audit: { enabled: true }` in the configuration and `svc config reload` begin one.',
+        cure: 'A proxy that runs with `audit: { enabled: true }` begins one.',
       });
     if (key === undefined) return { ...nothing(), fault: keyFault(files) };
     const walk = new Walk(key, anchor);
