@@ -21,6 +21,7 @@ const ROWS = Number(process.argv[2] ?? 1_000_000);
 const DAY_MS = 86_400_000;
 const BATCH = 5000;
 const ROUNDS = 15;
+/** Commands that read the file; what `status` and `cache-stats` ask of a proxy is among the paths. */
 const REPORTS = [
   'stats',
   'models',
@@ -32,13 +33,19 @@ const REPORTS = [
   'attribution',
   'cost --week',
   'cost-breakdown',
-  'cache-stats',
   'compare',
   'requests',
-  'status',
   'check-alerts',
 ];
-const PATHS = ['/metrics', '/stats', '/savings', '/metrics/dashboard', '/health'];
+const PATHS = [
+  '/metrics',
+  '/stats',
+  '/savings',
+  '/metrics/dashboard',
+  '/health',
+  '/cache-stats',
+  '/recent',
+];
 
 /** Writes the rows and returns the milliseconds that it took. */
 function generate(file: string): number {

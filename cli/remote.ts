@@ -8,7 +8,11 @@ import { reachable } from './address.ts';
 
 /** Largest answer that is read. */
 const MAX_RESPONSE_BYTES = 16 * 1024 * 1024;
-const RESPONSE_MS = 5000;
+/** How long nothing may come of an answer: a report over a large ledger on a busy machine takes a while. */
+const RESPONSE_MS = 30_000;
+/** What a proxy that is well answers at once, and who it is on a port: whoever asks goes on without it. */
+const QUICK: ReadonlySet<string> = new Set(['status', 'stop']);
+const QUICK_MS = 5000;
 
 /** What a refusal of the proxy means here, by its status. */
 const REFUSALS: ReadonlyMap<number, ErrorKind> = new Map([
@@ -30,7 +34,7 @@ export type Json = Readonly<Record<string, unknown>>;
  * is, the caller says, for it is our own proxy.
  *
  * @throws SvcError with the proxy's words and the kind of `REFUSALS` when it refuses, else `config`;
- *   `unavailable` when none runs.
+ *   `unavailable` when none runs, `bad_gateway` when it does not answer.
  */
 export async function control<T = Json>(
   home: string,
@@ -41,6 +45,7 @@ export async function control<T = Json>(
   const { status, json } = await send(
     { socketPath: controlPath(home), path: `/${command}`, method: 'POST' },
     body,
+    QUICK.has(command) ? QUICK_MS : RESPONSE_MS,
   );
   if (status === 200) return json as T;
   const kind = REFUSALS.get(status) ?? 'config';
@@ -64,7 +69,8 @@ export async function controlIfRunning<T = Json>(
 /**
  * Reads one of the own paths of the proxy of this home folder, which asks for no key here.
  *
- * @throws SvcError `not_found` for a 404, `unavailable` when none runs, or answers not with JSON and 200.
+ * @throws SvcError `not_found` for a 404, `bad_gateway` when it does not answer
+ *   with JSON, `unavailable` when none runs, or answers not with 200.
  */
 export function readOwn<T = Json>(home: string, path: string): Promise<T> {
   return read<T>({ socketPath: controlPath(home), path }, path);
@@ -75,7 +81,7 @@ export function readJson(url: string, path: string): Promise<Json> {
   const target = new URL(path, reachable(url));
   const hostname = target.hostname.replace(/^\[|\]$/g, '');
   const { port, pathname, search } = target;
-  return read({ hostname, port, path: pathname + search }, target.href);
+  return read({ hostname, port, path: pathname + search }, target.href, QUICK_MS);
 }
 
 /**
@@ -100,17 +106,17 @@ export function openOwn(
       else
         readResponse(response).then(
           ({ status, json }) => reject(refused(status, json, path)),
-          (cause: Error) => reject(notRunning(cause)),
+          (cause: Error) => reject(noAnswer(cause)),
         );
     });
     call.on('timeout', () => call.destroy(new Error('no answer in time')));
-    call.on('error', (cause) => reject(notRunning(cause)));
+    call.on('error', (cause) => reject(noAnswer(cause)));
     call.end();
   });
 }
 
-async function read<T>(where: RequestOptions, name: string): Promise<T> {
-  const { status, json } = await send({ ...where, method: 'GET' }, '');
+async function read<T>(where: RequestOptions, name: string, silenceMs?: number): Promise<T> {
+  const { status, json } = await send({ ...where, method: 'GET' }, '', silenceMs);
   if (status === 200) return json as T;
   throw refused(status, json, name);
 }
@@ -120,19 +126,20 @@ function refused(status: number, json: Json, name: string): SvcError {
   return new SvcError(kind, messageOf(json) ?? `${name} answered ${status}`);
 }
 
-function send(options: RequestOptions, body: string): Promise<{ status: number; json: Json }> {
+function send(
+  options: RequestOptions,
+  body: string,
+  silenceMs = RESPONSE_MS,
+): Promise<{ status: number; json: Json }> {
   return new Promise((resolve, reject) => {
-    const fail = (cause: Error) => reject(notRunning(cause));
+    const fail = (cause: Error) => reject(noAnswer(cause));
     const headers = {
       Accept: 'application/json',
       ...(body !== '' && { 'Content-Type': 'application/json' }),
     };
-    const call = request(
-      { ...options, headers, agent: false, timeout: RESPONSE_MS },
-      (response) => {
-        readResponse(response).then(resolve, fail);
-      },
-    );
+    const call = request({ ...options, headers, agent: false, timeout: silenceMs }, (response) => {
+      readResponse(response).then(resolve, fail);
+    });
     call.on('timeout', () => call.destroy(new Error('no answer in time')));
     call.on('error', fail);
     call.end(body);
@@ -157,19 +164,18 @@ function readResponse(response: IncomingMessage): Promise<{ status: number; json
   });
 }
 
-export function notRunning(cause: Error): SvcError {
+/** `unavailable` where nobody listens, `bad_gateway` where somebody does and the answer does not come. */
+export function noAnswer(cause: Error): SvcError {
   const { code } = cause as NodeJS.ErrnoException;
-  const nobody = code === 'ENOENT' || code === 'ECONNREFUSED';
-  return new SvcError(
-    'unavailable',
-    nobody ? 'svc is not running' : `svc does not answer: ${cause.message}`,
-    {
+  if (code === 'ENOENT' || code === 'ECONNREFUSED')
+    return new SvcError('unavailable', 'svc is not running', {
       cause,
-      cure: nobody
-        ? '`svc start --background` starts it. SVC_HOME must be the same for both.'
-        : '`svc status` shows what is known of it.',
-    },
-  );
+      cure: '`svc start --background` starts it. SVC_HOME must be the same for both.',
+    });
+  return new SvcError('bad_gateway', `svc runs, but does not answer: ${cause.message}`, {
+    cause,
+    cure: '`svc status` shows what is known of it.',
+  });
 }
 
 function parse(text: string): Json | undefined {

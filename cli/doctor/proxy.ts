@@ -21,7 +21,7 @@ export async function checkProxy(examined: Examined): Promise<Found> {
     ].flat();
   }
   const root = await readOwn(home, '/').catch(() => undefined);
-  const health = await readOwn(home, '/health').catch(() => undefined);
+  const health = root && (await readOwn(home, '/health').catch(() => undefined));
   if (root === undefined || instance.url === undefined)
     return fault(
       'Proxy',

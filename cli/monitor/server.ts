@@ -16,7 +16,7 @@ import { checkAudience, createRouter } from '../../server/http/router.ts';
 import type { RouteContext } from '../../server/http/router.ts';
 import { sendResponse } from '../../server/http/send-response.ts';
 import { notFound } from '../../stages/model/errors.ts';
-import { notRunning } from '../remote.ts';
+import { noAnswer } from '../remote.ts';
 
 const HOST = '127.0.0.1';
 /** What of a proxy's own paths the page reads. */
@@ -117,7 +117,7 @@ async function show(
   await sendResponse(request, response, found, ['X-Content-Type-Options', 'nosniff']);
 }
 
-/** Passes on what the proxy answers. Rejects with `unavailable` where none runs. */
+/** Passes on what the proxy answers. Rejects as `readOwn` does. */
 function pass(home: string, path: string, response: ServerResponse): Promise<void> {
   return new Promise((resolve, reject) => {
     const call = ask({ socketPath: controlPath(home), path, agent: false }, (found) => {
@@ -133,7 +133,7 @@ function pass(home: string, path: string, response: ServerResponse): Promise<voi
       });
     });
     call.once('error', (cause) => {
-      const error = notRunning(cause);
+      const error = noAnswer(cause);
       const words = isSvcError(error) && error.cure !== undefined ? `. ${error.cure}` : '';
       reject(new SvcError(error.kind, `${error.message}${words}`, { cause }));
     });

@@ -36,7 +36,8 @@ export interface Status {
 /** Asks the pid file, the control socket and the proxy itself. */
 export async function readStatus(home: string, withPromptCache = false): Promise<Status> {
   const instance = runningInstance(home);
-  const own = await controlIfRunning(home, 'status');
+  // One that hangs is still there, which the pid file says.
+  const own = await controlIfRunning(home, 'status').catch(() => undefined);
   const url = instance?.url;
   const paths = ['/health', '/recent', '/traces', ...(withPromptCache ? ['/cache-stats'] : [])];
   const [health, recent, traces, caches] =
