@@ -20,6 +20,7 @@ import { breakpointsJson, lanesJson } from './lanes.ts';
 import type { WindowFigures } from './metrics.ts';
 import type { DayReport, SavingsReport } from './queries.ts';
 import { rowSavingsJson } from './request-json.ts';
+import { UNKNOWN } from './window.ts';
 import type { SessionWindow } from './window.ts';
 
 /** What was added, with its price, and what is left of the saving after it; dollars. */
@@ -277,7 +278,11 @@ export function cacheStatsJson(
     prompt_cache: {
       ...promptJson(window.totals()),
       breakpoints: breakpointsJson(window.totals()),
-      providers: toObject([...window.byProvider()], promptJson),
+      // What reached no provider says nothing of a provider's cache.
+      providers: toObject(
+        [...window.byProvider()].filter(([name]) => name !== UNKNOWN),
+        promptJson,
+      ),
     },
   };
 }

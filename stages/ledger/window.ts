@@ -26,7 +26,8 @@ const LATENCY_SAMPLES = 1024;
 /** Names told apart; a client can invent as many as it likes. */
 const MAX_NAMES = 500;
 const OTHER = '(other)';
-const UNKNOWN = 'unknown';
+/** The key of requests whose model or provider is not known. */
+export const UNKNOWN = 'unknown';
 
 /** Starts a session at `startedMs` (wall time). */
 export function createSessionWindow(startedMs: number) {
