@@ -193,4 +193,14 @@ test('the gates: never larger, never empty, twice is once, blobs only in aggress
   );
 });
 
+test('lines of code left out are counted from the beginning of the block', () => {
+  const comments = times(9, (n) => `// the ${n}th line of what all of this is for`);
+  const text = ['<output>', ...comments, 'export const a = 1;', '</output>'].join('\n');
+  const commentLines = () => [{ from: 0, to: 9 }];
+  const context = { ...PLAIN, mode: 'aggressive', hints: { path: 'a.ts' }, commentLines } as const;
+  const out = builtIn.apply(text, context);
+  assert.equal(out.by, ['code']);
+  assert.equal(out.removed, [{ from: 1, to: 10 }]);
+});
+
 test.run();

@@ -294,7 +294,10 @@ function numbered(body: string, steps: readonly Done[], first: number, total: nu
   if (removed.length === 0) return { text, removed };
   let rows: readonly Row[] | undefined = toRows(body, first);
   for (const step of steps) rows = rows === undefined ? undefined : followRows(rows, step);
-  if (rows === undefined) return { text, removed };
+  if (rows === undefined) {
+    const inBlock = removed.map(({ from, to }) => ({ from: from + first, to: to + first }));
+    return { text, removed: inBlock };
+  }
   return {
     text: numberRows(rows, total)
       .map((row) => row.text)
