@@ -21,6 +21,7 @@ import { queriesOf } from './query.ts';
 import { nameRepeats } from '../references/name-repeats.ts';
 import { originsOf } from '../references/origins.ts';
 import { SentLines, type Referred } from '../references/repeats.ts';
+import { stripBetween } from '../references/strip-between.ts';
 import { isToolOutput, splitPasted } from './user-text.ts';
 import type { ConversationBlock } from './blocks.ts';
 
@@ -153,14 +154,15 @@ function compressBlock(
   state.tokens = tokens;
   state.query = query;
   const removed = changed ? made.removed : [];
-  remember(block, labelOf(block, hints, state.labels), { text, removed }, state);
+  const by = changed ? made.by : [];
+  remember(block, labelOf(block, hints, state.labels), { text, removed, by }, state);
   return {
     index: block.index,
     text,
     changed,
     ...(changed ? {} : { reason: unchangedBecause }),
     ...(made === undefined ? {} : { classification: made.classification }),
-    by: changed ? made.by : [],
+    by,
     tokensBefore,
     tokensAfter: changed ? estimateTokens(text) : tokensBefore,
     removed,
@@ -252,6 +254,7 @@ function rewriteBlock(
     isTried: false,
   };
   const untouched: Applied = { ...plain, text: body, by: [], removed: [] };
+  const isRun = known.hints.command !== undefined;
   const texts = plain.text === body ? [plain] : [plain, untouched];
   const made: Rewritten[] = [
     { ...plain, repeatedLines: 0 },
@@ -260,12 +263,19 @@ function rewriteBlock(
         mode: known.mode,
         before: linesBefore,
         earlier: forgets !== true,
-        isRun: known.hints.command !== undefined,
+        isRun,
       };
       const referred = nameRepeats(one, body, state.sent, options);
-      return referred === undefined ? [] : [withReferences(one, referred)];
+      if (referred === undefined) return [];
+      return [withReferences(one, referred)];
     }),
   ];
+  if (isStripped(plain.by) && linesBefore === 0 && isSearched(untouched)) {
+    const options = { mode: known.mode, before: 0, earlier: forgets !== true, own: false, isRun };
+    const referred = nameRepeats(untouched, body, state.sent, options);
+    const both = referred === undefined ? undefined : strippedBetween(referred, plain);
+    if (both !== undefined) made.push(both);
+  }
   const candidates = small
     ? made
     : made.flatMap((one) => (isSearched(one) ? [one, ...thinNumbers(one)] : [one]));
@@ -324,6 +334,19 @@ function withReferences(applied: Applied, { text, lines, labels }: Referred): Re
   return { ...applied, text, by: [...applied.by, 'repeats'], repeatedLines: lines, labels };
 }
 
+/** Code with its repeats named and the comments between them left out. */
+function strippedBetween(referred: Referred, plain: Applied): Rewritten | undefined {
+  const made = stripBetween(referred.text, plain.text, plain.removed);
+  return made === undefined
+    ? undefined
+    : { ...withReferences(plain, { ...referred, text: made.text }), removed: made.removed };
+}
+
+/** True where nothing was done to a text but that comments were left out, and numbers thinned out. */
+function isStripped(by: readonly string[]): boolean {
+  return by[0] === 'code' && by.every((name) => name === 'code' || name === 'gutter');
+}
+
 function thinNumbers(made: Rewritten): readonly Rewritten[] {
   const text = thinGutter(made.text);
   return text === undefined ? [] : [{ ...made, text, by: [...made.by, 'gutter'] }];
@@ -355,10 +378,15 @@ function pastedPart(block: ConversationBlock): { prefix: string; body: string; s
 function remember(
   block: ConversationBlock,
   label: string | undefined,
-  { text, removed }: Pick<BlockOutcome, 'text' | 'removed'>,
+  { text, removed, by }: Pick<BlockOutcome, 'text' | 'removed' | 'by'>,
   state: ConversationState,
 ): void {
-  if (label !== undefined && isSearched({ text }) && isSearched(block)) {
+  if (label !== undefined && isStripped(by) && isSearched(block)) {
+    const hidden = removed.flatMap(({ from, to }) =>
+      Array.from({ length: to - from }, (_, at) => from + at),
+    );
+    state.sent.add(label, block.text, undefined, new Set(hidden));
+  } else if (label !== undefined && isSearched({ text }) && isSearched(block)) {
     const changed = text !== block.text;
     const origins = changed ? originsOf(block.text, text, { removed, before: 0 }) : undefined;
     state.sent.add(label, text, origins);

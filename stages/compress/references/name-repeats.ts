@@ -26,6 +26,8 @@ export interface RepeatContext {
   readonly before: number;
   /** False where the provider may have forgotten what went out earlier. */
   readonly earlier: boolean;
+  /** False where the text's own lines must not be named, as some are to be left out; they may if absent. */
+  readonly own?: boolean;
   /** True if a command printed the text. */
   readonly isRun: boolean;
 }
@@ -39,7 +41,7 @@ export function nameRepeats(
   { text, classification, removed }: Applied,
   body: string,
   sent: SentLines,
-  { mode, before, earlier, isRun }: RepeatContext,
+  { mode, before, earlier, own = true, isRun }: RepeatContext,
 ): Referred | undefined {
   const asItCame = text === body;
   const total = estimateTokens(body);
@@ -47,22 +49,28 @@ export function nameRepeats(
   const lines = text.split('\n');
   const said = openingLines(openEnvelope(text).prefix.split('\n'));
   const ends = isSourceCode(classification, isRun) ? [] : literalLines(lines, isShort);
-  const referred = sent.replaceRepeats(text, {
+  const options = {
     before,
     earlier,
-    own: namesOwn(mode, classification, asItCame),
+    own: own && namesOwn(mode, classification, asItCame),
     least: Math.min(LEAST_SAVED, total / 5),
     ...(asItCame ? {} : { origins: originsOf(body, text, { removed, before }) }),
     literal: new Set([...said, ...ends]),
-  });
-  if (referred === undefined) return undefined;
-  if (isShort) {
-    // What a harness writes around a result says nothing of it.
-    const left = linesOf(openEnvelope(referred.text).body);
-    const all = linesOf(openEnvelope(text).body);
-    if (left <= Math.min(ends.length, all) || left < all * NEW_SHARE) return undefined;
-  }
-  return referred;
+  };
+  const isEnough = (referred: Referred | undefined): boolean =>
+    referred !== undefined && (!isShort || leavesEnough(referred.text, text, ends.length));
+  const referred = sent.replaceRepeats(text, options);
+  if (referred === undefined || isEnough(referred)) return referred;
+  // What would be too much in one reference may be fair in several, with the comments between them.
+  const apart = sent.replaceRepeats(text, { ...options, overHidden: false });
+  return isEnough(apart) ? apart : undefined;
+}
+
+/** What a harness writes around a result says nothing of it. */
+function leavesEnough(referred: string, text: string, ends: number): boolean {
+  const left = linesOf(openEnvelope(referred).body);
+  const all = linesOf(openEnvelope(text).body);
+  return left > Math.min(ends, all) && left >= all * NEW_SHARE;
 }
 
 /** Of a short text also what states a failure: that is what a run was for, also where it is the same as before. */

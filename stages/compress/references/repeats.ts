@@ -33,6 +33,8 @@ interface EarlierBlock {
   readonly lines: readonly string[];
   readonly numbers: readonly number[];
   readonly prefixes: SplitLines['prefixes'];
+  /** Lines that were left out where it stood, comments of code: known, but not to be seen there. */
+  readonly hidden?: readonly boolean[];
 }
 
 interface Occurrence {
@@ -79,6 +81,8 @@ export interface RepeatOptions {
   readonly literal?: ReadonlySet<number>;
   /** False where the text's own lines must not be named; they may be if absent. */
   readonly own?: boolean;
+  /** False where a reference must not pass over lines that were left out where they stood; it may if absent. */
+  readonly overHidden?: boolean;
   /** False where nothing earlier may be named; it may be if absent. */
   readonly earlier?: boolean;
 }
@@ -105,9 +109,15 @@ export class SentLines {
 
   /**
    * Adds what went out for a block. Lines that are markers of ours are no content and are
-   * never referred to, nor is what is no line of the block as it came (`origins`).
+   * never referred to, nor is what is no line of the block as it came (`origins`). Of a text
+   * as it came, lines of `hidden` were left out; a reference may pass over few of them.
    */
-  add(label: string, text: string, origins?: readonly number[]): void {
+  add(
+    label: string,
+    text: string,
+    origins?: readonly number[],
+    hidden?: ReadonlySet<number>,
+  ): void {
     const raw = text.split('\n');
     const counted = origins ?? numbersOfLines(raw);
     const lines: string[] = [];
@@ -136,10 +146,14 @@ export class SentLines {
         lines,
         numbers,
         prefixes: printed === undefined ? undefined : prefixes,
+        ...(hidden === undefined
+          ? {}
+          : { hidden: numbers.map((number) => hidden.has(number - 1)) }),
       }) - 1;
     const hashes = lines.map(hashLine);
     lines.forEach((content, line) => {
       const key = hashes[line]!;
+      if (hidden?.has(numbers[line]! - 1) === true) return;
       if (content.length >= LONG_LINE && !this.long.has(key)) this.long.set(key, { block, line });
     });
     for (let line = 0; line + MIN_LINES <= lines.length; line++) {
@@ -222,7 +236,8 @@ export class SentLines {
     if (before !== undefined && length >= MIN_LINES) best = runOf(own, before, at, length);
     for (const occurrence of this.earlier(own, key)) {
       const block = this.blocks[occurrence.block]!;
-      const same = sameLines(block.lines, occurrence.line, own.lines, at);
+      const all = sameLines(block.lines, occurrence.line, own.lines, at);
+      const same = shownRun(block, occurrence.line, all, own.options);
       if (same >= MIN_LINES && same > (best === undefined ? 0 : best.to - best.from))
         best = runOf(block, occurrence.line, at, same);
     }
@@ -243,7 +258,8 @@ export class SentLines {
     const occurrence = own.options.earlier === false ? undefined : this.long.get(key);
     if (occurrence === undefined) return undefined;
     const block = this.blocks[occurrence.block]!;
-    const same = sameLines(block.lines, occurrence.line, own.lines, at);
+    const all = sameLines(block.lines, occurrence.line, own.lines, at);
+    const same = shownRun(block, occurrence.line, all, own.options);
     return same === 0 ? undefined : runOf(block, occurrence.line, at, same);
   }
 
@@ -390,6 +406,30 @@ function sameLines(a: readonly string[], atA: number, b: readonly string[], atB:
   let length = 0;
   while (atB + length < b.length && a[atA + length] === b[atB + length]) length++;
   return length;
+}
+
+/** At most such a share of what a reference names may have been left out where it stood. */
+const HIDDEN_SHARE = 1 / 3;
+
+/** How many of `length` lines from `line` on may be named: they begin and end with one that can be seen. */
+function shownRun(
+  { hidden }: EarlierBlock,
+  line: number,
+  length: number,
+  { overHidden = true }: RepeatOptions,
+): number {
+  if (hidden === undefined) return length;
+  if (hidden[line] === true) return 0;
+  let end = length;
+  while (end > 0 && hidden[line + end - 1] === true) end--;
+  let count = 0;
+  let firstHidden = end;
+  for (let at = end - 1; at > 0; at--) {
+    if (hidden[line + at] !== true) continue;
+    count++;
+    firstHidden = at;
+  }
+  return overHidden && count <= end * HIDDEN_SHARE ? end : firstHidden;
 }
 
 function cleanLabel(label: string): string {

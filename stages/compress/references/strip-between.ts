@@ -1,0 +1,45 @@
+/**
+ * A text whose repeats are named, without the comments between them: of code that was seen in
+ * part, what is named saves more than what is taken out of it, so both are done apart.
+ */
+import { MARK, markerIn, rangesWithout } from '../text/marker.ts';
+import type { Compressed, LineRange } from '../rule.ts';
+import { readReference } from './reference.ts';
+
+/** The note by which a text says how many of its lines are left out. */
+const OMITTED = /omitted \d+ of/;
+
+/**
+ * `named`, the text with references, without those lines of `removed` that no reference names.
+ * `stripped` is the same text with all of `removed` taken out, which says so in a note of its
+ * own; undefined where it has none, or nothing is left to take out. Lines are counted from 0.
+ */
+export function stripBetween(
+  named: string,
+  stripped: string,
+  removed: readonly LineRange[],
+): Compressed | undefined {
+  const gone = new Set(removed.flatMap(({ from, to }) => range(from, to)));
+  const out: string[] = [];
+  const keep: boolean[] = [];
+  let firstReference = Number.POSITIVE_INFINITY;
+  for (const line of named.split('\n')) {
+    const reference = line.startsWith(MARK) ? readReference(line) : undefined;
+    if (reference !== undefined) {
+      firstReference = Math.min(firstReference, out.length);
+      for (let at = reference.from; at <= reference.to; at++) keep.push(true);
+    } else keep.push(!gone.has(keep.length));
+    if (keep.at(-1) === true) out.push(line);
+  }
+  const dropped = keep.filter((stays) => !stays).length;
+  const lines = stripped.split('\n');
+  const noteAt = lines.findIndex((line) => markerIn(line) !== undefined && OMITTED.test(line));
+  if (noteAt < 0 || dropped < 2) return undefined;
+  const note = lines[noteAt]!.replace(OMITTED, `omitted ${dropped} of`);
+  out.splice(Math.min(noteAt, firstReference), 0, note);
+  return { text: out.join('\n'), removed: rangesWithout(keep) };
+}
+
+function range(from: number, to: number): readonly number[] {
+  return Array.from({ length: to - from }, (_, at) => from + at);
+}
