@@ -185,7 +185,7 @@ export function laneRows(
       color: 'violet',
       worth: NONE,
       part: partOf(own.read_tokens),
-      words: `${short(own.read_tokens)} tokens read, ${short(own.written_tokens)} written; not ours`,
+      words: `${short(own.read_tokens)} read, ${short(own.written_tokens)} written; not ours`,
     },
   ];
 }
