@@ -370,6 +370,38 @@ test('tables for people: figures under heads, a dash for what is not known, and 
   place.dispose();
 });
 
+test('a name is text in Markdown too: no image, no link, no other column', () =>
+  withReports(async (place) => {
+    const { writer } = openIn(place.folder, { file: join(place.home, 'monitor.db') });
+    const names = [
+      '<img src=//a.example>',
+      '![x](//a.example)',
+      'a\\|b',
+      '__proto__',
+      'gpt-4.1\nb',
+    ];
+    for (const [n, model] of names.entries())
+      writer.record(
+        ledgerRow({
+          id: `req_odd${n}`,
+          startedMs: NOW - 1,
+          endpoint: '/v1/messages',
+          outcome: 'ok',
+          model,
+        }),
+      );
+    await writer.close();
+    const { stdout } = await run(place, ['report', '--markdown'], { clock });
+    const expected = [
+      String.raw`| \<img src=//a.example\> |`,
+      String.raw`| !\[x\](//a.example) |`,
+      String.raw`| a\\\|b |`,
+      String.raw`| \_\_proto\_\_ |`,
+      '| gpt-4.1 b |',
+    ];
+    for (const text of expected) assert.ok(stdout.includes(text), `${text} in ${stdout}`);
+  }));
+
 test('compare shows the local time with its zone', () =>
   withReports(async (place) => {
     const ask = (zone: string) => start(place, ['compare', 'req_0000'], { TZ: zone }).ended;

@@ -271,7 +271,9 @@ function markdownReport(
   before: Totals,
   models: readonly GroupTotals[],
 ): string[] {
-  const cell = (text: string) => text.replaceAll('|', '\\|').replaceAll(/[\r\n]+/g, ' ');
+  // Clients choose the names of models: no tag, image or link of theirs may come alive.
+  const cell = (text: string) =>
+    text.replaceAll(/[\\`*_[\]<>|&~]/g, String.raw`\$&`).replaceAll(/[\r\n]+/g, ' ');
   return [
     `# svc, ${date} (UTC)`,
     '',
