@@ -16,6 +16,9 @@ import { requestLines } from './requests.ts';
 /** Newest requests that are shown at least. */
 const NEWEST = 5;
 const MOST_CAUSES = 5;
+/** The same where the newest requests would begin below the screen. */
+const MOST_CAUSES_LOW = 3;
+const LOW_ROWS = 24;
 const CHART_COLUMNS = 60;
 
 export function overview(model: Model, width: number, height: number, colors: Colors): string[] {
@@ -30,7 +33,7 @@ export function overview(model: Model, width: number, height: number, colors: Co
     '',
     ...charts(report, width, colors),
     '',
-    ...wrong(report, colors),
+    ...wrong(report, height < LOW_ROWS ? MOST_CAUSES_LOW : MOST_CAUSES, colors),
     '',
     ...providers(live, colors),
     '',
@@ -82,13 +85,13 @@ function charts(report: ReportJson, width: number, { dim, green }: Colors): stri
   ];
 }
 
-function wrong({ failures }: ReportJson, colors: Colors): string[] {
+function wrong({ failures }: ReportJson, most: number, colors: Colors): string[] {
   if (failures.length === 0) return [`${colors.bold('What went wrong')}  nothing`];
   return [
     colors.bold('What went wrong'),
     ...facts(
       failures
-        .slice(0, MOST_CAUSES)
+        .slice(0, most)
         .map((group) => [
           `  ${whole(group.requests)}`,
           `${causeOf(group)}, ${group.provider ?? 'no provider'}`,

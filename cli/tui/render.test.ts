@@ -236,6 +236,22 @@ test('the overview says what was saved, paid and went wrong, also without colour
   assert.match(text, 'degraded');
 });
 
+test('a screen of 24 rows shows newest requests below many causes of failure', () => {
+  const [failure] = REPORT.failures;
+  const report = {
+    ...REPORT,
+    failures: Array.from({ length: 6 }, () => ({ ...failure!, provider: 'chat' })),
+  };
+  const live = {
+    ...LIVE,
+    alerts: [],
+    health: { ...LIVE.health, reasons: [] },
+  } as unknown as LiveState;
+  const requests = [row(1), row(2)];
+  const text = textOf({ ...MODEL, live, report, requests }, { columns: 80, rows: 24 });
+  assert.match(text, /^Time +Model.*\n\d\d:\d\d/m);
+});
+
 test('an alert that fires, a long reason and old results left out are shown whole', () => {
   const alerts = [{ name: 'spend', text: 'spend: $12 in an hour, over $10' }];
   assert.match(
