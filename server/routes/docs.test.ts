@@ -23,8 +23,10 @@ test('what the root names is there, and the page describes every route that it l
     const hash = createHash('sha256').update(style).digest('base64');
     assert.ok(policy.includes(`style-src 'sha256-${hash}'`), 'its own style and no other');
     assert.not.match(page.text, /<script|src=|url\(|@import/);
+    // Where a path may be broken into lines is none of its text.
+    const text = page.text.replaceAll('<wbr>', '');
     for (const { path } of t.proxy.app.routes)
-      assert.ok(page.text.includes(` ${toOpenApiPath(path)}<`), path);
+      assert.ok(text.includes(` ${toOpenApiPath(path)}<`), path);
     const links = [...page.text.matchAll(/href="#([^"]+)"/g)].map(([, id]) => id);
     for (const id of links) assert.ok(page.text.includes(`id="${id}"`), id);
   }));
