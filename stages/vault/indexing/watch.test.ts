@@ -93,6 +93,19 @@ test(
 );
 
 test(
+  'a folder that was away is watched again, though it is the same one',
+  watching({ 'a.md': 'alpha' }, async (place, found) => {
+    const away = join(place.top, 'away');
+    renameSync(place.root, away);
+    await pause(1_200);
+    renameSync(away, place.root);
+    await pause(1_200);
+    place.write('b.md', 'bravo');
+    await until(async () => (await found('bravo')) === 1 && (await found('alpha')) === 1);
+  }),
+);
+
+test(
   'a folder that cannot be seen for a while is watched again when it can',
   watching({ 'in/a.md': 'alpha' }, async (place, found) => {
     renameSync(place.root, join(place.top, 'old'));

@@ -93,6 +93,8 @@ export class Watch {
       const inode = this.#inodeNow();
       const isAnother = inode !== undefined && inode !== this.#inode;
       if (isAnother) this.#enqueue(() => this.#watchAll());
+      // One that was away is watched no more, and a new one may get its number.
+      else this.#inode = inode;
       void this.#running.then(() => {
         if (!this.#stop.signal.aborted) this.#lookAgain();
       });
