@@ -7,6 +7,7 @@ import { visibleJson } from '../../server/log/visible.ts';
 import { homeOf, shortPath } from '../context.ts';
 import type { CliCommand, CliContext } from '../context.ts';
 import { outputFile, runningInstance } from '../process/daemon.ts';
+import { onEnd } from '../process/signals.ts';
 import { toWhole } from '../parse/flags.ts';
 import { followFile, lastLines } from '../log-file.ts';
 import { colorsFor, note, writeLine } from '../screen/output.ts';
@@ -30,7 +31,7 @@ class Logs extends Command<CliContext> {
 
   lines = Option.String('-n,--lines', '50', { description: 'How many lines (50)' });
   follow = Option.Boolean('-f,--follow', false, { description: 'Show new lines until Ctrl-C' });
-  json = Option.Boolean('--json,--raw', false, { description: 'Lines as they are in the file' });
+  json = Option.Boolean('--json,--raw', false, { description: 'One JSON object a line' });
 
   async execute() {
     const { context } = this;
@@ -39,7 +40,7 @@ class Logs extends Command<CliContext> {
     const colors = colorsFor(context.stdout, context.env);
     const show = (line: string) =>
       this.json
-        ? context.stdout.write(`${visibleJson(line)}\n`)
+        ? context.stdout.write(`${visibleJson(toJsonLine(line))}\n`)
         : writeLine(context.stdout, tinted(toTextLine(line), colors));
     if (why !== undefined) note(context, why);
     else if (!existsSync(path)) note(context, `No log yet: ${shortPath(path, context)}`);
@@ -48,12 +49,11 @@ class Logs extends Command<CliContext> {
     if (!this.follow) return;
     await new Promise<void>((resolve) => {
       const timer = setInterval(() => follower.read().forEach(show), LOOK_MS);
-      const end = () => {
+      const stopListening = onEnd(context, () => {
         clearInterval(timer);
-        for (const signal of ['SIGINT', 'SIGTERM']) context.events.off(signal, end);
+        stopListening();
         resolve();
-      };
-      for (const signal of ['SIGINT', 'SIGTERM']) context.events.on(signal, end);
+      });
     });
   }
 
@@ -85,9 +85,29 @@ class Logs extends Command<CliContext> {
   }
 }
 
+/** A line as `toTextLine` writes it: its time, its level, and the rest. */
+const TEXT_LINE = /^(\S+) (DEBUG|INFO|WARNING|ERROR)( .*)$/;
+
+/** The line as it is where the log is JSON; else as an object of what is known of it. */
+function toJsonLine(line: string): string {
+  if (isObject(line)) return line.trimEnd();
+  const [, time, level, rest] = TEXT_LINE.exec(line.trimEnd()) ?? [];
+  if (level === undefined || rest === undefined) return JSON.stringify({ msg: line.trimEnd() });
+  return JSON.stringify({ time, level: level.toLowerCase(), msg: rest.trimStart() });
+}
+
+function isObject(line: string): boolean {
+  try {
+    const value: unknown = JSON.parse(line);
+    return typeof value === 'object' && value !== null;
+  } catch {
+    return false;
+  }
+}
+
 /** The line with its time dimmed and its level in the colour of its weight. */
 function tinted(line: string, colors: Colors): string {
-  const match = /^(\S+) (DEBUG|INFO|WARNING|ERROR)( .*)$/.exec(line.trimEnd());
+  const match = TEXT_LINE.exec(line.trimEnd());
   if (match === null) return line.trimEnd();
   const [, time = '', level = '', rest = ''] = match;
   const paint = {

@@ -121,4 +121,30 @@ test('logs --follow shows new lines until it is interrupted', async () => {
   place.dispose();
 });
 
+test('logs --json prints JSON also where the log is text, and for a line of neither form', async () => {
+  const { appendFileSync, mkdirSync } = await import('node:fs');
+  const place = makePlace();
+  const file = join(place.home, 'logs', 'svc.log');
+  mkdirSync(join(place.home, 'logs'), { recursive: true });
+  const entry = { time: '2026-11-23T10:00:00.000Z', level: 'info', msg: 'listens', port: 1 };
+  appendFileSync(
+    file,
+    `${JSON.stringify(entry)}\n2026-11-23T10:00:01.000Z ERROR   failed n=2 at=x\nKilled\n"text"\n`,
+  );
+  const { stdout } = await run(place, ['logs', '--json']);
+  assert.equal(
+    stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line)),
+    [
+      entry,
+      { time: '2026-11-23T10:00:01.000Z', level: 'error', msg: 'failed n=2 at=x' },
+      { msg: 'Killed' },
+      { msg: '"text"' },
+    ],
+  );
+  place.dispose();
+});
+
 test.run();
