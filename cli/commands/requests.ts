@@ -1,10 +1,13 @@
 /** `svc requests`: the newest requests, filtered, and live as they come. */
 import { setTimeout } from 'node:timers/promises';
 import { Command, Option } from 'clipanion';
+import type { LedgerReader } from '../../stages/ledger/database.ts';
 import type { RowFilter } from '../../stages/ledger/queries.ts';
 import type { LedgerRow } from '../../stages/ledger/row.ts';
 import type { CliCommand } from '../context.ts';
 import { SpanCommand, spanText } from '../ledger.ts';
+import type { LedgerQueries } from '../ledger.ts';
+import { onEnd } from '../process/signals.ts';
 import { toOneOf, toWhole } from '../parse/flags.ts';
 import { colorsFor, print, printJson } from '../screen/output.ts';
 import { printTable } from '../screen/table.ts';
@@ -12,10 +15,15 @@ import { recentHeader, recentRow } from '../screen/recent.ts';
 
 const OUTCOMES = ['ok', 'error', 'cancelled', 'partial'] as const;
 const EVERY_MS = 500;
-/** How long ago a request may have begun that ends while one looks. */
-const LONGEST_MS = 3_600_000;
 /** Rows that set the width of the columns of what follows. */
 const MOST_ABOVE = 100;
+
+/** Where the rows come from, and which of them are asked for. */
+interface Followed {
+  readonly reader: LedgerReader;
+  readonly queries: LedgerQueries;
+  readonly filter: RowFilter;
+}
 
 class Requests extends SpanCommand {
   static override paths = [['requests']];
@@ -56,17 +64,13 @@ class Requests extends SpanCommand {
       ...(this.failed && { failed: true }),
     };
     await this.ledger(async (reader, queries) => {
-      const late = () => {
-        const sinceMs = Math.max(this.context.clock.wallMs() - LONGEST_MS, span.sinceMs);
-        return queries.newestRows(reader, { ...filter, sinceMs }, 10_000);
-      };
       // Before the listing: what ends between the two is listed, and never missed.
-      const known = this.follow ? await late() : [];
+      const after = this.follow ? await queries.newestNumber(reader) : 0;
       const rows = (await queries.newestRows(reader, filter, most)).toReversed();
       if (!this.follow)
         return this.#printAll(rows, `No such request was recorded (${spanText(span)})`);
       await this.#print(rows);
-      await this.#live(rows, known, late);
+      await this.#live(rows, after, { reader, queries, filter });
     });
   }
 
@@ -89,35 +93,36 @@ class Requests extends SpanCommand {
     printTable(this.context, recentHeader(nowMs), rows.map(cellsOf), above?.map(cellsOf));
   }
 
-  /** Asks the ledger twice a second until the terminal says enough. Rows that began earlier may end later. */
+  /** Asks the ledger twice a second for what was stored behind row number `after`, until the terminal says enough. */
   async #live(
     listed: readonly LedgerRow[],
-    known: readonly LedgerRow[],
-    late: () => Promise<readonly LedgerRow[]>,
+    after: number,
+    { reader, queries, filter }: Followed,
   ): Promise<void> {
     const { context } = this;
-    let seen = new Set([...listed, ...known].map(({ id }) => id));
-    let above = listed;
     if (!this.json)
       print(
         context,
         colorsFor(context.stdout, context.env).dim('waiting for requests; Ctrl-C to stop'),
       );
-    let hasEnded = false;
-    const end = (): void => void (hasEnded = true);
-    for (const signal of ['SIGINT', 'SIGTERM']) context.events.on(signal, end);
+    const isListed = new Set(listed.map(({ id }) => id));
+    let above = listed;
+    let from = after;
+    const ended = new AbortController();
+    const stopListening = onEnd(context, () => ended.abort());
     try {
-      while (!hasEnded) {
+      while (!ended.signal.aborted) {
         // The clock's timers hold no process, and nothing else holds this one.
-        await setTimeout(EVERY_MS);
-        const found = await late();
-        const rows = found.filter(({ id }) => !seen.has(id)).toReversed();
-        seen = new Set([...listed, ...found].map(({ id }) => id));
+        await setTimeout(EVERY_MS, undefined, { signal: ended.signal }).catch(() => {});
+        const upto = await queries.newestNumber(reader);
+        const stored = await queries.rowsStored(reader, filter, from, upto);
+        const rows = stored.filter(({ id }) => !isListed.has(id));
         if (rows.length > 0) await this.#print(rows, above);
         above = [...above, ...rows].slice(-MOST_ABOVE);
+        from = upto;
       }
     } finally {
-      for (const signal of ['SIGINT', 'SIGTERM']) context.events.off(signal, end);
+      stopListening();
     }
   }
 }

@@ -178,6 +178,21 @@ test('savings: by model most first, seven days without a gap, since is inclusive
   });
 });
 
+test('rows in the order in which they were stored, between two of their numbers', async () => {
+  const models = ['a', 'b', 'a', 'a'];
+  const rows = models.map((model, n) => rowOf(9 - n, { model }));
+  await withLedger(rows, async (reader) => {
+    const upto = await queries.newestNumber(reader);
+    const stored = async (after: number, more: Partial<queries.RowFilter> = {}, last = upto) =>
+      (await queries.rowsStored(reader, { sinceMs: 0, ...more }, after, last)).map(({ id }) => id);
+    assert.equal(await stored(upto - 4), ['req_9', 'req_8', 'req_7', 'req_6']);
+    assert.equal(await stored(upto - 3, { model: 'a' }), ['req_7', 'req_6']);
+    assert.equal(await stored(upto - 3, {}, upto - 1), ['req_8', 'req_7']);
+    assert.equal(await stored(upto), []);
+  });
+  await withLedger([], async (reader) => assert.is(await queries.newestNumber(reader), 0));
+});
+
 test('the window keeps the newest 50 rows and percentiles of real latencies', () => {
   const window = createSessionWindow(NOON);
   assert.is(window.last(), undefined);

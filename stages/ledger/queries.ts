@@ -160,6 +160,30 @@ export async function newestRows(
   return rows.map(fromStored);
 }
 
+/** The number of the row that was stored last, as `rowsStored` counts; 0 where there is none. */
+export async function newestNumber(db: LedgerReader): Promise<number> {
+  const { newest } = await db
+    .selectFrom('requests')
+    .select(sql<number>`coalesce(max(rowid), 0)`.as('newest'))
+    .executeTakeFirstOrThrow();
+  return newest;
+}
+
+/** The requests that `filter` lets through among those stored behind number `after` up to number `upto`, in that order. */
+export async function rowsStored(
+  db: LedgerReader,
+  filter: RowFilter,
+  after: number,
+  upto: number,
+): Promise<LedgerRow[]> {
+  const rows = await matching(db, filter)
+    .where(sql<boolean>`rowid > ${after} AND rowid <= ${upto}`)
+    .selectAll()
+    .orderBy(sql`rowid`)
+    .execute();
+  return rows.map(fromStored);
+}
+
 /** The request with exactly this id. */
 export async function rowWithId(db: LedgerReader, id: string): Promise<LedgerRow | undefined> {
   const row = await db.selectFrom('requests').selectAll().where('id', '=', id).executeTakeFirst();
