@@ -93,6 +93,19 @@ test('/metrics says what the ledger says, and a hostile name stays inside its la
       assert.ok((series.get(`svc_stage_duration_seconds_count{stage="${stage}"}`) ?? 0) > 0, stage);
   }));
 
+test('/metrics names the provider of a request that reached none as the reports do', () =>
+  withProxy({}, async (t) => {
+    const refused = await fetch(`${t.proxy.url}/v1/messages`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{',
+    });
+    assert.is(refused.status, 400);
+    await refused.text();
+    const series = parse(await (await fetch(`${t.proxy.url}/metrics`)).text());
+    assert.is(series.get('svc_request_duration_seconds_count{provider="unknown"}'), 1);
+  }));
+
 test('/metrics/dashboard equals a recount of the ledger', () =>
   withProxy({}, async (t) => {
     const rows = await mixedLoad(t);

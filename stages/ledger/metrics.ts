@@ -5,6 +5,7 @@
 import type { KeptSpans } from '../../engine/index.ts';
 import { DURATION_BUCKETS_S, HistogramsByName, STAGE_BUCKETS_S } from './histogram.ts';
 import type { HistogramView } from './histogram.ts';
+import { UNKNOWN } from './row.ts';
 import type { LedgerRow } from './row.ts';
 
 /** Names told apart in each histogram; those past it are counted together. */
@@ -74,9 +75,9 @@ export class Metrics {
     this.#latencyMs[place] = row.latencyMs ?? Number.NaN;
     this.#added += 1;
     if (row.latencyMs === null) return;
-    const provider = row.provider ?? 'none';
+    const provider = row.provider ?? UNKNOWN;
     this.#byProvider.add(provider, row.latencyMs / 1000);
-    this.#byModel.add(row.model ?? 'unknown', row.latencyMs / 1000);
+    this.#byModel.add(row.model ?? UNKNOWN, row.latencyMs / 1000);
     if (row.ttfbMs !== null) this.#firstByte.add(provider, row.ttfbMs / 1000);
   }
 

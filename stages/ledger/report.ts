@@ -20,7 +20,7 @@ import { breakpointsJson, lanesJson } from './lanes.ts';
 import type { WindowFigures } from './metrics.ts';
 import type { DayReport, SavingsReport } from './queries.ts';
 import { rowSavingsJson } from './request-json.ts';
-import { UNKNOWN } from './window.ts';
+import { UNKNOWN } from './row.ts';
 import type { SessionWindow } from './window.ts';
 
 /** What was added, with its price, and what is left of the saving after it; dollars. */
@@ -154,7 +154,7 @@ export function savingsJson(report: SavingsReport) {
     unpriced: report.totals.unpriced,
     lanes: lanesJson(report.totals),
     savings_by_model: toObject(
-      report.byModel.map((group) => [group.key ?? 'unknown', group]),
+      report.byModel.map((group) => [group.key ?? UNKNOWN, group]),
       saved,
     ),
     savings_by_date_7d: toObject(
@@ -204,7 +204,7 @@ export function dashboardJson({
       samples: window?.samples ?? 0,
     },
     models: toObject(
-      byModel.map((group) => [group.key ?? 'unknown', group]),
+      byModel.map((group) => [group.key ?? UNKNOWN, group]),
       (group: Totals) => ({
         requests: group.requests,
         input_tokens: group.inputTokens,

@@ -88,6 +88,9 @@ export interface LedgerRow {
 export type LedgerFacts = Pick<LedgerRow, 'id' | 'startedMs' | 'endpoint' | 'outcome'> &
   Partial<LedgerRow>;
 
+/** Under what the sums stand of requests whose model or provider is not known. */
+export const UNKNOWN = 'unknown';
+
 /** Longest text kept of a client's own words (model, session, skill). They come from outside and rows stay in memory. */
 export const MAX_TEXT_CHARS = 200;
 /** Most injected block ids kept in a row. */

@@ -6,6 +6,7 @@
 import type { RunningTotals, Totals } from './figures.ts';
 import { addToTotals, emptyTotals } from './figures.ts';
 import { percentile } from './metrics.ts';
+import { UNKNOWN } from './row.ts';
 import type { LedgerRow } from './row.ts';
 
 /** Percentiles of the newest latencies, in milliseconds; `null` before the first request. */
@@ -26,8 +27,6 @@ const LATENCY_SAMPLES = 1024;
 /** Names told apart; a client can invent as many as it likes. */
 const MAX_NAMES = 500;
 const OTHER = '(other)';
-/** The key of requests whose model or provider is not known. */
-export const UNKNOWN = 'unknown';
 
 /** Starts a session at `startedMs` (wall time). */
 export function createSessionWindow(startedMs: number) {
