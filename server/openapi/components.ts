@@ -1,5 +1,28 @@
 /** The schemas of what the proxy itself answers. A test holds real answers against them. */
 import {
+  usd,
+  ms,
+  net,
+  rowNet,
+  sessionSums,
+  vaultIndex,
+  rowBreakpoints,
+  recentFields,
+  injection,
+  requestFields,
+  speedCache,
+  promptCache,
+  savingSums,
+  breakpoints,
+  lanes,
+  noRequests,
+  stored,
+  totals,
+  percentiles,
+  groups,
+} from './fields.ts';
+import { proxiedSchemas } from './proxied.ts';
+import {
   about,
   byName,
   flag,
@@ -15,168 +38,6 @@ import {
   ref,
 } from './schema.ts';
 import type { Schema } from './schema.ts';
-
-const usd = about(number, 'US dollars');
-const ms = about(number, 'Milliseconds');
-
-const net = {
-  tokens_added: about(whole, 'Input tokens added from the vault'),
-  cost_added: nullable(usd),
-  net_tokens_saved: about({ type: 'integer' }, 'Saved less added'),
-  net_cost_saved: nullable(usd),
-};
-
-const rowNet = {
-  tokens_added: nullable(whole),
-  cost_added: nullable(usd),
-  net_tokens_saved: nullable({ type: 'integer' }),
-  net_cost_saved: nullable(usd),
-};
-
-const sessionSums = {
-  requests: whole,
-  input_tokens: about(whole, 'As clients sent them'),
-  sent_input_tokens: about(whole, 'As they went upstream'),
-  saved_tokens: whole,
-  output_tokens: whole,
-  errors: whole,
-  cache_hits: about(whole, 'Answers from the response cache'),
-  cost: nullable(usd),
-  unpriced: about(whole, 'Requests whose model has no known price'),
-  cost_saved: nullable(usd),
-};
-
-/** What svc reads in the body of a request; it is gone from what a provider gets. */
-const own = { svc_template: ref('TemplateUse') };
-
-const vaultIndex = object({ available: flag, blocks: whole, path: text });
-
-const rowBreakpoints = object({
-  set: about(whole, 'Cache markers that svc set'),
-  read_tokens: nullable(whole),
-  written_tokens: nullable(whole),
-  cost_saved: nullable(usd),
-});
-
-const recentFields = {
-  request_id: text,
-  timestamp: moment,
-  model: nullable(text),
-  provider: nullable(text),
-  input_tokens: nullable(whole),
-  sent_input_tokens: nullable(whole),
-  output_tokens: nullable(whole),
-  latency_ms: nullable(ms),
-  status_code: nullable(whole),
-  outcome: oneOf('ok', 'error', 'cancelled', 'partial'),
-  tokens_saved: nullable(whole),
-  cost: nullable(usd),
-  cost_without: nullable(usd),
-  cost_saved: nullable(usd),
-  net_tokens_saved: nullable({ type: 'integer' }),
-  net_cost_saved: nullable(usd),
-};
-
-const injection = {
-  cache_breakpoints: rowBreakpoints,
-  vault_injection: object({
-    chunks_injected: whole,
-    tokens_injected: nullable(whole),
-    tokens_added: nullable(whole),
-    cost_added: nullable(usd),
-    top_chunks: list(text),
-  }),
-};
-
-/** A request with all that its row in the ledger has. */
-const requestFields = {
-  ...recentFields,
-  endpoint: text,
-  model_requested: nullable(text),
-  model_resolved: about(nullable(text), 'The model that answered'),
-  stream: flag,
-  mode: nullable(text),
-  client: nullable(text),
-  session_id: nullable(text),
-  failed: flag,
-  error_kind: nullable(text),
-  error_code: nullable(text),
-  attempts: whole,
-  ttfb_ms: nullable(ms),
-  response_cache_hit: flag,
-  usage_estimated: flag,
-  provider_cache_read_tokens: nullable(whole),
-  provider_cache_creation_tokens: nullable(whole),
-};
-
-const speedCache = object({
-  hits: whole,
-  misses: whole,
-  hit_ratio: nullable(number),
-  entries: whole,
-  bytes: whole,
-});
-
-const promptCache = { read_tokens: whole, creation_tokens: whole, hit_ratio: nullable(number) };
-
-const savingSums = object({
-  requests: whole,
-  tokens_saved: whole,
-  cost_saved_usd: nullable(usd),
-  tokens_added: whole,
-  cost_added_usd: nullable(usd),
-  net_tokens_saved: { type: 'integer' },
-  net_cost_saved_usd: nullable(usd),
-});
-
-const breakpoints = {
-  requests: about(whole, 'Requests in which svc set cache markers'),
-  read_tokens: whole,
-  written_tokens: whole,
-  cost_saved_usd: nullable(usd),
-};
-
-/** A lane of compression, with the requests that took it. */
-const lane = (requests: string) =>
-  object({
-    requests: about(whole, requests),
-    tokens_saved: whole,
-    cost_saved_usd: nullable(usd),
-  });
-
-const lanes = object({
-  compression: object({ tokens_saved: whole, cost_saved_usd: nullable(usd) }),
-  cache_breakpoints: object(breakpoints),
-  forgetting: lane('Requests from which old results of tools were left out'),
-  long_results: lane('Requests in which long results went out in parts'),
-  tools: lane('Requests in which definitions of tools were trimmed'),
-  response_cache: object({ requests: whole, cost_saved_usd: nullable(usd) }),
-  provider_cache: about(
-    object({ read_tokens: whole, written_tokens: whole }),
-    'Cached without svc having asked for it: credited to nobody',
-  ),
-});
-
-const noRequests = object({ error: oneOf('no_requests'), message: text });
-
-const stored = {
-  block_id: text,
-  tokens: whole,
-  stored: about(flag, 'False for a block that was there already'),
-};
-
-const totals = {
-  ...sessionSums,
-  ...net,
-  avg_latency_ms: nullable(ms),
-  saved_percent: nullable(number),
-  cost_without: about(nullable(usd), 'What would have been paid without svc'),
-  provider_cache_read_tokens: whole,
-  provider_cache_creation_tokens: whole,
-};
-
-const percentiles = { p50_ms: nullable(ms), p95_ms: nullable(ms), p99_ms: nullable(ms) };
-const groups = list(object({ name: nullable(text), ...totals }), 50);
 
 export const componentSchemas: Readonly<Record<string, Schema>> = {
   Error: object(
@@ -521,60 +382,5 @@ export const componentSchemas: Readonly<Record<string, Schema>> = {
     ['id', 'before', 'after'],
   ),
   LostBlocks: object({ request_id: text, blocks: list(ref('LostBlock')) }),
-  TemplateUse: about(
-    {
-      oneOf: [text, object({ name: text }, { vars: byName({ oneOf: [text, number, flag] }) })],
-    },
-    'A prompt template to fill for this request: its name, or its name and the values of its variables',
-  ),
-  AnyRequest: open(own),
-  MessagesRequest: open(
-    {
-      ...own,
-      model: text,
-      messages: list(open({ role: text, content: {} }, ['role']), undefined),
-      max_tokens: { type: 'integer', minimum: 1 },
-      system: {},
-      stream: flag,
-      temperature: number,
-      top_p: number,
-      stop_sequences: list(text),
-      tools: list(open({})),
-      tool_choice: open({}),
-    },
-    ['model', 'messages', 'max_tokens'],
-  ),
-  MessagesAnswer: open(
-    {
-      id: text,
-      type: oneOf('message'),
-      role: oneOf('assistant'),
-      content: list(open({ type: text }, ['type'])),
-      model: text,
-      stop_reason: nullable(text),
-      usage: open({
-        input_tokens: whole,
-        output_tokens: whole,
-        cache_read_input_tokens: nullable(whole),
-        cache_creation_input_tokens: nullable(whole),
-      }),
-    },
-    ['id', 'type', 'role', 'content', 'model'],
-  ),
-  ChatRequest: open(
-    {
-      ...own,
-      model: text,
-      messages: list(open({ role: text, content: {} }, ['role'])),
-      max_tokens: { type: 'integer' },
-      stream: flag,
-      temperature: number,
-      functions: list(open({})),
-      tools: list(open({})),
-    },
-    ['model', 'messages'],
-  ),
-  ChatAnswer: open({ id: text, model: text, choices: list(open({})), usage: open({}) }, [
-    'choices',
-  ]),
+  ...proxiedSchemas,
 };
