@@ -17,6 +17,7 @@ import { shortenLong } from '../long/shorten.ts';
 import { thinGutter } from '../references/gutter.ts';
 import { hasMark } from '../text/has-mark.ts';
 import { lineBreaks } from '../text/line-breaks.ts';
+import { linesIn } from '../text/marker.ts';
 import { queriesOf } from './query.ts';
 import { nameRepeats } from '../references/name-repeats.ts';
 import { originsOf } from '../references/origins.ts';
@@ -382,10 +383,7 @@ function remember(
   state: ConversationState,
 ): void {
   if (label !== undefined && isStripped(by) && isSearched(block)) {
-    const hidden = removed.flatMap(({ from, to }) =>
-      Array.from({ length: to - from }, (_, at) => from + at),
-    );
-    state.sent.add(label, block.text, undefined, new Set(hidden));
+    state.sent.add(label, block.text, undefined, linesIn(removed));
   } else if (label !== undefined && isSearched({ text }) && isSearched(block)) {
     const changed = text !== block.text;
     const origins = changed ? originsOf(block.text, text, { removed, before: 0 }) : undefined;

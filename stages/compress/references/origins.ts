@@ -4,7 +4,7 @@
  */
 import { lineContents } from './gutter.ts';
 import { readRepeated } from '../text/repeats.ts';
-import { MARK, markerIn, readOmitted } from '../text/marker.ts';
+import { linesIn, MARK, markerIn, readOmitted } from '../text/marker.ts';
 import { readReference } from './reference.ts';
 import type { LineRange } from '../rule.ts';
 
@@ -45,8 +45,7 @@ function numbersOf(
   removed: readonly LineRange[],
   before: number,
 ): ReadonlyMap<string, readonly number[]> {
-  const gone = new Set<number>();
-  for (const { from, to } of removed) for (let at = from; at < to; at++) gone.add(at);
+  const gone = linesIn(removed);
   const numbers = new Map<string, number[]>();
   lines.forEach((line, at) => {
     if (gone.has(at + before)) return;

@@ -2,7 +2,7 @@
  * A text whose repeats are named, without the comments between them: of code that was seen in
  * part, what is named saves more than what is taken out of it, so both are done apart.
  */
-import { MARK, markerIn, rangesWithout } from '../text/marker.ts';
+import { linesIn, MARK, markerIn, rangesWithout } from '../text/marker.ts';
 import type { Compressed, LineRange } from '../rule.ts';
 import { readReference } from './reference.ts';
 
@@ -19,7 +19,7 @@ export function stripBetween(
   stripped: string,
   removed: readonly LineRange[],
 ): Compressed | undefined {
-  const gone = new Set(removed.flatMap(({ from, to }) => range(from, to)));
+  const gone = linesIn(removed);
   const out: string[] = [];
   const keep: boolean[] = [];
   let firstReference = Number.POSITIVE_INFINITY;
@@ -38,8 +38,4 @@ export function stripBetween(
   const note = lines[noteAt]!.replace(OMITTED, `omitted ${dropped} of`);
   out.splice(Math.min(noteAt, firstReference), 0, note);
   return { text: out.join('\n'), removed: rangesWithout(keep) };
-}
-
-function range(from: number, to: number): readonly number[] {
-  return Array.from({ length: to - from }, (_, at) => from + at);
 }

@@ -42,6 +42,13 @@ export function readOmitted(line: string): LineRange | undefined {
   return { from: first - 1, to: Number(match[2] ?? match[4] ?? first) };
 }
 
+/** The lines of all ranges, counted from 0. */
+export function linesIn(ranges: readonly LineRange[]): ReadonlySet<number> {
+  const lines = new Set<number>();
+  for (const { from, to } of ranges) for (let at = from; at < to; at++) lines.add(at);
+  return lines;
+}
+
 /** Puts markers where lines are missing; `keep[i]` says whether line i stays. Single blank lines go unannounced. */
 export function joinKept(
   lines: readonly string[],
