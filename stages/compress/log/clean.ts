@@ -15,15 +15,15 @@ const CARET = '^[[';
 const CARET_COLOUR = /\^\[\[[0-9;]{0,32}m/g;
 
 /** Where a terminal goes back to the first column, it writes over the line as after a carriage return. */
-// oxlint-disable-next-line no-control-regex -- terminal sequences begin with a control character
-const FIRST_COLUMN = /\u001b\[[01]?G/g;
+const FIRST_COLUMN = new RegExp(`${ESCAPE}\\[[01]?G`, 'g');
 /** What is underlined; of several answers that is the chosen one, which nothing else shows. */
-// oxlint-disable-next-line no-control-regex -- the same
-const UNDERLINED = /\u001b\[4m([^\u001b\r]{1,80})/g;
-// oxlint-disable-next-line no-control-regex -- stands for an underlined part while colours are taken off
-const CHOSEN = /(?<=[/|] ?)\u0001([^\u0002]{1,80})\u0002|\u0001([^\u0002]{1,80})\u0002(?= ?[/|])/g;
-// oxlint-disable-next-line no-control-regex -- the same
-const STAND_INS = /[\u0001\u0002]/g;
+const UNDERLINED = new RegExp(`${ESCAPE}\\[4m([^${ESCAPE}\r]{1,80})`, 'g');
+/** Stand at the ends of an underlined part while colours are taken off. */
+const BEGIN = '\u0001';
+const END = '\u0002';
+const HELD = `${BEGIN}([^${END}]{1,80})${END}`;
+const CHOSEN = new RegExp(`(?<=[/|] ?)${HELD}|${HELD}(?= ?[/|])`, 'g');
+const STAND_INS = new RegExp(`[${BEGIN}${END}]`, 'g');
 
 /** A line without colours, and without earlier states of its progress. */
 export function cleanLine(line: string): string {
@@ -37,7 +37,7 @@ function plainLine(line: string): string {
 
 function withoutSequences(line: string): string {
   if (!line.includes(`${ESCAPE}[4m`)) return withoutColours(line.replace(FIRST_COLUMN, '\r'));
-  const held = line.replace(STAND_INS, '').replace(UNDERLINED, '\u0001$1\u0002');
+  const held = line.replace(STAND_INS, '').replace(UNDERLINED, `${BEGIN}$1${END}`);
   return withoutColours(held.replace(FIRST_COLUMN, '\r'))
     .replace(CHOSEN, `${ESCAPE}[4m$1$2${ESCAPE}[24m`)
     .replace(STAND_INS, '');
