@@ -53,7 +53,8 @@ class Compare extends LedgerCommand {
     const wanted = id === undefined ? measured?.id : pickId(ids, id);
     const row = rows.find((one) => one.id === wanted);
     if (row === undefined) throw noRequest(id);
-    const { rowCostWithout } = await import('../../stages/ledger/request-json.ts');
+    const { rowCostWithout, rowSavingsJson } = await import('../../stages/ledger/request-json.ts');
+    const savings = rowSavingsJson(row);
     const before = rowCostWithout(row);
     const json = {
       request_id: row.id,
@@ -61,13 +62,13 @@ class Compare extends LedgerCommand {
       model: row.model ?? row.modelRequested,
       input_tokens_raw: row.inputTokensRaw,
       input_tokens_sent: row.inputTokensSent,
-      tokens_saved: row.savedTokens,
-      tokens_added: row.addedTokens,
+      tokens_saved: savings.tokens_saved,
+      tokens_added: savings.tokens_added,
       output_tokens: row.outputTokens,
       cost: toUsd(row.costNanoUsd),
       cost_without: toUsd(before),
-      cost_saved: toUsd(row.costSavedNanoUsd),
-      cost_added: toUsd(row.costAddedNanoUsd),
+      cost_saved: savings.cost_saved,
+      cost_added: savings.cost_added,
       provider_cache_read_tokens: row.cacheReadTokens,
     };
     if (this.json) printJson(context, json);

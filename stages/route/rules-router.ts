@@ -1,7 +1,8 @@
 /**
  * The router that a running proxy asks: it lives as long as the process, while the rules, the
- * providers and the switch change under it. It decides by rules where a request goes, and keeps a conversation where it is: a change of
- * model in the middle of one throws its provider's prompt cache away.
+ * providers and the switch change under it. It decides by rules where a request goes, and keeps a
+ * conversation where it is: a change of model in the middle of one throws its provider's prompt
+ * cache away.
  *
  * | rule matches | conversation is known | then                                              |
  * |--------------|-----------------------|---------------------------------------------------|
