@@ -81,7 +81,9 @@ export class HttpSink implements Sink<ProxyFrame> {
     // Before any other form is made of them: the pacer counts events.
     const due = this.#streaming && pacer !== undefined ? pacer.push(frame.bytes) : frame.bytes;
     const bytes = due.length === 0 ? due : this.#shape(due);
-    return bytes.length === 0 ? undefined : this.#send(bytes, isLast);
+    if (bytes.length > 0) return this.#send(bytes, isLast);
+    // What the pacer sent in its own time may still wait for the client.
+    return this.#options.response.writableNeedDrain ? this.#drained() : undefined;
   }
 
   /** What goes out now for these bytes of a body: in the client's form. */
@@ -96,7 +98,13 @@ export class HttpSink implements Sink<ProxyFrame> {
     if (signal.aborted) return Promise.reject(signal.reason);
     this.#isBodyBegun = true;
     // The end leaves in the same write where nothing has to wait for it.
-    if (response.write(bytes) || isLast) return undefined;
+    return response.write(bytes) || isLast ? undefined : this.#drained();
+  }
+
+  /** Resolves when the client has taken what was written; rejects when the run was cancelled. */
+  #drained(): Promise<void> {
+    const { response, signal } = this.#options;
+    if (signal.aborted) return Promise.reject(signal.reason);
     return new Promise((resolve, reject) => {
       const stop = () => {
         response.off('drain', go);
@@ -158,8 +166,8 @@ export class HttpSink implements Sink<ProxyFrame> {
     pacer.start((due) => {
       try {
         const bytes = this.#shape(due);
-        const sent = bytes.length === 0 ? undefined : this.#send(bytes, false);
-        if (sent !== undefined) sent.catch(() => undefined);
+        // Nobody waits here: the next write does, until the client has taken it.
+        if (bytes.length > 0 && !this.#options.signal.aborted) void this.#send(bytes, true);
       } catch (thrown) {
         this.#fault = thrown;
       }

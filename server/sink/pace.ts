@@ -18,6 +18,8 @@ export interface PaceOptions {
 export type Pacer = ReturnType<typeof createPacer>;
 
 const NOTHING = Buffer.alloc(0);
+/** More than this is not held: what a provider sends may be no event, and never become one. */
+const MAX_HELD_BYTES = 64 * 1024;
 
 /** A pacer for one stream. */
 export function createPacer({ bufferTokens, flushIntervalMs, clock }: PaceOptions) {
@@ -25,6 +27,7 @@ export function createPacer({ bufferTokens, flushIntervalMs, clock }: PaceOption
   let flush: (bytes: Buffer) => void = () => undefined;
   let dialect: Dialect | undefined;
   let held: Buffer[] = [];
+  let heldBytes = 0;
   let tokens = 0;
   let stopTimer: (() => void) | undefined;
 
@@ -33,6 +36,7 @@ export function createPacer({ bufferTokens, flushIntervalMs, clock }: PaceOption
     stopTimer = undefined;
     const bytes = held.length === 0 ? NOTHING : Buffer.concat(held);
     held = [];
+    heldBytes = 0;
     tokens = 0;
     return bytes;
   }
@@ -49,13 +53,14 @@ export function createPacer({ bufferTokens, flushIntervalMs, clock }: PaceOption
     /** Takes the next bytes; returns what is due now, possibly nothing. */
     push(bytes: Buffer): Buffer {
       held.push(bytes);
+      heldBytes += bytes.length;
       let isLast = false;
       for (const event of splitter.push(bytes)) {
         if (event.data === undefined) continue;
         if (dialect?.isContent(event.event, event.data) === true) tokens += 1;
         if (dialect?.isTerminator(event.event, event.data) === true) isLast = true;
       }
-      if (isLast || tokens >= bufferTokens) return take();
+      if (isLast || tokens >= bufferTokens || heldBytes >= MAX_HELD_BYTES) return take();
       stopTimer ??= clock.after(flushIntervalMs, () => flush(take()));
       return NOTHING;
     },

@@ -26,9 +26,9 @@ const compress = promisify(gzip);
 
 /** With more than this unsent, the run waits for the socket. */
 const MAX_BUFFERED_BYTES = 256 * 1024;
-/** A document that is decoded may grow to so much. */
-const MAX_DECODED_MIB = 32;
-const MAX_DECODED_BYTES = MAX_DECODED_MIB * 1024 * 1024;
+/** A document is sent whole, so it is held whole: it may grow to so much, decoded if it was encoded. */
+const MAX_DOCUMENT_MIB = 32;
+const MAX_DOCUMENT_BYTES = MAX_DOCUMENT_MIB * 1024 * 1024;
 
 export interface SocketSinkOptions {
   readonly socket: WebSocket;
@@ -92,9 +92,7 @@ export class SocketSink implements Sink<ProxyFrame> {
     }
     this.#document.push(bytes);
     this.#documentBytes += bytes.length;
-    if (this.#decoding !== undefined && this.#documentBytes > MAX_DECODED_BYTES) {
-      throw tooLarge();
-    }
+    if (this.#documentBytes > MAX_DOCUMENT_BYTES) throw tooLarge();
   }
 
   /** Our own end comes after the usage, so the dialect's end is held back. */
@@ -169,7 +167,7 @@ export class SocketSink implements Sink<ProxyFrame> {
 function tooLarge(): SvcError {
   return new SvcError(
     'bad_gateway',
-    `The provider's answer decodes to more than ${MAX_DECODED_MIB} MiB, the most that goes out over WebSocket; HTTP forwards it unchanged`,
+    `The provider's answer is larger than ${MAX_DOCUMENT_MIB} MiB, the most that goes out over WebSocket; HTTP forwards it unchanged`,
   );
 }
 

@@ -25,6 +25,7 @@ const END = [
   { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 7 } },
   { type: 'message_stop' },
 ];
+const ENDLESS_BYTES = 256 * 1024 * 1024;
 const DOCUMENT = { type: 'message', content: [], usage: { input_tokens: 3, output_tokens: 7 } };
 const CHUNK = { choices: [{ index: 0, delta: { content: 'Hal' }, finish_reason: null }] };
 
@@ -164,6 +165,31 @@ test('an encoded answer that is cut, corrupt or unreadable ends in an error', ()
       const reported = await one.answered(type === 'application/json' ? json(MESSAGE) : STREAM);
       assert.is(reported.at(-1)?.error?.type, 'bad_gateway', name);
       assert.not.ok(reported.some(isEnd), name);
+    }
+    one.socket.terminate();
+  }));
+
+test('an answer that does not end is given up, whatever its status', () =>
+  withPlainUpstream({}, async (t, upstream) => {
+    const one = await talk(t.proxy.wsPort);
+    for (const status of [200, 500]) {
+      let sentBytes = 0;
+      upstream.answer((response) => {
+        response.writeHead(status, { 'content-type': 'application/json' });
+        const piece = Buffer.alloc(64 * 1024, ' ');
+        const more = (): void => {
+          // Far more than is kept of it, yet a test without an end would help nobody.
+          while (sentBytes < ENDLESS_BYTES && !response.destroyed) {
+            sentBytes += piece.length;
+            if (!response.write(piece)) return void response.once('drain', more);
+          }
+          response.end();
+        };
+        more();
+      });
+      const reported = await one.answered(json(MESSAGE));
+      assert.match(reported[0]?.error?.message ?? '', 'larger than 32 MiB');
+      assert.ok(sentBytes < ENDLESS_BYTES, `${sentBytes} bytes were taken`);
     }
     one.socket.terminate();
   }));
