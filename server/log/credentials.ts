@@ -1,13 +1,7 @@
 /** What a request says who pays: its own keys, which must not be written down even where the answer repeats them. */
-import { KEY_FIELDS } from '../../stages/model/headers.ts';
+import { isCredentialField } from '../../stages/model/headers.ts';
 import type { Headers } from '../../stages/model/headers.ts';
 
-const FIELDS: ReadonlySet<string> = new Set([
-  ...KEY_FIELDS,
-  'proxy-authorization',
-  'x-svc-key',
-  'cookie',
-]);
 /** Shorter ones are in every text; whoever uses such a word as a key keeps no secret. */
 const SHORTEST = 3;
 
@@ -15,7 +9,7 @@ const SHORTEST = 3;
 export function credentialsOf(headers: Headers, target: string): readonly string[] {
   const found: string[] = [];
   for (let i = 0; i + 1 < headers.length; i += 2) {
-    if (!FIELDS.has(headers[i]!.toLowerCase())) continue;
+    if (!isCredentialField(headers[i]!)) continue;
     const value = headers[i + 1]!.trim();
     found.push(value, value.replace(/^[A-Za-z][\w-]*[ \t]+/, ''));
   }

@@ -102,6 +102,7 @@ test('the credentials of a request', () => {
     'tok~en',
     'in query',
   ]);
+  assert.equal(credentialsOf(['Helicone-Auth', 'Bearer theirs'], '/'), ['Bearer theirs', 'theirs']);
   assert.equal(credentialsOf([], '/'), []);
 });
 

@@ -8,8 +8,7 @@ import type {
   CapturedAttempt,
   CapturedRow,
 } from '../../stages/captures/record.ts';
-import { isCredentialField } from '../../stages/captures/scrub.ts';
-import { withoutHeaders } from '../../stages/model/headers.ts';
+import { isCredentialField, withoutHeaders } from '../../stages/model/headers.ts';
 import { estimateTokens } from '../../stages/model/tokens.ts';
 import type { OwnServices } from '../../stages/services.ts';
 

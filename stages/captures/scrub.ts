@@ -5,7 +5,7 @@
  */
 import { SvcError } from '../../engine/index.ts';
 import { withoutCredentials } from '../model/credential-shapes.ts';
-import { headerValue } from '../model/headers.ts';
+import { headerValue, isCredentialField } from '../model/headers.ts';
 import { createDecoder } from '../wire/decode.ts';
 import type {
   CaptureRecord,
@@ -15,9 +15,6 @@ import type {
   TimedBytes,
 } from './record.ts';
 
-/** Fields whose value is a credential, whatever it looks like. */
-const CREDENTIAL_FIELD =
-  /^(?:(?:set-)?cookie2?|(?:proxy-)?authorization)$|(?:^|[-_])(?:api-?key|key|token|secret|password|passwd|auth)$/i;
 /** `Bearer ` and the like; the beginning of a subscription's token decides how a request is treated. */
 const SCHEME = /^(?:[A-Za-z][\w-]*[ \t]+)?(?:sk-ant-oat)?/;
 const MASK = 'redacted';
@@ -30,11 +27,6 @@ export interface CaptureSecrets {
 
 /** Replaces what a text holds of credentials by masks of the same length. */
 type Mask = (latin1: string) => string;
-
-/** True for a header field that holds a credential; any case. */
-export function isCredentialField(name: string): boolean {
-  return CREDENTIAL_FIELD.test(name);
-}
 
 /** `length` characters that are no credential. */
 function maskOf(length: number): string {

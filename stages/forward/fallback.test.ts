@@ -165,6 +165,35 @@ test('a coding agent survives fallback to the same kind to the byte', () =>
     assert.is(got.text, (await direct(t.spare, { path: '/v1/messages?beta=true', body })).text);
   }));
 
+test('credentials in fields of any name stay with the provider of the path', async () => {
+  const secret = {
+    'cf-aig-authorization': 'Bearer canary-1',
+    'Helicone-Auth': 'Bearer canary-2',
+    'ocp-apim-subscription-key': 'canary-3',
+    'cf-access-client-secret': 'canary-4',
+    'x-auth-token': 'canary-5',
+  };
+  const plain = { 'idempotency-key': 'same-try', 'x-team': 'blue' };
+  const headers = { ...ownKey('messages'), ...secret, ...plain };
+  const rule = 'models: { claude-fixture-1: { provider: spare } }';
+  const elsewhere = [
+    withSpare('messages', 'providers:'),
+    withSpare('messages', `${rule}\nproviders:`),
+  ];
+  for (const yaml of elsewhere) {
+    await withPair({ yaml }, async (t) => {
+      t.upstream.script(undefined, '503');
+      assert.is((await send(t, MESSAGES, headers)).status, 200);
+      const [own] = t.upstream.requests;
+      const seen = t.spare.requests[0]!;
+      assert.not.match(seen.headerBytes.toString(), 'canary');
+      assert.is(seen.header('idempotency-key'), 'same-try');
+      assert.is(seen.header('x-team'), 'blue');
+      if (own !== undefined) assert.is(own.headerBytes.toString().match(/canary/g)?.length, 5);
+    });
+  }
+});
+
 test('the newer path of the chat kind survives to the byte too, where it is known', () =>
   withPair({ yaml: withSpare('chat', 'providers:') }, async (t) => {
     t.upstream.script(undefined, '503');

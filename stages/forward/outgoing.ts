@@ -10,6 +10,7 @@ import {
   KEY_FIELDS,
   connectionNamed,
   headerValue,
+  isCredentialField,
   isHopByHop,
   withoutHeaders,
 } from '../model/headers.ts';
@@ -33,6 +34,8 @@ export interface OutgoingOptions {
   readonly key: ProviderKey | undefined;
   /** True if the client's own credential goes along. */
   readonly ownKey: boolean;
+  /** True if credentials in other fields, such as a gateway's, do not. */
+  readonly elsewhere: boolean;
   readonly signal: CancelSignal;
 }
 
@@ -60,6 +63,7 @@ function outgoingHeaders(
       headerValue(provider.headers, name) !== undefined ||
       named?.has(name) === true ||
       (!options.ownKey && CREDENTIALS.has(name)) ||
+      (options.elsewhere && isCredentialField(name)) ||
       (options.identity && name === 'accept-encoding') ||
       (!encoded && name === 'content-encoding'),
   );

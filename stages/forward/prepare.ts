@@ -156,6 +156,7 @@ function prepareSame(
         key,
         signal,
         ownKey: target.credential === 'client',
+        elsewhere: target.isElsewhere,
       });
       return whole === undefined ? wire : { ...wire, path: whole.path(wire.path) };
     },

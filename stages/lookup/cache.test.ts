@@ -49,6 +49,17 @@ test('an equal request is answered without the provider, at no cost', () =>
     assert.is(rows[1]?.inputTokensSent, 0);
   }));
 
+test("a gateway's credential in a field of its own is a part of whose answer it is", () =>
+  withProxy({ yaml: ON }, async (t) => {
+    for (const fields of [MINE, {}]) {
+      await send(t, COLD, { ...fields, 'helicone-auth': 'Bearer one' });
+      assert.not.ok(isHit(await send(t, COLD, { ...fields, 'helicone-auth': 'Bearer two' })));
+      assert.not.ok(isHit(await send(t, COLD, fields)));
+      const again = { ...fields, 'Helicone-Auth': 'Bearer two', 'idempotency-key': 'a' };
+      assert.ok(isHit(await send(t, COLD, again)));
+    }
+  }));
+
 test('a stream that is kept streams again, byte for byte', () =>
   withProxy({ yaml: ON }, async (t) => {
     const first = await send(t, COLD_STREAM);

@@ -10,7 +10,7 @@ import type { LeaderSeat } from '../answers/flights.ts';
 import { answerKey, mayKeep } from '../answers/key.ts';
 import { END, toChunk } from '../model/frame.ts';
 import type { HeadFrame, ProxyFrame, RequestFrame } from '../model/frame.ts';
-import { KEY_FIELDS, headerValue } from '../model/headers.ts';
+import { KEY_FIELDS, headerValue, isCredentialField, withoutHeaders } from '../model/headers.ts';
 import { render } from '../wire/render.ts';
 import { isRewritable, targetOf, withReport } from '../model/request.ts';
 import type { ProxyRequest, RouteTarget } from '../model/request.ts';
@@ -21,13 +21,22 @@ export interface LookupConfig {
   readonly enabled: boolean;
 }
 
+const isOurs = (name: string): boolean => name.startsWith('x-svc-') || KEY_FIELDS.includes(name);
+
+/** Of names and values in turn: names in lower case. */
+const lowerName = (text: string, index: number): string =>
+  index % 2 === 0 ? text.toLowerCase() : text;
+
 /** Whose answers these are: never anybody else's. */
 function credentialOf(request: ProxyRequest): string {
   const { headers, target } = request.original.body;
   const own = KEY_FIELDS.map((name) => headerValue(headers, name) ?? '');
   const inQuery = /[?&]key=([^&]*)/.exec(target)?.[1] ?? '';
   const credential = request.route?.targets[0]?.credential ?? 'none';
-  return credential === 'client' ? [...own, inQuery].join('\n') : credential;
+  const whose = credential === 'client' ? [...own, inQuery].join('\n') : credential;
+  // What a gateway in front of the provider asks for says who it is as well.
+  const others = withoutHeaders(headers, (name) => isOurs(name) || !isCredentialField(name));
+  return others.length === 0 ? whose : [whose, ...others.map(lowerName)].join('\n');
 }
 
 /** What the provider's configuration makes of a body on its way out. */

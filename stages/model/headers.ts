@@ -49,6 +49,14 @@ export const KEY_FIELDS: readonly string[] = Object.freeze([
   'api-key',
 ]);
 
+const CREDENTIAL_FIELD =
+  /^(?:set-)?cookie2?$|(?:^|[-_])(?:api-?key|(?<!idempotency-)key|token|secret|password|passwd|auth|authorization|credentials?)$/i;
+
+/** True for a field that holds a credential, a gateway's own ones included, whatever it looks like; any case. */
+export function isCredentialField(name: string): boolean {
+  return CREDENTIAL_FIELD.test(name);
+}
+
 const HOP_BY_HOP = new Set([
   'connection',
   'keep-alive',

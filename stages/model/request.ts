@@ -23,6 +23,8 @@ export interface RouteTarget {
   readonly model: string | undefined;
   /** Whose key goes out: the client's own, a configured one, or none. */
   readonly credential: 'client' | 'configured' | 'none';
+  /** True if neither the path nor `routing.primary` means it or its server: fields with credentials are not for it. */
+  readonly isElsewhere: boolean;
   /** False for a provider that is asked only because another one failed. */
   readonly isPrimary: boolean;
   /** True if it must be asked with the request as it came in. */

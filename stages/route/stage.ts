@@ -31,6 +31,8 @@ interface Choice {
   /** True if it must be asked with the request as it came in. */
   readonly verbatim: boolean;
   readonly reason: string;
+  /** True if a rule or the model decided. */
+  readonly isChosen: boolean;
   /** The rule that decided, if one did. */
   readonly rule?: RuleDecision;
 }
@@ -47,9 +49,10 @@ function choose(request: ProxyRequest, config: RouteConfig, services: Services):
   refuseElsewhere(request, provider, named, config);
   if (rule !== undefined) {
     const reason = `rule ${rule.ruleId}${rule.isKept ? ', which placed the conversation' : ''}`;
-    return { provider, kind, model: rule.target.model, verbatim, reason, rule };
+    return { provider, kind, model: rule.target.model, verbatim, reason, isChosen: true, rule };
   }
-  return { provider, kind, model: undefined, verbatim, reason: reasonOf(named, request) };
+  const reason = reasonOf(named, request);
+  return { provider, kind, model: undefined, verbatim, reason, isChosen: named.by === 'model' };
 }
 
 function reasonOf({ by, kind, model }: Named, request: ProxyRequest): string {
@@ -165,6 +168,17 @@ function takesOwnKey(provider: Provider, kind: EndpointKind, config: RouteConfig
   return provider.name === kind || (provider.keys.length === 0 && provider.needsKey);
 }
 
+/** True unless it is the provider of the path, or another one behind the same server. */
+function isElsewhere(
+  { name, origin }: Provider,
+  kind: EndpointKind,
+  config: RouteConfig,
+  { providers }: Services,
+): boolean {
+  const own = config.byKind[kind];
+  return name !== own && origin !== providers.get(own)?.origin;
+}
+
 function missingKey(provider: Provider, isDefault: boolean): SvcError {
   return authMissing(
     isDefault
@@ -206,6 +220,7 @@ function fallbacks(
         provider: name,
         model,
         credential,
+        isElsewhere: isElsewhere(provider, kind, config, services),
         isPrimary: false,
         verbatim,
         reason: 'fallback',
@@ -247,7 +262,7 @@ export const route = defineStage<ProxyFrame, RouteConfig, Services>({
       request({ request }, ctx) {
         if (request.original.endpoint.rewritable) refuseMalformed(request);
         const choice = choose(request, config, services);
-        const { provider, kind, model, verbatim, reason } = choice;
+        const { provider, kind, model, verbatim, reason, isChosen } = choice;
         const credential = credentialFor(request, provider, kind, config);
         if (credential === undefined)
           throw missingKey(provider, provider.name === config.byKind[kind]);
@@ -255,6 +270,7 @@ export const route = defineStage<ProxyFrame, RouteConfig, Services>({
           provider: provider.name,
           model,
           credential,
+          isElsewhere: isChosen && isElsewhere(provider, kind, config, services),
           isPrimary: true,
           verbatim,
           reason,
