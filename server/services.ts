@@ -40,6 +40,7 @@ import type { Vault } from '../stages/vault/contract.ts';
 import { deferVault } from '../stages/vault/deferred.ts';
 import { createActiveAlerts } from './alerts/active.ts';
 import type { ActiveAlerts } from './alerts/active.ts';
+import { credentialsOf } from './log/credentials.ts';
 import { requestEvent } from './log/audit-trail.ts';
 import { createLiveRequests } from './dashboard/live-rows.ts';
 import type { LiveRequests } from './dashboard/live-rows.ts';
@@ -189,6 +190,8 @@ export async function createServices(options: ServiceOptions): Promise<ServerSer
     afterwards,
     afterwardsFaults,
     log,
+    withoutKeys: (words, body) =>
+      log.clean(words, body === undefined ? [] : credentialsOf(body.headers, body.target)),
     upstream,
     captures,
     ledger: {

@@ -20,6 +20,7 @@ import type { Provider, ProviderName } from './providers/provider.ts';
 import type { ProviderStates } from './providers/states.ts';
 import type { Upstream } from './providers/upstream.ts';
 import type { LiveRouter } from './route/rules-router.ts';
+import type { BodyFrame } from './model/body.ts';
 import type { Vault } from './vault/contract.ts';
 
 /** Where finished requests are written down. */
@@ -76,6 +77,8 @@ export interface Services {
   /** The user's indexed files; undefined where the vault is off. */
   readonly vault: Vault | undefined;
   readonly log: StageLog;
+  /** A provider's words as they may be kept: without keys of ours and of the request, which it may repeat. */
+  readonly withoutKeys: (words: string, body: BodyFrame | undefined) => string;
   /** The HTTP status that a client gets for a failure of this kind. */
   readonly statusOf: (kind: ErrorKind) => number;
 }

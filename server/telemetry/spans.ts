@@ -46,7 +46,7 @@ export function spansOf(
   }));
   const attempts = (trace?.attempts ?? []).map((attempt) => ({
     ...child(nameOf(row, attempt.model), 'client', attempt.started_ms, endOfAttempt(attempt, row)),
-    error: attempt.failure ?? undefined,
+    error: failureOf(attempt),
     attributes: known({
       [names.OPERATION]: names.operationOf(row.endpoint),
       [names.PROVIDER]: names.providerOf(attempt.provider),
@@ -108,6 +108,12 @@ function errorOf(row: LedgerRow): string | undefined {
   if (row.outcome === 'cancelled') return 'cancelled';
   if (!isFailure(row)) return undefined;
   return row.errorCode ?? row.errorKind ?? shortOf(row.status);
+}
+
+/** With a status the words may be the provider's, which repeat what it was asked. */
+function failureOf({ failure, status }: TraceAttempt): string | undefined {
+  if (failure === null) return undefined;
+  return status === null ? failure : `status ${status}`;
 }
 
 function shortOf(status: number | null): string {

@@ -146,7 +146,7 @@ export function toTrace(run: TracedRun): Trace {
     stages: run.spans
       .list()
       .filter((span) => span.frames > 0 || 'error' in span.notes)
-      .map(toStage),
+      .map((span) => toStage(span, run.error)),
     attempts: run.attempts.map(toAttempt),
   };
 }
@@ -155,10 +155,12 @@ function renderIfAny(run: TracedRun | undefined): Trace | undefined {
   return run === undefined ? undefined : toTrace(run);
 }
 
-function toStage(span: Span): TraceStage {
+function toStage(span: Span, error: string | null): TraceStage {
   return {
     // First, so that a note cannot take the place of a measurement.
     ...span.notes,
+    // The run's own words for it, which hold no keys.
+    ...('error' in span.notes && error !== null && { error }),
     name: span.traceAs ?? span.node,
     node: span.node,
     duration_ms: roundedMs(span.busyMs),

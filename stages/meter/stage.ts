@@ -96,6 +96,18 @@ function isForbidden({ request, status, streaming }: HeadFrame, usage: Usage): b
   );
 }
 
+/** The model as the provider names it, or else the one that was asked. */
+function modelIn(
+  { last: { head, body, request: frame } }: Settlement<ProxyFrame>,
+  { observer }: Measured,
+  { withoutKeys }: Services,
+): string | null {
+  const request = head?.request ?? frame?.request;
+  const asked = request && modelOf(request);
+  const model = head?.model ?? observer?.model() ?? asked ?? null;
+  return model === null || model === asked ? model : withoutKeys(model, body);
+}
+
 /** What rows are made with, beside the run itself. */
 interface Metering {
   readonly services: Services;
@@ -114,7 +126,7 @@ function toRow(
   const { body, head } = last;
   const request = head?.request ?? last.request?.request;
   const usage = usageOf(settlement, reported, state, services, sizeOf);
-  const model = head?.model ?? state.observer?.model() ?? (request && modelOf(request)) ?? null;
+  const model = modelIn(settlement, state, services);
   const provider = services.providers.get(request?.route?.provider ?? '');
   const measured = usage.inputTokens !== null || usage.outputTokens !== null;
   const at = run.startedWallMs;
@@ -281,10 +293,12 @@ function learn(
   { last }: Settlement<ProxyFrame>,
   usage: Usage,
   state: Measured,
-  { learned }: Services,
+  { learned, withoutKeys }: Services,
   sizeOf: RequestSize,
 ): void {
-  const model = state.observer?.model() ?? (last.head && modelOf(last.head.request));
+  const named = state.observer?.model();
+  const model =
+    named === undefined ? last.head && modelOf(last.head.request) : withoutKeys(named, last.body);
   const input = totalInputTokens(usage);
   if (last.head === undefined || model === undefined || input === null || usage.estimated) return;
   // An answer of our own was counted by nobody.

@@ -1,9 +1,25 @@
 /** Keeps how every run went, so that `/trace/<id>` can show it stage by stage. */
 import { defineStage } from '../../engine/index.ts';
+import type { Attempt } from '../model/attempt.ts';
+import type { BodyFrame } from '../model/body.ts';
 import type { ProxyFrame } from '../model/frame.ts';
 import { modelOf } from '../model/request.ts';
 import { pathOf } from '../model/target.ts';
 import type { Services } from '../services.ts';
+
+/** What failed may be said in a provider's words. */
+function withoutKeys(
+  attempts: readonly Attempt[],
+  body: BodyFrame | undefined,
+  services: Services,
+): readonly Attempt[] {
+  if (attempts.every(({ failure }) => failure === undefined)) return attempts;
+  return attempts.map((attempt) => {
+    const { failure } = attempt;
+    if (failure === undefined) return attempt;
+    return { ...attempt, failure: services.withoutKeys(failure, body) };
+  });
+}
 
 /** Acts only when a run has settled. The log's lines about a request are made from its row and what is kept here. */
 export const trace = defineStage<ProxyFrame, undefined, Services>({
@@ -25,10 +41,10 @@ export const trace = defineStage<ProxyFrame, undefined, Services>({
         provider: request?.route?.provider ?? null,
         status: head?.status ?? (error === undefined ? null : services.statusOf(error.kind)),
         outcome,
-        error: error?.message ?? null,
+        error: error === undefined ? null : services.withoutKeys(error.message, body),
         durationMs,
         spans,
-        attempts: head?.attempts ?? request?.route?.attempts ?? [],
+        attempts: withoutKeys(head?.attempts ?? request?.route?.attempts ?? [], body, services),
       });
     },
   }),
