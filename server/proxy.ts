@@ -53,7 +53,10 @@ export async function proxy(call: ProxyCall): Promise<void> {
   };
   // Not `once`, which makes two more objects: it comes once all the same.
   response.on('close', () => {
-    if (!response.writableFinished) controller.abort(new Cancelled('client_gone'));
+    // Where the last write failed, node counts the answer as finished, and calls nobody back for it:
+    // it only takes the socket from an answer that went out.
+    const isSent = response.writableFinished && response.socket === null;
+    if (!isSent) controller.abort(new Cancelled('client_gone'));
   });
   const sink = toSink(call);
   let body: BodyFrame;
