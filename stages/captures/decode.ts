@@ -1,7 +1,6 @@
 /**
  * Reads files of captures. What is read may come from anywhere: it is checked, and a record that
- * was cut short by a crash ends the reading without taking the earlier ones along. Checking needs
- * arktype, which is why whoever only writes captures does not import this.
+ * was cut short by a crash ends the reading without taking the earlier ones along.
  */
 import { decodeMulti } from '@msgpack/msgpack';
 import { type } from 'arktype';
@@ -9,82 +8,11 @@ import { SvcError } from '../../engine/index.ts';
 import { reasonOf } from '../disk-reason.ts';
 import { CAPTURE_VERSION } from './encode.ts';
 import { captureFiles, readCaptureFile } from './files.ts';
+import { recordType } from './record-type.ts';
 import type { CaptureRecord } from './record.ts';
 
 /** A record nests no deeper; a file from elsewhere may not either. */
 const MAX_DEPTH = 12;
-
-const bytes = type.instanceOf(Uint8Array);
-const failure = type({ kind: 'string', code: 'string|null', message: 'string' }).or('null');
-const timed = type({ bytes, sizes: 'number.integer[]', atMs: 'number[]' }).narrow(
-  ({ bytes: all, sizes, atMs }) =>
-    atMs.length === sizes.length &&
-    sizes.every((size) => size >= 0) &&
-    sizes.reduce((sum, size) => sum + size, 0) === all.length,
-);
-const count = type('number|null');
-const text = type('string|null');
-const recordType = type({
-  id: /^[A-Za-z0-9_-]{1,64}$/,
-  startedMs: 'number>=0',
-  request: {
-    method: 'string',
-    target: 'string',
-    headers: 'string[]',
-    body: bytes,
-    untouchable: text,
-  },
-  attempts: type({
-    attempt: 'number.integer>=0',
-    provider: 'string',
-    startedMs: 'number',
-    origin: 'string',
-    path: 'string',
-    method: 'string',
-    headers: 'string[]',
-    body: bytes.or('null'),
-    response: type({
-      status: '100<=number.integer<=999',
-      headers: 'string[]',
-      headMs: 'number',
-      body: timed,
-      end: "'complete'|'broken'|'cancelled'",
-      endMs: 'number',
-      failure,
-    }).or('null'),
-    failure,
-  }).array(),
-  answer: {
-    head: type({
-      status: '100<=number.integer<=999',
-      headers: 'string[]',
-      streaming: 'boolean',
-      atMs: 'number',
-    }).or('null'),
-    body: timed,
-    end: "'complete'|'failed'|'cancelled'",
-    endMs: 'number',
-    failure,
-  },
-  row: {
-    outcome: "'ok'|'error'|'cancelled'|'partial'",
-    provider: text,
-    model: text,
-    status: count,
-    stream: 'boolean',
-    mode: text,
-    cacheHit: 'boolean',
-    inputTokensSent: count,
-    savedTokens: count,
-    outputTokens: count,
-    cacheReadTokens: count,
-    cacheWriteTokens: count,
-    costNanoUsd: count,
-    latencyMs: count,
-    client: text,
-    sessionId: text,
-  },
-});
 
 /** What stands in a file. */
 export interface DecodedFile {
