@@ -1,63 +1,41 @@
 /** Reads the chat stream: chunks of deltas, a finish reason, a usage chunk, `[DONE]`. */
-import type { CanonicalEvent, JsonObject, StreamReader, WireEvent } from '../canonical.ts';
-import type { AnswerContext } from '../translate-dialect.ts';
+import type { CanonicalEvent, JsonObject } from '../canonical.ts';
 import {
   filledString,
   isObject,
   numberOf,
   objectOf,
   objectsOf,
-  parseJson,
   stringOf,
 } from '../translate-json.ts';
-import { BlockSerializer } from '../translate-serial.ts';
+import { EventReader } from '../translate-stream-read.ts';
 import { readChatError, readChatStop } from './translate-answer.ts';
 import { readAnswerContent } from './translate-message.ts';
 import { ChatCalls, isWhole, type GrowingCall } from './translate-stream-calls.ts';
 import { toChatUsage } from './usage.ts';
 
 /** Reads one stream. */
-export class ChatReader implements StreamReader {
-  readonly #context: AnswerContext;
-  readonly #serial = new BlockSerializer();
+export class ChatReader extends EventReader {
   readonly #calls = new ChatCalls((id) => ({
     key: `block${this.#blocks++}`,
-    id: id ?? `call_${this.#context.ids()}`,
+    id: id ?? `call_${this.context.ids()}`,
     name: '',
     input: '',
   }));
   #blocks = 0;
   #prose: { readonly key: string; readonly kind: 'text' | 'thinking' | 'refusal' } | undefined;
-  #started = false;
   #called = false;
-  #stopped = false;
-  #over = false;
 
-  constructor(context: AnswerContext) {
-    this.#context = context;
+  protected override unread(data: string): CanonicalEvent[] {
+    if (data.trim() === '[DONE]') return this.close();
+    return this.fail('The provider sent a chunk that is not JSON');
   }
 
-  read(event: WireEvent): readonly CanonicalEvent[] {
-    if (this.#over) return [];
-    if (event.data.trim() === '[DONE]') return this.#close();
-    const chunk = parseJson(event.data);
-    if (!isObject(chunk)) return this.#fail('The provider sent a chunk that is not JSON');
-    if (isFailure(chunk)) {
-      this.#over = true;
-      return [{ type: 'error', error: readChatError(200, chunk) }];
-    }
-    return this.#chunk(chunk);
-  }
-
-  end(): readonly CanonicalEvent[] {
-    if (this.#over) return [];
-    return this.#stopped ? this.#close() : this.#fail('The provider’s stream was cut off');
-  }
-
-  #chunk(chunk: JsonObject): CanonicalEvent[] {
+  protected take(chunk: JsonObject): CanonicalEvent[] {
+    if (isFailure(chunk)) return this.failWith(readChatError(200, chunk));
     const choices = objectsOf(chunk.choices);
     const choice = choices.find((each) => (numberOf(each.index) ?? 0) === 0);
-    const events = choices.length > 0 ? this.#start(chunk) : [];
+    const events = choices.length > 0 ? this.start(chunk.id, chunk.model, chunk.created) : [];
     if (choice !== undefined) {
       events.push(...this.#delta(objectOf(choice.delta ?? choice.message)));
       if (filledString(choice.finish_reason) !== undefined) {
@@ -69,15 +47,6 @@ export class ChatReader implements StreamReader {
       events.push({ type: 'usage', usage: toChatUsage(usage) });
     }
     return events;
-  }
-
-  #start(chunk: JsonObject): CanonicalEvent[] {
-    if (this.#started) return [];
-    this.#started = true;
-    const id = stringOf(chunk.id) ?? '';
-    const model = stringOf(chunk.model) ?? '';
-    const createdS = numberOf(chunk.created);
-    return [{ type: 'start', id, model, createdS }];
   }
 
   #delta(delta: JsonObject): CanonicalEvent[] {
@@ -103,9 +72,9 @@ export class ChatReader implements StreamReader {
       events.push(...this.#endProse(), ...this.#endFinishedCalls());
       this.#prose = { key: `block${this.#blocks++}`, kind };
       const opening = kind === 'thinking' ? { kind, provider: 'chat' as const } : { kind };
-      events.push(...this.#serial.open(this.#prose.key, opening));
+      events.push(...this.serial.open(this.#prose.key, opening));
     }
-    events.push(...this.#serial.delta(this.#prose.key, text));
+    events.push(...this.serial.delta(this.#prose.key, text));
     return events;
   }
 
@@ -113,15 +82,15 @@ export class ChatReader implements StreamReader {
     if (this.#prose === undefined) return [];
     const { key } = this.#prose;
     this.#prose = undefined;
-    return this.#serial.close(key);
+    return this.serial.close(key);
   }
 
   /** When something else begins, a call with whole arguments is done; others may still grow out of turn. */
   #endFinishedCalls(): CanonicalEvent[] {
     const events: CanonicalEvent[] = [];
     for (const call of this.#calls.all()) {
-      if (this.#serial.isOpen(call.key) && isWhole(call.input))
-        events.push(...this.#serial.close(call.key));
+      if (this.serial.isOpen(call.key) && isWhole(call.input))
+        events.push(...this.serial.close(call.key));
     }
     return events;
   }
@@ -137,33 +106,27 @@ export class ChatReader implements StreamReader {
 
   #grow(call: GrowingCall, name: string | undefined, text: string): CanonicalEvent[] {
     call.input += text;
-    if (call.name !== '') return this.#serial.delta(call.key, text);
+    if (call.name !== '') return this.serial.delta(call.key, text);
     if (name === undefined) return [];
     call.name = name;
     this.#called = true;
     return [
-      ...this.#serial.open(call.key, { kind: 'toolUse', id: call.id, name }),
-      ...this.#serial.delta(call.key, call.input),
+      ...this.serial.open(call.key, { kind: 'toolUse', id: call.id, name }),
+      ...this.serial.delta(call.key, call.input),
     ];
   }
 
   #stop(wire: unknown): CanonicalEvent[] {
-    this.#stopped = true;
+    this.isStopped = true;
     this.#prose = undefined;
     const reason = readChatStop(wire, this.#called);
-    return [...this.#serial.closeAll(), { type: 'stop', reason }];
+    return [...this.serial.closeAll(), { type: 'stop', reason }];
   }
 
-  #close(): CanonicalEvent[] {
-    if (!this.#started) return this.#fail('The provider sent no choice');
-    const stop = this.#stopped ? [] : this.#stop(undefined);
-    this.#over = true;
-    return [...stop, ...this.#serial.closeAll(), { type: 'end' }];
-  }
-
-  #fail(message: string): CanonicalEvent[] {
-    this.#over = true;
-    return [{ type: 'error', error: { kind: 'internal', message } }];
+  protected override close(): CanonicalEvent[] {
+    if (!this.isStarted) return this.fail('The provider sent no choice');
+    const stop = this.isStopped ? [] : this.#stop(undefined);
+    return [...stop, ...super.close()];
   }
 }
 

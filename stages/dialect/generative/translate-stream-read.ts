@@ -1,76 +1,41 @@
 /** Reads the generative stream: whole candidates in pieces, without a terminator but with a finish reason. */
 import { emptyUsage, type Usage } from '../../model/usage.ts';
-import type {
-  CanonicalEvent,
-  JsonObject,
-  OpeningBlock,
-  StreamReader,
-  WireEvent,
-} from '../canonical.ts';
-import type { AnswerContext } from '../translate-dialect.ts';
-import {
-  filledString,
-  isObject,
-  objectOf,
-  objectsOf,
-  parseJson,
-  stringOf,
-} from '../translate-json.ts';
+import type { CanonicalEvent, JsonObject, OpeningBlock } from '../canonical.ts';
+import { filledString, isObject, objectOf, objectsOf, stringOf } from '../translate-json.ts';
+import { EventReader } from '../translate-stream-read.ts';
 import { readGenerativeError, readGenerativeStop } from './translate-answer.ts';
 import { createArguments, type GrowingArguments } from './translate-arguments.ts';
 import { camelKeys } from './translate-fields.ts';
 import { toGenerativeUsage } from './usage.ts';
 
 /** Reads one stream. Calls without an id get a random one: it has to be unique across turns. */
-export class GenerativeReader implements StreamReader {
-  readonly #context: AnswerContext;
+export class GenerativeReader extends EventReader {
   #open: OpeningBlock['kind'] | undefined;
   #growing: GrowingArguments | undefined;
   #usage: Usage = emptyUsage;
   #finish: unknown;
-  #started = false;
   #called = false;
   #blocked = false;
-  #over = false;
 
-  constructor(context: AnswerContext) {
-    this.#context = context;
+  protected override unread(): CanonicalEvent[] {
+    return this.fail('The provider sent a chunk that is not JSON');
   }
 
-  read(event: WireEvent): readonly CanonicalEvent[] {
-    if (this.#over) return [];
-    const chunk = parseJson(event.data);
-    if (!isObject(chunk)) return this.#fail('The provider sent a chunk that is not JSON');
-    if (isObject(chunk.error)) {
-      this.#over = true;
-      return [{ type: 'error', error: readGenerativeError(200, chunk) }];
-    }
-    return this.#chunk(chunk);
-  }
-
-  end(): readonly CanonicalEvent[] {
-    if (this.#over) return [];
-    if (this.#finish === undefined && !this.#blocked) {
-      return this.#fail('The provider’s stream was cut off');
-    }
-    this.#over = true;
+  protected override close(): CanonicalEvent[] {
     const reason = this.#blocked ? 'refusal' : readGenerativeStop(this.#finish, this.#called);
-    return [...this.#close(), { type: 'stop', reason }, { type: 'end' }];
+    return [...this.#endBlock(), { type: 'stop', reason }, ...super.close()];
   }
 
-  #chunk(chunk: JsonObject): CanonicalEvent[] {
+  protected take(chunk: JsonObject): CanonicalEvent[] {
+    if (isObject(chunk.error)) return this.failWith(readGenerativeError(200, chunk));
     const candidate = objectsOf(chunk.candidates).find((each) => (each.index ?? 0) === 0);
-    const events: CanonicalEvent[] = [];
-    if (!this.#started) {
-      this.#started = true;
-      const id = stringOf(chunk.responseId) ?? '';
-      events.push({ type: 'start', id, model: stringOf(chunk.modelVersion) ?? '' });
-    }
+    const events = this.start(chunk.responseId, chunk.modelVersion);
     for (const part of objectsOf(objectOf(candidate?.content).parts)) {
       events.push(...this.#part(camelKeys(part)));
     }
     if (filledString(candidate?.finishReason) !== undefined) this.#finish = candidate?.finishReason;
     if (filledString(objectOf(chunk.promptFeedback).blockReason)) this.#blocked = true;
+    this.isStopped = this.#blocked || this.#finish !== undefined;
     if (isObject(chunk.usageMetadata)) {
       this.#usage = mergeUsage(this.#usage, toGenerativeUsage(chunk.usageMetadata));
       events.push({ type: 'usage', usage: this.#usage });
@@ -87,7 +52,7 @@ export class GenerativeReader implements StreamReader {
     if (this.#open === kind) return [{ type: 'delta', text }];
     const block: OpeningBlock =
       kind === 'thinking' ? { kind, provider: 'generative' } : { kind: 'text' };
-    return [...this.#close(), ...this.#begin(block), { type: 'delta', text }];
+    return [...this.#endBlock(), ...this.#begin(block), { type: 'delta', text }];
   }
 
   #begin(block: OpeningBlock): CanonicalEvent[] {
@@ -95,7 +60,7 @@ export class GenerativeReader implements StreamReader {
     return [{ type: 'blockStart', block }];
   }
 
-  #close(): CanonicalEvent[] {
+  #endBlock(): CanonicalEvent[] {
     if (this.#open === undefined) return [];
     this.#open = undefined;
     const text = this.#growing?.json();
@@ -113,13 +78,13 @@ export class GenerativeReader implements StreamReader {
     const pieces = objectsOf(call.partialArgs);
     if (name === undefined) {
       for (const piece of pieces) this.#growing?.add(piece);
-      return continues || this.#growing === undefined ? [] : this.#close();
+      return continues || this.#growing === undefined ? [] : this.#endBlock();
     }
     this.#called = true;
     const mark = filledString(part.thoughtSignature);
-    const id = filledString(call.id) ?? `call_${this.#context.ids()}`;
+    const id = filledString(call.id) ?? `call_${this.context.ids()}`;
     const events = [
-      ...this.#close(),
+      ...this.#endBlock(),
       ...this.#begin({
         kind: 'toolUse',
         id,
@@ -128,16 +93,11 @@ export class GenerativeReader implements StreamReader {
       }),
     ];
     if (!continues && pieces.length === 0) {
-      return [...events, ...wholeInput(objectOf(call.args)), ...this.#close()];
+      return [...events, ...wholeInput(objectOf(call.args)), ...this.#endBlock()];
     }
     this.#growing = createArguments();
     for (const piece of pieces) this.#growing.add(piece);
-    return continues ? events : [...events, ...this.#close()];
-  }
-
-  #fail(message: string): CanonicalEvent[] {
-    this.#over = true;
-    return [{ type: 'error', error: { kind: 'internal', message } }];
+    return continues ? events : [...events, ...this.#endBlock()];
   }
 }
 

@@ -3,7 +3,7 @@ import type { CanonicalResponse } from '../canonical.ts';
 import { gatherStream } from '../translate-answer.ts';
 import { unreadableAnswer } from '../translate-errors.ts';
 import { objectOf, objectsOf } from '../translate-json.ts';
-import type { DialectTranslation } from '../translate-dialect.ts';
+import type { AnswerContext, DialectTranslation } from '../translate-dialect.ts';
 import { messagesStreamOf } from './answer-stream.ts';
 import {
   readMessagesError,
@@ -37,12 +37,12 @@ export const messagesTranslation: DialectTranslation = Object.freeze({
 });
 
 /** Reads a whole answer as its stream. What the provider's own tools did is left out; the text has their result. */
-function readMessagesResponse(body: unknown): CanonicalResponse {
+function readMessagesResponse(body: unknown, context: AnswerContext): CanonicalResponse {
   const message = objectOf(body);
   if (message.type !== 'message') throw unreadableAnswer('The provider sent no message');
   // A call without an input is one without arguments.
   const content = objectsOf(message.content).map((block) =>
     block.type === 'tool_use' ? { ...block, input: objectOf(block.input) } : block,
   );
-  return gatherStream(new MessagesReader(), messagesStreamOf({ ...message, content }));
+  return gatherStream(new MessagesReader(context), messagesStreamOf({ ...message, content }));
 }

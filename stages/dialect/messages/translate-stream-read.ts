@@ -1,66 +1,35 @@
 /** Reads the messages stream: named events between `message_start` and `message_stop`. */
 import { emptyUsage, type Usage } from '../../model/usage.ts';
-import type {
-  CanonicalEvent,
-  JsonObject,
-  OpeningBlock,
-  StreamReader,
-  WireEvent,
-} from '../canonical.ts';
-import {
-  filledString,
-  isObject,
-  objectOf,
-  parseJson,
-  stringOf,
-  wordOf,
-} from '../translate-json.ts';
-import { BlockSerializer } from '../translate-serial.ts';
+import type { CanonicalEvent, JsonObject, OpeningBlock } from '../canonical.ts';
+import { filledString, objectOf, stringOf, wordOf } from '../translate-json.ts';
+import { EventReader } from '../translate-stream-read.ts';
 import { readMessagesError, readMessagesStop } from './translate-answer.ts';
 import { mergeMessagesUsage } from './usage.ts';
 
 /** Reads one stream. What the provider's own tools do in it is passed over. */
-export class MessagesReader implements StreamReader {
-  readonly #serial = new BlockSerializer();
+export class MessagesReader extends EventReader {
   /** Blocks that were announced and may yet turn out empty: they open at their first character. */
   readonly #pending = new Map<string, OpeningBlock>();
   #usage: Usage = emptyUsage;
-  #started = false;
-  #stopped = false;
-  #over = false;
 
-  read(event: WireEvent): readonly CanonicalEvent[] {
-    if (this.#over) return [];
-    const data = parseJson(event.data);
-    return isObject(data)
-      ? this.#dispatch(data)
-      : this.#fail('The provider sent an event that is not JSON');
-  }
-
-  end(): readonly CanonicalEvent[] {
-    if (this.#over) return [];
-    return this.#stopped ? this.#close() : this.#fail('The provider’s stream was cut off');
-  }
-
-  #dispatch(data: JsonObject): CanonicalEvent[] {
+  protected take(data: JsonObject): CanonicalEvent[] {
     const key = wordOf(data.index);
     switch (data.type) {
       case 'message_start':
-        return this.#start(objectOf(data.message));
+        return this.#begin(objectOf(data.message));
       case 'content_block_start':
         return this.#open(key, objectOf(data.content_block));
       case 'content_block_delta':
         return this.#delta(key, objectOf(data.delta));
       case 'content_block_stop':
         this.#pending.delete(key);
-        return this.#serial.close(key);
+        return this.serial.close(key);
       case 'message_delta':
         return this.#finish(data);
       case 'message_stop':
-        return this.#close();
+        return this.close();
       case 'error':
-        this.#over = true;
-        return [{ type: 'error', error: readMessagesError(200, data) }];
+        return this.failWith(readMessagesError(200, data));
       case 'ping':
         return [{ type: 'ping' }];
       default:
@@ -68,16 +37,10 @@ export class MessagesReader implements StreamReader {
     }
   }
 
-  #start(message: JsonObject): CanonicalEvent[] {
-    if (this.#started) return this.#fail('The provider began a second message in one stream');
-    this.#started = true;
+  #begin(message: JsonObject): CanonicalEvent[] {
+    if (this.isStarted) return this.fail('The provider began a second message in one stream');
     this.#usage = mergeMessagesUsage(emptyUsage, objectOf(message.usage));
-    const id = stringOf(message.id) ?? '';
-    const model = stringOf(message.model) ?? '';
-    return [
-      { type: 'start', id, model },
-      { type: 'usage', usage: this.#usage },
-    ];
+    return [...this.start(message.id, message.model), { type: 'usage', usage: this.#usage }];
   }
 
   #open(key: string, block: JsonObject): CanonicalEvent[] {
@@ -101,16 +64,16 @@ export class MessagesReader implements StreamReader {
     const name = stringOf(block.name) ?? '';
     const whole = Object.keys(objectOf(block.input)).length > 0;
     return [
-      ...this.#serial.open(key, { kind: 'toolUse', id, name }),
-      ...this.#serial.delta(key, whole ? JSON.stringify(block.input) : ''),
+      ...this.serial.open(key, { kind: 'toolUse', id, name }),
+      ...this.serial.delta(key, whole ? JSON.stringify(block.input) : ''),
     ];
   }
 
   #append(key: string, text: string): CanonicalEvent[] {
     const opening = this.#pending.get(key);
-    if (opening === undefined || text === '') return this.#serial.delta(key, text);
+    if (opening === undefined || text === '') return this.serial.delta(key, text);
     this.#pending.delete(key);
-    return [...this.#serial.open(key, opening), ...this.#serial.delta(key, text)];
+    return [...this.serial.open(key, opening), ...this.serial.delta(key, text)];
   }
 
   #delta(key: string, delta: JsonObject): CanonicalEvent[] {
@@ -120,7 +83,7 @@ export class MessagesReader implements StreamReader {
       case 'thinking_delta':
         return this.#append(key, stringOf(delta.thinking) ?? '');
       case 'input_json_delta':
-        return this.#serial.delta(key, stringOf(delta.partial_json) ?? '');
+        return this.serial.delta(key, stringOf(delta.partial_json) ?? '');
       default:
         return [];
     }
@@ -131,19 +94,9 @@ export class MessagesReader implements StreamReader {
     this.#usage = mergeMessagesUsage(this.#usage, objectOf(data.usage));
     const usage: CanonicalEvent = { type: 'usage', usage: this.#usage };
     if (typeof delta.stop_reason !== 'string') return [usage];
-    this.#stopped = true;
+    this.isStopped = true;
     const reason = readMessagesStop(delta.stop_reason);
     const sequence = filledString(delta.stop_sequence);
-    return [...this.#serial.closeAll(), { type: 'stop', reason, sequence }, usage];
-  }
-
-  #close(): CanonicalEvent[] {
-    this.#over = true;
-    return [...this.#serial.closeAll(), { type: 'end' }];
-  }
-
-  #fail(message: string): CanonicalEvent[] {
-    this.#over = true;
-    return [{ type: 'error', error: { kind: 'internal', message } }];
+    return [...this.serial.closeAll(), { type: 'stop', reason, sequence }, usage];
   }
 }

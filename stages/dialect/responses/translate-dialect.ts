@@ -4,7 +4,7 @@ import type { CanonicalResponse, JsonObject } from '../canonical.ts';
 import { gatherStream } from '../translate-answer.ts';
 import { unreadableAnswer } from '../translate-errors.ts';
 import { objectOf } from '../translate-json.ts';
-import type { DialectTranslation } from '../translate-dialect.ts';
+import type { AnswerContext, DialectTranslation } from '../translate-dialect.ts';
 import { responsesStreamOf } from './answer-stream.ts';
 import { readResponsesError, writeResponsesResponse } from './translate-answer.ts';
 import { readResponsesRequest } from './translate-read.ts';
@@ -34,7 +34,7 @@ export const responsesTranslation: DialectTranslation = Object.freeze({
 });
 
 /** Reads a whole answer as its stream. What the provider's own tools did is left out; the text has their result. */
-function readResponsesResponse(body: unknown): CanonicalResponse {
+function readResponsesResponse(body: unknown, context: AnswerContext): CanonicalResponse {
   const response = objectOf(body);
   const { output, status } = response;
   if (!Array.isArray(output)) throw unreadableAnswer('The provider sent no response');
@@ -43,5 +43,5 @@ function readResponsesResponse(body: unknown): CanonicalResponse {
   }
   // As a stream a failure is an error event, which has no place for what was said before.
   const ended = status === 'failed' ? { ...response, status: 'cancelled' } : response;
-  return gatherStream(new ResponsesReader(), responsesStreamOf(ended));
+  return gatherStream(new ResponsesReader(context), responsesStreamOf(ended));
 }

@@ -1,45 +1,28 @@
 /** Reads the responses stream: typed events for items and their parts, ended by the whole response. */
-import type {
-  CanonicalEvent,
-  JsonObject,
-  OpeningBlock,
-  StreamReader,
-  WireEvent,
-} from '../canonical.ts';
+import type { CanonicalEvent, JsonObject, OpeningBlock } from '../canonical.ts';
 import { wrapFreeform } from '../translate-freeform.ts';
-import { isObject, numberOf, objectOf, parseJson, stringOf, wordOf } from '../translate-json.ts';
-import { BlockSerializer } from '../translate-serial.ts';
+import { isObject, numberOf, objectOf, stringOf, wordOf } from '../translate-json.ts';
+import { EventReader } from '../translate-stream-read.ts';
 import { readResponsesError, readResponsesStop } from './translate-answer.ts';
 import { isClientSearch, searchInput, TOOL_SEARCH } from './translate-tools.ts';
 import { toResponsesUsage } from './usage.ts';
 
 /** Reads one stream. What the provider's own tools do in it is passed over. */
-export class ResponsesReader implements StreamReader {
-  readonly #serial = new BlockSerializer();
+export class ResponsesReader extends EventReader {
   /** Every block that was opened, with whether anything was written in it. */
   readonly #emitted = new Map<string, boolean>();
-  #started = false;
   #called = false;
-  #over = false;
-
-  read(event: WireEvent): readonly CanonicalEvent[] {
-    if (this.#over || event.data.trim() === '[DONE]') return [];
-    const data = parseJson(event.data);
-    return isObject(data)
-      ? this.#dispatch(data)
-      : this.#fail('The provider sent an event that is not JSON');
-  }
 
   /** Only the event with the whole response ends this stream properly. */
-  end(): readonly CanonicalEvent[] {
-    return this.#over ? [] : this.#fail('The provider’s stream was cut off');
+  protected override unread(data: string): CanonicalEvent[] {
+    return data.trim() === '[DONE]' ? [] : super.unread(data);
   }
 
-  #dispatch(data: JsonObject): CanonicalEvent[] {
+  protected take(data: JsonObject): CanonicalEvent[] {
     switch (data.type) {
       case 'response.created':
       case 'response.in_progress':
-        return this.#start(objectOf(data.response));
+        return this.#begin(objectOf(data.response));
       case 'response.output_item.added':
         return this.#openItem(data);
       case 'response.output_item.done':
@@ -49,8 +32,7 @@ export class ResponsesReader implements StreamReader {
         return this.#finish(objectOf(data.response));
       case 'response.failed':
       case 'error':
-        this.#over = true;
-        return [{ type: 'error', error: readResponsesError(200, data) }];
+        return this.failWith(readResponsesError(200, data));
       default:
         return this.#part(data);
     }
@@ -78,13 +60,8 @@ export class ResponsesReader implements StreamReader {
     }
   }
 
-  #start(response: JsonObject): CanonicalEvent[] {
-    if (this.#started) return [];
-    this.#started = true;
-    const id = stringOf(response.id) ?? '';
-    const model = stringOf(response.model) ?? '';
-    const createdS = numberOf(response.created_at);
-    return [{ type: 'start', id, model, createdS }];
+  #begin({ id, model, created_at }: JsonObject): CanonicalEvent[] {
+    return this.start(id, model, created_at);
   }
 
   /** Adds to a block, which opens at its first character. */
@@ -92,9 +69,9 @@ export class ResponsesReader implements StreamReader {
     const text = stringOf(value) ?? '';
     if (text === '') return [];
     const opened =
-      this.#emitted.has(key) || opening === undefined ? [] : this.#serial.open(key, opening);
+      this.#emitted.has(key) || opening === undefined ? [] : this.serial.open(key, opening);
     this.#emitted.set(key, true);
-    return [...opened, ...this.#serial.delta(key, text)];
+    return [...opened, ...this.serial.delta(key, text)];
   }
 
   /** What a `done` event repeats counts only where no delta came before it. */
@@ -110,7 +87,7 @@ export class ResponsesReader implements StreamReader {
     this.#emitted.set(key, false);
     const id = stringOf(item.call_id) ?? '';
     const name = isClientSearch(item) ? TOOL_SEARCH : (stringOf(item.name) ?? '');
-    return this.#serial.open(key, { kind: 'toolUse', id, name });
+    return this.serial.open(key, { kind: 'toolUse', id, name });
   }
 
   #closeItem(data: JsonObject): CanonicalEvent[] {
@@ -120,29 +97,20 @@ export class ResponsesReader implements StreamReader {
     const events = this.#emitted.has(key) ? this.#emitOnce(key, undefined, whole) : [];
     for (const opened of this.#emitted.keys()) {
       const mine = opened === key || opened.startsWith(`${key}:`);
-      if (mine) events.push(...this.#serial.close(opened));
+      if (mine) events.push(...this.serial.close(opened));
     }
     return events;
   }
 
   #finish(response: JsonObject): CanonicalEvent[] {
-    const start = this.#start(response);
-    this.#over = true;
-    const reason = readResponsesStop(response, this.#called);
+    const { usage } = response;
     return [
-      ...start,
-      ...this.#serial.closeAll(),
-      { type: 'stop', reason },
-      ...(isObject(response.usage)
-        ? [{ type: 'usage' as const, usage: toResponsesUsage(response.usage) }]
-        : []),
-      { type: 'end' },
+      ...this.#begin(response),
+      ...this.serial.closeAll(),
+      { type: 'stop', reason: readResponsesStop(response, this.#called) },
+      ...(isObject(usage) ? [{ type: 'usage' as const, usage: toResponsesUsage(usage) }] : []),
+      ...this.close(),
     ];
-  }
-
-  #fail(message: string): CanonicalEvent[] {
-    this.#over = true;
-    return [{ type: 'error', error: { kind: 'internal', message } }];
   }
 }
 

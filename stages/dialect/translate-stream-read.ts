@@ -1,0 +1,65 @@
+/** What the readers of all dialects' streams have in common. */
+import type {
+  CanonicalError,
+  CanonicalEvent,
+  JsonObject,
+  StreamReader,
+  WireEvent,
+} from './canonical.ts';
+import type { AnswerContext } from './translate-dialect.ts';
+import { isObject, numberOf, parseJson, stringOf } from './translate-json.ts';
+import { BlockSerializer } from './translate-serial.ts';
+
+/** Follows one stream; a dialect says what each event means. */
+export abstract class EventReader implements StreamReader {
+  protected readonly context: AnswerContext;
+  protected readonly serial = new BlockSerializer();
+  protected isStarted = false;
+  /** True once the provider has said why the answer ends: what follows may be missing. */
+  protected isStopped = false;
+  #isOver = false;
+
+  constructor(context: AnswerContext) {
+    this.context = context;
+  }
+
+  read(event: WireEvent): readonly CanonicalEvent[] {
+    if (this.#isOver) return [];
+    const data = parseJson(event.data);
+    return isObject(data) ? this.take(data) : this.unread(event.data);
+  }
+
+  end(): readonly CanonicalEvent[] {
+    if (this.#isOver) return [];
+    return this.isStopped ? this.close() : this.fail('The provider’s stream was cut off');
+  }
+
+  protected abstract take(data: JsonObject): CanonicalEvent[];
+
+  /** An event that holds something else than an object. */
+  protected unread(_data: string): CanonicalEvent[] {
+    return this.fail('The provider sent an event that is not JSON');
+  }
+
+  /** Only the first start counts. */
+  protected start(id: unknown, model: unknown, created?: unknown): CanonicalEvent[] {
+    if (this.isStarted) return [];
+    this.isStarted = true;
+    const createdS = numberOf(created);
+    return [{ type: 'start', id: stringOf(id) ?? '', model: stringOf(model) ?? '', createdS }];
+  }
+
+  protected close(): CanonicalEvent[] {
+    this.#isOver = true;
+    return [...this.serial.closeAll(), { type: 'end' }];
+  }
+
+  protected fail(message: string): CanonicalEvent[] {
+    return this.failWith({ kind: 'internal', message });
+  }
+
+  protected failWith(error: CanonicalError): CanonicalEvent[] {
+    this.#isOver = true;
+    return [{ type: 'error', error }];
+  }
+}
