@@ -19,12 +19,16 @@ type Unpack = (
   done: (error: Error | null, decoded: Buffer) => void,
 ) => void;
 
-type Unpacker = zlib.Gunzip | zlib.Inflate | zlib.InflateRaw | zlib.BrotliDecompress;
+/** How what is encoded in one way is read: whole, or as it comes. */
+interface Format {
+  readonly unpack: Unpack;
+  readonly open: () => Transform;
+}
 
 /** Newer runtimes have zstd; the types of the oldest that we support do not. */
 interface ZstdRuntime {
   readonly zstdDecompress?: Unpack;
-  readonly createZstdDecompress?: () => Unpacker;
+  readonly createZstdDecompress?: () => Transform;
 }
 const runtime: object = zlib;
 const zstd = runtime as ZstdRuntime;
@@ -46,12 +50,12 @@ export async function decodeBody(
     if (bytes.length > maxBytes) throw payloadTooLarge(maxBytes);
     return bytes;
   }
-  const unpack = layers.length > 1 ? undefined : unpackerOf(encoding, bytes);
-  if (unpack === undefined) {
+  const format = layers.length > 1 ? undefined : formatOf(encoding, bytes);
+  if (format === undefined) {
     throw unsupportedMedia(`Content-Encoding '${printable(layers.join(', '))}' is not supported`);
   }
   return new Promise((resolve, reject) => {
-    unpack(bytes, { maxOutputLength: maxBytes }, (error, decoded) => {
+    format.unpack(bytes, { maxOutputLength: maxBytes }, (error, decoded) => {
       if (error === null) resolve(decoded);
       else if (isTooLarge(error)) reject(payloadTooLarge(maxBytes));
       else reject(corrupt(encoding, error));
@@ -70,23 +74,59 @@ function layersOf(contentEncoding: string | undefined): readonly string[] {
 /** True if `createDecoder` reads this encoding: one layer of gzip, deflate, br or zstd. */
 export function canDecode(contentEncoding: string): boolean {
   const layers = layersOf(contentEncoding);
-  return layers.length === 1 && unpackerOf(layers[0]!, Buffer.alloc(0)) !== undefined;
+  return layers.length === 1 && formatOf(layers[0]!, NOTHING) !== undefined;
 }
 
-function unpackerOf(encoding: string, bytes: Buffer): Unpack | undefined {
+const NOTHING: Buffer = Buffer.alloc(0);
+/** Flushing at the end, rather than finishing, lets an answer that broke off give what it had. */
+const FLUSHED = { finishFlush: zlib.constants.Z_SYNC_FLUSH };
+const BROTLI_FLUSHED = { finishFlush: zlib.constants.BROTLI_OPERATION_FLUSH };
+
+/** The format of an encoding; `first` are the first bytes. Undefined for one that we do not read. */
+function formatOf(encoding: string, first: Buffer): Format | undefined {
   switch (encoding) {
     case 'gzip':
     case 'x-gzip':
-      return zlib.gunzip;
+      return { unpack: zlib.gunzip, open: () => zlib.createGunzip(FLUSHED) };
     case 'deflate':
-      return hasZlibHeader(bytes) ? zlib.inflate : zlib.inflateRaw;
+      return hasZlibHeader(first)
+        ? { unpack: zlib.inflate, open: () => zlib.createInflate(FLUSHED) }
+        : { unpack: zlib.inflateRaw, open: () => zlib.createInflateRaw(FLUSHED) };
     case 'br':
-      return zlib.brotliDecompress;
+      return {
+        unpack: zlib.brotliDecompress,
+        open: () => zlib.createBrotliDecompress(BROTLI_FLUSHED),
+      };
     case 'zstd':
-      return zstd.zstdDecompress ?? unzstd;
+      return {
+        unpack: zstd.zstdDecompress ?? unzstd,
+        open: zstd.createZstdDecompress ?? createUnzstd,
+      };
     default:
       return undefined;
   }
+}
+
+/** For runtimes whose zlib has no zstd: decodes in this thread, which suits the size of an answer. */
+function createUnzstd(): Transform {
+  const expansion = new Expansion();
+  // One piece may hold a bomb: here, before all that it becomes is in memory.
+  const copy = createZstdCopy((bytes) => {
+    if (!expansion.out(bytes)) throw new Error('it becomes more than an answer has');
+    stream.push(bytes);
+  });
+  const stream = new Transform({
+    transform(bytes: Buffer, _encoding, done) {
+      expansion.in(bytes);
+      try {
+        copy.push(bytes);
+        done();
+      } catch (thrown) {
+        done(thrown instanceof Error ? thrown : new Error('not zstd'));
+      }
+    },
+  });
+  return stream;
 }
 
 /** `deflate` means the zlib format (RFC 9110 §8.4.1.2), yet some senders leave its header out. */
@@ -136,12 +176,9 @@ export function createDecoder(
   const layers = layersOf(contentEncoding);
   const encoding = layers[0];
   if (encoding === undefined) return createPlainDecoder(onBytes);
-  if (encoding === 'zstd' && layers.length === 1 && zstd.createZstdDecompress === undefined) {
-    return createZstdDecoder(onBytes);
-  }
   const lost = Promise.resolve(false);
-  let stream: Unpacker | undefined;
-  let beginning: Buffer = Buffer.alloc(0);
+  let stream: Transform | undefined;
+  let beginning = NOTHING;
   const expansion = new Expansion();
   let isLost = layers.length > 1;
   let done: Promise<boolean> | undefined;
@@ -160,7 +197,9 @@ export function createDecoder(
         // Two bytes show what kind of deflate it is.
         beginning = input = Buffer.concat([beginning, bytes]);
         if (beginning.length < 2) return;
-        stream = openUnpacker(encoding, beginning, take, () => {
+        stream = formatOf(encoding, beginning)?.open();
+        stream?.on('data', take);
+        stream?.on('error', () => {
           isLost = true;
         });
       }
@@ -183,28 +222,6 @@ function createPlainDecoder(onBytes: (bytes: Buffer) => void): Decoder {
   return { push: onBytes, end: () => Promise.resolve(true) };
 }
 
-/** For runtimes whose zlib has no zstd: decodes in this thread, which suits the size of an answer. */
-function createZstdDecoder(onBytes: (bytes: Buffer) => void): Decoder {
-  const expansion = new Expansion();
-  const copy = createZstdCopy((bytes) => {
-    if (!expansion.out(bytes)) throw new Error('it becomes more than an answer has');
-    onBytes(bytes);
-  });
-  let isLost = false;
-  return {
-    push(bytes) {
-      if (isLost) return;
-      expansion.in(bytes);
-      try {
-        copy.push(bytes);
-      } catch {
-        isLost = true;
-      }
-    },
-    end: () => Promise.resolve(!isLost),
-  };
-}
-
 /**
  * A stream that decodes an answer for a client that never received `contentEncoding`; `first`
  * are the answer's first bytes. Undefined for an encoding that we do not read. It errors on bytes
@@ -216,24 +233,10 @@ export function openDecoding(
 ): Transform | undefined {
   const [encoding, more] = layersOf(contentEncoding);
   if (encoding === undefined || more !== undefined) return undefined;
-  if (encoding !== 'zstd' || zstd.createZstdDecompress !== undefined) {
-    return createUnpacker(encoding, first);
-  }
-  const copy = createZstdCopy((bytes) => void stream.push(bytes));
-  const stream = new Transform({
-    transform(bytes: Buffer, _encoding, done) {
-      try {
-        copy.push(bytes);
-        done();
-      } catch (thrown) {
-        done(thrown instanceof Error ? thrown : new Error('not zstd'));
-      }
-    },
-  });
-  return stream;
+  return formatOf(encoding, first)?.open();
 }
 
-function finish(stream: Unpacker): Promise<boolean> {
+function finish(stream: Transform): Promise<boolean> {
   // Bytes behind the encoded data can close a stream before anybody asks for its end.
   if (stream.readableEnded || stream.closed) return Promise.resolve(stream.readableEnded);
   return new Promise((resolve) => {
@@ -241,34 +244,4 @@ function finish(stream: Unpacker): Promise<boolean> {
     stream.once('close', () => resolve(false));
     stream.end();
   });
-}
-
-function openUnpacker(
-  encoding: string,
-  first: Buffer,
-  onBytes: (bytes: Buffer) => void,
-  onLost: () => void,
-): Unpacker | undefined {
-  const stream = createUnpacker(encoding, first);
-  stream?.on('data', onBytes);
-  stream?.on('error', onLost);
-  return stream;
-}
-
-function createUnpacker(encoding: string, first: Buffer): Unpacker | undefined {
-  // Flushing at the end, rather than finishing, lets an answer that broke off give what it had.
-  const options = { finishFlush: zlib.constants.Z_SYNC_FLUSH };
-  switch (encoding) {
-    case 'gzip':
-    case 'x-gzip':
-      return zlib.createGunzip(options);
-    case 'deflate':
-      return hasZlibHeader(first) ? zlib.createInflate(options) : zlib.createInflateRaw(options);
-    case 'br':
-      return zlib.createBrotliDecompress({ finishFlush: zlib.constants.BROTLI_OPERATION_FLUSH });
-    case 'zstd':
-      return zstd.createZstdDecompress?.();
-    default:
-      return undefined;
-  }
 }
