@@ -28,27 +28,6 @@ import type { ProviderState } from './states.ts';
 /** What to do with a response: give it to the client, or try on. */
 export type HeadVerdict = 'accept' | 'next_key' | 'next_provider';
 
-/** An attempt that may be made. */
-export interface Admission {
-  readonly admitted: true;
-  /** The configured key to send; undefined where the client's own goes out, or none. */
-  readonly key: ProviderKey | undefined;
-  /** True for the request by which a breaker finds out whether the provider is back. */
-  readonly isProbe: boolean;
-  /** Milliseconds spent in line for `rpm`. */
-  readonly waitedMs: number;
-  /** Reports the response head. */
-  head(status: number, headers: Headers): HeadVerdict;
-  /** Reports the first content, or a complete document. */
-  content(): void;
-  /** Reports what was thrown instead of an answer or in the middle of it; `signal` is the run's. */
-  failed(thrown: unknown, signal: CancelSignal): void;
-  /** Reports an error event inside a stream. */
-  errorEvent(): void;
-  /** Must be called when the attempt is over, however it ended. */
-  release(): void;
-}
-
 /** An attempt that may not be made, and the error to answer with if no other succeeds. */
 export interface Refusal {
   readonly admitted: false;
@@ -80,8 +59,12 @@ export function requestAdmission(
     return { admitted: false, why: 'stopped', error: providerStopped(request.provider) };
   }
   // Nobody stands in line for a provider that would not be asked anyway.
-  const early = refusedByBreaker(request) ?? refusedByKeys(request);
-  if (early !== undefined) return early;
+  if (state.breaker.isOpen()) {
+    return openRefusal(request.provider, state.breaker.view().openForS);
+  }
+  const isCooling = request.usesConfiguredKey && !state.keys.isUsable();
+  const early = isCooling ? state.keys.pick(request.triedKeys) : undefined;
+  if (early?.usable === false) return keyRefusal(state, early);
   let waited: number | Promise<number>;
   try {
     waited = state.pace?.enter(signal) ?? 0;
@@ -99,7 +82,7 @@ function admit(request: AdmissionRequest, waitedMs: number): Admission | Refusal
   if (picked !== undefined && 'admitted' in picked) return picked;
   const pass = state.breaker.tryEnter();
   if (!pass.ok) return openRefusal(request.provider, pass.openForS);
-  return new KeyAdmission(request, pass, picked, waitedMs);
+  return new Admission(request, pass, picked, waitedMs);
 }
 
 function refusedByPace(thrown: unknown): Refusal {
@@ -107,23 +90,8 @@ function refusedByPace(thrown: unknown): Refusal {
   return { admitted: false, why: 'pace', error: thrown };
 }
 
-function refusedByBreaker({ provider, state }: AdmissionRequest): Refusal | undefined {
-  if (!state.breaker.isOpen()) return undefined;
-  return openRefusal(provider, state.breaker.view().openForS);
-}
-
 function openRefusal(provider: ProviderName, openForS: number): Refusal {
   return { admitted: false, why: 'breaker', error: circuitOpen(provider, openForS) };
-}
-
-function refusedByKeys({
-  state,
-  triedKeys,
-  usesConfiguredKey,
-}: AdmissionRequest): Refusal | undefined {
-  if (!usesConfiguredKey || state.keys.isUsable()) return undefined;
-  const pick = state.keys.pick(triedKeys);
-  return pick.usable ? undefined : keyRefusal(state, pick);
 }
 
 function pickKey({
@@ -144,10 +112,14 @@ function keyRefusal({ health }: ProviderState, none: NoKey): Refusal {
   return { admitted: false, why: 'keys', error: keyFault(none) };
 }
 
-class KeyAdmission implements Admission {
+/** An attempt that may be made. */
+export class Admission {
   readonly admitted = true;
+  /** The configured key to send; undefined where the client's own goes out, or none. */
   readonly key: ProviderKey | undefined;
+  /** True for the request by which a breaker finds out whether the provider is back. */
   readonly isProbe: boolean;
+  /** Milliseconds spent in line for `rpm`. */
   readonly waitedMs: number;
   readonly #request: AdmissionRequest;
   readonly #pass: BreakerPass;
@@ -168,6 +140,7 @@ class KeyAdmission implements Admission {
     this.waitedMs = waitedMs;
   }
 
+  /** Reports the response head. */
   head(status: number, headers: Headers): HeadVerdict {
     const isGood = status >= 200 && status < 300;
     if (!isGood) this.#settle(outcomeOfStatus(status));
@@ -181,18 +154,22 @@ class KeyAdmission implements Admission {
     return 'next_key';
   }
 
+  /** Reports the first content, or a complete document. */
   content(): void {
     this.#settle('succeeded');
   }
 
+  /** Reports what was thrown instead of an answer or in the middle of it; `signal` is the run's. */
   failed(thrown: unknown, signal: CancelSignal): void {
     this.#settle(outcomeOfFailure(thrown, signal));
   }
 
+  /** Reports an error event inside a stream. */
   errorEvent(): void {
     this.#settle('failed');
   }
 
+  /** Must be called when the attempt is over, however it ended. */
   release(): void {
     this.#settle('abandoned');
   }
