@@ -4,7 +4,8 @@ import * as assert from 'uvu/assert';
 import { createManualClock } from '../../engine/clock.ts';
 import { estimateUsage, spendingFault } from './estimate.ts';
 import { SpendingGuard } from './guard.ts';
-import type { Grant, Reservation, SpendingSettings } from './spending.ts';
+import type { Grant, Reservation } from './reservation.ts';
+import type { SpendingSettings } from './spending.ts';
 import { createSessions } from './sessions.ts';
 
 const USD = 1e9;

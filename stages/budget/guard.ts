@@ -25,12 +25,11 @@ import { createAllowances } from './allowance.ts';
 import type { Allowances } from './allowance.ts';
 import { createRecall } from './recall.ts';
 import type { ReadSpentBefore, Recall, SpentBefore } from './recall.ts';
-import { HeldReservation } from './reservation.ts';
-import type { Holder } from './reservation.ts';
+import { Reservation } from './reservation.ts';
+import type { Grant, Holder } from './reservation.ts';
 import { createSessions } from './sessions.ts';
 import type { Account, Sessions } from './sessions.ts';
 import type {
-  Grant,
   SpendingNote,
   SpendingRequest,
   SpendingScope,
@@ -90,7 +89,7 @@ export class SpendingGuard implements Holder {
     return {
       granted: true,
       // Held even while the guard is off, so that turning it on finds true figures.
-      reservation: new HeldReservation(
+      reservation: new Reservation(
         this,
         this.#sessions.open(request.session),
         request,

@@ -1,13 +1,7 @@
 /** What one request holds of the limits, and how that ends: the guard's table says what each event does. */
 import type { Allowances } from './allowance.ts';
 import type { Account } from './sessions.ts';
-import type {
-  Estimate,
-  Reservation,
-  SpendingNote,
-  SpendingRequest,
-  SpendingVerdict,
-} from './spending.ts';
+import type { Estimate, SpendingNote, SpendingRequest, SpendingVerdict } from './spending.ts';
 
 /** The guard's side of it. */
 export interface Holder {
@@ -20,8 +14,11 @@ export interface Holder {
   turnDay(): void;
 }
 
-/** A class: there is one for every request, and seven functions of its own each would be garbage. */
-export class HeldReservation implements Reservation {
+/**
+ * What a granted request holds, until it is settled or released; the first of the two counts. A
+ * class: there is one for every request, and seven functions of its own each would be garbage.
+ */
+export class Reservation {
   readonly #holder: Holder;
   readonly #session: string;
   readonly #account: Account;
@@ -40,6 +37,7 @@ export class HeldReservation implements Reservation {
     this.#hold(1);
   }
 
+  /** The limit for which `change` would refuse now; moves nothing and uses up no allowance. */
   refuses(other: Estimate): SpendingNote | undefined {
     const passed = this.#isOpen ? this.#limitOf(other) : undefined;
     if (passed === undefined || this.#holder.allowances.isAny()) return undefined;
@@ -47,6 +45,7 @@ export class HeldReservation implements Reservation {
     return passed;
   }
 
+  /** Asks to spend `other` in place of what is held; the limit that it would pass, if it would and was not let through. */
   change(other: Estimate): SpendingNote | undefined {
     if (!this.#isOpen) return undefined;
     const { allowances, counts } = this.#holder;
@@ -63,6 +62,7 @@ export class HeldReservation implements Reservation {
     return undefined;
   }
 
+  /** Ends with the real cost; `null` where it is unknown, which counts nothing and is noted. */
   settle(costNanoUsd: number | null, tokens = 0): void {
     if (!this.#isOpen) return;
     this.#isOpen = false;
@@ -75,10 +75,12 @@ export class HeldReservation implements Reservation {
     allTokens.spent += tokens;
   }
 
+  /** Ends with its own estimate: it was answered, and the usage is unknown. */
   settleUnmeasured(): void {
     this.settle(this.#estimate.estimateNanoUsd, this.#estimate.estimateTokens);
   }
 
+  /** Ends without any cost: the request was not sent, or answered from what was kept. */
   release(): void {
     this.settle(0);
   }
@@ -100,3 +102,13 @@ export class HeldReservation implements Reservation {
     return found.verdict === 'blocked' ? found.note : undefined;
   }
 }
+
+export type Grant =
+  | {
+      readonly granted: true;
+      readonly reservation: Reservation;
+      readonly warnings: readonly SpendingNote[];
+      /** True if a limit was passed because it was allowed once. */
+      readonly allowedOnce: boolean;
+    }
+  | { readonly granted: false; readonly note: SpendingNote };

@@ -44,30 +44,6 @@ export interface SpendingRequest {
 /** What a request is estimated to take. */
 export type Estimate = Pick<SpendingRequest, 'estimateNanoUsd' | 'estimateTokens'>;
 
-/** What a granted request holds, until it is settled or released. The first of the two counts. */
-export interface Reservation {
-  /** The limit for which `change` would refuse now; moves nothing and uses up no allowance. */
-  refuses(estimate: Estimate): SpendingNote | undefined;
-  /** Asks to spend `estimate` in place of what is held; the limit that it would pass, if it would and was not let through. */
-  change(estimate: Estimate): SpendingNote | undefined;
-  /** Ends with the real cost; `null` where it is unknown, which counts nothing and is noted. */
-  settle(costNanoUsd: number | null, tokens?: number): void;
-  /** Ends with its own estimate: it was answered, and the usage is unknown. */
-  settleUnmeasured(): void;
-  /** Ends without any cost: the request was not sent, or answered from what was kept. */
-  release(): void;
-}
-
-export type Grant =
-  | {
-      readonly granted: true;
-      readonly reservation: Reservation;
-      readonly warnings: readonly SpendingNote[];
-      /** True if a limit was passed because it was allowed once. */
-      readonly allowedOnce: boolean;
-    }
-  | { readonly granted: false; readonly note: SpendingNote };
-
 /** What `/health` shows. Amounts in nano-dollars. */
 export interface SpendingView {
   readonly enabled: boolean;

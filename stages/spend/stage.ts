@@ -6,7 +6,8 @@
 import { defineStage } from '../../engine/index.ts';
 import type { StageContext } from '../../engine/index.ts';
 import { ALLOW_HEADER, amountText, spendingFault } from '../budget/estimate.ts';
-import type { Reservation, SpendingNote, SpendingRequest } from '../budget/spending.ts';
+import type { Reservation } from '../budget/reservation.ts';
+import type { SpendingNote, SpendingRequest } from '../budget/spending.ts';
 import { clientSession, conversationId } from '../model/conversation.ts';
 import type { ProxyFrame, RequestFrame } from '../model/frame.ts';
 import { headerValue } from '../model/headers.ts';
