@@ -10,7 +10,7 @@ import { logFailover } from './failover-log.ts';
 import { passedOver, tryProvider } from './try-provider.ts';
 import type { Choice, Failed, Tried } from './try-provider.ts';
 import type { AttemptScope } from './attempt-scope.ts';
-import { loadTranslation, prepare } from './prepare.ts';
+import { prepare } from './prepare.ts';
 import type { Preparation } from './prepared.ts';
 
 /** Tries the targets in order. Throws the failure that says most if none of them can answer. */
@@ -107,7 +107,6 @@ function tryTarget(
   }
   const options = { config, services, identity: scope.needsEvents || !isLast, chatOnly };
   const send = (prepared: Preparation): Promise<Tried> | Tried => {
-    if ('needs' in prepared) throw new SvcError('internal', 'The translation was not loaded');
     if ('skip' in prepared) return passedOver(scope, target, prepared.skip);
     for (const text of prepared.ready.notes) scope.note(text);
     scope.cached(prepared.ready.caching);
@@ -115,10 +114,7 @@ function tryTarget(
     return tryProvider(prepared.ready, state, choice, scope);
   };
   const prepared = prepare(request, target, provider, options);
-  if (!('needs' in prepared)) return send(prepared);
-  return loadTranslation().then((translation) =>
-    send(prepare(request, target, provider, { ...options, translation })),
-  );
+  return prepared instanceof Promise ? prepared.then(send) : send(prepared);
 }
 
 /** The provider answered as if it had no such path: the request once more, translated to one that it has. */

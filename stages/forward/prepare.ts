@@ -3,22 +3,20 @@
  * dialect, translated where they do not, or the reason why this provider cannot
  * carry it.
  */
-import { kindByCredential } from '../dialect/endpoints.ts';
 import { isTranslatable } from '../dialect/translatable.ts';
 import type { UsageRequest } from '../model/dialect.ts';
 import { isRewritable, modelOf, verbatimIf, setModel, setParam } from '../model/request.ts';
 import type { ProxyRequest, RouteTarget } from '../model/request.ts';
+import { kindOf } from '../providers/named-provider.ts';
 import type { Provider, ProviderName } from '../providers/provider.ts';
 import { withCaching } from './caching.ts';
 import { hookOwner, withHooks } from './hooked.ts';
 import { toUpstreamRequest } from './outgoing.ts';
 import { mayStream, modelAt } from './prepared.ts';
-import type { Preparation, PrepareOptions, Prepared, Translation } from './prepared.ts';
+import type { OneDocument, Preparation, PrepareOptions, Prepared } from './prepared.ts';
 
-/** Loads the code that translates requests; later calls give the same. It is large, and few need it. */
-export function loadTranslation(): Promise<Translation> {
-  return import('./prepare-translated.ts');
-}
+/** The code that translates requests. It is large, and loaded by the first request that needs it. */
+const loadTranslation = () => import('./prepare-translated.ts');
 
 /** True if nothing states that this provider serves the path of the responses dialect. */
 function isGuess({ original }: ProxyRequest, { kind, name }: Provider): boolean {
@@ -31,13 +29,8 @@ function speaks(
   provider: Provider,
   chatOnly: ReadonlySet<ProviderName>,
 ): boolean {
-  const { endpoint, body } = request.original;
   if (provider.kind === 'passthrough') return true;
-  const kind =
-    endpoint.defaultKind === 'by-credential'
-      ? kindByCredential(body.headers)
-      : endpoint.defaultKind;
-  if (provider.kind !== kind) return false;
+  if (provider.kind !== kindOf(request)) return false;
   return !isGuess(request, provider) || !chatOnly.has(provider.name);
 }
 
@@ -60,18 +53,20 @@ function hasMember({ original, edits }: ProxyRequest, name: string): boolean {
   );
 }
 
-/** Makes `request` ready for `target`. */
+/** Makes `request` ready for `target`, after a promise where that takes a translation. */
 export function prepare(
   request: ProxyRequest,
   target: RouteTarget,
   provider: Provider,
   options: PrepareOptions,
-): Preparation {
+): Preparation | Promise<Preparation> {
   const asked = verbatimIf(target.verbatim, request);
   const owner = hookOwner(asked, provider, options.services);
   if (owner === undefined) return prepareWire(asked, target, provider, options);
   const prepared = prepareWire(asked, target, provider, { ...options, identity: true });
-  return 'ready' in prepared ? { ready: withHooks(prepared.ready, owner) } : prepared;
+  const hooked = (found: Preparation): Preparation =>
+    'ready' in found ? { ready: withHooks(found.ready, owner) } : found;
+  return prepared instanceof Promise ? prepared.then(hooked) : hooked(prepared);
 }
 
 function prepareWire(
@@ -79,7 +74,7 @@ function prepareWire(
   target: RouteTarget,
   provider: Provider,
   options: PrepareOptions,
-): Preparation {
+): Preparation | Promise<Preparation> {
   const { rewritable } = request.original.endpoint;
   const isOther = target.model !== undefined && target.model !== modelOf(request);
   if (isOther && target.verbatim)
@@ -104,9 +99,9 @@ function prepareWire(
           ? 'the request has too many values to be translated'
           : `the request must not be rewritten (${body.untouchable})`,
     };
-  const { translation } = options;
-  if (translation === undefined) return { needs: 'translation' };
-  return translation.prepareTranslated(request, from, target, provider, options);
+  return loadTranslation().then(({ prepareTranslated }) =>
+    prepareTranslated(request, from, target, provider, options),
+  );
 }
 
 /** How to ask for the usage of a stream that neither the client nor the configuration decides about. */
@@ -123,24 +118,34 @@ function prepareSame(
   target: RouteTarget,
   provider: Provider,
   options: PrepareOptions,
-): Preparation {
-  const { facts, endpoint, dialect } = request.original;
+): Preparation | Promise<Preparation> {
+  const { facts, endpoint } = request.original;
   const cached = withCaching(forProvider(request, target, provider), provider, options);
-  let edited = cached.request;
   const from = endpoint.dialect;
   const isWhole =
     facts.stream &&
     isTranslatable(from) &&
     isRewritable(request) &&
     !mayStream(request, provider, options.config);
-  const { translation } = options;
-  if (isWhole && translation === undefined) return { needs: 'translation' };
-  const whole = isWhole ? translation?.toOneDocument(edited, from) : undefined;
-  const added = whole === undefined ? usageToAskFor(edited) : undefined;
-  if (added !== undefined)
-    edited = setParam(edited, added.member, added.value(request.original.json));
+  const ready = (whole?: OneDocument): Preparation => ({
+    ready: toPrepared(cached, whole, target, provider, options),
+  });
+  if (!isWhole) return ready();
+  return loadTranslation().then(({ toOneDocument }) => ready(toOneDocument(cached.request, from)));
+}
+
+function toPrepared(
+  { request, caching }: ReturnType<typeof withCaching>,
+  whole: OneDocument | undefined,
+  target: RouteTarget,
+  provider: Provider,
+  options: PrepareOptions,
+): Prepared {
+  const { dialect, json } = request.original;
+  const added = whole === undefined ? usageToAskFor(request) : undefined;
+  const edited = added === undefined ? request : setParam(request, added.member, added.value(json));
   const identity = options.identity || added !== undefined || whole !== undefined;
-  const ready: Prepared = {
+  return {
     provider,
     target,
     request: edited,
@@ -149,7 +154,7 @@ function prepareSame(
     reading: whole?.reading ?? { how: 'passthrough', added },
     isGuess: isGuess(request, provider),
     notes: [],
-    caching: cached.caching,
+    caching,
     wire(key, signal) {
       const wire = toUpstreamRequest(whole?.request ?? edited, provider, {
         identity,
@@ -161,5 +166,4 @@ function prepareSame(
       return whole === undefined ? wire : { ...wire, path: whole.path(wire.path) };
     },
   };
-  return { ready };
 }

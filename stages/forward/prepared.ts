@@ -14,14 +14,9 @@ import type { UpstreamRequest, UpstreamResponse } from '../providers/upstream.ts
 export type Reading =
   /** `added` is what was asked for here and the client does not get. */
   | { readonly how: 'passthrough'; readonly added: UsageRequest | undefined }
-  /** The client asked for a stream and the provider may not stream. */
+  /** `one-document`: the client asked for a stream and the provider may not stream. */
   | {
-      readonly how: 'one-document';
-      readonly from: TranslatableDialect;
-      readonly wishes: AnswerWishes;
-    }
-  | {
-      readonly how: 'translate';
+      readonly how: 'one-document' | 'translate';
       readonly from: TranslatableDialect;
       readonly wishes: AnswerWishes;
     };
@@ -48,11 +43,8 @@ export interface Prepared {
   answered?(response: UpstreamResponse): UpstreamResponse;
 }
 
-/** The request ready, why this provider cannot have it, or that it first takes `translation`. */
-export type Preparation =
-  | { readonly ready: Prepared }
-  | { readonly skip: string }
-  | { readonly needs: 'translation' };
+/** The request ready, or why this provider cannot have it. */
+export type Preparation = { readonly ready: Prepared } | { readonly skip: string };
 
 /** What a whole answer takes where the client asked for a stream. */
 export interface OneDocument {
@@ -62,18 +54,6 @@ export interface OneDocument {
   readonly path: (path: string) => string;
 }
 
-/** The code that translates requests. It is large, and loaded by the first request that needs it. */
-export interface Translation {
-  toOneDocument(request: ProxyRequest, from: TranslatableDialect): OneDocument;
-  prepareTranslated(
-    request: ProxyRequest,
-    from: TranslatableDialect,
-    target: RouteTarget,
-    provider: Provider,
-    options: PrepareOptions,
-  ): Preparation;
-}
-
 export interface PrepareOptions {
   readonly config: ForwardConfig;
   readonly services: Services;
@@ -81,7 +61,6 @@ export interface PrepareOptions {
   readonly identity: boolean;
   /** Chat providers that were found not to serve the newer path of the same maker. */
   readonly chatOnly: ReadonlySet<ProviderName>;
-  readonly translation?: Translation | undefined;
 }
 
 /** The model to ask there, by the provider's own name of it. */

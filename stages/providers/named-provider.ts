@@ -28,7 +28,8 @@ export interface Named {
   readonly kind: EndpointKind;
 }
 
-function kindOf({ original }: ProxyRequest): EndpointKind {
+/** The kind of provider that the request's path, or its credential, belongs to. */
+export function kindOf({ original }: ProxyRequest): EndpointKind {
   const { endpoint, body } = original;
   return endpoint.defaultKind === 'by-credential'
     ? kindByCredential(body.headers)
