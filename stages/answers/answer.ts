@@ -62,21 +62,19 @@ export function answerBytes(answer: KeptAnswer): number {
   return bytes;
 }
 
-/** Hits and misses, counted alike in every store. */
-export interface LookupCount {
-  add(isHit: boolean): void;
-  view(): Pick<AnswerStats, 'hits' | 'misses' | 'hitRatio'>;
-}
-
-/** A count from zero. */
-export function createLookupCount(): LookupCount {
+/** Hits and misses, counted from zero and alike in every store. */
+export function createLookupCount() {
   let hits = 0;
   let misses = 0;
   return {
-    add(isHit) {
+    add(isHit: boolean): void {
       if (isHit) hits += 1;
       else misses += 1;
     },
-    view: () => ({ hits, misses, hitRatio: hits + misses === 0 ? null : hits / (hits + misses) }),
+    view: (): Pick<AnswerStats, 'hits' | 'misses' | 'hitRatio'> => ({
+      hits,
+      misses,
+      hitRatio: hits + misses === 0 ? null : hits / (hits + misses),
+    }),
   };
 }

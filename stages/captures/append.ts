@@ -21,17 +21,8 @@ interface OpenFile {
   sizeBytes: number;
 }
 
-export interface CaptureAppender {
-  /**
-   * Scrubs, encodes and writes a record. Throws what the disk says, and `unprocessable` for a
-   * record that must not or cannot be kept.
-   */
-  append(record: CaptureRecord, secrets: CaptureSecrets, limits: CaptureLimits): Promise<void>;
-  close(): void;
-}
-
 /** Opens no file before the first record. */
-export function openAppender(folder: string, nowMs: () => number): CaptureAppender {
+export function openAppender(folder: string, nowMs: () => number) {
   let current: OpenFile | undefined;
   let count = 0;
 
@@ -58,7 +49,15 @@ export function openAppender(folder: string, nowMs: () => number): CaptureAppend
   }
 
   return {
-    async append(record, secrets, limits) {
+    /**
+     * Scrubs, encodes and writes a record. Throws what the disk says, and `unprocessable` for a
+     * record that must not or cannot be kept.
+     */
+    async append(
+      record: CaptureRecord,
+      secrets: CaptureSecrets,
+      limits: CaptureLimits,
+    ): Promise<void> {
       const bytes = encodeRecord(await scrubbed(record, secrets));
       if (bytes.length > limits.maxBytes)
         throw new SvcError('unprocessable', 'it is larger than capture.max_mb');

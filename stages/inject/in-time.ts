@@ -5,19 +5,17 @@ import type { Vault } from '../vault/contract.ts';
 /** A vault that is being loaded or repaired is not waited for longer than this. */
 const MAX_WAIT_MS = 200;
 
-export interface VaultInTime {
-  /**
-   * The vault's answer; undefined when it takes too long, when an earlier question that took
-   * too long is still without one, or while a large index is being loaded.
-   */
-  ask<T>(question: (vault: Vault) => Promise<T>): Promise<T | undefined>;
-}
+export type VaultInTime = ReturnType<typeof createVaultInTime>;
 
 /** Asks `vault`, which then goes on by itself with what took too long. */
-export function createVaultInTime(vault: Vault, clock: Clock): VaultInTime {
+export function createVaultInTime(vault: Vault, clock: Clock) {
   const overdue = new Set<Promise<unknown>>();
   return {
-    async ask(question) {
+    /**
+     * The vault's answer; undefined when it takes too long, when an earlier question that took
+     * too long is still without one, or while a large index is being loaded.
+     */
+    async ask<T>(question: (vault: Vault) => Promise<T>): Promise<T | undefined> {
       if (overdue.size > 0 || !vault.isReady()) return undefined;
       const asked = question(vault);
       let stopTimer: (() => void) | undefined;

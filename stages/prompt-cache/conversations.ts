@@ -28,12 +28,9 @@ export interface TailStore {
   set(key: string, value: string): void;
 }
 
-export interface Conversations {
-  /** Notes that the request is sent, at its first call, and says what it is; later calls say the same. */
-  turnOf(request: ProxyRequest): Turn;
-}
+export type Conversations = ReturnType<typeof createConversations>;
 
-export function createConversations(store: TailStore, clock: { wallMs(): number }): Conversations {
+export function createConversations(store: TailStore, clock: { wallMs(): number }) {
   const firsts = new LRUCache<string, readonly Tail[]>({ max: FIRST_REQUESTS });
   const note = ({ original }: ProxyRequest): Turn => {
     const conversation = original.conversation();
@@ -50,7 +47,10 @@ export function createConversations(store: TailStore, clock: { wallMs(): number 
     const pauseMs = tails.length === 0 ? null : atMs - newestMs;
     return { conversation, goesOn: tail.goesOn, isSlow: isSlow(tail.gaps), pauseMs };
   };
-  return { turnOf: (request) => request.original.turn(() => note(request)) };
+  return {
+    /** Notes that the request is sent, at its first call, and says what it is; later calls say the same. */
+    turnOf: (request: ProxyRequest): Turn => request.original.turn(() => note(request)),
+  };
 }
 
 /** A conversation without pauses yet is none of the slow ones. */
