@@ -189,10 +189,11 @@ export class App {
    */
   #record(request: IncomingMessage, error: SvcError, requestId: string): void {
     const { services } = this.#options;
+    const { node } = services;
     const endpoint = pathOf(originForm(request.url ?? '/'));
     const startedMs = services.clock.wallMs();
     services.ledger.record(
-      refusedRow({ id: requestId, startedMs, endpoint }, error),
+      refusedRow({ id: requestId, startedMs, endpoint, node }, error),
       error.message,
     );
   }

@@ -134,6 +134,7 @@ function refuse(call: ProxyCall, error: SvcError, info: RunInfo, sink: HttpSink)
     id: info.id,
     startedMs: info.startedWallMs,
     endpoint: pathOf(call.target),
+    node: services.node,
     latencyMs: services.clock.monotonicMs() - info.startedMs,
   };
   services.ledger.record(refusedRow(refused, gone ? undefined : error), error.message);

@@ -61,6 +61,7 @@ import { errorTable } from './http/error-response.ts';
 import { askLedger } from './control/ledger-questions.ts';
 import type { LedgerQuestions } from './control/ledger-questions.ts';
 import { spendingSettings, spentBefore } from './facts/spending.ts';
+import { readFleet } from './fleet/fleet-file.ts';
 import { openTelemetry } from './telemetry/telemetry.ts';
 import type { Telemetry } from './telemetry/telemetry.ts';
 
@@ -207,6 +208,7 @@ export async function createServices(options: ServiceOptions): Promise<ServerSer
       },
     },
     ledgerFile,
+    node: await nodeName(config, log),
     audit,
     questions,
     startedMs,
@@ -247,6 +249,17 @@ export async function createServices(options: ServiceOptions): Promise<ServerSer
       await log.close();
     },
   };
+}
+
+/** What this machine is called. A faulty list of others is no reason not to serve. */
+async function nodeName({ fleet, home }: Config, log: Log): Promise<string | null> {
+  if (fleet.node !== null) return fleet.node;
+  try {
+    return (await readFleet(home))?.node ?? null;
+  } catch (cause) {
+    log.warning('rows get no name of this machine', { cause });
+    return null;
+  }
 }
 
 function openAnswers(config: Config, clock: Clock): AnswerStore | Promise<AnswerStore> {

@@ -55,6 +55,8 @@ export interface Services {
   readonly providers: ReadonlyMap<ProviderName, Provider>;
   readonly upstream: Upstream;
   readonly ledger: Ledger;
+  /** The name of this machine, for the rows; null where nobody gave it one. */
+  readonly node: string | null;
   readonly traces: TraceLog;
   readonly prices: Prices;
   readonly streams: StreamSlots;

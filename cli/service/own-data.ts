@@ -13,6 +13,7 @@ const NAMES = [
   'alerts.json',
   'learned.json',
   'routes.json',
+  'fleet.yaml',
   'telemetry.jsonl',
   'audit.jsonl',
   'audit.head',

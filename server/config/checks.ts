@@ -7,7 +7,7 @@ import {
 } from '../../stages/providers/settings.ts';
 import { quote } from '../../stages/settings/setting.ts';
 import type { Origin } from '../../stages/settings/setting.ts';
-import { isLoopback } from '../gate/addresses.ts';
+import { addressFault, isLoopbackHost } from './address.ts';
 import { didYouMean, nearest } from './distance.ts';
 import { fault, type Fault } from './fault.ts';
 import type { ChosenName } from './layer.ts';
@@ -28,12 +28,6 @@ export function crossCheck(values: Values, chosen: readonly ChosenName[]): reado
     ...checkPorts(values),
     ...checkRate(values),
   ];
-}
-
-/** True for `localhost` and every loopback address, mapped forms included. */
-export function isLoopbackHost(hostname: string): boolean {
-  const host = hostname.replace(/^\[(.*)\]$/, '$1').toLowerCase();
-  return host === 'localhost' || host.endsWith('.localhost') || isLoopback(host);
 }
 
 function badNames(chosen: readonly ChosenName[]): readonly Fault[] {
@@ -95,24 +89,17 @@ function checkBaseUrl(values: Values, name: string): readonly Fault[] {
 
 /** Why a base URL is refused. The URL itself is not quoted: it may hold a password. */
 function refusal(text: string, values: Values, name: string): string | undefined {
-  if (!URL.canParse(text)) return 'it is not a URL such as https://host/prefix';
+  const wrong = addressFault(text, {
+    allowsInsecure: values.get('providers.<name>.allow_insecure', name),
+    keyPlace: 'api_key or headers',
+    insecureSwitch: 'set allow_insecure',
+  });
+  if (wrong !== undefined) return wrong;
   const url = new URL(text);
-  if (url.protocol !== 'https:' && url.protocol !== 'http:') {
-    return `${quote(url.protocol)} is not read, expected https: or http:`;
-  }
-  if (url.username !== '' || url.password !== '') {
-    return 'it may not contain a user or a password; use api_key or headers';
-  }
-  if (url.search !== '' || url.hash !== '' || /[?#]/.test(text)) {
-    return 'it may not contain a query or a fragment';
-  }
-  const local = isLoopbackHost(url.hostname);
-  if (url.protocol === 'http:' && !local && !values.get('providers.<name>.allow_insecure', name)) {
-    return `plain http: would send keys to ${url.hostname} unencrypted; use https: or set allow_insecure`;
-  }
   const path = misplacedPath(url);
   if (path !== undefined) return path;
-  if (isOurs(url, local, values)) return 'it is the address of this proxy, which would call itself';
+  if (isOurs(url, isLoopbackHost(url.hostname), values))
+    return 'it is the address of this proxy, which would call itself';
   return undefined;
 }
 

@@ -10,7 +10,7 @@ import { capture } from '../../stages/captures/settings.ts';
 import { compression } from '../../stages/compress/settings.ts';
 import { caching } from '../../stages/forward/settings.ts';
 import { inject } from '../../stages/inject/settings.ts';
-import { ledger, metrics } from '../../stages/ledger/settings.ts';
+import { fleet, ledger, metrics } from '../../stages/ledger/settings.ts';
 import { keys, providers } from '../../stages/providers/settings.ts';
 import { routing } from '../../stages/route/settings.ts';
 import { build, slice } from '../../stages/settings/slice.ts';
@@ -41,6 +41,7 @@ export const configuration = slice(
     security,
     caching,
     ledger,
+    fleet,
     keys,
     routing,
     providers,

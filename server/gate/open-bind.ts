@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { SvcError } from '../../engine/index.ts';
 import { readKeys } from '../auth/store.ts';
 import type { StoredKey } from '../auth/store.ts';
-import { isLoopbackHost } from '../config/checks.ts';
+import { isLoopbackHost } from '../config/address.ts';
 import type { Config } from '../config/config.ts';
 import { fault, type Fault } from '../config/fault.ts';
 import type { LoadedConfig } from '../config/load.ts';

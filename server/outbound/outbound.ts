@@ -5,7 +5,7 @@
 import { createTunnel } from '../../stages/providers/tunnel.ts';
 import type { Dispatcher } from '../../stages/providers/undici.ts';
 import { createAgent, createConnector } from '../../stages/providers/undici-upstream.ts';
-import { isLoopbackHost } from '../config/checks.ts';
+import { isLoopbackHost } from '../config/address.ts';
 import type { Config } from '../config/config.ts';
 import { exemptions } from './no-proxy.ts';
 

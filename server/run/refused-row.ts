@@ -9,6 +9,8 @@ export interface Refused {
   /** Wall time, in milliseconds since the epoch. */
   readonly startedMs: number;
   readonly endpoint: string;
+  /** The name of this machine. */
+  readonly node: string | null;
   /** In milliseconds; left out where the request was refused at once, which says nothing of latency. */
   readonly latencyMs?: number;
 }

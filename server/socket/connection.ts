@@ -158,8 +158,10 @@ class Connection {
 
   /** The row of a request without a run; one without an error was taken back by its client. */
   #record(info: RunInfo, error: SvcError | undefined): void {
-    const refused = { id: info.id, startedMs: info.startedWallMs, endpoint: OWN_PATH };
-    this.#options.services.ledger.record(refusedRow(refused, error), error?.message);
+    const { services } = this.#options;
+    const { node } = services;
+    const refused = { id: info.id, startedMs: info.startedWallMs, endpoint: OWN_PATH, node };
+    services.ledger.record(refusedRow(refused, error), error?.message);
   }
 
   async #serve(message: Message): Promise<void> {

@@ -1,6 +1,6 @@
-/** `ledger.*` and `metrics.*`: what is recorded of each request. */
+/** `ledger.*`, `fleet.*` and `metrics.*`: what is recorded of each request. */
 import { join } from 'node:path';
-import { days, flag, path, whole } from '../settings/kind.ts';
+import { days, flag, kind, path, whole } from '../settings/kind.ts';
 import { setting, toMs } from '../settings/setting.ts';
 import { slice } from '../settings/slice.ts';
 
@@ -33,6 +33,23 @@ export const ledger = slice({
 function isPostgresUrl(value: string): boolean {
   return /^postgres(ql)?:\/\//.test(value);
 }
+
+/** A name that the user gives to a machine: it appears in rows, tables and files. */
+export const NODE_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+/** The same in words. */
+export const NODE_NAME_TEXT = '1 to 64 letters, digits, dots, - and _';
+
+export const fleet = slice({
+  node: setting('fleet.node', {
+    type: kind(NODE_NAME, NODE_NAME_TEXT),
+    default: null,
+    defaultText: 'the name that `svc fleet init` gave it, else none',
+    env: ['SVC_NODE'],
+    about: 'Name of this machine, which every row of the ledger carries.',
+    guarded: true,
+    needsRestart: true,
+  }),
+});
 
 export const metrics = slice({
   enabled: setting('metrics.enabled', {

@@ -194,6 +194,7 @@ function toRow(
     client: body === undefined ? null : familyOf(body.headers),
     sessionId: body === undefined ? null : (clientSession(body.headers) ?? null),
     skill: body === undefined ? null : clientSkill(body.headers),
+    node: services.node,
   });
 }
 

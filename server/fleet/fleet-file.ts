@@ -1,0 +1,152 @@
+/** `fleet.yaml` in the home folder: what this machine is called, and where the other proxies of its fleet are. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { SvcError } from '../../engine/error.ts';
+import { isObject } from '../../stages/dialect/json-kind.ts';
+import { reasonOf } from '../../stages/disk-reason.ts';
+import { NODE_NAME, NODE_NAME_TEXT } from '../../stages/ledger/settings.ts';
+import { allows, secret } from '../../stages/settings/kind.ts';
+import { quote } from '../../stages/settings/setting.ts';
+import { addressFault } from '../config/address.ts';
+import { ensurePrivateFolder, writePrivateFile } from '../config/home.ts';
+
+/** Another proxy. */
+export interface Member {
+  readonly name: string;
+  /** Origin with an optional path prefix, without a slash at the end. */
+  readonly url: string;
+  /** The proxy key itself; or the name of the variable that holds it whenever it is asked. */
+  readonly key?: string;
+  readonly keyEnv?: string;
+  /** Plain `http:` to another machine is allowed. */
+  readonly allowInsecure: boolean;
+}
+
+export interface Fleet {
+  /** The name of this machine; null where nobody gave it one. */
+  readonly node: string | null;
+  /** In the order in which they were added. */
+  readonly members: readonly Member[];
+}
+
+/** A name of a variable, as shells take it. */
+const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
+const FIELDS = ['name', 'url', 'key', 'key_env', 'allow_insecure'];
+
+const HEAD = '# Written by `svc fleet`. It may hold keys: nobody else should be able to read it.\n';
+
+/** Where the fleet of a home folder is. */
+export function fleetFile(home: string): string {
+  return join(home, 'fleet.yaml');
+}
+
+/** The fleet of a home folder; undefined where there is no file. Throws `config` (CONFIG_001) for a faulty one. */
+export async function readFleet(home: string): Promise<Fleet | undefined> {
+  const path = fleetFile(home);
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw faulty(`it cannot be read: ${reasonOf(cause)}`, path, cause);
+  }
+  const { readYaml } = await import('../config/yaml.ts');
+  const { data, faults } = await readYaml(text, 'fleet.yaml');
+  const [first] = faults;
+  if (first !== undefined) throw faulty(first.text, path);
+  if (data === null) return { node: null, members: [] };
+  if (!isObject(data)) throw faulty('it is no map', path);
+  const { node = null, members, ...others } = data;
+  refuseOthers(others, 'it', path);
+  if (node !== null && !isName(node)) throw faulty(`node is not ${NODE_NAME_TEXT}`, path);
+  const list = members ?? [];
+  if (!Array.isArray(list)) throw faulty('members is no list', path);
+  const read = list.map((one: unknown, at) => toMember(one, `members.${at}`, path));
+  const names = read.map(({ name }) => name);
+  const twice = names.find((name, at) => names.indexOf(name) < at);
+  if (twice !== undefined) throw faulty(`two members have the name ${quote(twice)}`, path);
+  return { node, members: read };
+}
+
+/** Writes the fleet of a home folder, readable by its user alone. */
+export async function writeFleet(home: string, { node, members }: Fleet): Promise<void> {
+  const { stringify } = await import('yaml');
+  const written = members.map(({ name, url, key, keyEnv, allowInsecure }) => ({
+    name,
+    url,
+    ...(key !== undefined && { key }),
+    ...(keyEnv !== undefined && { key_env: keyEnv }),
+    ...(allowInsecure && { allow_insecure: true }),
+  }));
+  ensurePrivateFolder(home);
+  writePrivateFile(fleetFile(home), HEAD + stringify({ node, members: written }));
+}
+
+/**
+ * Checks a member as it was typed. Throws `bad_request` with what is wrong with it; neither the
+ * address nor the key is quoted.
+ */
+export function checkMember(member: Member): Member {
+  const reason = memberFault(member);
+  if (reason !== undefined) throw new SvcError('bad_request', reason);
+  return { ...member, url: member.url.replace(/\/+$/, '') };
+}
+
+function memberFault({ name, url, key, keyEnv, allowInsecure }: Member): string | undefined {
+  if (!NODE_NAME.test(name)) return `${quote(name)} is no name of a machine: ${NODE_NAME_TEXT}`;
+  const wrong = addressFault(url, {
+    allowsInsecure: allowInsecure,
+    keyPlace: 'a proxy key of that machine',
+    insecureSwitch: 'an SSH tunnel, or --allow-insecure in a network that you trust',
+  });
+  if (wrong !== undefined) return `The address of ${name}: ${wrong}`;
+  if (key !== undefined && !allows(secret.definition, key))
+    return `The key of ${name} is not ${secret.text}`;
+  if (keyEnv !== undefined && !VARIABLE.test(keyEnv))
+    return `${quote(keyEnv)} is not a name of a variable`;
+  return undefined;
+}
+
+function toMember(value: unknown, where: string, path: string): Member {
+  if (!isObject(value)) throw faulty(`${where} is no map`, path);
+  const { name, url, key, key_env: keyEnv, allow_insecure: allowInsecure = false } = value;
+  refuseOthers(
+    Object.fromEntries(Object.entries(value).filter(([field]) => !FIELDS.includes(field))),
+    where,
+    path,
+  );
+  if (typeof name !== 'string' || typeof url !== 'string')
+    throw faulty(`${where} needs a name and a url`, path);
+  if (key !== undefined && typeof key !== 'string') throw faulty(`${where}.key is no text`, path);
+  if (keyEnv !== undefined && typeof keyEnv !== 'string')
+    throw faulty(`${where}.key_env is no text`, path);
+  if (typeof allowInsecure !== 'boolean')
+    throw faulty(`${where}.allow_insecure is not true or false`, path);
+  const member = {
+    name,
+    url,
+    allowInsecure,
+    ...(key !== undefined && { key }),
+    ...(keyEnv !== undefined && { keyEnv }),
+  };
+  const reason = memberFault(member);
+  if (reason !== undefined) throw faulty(reason, path);
+  return { ...member, url: url.replace(/\/+$/, '') };
+}
+
+function refuseOthers(others: object, where: string, path: string): void {
+  const [unknown] = Object.keys(others);
+  if (unknown !== undefined) throw faulty(`${where} has an unknown ${quote(unknown)}`, path);
+}
+
+function isName(value: unknown): value is string {
+  return typeof value === 'string' && NODE_NAME.test(value);
+}
+
+function faulty(reason: string, path: string, cause?: unknown): SvcError {
+  return new SvcError('config', `fleet.yaml: ${reason}`, {
+    code: 'CONFIG_001',
+    cause,
+    cure: `Mend ${path}, or remove it and begin with \`svc fleet init\`.`,
+  });
+}
