@@ -129,6 +129,40 @@ test('what a person or a client wrote goes out to the letter', () =>
     assert.match(pasted, '[svc JSON, complete');
   }));
 
+test('lines that someone wrote between pasted names or hits stay as they are', () =>
+  withProxy({ yaml: YAML }, async (t) => {
+    const paths = times(90, (n) => `src/components/deep/folder/part${n}/index.tsx`);
+    const hits = times(60, (n) => `src/deep/folder/part${n % 9}.ts:${n}:  return early(${n});`);
+    const points = times(50, (n) => `- Changed src/deep/file${n}.ts:${n}: returns early`);
+    const put = async (pasted: string) => {
+      const request = body(`That is it:\n\n${pasted}\n\nWhat do you think?`, []);
+      return [JSON.stringify(request), await sent(t, '/v1/messages', request)] as const;
+    };
+    for (const printed of [paths, hits]) {
+      const [before, after] = await put(printed);
+      assert.ok(after.length < before.length, 'output alone is made smaller');
+      for (const written of [
+        'Please convert these files:',
+        'and keep the default exports.',
+        'see below',
+        '- this one twice',
+        '2. then these',
+        'I like that',
+        'Hi Anna!',
+        '!!! look',
+        'rename part1.ts to part2.ts',
+        '请修改下面的文件',
+      ]) {
+        for (const pasted of [`${written}\n${printed}`, `${printed}\n${written}`]) {
+          const [whole, out] = await put(pasted);
+          assert.is(out, whole, written);
+        }
+      }
+    }
+    const [whole, out] = await put(points);
+    assert.is(out, whole, 'points of a summary');
+  }));
+
 test('prose of users may be shortened where they say so', () =>
   withProxy({ yaml: `${YAML.slice(0, -1)}, user_prose: true }` }, async (t) => {
     const text = `${SUMMARY}\n\nWhich module lost the last line?`;

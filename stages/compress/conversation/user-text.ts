@@ -42,15 +42,25 @@ const PRINTED: ReadonlySet<TextClass> = new Set([
   'trace',
 ]);
 
+/** Classes whose lines are arranged anew: words between them would become one of the names or hits. */
+const ARRANGED: ReadonlySet<TextClass> = new Set(['listing', 'grep']);
+/** How a line begins that somebody wrote: as a point of a list, or with words. `MM a.ts` is a state of git's. */
+const WRITTEN =
+  /^\s*(?:[-*•+>] |\d{1,3}[.)] |[^\p{L}\d\s./\\_-]{2,} ?\p{L}|(?![A-Z]{1,2} )\p{L}[\p{L}'’]+[,:;.!?]? \S|\p{L} \p{L}+(?:[ ,.!?:]|$)|\p{Lo}{4,})/mu;
+
 /**
  * True if what a user pasted is plainly output of tools: of a class that only programs write,
- * with no paragraph of prose in it. An agent without tools of its own sends what commands
- * printed as the user's words, in a wrapper; that is output whatever its class, prose aside.
+ * with no paragraph of prose in it, nor a written line between names or hits. An agent without
+ * tools of its own sends what commands printed as the user's words, in a wrapper; that is
+ * output whatever its class, prose aside.
  */
 export function isToolOutput(text: string, pasted: string): boolean {
   const { kind } = classify(pasted);
-  if (PRINTED.has(kind)) return kind === 'json' || !pasted.split(/\n[ \t]*\n/).some(isProse);
   const { prefix, body } = openEnvelope(text);
+  if (PRINTED.has(kind)) {
+    const isWritten = prefix === '' && ARRANGED.has(kind) && WRITTEN.test(pasted);
+    return kind === 'json' || !(isWritten || pasted.split(/\n[ \t]*\n/).some(isProse));
+  }
   return prefix !== '' && classify(body).kind !== 'narrative';
 }
 
