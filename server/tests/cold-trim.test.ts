@@ -186,6 +186,22 @@ test('where the provider edits the context itself, nothing is left out', async (
   assert.equal(leftOut(await afterPause(reads(15), clears, { yaml: ON }, 9 * MINUTE_MS)), []);
 });
 
+test('what did something is neither said again nor asked for twice, whatever edited a file', async () => {
+  const editor = 'str_replace_based_edit_tool';
+  const steps: readonly Step[] = [
+    { text: prose(61), name: 'Bash', input: { command: 'git push origin main' } },
+    { text: prose(62), name: 'mcp__shop__place_order', input: { item: 7 } },
+    { text: prose(63), name: editor, input: { command: 'view', path: '/w/mine.py' } },
+    { text: prose(64), name: editor, input: { command: 'view', path: '/w/other.py' } },
+    { text: prose(65), input: { file_path: '/w/Makefile' } },
+    { name: editor, input: { command: 'insert', path: '/w/mine.py', new_str: 'x' }, text: 'ok' },
+    { name: 'Bash', input: { command: 'printf x >> Makefile' }, text: 'ok' },
+    ...reads(11),
+  ];
+  const got = leftOut(await afterPause(steps, {}, { yaml: ON }, 9 * MINUTE_MS));
+  assert.equal(got, [3, 7], 'the file of which nothing was heard since');
+});
+
 test('errors, short results, and what was edited since or cannot be had again stay', async () => {
   const steps: readonly Step[] = [
     { text: prose(51), error: true },

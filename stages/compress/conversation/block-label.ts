@@ -12,6 +12,8 @@ const ON_THE_WAY =
 
 const PATH_KEYS = ['file_path', 'path', 'filePath', 'filename', 'file'];
 const COMMAND_KEYS = ['command', 'cmd', 'script'];
+/** What a text editor that is one tool is told to do with a path; no shell is asked. */
+const EDITOR_VERB = /^(?:view|create|insert|str_replace|undo_edit|delete|rename)$/;
 
 /** Where a tool result came from, as far as the tool's input shows. */
 export function hintsOf(block: ConversationBlock): ClassifyHints {
@@ -26,7 +28,9 @@ export function hintsOf(block: ConversationBlock): ClassifyHints {
     }
     return undefined;
   };
-  const command = text(COMMAND_KEYS);
+  const told = text(COMMAND_KEYS);
+  const isVerb = told !== undefined && EDITOR_VERB.test(told) && text(PATH_KEYS) !== undefined;
+  const command = isVerb ? undefined : told;
   const searches = /^(?:grep|search|glob|ls|list|find)/i.test(block.toolName ?? '');
   const path = command === undefined && !searches ? text(PATH_KEYS) : undefined;
   return {

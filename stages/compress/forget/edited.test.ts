@@ -35,6 +35,23 @@ test('whatever may write does', () => {
   assert.ok(writtenBy(call('apply_patch', patch)).includes('a.py'));
 });
 
+test('files without an ending and those of an editor that is one tool count as well', () => {
+  const tool = 'str_replace_based_edit_tool';
+  const [view, change] = ['view', 'str_replace'].map((command) =>
+    call(tool, { command, path: '/w/src/a.py', old_str: 'q' }),
+  );
+  assert.equal(writtenBy(view!), []);
+  assert.ok(namedBy(view!).includes('a.py'));
+  assert.ok(writtenBy(change!).includes('a.py'));
+  for (const [command, name] of [
+    ['echo x >> Makefile', 'Makefile'],
+    ["sed -i 's/a/b/' bin/start", 'start'],
+    ['echo A=1 > .env', '.env'],
+  ] as const)
+    assert.ok(writtenBy(call('Bash', { command })).includes(name), command);
+  assert.ok(namedBy(call('Bash', { command: 'cat Makefile' })).includes('Makefile'));
+});
+
 test('every path of an input is named, by its last part', () => {
   assert.equal(namedBy(call('Read', { file_path: '/w/src/a.ts' })), ['a.ts']);
   assert.equal(namedBy(call('Bash', { command: 'cat src/a.ts lib/b.py | head -3' })), [

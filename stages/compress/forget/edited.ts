@@ -26,16 +26,28 @@ const PATCHED = /^(?:\*\*\* (?:Update|Add|Delete) File: |\*\*\* Move to: |[-+]{3
 
 /** The last part of every path that a call may have written to, by block: of a block what it writes itself. */
 export function writtenBy(block: ConversationBlock): readonly string[] {
-  if (block.kind !== 'tool_use') return [];
-  const { command, toolName = '' } = hintsOf(block);
-  if (command !== undefined) {
-    const isRead = !WRITES.test(command) && programsOf(command).every((one) => READERS.has(one));
-    return isRead ? [] : [...namesIn(command), ...patched(command)];
-  }
+  if (block.kind !== 'tool_use' || onlyLooks(block)) return [];
+  const { command } = hintsOf(block);
+  // Files without an ending, `Makefile`, look like any other word.
+  if (command !== undefined)
+    return [...(command.match(NAME) ?? []), ...namesIn(command), ...patched(command)];
+  return namesOf(block.toolInput);
+}
+
+/** True of a call that writes to no file, as far as its tool's name or its command shows. */
+export function onlyLooks(call: ConversationBlock): boolean {
+  const { command, toolName = '' } = hintsOf(call);
+  if (command !== undefined)
+    return !WRITES.test(command) && programsOf(command).every((one) => READERS.has(one));
+  if (isEditorsView(call)) return true;
   // Behind the server's prefix, in words: `mcp__files__readText`.
   const own = toolName.replace(/^.*__/, '').replaceAll(/(?<=[a-z])(?=[A-Z])/g, '_');
-  if (LOOKS.test(own)) return [];
-  return namesOf(block.toolInput);
+  return LOOKS.test(own);
+}
+
+/** True of a text editor that is one tool, where it is told to show something. */
+export function isEditorsView({ toolInput }: ConversationBlock): boolean {
+  return isObject(toolInput) && toolInput['command'] === 'view';
 }
 
 /** The same of every path that a call's input names, for whatever purpose. */
@@ -59,8 +71,13 @@ function shortName(path: string): readonly string[] {
 
 const lastPart = (path: string): string => path.trim().split(/[/\\]/).at(-1) ?? '';
 
+/** Files without an ending that a command names: `Makefile`, `README`, `.env`. */
+const BARE =
+  /^(?:(?:[A-Z][a-z]*|make|just)file|README|LICENSE|CHANGELOG|NOTICE|CODEOWNERS|\.[a-z][\w-]*)$/;
+
 const namesIn = (command: string): readonly string[] =>
   [...command.matchAll(NAME)].flatMap(([word]) => {
+    if (BARE.test(word)) return [word];
     const last = [...word.matchAll(EXTENSION)].at(-1);
     return last === undefined || last.index === 0
       ? []

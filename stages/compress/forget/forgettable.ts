@@ -8,6 +8,7 @@ import type { ConversationBlock } from '../conversation/blocks.ts';
 import { MARK } from '../text/marker.ts';
 import type { JobOutcome } from '../worker/job.ts';
 import { namedBy, writtenBy } from './edited.ts';
+import { canBeCalledAgain } from './repeatable.ts';
 
 /** Answers of the model that must lie behind a result. */
 const LEAST_TURNS = 10;
@@ -15,8 +16,6 @@ const LEAST_TURNS = 10;
 const LEAST_TOKENS = 200;
 /** Characters of a call's input that the line repeats. */
 const INPUT_CHARS = 200;
-/** What a person or another agent said is not there to be asked for again. */
-const UNREPEATABLE = /task|agent|ask|question|delegat|handoff|human|user|permission|plan/i;
 
 /** A result that may go. */
 export interface Forgettable {
@@ -50,7 +49,7 @@ function mayGo(block: ConversationBlock): boolean {
     block.protectedReason === undefined &&
     block.forgotten === undefined &&
     block.toolInput !== undefined &&
-    !UNREPEATABLE.test(block.toolName ?? '')
+    canBeCalledAgain(block)
   );
 }
 

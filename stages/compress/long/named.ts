@@ -58,7 +58,9 @@ function inputWords(call: ConversationBlock): string {
     return [...command.slice(0, 2000).matchAll(QUOTED)].map(([whole]) => whole).join(' ');
   if (!isObject(call.toolInput)) return '';
   return Object.entries(call.toolInput)
-    .flatMap(([key, value]) => (typeof value === 'string' && !PATHS.test(key) ? [value] : []))
+    .flatMap(([key, value]) =>
+      typeof value === 'string' && key !== 'command' && !PATHS.test(key) ? [value] : [],
+    )
     .join('\n')
     .slice(0, 2000);
 }
