@@ -32,7 +32,7 @@ test('tool results are named as a reader counts them', () => {
   const state = emptyState();
   const out = compressConversation(blocks, CONVERSATION, undefined, state);
   assert.is(out[5]!.text, '[svc lines 1–80 of result 3 (read) again]');
-  assert.is(out[6]!.text, '[svc part 3 of result 2 (read):1-80]');
+  assert.is(out[6]!.text, '[svc part 3 of result 2 (read), lines 1-80]');
   assert.is(state.sent.restore(out[6]!.text), other);
 });
 

@@ -83,7 +83,7 @@ test('what must stay stays, what may shrink shrinks', () => {
     ['kind', 'below-threshold', 'kind', 'no-gain', 'error-result', 'document'],
   );
   assert.match(out[2]!.text, 'error TS2322');
-  assert.match(out[9]!.text, '[svc result 2 (a.ts):');
+  assert.match(out[9]!.text, '[svc result 2 (a.ts), ');
   assert.ok(out[8]!.text.startsWith('Notes:\n\n'));
   assert.ok(out[8]!.text.endsWith('\n\nWhich bridge was lost in 1812?'));
   assert.match(out[8]!.text, 'In the year 1812 the town');
@@ -149,7 +149,7 @@ test('what a call wrote is named by the call and by which of its strings it was'
   const state = emptyState();
   const out = compressConversation(blocks, CONVERSATION, undefined, state)[2]!;
   assert.match(out.text, 'lines 1–80 of old_string of call 1 (Edit) again]');
-  assert.match(out.text, '[svc new_string of call 1 (Edit):1-80]');
+  assert.match(out.text, '[svc new_string of call 1 (Edit), lines 1-80]');
   assert.is(state.sent.restore(out.text), blocks[2]!.text);
 });
 

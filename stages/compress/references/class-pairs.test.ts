@@ -189,6 +189,8 @@ const WRAPPED: readonly ((lines: readonly string[]) => string)[] = [
   (body) => body.join('\n'),
   (body) => ['<returncode>0</returncode>', '<output>', ...body, '</output>'].join('\n'),
   (body) => body.map((line, at) => `${String(at + 1).padStart(6)}\t${line}`).join('\n'),
+  (body) =>
+    ['<file>', ...body.map((line, at) => `${String(at + 240).padStart(6)}\t${line}`)].join('\n'),
 ];
 
 /** A part of the lines: mostly one piece, sometimes two with something between. */
@@ -206,27 +208,36 @@ interface Read {
   readonly from: number;
   readonly to: number;
   readonly how: string;
+  /** True where the numbers are those that a view prints, not a count. */
+  readonly isPrinted: boolean;
 }
 
-const HOW = '(|, without numbers|, numbered from " *\\d+\\t")\\]$';
-const FULL = new RegExp(`^\\[svc lines? (\\d+)(?:–(\\d+))? of (.+) again${HOW}`);
-const NAMED = new RegExp(`^\\[svc (.+):(\\d+)(?:-(\\d+))?${HOW}`);
+const HOW = '(|, (?:here )?without numbers|, (?:here )?numbered from " *\\d+\\t")\\]$';
+const FULL = new RegExp(`^\\[svc lines? (numbered |)(\\d+)(?:–(\\d+))? (?:of|in) (.+) again${HOW}`);
+const NAMED = new RegExp(`^\\[svc (.+), (lines? |numbered )(\\d+)(?:-(\\d+))?${HOW}`);
 
 function readLine(line: string): Read | undefined {
   const full = FULL.exec(line);
-  const [, from, to, label, how] = full ?? [];
-  if (full !== null) return readOf(label!, from!, to, how);
+  if (full !== null) return readOf(full[4]!, full[1]!, full.slice(2, 4), full[5]);
   const named = NAMED.exec(line);
-  return named === null ? undefined : readOf(named[1]!, named[2]!, named[3], named[4]);
+  return named === null ? undefined : readOf(named[1]!, named[2]!, named.slice(3, 5), named[5]);
 }
 
-function readOf(label: string, from: string, to?: string, how = ''): Read {
-  return { label, from: Number(from), to: Number(to ?? from), how };
+function readOf(label: string, unit: string, [from, to]: readonly string[], how = ''): Read {
+  const isPrinted = unit === 'numbered ';
+  return { label, from: Number(from), to: Number(to ?? from), how, isPrinted };
+}
+
+/** The indexes of the lines that a reference names, from the first up to the one behind the last. */
+function rangeIn({ from, to, isPrinted }: Read, there: readonly string[]): [number, number] {
+  const start = isPrinted ? there.findIndex((line) => numberOf(line) === from) : from - 1;
+  return [start, start + to - from + 1];
 }
 
 /** The number of the first line that a reference stands for, whose lines stood in `there`. */
-function firstNumber({ from, how }: Read, there: readonly string[]): number | undefined {
-  if (how === '') return numberOf(there[from - 1]);
+function firstNumber(read: Read, there: readonly string[]): number | undefined {
+  const { how } = read;
+  if (how === '') return numberOf(there[rangeIn(read, there)[0]]);
   const number = /\d+/.exec(how)?.[0];
   return number === undefined ? undefined : Number(number);
 }
@@ -287,9 +298,10 @@ function checkReferences(
         continue;
       }
       const there = blocks[named]!.text.split('\n');
-      const piece = there.map(texts).slice(read.from - 1, read.to);
+      const [start, end] = rangeIn(read, there);
+      const piece = there.map(texts).slice(start, end);
       const first = firstNumber(read, there);
-      let place = isOwn ? Math.max(cursor, read.to) : cursor;
+      let place = isOwn ? Math.max(cursor, end) : cursor;
       do place = find(piece, own, place) + 1;
       while (place > 0 && numberOf(raw[place - 1]) !== first);
       if (piece.length !== read.to - read.from + 1 || place === 0)

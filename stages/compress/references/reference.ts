@@ -8,9 +8,16 @@ import { readNumbering, type Numbering } from './gutter.ts';
  * text. None is a number alone: what stood 100 messages ago is found by its file or command.
  *
  *     [svc lines 10–19 of result 7 (a.ts) again]    full
- *     [svc result 8 (b.ts):20-29]                   named
+ *     [svc result 8 (b.ts), lines 20-29]            named
  */
 export type Words = 'full' | 'named';
+
+/** The lines `from` to `to` of a text, both counted from 1, or the ones that have these numbers before them. */
+export interface NamedLines {
+  readonly from: number;
+  readonly to: number;
+  readonly by: 'count' | 'printed';
+}
 
 /**
  * What stands before the lines: what did where they stood (`same`), nothing though they had
@@ -18,38 +25,46 @@ export type Words = 'full' | 'named';
  */
 export type Numbers = 'same' | 'none' | { readonly first: string };
 
-function numbersInWords(numbers: Numbers): string {
+function numbersInWords(numbers: Numbers, by: NamedLines['by']): string {
   if (numbers === 'same') return '';
-  return numbers === 'none' ? ', without numbers' : `, numbered from "${numbers.first}"`;
+  const here = by === 'printed' ? 'here ' : '';
+  return numbers === 'none'
+    ? `, ${here}without numbers`
+    : `, ${here}numbered from "${numbers.first}"`;
 }
 
-/** The reference to lines `from` to `to`, counted from 1. */
+/** The reference to some lines of a text. */
 export function writeReference(
   label: string,
-  { from, to }: { readonly from: number; readonly to: number },
+  { from, to, by }: NamedLines,
   words: Words,
   how: Numbers,
 ): string {
-  const numbers = numbersInWords(how);
+  const numbers = numbersInWords(how, by);
+  const [lines, of] = by === 'printed' ? ['numbered ', 'in'] : ['', 'of'];
+  const unit = from === to ? 'line' : 'lines';
   if (words === 'full') {
-    const where = from === to ? `line ${from}` : `lines ${from}–${to}`;
-    return `${MARK}${where} of ${label} again${numbers}]`;
+    const range = from === to ? from : `${from}–${to}`;
+    return `${MARK}${unit} ${lines}${range} ${of} ${label} again${numbers}]`;
   }
-  return `${MARK}${label}:${from === to ? from : `${from}-${to}`}${numbers}]`;
+  const range = from === to ? from : `${from}-${to}`;
+  return `${MARK}${label}, ${lines || `${unit} `}${range}${numbers}]`;
 }
 
-const NUMBERS = '(?:, numbered from "(?<first>[^"]+)"|(?<none>, without numbers))?\\]$';
+const HOW =
+  '(?:, (?:here )?numbered from "(?<first>[^"]+)"|(?<none>, (?:here )?without numbers))?\\]$';
 const FULL = new RegExp(
-  `^\\[svc lines? (?<from>\\d+)(?:–(?<to>\\d+))? of (?<label>.+) again${NUMBERS}`,
+  `^\\[svc lines? (?<printed>numbered )?(?<from>\\d+)(?:–(?<to>\\d+))? (?:of|in) (?<label>.+) again${HOW}`,
   's',
 );
-const SHORT = new RegExp(`^\\[svc (?<label>.+):(?<from>\\d+)(?:-(?<to>\\d+))?${NUMBERS}`, 's');
+const SHORT = new RegExp(
+  `^\\[svc (?<label>.+), (?:lines? |(?<printed>numbered ))(?<from>\\d+)(?:-(?<to>\\d+))?${HOW}`,
+  's',
+);
 
-/** What a reference names: lines `from` to `to`, counted from 1, and what stands before them. */
-export interface Reference {
+/** What a reference names, and what stands before the lines. */
+export interface Reference extends NamedLines {
   readonly label: string;
-  readonly from: number;
-  readonly to: number;
   readonly numbers: 'same' | 'none' | Numbering;
 }
 
@@ -57,11 +72,12 @@ export interface Reference {
 export function readReference(line: string): Reference | undefined {
   const groups = line.startsWith(MARK) ? (FULL.exec(line) ?? SHORT.exec(line))?.groups : undefined;
   if (groups === undefined) return undefined;
-  const { label, from, to, first, none } = groups;
+  const { label, printed, from, to, first, none } = groups;
   const numbers =
     first === undefined ? (none === undefined ? 'same' : 'none') : readNumbering(first);
   if (numbers === undefined) return undefined;
-  return { label: label!, from: Number(from), to: Number(to ?? from), numbers };
+  const by = printed === undefined ? 'count' : 'printed';
+  return { label: label!, from: Number(from), to: Number(to ?? from), by, numbers };
 }
 
 /**

@@ -68,12 +68,46 @@ test('copies are recognised through line numbers of any kind, and get theirs bac
   }
 });
 
-test('the lines of a view that begins further down are named with their numbers', () => {
+test('the lines of a view that begins further down are named by the numbers that it prints', () => {
   const sent = new SentLines();
   sent.add('result 1 (read)', numbered(FILE.slice(20), 21));
   const later = numbered(FILE.slice(30, 50), 31);
   const out = sent.replaceRepeats(later)!;
-  assert.is(out.text, '[svc lines 11–30 of result 1 (read) again, numbered from "    31\t"]');
+  assert.is(out.text, '[svc lines numbered 31–50 in result 1 (read) again]');
+  assert.is(sent.restore(out.text), later);
+  sent.introduce(out.labels);
+  const moved = sent.replaceRepeats(numbered(FILE.slice(30, 50), 33))!;
+  assert.is(moved.text, '[svc result 1 (read), numbered 31-50, here numbered from "    33\t"]');
+  assert.is(sent.restore(moved.text), numbered(FILE.slice(30, 50), 33));
+  const plain = FILE.slice(30, 50).join('\n');
+  const bare = sent.replaceRepeats(plain)!;
+  assert.is(bare.text, '[svc result 1 (read), numbered 31-50, here without numbers]');
+  assert.is(sent.restore(bare.text), plain);
+});
+
+test('nor is a header above a view counted, whatever stands between a number and its line', () => {
+  const header = ['[File: /app/fields.py (1,997 lines)]', '(1456 more lines above)'];
+  const view = FILE.slice(0, 30).map((line, at) => `${1457 + at}:${line.trim()}`);
+  const sent = new SentLines();
+  sent.add('result 6 (fields.py)', [...header, ...view, '(510 more lines below)'].join('\n'));
+  const later = [header[0], ...view.slice(0, 17), 'an edit', ...view.slice(18)].join('\n');
+  const out = sent.replaceRepeats(later)!;
+  assert.equal(out.text.split('\n'), [
+    header[0],
+    '[svc lines numbered 1457–1473 in result 6 (fields.py) again]',
+    'an edit',
+    '[svc result 6 (fields.py), numbered 1475-1486]',
+  ]);
+  assert.is(sent.restore(out.text), later);
+});
+
+test('numbers that a text prints twice name no line: its lines are counted', () => {
+  const sent = new SentLines();
+  const two = `${numbered(FILE.slice(0, 20), 1)}\n${numbered(FILE.slice(20, 40), 1)}`;
+  sent.add('result 1 (cat -n)', two);
+  const later = numbered(FILE.slice(22, 40), 3);
+  const out = sent.replaceRepeats(later)!;
+  assert.is(out.text, '[svc lines 23–40 of result 1 (cat -n) again, numbered from "     3\t"]');
   assert.is(sent.restore(out.text), later);
 });
 
@@ -138,8 +172,8 @@ test('one long line is named too, and gives way to a longer run that begins belo
     [
       'x',
       '[svc line 2 of result 1 (make) again]',
-      '[svc result 2 (a.ts):6-20]',
-      '[svc result 1 (make):2]',
+      '[svc result 2 (a.ts), lines 6-20]',
+      '[svc result 1 (make), line 2]',
       'y',
     ].join('\n'),
   );
@@ -152,7 +186,7 @@ test('a numbered view inside a wrapper is recognised, also after its numbers wer
   sent.add('result 1 (a.ts)', thinGutter(wrapped(numbered(FILE.slice(0, 20), 1)))!);
   const later = wrapped(numbered(FILE.slice(4, 24), 5));
   const out = sent.replaceRepeats(later)!;
-  assert.match(out.text, '[svc lines 7–22 of result 1 (a.ts) again');
+  assert.match(out.text, '[svc lines numbered 5–20 in result 1 (a.ts) again');
   assert.is(out.text.split('\n').length, 8);
   assert.is(sent.restore(out.text), later);
   const thinner = thinGutter(out.text) ?? out.text;
@@ -170,15 +204,15 @@ test('a reference says all once, then a name and a number; all of them lead back
     first.text.split('\n').filter((line) => line.length > 1),
     [
       '[svc lines 1–9 of result 1 (read: a.ts) again]',
-      '[svc result 2 (b.ts:3):5-9, without numbers]',
-      '[svc result 1 (read: a.ts):21-30]',
+      '[svc result 2 (b.ts:3), lines 5-9, without numbers]',
+      '[svc result 1 (read: a.ts), lines 21-30]',
     ],
   );
   assert.is(sent.restore(first.text), later.join('\n'));
   sent.introduce(first.labels);
   const view = numbered(other.slice(10, 20), 11, '→');
   const second = sent.replaceRepeats(`${view}\nz`)!;
-  assert.is(second.text, '[svc result 2 (b.ts:3):11-20, numbered from "    11→"]\nz');
+  assert.is(second.text, '[svc result 2 (b.ts:3), lines 11-20, numbered from "    11→"]\nz');
   assert.is(sent.restore(second.text), `${view}\nz`);
 });
 
@@ -223,7 +257,7 @@ test('a reference into a text with gaps names the lines as the gaps number them'
   const out = sent.replaceRepeats(text)!;
   assert.is(
     out.text,
-    '[svc lines 36–45 of result 1 (make) again]\nbetween\n[svc result 1 (make):81-90]',
+    '[svc lines 36–45 of result 1 (make) again]\nbetween\n[svc result 1 (make), lines 81-90]',
   );
   assert.is(sent.restore(out.text), text);
 });

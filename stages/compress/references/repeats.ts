@@ -6,6 +6,7 @@
  */
 import { estimateTokens } from '../../model/tokens.ts';
 import { fillGutter, numberAt, splitNumbers, type SplitLines } from './gutter.ts';
+import { printedNumbers } from './printed-numbers.ts';
 import { MARK } from '../text/marker.ts';
 import { numbersOfLines, readReference, writeReference, type Words } from './reference.ts';
 import {
@@ -37,6 +38,7 @@ interface EarlierBlock {
   readonly lines: readonly string[];
   readonly numbers: readonly number[];
   readonly prefixes: SplitLines['prefixes'];
+  readonly printed: readonly number[] | undefined;
   /** Lines that were left out where it stood, comments of code: known, but not to be seen there. */
   readonly hidden?: readonly boolean[];
 }
@@ -51,6 +53,7 @@ interface OwnLines {
   readonly lines: readonly string[];
   readonly numbers: readonly number[];
   readonly prefixes: SplitLines['prefixes'];
+  readonly printed: readonly number[] | undefined;
   /** Lines whose number is that of the block as it came. */
   readonly named: readonly boolean[];
   readonly verbatim: boolean[];
@@ -133,12 +136,14 @@ export class SentLines {
       }
       last = number;
     });
+    const shownPrefixes = printed === undefined ? undefined : prefixes;
     const block =
       this.blocks.push({
         label: cleanLabel(label),
         lines,
         numbers,
-        prefixes: printed === undefined ? undefined : prefixes,
+        prefixes: shownPrefixes,
+        printed: printedNumbers({ contents: lines, prefixes: shownPrefixes }),
         ...(hidden === undefined
           ? {}
           : { hidden: numbers.map((number) => hidden.has(number - 1)) }),
@@ -176,6 +181,7 @@ export class SentLines {
       lines,
       numbers,
       prefixes,
+      printed: printedNumbers({ contents: lines, prefixes }),
       // A reader counts by the markers: what they do not count right cannot be named.
       named: lines.map((_, at) => origins === undefined || origins[at] === numbers[at]),
       verbatim: lines.map(() => false),
@@ -267,10 +273,11 @@ export class SentLines {
   private restoreLine(line: string, above: readonly string[]): readonly string[] | undefined {
     const reference = readReference(line);
     if (reference === undefined) return undefined;
-    const { label, from, to, numbers } = reference;
+    const { label, from, to, by, numbers } = reference;
     const block =
       label === OWN ? ownBlock(above) : this.blocks.findLast((known) => known.label === label);
-    const start = block?.numbers.lastIndexOf(from) ?? -1;
+    const counted = by === 'printed' ? block?.printed : block?.numbers;
+    const start = counted?.lastIndexOf(from) ?? -1;
     if (block === undefined || start < 0) return undefined;
     return block.lines.slice(start, start + to - from + 1).map((content, at) => {
       if (numbers === 'none') return content;
@@ -299,14 +306,21 @@ const OWN = 'this text';
 
 function ownBlock(above: readonly string[]): Omit<EarlierBlock, 'label'> {
   const { contents, prefixes } = splitNumbers(above);
-  return { lines: contents, numbers: numbersOfLines(above), prefixes };
+  const printed = printedNumbers({ contents, prefixes });
+  return { lines: contents, numbers: numbersOfLines(above), prefixes, printed };
 }
 
 /** `count` lines from `at` on that stood in an earlier text, or above in this one, from `line` on. */
 function runOf(source: EarlierBlock | OwnLines, line: number, at: number, count: number): Run {
   const label = 'label' in source ? source.label : OWN;
-  const { numbers, prefixes } = source;
-  return { from: at, to: at + count, label, first: numbers[line]!, prefixes, line };
+  const { numbers, prefixes, printed } = source;
+  const counted = numbers[line]!;
+  const number = printed?.[line] ?? Number.NaN;
+  const isOther = !Number.isNaN(number) && number !== counted;
+  const named = isOther
+    ? ({ first: number, by: 'printed' } as const)
+    : ({ first: counted, by: 'count' } as const);
+  return { from: at, to: at + count, label, ...named, printed, prefixes, line };
 }
 
 /** The reference for a run, or undefined where it would hardly be shorter than the lines, or lose their numbers. */
@@ -321,7 +335,7 @@ function refer(
   const numbers = numbersOf(run, prefixes);
   if (numbers === undefined) return undefined;
   const count = run.to - run.from;
-  const range = { from: run.first, to: run.first + count - 1 };
+  const range = { from: run.first, to: run.first + count - 1, by: run.by };
   const text = writeReference(run.label, range, words, numbers);
   const floor = count < MIN_LINES ? MIN_TOKENS_SAVED_SHORT : MIN_TOKENS_SAVED;
   const replaced = lines.join('\n');

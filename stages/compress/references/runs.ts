@@ -1,14 +1,17 @@
 /** Runs of lines that stood before: how long they are, and how they may be named in one reference. */
 import { numberAt, readNumbering, type SplitLines } from './gutter.ts';
-import type { Numbers } from './reference.ts';
+import type { NamedLines, Numbers } from './reference.ts';
 
 /** Lines from `from` up to, and without, `to` of a text that stood in an earlier one, or above in the same. */
 export interface Run {
   readonly from: number;
   readonly to: number;
   readonly label: string;
-  /** The number of the first line where it stood before. */
+  /** The number of the first line where it stood before, counted or printed. */
   readonly first: number;
+  readonly by: NamedLines['by'];
+  /** The numbers that a view printed there. */
+  readonly printed: readonly number[] | undefined;
   /** What stood before the lines of that text, and the index of the first of them in it. */
   readonly prefixes: SplitLines['prefixes'];
   readonly line: number;
@@ -112,7 +115,8 @@ function isCounted(run: Run, prefixes: SplitLines['prefixes'], at: number): bool
 
 /**
  * The part of a run that can be put in one reference: numbered throughout, or not at all, or
- * as the lines were where they stood. It ends before a line that must stay.
+ * as the lines were where they stood. It ends before a line that must stay, and before one that
+ * has another number where it stood than the reference gives it.
  */
 export function clipRun(
   run: Run | undefined,
@@ -129,10 +133,16 @@ export function clipRun(
   let asThere = isAsThere(run.from);
   let isMixed = false;
   let to = run.from + 1;
-  for (; to < run.to && !literal.has(to); to++) {
+  for (; to < run.to && !literal.has(to) && isNamedRight(run, to - run.from); to++) {
     asThere &&= isAsThere(to);
     isMixed ||= isNumbered(to) !== isNumbered(to - 1);
     if (isMixed && !asThere) break;
   }
   return { ...run, to };
+}
+
+/** True if a reader who goes by the numbers that are printed there finds the line where the reference puts it. */
+function isNamedRight({ printed, line, first, by }: Run, at: number): boolean {
+  const number = printed?.[line + at] ?? Number.NaN;
+  return Number.isNaN(number) ? by === 'count' : number === first + at;
 }

@@ -97,7 +97,7 @@ test('a text without such a note, or with nothing left to take out, is left alon
   assert.is(stripBetween('a\nb\nc', 'a', [{ from: 1, to: 3 }]), undefined);
   const note =
     '# [svc omitted 2 of 9 lines, comments and blank lines only; the source is complete]';
-  const named = '[svc result 1 (a.ts):1-9]';
+  const named = '[svc result 1 (a.ts), lines 1-9]';
   assert.is(stripBetween(named, `${note}\na`, [{ from: 1, to: 3 }]), undefined);
 });
 
