@@ -51,33 +51,21 @@ export async function verifyAudit(files: AuditFiles, visit: Visit = () => undefi
       throw new SvcError('not_found', 'There is no audit log', {
         cure: 'A proxy that runs with `audit: { enabled: true }` begins one.',
       });
-    if (key === undefined) return { ...nothing(), fault: keyFault(files) };
-    const walk = new Walk(key, anchor);
-    if (log !== undefined)
+    const walk = new Walk(key ?? NO_KEY, anchor);
+    if (key === undefined)
+      walk.fail('key', null, `${files.key} is gone: nothing can be verified`, null);
+    else if (log !== undefined) {
       for await (const line of readLines(log)) if (!walk.take(line, visit)) break;
-    if (log !== undefined && walk.isGap)
-      for await (const { bytes } of readLines(log)) walk.lookFor(openRecord(key, bytes));
+      if (walk.isGap)
+        for await (const { bytes } of readLines(log)) walk.lookFor(openRecord(key, bytes));
+    }
     return walk.verdict(files);
   } finally {
     await log?.close();
   }
 }
 
-function nothing(): Omit<AuditVerdict, 'fault'> {
-  return {
-    records: 0,
-    firstSeq: null,
-    lastSeq: null,
-    anchoredSeq: null,
-    pruned: 0,
-    hasTornTail: false,
-    warnings: [],
-  };
-}
-
-function keyFault({ key }: AuditFiles): AuditFault {
-  return { what: 'key', line: null, seq: null, text: `${key} is gone: nothing can be verified` };
-}
+const NO_KEY: Buffer = Buffer.alloc(0);
 
 class Walk {
   /** True where records are missing, or stand elsewhere. */
@@ -111,7 +99,7 @@ class Walk {
     const expected = this.#end.seq + 1;
     if (record === undefined) {
       const text = `Line ${this.#line}, where record ${expected} belongs, was edited or is not a record`;
-      return this.#fail('edited', expected, text);
+      return this.fail('edited', expected, text);
     }
     if (record.kind === 'start' && this.#line === 1) this.#start(record);
     else if (!this.#follow(record, expected)) return false;
@@ -139,11 +127,11 @@ class Walk {
       this.isGap = true;
       const which = seq === expected + 1 ? `${expected}` : `${expected} to ${seq - 1}`;
       const text = `Line ${this.#line} holds record ${seq}: record ${which} was removed`;
-      return this.#fail('removed', expected, text);
+      return this.fail('removed', expected, text);
     }
     if (seq < expected || prev !== this.#end.mac) {
       const text = `Line ${this.#line} holds record ${seq}, which does not belong behind record ${expected - 1}`;
-      return this.#fail('inserted', seq, text);
+      return this.fail('inserted', seq, text);
     }
     this.#end = { seq, mac };
     return true;
@@ -153,7 +141,7 @@ class Walk {
     const anchor = this.#anchor;
     if (typeof anchor !== 'object' || anchor.seq !== seq) return true;
     if (anchor.mac !== this.#end.mac)
-      return this.#fail('anchor', seq, `Record ${seq} is not the one that was anchored`);
+      return this.fail('anchor', seq, `Record ${seq} is not the one that was anchored`);
     this.#isAnchored = true;
     return true;
   }
@@ -186,7 +174,7 @@ class Walk {
     const { seq } = this.#end;
     const isUnknown = (how: string): false => {
       const text = `${headFile} ${how}: whether records were cut off is not known`;
-      return this.#fail('anchor', null, text, null);
+      return this.fail('anchor', null, text, null);
     };
     if (this.#anchor === undefined) isUnknown('is gone');
     else if (this.#anchor === 'forged') isUnknown('was edited');
@@ -196,14 +184,15 @@ class Walk {
           ? `record ${seq + 1} was`
           : `records ${seq + 1} to ${this.#anchor.seq} were`;
       const text = `The log ends after record ${seq}: ${which} cut off`;
-      this.#fail('truncated', seq + 1, text, null);
+      this.fail('truncated', seq + 1, text, null);
     } else {
       const text = `The log begins behind record ${this.#anchor.seq}, which was anchored`;
-      this.#fail('anchor', this.#anchor.seq, text, null);
+      this.fail('anchor', this.#anchor.seq, text, null);
     }
   }
 
-  #fail(
+  /** Notes the fault at which the walk ends. */
+  fail(
     what: AuditFault['what'],
     seq: number | null,
     text: string,
