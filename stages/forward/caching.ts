@@ -25,14 +25,8 @@ interface CachingOptions {
   readonly services: Services;
 }
 
-/** What was set, for the trace; or why nothing was. */
+/** What a body gets, or why it gets nothing. */
 export type Caching =
-  | { readonly markers: readonly string[] }
-  | { readonly key: string }
-  | { readonly notBecause: string };
-
-/** What a body gets. */
-type Wish =
   | { readonly breakpoints: readonly JsonPath[] }
   | { readonly key: string }
   | { readonly notBecause: string };
@@ -47,13 +41,11 @@ export function withCaching(
 ): { readonly request: ProxyRequest; readonly caching: Caching | undefined } {
   const { json } = request.original;
   const model = modelOf(request);
-  const wish = isObject(json) ? wishFor(request, provider, json, model, options) : undefined;
-  if (wish === undefined) return { request, caching: undefined };
-  const caching = toCaching(wish);
-  if ('notBecause' in wish) return { request, caching };
-  if ('key' in wish) return { request: setParam(request, CACHE_KEY, wish.key), caching };
-  const marked = setMarkers(request, wish.breakpoints);
-  return { request: withReport(marked, { breakpoints: wish.breakpoints.length }), caching };
+  const caching = isObject(json) ? cachingFor(request, provider, json, model, options) : undefined;
+  if (caching === undefined || 'notBecause' in caching) return { request, caching };
+  if ('key' in caching) return { request: setParam(request, CACHE_KEY, caching.key), caching };
+  const marked = setMarkers(request, caching.breakpoints);
+  return { request: withReport(marked, { breakpoints: caching.breakpoints.length }), caching };
 }
 
 /** The same for the body that a translation made of `request`. */
@@ -68,34 +60,21 @@ export function withCachingIn(
   readonly request: ProxyRequest;
   readonly caching: Caching | undefined;
 } {
-  const wish = wishFor(request, provider, body, model, options);
-  if (wish === undefined) return { body, request, caching: undefined };
-  const caching = toCaching(wish);
-  if ('notBecause' in wish) return { body, request, caching };
-  if ('key' in wish) return { body: { ...body, [CACHE_KEY]: wish.key }, request, caching };
-  return {
-    body: withMarkers(body, wish.breakpoints),
-    request: withReport(request, { breakpoints: wish.breakpoints.length }),
-    caching,
-  };
+  const caching = cachingFor(request, provider, body, model, options);
+  if (caching === undefined || 'notBecause' in caching) return { body, request, caching };
+  if ('key' in caching) return { body: { ...body, [CACHE_KEY]: caching.key }, request, caching };
+  const marked = withMarkers(body, caching.breakpoints);
+  const report = { breakpoints: caching.breakpoints.length };
+  return { body: marked, request: withReport(request, report), caching };
 }
 
-function toCaching(wish: Wish): Caching {
-  return 'breakpoints' in wish ? { markers: wish.breakpoints.map(pathName) } : wish;
-}
-
-/** `messages.4.content.1` of the path to it. */
-function pathName(path: JsonPath): string {
-  return path.join('.');
-}
-
-function wishFor(
+function cachingFor(
   request: ProxyRequest,
   provider: Provider,
   body: JsonObject,
   model: string | undefined,
   { config, services }: CachingOptions,
-): Wish | undefined {
+): Caching | undefined {
   const { endpoint } = request.original;
   if (!config.setsBreakpoints || endpoint.operation !== 'generate') return undefined;
   if (!isRewritable(request)) return undefined;
@@ -117,7 +96,7 @@ function markersFor(
   { promptCache }: Provider,
   model: string | undefined,
   { conversations }: CachingOptions['services'],
-): Wish {
+): Caching {
   const leastTokens =
     leastCachedTokens(model ?? '') ?? (promptCache === 'on' ? LARGEST_MINIMUM : undefined);
   if (leastTokens === undefined)
@@ -137,7 +116,7 @@ function keyFor(
   body: JsonObject,
   { origin, promptCache }: Provider,
   { conversations }: CachingOptions['services'],
-): Wish | undefined {
+): Caching | undefined {
   if (promptCache === 'auto' && !takesPromptCacheKey(origin)) return undefined;
   // The provider keeps the conversation, and what is sent does not tell it from any other.
   if (body['previous_response_id'] !== undefined) return undefined;

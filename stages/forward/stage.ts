@@ -44,10 +44,7 @@ function answer(
   const { attempts, targets } = route;
   ctx.state.attempts = attempts;
   return answerFrom(request, targets, {
-    config: shared.config,
-    services: shared.services,
-    chatOnly: shared.chatOnly,
-    leftOut: shared.leftOut,
+    ...shared,
     run: ctx.run,
     needsEvents: ctx.needsEvents,
     attempts,
@@ -64,8 +61,11 @@ function answer(
 /** What was tried, and what a failed run tried too. */
 function report({ attempts, notes, caching }: Forwarding, ctx: StageContext<Forwarding>): void {
   if (caching !== undefined) {
-    if ('markers' in caching) ctx.note('cache_breakpoints', caching.markers);
-    else if ('key' in caching) ctx.note('prompt_cache_key', caching.key);
+    if ('breakpoints' in caching) {
+      // As in `messages.4.content.1`.
+      const places = caching.breakpoints.map((path) => path.join('.'));
+      ctx.note('cache_breakpoints', places);
+    } else if ('key' in caching) ctx.note('prompt_cache_key', caching.key);
     else ctx.note('no_cache_breakpoints_because', caching.notBecause);
   }
   if (attempts !== undefined) ctx.note('tries', attempts.length);
