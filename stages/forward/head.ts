@@ -1,12 +1,6 @@
 /** The head of an answer as the client gets it: the provider's, less what belongs to that connection. */
 import type { HeadFrame } from '../model/frame.ts';
-import {
-  connectionNamed,
-  headerValue,
-  isHopByHop,
-  isPlain,
-  withoutHeaders,
-} from '../model/headers.ts';
+import { headerValue, isPlain, ofConnection, withoutHeaders } from '../model/headers.ts';
 import { withRoute } from '../model/request.ts';
 import type { UpstreamResponse } from '../providers/upstream.ts';
 import type { AttemptScope } from './attempt-scope.ts';
@@ -19,7 +13,7 @@ export function toHead(
   scope: AttemptScope,
 ): HeadFrame {
   const { request, reading, provider } = prepared;
-  const named = connectionNamed(response.headers);
+  const isOfConnection = ofConnection(response.headers);
   const type = headerValue(response.headers, 'content-type')?.toLowerCase() ?? '';
   const streaming = type.startsWith('text/event-stream');
   const changesLength = streaming && reading.how === 'passthrough' && reading.added !== undefined;
@@ -30,10 +24,7 @@ export function toHead(
     headers: withoutHeaders(
       response.headers,
       (name) =>
-        isHopByHop(name) ||
-        isOurs(name) ||
-        named?.has(name) === true ||
-        (changesLength && name === 'content-length'),
+        isOfConnection(name) || isOurs(name) || (changesLength && name === 'content-length'),
     ),
     request:
       route === undefined || route.provider === provider.name

@@ -8,10 +8,9 @@ import type { Dialect } from '../model/dialect.ts';
 import { dialects } from '../dialect/registry.ts';
 import {
   KEY_FIELDS,
-  connectionNamed,
   headerValue,
   isCredentialField,
-  isHopByHop,
+  ofConnection,
   withoutHeaders,
 } from '../model/headers.ts';
 import { render } from '../wire/render.ts';
@@ -53,15 +52,14 @@ function outgoingHeaders(
   options: OutgoingOptions,
 ): string[] {
   const { headers } = request.original.body;
-  const named = connectionNamed(headers);
+  const isOfConnection = ofConnection(headers);
   const kept = withoutHeaders(
     headers,
     (name) =>
-      isHopByHop(name) ||
+      isOfConnection(name) ||
       OURS.has(name) ||
       name.startsWith('x-svc-') ||
       headerValue(provider.headers, name) !== undefined ||
-      named?.has(name) === true ||
       (!options.ownKey && CREDENTIALS.has(name)) ||
       (options.elsewhere && isCredentialField(name)) ||
       (options.identity && name === 'accept-encoding') ||

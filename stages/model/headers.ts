@@ -69,17 +69,17 @@ const HOP_BY_HOP = new Set([
   'upgrade',
 ]);
 
-/** True for a field that concerns one connection only (RFC 9110 §7.6.1). Names listed in `Connection` come on top. */
+/** True for a field that concerns one connection only (RFC 9110 §7.6.1). */
 export function isHopByHop(lowerName: string): boolean {
   return HOP_BY_HOP.has(lowerName);
 }
 
-/** The names that a `Connection` field lists as belonging to this hop, in lower case. */
-export function connectionNamed(headers: Headers): ReadonlySet<string> | undefined {
+/** Tells which fields (by lower-case name) go no further than this hop: those of every connection, and those that `Connection` lists. */
+export function ofConnection(headers: Headers): (lowerName: string) => boolean {
   let named: Set<string> | undefined;
   for (const part of headerList(headers, 'connection')?.split(',') ?? []) {
     const name = part.trim().toLowerCase();
     if (name !== '' && name !== 'keep-alive' && name !== 'close') (named ??= new Set()).add(name);
   }
-  return named;
+  return (name) => isHopByHop(name) || named?.has(name) === true;
 }

@@ -10,11 +10,10 @@ import { conversationId } from '../model/conversation.ts';
 import { authMalformed, authMissing, unsupportedMedia } from '../model/errors.ts';
 import type { ProxyFrame } from '../model/frame.ts';
 import type { BodyFrame } from '../model/body.ts';
-import { headerValue } from '../model/headers.ts';
+import { headerValue, isPlain } from '../model/headers.ts';
 import { estimateInputTokens } from '../model/input-size.ts';
 import { losesSaving, modelOf, VERBATIM_BECAUSE, verbatimIf, withRoute } from '../model/request.ts';
 import type { ProxyRequest, RouteTarget } from '../model/request.ts';
-import { isEncoded } from '../wire/unread-model.ts';
 import type { Provider } from '../providers/provider.ts';
 import type { Services } from '../services.ts';
 import type { RouteConfig } from '../providers/route-config.ts';
@@ -84,7 +83,7 @@ function refuseElsewhere(
 
 /** True where it is unknown whether `models` names a provider for it. */
 function isModelUnknown(body: BodyFrame): boolean {
-  return isEncoded(body) && modelInPath(body.target) === undefined;
+  return !isPlain(body) && modelInPath(body.target) === undefined;
 }
 
 function modelHidden(): SvcError {

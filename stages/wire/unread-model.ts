@@ -3,7 +3,7 @@ import { modelInPath } from '../model/target.ts';
 import { createPathScanner } from './json-path.ts';
 import type { ByteSpan } from './json-path.ts';
 import type { BodyFrame } from '../model/body.ts';
-import { headerValue } from '../model/headers.ts';
+import { isPlain } from '../model/headers.ts';
 
 /** Longer than any model's name, and short enough to be parsed for each request. */
 const MAX_SCALAR_BYTES = 1_000;
@@ -13,16 +13,10 @@ const scan = createPathScanner([['model']]);
 /** The model that the path or the body names; undefined where neither does. */
 export function unreadModel(body: BodyFrame): string | undefined {
   const inPath = modelInPath(body.target);
-  if (inPath !== undefined || isEncoded(body)) return inPath;
+  if (inPath !== undefined || !isPlain(body)) return inPath;
   const [model] = spansOf(body.bytes, scan) ?? [];
   const named = scalarAt(body.bytes, model);
   return typeof named === 'string' ? named : undefined;
-}
-
-/** True for a body that was left in its `Content-Encoding`, so that nothing in it can be found. */
-export function isEncoded({ headers }: BodyFrame): boolean {
-  const encoding = headerValue(headers, 'content-encoding')?.trim().toLowerCase();
-  return encoding !== undefined && encoding !== '' && encoding !== 'identity';
 }
 
 /** Undefined where the body is no JSON that can be walked, which its provider will say. */
