@@ -184,22 +184,15 @@ export function textOf(request: ProxyRequest, block: Block): string {
   return request.edits.texts.get(block.index) ?? block.text;
 }
 
-/**
- * The request with another text in `block`. Throws `internal` for a protected
- * block and for one that has no text: protection holds here, whatever the
- * order of the graph.
- */
+/** The request with another text in `block`; throws as `replaceTexts` does. */
 export function replaceText(request: ProxyRequest, block: Block, text: string): ProxyRequest {
-  const reason = request.original.protectedBy(block.index);
-  if (reason !== undefined || block.path === undefined) {
-    const why = reason ?? 'it has no text';
-    throw new SvcError('internal', `Block ${block.index} may not be rewritten: ${why}`);
-  }
-  const texts = new Map(request.edits.texts).set(block.index, text);
-  return edited(request, { ...request.edits, texts });
+  return replaceTexts(request, new Map([[block, text]]));
 }
 
-/** The request with many blocks' texts replaced, copying the edits once. */
+/**
+ * The request with other texts in many blocks. Throws `internal` for a protected block and for
+ * one that has no text: protection holds here, whatever the order of the graph.
+ */
 export function replaceTexts(
   request: ProxyRequest,
   replacements: ReadonlyMap<Block, string>,
@@ -207,8 +200,12 @@ export function replaceTexts(
   if (replacements.size === 0) return request;
   const texts = new Map(request.edits.texts);
   for (const [block, text] of replacements) {
-    const checked = replaceText(request, block, text);
-    texts.set(block.index, checked.edits.texts.get(block.index) ?? text);
+    const reason = request.original.protectedBy(block.index);
+    if (reason !== undefined || block.path === undefined) {
+      const why = reason ?? 'it has no text';
+      throw new SvcError('internal', `Block ${block.index} may not be rewritten: ${why}`);
+    }
+    texts.set(block.index, text);
   }
   return edited(request, { ...request.edits, texts });
 }
