@@ -3,7 +3,6 @@
  * says nothing. Of a stream only the events that hold a needle are looked into, and in those
  * only the few values that the dialect names; a document is looked into once, at its end.
  */
-import type { Usage } from '../model/usage.ts';
 import { compileReader } from './answer-reader.ts';
 import type { AnswerReader, CompiledReader } from './answer-reader.ts';
 import type { UsageObserver } from '../model/dialect.ts';
@@ -22,7 +21,7 @@ const FIRST_CONTENT = /[^\s\xef\xbb\xbf]/;
 export function createObservers(reader: AnswerReader): AnswerObservers {
   const compiled = compileReader(reader);
   return (streaming) =>
-    streaming ? new DecidingObserver(compiled) : new DocumentObserver(compiled);
+    streaming ? createDecidingObserver(compiled) : new DocumentObserver(compiled);
 }
 
 /**
@@ -30,63 +29,37 @@ export function createObservers(reader: AnswerReader): AnswerObservers {
  * bytes are looked at when more have come or somebody asks: the first event of a stream then
  * goes out before it is read, and small ones are read many at a time.
  */
-class DecidingObserver implements UsageObserver {
-  readonly #compiled: CompiledReader;
-  #observer: UsageObserver;
-  #isDecided = false;
-  #held: Buffer[] = [];
-  #heldBytes = 0;
-
-  constructor(compiled: CompiledReader) {
-    this.#compiled = compiled;
-    this.#observer = createStreamObserver(compiled);
-  }
-
-  push(bytes: Buffer): void {
-    this.#held.push(bytes);
-    this.#heldBytes += bytes.length;
-    if (this.#heldBytes >= HELD_BYTES) this.#look();
-  }
-
-  usage(): Usage {
-    return this.#look().usage();
-  }
-
-  streamedTokens(): number {
-    return this.#look().streamedTokens();
-  }
-
-  model(): string | undefined {
-    return this.#look().model();
-  }
-
-  terminated(): boolean {
-    return this.#look().terminated();
-  }
-
-  failed(): boolean {
-    return this.#look().failed();
-  }
-
-  isCutShort(): boolean {
-    return this.#look().isCutShort();
-  }
-
+function createDecidingObserver(compiled: CompiledReader): UsageObserver {
+  let observer = createStreamObserver(compiled);
+  let isDecided = false;
+  let held: Buffer[] = [];
+  let heldBytes = 0;
   /** The observer, with all that came. */
-  #look(): UsageObserver {
-    if (this.#held.length === 0) return this.#observer;
-    const bytes = this.#held.length === 1 ? this.#held[0]! : Buffer.concat(this.#held);
-    this.#held = [];
-    this.#heldBytes = 0;
-    if (!this.#isDecided) this.#decide(bytes);
-    this.#observer.push(bytes);
-    return this.#observer;
-  }
-
-  #decide(bytes: Buffer): void {
+  const look = (): UsageObserver => {
+    if (held.length === 0) return observer;
+    const bytes = held.length === 1 ? held[0]! : Buffer.concat(held);
+    held = [];
+    heldBytes = 0;
+    if (!isDecided) decide(bytes);
+    observer.push(bytes);
+    return observer;
+  };
+  const decide = (bytes: Buffer): void => {
     const beginning = FIRST_CONTENT.exec(bytes.toString('latin1'))?.[0];
-    this.#isDecided = beginning !== undefined;
-    if (beginning === '{' || beginning === '[')
-      this.#observer = new DocumentObserver(this.#compiled);
-  }
+    isDecided = beginning !== undefined;
+    if (beginning === '{' || beginning === '[') observer = new DocumentObserver(compiled);
+  };
+  return {
+    push(bytes) {
+      held.push(bytes);
+      heldBytes += bytes.length;
+      if (heldBytes >= HELD_BYTES) look();
+    },
+    usage: () => look().usage(),
+    streamedTokens: () => look().streamedTokens(),
+    model: () => look().model(),
+    terminated: () => look().terminated(),
+    failed: () => look().failed(),
+    isCutShort: () => look().isCutShort(),
+  };
 }

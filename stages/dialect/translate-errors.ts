@@ -15,7 +15,8 @@ export function unreadableAnswer(what: string): SvcError {
   return new SvcError('bad_gateway', what);
 }
 
-const STATUS_OF: Record<CanonicalErrorKind, number> = {
+/** The status that says each kind. */
+export const statusOfError: Readonly<Record<CanonicalErrorKind, number>> = {
   invalid: 400,
   authentication: 401,
   billing: 402,
@@ -28,34 +29,22 @@ const STATUS_OF: Record<CanonicalErrorKind, number> = {
   internal: 500,
 };
 
-export function statusOfError(kind: CanonicalErrorKind): number {
-  return STATUS_OF[kind];
+/** The kinds by the words that `words` has for them. */
+export function kindsByWord<Word extends string | number>(
+  words: Readonly<Record<CanonicalErrorKind, Word>>,
+): [Word, CanonicalErrorKind][] {
+  return Object.entries(words).map(([kind, word]) => [word, kind as CanonicalErrorKind]);
 }
+
+const KIND_OF_STATUS = new Map<number, CanonicalErrorKind>([
+  ...kindsByWord(statusOfError),
+  [408, 'timeout'],
+  [529, 'overloaded'],
+]);
 
 /** What an HTTP status means where the body does not say it better. */
 export function errorKindOfStatus(status: number): CanonicalErrorKind {
-  switch (status) {
-    case 401:
-      return 'authentication';
-    case 402:
-      return 'billing';
-    case 403:
-      return 'permission';
-    case 404:
-      return 'notFound';
-    case 413:
-      return 'tooLarge';
-    case 429:
-      return 'rateLimit';
-    case 503:
-    case 529:
-      return 'overloaded';
-    case 408:
-    case 504:
-      return 'timeout';
-    default:
-      return status >= 500 ? 'internal' : 'invalid';
-  }
+  return KIND_OF_STATUS.get(status) ?? (status >= 500 ? 'internal' : 'invalid');
 }
 
 const KIND_OF_OURS: Partial<Record<ErrorKind, CanonicalErrorKind>> = {

@@ -252,7 +252,7 @@ export function translateError(
   body: unknown,
 ): { readonly status: number; readonly body: Buffer } {
   const error = DIALECTS[from].readError(status, body);
-  const known = status >= 400 && status <= 599 ? status : statusOfError(error.kind);
+  const known = status >= 400 && status <= 599 ? status : statusOfError[error.kind];
   // Only the messages dialect knows 529.
   const sent = known === 529 && to !== 'messages' ? 503 : known;
   return { status: sent, body: Buffer.from(JSON.stringify(DIALECTS[to].writeError(error, sent))) };

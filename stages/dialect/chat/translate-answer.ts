@@ -8,7 +8,7 @@ import type {
   StopReason,
 } from '../canonical.ts';
 import type { AnswerContext } from '../translate-dialect.ts';
-import { errorKindOfStatus, plainErrorMessage } from '../translate-errors.ts';
+import { errorKindOfStatus, kindsByWord, plainErrorMessage } from '../translate-errors.ts';
 import { unwrapFreeform } from '../translate-freeform.ts';
 import { answerId } from '../translate-ids.ts';
 import {
@@ -32,7 +32,8 @@ const STOP_REASONS: ReadonlyMap<string, StopReason> = new Map(
   }),
 );
 
-const WIRE_STOP: Record<StopReason, string> = {
+/** The dialect's word for each reason. */
+export const chatStop: Readonly<Record<StopReason, string>> = {
   end: 'stop',
   stopSequence: 'stop',
   pause: 'stop',
@@ -47,10 +48,6 @@ const WIRE_STOP: Record<StopReason, string> = {
 export function readChatStop(wire: unknown, calls: boolean): StopReason {
   const reason = (typeof wire === 'string' ? STOP_REASONS.get(wire) : undefined) ?? 'end';
   return reason === 'end' && calls ? 'toolUse' : reason;
-}
-
-export function writeChatStop(reason: StopReason): string {
-  return WIRE_STOP[reason];
 }
 
 /** Undefined where nothing was measured. */
@@ -83,7 +80,7 @@ export function writeChatResponse(response: CanonicalResponse, context: AnswerCo
         index: 0,
         message: writeAnswerMessage(response, context),
         logprobs: null,
-        finish_reason: writeChatStop(response.stopReason),
+        finish_reason: chatStop[response.stopReason],
       },
     ],
     usage: writeChatUsage(response.usage),
@@ -131,16 +128,12 @@ const ERROR_TYPES: Record<CanonicalErrorKind, string> = {
   internal: 'server_error',
 };
 
-const KIND_OF_TYPE: ReadonlyMap<string, CanonicalErrorKind> = new Map(
-  Object.entries<CanonicalErrorKind>({
-    ...Object.fromEntries(
-      Object.entries(ERROR_TYPES).map(([kind, type]) => [type, kind as CanonicalErrorKind]),
-    ),
-    rate_limit_exceeded: 'rateLimit',
-    tokens: 'rateLimit',
-    requests: 'rateLimit',
-  }),
-);
+const KIND_OF_TYPE = new Map<string, CanonicalErrorKind>([
+  ...kindsByWord(ERROR_TYPES),
+  ['rate_limit_exceeded', 'rateLimit'],
+  ['tokens', 'rateLimit'],
+  ['requests', 'rateLimit'],
+]);
 
 /** Reads an error body, or an error inside a stream (status 200, where a numeric code speaks for it). */
 export function readChatError(status: number, body: unknown): CanonicalError {

@@ -3,7 +3,7 @@ import type { CanonicalError, CanonicalEvent, JsonObject, OpeningBlock } from '.
 import { unwrapFreeform } from '../translate-freeform.ts';
 import { answerId } from '../translate-ids.ts';
 import { EventWriter } from '../translate-stream-write.ts';
-import { writeChatError, writeChatStop, writeChatUsage } from './translate-answer.ts';
+import { writeChatError, chatStop, writeChatUsage } from './translate-answer.ts';
 
 /** Writes one stream. */
 export class ChatWriter extends EventWriter {
@@ -74,7 +74,7 @@ export class ChatWriter extends EventWriter {
   protected end(): string {
     const usage = this.context.wishes.includeUsage ? writeChatUsage(this.usage) : undefined;
     const counted = usage === undefined ? '' : data({ ...this.#envelope(), choices: [], usage });
-    return `${this.#chunk({}, writeChatStop(this.reason))}${counted}data: [DONE]\n\n`;
+    return `${this.#chunk({}, chatStop[this.reason])}${counted}data: [DONE]\n\n`;
   }
 
   protected fail(error: CanonicalError): string {

@@ -49,7 +49,8 @@ export function readGenerativeStop(wire: unknown, calls: boolean): StopReason {
   return calls ? 'toolUse' : 'end';
 }
 
-const WIRE_STOP: Record<StopReason, string> = {
+/** The dialect's word for each reason. */
+export const generativeStop: Readonly<Record<StopReason, string>> = {
   end: 'STOP',
   stopSequence: 'STOP',
   toolUse: 'STOP',
@@ -59,10 +60,6 @@ const WIRE_STOP: Record<StopReason, string> = {
   refusal: 'SAFETY',
   failed: 'OTHER',
 };
-
-export function writeGenerativeStop(reason: StopReason): string {
-  return WIRE_STOP[reason];
-}
 
 /** Undefined where nothing was measured. */
 export function writeGenerativeUsage(usage: Usage): JsonObject | undefined {
@@ -85,7 +82,7 @@ export function writeGenerativeResponse(
     candidates: [
       {
         content: { role: 'model', parts: response.blocks.flatMap(writeAnswerPart) },
-        finishReason: writeGenerativeStop(response.stopReason),
+        finishReason: generativeStop[response.stopReason],
         index: 0,
       },
     ],

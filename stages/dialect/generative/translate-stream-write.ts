@@ -6,7 +6,7 @@ import { EventWriter } from '../translate-stream-write.ts';
 import {
   writeCall,
   writeGenerativeError,
-  writeGenerativeStop,
+  generativeStop,
   writeGenerativeUsage,
 } from './translate-answer.ts';
 
@@ -54,12 +54,12 @@ export class GenerativeWriter extends EventWriter {
   /** The last chunk has an empty part, as the provider's own has: clients look for its parts. */
   protected end(): string {
     const content = { role: 'model', parts: [{ text: '' }] };
-    const finishReason = writeGenerativeStop(this.reason);
+    const finishReason = generativeStop[this.reason];
     return this.#chunk({ content, finishReason }, writeGenerativeUsage(this.usage));
   }
 
   protected fail(error: CanonicalError): string {
-    return this.#event(writeGenerativeError(error, statusOfError(error.kind)), true);
+    return this.#event(writeGenerativeError(error, statusOfError[error.kind]), true);
   }
 
   /**

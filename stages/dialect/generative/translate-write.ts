@@ -1,6 +1,7 @@
 /** A canonical request as the generative dialect says it. */
 import type { CanonicalRequest, CanonicalTool, Effort, JsonObject, Note } from '../canonical.ts';
 import type { WriteRequestContext, WrittenRequest } from '../translate-dialect.ts';
+import { effortOf } from '../chat/translate-write.ts';
 import { droppedParts } from '../translate-dropped.ts';
 import { cannotCarry } from '../translate-errors.ts';
 import { defined } from '../translate-json.ts';
@@ -115,15 +116,8 @@ function writeThinking(request: CanonicalRequest, note: Note): JsonObject | unde
     note('reasoning left out: this model is not known to take it');
     return undefined;
   }
-  const level = levelOf(reasoning.effort, reasoning.budgetTokens);
+  const effort = effortOf(request);
+  const least = effort === 'minimal' ? 'low' : effort;
+  const level = least === 'xhigh' || least === 'max' ? 'high' : least;
   return level === undefined ? undefined : { thinkingLevel: level };
-}
-
-function levelOf(effort: Effort | undefined, budget: number | undefined): string | undefined {
-  if (effort === 'minimal' || effort === 'low') return 'low';
-  if (effort === 'medium') return 'medium';
-  if (effort !== undefined) return 'high';
-  if (budget === undefined) return undefined;
-  if (budget <= 2048) return 'low';
-  return budget <= 8192 ? 'medium' : 'high';
 }

@@ -8,7 +8,7 @@ import type {
   StopReason,
 } from '../canonical.ts';
 import type { AnswerContext } from '../translate-dialect.ts';
-import { errorKindOfStatus, plainErrorMessage } from '../translate-errors.ts';
+import { errorKindOfStatus, kindsByWord, plainErrorMessage } from '../translate-errors.ts';
 import { answerId } from '../translate-ids.ts';
 import { defined, filledString, objectOf, stringOf } from '../translate-json.ts';
 import { writeMessagesBlock } from './translate-blocks.ts';
@@ -25,7 +25,8 @@ const STOP_REASONS: ReadonlyMap<string, StopReason> = new Map(
   }),
 );
 
-const WIRE_STOP: Record<StopReason, string> = {
+/** The dialect's word for each reason. */
+export const messagesStop: Readonly<Record<StopReason, string>> = {
   end: 'end_turn',
   maxTokens: 'max_tokens',
   stopSequence: 'stop_sequence',
@@ -39,10 +40,6 @@ const WIRE_STOP: Record<StopReason, string> = {
 /** A reason that is new to us ends the answer as any other end. */
 export function readMessagesStop(wire: unknown): StopReason {
   return (typeof wire === 'string' ? STOP_REASONS.get(wire) : undefined) ?? 'end';
-}
-
-export function writeMessagesStop(reason: StopReason): string {
-  return WIRE_STOP[reason];
 }
 
 /** The dialect has no word for "not measured": its two required counts are then 0. */
@@ -69,7 +66,7 @@ export function writeMessagesResponse(
     content: response.blocks
       .filter((block) => block.kind !== 'text' || block.text !== '')
       .map(writeMessagesBlock),
-    stop_reason: writeMessagesStop(response.stopReason),
+    stop_reason: messagesStop[response.stopReason],
     stop_sequence: response.stopSequence ?? null,
     usage: writeMessagesUsage(response.usage),
   };
@@ -88,9 +85,7 @@ const ERROR_TYPES: Record<CanonicalErrorKind, string> = {
   internal: 'api_error',
 };
 
-const KIND_OF_TYPE = new Map(
-  Object.entries(ERROR_TYPES).map(([kind, type]) => [type, kind as CanonicalErrorKind]),
-);
+const KIND_OF_TYPE = new Map(kindsByWord(ERROR_TYPES));
 
 /** Reads an error body or the data of an `error` event (status 200: only its type speaks). */
 export function readMessagesError(status: number, body: unknown): CanonicalError {

@@ -2,7 +2,7 @@
 import type { CanonicalError, CanonicalEvent, JsonObject, OpeningBlock } from '../canonical.ts';
 import { answerId } from '../translate-ids.ts';
 import { EventWriter } from '../translate-stream-write.ts';
-import { writeMessagesError, writeMessagesStop, writeMessagesUsage } from './translate-answer.ts';
+import { writeMessagesError, messagesStop, writeMessagesUsage } from './translate-answer.ts';
 
 /** Writes one stream. */
 export class MessagesWriter extends EventWriter {
@@ -39,7 +39,7 @@ export class MessagesWriter extends EventWriter {
 
   protected end(): string {
     const delta = {
-      stop_reason: writeMessagesStop(this.reason),
+      stop_reason: messagesStop[this.reason],
       stop_sequence: this.sequence ?? null,
     };
     const usage = writeMessagesUsage(this.usage);
