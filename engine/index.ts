@@ -13,7 +13,7 @@ export type { Frame, FrameKinds, FrameOf } from './frame.ts';
 export { compile } from './graph/compile.ts';
 export type { Compiled, CompileOptions, Plan } from './graph/compile.ts';
 export { describePlan } from './graph/describe.ts';
-export type { PlanOutline, SegmentOutline, StopOutline } from './graph/describe.ts';
+export type { PlanOutline } from './graph/describe.ts';
 export { chain } from './graph/declare.ts';
 export type { Graph, GraphEdge, GraphFault, GraphNode, Insertion } from './graph/declare.ts';
 export { cutText, keptText } from './kept-text.ts';

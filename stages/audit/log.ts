@@ -20,14 +20,6 @@ const LOCK_MS = 5000;
 /** Longest that `close` waits for a disk that does not answer. */
 const CLOSE_MS = 2000;
 
-export interface AuditStats {
-  readonly written: number;
-  readonly queued: number;
-  /** Events that are not in the log; a record there says how many. */
-  readonly dropped: number;
-  readonly trouble: SvcError | undefined;
-}
-
 export interface AuditLogOptions {
   readonly files: AuditFiles;
   readonly clock: Clock;
@@ -152,10 +144,11 @@ export class AuditLog {
     this.#cancelTimer?.();
   }
 
-  stats(): AuditStats {
+  stats() {
     return {
       written: this.#written,
       queued: this.#queue.length,
+      /** Events that are not in the log; a record there says how many. */
       dropped: this.#dropped,
       trouble: this.#trouble,
     };

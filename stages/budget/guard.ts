@@ -35,7 +35,6 @@ import type {
   SpendingScope,
   SpendingSettings,
   SpendingVerdict,
-  SpendingView,
 } from './spending.ts';
 
 const DAY_MS = 86_400_000;
@@ -141,7 +140,8 @@ export class SpendingGuard implements Holder {
     this.#settings = settings;
   }
 
-  view(): SpendingView {
+  /** What `/health` shows. Amounts in nano-dollars. */
+  view() {
     this.turnDay();
     const { enabled, perRequestNanoUsd, perSessionNanoUsd, perDayNanoUsd } = this.#settings;
     const { perDayTokens } = this.#settings;
@@ -156,12 +156,16 @@ export class SpendingGuard implements Holder {
         day: perDayNanoUsd,
         tokens: perDayTokens,
       },
+      /** The UTC day, `YYYY-MM-DD`. */
       day: new Date(this.#dayNumber * DAY_MS).toISOString().slice(0, 10),
       spentTodayNanoUsd: this.day.spent,
       heldNanoUsd: this.day.held,
       tokensToday: this.tokens.spent,
+      /** How much of the day's limit is left, 0 to 100, of the narrower one; `null` without any. */
       dayLeftPercent: left.length === 0 ? null : Math.min(...left),
+      /** Why it is not known what was spent before the start; undefined where it is. */
       unreadable: this.#recall?.failure?.message,
+      /** Since the start: requests with a warning, blocked, let through once, and of unknown price. */
       ...this.counts,
     };
   }

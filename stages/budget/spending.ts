@@ -43,23 +43,3 @@ export interface SpendingRequest {
 
 /** What a request is estimated to take. */
 export type Estimate = Pick<SpendingRequest, 'estimateNanoUsd' | 'estimateTokens'>;
-
-/** What `/health` shows. Amounts in nano-dollars. */
-export interface SpendingView {
-  readonly enabled: boolean;
-  readonly limits: Readonly<Record<SpendingScope, number | null>>;
-  /** The UTC day, `YYYY-MM-DD`. */
-  readonly day: string;
-  readonly spentTodayNanoUsd: number;
-  readonly heldNanoUsd: number;
-  readonly tokensToday: number;
-  /** How much of the day's limit is left, 0 to 100, of the narrower one; `null` without any. */
-  readonly dayLeftPercent: number | null;
-  /** Why it is not known what was spent before the start; undefined where it is. */
-  readonly unreadable: string | undefined;
-  /** Since the start: requests with a warning, blocked, let through once, and of unknown price. */
-  readonly warned: number;
-  readonly blocked: number;
-  readonly allowedOnce: number;
-  readonly unpriced: number;
-}

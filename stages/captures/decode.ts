@@ -14,19 +14,13 @@ import type { CaptureRecord } from './record.ts';
 /** A record nests no deeper; a file from elsewhere may not either. */
 const MAX_DEPTH = 12;
 
-/** What stands in a file. */
-export interface DecodedFile {
-  readonly records: readonly CaptureRecord[];
-  /** Set where the rest could not be read: the last record was cut short, or is none. */
-  readonly rest: string | undefined;
-}
-
 /**
- * The records in `file`, as far as they can be read.
+ * The records in `file`, as far as they can be read; `rest` is set where the rest could not be: the
+ * last record was cut short, or is none.
  *
  * @throws SvcError `bad_request` where not even the first is a record of ours.
  */
-export function decodeRecords(file: Uint8Array): DecodedFile {
+export function decodeRecords(file: Uint8Array) {
   const records: CaptureRecord[] = [];
   try {
     for (const value of decodeMulti(file)) records.push(checked(value));

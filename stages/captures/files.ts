@@ -28,16 +28,11 @@ export function captureFile(folder: string, atMs: number, pid: number, count: nu
   return join(folder, `${String(Math.floor(atMs)).padStart(13, '0')}-${pid}-${count}.msgpack`);
 }
 
-/** A file of captures, with its age and size. */
-export interface CaptureFile {
-  readonly path: string;
-  readonly sizeBytes: number;
-  /** When the last record was written, in milliseconds since the epoch. */
-  readonly changedMs: number;
-}
-
-/** The files in `folder`, oldest first; none where it does not exist. */
-export function captureFiles(folder: string): CaptureFile[] {
+/**
+ * The files in `folder`, oldest first; none where it does not exist. `changedMs` is when the last
+ * record was written, in milliseconds since the epoch.
+ */
+export function captureFiles(folder: string) {
   let names: string[];
   try {
     names = readdirSync(folder);

@@ -5,15 +5,14 @@
  */
 import type { Clock } from '../../engine/index.ts';
 import { Breaker } from './breaker.ts';
-import type { BreakerView } from './breaker.ts';
 import { createFailover } from './failover.ts';
 import type { Failover } from './failover.ts';
 import { Health } from './health.ts';
-import type { HealthState, HealthView } from './health.ts';
+import type { HealthState } from './health.ts';
 import { KeyRing } from './keys.ts';
-import type { KeyRingSettings, KeyView } from './keys.ts';
+import type { KeyRingSettings } from './keys.ts';
 import { Pace } from './pace.ts';
-import type { PaceOptions, PaceView } from './pace.ts';
+import type { PaceOptions } from './pace.ts';
 import type { ProviderName } from './provider.ts';
 
 /** The live side of one provider. */
@@ -38,25 +37,7 @@ export interface ProviderStateSettings {
 }
 
 /** A provider's state as it may be shown: nothing in here is secret. */
-export interface ProviderStateView {
-  readonly health: HealthView;
-  readonly breaker: BreakerView;
-  readonly keys: readonly KeyView[];
-  readonly pace: PaceView | undefined;
-  readonly needsKey: boolean;
-  readonly stopped: string | undefined;
-}
-
-/** What `/health` says of the breakers. */
-export interface BreakersView {
-  readonly anyOpen: boolean;
-  readonly providers: Readonly<
-    Record<
-      ProviderName,
-      { readonly state: string; readonly open: boolean; readonly failures: number }
-    >
-  >;
-}
+export type ProviderStateView = ReturnType<typeof toView>;
 
 export type ProviderStates = ReturnType<typeof createProviderStates>;
 
@@ -111,7 +92,8 @@ export function createProviderStates(clock: Clock) {
     /** Every provider in order of configuration. */
     view: (): ReadonlyMap<ProviderName, ProviderStateView> =>
       new Map([...states].map(([name, state]) => [name, toView(state)])),
-    breakers: (): BreakersView => toBreakersView(states),
+    /** What `/health` says of the breakers. */
+    breakers: () => toBreakersView(states),
   };
 }
 
@@ -141,14 +123,7 @@ function isFirstChoice({ health, breaker, stopped }: ProviderState, takesOwnKey:
   );
 }
 
-function toView({
-  health,
-  breaker,
-  keys,
-  pace,
-  needsKey,
-  stopped,
-}: ProviderState): ProviderStateView {
+function toView({ health, breaker, keys, pace, needsKey, stopped }: ProviderState) {
   return {
     health: health.view(),
     breaker: breaker.view(),
@@ -159,7 +134,7 @@ function toView({
   };
 }
 
-function toBreakersView(states: ReadonlyMap<ProviderName, ProviderState>): BreakersView {
+function toBreakersView(states: ReadonlyMap<ProviderName, ProviderState>) {
   const providers = Object.fromEntries(
     [...states].map(([name, { breaker }]) => {
       const { state, failures } = breaker.view();

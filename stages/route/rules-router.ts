@@ -41,19 +41,6 @@ export interface LiveRouterSettings {
   readonly rules: readonly RouteRule[];
 }
 
-/** What `/health` and the dashboard show: how often it was asked since the start, and a rule decided. */
-export interface RouterView {
-  readonly enabled: boolean;
-  /** Rules that were read, those whose provider is missing included. */
-  readonly loaded: number;
-  /** Those that may decide. */
-  readonly rules: number;
-  readonly requests: number;
-  readonly routed: number;
-  /** Routed by requests, 0 to 1; `null` before the first: the dashboard's `smart_routing_hit_rate`. */
-  readonly hitRate: number | null;
-}
-
 const NOTHING: LiveRouterSettings = { enabled: false, providers: new Set(), rules: [] };
 
 export type LiveRouter = ReturnType<typeof createLiveRouter>;
@@ -96,12 +83,16 @@ export function createLiveRouter(most = 10_000) {
     configure,
     /** Exchanges the rules alone. */
     use: (next: readonly RouteRule[]): void => configure({ ...settings, rules: next }),
-    view: (): RouterView => ({
+    /** What `/health` and the dashboard show: how often it was asked since the start, and a rule decided. */
+    view: () => ({
       enabled: settings.enabled,
+      /** Rules that were read, those whose provider is missing included. */
       loaded: settings.rules.length,
+      /** Those that may decide. */
       rules: rules.rules.length,
       requests,
       routed,
+      /** Routed by requests, 0 to 1; `null` before the first: the dashboard's `smart_routing_hit_rate`. */
       hitRate: requests === 0 ? null : routed / requests,
     }),
   };
