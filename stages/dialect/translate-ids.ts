@@ -4,6 +4,7 @@
  * turn, without a table.
  */
 import { createHash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import type { TranslatableDialect } from './canonical.ts';
 
 const TOOL_ID: Record<TranslatableDialect, RegExp> = {
@@ -45,29 +46,13 @@ export type SignatureCache = ReturnType<typeof createSignatureCache>;
  * all, the least recently used forgotten first. A mark larger than the whole is not kept.
  */
 export function createSignatureCache(maxEntries = 4096, maxChars = 16_000_000) {
-  const marks = new Map<string, string>();
-  let chars = 0;
-  const forget = (id: string): void => {
-    chars -= marks.get(id)?.length ?? 0;
-    marks.delete(id);
-  };
+  const marks = new LRUCache<string, string>({
+    max: maxEntries,
+    maxSize: maxChars,
+    sizeCalculation: (mark) => Math.max(1, mark.length),
+  });
   return {
-    get(id: string): string | undefined {
-      const mark = marks.get(id);
-      if (mark === undefined) return undefined;
-      marks.delete(id);
-      marks.set(id, mark);
-      return mark;
-    },
-    put(id: string, mark: string): void {
-      forget(id);
-      if (mark.length > maxChars) return;
-      marks.set(id, mark);
-      chars += mark.length;
-      for (const oldest of marks.keys()) {
-        if (marks.size <= maxEntries && chars <= maxChars) return;
-        forget(oldest);
-      }
-    },
+    get: (id: string): string | undefined => marks.get(id),
+    put: (id: string, mark: string): void => void marks.set(id, mark),
   };
 }
