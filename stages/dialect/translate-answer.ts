@@ -15,6 +15,7 @@ import type { AnswerWishes } from './translate-dialect.ts';
 import { unreadableAnswer } from './translate-errors.ts';
 import { toolIdFor, type SignatureCache } from './translate-ids.ts';
 import { parseArguments } from './translate-json.ts';
+import { hasContent, isForeign } from './translate-prepare.ts';
 
 export interface AnswerFilter {
   readonly to: TranslatableDialect;
@@ -42,7 +43,9 @@ const PIECES_PER_PING = 16;
 /** The blocks that the client gets. Throws `bad_gateway` where the answer failed or cannot be expressed. */
 export function clientBlocks(response: CanonicalResponse, filter: AnswerFilter): CanonicalBlock[] {
   if (response.stopReason === 'failed') throw unreadableAnswer(FAILED);
-  const visible = response.blocks.filter(isVisible(filter.to));
+  const visible = response.blocks.filter(
+    (block) => hasContent(block) && !isForeign(block, filter.to),
+  );
   return visible.flatMap((block, at) => {
     if (block.kind !== 'toolUse') return block;
     if (!isBroken(block.input, filter.to)) return { ...block, ...acceptedCall(block, filter) };
@@ -65,15 +68,6 @@ function mayBeCut(reason: StopReason, to: TranslatableDialect): boolean {
 
 function isBroken(input: string, to: TranslatableDialect): boolean {
   return OBJECT_INPUT.has(to) && parseArguments(input) === undefined;
-}
-
-/** Thinking is for its own provider's clients; text that says nothing is for none. */
-function isVisible(to: TranslatableDialect): (block: CanonicalBlock) => boolean {
-  return (block) => {
-    if (block.kind === 'thinking' || block.kind === 'redactedThinking')
-      return block.provider === to;
-    return (block.kind !== 'text' && block.kind !== 'refusal') || block.text !== '';
-  };
 }
 
 /**

@@ -72,10 +72,6 @@ export function parseDataUrl(url: string): { mediaType: string; data: string } |
   return mediaType === '' ? undefined : { mediaType, data: url.slice(comma + 1) };
 }
 
-export function dataUrl(mediaType: string, data: string): string {
-  return `data:${mediaType};base64,${data}`;
-}
-
 /** An event that is named by the type of what it holds. */
 export function typedEvent(payload: JsonObject & { readonly type: string }): WireEvent {
   return { event: payload.type, data: JSON.stringify(payload) };

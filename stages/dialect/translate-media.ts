@@ -1,6 +1,7 @@
-/** Which inline files count as documents: what every dialect that takes files takes. */
+/** Where media come from, and which inline files count as documents: what every dialect that takes files takes. */
 import type { DocumentBlock, MediaSource } from './canonical.ts';
 import { cannotCarry } from './translate-errors.ts';
+import { parseDataUrl } from './translate-json.ts';
 
 /** A document of that source. Throws `unprocessable` for sound, video and office formats. */
 export function documentOf(source: MediaSource, title: string | undefined): DocumentBlock {
@@ -9,4 +10,15 @@ export function documentOf(source: MediaSource, title: string | undefined): Docu
     throw cannotCarry(`a file of type ${type}`);
   }
   return title === undefined ? { kind: 'document', source } : { kind: 'document', source, title };
+}
+
+/** What an address says; one that holds the media itself gives them. */
+export function sourceOf(url: string): MediaSource {
+  const inline = parseDataUrl(url);
+  return inline === undefined ? { from: 'url', url } : { from: 'base64', ...inline };
+}
+
+/** The address that says the same. */
+export function addressOf(source: MediaSource): string {
+  return source.from === 'url' ? source.url : `data:${source.mediaType};base64,${source.data}`;
 }

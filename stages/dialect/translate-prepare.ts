@@ -1,26 +1,22 @@
 /** Makes a canonical request ready for one dialect: what every writer would otherwise do for itself. */
-import type { CanonicalBlock, CanonicalMessage, CanonicalRequest, Note } from './canonical.ts';
+import type {
+  CanonicalBlock,
+  CanonicalMessage,
+  CanonicalRequest,
+  Note,
+  TranslatableDialect,
+} from './canonical.ts';
 import type { DialectTranslation } from './translate-dialect.ts';
 import { droppedParts } from './translate-dropped.ts';
 import { cannotCarry } from './translate-errors.ts';
 import { toolIdFor, toolNameFor } from './translate-ids.ts';
-
-export interface PreparedRequest {
-  readonly request: CanonicalRequest;
-  /** The client's name of each tool that goes out under another one. */
-  readonly toolNames: { readonly [sent: string]: string };
-}
 
 /**
  * The request without foreign thinking and empty blocks, with ids and tool names that
  * `to` accepts, neighbours of one role merged and, where `to` wants it, all instructions
  * in front. Throws `unprocessable` if nothing is left to send, or a tool to be called.
  */
-export function prepareRequest(
-  request: CanonicalRequest,
-  to: DialectTranslation,
-  note: Note,
-): PreparedRequest {
+export function prepareRequest(request: CanonicalRequest, to: DialectTranslation, note: Note) {
   checkChoice(request);
   const { rename, toolNames } = renaming(request, to, note);
   const kept = withoutForeignThinking(request.messages, to, note).map((message) => ({
@@ -83,15 +79,17 @@ function withoutForeignThinking(
   to: DialectTranslation,
   note: Note,
 ): CanonicalMessage[] {
-  const isForeign = (block: CanonicalBlock): boolean =>
-    (block.kind === 'thinking' || block.kind === 'redactedThinking') && block.provider !== to.name;
-  if (messages.some((message) => message.blocks.some(isForeign))) {
+  const isOwn = (block: CanonicalBlock): boolean => !isForeign(block, to.name);
+  if (!messages.every((message) => message.blocks.every(isOwn))) {
     note(droppedParts.thinking);
   }
-  return messages.map(({ role, blocks }) => ({
-    role,
-    blocks: blocks.filter((block) => !isForeign(block)),
-  }));
+  return messages.map(({ role, blocks }) => ({ role, blocks: blocks.filter(isOwn) }));
+}
+
+/** True for thinking that another dialect's provider made. */
+export function isForeign(block: CanonicalBlock, dialect: TranslatableDialect): boolean {
+  const isThinking = block.kind === 'thinking' || block.kind === 'redactedThinking';
+  return isThinking && block.provider !== dialect;
 }
 
 function accepted(
@@ -107,7 +105,7 @@ function accepted(
 }
 
 /** Empty text is refused by some dialects and says nothing in the others. */
-function hasContent(block: CanonicalBlock): boolean {
+export function hasContent(block: CanonicalBlock): boolean {
   return (block.kind !== 'text' && block.kind !== 'refusal') || block.text !== '';
 }
 

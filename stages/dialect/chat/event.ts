@@ -1,20 +1,16 @@
 /** Events of chat-completions streams. */
 import type { SvcError } from '../../../engine/index.ts';
 import { encodeEvent } from '../../wire/events.ts';
-import { isObject, listOf, parseJson } from '../json-kind.ts';
+import { objectOf, objectsOf, parseJson } from '../translate-json.ts';
 
 /** Fields of a delta that only announce who speaks. */
 const ANNOUNCING = new Set(['role', 'content']);
 
 /** True if a choice holds text, a tool call, reasoning or a finish reason: not for role-only, empty and usage chunks. */
 export function isChatContent(_event: string | undefined, data: string): boolean {
-  const payload = parseJson(data);
-  if (!isObject(payload)) return false;
-  return listOf(payload['choices']).some((choice) => {
-    if (!isObject(choice)) return false;
+  return objectsOf(objectOf(parseJson(data))['choices']).some((choice) => {
     if (hasText(choice['finish_reason']) || hasText(choice['text'])) return true;
-    const delta = choice['delta'];
-    if (!isObject(delta)) return false;
+    const delta = objectOf(choice['delta']);
     return (
       hasText(delta['content']) ||
       Object.entries(delta).some(([name, value]) => !ANNOUNCING.has(name) && hasText(value))

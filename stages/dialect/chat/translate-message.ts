@@ -3,9 +3,7 @@ import type {
   CanonicalBlock,
   CanonicalMessage,
   DocumentBlock,
-  ImageBlock,
   JsonObject,
-  MediaSource,
   TextBlock,
   ToolResultBlock,
   ToolUseBlock,
@@ -14,17 +12,8 @@ import type { ReadRequestContext } from '../translate-dialect.ts';
 import { droppedParts } from '../translate-dropped.ts';
 import { cannotCarry } from '../translate-errors.ts';
 import { wrapFreeform } from '../translate-freeform.ts';
-import {
-  dataUrl,
-  defined,
-  filledString,
-  objectOf,
-  objectsOf,
-  parseDataUrl,
-  stringOf,
-  wordOf,
-} from '../translate-json.ts';
-import { documentOf } from '../translate-media.ts';
+import { defined, filledString, objectOf, objectsOf, stringOf, wordOf } from '../translate-json.ts';
+import { addressOf, documentOf, sourceOf } from '../translate-media.ts';
 
 /** The texts of a content that may hold nothing else, such as a system prompt. */
 export function readChatText(content: unknown): string[] {
@@ -72,9 +61,9 @@ function readUserPart(part: JsonObject): CanonicalBlock {
     case 'text':
       return { kind: 'text', text: stringOf(part.text) ?? '' };
     case 'image_url':
-      return { kind: 'image', source: readUrl(imageAddress(part.image_url)) };
+      return { kind: 'image', source: sourceOf(imageAddress(part.image_url)) };
     case 'document_url':
-      return documentOf(readUrl(stringOf(part.document_url) ?? ''), undefined);
+      return documentOf(sourceOf(stringOf(part.document_url) ?? ''), undefined);
     case 'file':
       return readFile(objectOf(part.file));
     default:
@@ -86,15 +75,10 @@ function imageAddress(image: unknown): string {
   return stringOf(image) ?? stringOf(objectOf(image).url) ?? '';
 }
 
-function readUrl(url: string): MediaSource {
-  const inline = parseDataUrl(url);
-  return inline === undefined ? { from: 'url', url } : { from: 'base64', ...inline };
-}
-
 function readFile(file: JsonObject): DocumentBlock {
   const data = stringOf(file.file_data);
   if (data === undefined) throw cannotCarry('a file that is stored at its provider');
-  return documentOf(readUrl(data), filledString(file.filename));
+  return documentOf(sourceOf(data), filledString(file.filename));
 }
 
 function readAssistant(message: JsonObject): CanonicalBlock[] {
@@ -210,17 +194,12 @@ function writePart(block: CanonicalBlock): JsonObject {
     case 'refusal':
       return { type: 'text', text: block.text };
     case 'image':
-      return { type: 'image_url', image_url: { url: writeUrl(block) } };
+      return { type: 'image_url', image_url: { url: addressOf(block.source) } };
     case 'document':
       return writeDocument(block);
     default:
       throw cannotCarry(`a ${block.kind} block in a user message`);
   }
-}
-
-function writeUrl(block: ImageBlock): string {
-  const { source } = block;
-  return source.from === 'url' ? source.url : dataUrl(source.mediaType, source.data);
 }
 
 function writeDocument(block: DocumentBlock): JsonObject {
@@ -231,7 +210,7 @@ function writeDocument(block: DocumentBlock): JsonObject {
     return { type: 'text', text: Buffer.from(source.data, 'base64').toString('utf8') };
   }
   const filename = block.title ?? 'document.pdf';
-  return { type: 'file', file: { filename, file_data: dataUrl(source.mediaType, source.data) } };
+  return { type: 'file', file: { filename, file_data: addressOf(source) } };
 }
 
 function writeAssistant(blocks: readonly CanonicalBlock[]): JsonObject {

@@ -1,33 +1,29 @@
 /** Events of generative streams. */
 import type { ErrorKind, SvcError } from '../../../engine/index.ts';
 import { encodeEvent } from '../../wire/events.ts';
-import { isObject, listOf, parseJson } from '../json-kind.ts';
 import type { JsonObject } from '../json-kind.ts';
+import { objectOf, objectsOf, parseJson } from '../translate-json.ts';
 
 /** True if a candidate has a part that is not empty text, or a finish reason. */
 export function isGenerativeContent(_event: string | undefined, data: string): boolean {
   return candidatesOf(data).some((candidate) => {
     if (typeof candidate['finishReason'] === 'string') return true;
-    const content = candidate['content'];
-    const parts = isObject(content) ? listOf(content['parts']) : [];
-    return parts.some((part) => isObject(part) && part['text'] !== '');
+    return objectsOf(objectOf(candidate['content'])['parts']).some(({ text }) => text !== '');
   });
 }
 
 /** A finish reason, or a refused prompt, ends a stream: there is no event of its own for that. */
 export function isGenerativeTerminator(_event: string | undefined, data: string): boolean {
   if (!/"(?:finishReason|blockReason)"/.test(data)) return false;
-  const payload = parseJson(data);
-  const feedback = isObject(payload) ? payload['promptFeedback'] : undefined;
+  const feedback = objectOf(objectOf(parseJson(data))['promptFeedback']);
   return (
-    (isObject(feedback) && typeof feedback['blockReason'] === 'string') ||
+    typeof feedback['blockReason'] === 'string' ||
     candidatesOf(data).some((candidate) => typeof candidate['finishReason'] === 'string')
   );
 }
 
 function candidatesOf(data: string): JsonObject[] {
-  const payload = parseJson(data);
-  return isObject(payload) ? listOf(payload['candidates']).filter(isObject) : [];
+  return objectsOf(objectOf(parseJson(data))['candidates']);
 }
 
 /** The provider's own pairs of number and name for what went wrong. */

@@ -34,16 +34,11 @@ function snake(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
-/** What the path of a generative request says: the model, and what is asked of it. */
-export interface GenerativeTarget {
-  readonly model: string;
-  readonly method: string;
-  /** True if the client wants its stream as events (`alt=sse`) and not as one JSON array. */
-  readonly events: boolean;
-}
-
-/** Reads `…/models/<model>:<method>?alt=sse`; undefined for any other path. */
-export function readGenerativeTarget(target: string): GenerativeTarget | undefined {
+/**
+ * Reads `…/models/<model>:<method>?alt=sse`; undefined for any other path. `events` is true if the
+ * client wants its stream as events and not as one JSON array.
+ */
+export function readGenerativeTarget(target: string) {
   const at = target.indexOf('/models/');
   if (at < 0) return undefined;
   const match = /^\/models\/([^?]+):([A-Za-z]+)(?:\?(.*))?$/.exec(target.slice(at));

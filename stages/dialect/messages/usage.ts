@@ -3,14 +3,15 @@ import type { Usage } from '../../model/usage.ts';
 import { correctedIn, countOf, isObject } from '../json-kind.ts';
 import type { JsonObject } from '../json-kind.ts';
 import type { Answer, AnswerReader } from '../answer-reader.ts';
+import { objectOf } from '../translate-json.ts';
 
 /**
  * Adds what `figures` says to what was known. A stream reports twice: `message_start` with
  * the input, `message_delta` with totals so far, which win where they are present.
  */
 export function mergeMessagesUsage(known: Usage, figures: JsonObject): Usage {
-  const split = isObject(figures['cache_creation']) ? figures['cache_creation'] : {};
-  const details = figures['output_tokens_details'];
+  const split = objectOf(figures['cache_creation']);
+  const details = objectOf(figures['output_tokens_details']);
   const written5m = countOf(split['ephemeral_5m_input_tokens']);
   const written1h = countOf(split['ephemeral_1h_input_tokens']);
   const writtenBySplit =
@@ -22,8 +23,7 @@ export function mergeMessagesUsage(known: Usage, figures: JsonObject): Usage {
     cacheWriteTokens:
       countOf(figures['cache_creation_input_tokens']) ?? writtenBySplit ?? known.cacheWriteTokens,
     cacheWrite1hTokens: written1h ?? known.cacheWrite1hTokens,
-    reasoningTokens:
-      (isObject(details) ? countOf(details['thinking_tokens']) : null) ?? known.reasoningTokens,
+    reasoningTokens: countOf(details['thinking_tokens']) ?? known.reasoningTokens,
     estimated: false,
     ...(known.corrected && { corrected: true }),
     ...correctedIn(figures),

@@ -12,15 +12,8 @@ import type {
 } from '../canonical.ts';
 import { cannotCarry } from '../translate-errors.ts';
 import { wrapFreeform } from '../translate-freeform.ts';
-import {
-  dataUrl,
-  filledString,
-  objectsOf,
-  parseDataUrl,
-  stringOf,
-  wordOf,
-} from '../translate-json.ts';
-import { documentOf } from '../translate-media.ts';
+import { filledString, objectsOf, stringOf, wordOf } from '../translate-json.ts';
+import { addressOf, documentOf, sourceOf } from '../translate-media.ts';
 import { isClientSearch, namesOf, searchInput, TOOL_SEARCH } from './translate-tools.ts';
 
 /** `input` as messages; each item is one of its own, neighbours are merged later for every dialect alike. */
@@ -120,8 +113,7 @@ function readPart(part: JsonObject): TextBlock | ImageBlock | DocumentBlock {
 function readUrl(address: unknown): MediaSource {
   const url = filledString(address);
   if (url === undefined) throw cannotCarry('a file that is stored at its provider');
-  const inline = parseDataUrl(url);
-  return inline === undefined ? { from: 'url', url } : { from: 'base64', ...inline };
+  return sourceOf(url);
 }
 
 function readOutput(item: JsonObject): ToolResultBlock {
@@ -174,7 +166,7 @@ function writePart(block: CanonicalBlock, role: CanonicalMessage['role']): JsonO
     case 'refusal':
       return { type: role === 'assistant' ? 'output_text' : 'input_text', text: block.text };
     case 'image':
-      return { type: 'input_image', detail: 'auto', image_url: writeUrl(block.source) };
+      return { type: 'input_image', detail: 'auto', image_url: addressOf(block.source) };
     case 'document':
       return writeFile(block);
     default:
@@ -187,11 +179,7 @@ function writeFile(block: DocumentBlock): JsonObject {
   if (source.from === 'text') return { type: 'input_text', text: source.text };
   if (source.from === 'url') return { type: 'input_file', file_url: source.url };
   const filename = block.title ?? 'document.pdf';
-  return { type: 'input_file', filename, file_data: writeUrl(source) };
-}
-
-function writeUrl(source: MediaSource): string {
-  return source.from === 'url' ? source.url : dataUrl(source.mediaType, source.data);
+  return { type: 'input_file', filename, file_data: addressOf(source) };
 }
 
 /** The strings of a system prompt that items carry in front of the conversation. */

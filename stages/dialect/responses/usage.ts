@@ -4,11 +4,12 @@ import { countOf, isObject } from '../json-kind.ts';
 import type { JsonObject } from '../json-kind.ts';
 import type { Answer, AnswerReader } from '../answer-reader.ts';
 import { splitInput } from '../split-input.ts';
+import { objectOf } from '../translate-json.ts';
 
 /** Normalises one `usage` object. */
 export function toResponsesUsage(figures: JsonObject): Usage {
-  const input = isObject(figures['input_tokens_details']) ? figures['input_tokens_details'] : {};
-  const output = isObject(figures['output_tokens_details']) ? figures['output_tokens_details'] : {};
+  const input = objectOf(figures['input_tokens_details']);
+  const output = objectOf(figures['output_tokens_details']);
   return splitInput(figures, {
     input: countOf(figures['input_tokens']),
     cacheRead: countOf(input['cached_tokens']),
