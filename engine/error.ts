@@ -31,15 +31,15 @@ export type ErrorKind =
 
 export interface ErrorDetails {
   /** The specification's code, such as `VALIDATION_002`, where it has one. */
-  readonly code?: string;
+  readonly code?: string | undefined;
   /** What lies beneath. Goes to the log, never over the wire. */
   readonly cause?: unknown;
   /** When another try makes sense, in seconds. */
-  readonly retryAfterS?: number;
+  readonly retryAfterS?: number | undefined;
   /** What would have been accepted instead, such as the methods of a path. */
-  readonly allowed?: readonly string[];
+  readonly allowed?: readonly string[] | undefined;
   /** What the user can do about it, as one sentence. The command line prints it below the message. */
-  readonly cure?: string;
+  readonly cure?: string | undefined;
 }
 
 const BRAND = Symbol.for('svc.error');

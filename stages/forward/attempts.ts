@@ -82,13 +82,7 @@ function withUnfit(chosen: Failed, failures: readonly Failed[]): SvcError {
   const message = [error, ...unfit.map((failed) => failed.error)]
     .map((each) => each.message)
     .join('; ');
-  return new SvcError(kind, message, {
-    cause: error,
-    ...(code !== undefined && { code }),
-    ...(retryAfterS !== undefined && { retryAfterS }),
-    ...(allowed !== undefined && { allowed }),
-    ...(cure !== undefined && { cure }),
-  });
+  return new SvcError(kind, message, { cause: error, code, retryAfterS, allowed, cure });
 }
 
 function tryTarget(
