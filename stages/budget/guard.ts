@@ -32,7 +32,6 @@ import type { Account, Sessions } from './sessions.ts';
 import type {
   SpendingNote,
   SpendingRequest,
-  SpendingScope,
   SpendingSettings,
   SpendingVerdict,
 } from './spending.ts';
@@ -177,24 +176,20 @@ export class SpendingGuard implements Holder {
   }
 
   /** The limits that are set and touched, narrowest first, with what has been used of each. */
-  #notes({ estimateNanoUsd, estimateTokens = 0, session }: SpendingRequest): SpendingNote[] {
+  #notes(request: SpendingRequest): SpendingNote[] {
+    const { estimateNanoUsd, estimateTokens = 0 } = request;
     const { perRequestNanoUsd, perSessionNanoUsd, perDayNanoUsd, perDayTokens } = this.#settings;
-    const notes: SpendingNote[] = [];
-    const add = (
-      scope: SpendingScope,
-      limit: number | null,
-      account: Account | undefined,
-      estimate: number | null,
-    ): void => {
-      if (limit === null || estimate === null) return;
-      const used = account === undefined ? 0 : account.spent + account.held;
-      notes.push({ scope, limit, used, estimate });
-    };
-    add('request', perRequestNanoUsd, undefined, estimateNanoUsd);
-    add('session', perSessionNanoUsd, this.#sessions.peek(session), estimateNanoUsd);
-    add('day', perDayNanoUsd, this.day, estimateNanoUsd);
-    add('tokens', perDayTokens, this.tokens, estimateTokens);
-    return notes;
+    const session = this.#sessions.peek(request.session);
+    const limits = [
+      ['request', perRequestNanoUsd, undefined, estimateNanoUsd],
+      ['session', perSessionNanoUsd, session, estimateNanoUsd],
+      ['day', perDayNanoUsd, this.day, estimateNanoUsd],
+      ['tokens', perDayTokens, this.tokens, estimateTokens],
+    ] as const;
+    return limits.flatMap(([scope, limit, account, estimate]) => {
+      if (limit === null || estimate === null) return [];
+      return { scope, limit, used: account ? account.spent + account.held : 0, estimate };
+    });
   }
 
   #isNear({ limit, used, estimate }: SpendingNote): boolean {

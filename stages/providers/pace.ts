@@ -28,13 +28,6 @@ export interface PaceOptions {
   readonly maxWaitMs?: number;
 }
 
-export interface PaceView {
-  readonly rpm: number;
-  /** Requests that started in the last 60 s, as far as the limit needs to know. */
-  readonly started: number;
-  readonly waiting: number;
-}
-
 const MINUTE_MS = 60_000;
 
 interface Waiter {
@@ -87,9 +80,10 @@ export class Pace {
     this.#serve();
   }
 
-  view(): PaceView {
+  view() {
     const sinceMs = this.#clock.monotonicMs() - MINUTE_MS;
     const started = this.#starts.reduce((sum, startMs) => sum + (startMs > sinceMs ? 1 : 0), 0);
+    // `started` in the last 60 s, as far as the limit needs to know.
     return { rpm: this.#options.rpm, started, waiting: this.#line.size };
   }
 
