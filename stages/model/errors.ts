@@ -141,9 +141,13 @@ export function undecodable(
   { provider, cause }: { readonly provider?: string; readonly cause?: unknown } = {},
 ): SvcError {
   const whose = provider === undefined ? "The provider's answer" : `The answer of '${provider}'`;
-  const printable = encoding.replaceAll(/[^\x20-\x7e]/g, '?').slice(0, 64);
-  const message = `${whose} cannot be decoded (Content-Encoding: ${printable})`;
+  const message = `${whose} cannot be decoded (Content-Encoding: ${printable(encoding)})`;
   return new SvcError('bad_gateway', message, { cause });
+}
+
+/** Foreign words, short enough and plain enough to be repeated in a message. */
+export function printable(text: string): string {
+  return text.replaceAll(/[^\x20-\x7e]/g, '?').slice(0, 64);
 }
 
 /** TIMEOUT_001: the upstream sent no head in its time. */

@@ -6,7 +6,7 @@
 import { SvcError } from '../../engine/index.ts';
 import type { Clock, Source } from '../../engine/index.ts';
 import { parseJson } from '../dialect/json-kind.ts';
-import { undecodable } from '../model/errors.ts';
+import { printable, undecodable } from '../model/errors.ts';
 import { headerValue, isHopByHop, withoutHeaders } from '../model/headers.ts';
 import type { Headers } from '../model/headers.ts';
 import { createSplitter, encodeEvent } from '../wire/events.ts';
@@ -244,10 +244,9 @@ function toFlat(owner: HookOwner, headers: unknown): string[] {
       typeof value === 'string' &&
       /^[\t\x20-\x7e\x80-\xff]*$/.test(value);
     if (!isSound) {
-      const printable = name.replaceAll(/[^\x20-\x7e]/g, '?').slice(0, 64);
       const why =
         typeof value === 'string' ? 'which cannot be sent' : 'whose value is not a string';
-      throw failed(owner, 'request', `it set the header field '${printable}', ${why}`);
+      throw failed(owner, 'request', `it set the header field '${printable(name)}', ${why}`);
     }
     flat.push(name, value);
   }

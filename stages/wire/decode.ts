@@ -5,7 +5,7 @@
 import { Transform } from 'node:stream';
 import * as zlib from 'node:zlib';
 import { SvcError } from '../../engine/index.ts';
-import { payloadTooLarge, unsupportedMedia } from '../model/errors.ts';
+import { payloadTooLarge, printable, unsupportedMedia } from '../model/errors.ts';
 import { Expansion } from './expansion.ts';
 import { createZstdCopy, unzstd } from './zstd.ts';
 
@@ -142,11 +142,6 @@ function isTooLarge(error: Error): boolean {
 
 function corrupt(encoding: string, cause: Error): SvcError {
   return new SvcError('bad_request', `The request body is not valid ${encoding}`, { cause });
-}
-
-/** The client's own words, short enough and plain enough to be repeated to it. */
-function printable(text: string): string {
-  return text.replaceAll(/[^\x20-\x7e]/g, '?').slice(0, 64);
 }
 
 /** Decodes a copy of an answer while it is passed through. */
