@@ -21,16 +21,14 @@ import {
 } from '../translate-json.ts';
 import { writeToolCall } from './translate-message.ts';
 
-const STOP_REASONS: ReadonlyMap<string, StopReason> = new Map(
-  Object.entries<StopReason>({
-    stop: 'end',
-    length: 'maxTokens',
-    tool_calls: 'toolUse',
-    function_call: 'toolUse',
-    content_filter: 'refusal',
-    error: 'failed',
-  }),
-);
+const STOP_REASONS = new Map<unknown, StopReason>([
+  ['stop', 'end'],
+  ['length', 'maxTokens'],
+  ['tool_calls', 'toolUse'],
+  ['function_call', 'toolUse'],
+  ['content_filter', 'refusal'],
+  ['error', 'failed'],
+]);
 
 /** The dialect's word for each reason. */
 export const chatStop: Readonly<Record<StopReason, string>> = {
@@ -46,7 +44,7 @@ export const chatStop: Readonly<Record<StopReason, string>> = {
 
 /** `calls` says whether the answer holds tool calls: several servers then still say `stop`, or nothing. */
 export function readChatStop(wire: unknown, calls: boolean): StopReason {
-  const reason = (typeof wire === 'string' ? STOP_REASONS.get(wire) : undefined) ?? 'end';
+  const reason = STOP_REASONS.get(wire) ?? 'end';
   return reason === 'end' && calls ? 'toolUse' : reason;
 }
 

@@ -10,16 +10,9 @@ import type {
 } from '../canonical.ts';
 import type { AnswerContext } from '../translate-dialect.ts';
 import { errorKindOfStatus, plainErrorMessage, unreadableAnswer } from '../translate-errors.ts';
-import {
-  defined,
-  filledString,
-  numberOf,
-  objectOf,
-  parseArguments,
-  stringOf,
-} from '../translate-json.ts';
+import { defined, filledString, numberOf, objectOf, parseArguments } from '../translate-json.ts';
 
-const REFUSALS: ReadonlySet<string> = new Set([
+const REFUSALS: ReadonlySet<unknown> = new Set([
   'SAFETY',
   'RECITATION',
   'LANGUAGE',
@@ -33,7 +26,7 @@ const REFUSALS: ReadonlySet<string> = new Set([
 ]);
 
 /** Ends after which the answer is not what the model meant to say. */
-const FAILURES: ReadonlySet<string> = new Set([
+const FAILURES: ReadonlySet<unknown> = new Set([
   'MALFORMED_FUNCTION_CALL',
   'MALFORMED_RESPONSE',
   'UNEXPECTED_TOOL_CALL',
@@ -44,8 +37,8 @@ const FAILURES: ReadonlySet<string> = new Set([
 /** The dialect has no word for "tools, please": `calls` says whether the answer holds any. */
 export function readGenerativeStop(wire: unknown, calls: boolean): StopReason {
   if (wire === 'MAX_TOKENS') return 'maxTokens';
-  if (typeof wire === 'string' && FAILURES.has(wire)) return 'failed';
-  if (typeof wire === 'string' && REFUSALS.has(wire)) return 'refusal';
+  if (FAILURES.has(wire)) return 'failed';
+  if (REFUSALS.has(wire)) return 'refusal';
   return calls ? 'toolUse' : 'end';
 }
 
@@ -126,18 +119,16 @@ const STATUSES: Record<CanonicalErrorKind, string> = {
   internal: 'INTERNAL',
 };
 
-const KIND_OF_STATUS: ReadonlyMap<string, CanonicalErrorKind> = new Map(
-  Object.entries<CanonicalErrorKind>({
-    INVALID_ARGUMENT: 'invalid',
-    UNAUTHENTICATED: 'authentication',
-    PERMISSION_DENIED: 'permission',
-    NOT_FOUND: 'notFound',
-    RESOURCE_EXHAUSTED: 'rateLimit',
-    UNAVAILABLE: 'overloaded',
-    DEADLINE_EXCEEDED: 'timeout',
-    INTERNAL: 'internal',
-  }),
-);
+const KIND_OF_STATUS = new Map<unknown, CanonicalErrorKind>([
+  ['INVALID_ARGUMENT', 'invalid'],
+  ['UNAUTHENTICATED', 'authentication'],
+  ['PERMISSION_DENIED', 'permission'],
+  ['NOT_FOUND', 'notFound'],
+  ['RESOURCE_EXHAUSTED', 'rateLimit'],
+  ['UNAVAILABLE', 'overloaded'],
+  ['DEADLINE_EXCEEDED', 'timeout'],
+  ['INTERNAL', 'internal'],
+]);
 
 /** Reads an error body, also one in an array or inside a stream (status 200, where its own code speaks). */
 export function readGenerativeError(status: number, body: unknown): CanonicalError {
@@ -146,7 +137,7 @@ export function readGenerativeError(status: number, body: unknown): CanonicalErr
   const given = numberOf(error.code);
   const actual = status >= 400 ? status : given !== undefined && given >= 400 ? given : 500;
   return {
-    kind: KIND_OF_STATUS.get(stringOf(error.status) ?? '') ?? errorKindOfStatus(actual),
+    kind: KIND_OF_STATUS.get(error.status) ?? errorKindOfStatus(actual),
     message: filledString(error.message) ?? plainErrorMessage(actual),
   };
 }

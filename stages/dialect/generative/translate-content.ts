@@ -197,17 +197,15 @@ function writePart(block: CanonicalBlock, options: WriteContentOptions): JsonObj
   }
 }
 
-const TYPE_OF_ENDING: ReadonlyMap<string, string> = new Map(
-  Object.entries<string>({
-    png: 'image/png',
-    jpg: 'image/jpeg',
-    jpeg: 'image/jpeg',
-    webp: 'image/webp',
-    gif: 'image/gif',
-    heic: 'image/heic',
-    pdf: 'application/pdf',
-  }),
-);
+const TYPE_OF_ENDING = new Map([
+  ['png', 'image/png'],
+  ['jpg', 'image/jpeg'],
+  ['jpeg', 'image/jpeg'],
+  ['webp', 'image/webp'],
+  ['gif', 'image/gif'],
+  ['heic', 'image/heic'],
+  ['pdf', 'application/pdf'],
+]);
 
 function writeMedia(block: TextBlock | ImageBlock | DocumentBlock): JsonObject {
   if (block.kind === 'text') return { text: block.text };

@@ -158,17 +158,15 @@ function readFormat(config: JsonObject): ResponseFormat | undefined {
   return isObject(own) ? { kind: 'schema', schema: fromOpenApi(own) } : { kind: 'json' };
 }
 
-const LEVELS: ReadonlyMap<string, Effort> = new Map(
-  Object.entries<Effort>({
-    MINIMAL: 'minimal',
-    LOW: 'low',
-    MEDIUM: 'medium',
-    HIGH: 'high',
-  }),
-);
+const LEVELS = new Map<unknown, Effort>([
+  ['MINIMAL', 'minimal'],
+  ['LOW', 'low'],
+  ['MEDIUM', 'medium'],
+  ['HIGH', 'high'],
+]);
 
 function readReasoning(config: JsonObject): Reasoning | undefined {
-  const effort = LEVELS.get(stringOf(config.thinkingLevel)?.toUpperCase() ?? '');
+  const effort = LEVELS.get(stringOf(config.thinkingLevel)?.toUpperCase());
   if (effort !== undefined) return { on: true, effort };
   const budget = numberOf(config.thinkingBudget);
   if (budget === undefined) return undefined;

@@ -13,17 +13,15 @@ import { answerId } from '../translate-ids.ts';
 import { defined, filledString, objectOf, stringOf } from '../translate-json.ts';
 import { writeMessagesBlock } from './translate-blocks.ts';
 
-const STOP_REASONS: ReadonlyMap<string, StopReason> = new Map(
-  Object.entries<StopReason>({
-    end_turn: 'end',
-    max_tokens: 'maxTokens',
-    stop_sequence: 'stopSequence',
-    tool_use: 'toolUse',
-    pause_turn: 'pause',
-    refusal: 'refusal',
-    model_context_window_exceeded: 'contextWindow',
-  }),
-);
+const STOP_REASONS = new Map<unknown, StopReason>([
+  ['end_turn', 'end'],
+  ['max_tokens', 'maxTokens'],
+  ['stop_sequence', 'stopSequence'],
+  ['tool_use', 'toolUse'],
+  ['pause_turn', 'pause'],
+  ['refusal', 'refusal'],
+  ['model_context_window_exceeded', 'contextWindow'],
+]);
 
 /** The dialect's word for each reason. */
 export const messagesStop: Readonly<Record<StopReason, string>> = {
@@ -39,7 +37,7 @@ export const messagesStop: Readonly<Record<StopReason, string>> = {
 
 /** A reason that is new to us ends the answer as any other end. */
 export function readMessagesStop(wire: unknown): StopReason {
-  return (typeof wire === 'string' ? STOP_REASONS.get(wire) : undefined) ?? 'end';
+  return STOP_REASONS.get(wire) ?? 'end';
 }
 
 /** The dialect has no word for "not measured": its two required counts are then 0. */

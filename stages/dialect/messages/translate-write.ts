@@ -67,19 +67,14 @@ function writeChoice(request: CanonicalRequest): JsonObject | undefined {
   const choice = request.toolChoice ?? { mode: 'auto' as const };
   const parallel = request.parallelTools === false ? { disable_parallel_tool_use: true } : {};
   if (choice.mode === 'none') return { type: 'none' };
-  if (choice.only !== undefined && choice.only.length !== request.tools.length) {
-    const [name] = choice.only;
-    if (choice.mode !== 'any' || choice.only.length !== 1) {
-      throw cannotCarry('a tool choice among several named tools');
-    }
+  const [name, ...more] = choice.only ?? [];
+  if (choice.mode === 'any' && name !== undefined && more.length === 0) {
     return { type: 'tool', name, ...parallel };
   }
-  if (choice.mode === 'any') {
-    const only = choice.only?.length === 1 ? choice.only[0] : undefined;
-    return only === undefined
-      ? { type: 'any', ...parallel }
-      : { type: 'tool', name: only, ...parallel };
+  if (choice.only !== undefined && choice.only.length !== request.tools.length) {
+    throw cannotCarry('a tool choice among several named tools');
   }
+  if (choice.mode === 'any') return { type: 'any', ...parallel };
   const isNeeded = request.toolChoice !== undefined || request.parallelTools === false;
   return isNeeded ? { type: 'auto', ...parallel } : undefined;
 }
@@ -123,10 +118,7 @@ function writeOutputConfig(
   if (responseFormat === undefined && effort === undefined) return undefined;
   return defined({
     effort,
-    format:
-      responseFormat === undefined
-        ? undefined
-        : { type: 'json_schema', schema: responseFormat.schema },
+    format: responseFormat && { type: 'json_schema', schema: responseFormat.schema },
   });
 }
 

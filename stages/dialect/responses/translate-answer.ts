@@ -56,27 +56,18 @@ export function writeResponsesResponse(
   response: CanonicalResponse,
   context: AnswerContext,
 ): JsonObject {
-  const items = response.blocks.flatMap((block) => {
-    const item = writeOutputItem(block, context);
-    return item === undefined ? [] : [item];
-  });
-  const ending = writeResponsesStop(response.stopReason);
-  const identity = { id: response.id, model: response.model, createdS: response.createdS };
+  const output = response.blocks.flatMap((block) => writeOutputItem(block, context) ?? []);
   return {
-    ...responseEnvelope(identity, context),
-    ...ending,
-    output: items,
-    ...usageOf(response.usage),
+    ...responseEnvelope(response, context),
+    ...writeResponsesStop(response.stopReason),
+    output,
+    usage: writeResponsesUsage(response.usage),
   };
-}
-
-function usageOf(usage: Usage): JsonObject {
-  return { usage: writeResponsesUsage(usage) };
 }
 
 /** The fields that every response object has, whatever became of it. */
 export function responseEnvelope(
-  identity: { readonly id: string; readonly model: string; readonly createdS?: number | undefined },
+  identity: Pick<CanonicalResponse, 'id' | 'model' | 'createdS'>,
   context: AnswerContext,
 ): JsonObject {
   return {
