@@ -105,7 +105,7 @@ test('every example but those for a shell is a command line that is understood',
 
 test('a group is found by the first word of each of its commands, and by no other', async () => {
   for (const group of commandGroups) {
-    const words = (await group.load()).flatMap(({ paths }) =>
+    const words = (await group.load()).commands.flatMap(({ paths }) =>
       (paths ?? []).flatMap(([first = '']) => first),
     );
     assert.equal([...new Set(words)].toSorted(), [...group.words].toSorted());

@@ -62,4 +62,4 @@ class CheckAlerts extends Command<CliContext> {
   }
 }
 
-export const alertCommands: readonly CliCommand[] = [CheckAlerts];
+export const commands: readonly CliCommand[] = [CheckAlerts];

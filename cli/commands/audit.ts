@@ -308,4 +308,4 @@ class Summary extends AuditCommand {
   }
 }
 
-export const auditCommands: readonly CliCommand[] = [List, Export, Verify, Prune, Summary];
+export const commands: readonly CliCommand[] = [List, Export, Verify, Prune, Summary];

@@ -155,4 +155,4 @@ function keyJson(key: StoredKey, nowMs: number) {
   return { id, label, created, expires: expires ?? null, revoked: revoked ?? null, state };
 }
 
-export const authCommands: readonly CliCommand[] = [Auth, List, Rotate, Revoke];
+export const commands: readonly CliCommand[] = [Auth, List, Rotate, Revoke];

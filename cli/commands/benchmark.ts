@@ -167,4 +167,4 @@ function toJson(result: BodyLatency) {
   };
 }
 
-export const benchmarkCommands: readonly CliCommand[] = [Benchmark];
+export const commands: readonly CliCommand[] = [Benchmark];

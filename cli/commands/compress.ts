@@ -209,4 +209,4 @@ class Diff extends Command<CliContext> {
   }
 }
 
-export const compressCommands: readonly CliCommand[] = [PreviewFile, Diff];
+export const commands: readonly CliCommand[] = [PreviewFile, Diff];

@@ -284,7 +284,7 @@ function resultJson(
   };
 }
 
-export const configCommands: readonly CliCommand[] = [
+export const commands: readonly CliCommand[] = [
   Show,
   Path,
   Init,

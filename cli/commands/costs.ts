@@ -189,4 +189,4 @@ class CostBreakdown extends SpanCommand {
   }
 }
 
-export const costCommands: readonly CliCommand[] = [Timeline, Cost, CostBreakdown];
+export const commands: readonly CliCommand[] = [Timeline, Cost, CostBreakdown];

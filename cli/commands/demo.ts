@@ -57,4 +57,4 @@ class Demo extends Command<CliContext> {
   }
 }
 
-export const demoCommands: readonly CliCommand[] = [Demo];
+export const commands: readonly CliCommand[] = [Demo];

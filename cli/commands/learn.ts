@@ -174,4 +174,4 @@ function statusJson({ patterns, models, applied }: LearnedStatus) {
   };
 }
 
-export const learnCommands: readonly CliCommand[] = [LearnStatus, LearnReset, LearnApply];
+export const commands: readonly CliCommand[] = [LearnStatus, LearnReset, LearnApply];

@@ -119,4 +119,4 @@ function tinted(line: string, colors: Colors): string {
   return `${colors.dim(time)} ${paint[level as keyof typeof paint](level)}${rest}`;
 }
 
-export const logsCommands: readonly CliCommand[] = [Logs];
+export const commands: readonly CliCommand[] = [Logs];

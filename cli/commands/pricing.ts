@@ -86,4 +86,4 @@ function priceJson(price: ListedPrice) {
   };
 }
 
-export const pricingCommands: readonly CliCommand[] = [ListPricing];
+export const commands: readonly CliCommand[] = [ListPricing];

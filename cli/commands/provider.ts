@@ -205,4 +205,4 @@ function modelJson(model: ProviderModel) {
   };
 }
 
-export const providerCommands: readonly CliCommand[] = [ProviderStatus, ForceHealth, ListModels];
+export const commands: readonly CliCommand[] = [ProviderStatus, ForceHealth, ListModels];

@@ -358,4 +358,4 @@ const KEYS = {
 } as const satisfies Record<string, GroupKey>;
 const BY = Object.keys(KEYS) as (keyof typeof KEYS)[];
 
-export const reportCommands: readonly CliCommand[] = [Compare, Leaderboard, Report, Attribution];
+export const commands: readonly CliCommand[] = [Compare, Leaderboard, Report, Attribution];

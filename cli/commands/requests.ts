@@ -127,4 +127,4 @@ class Requests extends SpanCommand {
   }
 }
 
-export const requestCommands: readonly CliCommand[] = [Requests];
+export const commands: readonly CliCommand[] = [Requests];

@@ -212,4 +212,4 @@ function ruleJson(rule: RouteRule) {
   };
 }
 
-export const routeCommands: readonly CliCommand[] = [RouteList, RouteAdd, RouteRemove];
+export const commands: readonly CliCommand[] = [RouteList, RouteAdd, RouteRemove];

@@ -237,4 +237,4 @@ function worth(report: Json): string {
     : `${known}, and ${counted(unpriced, 'request')} without a known price`;
 }
 
-export const savingsCommands: readonly CliCommand[] = [Savings, CacheStats, CacheClear];
+export const commands: readonly CliCommand[] = [Savings, CacheStats, CacheClear];

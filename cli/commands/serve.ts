@@ -47,4 +47,4 @@ class Serve extends ServeOptions {
   }
 }
 
-export const serveCommands: readonly CliCommand[] = [Serve];
+export const commands: readonly CliCommand[] = [Serve];

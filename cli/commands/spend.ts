@@ -77,4 +77,4 @@ function usd(amount: number | null): string {
   return `$${amount.toFixed(amount !== 0 && amount < 0.01 ? 4 : 2)}`;
 }
 
-export const spendCommands: readonly CliCommand[] = [SpendStatus, SpendAllow];
+export const commands: readonly CliCommand[] = [SpendStatus, SpendAllow];

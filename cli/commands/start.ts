@@ -125,4 +125,4 @@ function factsJson(facts: ServeFacts) {
   };
 }
 
-export const startCommands: readonly CliCommand[] = [Start, Stop, Restart];
+export const commands: readonly CliCommand[] = [Start, Stop, Restart];

@@ -208,4 +208,4 @@ export async function printGroups(
   );
 }
 
-export const statsCommands: readonly CliCommand[] = [Stats, Models, Usage];
+export const commands: readonly CliCommand[] = [Stats, Models, Usage];

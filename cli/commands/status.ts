@@ -178,4 +178,4 @@ class Resume extends Command<CliContext> {
   }
 }
 
-export const statusCommands: readonly CliCommand[] = [Status, Version, Debug, Pause, Resume];
+export const commands: readonly CliCommand[] = [Status, Version, Debug, Pause, Resume];

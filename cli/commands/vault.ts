@@ -236,7 +236,7 @@ class RebuildVaultIndex extends Rebuilding {
   }
 }
 
-export const vaultCommands: readonly CliCommand[] = [
+export const commands: readonly CliCommand[] = [
   Index,
   Search,
   Calibrate,

@@ -35,4 +35,4 @@ class Completion extends Command<CliContext> {
   }
 }
 
-export const completionCommands: readonly CliCommand[] = [Completion];
+export const commands: readonly CliCommand[] = [Completion];

@@ -136,4 +136,4 @@ function signOf(level: Level, colors: Colors): string {
   return signs[level];
 }
 
-export const doctorCommands: readonly CliCommand[] = [Doctor];
+export const commands: readonly CliCommand[] = [Doctor];

@@ -84,4 +84,4 @@ function toJson(
   };
 }
 
-export const graphCommands: readonly CliCommand[] = [Graph];
+export const commands: readonly CliCommand[] = [Graph];

@@ -203,4 +203,4 @@ function wiringJson({ client, isInstalled, file, wired, isApplied, fault }: Wiri
   };
 }
 
-export const integrateCommands: readonly CliCommand[] = [Integrate];
+export const commands: readonly CliCommand[] = [Integrate];

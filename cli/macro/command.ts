@@ -352,4 +352,4 @@ class Actions extends Command<CliContext> {
   }
 }
 
-export const macroCommands: readonly CliCommand[] = [List, Run, Create, Show, Delete, Actions];
+export const commands: readonly CliCommand[] = [List, Run, Create, Show, Delete, Actions];

@@ -125,4 +125,4 @@ async function proxyAddress(home: string): Promise<string | undefined> {
   }
 }
 
-export const monitorCommands: readonly CliCommand[] = [Monitor];
+export const commands: readonly CliCommand[] = [Monitor];

@@ -7,161 +7,62 @@ import type { CliCommand } from '../context.ts';
 /** Commands that lie in one file, by their first words. */
 export interface CommandGroup {
   readonly words: readonly string[];
-  readonly load: () => Promise<readonly CliCommand[]>;
+  readonly load: () => Promise<{ readonly commands: readonly CliCommand[] }>;
 }
 
 export const commandGroups: readonly CommandGroup[] = [
-  {
-    words: ['serve'],
-    load: async () => (await import('../commands/serve.ts')).serveCommands,
-  },
-  {
-    words: ['start', 'stop', 'restart'],
-    load: async () => (await import('../commands/start.ts')).startCommands,
-  },
+  { words: ['serve'], load: () => import('../commands/serve.ts') },
+  { words: ['start', 'stop', 'restart'], load: () => import('../commands/start.ts') },
   {
     words: ['status', 'version', 'debug', 'pause', 'resume'],
-    load: async () => (await import('../commands/status.ts')).statusCommands,
+    load: () => import('../commands/status.ts'),
   },
-  {
-    words: ['logs'],
-    load: async () => (await import('../commands/logs.ts')).logsCommands,
-  },
-  {
-    words: ['config', 'validate-config'],
-    load: async () => (await import('../commands/config.ts')).configCommands,
-  },
-  {
-    words: ['auth'],
-    load: async () => (await import('../commands/auth.ts')).authCommands,
-  },
-  {
-    words: ['check-alerts'],
-    load: async () => (await import('../commands/alerts.ts')).alertCommands,
-  },
-  {
-    words: ['plugin'],
-    load: async () => (await import('../plugin/command.ts')).pluginCommands,
-  },
-  {
-    words: ['recipe'],
-    load: async () => (await import('../recipe/command.ts')).recipeCommands,
-  },
-  {
-    words: ['macro'],
-    load: async () => (await import('../macro/command.ts')).macroCommands,
-  },
-  {
-    words: ['graph'],
-    load: async () => (await import('../graph/command.ts')).graphCommands,
-  },
-  {
-    words: ['template'],
-    load: async () => (await import('../template/command.ts')).templateCommands,
-  },
-  {
-    words: ['audit'],
-    load: async () => (await import('../commands/audit.ts')).auditCommands,
-  },
-  {
-    words: ['setup'],
-    load: async () => (await import('../setup/command.ts')).setupCommands,
-  },
-  {
-    words: ['update'],
-    load: async () => (await import('../update/command.ts')).updateCommands,
-  },
-  {
-    words: ['integrate'],
-    load: async () => (await import('../integrate/command.ts')).integrateCommands,
-  },
-  {
-    words: ['run'],
-    load: async () => (await import('../session/command.ts')).runCommands,
-  },
-  {
-    words: ['doctor'],
-    load: async () => (await import('../doctor/command.ts')).doctorCommands,
-  },
-  {
-    words: ['service', 'uninstall'],
-    load: async () => (await import('../service/command.ts')).serviceCommands,
-  },
-  {
-    words: ['completion'],
-    load: async () => (await import('../completion/command.ts')).completionCommands,
-  },
-  {
-    words: ['demo'],
-    load: async () => (await import('../commands/demo.ts')).demoCommands,
-  },
-  {
-    words: ['benchmark'],
-    load: async () => (await import('../commands/benchmark.ts')).benchmarkCommands,
-  },
-  {
-    words: ['preview', 'diff'],
-    load: async () => (await import('../commands/compress.ts')).compressCommands,
-  },
-  {
-    words: ['validate'],
-    load: async () => (await import('../validate/command.ts')).validateCommands,
-  },
-  {
-    words: ['replay'],
-    load: async () => (await import('../replay/command.ts')).replayCommands,
-  },
-  {
-    words: ['learn'],
-    load: async () => (await import('../commands/learn.ts')).learnCommands,
-  },
+  { words: ['logs'], load: () => import('../commands/logs.ts') },
+  { words: ['config', 'validate-config'], load: () => import('../commands/config.ts') },
+  { words: ['auth'], load: () => import('../commands/auth.ts') },
+  { words: ['check-alerts'], load: () => import('../commands/alerts.ts') },
+  { words: ['plugin'], load: () => import('../plugin/command.ts') },
+  { words: ['recipe'], load: () => import('../recipe/command.ts') },
+  { words: ['macro'], load: () => import('../macro/command.ts') },
+  { words: ['graph'], load: () => import('../graph/command.ts') },
+  { words: ['template'], load: () => import('../template/command.ts') },
+  { words: ['audit'], load: () => import('../commands/audit.ts') },
+  { words: ['setup'], load: () => import('../setup/command.ts') },
+  { words: ['update'], load: () => import('../update/command.ts') },
+  { words: ['integrate'], load: () => import('../integrate/command.ts') },
+  { words: ['run'], load: () => import('../session/command.ts') },
+  { words: ['doctor'], load: () => import('../doctor/command.ts') },
+  { words: ['service', 'uninstall'], load: () => import('../service/command.ts') },
+  { words: ['completion'], load: () => import('../completion/command.ts') },
+  { words: ['demo'], load: () => import('../commands/demo.ts') },
+  { words: ['benchmark'], load: () => import('../commands/benchmark.ts') },
+  { words: ['preview', 'diff'], load: () => import('../commands/compress.ts') },
+  { words: ['validate'], load: () => import('../validate/command.ts') },
+  { words: ['replay'], load: () => import('../replay/command.ts') },
+  { words: ['learn'], load: () => import('../commands/learn.ts') },
   {
     words: ['provider-status', 'provider-force-health', 'list-models'],
-    load: async () => (await import('../commands/provider.ts')).providerCommands,
+    load: () => import('../commands/provider.ts'),
   },
-  {
-    words: ['list-pricing'],
-    load: async () => (await import('../commands/pricing.ts')).pricingCommands,
-  },
-  {
-    words: ['route'],
-    load: async () => (await import('../commands/route.ts')).routeCommands,
-  },
-  {
-    words: ['spend'],
-    load: async () => (await import('../commands/spend.ts')).spendCommands,
-  },
+  { words: ['list-pricing'], load: () => import('../commands/pricing.ts') },
+  { words: ['route'], load: () => import('../commands/route.ts') },
+  { words: ['spend'], load: () => import('../commands/spend.ts') },
   {
     words: ['savings', 'cache-stats', 'cache-clear'],
-    load: async () => (await import('../commands/savings.ts')).savingsCommands,
+    load: () => import('../commands/savings.ts'),
   },
-  {
-    words: ['stats', 'models', 'usage'],
-    load: async () => (await import('../commands/stats.ts')).statsCommands,
-  },
+  { words: ['stats', 'models', 'usage'], load: () => import('../commands/stats.ts') },
   {
     words: ['compare', 'leaderboard', 'report', 'attribution'],
-    load: async () => (await import('../commands/reports.ts')).reportCommands,
+    load: () => import('../commands/reports.ts'),
   },
-  {
-    words: ['timeline', 'cost', 'cost-breakdown'],
-    load: async () => (await import('../commands/costs.ts')).costCommands,
-  },
-  {
-    words: ['dashboard'],
-    load: async () => (await import('../tui/command.ts')).dashboardCommands,
-  },
-  {
-    words: ['monitor'],
-    load: async () => (await import('../monitor/command.ts')).monitorCommands,
-  },
-  {
-    words: ['requests'],
-    load: async () => (await import('../commands/requests.ts')).requestCommands,
-  },
+  { words: ['timeline', 'cost', 'cost-breakdown'], load: () => import('../commands/costs.ts') },
+  { words: ['dashboard'], load: () => import('../tui/command.ts') },
+  { words: ['monitor'], load: () => import('../monitor/command.ts') },
+  { words: ['requests'], load: () => import('../commands/requests.ts') },
   {
     words: ['index', 'search', 'calibrate', 'vault-health', 'rebuild-vault-index'],
-    load: async () => (await import('../commands/vault.ts')).vaultCommands,
+    load: () => import('../commands/vault.ts'),
   },
 ];
 
@@ -174,5 +75,5 @@ export function isFirstWord(word: string): boolean {
 export async function loadCommands(word: string | undefined): Promise<readonly CliCommand[]> {
   const group = commandGroups.find(({ words }) => word !== undefined && words.includes(word));
   const groups = group === undefined ? commandGroups : [group];
-  return (await Promise.all(groups.map(({ load }) => load()))).flat();
+  return (await Promise.all(groups.map(({ load }) => load()))).flatMap(({ commands }) => commands);
 }

@@ -180,4 +180,4 @@ class List extends Command<CliContext> {
   }
 }
 
-export const pluginCommands: readonly CliCommand[] = [New, List, Test, Bench];
+export const commands: readonly CliCommand[] = [New, List, Test, Bench];

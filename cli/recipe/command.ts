@@ -295,7 +295,7 @@ async function fileOf(typed: string, context: CliContext): Promise<string> {
   return isBundled ? join(bundledFolder(), `${typed}.yaml`) : resolve(context.cwd, typed);
 }
 
-export const recipeCommands: readonly CliCommand[] = [
+export const commands: readonly CliCommand[] = [
   List,
   Show,
   Create,

@@ -346,4 +346,4 @@ class Clear extends Command<CliContext> {
   }
 }
 
-export const replayCommands: readonly CliCommand[] = [List, Show, Run, Import, Clear];
+export const commands: readonly CliCommand[] = [List, Show, Run, Import, Clear];

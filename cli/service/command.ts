@@ -81,4 +81,4 @@ class Uninstall extends Command<CliContext> {
   }
 }
 
-export const serviceCommands: readonly CliCommand[] = [ServicePrint, Uninstall];
+export const commands: readonly CliCommand[] = [ServicePrint, Uninstall];

@@ -97,4 +97,4 @@ function withArguments(command: readonly string[], url: string): readonly string
   return [program, ...(client?.runArguments?.(url) ?? []), ...rest];
 }
 
-export const runCommands: readonly CliCommand[] = [Run];
+export const commands: readonly CliCommand[] = [Run];

@@ -213,4 +213,4 @@ function exitCodeOf({ asked, clients }: Outcome): number {
   return kind === undefined ? 0 : exitCodes[kind];
 }
 
-export const setupCommands: readonly CliCommand[] = [Setup];
+export const commands: readonly CliCommand[] = [Setup];

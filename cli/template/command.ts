@@ -172,4 +172,4 @@ class Use extends Command<CliContext> {
   }
 }
 
-export const templateCommands: readonly CliCommand[] = [List, Add, Show, Remove, Use];
+export const commands: readonly CliCommand[] = [List, Add, Show, Remove, Use];

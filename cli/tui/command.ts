@@ -138,4 +138,4 @@ async function presentState({ clock }: CliContext, home: string): Promise<LiveSt
   return state;
 }
 
-export const dashboardCommands: readonly CliCommand[] = [Dashboard];
+export const commands: readonly CliCommand[] = [Dashboard];

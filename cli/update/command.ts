@@ -99,4 +99,4 @@ class Update extends Command<CliContext> {
   }
 }
 
-export const updateCommands: readonly CliCommand[] = [Update];
+export const commands: readonly CliCommand[] = [Update];

@@ -53,4 +53,4 @@ class Validate extends Command<CliContext> {
   }
 }
 
-export const validateCommands: readonly CliCommand[] = [Validate];
+export const commands: readonly CliCommand[] = [Validate];
