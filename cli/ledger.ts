@@ -2,7 +2,8 @@
  * Reads the ledger's file, whether a proxy runs or not: what ended 100 ms ago stands in it. The
  * query builder is loaded here, and only by commands that need it.
  */
-import { Command, Option } from 'clipanion';
+import { Option } from 'clipanion';
+import { SvcCommand } from './command.ts';
 import { SvcError } from '../engine/error.ts';
 import type { LedgerReader } from '../stages/ledger/database.ts';
 import type { TimeSpan } from '../stages/ledger/queries.ts';
@@ -31,7 +32,7 @@ export async function withLedger<T>(
 }
 
 /** A command that reads the ledger. */
-export abstract class LedgerCommand extends Command<CliContext> {
+export abstract class LedgerCommand extends SvcCommand {
   config = Option.String('--config', { description: 'Config file that names the ledger' });
   json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
 

@@ -1,14 +1,13 @@
 /** `svc check-alerts`: evaluates the rules of `alerts`. */
 import { Command, Option } from 'clipanion';
+import { JsonCommand } from '../command.ts';
 import type { AlertsJson } from '../../server/alerts/evaluate.ts';
-import { homeOf } from '../context.ts';
-import type { CliCommand, CliContext } from '../context.ts';
+import type { CliCommand } from '../context.ts';
 import { exitCodes } from '../exit.ts';
 import { configOf } from '../parse/flags.ts';
-import { colorsFor, note, print, printJson } from '../screen/output.ts';
 import { controlIfRunning } from '../remote.ts';
 
-class CheckAlerts extends Command<CliContext> {
+class CheckAlerts extends JsonCommand {
   static override paths = [['check-alerts']];
   static override usage = Command.Usage({
     category: 'Look',
@@ -22,19 +21,17 @@ class CheckAlerts extends Command<CliContext> {
   });
 
   config = Option.String('--config', { description: 'Config file with the rules and the ledger' });
-  json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
 
   async execute() {
-    const { context } = this;
     const { alerts, firing } = await this.evaluate();
-    if (this.json) printJson(context, { firing, alerts });
+    if (this.json) this.printJson({ firing, alerts });
     else if (alerts.length === 0)
-      note(context, 'No alert rules are configured; `alerts` in the configuration defines them.');
+      this.note('No alert rules are configured; `alerts` in the configuration defines them.');
     else {
-      const colors = colorsFor(context.stdout, context.env);
+      const { colors } = this;
       for (const { firing: isFiring, value, text } of alerts) {
         const calm = value === null ? colors.yellow('?') : colors.green('ok');
-        print(context, `${isFiring ? colors.red('✗') : calm} ${text}`);
+        this.print(`${isFiring ? colors.red('✗') : calm} ${text}`);
       }
     }
     return firing ? exitCodes.internal : 0;
@@ -43,7 +40,7 @@ class CheckAlerts extends Command<CliContext> {
   private async evaluate(): Promise<AlertsJson> {
     const { context } = this;
     if (this.config === undefined) {
-      const result = await controlIfRunning<AlertsJson>(homeOf(context), 'check-alerts');
+      const result = await controlIfRunning<AlertsJson>(this.home, 'check-alerts');
       if (result !== undefined) return result;
     }
     const [{ config }, { alertsJson, evaluateAlerts }, { withLedger }] = await Promise.all([

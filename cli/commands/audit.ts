@@ -1,5 +1,6 @@
 /** `svc audit list|export|verify|prune|summary`: the log that shows tampering. */
 import { Command, Option } from 'clipanion';
+import { SvcCommand } from '../command.ts';
 import { SvcError } from '../../engine/error.ts';
 import { auditFiles } from '../../stages/audit/files.ts';
 import { withAuditLock } from '../../stages/audit/log.ts';
@@ -9,37 +10,26 @@ import type { AuditRecord } from '../../stages/audit/record.ts';
 import { verifyAudit } from '../../stages/audit/verify.ts';
 import type { AuditVerdict } from '../../stages/audit/verify.ts';
 import { toUsd } from '../../stages/ledger/figures.ts';
-import { homeOf } from '../context.ts';
-import type { CliCommand, CliContext } from '../context.ts';
+import type { CliCommand } from '../context.ts';
 import { exitCodes } from '../exit.ts';
 import { spanOf } from '../ledger.ts';
 import { notTaken, toWhole } from '../parse/flags.ts';
 import { localMoment, localTime, zoneName } from '../../server/dashboard/page/local-time.ts';
-import {
-  colorsFor,
-  counted,
-  dollars,
-  figure,
-  note,
-  print,
-  printJson,
-  printPairs,
-} from '../screen/output.ts';
-import { printTable } from '../screen/table.ts';
+import { counted, dollars, figure } from '../screen/output.ts';
 
 const HOW_ON =
   'The log is off unless `audit.enabled` is true. It holds no bodies, no keys and no values of settings.';
 
 /** The commands' options for a part of the log. */
-abstract class AuditCommand extends Command<CliContext> {
+abstract class AuditCommand extends SvcCommand {
   files() {
-    return auditFiles(homeOf(this.context));
+    return auditFiles(this.home);
   }
 
   /** Says on stderr what is wrong with a log that was read all the same. */
   warn({ fault, warnings }: AuditVerdict): void {
-    for (const warning of warnings) note(this.context, `! ${warning}`);
-    if (fault !== undefined) note(this.context, `! ${fault.text}; what follows is not shown`);
+    for (const warning of warnings) this.note(`! ${warning}`);
+    if (fault !== undefined) this.note(`! ${fault.text}; what follows is not shown`);
   }
 }
 
@@ -67,7 +57,6 @@ class List extends AuditCommand {
   json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
 
   async execute() {
-    const { context } = this;
     const { sinceMs } = await spanOf(this.since, undefined);
     const kind = toKind(this.kind);
     const most = toWhole(this.limit, '--limit', 1, 100_000);
@@ -78,12 +67,11 @@ class List extends AuditCommand {
       if (found.length >= 2 * most) found.splice(0, found.length - most);
     });
     const records = found.slice(-most).map(toJson);
-    if (this.json) return printJson(context, { records, fault: verdict.fault?.text ?? null });
-    if (records.length === 0) note(context, 'No records.');
+    if (this.json) return this.printJson({ records, fault: verdict.fault?.text ?? null });
+    if (records.length === 0) this.note('No records.');
     else {
-      const nowMs = context.clock.wallMs();
-      printTable(
-        context,
+      const nowMs = this.context.clock.wallMs();
+      this.printTable(
         ['>#', `time (${zoneName(nowMs)})`, 'kind', 'event', 'details'],
         records.map(({ seq, time, kind: what, event, ...details }) => [
           String(seq),
@@ -182,13 +170,12 @@ class Verify extends AuditCommand {
   json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
 
   async execute() {
-    const { context } = this;
     const verdict = await verifyAudit(this.files());
     const { fault, records, firstSeq, lastSeq, anchoredSeq, pruned, hasTornTail, warnings } =
       verdict;
     const code = fault === undefined ? 0 : exitCodes.internal;
     if (this.json) {
-      printJson(context, {
+      this.printJson({
         valid: fault === undefined,
         records,
         first_record: firstSeq,
@@ -201,21 +188,17 @@ class Verify extends AuditCommand {
       });
       return code;
     }
-    const colors = colorsFor(context.stdout, context.env);
-    for (const warning of warnings) note(context, `! ${warning}`);
+    const { colors } = this;
+    for (const warning of warnings) this.note(`! ${warning}`);
     if (fault !== undefined) {
-      print(context, `${colors.red('✗')} ${fault.text}`);
-      note(
-        context,
-        `${counted(records, 'record')} before that ${records === 1 ? 'is' : 'are'} sound.`,
-      );
+      this.print(`${colors.red('✗')} ${fault.text}`);
+      this.note(`${counted(records, 'record')} before that ${records === 1 ? 'is' : 'are'} sound.`);
       return code;
     }
     const span = records === 0 ? '' : `, ${firstSeq} to ${lastSeq}`;
     const before = pruned === 0 ? '' : `; ${counted(pruned, 'older one')} pruned`;
-    print(context, `${colors.green('ok')} ${counted(records, 'record')}${span}${before}`);
-    if (hasTornTail)
-      note(context, 'A crash cut the last line short; the next record takes its place.');
+    this.print(`${colors.green('ok')} ${counted(records, 'record')}${span}${before}`);
+    if (hasTornTail) this.note('A crash cut the last line short; the next record takes its place.');
     return code;
   }
 }
@@ -236,8 +219,7 @@ class Prune extends AuditCommand {
   json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
 
   async execute() {
-    const { context } = this;
-    const nowMs = context.clock.wallMs();
+    const nowMs = this.context.clock.wallMs();
     const { parseIsoDate } = await import('../../server/routes/iso-date.ts');
     const beforeMs = parseIsoDate(this.before);
     if (beforeMs === undefined || beforeMs > nowMs)
@@ -251,8 +233,8 @@ class Prune extends AuditCommand {
     // Before the lock, which would make the home folder.
     await verifyAudit(files);
     const removed = await withAuditLock(files, () => pruneAudit(files, beforeMs, nowMs));
-    if (this.json) printJson(context, { removed, before: new Date(beforeMs).toISOString() });
-    else print(context, `Removed ${counted(removed, 'record')}`);
+    if (this.json) this.printJson({ removed, before: new Date(beforeMs).toISOString() });
+    else this.print(`Removed ${counted(removed, 'record')}`);
   }
 }
 
@@ -268,7 +250,6 @@ class Summary extends AuditCommand {
   json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
 
   async execute() {
-    const { context } = this;
     const events = new Map<string, number>();
     const times: number[] = [];
     let costNanoUsd: number | null = null;
@@ -284,7 +265,7 @@ class Summary extends AuditCommand {
     const [first, last] = times.map((atMs) => new Date(atMs).toISOString());
     const counts = [...events].toSorted(([a], [b]) => (a < b ? -1 : 1));
     if (this.json)
-      printJson(context, {
+      this.printJson({
         records: verdict.records,
         pruned_records: verdict.pruned,
         from: first ?? null,
@@ -302,7 +283,7 @@ class Summary extends AuditCommand {
         ['Cost', dollars(toUsd<number | null>(costNanoUsd))],
         ...counts.map(([name, count]) => [name, figure(count)] as const),
       ];
-      printPairs(context, rows);
+      this.printPairs(rows);
     }
     this.warn(verdict);
   }

@@ -1,6 +1,7 @@
 /** `svc auth`: the keys that clients on other machines send as `X-Svc-Key`. */
 import { join } from 'node:path';
 import { Command, Option } from 'clipanion';
+import { JsonCommand } from '../command.ts';
 import { SvcError } from '../../engine/error.ts';
 import type { StoredKey } from '../../server/auth/auth.ts';
 import { ensurePrivateFolder } from '../../server/config/home.ts';
@@ -9,8 +10,6 @@ import { homeOf } from '../context.ts';
 import type { CliCommand, CliContext } from '../context.ts';
 import { toSeconds } from '../parse/flags.ts';
 import { localMoment } from '../../server/dashboard/page/local-time.ts';
-import { note, print, printJson } from '../screen/output.ts';
-import { printTable } from '../screen/table.ts';
 
 async function storeOf(context: CliContext) {
   const { openKeyStore } = await import('../../server/auth/auth.ts');
@@ -20,7 +19,7 @@ async function storeOf(context: CliContext) {
   return openKeyStore({ file: join(home, 'keys.json'), clock, random });
 }
 
-class Auth extends Command<CliContext> {
+class Auth extends JsonCommand {
   static override paths = [['auth']];
   static override usage = Command.Usage({
     category: 'Configure',
@@ -38,7 +37,6 @@ class Auth extends Command<CliContext> {
   expires = Option.String('--expires', {
     description: 'When it expires: 12h, 30d; never by default',
   });
-  json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
 
   async execute() {
     const { context, label, expires } = this;
@@ -50,13 +48,13 @@ class Auth extends Command<CliContext> {
     const expiry = expires === undefined ? {} : { expiresInS: toSeconds(expires, '--expires') };
     const { key, stored } = (await storeOf(context)).create({ label, ...expiry });
     await noteKeyEvent(context, 'generated', stored);
-    if (this.json) printJson(context, { key, ...keyJson(stored, context.clock.wallMs()) });
-    else print(context, key);
-    note(context, `Key ${stored.id} is shown only once. Clients send it as X-Svc-Key.`);
+    if (this.json) this.printJson({ key, ...keyJson(stored, context.clock.wallMs()) });
+    else this.print(key);
+    this.note(`Key ${stored.id} is shown only once. Clients send it as X-Svc-Key.`);
   }
 }
 
-class List extends Command<CliContext> {
+class List extends JsonCommand {
   static override paths = [['auth', 'list']];
   static override usage = Command.Usage({
     category: 'Configure',
@@ -64,16 +62,13 @@ class List extends Command<CliContext> {
     examples: [['All keys', '$0 auth list']],
   });
 
-  json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
-
   async execute() {
     const { context } = this;
     const nowMs = context.clock.wallMs();
     const keys = (await storeOf(context)).list().map((key) => keyJson(key, nowMs));
-    if (this.json) return printJson(context, { keys });
-    if (keys.length === 0) return note(context, 'No keys. `svc auth --generate` makes one.');
-    printTable(
-      context,
+    if (this.json) return this.printJson({ keys });
+    if (keys.length === 0) return this.note('No keys. `svc auth --generate` makes one.');
+    this.printTable(
       ['id', 'label', 'created', 'expires', 'state'],
       keys.map((key) => [
         key.id,
@@ -86,7 +81,7 @@ class List extends Command<CliContext> {
   }
 }
 
-class Revoke extends Command<CliContext> {
+class Revoke extends JsonCommand {
   static override paths = [['auth', 'revoke']];
   static override usage = Command.Usage({
     category: 'Configure',
@@ -98,19 +93,17 @@ class Revoke extends Command<CliContext> {
   });
 
   key = Option.String({ name: 'id|label' });
-  json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
 
   async execute() {
     const { context } = this;
     const revoked = (await storeOf(context)).revoke(this.key);
     await noteKeyEvent(context, 'revoked', revoked);
-    if (this.json) printJson(context, keyJson(revoked, context.clock.wallMs()));
-    else
-      print(context, `Revoked ${revoked.id}${revoked.label === '' ? '' : ` (${revoked.label})`}`);
+    if (this.json) this.printJson(keyJson(revoked, context.clock.wallMs()));
+    else this.print(`Revoked ${revoked.id}${revoked.label === '' ? '' : ` (${revoked.label})`}`);
   }
 }
 
-class Rotate extends Command<CliContext> {
+class Rotate extends JsonCommand {
   static override paths = [['auth', 'rotate']];
   static override usage = Command.Usage({
     category: 'Configure',
@@ -128,7 +121,6 @@ class Rotate extends Command<CliContext> {
   expires = Option.String('--expires', {
     description: 'When the new key expires: 12h, 30d; after as long as the old one by default',
   });
-  json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
 
   async execute() {
     const { context, expires } = this;
@@ -140,10 +132,10 @@ class Rotate extends Command<CliContext> {
     await noteKeyEvent(context, 'rotated', replaced);
     const nowMs = context.clock.wallMs();
     if (this.json)
-      printJson(context, { key, ...keyJson(stored, nowMs), replaced: keyJson(replaced, nowMs) });
-    else print(context, key);
+      this.printJson({ key, ...keyJson(stored, nowMs), replaced: keyJson(replaced, nowMs) });
+    else this.print(key);
     const end = localMoment(replaced.expires ?? '');
-    note(context, `Key ${stored.id} is shown only once. Key ${replaced.id} goes on until ${end}.`);
+    this.note(`Key ${stored.id} is shown only once. Key ${replaced.id} goes on until ${end}.`);
   }
 }
 

@@ -1,14 +1,13 @@
 /** `svc benchmark`: what the proxy adds to requests on this machine, in all and stage by stage. */
 import { resolve } from 'node:path';
 import { Command, Option } from 'clipanion';
+import { JsonCommand } from '../command.ts';
 import type { Quantiles } from '../../bench/figures.ts';
 import type { BodyLatency } from '../../bench/latency.ts';
 import { SvcError } from '../../engine/error.ts';
 import { roundedMs } from '../../stages/ledger/figures.ts';
-import type { CliCommand, CliContext } from '../context.ts';
+import type { CliCommand } from '../context.ts';
 import { toWhole } from '../parse/flags.ts';
-import { colorsFor, print, printJson } from '../screen/output.ts';
-import { printTable } from '../screen/table.ts';
 
 const ROUNDS = 5;
 const EXPLAINED = [
@@ -17,7 +16,7 @@ const EXPLAINED = [
   'upstream_forward includes the wait for the provider to begin its answer.',
 ] as const;
 
-class Benchmark extends Command<CliContext> {
+class Benchmark extends JsonCommand {
   static override paths = [['benchmark']];
   static override usage = Command.Usage({
     category: 'Try',
@@ -39,24 +38,22 @@ class Benchmark extends Command<CliContext> {
   requests = Option.String('--requests', '200', {
     description: `Requests each way in each of ${ROUNDS} rounds (default 200)`,
   });
-  json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
   folder = Option.String({ required: false, name: 'folder' });
 
   async execute() {
-    const { context } = this;
     const requests = toWhole(this.requests, '--requests', 10, 100_000);
     const bodies = await this.bodies();
     const [{ measureLatency }, { createProgress }] = await Promise.all([
       import('../../bench/latency.ts'),
       import('../../bench/progress.ts'),
     ]);
-    const progress = createProgress(context.stderr);
+    const progress = createProgress(this.context.stderr);
     const results = await measureLatency(bodies, {
       requests,
       rounds: ROUNDS,
       onProgress: progress.report,
     }).finally(progress.clear);
-    if (this.json) printJson(context, { bodies: results.map(toJson) });
+    if (this.json) this.printJson({ bodies: results.map(toJson) });
     else if (this.file === undefined) this.showAll(results);
     else this.showStages(results[0]!);
     return results.every(({ failed }) => failed === 0) ? 0 : 1;
@@ -72,7 +69,6 @@ class Benchmark extends Command<CliContext> {
   }
 
   private showAll(results: readonly BodyLatency[]): void {
-    const { context } = this;
     const header = [
       'body',
       '>size',
@@ -84,8 +80,7 @@ class Benchmark extends Command<CliContext> {
       '>added first',
       '>failed',
     ];
-    printTable(
-      context,
+    this.printTable(
       header,
       results.map(({ name, bodyBytes, direct, proxied, addedP50, addedFirstP50, failed }) => [
         name,
@@ -97,9 +92,8 @@ class Benchmark extends Command<CliContext> {
     const stages = [
       ...new Set(results.flatMap((result) => result.stages.map(({ stage }) => stage))),
     ];
-    print(context);
-    printTable(
-      context,
+    this.print();
+    this.printTable(
       ['time in stage, p50', ...stages.map((stage) => `>${stage}`)],
       results.map((result) => [
         result.name,
@@ -113,12 +107,10 @@ class Benchmark extends Command<CliContext> {
   }
 
   private showStages(result: BodyLatency): void {
-    const { context } = this;
     const { addedP50, direct, proxied } = result;
-    print(context, `${result.name} to ${result.path}, ${(result.bodyBytes / 1024).toFixed(1)} KB`);
-    print(context);
-    printTable(
-      context,
+    this.print(`${result.name} to ${result.path}, ${(result.bodyBytes / 1024).toFixed(1)} KB`);
+    this.print();
+    this.printTable(
       ['stage', '>p50', '>p99'],
       [
         ...result.stages.map(({ stage, p50Ms, p99Ms }) => [stage, toMs(p50Ms), toMs(p99Ms)]),
@@ -131,9 +123,9 @@ class Benchmark extends Command<CliContext> {
   }
 
   private explain(): void {
-    const { dim } = colorsFor(this.context.stdout, this.context.env);
-    print(this.context);
-    for (const line of EXPLAINED) print(this.context, dim(line));
+    const { dim } = this.colors;
+    this.print();
+    for (const line of EXPLAINED) this.print(dim(line));
   }
 }
 

@@ -1,29 +1,19 @@
 /** `svc preview` and `svc diff`: what compression would take away, and what it took. */
 import { basename, resolve } from 'node:path';
 import { Command, Option } from 'clipanion';
-import { homeOf } from '../context.ts';
-import type { CliCommand, CliContext } from '../context.ts';
+import { JsonCommand } from '../command.ts';
+import type { CliCommand } from '../context.ts';
 import { readInput } from '../input-file.ts';
 import { runningInstance } from '../process/daemon.ts';
 import { configOf, toMode, toWhole } from '../parse/flags.ts';
-import {
-  colorsFor,
-  counted,
-  note,
-  print,
-  printJson,
-  printPairs,
-  writeLine,
-  isTerminal,
-} from '../screen/output.ts';
-import { printTable } from '../screen/table.ts';
+import { counted, writeLine, isTerminal } from '../screen/output.ts';
 import type { LostRequest } from '../preview/lost.ts';
 import type { Preview } from '../preview/preview.ts';
 
 /** Lines of a diff that a terminal gets unless it asks for all of them. */
 const MOST_LINES = 60;
 
-class PreviewFile extends Command<CliContext> {
+class PreviewFile extends JsonCommand {
   static override paths = [['preview']];
   static override usage = Command.Usage({
     category: 'Look',
@@ -58,30 +48,28 @@ class PreviewFile extends Command<CliContext> {
   show = Option.String('--show', { description: 'The lines of this block, before and after' });
   full = Option.Boolean('--full', false, { description: 'With --show: every line' });
   all = Option.Boolean('--all', false, { description: 'Also blocks that are never touched' });
-  json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
 
   async execute() {
-    const { context } = this;
     const preview = await this.preview();
     const last = preview.blocks.at(-1)?.index ?? 0;
     const visible = this.show === undefined ? undefined : toWhole(this.show, '--show', 0, last);
     const view = await import('../preview/preview.ts');
-    if (this.json) return printJson(context, view.previewJson(preview, this.file, visible));
-    const colors = colorsFor(context.stdout, context.env);
-    print(context, view.previewHeading(preview, basename(this.file), colors));
+    if (this.json) return this.printJson(view.previewJson(preview, this.file, visible));
+    const { colors } = this;
+    this.print(view.previewHeading(preview, basename(this.file), colors));
     if (preview.tool !== null && this.as === undefined)
-      note(context, `Assumed from the file: ${preview.tool}. --as tool:command names another.`);
-    print(context);
+      this.note(`Assumed from the file: ${preview.tool}. --as tool:command names another.`);
+    this.print();
     const rows = view.previewRows(preview, this.all, colors);
     if (rows.length > 0) {
-      printTable(context, view.previewHeader, rows);
-      print(context);
+      this.printTable(view.previewHeader, rows);
+      this.print();
     }
     const untouched = this.all ? undefined : view.untouchedLine(preview);
-    if (untouched !== undefined) print(context, `${untouched} (--all lists them)`);
+    if (untouched !== undefined) this.print(`${untouched} (--all lists them)`);
     if (view.isHeldByThreshold(preview))
-      note(context, '--threshold 0 shows what the same blocks lose further on in a conversation');
-    printPairs(context, view.totalPairs(preview.total));
+      this.note('--threshold 0 shows what the same blocks lose further on in a conversation');
+    this.printPairs(view.totalPairs(preview.total));
     if (visible !== undefined) await this.showBlock(preview, visible);
   }
 
@@ -110,20 +98,21 @@ class PreviewFile extends Command<CliContext> {
   }
 
   private async showBlock(preview: Preview, visible: number): Promise<void> {
-    const { context } = this;
     const block = preview.blocks.find(({ index }) => index === visible);
     if (block === undefined) return;
     const { lineDiff } = await import('../preview/line-diff.ts');
-    const colors = colorsFor(context.stdout, context.env);
-    print(context);
-    if (!block.changed) print(context, `Block ${visible} would be sent unchanged.`);
+    this.print();
+    if (!block.changed) this.print(`Block ${visible} would be sent unchanged.`);
     // Texts of users are shown as they are: nothing in them is ours to rewrite for the screen.
-    for (const line of lineDiff(block.before, block.after, { colors, full: this.full }))
-      writeLine(context.stdout, line);
+    for (const line of lineDiff(block.before, block.after, {
+      colors: this.colors,
+      full: this.full,
+    }))
+      writeLine(this.context.stdout, line);
   }
 }
 
-class Diff extends Command<CliContext> {
+class Diff extends JsonCommand {
   static override paths = [['diff']];
   static override usage = Command.Usage({
     category: 'Look',
@@ -143,12 +132,10 @@ class Diff extends Command<CliContext> {
   full = Option.Boolean('--full', false, {
     description: 'All lines, also of long runs and long lines',
   });
-  json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
 
   async execute() {
-    const { context } = this;
     const { readLost } = await import('../preview/lost.ts');
-    const home = homeOf(context);
+    const { home } = this;
     const { resolveRequestId } = await import('../request-id.ts');
     const isRunning = runningInstance(home) !== undefined;
     const id =
@@ -158,43 +145,41 @@ class Diff extends Command<CliContext> {
     const lost = await readLost(home, id);
     if (this.json) {
       const { requestId, ...rest } = lost;
-      printJson(context, { request_id: requestId, ...rest });
+      this.printJson({ request_id: requestId, ...rest });
     } else {
       if (id === undefined) await this.explainChoice(home, lost);
-      await this.print(lost);
+      await this.printLost(lost);
     }
   }
 
   /** Whoever asks for no request in particular expects the newest. */
   private async explainChoice(home: string, lost: LostRequest): Promise<void> {
-    const { context } = this;
     const { recentRequests, shortId } = await import('../request-id.ts');
     const [newest] = await recentRequests(home);
     const newestId = newest?.['request_id'];
     if (typeof newestId !== 'string' || newestId === lost.requestId) return;
     const short = shortId(newestId);
-    note(context, `The newest request, ${short}, was sent unchanged: nothing was removed from it.`);
-    note(context, `This is the newest that lost something: ${shortId(lost.requestId)}.`);
+    this.note(`The newest request, ${short}, was sent unchanged: nothing was removed from it.`);
+    this.note(`This is the newest that lost something: ${shortId(lost.requestId)}.`);
   }
 
-  private async print(lost: LostRequest): Promise<void> {
+  private async printLost(lost: LostRequest): Promise<void> {
     const { context } = this;
     const [{ lostHeader, lostRows, blockTitle }, { totalPairs }, { lineDiff }] = await Promise.all([
       import('../preview/lost.ts'),
       import('../preview/preview.ts'),
       import('../preview/line-diff.ts'),
     ]);
-    const colors = colorsFor(context.stdout, context.env);
+    const { colors } = this;
     const model = lost.model === null ? '' : ` to ${lost.model}`;
     const changed = counted(lost.blocks.length, 'changed block');
-    print(
-      context,
+    this.print(
       `${colors.bold(lost.requestId)}${model}: ${changed}${colors.dim(`, tokens counted by ${lost.tokenizer}`)}`,
     );
-    print(context);
-    printTable(context, lostHeader, lostRows(lost, colors));
-    print(context);
-    printPairs(context, totalPairs(lost.total));
+    this.print();
+    this.printTable(lostHeader, lostRows(lost, colors));
+    this.print();
+    this.printPairs(totalPairs(lost.total));
     const lines = lost.blocks.flatMap((block) => [
       '',
       blockTitle(block, colors),
@@ -205,7 +190,7 @@ class Diff extends Command<CliContext> {
     const visible = isCut ? lines.slice(0, MOST_LINES) : lines;
     for (const line of visible) writeLine(context.stdout, line);
     if (visible.length < lines.length)
-      note(context, `… ${counted(lines.length - visible.length, 'more line')}; --all shows them`);
+      this.note(`… ${counted(lines.length - visible.length, 'more line')}; --all shows them`);
   }
 }
 

@@ -2,21 +2,21 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command, Option } from 'clipanion';
+import { SvcCommand } from '../command.ts';
 import { isSvcError } from '../../engine/error.ts';
 import type { Config } from '../../server/config/config.ts';
 import type { Fault } from '../../server/config/fault.ts';
 import type { LoadedConfig } from '../../server/config/load.ts';
-import { homeOf, shortPath } from '../context.ts';
+import { shortPath } from '../context.ts';
 import type { CliCommand, CliContext } from '../context.ts';
 import { exitCodes } from '../exit.ts';
 import { toLoadOptions, toServeFlags } from '../parse/flags.ts';
 import { writeOwnFile } from '../own-file.ts';
-import { colorsFor, counted, isTerminal, note, print, printJson } from '../screen/output.ts';
-import { printTable } from '../screen/table.ts';
+import { counted, isTerminal } from '../screen/output.ts';
 import { configSourceCommands } from '../config-source/command.ts';
 import { Reload } from './reload.ts';
 
-abstract class ConfigOptions extends Command<CliContext> {
+abstract class ConfigOptions extends SvcCommand {
   config = Option.String('--config', {
     description: 'Config file, in place of ./proxy.yaml and ~/.svc/config.yaml',
   });
@@ -52,31 +52,28 @@ class Show extends ConfigOptions {
   changed = Option.Boolean('--changed', false, { description: 'Leave defaults out' });
 
   async execute() {
-    const { context } = this;
     const loaded = await this.load();
     const { showConfig } = await import('../../server/config/show.ts');
     const rows = showConfig(loaded, { changedOnly: this.changed });
     if (this.json)
-      return printJson(context, {
+      return this.printJson({
         config_file: loaded.configFile ?? null,
         settings: rows,
         warnings: loaded.warnings,
       });
-    const colors = colorsFor(context.stdout, context.env);
     // Whoever copies a path out of a file or a pipe needs the whole of it.
-    const most = isTerminal(context.stdout) ? 60 : Number.POSITIVE_INFINITY;
+    const most = isTerminal(this.context.stdout) ? 60 : Number.POSITIVE_INFINITY;
     const cut = (text: string) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
-    printTable(
-      context,
+    this.printTable(
       ['setting', 'value', 'from'],
       rows.map((row) => [
         row.key,
         cut(row.value),
-        row.source === 'default' ? colors.dim('default') : `${row.source} ${row.where}`.trim(),
+        row.source === 'default' ? this.colors.dim('default') : `${row.source} ${row.where}`.trim(),
       ]),
     );
-    for (const warning of loaded.warnings) note(context, `! ${warning}`);
-    if (rows.length === 0) note(context, 'Nothing is set: every setting has its default.');
+    for (const warning of loaded.warnings) this.note(`! ${warning}`);
+    if (rows.length === 0) this.note('Nothing is set: every setting has its default.');
   }
 }
 
@@ -89,22 +86,21 @@ class Path extends ConfigOptions {
   });
 
   async execute() {
-    const { context } = this;
-    const home = homeOf(context);
-    const candidates = [join(context.cwd, 'proxy.yaml'), join(home, 'config.yaml')];
+    const { home } = this;
+    const candidates = [join(this.context.cwd, 'proxy.yaml'), join(home, 'config.yaml')];
     const named = this.loadOptions().configPath;
     const path = named ?? candidates.find((one) => existsSync(one)) ?? join(home, 'config.yaml');
     const exists = existsSync(path);
-    if (this.json) printJson(context, { path, exists });
-    else print(context, path);
+    if (this.json) this.printJson({ path, exists });
+    else this.print(path);
     if (!exists) {
       const cure = named === undefined ? '; `svc config init` writes it' : '';
-      note(context, `It does not exist${cure}.`);
+      this.note(`It does not exist${cure}.`);
     }
   }
 }
 
-class Init extends Command<CliContext> {
+class Init extends SvcCommand {
   static override paths = [['config', 'init']];
   static override usage = Command.Usage({
     category: 'Configure',
@@ -119,23 +115,19 @@ class Init extends Command<CliContext> {
   json = Option.Boolean('--json,--raw', false, { description: 'Print JSON' });
 
   async execute() {
-    const { context } = this;
     const { freshConfig } = await import('../../server/config/init.ts');
-    const path = join(homeOf(context), 'config.yaml');
+    const path = join(this.home, 'config.yaml');
     writeOwnFile(path, freshConfig(), this.force, {
-      message: `${shortPath(path, context)} exists already`,
+      message: `${shortPath(path, this.context)} exists already`,
       cure: '`svc config init --force` overwrites it.',
     });
-    if (this.json) return printJson(context, { path, written: true });
-    print(context, path);
-    note(
-      context,
-      'Every setting is in it, commented out. `svc config validate` checks your changes.',
-    );
+    if (this.json) return this.printJson({ path, written: true });
+    this.print(path);
+    this.note('Every setting is in it, commented out. `svc config validate` checks your changes.');
   }
 }
 
-class Schema extends Command<CliContext> {
+class Schema extends SvcCommand {
   static override paths = [['config', 'schema']];
   static override usage = Command.Usage({
     category: 'Configure',
@@ -147,7 +139,7 @@ class Schema extends Command<CliContext> {
 
   async execute() {
     const { configJsonSchema } = await import('../../server/config/schema.ts');
-    printJson(this.context, await configJsonSchema());
+    this.printJson(await configJsonSchema());
   }
 }
 
@@ -163,7 +155,7 @@ abstract class Check extends ConfigOptions {
       ...(await startFaults(loaded, this.context.clock.wallMs())),
       ...(await codeFaults(loaded, context)),
     ];
-    if (this.json) printJson(context, resultJson(checked, all, loaded));
+    if (this.json) this.printJson(resultJson(checked, all, loaded));
     else this.printChecked(checked, all, loaded);
     return all.length === 0 ? 0 : exitCodes.config;
   }
@@ -173,13 +165,12 @@ abstract class Check extends ConfigOptions {
     faults: readonly Fault[],
     loaded: LoadedConfig | undefined,
   ): void {
-    const { context } = this;
-    const colors = colorsFor(context.stdout, context.env);
-    const what = checked === null ? 'The configuration' : shortPath(checked, context);
-    for (const warning of loaded?.warnings ?? []) note(context, `! ${warning}`);
-    if (faults.length === 0) return print(context, `${colors.green('ok')} ${what} is valid`);
-    for (const fault of faults) print(context, `${colors.red('✗')} ${fault.text}`);
-    note(context, `${what} has ${counted(faults.length, 'fault')}.`);
+    const { colors } = this;
+    const what = checked === null ? 'The configuration' : shortPath(checked, this.context);
+    for (const warning of loaded?.warnings ?? []) this.note(`! ${warning}`);
+    if (faults.length === 0) return this.print(`${colors.green('ok')} ${what} is valid`);
+    for (const fault of faults) this.print(`${colors.red('✗')} ${fault.text}`);
+    this.note(`${what} has ${counted(faults.length, 'fault')}.`);
   }
 }
 

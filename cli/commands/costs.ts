@@ -4,19 +4,10 @@ import { costWithout, knownCost, knownNetSaving, toUsd } from '../../stages/ledg
 import type { Totals } from '../../stages/ledger/figures.ts';
 import type { DayTotals } from '../../stages/ledger/queries.ts';
 import { bar } from '../screen/chart.ts';
-import type { CliCommand, CliContext } from '../context.ts';
+import type { CliCommand } from '../context.ts';
 import { LedgerCommand, SpanCommand, spanText } from '../ledger.ts';
 import { toOneOf, toWhole } from '../parse/flags.ts';
-import {
-  colorsFor,
-  columnsOf,
-  counted,
-  dollars,
-  figure,
-  print,
-  printJson,
-} from '../screen/output.ts';
-import { printTable } from '../screen/table.ts';
+import { columnsOf, counted, dollars, figure } from '../screen/output.ts';
 
 const MAX_DAYS = 366;
 
@@ -52,33 +43,32 @@ class Timeline extends LedgerCommand {
   metric = Option.String('--metric', 'saved', { description: 'Which figure to show (saved)' });
 
   async execute() {
-    const { context } = this;
     const count = toWhole(this.days, '--days', 1, MAX_DAYS);
     const metric = METRICS[toOneOf(this.metric, '--metric', Object.keys(METRICS))]!;
     const days = await this.ledger((reader, queries) =>
-      queries.lastDays(reader, context.clock.wallMs(), count),
+      queries.lastDays(reader, this.context.clock.wallMs(), count),
     );
     if (this.json) {
       const { totalsJson } = await import('../../stages/ledger/report.ts');
-      printJson(context, { days: days.map((day) => ({ date: day.date, ...totalsJson(day) })) });
-    } else printTimeline(context, days, metric);
+      this.printJson({ days: days.map((day) => ({ date: day.date, ...totalsJson(day) })) });
+    } else this.draw(days, metric);
   }
-}
 
-function printTimeline(context: CliContext, days: readonly DayTotals[], metric: Metric): void {
-  const { bold, dim } = colorsFor(context.stdout, context.env);
-  const values = days.map(metric.value);
-  const texts = values.map(metric.show);
-  const width = Math.max(...texts.map((text) => text.length));
-  const room = Math.max(
-    10,
-    Math.min(columnsOf(context.stdout), 100) - 'YYYY-MM-DD'.length - width - 4,
-  );
-  const most = Math.max(0, ...values.map((value) => value ?? 0));
-  print(context, bold(`${metric.title}, ${counted(days.length, 'day')} (UTC)`));
-  for (const [index, day] of days.entries()) {
-    const line = `${dim(day.date)}  ${texts[index]!.padStart(width)}  ${bar(values[index] ?? 0, most, room)}`;
-    print(context, line.trimEnd());
+  private draw(days: readonly DayTotals[], metric: Metric): void {
+    const { bold, dim } = this.colors;
+    const values = days.map(metric.value);
+    const texts = values.map(metric.show);
+    const width = Math.max(...texts.map((text) => text.length));
+    const room = Math.max(
+      10,
+      Math.min(columnsOf(this.context.stdout), 100) - 'YYYY-MM-DD'.length - width - 4,
+    );
+    const most = Math.max(0, ...values.map((value) => value ?? 0));
+    this.print(bold(`${metric.title}, ${counted(days.length, 'day')} (UTC)`));
+    for (const [index, day] of days.entries()) {
+      const line = `${dim(day.date)}  ${texts[index]!.padStart(width)}  ${bar(values[index] ?? 0, most, room)}`;
+      this.print(line.trimEnd());
+    }
   }
 }
 
@@ -98,16 +88,15 @@ class Cost extends LedgerCommand {
   month = Option.Boolean('--month', false, { description: 'The last 30 UTC days' });
 
   async execute() {
-    const { context } = this;
     const count = this.month ? 30 : this.week ? 7 : 1;
     const days = await this.ledger((reader, queries) =>
-      queries.lastDays(reader, context.clock.wallMs(), count),
+      queries.lastDays(reader, this.context.clock.wallMs(), count),
     );
     const { totalsJson } = await import('../../stages/ledger/report.ts');
     const { addTotals } = await import('../../stages/ledger/figures.ts');
     const total = addTotals(days);
     if (this.json)
-      return printJson(context, {
+      return this.printJson({
         days: days.map((day) => ({ date: day.date, ...totalsJson(day) })),
         total: totalsJson(total),
       });
@@ -124,11 +113,10 @@ class Cost extends LedgerCommand {
     };
     const rows = days.map((day) => row(day.date, day));
     if (days.length > 1) rows.push(row('together', total));
-    printTable(context, ['day (UTC)', '>requests', '>cost', '>without svc', '>net saving'], rows);
+    this.printTable(['day (UTC)', '>requests', '>cost', '>without svc', '>net saving'], rows);
     if (total.unpriced > 0) {
-      print(context);
-      print(
-        context,
+      this.print();
+      this.print(
         `${counted(total.unpriced, 'request')} without a known price not included; \`svc list-pricing\` shows the known prices.`,
       );
     }
@@ -144,7 +132,6 @@ class CostBreakdown extends SpanCommand {
   });
 
   async execute() {
-    const { context } = this;
     const span = await this.span();
     const groups = await this.ledger((reader, queries) =>
       queries.totalsByAll(reader, ['provider', 'model'], span),
@@ -157,7 +144,7 @@ class CostBreakdown extends SpanCommand {
     };
     if (this.json) {
       const { totalsJson } = await import('../../stages/ledger/report.ts');
-      return printJson(context, {
+      return this.printJson({
         breakdown: byCost.map((group) => ({
           provider: group.provider ?? null,
           model: group.model ?? null,
@@ -167,9 +154,8 @@ class CostBreakdown extends SpanCommand {
         total_cost: toUsd(all),
       });
     }
-    if (byCost.length === 0) return print(context, `No request was recorded (${spanText(span)})`);
-    printTable(
-      context,
+    if (byCost.length === 0) return this.print(`No request was recorded (${spanText(span)})`);
+    this.printTable(
       ['provider', 'model', '>sent', '>output', '>cache read', '>cost', '>share'],
       byCost.map((group) => {
         const part = share(group);
@@ -184,8 +170,8 @@ class CostBreakdown extends SpanCommand {
         ];
       }),
     );
-    print(context);
-    print(context, `${dollars(toUsd(all))} in total, ${spanText(span)}`);
+    this.print();
+    this.print(`${dollars(toUsd(all))} in total, ${spanText(span)}`);
   }
 }
 

@@ -1,24 +1,20 @@
 /** `svc learn status|reset|apply`: what compression learned from the traffic. */
 import { join } from 'node:path';
-import { Command, Option } from 'clipanion';
+import { Command } from 'clipanion';
+import { JsonCommand } from '../command.ts';
 import { SvcError } from '../../engine/error.ts';
 import type { LearnedStatus } from '../../stages/learned/learned.ts';
-import { homeOf } from '../context.ts';
-import type { CliCommand, CliContext } from '../context.ts';
+import type { CliCommand } from '../context.ts';
 import { localMoment } from '../../server/dashboard/page/local-time.ts';
-import { colorsFor, counted, print, printJson } from '../screen/output.ts';
-import { printTable } from '../screen/table.ts';
+import { counted } from '../screen/output.ts';
 import { controlIfRunning } from '../remote.ts';
 
 type What = 'status' | 'reset' | 'apply';
 
-abstract class Learn extends Command<CliContext> {
-  json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
-
+abstract class Learn extends JsonCommand {
   /** Asks the proxy that runs, which holds the newest figures; without one, the file is used. */
   protected async ask(what: What): Promise<LearnedStatus> {
-    const { context } = this;
-    const home = homeOf(context);
+    const { home } = this;
     const result = await controlIfRunning<LearnedStatus>(home, 'learn', what);
     if (result !== undefined) return result;
     const [{ openLearned }, { learn }, { ensurePrivateFolder }] = await Promise.all([
@@ -30,7 +26,7 @@ abstract class Learn extends Command<CliContext> {
     if (what !== 'status') ensurePrivateFolder(home);
     const learned = await openLearned({
       file: join(home, 'learned.json'),
-      clock: context.clock,
+      clock: this.context.clock,
       onTrouble: (error) => (trouble = error),
     });
     const status = learn(learned, what);
@@ -51,10 +47,44 @@ class LearnStatus extends Learn {
   });
 
   async execute() {
-    const { context } = this;
     const status = await this.ask('status');
-    if (this.json) printJson(context, statusJson(status));
-    else await printStatus(context, status);
+    if (this.json) this.printJson(statusJson(status));
+    else this.show(status);
+  }
+
+  private show(status: LearnedStatus): void {
+    const { patterns, models, applied } = status;
+    if (patterns.length === 0 && models.length === 0) {
+      this.print('Nothing has been learned yet: that takes requests that are compressed.');
+    }
+    if (patterns.length > 0) {
+      const left = new Set(applied?.skip.map((one) => JSON.stringify(one)));
+      const header = ['output of', 'class', 'mode', '>blocks', '>saved', 'in new conversations'];
+      const rows = patterns.map(({ mode, kind, toolName, samples, saved, wouldSkip }) => {
+        const isLeft = left.has(JSON.stringify({ mode, kind, toolName }));
+        const plan = wouldSkip ? this.colors.yellow('`svc learn apply` skips it') : 'compressed';
+        return [
+          toolName ?? 'the user (pasted)',
+          kind,
+          mode,
+          samples.toLocaleString('en-US'),
+          `${(100 * saved).toFixed(1)}%`,
+          isLeft ? 'left alone' : plan,
+        ];
+      });
+      this.printTable(header, rows);
+    }
+    if (models.length > 0) {
+      this.print();
+      const rows = models.map(({ model, samples, tokenRatio }) => [
+        model,
+        samples.toLocaleString('en-US'),
+        tokenRatio.toFixed(3),
+      ]);
+      this.printTable(['model', '>requests', '>tokens per estimated one'], rows);
+    }
+    this.print();
+    this.print(appliedLine(applied));
   }
 }
 
@@ -68,10 +98,9 @@ class LearnReset extends Learn {
 
   async execute() {
     const status = await this.ask('reset');
-    if (this.json) printJson(this.context, statusJson(status));
+    if (this.json) this.printJson(statusJson(status));
     else
-      print(
-        this.context,
+      this.print(
         'Deleted what was learned. Running conversations keep the rules they started with.',
       );
   }
@@ -88,53 +117,16 @@ class LearnApply extends Learn {
   });
 
   async execute() {
-    const { context } = this;
     const status = await this.ask('apply');
-    if (this.json) return printJson(context, statusJson(status));
+    if (this.json) return this.printJson(statusJson(status));
     const skip = status.applied?.skip ?? [];
-    if (skip.length === 0) print(context, 'Applied: every kind is worth compressing');
+    if (skip.length === 0) this.print('Applied: every kind is worth compressing');
     else {
-      print(context, `Applied to new conversations: ${counted(skip.length, 'kind')} left alone`);
+      this.print(`Applied to new conversations: ${counted(skip.length, 'kind')} left alone`);
       for (const { mode, kind, toolName } of skip)
-        print(context, `  ${kind} from ${toolName ?? 'the user'} in mode ${mode}`);
+        this.print(`  ${kind} from ${toolName ?? 'the user'} in mode ${mode}`);
     }
   }
-}
-
-async function printStatus(context: CliContext, status: LearnedStatus): Promise<void> {
-  const { patterns, models, applied } = status;
-  if (patterns.length === 0 && models.length === 0) {
-    print(context, 'Nothing has been learned yet: that takes requests that are compressed.');
-  }
-  const colors = colorsFor(context.stdout, context.env);
-  if (patterns.length > 0) {
-    const left = new Set(applied?.skip.map((one) => JSON.stringify(one)));
-    const header = ['output of', 'class', 'mode', '>blocks', '>saved', 'in new conversations'];
-    const rows = patterns.map(({ mode, kind, toolName, samples, saved, wouldSkip }) => {
-      const isLeft = left.has(JSON.stringify({ mode, kind, toolName }));
-      const plan = wouldSkip ? colors.yellow('`svc learn apply` skips it') : 'compressed';
-      return [
-        toolName ?? 'the user (pasted)',
-        kind,
-        mode,
-        samples.toLocaleString('en-US'),
-        `${(100 * saved).toFixed(1)}%`,
-        isLeft ? 'left alone' : plan,
-      ];
-    });
-    printTable(context, header, rows);
-  }
-  if (models.length > 0) {
-    print(context);
-    const rows = models.map(({ model, samples, tokenRatio }) => [
-      model,
-      samples.toLocaleString('en-US'),
-      tokenRatio.toFixed(3),
-    ]);
-    printTable(context, ['model', '>requests', '>tokens per estimated one'], rows);
-  }
-  print(context);
-  print(context, appliedLine(applied));
 }
 
 function appliedLine(applied: LearnedStatus['applied']): string {

@@ -2,22 +2,23 @@
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command, Option } from 'clipanion';
+import { SvcCommand } from '../command.ts';
 import { toTextLine } from '../../server/log/text.ts';
 import { visibleJson } from '../../server/log/visible.ts';
-import { homeOf, shortPath } from '../context.ts';
-import type { CliCommand, CliContext } from '../context.ts';
+import { shortPath } from '../context.ts';
+import type { CliCommand } from '../context.ts';
 import { outputFile, runningInstance } from '../process/daemon.ts';
 import { onEnd } from '../process/signals.ts';
 import { toWhole } from '../parse/flags.ts';
 import { followFile, lastLines } from '../log-file.ts';
-import { colorsFor, note, writeLine } from '../screen/output.ts';
+import { writeLine } from '../screen/output.ts';
 import type { Colors } from '../screen/output.ts';
 import { controlIfRunning } from '../remote.ts';
 
 /** How often a followed log is looked at. */
 const LOOK_MS = 250;
 
-class Logs extends Command<CliContext> {
+class Logs extends SvcCommand {
   static override paths = [['logs']];
   static override usage = Command.Usage({
     category: 'Look',
@@ -37,13 +38,12 @@ class Logs extends Command<CliContext> {
     const { context } = this;
     const count = toWhole(this.lines, '--lines', 0, 1_000_000);
     const { path, why } = await this.location();
-    const colors = colorsFor(context.stdout, context.env);
     const show = (line: string) =>
       this.json
         ? context.stdout.write(`${visibleJson(toJsonLine(line))}\n`)
-        : writeLine(context.stdout, tinted(toTextLine(line), colors));
-    if (why !== undefined) note(context, why);
-    else if (!existsSync(path)) note(context, `No log yet: ${shortPath(path, context)}`);
+        : writeLine(context.stdout, tinted(toTextLine(line), this.colors));
+    if (why !== undefined) this.note(why);
+    else if (!existsSync(path)) this.note(`No log yet: ${shortPath(path, context)}`);
     const follower = followFile(path);
     if (count > 0) for (const line of lastLines(path, count)) show(line);
     if (!this.follow) return;
@@ -59,8 +59,7 @@ class Logs extends Command<CliContext> {
 
   /** The file that holds the log, and where else the lines of the running proxy go. */
   private async location(): Promise<{ readonly path: string; readonly why?: string }> {
-    const { context } = this;
-    const home = homeOf(context);
+    const { home } = this;
     const log = join(home, 'logs', 'svc.log');
     const running = runningInstance(home);
     const own = running && (await controlIfRunning(home, 'status').catch(() => undefined));
@@ -75,7 +74,7 @@ class Logs extends Command<CliContext> {
     if (destination !== 'stdout')
       return { path: log, why: `${who} writes no log: logging.enabled is false.` };
     if (running.background) {
-      const where = shortPath(printed, context);
+      const where = shortPath(printed, this.context);
       return { path: printed, why: `${who} logs to stdout, which is ${where}.` };
     }
     return {

@@ -1,15 +1,15 @@
 /** `svc list-pricing`: what models cost, the user's own prices first. */
 import { Command, Option } from 'clipanion';
+import { JsonCommand } from '../command.ts';
 import { SvcError } from '../../engine/error.ts';
 import type { ListedPrice } from '../../stages/ledger/price-list.ts';
 import type { PriceOverride } from '../../stages/ledger/prices.ts';
-import type { CliCommand, CliContext } from '../context.ts';
+import type { CliCommand } from '../context.ts';
 import { configOf } from '../parse/flags.ts';
-import { figure, printJson } from '../screen/output.ts';
-import { printTable } from '../screen/table.ts';
+import { figure } from '../screen/output.ts';
 import { usd } from '../screen/prices.ts';
 
-class ListPricing extends Command<CliContext> {
+class ListPricing extends JsonCommand {
   static override paths = [['list-pricing']];
   static override usage = Command.Usage({
     category: 'Look',
@@ -24,7 +24,6 @@ class ListPricing extends Command<CliContext> {
 
   config = Option.String('--config', { description: 'Config file' });
   vendor = Option.String('--vendor', { description: 'anthropic, openai, google, mistral, …' });
-  json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
 
   async execute() {
     const { context, vendor } = this;
@@ -33,7 +32,7 @@ class ListPricing extends Command<CliContext> {
     const own = (await this.ownPrices()).filter((line) => vendors?.includes(line.vendor) ?? true);
     const lines = [...own, ...createPrices().listPrices(context.clock.wallMs(), vendors)];
     if (lines.length === 0) throw new SvcError('not_found', `No prices are known for '${vendor}'`);
-    if (this.json) return printJson(context, { prices: lines.map(priceJson) });
+    if (this.json) return this.printJson({ prices: lines.map(priceJson) });
     const header = ['vendor', 'model', '>in', '>out', '>cache read', '>cache write', '>context'];
     const rows = lines.map((line) => [
       line.vendor,
@@ -44,7 +43,7 @@ class ListPricing extends Command<CliContext> {
       usd(line.cacheWriteUsdPer1m),
       figure(line.contextWindow),
     ]);
-    printTable(context, header, rows);
+    this.printTable(header, rows);
   }
 
   /** `providers.<name>.pricing`, a line a provider. */

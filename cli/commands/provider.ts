@@ -1,14 +1,13 @@
 /** `svc provider-status|provider-force-health|list-models`: the providers and their models. */
 import { Command, Option } from 'clipanion';
+import { JsonCommand } from '../command.ts';
 import { SvcError } from '../../engine/error.ts';
 import type { ProviderModel } from '../../server/control/list-models.ts';
 import type { ProviderStateJson } from '../../server/facts/provider-states.ts';
-import { homeOf } from '../context.ts';
-import type { CliCommand, CliContext } from '../context.ts';
+import type { CliCommand } from '../context.ts';
 import { configOf } from '../parse/flags.ts';
-import { colorsFor, figure, note, print, printJson, printPairs } from '../screen/output.ts';
+import { figure } from '../screen/output.ts';
 import type { Colors } from '../screen/output.ts';
-import { printTable } from '../screen/table.ts';
 import { usd } from '../screen/prices.ts';
 import { control, controlIfRunning } from '../remote.ts';
 
@@ -20,7 +19,7 @@ interface ModelsJson {
   readonly models: readonly ProviderModel[];
 }
 
-class ProviderStatus extends Command<CliContext> {
+class ProviderStatus extends JsonCommand {
   static override paths = [['provider-status']];
   static override usage = Command.Usage({
     category: 'Look',
@@ -33,24 +32,59 @@ class ProviderStatus extends Command<CliContext> {
   });
 
   provider = Option.String({ required: false });
-  json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
 
   async execute() {
-    const { context, provider } = this;
-    const { providers } = await control<ProvidersJson>(homeOf(context), 'provider-status');
+    const { provider } = this;
+    const { providers } = await control<ProvidersJson>(this.home, 'provider-status');
     if (provider === undefined) {
-      if (this.json) printJson(context, { providers });
-      else await printStates(context, providers);
+      if (this.json) this.printJson({ providers });
+      else this.printStates(providers);
       return;
     }
     const state = Object.hasOwn(providers, provider) ? providers[provider] : undefined;
     if (state === undefined) throw unknownProvider(provider, Object.keys(providers));
-    if (this.json) printJson(context, { providers: { [provider]: state } });
-    else await printState(context, state);
+    if (this.json) this.printJson({ providers: { [provider]: state } });
+    else this.printState(state);
+  }
+
+  private printStates(providers: Readonly<Record<string, ProviderStateJson>>): void {
+    const { colors } = this;
+    const rows = Object.entries(providers).map(([name, state]) => [
+      name,
+      healthOf(state, colors),
+      breakerOf(state, colors),
+      keysOf(state),
+      paceOf(state),
+    ]);
+    this.printTable(['provider', 'health', 'breaker', 'keys', 'pace'], rows);
+  }
+
+  private printState(state: ProviderStateJson): void {
+    const { colors } = this;
+    const rows = [
+      ['health', healthOf(state, colors)],
+      ['breaker', breakerOf(state, colors)],
+      ['pace', paceOf(state)],
+      ['keys', keysOf(state)],
+    ] as const;
+    this.printPairs(rows);
+    if (state.keys.length === 0) return;
+    this.print();
+    this.printTable(
+      ['key', 'state', '>rests', '>sent', '>429', '>401'],
+      state.keys.map((key) => [
+        key.label,
+        key.state,
+        key.wait_s > 0 ? `${Math.ceil(key.wait_s)} s` : '–',
+        figure(key.picked),
+        figure(key.limited),
+        figure(key.refused),
+      ]),
+    );
   }
 }
 
-class ForceHealth extends Command<CliContext> {
+class ForceHealth extends JsonCommand {
   static override paths = [['provider-force-health']];
   static override usage = Command.Usage({
     category: 'Configure',
@@ -65,20 +99,19 @@ class ForceHealth extends Command<CliContext> {
 
   provider = Option.String();
   state = Option.String({ name: 'healthy|unhealthy' });
-  json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
 
   async execute() {
-    const { context, provider, state } = this;
+    const { provider, state } = this;
     if (state !== 'healthy' && state !== 'unhealthy') {
       throw new SvcError('usage', `A provider is healthy or unhealthy, not '${state}'`);
     }
-    const result = await control(homeOf(context), 'provider-force-health', { provider, state });
-    if (this.json) printJson(context, result);
-    else print(context, `${provider} is set to ${state} by hand`);
+    const result = await control(this.home, 'provider-force-health', { provider, state });
+    if (this.json) this.printJson(result);
+    else this.print(`${provider} is set to ${state} by hand`);
   }
 }
 
-class ListModels extends Command<CliContext> {
+class ListModels extends JsonCommand {
   static override paths = [['list-models']];
   static override usage = Command.Usage({
     category: 'Look',
@@ -90,14 +123,12 @@ class ListModels extends Command<CliContext> {
 
   provider = Option.String();
   config = Option.String('--config', { description: 'Config file, used when no proxy is running' });
-  json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
 
   async execute() {
-    const { context } = this;
     const models = (await this.asked()) ?? (await this.direct());
     if (this.json)
-      return printJson(context, { provider: this.provider, models: models.map(modelJson) });
-    if (models.length === 0) note(context, `${this.provider} lists no models.`);
+      return this.printJson({ provider: this.provider, models: models.map(modelJson) });
+    if (models.length === 0) this.note(`${this.provider} lists no models.`);
     else {
       const header = ['model', '>context', '>in $/1M', '>out $/1M'];
       const rows = models.map((model) => [
@@ -106,15 +137,14 @@ class ListModels extends Command<CliContext> {
         usd(model.inputUsdPer1m),
         usd(model.outputUsdPer1m),
       ]);
-      printTable(context, header, rows);
+      this.printTable(header, rows);
     }
   }
 
   /** By the proxy that runs; undefined where none does. */
   private async asked(): Promise<readonly ProviderModel[] | undefined> {
-    const { context, provider } = this;
-    const home = homeOf(context);
-    return (await controlIfRunning<ModelsJson>(home, 'list-models', { provider }))?.models;
+    const { provider } = this;
+    return (await controlIfRunning<ModelsJson>(this.home, 'list-models', { provider }))?.models;
   }
 
   private async direct(): Promise<readonly ProviderModel[]> {
@@ -123,46 +153,6 @@ class ListModels extends Command<CliContext> {
     const { askDirectly } = await import('../../server/control/ask-provider.ts');
     return askDirectly(loaded.config, this.provider, context.env, context.clock.wallMs());
   }
-}
-
-async function printStates(
-  context: CliContext,
-  providers: Readonly<Record<string, ProviderStateJson>>,
-): Promise<void> {
-  const colors = colorsFor(context.stdout, context.env);
-  const rows = Object.entries(providers).map(([name, state]) => [
-    name,
-    healthOf(state, colors),
-    breakerOf(state, colors),
-    keysOf(state),
-    paceOf(state),
-  ]);
-  printTable(context, ['provider', 'health', 'breaker', 'keys', 'pace'], rows);
-}
-
-async function printState(context: CliContext, state: ProviderStateJson): Promise<void> {
-  const colors = colorsFor(context.stdout, context.env);
-  const rows = [
-    ['health', healthOf(state, colors)],
-    ['breaker', breakerOf(state, colors)],
-    ['pace', paceOf(state)],
-    ['keys', keysOf(state)],
-  ] as const;
-  printPairs(context, rows);
-  if (state.keys.length === 0) return;
-  print(context);
-  printTable(
-    context,
-    ['key', 'state', '>rests', '>sent', '>429', '>401'],
-    state.keys.map((key) => [
-      key.label,
-      key.state,
-      key.wait_s > 0 ? `${Math.ceil(key.wait_s)} s` : '–',
-      figure(key.picked),
-      figure(key.limited),
-      figure(key.refused),
-    ]),
-  );
 }
 
 function healthOf({ health, stopped }: ProviderStateJson, colors: Colors): string {

@@ -1,12 +1,11 @@
 /** `svc config reload`: the running proxy reads its configuration again. */
-import { Command, Option } from 'clipanion';
+import { Command } from 'clipanion';
+import { JsonCommand } from '../command.ts';
 import { SvcError } from '../../engine/error.ts';
-import { homeOf, shortPath } from '../context.ts';
-import type { CliContext } from '../context.ts';
-import { note, print, printJson, printPairs } from '../screen/output.ts';
+import { shortPath } from '../context.ts';
 import { control } from '../remote.ts';
 
-export class Reload extends Command<CliContext> {
+export class Reload extends JsonCommand {
   static override paths = [['config', 'reload']];
   static override usage = Command.Usage({
     category: 'Configure',
@@ -16,24 +15,21 @@ export class Reload extends Command<CliContext> {
     examples: [['After the file was changed', '$0 config reload']],
   });
 
-  json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
-
   async execute() {
-    const { context } = this;
-    const result = await control(homeOf(context), 'reload').catch(reportUnchanged);
-    if (this.json) return printJson(context, result);
+    const result = await control(this.home, 'reload').catch(reportUnchanged);
+    if (this.json) return this.printJson(result);
     const names = (key: string) => (result[key] as readonly string[] | undefined) ?? [];
     const file = result['config_file'];
-    const what = typeof file === 'string' ? shortPath(file, context) : 'the configuration';
+    const what = typeof file === 'string' ? shortPath(file, this.context) : 'the configuration';
     const rows = [
       ['In force', names('applied')],
       ['After `svc restart`', names('needs_restart')],
     ] as const;
     const changed = rows.filter(([, keys]) => keys.length > 0);
-    print(context, `Read ${what} again${changed.length === 0 ? ': no setting has changed' : ''}`);
+    this.print(`Read ${what} again${changed.length === 0 ? ': no setting has changed' : ''}`);
     const listed = changed.map(([name, keys]) => [name, keys.join(', ')] as const);
-    if (listed.length > 0) printPairs(context, listed);
-    for (const warning of names('warnings')) note(context, `! ${warning}`);
+    if (listed.length > 0) this.printPairs(listed);
+    for (const warning of names('warnings')) this.note(`! ${warning}`);
   }
 }
 

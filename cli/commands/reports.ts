@@ -11,21 +11,11 @@ import {
 } from '../../stages/ledger/figures.ts';
 import type { GroupKey, GroupTotals } from '../../stages/ledger/queries.ts';
 import type { LedgerRow } from '../../stages/ledger/row.ts';
-import type { CliCommand, CliContext } from '../context.ts';
+import type { CliCommand } from '../context.ts';
 import { LedgerCommand, SpanCommand, spanText } from '../ledger.ts';
 import { notTaken, toOneOf, toWhole } from '../parse/flags.ts';
 import { localMoment } from '../../server/dashboard/page/local-time.ts';
-import {
-  colorsFor,
-  counted,
-  dollars,
-  figure,
-  percent,
-  print,
-  printJson,
-  printPairs,
-} from '../screen/output.ts';
-import { printTable } from '../screen/table.ts';
+import { counted, dollars, figure, percent } from '../screen/output.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -43,7 +33,7 @@ class Compare extends LedgerCommand {
   id = Option.String({ required: false, name: 'id' });
 
   async execute() {
-    const { context, id } = this;
+    const { id } = this;
     const rows = await this.ledger((reader, queries) =>
       queries.newestRows(reader, { sinceMs: 0, ...(id !== undefined && { id }) }, 100),
     );
@@ -71,8 +61,46 @@ class Compare extends LedgerCommand {
       cost_added: savings.cost_added,
       provider_cache_read_tokens: row.cacheReadTokens,
     };
-    if (this.json) printJson(context, json);
-    else await printComparison(context, row, before);
+    if (this.json) this.printJson(json);
+    else this.show(row, before);
+  }
+
+  private show(row: LedgerRow, before: number | null) {
+    const at = localMoment(new Date(row.startedMs).toISOString());
+    this.print(this.colors.bold(`${row.model ?? row.modelRequested ?? 'unknown model'}, ${at}`));
+    const change = (from: number | null, to: number | null, show: (value: number) => string) =>
+      from === null || to === null ? '–' : `${to > from ? '+' : ''}${show(to - from)}`;
+    const share =
+      row.inputTokensRaw === null || row.inputTokensSent === null || row.inputTokensRaw === 0
+        ? ''
+        : ` (${percent((row.inputTokensSent - row.inputTokensRaw) / row.inputTokensRaw)})`;
+    this.printTable(
+      ['', '>without svc', '>with svc', '>difference'],
+      [
+        [
+          'input tokens',
+          figure(row.inputTokensRaw),
+          figure(row.inputTokensSent),
+          change(row.inputTokensRaw, row.inputTokensSent, figure) + share,
+        ],
+        [
+          'cost',
+          dollars(toUsd(before)),
+          dollars(toUsd(row.costNanoUsd)),
+          change(toUsd(before), toUsd(row.costNanoUsd), dollars),
+        ],
+      ],
+    );
+    const notes: (readonly [string, string])[] = [['Request', row.id]];
+    if (row.addedTokens !== null && row.addedTokens > 0)
+      notes.push(['Added', `${figure(row.addedTokens)} tokens of your files`]);
+    if (row.cacheReadTokens !== null && row.cacheReadTokens > 0)
+      notes.push([
+        'Provider’s cache',
+        `${figure(row.cacheReadTokens)} tokens read, ${row.breakpoints === null ? 'not saved by svc' : 'at markers that svc set'}`,
+      ]);
+    this.print();
+    this.printPairs(notes);
   }
 }
 
@@ -88,46 +116,6 @@ function noRequest(id: string | undefined): SvcError {
       );
 }
 
-async function printComparison(context: CliContext, row: LedgerRow, before: number | null) {
-  const colors = colorsFor(context.stdout, context.env);
-  const at = localMoment(new Date(row.startedMs).toISOString());
-  print(context, colors.bold(`${row.model ?? row.modelRequested ?? 'unknown model'}, ${at}`));
-  const change = (from: number | null, to: number | null, show: (value: number) => string) =>
-    from === null || to === null ? '–' : `${to > from ? '+' : ''}${show(to - from)}`;
-  const share =
-    row.inputTokensRaw === null || row.inputTokensSent === null || row.inputTokensRaw === 0
-      ? ''
-      : ` (${percent((row.inputTokensSent - row.inputTokensRaw) / row.inputTokensRaw)})`;
-  printTable(
-    context,
-    ['', '>without svc', '>with svc', '>difference'],
-    [
-      [
-        'input tokens',
-        figure(row.inputTokensRaw),
-        figure(row.inputTokensSent),
-        change(row.inputTokensRaw, row.inputTokensSent, figure) + share,
-      ],
-      [
-        'cost',
-        dollars(toUsd(before)),
-        dollars(toUsd(row.costNanoUsd)),
-        change(toUsd(before), toUsd(row.costNanoUsd), dollars),
-      ],
-    ],
-  );
-  const notes: (readonly [string, string])[] = [['Request', row.id]];
-  if (row.addedTokens !== null && row.addedTokens > 0)
-    notes.push(['Added', `${figure(row.addedTokens)} tokens of your files`]);
-  if (row.cacheReadTokens !== null && row.cacheReadTokens > 0)
-    notes.push([
-      'Provider’s cache',
-      `${figure(row.cacheReadTokens)} tokens read, ${row.breakpoints === null ? 'not saved by svc' : 'at markers that svc set'}`,
-    ]);
-  print(context);
-  printPairs(context, notes);
-}
-
 class Leaderboard extends SpanCommand {
   static override paths = [['leaderboard']];
   static override usage = Command.Usage({
@@ -138,17 +126,15 @@ class Leaderboard extends SpanCommand {
   });
 
   async execute() {
-    const { context } = this;
     const span = await this.span();
     const groups = await this.ledger((reader, queries) => queries.totalsBy(reader, 'model', span));
     const ranked = groups
       .map(toRank)
       .toSorted((a, b) => (b.saved_percent ?? -1) - (a.saved_percent ?? -1));
-    if (this.json) printJson(context, { leaderboard: ranked });
-    else if (ranked.length === 0) print(context, `No request was recorded (${spanText(span)})`);
+    if (this.json) this.printJson({ leaderboard: ranked });
+    else if (ranked.length === 0) this.print(`No request was recorded (${spanText(span)})`);
     else {
-      printTable(
-        context,
+      this.printTable(
         ['>#', 'model', '>requests', '>saved', '>share', '>cost / 1M in', '>out / s', '>errors'],
         ranked.map((rank, index) => [
           String(index + 1),
@@ -197,7 +183,6 @@ class Report extends LedgerCommand {
   markdown = Option.Boolean('--markdown', false, { description: 'As Markdown' });
 
   async execute() {
-    const { context } = this;
     const startMs = await this.#start();
     const day = { sinceMs: startMs, untilMs: startMs + DAY_MS };
     const { totalsJson } = await import('../../stages/ledger/report.ts');
@@ -211,7 +196,7 @@ class Report extends LedgerCommand {
     );
     const date = new Date(startMs).toISOString().slice(0, 10);
     if (this.json)
-      return printJson(context, {
+      return this.printJson({
         date,
         day: totalsJson(now),
         day_before: totalsJson(before),
@@ -219,8 +204,8 @@ class Report extends LedgerCommand {
         by_client: clients.map((group) => ({ client: group.key, ...totalsJson(group) })),
       });
     if (this.markdown)
-      for (const line of markdownReport(date, now, before, models)) print(context, line);
-    else await printReport(context, date, now, before, models);
+      for (const line of markdownReport(date, now, before, models)) this.print(line);
+    else await this.show(date, now, before, models);
   }
 
   async #start(): Promise<number> {
@@ -232,6 +217,18 @@ class Report extends LedgerCommand {
       return startMs;
     }
     return Math.floor(this.context.clock.wallMs() / DAY_MS) * DAY_MS;
+  }
+
+  private async show(date: string, now: Totals, before: Totals, models: readonly GroupTotals[]) {
+    const { printGroups } = await import('./stats.ts');
+    this.print(this.colors.bold(`${date} (UTC)`));
+    this.printTable(
+      ['', '>this day', '>day before'],
+      REPORT_ROWS.map(([title, value]) => [title, value(now), value(before)]),
+    );
+    if (models.length === 0) return;
+    this.print();
+    await printGroups(this.context, 'model', models);
   }
 }
 
@@ -245,26 +242,6 @@ const REPORT_ROWS: readonly (readonly [title: string, value: (totals: Totals) =>
   ['without svc', (t) => dollars(toUsd(costWithout(knownCost(t), knownNetSaving(t))))],
   ['net saving', (t) => dollars(toUsd(knownNetSaving(t)))],
 ];
-
-async function printReport(
-  context: CliContext,
-  date: string,
-  now: Totals,
-  before: Totals,
-  models: readonly GroupTotals[],
-) {
-  const colors = colorsFor(context.stdout, context.env);
-  const { printGroups } = await import('./stats.ts');
-  print(context, colors.bold(`${date} (UTC)`));
-  printTable(
-    context,
-    ['', '>this day', '>day before'],
-    REPORT_ROWS.map(([title, value]) => [title, value(now), value(before)]),
-  );
-  if (models.length === 0) return;
-  print(context);
-  await printGroups(context, 'model', models);
-}
 
 function markdownReport(
   date: string,
@@ -307,10 +284,9 @@ class Attribution extends SpanCommand {
   });
 
   async execute() {
-    const { context } = this;
     const typed = (this.by ?? ['agent', 'skill', 'model']).flatMap((text) => text.split(','));
     const by = [...new Set(typed)].map((name) => toOneOf(name, '--by', BY));
-    const nowMs = context.clock.wallMs();
+    const nowMs = this.context.clock.wallMs();
     const sinceMs =
       this.days === undefined
         ? 0
@@ -324,16 +300,15 @@ class Attribution extends SpanCommand {
     }));
     if (this.json) {
       const { totalsJson } = await import('../../stages/ledger/report.ts');
-      printJson(context, {
+      this.printJson({
         attribution: named.map(({ names, totals }) => ({
           ...Object.fromEntries(names.map((name, index) => [by[index]!, name])),
           ...totalsJson(totals),
         })),
       });
-    } else if (named.length === 0) print(context, `No request was recorded (${spanText(span)})`);
+    } else if (named.length === 0) this.print(`No request was recorded (${spanText(span)})`);
     else {
-      printTable(
-        context,
+      this.printTable(
         [...by, '>requests', '>saved', '>net saving', '>cost'],
         named.map(({ names, totals }) => [
           ...names.map((name) => name ?? 'unknown'),
@@ -343,8 +318,8 @@ class Attribution extends SpanCommand {
           dollars(toUsd(knownCost(totals))),
         ]),
       );
-      print(context);
-      print(context, counted(named.length, 'group'));
+      this.print();
+      this.print(counted(named.length, 'group'));
     }
   }
 }

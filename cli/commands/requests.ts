@@ -9,8 +9,6 @@ import { SpanCommand, spanText } from '../ledger.ts';
 import type { LedgerQueries } from '../ledger.ts';
 import { onEnd } from '../process/signals.ts';
 import { toOneOf, toWhole } from '../parse/flags.ts';
-import { colorsFor, print, printJson } from '../screen/output.ts';
-import { printTable } from '../screen/table.ts';
 import { recentHeader, recentRow } from '../screen/recent.ts';
 
 const OUTCOMES = ['ok', 'error', 'cancelled', 'partial'] as const;
@@ -76,8 +74,8 @@ class Requests extends SpanCommand {
 
   async #printAll(rows: readonly LedgerRow[], none: string): Promise<void> {
     const { recentJson } = await import('../../stages/ledger/request-json.ts');
-    if (this.json) printJson(this.context, { requests: rows.toReversed().map(recentJson) });
-    else if (rows.length === 0) print(this.context, none);
+    if (this.json) this.printJson({ requests: rows.toReversed().map(recentJson) });
+    else if (rows.length === 0) this.print(none);
     else await this.#print(rows);
   }
 
@@ -90,7 +88,7 @@ class Requests extends SpanCommand {
     }
     const nowMs = this.context.clock.wallMs();
     const cellsOf = (row: LedgerRow) => recentRow(recentJson(row), nowMs);
-    printTable(this.context, recentHeader(nowMs), rows.map(cellsOf), above?.map(cellsOf));
+    this.printTable(recentHeader(nowMs), rows.map(cellsOf), above?.map(cellsOf));
   }
 
   /** Asks the ledger twice a second for what was stored behind row number `after`, until the terminal says enough. */
@@ -99,17 +97,12 @@ class Requests extends SpanCommand {
     after: number,
     { reader, queries, filter }: Followed,
   ): Promise<void> {
-    const { context } = this;
-    if (!this.json)
-      print(
-        context,
-        colorsFor(context.stdout, context.env).dim('waiting for requests; Ctrl-C to stop'),
-      );
+    if (!this.json) this.print(this.colors.dim('waiting for requests; Ctrl-C to stop'));
     const isListed = new Set(listed.map(({ id }) => id));
     let above = listed;
     let from = after;
     const ended = new AbortController();
-    const stopListening = onEnd(context, () => ended.abort());
+    const stopListening = onEnd(this.context, () => ended.abort());
     try {
       while (!ended.signal.aborted) {
         // The clock's timers hold no process, and nothing else holds this one.

@@ -1,13 +1,11 @@
 /** `svc route list|add|remove`: rules that send requests to another model than they name. */
 import { Command, Option } from 'clipanion';
+import { SvcCommand } from '../command.ts';
 import type { RouteCommand, RouteResult } from '../../server/generation/route-rules.ts';
 import type { NewRule } from '../../stages/route/rules-store.ts';
 import type { RouteRule } from '../../stages/route/rules.ts';
-import { homeOf } from '../context.ts';
-import type { CliCommand, CliContext } from '../context.ts';
+import type { CliCommand } from '../context.ts';
 import { configOf } from '../parse/flags.ts';
-import { note, print, printJson } from '../screen/output.ts';
-import { printTable } from '../screen/table.ts';
 import { controlIfRunning } from '../remote.ts';
 
 /** What a command did, and whether a proxy runs that uses it already. */
@@ -16,14 +14,13 @@ interface Done extends RouteResult {
   readonly isRunning: boolean;
 }
 
-abstract class RouteCommands extends Command<CliContext> {
+abstract class RouteCommands extends SvcCommand {
   config = Option.String('--config', { description: 'Config file, used when no proxy is running' });
   json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
 
   /** Lets the proxy that runs do it, which uses the rules at once; without one, the file is changed. */
   protected async do(command: RouteCommand): Promise<Done> {
-    const { context } = this;
-    const home = homeOf(context);
+    const { context, home } = this;
     const changed = await controlIfRunning<Omit<Done, 'isRunning'>>(home, 'route', command);
     if (changed !== undefined) return { ...changed, isRunning: true };
     const [
@@ -48,11 +45,10 @@ abstract class RouteCommands extends Command<CliContext> {
 
   /** Says what was done with a rule, and when it counts. */
   protected report(verb: string, { changed, enabled, isRunning }: Done): void {
-    const { context } = this;
-    if (this.json) printJson(context, changed === undefined ? null : ruleJson(changed));
-    else if (changed !== undefined) print(context, `${verb} ${changed.id}: ${sentence(changed)}`);
-    if (!enabled) note(context, OFF);
-    else if (isRunning) note(context, 'The running proxy uses the change from now on.');
+    if (this.json) this.printJson(changed === undefined ? null : ruleJson(changed));
+    else if (changed !== undefined) this.print(`${verb} ${changed.id}: ${sentence(changed)}`);
+    if (!enabled) this.note(OFF);
+    else if (isRunning) this.note('The running proxy uses the change from now on.');
   }
 }
 
@@ -67,16 +63,14 @@ class RouteList extends RouteCommands {
   });
 
   async execute() {
-    const { context } = this;
     const { rules, leftAside, enabled } = await this.do({ do: 'list' });
     const sorted = rules.toSorted((a, b) => b.priority - a.priority);
     for (const { id, target } of leftAside) {
       const [provider] = target.split('/', 1);
-      note(context, `! ${id} has no effect: there is no provider '${provider}'`);
+      this.note(`! ${id} has no effect: there is no provider '${provider}'`);
     }
-    if (this.json) return printJson(context, { enabled, rules: sorted.map(ruleJson) });
-    if (sorted.length === 0)
-      note(context, 'No rules. `svc route add --help` shows how to make one.');
+    if (this.json) return this.printJson({ enabled, rules: sorted.map(ruleJson) });
+    if (sorted.length === 0) this.note('No rules. `svc route add --help` shows how to make one.');
     else {
       const rows = sorted.map((rule) => [
         rule.id,
@@ -84,9 +78,9 @@ class RouteList extends RouteCommands {
         conditions(rule),
         rule.target,
       ]);
-      printTable(context, ['id', '>priority', 'requests', 'go to'], rows);
+      this.printTable(['id', '>priority', 'requests', 'go to'], rows);
     }
-    if (!enabled) note(context, OFF);
+    if (!enabled) this.note(OFF);
   }
 }
 

@@ -1,26 +1,16 @@
 /** `svc savings|cache-stats|cache-clear`: what was saved, and by whom. */
 import { Command, Option } from 'clipanion';
+import { JsonCommand } from '../command.ts';
 import { SvcError } from '../../engine/error.ts';
-import { homeOf } from '../context.ts';
 import type { CliCommand, CliContext } from '../context.ts';
 import { runningInstance } from '../process/daemon.ts';
 import { spanOf, withLedger } from '../ledger.ts';
-import {
-  colorsFor,
-  counted,
-  dollars,
-  figure,
-  percent,
-  print,
-  printJson,
-  printPairs,
-} from '../screen/output.ts';
-import { printTable } from '../screen/table.ts';
+import { counted, dollars, figure, percent } from '../screen/output.ts';
 import { printPromptCache } from '../screen/prompt-cache.ts';
 import { control, readOwn } from '../remote.ts';
 import type { Json } from '../remote.ts';
 
-class Savings extends Command<CliContext> {
+class Savings extends JsonCommand {
   static override paths = [['savings']];
   static override usage = Command.Usage({
     category: 'Look',
@@ -52,7 +42,6 @@ class Savings extends Command<CliContext> {
   seconds = Option.String('--seconds', {
     description: 'With --estimate and --prefix: begin no further file after these seconds (120)',
   });
-  json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
   folder = Option.String({ required: false, name: 'folder' });
 
   async execute() {
@@ -69,8 +58,8 @@ class Savings extends Command<CliContext> {
       return prefix({ folder, config, seconds, json, sinceMs }, context);
     }
     const report = await this.read();
-    if (json) printJson(context, report);
-    else await printSavings(context, report, since);
+    if (json) this.printJson(report);
+    else await this.show(report, since);
   }
 
   /** What would change nothing is a mistake. Throws `usage`. */
@@ -90,16 +79,51 @@ class Savings extends Command<CliContext> {
   private async read(): Promise<Json> {
     const { context, since } = this;
     const { sinceMs } = await spanOf(since, undefined);
-    const home = homeOf(context);
+    const { home } = this;
     if (runningInstance(home) === undefined) return fromLedger(context, this.config, sinceMs);
     return readOwn(
       home,
       since === undefined ? '/savings' : `/savings?since=${encodeURIComponent(since)}`,
     );
   }
+
+  private async show(report: Json, since: string | undefined): Promise<void> {
+    const span = since === undefined ? '' : ` since ${since}`;
+    this.print(this.colors.bold(`Saved${span}`));
+    this.print();
+    const rows = [
+      ['Requests', figure(report['total_requests'])],
+      ['Saved', `${figure(report['total_tokens_saved'])} input tokens`],
+      ['Worth', worth(report)],
+      ...added(report),
+    ] as const;
+    this.printPairs(rows);
+    const { laneTable } = await import('../screen/lanes.ts');
+    this.print();
+    const { header: laneHeader, rows: laneRows } = laneTable((report['lanes'] ?? {}) as Json);
+    this.printTable(laneHeader, laneRows);
+    const header = ['>requests', '>tokens saved', '>worth'];
+    for (const [title, name] of [
+      ['model', 'savings_by_model'],
+      ['day (UTC)', 'savings_by_date_7d'],
+    ] as const) {
+      const groups = Object.entries((report[name] ?? {}) as Record<string, Json>);
+      if (groups.length === 0) continue;
+      this.print();
+      this.printTable(
+        [title, ...header],
+        groups.map(([key, group]) => [
+          key,
+          figure(group['requests']),
+          figure(group['tokens_saved']),
+          dollars(group['cost_saved_usd']),
+        ]),
+      );
+    }
+  }
 }
 
-class CacheStats extends Command<CliContext> {
+class CacheStats extends JsonCommand {
   static override paths = [['cache-stats']];
   static override usage = Command.Usage({
     category: 'Look',
@@ -107,27 +131,34 @@ class CacheStats extends Command<CliContext> {
     examples: [['Look', '$0 cache-stats']],
   });
 
-  json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
-
   async execute() {
-    const { context } = this;
-    const home = homeOf(context);
+    const { home } = this;
     if (runningInstance(home) === undefined) {
-      throw new SvcError(
-        'unavailable',
-        'svc is not running, and its caches exist only while it runs',
-        {
-          cure: '`svc start --background` starts it.',
-        },
-      );
+      const message = 'svc is not running, and its caches exist only while it runs';
+      throw new SvcError('unavailable', message, { cure: '`svc start --background` starts it.' });
     }
     const stats = await readOwn(home, '/cache-stats');
-    if (this.json) printJson(context, stats);
-    else await printCaches(context, stats);
+    if (this.json) this.printJson(stats);
+    else await this.show(stats);
+  }
+
+  private async show(stats: Json): Promise<void> {
+    const own = (cache: unknown): string => {
+      if (typeof cache !== 'object' || cache === null) return 'not in use';
+      const { hits, misses, hit_ratio: ratio, entries, bytes } = cache as Json;
+      const kept = `${counted(Number(entries), 'entry', 'entries')}, ${(Number(bytes) / 1e6).toFixed(1)} MB`;
+      return `${figure(hits)} of ${counted(Number(hits) + Number(misses), 'look-up')} found (${percent(ratio)}), ${kept}`;
+    };
+    const rows = [
+      ['Responses', own(stats['response_cache'])],
+      ['Compression', own(stats['compression_cache'])],
+    ] as const;
+    this.printPairs(rows);
+    await printPromptCache(this.context, (stats['prompt_cache'] ?? {}) as Json);
   }
 }
 
-class CacheClear extends Command<CliContext> {
+class CacheClear extends JsonCommand {
   static override paths = [['cache-clear']];
   static override usage = Command.Usage({
     category: 'Configure',
@@ -136,15 +167,11 @@ class CacheClear extends Command<CliContext> {
     examples: [['After a prompt was mended', '$0 cache-clear']],
   });
 
-  json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
-
   async execute() {
-    const { context } = this;
-    const result = await control(homeOf(context), 'cache-clear');
-    if (this.json) printJson(context, result);
+    const result = await control(this.home, 'cache-clear');
+    if (this.json) this.printJson(result);
     else
-      print(
-        context,
+      this.print(
         `The response cache is empty; it held ${counted(Number(result['entries']), 'answer')}`,
       );
   }
@@ -161,47 +188,6 @@ async function fromLedger(
   );
 }
 
-async function printSavings(
-  context: CliContext,
-  report: Json,
-  since: string | undefined,
-): Promise<void> {
-  const colors = colorsFor(context.stdout, context.env);
-  const span = since === undefined ? '' : ` since ${since}`;
-  print(context, colors.bold(`Saved${span}`));
-  print(context);
-  const rows = [
-    ['Requests', figure(report['total_requests'])],
-    ['Saved', `${figure(report['total_tokens_saved'])} input tokens`],
-    ['Worth', worth(report)],
-    ...added(report),
-  ] as const;
-  printPairs(context, rows);
-  const { laneTable } = await import('../screen/lanes.ts');
-  print(context);
-  const { header: laneHeader, rows: laneRows } = laneTable((report['lanes'] ?? {}) as Json);
-  printTable(context, laneHeader, laneRows);
-  const header = ['>requests', '>tokens saved', '>worth'];
-  for (const [title, name] of [
-    ['model', 'savings_by_model'],
-    ['day (UTC)', 'savings_by_date_7d'],
-  ] as const) {
-    const groups = Object.entries((report[name] ?? {}) as Record<string, Json>);
-    if (groups.length === 0) continue;
-    print(context);
-    printTable(
-      context,
-      [title, ...header],
-      groups.map(([key, group]) => [
-        key,
-        figure(group['requests']),
-        figure(group['tokens_saved']),
-        dollars(group['cost_saved_usd']),
-      ]),
-    );
-  }
-}
-
 /** What was added from the vault, and what is left of the saving; nothing where nothing was added. */
 function added(report: Json): readonly (readonly [string, string])[] {
   if (!(Number(report['total_tokens_added']) > 0)) return [];
@@ -211,21 +197,6 @@ function added(report: Json): readonly (readonly [string, string])[] {
     ['Added', `${tokens('tokens_added')} tokens of your files, ${price('cost_added')}`],
     ['Net saving', `${tokens('net_tokens_saved')} tokens, ${price('net_cost_saved')}`],
   ];
-}
-
-async function printCaches(context: CliContext, stats: Json): Promise<void> {
-  const own = (cache: unknown): string => {
-    if (typeof cache !== 'object' || cache === null) return 'not in use';
-    const { hits, misses, hit_ratio: ratio, entries, bytes } = cache as Json;
-    const kept = `${counted(Number(entries), 'entry', 'entries')}, ${(Number(bytes) / 1e6).toFixed(1)} MB`;
-    return `${figure(hits)} of ${counted(Number(hits) + Number(misses), 'look-up')} found (${percent(ratio)}), ${kept}`;
-  };
-  const rows = [
-    ['Responses', own(stats['response_cache'])],
-    ['Compression', own(stats['compression_cache'])],
-  ] as const;
-  printPairs(context, rows);
-  await printPromptCache(context, (stats['prompt_cache'] ?? {}) as Json);
 }
 
 /** The sum leaves out what has no known price, and says so. */

@@ -1,11 +1,12 @@
 /** `svc serve`: the proxy in the foreground. */
 import { Command, Option } from 'clipanion';
-import type { CliCommand, CliContext } from '../context.ts';
+import { SvcCommand } from '../command.ts';
+import type { CliCommand } from '../context.ts';
 import { toServeFlags } from '../parse/flags.ts';
 import { runForeground } from '../process/foreground.ts';
 
 /** The options that every start of a proxy takes. */
-export abstract class ServeOptions extends Command<CliContext> {
+export abstract class ServeOptions extends SvcCommand {
   port = Option.String('--port', { description: 'Port to listen on (8766); 0 picks a free one' });
   config = Option.String('--config', {
     description: 'Config file, in place of ./proxy.yaml and ~/.svc/config.yaml',

@@ -1,14 +1,14 @@
 /** `svc spend status|allow`: the spending guard of the running proxy. */
-import { Command, Option } from 'clipanion';
+import { Command } from 'clipanion';
+import { JsonCommand } from '../command.ts';
 import type { spendingJson } from '../../server/facts/spending.ts';
-import { homeOf } from '../context.ts';
-import type { CliCommand, CliContext } from '../context.ts';
-import { counted, note, print, printJson, printPairs } from '../screen/output.ts';
+import type { CliCommand } from '../context.ts';
+import { counted } from '../screen/output.ts';
 import { control } from '../remote.ts';
 
 type Spending = ReturnType<typeof spendingJson>;
 
-class SpendStatus extends Command<CliContext> {
+class SpendStatus extends JsonCommand {
   static override paths = [['spend', 'status']];
   static override usage = Command.Usage({
     category: 'Look',
@@ -18,20 +18,17 @@ class SpendStatus extends Command<CliContext> {
     examples: [['Look', '$0 spend status']],
   });
 
-  json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
-
   async execute() {
-    const { context } = this;
-    const spending = await control<Spending>(homeOf(context), 'spend', 'status');
-    if (this.json) return printJson(context, spending);
-    printPairs(context, rowsOf(spending));
+    const spending = await control<Spending>(this.home, 'spend', 'status');
+    if (this.json) return this.printJson(spending);
+    this.printPairs(rowsOf(spending));
     if (!spending.enabled) {
-      note(context, 'The guard is off. `budget: { enabled: true, per_day_usd: 10 }` turns it on.');
+      this.note('The guard is off. `budget: { enabled: true, per_day_usd: 10 }` turns it on.');
     }
   }
 }
 
-class SpendAllow extends Command<CliContext> {
+class SpendAllow extends JsonCommand {
   static override paths = [['spend', 'allow']];
   static override usage = Command.Usage({
     category: 'Configure',
@@ -40,14 +37,11 @@ class SpendAllow extends Command<CliContext> {
     examples: [['After a 402', '$0 spend allow']],
   });
 
-  json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
-
   async execute() {
-    const { context } = this;
-    const spending = await control<Spending>(homeOf(context), 'spend', 'allow');
-    if (this.json) printJson(context, spending);
-    else print(context, 'The next request above a limit is allowed, once, within ten minutes.');
-    if (!spending.enabled) note(context, 'The guard is off, so nothing is refused anyway.');
+    const spending = await control<Spending>(this.home, 'spend', 'allow');
+    if (this.json) this.printJson(spending);
+    else this.print('The next request above a limit is allowed, once, within ten minutes.');
+    if (!spending.enabled) this.note('The guard is off, so nothing is refused anyway.');
   }
 }
 

@@ -1,5 +1,6 @@
 /** `svc start|stop|restart`: the proxy as something that runs by itself. */
 import { Command, Option } from 'clipanion';
+import { SvcCommand } from '../command.ts';
 import { homeOf } from '../context.ts';
 import type { CliCommand, CliContext } from '../context.ts';
 import { readInstance, startInBackground } from '../process/daemon.ts';
@@ -8,7 +9,7 @@ import type { ServeFacts } from '../process/facts.ts';
 import type { ServeFlags } from '../parse/flags.ts';
 import { runForeground } from '../process/foreground.ts';
 import { openBrowser } from '../screen/browser.ts';
-import { colorsFor, note, print, printJson } from '../screen/output.ts';
+import { colorsFor, print, printJson } from '../screen/output.ts';
 import { stopProxy } from '../process/stopping.ts';
 import { ServeOptions } from './serve.ts';
 
@@ -37,7 +38,7 @@ class Start extends ServeOptions {
   }
 }
 
-class Stop extends Command<CliContext> {
+class Stop extends SvcCommand {
   static override paths = [['stop']];
   static override usage = Command.Usage({
     category: 'Run',
@@ -54,11 +55,9 @@ class Stop extends Command<CliContext> {
   });
 
   async execute() {
-    const { context } = this;
-    const stopped = await stopProxy(homeOf(context), context, this.force);
-    if (this.json) printJson(context, { pid: stopped?.pid ?? null });
-    else
-      print(context, stopped === undefined ? 'svc is not running' : `Stopped (pid ${stopped.pid})`);
+    const stopped = await stopProxy(this.home, this.context, this.force);
+    if (this.json) this.printJson({ pid: stopped?.pid ?? null });
+    else this.print(stopped === undefined ? 'svc is not running' : `Stopped (pid ${stopped.pid})`);
   }
 }
 
@@ -81,10 +80,10 @@ class Restart extends ServeOptions {
   async execute() {
     const { context } = this;
     const flags = this.flags();
-    const home = homeOf(context);
+    const { home } = this;
     const before = readInstance(home);
     const stopped = await stopProxy(home, context, this.force);
-    if (stopped === undefined) note(context, 'svc was not running; starting it.');
+    if (stopped === undefined) this.note('svc was not running; starting it.');
     const cwd = before?.cwd ?? context.cwd;
     return startAndReport(context, { ...before?.flags, ...flags }, cwd, this.json);
   }

@@ -3,20 +3,10 @@ import { Command, Option } from 'clipanion';
 import type { GroupTotals } from '../../stages/ledger/queries.ts';
 import { averageLatencyMs } from '../../stages/ledger/figures.ts';
 import type { Totals } from '../../stages/ledger/figures.ts';
-import { homeOf } from '../context.ts';
 import type { CliCommand, CliContext } from '../context.ts';
 import { runningInstance } from '../process/daemon.ts';
 import { LedgerCommand, SpanCommand, spanText } from '../ledger.ts';
-import {
-  colorsFor,
-  counted,
-  dollars,
-  figure,
-  percent,
-  print,
-  printJson,
-  printPairs,
-} from '../screen/output.ts';
+import { counted, dollars, figure, percent } from '../screen/output.ts';
 import { printTable } from '../screen/table.ts';
 import { readOwn } from '../remote.ts';
 import type { Json } from '../remote.ts';
@@ -35,19 +25,26 @@ class Stats extends LedgerCommand {
   });
 
   async execute() {
-    const { context } = this;
-    const home = homeOf(context);
+    const { home } = this;
     const session =
       runningInstance(home) === undefined
         ? null
         : ((await readOwn(home, '/stats'))['session'] as Json);
     const { totalsJson } = await import('../../stages/ledger/report.ts');
     const [today, ever] = await this.ledger(async (reader, queries) => [
-      totalsJson(await queries.totalsOfToday(reader, context.clock.wallMs())),
+      totalsJson(await queries.totalsOfToday(reader, this.context.clock.wallMs())),
       totalsJson(await queries.totalsOf(reader)),
     ]);
-    if (this.json) printJson(context, { session, today, ever });
-    else await printStats(context, session, today, ever);
+    if (this.json) this.printJson({ session, today, ever });
+    else this.show(session, today, ever);
+  }
+
+  private show(session: Json | null, today: Json, ever: Json) {
+    const columns = session === null ? [today, ever] : [session, today, ever];
+    this.printTable(
+      ['', ...(session === null ? [] : ['>session']), '>today', '>all time'],
+      STATS_ROWS.map(([title, value]) => [title, ...columns.map(value)]),
+    );
   }
 }
 
@@ -65,15 +62,6 @@ const STATS_ROWS: readonly (readonly [title: string, value: (json: Json) => stri
   ['net saving', (json) => dollars(json['net_cost_saved'])],
   ['without a known price', (json) => figure(json['unpriced'])],
 ];
-
-async function printStats(context: CliContext, session: Json | null, today: Json, ever: Json) {
-  const columns = session === null ? [today, ever] : [session, today, ever];
-  printTable(
-    context,
-    ['', ...(session === null ? [] : ['>session']), '>today', '>all time'],
-    STATS_ROWS.map(([title, value]) => [title, ...columns.map(value)]),
-  );
-}
 
 class Models extends SpanCommand {
   static override paths = [['models']];
@@ -100,23 +88,22 @@ class Models extends SpanCommand {
         detail === undefined || (key ?? 'unknown').toLowerCase().includes(detail.toLowerCase()),
     );
     if (this.json)
-      return printJson(context, {
+      return this.printJson({
         models: wanted.map((group) => ({ model: group.key, ...totalsJson(group) })),
       });
     if (wanted.length === 0) {
       const which =
         detail === undefined ? '' : ` by a model with ${JSON.stringify(detail)} in its name`;
-      print(context, `No request was answered${which} (${spanText(span)})`);
+      this.print(`No request was answered${which} (${spanText(span)})`);
     } else if (detail === undefined) await printGroups(context, 'model', wanted);
-    else for (const group of wanted) printDetail(context, group);
+    else for (const group of wanted) this.printDetail(group);
   }
-}
 
-function printDetail(context: CliContext, group: GroupTotals): void {
-  const colors = colorsFor(context.stdout, context.env);
-  print(context, colors.bold(group.key ?? 'unknown'));
-  printPairs(context, detailRows(group));
-  print(context);
+  private printDetail(group: GroupTotals): void {
+    this.print(this.colors.bold(group.key ?? 'unknown'));
+    this.printPairs(detailRows(group));
+    this.print();
+  }
 }
 
 function detailRows(totals: Totals): readonly (readonly [string, string])[] {
@@ -154,7 +141,6 @@ class Usage extends SpanCommand {
   });
 
   async execute() {
-    const { context } = this;
     const span = await this.span();
     const { totalsJson } = await import('../../stages/ledger/report.ts');
     const [totals, ...groups] = await this.ledger((reader, queries) =>
@@ -171,18 +157,17 @@ class Usage extends SpanCommand {
         `by_${names[index]!}`,
         list.map((group) => ({ [names[index]!]: group.key, ...totalsJson(group) })),
       ]);
-      return printJson(context, {
+      return this.printJson({
         totals: totalsJson(totals),
         ...(Object.fromEntries(lists) as object),
       });
     }
-    const colors = colorsFor(context.stdout, context.env);
-    print(context, colors.bold(`Usage, ${spanText(span)}`));
-    printPairs(context, detailRows(totals));
+    this.print(this.colors.bold(`Usage, ${spanText(span)}`));
+    this.printPairs(detailRows(totals));
     for (const [index, list] of groups.entries()) {
       if (list.length === 0) continue;
-      print(context);
-      await printGroups(context, names[index]!, list);
+      this.print();
+      await printGroups(this.context, names[index]!, list);
     }
   }
 }

@@ -1,16 +1,15 @@
 /** `svc status|version|debug|pause|resume`: how the running proxy is, and its switches. */
 import { Command, Option } from 'clipanion';
+import { JsonCommand } from '../command.ts';
 import { SvcError } from '../../engine/error.ts';
-import { homeOf, shortPath } from '../context.ts';
-import type { CliCommand, CliContext } from '../context.ts';
+import { shortPath } from '../context.ts';
+import type { CliCommand } from '../context.ts';
 import { runningInstance } from '../process/daemon.ts';
 import { exitCodes } from '../exit.ts';
-import { colorsFor, note, print, printJson, printPairs } from '../screen/output.ts';
-import { printTable } from '../screen/table.ts';
 import { control, readOwn } from '../remote.ts';
 import { readStatus, statusLines } from '../screen/status.ts';
 
-class Status extends Command<CliContext> {
+class Status extends JsonCommand {
   static override paths = [['status']];
   static override usage = Command.Usage({
     category: 'Look',
@@ -26,50 +25,47 @@ class Status extends Command<CliContext> {
   tipCache = Option.Boolean('--tip-cache', false, {
     description: 'Also what each provider read from its own prompt cache',
   });
-  json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
 
   async execute() {
-    const { context } = this;
-    const home = homeOf(context);
+    const { home } = this;
     const status = await readStatus(home, this.tipCache);
-    if (this.json) printJson(context, status);
+    if (this.json) this.printJson(status);
     else if (status.running) await this.show(status);
     else {
-      print(context, `svc is not running (home folder ${shortPath(home, context)})`);
-      note(context, '`svc start --background` starts it.');
+      this.print(`svc is not running (home folder ${shortPath(home, this.context)})`);
+      this.note('`svc start --background` starts it.');
     }
     return status.running ? 0 : exitCodes.unavailable;
   }
 
   private async show(status: Awaited<ReturnType<typeof readStatus>>): Promise<void> {
     const { context } = this;
-    const colors = colorsFor(context.stdout, context.env);
-    for (const line of statusLines(status, colors)) print(context, line);
+    for (const line of statusLines(status, this.colors)) this.print(line);
     if (status.recent.length > 0) {
       const { recentHeader, recentRow } = await import('../screen/recent.ts');
-      print(context);
+      this.print();
       const nowMs = context.clock.wallMs();
       const rows = status.recent.slice(0, 8).map((row) => recentRow(row, nowMs));
-      printTable(context, recentHeader(nowMs), rows);
+      this.printTable(recentHeader(nowMs), rows);
     }
     if (status.retries.length > 0) {
       const { retryHeader, retryRow } = await import('../screen/retries.ts');
-      print(context);
-      print(context, 'Newest retries; `/trace/<id>` shows every attempt');
+      this.print();
+      this.print('Newest retries; `/trace/<id>` shows every attempt');
       const nowMs = context.clock.wallMs();
       const rows = status.retries.slice(0, 5).map((retry) => retryRow(retry, nowMs));
-      printTable(context, retryHeader(nowMs), rows);
+      this.printTable(retryHeader(nowMs), rows);
     }
     if (!this.tipCache) return;
     const { printPromptCache } = await import('../screen/prompt-cache.ts');
     const isPrinted = await printPromptCache(context, status.prompt_cache ?? {});
     if (isPrinted) return;
-    print(context);
-    print(context, 'No provider has reported its prompt cache yet');
+    this.print();
+    this.print('No provider has reported its prompt cache yet');
   }
 }
 
-class Version extends Command<CliContext> {
+class Version extends JsonCommand {
   static override paths = [['version']];
   static override usage = Command.Usage({
     category: 'Look',
@@ -80,11 +76,8 @@ class Version extends Command<CliContext> {
     ],
   });
 
-  json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
-
   async execute() {
-    const { context } = this;
-    const home = homeOf(context);
+    const { context, home } = this;
     const root =
       runningInstance(home) === undefined
         ? undefined
@@ -92,7 +85,7 @@ class Version extends Command<CliContext> {
     const proxy = typeof root?.['version'] === 'string' ? root['version'] : null;
     if (this.json) {
       // Config files carry no version of their own: the program's version says which keys it knows.
-      return printJson(context, {
+      return this.printJson({
         cli: context.version,
         proxy,
         config: context.version,
@@ -105,11 +98,11 @@ class Version extends Command<CliContext> {
       ['config', `settings of ${context.version}`],
       ['node', context.nodeVersion],
     ] as const;
-    printPairs(context, rows);
+    this.printPairs(rows);
   }
 }
 
-class Debug extends Command<CliContext> {
+class Debug extends JsonCommand {
   static override paths = [['debug']];
   static override usage = Command.Usage({
     category: 'Configure',
@@ -124,25 +117,24 @@ class Debug extends Command<CliContext> {
   });
 
   what = Option.String({ name: 'on|off|status' });
-  json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
 
   async execute() {
-    const { context, what } = this;
+    const { what } = this;
     if (!['on', 'off', 'status'].includes(what)) {
       throw new SvcError('usage', `svc debug takes on, off or status, not '${what}'`);
     }
     const input = what === 'status' ? undefined : what === 'on';
-    const { debug, written } = await control(homeOf(context), 'debug', input);
+    const { debug, written } = await control(this.home, 'debug', input);
     const where =
       written === false
         ? 'nothing is written: logging.enabled is false'
         : 'see `svc logs --follow`';
-    if (this.json) printJson(context, { debug });
-    else print(context, debug === true ? `Debug logging is on; ${where}` : 'Debug logging is off');
+    if (this.json) this.printJson({ debug });
+    else this.print(debug === true ? `Debug logging is on; ${where}` : 'Debug logging is off');
   }
 }
 
-class Pause extends Command<CliContext> {
+class Pause extends JsonCommand {
   static override paths = [['pause']];
   static override usage = Command.Usage({
     category: 'Configure',
@@ -150,17 +142,14 @@ class Pause extends Command<CliContext> {
     examples: [['Rule out svc as the cause of a problem', '$0 pause']],
   });
 
-  json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
-
   async execute() {
-    const { context } = this;
-    const result = await control(homeOf(context), 'pause');
-    if (this.json) printJson(context, result);
-    else print(context, 'Paused: requests are sent unchanged. `svc resume` ends this.');
+    const result = await control(this.home, 'pause');
+    if (this.json) this.printJson(result);
+    else this.print('Paused: requests are sent unchanged. `svc resume` ends this.');
   }
 }
 
-class Resume extends Command<CliContext> {
+class Resume extends JsonCommand {
   static override paths = [['resume']];
   static override usage = Command.Usage({
     category: 'Configure',
@@ -168,13 +157,10 @@ class Resume extends Command<CliContext> {
     examples: [['Back to normal', '$0 resume']],
   });
 
-  json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
-
   async execute() {
-    const { context } = this;
-    const result = await control(homeOf(context), 'resume');
-    if (this.json) printJson(context, result);
-    else print(context, 'Resumed');
+    const result = await control(this.home, 'resume');
+    if (this.json) this.printJson(result);
+    else this.print('Resumed');
   }
 }
 

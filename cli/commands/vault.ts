@@ -12,16 +12,7 @@ import type { RebuildReport } from '../../stages/vault/log/health.ts';
 import { shortPath } from '../context.ts';
 import { exitCodes } from '../exit.ts';
 import { toWhole } from '../parse/flags.ts';
-import {
-  colorsFor,
-  counted,
-  figure,
-  note,
-  print,
-  printJson,
-  printPairs,
-  writeLine,
-} from '../screen/output.ts';
+import { counted, figure, writeLine } from '../screen/output.ts';
 import { VaultCommand } from '../vault/command.ts';
 import { Index } from '../vault/index-command.ts';
 import { createProgressView } from '../screen/progress.ts';
@@ -71,15 +62,14 @@ class Search extends VaultCommand {
         return vault.search(query, search);
       }));
     if (this.json) {
-      printJson(context, { query, hits: hits.map(hitJson) });
+      this.printJson({ query, hits: hits.map(hitJson) });
     } else {
-      const colors = colorsFor(context.stdout, context.env);
       // A file's text is shown as it is, also where it mentions a command of ours.
       for (const [index, hit] of hits.entries()) {
         if (index > 0) writeLine(context.stdout, '');
-        for (const line of hitLines(hit, context, colors)) writeLine(context.stdout, line);
+        for (const line of hitLines(hit, context, this.colors)) writeLine(context.stdout, line);
       }
-      if (hits.length === 0) note(context, 'Nothing found');
+      if (hits.length === 0) this.note('Nothing found');
     }
     return hits.length > 0 ? 0 : exitCodes.not_found;
   }
@@ -100,37 +90,35 @@ class Calibrate extends VaultCommand {
   });
 
   async execute() {
-    const { context } = this;
     const maxWorkers = toWhole(this.maxWorkers, '--max-workers', 1, MAX_WORKERS);
     const config = await this.settings();
     const found = await this.interruptible((signal) =>
       calibrate({
         ...this.basics(config),
-        root: resolve(context.cwd, this.directory ?? '.'),
+        root: resolve(this.context.cwd, this.directory ?? '.'),
         maxWorkers,
         signal,
-        onTrial({ workers, filesPerSecond }) {
+        onTrial: ({ workers, filesPerSecond }) => {
           const rate = figure(Math.round(filesPerSecond));
-          note(context, `${counted(workers, 'worker')}: ${rate} files/s`);
+          this.note(`${counted(workers, 'worker')}: ${rate} files/s`);
         },
       }),
     );
-    if (this.json) printJson(context, calibrationJson(found));
-    else print(context, `${counted(found.workers, 'worker')} will be used from now on`);
+    if (this.json) this.printJson(calibrationJson(found));
+    else this.print(`${counted(found.workers, 'worker')} will be used from now on`);
   }
 }
 
 /** What rebuilds has one way of doing it. */
 abstract class Rebuilding extends VaultCommand {
   async rebuild(config: Config): Promise<number> {
-    const { context } = this;
-    const view = createProgressView(context);
+    const view = createProgressView(this.context);
     const report = await this.interruptible((signal) =>
       rebuildVault({
         ...this.basics(config),
         signal,
         onProgress: (progress) => view.show(progress),
-        onWait: () => note(context, 'Another process is indexing; waiting for it to end…'),
+        onWait: () => this.note('Another process is indexing; waiting for it to end…'),
       }).finally(() => view.clear()),
     );
     if (report === undefined) throw this.noIndex(config);
@@ -150,7 +138,7 @@ abstract class Rebuilding extends VaultCommand {
   private printRebuilt(report: RebuildReport, status: string): void {
     const { context } = this;
     if (this.json)
-      return printJson(context, {
+      return this.printJson({
         status,
         moved_to: report.movedTo ?? null,
         folders: report.reports.map(reportJson),
@@ -159,23 +147,20 @@ abstract class Rebuilding extends VaultCommand {
       });
     for (const one of report.reports) {
       const stopped = one.complete ? '' : ' in part';
-      print(context, `Rebuilt ${shortPath(one.root, context)}${stopped}`);
-      printPairs(context, reportRows(one));
+      this.print(`Rebuilt ${shortPath(one.root, context)}${stopped}`);
+      this.printPairs(reportRows(one));
     }
     if ([...report.reports, ...report.unreadable, ...report.pending].length === 0)
-      print(context, 'No folder is indexed; what was ingested at run time is kept');
+      this.print('No folder is indexed; what was ingested at run time is kept');
     for (const root of report.unreadable) {
-      note(
-        context,
-        `! ${shortPath(root, context)} cannot be read; what was indexed before is kept`,
-      );
+      this.note(`! ${shortPath(root, context)} cannot be read; what was indexed before is kept`);
     }
     for (const root of report.pending) {
       const path = shortPath(root, context);
-      note(context, `! ${path} has not been read again yet: \`svc index ${path}\` goes on`);
+      this.note(`! ${path} has not been read again yet: \`svc index ${path}\` goes on`);
     }
     if (report.movedTo === undefined) return;
-    print(context, `The old index is ${shortPath(report.movedTo, context)} (may be deleted)`);
+    this.print(`The old index is ${shortPath(report.movedTo, context)} (may be deleted)`);
   }
 }
 
@@ -202,18 +187,18 @@ class VaultHealthCommand extends Rebuilding {
     if (what === 'repair') return this.rebuild(config);
     const health = await checkVault(config.vault.indexPath);
     if (this.json) {
-      printJson(context, healthJson(health));
+      this.printJson(healthJson(health));
     } else if (health.status === 'missing') {
       throw this.noIndex(config);
     } else {
-      const colors = colorsFor(context.stdout, context.env);
+      const { colors } = this;
       const good = health.status === 'ok';
-      print(context, good ? 'The index is intact' : colors.red('The index is broken'));
-      for (const reason of health.reasons) print(context, `  ${colors.yellow('!')} ${reason}`);
-      printPairs(context, healthRows(health, context));
-      for (const path of health.inTheWay) note(context, strangersFile(path).cure ?? '');
+      this.print(good ? 'The index is intact' : colors.red('The index is broken'));
+      for (const reason of health.reasons) this.print(`  ${colors.yellow('!')} ${reason}`);
+      this.printPairs(healthRows(health, context));
+      for (const path of health.inTheWay) this.note(strangersFile(path).cure ?? '');
       if (health.reasons.length > health.inTheWay.length) {
-        note(context, '`svc vault-health repair` rebuilds it.');
+        this.note('`svc vault-health repair` rebuilds it.');
       }
     }
     if (health.status === 'missing') return exitCodes.not_found;

@@ -1,14 +1,15 @@
 /** `svc completion`: prints what makes a shell complete the commands and options of svc. */
 import { Command, Option } from 'clipanion';
+import { SvcCommand } from '../command.ts';
 import { SvcError } from '../../engine/error.ts';
 import { didYouMean } from '../../server/config/distance.ts';
-import type { CliCommand, CliContext } from '../context.ts';
+import type { CliCommand } from '../context.ts';
 import { readTopics } from '../parse/topics.ts';
 import { completionScript, shells } from './scripts.ts';
 
 const topicNames = (): string[] => readTopics().map(({ name }) => name);
 
-class Completion extends Command<CliContext> {
+class Completion extends SvcCommand {
   static override paths = [['completion']];
   static override usage = Command.Usage({
     category: 'Configure',

@@ -1,14 +1,15 @@
 /** `svc config pull|sync`: the config file from a shared place, checked and shown before it is used. */
 import { join } from 'node:path';
 import { Command, Option } from 'clipanion';
+import { SvcCommand } from '../command.ts';
 import { SvcError } from '../../engine/error.ts';
 import { ensurePrivateFolder } from '../../server/config/home.ts';
 import { loadWithText, replaceConfigFile } from '../config-file.ts';
-import { homeOf, shortPath } from '../context.ts';
+import { shortPath } from '../context.ts';
 import type { CliCommand, CliContext } from '../context.ts';
 import { fingerprint, readSettingsFile, textOf } from '../integrate/settings-file.ts';
 import type { SettingsFile } from '../integrate/settings-file.ts';
-import { colorsFor, note, print, printJson } from '../screen/output.ts';
+import { colorsFor } from '../screen/output.ts';
 import { lineDiff } from '../preview/line-diff.ts';
 import { openPrompts } from '../prompts/prompts.ts';
 import { absoluteLocation, fetchConfig, locationText } from './fetch.ts';
@@ -16,13 +17,12 @@ import type { RemoteConfig } from './fetch.ts';
 import { masked } from './masked.ts';
 import { readRemote, writeRemote } from './record.ts';
 
-abstract class Fetch extends Command<CliContext> {
+abstract class Fetch extends SvcCommand {
   yes = Option.Boolean('--yes,-y', false, { description: 'Apply it without asking' });
   json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
 
   protected async apply(remote: RemoteConfig): Promise<void> {
-    const { context } = this;
-    const home = homeOf(context);
+    const { context, home } = this;
     const fetched = await fetchConfig(remote, context.env);
     const file = readSettingsFile(join(home, 'config.yaml'));
     const before = textOf(file);
@@ -43,13 +43,13 @@ abstract class Fetch extends Command<CliContext> {
       const { path, ref } = remote;
       const { commit } = fetched;
       const location = locationText(remote.location);
-      return printJson(context, { outcome, location, path, ref, commit, backup, reloaded });
+      return this.printJson({ outcome, location, path, ref, commit, backup, reloaded });
     }
     const from = `${locationText(remote.location)}${fetched.commit === null ? '' : ` at ${fetched.commit.slice(0, 10)}`}`;
     const short = shortPath(file.path, context);
-    print(context, isEqual ? `${short} is as in ${from}` : `${short} is now as in ${from}`);
-    if (backup !== null) note(context, `The file as it was: ${shortPath(backup, context)}`);
-    if (reloaded) note(context, 'The running proxy has read it.');
+    this.print(isEqual ? `${short} is as in ${from}` : `${short} is now as in ${from}`);
+    if (backup !== null) this.note(`The file as it was: ${shortPath(backup, context)}`);
+    if (reloaded) this.note('The running proxy has read it.');
   }
 
   /** Shows what changes and asks. @throws SvcError `cancelled` without a yes. */
@@ -61,17 +61,17 @@ abstract class Fetch extends Command<CliContext> {
   ): Promise<void> {
     const { context } = this;
     const colors = colorsFor(context.stderr, context.env);
-    note(context, colors.bold(`Changes to ${shortPath(file.path, context)}`));
+    this.note(colors.bold(`Changes to ${shortPath(file.path, context)}`));
     for (const line of lineDiff(masked(before), masked(after), { colors, full: true }))
-      note(context, line);
-    for (const warning of warnings) note(context, `! ${warning}`);
-    const known = readRemote(homeOf(context));
+      this.note(line);
+    for (const warning of warnings) this.note(`! ${warning}`);
+    const known = readRemote(this.home);
     if (
       known !== undefined &&
       file.bytes !== undefined &&
       fingerprint(file.bytes) !== known.written
     )
-      note(context, '! The file was changed here since it was fetched; a copy of it is kept.');
+      this.note('! The file was changed here since it was fetched; a copy of it is kept.');
     if (this.yes) return;
     const prompts = await openPrompts(context);
     try {
@@ -127,7 +127,7 @@ class Sync extends Fetch {
   });
 
   execute() {
-    const remote = readRemote(homeOf(this.context));
+    const remote = readRemote(this.home);
     if (remote === undefined)
       throw new SvcError('not_found', 'The config file was not pulled from anywhere yet', {
         cure: '`svc config pull <location>` does it the first time.',

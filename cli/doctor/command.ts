@@ -1,15 +1,15 @@
 /** `svc doctor`: checks everything that a request needs, reports what is wrong, and fixes what is safe. */
 import { Command, Option } from 'clipanion';
-import { homeOf } from '../context.ts';
-import type { CliCommand, CliContext } from '../context.ts';
+import { JsonCommand } from '../command.ts';
+import type { CliCommand } from '../context.ts';
 import { readInstance } from '../process/daemon.ts';
 import { exitCodes } from '../exit.ts';
-import { colorsFor, counted, note, print, printJson } from '../screen/output.ts';
+import { counted } from '../screen/output.ts';
 import type { Colors } from '../screen/output.ts';
 import { worstOf } from './finding.ts';
 import type { Finding, Level } from './finding.ts';
 
-class Doctor extends Command<CliContext> {
+class Doctor extends JsonCommand {
   static override paths = [['doctor']];
   static override usage = Command.Usage({
     category: 'Look',
@@ -29,10 +29,8 @@ class Doctor extends Command<CliContext> {
   onlineKeys = Option.Boolean('--online-keys', false, {
     description: 'Try each configured key by asking for the list of models',
   });
-  json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
 
   async execute() {
-    const { context } = this;
     let findings = await this.examine();
     const fixed: string[] = [];
     if (this.fix) {
@@ -46,7 +44,7 @@ class Doctor extends Command<CliContext> {
     const worst = worstOf(findings);
     const code = worst?.level === 'fault' ? exitCodes[worst.kind ?? 'internal'] : 0;
     if (this.json) {
-      printJson(context, {
+      this.printJson({
         status: worst?.level ?? 'ok',
         exit_code: code,
         fixed,
@@ -65,8 +63,7 @@ class Doctor extends Command<CliContext> {
   }
 
   private async examine(): Promise<Finding[]> {
-    const { context } = this;
-    const home = homeOf(context);
+    const { context, home } = this;
     const [homeChecks, machine, proxy, data, upstream] = await Promise.all([
       import('./home.ts'),
       import('./machine.ts'),
@@ -105,20 +102,18 @@ class Doctor extends Command<CliContext> {
   }
 
   private show(findings: readonly Finding[], fixed: readonly string[]): void {
-    const { context } = this;
-    const colors = colorsFor(context.stdout, context.env);
+    const { colors } = this;
     const width = Math.max(...findings.map(({ check }) => check.length));
     for (const { check, level, text, cure } of findings) {
-      print(context, `${signOf(level, colors)} ${check.padEnd(width)}  ${text}`);
-      if (cure !== undefined) print(context, `  ${''.padEnd(width)}  ${colors.dim(`> ${cure}`)}`);
+      this.print(`${signOf(level, colors)} ${check.padEnd(width)}  ${text}`);
+      if (cure !== undefined) this.print(`  ${''.padEnd(width)}  ${colors.dim(`> ${cure}`)}`);
     }
-    for (const one of fixed) note(context, `Fixed: ${one}`);
+    for (const one of fixed) this.note(`Fixed: ${one}`);
     const count = (level: Level) => findings.filter((one) => one.level === level).length;
     const faults = count('fault');
     const warnings = count('warning');
     const fixable = findings.filter(({ fix }) => fix !== undefined).length;
-    note(
-      context,
+    this.note(
       faults + warnings === 0
         ? 'All is well.'
         : `${counted(faults, 'fault')}, ${counted(warnings, 'warning')}${fixable === 0 ? '' : `; \`svc doctor --fix\` can fix ${fixable} of them`}.`,

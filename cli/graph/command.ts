@@ -1,15 +1,15 @@
 /** `svc graph`: the graph that the configuration compiles to. */
 import { Command, Option } from 'clipanion';
+import { SvcCommand } from '../command.ts';
 import { SvcError } from '../../engine/error.ts';
-import type { CliCommand, CliContext } from '../context.ts';
+import type { CliCommand } from '../context.ts';
 import { configOf } from '../parse/flags.ts';
 import { PLUGIN_SETTINGS, typedPlugins } from '../parse/typed-plugins.ts';
-import { colorsFor, note, print, printJson } from '../screen/output.ts';
 import { drawMermaid, drawText, toDrawing } from './drawing.ts';
 import type { Drawing } from './drawing.ts';
 import { drawSvg } from './svg.ts';
 
-class Graph extends Command<CliContext> {
+class Graph extends SvcCommand {
   static override paths = [['graph']];
   static override usage = Command.Usage({
     category: 'Extend',
@@ -36,12 +36,10 @@ class Graph extends Command<CliContext> {
     if ([this.json, this.mermaid, this.svg].filter(Boolean).length > 1)
       throw new SvcError('usage', '--json, --mermaid and --svg exclude each other');
     const { drawing, plugins } = await this.compile();
-    if (this.json) printJson(context, toJson(drawing, plugins));
+    if (this.json) this.printJson(toJson(drawing, plugins));
     else if (this.svg) context.stdout.write(`${drawSvg(drawing)}\n`);
     else if (this.mermaid) context.stdout.write(`${drawMermaid(drawing).join('\n')}\n`);
-    else
-      for (const line of drawText(drawing, colorsFor(context.stdout, context.env)))
-        print(context, line);
+    else for (const line of drawText(drawing, this.colors)) this.print(line);
   }
 
   private async compile() {
@@ -54,7 +52,7 @@ class Graph extends Command<CliContext> {
     const more = await typedPlugins(this.plugin, this.settings, context.cwd);
     const withMore = { ...config, plugins: [...config.plugins, ...more] };
     const { plan, plugins, warnings } = await compiledGraph(withMore, context.env);
-    for (const warning of warnings) note(context, `! ${warning}`);
+    for (const warning of warnings) this.note(`! ${warning}`);
     const bringers = plugins.flatMap(({ name, insertions }) =>
       insertions.map(({ stage }) => [stage.name, name] as const),
     );

@@ -1,11 +1,11 @@
 /** `svc integrate`: shows what points a client at this proxy, writes it into the client's file, takes it back. */
 import { resolve } from 'node:path';
 import { Command, Option } from 'clipanion';
+import { JsonCommand } from '../command.ts';
 import { SvcError } from '../../engine/error.ts';
-import { homeOf, shortPath } from '../context.ts';
+import { shortPath } from '../context.ts';
 import type { CliCommand, CliContext } from '../context.ts';
-import { colorsFor, note, print, printJson } from '../screen/output.ts';
-import { printTable } from '../screen/table.ts';
+import { note, print } from '../screen/output.ts';
 import { applyTo, fileOf, undo } from './apply.ts';
 import type { Undone } from './apply.ts';
 import type { Client } from './client.ts';
@@ -15,7 +15,7 @@ import { readIntegrations } from './records.ts';
 import { readWiring } from './wiring.ts';
 import type { Wiring } from './wiring.ts';
 
-class Integrate extends Command<CliContext> {
+class Integrate extends JsonCommand {
   static override paths = [['integrate']];
   static override usage = Command.Usage({
     category: 'Configure',
@@ -40,7 +40,6 @@ class Integrate extends Command<CliContext> {
   force = Option.Boolean('--force', false, {
     description: "With --apply: replace an address that is not the provider's own",
   });
-  json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
 
   async execute() {
     const client = this.client === undefined ? undefined : clientNamed(this.client);
@@ -64,10 +63,9 @@ class Integrate extends Command<CliContext> {
   private async list(): Promise<void> {
     const { context } = this;
     const { url } = await proxyAddress(context);
-    const wirings = readWiring(homeOf(context), context, url);
-    if (this.json) return printJson(context, { url, clients: wirings.map(wiringJson) });
-    printTable(
-      context,
+    const wirings = readWiring(this.home, context, url);
+    if (this.json) return this.printJson({ url, clients: wirings.map(wiringJson) });
+    this.printTable(
       ['client', 'installed', 'through svc', 'settings'],
       wirings.map((one) => [
         one.client.id,
@@ -76,7 +74,7 @@ class Integrate extends Command<CliContext> {
         one.file === null ? '–' : shortPath(one.file, context),
       ]),
     );
-    note(context, `The proxy's address is ${url}. \`svc integrate <client>\` shows what to set.`);
+    this.note(`The proxy's address is ${url}. \`svc integrate <client>\` shows what to set.`);
   }
 
   private async show(client: Client): Promise<void> {
@@ -86,7 +84,7 @@ class Integrate extends Command<CliContext> {
       client.file === undefined ? undefined : (this.namedFile.file ?? client.file.path?.(context));
     if (this.json) {
       const { id, name, notes } = client;
-      return printJson(context, {
+      return this.printJson({
         client: id,
         name,
         url,
@@ -95,21 +93,16 @@ class Integrate extends Command<CliContext> {
         notes,
       });
     }
-    const colors = colorsFor(context.stdout, context.env);
-    note(
-      context,
-      `${colors.bold(client.name)}${at === undefined ? '' : `: in ${shortPath(at, context)}`}`,
+    this.note(
+      `${this.colors.bold(client.name)}${at === undefined ? '' : `: in ${shortPath(at, context)}`}`,
     );
-    for (const line of client.settings(url)) print(context, line);
-    for (const line of client.notes) note(context, line);
+    for (const line of client.settings(url)) this.print(line);
+    for (const line of client.notes) this.note(line);
     if (client.file !== undefined) {
       const named = at === undefined ? ' --file <path>' : '';
-      note(
-        context,
-        `\`svc integrate ${client.id} --apply${named}\` writes it; --undo takes it back.`,
-      );
+      this.note(`\`svc integrate ${client.id} --apply${named}\` writes it; --undo takes it back.`);
     }
-    if (!isRunning) note(context, 'svc is not running; `svc start --background` starts it.');
+    if (!isRunning) this.note('svc is not running; `svc start --background` starts it.');
   }
 
   private async write(client: Client): Promise<void> {
@@ -118,41 +111,35 @@ class Integrate extends Command<CliContext> {
     fileOf(client, context, this.namedFile.file);
     const { url, isRunning } = await proxyAddress(context);
     const applied = applyTo(client, {
-      home: homeOf(context),
+      home: this.home,
       where: context,
       url,
       force: this.force,
       now: new Date(context.clock.wallMs()).toISOString(),
       ...this.namedFile,
     });
-    if (this.json) printJson(context, { client: client.id, url, ...applied });
+    if (this.json) this.printJson({ client: client.id, url, ...applied });
     else {
       const file = shortPath(applied.file, context);
-      print(
-        context,
+      this.print(
         applied.outcome === 'unchanged'
           ? `${client.name} goes through ${url} already (${file})`
           : `${client.name} goes through ${url} now (${file})`,
       );
     }
-    for (const remark of applied.remarks) note(context, remark);
+    for (const remark of applied.remarks) this.note(remark);
     if (applied.outcome === 'unchanged') return;
     if (applied.backup !== null)
-      note(context, `The file as it was: ${shortPath(applied.backup, context)}`);
-    note(
-      context,
+      this.note(`The file as it was: ${shortPath(applied.backup, context)}`);
+    this.note(
       `Restart ${client.name} if it runs. \`svc integrate ${client.id} --undo\` takes it back.`,
     );
     if (!isRunning)
-      note(
-        context,
-        'svc is not running: this client cannot connect until `svc start --background`.',
-      );
+      this.note('svc is not running: this client cannot connect until `svc start --background`.');
   }
 
   private async takeBack(client: Client | undefined): Promise<void> {
-    const { context } = this;
-    const home = homeOf(context);
+    const { home } = this;
     const { file } = this.namedFile;
     const mine = readIntegrations(home).filter(
       (one) =>
@@ -160,11 +147,10 @@ class Integrate extends Command<CliContext> {
         (file === undefined || one.file === file),
     );
     const undone = mine.map((entry) => undo(home, entry));
-    if (this.json) printJson(context, { undone });
-    else for (const one of undone) printUndone(context, one);
+    if (this.json) this.printJson({ undone });
+    else for (const one of undone) printUndone(this.context, one);
     if (undone.length === 0)
-      note(
-        context,
+      this.note(
         `svc has written no settings of ${client?.name ?? 'any client'}: nothing to take back.`,
       );
   }

@@ -3,17 +3,17 @@ import { rmSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { text as textOfStream } from 'node:stream/consumers';
 import { Command, Option } from 'clipanion';
+import { JsonCommand, SvcCommand } from '../command.ts';
 import { SvcError } from '../../engine/error.ts';
 import type { Config } from '../../server/config/config.ts';
 import { macroFiles, macroFolder, readMacro, refuseMacro } from '../../server/macros/macros.ts';
 import type { Macro } from '../../stages/macros/macro.ts';
-import { homeOf, shortPath } from '../context.ts';
+import { shortPath } from '../context.ts';
 import type { CliCommand, CliContext } from '../context.ts';
 import { readInput } from '../input-file.ts';
 import { writeOwnFile } from '../own-file.ts';
 import { configOf, toWhole } from '../parse/flags.ts';
-import { colorsFor, counted, note, print, printJson, writeLine } from '../screen/output.ts';
-import { printTable } from '../screen/table.ts';
+import { counted, writeLine } from '../screen/output.ts';
 import { toValues, variablesJson } from '../variables.ts';
 import { macroNamed, ownMacro, ownMacros, pluginMacros, usable } from './found.ts';
 import type { FoundMacro } from './found.ts';
@@ -32,7 +32,7 @@ const variablesText = ({ variables }: Macro): string =>
     .map((each) => (each.default === undefined ? each.name : `${each.name}=${each.default}`))
     .join(', ');
 
-class List extends Command<CliContext> {
+class List extends JsonCommand {
   static override paths = [['macro', 'list']];
   static override usage = Command.Usage({
     category: 'Extend',
@@ -42,7 +42,6 @@ class List extends Command<CliContext> {
   });
 
   config = Option.String('--config', CONFIG);
-  json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
 
   async execute() {
     const { context } = this;
@@ -56,13 +55,11 @@ class List extends Command<CliContext> {
         return [];
       });
     const found = [...own, ...brought];
-    if (this.json)
-      printJson(context, { macros: found.map(foundJson), plugin_fault: trouble ?? null });
+    if (this.json) this.printJson({ macros: found.map(foundJson), plugin_fault: trouble ?? null });
     else if (found.length === 0)
-      note(context, 'There is no macro; `svc macro create NAME` writes one that works.');
+      this.note('There is no macro; `svc macro create NAME` writes one that works.');
     else {
-      printTable(
-        context,
+      this.printTable(
         ['name', 'from', 'variables', ''],
         found.map(({ name, plugin, macro, faults }) => [
           name,
@@ -74,7 +71,7 @@ class List extends Command<CliContext> {
     }
     if (trouble !== undefined)
       for (const line of `! Macros of plugins are not listed. ${trouble}`.split('\n'))
-        note(context, line);
+        this.note(line);
     return trouble !== undefined || found.some(({ macro }) => macro === undefined) ? 1 : 0;
   }
 }
@@ -97,7 +94,7 @@ function foundJson({ name, plugin, file, macro, faults }: FoundMacro) {
   };
 }
 
-class Show extends Command<CliContext> {
+class Show extends JsonCommand {
   static override paths = [['macro', 'show']];
   static override usage = Command.Usage({
     category: 'Extend',
@@ -110,7 +107,6 @@ class Show extends Command<CliContext> {
 
   name = Option.String({ name: 'name' });
   config = Option.String('--config', CONFIG);
-  json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
 
   async execute() {
     const { context } = this;
@@ -118,12 +114,12 @@ class Show extends Command<CliContext> {
     if (this.json) {
       const { macro } = found;
       const steps = macro?.steps.map(({ action, values }) => ({ [action]: values })) ?? null;
-      printJson(context, { ...foundJson(found), steps });
+      this.printJson({ ...foundJson(found), steps });
       return 0;
     }
     for (const line of (await sourceOf(found)).trimEnd().split('\n'))
       writeLine(context.stdout, line);
-    for (const fault of found.faults) note(context, `! ${fault}`);
+    for (const fault of found.faults) this.note(`! ${fault}`);
     return found.macro === undefined ? 1 : 0;
   }
 }
@@ -144,7 +140,7 @@ async function sourceOf({ plugin, file, macro }: FoundMacro): Promise<string> {
   });
 }
 
-class Create extends Command<CliContext> {
+class Create extends SvcCommand {
   static override paths = [['macro', 'create']];
   static override usage = Command.Usage({
     category: 'Extend',
@@ -167,7 +163,7 @@ class Create extends Command<CliContext> {
 
   async execute() {
     const { context, name } = this;
-    const path = macroFiles.file(macroFolder(homeOf(context)), name);
+    const path = macroFiles.file(macroFolder(this.home), name);
     const source = await this.source();
     const file = this.file === '-' ? 'stdin' : this.file;
     const fileName = file ?? (this.steps.length > 0 ? '--step' : `${name}.yaml`);
@@ -181,11 +177,8 @@ class Create extends Command<CliContext> {
       message: `There is a macro ${name} already`,
       cure: '--force replaces it.',
     });
-    print(
-      context,
-      `wrote ${shortPath(path, context)}, with ${counted(macro.steps.length, 'step')}`,
-    );
-    print(context, `Try it: \`svc macro run ${name} --dry-run\``);
+    this.print(`wrote ${shortPath(path, context)}, with ${counted(macro.steps.length, 'step')}`);
+    this.print(`Try it: \`svc macro run ${name} --dry-run\``);
   }
 
   /** Steps that were typed have no lines: each stands on one of its own, below `steps:`. */
@@ -208,7 +201,7 @@ class Create extends Command<CliContext> {
   }
 }
 
-class Delete extends Command<CliContext> {
+class Delete extends SvcCommand {
   static override paths = [['macro', 'delete']];
   static override usage = Command.Usage({
     category: 'Extend',
@@ -228,11 +221,11 @@ class Delete extends Command<CliContext> {
       });
     }
     rmSync(own.file);
-    print(context, `deleted ${shortPath(own.file, context)}`);
+    this.print(`deleted ${shortPath(own.file, context)}`);
   }
 }
 
-class Run extends Command<CliContext> {
+class Run extends JsonCommand {
   static override paths = [['macro', 'run']];
   static override usage = Command.Usage({
     category: 'Extend',
@@ -254,7 +247,6 @@ class Run extends Command<CliContext> {
     description: 'Let it replace files that are there',
   });
   config = Option.String('--config', CONFIG);
-  json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
 
   async execute() {
     const { context, name } = this;
@@ -267,7 +259,7 @@ class Run extends Command<CliContext> {
     ]);
     const steps = fillMacro(macro, toValues(this.vars));
     const from = this.from === undefined ? 1 : toWhole(this.from, '--from', 1, steps.length);
-    const { dim } = colorsFor(context.stdout, context.env);
+    const { dim } = this.colors;
     const width = Math.max(...steps.map(({ action }) => action.length));
     const label = ({ step, action }: StepReport) =>
       `${dim(`${String(step).padStart(String(steps.length).length)} of ${steps.length}`)}  ${action.padEnd(width)}`;
@@ -280,12 +272,12 @@ class Run extends Command<CliContext> {
       replaces: this.replace,
       onDone: (done, { lines = [] }) => {
         if (this.json) return;
-        print(context, `${label(done)}  ${done.said}`);
+        this.print(`${label(done)}  ${done.said}`);
         for (const line of lines) writeLine(context.stdout, `    ${line}`);
       },
     });
     if (this.json)
-      printJson(context, {
+      this.printJson({
         macro: name,
         origin: found.plugin === null ? 'own' : 'plugin',
         plugin: found.plugin,
@@ -296,15 +288,13 @@ class Run extends Command<CliContext> {
       });
     else if (this.dryRun) {
       for (const one of report.steps)
-        print(
-          context,
+        this.print(
           `${label(one)}  ${one.state === 'would_run' ? `would ${one.does}` : 'is left out'}`,
         );
     }
     if (report.error !== undefined) throw report.error;
     if (!this.json)
-      note(
-        context,
+      this.note(
         this.dryRun
           ? 'Nothing was done. The checks before a run have passed.'
           : `${name}: ${counted(steps.length - from + 1, 'step')} done`,
@@ -312,7 +302,7 @@ class Run extends Command<CliContext> {
   }
 }
 
-class Actions extends Command<CliContext> {
+class Actions extends JsonCommand {
   static override paths = [['macro', 'actions']];
   static override usage = Command.Usage({
     category: 'Extend',
@@ -320,16 +310,13 @@ class Actions extends Command<CliContext> {
     examples: [['Look', '$0 macro actions']],
   });
 
-  json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
-
   async execute() {
-    const { context } = this;
     const { ACTIONS, actionOf, isActionName } = await import('../../stages/macros/actions.ts');
     const actions = Object.keys(ACTIONS)
       .filter(isActionName)
       .map((name) => ({ name, ...actionOf(name) }));
     if (this.json)
-      return printJson(context, {
+      return this.printJson({
         actions: actions.map(({ name, about, params, undo, needsProxy }) => ({
           name,
           about,
@@ -338,8 +325,7 @@ class Actions extends Command<CliContext> {
           needs_proxy: needsProxy,
         })),
       });
-    printTable(
-      context,
+    this.printTable(
       ['action', 'takes', ''],
       actions.map(({ name, params, about }) => [
         name,

@@ -1,21 +1,20 @@
 /** `svc monitor`: the live page on the WebSocket's port, served by the proxy or, where none runs, by this command. */
 import { setTimeout } from 'node:timers/promises';
 import { Command, Option } from 'clipanion';
+import { SvcCommand } from '../command.ts';
 import { reachable } from '../address.ts';
-import { homeOf } from '../context.ts';
 import type { CliCommand, CliContext } from '../context.ts';
 import { configOf, toPort } from '../parse/flags.ts';
 import { readInstance, runningInstance } from '../process/daemon.ts';
 import type { Instance } from '../process/daemon.ts';
 import { onEnd } from '../process/signals.ts';
 import { openBrowser } from '../screen/browser.ts';
-import { note, print, printJson } from '../screen/output.ts';
 import { recordMonitor } from './record.ts';
 
 /** How often a monitor looks whether a proxy starts. */
 const LOOK_MS = 50;
 
-class Monitor extends Command<CliContext> {
+class Monitor extends SvcCommand {
   static override paths = [['monitor']];
   static override usage = Command.Usage({
     category: 'Look',
@@ -34,8 +33,7 @@ class Monitor extends Command<CliContext> {
   json = Option.Boolean('--json,--raw', false, { description: 'Print the address as JSON' });
 
   async execute() {
-    const { context } = this;
-    const home = homeOf(context);
+    const { home } = this;
     const wanted = this.port === undefined ? undefined : toPort(this.port);
     const running = runningInstance(home);
     const url = wanted === undefined ? addressOf(running) : undefined;
@@ -57,7 +55,7 @@ class Monitor extends Command<CliContext> {
     context.events.on('exit', forget);
     try {
       this.#print(monitor.url);
-      note(context, 'Ctrl-C ends it.');
+      this.note('Ctrl-C ends it.');
       const ended = await ends(context, () =>
         wanted === undefined ? runningInstance(home) : undefined,
       );
@@ -65,8 +63,7 @@ class Monitor extends Command<CliContext> {
       forget();
       if (ended === 'signal') return;
       const url = await proxyAddress(home);
-      note(
-        context,
+      this.note(
         url === undefined
           ? 'A proxy wanted the port; run `svc monitor` again.'
           : `A proxy has started and goes on with it: ${url}`,
@@ -78,8 +75,8 @@ class Monitor extends Command<CliContext> {
   }
 
   #print(url: string): void {
-    if (this.json) printJson(this.context, { url });
-    else print(this.context, url);
+    if (this.json) this.printJson({ url });
+    else this.print(url);
     if (!this.json) openBrowser(this.context, url);
   }
 }

@@ -2,18 +2,18 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { basename, join, relative, resolve } from 'node:path';
 import { Command, Option } from 'clipanion';
+import { JsonCommand, SvcCommand } from '../command.ts';
 import { SvcError } from '../../engine/error.ts';
 import { roundedMs } from '../../stages/ledger/figures.ts';
-import type { CliCommand, CliContext } from '../context.ts';
+import type { CliCommand } from '../context.ts';
 import { configOf, toWhole } from '../parse/flags.ts';
 import { settingsOf } from '../parse/typed-plugins.ts';
-import { colorsFor, isTerminal, note, print, printJson } from '../screen/output.ts';
-import { printTable } from '../screen/table.ts';
+import { isTerminal } from '../screen/output.ts';
 import { configurationOf, scaffold } from './scaffold.ts';
 
 const NAME = /^[a-z0-9][a-z0-9_-]{0,63}$/;
 
-class New extends Command<CliContext> {
+class New extends SvcCommand {
   static override paths = [['plugin', 'new']];
   static override usage = Command.Usage({
     category: 'Extend',
@@ -43,22 +43,22 @@ class New extends Command<CliContext> {
     mkdirSync(folder, { recursive: true });
     // Plugins that others may write to are refused, whatever the umask says.
     for (const [file, text] of files) writeFileSync(file, text, { mode: 0o644, flag: 'wx' });
-    const { bold, dim } = colorsFor(context.stdout, context.env);
+    const { bold, dim } = this.colors;
     const shortPath = (file: string) => relative(context.cwd, file) || file;
-    for (const [file] of files) print(context, `wrote ${shortPath(file)}`);
+    for (const [file] of files) this.print(`wrote ${shortPath(file)}`);
     const [[module] = ['']] = files;
-    print(context);
-    print(context, bold('Test it'));
-    print(context, `  ${context.program} plugin test ${shortPath(module)}`);
-    print(context);
-    print(context, bold('Use it: in config.yaml'));
-    for (const line of configurationOf(module).trimEnd().split('\n')) print(context, `  ${line}`);
-    print(context, dim(`then \`${context.program} config reload\``));
+    this.print();
+    this.print(bold('Test it'));
+    this.print(`  ${context.program} plugin test ${shortPath(module)}`);
+    this.print();
+    this.print(bold('Use it: in config.yaml'));
+    for (const line of configurationOf(module).trimEnd().split('\n')) this.print(`  ${line}`);
+    this.print(dim(`then \`${context.program} config reload\``));
     return Promise.resolve();
   }
 }
 
-class Test extends Command<CliContext> {
+class Test extends SvcCommand {
   static override paths = [['plugin', 'test']];
   static override usage = Command.Usage({
     category: 'Extend',
@@ -82,7 +82,7 @@ class Test extends Command<CliContext> {
 const shownMs = ({ ms, plusMinusMs }: { ms: number; plusMinusMs: number }): string =>
   `${ms.toFixed(3)} ± ${plusMinusMs.toFixed(3)}`;
 
-class Bench extends Command<CliContext> {
+class Bench extends JsonCommand {
   static override paths = [['plugin', 'bench']];
   static override usage = Command.Usage({
     category: 'Extend',
@@ -100,7 +100,6 @@ class Bench extends Command<CliContext> {
     description: 'What would stand under `config`, as YAML or JSON',
   });
   requests = Option.String('--requests', '200', { description: 'Requests a round; 200' });
-  json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
 
   async execute() {
     const { context } = this;
@@ -126,21 +125,19 @@ class Bench extends Command<CliContext> {
           added_ms_p95_plus_minus: roundedMs(p95.plusMinusMs),
         },
       ]);
-      return printJson(context, { module, requests, ...Object.fromEntries(fields) });
+      return this.printJson({ module, requests, ...Object.fromEntries(fields) });
     }
-    printTable(
-      context,
+    this.printTable(
       ['answers', '>added ms, median', '>p95'],
       rows.map(({ kind, p50, p95 }) => [kind, shownMs(p50), shownMs(p95)]),
     );
-    note(
-      context,
+    this.note(
       '± is how far rounds differ; what is smaller cannot be told from noise. More --requests make it smaller.',
     );
   }
 }
 
-class List extends Command<CliContext> {
+class List extends JsonCommand {
   static override paths = [['plugin', 'list']];
   static override usage = Command.Usage({
     category: 'Extend',
@@ -153,19 +150,17 @@ class List extends Command<CliContext> {
   });
 
   config = Option.String('--config', { description: 'Config file' });
-  json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
 
   async execute() {
     const { context } = this;
     const { config } = await configOf(this.config, context);
     const { listPlugins } = await import('./list.ts');
     const listed = await listPlugins(config, context.clock);
-    if (this.json) printJson(context, { plugins: listed });
+    if (this.json) this.printJson({ plugins: listed });
     else if (listed.length === 0)
-      note(context, `No plugin is configured; \`${context.program} plugin new\` writes one.`);
+      this.note(`No plugin is configured; \`${context.program} plugin new\` writes one.`);
     else {
-      printTable(
-        context,
+      this.printTable(
         ['name', 'module', 'brings'],
         listed.map(({ name, module, brings, fault }) => [
           name ?? basename(module),

@@ -2,21 +2,20 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { Command, Option } from 'clipanion';
+import { JsonCommand, SvcCommand } from '../command.ts';
 import { SvcError } from '../../engine/error.ts';
 import type { CliCommand, CliContext } from '../context.ts';
 import { configOf } from '../parse/flags.ts';
-import { colorsFor, counted, note, print, printJson } from '../screen/output.ts';
+import { counted, print } from '../screen/output.ts';
 import { newRecipe } from './scaffold.ts';
 
-class List extends Command<CliContext> {
+class List extends JsonCommand {
   static override paths = [['recipe', 'list']];
   static override usage = Command.Usage({
     category: 'Extend',
     description: 'All recipes in their order, and whether the bundled ones run',
     examples: [['Look', '$0 recipe list']],
   });
-
-  json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
 
   async execute() {
     const { context } = this;
@@ -33,17 +32,17 @@ class List extends Command<CliContext> {
       runs,
       description,
     }));
-    if (this.json) printJson(context, rows);
+    if (this.json) this.printJson(rows);
     else {
       for (const { name, from, description } of rows)
-        print(context, `${name.padEnd(22)} ${from.padEnd(8)} ${description}`);
+        this.print(`${name.padEnd(22)} ${from.padEnd(8)} ${description}`);
       if (![config.compression.recipes].flat().includes('bundled'))
-        note(context, 'The bundled ones do not run; `compression.recipes: bundled` turns them on.');
+        this.note('The bundled ones do not run; `compression.recipes: bundled` turns them on.');
     }
   }
 }
 
-class Show extends Command<CliContext> {
+class Show extends SvcCommand {
   static override paths = [['recipe', 'show']];
   static override usage = Command.Usage({
     category: 'Extend',
@@ -55,11 +54,11 @@ class Show extends Command<CliContext> {
 
   async execute() {
     const text = readFileSync(await fileOf(this.name, this.context), 'utf8');
-    for (const line of text.trimEnd().split('\n')) print(this.context, line);
+    for (const line of text.trimEnd().split('\n')) this.print(line);
   }
 }
 
-class Validate extends Command<CliContext> {
+class Validate extends JsonCommand {
   static override paths = [['recipe', 'validate']];
   static override usage = Command.Usage({
     category: 'Extend',
@@ -71,7 +70,6 @@ class Validate extends Command<CliContext> {
   });
 
   file = Option.String({ name: 'file|folder' });
-  json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
 
   async execute() {
     const { context } = this;
@@ -79,19 +77,19 @@ class Validate extends Command<CliContext> {
     const files = [];
     for (const file of recipeFiles(resolve(context.cwd, this.file)))
       files.push({ file: relative(context.cwd, file), faults: await recipeFaults(file) });
-    if (this.json) printJson(context, files);
+    if (this.json) this.printJson(files);
     else {
-      const colors = colorsFor(context.stdout, context.env);
+      const { colors } = this;
       for (const { file, faults } of files) {
-        print(context, faults.length === 0 ? `${file} ${colors.green('can be used')}` : file);
-        for (const fault of faults) print(context, `  ${colors.red(fault)}`);
+        this.print(faults.length === 0 ? `${file} ${colors.green('can be used')}` : file);
+        for (const fault of faults) this.print(`  ${colors.red(fault)}`);
       }
     }
     return files.some(({ faults }) => faults.length > 0) ? 1 : 0;
   }
 }
 
-class Test extends Command<CliContext> {
+class Test extends JsonCommand {
   static override paths = [['recipe', 'test']];
   static override usage = Command.Usage({
     category: 'Extend',
@@ -107,7 +105,6 @@ class Test extends Command<CliContext> {
 
   file = Option.String({ name: 'file|folder|name' });
   show = Option.Boolean('--show', false, { description: 'Print what goes out, too' });
-  json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
 
   async execute() {
     const { context } = this;
@@ -139,20 +136,18 @@ class Test extends Command<CliContext> {
         });
     }
     const failed = rows.filter(({ faults }) => faults.length > 0);
-    if (this.json) printJson(context, rows);
+    if (this.json) this.printJson(rows);
     else {
-      const colors = colorsFor(context.stdout, context.env);
+      const { colors } = this;
       for (const row of rows) {
         const mark = row.faults.length === 0 ? colors.green('ok  ') : colors.red('FAIL');
-        print(
-          context,
+        this.print(
           `${mark} ${row.recipe}: ${row.example} (${row.from}${row.made === 'hand' ? ', made by hand' : ''}): ${row.tokens_before} → ${row.tokens_after} tokens (−${row.saved_percent} %), ${counted(row.must_keep_lines, 'line')} that must stay`,
         );
-        for (const fault of row.faults) print(context, `     ${fault}`);
+        for (const fault of row.faults) this.print(`     ${fault}`);
         if (row.text !== undefined) printText(context, row.text);
       }
-      print(
-        context,
+      this.print(
         `${rows.length - failed.length} of ${counted(rows.length, 'example')} ${rows.length === 1 ? 'holds' : 'hold'}`,
       );
     }
@@ -160,7 +155,7 @@ class Test extends Command<CliContext> {
   }
 }
 
-class Create extends Command<CliContext> {
+class Create extends SvcCommand {
   static override paths = [['recipe', 'create']];
   static override usage = Command.Usage({
     category: 'Extend',
@@ -183,13 +178,13 @@ class Create extends Command<CliContext> {
         cure: 'Take another name.',
       });
     writeFileSync(file, newRecipe(name), { flag: 'wx' });
-    print(context, `wrote ${name}.yaml`);
-    print(context, `Test it: \`svc recipe test ${name}.yaml\``);
-    print(context, `Use it: compression.recipes: [${name}.yaml, bundled]`);
+    this.print(`wrote ${name}.yaml`);
+    this.print(`Test it: \`svc recipe test ${name}.yaml\``);
+    this.print(`Use it: compression.recipes: [${name}.yaml, bundled]`);
   }
 }
 
-class Benchmark extends Command<CliContext> {
+class Benchmark extends JsonCommand {
   static override paths = [['recipe', 'benchmark']];
   static override usage = Command.Usage({
     category: 'Extend',
@@ -203,7 +198,6 @@ class Benchmark extends Command<CliContext> {
   files = Option.Rest({ name: 'files', required: 1 });
   command = Option.String('--command', { description: 'The command that printed them' });
   show = Option.Boolean('--show', false, { description: 'Print what goes out of each, too' });
-  json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
 
   async execute() {
     const { context, command } = this;
@@ -234,11 +228,10 @@ class Benchmark extends Command<CliContext> {
         ...(this.show && { text: tried.text }),
       };
     });
-    if (this.json) printJson(context, rows);
+    if (this.json) this.printJson(rows);
     else
       for (const row of rows) {
-        print(
-          context,
+        this.print(
           row.is_meant
             ? `${row.file}: ${row.tokens_before} → ${row.tokens_after} tokens (−${row.saved_percent} %), ${row.must_keep_lines - row.must_keep_missing} of ${counted(row.must_keep_lines, 'line')} that must stay are there, ${row.ms} ms${row.skipped === null ? '' : `; ${row.skipped}`}`
             : `${row.file}: match does not hold; it is of class ${row.class}`,
@@ -249,7 +242,7 @@ class Benchmark extends Command<CliContext> {
   }
 }
 
-class Schema extends Command<CliContext> {
+class Schema extends SvcCommand {
   static override paths = [['recipe', 'schema']];
   static override usage = Command.Usage({
     category: 'Extend',
@@ -259,11 +252,11 @@ class Schema extends Command<CliContext> {
 
   async execute() {
     const { recipeSchema } = await import('../../stages/compress/recipe/schema.ts');
-    printJson(this.context, recipeSchema());
+    this.printJson(recipeSchema());
   }
 }
 
-class Operations extends Command<CliContext> {
+class Operations extends JsonCommand {
   static override paths = [['recipe', 'operations']];
   static override usage = Command.Usage({
     category: 'Extend',
@@ -271,15 +264,13 @@ class Operations extends Command<CliContext> {
     examples: [['Look', '$0 recipe operations']],
   });
 
-  json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
-
   async execute() {
     const { OPERATIONS } = await import('../../stages/compress/recipe/operations.ts');
     if (this.json) {
       const operations = [...OPERATIONS].map(([name, { about }]) => ({ name, about }));
-      return printJson(this.context, { operations });
+      return this.printJson({ operations });
     }
-    for (const [name, { about }] of OPERATIONS) print(this.context, `${name.padEnd(22)} ${about}`);
+    for (const [name, { about }] of OPERATIONS) this.print(`${name.padEnd(22)} ${about}`);
   }
 }
 

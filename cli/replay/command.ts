@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Command, Option } from 'clipanion';
+import { JsonCommand, SvcCommand } from '../command.ts';
 import type { Config } from '../../server/config/config.ts';
 import { createPrivateFile } from '../../server/config/home.ts';
 import { compareRecords } from '../../server/replay/compare.ts';
@@ -10,21 +11,11 @@ import type { Comparison } from '../../server/replay/compare.ts';
 import { encodeRecord } from '../../stages/captures/encode.ts';
 import { captureFiles, captureFolder } from '../../stages/captures/files.ts';
 import type { CaptureRecord } from '../../stages/captures/record.ts';
-import { homeOf } from '../context.ts';
-import type { CliCommand, CliContext } from '../context.ts';
+import type { CliCommand } from '../context.ts';
 import { configFlag, toLoadOptions, toMode } from '../parse/flags.ts';
 import { PLUGIN_SETTINGS, typedPlugins } from '../parse/typed-plugins.ts';
 import { localMoment } from '../../server/dashboard/page/local-time.ts';
-import {
-  colorsFor,
-  counted,
-  note,
-  print,
-  printJson,
-  printPairs,
-  writeLine,
-} from '../screen/output.ts';
-import { printTable } from '../screen/table.ts';
+import { counted, writeLine } from '../screen/output.ts';
 import { lineDiff } from '../preview/line-diff.ts';
 import { capturesIn, capturesNamed, keptCaptures } from './captures.ts';
 import {
@@ -42,7 +33,7 @@ import {
 const HOW_ON =
   'Nothing is captured unless `capture.enabled` is true or a request says `x-svc-capture: on`. Captures hold prompts and answers, and no credentials.';
 
-class List extends Command<CliContext> {
+class List extends JsonCommand {
   static override paths = [['replay', 'list']];
   static override usage = Command.Usage({
     category: 'Look',
@@ -51,19 +42,16 @@ class List extends Command<CliContext> {
     examples: [['All', '$0 replay list']],
   });
 
-  json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
-
   async execute() {
     const { context } = this;
     const records = keptCaptures(context);
-    if (this.json) printJson(context, { captures: records.map(listJson) });
+    if (this.json) this.printJson({ captures: records.map(listJson) });
     else if (records.length === 0) {
-      note(context, 'No capture is kept.');
-      note(context, HOW_ON);
+      this.note('No capture is kept.');
+      this.note(HOW_ON);
     } else {
       const nowMs = context.clock.wallMs();
-      printTable(
-        context,
+      this.printTable(
         listHeader(nowMs),
         records.map((record) => listRow(record, nowMs)),
       );
@@ -71,7 +59,7 @@ class List extends Command<CliContext> {
   }
 }
 
-class Show extends Command<CliContext> {
+class Show extends SvcCommand {
   static override paths = [['replay', 'show']];
   static override usage = Command.Usage({
     category: 'Look',
@@ -101,18 +89,17 @@ class Show extends Command<CliContext> {
       const bytes = Buffer.concat(records.map((record) => encodeRecord(record)));
       const path = resolve(context.cwd, this.save);
       createPrivateFile(path, bytes);
-      return note(context, `${counted(records.length, 'capture')} written to ${path}`);
+      return this.note(`${counted(records.length, 'capture')} written to ${path}`);
     }
-    if (this.json) return printJson(context, { captures: records.map(captureJson) });
+    if (this.json) return this.printJson({ captures: records.map(captureJson) });
     for (const [index, record] of records.entries()) {
-      if (index > 0) print(context);
+      if (index > 0) this.print();
       this.show(record);
     }
   }
 
   private show({ id, startedMs, request, attempts, answer, row }: CaptureRecord): void {
-    const { context } = this;
-    const colors = colorsFor(context.stdout, context.env);
+    const { colors } = this;
     const ms = (value: number) => `${value.toFixed(1)} ms`;
     const rows: (readonly [string, string])[] = [
       ['Time', localMoment(new Date(startedMs).toISOString())],
@@ -137,14 +124,14 @@ class Show extends Command<CliContext> {
       'Answer',
       `${status}, ${answer.body.bytes.length} bytes, ${answer.end} at ${ms(answer.endMs)}`,
     ]);
-    print(context, colors.bold(id));
-    printPairs(context, rows);
+    this.print(colors.bold(id));
+    this.printPairs(rows);
     if (!this.full) return;
     const part = (title: string, headers: readonly string[], bytes: Uint8Array | null) => {
-      print(context);
-      print(context, colors.bold(title));
-      for (const [name, value] of pairsOf(headers)) print(context, `${colors.dim(name)} ${value}`);
-      for (const line of readable(bytes).split('\n')) writeLine(context.stdout, line);
+      this.print();
+      this.print(colors.bold(title));
+      for (const [name, value] of pairsOf(headers)) this.print(`${colors.dim(name)} ${value}`);
+      for (const line of readable(bytes).split('\n')) writeLine(this.context.stdout, line);
     };
     part('Request', request.headers, request.body);
     for (const { attempt, headers, body, response } of attempts) {
@@ -156,7 +143,7 @@ class Show extends Command<CliContext> {
   }
 }
 
-class Run extends Command<CliContext> {
+class Run extends JsonCommand {
   static override paths = [['replay', 'run']];
   static override usage = Command.Usage({
     category: 'Look',
@@ -187,7 +174,6 @@ class Run extends Command<CliContext> {
   });
   check = Option.Boolean('--check', false, { description: 'Exit code 1 where anything differs' });
   full = Option.Boolean('--full', false, { description: 'What changes in each, every line' });
-  json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
 
   async execute() {
     const { context } = this;
@@ -198,7 +184,7 @@ class Run extends Command<CliContext> {
     const different = comparisons.filter(({ differences }) => differences.length > 0);
     const code = this.check && different.length > 0 ? 1 : 0;
     if (this.json) {
-      printJson(context, {
+      this.printJson({
         replayed: comparisons.length,
         different: different.length,
         duration_ms: Math.round(tookMs),
@@ -206,11 +192,10 @@ class Run extends Command<CliContext> {
       });
       return code;
     }
-    await this.print(records, replayed, comparisons);
+    await this.printDifferences(records, replayed, comparisons);
     const same = comparisons.length - different.length;
     const took = `${(tookMs / 1000).toFixed(1)} s`;
-    print(
-      context,
+    this.print(
       `${counted(comparisons.length, 'request')} replayed in ${took}: ${same} the same, ${different.length} different`,
     );
     return code;
@@ -239,7 +224,7 @@ class Run extends Command<CliContext> {
         ignoresMode: this.mode !== undefined,
       });
       try {
-        for (const warning of replay.warnings) note(context, `! ${warning}`);
+        for (const warning of replay.warnings) this.note(`! ${warning}`);
         const replayed: CaptureRecord[] = [];
         const comparisons: Comparison[] = [];
         for (const record of records) {
@@ -268,47 +253,44 @@ class Run extends Command<CliContext> {
     };
   }
 
-  private async print(
+  private async printDifferences(
     records: readonly CaptureRecord[],
     replayed: readonly CaptureRecord[],
     comparisons: readonly Comparison[],
   ): Promise<void> {
-    const { context } = this;
-    const colors = colorsFor(context.stdout, context.env);
-    printTable(
-      context,
+    const { colors } = this;
+    this.printTable(
       compareHeader,
       comparisons.map((comparison) => compareRow(comparison, colors)),
     );
     for (const [index, { id, differences }] of comparisons.entries()) {
       const now = replayed[index];
       if (differences.length === 0 || (now === undefined && comparisons.length > 1)) continue;
-      print(context);
-      print(context, colors.bold(id));
+      this.print();
+      this.print(colors.bold(id));
       for (const { what, recorded, replayed: is } of differences)
-        print(context, `  ${colors.dim(what)}  ${recorded} → ${is}`);
+        this.print(`  ${colors.dim(what)}  ${recorded} → ${is}`);
       if (now !== undefined) this.printBytes(records[index]!, now);
     }
-    print(context);
+    this.print();
   }
 
   /** What changed in the bytes: of the first request upstream, and of the answer. */
   private printBytes(then: CaptureRecord, now: CaptureRecord): void {
-    const { context } = this;
-    const colors = colorsFor(context.stdout, context.env);
+    const { colors } = this;
     const diff = (title: string, before: Uint8Array | null, after: Uint8Array | null) => {
       const lines = lineDiff(readable(before), readable(after), { colors, full: this.full });
       if (lines.length === 0) return;
-      print(context);
-      print(context, colors.bold(title));
-      for (const line of lines) writeLine(context.stdout, line);
+      this.print();
+      this.print(colors.bold(title));
+      for (const line of lines) writeLine(this.context.stdout, line);
     };
     diff('Request upstream', then.attempts[0]?.body ?? null, now.attempts[0]?.body ?? null);
     diff('Answer', then.answer.body.bytes, now.answer.body.bytes);
   }
 }
 
-class Import extends Command<CliContext> {
+class Import extends SvcCommand {
   static override paths = [['replay', 'import']];
   static override usage = Command.Usage({
     category: 'Look',
@@ -325,11 +307,11 @@ class Import extends Command<CliContext> {
     const records = await capturesIn(resolve(context.cwd, this.from), context);
     const path = resolve(context.cwd, this.to);
     createPrivateFile(path, Buffer.concat(records.map((record) => encodeRecord(record))));
-    note(context, `${counted(records.length, 'capture')} written to ${path}`);
+    this.note(`${counted(records.length, 'capture')} written to ${path}`);
   }
 }
 
-class Clear extends Command<CliContext> {
+class Clear extends SvcCommand {
   static override paths = [['replay', 'clear']];
   static override usage = Command.Usage({
     category: 'Look',
@@ -338,11 +320,10 @@ class Clear extends Command<CliContext> {
   });
 
   async execute() {
-    const { context } = this;
-    const files = captureFiles(captureFolder(homeOf(context)));
+    const files = captureFiles(captureFolder(this.home));
     for (const { path } of files) rmSync(path, { force: true });
     const sizeBytes = files.reduce((sum, file) => sum + file.sizeBytes, 0);
-    print(context, `${counted(files.length, 'file')} of captures deleted, ${sizeBytes} bytes`);
+    this.print(`${counted(files.length, 'file')} of captures deleted, ${sizeBytes} bytes`);
   }
 }
 

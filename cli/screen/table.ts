@@ -9,7 +9,7 @@ import type { Colors } from './output.ts';
 /** Column heads; a head that starts with `>` is aligned to the right. */
 export type TableHeader = readonly string[];
 
-type Row = readonly string[];
+export type TableRow = readonly string[];
 
 const GAP = '  ';
 /** A word of this width may be broken. */
@@ -25,8 +25,8 @@ const LONG_WORD = 12;
 export function printTable(
   context: BaseContext,
   header: TableHeader,
-  rows: readonly Row[],
-  above?: readonly Row[],
+  rows: readonly TableRow[],
+  above?: readonly TableRow[],
 ): void {
   const { stdout } = context;
   const { dim, bold } = colorsFor(stdout, context.env);
@@ -50,7 +50,7 @@ export function printTable(
 
 /** How wide each column may be; undefined where they do not fit side by side, words up to `mostWord` whole. */
 function fittingWidths(
-  rows: readonly Row[],
+  rows: readonly TableRow[],
   columns: number,
   mostWord?: number,
 ): readonly number[] | undefined {
@@ -72,7 +72,11 @@ function fittingWidths(
   return widths;
 }
 
-function tableOf(header: TableHeader, rows: readonly Row[], widths: readonly number[]): string[] {
+function tableOf(
+  header: TableHeader,
+  rows: readonly TableRow[],
+  widths: readonly number[],
+): string[] {
   const isRight = header.map((name) => name.startsWith('>'));
   return rows.flatMap((row) => {
     const cells = widths.map((width, at) => fold(row[at] ?? '', width));
@@ -93,7 +97,7 @@ function tableOf(header: TableHeader, rows: readonly Row[], widths: readonly num
 /** One row by itself: what it is about, and below it every name with its value. */
 function blockOf(
   names: readonly string[],
-  [title = '', ...values]: Row,
+  [title = '', ...values]: TableRow,
   { dim, bold }: Pick<Colors, 'dim' | 'bold'>,
 ): string[] {
   const width = Math.max(...names.slice(1).map(widthOf));

@@ -1,17 +1,17 @@
 /** `svc service print` and `svc uninstall`: how the proxy becomes part of a machine, and how it leaves. */
 import { Command, Option } from 'clipanion';
+import { JsonCommand, SvcCommand } from '../command.ts';
 import { SvcError } from '../../engine/error.ts';
-import { homeOf, shortPath } from '../context.ts';
-import type { CliCommand, CliContext } from '../context.ts';
+import { shortPath } from '../context.ts';
+import type { CliCommand } from '../context.ts';
 import { undo } from '../integrate/apply.ts';
 import { printUndone } from '../integrate/command.ts';
 import { readIntegrations } from '../integrate/records.ts';
-import { note, print, printJson } from '../screen/output.ts';
 import { stopProxy } from '../process/stopping.ts';
 import { deleteData } from './own-data.ts';
 import { serviceKinds, servicePaths, serviceStarts, unitText } from './unit.ts';
 
-class ServicePrint extends Command<CliContext> {
+class ServicePrint extends SvcCommand {
   static override paths = [['service', 'print']];
   static override usage = Command.Usage({
     category: 'Run',
@@ -32,12 +32,12 @@ class ServicePrint extends Command<CliContext> {
     if (kind === undefined)
       throw new SvcError('usage', `svc service print takes systemd or launchd, not '${wanted}'`);
     const { entry } = context;
-    context.stdout.write(unitText({ kind, node: process.execPath, entry, home: homeOf(context) }));
-    note(context, `It belongs in ~/${servicePaths[kind]}; then: ${serviceStarts[kind]}`);
+    context.stdout.write(unitText({ kind, node: process.execPath, entry, home: this.home }));
+    this.note(`It belongs in ~/${servicePaths[kind]}; then: ${serviceStarts[kind]}`);
   }
 }
 
-class Uninstall extends Command<CliContext> {
+class Uninstall extends JsonCommand {
   static override paths = [['uninstall']];
   static override usage = Command.Usage({
     category: 'Configure',
@@ -53,29 +53,26 @@ class Uninstall extends Command<CliContext> {
   data = Option.Boolean('--data', false, {
     description: 'Delete ledger, keys and configuration, too',
   });
-  json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
 
   async execute() {
-    const { context } = this;
-    const home = homeOf(context);
+    const { context, home } = this;
     const undone = readIntegrations(home).map((entry) => undo(home, entry));
     const stopped = await stopProxy(home, context, false);
     const left = this.data ? deleteData(home) : [];
     if (this.json)
-      return printJson(context, {
+      return this.printJson({
         undone,
         stopped_pid: stopped?.pid ?? null,
         data_deleted: this.data,
         left,
       });
     for (const one of undone) printUndone(context, one);
-    print(context, stopped === undefined ? 'svc was not running' : `Stopped (pid ${stopped.pid})`);
+    this.print(stopped === undefined ? 'svc was not running' : `Stopped (pid ${stopped.pid})`);
     const short = shortPath(home, context);
-    if (!this.data) print(context, `${short} stays; --data deletes what svc keeps there`);
-    else if (left.length === 0) print(context, `${short} is deleted`);
-    else print(context, `What svc kept in ${short} is deleted; not its own: ${left.join(', ')}`);
-    note(
-      context,
+    if (!this.data) this.print(`${short} stays; --data deletes what svc keeps there`);
+    else if (left.length === 0) this.print(`${short} is deleted`);
+    else this.print(`What svc kept in ${short} is deleted; not its own: ${left.join(', ')}`);
+    this.note(
       'A service file stays until you remove it, and so does the program: npm uninstall -g svc.',
     );
   }

@@ -1,18 +1,17 @@
 /** `svc run`: starts a client so that it goes through the proxy, and shows what that did. */
 import { basename } from 'node:path';
 import { Command, Option } from 'clipanion';
+import { SvcCommand } from '../command.ts';
 import { SvcError } from '../../engine/error.ts';
 import { reachable } from '../address.ts';
-import { homeOf } from '../context.ts';
 import type { CliCommand, CliContext } from '../context.ts';
 import { runningInstance, startInBackground } from '../process/daemon.ts';
 import { clientVariables } from '../integrate/client.ts';
 import { clients } from '../integrate/clients.ts';
-import { note } from '../screen/output.ts';
 import { runChild } from './child.ts';
 import { printReceipt, receiptJson, receiptOf } from './receipt.ts';
 
-class Run extends Command<CliContext> {
+class Run extends SvcCommand {
   static override paths = [['run']];
   static override usage = Command.Usage({
     category: 'Run',
@@ -41,7 +40,7 @@ class Run extends Command<CliContext> {
       context,
     );
     if (this.quiet) return code;
-    const config = runningInstance(homeOf(context))?.flags.config;
+    const config = runningInstance(this.home)?.flags.config;
     try {
       const receipt = await receiptOf(context, config, { sinceMs });
       if (this.json) context.stderr.write(`${JSON.stringify(receiptJson(receipt))}\n`);
@@ -49,21 +48,19 @@ class Run extends Command<CliContext> {
     } catch (thrown) {
       if (!(thrown instanceof SvcError)) throw thrown;
       // The client's own exit code says more than that of a missing receipt.
-      note(context, `svc: no receipt: ${thrown.message}`);
+      this.note(`svc: no receipt: ${thrown.message}`);
     }
     return code;
   }
 
   /** Where the proxy listens; it is started where none runs. */
   private async proxyUrl(): Promise<string> {
-    const { context } = this;
-    const home = homeOf(context);
+    const { context, home } = this;
     const running = runningInstance(home)?.url;
     if (running !== undefined) return reachable(running);
     const { url, pid } = await startInBackground(home, {}, context, context.cwd);
     if (!this.quiet)
-      note(
-        context,
+      this.note(
         `svc is running in the background now, on ${url} (pid ${pid}); \`svc stop\` ends it.`,
       );
     return reachable(url);

@@ -1,14 +1,15 @@
 /** `svc setup`: from nothing to a running proxy with clients pointed at it. Asks first, acts afterwards. */
 import { Command, Option } from 'clipanion';
+import { SvcCommand } from '../command.ts';
 import { SvcError } from '../../engine/error.ts';
 import type { ErrorKind } from '../../engine/error.ts';
 import { loadWithText } from '../config-file.ts';
 import { shortPath } from '../context.ts';
-import type { CliCommand, CliContext } from '../context.ts';
+import type { CliCommand } from '../context.ts';
 import { exitCodes } from '../exit.ts';
 import { textOf } from '../integrate/settings-file.ts';
 import type { Wiring } from '../integrate/wiring.ts';
-import { colorsFor, figure, note, print, printJson } from '../screen/output.ts';
+import { colorsFor, figure } from '../screen/output.ts';
 import { toMode } from '../parse/flags.ts';
 import { openPrompts } from '../prompts/prompts.ts';
 import type { Prompts } from '../prompts/choice.ts';
@@ -35,7 +36,7 @@ interface Outcome {
   readonly clients: readonly PointedClient[];
 }
 
-class Setup extends Command<CliContext> {
+class Setup extends SvcCommand {
   static override paths = [['setup']];
   static override usage = Command.Usage({
     category: 'Configure',
@@ -64,14 +65,14 @@ class Setup extends Command<CliContext> {
     if (mode !== undefined) await toMode(mode);
     const found = await lookAround(context);
     const colors = colorsFor(context.stderr, context.env);
-    for (const line of foundLines(found, context, colors)) note(context, line);
-    note(context, '');
+    for (const line of foundLines(found, context, colors)) this.note(line);
+    this.note('');
     const prompts = this.yes ? undefined : await openPrompts(context);
     let plan: Plan;
     try {
       plan = await this.plan(found, prompts);
-      if (prompts !== undefined) note(context, '');
-      for (const line of planLines(plan, found, context, colors)) note(context, line);
+      if (prompts !== undefined) this.note('');
+      for (const line of planLines(plan, found, context, colors)) this.note(line);
       if (prompts !== undefined && !(await prompts.confirm('Go ahead?', true)))
         throw new SvcError('cancelled', 'You did not agree: nothing was changed');
     } finally {
@@ -79,9 +80,9 @@ class Setup extends Command<CliContext> {
     }
     // The new text must load before it is written.
     if (plan.config !== undefined) await loadWithText(plan.config, found.file, context);
-    note(context, '');
+    this.note('');
     const outcome = await this.act(plan, found);
-    if (this.json) printJson(context, outcomeJson(outcome));
+    if (this.json) this.printJson(outcomeJson(outcome));
     return exitCodeOf(outcome);
   }
 
@@ -139,10 +140,10 @@ class Setup extends Command<CliContext> {
   private async act(plan: Plan, found: Found): Promise<Outcome> {
     const { context } = this;
     const { home } = found;
-    const colors = colorsFor(context.stdout, context.env);
+    const { colors } = this;
     const printStep = (name: string, text: string, error: string | null = null) => {
       const sign = error === null ? colors.green('✓') : colors.red('✗');
-      if (!this.json) print(context, `${sign} ${name.padEnd(8)}  ${error ?? text}`);
+      if (!this.json) this.print(`${sign} ${name.padEnd(8)}  ${error ?? text}`);
     };
     const config = await writeConfig(plan, found, context);
     const short = shortPath(config.path, context);
@@ -176,14 +177,13 @@ class Setup extends Command<CliContext> {
   }
 
   private printNext({ keys }: Found, clients: readonly PointedClient[]): void {
-    const { context } = this;
-    note(context, '');
+    this.note('');
     if (clients.every(({ error }) => error !== null))
-      note(context, '`svc run <client>` starts a client through svc, `svc integrate` lists them.');
-    else note(context, '`svc integrate --undo` takes the settings of clients back.');
+      this.note('`svc run <client>` starts a client through svc, `svc integrate` lists them.');
+    else this.note('`svc integrate --undo` takes the settings of clients back.');
     if (keys.some(({ from }) => from.some((one) => /^[A-Z][A-Z0-9_]*$/.test(one))))
-      note(context, 'Keys come from this shell’s environment: start svc where they are set.');
-    note(context, '`svc status` shows what goes through, `svc stop` stops the proxy.');
+      this.note('Keys come from this shell’s environment: start svc where they are set.');
+    this.note('`svc status` shows what goes through, `svc stop` stops the proxy.');
   }
 }
 

@@ -3,6 +3,7 @@ import { rmSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { text as textOfStream } from 'node:stream/consumers';
 import { Command, Option } from 'clipanion';
+import { JsonCommand, SvcCommand } from '../command.ts';
 import { SvcError } from '../../engine/error.ts';
 import {
   loadTemplate,
@@ -16,8 +17,6 @@ import { homeOf } from '../context.ts';
 import type { CliCommand, CliContext } from '../context.ts';
 import { readInput } from '../input-file.ts';
 import { writeOwnFile } from '../own-file.ts';
-import { note, print, printJson } from '../screen/output.ts';
-import { printTable } from '../screen/table.ts';
 import { toValues, variablesJson } from '../variables.ts';
 import { askModel } from './ask.ts';
 
@@ -26,7 +25,7 @@ const folderOf = (context: CliContext): string => templateFolder(homeOf(context)
 const variableText = (each: TemplateVariable): string =>
   each.default === undefined ? each.name : `${each.name}=${JSON.stringify(each.default)}`;
 
-class List extends Command<CliContext> {
+class List extends JsonCommand {
   static override paths = [['template', 'list']];
   static override usage = Command.Usage({
     category: 'Extend',
@@ -34,11 +33,8 @@ class List extends Command<CliContext> {
     examples: [['Look', '$0 template list']],
   });
 
-  json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
-
   async execute() {
-    const { context } = this;
-    const folder = folderOf(context);
+    const folder = folderOf(this.context);
     const rows = await Promise.all(
       templateFiles.names(folder).map(async (name) => {
         try {
@@ -52,12 +48,10 @@ class List extends Command<CliContext> {
     );
     if (this.json) {
       const templates = rows.map((row) => ({ ...row, variables: variablesJson(row.variables) }));
-      printJson(context, { templates });
-    } else if (rows.length === 0)
-      note(context, 'There is no template; `svc template add` adds one.');
+      this.printJson({ templates });
+    } else if (rows.length === 0) this.note('There is no template; `svc template add` adds one.');
     else {
-      printTable(
-        context,
+      this.printTable(
         ['name', 'variables', ''],
         rows.map(({ name, description, variables, fault }) => [
           name,
@@ -70,7 +64,7 @@ class List extends Command<CliContext> {
   }
 }
 
-class Add extends Command<CliContext> {
+class Add extends SvcCommand {
   static override paths = [['template', 'add']];
   static override usage = Command.Usage({
     category: 'Extend',
@@ -100,11 +94,11 @@ class Add extends Command<CliContext> {
       cure: '--force replaces it.',
     });
     const needs = variables.map(variableText).join(', ');
-    print(context, `${name} added${needs === '' ? '' : `, with ${needs}`}`);
+    this.print(`${name} added${needs === '' ? '' : `, with ${needs}`}`);
   }
 }
 
-class Show extends Command<CliContext> {
+class Show extends SvcCommand {
   static override paths = [['template', 'show']];
   static override usage = Command.Usage({
     category: 'Extend',
@@ -116,12 +110,12 @@ class Show extends Command<CliContext> {
 
   execute() {
     for (const line of templateSource(folderOf(this.context), this.name).trimEnd().split('\n'))
-      print(this.context, line);
+      this.print(line);
     return Promise.resolve();
   }
 }
 
-class Remove extends Command<CliContext> {
+class Remove extends SvcCommand {
   static override paths = [['template', 'remove']];
   static override usage = Command.Usage({
     category: 'Extend',
@@ -136,12 +130,12 @@ class Remove extends Command<CliContext> {
     // One that is not there is an error, one that cannot be used is none.
     templateSource(folder, this.name);
     rmSync(templateFiles.file(folder, this.name));
-    print(this.context, `${this.name} removed`);
+    this.print(`${this.name} removed`);
     return Promise.resolve();
   }
 }
 
-class Use extends Command<CliContext> {
+class Use extends SvcCommand {
   static override paths = [['template', 'use']];
   static override usage = Command.Usage({
     category: 'Extend',
@@ -168,7 +162,7 @@ class Use extends Command<CliContext> {
       toValues(this.vars),
     );
     const text = this.model === undefined ? filled : await askModel(context, this.model, filled);
-    for (const line of text.trimEnd().split('\n')) print(context, line);
+    for (const line of text.trimEnd().split('\n')) this.print(line);
   }
 }
 

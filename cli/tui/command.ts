@@ -1,11 +1,11 @@
 /** `svc dashboard`: the proxy on the terminal as it works. */
 import { Command, Option } from 'clipanion';
+import { SvcCommand } from '../command.ts';
 import { SvcError } from '../../engine/error.ts';
 import type { LiveState, ReportJson, RequestsJson } from '../../server/dashboard/contract.ts';
 import { sinceMsOf } from '../../server/dashboard/page/ranges.ts';
-import { homeOf } from '../context.ts';
 import type { CliCommand, CliContext } from '../context.ts';
-import { colorsFor, columnsOf, isTerminal, note, print, printJson } from '../screen/output.ts';
+import { columnsOf, isTerminal } from '../screen/output.ts';
 import { runningInstance } from '../process/daemon.ts';
 import { control, readOwn } from '../remote.ts';
 import { openBrowser } from '../screen/browser.ts';
@@ -20,7 +20,7 @@ const MOST_ROWS = 10;
 /** How long a proxy may take to send its first state. */
 const STATE_MS = 5000;
 
-class Dashboard extends Command<CliContext> {
+class Dashboard extends SvcCommand {
   static override paths = [['dashboard']];
   static override usage = Command.Usage({
     category: 'Look',
@@ -39,8 +39,7 @@ class Dashboard extends Command<CliContext> {
   json = Option.Boolean('--json,--raw', false, { description: 'Print the figures once, as JSON' });
 
   async execute() {
-    const { context } = this;
-    const home = homeOf(context);
+    const { context, home } = this;
     if (this.public) return this.#printAddress(home);
     const isScreen =
       isTerminal(context.stdout) &&
@@ -54,7 +53,6 @@ class Dashboard extends Command<CliContext> {
   async #printAddress(home: string): Promise<void> {
     // Whether one runs is for it to say: a pid file alone may be old.
     await readOwn(home, '/health');
-    const { context } = this;
     const url = urlOf(home);
     if (url === null) throw new SvcError('unavailable', 'The proxy does not say where it listens');
     const elsewhere = originsElsewhere(runningInstance(home)?.url ?? url);
@@ -65,7 +63,7 @@ class Dashboard extends Command<CliContext> {
       (origin) => `${origin}/dashboard/login#${String(login?.['token'])}`,
     );
     if (this.json)
-      return printJson(context, {
+      return this.printJson({
         url: page,
         ...(login !== undefined && {
           login_urls: links,
@@ -73,14 +71,13 @@ class Dashboard extends Command<CliContext> {
           expires_in_s: login['expires_in_s'],
         }),
       });
-    print(context, page);
-    for (const link of links) print(context, link);
+    this.print(page);
+    for (const link of links) this.print(link);
     if (login !== undefined)
-      note(
-        context,
+      this.note(
         `The ${links.length === 1 ? 'link' : 'links'} for other machines let one browser in, once, within five minutes. It stays for seven days at most, and no longer than the key ${String(login['key_id'])}.`,
       );
-    openBrowser(context, page);
+    openBrowser(this.context, page);
   }
 
   async #snapshot(home: string): Promise<void> {
@@ -98,10 +95,9 @@ class Dashboard extends Command<CliContext> {
       `/dashboard/api/requests?since=${since}&limit=${MOST_ROWS}`,
     );
     const live = await presentState(context, home);
-    if (this.json) return printJson(context, { state: live, report, requests });
+    if (this.json) return this.printJson({ state: live, report, requests });
     const model = { ...first, connection: 'live' as const, live, report, requests };
-    const colors = colorsFor(context.stdout, context.env);
-    for (const line of bodyOf(model, columnsOf(context.stdout), 0, colors)) print(context, line);
+    for (const line of bodyOf(model, columnsOf(context.stdout), 0, this.colors)) this.print(line);
   }
 }
 

@@ -1,10 +1,10 @@
 /** `svc update`: whether there is a newer version, and, once it is agreed to, its installation. */
 import { Command, Option } from 'clipanion';
+import { JsonCommand } from '../command.ts';
 import { SvcError } from '../../engine/error.ts';
-import { homeOf, shortPath } from '../context.ts';
-import type { CliCommand, CliContext } from '../context.ts';
+import { shortPath } from '../context.ts';
+import type { CliCommand } from '../context.ts';
 import { runningInstance } from '../process/daemon.ts';
-import { note, print, printJson } from '../screen/output.ts';
 import { openPrompts } from '../prompts/prompts.ts';
 import { isIn, isNewer, readInstalled } from './installed.ts';
 import type { Installed } from './installed.ts';
@@ -13,7 +13,7 @@ import { globalFolder, installGlobally, published } from './npm.ts';
 /** What `--check` exits with where there is something newer. */
 const NEWER = 1;
 
-class Update extends Command<CliContext> {
+class Update extends JsonCommand {
   static override paths = [['update']];
   static override usage = Command.Usage({
     category: 'Configure',
@@ -28,7 +28,6 @@ class Update extends Command<CliContext> {
 
   check = Option.Boolean('--check', false, { description: 'Only look; exit code 1 when newer' });
   yes = Option.Boolean('--yes,-y', false, { description: 'Install without asking' });
-  json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
 
   async execute() {
     const { context } = this;
@@ -42,9 +41,9 @@ class Update extends Command<CliContext> {
     const isAgreed =
       !this.check && way?.isOurs === true && (await this.isAgreed(way.command, version, latest));
     if (isAgreed && latest !== null) await installGlobally(name, latest, context.env);
-    const isRunning = runningInstance(homeOf(context)) !== undefined;
+    const isRunning = runningInstance(this.home) !== undefined;
     if (this.json)
-      printJson(context, {
+      this.printJson({
         installed: version,
         latest,
         newer: hasNewer,
@@ -53,17 +52,15 @@ class Update extends Command<CliContext> {
         restart_needed: isAgreed && isRunning,
       });
     else if (latest === null)
-      print(
-        context,
+      this.print(
         `svc ${version}; the registry that npm is configured for has no package of this program`,
       );
-    else if (!hasNewer) print(context, `svc ${version} is the newest version`);
+    else if (!hasNewer) this.print(`svc ${version} is the newest version`);
     else if (isAgreed) {
-      print(context, `svc ${latest} is installed`);
-      if (isRunning) note(context, '`svc restart` has the running proxy use it.');
+      this.print(`svc ${latest} is installed`);
+      if (isRunning) this.note('`svc restart` has the running proxy use it.');
     } else if (this.check || way?.isOurs !== true)
-      print(
-        context,
+      this.print(
         `svc ${latest} is available; this is ${version}. It is updated by: ${way?.command}`,
       );
     if (this.yes && way?.isOurs === false && !this.check)
@@ -86,10 +83,9 @@ class Update extends Command<CliContext> {
   }
 
   private async isAgreed(command: string, version: string, latest: string | null) {
-    const { context } = this;
-    note(context, `svc ${latest} is available; this is ${version}. To be run: ${command}`);
+    this.note(`svc ${latest} is available; this is ${version}. To be run: ${command}`);
     if (this.yes) return true;
-    const prompts = await openPrompts(context);
+    const prompts = await openPrompts(this.context);
     try {
       if (await prompts.confirm('Install it?', true)) return true;
     } finally {

@@ -1,13 +1,14 @@
 /** `svc validate <file>`: a context pack against the schema of version 1.0. */
 import { resolve } from 'node:path';
 import { Command, Option } from 'clipanion';
+import { JsonCommand } from '../command.ts';
 import { SvcError } from '../../engine/error.ts';
-import type { CliCommand, CliContext } from '../context.ts';
+import type { CliCommand } from '../context.ts';
 import { exitCodes } from '../exit.ts';
 import { readInput } from '../input-file.ts';
-import { counted, note, print, printJson } from '../screen/output.ts';
+import { counted } from '../screen/output.ts';
 
-class Validate extends Command<CliContext> {
+class Validate extends JsonCommand {
   static override paths = [['validate']];
   static override usage = Command.Usage({
     category: 'Look',
@@ -23,13 +24,12 @@ class Validate extends Command<CliContext> {
 
   file = Option.String({ name: 'file', required: false });
   schema = Option.Boolean('--schema', false, { description: 'Print the JSON Schema' });
-  json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
 
   async execute() {
     const { context } = this;
     if (this.schema) {
       const { packSchemaDocument } = await import('../../server/context-pack/schema.ts');
-      printJson(context, packSchemaDocument());
+      this.printJson(packSchemaDocument());
       return 0;
     }
     if (this.file === undefined)
@@ -37,17 +37,14 @@ class Validate extends Command<CliContext> {
     const { validatePack } = await import('../../server/context-pack/validate.ts');
     const format = /\.ya?ml$/i.test(this.file) ? 'yaml' : 'json';
     const result = await validatePack(readInput(resolve(context.cwd, this.file)), format);
-    if (this.json) printJson(context, { file: this.file, ...result });
+    if (this.json) this.printJson({ file: this.file, ...result });
     else if (result.valid) {
       const { version, id, blocks } = result.pack;
-      print(context, `${this.file}: valid, version ${version}, ${id}, ${counted(blocks, 'block')}`);
+      this.print(`${this.file}: valid, version ${version}, ${id}, ${counted(blocks, 'block')}`);
     } else {
       for (const { line, column, path, message } of result.faults)
-        print(
-          context,
-          `${this.file}:${line}:${column}: ${path === '' ? 'the file' : path} ${message}`,
-        );
-      note(context, counted(result.faults.length, 'fault'));
+        this.print(`${this.file}:${line}:${column}: ${path === '' ? 'the file' : path} ${message}`);
+      this.note(counted(result.faults.length, 'fault'));
     }
     return result.valid ? 0 : exitCodes.bad_request;
   }

@@ -1,18 +1,17 @@
 /** What the vault's commands have in common: settings, the open vault, and how an interrupt ends them. */
-import { Command, Option } from 'clipanion';
+import { Option } from 'clipanion';
+import { SvcCommand } from '../command.ts';
 import { SvcError } from '../../engine/error.ts';
 import type { Config } from '../../server/config/config.ts';
 import { openVault } from '../../stages/vault/vault.ts';
 import type { OpenedVault } from '../../stages/vault/contract.ts';
 import { shortPath } from '../context.ts';
-import type { CliContext } from '../context.ts';
 import { runningInstance } from '../process/daemon.ts';
 import { onEnd } from '../process/signals.ts';
 import { configOf } from '../parse/flags.ts';
-import { note } from '../screen/output.ts';
 import { readOwn } from '../remote.ts';
 
-export abstract class VaultCommand extends Command<CliContext> {
+export abstract class VaultCommand extends SvcCommand {
   config = Option.String('--config', {
     description: 'Config file, in place of ./proxy.yaml and ~/.svc/config.yaml',
   });
@@ -43,7 +42,7 @@ export abstract class VaultCommand extends Command<CliContext> {
       ...this.basics(config),
       backend,
       onTrouble: ({ what, movedTo }) =>
-        note(this.context, `! ${what}${movedTo === '' ? '' : `; the old one is ${movedTo}`}`),
+        this.note(`! ${what}${movedTo === '' ? '' : `; the old one is ${movedTo}`}`),
     });
     try {
       await this.repaired(vault);
@@ -63,7 +62,7 @@ export abstract class VaultCommand extends Command<CliContext> {
       const stopped = new Promise<void>((resolve) => {
         signal.addEventListener('abort', () => resolve(), { once: true });
       });
-      note(this.context, 'Files that the index has lost are read again…');
+      this.note('Files that the index has lost are read again…');
       await Promise.race([vault.settled(), stopped]);
       if (!signal.aborted) return;
       throw new SvcError('cancelled', 'Stopped before the index was complete again', {
@@ -92,7 +91,7 @@ export abstract class VaultCommand extends Command<CliContext> {
     const { path } = index;
     if (typeof path !== 'string' || path === config.vault.indexPath) return;
     const short = shortPath(path, this.context);
-    note(this.context, `! The running proxy uses another index, ${short}`);
+    this.note(`! The running proxy uses another index, ${short}`);
   }
 
   /** The error for an index that is not there yet. */

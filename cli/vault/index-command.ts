@@ -15,15 +15,7 @@ import type { IndexReport } from '../../stages/vault/indexing/index-run.ts';
 import { shortPath } from '../context.ts';
 import { exitCodes } from '../exit.ts';
 import { toWhole } from '../parse/flags.ts';
-import {
-  counted,
-  figure,
-  note,
-  print,
-  printError,
-  printJson,
-  printPairs,
-} from '../screen/output.ts';
+import { counted, figure, printError } from '../screen/output.ts';
 import { VaultCommand } from './command.ts';
 import { createProgressView, spanOf } from '../screen/progress.ts';
 import { reportJson, reportRows } from './report.ts';
@@ -88,16 +80,16 @@ export class Index extends VaultCommand {
         ...this.basics(config),
         root,
         signal,
-        onWait: () => note(context, 'Another process is indexing; waiting for it to end…'),
+        onWait: () => this.note('Another process is indexing; waiting for it to end…'),
       }),
     );
     const sent = decisionsFile(config.home);
     const copies = [...remaining, ...(existsSync(sent) ? [sent] : [])];
-    if (this.json) printJson(context, { roots, files, remaining: copies });
-    else print(context, `Took ${counted(files, 'file')} of ${shortPath(root, context)} out`);
+    if (this.json) this.printJson({ roots, files, remaining: copies });
+    else this.print(`Took ${counted(files, 'file')} of ${shortPath(root, context)} out`);
     if (copies.length > 0 && !this.json) {
-      note(context, 'These may still hold some of its text, and may be deleted:');
-      for (const path of copies) note(context, `  ${shortPath(path, context)}`);
+      this.note('These may still hold some of its text, and may be deleted:');
+      for (const path of copies) this.note(`  ${shortPath(path, context)}`);
     }
   }
 
@@ -109,21 +101,20 @@ export class Index extends VaultCommand {
       ? await calibrate({ ...this.basics(config), root, maxWorkers: most, signal })
       : readCalibration(config.vault.indexPath);
     if (this.recalibrate && found !== undefined) {
-      note(this.context, `${counted(found.workers, 'worker')} index fastest here`);
+      this.note(`${counted(found.workers, 'worker')} index fastest here`);
     }
     return Math.min(asked ?? found?.workers ?? DEFAULT_WORKERS, most);
   }
 
   private async indexOnce(config: Config, root: string, workers: number, signal: AbortSignal) {
-    const { context } = this;
-    const view = createProgressView(context);
+    const view = createProgressView(this.context);
     let last = { done: 0, total: 0 };
     const report = await indexFolder({
       ...this.basics(config),
       root,
       workers,
       signal,
-      onWait: () => note(context, 'Another process is indexing; waiting for it to end…'),
+      onWait: () => this.note('Another process is indexing; waiting for it to end…'),
       onProgress(progress) {
         last = progress;
         view.show(progress);
@@ -145,23 +136,21 @@ export class Index extends VaultCommand {
   private printRun(report: IndexReport): void {
     // One line a run, so that a watcher's runs can be read one by one.
     if (this.watch) this.context.stdout.write(`${JSON.stringify(reportJson(report))}\n`);
-    else printJson(this.context, reportJson(report));
+    else this.printJson(reportJson(report));
   }
 
   private printReport(report: IndexReport, config: Config): void {
-    const { context } = this;
     const [from, to] = [report.root, config.vault.indexPath].map((path) =>
-      shortPath(path, context),
+      shortPath(path, this.context),
     );
-    print(context, `${report.complete ? 'Indexed' : 'Indexed in part:'} ${from} → ${to}`);
-    printPairs(context, reportRows(report));
+    this.print(`${report.complete ? 'Indexed' : 'Indexed in part:'} ${from} → ${to}`);
+    this.printPairs(reportRows(report));
   }
 
   private printStopped(last: { done: number; total: number }, root: string): void {
-    const { context } = this;
     const how = last.total === 0 ? '' : ` ${figure(last.done)} of ${figure(last.total)} files are`;
-    note(context, `Stopped.${how === '' ? ' What was read is' : how} in the index and kept.`);
-    note(context, `\`svc index ${shortPath(root, context)}\` continues from there.`);
+    this.note(`Stopped.${how === '' ? ' What was read is' : how} in the index and kept.`);
+    this.note(`\`svc index ${shortPath(root, this.context)}\` continues from there.`);
   }
 
   private async follow(config: Config, root: string, workers: number, signal: AbortSignal) {
@@ -179,7 +168,7 @@ export class Index extends VaultCommand {
         isFirst = false;
       },
     });
-    note(context, `Watching ${shortPath(root, context)}; Ctrl-C ends it.`);
+    this.note(`Watching ${shortPath(root, context)}; Ctrl-C ends it.`);
     // The timer keeps the process alive where the watcher does not.
     const alive = setInterval(() => undefined, 60_000);
     await new Promise<void>((done) => {
@@ -193,10 +182,7 @@ export class Index extends VaultCommand {
   private printChange(report: IndexReport): void {
     if (this.json) return this.printRun(report);
     const { indexed, removed, durationMs } = report;
-    print(
-      this.context,
-      `${counted(indexed, 'file')} read, ${figure(removed)} gone (${spanOf(durationMs)})`,
-    );
+    this.print(`${counted(indexed, 'file')} read, ${figure(removed)} gone (${spanOf(durationMs)})`);
   }
 
   private async showStatus(config: Config): Promise<number | void> {
@@ -207,7 +193,7 @@ export class Index extends VaultCommand {
     const indexing = isIndexing(config.vault.indexPath);
     if (this.json) {
       const { rebuilding: _, ...fields } = status;
-      printJson(context, { ...fields, indexing, calibrated_workers: calibrated ?? null });
+      this.printJson({ ...fields, indexing, calibrated_workers: calibrated ?? null });
       return status.available ? 0 : exitCodes.not_found;
     }
     if (!status.available) throw this.noIndex(config);
@@ -219,6 +205,6 @@ export class Index extends VaultCommand {
       ['workers', calibrated === undefined ? 'not calibrated' : `${calibrated}, calibrated`],
       ...(indexing ? [['now', 'another process is indexing'] as const] : []),
     ];
-    printPairs(context, rows);
+    this.printPairs(rows);
   }
 }

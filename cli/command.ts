@@ -1,0 +1,57 @@
+/** What the commands have in common: the home folder, and how they print. */
+import { Command, Option } from 'clipanion';
+import { homeOf } from './context.ts';
+import type { CliContext } from './context.ts';
+import * as output from './screen/output.ts';
+import { printTable } from './screen/table.ts';
+import type { TableHeader, TableRow } from './screen/table.ts';
+
+export abstract class SvcCommand extends Command<CliContext> {
+  /** `$SVC_HOME` or `~/.svc`, absolute. */
+  protected get home(): string {
+    return homeOf(this.context);
+  }
+
+  /** The colours of results. */
+  protected get colors(): output.Colors {
+    return output.colorsFor(this.context.stdout, this.context.env);
+  }
+
+  /** One line of a result. */
+  protected print(line?: string): void {
+    output.print(this.context, line);
+  }
+
+  /** A remark that is no result. */
+  protected note(line: string): void {
+    output.note(this.context, line);
+  }
+
+  protected printJson(value: unknown): void {
+    output.printJson(this.context, value);
+  }
+
+  /** Names and values in two columns. */
+  protected printPairs(rows: Parameters<typeof output.printPairs>[1]): void {
+    output.printPairs(this.context, rows);
+  }
+
+  /** Rows under heads; see `screen/table.ts`. */
+  protected printTable(
+    header: TableHeader,
+    rows: readonly TableRow[],
+    above?: readonly TableRow[],
+  ): void {
+    printTable(this.context, header, rows, above);
+  }
+}
+
+/** A command whose result can be had as JSON. */
+export abstract class JsonCommand extends SvcCommand {
+  declare json: boolean;
+
+  static {
+    // On the prototype, so that help lists it behind the command's own options.
+    this.prototype.json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
+  }
+}
