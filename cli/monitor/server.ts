@@ -12,7 +12,7 @@ import { monitorTarget, pageRoutes } from '../../server/dashboard/page-routes.ts
 import { createGate } from '../../server/gate/gate.ts';
 import { originForm, pathOf } from '../../server/gate/target.ts';
 import { errorBody, errorHeaders, errorStatus } from '../../server/http/error-response.ts';
-import { checkAudience, createRouter } from '../../server/http/router.ts';
+import { checkAudience, createRouter, get } from '../../server/http/router.ts';
 import type { RouteContext } from '../../server/http/router.ts';
 import { sendResponse } from '../../server/http/send-response.ts';
 import { notFound } from '../../stages/model/errors.ts';
@@ -40,9 +40,7 @@ export async function openMonitor(
   newId: () => string,
 ): Promise<MonitorServer> {
   const pages = createRouter(pageRoutes());
-  const reads = createRouter(
-    READ.map((path) => ({ method: 'GET', path, handle: () => new Response() })),
-  );
+  const reads = createRouter(READ.map((path) => get(path, () => new Response())));
   const gate = createGate({
     boundHost: HOST,
     ports: () => [(server.address() as AddressInfo | null)?.port ?? 0],

@@ -1,6 +1,7 @@
 /** The page and its files, for whoever serves them: a proxy on both ports, or `svc monitor` beside one. */
 import { notFound } from '../../stages/model/errors.ts';
-import type { Route } from '../http/router.ts';
+import { get } from '../http/router.ts';
+import type { Route, RouteHandler } from '../http/router.ts';
 import { createPageAssets } from './assets.ts';
 import { ASSET_PATHS, ICON, PAGE_HEADERS, SHELL } from './shell.ts';
 
@@ -14,42 +15,26 @@ export function pageRoutes(): Route[] {
     new Response(typeof body === 'string' ? body : new Uint8Array(body), {
       headers: { ...PAGE_HEADERS, 'Content-Type': type },
     });
-  const shell: Omit<Route, 'path'> = {
-    method: 'GET',
-    audience: 'everybody',
-    handle: () => page(SHELL, 'text/html; charset=utf-8'),
-  };
-  return [
-    { ...shell, path: '/dashboard' },
-    { ...shell, path: '/dashboard/login' },
-    { ...shell, path: '/dashboard/logout' },
-    {
-      method: 'GET',
-      path: ASSET_PATHS.script,
-      audience: 'everybody',
-      handle: async () => page((await assets()).script, 'text/javascript; charset=utf-8'),
-    },
-    {
-      method: 'GET',
-      path: ASSET_PATHS.style,
-      audience: 'everybody',
-      handle: async () => page((await assets()).style, 'text/css; charset=utf-8'),
-    },
-    {
-      method: 'GET',
-      path: ASSET_PATHS.icon,
-      audience: 'everybody',
-      handle: () => page(ICON, 'image/svg+xml'),
-    },
-    {
-      ...shell,
-      path: '/dashboard/:path*',
-      handle(request, context) {
-        if (context.params['path']?.startsWith('api/') === true) throw notFound();
-        return shell.handle(request, context);
+  const shell = () => page(SHELL, 'text/html; charset=utf-8');
+  const routes: readonly (readonly [path: string, handle: RouteHandler])[] = [
+    ['/dashboard', shell],
+    ['/dashboard/login', shell],
+    ['/dashboard/logout', shell],
+    [
+      ASSET_PATHS.script,
+      async () => page((await assets()).script, 'text/javascript; charset=utf-8'),
+    ],
+    [ASSET_PATHS.style, async () => page((await assets()).style, 'text/css; charset=utf-8')],
+    [ASSET_PATHS.icon, () => page(ICON, 'image/svg+xml')],
+    [
+      '/dashboard/:path*',
+      (_request, { params }) => {
+        if (params['path']?.startsWith('api/') === true) throw notFound();
+        return shell();
       },
-    },
+    ],
   ];
+  return routes.map(([path, handle]) => get(path, handle, 'everybody'));
 }
 
 /** What a monitor's port is asked for, where `/` is the monitor unless a program asks for JSON. */

@@ -32,6 +32,24 @@ export interface Route {
   readonly handle: RouteHandler;
 }
 
+/** A GET of `path`. */
+export function get(path: string, handle: RouteHandler, audience: Audience = 'admitted'): Route {
+  return { method: 'GET', path, audience, handle };
+}
+
+/** A GET of `path` that answers what `make` gives, as JSON. */
+export function getJson(
+  path: string,
+  make: (request: Request, context: RouteContext) => unknown,
+  audience?: Audience,
+): Route {
+  return get(
+    path,
+    async (request, context) => Response.json(await make(request, context)),
+    audience,
+  );
+}
+
 /** A route found for a path. */
 export interface Match {
   readonly route: Route;

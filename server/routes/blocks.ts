@@ -5,33 +5,33 @@
  */
 import { notFound } from '../../stages/model/errors.ts';
 import type { KeptBlock, LostBlocks } from '../../stages/lost/lost-blocks.ts';
+import { getJson } from '../http/router.ts';
 import type { Route } from '../http/router.ts';
 
 /** Routes over `lost`; `last` stands for the request that came last and lost something. */
 export function blockRoutes(lost: LostBlocks): Route[] {
+  const oneBlock = (id: string) => {
+    const block = lost.get(id);
+    if (block === undefined) throw notFound('No block with that id is kept');
+    return blockJson(block);
+  };
+  const ofRequest = (asked: string) => {
+    const id = asked === 'last' ? lost.lastRequestId : asked;
+    const blocks = id === undefined ? undefined : lost.ofRequest(id);
+    if (blocks === undefined) throw notFound(nothingKept(asked));
+    return lostJson(id ?? asked, blocks);
+  };
   return [
-    {
-      method: 'GET',
-      path: '/v1/svc/blocks/:id',
-      audience: 'this-machine',
-      handle(_request, context) {
-        const block = lost.get(context.params['id'] ?? '');
-        if (block === undefined) throw notFound('No block with that id is kept');
-        return Response.json(blockJson(block));
-      },
-    },
-    {
-      method: 'GET',
-      path: '/v1/svc/lost/:id',
-      audience: 'this-machine',
-      handle(_request, context) {
-        const asked = context.params['id'] ?? '';
-        const id = asked === 'last' ? lost.lastRequestId : asked;
-        const blocks = id === undefined ? undefined : lost.ofRequest(id);
-        if (blocks === undefined) throw notFound(nothingKept(asked));
-        return Response.json(lostJson(id ?? asked, blocks));
-      },
-    },
+    getJson(
+      '/v1/svc/blocks/:id',
+      (_request, { params }) => oneBlock(params['id'] ?? ''),
+      'this-machine',
+    ),
+    getJson(
+      '/v1/svc/lost/:id',
+      (_request, { params }) => ofRequest(params['id'] ?? ''),
+      'this-machine',
+    ),
   ];
 }
 

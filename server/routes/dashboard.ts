@@ -13,6 +13,7 @@ import { toRowFilter } from '../dashboard/filter.ts';
 import { wholeOf } from '../http/query.ts';
 import { reportJson, sessionReportJson, stepFor } from '../dashboard/report-json.ts';
 import { pageRoutes } from '../dashboard/page-routes.ts';
+import { get, getJson } from '../http/router.ts';
 import type { Route } from '../http/router.ts';
 import type { RouteSources } from './sources.ts';
 
@@ -38,39 +39,20 @@ const MOST_SESSIONS = 1000;
 
 export function dashboardRoutes(sources: RouteSources, feed: Feed): Route[] {
   return [
-    {
-      method: 'GET',
-      path: '/dashboard/events',
+    get('/dashboard/events', (_request, { verdict, isStillAdmitted }) => {
+      const headers = {
+        'Content-Type': 'text/event-stream; charset=utf-8',
+        'Cache-Control': 'no-store',
+      };
       // The log may repeat what a person wrote, which leaves this machine to nobody.
-      handle: (_request, { verdict, isStillAdmitted }) =>
-        new Response(feed.open(verdict === 'local', isStillAdmitted), {
-          headers: {
-            'Content-Type': 'text/event-stream; charset=utf-8',
-            'Cache-Control': 'no-store',
-          },
-        }),
-    },
-    {
-      method: 'GET',
-      path: '/dashboard/api/requests',
-      handle: async (request) => Response.json(await requests(sources, request)),
-    },
-    {
-      method: 'GET',
-      path: '/dashboard/api/report',
-      handle: async (request) => Response.json(await report(sources, request)),
-    },
-    {
-      method: 'GET',
-      path: '/dashboard/api/conversations',
-      handle: async (request) => Response.json(await conversations(sources, request)),
-    },
-    {
-      method: 'GET',
-      path: '/dashboard/api/request/:id',
-      handle: async (_request, { params }) =>
-        Response.json(await oneRequest(sources, params['id'] ?? '')),
-    },
+      return new Response(feed.open(verdict === 'local', isStillAdmitted), { headers });
+    }),
+    getJson('/dashboard/api/requests', (request) => requests(sources, request)),
+    getJson('/dashboard/api/report', (request) => report(sources, request)),
+    getJson('/dashboard/api/conversations', (request) => conversations(sources, request)),
+    getJson('/dashboard/api/request/:id', (_request, { params }) =>
+      oneRequest(sources, params['id'] ?? ''),
+    ),
     // Last, for they match what the others do.
     ...pageRoutes(),
   ];

@@ -3,6 +3,7 @@
  * made at the first request for them.
  */
 import { notFound } from '../../stages/model/errors.ts';
+import { get } from '../http/router.ts';
 import type { Route } from '../http/router.ts';
 
 export function docsRoutes(version: string): Route[] {
@@ -46,21 +47,16 @@ export function docsRoutes(version: string): Route[] {
 
   const api = () => servePage('');
   return [
-    { method: 'GET', path: '/docs', audience: 'everybody', handle: api },
-    { method: 'GET', path: '/docs/', audience: 'everybody', handle: api },
-    {
-      method: 'GET',
-      path: '/docs/:page',
-      handle: (_request, { params: { page = '' } }) => servePage(page),
-    },
-    {
-      method: 'GET',
-      path: '/openapi.yaml',
-      audience: 'everybody',
-      handle: async () =>
+    get('/docs', api, 'everybody'),
+    get('/docs/', api, 'everybody'),
+    get('/docs/:page', (_request, { params: { page = '' } }) => servePage(page)),
+    get(
+      '/openapi.yaml',
+      async () =>
         new Response(await (yaml ??= makeYaml()), {
           headers: { 'Content-Type': 'application/yaml; charset=utf-8' },
         }),
-    },
+      'everybody',
+    ),
   ];
 }

@@ -8,6 +8,7 @@ import { dashboardJson } from '../../stages/ledger/report.ts';
 import type { ProviderStates } from '../../stages/providers/states.ts';
 import { metricsText, single } from '../facts/metrics-text.ts';
 import type { Family } from '../facts/metrics-text.ts';
+import { get } from '../http/router.ts';
 import type { Route } from '../http/router.ts';
 import type { RouteSources } from './sources.ts';
 
@@ -30,26 +31,18 @@ export function metricsRoutes(sources: RouteSources): Route[] {
   }
 
   return [
-    {
-      method: 'GET',
-      path: '/metrics',
-      handle() {
-        if (!metrics.enabled) throw isOff();
-        return new Response(metricsText(families(sources)), {
-          headers: { 'Content-Type': PROMETHEUS },
-        });
-      },
-    },
-    {
-      method: 'GET',
-      path: '/metrics/dashboard',
-      async handle() {
-        if (!metrics.enabled) throw isOff();
-        return new Response(await dashboardBody(), {
-          headers: { 'Content-Type': 'application/json' },
-        });
-      },
-    },
+    get('/metrics', () => {
+      if (!metrics.enabled) throw isOff();
+      return new Response(metricsText(families(sources)), {
+        headers: { 'Content-Type': PROMETHEUS },
+      });
+    }),
+    get('/metrics/dashboard', async () => {
+      if (!metrics.enabled) throw isOff();
+      return new Response(await dashboardBody(), {
+        headers: { 'Content-Type': 'application/json' },
+      });
+    }),
   ];
 }
 

@@ -1,31 +1,24 @@
 /** `/savings` and `/cache-stats`: what was saved, and by which cache; each kept apart from the others. */
 import { cacheStatsJson, savingsJson } from '../../stages/ledger/report.ts';
 import { invalidQuery } from '../http/query.ts';
+import { getJson } from '../http/router.ts';
 import type { Route } from '../http/router.ts';
 import { ISO_DATE, parseIsoDate } from './iso-date.ts';
 import type { RouteSources } from './sources.ts';
 
 export function savingsRoutes(sources: RouteSources): Route[] {
   return [
-    {
-      method: 'GET',
-      path: '/savings',
-      async handle(request) {
-        const since = new URL(request.url).searchParams.get('since');
-        const sinceMs = since === null ? 0 : parseIsoDate(since);
-        if (sinceMs === undefined) throw invalidQuery('since', ISO_DATE);
-        const nowMs = sources.services.clock.wallMs();
-        const report = await sources.ask((reader, queries) =>
-          queries.savingsReport(reader, nowMs, sinceMs),
-        );
-        return Response.json(savingsJson(report));
-      },
-    },
-    {
-      method: 'GET',
-      path: '/cache-stats',
-      handle: () => Response.json(cachesJson(sources)),
-    },
+    getJson('/savings', async (request) => {
+      const since = new URL(request.url).searchParams.get('since');
+      const sinceMs = since === null ? 0 : parseIsoDate(since);
+      if (sinceMs === undefined) throw invalidQuery('since', ISO_DATE);
+      const nowMs = sources.services.clock.wallMs();
+      const report = await sources.ask((reader, queries) =>
+        queries.savingsReport(reader, nowMs, sinceMs),
+      );
+      return savingsJson(report);
+    }),
+    getJson('/cache-stats', () => cachesJson(sources)),
   ];
 }
 

@@ -8,24 +8,17 @@ import {
   todayJson,
 } from '../../stages/ledger/report.ts';
 import { recentJson } from '../../stages/ledger/request-json.ts';
+import { getJson } from '../http/router.ts';
 import type { Route } from '../http/router.ts';
 import type { RouteSources } from './sources.ts';
 
 export function statsRoutes(sources: RouteSources): Route[] {
   const { window, clock } = sources.services;
   return [
-    { method: 'GET', path: '/stats', handle: async () => Response.json(await stats(sources)) },
-    { method: 'GET', path: '/stats/last', handle: () => Response.json(lastJson(window)) },
-    {
-      method: 'GET',
-      path: '/stats/session',
-      handle: () => Response.json(sessionSummaryJson(window, clock.wallMs())),
-    },
-    {
-      method: 'GET',
-      path: '/recent',
-      handle: () => Response.json({ recent: window.recent().map(recentJson) }),
-    },
+    getJson('/stats', () => stats(sources)),
+    getJson('/stats/last', () => lastJson(window)),
+    getJson('/stats/session', () => sessionSummaryJson(window, clock.wallMs())),
+    getJson('/recent', () => ({ recent: window.recent().map(recentJson) })),
   ];
 }
 

@@ -8,6 +8,7 @@ import { providerReasons } from '../facts/provider-states.ts';
 import { spendingJson } from '../facts/spending.ts';
 import type { VaultFacts } from '../facts/vault-facts.ts';
 import { pluginReasons } from '../generation/plugins.ts';
+import { get, getJson } from '../http/router.ts';
 import type { Route } from '../http/router.ts';
 import type { RouteSources } from './sources.ts';
 
@@ -38,22 +39,16 @@ export function createHealthBody(sources: RouteSources): () => Promise<string> {
 
 export function statusRoutes(version: string, healthBody: () => Promise<string>): Route[] {
   return [
-    {
-      method: 'GET',
-      path: '/',
-      audience: 'everybody',
-      handle: () => Response.json(root(version)),
-    },
-    { method: 'GET', path: '/api/hello', handle: () => new Response(null, { status: 200 }) },
-    {
-      method: 'GET',
-      path: '/health',
-      audience: 'everybody',
-      handle: async (_request, { verdict }) =>
+    getJson('/', () => root(version), 'everybody'),
+    get('/api/hello', () => new Response(null, { status: 200 })),
+    get(
+      '/health',
+      async (_request, { verdict }) =>
         verdict === 'public'
           ? Response.json({ status: 'ok', version })
           : new Response(await healthBody(), { headers: { 'Content-Type': 'application/json' } }),
-    },
+      'everybody',
+    ),
   ];
 }
 

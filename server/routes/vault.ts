@@ -8,6 +8,7 @@ import type { Vault } from '../../stages/vault/contract.ts';
 import { errorTable } from '../http/error-response.ts';
 import type { ErrorRow } from '../http/error-response.ts';
 import { wholeOf } from '../http/query.ts';
+import { getJson } from '../http/router.ts';
 import type { Route } from '../http/router.ts';
 
 /** Blocks that one batch may hold. */
@@ -22,11 +23,7 @@ const STEP_CHARS = 256 * 1024;
 
 export function vaultRoutes(vault: Vault): Route[] {
   return [
-    {
-      method: 'GET',
-      path: '/vault',
-      handle: (request) => describe(vault, new URL(request.url).searchParams),
-    },
+    getJson('/vault', (request) => describe(vault, new URL(request.url).searchParams)),
     {
       method: 'POST',
       path: '/ingest',
@@ -40,12 +37,12 @@ export function vaultRoutes(vault: Vault): Route[] {
   ];
 }
 
-async function describe(vault: Vault, query: URLSearchParams): Promise<Response> {
+async function describe(vault: Vault, query: URLSearchParams) {
   const limit = wholeOf(query, 'limit', { fallback: DEFAULT_PAGE, least: 0, most: MAX_PAGE });
   const offset = wholeOf(query, 'offset', { fallback: 0, least: 0, most: Number.MAX_SAFE_INTEGER });
   const { available, blocks, files, tokens, path, backend, roots } = await vault.status();
   const list = limit === 0 ? [] : await vault.list({ offset, limit });
-  return Response.json({
+  return {
     available,
     blocks,
     files,
@@ -56,7 +53,7 @@ async function describe(vault: Vault, query: URLSearchParams): Promise<Response>
     offset,
     limit,
     block_list: list.map(blockJson),
-  });
+  };
 }
 
 function blockJson(block: BlockInfo) {
