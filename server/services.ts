@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { createAfterwards, createTurn, systemClock } from '../engine/index.ts';
-import type { Clock, SvcError, Turn } from '../engine/index.ts';
+import type { Clock, ErrorKind, SvcError } from '../engine/index.ts';
 import type { AnswerStore } from '../stages/answers/answer.ts';
 import { openDiskAnswers } from '../stages/answers/disk.ts';
 import { createFlights } from '../stages/answers/flights.ts';
@@ -22,15 +22,13 @@ import { openLearned } from '../stages/learned/learned.ts';
 import { createSignatureCache } from '../stages/dialect/translate-ids.ts';
 import { Metrics } from '../stages/ledger/metrics.ts';
 import { createPriceList } from '../stages/ledger/price-list.ts';
-import type { PriceList } from '../stages/ledger/price-list.ts';
 import { createTraces } from '../stages/ledger/traces.ts';
-import type { Traces } from '../stages/ledger/traces.ts';
 import { createSessionWindow } from '../stages/ledger/window.ts';
-import type { SessionWindow } from '../stages/ledger/window.ts';
 import { ThreadedWriter } from '../stages/ledger/threaded-writer.ts';
 import type { LedgerWriter } from '../stages/ledger/writer-contract.ts';
 import type { LedgerRow } from '../stages/ledger/row.ts';
 import { createLostBlocks } from '../stages/lost/lost-blocks.ts';
+import type { BodyFrame } from '../stages/model/body.ts';
 import { createConversations } from '../stages/prompt-cache/conversations.ts';
 import { createProviderStates } from '../stages/providers/states.ts';
 import { createUpstream } from '../stages/providers/undici-upstream.ts';
@@ -39,70 +37,26 @@ import { createLiveRouter } from '../stages/route/rules-router.ts';
 import type { Vault } from '../stages/vault/contract.ts';
 import { deferVault } from '../stages/vault/deferred.ts';
 import { createActiveAlerts } from './alerts/active.ts';
-import type { ActiveAlerts } from './alerts/active.ts';
 import { credentialsOf } from './log/credentials.ts';
 import { requestEvent } from './log/audit-trail.ts';
 import { createLiveRequests } from './dashboard/live-rows.ts';
-import type { LiveRequests } from './dashboard/live-rows.ts';
 import { createCaptures } from './capture/captures.ts';
-import type { Captures } from './capture/captures.ts';
 import { recordingUpstream } from './capture/recording-upstream.ts';
 import { decisionsFile } from './config/home.ts';
 import type { Config } from './config/config.ts';
 import { createInFlight } from './http/in-flight.ts';
-import type { InFlight } from './http/in-flight.ts';
 import { createRateLimiter, createStreamLimit } from './http/limit.ts';
-import type { RateLimiter, StreamLimit } from './http/limit.ts';
 import type { Log } from './log/log.ts';
 import { createOutbound } from './outbound/outbound.ts';
 import { createRequestLog } from './log/request-log.ts';
-import type { SharedServices } from '../stages/services.ts';
 import { errorTable } from './http/error-response.ts';
 import { askLedger } from './control/ledger-questions.ts';
-import type { LedgerQuestions } from './control/ledger-questions.ts';
 import { spendingSettings, spentBefore } from './facts/spending.ts';
 import { readFleet } from './fleet/fleet-file.ts';
 import { openTelemetry } from './telemetry/telemetry.ts';
-import type { Telemetry } from './telemetry/telemetry.ts';
 
 /** What stages share, and what only the server uses beside it. */
-export interface ServerServices extends SharedServices {
-  readonly turn: Turn;
-  /** How often work that is done after an answer has failed since the start. */
-  readonly afterwardsFaults: { readonly count: number };
-  readonly log: Log;
-  /**
-   * Writes a finished request to the file, into the live window and, as far as it asks for it, the
-   * log: the one way in. `reason` is why a request without a run was refused.
-   */
-  readonly ledger: { record(row: LedgerRow, reason?: string): void };
-  readonly ledgerFile: LedgerWriter;
-  /** Off until a generation is activated that wants it. */
-  readonly audit: AuditLog;
-  /** What is recorded for replay; likewise. */
-  readonly captures: Captures;
-  /** Reads of the ledger's file, in a thread of their own. */
-  readonly questions: LedgerQuestions;
-  /** When these services were opened, in milliseconds since the epoch. */
-  readonly startedMs: number;
-  readonly window: SessionWindow;
-  /** Finished requests for whoever watches. */
-  readonly live: LiveRequests;
-  readonly traces: Traces;
-  /** Collects nothing until a generation is activated; likewise the limits below. */
-  readonly metrics: Metrics;
-  /** The public price list; each generation lays the user's prices over it. */
-  readonly priceList: PriceList;
-  readonly limiter: RateLimiter;
-  readonly streams: StreamLimit;
-  /** The bytes of requests that have not arrived whole. */
-  readonly inFlight: InFlight;
-  readonly activeAlerts: ActiveAlerts;
-  readonly telemetry: Telemetry;
-  /** Open also where nothing is injected: it can still be asked and added to. */
-  readonly vault: Vault;
-  close(): Promise<void>;
-}
+export type ServerServices = Awaited<ReturnType<typeof createServices>>;
 
 export interface ServiceOptions {
   readonly config: Config;
@@ -123,14 +77,14 @@ export interface ServiceOptions {
 const RECORDED = { withinMs: 5, atMost: 16 };
 
 /** Opens the services. The ledger opens in its own thread; `ledger.ready()` resolves when. */
-export async function createServices(options: ServiceOptions): Promise<ServerServices> {
+export async function createServices(options: ServiceOptions) {
   const { config, log, clock = systemClock } = options;
   const telemetry = await openTelemetry({ config, log, clock, version: options.version ?? '' });
   const turn = createTurn();
   const wire = options.upstream ?? createUpstream(createOutbound(config.outbound), turn);
   const upstream = recordingUpstream(wire, (runId) => captures.recorderOf(runId));
   const startedMs = clock.wallMs();
-  const ledgerFile =
+  const ledgerFile: LedgerWriter =
     options.ledgerWriter ??
     new ThreadedWriter({
       file: config.ledger.db,
@@ -189,14 +143,20 @@ export async function createServices(options: ServiceOptions): Promise<ServerSer
     clock,
     turn,
     afterwards,
+    /** How often work that is done after an answer has failed since the start. */
     afterwardsFaults,
     log,
-    withoutKeys: (words, body) =>
+    withoutKeys: (words: string, body: BodyFrame | undefined) =>
       log.clean(words, body === undefined ? [] : credentialsOf(body.headers, body.target)),
     upstream,
+    /** What is recorded for replay; off until a generation is activated that wants it. */
     captures,
+    /**
+     * Writes a finished request to the file, into the live window and, as far as it asks for it, the
+     * log: the one way in. `reason` is why a request without a run was refused.
+     */
     ledger: {
-      record(row, reason) {
+      record(row: LedgerRow, reason?: string): void {
         ledgerFile.record(row);
         window.add(row);
         metrics.add(row);
@@ -209,17 +169,24 @@ export async function createServices(options: ServiceOptions): Promise<ServerSer
     },
     ledgerFile,
     node: await nodeName(config, log),
+    /** Likewise off at first. */
     audit,
+    /** Reads of the ledger's file, in a thread of their own. */
     questions,
+    /** When these services were opened, in milliseconds since the epoch. */
     startedMs,
-    statusOf: (kind) => errorTable[kind].status,
+    statusOf: (kind: ErrorKind) => errorTable[kind].status,
     window,
+    /** Finished requests for whoever watches. */
     live,
     traces,
+    /** Collects nothing until a generation is activated; likewise the limits below. */
     metrics,
+    /** The public price list; each generation lays the user's prices over it. */
     priceList: createPriceList(),
     limiter: createRateLimiter({ clock }),
     streams: createStreamLimit(config.streaming.maxConcurrentStreams),
+    /** The bytes of requests that have not arrived whole. */
     inFlight: createInFlight(clock),
     states: createProviderStates(clock),
     router: createLiveRouter(),
@@ -233,8 +200,9 @@ export async function createServices(options: ServiceOptions): Promise<ServerSer
     learned,
     activeAlerts: createActiveAlerts(),
     telemetry,
+    /** Open also where nothing is injected: it can still be asked and added to. */
     vault,
-    async close() {
+    async close(): Promise<void> {
       afterwards.flush();
       await telemetry.close();
       await captures.close();
