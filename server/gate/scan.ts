@@ -44,6 +44,16 @@ export interface HeaderScan {
 
 type Mark = (scan: HeaderScan, value: string) => void;
 
+/** Counts the fields of a name, and keeps the value of the first. */
+function counted(
+  first: 'host' | 'origin' | 'fetchSite' | 'key' | 'length' | 'coding',
+  count: 'hosts' | 'origins' | 'fetchSites' | 'keys' | 'lengths' | 'codings',
+): Mark {
+  return (scan, value) => {
+    if (scan[count]++ === 0) scan[first] = value;
+  };
+}
+
 const markForwarded: Mark = (scan) => {
   scan.forwarded = true;
 };
@@ -95,24 +105,9 @@ const FORWARDING_END =
   /(?:^|[-_])(?:client|socket|real|remote|src|source)?ip$|(?:^|[-_])(?:forwarded|forward|proxied|original|connecting)-?for$/;
 
 const MARKS: ReadonlyMap<string, Mark> = withUsualSpellings([
-  [
-    'host',
-    (scan, value) => {
-      if (scan.hosts++ === 0) scan.host = value;
-    },
-  ],
-  [
-    'origin',
-    (scan, value) => {
-      if (scan.origins++ === 0) scan.origin = value;
-    },
-  ],
-  [
-    'sec-fetch-site',
-    (scan, value) => {
-      if (scan.fetchSites++ === 0) scan.fetchSite = value;
-    },
-  ],
+  ['host', counted('host', 'hosts')],
+  ['origin', counted('origin', 'origins')],
+  ['sec-fetch-site', counted('fetchSite', 'fetchSites')],
   [
     'sec-fetch-mode',
     (scan, value) => {
@@ -136,30 +131,10 @@ const MARKS: ReadonlyMap<string, Mark> = withUsualSpellings([
       if (/prefetch|prerender|preview|instant/i.test(value)) scan.navigates = true;
     },
   ]),
-  [
-    'x-svc-key',
-    (scan, value) => {
-      if (scan.keys++ === 0) scan.key = value;
-    },
-  ],
-  [
-    'cookie',
-    (scan, value) => {
-      scan.cookie ??= value;
-    },
-  ],
-  [
-    'content-length',
-    (scan, value) => {
-      if (scan.lengths++ === 0) scan.length = value;
-    },
-  ],
-  [
-    'transfer-encoding',
-    (scan, value) => {
-      if (scan.codings++ === 0) scan.coding = value;
-    },
-  ],
+  ['x-svc-key', counted('key', 'keys')],
+  ['cookie', (scan, value) => void (scan.cookie ??= value)],
+  ['content-length', counted('length', 'lengths')],
+  ['transfer-encoding', counted('coding', 'codings')],
   // Harmless to us, but whatever copies fields into a plain object would be hurt.
   ['__proto__', (scan) => void (scan.unclean = true)],
   ...FORWARDING.map((name): [string, Mark] => [name, markForwarded]),
