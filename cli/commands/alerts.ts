@@ -2,7 +2,6 @@
 import { Command, Option } from 'clipanion';
 import { JsonCommand } from '../command.ts';
 import type { AlertsJson } from '../../server/alerts/evaluate.ts';
-import type { CliCommand } from '../context.ts';
 import { exitCodes } from '../exit.ts';
 import { configOf } from '../parse/flags.ts';
 import { controlIfRunning } from '../remote.ts';
@@ -59,4 +58,4 @@ class CheckAlerts extends JsonCommand {
   }
 }
 
-export const commands: readonly CliCommand[] = [CheckAlerts];
+export const commands = [CheckAlerts];

@@ -10,7 +10,6 @@ import type { AuditRecord } from '../../stages/audit/record.ts';
 import { verifyAudit } from '../../stages/audit/verify.ts';
 import type { AuditVerdict } from '../../stages/audit/verify.ts';
 import { toUsd } from '../../stages/ledger/figures.ts';
-import type { CliCommand } from '../context.ts';
 import { exitCodes } from '../exit.ts';
 import { spanOf } from '../ledger.ts';
 import { notTaken, toWhole } from '../parse/flags.ts';
@@ -289,4 +288,4 @@ class Summary extends AuditCommand {
   }
 }
 
-export const commands: readonly CliCommand[] = [List, Export, Verify, Prune, Summary];
+export const commands = [List, Export, Verify, Prune, Summary];

@@ -7,7 +7,7 @@ import type { StoredKey } from '../../server/auth/auth.ts';
 import { ensurePrivateFolder } from '../../server/config/home.ts';
 import { noteKeyEvent } from '../audit.ts';
 import { homeOf } from '../context.ts';
-import type { CliCommand, CliContext } from '../context.ts';
+import type { CliContext } from '../context.ts';
 import { toSeconds } from '../parse/flags.ts';
 import { localMoment } from '../../server/dashboard/page/local-time.ts';
 
@@ -147,4 +147,4 @@ function keyJson(key: StoredKey, nowMs: number) {
   return { id, label, created, expires: expires ?? null, revoked: revoked ?? null, state };
 }
 
-export const commands: readonly CliCommand[] = [Auth, List, Rotate, Revoke];
+export const commands = [Auth, List, Rotate, Revoke];

@@ -6,7 +6,6 @@ import type { Quantiles } from '../../bench/figures.ts';
 import type { BodyLatency } from '../../bench/latency.ts';
 import { SvcError } from '../../engine/error.ts';
 import { roundedMs } from '../../stages/ledger/figures.ts';
-import type { CliCommand } from '../context.ts';
 import { toWhole } from '../parse/flags.ts';
 
 const ROUNDS = 5;
@@ -159,4 +158,4 @@ function toJson(result: BodyLatency) {
   };
 }
 
-export const commands: readonly CliCommand[] = [Benchmark];
+export const commands = [Benchmark];

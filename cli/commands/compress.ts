@@ -2,7 +2,6 @@
 import { basename, resolve } from 'node:path';
 import { Command, Option } from 'clipanion';
 import { JsonCommand } from '../command.ts';
-import type { CliCommand } from '../context.ts';
 import { readInput } from '../input-file.ts';
 import { runningInstance } from '../process/daemon.ts';
 import { configOf, toMode, toWhole } from '../parse/flags.ts';
@@ -194,4 +193,4 @@ class Diff extends JsonCommand {
   }
 }
 
-export const commands: readonly CliCommand[] = [PreviewFile, Diff];
+export const commands = [PreviewFile, Diff];

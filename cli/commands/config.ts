@@ -8,7 +8,7 @@ import type { Config } from '../../server/config/config.ts';
 import type { Fault } from '../../server/config/fault.ts';
 import type { LoadedConfig } from '../../server/config/load.ts';
 import { shortPath } from '../context.ts';
-import type { CliCommand, CliContext } from '../context.ts';
+import type { CliContext } from '../context.ts';
 import { exitCodes } from '../exit.ts';
 import { toLoadOptions, toServeFlags } from '../parse/flags.ts';
 import { writeOwnFile } from '../own-file.ts';
@@ -275,7 +275,7 @@ function resultJson(
   };
 }
 
-export const commands: readonly CliCommand[] = [
+export const commands = [
   Show,
   Path,
   Init,

@@ -4,7 +4,6 @@ import { costWithout, knownCost, knownNetSaving, toUsd } from '../../stages/ledg
 import type { Totals } from '../../stages/ledger/figures.ts';
 import type { DayTotals } from '../../stages/ledger/queries.ts';
 import { bar } from '../screen/chart.ts';
-import type { CliCommand } from '../context.ts';
 import { LedgerCommand, SpanCommand, spanText } from '../ledger.ts';
 import { toOneOf, toWhole } from '../parse/flags.ts';
 import { columnsOf, counted, dollars, figure } from '../screen/output.ts';
@@ -175,4 +174,4 @@ class CostBreakdown extends SpanCommand {
   }
 }
 
-export const commands: readonly CliCommand[] = [Timeline, Cost, CostBreakdown];
+export const commands = [Timeline, Cost, CostBreakdown];

@@ -2,7 +2,6 @@
 import { Command } from 'clipanion';
 import { JsonCommand } from '../command.ts';
 import { SvcError } from '../../engine/error.ts';
-import type { CliCommand } from '../context.ts';
 import { laneTable } from '../screen/lanes.ts';
 import { demoJson, demoLines, demoTable, stageTable } from '../screen/demo-report.ts';
 import type { PlayedTurn } from '../screen/demo-report.ts';
@@ -51,4 +50,4 @@ class Demo extends JsonCommand {
   }
 }
 
-export const commands: readonly CliCommand[] = [Demo];
+export const commands = [Demo];

@@ -4,7 +4,6 @@ import { Command } from 'clipanion';
 import { JsonCommand } from '../command.ts';
 import { SvcError } from '../../engine/error.ts';
 import type { LearnedStatus } from '../../stages/learned/learned.ts';
-import type { CliCommand } from '../context.ts';
 import { localMoment } from '../../server/dashboard/page/local-time.ts';
 import { counted } from '../screen/output.ts';
 import { controlIfRunning } from '../remote.ts';
@@ -166,4 +165,4 @@ function statusJson({ patterns, models, applied }: LearnedStatus) {
   };
 }
 
-export const commands: readonly CliCommand[] = [LearnStatus, LearnReset, LearnApply];
+export const commands = [LearnStatus, LearnReset, LearnApply];

@@ -6,7 +6,6 @@ import { SvcCommand } from '../command.ts';
 import { toTextLine } from '../../server/log/text.ts';
 import { visibleJson } from '../../server/log/visible.ts';
 import { shortPath } from '../context.ts';
-import type { CliCommand } from '../context.ts';
 import { outputFile, runningInstance } from '../process/daemon.ts';
 import { onEnd } from '../process/signals.ts';
 import { toWhole } from '../parse/flags.ts';
@@ -118,4 +117,4 @@ function tinted(line: string, colors: Colors): string {
   return `${colors.dim(time)} ${paint[level as keyof typeof paint](level)}${rest}`;
 }
 
-export const commands: readonly CliCommand[] = [Logs];
+export const commands = [Logs];

@@ -4,7 +4,6 @@ import { JsonCommand } from '../command.ts';
 import { SvcError } from '../../engine/error.ts';
 import type { ListedPrice } from '../../stages/ledger/price-list.ts';
 import type { PriceOverride } from '../../stages/ledger/prices.ts';
-import type { CliCommand } from '../context.ts';
 import { configOf } from '../parse/flags.ts';
 import { figure } from '../screen/output.ts';
 import { usd } from '../screen/prices.ts';
@@ -85,4 +84,4 @@ function priceJson(price: ListedPrice) {
   };
 }
 
-export const commands: readonly CliCommand[] = [ListPricing];
+export const commands = [ListPricing];

@@ -4,7 +4,6 @@ import { JsonCommand } from '../command.ts';
 import { SvcError } from '../../engine/error.ts';
 import type { ProviderModel } from '../../server/control/list-models.ts';
 import type { ProviderStateJson } from '../../server/facts/provider-states.ts';
-import type { CliCommand } from '../context.ts';
 import { configOf } from '../parse/flags.ts';
 import { figure } from '../screen/output.ts';
 import type { Colors } from '../screen/output.ts';
@@ -195,4 +194,4 @@ function modelJson(model: ProviderModel) {
   };
 }
 
-export const commands: readonly CliCommand[] = [ProviderStatus, ForceHealth, ListModels];
+export const commands = [ProviderStatus, ForceHealth, ListModels];

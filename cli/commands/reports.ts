@@ -11,7 +11,6 @@ import {
 } from '../../stages/ledger/figures.ts';
 import type { GroupKey, GroupTotals } from '../../stages/ledger/queries.ts';
 import type { LedgerRow } from '../../stages/ledger/row.ts';
-import type { CliCommand } from '../context.ts';
 import { LedgerCommand, SpanCommand, spanText } from '../ledger.ts';
 import { notTaken, toOneOf, toWhole } from '../parse/flags.ts';
 import { localMoment } from '../../server/dashboard/page/local-time.ts';
@@ -333,4 +332,4 @@ const KEYS = {
 } as const satisfies Record<string, GroupKey>;
 const BY = Object.keys(KEYS) as (keyof typeof KEYS)[];
 
-export const commands: readonly CliCommand[] = [Compare, Leaderboard, Report, Attribution];
+export const commands = [Compare, Leaderboard, Report, Attribution];

@@ -4,7 +4,6 @@ import { Command, Option } from 'clipanion';
 import type { LedgerReader } from '../../stages/ledger/database.ts';
 import type { RowFilter } from '../../stages/ledger/queries.ts';
 import type { LedgerRow } from '../../stages/ledger/row.ts';
-import type { CliCommand } from '../context.ts';
 import { SpanCommand, spanText } from '../ledger.ts';
 import type { LedgerQueries } from '../ledger.ts';
 import { onEnd } from '../process/signals.ts';
@@ -120,4 +119,4 @@ class Requests extends SpanCommand {
   }
 }
 
-export const commands: readonly CliCommand[] = [Requests];
+export const commands = [Requests];

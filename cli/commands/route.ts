@@ -4,7 +4,6 @@ import { SvcCommand } from '../command.ts';
 import type { RouteCommand, RouteResult } from '../../server/generation/route-rules.ts';
 import type { NewRule } from '../../stages/route/rules-store.ts';
 import type { RouteRule } from '../../stages/route/rules.ts';
-import type { CliCommand } from '../context.ts';
 import { configOf } from '../parse/flags.ts';
 import { controlIfRunning } from '../remote.ts';
 
@@ -206,4 +205,4 @@ function ruleJson(rule: RouteRule) {
   };
 }
 
-export const commands: readonly CliCommand[] = [RouteList, RouteAdd, RouteRemove];
+export const commands = [RouteList, RouteAdd, RouteRemove];

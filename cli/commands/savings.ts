@@ -2,7 +2,7 @@
 import { Command, Option } from 'clipanion';
 import { JsonCommand } from '../command.ts';
 import { SvcError } from '../../engine/error.ts';
-import type { CliCommand, CliContext } from '../context.ts';
+import type { CliContext } from '../context.ts';
 import { runningInstance } from '../process/daemon.ts';
 import { spanOf, withLedger } from '../ledger.ts';
 import { counted, dollars, figure, percent } from '../screen/output.ts';
@@ -208,4 +208,4 @@ function worth(report: Json): string {
     : `${known}, and ${counted(unpriced, 'request')} without a known price`;
 }
 
-export const commands: readonly CliCommand[] = [Savings, CacheStats, CacheClear];
+export const commands = [Savings, CacheStats, CacheClear];

@@ -1,7 +1,6 @@
 /** `svc serve`: the proxy in the foreground. */
 import { Command, Option } from 'clipanion';
 import { SvcCommand } from '../command.ts';
-import type { CliCommand } from '../context.ts';
 import { toServeFlags } from '../parse/flags.ts';
 import { runForeground } from '../process/foreground.ts';
 
@@ -48,4 +47,4 @@ class Serve extends ServeOptions {
   }
 }
 
-export const commands: readonly CliCommand[] = [Serve];
+export const commands = [Serve];

@@ -2,7 +2,6 @@
 import { Command } from 'clipanion';
 import { JsonCommand } from '../command.ts';
 import type { spendingJson } from '../../server/facts/spending.ts';
-import type { CliCommand } from '../context.ts';
 import { counted } from '../screen/output.ts';
 import { control } from '../remote.ts';
 
@@ -71,4 +70,4 @@ function usd(amount: number | null): string {
   return `$${amount.toFixed(amount !== 0 && amount < 0.01 ? 4 : 2)}`;
 }
 
-export const commands: readonly CliCommand[] = [SpendStatus, SpendAllow];
+export const commands = [SpendStatus, SpendAllow];

@@ -2,7 +2,7 @@
 import { Command, Option } from 'clipanion';
 import { SvcCommand } from '../command.ts';
 import { homeOf } from '../context.ts';
-import type { CliCommand, CliContext } from '../context.ts';
+import type { CliContext } from '../context.ts';
 import { readInstance, startInBackground } from '../process/daemon.ts';
 import { banner, dashboardOf } from '../process/facts.ts';
 import type { ServeFacts } from '../process/facts.ts';
@@ -124,4 +124,4 @@ function factsJson(facts: ServeFacts) {
   };
 }
 
-export const commands: readonly CliCommand[] = [Start, Stop, Restart];
+export const commands = [Start, Stop, Restart];

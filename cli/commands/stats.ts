@@ -3,7 +3,7 @@ import { Command, Option } from 'clipanion';
 import type { GroupTotals } from '../../stages/ledger/queries.ts';
 import { averageLatencyMs } from '../../stages/ledger/figures.ts';
 import type { Totals } from '../../stages/ledger/figures.ts';
-import type { CliCommand, CliContext } from '../context.ts';
+import type { CliContext } from '../context.ts';
 import { runningInstance } from '../process/daemon.ts';
 import { LedgerCommand, SpanCommand, spanText } from '../ledger.ts';
 import { counted, dollars, figure, percent } from '../screen/output.ts';
@@ -193,4 +193,4 @@ export async function printGroups(
   );
 }
 
-export const commands: readonly CliCommand[] = [Stats, Models, Usage];
+export const commands = [Stats, Models, Usage];

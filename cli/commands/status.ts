@@ -3,7 +3,6 @@ import { Command, Option } from 'clipanion';
 import { JsonCommand } from '../command.ts';
 import { SvcError } from '../../engine/error.ts';
 import { shortPath } from '../context.ts';
-import type { CliCommand } from '../context.ts';
 import { runningInstance } from '../process/daemon.ts';
 import { exitCodes } from '../exit.ts';
 import { control, readOwn } from '../remote.ts';
@@ -164,4 +163,4 @@ class Resume extends JsonCommand {
   }
 }
 
-export const commands: readonly CliCommand[] = [Status, Version, Debug, Pause, Resume];
+export const commands = [Status, Version, Debug, Pause, Resume];

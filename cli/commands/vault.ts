@@ -1,5 +1,4 @@
 /** `svc index|search|calibrate|vault-health|rebuild-vault-index`: the index of the user's own files. */
-import type { CliCommand } from '../context.ts';
 import { Option } from 'clipanion';
 import { resolve } from 'node:path';
 import { SvcError } from '../../engine/error.ts';
@@ -221,10 +220,4 @@ class RebuildVaultIndex extends Rebuilding {
   }
 }
 
-export const commands: readonly CliCommand[] = [
-  Index,
-  Search,
-  Calibrate,
-  VaultHealthCommand,
-  RebuildVaultIndex,
-];
+export const commands = [Index, Search, Calibrate, VaultHealthCommand, RebuildVaultIndex];

@@ -3,7 +3,6 @@ import { Command, Option } from 'clipanion';
 import { SvcCommand } from '../command.ts';
 import { SvcError } from '../../engine/error.ts';
 import { didYouMean } from '../../server/config/distance.ts';
-import type { CliCommand } from '../context.ts';
 import { readTopics } from '../parse/topics.ts';
 import { completionScript, shells } from './scripts.ts';
 
@@ -36,4 +35,4 @@ class Completion extends SvcCommand {
   }
 }
 
-export const commands: readonly CliCommand[] = [Completion];
+export const commands = [Completion];

@@ -6,7 +6,7 @@ import { SvcError } from '../../engine/error.ts';
 import { ensurePrivateFolder } from '../../server/config/home.ts';
 import { loadWithText, replaceConfigFile } from '../config-file.ts';
 import { shortPath } from '../context.ts';
-import type { CliCommand, CliContext } from '../context.ts';
+import type { CliContext } from '../context.ts';
 import { fingerprint, readSettingsFile, textOf } from '../integrate/settings-file.ts';
 import type { SettingsFile } from '../integrate/settings-file.ts';
 import { colorsFor } from '../screen/output.ts';
@@ -153,4 +153,4 @@ async function check(
   return loaded.warnings;
 }
 
-export const configSourceCommands: readonly CliCommand[] = [Pull, Sync];
+export const configSourceCommands = [Pull, Sync];

@@ -1,7 +1,6 @@
 /** `svc doctor`: checks everything that a request needs, reports what is wrong, and fixes what is safe. */
 import { Command, Option } from 'clipanion';
 import { JsonCommand } from '../command.ts';
-import type { CliCommand } from '../context.ts';
 import { readInstance } from '../process/daemon.ts';
 import { exitCodes } from '../exit.ts';
 import { counted } from '../screen/output.ts';
@@ -131,4 +130,4 @@ function signOf(level: Level, colors: Colors): string {
   return signs[level];
 }
 
-export const commands: readonly CliCommand[] = [Doctor];
+export const commands = [Doctor];

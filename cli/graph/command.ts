@@ -2,7 +2,6 @@
 import { Command, Option } from 'clipanion';
 import { SvcCommand } from '../command.ts';
 import { SvcError } from '../../engine/error.ts';
-import type { CliCommand } from '../context.ts';
 import { configOf } from '../parse/flags.ts';
 import { PLUGIN_SETTINGS, typedPlugins } from '../parse/typed-plugins.ts';
 import { drawMermaid, drawText, toDrawing } from './drawing.ts';
@@ -82,4 +81,4 @@ function toJson(
   };
 }
 
-export const commands: readonly CliCommand[] = [Graph];
+export const commands = [Graph];

@@ -4,7 +4,7 @@ import { Command, Option } from 'clipanion';
 import { JsonCommand } from '../command.ts';
 import { SvcError } from '../../engine/error.ts';
 import { shortPath } from '../context.ts';
-import type { CliCommand, CliContext } from '../context.ts';
+import type { CliContext } from '../context.ts';
 import { note, print } from '../screen/output.ts';
 import { applyTo, fileOf, undo } from './apply.ts';
 import type { Undone } from './apply.ts';
@@ -189,4 +189,4 @@ function wiringJson({ client, isInstalled, file, wired, isApplied, fault }: Wiri
   };
 }
 
-export const commands: readonly CliCommand[] = [Integrate];
+export const commands = [Integrate];

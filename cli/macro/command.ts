@@ -9,7 +9,7 @@ import type { Config } from '../../server/config/config.ts';
 import { macroFiles, macroFolder, readMacro, refuseMacro } from '../../server/macros/macros.ts';
 import type { Macro } from '../../stages/macros/macro.ts';
 import { shortPath } from '../context.ts';
-import type { CliCommand, CliContext } from '../context.ts';
+import type { CliContext } from '../context.ts';
 import { readInput } from '../input-file.ts';
 import { writeOwnFile } from '../own-file.ts';
 import { configOf, toWhole } from '../parse/flags.ts';
@@ -338,4 +338,4 @@ class Actions extends JsonCommand {
   }
 }
 
-export const commands: readonly CliCommand[] = [List, Run, Create, Show, Delete, Actions];
+export const commands = [List, Run, Create, Show, Delete, Actions];

@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import { Command, Option } from 'clipanion';
 import { SvcCommand } from '../command.ts';
 import { reachable } from '../address.ts';
-import type { CliCommand, CliContext } from '../context.ts';
+import type { CliContext } from '../context.ts';
 import { configOf, toPort } from '../parse/flags.ts';
 import { readInstance, runningInstance } from '../process/daemon.ts';
 import type { Instance } from '../process/daemon.ts';
@@ -122,4 +122,4 @@ async function proxyAddress(home: string): Promise<string | undefined> {
   }
 }
 
-export const commands: readonly CliCommand[] = [Monitor];
+export const commands = [Monitor];

@@ -5,7 +5,6 @@ import { Command, Option } from 'clipanion';
 import { JsonCommand, SvcCommand } from '../command.ts';
 import { SvcError } from '../../engine/error.ts';
 import { roundedMs } from '../../stages/ledger/figures.ts';
-import type { CliCommand } from '../context.ts';
 import { configOf, toWhole } from '../parse/flags.ts';
 import { settingsOf } from '../parse/typed-plugins.ts';
 import { isTerminal } from '../screen/output.ts';
@@ -175,4 +174,4 @@ class List extends JsonCommand {
   }
 }
 
-export const commands: readonly CliCommand[] = [New, List, Test, Bench];
+export const commands = [New, List, Test, Bench];

@@ -4,7 +4,7 @@ import { join, relative, resolve } from 'node:path';
 import { Command, Option } from 'clipanion';
 import { JsonCommand, SvcCommand } from '../command.ts';
 import { SvcError } from '../../engine/error.ts';
-import type { CliCommand, CliContext } from '../context.ts';
+import type { CliContext } from '../context.ts';
 import { configOf } from '../parse/flags.ts';
 import { counted, print } from '../screen/output.ts';
 import { newRecipe } from './scaffold.ts';
@@ -286,13 +286,4 @@ async function fileOf(typed: string, context: CliContext): Promise<string> {
   return isBundled ? join(bundledFolder(), `${typed}.yaml`) : resolve(context.cwd, typed);
 }
 
-export const commands: readonly CliCommand[] = [
-  List,
-  Show,
-  Create,
-  Validate,
-  Test,
-  Benchmark,
-  Operations,
-  Schema,
-];
+export const commands = [List, Show, Create, Validate, Test, Benchmark, Operations, Schema];

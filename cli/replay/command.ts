@@ -11,7 +11,6 @@ import type { Comparison } from '../../server/replay/compare.ts';
 import { encodeRecord } from '../../stages/captures/encode.ts';
 import { captureFiles, captureFolder } from '../../stages/captures/files.ts';
 import type { CaptureRecord } from '../../stages/captures/record.ts';
-import type { CliCommand } from '../context.ts';
 import { configFlag, toLoadOptions, toMode } from '../parse/flags.ts';
 import { PLUGIN_SETTINGS, typedPlugins } from '../parse/typed-plugins.ts';
 import { localMoment } from '../../server/dashboard/page/local-time.ts';
@@ -327,4 +326,4 @@ class Clear extends SvcCommand {
   }
 }
 
-export const commands: readonly CliCommand[] = [List, Show, Run, Import, Clear];
+export const commands = [List, Show, Run, Import, Clear];

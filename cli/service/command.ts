@@ -3,7 +3,6 @@ import { Command, Option } from 'clipanion';
 import { JsonCommand, SvcCommand } from '../command.ts';
 import { SvcError } from '../../engine/error.ts';
 import { shortPath } from '../context.ts';
-import type { CliCommand } from '../context.ts';
 import { undo } from '../integrate/apply.ts';
 import { printUndone } from '../integrate/command.ts';
 import { readIntegrations } from '../integrate/records.ts';
@@ -78,4 +77,4 @@ class Uninstall extends JsonCommand {
   }
 }
 
-export const commands: readonly CliCommand[] = [ServicePrint, Uninstall];
+export const commands = [ServicePrint, Uninstall];

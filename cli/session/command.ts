@@ -4,7 +4,7 @@ import { Command, Option } from 'clipanion';
 import { SvcCommand } from '../command.ts';
 import { SvcError } from '../../engine/error.ts';
 import { reachable } from '../address.ts';
-import type { CliCommand, CliContext } from '../context.ts';
+import type { CliContext } from '../context.ts';
 import { runningInstance, startInBackground } from '../process/daemon.ts';
 import { clientVariables } from '../integrate/client.ts';
 import { clients } from '../integrate/clients.ts';
@@ -94,4 +94,4 @@ function withArguments(command: readonly string[], url: string): readonly string
   return [program, ...(client?.runArguments?.(url) ?? []), ...rest];
 }
 
-export const commands: readonly CliCommand[] = [Run];
+export const commands = [Run];

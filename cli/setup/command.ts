@@ -5,7 +5,6 @@ import { SvcError } from '../../engine/error.ts';
 import type { ErrorKind } from '../../engine/error.ts';
 import { loadWithText } from '../config-file.ts';
 import { shortPath } from '../context.ts';
-import type { CliCommand } from '../context.ts';
 import { exitCodes } from '../exit.ts';
 import { textOf } from '../integrate/settings-file.ts';
 import type { Wiring } from '../integrate/wiring.ts';
@@ -213,4 +212,4 @@ function exitCodeOf({ asked, clients }: Outcome): number {
   return kind === undefined ? 0 : exitCodes[kind];
 }
 
-export const commands: readonly CliCommand[] = [Setup];
+export const commands = [Setup];

@@ -14,7 +14,7 @@ import {
 import { fillTemplate, readTemplate } from '../../stages/templates/template.ts';
 import type { TemplateVariable } from '../../stages/templates/template.ts';
 import { homeOf } from '../context.ts';
-import type { CliCommand, CliContext } from '../context.ts';
+import type { CliContext } from '../context.ts';
 import { readInput } from '../input-file.ts';
 import { writeOwnFile } from '../own-file.ts';
 import { toValues, variablesJson } from '../variables.ts';
@@ -166,4 +166,4 @@ class Use extends SvcCommand {
   }
 }
 
-export const commands: readonly CliCommand[] = [List, Add, Show, Remove, Use];
+export const commands = [List, Add, Show, Remove, Use];

@@ -4,7 +4,7 @@ import { SvcCommand } from '../command.ts';
 import { SvcError } from '../../engine/error.ts';
 import type { LiveState, ReportJson, RequestsJson } from '../../server/dashboard/contract.ts';
 import { sinceMsOf } from '../../server/dashboard/page/ranges.ts';
-import type { CliCommand, CliContext } from '../context.ts';
+import type { CliContext } from '../context.ts';
 import { columnsOf, isTerminal } from '../screen/output.ts';
 import { runningInstance } from '../process/daemon.ts';
 import { control, readOwn } from '../remote.ts';
@@ -134,4 +134,4 @@ async function presentState({ clock }: CliContext, home: string): Promise<LiveSt
   return state;
 }
 
-export const commands: readonly CliCommand[] = [Dashboard];
+export const commands = [Dashboard];

@@ -3,7 +3,6 @@ import { Command, Option } from 'clipanion';
 import { JsonCommand } from '../command.ts';
 import { SvcError } from '../../engine/error.ts';
 import { shortPath } from '../context.ts';
-import type { CliCommand } from '../context.ts';
 import { runningInstance } from '../process/daemon.ts';
 import { openPrompts } from '../prompts/prompts.ts';
 import { isIn, isNewer, readInstalled } from './installed.ts';
@@ -95,4 +94,4 @@ class Update extends JsonCommand {
   }
 }
 
-export const commands: readonly CliCommand[] = [Update];
+export const commands = [Update];

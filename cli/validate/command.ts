@@ -3,7 +3,6 @@ import { resolve } from 'node:path';
 import { Command, Option } from 'clipanion';
 import { JsonCommand } from '../command.ts';
 import { SvcError } from '../../engine/error.ts';
-import type { CliCommand } from '../context.ts';
 import { exitCodes } from '../exit.ts';
 import { readInput } from '../input-file.ts';
 import { counted } from '../screen/output.ts';
@@ -50,4 +49,4 @@ class Validate extends JsonCommand {
   }
 }
 
-export const commands: readonly CliCommand[] = [Validate];
+export const commands = [Validate];
