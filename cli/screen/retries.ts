@@ -4,20 +4,7 @@ import type { Json } from '../remote.ts';
 import { shortId } from '../request-id.ts';
 
 /** One try at a provider after which the request went on to another key or provider. */
-export interface Retry {
-  readonly request_id: unknown;
-  readonly timestamp: unknown;
-  readonly provider: unknown;
-  /** Where the key comes from that was sent; null for the client's own, or none. */
-  readonly key: unknown;
-  readonly model: unknown;
-  readonly status: unknown;
-  readonly failure: unknown;
-  readonly next_provider: unknown;
-  readonly next_key: unknown;
-  /** How the request ended after all. */
-  readonly outcome: unknown;
-}
+export type Retry = ReturnType<typeof toRetry>;
 
 /** As many as anybody reads. */
 const MOST = 20;
@@ -28,23 +15,27 @@ export function retriesOf(traces: readonly Json[]): readonly Retry[] {
   for (const trace of traces) {
     const attempts = Array.isArray(trace['attempts']) ? (trace['attempts'] as Json[]) : [];
     for (let index = attempts.length - 2; index >= 0 && retries.length < MOST; index -= 1) {
-      const { provider, key, model, status, failure } = attempts[index]!;
-      const next = attempts[index + 1]!;
-      retries.push({
-        request_id: trace['request_id'],
-        timestamp: trace['timestamp'],
-        provider,
-        key,
-        model,
-        status,
-        failure,
-        next_provider: next['provider'],
-        next_key: next['key'],
-        outcome: trace['outcome'],
-      });
+      retries.push(toRetry(trace, attempts[index]!, attempts[index + 1]!));
     }
   }
   return retries;
+}
+
+function toRetry(trace: Json, tried: Json, next: Json) {
+  return {
+    request_id: trace['request_id'],
+    timestamp: trace['timestamp'],
+    provider: tried['provider'],
+    /** Where the key comes from that was sent; null for the client's own, or none. */
+    key: tried['key'],
+    model: tried['model'],
+    status: tried['status'],
+    failure: tried['failure'],
+    next_provider: next['provider'],
+    next_key: next['key'],
+    /** How the request ended after all. */
+    outcome: trace['outcome'],
+  };
 }
 
 export function retryHeader(nowMs: number): string[] {

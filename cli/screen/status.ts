@@ -5,36 +5,13 @@ import type { Colors } from './output.ts';
 import { controlIfRunning, readOwn } from '../remote.ts';
 import type { Json } from '../remote.ts';
 import { retriesOf } from './retries.ts';
-import type { Retry } from './retries.ts';
 import { uncompressedOf, uncompressedWords } from './uncompressed.ts';
-import type { Uncompressed } from './uncompressed.ts';
 
 /** `svc status --json`. */
-export interface Status {
-  readonly running: boolean;
-  readonly pid: number | null;
-  readonly background: boolean | null;
-  readonly home: string;
-  readonly url: string | null;
-  readonly ws_url: string | null;
-  readonly paused: boolean | null;
-  readonly log_level: string | null;
-  /** Requests that run now. */
-  readonly active_requests: number | null;
-  /** The body of `/health`; null when it cannot be read. */
-  readonly health: Json | null;
-  /** The rows of `/recent`, newest first. */
-  readonly recent: readonly Json[];
-  /** What was tried again lately, newest first. */
-  readonly retries: readonly Retry[];
-  /** Why newest requests went out as large as they came, the most frequent reason first. */
-  readonly not_compressed: readonly Uncompressed[];
-  /** What providers read from their own prompt caches; only where it was asked for. */
-  readonly prompt_cache?: Json | null;
-}
+export type Status = Awaited<ReturnType<typeof readStatus>>;
 
 /** Asks the pid file, the control socket and the proxy itself. */
-export async function readStatus(home: string, withPromptCache = false): Promise<Status> {
+export async function readStatus(home: string, withPromptCache = false) {
   const instance = runningInstance(home);
   // One that hangs is still there, which the pid file says.
   const own = await controlIfRunning(home, 'status').catch(() => undefined);
@@ -52,11 +29,17 @@ export async function readStatus(home: string, withPromptCache = false): Promise
     ws_url: instance?.wsUrl ?? null,
     paused: typeof own?.['paused'] === 'boolean' ? own['paused'] : null,
     log_level: typeof own?.['log_level'] === 'string' ? own['log_level'] : null,
+    /** Requests that run now. */
     active_requests: typeof own?.['running'] === 'number' ? own['running'] : null,
+    /** The body of `/health`; null when it cannot be read. */
     health: health ?? null,
+    /** The rows of `/recent`, newest first. */
     recent: listOf(recent?.['recent']),
+    /** What was tried again lately, newest first. */
     retries: retriesOf(listOf(traces?.['traces'])),
+    /** Why newest requests went out as large as they came, the most frequent reason first. */
     not_compressed: uncompressedOf(listOf(traces?.['traces'])),
+    /** What providers read from their own prompt caches; only where it was asked for. */
     ...(withPromptCache && { prompt_cache: (caches?.['prompt_cache'] ?? null) as Json | null }),
   };
 }
