@@ -4,6 +4,7 @@ import type { IncomingMessage, RequestOptions } from 'node:http';
 import { SvcError } from '../engine/error.ts';
 import type { ErrorKind } from '../engine/error.ts';
 import { controlPath } from '../server/control/control.ts';
+import { isObject, parseJson } from '../stages/dialect/json-kind.ts';
 import { reachable } from './address.ts';
 
 /** Largest answer that is read. */
@@ -157,9 +158,9 @@ function readResponse(response: IncomingMessage): Promise<{ status: number; json
     });
     response.on('error', reject);
     response.on('end', () => {
-      const json = parse(Buffer.concat(pieces).toString('utf8'));
-      if (json === undefined) reject(new Error('the answer is not JSON'));
-      else resolve({ status: response.statusCode ?? 0, json });
+      const json = parseJson(Buffer.concat(pieces).toString('utf8'));
+      if (isObject(json)) resolve({ status: response.statusCode ?? 0, json });
+      else reject(new Error('the answer is not JSON'));
     });
   });
 }
@@ -176,15 +177,6 @@ export function noAnswer(cause: Error): SvcError {
     cause,
     cure: '`svc status` shows what is known of it.',
   });
-}
-
-function parse(text: string): Json | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? (value as Json) : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 function messageOf(json: Json): string | undefined {

@@ -3,6 +3,7 @@ import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command, Option } from 'clipanion';
 import { SvcCommand } from '../command.ts';
+import { parseJson } from '../../stages/dialect/json-kind.ts';
 import { toTextLine } from '../../server/log/text.ts';
 import { visibleJson } from '../../server/log/visible.ts';
 import { shortPath } from '../context.ts';
@@ -95,12 +96,8 @@ function toJsonLine(line: string): string {
 }
 
 function isObject(line: string): boolean {
-  try {
-    const value: unknown = JSON.parse(line);
-    return typeof value === 'object' && value !== null;
-  } catch {
-    return false;
-  }
+  const value = parseJson(line);
+  return typeof value === 'object' && value !== null;
 }
 
 /** The line with its time dimmed and its level in the colour of its weight. */

@@ -1,5 +1,6 @@
 /** One question to a model, through the proxy that runs. */
 import { SvcError } from '../../engine/error.ts';
+import { isObject, parseJson } from '../../stages/dialect/json-kind.ts';
 import { reachable } from '../address.ts';
 import { homeOf } from '../context.ts';
 import type { CliContext } from '../context.ts';
@@ -40,13 +41,10 @@ interface Answer {
 
 /** The text of a document in either dialect; undefined where it is none. */
 function textOf(body: string): string | undefined {
-  let answer: Answer;
-  try {
-    answer = JSON.parse(body) as Answer;
-  } catch {
-    return undefined;
-  }
-  if (Array.isArray(answer.content))
-    return (answer as Required<Answer>).content.map(({ text = '' }) => text).join('');
-  return answer.choices?.[0]?.message?.content ?? undefined;
+  const answer = parseJson(body);
+  if (!isObject(answer)) return undefined;
+  const { content, choices } = answer as Answer;
+  if (Array.isArray(content))
+    return (content as NonNullable<Answer['content']>).map(({ text = '' }) => text).join('');
+  return choices?.[0]?.message?.content ?? undefined;
 }

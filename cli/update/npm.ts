@@ -1,7 +1,7 @@
 /** Questions to npm, which knows the registry, proxy and certificates that this user has configured. */
 import { execFile } from 'node:child_process';
 import { SvcError } from '../../engine/error.ts';
-import { isObject } from '../../stages/dialect/json-kind.ts';
+import { isObject, parseJson } from '../../stages/dialect/json-kind.ts';
 
 const ANSWER_MS = 30_000;
 const INSTALL_MS = 600_000;
@@ -27,7 +27,8 @@ export async function published(name: string, env: Env): Promise<Published | und
   const argv = ['view', `${name}@latest`, 'name', 'version', 'bin', '--json'];
   const quick = ['--fetch-retries=0', '--fetch-timeout=15000', '--loglevel=silent'];
   const { code, stdout } = await npm([...argv, ...quick], env, ANSWER_MS);
-  const shown = parse(stdout);
+  const answer = parseJson(stdout);
+  const shown = isObject(answer) ? answer : {};
   if (code !== 0) {
     const reason = isObject(shown['error']) ? shown['error']['code'] : undefined;
     if (reason === 'E404') return undefined;
@@ -89,13 +90,4 @@ function npm(argv: readonly string[], env: Env, timeoutMs: number): Promise<Ran>
       else resolve({ code: typeof error.code === 'number' ? error.code : -1, stdout, stderr });
     });
   });
-}
-
-function parse(text: string): Readonly<Record<string, unknown>> {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : {};
-  } catch {
-    return {};
-  }
 }
