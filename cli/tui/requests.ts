@@ -1,6 +1,6 @@
 /** Requests as lines: the list of all of them, and the newest on the overview. */
 import type { RequestJson } from '../../server/dashboard/contract.ts';
-import { figures } from '../../server/dashboard/page/columns.ts';
+import { figures, saved } from '../../server/dashboard/page/columns.ts';
 import type { Column } from '../../server/dashboard/page/columns.ts';
 import { dollars, duration, orDash, short } from '../../server/dashboard/page/format.ts';
 import { modelOf, outcomeOf, outcomeTone } from '../../server/dashboard/page/request-facts.ts';
@@ -18,12 +18,7 @@ function columns(nowMs: number): readonly Column<RequestJson>[] {
     { header: 'Agent', rank: 10, least: 8, text: (row) => orDash(row.client) },
     figures('In', 5, (row) => short(row.input_tokens)),
     figures('Sent', 7, (row) => short(row.sent_input_tokens)),
-    figures(
-      'Saved',
-      3,
-      (row) => short(row.tokens_saved),
-      (row) => ((row.tokens_saved ?? 0) > 0 ? 'good' : undefined),
-    ),
+    saved(3, (row) => row.tokens_saved),
     figures('Out', 8, (row) => short(row.output_tokens)),
     figures('Cost', 4, (row) => dollars(row.cost)),
     figures('Took', 6, (row) => duration(row.latency_ms)),

@@ -1,4 +1,5 @@
 /** The frame around every view: where one is, how the proxy is, and which time it is about. */
+import type { VNode } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { CausesView } from './causes.tsx';
 import { ConversationView, ConversationsView } from './conversations.tsx';
@@ -19,16 +20,35 @@ import { SavingsView } from './savings.tsx';
 import { logOut, logins, mayLogOut, needsKey } from './api.ts';
 import { useStore } from './store.ts';
 
-const VIEWS = [
-  ['', 'Overview'],
-  ['live', 'Live'],
-  ['requests', 'Requests'],
-  ['conversations', 'Conversations'],
-  ['savings', 'Savings'],
-  ['providers', 'Providers'],
-  ['errors', 'Errors'],
-  ['log', 'Log'],
-] as const;
+interface View {
+  /** What it is called in the navigation. */
+  readonly name?: string;
+  /** The view that stands in the navigation for one that does not. */
+  readonly parent?: string;
+  /** True where it shows the present, or one thing whatever its time was. */
+  readonly isTimeless?: true;
+  readonly show: (route: Route) => VNode;
+}
+
+const VIEWS: ReadonlyMap<string, View> = new Map<string, View>([
+  ['', { name: 'Overview', show: () => <Overview /> }],
+  ['live', { name: 'Live', show: () => <MonitorView /> }],
+  ['requests', { name: 'Requests', show: ({ query }) => <RequestsView query={query} /> }],
+  ['request', { parent: 'requests', isTimeless: true, show: ({ id }) => <RequestView id={id} /> }],
+  [
+    'conversations',
+    { name: 'Conversations', show: ({ query }) => <ConversationsView query={query} /> },
+  ],
+  [
+    'conversation',
+    { parent: 'conversations', isTimeless: true, show: ({ id }) => <ConversationView id={id} /> },
+  ],
+  ['savings', { name: 'Savings', show: ({ query }) => <SavingsView query={query} /> }],
+  ['providers', { name: 'Providers', show: () => <ProvidersView /> }],
+  ['errors', { name: 'Errors', show: ({ query }) => <CausesView query={query} /> }],
+  ['log', { name: 'Log', isTimeless: true, show: ({ query }) => <LogView query={query} /> }],
+  ['login', { isTimeless: true, show: () => <KeyForm link={location.hash.slice(1)} /> }],
+]);
 
 export function App() {
   const route = useRoute();
@@ -38,8 +58,9 @@ export function App() {
     void stayConnected(abort.signal);
     return () => abort.abort();
   }, []);
-  const current = PARENTS[route.view] ?? route.view;
-  const title = VIEWS.find(([view]) => view === current)?.[1];
+  const view = VIEWS.get(route.view);
+  const current = view?.parent ?? route.view;
+  const title = VIEWS.get(current)?.name;
   useEffect(() => {
     document.title = title === undefined ? 'svc' : `${title} · svc`;
   }, [title]);
@@ -62,30 +83,23 @@ export function App() {
           svc
         </Link>
         <nav aria-label="Views" ref={navigation}>
-          {VIEWS.map(([view, name]) => (
-            <Link
-              key={view}
-              to={view}
-              {...(view === current && { 'aria-current': 'page' as const })}
-            >
-              {name}
-            </Link>
-          ))}
+          {[...VIEWS].map(
+            ([to, { name }]) =>
+              name !== undefined && (
+                <Link key={to} to={to} {...(to === current && { 'aria-current': 'page' as const })}>
+                  {name}
+                </Link>
+              ),
+          )}
         </nav>
         <div class="top-end">
           <Status />
-          {!TIMELESS.has(route.view) && <RangeChoice query={route.query} />}
+          {view?.isTimeless !== true && <RangeChoice query={route.query} />}
           <LogOut />
         </div>
       </header>
       <main id="main" tabIndex={0} ref={main}>
-        {route.view === 'login' ? (
-          <KeyForm link={location.hash.slice(1)} />
-        ) : wantsKey ? (
-          <KeyForm />
-        ) : (
-          <View route={route} />
-        )}
+        {wantsKey && route.view !== 'login' ? <KeyForm /> : (view?.show(route) ?? <NoView />)}
       </main>
     </>
   );
@@ -102,42 +116,6 @@ function useStartAtTop(main: { readonly current: HTMLElement | null }, place: st
     if (activeElement === null || activeElement === body)
       main.current?.focus({ preventScroll: true });
   }, [place]);
-}
-
-/** The view that stands in the navigation for one that does not. */
-const PARENTS: Readonly<Record<string, string>> = {
-  request: 'requests',
-  conversation: 'conversations',
-};
-
-/** Views that show the present, or one thing whatever its time was. */
-const TIMELESS: ReadonlySet<string> = new Set(['log', 'login', 'request', 'conversation']);
-
-function View({ route: { view, id, query } }: { readonly route: Route }) {
-  switch (view) {
-    case '':
-      return <Overview />;
-    case 'live':
-      return <MonitorView />;
-    case 'requests':
-      return <RequestsView query={query} />;
-    case 'request':
-      return <RequestView id={id} />;
-    case 'conversations':
-      return <ConversationsView query={query} />;
-    case 'conversation':
-      return <ConversationView id={id} />;
-    case 'savings':
-      return <SavingsView query={query} />;
-    case 'providers':
-      return <ProvidersView />;
-    case 'errors':
-      return <CausesView query={query} />;
-    case 'log':
-      return <LogView query={query} />;
-    default:
-      return <NoView />;
-  }
 }
 
 function NoView() {

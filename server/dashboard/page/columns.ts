@@ -30,6 +30,12 @@ export function savedTone(tokens: number | null): Tone | undefined {
   return (tokens ?? 0) > 0 ? 'good' : undefined;
 }
 
+/** The column of tokens that were saved. */
+export function saved<T>(rank: number, tokensOf: (row: T) => number | null): Column<T> {
+  const tone = (row: T) => savedTone(tokensOf(row));
+  return figures('Saved', rank, (row) => short(tokensOf(row)), tone);
+}
+
 export type Group = ReportJson['by_model'][number];
 
 /** Sums by `head`, which is what the rows are grouped by. */
@@ -39,12 +45,7 @@ export function groupColumns(header: string): readonly Column<Group>[] {
     figures('Requests', 4, (group) => whole(group.requests)),
     figures('In', 6, (group) => short(group.input_tokens)),
     figures('Sent', 7, (group) => short(group.sent_input_tokens)),
-    figures(
-      'Saved',
-      2,
-      (group) => short(group.saved_tokens),
-      (group) => savedTone(group.saved_tokens),
-    ),
+    saved(2, (group) => group.saved_tokens),
     figures('Share', 5, (group) => percent(group.saved_percent)),
     figures('Cache read', 9, (group) => short(group.provider_cache_read_tokens)),
     figures('Paid', 3, (group) => dollars(group.cost)),
@@ -60,12 +61,7 @@ export function classColumns(header: string): readonly Column<TextClass>[] {
     { header, rank: 0, least: 10, text: (one) => one.class },
     figures('Raw', 3, (one) => short(one.tokens_before)),
     figures('Sent', 2, (one) => short(one.tokens_after)),
-    figures(
-      'Saved',
-      4,
-      (one) => short(one.tokens_before - one.tokens_after),
-      (one) => savedTone(one.tokens_before - one.tokens_after),
-    ),
+    saved(4, (one) => one.tokens_before - one.tokens_after),
     figures('Share', 1, ({ tokens_before: before, tokens_after: after }) =>
       share(before === 0 ? null : (before - after) / before),
     ),

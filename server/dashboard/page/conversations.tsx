@@ -1,7 +1,7 @@
 /** Conversations as threads: turn by turn, how each grows, what it costs, and what the provider's cache gave. */
 import { useMemo } from 'preact/hooks';
 import type { ConversationsJson, RequestJson } from '../contract.ts';
-import { figures, savedTone } from './columns.ts';
+import { figures, saved, savedTone } from './columns.ts';
 import { counted } from './counted.ts';
 import { FilterBar } from './filter-bar.tsx';
 import { useFetched } from './fetched.ts';
@@ -37,12 +37,7 @@ const COLUMNS: readonly TableColumn<Conversation>[] = [
   figures('Turns', 3, (one) => whole(one.requests)),
   figures('Lasted', 11, (one) => spanOf((Date.parse(one.last) - Date.parse(one.first)) / 1000)),
   figures('In', 5, (one) => short(one.input_tokens)),
-  figures(
-    'Saved',
-    1,
-    (one) => short(one.saved_tokens),
-    (one) => savedTone(one.saved_tokens),
-  ),
+  saved(1, (one) => one.saved_tokens),
   figures('Share', 6, (one) => percent(one.saved_percent)),
   figures('Cache read', 10, (one) => short(one.provider_cache_read_tokens)),
   figures('Paid', 4, (one) => dollars(one.cost)),
@@ -168,7 +163,7 @@ interface TurnProps {
 function Turn({ turn, number, most, before }: TurnProps) {
   const prefix = prefixOf(turn, before);
   const raw = turn.input_tokens ?? 0;
-  const saved = turn.tokens_saved ?? 0;
+  const savedTokens = turn.tokens_saved ?? 0;
   const read = turn.provider_cache_read_tokens;
   const sent = turn.sent_input_tokens;
   const isMeasured = turn.input_tokens !== null || turn.output_tokens !== null;
@@ -191,8 +186,8 @@ function Turn({ turn, number, most, before }: TurnProps) {
         <Outcome row={turn} />
       </header>
       <div class="bar thick" aria-hidden="true">
-        <i class="mark" style={{ width: `${(100 * Math.max(0, raw - saved)) / most}%` }} />
-        <i class="saved" style={{ width: `${(100 * saved) / most}%` }} />
+        <i class="mark" style={{ width: `${(100 * Math.max(0, raw - savedTokens)) / most}%` }} />
+        <i class="saved" style={{ width: `${(100 * savedTokens) / most}%` }} />
       </div>
       {!isMeasured && <p class="quiet">nothing measured · {duration(turn.latency_ms)}</p>}
       {isMeasured && (
