@@ -109,7 +109,8 @@ export function hasContent(block: CanonicalBlock): boolean {
   return (block.kind !== 'text' && block.kind !== 'refusal') || block.text !== '';
 }
 
-function textsOf(message: CanonicalMessage): string[] {
+/** The texts of a message that holds instructions. */
+export function textsOf(message: CanonicalMessage): string[] {
   return message.blocks.flatMap((block) => (block.kind === 'text' ? block.text : []));
 }
 

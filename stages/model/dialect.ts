@@ -79,8 +79,8 @@ export interface Dialect {
   readonly models?: ModelList;
   /** How usage is asked for where a stream does not report it of its own accord; absent where every stream does. */
   readonly usageRequest?: UsageRequest;
-  /** True where the path says whether an answer is streamed, which may then come as one JSON list. */
-  readonly isStreamInPath: boolean;
+  /** True where the path says whether an answer is streamed, which may then come as one JSON list; absent elsewhere. */
+  readonly isStreamInPath?: true;
 }
 
 /** Asks for the usage of a stream on the client's behalf, and takes it out of what the client gets. */

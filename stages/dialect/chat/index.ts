@@ -20,5 +20,4 @@ export const chatDialect: Dialect = Object.freeze<Dialect>({
   requiredHeaders: [],
   models: { path: '/v1/models', member: 'data', next: () => undefined },
   usageRequest: chatUsageRequest,
-  isStreamInPath: false,
 });

@@ -1,6 +1,5 @@
 /** A chat request, read into the canonical shape. What no other dialect can say is refused. */
 import type {
-  CanonicalMessage,
   CanonicalRequest,
   CanonicalTool,
   Effort,
@@ -62,7 +61,8 @@ export function readChatRequest(body: JsonObject, context: ReadRequestContext): 
   return defined({
     model: stringOf(body.model) ?? '',
     system: all.slice(0, split).flatMap((message) => readChatText(message.content)),
-    messages: readMessages(all.slice(split), context),
+    // Neighbours of one role are merged later, for every dialect alike.
+    messages: all.slice(split).map((message) => readChatMessage(message, context)),
     tools: readTools(body.tools, context),
     toolChoice: readChoice(body.tool_choice),
     parallelTools: booleanOf(body.parallel_tool_calls),
@@ -105,14 +105,6 @@ function refuseInexpressible(body: JsonObject): void {
 
 function isSystem(message: JsonObject): boolean {
   return message.role === 'system' || message.role === 'developer';
-}
-
-/** Tool messages become user messages; neighbours are merged later, for every dialect alike. */
-function readMessages(
-  messages: readonly JsonObject[],
-  context: ReadRequestContext,
-): CanonicalMessage[] {
-  return messages.map((message) => readChatMessage(message, context));
 }
 
 function readTools(tools: unknown, context: ReadRequestContext): CanonicalTool[] {

@@ -30,5 +30,4 @@ export const messagesDialect: Dialect = Object.freeze<Dialect>({
       return has_more === true && typeof last_id === 'string' ? ['after_id', last_id] : undefined;
     },
   },
-  isStreamInPath: false,
 });

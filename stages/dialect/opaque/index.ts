@@ -21,7 +21,6 @@ export const opaqueDialect: Dialect = Object.freeze<Dialect>({
   keyHeaders: (key) => ['authorization', `Bearer ${key}`],
   credentialHeaders: KEY_FIELDS,
   requiredHeaders: [],
-  isStreamInPath: false,
 });
 
 /** The path may name a model; the body says nothing, since nobody decodes it. */

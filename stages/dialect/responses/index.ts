@@ -17,5 +17,4 @@ export const responsesDialect: Dialect = Object.freeze<Dialect>({
   keyHeaders: (key) => ['authorization', `Bearer ${key}`],
   credentialHeaders: Object.freeze(['authorization', 'api-key']),
   requiredHeaders: [],
-  isStreamInPath: false,
 });

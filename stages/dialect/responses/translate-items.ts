@@ -181,8 +181,3 @@ function writeFile(block: DocumentBlock): JsonObject {
   const filename = block.title ?? 'document.pdf';
   return { type: 'input_file', filename, file_data: addressOf(source) };
 }
-
-/** The strings of a system prompt that items carry in front of the conversation. */
-export function textsOf(message: CanonicalMessage): string[] {
-  return message.blocks.flatMap((block) => (block.kind === 'text' ? block.text : []));
-}

@@ -13,7 +13,8 @@ import {
   objectsOf,
   stringOf,
 } from '../translate-json.ts';
-import { readInput, textsOf } from './translate-items.ts';
+import { textsOf } from '../translate-prepare.ts';
+import { readInput } from './translate-items.ts';
 import { readResponsesTools, withDeclaredNames } from './translate-tools.ts';
 
 const KNOWN = new Set([
