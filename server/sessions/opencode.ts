@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { countOf, isObject, parseJson, textOf } from '../../stages/dialect/json-kind.ts';
 import type { JsonObject } from '../../stages/dialect/json-kind.ts';
-import { emptyUsage } from '../../stages/model/usage.ts';
+import { emptyUsage, totalInputTokens } from '../../stages/model/usage.ts';
 import type { Usage } from '../../stages/model/usage.ts';
 import type { Conversation, SessionRequest } from './session.ts';
 
@@ -139,5 +139,5 @@ function usageOf(figures: unknown): Usage | null {
     reasoningTokens: countOf(figures['reasoning']),
   };
   // What an answer that broke off has.
-  return usage.inputTokens === 0 && usage.cacheReadTokens === 0 ? null : usage;
+  return (totalInputTokens(usage) ?? 0) === 0 ? null : usage;
 }

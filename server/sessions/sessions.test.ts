@@ -215,6 +215,25 @@ test('OpenCode: the database, beside which nothing is written', () =>
     assert.equal(readdirSync(folder), before);
   }));
 
+test('a request of OpenCode that only wrote to the cache is counted; one that broke off is not', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-sessions-test-'));
+  try {
+    const path = join(folder, 'opencode.db');
+    writeOpencode(path, 'o-1', [
+      [0, 0, 6000],
+      [0, 6000, 0],
+      [0, 0, 0],
+    ]);
+    for await (const { conversations } of readSessionFile(path))
+      assert.equal(
+        conversations[0]!.requests.map(({ usage }) => usage?.cacheWriteTokens),
+        [6000, 0, undefined],
+      );
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
 test('what is no session, is broken or too long is refused or passed over, and never fails the rest', () =>
   withFolder(async (folder) => {
     const refused = async (name: string, text: string | Buffer): Promise<string> => {
