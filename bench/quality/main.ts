@@ -33,7 +33,7 @@ import {
 } from './narrative.ts';
 import { printQuality } from './print.ts';
 import type { KeptLines, QualityReport } from './report.ts';
-import { measureSessions, printSessions } from './sessions.ts';
+import { measureSessions, printSessions, variantsOf } from './sessions.ts';
 import { bundledRewriter, measureRecipes } from './recipes.ts';
 import { measureSpeed } from './speed.ts';
 import {
@@ -47,9 +47,6 @@ import {
 const MODES: readonly Mode[] = ['hybrid', 'aggressive'];
 const BUDGETS = [3500, 2000];
 const SETTINGS = { maxChars: 120, thresholdTokens: 4500, logBudgetTokens: 3500 } as const;
-
-/** What a configuration has by default, as `SETTINGS`. */
-const LONG_RESULTS_TOKENS = 10_000;
 
 /** Measures all there is to measure under `root`. Takes about a minute with a corpus. */
 export async function measureQuality(
@@ -153,15 +150,20 @@ function remembered(count: CountTokens): CountTokens {
 
 /** Runs the measures, judges them and writes both to standard output. Sets exit code 1 when a bar is missed. */
 export async function main(args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {
-  const at = args.indexOf('--sessions');
-  if (at >= 0) {
-    const folder = args[at + 1];
-    if (folder === undefined || !existsSync(folder))
+  const valueOf = (flag: string): string | undefined =>
+    args.includes(flag) ? (args[args.indexOf(flag) + 1] ?? '') : undefined;
+  const folder = valueOf('--sessions');
+  if (folder !== undefined) {
+    if (!existsSync(folder))
       throw new Error('--sessions takes a folder of session files, or one file');
-    const results = await measureSessions(resolve(folder), MODES, {
-      ...SETTINGS,
-      longResultsTokens: LONG_RESULTS_TOKENS,
-    });
+    const variants = variantsOf(valueOf('--cold-trim'), valueOf('--long-results'));
+    const results = await measureSessions(
+      resolve(folder),
+      MODES,
+      variants,
+      SETTINGS,
+      args.includes('--check-prefix'),
+    );
     const text = args.includes('--json')
       ? JSON.stringify(results, null, 2)
       : printSessions(results);

@@ -77,6 +77,21 @@ test('one folder as JSON, with the mode and the time that are asked for', () =>
     assert.is((await ask()).groups[0].saved_tokens, 0, 'as the configuration says');
   }));
 
+test('what is left out at pauses is counted where the configuration has it on', () =>
+  withSessions(async (place) => {
+    const text = (await run(place, ['savings', '--estimate'])).stdout;
+    assert.match(text, 'forgetting (compression.cold_trim is off)');
+    mkdirSync(place.home);
+    const yaml = 'compression: { cold_trim: 20m, long_results_tokens: 5000 }\n';
+    writeFileSync(join(place.home, 'config.yaml'), yaml, { mode: 0o600 });
+    const report = JSON.parse((await run(place, ['savings', '--estimate', '--json'])).stdout);
+    assert.equal([report.cold_trim_seconds, report.long_results_tokens], [1200, 5000]);
+    assert.equal([report.groups[0].cold_moments, report.groups[0].results_left_out], [0, 0]);
+    const on = (await run(place, ['savings', '--estimate'])).stdout;
+    assert.match(on, 'compression.cold_trim left out 0 old results at 0 pauses');
+    assert.not.match(on, 'forgetting');
+  }));
+
 test('a folder without sessions, one that is not there, and options that do not fit', () =>
   withSessions(async (place) => {
     mkdirSync(join(place.folder, 'empty'));

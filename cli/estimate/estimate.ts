@@ -22,7 +22,8 @@ export async function estimate(flags: EstimateFlags, context: CliContext): Promi
     import('../preview/options.ts'),
   ]);
   const { config, prices, maxTimeMs } = await settingsOf(flags, context, flags.mode);
-  const options = await jobOptions(config, context);
+  const { coldTrimMs } = config.compression;
+  const options = { ...(await jobOptions(config, context)), coldTrimMs };
   const { clock } = context;
   const report = await followed(context, (progress) =>
     estimateSessions({ folders, options, prices, clock, maxTimeMs, progress }),

@@ -1,7 +1,7 @@
 /** An estimate over session files, as tables with what it could not know, and as JSON. */
+import type { EstimateSettings } from '../../server/estimate/conversation.ts';
 import type { EstimateReport } from '../../server/estimate/estimate.ts';
 import type { SessionGroup } from '../../server/estimate/sums.ts';
-import type { DryOptions } from '../../stages/compress/dry-run.ts';
 import { toUsd } from '../../stages/ledger/figures.ts';
 import type { CliContext } from '../context.ts';
 import { colorsFor, counted, dollars, figure, percent, print } from '../screen/output.ts';
@@ -25,7 +25,7 @@ const HEADER = [
 export async function printEstimate(
   context: CliContext,
   report: EstimateReport,
-  options: DryOptions,
+  options: EstimateSettings,
 ): Promise<void> {
   const colors = colorsFor(context.stdout, context.env);
   noteFailed(context, report.failed);
@@ -33,7 +33,7 @@ export async function printEstimate(
   print(context);
   printTable(context, HEADER, report.groups.map(row));
   print(context);
-  for (const line of [...knownOf(report, options), ...notKnown(report)])
+  for (const line of [...knownOf(report, options), ...notKnown(report, options)])
     print(context, `${colors.dim('–')} ${line}`);
 }
 
@@ -65,9 +65,12 @@ function shareOf(part: number, whole: number): number | null {
 }
 
 function knownOf(
-  { files, left, unreadLines }: EstimateReport,
-  { mode, tools = 'off' }: DryOptions,
+  { files, left, unreadLines, groups }: EstimateReport,
+  { mode, tools = 'off', coldTrimMs = null }: EstimateSettings,
 ): string[] {
+  const all = groups.filter(({ length }) => length === null);
+  const sum = (name: 'coldMoments' | 'forgotten' | 'askedAgain') =>
+    all.reduce((total, group) => total + group[name], 0);
   return [
     `${counted(files, 'file')} read, compressed as a proxy would in mode ${mode}; nothing was sent and nothing written. Median and range are of the share of its input cost that a session saves.`,
     'Input tokens are what providers counted, with system prompt and tools, and so is what was read from their caches or written to them; a saving counts at the price of its place. Saved tokens are counted by a public tokenizer.',
@@ -76,6 +79,11 @@ function knownOf(
           'Definitions of tools count as compression.tools: trim writes them, where a file holds them.',
         ]
       : []),
+    ...(coldTrimMs === null
+      ? []
+      : [
+          `compression.cold_trim left out ${counted(sum('forgotten'), 'old result')} at ${counted(sum('coldMoments'), 'pause')}; ${figure(sum('askedAgain'))} of them the session asked for again later. What a model would have asked for besides is not known.`,
+        ]),
     ...(left > 0
       ? [`${counted(left, 'older file')} not read: the time was up (--seconds allows more).`]
       : []),
@@ -86,7 +94,10 @@ function knownOf(
 }
 
 /** What the files do not say, or an estimate cannot. */
-function notKnown({ groups, conversations, whole }: EstimateReport): string[] {
+function notKnown(
+  { groups, conversations, whole }: EstimateReport,
+  { coldTrimMs = null }: EstimateSettings,
+): string[] {
   const all = groups.filter(({ length }) => length === null);
   const sum = (name: 'uncounted' | 'unpriced') =>
     all.reduce((total, group) => total + group[name], 0);
@@ -103,16 +114,21 @@ function notKnown({ groups, conversations, whole }: EstimateReport): string[] {
     ...(unpriced > 0
       ? [`${counted(unpriced, 'request')} of models without a known price are in no cost.`]
       : []),
-    'Output is not counted: svc does not change it. Nor are cache breakpoints, forgetting, the response cache and what a vault adds.',
+    `Output is not counted: svc does not change it. Nor are cache breakpoints, ${coldTrimMs === null ? 'forgetting (compression.cold_trim is off), ' : ''}the response cache and what a vault adds.`,
     'Not known: what went through svc already, and what was paid by subscription, whose requests go through unchanged unless compression.subscription_traffic is on.',
   ];
 }
 
-export function estimateJson(report: EstimateReport, { mode, tools = 'off' }: DryOptions) {
+export function estimateJson(
+  report: EstimateReport,
+  { mode, tools = 'off', longResultsTokens = 0, coldTrimMs = null }: EstimateSettings,
+) {
   const { groups, failed, files, left, unreadLines, conversations, whole } = report;
   return {
     mode,
     tools,
+    long_results_tokens: longResultsTokens,
+    cold_trim_seconds: coldTrimMs === null ? null : coldTrimMs / 1000,
     files,
     files_failed: failed,
     files_left: left,
@@ -132,6 +148,9 @@ export function estimateJson(report: EstimateReport, { mode, tools = 'off' }: Dr
       input_cost_usd: toUsd(group.costNanoUsd),
       saved_usd: toUsd(group.costSavedNanoUsd),
       saved_share: group.share,
+      cold_moments: group.coldMoments,
+      results_left_out: group.forgotten,
+      results_asked_for_again: group.askedAgain,
     })),
   };
 }

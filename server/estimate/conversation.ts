@@ -4,11 +4,7 @@
  * saving is worth follows from the provider's own count of each request: of the input tokens in
  * their order, the first were read from its cache, the next written to it, the rest plain.
  */
-import { toConversationBlocks } from '../../stages/compress/conversation/blocks.ts';
-import { withParts } from '../../stages/compress/long/decide.ts';
-import { mayForget } from '../../stages/compress/may-forget.ts';
 import type { DryOptions } from '../../stages/compress/dry-run.ts';
-import { leftForBlocks } from '../../stages/compress/threshold.ts';
 import { createToolTrimmer } from '../../stages/compress/tools/trim.ts';
 import type { ConversationCompressor } from '../../stages/compress/worker/conversation-compressor.ts';
 import type { Prices } from '../../stages/ledger/prices.ts';
@@ -18,7 +14,10 @@ import type { Usage } from '../../stages/model/usage.ts';
 import { asRequest } from '../sessions/as-request.ts';
 import { bodyOf } from '../sessions/session.ts';
 import type { Conversation, SessionRequest } from '../sessions/session.ts';
-import { providerOf, withoutHeld } from './worth.ts';
+import { coldMoments } from './cold-moments.ts';
+import { itemsOf, playConversation } from './play.ts';
+import type { SentBlock } from './play.ts';
+import { providerOf, withoutHeld, withRewritten } from './worth.ts';
 import type { Held } from './worth.ts';
 
 /** Sums over requests; tokens are input tokens, nano-dollars those of the input alone. */
@@ -32,6 +31,11 @@ export interface Estimate {
   readonly unpriced: number;
   readonly costNanoUsd: number;
   readonly costSavedNanoUsd: number;
+  /** Requests at which old results were left out from then on. */
+  readonly coldMoments: number;
+  /** Results that were left out, and those of them whose call the session made again later. */
+  readonly forgotten: number;
+  readonly askedAgain: number;
 }
 
 export const NO_REQUESTS: Estimate = {
@@ -42,11 +46,17 @@ export const NO_REQUESTS: Estimate = {
   unpriced: 0,
   costNanoUsd: 0,
   costSavedNanoUsd: 0,
+  coldMoments: 0,
+  forgotten: 0,
+  askedAgain: 0,
 };
+
+/** What a new conversation is compressed with, and after which pause old results are left out; null where they never are. */
+export type EstimateSettings = DryOptions & { readonly coldTrimMs?: number | null };
 
 export interface EstimateOptions {
   readonly compressor: ConversationCompressor;
-  readonly options: DryOptions;
+  readonly options: EstimateSettings;
   readonly prices: Prices;
   /** For the prices of requests whose time is not known. */
   readonly nowMs: number;
@@ -55,9 +65,7 @@ export interface EstimateOptions {
 }
 
 /** A block of a conversation, in tokens. */
-interface Sized {
-  /** The number of the item that holds it; -1 for one before all of them. */
-  readonly item: number;
+interface Sized extends Pick<SentBlock, 'item' | 'sent'> {
   readonly before: number;
   readonly saved: number;
 }
@@ -66,20 +74,34 @@ export async function estimateConversation(
   conversation: Conversation,
   options: EstimateOptions,
 ): Promise<Estimate> {
+  const { tools, coldTrimMs = null, ...settings } = options.options;
   const { requests } = conversation;
-  const blocks = await sizedBlocks(conversation, options);
-  const front = await trimmedTools(conversation, options);
+  const count = remembered(await options.counterFor(modelOf(conversation)));
+  const play = playConversation(conversation, options.compressor, settings);
+  const cold = coldTrimMs === null ? new Set() : coldMoments(conversation, coldTrimMs);
+  const all = itemsOf(conversation);
+  let blocks = sized(await play.send(all, false), count);
+  const front = tools === 'trim' ? trimmedTools(conversation, settings.mode, count) : NOTHING;
   const provider = providerOf(conversation);
   const sums = { ...NO_REQUESTS, requests: requests.length };
   for (const request of requests) {
+    let rewritten = 0;
+    if (cold.has(request)) {
+      await play.send(request.items, true);
+      const before = blocks;
+      blocks = sized(await play.send(all, false), count);
+      rewritten = changedFromEnd(request, before, blocks);
+      if (rewritten > 0) sums.coldMoments += 1;
+    }
     const total = request.usage === null ? null : totalInputTokens(request.usage);
     if (request.usage === null || total === null) {
       sums.uncounted += 1;
       continue;
     }
     const usage = { ...request.usage, outputTokens: null };
-    const tools = front.saved === 0 ? [] : [{ ...front, fromEnd: total }];
-    const smaller = withoutHeld(usage, total, [...tools, ...heldBy(request, blocks)]);
+    const trimmed = front.saved === 0 ? [] : [{ ...front, fromEnd: total }];
+    const held = [...trimmed, ...heldBy(request, blocks)];
+    const smaller = withoutHeld(withRewritten(usage, total, rewritten), total, held);
     sums.inputTokens += total;
     sums.savedTokens += total - (totalInputTokens(smaller) ?? 0);
     const cost = (of: Usage): number | null =>
@@ -91,15 +113,31 @@ export async function estimateConversation(
       sums.costSavedNanoUsd += before - after;
     }
   }
-  return { ...sums, savedTokens: Math.round(sums.savedTokens) };
+  const { results: forgotten, askedAgain } = play.forgotten();
+  return { ...sums, savedTokens: Math.round(sums.savedTokens), forgotten, askedAgain };
 }
 
-async function trimmedTools(conversation: Conversation, { options, counterFor }: EstimateOptions) {
-  const front = { tokens: 0, saved: 0 };
-  if (options.tools !== 'trim' || options.mode === 'strict') return front;
-  const body = bodyOf(conversation, mostItems(conversation));
+/** A conversation's texts come again at every cold moment. */
+function remembered(count: CountTokens): CountTokens {
+  const known = new Map<string, number>();
+  return (text) => {
+    const tokens = known.get(text) ?? count(text);
+    known.set(text, tokens);
+    return tokens;
+  };
+}
+
+const NOTHING = { tokens: 0, saved: 0 };
+
+function trimmedTools(
+  conversation: Conversation,
+  mode: EstimateSettings['mode'],
+  count: CountTokens,
+): typeof NOTHING {
+  const front = { ...NOTHING };
+  if (mode === 'strict') return front;
+  const body = bodyOf(conversation, itemsOf(conversation));
   const request = asRequest(conversation.dialect, body, JSON.stringify(body));
-  const count = await counterFor(modelOf(conversation));
   for (const { before, after } of createToolTrimmer()(request).changed) {
     const tokens = count(before);
     front.tokens += tokens;
@@ -108,51 +146,36 @@ async function trimmedTools(conversation: Conversation, { options, counterFor }:
   return front;
 }
 
-const mostItems = ({ requests }: Conversation): number =>
-  Math.max(...requests.map(({ items }) => items));
-
 const modelOf = ({ requests }: Conversation): string =>
   requests.find(({ model }) => model !== null)?.model ?? '';
 
 /** Every block of the whole conversation. Texts that stay are estimated, changed ones are counted. */
-async function sizedBlocks(
-  conversation: Conversation,
-  { compressor, options: settings, counterFor }: EstimateOptions,
-): Promise<readonly Sized[]> {
-  const { tools: _, ...options } = settings;
-  const body = bodyOf(conversation, mostItems(conversation));
-  const request = asRequest(conversation.dialect, body);
-  const blocks = request.original.blocks();
-  const forgets = mayForget(body);
-  const { blocks: parted } = withParts(toConversationBlocks(request), {
-    longTokens: options.longResultsTokens ?? 0,
-    body,
-    // Of each result it was decided when it was new, before anything was written to its file since.
-    decided: { get: () => (forgets ? undefined : true) },
-    mayDecide: false,
+function sized(blocks: readonly SentBlock[], count: CountTokens): readonly Sized[] {
+  let [counted, estimated] = [0, 0];
+  for (const block of blocks)
+    if (block.sent !== block.text) {
+      counted += count(block.text);
+      estimated += block.estimated;
+    }
+  const ratio = estimated === 0 ? 1 : counted / estimated;
+  return blocks.map(({ item, text, sent, estimated: tokens }) => {
+    if (sent === text) return { item, sent, before: tokens * ratio, saved: 0 };
+    const before = count(text);
+    return { item, sent, before, saved: Math.max(0, before - count(sent)) };
   });
-  const thresholdTokens = leftForBlocks(body, options.thresholdTokens);
-  const outcomes = await compressor.compress({
-    blocks: parted,
-    options: { ...options, thresholdTokens, forgets },
-  });
-  const count = await counterFor(modelOf(conversation));
-  const changed = outcomes.flatMap(({ index, text, tokensBefore }) => {
-    if (text === undefined) return [];
-    const before = count(blocks[index]!.text);
-    const saved = Math.max(0, before - count(text));
-    return [{ index, before, saved, estimated: tokensBefore }];
-  });
-  const sum = (pick: (one: (typeof changed)[number]) => number): number =>
-    changed.reduce((total, one) => total + pick(one), 0);
-  const estimated = sum((one) => one.estimated);
-  const ratio = estimated === 0 ? 1 : sum((one) => one.before) / estimated;
-  const known = new Map(changed.map((one) => [one.index, one]));
-  return outcomes.map(({ index, tokensBefore }) => ({
-    item: blocks[index]!.message,
-    before: known.get(index)?.before ?? tokensBefore * ratio,
-    saved: known.get(index)?.saved ?? 0,
-  }));
+}
+
+/** Tokens of a request from the first block on for which other bytes go out than before. */
+function changedFromEnd(
+  { items }: SessionRequest,
+  before: readonly Sized[],
+  now: readonly Sized[],
+): number {
+  const first = now.findIndex(({ item, sent }, at) => item < items && sent !== before[at]?.sent);
+  if (first < 0) return 0;
+  return now
+    .slice(first)
+    .reduce((sum, block) => (block.item < items ? sum + block.before : sum), 0);
 }
 
 /** The changed blocks that a request held, each with the tokens from its beginning to the end of the request. */

@@ -1,17 +1,17 @@
 /** What svc would have saved on the sessions in some folders. */
 import { createConversationCompressor } from '../../stages/compress/worker/conversation-compressor.ts';
-import type { DryOptions } from '../../stages/compress/dry-run.ts';
 import type { Prices } from '../../stages/ledger/prices.ts';
 import { readFolders } from '../sessions/read-folders.ts';
 import type { FoldersJob, FoldersRead } from '../sessions/read-folders.ts';
 import type { Conversation } from '../sessions/session.ts';
 import { estimateConversation } from './conversation.ts';
+import type { EstimateSettings } from './conversation.ts';
 import { createCounters } from './counters.ts';
 import { createSums } from './sums.ts';
 import type { SessionGroup } from './sums.ts';
 
 export interface EstimateJob extends FoldersJob {
-  readonly options: DryOptions;
+  readonly options: EstimateSettings;
   readonly prices: Prices;
 }
 

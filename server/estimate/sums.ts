@@ -88,6 +88,9 @@ function together(estimates: readonly Estimate[]): Estimate {
     unpriced: sum('unpriced'),
     costNanoUsd: sum('costNanoUsd'),
     costSavedNanoUsd: sum('costSavedNanoUsd'),
+    coldMoments: sum('coldMoments'),
+    forgotten: sum('forgotten'),
+    askedAgain: sum('askedAgain'),
   };
 }
 

@@ -43,6 +43,21 @@ export function withoutHeld(usage: Usage, total: number, held: readonly Held[]):
   };
 }
 
+/** `usage` as it would be, had the prefix changed `fromEnd` tokens before its end: nothing behind that was in the cache. */
+export function withRewritten(usage: Usage, total: number, fromEnd: number): Usage {
+  const { cacheReadTokens: read, cacheWriteTokens: written, cacheWrite1hTokens: forAnHour } = usage;
+  const lost = (read ?? 0) - Math.max(0, total - fromEnd);
+  if (read === null || lost <= 0) return usage;
+  const left = { ...usage, cacheReadTokens: read - lost };
+  if (written === null) return { ...left, inputTokens: (usage.inputTokens ?? 0) + lost };
+  const share = written === 0 || forAnHour === null ? 0 : forAnHour / written;
+  return {
+    ...left,
+    cacheWriteTokens: written + lost,
+    cacheWrite1hTokens: forAnHour === null ? null : forAnHour + lost * share,
+  };
+}
+
 const KIND_OF_DIALECT = {
   messages: 'messages',
   generative: 'generative',

@@ -12,7 +12,7 @@ const PAUSE = /^(?:on|off|[1-9]\d{0,4}[smh])$/;
 const UNIT_MS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000 };
 
 /** Milliseconds of a pause as written, such as `20m`; null where the setting is off. */
-function toPauseMs(value: string | boolean): number | null {
+export function toPauseMs(value: string | boolean): number | null {
   if (value === false || value === 'off') return null;
   if (value === true || value === 'on') return LIFETIME_MS;
   return Number.parseInt(value, 10) * UNIT_MS[value.slice(-1)]!;

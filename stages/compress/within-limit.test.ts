@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createCanceller, createManualClock } from '../../engine/index.ts';
-import type { Decisions } from '../decisions/decisions.ts';
+import { inMemoryDecisions } from '../decisions/in-memory.ts';
 import { createGrammarLoader } from '../grammars.ts';
 import { createCodeTools } from './code/code-tools.ts';
 import { createCompressThread } from './worker/compress-thread.ts';
@@ -37,18 +37,6 @@ const turns = (...names: string[]): ConversationBlock[] =>
     .slice(0, -1)
     .map((block, index) => ({ ...block, index }));
 
-function memory(): Decisions {
-  const values = new Map<string, string>();
-  return {
-    get: (key) => values.get(key),
-    set: (key, value) => void values.set(key, value),
-    flush: async () => undefined,
-    get size() {
-      return values.size;
-    },
-  };
-}
-
 interface Bench {
   readonly clock: ReturnType<typeof createManualClock>;
   readonly thread: CompressThread;
@@ -61,7 +49,7 @@ interface Bench {
 function createBench(): Bench {
   const clock = createManualClock();
   const thread = createCompressThread({ cacheEntries: 0, clock });
-  const decisions = memory();
+  const decisions = inMemoryDecisions();
   pinOptions(decisions, 'c', { ...options, thresholdTokens: () => 0 }, undefined);
   const { signal } = createCanceller();
   return {

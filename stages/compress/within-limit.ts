@@ -22,7 +22,7 @@ import {
 
 export interface WithinLimit {
   readonly decisions: Decisions;
-  readonly compressor: CompressThread;
+  readonly compressor: Pick<CompressThread, 'run'>;
   readonly conversation: string;
   readonly options: JobOptions;
   readonly maxTimeMs: number;

@@ -8,7 +8,8 @@ import type { DialectName } from '../model/dialect.ts';
 import { LIFETIME_MS } from './conversations.ts';
 import { someMarker } from './markers.ts';
 
-const HOUR_MS = 3_600_000;
+/** How long the provider keeps what a marker with `ttl: 1h` wrote. */
+export const HOUR_MS = 3_600_000;
 
 /** Milliseconds, of a request body in `dialect`. */
 export function cacheLifetimeMs(dialect: DialectName, body: unknown): number {

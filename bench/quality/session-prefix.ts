@@ -1,0 +1,44 @@
+/**
+ * Whether each request of a real session begins as the one before it, as it would go out: every turn is
+ * compressed from nothing, as after a restart, with only what is kept durably of a conversation.
+ */
+import { systemClock } from '../../engine/clock.ts';
+import { coldMoments } from '../../server/estimate/cold-moments.ts';
+import type { EstimateSettings } from '../../server/estimate/conversation.ts';
+import { playConversation } from '../../server/estimate/play.ts';
+import { readFolders } from '../../server/sessions/read-folders.ts';
+import { createCodeTools } from '../../stages/compress/code/code-tools.ts';
+import { createConversationCompressor } from '../../stages/compress/worker/conversation-compressor.ts';
+
+/** Turns of all sessions of a folder. */
+export interface PrefixTurns {
+  readonly turns: number;
+  /** Those at which the provider had nothing left of the conversation, so that its beginning may change. */
+  readonly cold: number;
+  /** Others in which an earlier block went out with other bytes than before. */
+  readonly unstable: number;
+}
+
+export async function measurePrefixes(
+  folder: string,
+  { coldTrimMs = null, ...settings }: EstimateSettings,
+): Promise<PrefixTurns> {
+  const counts = { turns: 0, cold: 0, unstable: 0 };
+  const compressor = createConversationCompressor(0, createCodeTools());
+  await readFolders(
+    { folders: [folder], clock: systemClock, maxTimeMs: Infinity },
+    async (conversation) => {
+      const cold = coldTrimMs === null ? new Set() : coldMoments(conversation, coldTrimMs);
+      const play = playConversation(conversation, compressor, settings);
+      let before: readonly string[] = [];
+      for (const request of conversation.requests) {
+        const sent = (await play.send(request.items, cold.has(request))).map((one) => one.sent);
+        counts.turns += 1;
+        if (cold.has(request)) counts.cold += 1;
+        else if (before.some((text, at) => text !== sent[at])) counts.unstable += 1;
+        before = sent;
+      }
+    },
+  );
+  return counts;
+}
