@@ -23,33 +23,47 @@ export interface CachedRequest {
   readonly atMs: number;
 }
 
+/** Input tokens of a request by what they cost. */
+export interface CachedTokens {
+  readonly read: number;
+  readonly written: number;
+  readonly plain: number;
+}
+
 export interface PromptCache {
-  /** What the request's input costs, in tokens at the base price. Throws a RangeError beyond four breakpoints, as the provider refuses it. */
+  /** Sends the request. Throws a RangeError beyond four breakpoints, as the provider refuses it. */
+  send(request: CachedRequest): CachedTokens;
+  /** Sends it, and gives what its input costs, in tokens at the base price. */
   cost(request: CachedRequest): number;
 }
 
 /** An empty cache. */
 export function createPromptCache(): PromptCache {
   const expiry = new Map<string, number>();
+  const send: PromptCache['send'] = ({ blocks, breakpoints, atMs }) => {
+    if (breakpoints.length > MAX_BREAKPOINTS)
+      throw new RangeError(`${breakpoints.length} breakpoints, ${MAX_BREAKPOINTS} at most`);
+    const prefixes = prefixesOf(blocks);
+    const hit = breakpoints
+      .map((at) => longestHit(prefixes, at, (key) => (expiry.get(key) ?? 0) > atMs))
+      .reduce((best, each) => Math.max(best, each), -1);
+    const read = prefixes[hit]?.tokens ?? 0;
+    if (hit >= 0) expiry.set(prefixes[hit]!.key, atMs + TTL_MS);
+    let written = read;
+    for (const at of breakpoints) {
+      const prefix = prefixes[at];
+      if (prefix === undefined || prefix.tokens < MINIMUM_TOKENS) continue;
+      expiry.set(prefix.key, atMs + TTL_MS);
+      written = Math.max(written, prefix.tokens);
+    }
+    const total = prefixes.at(-1)?.tokens ?? 0;
+    return { read, written: written - read, plain: total - written };
+  };
   return {
-    cost({ blocks, breakpoints, atMs }) {
-      if (breakpoints.length > MAX_BREAKPOINTS)
-        throw new RangeError(`${breakpoints.length} breakpoints, ${MAX_BREAKPOINTS} at most`);
-      const prefixes = prefixesOf(blocks);
-      const hit = breakpoints
-        .map((at) => longestHit(prefixes, at, (key) => (expiry.get(key) ?? 0) > atMs))
-        .reduce((best, each) => Math.max(best, each), -1);
-      const read = prefixes[hit]?.tokens ?? 0;
-      if (hit >= 0) expiry.set(prefixes[hit]!.key, atMs + TTL_MS);
-      let written = read;
-      for (const at of breakpoints) {
-        const prefix = prefixes[at];
-        if (prefix === undefined || prefix.tokens < MINIMUM_TOKENS) continue;
-        expiry.set(prefix.key, atMs + TTL_MS);
-        written = Math.max(written, prefix.tokens);
-      }
-      const total = prefixes.at(-1)?.tokens ?? 0;
-      return read * READ + (written - read) * WRITE + (total - written);
+    send,
+    cost(request) {
+      const { read, written, plain } = send(request);
+      return read * READ + written * WRITE + plain;
     },
   };
 }

@@ -1,0 +1,122 @@
+/**
+ * The fake model of a recorded session: it says what the scripted agent does, in the words of the
+ * client's own tools, and counts the input as the provider would, by a simulated prompt cache.
+ */
+import { randomInt } from '../../fixtures/random.ts';
+import type { Random } from '../../fixtures/random.ts';
+import { toolsOf } from '../../fixtures/clients/model.ts';
+import type { Tool } from '../../fixtures/clients/model.ts';
+import type { ReplySource, ReplyToolCall } from '../../fixtures/upstream.ts';
+import { asArray, asObject } from '../../fixtures/upstream/reply.ts';
+import type { JsonObject } from '../../fixtures/upstream/reply.ts';
+import type { CountTokens } from '../../stages/model/count-tokens.ts';
+import { createPromptCache } from '../quality/prompt-cache.ts';
+import type { Call, Step } from './agent.ts';
+import type { AheadClock } from './clock.ts';
+
+/** An answer takes so long, the client's tools included. */
+const ANSWER_MS = [3_000, 25_000] as const;
+
+export interface ModelOptions {
+  readonly steps: Iterator<Step, never>;
+  readonly folder: string;
+  readonly random: Random;
+  readonly clock: AheadClock;
+  readonly count: CountTokens;
+}
+
+/** The model, for one session. */
+export function createModel({ steps, folder, random, clock, count }: ModelOptions): ReplySource {
+  const cache = createPromptCache();
+  let calls = 0;
+  return (_, body) => {
+    const tools = toolsOf(body);
+    // Titles and the like.
+    if (tools.length === 0) return { deltas: ['A session'], toolCalls: [], stop: 'end' };
+    const { read, written, plain } = cache.send({
+      ...markedBlocks(body, count),
+      atMs: clock.now(),
+    });
+    clock.jump(randomInt(random, ...ANSWER_MS));
+    const { say, calls: wanted } = isCompaction(body) ? SUMMARY : steps.next().value;
+    const toolCalls = wanted.map((call): ReplyToolCall => ({
+      id: `step${++calls}`,
+      ...spelled(call, tools, folder),
+    }));
+    const output = count(say + JSON.stringify(toolCalls));
+    const usage = { input: plain, output, cacheRead: read, cacheWrite: written, reasoning: 0 };
+    return { deltas: [say], toolCalls, stop: toolCalls.length > 0 ? 'tool' : 'end', usage };
+  };
+}
+
+const SUMMARY: Step = {
+  say: 'Some files were read and edited; the checks ran. Nothing is left open.',
+  calls: [],
+};
+
+function isCompaction(body: JsonObject): boolean {
+  const last = JSON.stringify(asArray(body['messages']).at(-1) ?? '').slice(-8000);
+  return /detailed summary of (?:the|our) conversation/.test(last);
+}
+
+/** The blocks of a request in the order in which the provider caches them, and which of them are marked. */
+function markedBlocks(body: JsonObject, count: CountTokens) {
+  const messages = asArray(body['messages']).map(asObject);
+  const parts = [body['tools'], body['system'], ...messages.map(({ content }) => content)].flatMap(
+    (list) => (typeof list === 'string' ? [list] : asArray(list)),
+  );
+  const blocks = parts.map((part) => {
+    const { cache_control: _, ...rest } = asObject(part);
+    const text = typeof part === 'string' ? part : JSON.stringify(rest);
+    return { text, tokens: count(text) };
+  });
+  const breakpoints = parts.flatMap((part, at) =>
+    asObject(part)['cache_control'] === undefined ? [] : [at],
+  );
+  return { blocks, breakpoints };
+}
+
+/** A call in the words of one of `tools`; what a client has no tool for goes to its shell. */
+function spelled(
+  call: Call,
+  tools: readonly Tool[],
+  folder: string,
+): Pick<ReplyToolCall, 'name' | 'input'> {
+  const tool = tools.find(({ name }) => name.toLowerCase() === call.kind);
+  if (tool === undefined) return spelled(inShell(call), tools, folder);
+  const input: Record<string, unknown> = {};
+  const put = (names: string, value: unknown): void => {
+    const field = names.split(' ').find((name) => tool.fields.includes(name));
+    if (field !== undefined && value !== undefined) input[field] = value;
+  };
+  if ('path' in call) put('file_path filePath path', `${folder}/${call.path}`);
+  if ('pattern' in call) put('pattern', call.pattern);
+  if (call.kind === 'grep') put('output_mode', 'content');
+  if (call.kind === 'read') {
+    put('offset', call.from);
+    put('limit', call.count);
+  } else if (call.kind === 'bash') {
+    put('command', call.command);
+    put('description', call.why);
+  } else if (call.kind === 'edit') {
+    put('old_string oldString', call.before);
+    put('new_string newString', call.after);
+  } else if (call.kind === 'write') put('content', call.text);
+  return { name: tool.name, input };
+}
+
+function inShell(call: Call): Extract<Call, { kind: 'bash' }> {
+  if (call.kind === 'grep')
+    return {
+      kind: 'bash',
+      command: `grep -rn --exclude-dir=node_modules --exclude-dir=.git '${call.pattern}' . | head -100`,
+      why: 'Search for the name',
+    };
+  if (call.kind !== 'glob') throw new Error(`the client has no tool to ${call.kind}`);
+  const name = call.pattern.split('/').at(-1)!;
+  return {
+    kind: 'bash',
+    command: `find . -name '${name}' -not -path './node_modules/*' | head -100`,
+    why: 'List the sources',
+  };
+}
