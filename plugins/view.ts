@@ -19,28 +19,21 @@ export interface PluginView {
 }
 
 /** A view whose providers and prices exist only when the graph is complete. */
-export interface BoundView {
-  readonly view: PluginView;
-  bind(own: OwnServices): void;
-}
-
-export function createView(clock: Clock, log: StageLog): BoundView {
+export function createView(clock: Clock, log: StageLog) {
   let own: OwnServices | undefined;
-  return {
-    view: {
-      estimateInputTokens,
-      estimateCostUsd(request) {
-        if (own === undefined)
-          throw new SvcError('internal', 'A cost can be estimated once requests come in');
-        const { estimateNanoUsd } = estimateOf(request, request.route?.targets[0], {
-          ...own,
-          clock,
-        });
-        return estimateNanoUsd === null ? null : estimateNanoUsd / 1e9;
-      },
-      log,
+  const view: PluginView = {
+    estimateInputTokens,
+    estimateCostUsd(request) {
+      if (own === undefined)
+        throw new SvcError('internal', 'A cost can be estimated once requests come in');
+      const { estimateNanoUsd } = estimateOf(request, request.route?.targets[0], { ...own, clock });
+      return estimateNanoUsd === null ? null : estimateNanoUsd / 1e9;
     },
-    bind(services) {
+    log,
+  };
+  return {
+    view,
+    bind(services: OwnServices): void {
       own = services;
     },
   };

@@ -20,11 +20,6 @@ export type ControlCommand = (input: unknown) => unknown;
 /** Commands by name: `POST /<name>`. */
 export type ControlCommands = Readonly<Record<string, ControlCommand>>;
 
-export interface ControlServer {
-  readonly path: string;
-  close(): Promise<void>;
-}
-
 const MAX_COMMAND_BYTES = 1024 * 1024;
 
 /** Where the socket of a home folder is. */
@@ -63,7 +58,7 @@ export async function openControl(
   home: string,
   commands: ControlCommands,
   read: (request: Request) => Promise<Response>,
-): Promise<ControlServer> {
+) {
   const path = controlPath(home);
   await clearStale(path);
   const server = createServer((request, response) => {
@@ -101,7 +96,7 @@ export async function openControl(
   return {
     path,
     close: () =>
-      new Promise((resolve) => {
+      new Promise<void>((resolve) => {
         server.close(() => resolve());
         server.closeAllConnections();
       }),

@@ -6,21 +6,18 @@ import type { LedgerReader } from '../../stages/ledger/database.ts';
 
 type Queries = typeof import('../../stages/ledger/queries.ts');
 
-export interface LedgerQuestions {
-  /** Asks anything. Rejects where the file cannot be read. */
-  ask<T>(work: (reader: LedgerReader, queries: Queries) => Promise<T>): Promise<T>;
-  close(): Promise<void>;
-}
+export type LedgerQuestions = ReturnType<typeof askLedger>;
 
 /** Asks `file` in a thread of its own, opened by the first question. */
-export function askLedger(file: string): LedgerQuestions {
+export function askLedger(file: string) {
   let opening: ReturnType<typeof open> | undefined;
   return {
-    async ask(work) {
+    /** Asks anything. Rejects where the file cannot be read. */
+    async ask<T>(work: (reader: LedgerReader, queries: Queries) => Promise<T>): Promise<T> {
       const { reader, queries } = await (opening ??= open(file));
       return work(reader, queries);
     },
-    async close() {
+    async close(): Promise<void> {
       if (opening !== undefined) await (await opening).reader.destroy();
     },
   };

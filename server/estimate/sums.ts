@@ -77,21 +77,12 @@ function group(
   };
 }
 
+const FIGURES = Object.keys(NO_REQUESTS) as (keyof Estimate)[];
+
 function together(estimates: readonly Estimate[]): Estimate {
-  const sum = (name: keyof Estimate): number =>
-    estimates.reduce((total, estimate) => total + estimate[name], 0);
-  return {
-    requests: sum('requests'),
-    uncounted: sum('uncounted'),
-    inputTokens: sum('inputTokens'),
-    savedTokens: sum('savedTokens'),
-    unpriced: sum('unpriced'),
-    costNanoUsd: sum('costNanoUsd'),
-    costSavedNanoUsd: sum('costSavedNanoUsd'),
-    coldMoments: sum('coldMoments'),
-    forgotten: sum('forgotten'),
-    askedAgain: sum('askedAgain'),
-  };
+  const sums: Record<keyof Estimate, number> = { ...NO_REQUESTS };
+  for (const estimate of estimates) for (const name of FIGURES) sums[name] += estimate[name];
+  return sums;
 }
 
 function rangeOf(values: readonly number[]): Range | null {

@@ -6,9 +6,6 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../../engine/index.ts';
-import type { Plan } from '../../engine/index.ts';
-import type { LoadedPlugin } from '../../plugins/load-plugins.ts';
-import type { ProxyFrame } from '../../stages/model/frame.ts';
 import { noLedgerWriter } from '../../stages/ledger/no-writer.ts';
 import { createKeyring } from '../auth/auth.ts';
 import { makeGeneration } from './compile.ts';
@@ -44,15 +41,8 @@ export async function compileAlone(options: AloneOptions): Promise<Generation> {
   });
 }
 
-export interface CompiledGraph {
-  readonly plan: Plan<ProxyFrame>;
-  readonly plugins: readonly LoadedPlugin[];
-  /** Providers that are code and cannot be used: the proxy starts without them. */
-  readonly warnings: readonly string[];
-}
-
 /** The graph of a configuration. Its home is neither read nor written: an empty folder stands in for it. */
-export async function compiledGraph(config: Config, env: Variables): Promise<CompiledGraph> {
+export async function compiledGraph(config: Config, env: Variables) {
   const scratch = mkdtempSync(join(tmpdir(), 'svc-graph-'));
   try {
     return await compiledIn(scratch, config, env);
@@ -61,7 +51,7 @@ export async function compiledGraph(config: Config, env: Variables): Promise<Com
   }
 }
 
-async function compiledIn(scratch: string, given: Config, env: Variables): Promise<CompiledGraph> {
+async function compiledIn(scratch: string, given: Config, env: Variables) {
   const config: Config = {
     ...given,
     home: scratch,
@@ -74,6 +64,7 @@ async function compiledIn(scratch: string, given: Config, env: Variables): Promi
   const services = await createServices({ config, log, ledgerWriter: noLedgerWriter });
   try {
     const { plan, plugins, custom } = await compileAlone({ config, services, env, scratch });
+    // The warnings name providers that are code and cannot be used: the proxy starts without them.
     return { plan, plugins, warnings: pluginReasons(custom) };
   } finally {
     await services.close();

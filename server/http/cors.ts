@@ -4,12 +4,7 @@
  * answer ever allows credentials: an origin that may read must bring its own key.
  */
 
-export interface Cors {
-  /** Headers for the answer to a request with this `Origin` (undefined: none), as a flat name, value list. Shared: do not change. */
-  headers(origin: string | undefined): readonly string[];
-  /** Headers of the 204 that answers an OPTIONS, preflight or not. Needs no key; asks for nothing but the fields given. */
-  preflight(request: PreflightRequest): readonly string[];
-}
+export type Cors = ReturnType<typeof createCors>;
 
 /** The fields of an OPTIONS that matter. */
 export interface PreflightRequest {
@@ -33,7 +28,7 @@ const PREFLIGHT_VARY =
 const FIELD_NAMES = /^[A-Za-z0-9!#$%&'*+.^_`|~ \t,-]{1,4096}$/;
 
 /** Builds the answers for `allowedOrigins`: origins by name, and `*` for anyone. */
-export function createCors(allowedOrigins: readonly string[]): Cors {
+export function createCors(allowedOrigins: readonly string[]) {
   const isOpen = allowedOrigins.includes('*');
   const named = new Set(allowedOrigins.map(withoutSlash).filter(isName));
   const varying: readonly string[] = named.size > 0 ? ['Vary', 'Origin'] : [];
@@ -46,8 +41,11 @@ export function createCors(allowedOrigins: readonly string[]): Cors {
   }
 
   return {
+    /** Headers for the answer to a request with this `Origin` (undefined: none), as a flat name, value list. Shared: do not change. */
     headers,
-    preflight({ origin, requestMethod, requestHeaders, privateNetwork }) {
+    /** Headers of the 204 that answers an OPTIONS, preflight or not. Needs no key; asks for nothing but the fields given. */
+    preflight(request: PreflightRequest): readonly string[] {
+      const { origin, requestMethod, requestHeaders, privateNetwork } = request;
       const fields = ['Allow', METHODS, 'Vary', PREFLIGHT_VARY];
       if (origin === undefined || requestMethod === undefined) return fields;
       const isNamed = named.has(origin);

@@ -32,14 +32,7 @@ export interface ListenerHandlers {
   newId(): string;
 }
 
-export interface Listener {
-  readonly host: string;
-  readonly port: number;
-  /** Takes no new connection, closes idle ones, and resolves when the last one has ended. */
-  close(): Promise<void>;
-  /** Ends every connection at once. */
-  destroy(): void;
-}
+export type Listener = Awaited<ReturnType<typeof listen>>;
 
 /** By connection, the response that is under way; one that is over would keep its request alive with it. */
 type Responses = WeakMap<Duplex, ServerResponse>;
@@ -157,30 +150,31 @@ function ignoreUpgrade(
 }
 
 /** Listens on `host:port` (0 picks a free port). Throws `config` where that is not possible. */
-export function listen(host: string, port: number, handlers: ListenerHandlers): Promise<Listener> {
+export async function listen(host: string, port: number, handlers: ListenerHandlers) {
   const server = createListener(handlers);
   const sockets = new Set<Socket>();
   server.on('connection', (socket) => {
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
   });
-  return new Promise((resolve, reject) => {
+  await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) =>
       reject(toListenError(error, host, port)),
     );
-    server.listen({ host, port, exclusive: true }, () => {
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a TCP listener has such an address
-      const address = server.address() as AddressInfo;
-      resolve({
-        host,
-        port: address.port,
-        close: () => new Promise((closed) => server.close(() => closed())),
-        destroy() {
-          for (const socket of sockets) socket.destroy();
-        },
-      });
-    });
+    server.listen({ host, port, exclusive: true }, resolve);
   });
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a TCP listener has such an address
+  const address = server.address() as AddressInfo;
+  return {
+    host,
+    port: address.port,
+    /** Takes no new connection, closes idle ones, and resolves when the last one has ended. */
+    close: () => new Promise<void>((closed) => server.close(() => closed())),
+    /** Ends every connection at once. */
+    destroy(): void {
+      for (const socket of sockets) socket.destroy();
+    },
+  };
 }
 
 /** What node's error means for whoever chose the address. */

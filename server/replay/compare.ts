@@ -23,32 +23,14 @@ export interface Difference extends ThenAndNow<string> {
   readonly what: string;
 }
 
-export interface Comparison {
-  readonly id: string;
-  readonly target: string;
-  readonly model: string | null;
-  /** Requests to providers, and the bytes of their bodies in all. */
-  readonly calls: ThenAndNow<number>;
-  readonly upstreamBytes: ThenAndNow<number>;
-  /** The provider counted the recorded request; of what the replay sends instead, the difference is estimated. */
-  readonly inputTokens: ThenAndNow<number | null>;
-  readonly outputTokens: ThenAndNow<number | null>;
-  readonly costNanoUsd: ThenAndNow<number | null>;
-  /** Time in the proxy itself, before the first request to a provider and behind the last byte from one, in milliseconds. */
-  readonly proxyMs: ThenAndNow<number | null>;
-  /** The answer in a few words. */
-  readonly answer: ThenAndNow<string>;
-  /** True where status, header fields, bytes and end of the answer are the same. */
-  readonly sameAnswer: boolean;
-  readonly differences: readonly Difference[];
-}
+export type Comparison = ReturnType<typeof compareRecords>;
 
 /** Compares; providers and their prices are today's. */
 export function compareRecords(
   recorded: CaptureRecord,
   replayed: CaptureRecord,
   today: OwnServices,
-): Comparison {
+) {
   const savedTokens = estimatedInput(recorded.attempts) - estimatedInput(replayed.attempts);
   const inputTokens = {
     recorded: recorded.row.inputTokensSent,
@@ -77,15 +59,20 @@ export function compareRecords(
     id: recorded.id,
     target: recorded.request.target,
     model: recorded.row.model,
+    /** Requests to providers, and the bytes of their bodies in all. */
     calls: both(recorded, replayed, ({ attempts }) => attempts.length),
     upstreamBytes: both(recorded, replayed, ({ attempts }) =>
       attempts.reduce((sum, { body }) => sum + (body?.length ?? 0), 0),
     ),
+    /** The provider counted the recorded request; of what the replay sends instead, the difference is estimated. */
     inputTokens,
     outputTokens,
     costNanoUsd,
+    /** Time in the proxy itself, before the first request to a provider and behind the last byte from one, in milliseconds. */
     proxyMs: both(recorded, replayed, proxyMs),
+    /** The answer in a few words. */
     answer,
+    /** True where status, header fields, bytes and end of the answer are the same. */
     sameAnswer: answerDifferences.length === 0,
     differences: [
       ...(recorded.row.cacheHit ? [] : differencesOfCalls(recorded.attempts, replayed.attempts)),

@@ -14,7 +14,6 @@ import { resolveEndpoint } from '../../stages/dialect/endpoints.ts';
 import type { BodyFrame } from '../../stages/model/body.ts';
 import { headerValue, withoutHeaders } from '../../stages/model/headers.ts';
 import { noLedgerWriter } from '../../stages/ledger/no-writer.ts';
-import type { OwnServices } from '../../stages/services.ts';
 import { templateFolder } from '../../stages/templates/files.ts';
 import { decodeBody } from '../../stages/wire/decode.ts';
 import { encodingToUndo, toBodyFrame } from '../http/body-frame.ts';
@@ -40,16 +39,6 @@ export interface ReplayOptions {
   readonly ignoresMode?: boolean;
 }
 
-export interface Replay {
-  /** Sends a recorded request through the graph; what happened, as a record. */
-  run(record: CaptureRecord): Promise<CaptureRecord>;
-  /** Today's providers and prices. */
-  readonly today: OwnServices;
-  /** What is not as it would be in a proxy. */
-  readonly warnings: readonly string[];
-  close(): Promise<void>;
-}
-
 /** Stands for a key that is not configured here: nothing is sent anywhere. */
 const NO_KEY = 'not-sent-in-a-replay';
 /** What a graph reads from the home besides the configuration. */
@@ -60,7 +49,7 @@ const READ_FROM_HOME = (home: string) => [
 ];
 
 /** Opens the graph of a configuration. Throws `config` as a start would. */
-export async function openReplay(options: ReplayOptions): Promise<Replay> {
+export async function openReplay(options: ReplayOptions) {
   const { scratch, env } = options;
   for (const file of READ_FROM_HOME(options.config.home))
     if (existsSync(file)) cpSync(file, join(scratch, file.split('/').at(-1)!), { recursive: true });
@@ -83,9 +72,12 @@ export async function openReplay(options: ReplayOptions): Promise<Replay> {
     generation.activate();
     const { plan, prices, providers } = generation;
     return {
+      /** Today's providers and prices. */
       today: { prices, providers },
+      /** What is not as it would be in a proxy. */
       warnings: pluginReasons(generation.custom),
-      async run(record) {
+      /** Sends a recorded request through the graph; what happened, as a record. */
+      async run(record: CaptureRecord): Promise<CaptureRecord> {
         // How providers were doing is part of no recording: each run meets healthy ones.
         for (const name of services.states.view().keys())
           services.states.forceHealth(name, 'healthy');
