@@ -5,14 +5,8 @@ import type { CliContext } from '../context.ts';
 import { runningInstance } from '../process/daemon.ts';
 import { configOf } from '../parse/flags.ts';
 
-export interface ProxyAddress {
-  /** Without a slash at its end. */
-  readonly url: string;
-  readonly isRunning: boolean;
-}
-
-/** Where clients on this machine reach svc. @throws SvcError `config` when none runs and the configuration is wrong. */
-export async function proxyAddress(context: CliContext): Promise<ProxyAddress> {
+/** Where clients on this machine reach svc, without a slash at its end. @throws SvcError `config` when none runs and the configuration is wrong. */
+export async function proxyAddress(context: CliContext) {
   const url = runningInstance(homeOf(context))?.url;
   if (url !== undefined) return { url: reachable(url), isRunning: true };
   const { config } = await configOf(undefined, context);

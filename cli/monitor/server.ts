@@ -27,18 +27,8 @@ const READ = [
   '/v1/svc/blocks/:id',
 ];
 
-export interface MonitorServer {
-  readonly url: string;
-  /** Ends every connection and frees the port. */
-  close(): Promise<void>;
-}
-
 /** Listens on loopback at `port`, 0 for a free one. Throws `conflict` where it is taken. */
-export async function openMonitor(
-  home: string,
-  port: number,
-  newId: () => string,
-): Promise<MonitorServer> {
+export async function openMonitor(home: string, port: number, newId: () => string) {
   const pages = createRouter(pageRoutes());
   const reads = createRouter(READ.map((path) => get(path, () => new Response())));
   const gate = createGate({
@@ -86,8 +76,9 @@ export async function openMonitor(
   });
   return {
     url: `http://${HOST}:${(server.address() as AddressInfo).port}/`,
+    /** Ends every connection and frees the port. */
     close: () =>
-      new Promise((resolve) => {
+      new Promise<void>((resolve) => {
         server.close(() => resolve());
         server.closeAllConnections();
       }),

@@ -9,17 +9,6 @@ export interface Measured {
   readonly plusMinusMs: number;
 }
 
-/** Milliseconds added to a request. */
-export interface AddedMs {
-  readonly p50: Measured;
-  readonly p95: Measured;
-}
-
-export interface PluginCost {
-  readonly whole: AddedMs;
-  readonly streamed: AddedMs;
-}
-
 const ROUNDS = 7;
 const WARM_UP = 50;
 
@@ -28,7 +17,7 @@ export async function benchPlugin(
   options: KitOptions,
   requests: number,
   progress: (done: number, of: number) => void,
-): Promise<PluginCost> {
+) {
   const withIt = await testPlugin(module, options);
   try {
     const { config: _config, ...rest } = options;
@@ -57,12 +46,8 @@ interface Pair {
   readonly without: PluginKit;
 }
 
-async function addedBy(
-  pair: Pair,
-  stream: boolean,
-  requests: number,
-  onRound: () => void,
-): Promise<AddedMs> {
+/** Milliseconds added to a request. */
+async function addedBy(pair: Pair, stream: boolean, requests: number, onRound: () => void) {
   await timesOf(pair, stream, WARM_UP);
   const rounds: { p50: number; p95: number }[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {

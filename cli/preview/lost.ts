@@ -13,20 +13,14 @@ export type LostBlock = Omit<LostJson['blocks'][number], 'tokens'> & {
   readonly tokens: CountedTokens;
 };
 
-export interface LostRequest {
-  readonly requestId: string;
-  readonly model: string | null;
-  readonly tokenizer: string;
-  readonly blocks: readonly LostBlock[];
-  readonly total: CountedTokens;
-}
+export type LostRequest = Awaited<ReturnType<typeof readLost>>;
 
 /**
  * Asks the proxy of this home folder for what `id` (or the last request that lost something) lost.
  *
  * @throws SvcError `unavailable` when none runs, `not_found` when nothing is kept.
  */
-export async function readLost(home: string, id: string | undefined): Promise<LostRequest> {
+export async function readLost(home: string, id: string | undefined) {
   if (runningInstance(home) === undefined) {
     throw new SvcError(
       'unavailable',

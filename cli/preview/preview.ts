@@ -1,5 +1,4 @@
 /** `svc preview`: what compression would do to a file, and how that is shown. */
-import type { Mode } from '../../stages/compress/rule.ts';
 import { dryRun } from '../../stages/compress/dry-run.ts';
 import type { DryBlock, DryOptions } from '../../stages/compress/dry-run.ts';
 import { counted } from '../screen/output.ts';
@@ -9,29 +8,10 @@ import type { CountedTokens } from './counted.ts';
 import { blockWords, reasonWords } from './reasons.ts';
 import type { RequestFile } from './request-file.ts';
 
-export interface PreviewBlock extends DryBlock {
-  readonly tokens: CountedTokens;
-}
-
-export interface Preview {
-  readonly as: RequestFile['as'];
-  /** Whose result a file was taken for that is no request, as `Bash:npm test`. */
-  readonly tool: string | null;
-  readonly model: string | null;
-  readonly mode: Mode;
-  readonly thresholdTokens: number;
-  /** Whose tokens `tokens` are. */
-  readonly tokenizer: string;
-  readonly blocks: readonly PreviewBlock[];
-  readonly total: CountedTokens;
-}
+export type Preview = Awaited<ReturnType<typeof previewOf>>;
 
 /** Runs the compression of `file` and counts its tokens as `countAs` does, else as its own model. */
-export async function previewOf(
-  file: RequestFile,
-  options: DryOptions,
-  countAs?: string,
-): Promise<Preview> {
+export async function previewOf(file: RequestFile, options: DryOptions, countAs?: string) {
   const counter = await createCounter(countAs ?? file.model);
   const whole = await dryRun(file.request, options);
   // Around a file that is no request, the rest of the conversation is ours and of no interest.
@@ -39,10 +19,12 @@ export async function previewOf(
   const blocks = dry.map((block) => ({ ...block, tokens: counter.count(block.wire ?? block) }));
   return {
     as: file.as,
+    /** Whose result a file was taken for that is no request, as `Bash:npm test`. */
     tool: file.tool?.words ?? null,
     model: file.model,
     mode: options.mode,
     thresholdTokens: options.thresholdTokens,
+    /** Whose tokens `tokens` are. */
     tokenizer: counter.family,
     blocks,
     total: sumOf(blocks.map(({ tokens }) => tokens)),

@@ -1,43 +1,23 @@
 /** What `svc setup` finds on the machine before it asks anything. Reads only. */
 import { join } from 'node:path';
-import type { LoadedConfig } from '../../server/config/load.ts';
 import { reachable } from '../address.ts';
 import { homeOf } from '../context.ts';
 import type { CliContext } from '../context.ts';
 import { runningInstance } from '../process/daemon.ts';
-import type { Instance } from '../process/daemon.ts';
 import { keyOrigins } from '../process/facts.ts';
-import type { ServeFacts } from '../process/facts.ts';
 import { listenError } from '../process/port-owner.ts';
 import { configOf } from '../parse/flags.ts';
 import { urlOf } from '../integrate/proxy-address.ts';
 import { readSettingsFile } from '../integrate/settings-file.ts';
-import type { SettingsFile } from '../integrate/settings-file.ts';
 import { readWiring } from '../integrate/wiring.ts';
-import type { Wiring } from '../integrate/wiring.ts';
 
 /** How many ports behind the configured one are looked at. */
 const PORTS_TRIED = 50;
 
-export interface Found {
-  readonly home: string;
-  readonly loaded: LoadedConfig;
-  /** The user's own config file, whether or not there is one. */
-  readonly file: SettingsFile;
-  readonly keys: ServeFacts['keys'];
-  /** Where clients on this machine reach the proxy, or would. */
-  readonly url: string;
-  /** Clients that are installed. */
-  readonly clients: readonly Wiring[];
-  readonly running: Instance | undefined;
-  /** Where a proxy would listen, or does. */
-  readonly port: number;
-  /** The configured port where another program has it; then `port` is a free one. */
-  readonly takenPort: number | undefined;
-}
+export type Found = Awaited<ReturnType<typeof lookAround>>;
 
 /** Looks around. @throws SvcError `config` where the configuration that is there has faults. */
-export async function lookAround(context: CliContext): Promise<Found> {
+export async function lookAround(context: CliContext) {
   const home = homeOf(context);
   const loaded = await configOf(undefined, context);
   const running = runningInstance(home);
@@ -53,12 +33,17 @@ export async function lookAround(context: CliContext): Promise<Found> {
   return {
     home,
     loaded,
+    /** The user's own config file, whether or not there is one. */
     file: readSettingsFile(join(home, 'config.yaml')),
     keys: keyOrigins(loaded),
+    /** Where clients on this machine reach the proxy, or would. */
     url,
+    /** Clients that are installed. */
     clients: readWiring(home, context, url).filter(({ isInstalled }) => isInstalled),
     running,
+    /** Where a proxy would listen, or does. */
     port,
+    /** The configured port where another program has it; then `port` is a free one. */
     takenPort: running === undefined && port !== configured ? configured : undefined,
   };
 }
