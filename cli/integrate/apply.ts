@@ -232,7 +232,7 @@ function within<T>(path: string, work: () => T): T {
   } catch (thrown) {
     if (!(thrown instanceof SvcError)) throw thrown;
     const { kind, cure, message } = thrown;
-    throw new SvcError(kind, `${path}: ${message}`, { cause: thrown, ...(cure && { cure }) });
+    throw new SvcError(kind, `${path}: ${message}`, { cause: thrown, cure });
   }
 }
 

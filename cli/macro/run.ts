@@ -116,10 +116,7 @@ async function checkAll(
   return new SvcError(
     one.error.kind,
     `Macro ${name} cannot run; nothing was done\n${lines.join('\n')}`,
-    {
-      cause: one.error,
-      ...(cure !== undefined && { cure }),
-    },
+    { cause: one.error, cure },
   );
 }
 

@@ -91,7 +91,7 @@ export function toLoadOptions(flags: ServeFlags, context: CliContext): LoadOptio
 /** The error for a value that `option` does not take; `wanted` says what it takes. */
 export function notTaken(option: string, text: string, wanted: string, cure?: string): SvcError {
   const message = `${option}: ${JSON.stringify(text)} is not ${wanted}`;
-  return new SvcError('usage', message, cure === undefined ? {} : { cure });
+  return new SvcError('usage', message, { cure });
 }
 
 /** A whole number within bounds. Throws `usage` naming `option`. */

@@ -230,10 +230,7 @@ function fromMessage(message: unknown): SvcError {
     failed: { kind: ErrorKind; message: string; code?: string; cure?: string };
   };
   const { kind, code, cure } = failed;
-  return new SvcError(kind, failed.message, {
-    ...(code === undefined ? {} : { code }),
-    ...(cure === undefined ? {} : { cure }),
-  });
+  return new SvcError(kind, failed.message, { code, cure });
 }
 
 function endedEarly(code: number | null, home: string): SvcError {

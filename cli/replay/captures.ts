@@ -60,8 +60,8 @@ export async function capturesIn(
   const { importCaptures } = await import('../../server/replay/import.ts');
   const { records, notes } = await importCaptures(bytes).catch((thrown: unknown) => {
     if (!(thrown instanceof SvcError)) throw thrown;
-    const cure = thrown.cure === undefined ? {} : { cure: thrown.cure };
-    throw new SvcError(thrown.kind, `${path}: ${thrown.message}`, { cause: thrown, ...cure });
+    const { kind, message, cure } = thrown;
+    throw new SvcError(kind, `${path}: ${message}`, { cause: thrown, cure });
   });
   for (const each of notes) note(context, `! ${path}: ${each}`);
   if (records.length === 0)

@@ -129,8 +129,7 @@ async function presentState({ clock }: CliContext, home: string): Promise<LiveSt
     abort.signal,
   );
   stop();
-  if (state === undefined)
-    throw new SvcError('unavailable', cause, cure === undefined ? {} : { cure });
+  if (state === undefined) throw new SvcError('unavailable', cause, { cure });
   return state;
 }
 
