@@ -147,6 +147,25 @@ test('from the second request on an agent gets four markers, moved from turn to 
     assert.match(JSON.stringify(got[1]!.trace), '"tools.1","system","messages.0.content"');
   }));
 
+test('a marker that the client wrote as null is set in its place', () =>
+  withProxy({}, async (t) => {
+    const none = { cache_control: null };
+    const more = {
+      system: [{ type: 'text', text: SYSTEM, ...none }],
+      tools: TOOLS.map((tool) => ({ ...none, ...tool })),
+    };
+    const [first, second] = turns(2, more);
+    await send(t, first!);
+    const { body, text } = await send(t, second!);
+    assert.equal(markersIn(body).slice(0, 1), ['system.0']);
+    assert.is(text.split('"cache_control"').length - 1, 5, 'no member stands twice');
+    assert.equal((body['tools'] as object[])[1], {
+      ...TOOLS[1],
+      cache_control: { type: 'ephemeral' },
+    });
+    assert.equal((body['tools'] as object[])[0], { ...TOOLS[0], ...none });
+  }));
+
 test('a client that sets markers, and a model that is not known to read them, get none', () =>
   withProxy({}, async (t) => {
     const mark = { cache_control: { type: 'ephemeral' } };

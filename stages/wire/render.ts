@@ -24,14 +24,21 @@ export function render(request: ProxyRequest): Rendered {
   if (!isEdited(request)) return { bytes: body.wireBytes, encoded: true };
   const wanted = editedPaths(request);
   const { markers } = request.edits;
-  const spans = findSpans(body.bytes, [...wanted.map((edit) => edit.path), ...markers]);
-  if (spans.includes(undefined))
+  const places = [...wanted.map((edit) => edit.path), ...markers];
+  const own = markers.map((path) => [...path, 'cache_control']);
+  const spans = findSpans(body.bytes, [...places, ...own]);
+  if (spans.slice(0, places.length).includes(undefined))
     throw new SvcError('internal', 'An edited value has no place in the body');
   const edits: SpliceEdit[] = wanted.map((edit, index) => ({
     ...spans[index]!,
     bytes: Buffer.from(edit.json),
   }));
-  for (const at of markers.keys()) edits.push(...markerAt(body.bytes, spans[wanted.length + at]!));
+  for (const at of markers.keys()) {
+    // Some clients write every member that there may be, and null where they set none.
+    const none = spans[places.length + at];
+    if (none !== undefined) edits.push({ ...none, bytes: Buffer.from(MARKER) });
+    else edits.push(...markerAt(body.bytes, spans[wanted.length + at]!));
+  }
   edits.push(...newParams(request));
   return { bytes: splice(body.bytes, edits), encoded: false };
 }
