@@ -61,6 +61,81 @@ for (const mode of ['hybrid', 'aggressive'] as const)
     assert.ok(counts.recipes >= 60, `${counts.recipes}`);
   });
 
+const times = (count: number, line: (n: number) => string): string =>
+  Array.from({ length: count }, (_, n) => line(n)).join('\n');
+
+/** Runs of which a recipe leaves lines out in `hybrid`, and lines that say more than how far it got or what passed. */
+const FOUND: readonly (readonly [
+  command: string,
+  text: string,
+  stay: readonly string[],
+  isAsItCame?: true,
+])[] = [
+  [
+    'pytest -v',
+    `===== test session starts =====\nplatform linux -- Python 3.11.7\nrootdir: /w/sub\nconfigfile: tox.ini\n\n${times(40, (n) => `t.py::test_${n} PASSED      [ ${n}%]`)}\nt.py::test_db SKIPPED (no server)     [ 99%]\n${times(20, (n) => `t.py::test_more_${n} PASSED      [ 99%]`)}\n\n==== 60 passed, 1 skipped in 0.2s ====`,
+    ['rootdir: /w/sub', 'configfile: tox.ini', 't.py::test_db SKIPPED (no server)     [ 99%]'],
+  ],
+  [
+    'go test -v ./...',
+    `${times(40, (n) => `=== RUN   TestPart${n}\n--- PASS: TestPart${n} (0.00s)`)}\n=== RUN   TestNet\n--- SKIP: TestNet (0.00s)\n${times(20, (n) => `=== RUN   TestMore${n}\n--- PASS: TestMore${n} (0.00s)`)}\nPASS\nok  \texample.com/w\t0.012s`,
+    ['--- SKIP: TestNet (0.00s)'],
+  ],
+  [
+    'python3 -m unittest -v',
+    `${times(40, (n) => `test_${n} (t.Part) ... ok`)}\ntest_db (t.Part) ... skipped 'no server'\n${times(20, (n) => `test_more_${n} (t.Part) ... ok`)}\n\nRan 61 tests in 0.1s\n\nOK (skipped=1)`,
+    ["test_db (t.Part) ... skipped 'no server'"],
+  ],
+  [
+    'cargo test',
+    `running 61 tests\n${times(40, (n) => `test part::case_${n} ... ok`)}\ntest part::slow ... ignored\n${times(20, (n) => `test more::case_${n} ... ok`)}\n\ntest result: ok. 60 passed; 0 failed; 1 ignored`,
+    ['test part::slow ... ignored'],
+  ],
+  [
+    'node --test',
+    `TAP version 13\n${times(40, (n) => `ok ${n + 1} - part ${n}`)}\nok 41 - the net # SKIP no server\n${times(20, (n) => `ok ${n + 42} - more ${n}`)}\n1..61\n# pass 60\n# skipped 1`,
+    ['ok 41 - the net # SKIP no server'],
+  ],
+  [
+    'make',
+    `cc -c a.c\nmake[1]: Entering directory '/w/lib'\n${times(40, (n) => `[ ${n}%] Building C object lib/part${n}.o`)}\nparse.c:7:3: error: expected ';'\nmake[1]: *** [Makefile:3: parse.o] Error 1\nmake[1]: Leaving directory '/w/lib'\nmake: *** [Makefile:9: lib] Error 2`,
+    ["make[1]: Entering directory '/w/lib'"],
+  ],
+  [
+    'npm publish --dry-run',
+    `npm notice\nnpm notice package: part@1.0.0\nnpm notice Tarball Contents\n${times(40, (n) => `npm notice ${n}.1kB lib/part${n}.js`)}\nnpm notice 12B .env\n${times(9, (n) => `npm warn deprecated old${n}@1.0.0: gone ${n}`)}\n+ part@1.0.0`,
+    ['npm notice 12B .env', 'npm warn deprecated old4@1.0.0: gone 4'],
+    true,
+  ],
+  [
+    'git commit -am parts',
+    `[main 1a2b3c4] parts\n 41 files changed, 90 insertions(+)\n${times(20, (n) => ` create mode 100644 src/part${n}.ts`)}\n create mode 100644 .env\n${times(20, (n) => ` create mode 100644 src/more${n}.ts`)}`,
+    [' create mode 100644 .env'],
+    true,
+  ],
+  [
+    'docker inspect web',
+    JSON.stringify([{ Id: 'a1', LogPath: '/var/lib/web.log', MacAddress: '02:42' }], null, 2),
+    ['LogPath', 'MacAddress'],
+    true,
+  ],
+];
+
+test('in hybrid a recipe leaves out neither what a tool found nor what was skipped', async () => {
+  const recipes = (await loadRecipes('bundled'))!;
+  const compressor = createConversationCompressor(0);
+  for (const [command, text, stay, isAsItCame] of FOUND) {
+    const block = blockOf({ name: command, command, text });
+    const [outcome] = await compressor.compress({
+      blocks: [block],
+      options: { ...SETTINGS, mode: 'hybrid', recipes },
+    });
+    const out = outcome!.text ?? text;
+    if (isAsItCame !== true) assert.ok(out.length < text.length / 2, `${command}: ${out}`);
+    for (const line of stay) assert.ok(out.includes(line), `${command}: ${line}`);
+  }
+});
+
 test('what goes out for a turn is the same in the turn after, whatever else it brings', async () => {
   const rewriter = createRecipeCompiler()((await loadRecipes('bundled'))!);
   const blocks = (await recipeTexts()).map(blockOf);
