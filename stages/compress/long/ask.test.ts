@@ -108,6 +108,12 @@ test('of what shell commands show, lines can be had by sed, if nothing is run or
     ['cat *.ts', piped],
     ['cat a.ts | grep -v foo', piped],
     ['cat a.ts; cat b.ts', "the same command in { …; } | sed -n '13,24p'"],
+    ['sudo cat /etc/a.conf', piped],
+    ['docker exec web cat /w/a.ts', piped],
+    ['kubectl exec web -- cat /w/a.ts', piped],
+    ['cat $FILE', piped],
+    ['cat "$HOME/a.ts"', piped],
+    ['cd $DIR && cat a.ts', "the same command in { …; } | sed -n '13,24p'"],
   ] as const)
     assert.is(asked('Bash', { command }), expected, command);
   for (const command of [

@@ -133,7 +133,8 @@ const READING_GIT: ReadonlySet<string> = new Set(['show', 'blame', 'cat-file', '
 const SHELL = /^(?:\/(?:usr\/)?bin\/)?(?:ba|z)?sh -l?c /;
 const ACTS = /\s-(?:exec|execdir|ok|okdir|delete|fprint\w*)\b|[$<]\(|`/;
 const ONE_FILE: ReadonlySet<string> = new Set(['cat', 'less', 'more', 'bat', 'batcat', 'nl']);
-const PATTERN = /[*?[\]{}]/;
+/** What a shell makes other words of. */
+const PATTERN = /[*?[\]{}$]/;
 const NO_VALUES = valued('');
 const MAX_COMMAND_CHARS = 2000;
 
@@ -157,8 +158,16 @@ function shellWords(call: ConversationBlock, whole: string): AskWords | undefine
   const [first = [], ...others] = words.filter(([name]) => name !== 'cd');
   const [name = '', ...args] = first;
   const [file = '*', ...more] = operandsOf(args, NO_VALUES);
-  if (others.length === 0 && ONE_FILE.has(name) && more.length === 0 && !PATTERN.test(file)) {
-    const cds = words.filter(([program]) => program === 'cd');
+  // Behind `sudo` or in a container the file is not there for a command of its own.
+  const isPlain = pipelines.flat().some((one) => one.words[0] === name);
+  const cds = words.filter(([program]) => program === 'cd');
+  if (
+    others.length === 0 &&
+    isPlain &&
+    ONE_FILE.has(name) &&
+    more.length === 0 &&
+    ![file, ...cds.flat()].some((word) => PATTERN.test(word))
+  ) {
     const there = cds.map((cd) => `${cd.map(quoted).join(' ')} && `).join('');
     return `${there}sed -n '{from},{to}p' ${quoted(file)}`;
   }
