@@ -55,6 +55,11 @@ test('a chat provider that takes it gets one key a conversation, from the second
     await send(t, { model: 'gpt-5', input: input.slice(0, 1) }, RESPONSES);
     const { body } = await send(t, { model: 'gpt-5', input }, RESPONSES);
     assert.match(String(body['prompt_cache_key']), /^svc-/);
+    // Some clients write every member, and null where they set none.
+    const nulls = { previous_response_id: null, prompt_cache_key: null };
+    const again = await send(t, { model: 'gpt-5', input, ...nulls }, RESPONSES);
+    assert.is(again.body['prompt_cache_key'], body['prompt_cache_key']);
+    assert.is(again.text.split('prompt_cache_key').length, 2);
     const stored = { model: 'gpt-5', input, previous_response_id: 'resp_1' };
     assert.is((await send(t, stored, RESPONSES)).body['prompt_cache_key'], undefined);
   }));

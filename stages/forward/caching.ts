@@ -119,8 +119,9 @@ function keyFor(
 ): Caching | undefined {
   if (promptCache === 'auto' && !takesPromptCacheKey(origin)) return undefined;
   // The provider keeps the conversation, and what is sent does not tell it from any other.
-  if (body['previous_response_id'] !== undefined) return undefined;
-  if (body[CACHE_KEY] !== undefined) return { notBecause: 'the client sets its own key' };
+  if ((body['previous_response_id'] ?? undefined) !== undefined) return undefined;
+  if ((body[CACHE_KEY] ?? undefined) !== undefined)
+    return { notBecause: 'the client sets its own key' };
   const { goesOn, conversation } = conversations.turnOf(request);
   if (!goesOn) return { notBecause: 'it is the first request of its conversation' };
   return { key: `svc-${conversation}` };
