@@ -22,7 +22,7 @@ const BEGINS: readonly RegExp[] = [
   // TAP, and the signs of JavaScript's runners, bats and Swift
   /^\s{0,12}not ok \d/,
   /^\s{0,8}[✖✗✘×] \S/,
-  /^ ?FAIL {1,2}[^\s:]|^\s{0,4}● \S/,
+  /^ ?FAIL {1,2}[^\s:]|^ {2,4}FAIL {1,2}"|^\s{0,4}● \S/,
   /^ {2,6}\[[\w -]{1,40}\] › \S/,
   // RSpec, Minitest, PHPUnit, Mocha, Jasmine, ExUnit, Playwright
   NUMBERED,

@@ -37,6 +37,30 @@ test('what a harness says of a result stays, also where it said the same before'
   assert.match(out[2]!, 'of result 1 (a.ts) again]');
 });
 
+test('colours hide no name of a failed test from a run that says the same again', () => {
+  const esc = '\u001b';
+  const failed = (name: string) =>
+    `  ${esc}[1m${esc}[41m FAIL ${esc}[22m${esc}[49m ${esc}[2m"${esc}[22m${esc}[31m${name}${esc}[39m${esc}[2m"${esc}[22m`;
+  const names = [failed('parses the last line'), failed('counts blank ones')];
+  const run = [
+    `${esc}[1mparser.test.ts${esc}[22m`,
+    times(40, (n) => `• part ${n} of the long suite, which has many parts`),
+    ...names.map((name) => `${name}\n    Expected values to be equal:\n        ++2\n        --1`),
+    times(20, (n) => `    in step ${n} of what the runner says about it`),
+    '  Total:     62',
+    '  Passed:    60',
+    '  Skipped:   0',
+  ].join('\n');
+  const [, again] = results([
+    ['npx uvu', run],
+    ['npx uvu', run],
+  ]);
+  assert.match(again!, 'of result 1 (npx uvu)');
+  const plain = again!.replaceAll(/\u001b\[\d*m/g, '');
+  for (const name of ['parses the last line', 'counts blank ones'])
+    assert.match(plain, `FAIL  "${name}"`);
+});
+
 test('in a short result a failure stays that an earlier run had too', () => {
   const failures = [
     "src/theme.ts(5,15): error TS2305: Module 'terminal' has no exported member 'EditorTheme'.",

@@ -1,5 +1,6 @@
 /** Which repeats of a block are worth a reference, and which lines of it stay to the letter. */
 import type { Classification } from '../../model/classify/classes.ts';
+import { withoutColours } from '../../model/classify/colours.ts';
 import { openEnvelope } from '../../model/classify/envelope.ts';
 import { estimateTokens } from '../../model/tokens.ts';
 import type { Applied } from '../rewrite.ts';
@@ -74,7 +75,8 @@ function leavesEnough(referred: string, text: string, ends: number): boolean {
 }
 
 /** Of a short text also what states a failure: that is what a run was for, also where it is the same as before. */
-function literalLines(lines: readonly string[], isShort: boolean): readonly number[] {
+function literalLines(written: readonly string[], isShort: boolean): readonly number[] {
+  const lines = written.map(withoutColours);
   const failures = isShort
     ? lines.flatMap((line, at) => (isFailure(scoreLine(line)) ? [at] : []))
     : [];
