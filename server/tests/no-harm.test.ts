@@ -163,6 +163,29 @@ test('lines that someone wrote between pasted names or hits stay as they are', (
     assert.is(out, whole, 'points of a summary');
   }));
 
+test('nor is a sentence taken out of instructions that an agent reads, or of what somebody answered', () =>
+  withProxy({ yaml: YAML }, async (t) => {
+    // Of what repeats in it the second copy may be a reference.
+    const said = [...new Set(SUMMARY.split('\n\n'))].join('\n\n');
+    const numbered = said.split('\n').map((line, at) => `${String(at + 1).padStart(6)}\t${line}`);
+    const asked = 'Which module lost the last line?';
+    const ask = { tool: 'AskUserQuestion', input: { questions: [] }, result: said };
+    for (const step of [
+      read('/w/CLAUDE.md', said),
+      read('/w/sub/AGENTS.md', numbered.join('\n')),
+      read('/w/.cursor/rules/style.mdc', said),
+      bash('cat README.txt .github/copilot-instructions.md', said),
+      { tool: 'read_many_files', input: { paths: ['a.md', 'GEMINI.md'] }, result: said },
+      ask,
+      { tool: 'Task', input: { prompt: 'Look for it.' }, result: said },
+      { tool: 'Skill', input: { skill: 'style' }, result: said },
+    ]) {
+      const [out] = await results(t, body(asked, [step]));
+      for (const line of said.split('\n'))
+        assert.ok(out!.includes(line), JSON.stringify(step.input));
+    }
+  }));
+
 test('prose of users may be shortened where they say so', () =>
   withProxy({ yaml: `${YAML.slice(0, -1)}, user_prose: true }` }, async (t) => {
     const text = `${SUMMARY}\n\nWhich module lost the last line?`;

@@ -23,6 +23,7 @@ import { nameRepeats } from '../references/name-repeats.ts';
 import { originsOf } from '../references/origins.ts';
 import { SentLines, type Referred } from '../references/repeats.ts';
 import { stripBetween } from '../references/strip-between.ts';
+import { isSaid } from './said.ts';
 import { isToolOutput, splitPasted } from './user-text.ts';
 import type { ConversationBlock } from './blocks.ts';
 
@@ -246,7 +247,9 @@ function rewriteBlock(
   const small = estimateTokens(body) < MIN_TOKENS;
   if (block.kind === 'user_text' && userProse !== true && !isToolOutput(block.text, body))
     return undefined;
-  const applied = small ? undefined : applyCached(rewriter, body, context, cache);
+  const found = small ? undefined : applyCached(rewriter, body, context, cache);
+  const said = found?.classification.kind === 'narrative' && userProse !== true && isSaid(block);
+  const applied = said ? { ...found, text: body, by: [], removed: [] } : found;
   const plain: Applied = applied ?? {
     text: body,
     classification: { kind: 'narrative' },
@@ -286,7 +289,7 @@ function rewriteBlock(
   const total = estimateTokens(body);
   // A text that is hardly smaller is only harder to read.
   const worth = total - tokens >= leastSaved(total) ? shortest : { ...untouched, repeatedLines: 0 };
-  const best = inParts(block, plain, tokens, known) ?? worth;
+  const best = (said ? undefined : inParts(block, plain, tokens, known)) ?? worth;
   if (best.labels !== undefined) state.sent.introduce(best.labels);
   return { ...best, text: prefix + best.text + suffix };
 }

@@ -7,10 +7,9 @@ import { pipelinesOf } from '../../model/classify/shell.ts';
 import { unwrap } from '../../model/classify/unwrap.ts';
 import { hintsOf } from '../conversation/block-label.ts';
 import type { ConversationBlock } from '../conversation/blocks.ts';
+import { isSpoken } from '../conversation/said.ts';
 import { isEditorsView, onlyLooks } from './edited.ts';
 
-/** What a person or another agent said is not there to be asked for again. */
-const SAID = /task|agent|ask|question|delegat|handoff|human|user|permission|plan/i;
 /** Words of a tool's name that looks besides, or only seems to: `update_and_get`, `open_pull_request`. */
 const DOES =
   /(?:^|_)(?:create|update|delete|remove|write|save|send|submit|publish|merge|click|cancel|execute|replace|edit|insert|append|add|apply)(?:_|$)|^open_(?:pull|issue|pr|merge|ticket)/i;
@@ -37,7 +36,7 @@ const ACTS = /\s-(?:exec|execdir|ok|okdir|delete|fprint\w*)\b/;
 /** True of a result whose call may be made again, and then says the same where nothing changed. */
 export function canBeCalledAgain(result: ConversationBlock): boolean {
   const { command, toolName = '' } = hintsOf(result);
-  if (SAID.test(toolName)) return false;
+  if (isSpoken(toolName)) return false;
   if (command === undefined)
     return onlyLooks(result) && (isEditorsView(result) || !DOES.test(inWords(toolName)));
   if (ACTS.test(command) || programsOf(command).includes('node')) return false;

@@ -1,6 +1,7 @@
 /** What of a result stays to the letter though it went out before, through the whole pass. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { withoutColours } from '../../model/classify/colours.ts';
 import type { ConversationBlock } from '../conversation/blocks.ts';
 import { compressConversation } from '../conversation/conversation.ts';
 import { CONVERSATION, SOURCE, times } from '../../../fixtures/compress/texts.ts';
@@ -56,7 +57,7 @@ test('colours hide no name of a failed test from a run that says the same again'
     ['npx uvu', run],
   ]);
   assert.match(again!, 'of result 1 (npx uvu)');
-  const plain = again!.replaceAll(/\u001b\[\d*m/g, '');
+  const plain = withoutColours(again!);
   for (const name of ['parses the last line', 'counts blank ones'])
     assert.match(plain, `FAIL  "${name}"`);
 });

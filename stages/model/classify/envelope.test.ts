@@ -10,6 +10,13 @@ test('closing tags are cut with the blanks around them', () => {
   assert.is(openEnvelope('line \n').suffix, '');
 });
 
+test("every reminder behind a result is the client's", () => {
+  const said =
+    '\n\n<system-reminder>\nNever push.\n</system-reminder>\n<system-reminder>\nAsk.\n</system-reminder>\n';
+  assert.is(openEnvelope(`line${said}`).body, 'line');
+  assert.is(openEnvelope(`line\n</output>${said}`).body, 'line');
+});
+
 test('the three parts are the text', () => {
   for (const text of ['', ' ', '</output>', 'a</file></file>', `${'x'.repeat(300)}</content>`]) {
     const { prefix, body, suffix } = openEnvelope(text);

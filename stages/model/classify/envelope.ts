@@ -30,6 +30,8 @@ const CLOSING_TAGS = [
 const CLOSING_CHARS = 200;
 const REMINDER_OPEN = '<system-reminder>';
 const REMINDER_CLOSE = '</system-reminder>';
+/** A client puts one behind a result for each thing that it has to say. */
+const MAX_REMINDERS = 16;
 
 /** Cuts a tool result into its harness's header, the tool's output, and closing tags. */
 export function openEnvelope(text: string): Envelope {
@@ -53,10 +55,11 @@ function headerEnd(text: string): number {
 
 function tailStart(text: string): number {
   let end = text.length;
-  const trimmed = text.trimEnd();
-  if (trimmed.endsWith(REMINDER_CLOSE)) {
-    const open = text.lastIndexOf(REMINDER_OPEN);
-    if (open >= 0) end = text.slice(0, open).trimEnd().length;
+  for (let count = 0; count < MAX_REMINDERS; count++) {
+    const kept = text.slice(0, end).trimEnd();
+    const open = kept.endsWith(REMINDER_CLOSE) ? kept.lastIndexOf(REMINDER_OPEN) : -1;
+    if (open < 0) break;
+    end = text.slice(0, open).trimEnd().length;
   }
   return closingStart(text, end);
 }
