@@ -10,6 +10,8 @@ import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { verdictText } from '../report.ts';
 import { projectRoot } from '../../fixtures/paths.ts';
+import { bundledRecipes } from '../../server/bundled-recipes.ts';
+import { toRecipeSet } from '../../stages/compress/recipe/set.ts';
 import { CODE_EXTENSIONS } from '../../stages/compress/code/code-tools.ts';
 import { loadCodeTools } from '../../fixtures/compress/texts.ts';
 import type { CommentLines, Mode } from '../../stages/compress/rule.ts';
@@ -161,7 +163,7 @@ export async function main(args: readonly string[], env: NodeJS.ProcessEnv): Pro
       resolve(folder),
       MODES,
       variants,
-      SETTINGS,
+      { ...SETTINGS, recipes: toRecipeSet(bundledRecipes(), false) },
       args.includes('--check-prefix'),
     );
     const text = args.includes('--json')
