@@ -164,6 +164,43 @@ test('after a long pause old results are one line each, and stay so in every lat
   }
 });
 
+/** What Claude Code answers to a second read of a file that did not change. */
+const UNCHANGED = [
+  'File unchanged since last read. The content from the earlier Read tool_result in this conversation is still current — refer to that instead of re-reading.',
+  'Wasted call — file unchanged since your last Read. Refer to that earlier tool_result instead.',
+];
+const again = (n: number, text: string): Step => ({ input: { file_path: `/w/f${n}.txt` }, text });
+
+test('a result that the client points back to stays', async () => {
+  for (const text of UNCHANGED) {
+    const steps = reads(15).with(12, again(1, text));
+    const sent = await afterPause(steps, {}, { yaml: ON }, 6 * MINUTE_MS);
+    assert.equal(leftOut(sent), [0, 2, 3, 4], text);
+    assert.is(sent[26], JSON.stringify([text]));
+  }
+});
+
+test('where the client points back to what is left out, that goes out again in its place', async () => {
+  const { clock, wait } = movedClock();
+  await withProxy({ yaml: ON, clock }, async (t) => {
+    for (const [n, text] of UNCHANGED.entries()) {
+      const first = `Task ${n}.`;
+      const steps = [...reads(15), again(1, text), again(9, text), ...reads(18).slice(17)];
+      await send(t, body(steps.slice(0, 14), {}, first));
+      wait(6 * MINUTE_MS);
+      const cold = await send(t, body(steps.slice(0, 15), {}, first));
+      assert.equal(leftOut(cold), [0, 1, 2, 3, 4]);
+      const asked = await send(t, body(steps.slice(0, 17), {}, first));
+      assert.equal(asked.slice(0, cold.length), cold);
+      assert.is(asked[32], JSON.stringify([prose(1)]), 'the text of what was left out');
+      assert.is(asked[34], JSON.stringify([text]), 'what it points to is there');
+      wait(6 * MINUTE_MS);
+      const later = await send(t, body(steps, {}, first));
+      assert.equal(later.slice(28, asked.length), asked.slice(28), 'it stays');
+    }
+  });
+});
+
 test('off by default, and never without a pause that outlasts every cache', async () => {
   const steps = reads(15);
   const plain = { yaml: 'compression: { threshold_tokens: 0 }' };

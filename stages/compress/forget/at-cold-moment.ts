@@ -6,6 +6,7 @@
 import type { ConversationBlock } from '../conversation/blocks.ts';
 import { compressWithinLimit, type LimitedOutcomes, type WithinLimit } from '../within-limit.ts';
 import { forgettable } from './forgettable.ts';
+import { outcomesOfPointed, withPointedTo } from './pointers.ts';
 import { leavingOut, rememberForgotten, withForgotten } from './forgotten.ts';
 
 /** A result that goes out whole because what it repeated is gone may be old enough itself. */
@@ -26,7 +27,7 @@ export async function compressForgetting(
   isCold: boolean,
 ): Promise<ForgettingOutcomes> {
   const { decisions, conversation } = limits;
-  const blocks = withForgotten(all, decisions, conversation);
+  const blocks = withPointedTo(withForgotten(all, decisions, conversation));
   const result = await compressWithinLimit(blocks, limits);
   if (!isCold || result.failed !== undefined) return counted(blocks, result);
   let [best, made] = [blocks, result];
@@ -47,10 +48,8 @@ export async function compressForgetting(
 const tokensOf = ({ outcomes }: LimitedOutcomes): number =>
   outcomes.reduce((sum, { tokensAfter }) => sum + tokensAfter, 0);
 
-function counted(
-  blocks: readonly ConversationBlock[],
-  result: LimitedOutcomes,
-): ForgettingOutcomes {
+function counted(blocks: readonly ConversationBlock[], made: LimitedOutcomes): ForgettingOutcomes {
+  const result = outcomesOfPointed(blocks, made);
   let [forgotten, tokensForgotten] = [0, 0];
   blocks.forEach((block, at) => {
     if (block.forgotten === undefined || result.outcomes[at] === undefined) return;

@@ -1,13 +1,14 @@
 /**
  * Which results of tools may be left out at a moment when the provider's cache has run out: old
  * and long ones that can be had again, never an error, and nothing of a file that was written to
- * since. Whether the moment is one is not decided here.
+ * since, or that the client calls unchanged instead of sending it again. Whether the moment is one is not decided here.
  */
 import { estimateTokens } from '../../model/tokens.ts';
 import type { ConversationBlock } from '../conversation/blocks.ts';
 import { MARK } from '../text/marker.ts';
 import type { JobOutcome } from '../worker/job.ts';
 import { namedBy, writtenBy } from './edited.ts';
+import { pointedTo } from './pointers.ts';
 import { canBeCalledAgain } from './repeatable.ts';
 
 /** Answers of the model that must lie behind a result. */
@@ -33,10 +34,13 @@ export function forgettable(
 ): readonly Forgettable[] {
   const end = oldEnough(blocks);
   const writtenAfter = lastWrites(blocks);
+  const pointedAfter = pointedTo(blocks);
   return blocks.slice(0, end).flatMap((block, at) => {
     const tokens = outcomes[at]?.tokensAfter ?? 0;
     if (tokens <= LEAST_TOKENS || !mayGo(block)) return [];
-    if (namedBy(block).some((name) => (writtenAfter.get(name) ?? -1) > at)) return [];
+    const isNeeded = (name: string): boolean =>
+      (writtenAfter.get(name) ?? -1) > at || (pointedAfter.get(name) ?? -1) > at;
+    if (namedBy(block).some(isNeeded)) return [];
     const line = forgottenLine(block);
     return estimateTokens(line) < tokens ? [{ block, line, tokens }] : [];
   });
@@ -48,6 +52,7 @@ function mayGo(block: ConversationBlock): boolean {
     block.isError !== true &&
     block.protectedReason === undefined &&
     block.forgotten === undefined &&
+    block.pointed === undefined &&
     block.toolInput !== undefined &&
     canBeCalledAgain(block)
   );
