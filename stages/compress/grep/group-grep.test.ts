@@ -27,6 +27,15 @@ test('hits are grouped by file, every path and line number comes back', () => {
   assert.is(groupGrep('no hits here\n', CONTEXT), undefined);
 });
 
+test('paths with a root beside paths without one share no directory', () => {
+  for (const first of ['/app/src/a.ts', '/a.ts']) {
+    const hits = [first, '/app/src/b.ts', 'c.ts', '/app/src/d.ts'];
+    const text = hits.map((path, at) => `${path}:${at + 1}:  const answer${at} = 42;`).join('\n');
+    const out = groupGrep(text.repeat(3), CONTEXT);
+    assert.is(out === undefined ? text.repeat(3) : ungroupGrep(out.text), text.repeat(3));
+  }
+});
+
 test('hits without numbers, and lines that are no hits, come back too', () => {
   const text = Array.from(
     { length: 8 },

@@ -85,8 +85,9 @@ function sharedRoot(hits: readonly (Hit | undefined)[]): string {
   for (const hit of hits) {
     if (hit === undefined) continue;
     root ??= hit.path.slice(0, hit.path.lastIndexOf('/') + 1);
+    // Above `/` there is nothing, which a name without one may stand beside.
     while (!hit.path.startsWith(root))
-      root = root.slice(0, root.lastIndexOf('/', root.length - 2) + 1);
+      root = root === '/' ? '' : root.slice(0, root.lastIndexOf('/', root.length - 2) + 1);
   }
   return root === undefined || /[\]\s]/.test(root) ? '' : root;
 }
