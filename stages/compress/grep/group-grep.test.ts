@@ -2,6 +2,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import * as fc from 'fast-check';
 import { estimateTokens } from '../../model/tokens.ts';
+import { builtIn } from '../built-in.ts';
 import { groupGrep, ungroupGrep } from './group-grep.ts';
 import { nameSameHits, unnameHits } from './same-hits.ts';
 import { comesBack } from '../../../fixtures/compress/any-lines.ts';
@@ -104,6 +105,58 @@ test('any hits that say the same come back', () => {
       assert.ok(estimateTokens(out) <= estimateTokens(text));
     }),
     { seed: 9, numRuns: 500 },
+  );
+});
+
+const LISTED = [
+  'Found 12 matches (showing first 9)',
+  '/app/src/store/a.ts:',
+  "  Line 3: import { open } from './b.ts';",
+  '  Line 12:   open(path); // a: 7:3',
+  '',
+  '/app/src/store/b.ts:',
+  '  Line 1: export function open(path: string): void {',
+  '',
+  '/app/src/view.ts:',
+  "  Line 40:   const path = 'x';",
+  '  Line 41:   show(path);',
+  '  Line 52:   hide(path);',
+  '',
+  '/app/src/view.test.ts:',
+  '  Line 7: show(path);',
+  '',
+  '/app/src/index.ts:',
+  "  Line 2: export { open } from './store/b.ts';",
+  '  Line 3: ',
+  '',
+  '(Results are truncated. Consider using a more specific path or pattern.)',
+].join('\n');
+
+test('hits that an agent lists below their files are grouped by directory, and come back', () => {
+  const out = groupGrep(LISTED, CONTEXT)!.text;
+  assert.equal(out.split('\n').slice(0, 7), [
+    '[svc hits under their directory/ and file, complete; "7:" was "  Line 7: "; all below /app/src/]',
+    '\tFound 12 matches (showing first 9)',
+    'store/',
+    'a.ts',
+    "3:import { open } from './b.ts';",
+    '12:  open(path); // a: 7:3',
+    'b.ts:1:export function open(path: string): void {',
+  ]);
+  assert.is(ungroupGrep(out), LISTED);
+  const hints = { toolName: 'grep' };
+  assert.equal(builtIn.apply(LISTED, { ...CONTEXT, hints }).by, ['grep']);
+});
+
+test('any list of hits comes back or is left alone', () => {
+  const line = fc.constantFrom(...LISTED.split('\n'), 'Found 1 match', 'a.ts:3:x', '  Line 3:', '');
+  fc.assert(
+    fc.property(fc.array(line, { maxLength: 14 }), (lines) => {
+      const text = ['Found 3 matches', ...lines].join('\n');
+      const out = groupGrep(text, CONTEXT)?.text ?? text;
+      assert.is(ungroupGrep(out) ?? out, text);
+    }),
+    { seed: 11, numRuns: 500 },
   );
 });
 

@@ -12,6 +12,7 @@
 import type { Apply } from '../rule.ts';
 import { braceRows, namesOf } from '../listing/names.ts';
 import { MARK } from '../text/marker.ts';
+import { flatHits, listedHits } from './listed-hits.ts';
 
 const GREP_HEADER = `${MARK}hits under their directory/ and file, complete`;
 
@@ -28,15 +29,20 @@ interface Hit {
   readonly rest: string;
 }
 
-/** Groups grep and ripgrep output by file. */
+/** Stands in the header where the hits came as a list below their files. */
+const LISTED = '; "7:" was "  Line 7: "';
+
+/** Groups grep and ripgrep output by file, and what lists hits below their files. */
 export const groupGrep: Apply = (text) => {
-  const lines = text.split('\n');
+  const flat = flatHits(text);
+  const lines = (flat ?? text).split('\n');
   const hits = readHits(lines);
   if (hits === undefined) return undefined;
   const root = sharedRoot(hits);
   const rows = print(lines, hits, root);
   const same = rows.some((row) => row.startsWith(SAME)) ? '; "= names" have the next line' : '';
-  const header = `${GREP_HEADER}${same}${root === '' ? '' : `; all below ${root}`}]`;
+  const listed = flat === undefined ? '' : LISTED;
+  const header = `${GREP_HEADER}${listed}${same}${root === '' ? '' : `; all below ${root}`}]`;
   const out = `${header}\n${rows.join('\n')}`;
   if (out.length >= text.length || ungroupGrep(out) !== text) return undefined;
   return { text: out, removed: [] };
@@ -179,5 +185,6 @@ export function ungroupGrep(text: string): string | undefined {
       file = undefined;
     } else file = line;
   }
-  return out.join('\n');
+  const made = out.join('\n');
+  return header.startsWith(GREP_HEADER + LISTED) ? listedHits(made) : made;
 }

@@ -218,7 +218,7 @@ function isGrep({ features, expected, facts, report }: Evidence): boolean {
   if (report || (facts && expected !== 'grep')) return false;
   if (features.share('diagnostic') >= 0.3 || features.share('timestamp') >= 0.4) return false;
   const hits = features.share('grepHit', 'grepContext', 'revHit');
-  if (hits >= 0.6) return true;
+  if (hits >= 0.6 || features.share('listedHit') >= 0.3) return true;
   if (TEXT_FILES.has(expected)) return false;
   if (features.share('grepHitSpaced') >= 0.7 || isHeadedGrep(features)) return true;
   if (features.lines >= 3 && features.share('revFile') >= 0.9) return true;

@@ -19,6 +19,8 @@ const FEATURES = {
   revFile: /^(?:HEAD|[0-9a-f]{7,40})(?:[~^]\d{0,3})?:[\w@./+-]{1,200}[:-]/,
   grepNumber: /^(?!\d{2,4}[-:]\d\d[-:]\d\d)\d{1,7}[:-]/,
   grepFile: /^(?=[^:]{0,200}[./])[\w@./+-]{2,300}:(?!\/\/)(?! *$)/,
+  /** Below a file's path, as agents' own searches print hits. */
+  listedHit: /^ {2}Line \d{1,7}: /,
   hitHeading: /^(?:[^\s:]{1,280}|(?=[^/]{0,120}\/)[^:]{2,280}|--)$/,
   diagnostic:
     /^[^\s:(]{1,200}(?::\d+(?::\d+)?:?|\(\d+(?:,\d+)?\):) (?:- )?(?:fatal )?(?:error|warning|note|info|style|information|hint|performance|portability)\b|^\s{0,4}[^\s:]{1,200}:\d{1,7}:\d{1,5}: [^\s\d]|^\S{1,200}(?::\d+:\d+)? (?:lint|parse|format|assist|check|ci)(?:\/\S{1,100})? .{0,40}━{3}/,
