@@ -33,6 +33,11 @@ const FAILURES: Readonly<Record<string, readonly string[]>> = {
     '\t/w/server.go:42 +0x1d',
   ],
   pytest: ['E       assert 3 == 4', 'FAILED tests/test_total.py::test_total - assert 3 == 4'],
+  statement: [
+    '>       total = order.total(lines)',
+    '                ^^^^^^^^^^^^^^^^^^',
+    '> 41 |   expect(total(lines)).toBe(7);',
+  ],
   npm: ['npm ERR! code ERESOLVE', 'npm ERR! Found: react@18.2.0'],
   apt: [
     'E: Unable to locate package libfoo-dev',
@@ -104,6 +109,19 @@ for (const budget of [3500, 2000]) {
     }
   });
 }
+
+test('what only points at a line does not stay without it', () => {
+  const calls = Array.from({ length: 400 }, (_, n) => [
+    `src/backends.py:${n + 500}: in run_${WORDS[n % 9]}`,
+    '    return self.call(*args, **kwargs)',
+    '           ^^^^^^^^^^^^^^^^^^^^^^^^^^',
+  ]).flat();
+  const lines = [...noise().slice(0, 300), ...calls, 'E       KeyError: 7', '1 failed in 2s'];
+  const out = builtIn.apply(lines.join('\n'), makeLog(2000)).text.split('\n');
+  const alone = out.filter((line, at) => /^ +\^+$/.test(line) && !/\bself\b/.test(out[at - 1]!));
+  assert.equal(alone, []);
+  assert.ok(out.includes('E       KeyError: 7'));
+});
 
 /** A line that states a failure has at least this score. */
 const STATED = 7;

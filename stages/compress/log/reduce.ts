@@ -10,7 +10,7 @@ import { ENDS, endingLines } from './ends.ts';
 import { failedTests } from './failed-tests.ts';
 import { cutLine, seenParts, segmentLine } from './segments.ts';
 import { passedLines } from './passed.ts';
-import { isFailure, isSuspicious, scoreLine, stampLength, templateOf } from './score.ts';
+import { isFailure, isPointer, isSuspicious, scoreLine, stampLength, templateOf } from './score.ts';
 import { joinKept, MARK, readOmitted } from '../text/marker.ts';
 import { readRepeated } from '../text/repeats.ts';
 
@@ -58,7 +58,7 @@ export const reduceLog: Apply = (text, context) => {
         ? cutLine(one, longestEnd)
         : cutLine(one, longest, one.line.startsWith(stamp) ? stamp.length : 0),
   );
-  const scores = spreadScores(ranking);
+  const scores = belowPointed(spreadScores(ranking), lines);
   const always = alwaysKept(lines, { rest, segments, ending, last, budget });
   const candidate = fill({ scores, lines, rest, always }, budget - HEADER_TOKENS);
   if (candidate === undefined) return undefined;
@@ -230,6 +230,7 @@ function choose(
     const joins = (keep[at - 1] === true ? 1 : 0) + (keep[at + 1] === true ? 1 : 0);
     // A blank line among dropped ones would only part a gap in two.
     if (isBlank && joins === 0) continue;
+    if (isPointer(lines[at]!) && keep[at - 1] !== true) continue;
     const cost = tokens + 1 + GAP_TOKENS * (isFolded ? 1 : 1 - joins);
     if (spent + cost > budget) continue;
     keep[at] = true;
@@ -292,6 +293,13 @@ function spreadScores(scores: readonly number[]): readonly number[] {
     for (let step = 1; step <= BEFORE; step++) raise(out, at - step, score * 0.7 - step * 1.1);
   });
   return out;
+}
+
+/** Puts lines that only point at the one above right behind it: without it they say nothing. */
+function belowPointed(scores: readonly number[], lines: readonly string[]): readonly number[] {
+  return scores.map((score, at) =>
+    at > 0 && isPointer(lines[at]!) ? Math.min(score, scores[at - 1]! - 0.01) : score,
+  );
 }
 
 function raise(scores: number[], at: number, score: number): void {

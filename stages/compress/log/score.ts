@@ -49,6 +49,8 @@ const FAILURE: readonly Weighted[] = [
     8,
     /: (?:fatal )?error\b|\berror (?:TS|CS|C|LNK|MSB|E)\d+|\berror [\w-]+\/[\w-]+|^\s*error {1,3}\S|\bpanic:|^\s*\d+:\d+ +error\b/i,
   ],
+  // The statement that failed, among the lines around it: pytest's, and what prints code frames.
+  [8, /^> {3,}\S|^ {0,4}> {1,4}\d+ \| /],
   [
     7,
     /\b(?:exit(?:ed)?(?: with)?(?: exit)? (?:code|status) ?[:=]? ?[1-9]\d*|returned [1-9]\d*\b|exit [1-9]\d*$|return ?code:? [1-9])/i,
@@ -112,7 +114,7 @@ const NOISE =
  * of it, and one pattern is quicker than eight.
  */
 const SUSPICIOUS =
-  /err|fail|fatal|exce|fault|panic|assert|expect|tim(?:ed|e ?out)|denied|access|authori|forbidden|no such|no space|can(?:no|'|’)t|could|unable|found|missing|invalid|unexp|resolved|refused|reject|conflict|mismatch|compatible|violat|abort|kill|crash|broken|stopped|exit|return|traceback|dump|memory|oom|disk|quota|sig(?:nal|segv|kill|abrt)|overflow|deadlock|corrupt|sanitizer|undefined|critical|crit"|emerg|severe|alert|elifecycle|E {3}|not ok|[✗✕✘×❌]/i;
+  /err|fail|fatal|exce|fault|panic|assert|expect|tim(?:ed|e ?out)|denied|access|authori|forbidden|no such|no space|can(?:no|'|’)t|could|unable|found|missing|invalid|unexp|resolved|refused|reject|conflict|mismatch|compatible|violat|abort|kill|crash|broken|stopped|exit|return|traceback|dump|memory|oom|disk|quota|sig(?:nal|segv|kill|abrt)|overflow|deadlock|corrupt|sanitizer|undefined|critical|crit"|emerg|severe|alert|elifecycle|E {3}|not ok|^> {3}|^ *> +\d+ \| |[✗✕✘×❌]/i;
 /** Numbers that mean as much: levels, and the status of an answer. */
 const SUSPICIOUS_NUMBER = /[:=] ?[56]0\b|^[EF]\d{4} |\b[45]\d\d\b/i;
 
@@ -168,6 +170,14 @@ function withoutBenign(text: string): string {
 /** True if a line states a failure outright: such lines are never noise. */
 export function isFailure(score: number): boolean {
   return score >= 8;
+}
+
+/** A line of carets or tildes that points at a part of the line above. */
+const POINTER = /^[ \t|]*[~^][\s~^-]*$/;
+
+/** True if a line says nothing but where to look in the one above it. */
+export function isPointer(line: string): boolean {
+  return POINTER.test(line.length > SCORED ? line.slice(0, SCORED) : line);
 }
 
 const STAMP =
