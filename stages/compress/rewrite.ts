@@ -242,7 +242,8 @@ function isMeant(when: When, { mode, hints }: ApplyContext, of: Classification):
     (when.extension === undefined || isOneOf(when.extension, of.extension)) &&
     (when.tool === undefined || isFound(when.tool, toolName)) &&
     (when.path === undefined || isFound(when.path, path)) &&
-    (when.command === undefined || isFound(when.command, command))
+    (when.command === undefined || isFound(when.command, command)) &&
+    when.unless?.(hints) !== true
   );
 }
 

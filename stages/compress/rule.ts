@@ -5,6 +5,7 @@
  * reported under its rule's name.
  */
 import type { Classification, TextClass } from '../model/classify/classes.ts';
+import type { ClassifyHints } from '../model/classify/hints.ts';
 
 export type Mode = 'strict' | 'hybrid' | 'aggressive';
 
@@ -38,6 +39,8 @@ export interface When {
   readonly tool?: Search;
   /** Searched for in the path of the file that was read. */
   readonly path?: Search;
+  /** Asked of where the text came from: true for one that the rule leaves alone. */
+  readonly unless?: (hints: ClassifyHints) => boolean;
   /** The language, as a file extension in lower case without the dot. */
   readonly extension?: readonly string[];
   /** Asked last, of the text itself. */
