@@ -81,6 +81,25 @@ test('in a short result a failure stays that an earlier run had too', () => {
   for (const line of failures) assert.ok(out.includes(line), out);
 });
 
+test('in a short result a warning stays too: whether it is gone is what the run was for', () => {
+  const warnings = [
+    '/app/docs/index.rst:4: WARNING: toctree contains reference to nonexisting document "genindex"',
+    'src/parse.c:12:9: warning: unused variable "state" left behind by the last change of all',
+    'npm warn deprecated inflight@1.0.6: this module is not supported, and leaks memory as it runs',
+  ];
+  const steps = times(8, (n) => `step ${n} of the build that writes the pages of this project`);
+  const run = (end: string): string => [...steps, ...warnings, ...steps.slice(3), end].join('\n');
+  const out = results([
+    [
+      'make docs',
+      [...times(30, (n) => `one ${n}`), run('build succeeded, 3 warnings.')].join('\n'),
+    ],
+    ['make docs', run('build succeeded after all, 3 warnings.')],
+  ])[1]!;
+  assert.match(out, '[svc ');
+  for (const line of warnings) assert.ok(out.includes(line), out);
+});
+
 test('of a short result a fifth stays, or all of it', () => {
   const shown = (from: number, to: number): string => SOURCE.split('\n').slice(from, to).join('\n');
   const asked = (tail: string): string => `${shown(40, 58)}\n${tail}`;

@@ -20,6 +20,8 @@ const SHORT_RESULT = 400;
 const NEW_SHARE = 0.2;
 /** So many estimated tokens the names of failed tests may take that stay. */
 const MAX_NAMES = 1500;
+/** Longest part of a line that is looked at, in characters. */
+const SEEN = 300;
 
 export interface RepeatContext {
   readonly mode: Mode;
@@ -74,13 +76,23 @@ function leavesEnough(referred: string, text: string, ends: number): boolean {
   return left > Math.min(ends, all) && left >= all * NEW_SHARE;
 }
 
-/** Of a short text also what states a failure: that is what a run was for, also where it is the same as before. */
+/**
+ * Of a short text also what states a failure or warns: that is what a run was for, also where it
+ * is the same as before.
+ */
 function literalLines(written: readonly string[], isShort: boolean): readonly number[] {
   const lines = written.map(withoutColours);
   const failures = isShort
-    ? lines.flatMap((line, at) => (isFailure(scoreLine(line)) ? [at] : []))
+    ? lines.flatMap((line, at) => (isFailure(scoreLine(line)) || warns(line) ? [at] : []))
     : [];
   return [...new Set([...endingLines(lines), ...failedTests(lines, MAX_NAMES), ...failures])];
+}
+
+/** How compilers, builds and linters word a warning, behind a place or by itself. */
+const WARNING = /(?:^|[\s:[(])warn(?:ing)?(?: ?\[[\w-]{1,40}\])?[:(\]]|(?:^|\s)WARN(?:ING)?\s/i;
+
+function warns(line: string): boolean {
+  return WARNING.test(line.length > SEEN ? line.slice(0, SEEN) : line);
 }
 
 /** Lines that are neither blank nor ours. */
