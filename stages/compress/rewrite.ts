@@ -73,6 +73,9 @@ export interface Rewriter {
 /** Who searches may get names, as of `grep -l` or `find | grep`; neither has an end that shows how it went. */
 const FACTS: ReadonlySet<TextClass | undefined> = new Set(['grep', 'listing']);
 
+/** So much larger may a text be of which nothing is left out. */
+const LOSSLESS_ROOM = 1.1;
+
 /** How often an unmarked result is looked at again; two rounds have always sufficed. */
 const MAX_ROUNDS = 4;
 
@@ -131,7 +134,9 @@ function applyOnce(text: string, context: ApplyContext, rules: readonly Rule[]):
   let best = run(meant);
   if (best.done.some(({ isOptional }) => isOptional)) {
     const plain = run(meant.filter(({ isOptional }) => isOptional !== true));
-    if (estimateTokens(plain.text) < estimateTokens(best.text)) best = plain;
+    const isLossless = plain.done.every(({ removed }) => removed.length === 0);
+    const room = isLossless ? LOSSLESS_ROOM : 1;
+    if (estimateTokens(plain.text) < estimateTokens(best.text) * room) best = plain;
   }
   const { done, failed, skipped } = best;
   const tried: Applied = {
