@@ -24,7 +24,7 @@ export function hintsOf(block: ConversationBlock): ClassifyHints {
       const value = (input as Record<string, unknown>)[key];
       if (typeof value === 'string') return value;
       if (Array.isArray(value) && value.every((part) => typeof part === 'string'))
-        return value.join(' ');
+        return handedToShell(value) ?? value.join(' ');
     }
     return undefined;
   };
@@ -38,6 +38,12 @@ export function hintsOf(block: ConversationBlock): ClassifyHints {
     ...(command === undefined ? {} : { command }),
     ...(path === undefined ? {} : { path }),
   };
+}
+
+/** The command of `["bash", "-lc", "cat a.ts"]`; joined, its quotes would be lost. */
+function handedToShell([shell, flag, command, ...more]: readonly string[]): string | undefined {
+  const isHanded = more.length === 0 && /^(?:.*\/)?(?:ba|da|z)?sh$/.test(shell ?? '');
+  return isHanded && /^-\w{0,3}c$/.test(flag ?? '') ? command : undefined;
 }
 
 /** How many tool results and user texts were seen: what the next one is called. */

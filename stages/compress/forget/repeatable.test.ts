@@ -20,6 +20,8 @@ test('what only looks, checks or builds can be called again', () => {
     'terraform plan',
   ])
     assert.ok(again(command), command);
+  const shell = { command: ['bash', '-lc', "cd 'my app' && cat a.ts"] };
+  assert.ok(canBeCalledAgain(result('shell', shell)));
   for (const name of ['Read', 'mcp__files__readText', 'get_order_details', 'list_posts'])
     assert.ok(canBeCalledAgain(result(name, { path: 'a.ts' })), name);
   assert.ok(canBeCalledAgain(result('str_replace_editor', { command: 'view', path: 'a.py' })));
@@ -54,6 +56,7 @@ test('what does something cannot, nor what somebody said', () => {
     'get_user_answer',
   ])
     assert.not(canBeCalledAgain(result(name, { path: 'a.ts' })), name);
+  assert.not(canBeCalledAgain(result('shell', { command: ['bash', '-lc', 'git push'] })));
   assert.not(canBeCalledAgain(result('str_replace_editor', { command: 'insert', path: 'a.py' })));
 });
 
