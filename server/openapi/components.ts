@@ -15,6 +15,7 @@ import {
   savingSums,
   breakpoints,
   lanes,
+  ledgerSums,
   noRequests,
   stored,
   totals,
@@ -222,6 +223,12 @@ export const componentSchemas: Readonly<Record<string, Schema>> = {
       whole,
       'All that providers read from their prompt caches; `lanes` says for which of it svc asked',
     ),
+  }),
+  LedgerSums: object({
+    node: about(nullable(text), 'The name of the machine'),
+    ledger: about(nullable(text), 'Tells this ledger from all others, at whatever address'),
+    by_model: list(object({ model: nullable(text), sums: ledgerSums })),
+    by_day: list(object({ date: about(text, 'A UTC day'), sums: ledgerSums })),
   }),
   CacheStats: object({
     response_cache: nullable(speedCache),

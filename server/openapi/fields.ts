@@ -42,6 +42,15 @@ export const sessionSums = {
   cost_saved: nullable(usd),
 };
 
+/** Whole and unrounded, so that they add up. */
+export const ledgerSums = {
+  type: 'object',
+  additionalProperties: number,
+  properties: { requests: whole },
+  required: ['requests'],
+  description: 'Each sum by its name; what is not listed is 0. Money is in nano-dollars.',
+};
+
 export const vaultIndex = object({ available: flag, blocks: whole, path: text });
 
 export const rowBreakpoints = object({

@@ -114,6 +114,15 @@ export const ownOperations: readonly Operation[] = [
       response: json(ref('Savings')),
       errors: [400],
     },
+    'get /ledger/sums': {
+      summary: 'The sums of the ledger by model and by day, to be added to those of other machines',
+      parameters: [
+        inQuery('since', 'Requests from this ISO 8601 date or time on'),
+        inQuery('until', 'Requests before this ISO 8601 date or time'),
+      ],
+      response: json(ref('LedgerSums')),
+      errors: [400],
+    },
     'get /cache-stats': {
       summary: 'Hits of our caches and of the providers’ prompt caches',
       response: json(ref('CacheStats')),

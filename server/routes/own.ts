@@ -10,6 +10,7 @@ import { configRoutes } from './config.ts';
 import type { ReloadReport } from './config.ts';
 import { dashboardRoutes } from './dashboard.ts';
 import { docsRoutes } from './docs.ts';
+import { ledgerRoutes } from './ledger.ts';
 import { loginRoutes } from './login.ts';
 import { metricsRoutes } from './metrics.ts';
 import { cachesJson, savingsRoutes } from './savings.ts';
@@ -66,6 +67,7 @@ export function ownRoutes(options: OwnRouteOptions): Route[] {
     ...statusRoutes(version, healthBody),
     ...statsRoutes(sources),
     ...savingsRoutes(sources),
+    ...ledgerRoutes(sources),
     ...metricsRoutes(sources),
     ...traceRoutes(services.traces),
     ...blockRoutes(services.lost),

@@ -17,13 +17,24 @@ export type LedgerReader = Kysely<LedgerSchema>;
 /** How long a read waits while another process recovers or checkpoints the file. */
 const BUSY_TIMEOUT_MS = 2000;
 
+/** What to do about a ledger of another version. */
+export interface VersionCures {
+  readonly older: string;
+  readonly newer: string;
+}
+
+const OWN_CURES: VersionCures = {
+  older: 'Start this version of the proxy once: it brings the ledger up to date.',
+  newer: 'Update svc.',
+};
+
 /**
  * Opens the SQLite file for reading on this thread, which suits the command line: a query
  * over many rows takes a while. Throws as `openReadOnly` does.
  */
-export function openLedgerReader(file: string): LedgerReader {
+export function openLedgerReader(file: string, cures = OWN_CURES): LedgerReader {
   return new Kysely<LedgerSchema>({
-    dialect: new SqliteDialect({ database: openReadOnly(file) }),
+    dialect: new SqliteDialect({ database: openReadOnly(file, cures) }),
     plugins: [new CamelCasePlugin()],
   });
 }
@@ -33,10 +44,10 @@ export function openLedgerReader(file: string): LedgerReader {
  * one of this program's version, `unavailable` (RESOURCE_002) if it cannot be read. Its type is
  * not the driver's, whose types those who install this package do not have.
  */
-export function openReadOnly(file: string): SqliteDatabase {
+export function openReadOnly(file: string, cures = OWN_CURES): SqliteDatabase {
   const database = connect(file);
   try {
-    checkReadable(database, file);
+    checkReadable(database, file, cures);
     database.aggregate('latency_spreads', latencySpreads);
     return database;
   } catch (error) {
@@ -66,7 +77,7 @@ function connect(file: string): Database.Database {
   }
 }
 
-function checkReadable(database: Database.Database, file: string): void {
+function checkReadable(database: Database.Database, file: string, cures: VersionCures): void {
   let version: unknown;
   let owner: unknown;
   try {
@@ -80,8 +91,14 @@ function checkReadable(database: Database.Database, file: string): void {
     });
   }
   if (owner !== APPLICATION_ID || version !== migrations.length) {
-    throw new SvcError('config', `The ledger ${file} has another version than this svc`, {
-      cure: 'Start this version of the proxy once, or update svc.',
-    });
+    const isNewer = Number(version) > migrations.length;
+    const which = isNewer ? 'newer' : 'older';
+    throw new SvcError(
+      'config',
+      `The ledger ${file} has another version than this svc, ${isNewer ? 'a newer' : 'an older'} one`,
+      {
+        cure: cures[which],
+      },
+    );
   }
 }

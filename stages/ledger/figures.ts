@@ -90,6 +90,11 @@ export function addTotals(groups: readonly Totals[]): Totals {
   return all;
 }
 
+/** Takes sums that are a part of `totals` out of them. */
+export function subtractTotals(totals: RunningTotals, part: Totals): void {
+  for (const name of Object.keys(totals) as (keyof Totals)[]) totals[name] -= part[name];
+}
+
 /** Adds a row to the sums. */
 export function addToTotals(totals: RunningTotals, row: LedgerRow): void {
   totals.requests += 1;

@@ -32,7 +32,7 @@ export interface SavingsReport {
   readonly byDate7d: readonly DayTotals[];
 }
 
-const DAY_MS = 86_400_000;
+export const DAY_MS = 86_400_000;
 const ALL: TimeSpan = { sinceMs: 0 };
 
 /** The sums over all requests of the span. */
@@ -275,6 +275,7 @@ function startOfDay(atMs: number): number {
   return Math.floor(atMs / DAY_MS) * DAY_MS;
 }
 
-function dateOf(atMs: number): string {
+/** The UTC day of a moment, `YYYY-MM-DD`. */
+export function dateOf(atMs: number): string {
   return new Date(atMs).toISOString().slice(0, 10);
 }

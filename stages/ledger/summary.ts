@@ -1,0 +1,133 @@
+/**
+ * The sums of a ledger by model and by day in a form that adds up with those of others: whole and
+ * unrounded, so that what follows from them is defined in `figures.ts` alone, wherever they meet.
+ */
+import type { LedgerReader } from './database.ts';
+import { addTotals, emptyTotals } from './figures.ts';
+import type { Totals } from './figures.ts';
+import { dateOf, DAY_MS } from './queries.ts';
+import type { DayTotals, GroupTotals } from './queries.ts';
+import { MAX_TEXT_CHARS } from './row.ts';
+import { sumsBy } from './sums.ts';
+import type { GroupSums, TimeSpan } from './sums.ts';
+
+export interface LedgerSummary {
+  /** Most requests first. */
+  readonly byModel: readonly GroupTotals[];
+  /** Oldest first. */
+  readonly byDay: readonly DayTotals[];
+}
+
+/** The sums of a span. */
+export async function summaryOf(db: LedgerReader, span: TimeSpan): Promise<LedgerSummary> {
+  return toSummary(await sumsBy(db, ['model'], span, DAY_MS));
+}
+
+/** Groups by model, as the last of their keys, and by steps of a day. */
+export function toSummary(groups: readonly GroupSums[]): LedgerSummary {
+  const byModel = together(groups.map((one) => [one.keys.at(-1) ?? null, one.totals]));
+  const byDay = together(groups.map((one) => [dateOf(one.step * DAY_MS), one.totals]));
+  return sorted(
+    byModel.map(([key, totals]) => ({ key, ...totals })),
+    byDay.map(([date, totals]) => ({ date, ...totals })),
+  );
+}
+
+/** Several as one. */
+export function addSummaries(all: readonly LedgerSummary[]): LedgerSummary {
+  const byModel = together(all.flatMap((one) => one.byModel.map((group) => [group.key, group])));
+  const byDay = together(all.flatMap((one) => one.byDay.map((day) => [day.date, day])));
+  return sorted(
+    byModel.map(([key, totals]) => ({ key, ...totals })),
+    byDay.map(([date, totals]) => ({ date, ...totals })),
+  );
+}
+
+function sorted(byModel: GroupTotals[], byDay: DayTotals[]): LedgerSummary {
+  return {
+    byModel: byModel.toSorted((a, b) => b.requests - a.requests),
+    byDay: byDay.toSorted((a, b) => (a.date < b.date ? -1 : 1)),
+  };
+}
+
+function together<K>(parts: readonly (readonly [K, Totals])[]): [K, Totals][] {
+  const groups = new Map<K, Totals[]>();
+  for (const [key, totals] of parts) {
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [totals]);
+    else group.push(totals);
+  }
+  return [...groups].map(([key, all]) => [key, addTotals(all)]);
+}
+
+const NAMES = (Object.keys(emptyTotals()) as (keyof Totals)[]).map(
+  (name) => [name, name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)] as const,
+);
+
+/** The sums by the names that `/ledger/sums` gives them; what is not listed is 0. */
+function sumsJson(totals: Totals): Readonly<Record<string, number>> {
+  return Object.fromEntries(
+    NAMES.flatMap(([name, written]) => (totals[name] === 0 ? [] : [[written, totals[name]]])),
+  );
+}
+
+/** The body of `/ledger/sums` without what it is of. */
+export function summaryJson({ byModel, byDay }: LedgerSummary) {
+  return {
+    by_model: byModel.map(({ key, ...totals }) => ({ model: key, sums: sumsJson(totals) })),
+    by_day: byDay.map(({ date, ...totals }) => ({ date, sums: sumsJson(totals) })),
+  };
+}
+
+/**
+ * What such a body says, from whoever sent it; undefined where it is none, or where its models and
+ * its days are not the same requests. Sums that this version does not know are left out.
+ */
+export function summaryFrom(json: {
+  readonly by_model?: unknown;
+  readonly by_day?: unknown;
+}): LedgerSummary | undefined {
+  const byModel = listOf(json.by_model, ({ model, sums }) => {
+    const isName = model === null || (typeof model === 'string' && model.length <= MAX_TEXT_CHARS);
+    const totals = totalsFrom(sums);
+    return isName && totals !== undefined ? { key: model, ...totals } : undefined;
+  });
+  const byDay = listOf(json.by_day, ({ date, sums }) => {
+    const isDate = typeof date === 'string' && /^\d{4}-\d{2}-\d{2}$/.test(date);
+    const totals = totalsFrom(sums);
+    return isDate && totals !== undefined ? { date, ...totals } : undefined;
+  });
+  if (byModel === undefined || byDay === undefined) return undefined;
+  const [ofModels, ofDays] = [addTotals(byModel), addTotals(byDay)];
+  const isSame = NAMES.every(([name]) => Math.abs(ofModels[name] - ofDays[name]) < 1);
+  return isSame ? sorted(byModel, byDay) : undefined;
+}
+
+function totalsFrom(sums: unknown): Totals | undefined {
+  if (typeof sums !== 'object' || sums === null) return undefined;
+  const given = sums as Readonly<Record<string, unknown>>;
+  const totals = emptyTotals();
+  for (const [name, written] of NAMES) {
+    const value = given[written] ?? 0;
+    if (!isSum(name, value)) return undefined;
+    totals[name] = value;
+  }
+  return totals.requests > 0 ? totals : undefined;
+}
+
+/** Money alone can be below zero: markers cost more than they bring until they are read. */
+function isSum(name: keyof Totals, value: unknown): value is number {
+  const isNumber = name === 'latencySumMs' ? Number.isFinite(value) : Number.isSafeInteger(value);
+  return isNumber && ((value as number) >= 0 || name.endsWith('NanoUsd'));
+}
+
+function listOf<T>(
+  value: unknown,
+  read: (one: Readonly<Record<string, unknown>>) => T | undefined,
+): T[] | undefined {
+  if (!Array.isArray(value)) return undefined;
+  const list = value.map((one: unknown) =>
+    typeof one === 'object' && one !== null ? read(one as Record<string, unknown>) : undefined,
+  );
+  return list.some((one) => one === undefined) ? undefined : (list as T[]);
+}
