@@ -27,6 +27,8 @@ const VALUE_NAMES: Readonly<Record<string, string>> = {
   '--as': 'tool:command',
   '--since': 'date',
   '--grace': 'duration',
+  '--key-env': 'variable',
+  '--node': 'name',
 };
 
 /** Every command with one line each, by category, and the names of the topics. */

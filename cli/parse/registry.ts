@@ -45,6 +45,7 @@ export const commandGroups: readonly CommandGroup[] = [
     load: () => import('../commands/provider.ts'),
   },
   { words: ['list-pricing'], load: () => import('../commands/pricing.ts') },
+  { words: ['fleet'], load: () => import('../fleet/command.ts') },
   { words: ['route'], load: () => import('../commands/route.ts') },
   { words: ['spend'], load: () => import('../commands/spend.ts') },
   {
@@ -57,6 +58,7 @@ export const commandGroups: readonly CommandGroup[] = [
     load: () => import('../commands/reports.ts'),
   },
   { words: ['timeline', 'cost', 'cost-breakdown'], load: () => import('../commands/costs.ts') },
+  { words: ['aggregate'], load: () => import('../aggregate/command.ts') },
   { words: ['dashboard'], load: () => import('../tui/command.ts') },
   { words: ['monitor'], load: () => import('../monitor/command.ts') },
   { words: ['requests'], load: () => import('../commands/requests.ts') },

@@ -155,6 +155,20 @@ test('config pull and config sync', async () => {
   }
 });
 
+test('fleet add', async () => {
+  const place = makePlace();
+  try {
+    const adding: Asking = {
+      argv: ['fleet', 'add', 'attic', 'https://attic.example', '--key-stdin'],
+      questions: [/Proxy key of attic/],
+    };
+    await everywhere(place, adding);
+    await closesWindow(place, adding);
+  } finally {
+    place.dispose();
+  }
+});
+
 /** npm, whose registry has a newer version; it notes what it is to install. */
 const NPM = `#!/bin/sh
 here=$(dirname "$0")

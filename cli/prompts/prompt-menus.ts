@@ -1,5 +1,5 @@
 /** The questions of `prompts.ts` as menus on a terminal. */
-import { confirm, isCancel, multiselect, select } from '@clack/prompts';
+import { confirm, isCancel, multiselect, password, select } from '@clack/prompts';
 import { visible } from '../../server/log/visible.ts';
 import type { CliContext } from '../context.ts';
 import { onEnd } from '../process/signals.ts';
@@ -8,8 +8,14 @@ import type { Choice, Prompts } from './choice.ts';
 
 const ENDS = ['end', 'close', 'error'];
 
+/** What only a terminal can do besides. */
+export interface Menus extends Prompts {
+  /** A text that is not shown while it is typed. Throws likewise. */
+  readonly secret: (question: string) => Promise<string>;
+}
+
 /** Menus on the terminal of `context`. */
-export function menuPrompts(context: CliContext): Prompts {
+export function menuPrompts(context: CliContext): Menus {
   const { stdin: input, stderr: output } = context;
   /** The library knows Ctrl-C and Escape; after Ctrl-D it would wait forever for keys. */
   const asked = async <T>(
@@ -60,6 +66,9 @@ export function menuPrompts(context: CliContext): Prompts {
           required: false,
         }),
       ),
+    // Only an empty one is undefined.
+    secret: async (question) =>
+      (await asked((on) => password({ ...on, message: visible(question) }))) ?? '',
     close() {},
   };
 }

@@ -69,7 +69,8 @@ export function statusLines(status: Status, colors: Colors): string[] {
 }
 
 /** A span of time as people say it. */
-function span(seconds: number): string {
+/** How long something has run. */
+export function span(seconds: number): string {
   if (seconds < 60) return counted(Math.floor(seconds), 'second');
   if (seconds < 3600) return counted(Math.floor(seconds / 60), 'minute');
   if (seconds < 172_800)

@@ -2,23 +2,20 @@
 import { hostname } from 'node:os';
 import { ledgerId } from '../../stages/ledger/ledger-id.ts';
 import { toRowFilter } from '../dashboard/filter.ts';
+import { getJson } from '../http/router.ts';
 import type { Route } from '../http/router.ts';
 import type { RouteSources } from './sources.ts';
 
 export function ledgerRoutes({ ask, generations, services }: RouteSources): Route[] {
   return [
-    {
-      method: 'GET',
-      path: '/ledger/sums',
-      async handle(request) {
-        const { sinceMs, untilMs } = toRowFilter(spanOf(new URL(request.url).searchParams));
-        const { summaryJson, summaryOf } = await import('../../stages/ledger/summary.ts');
-        const span = { sinceMs, ...(untilMs !== undefined && { untilMs }) };
-        const summary = await ask((reader) => summaryOf(reader, span));
-        const ledger = ledgerId(generations.current.config.ledger.db, hostname());
-        return Response.json({ node: services.node, ledger, ...summaryJson(summary) });
-      },
-    },
+    getJson('/ledger/sums', async (request) => {
+      const { sinceMs, untilMs } = toRowFilter(spanOf(new URL(request.url).searchParams));
+      const { summaryJson, summaryOf } = await import('../../stages/ledger/summary.ts');
+      const span = { sinceMs, ...(untilMs !== undefined && { untilMs }) };
+      const summary = await ask((reader) => summaryOf(reader, span));
+      const ledger = ledgerId(generations.current.config.ledger.db, hostname());
+      return { node: services.node, ledger, ...summaryJson(summary) };
+    }),
   ];
 }
 

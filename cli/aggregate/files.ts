@@ -1,0 +1,122 @@
+/** Ledgers as files: named one by one or by their folder, opened so that nothing beside them changes. */
+import * as fs from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join, resolve } from 'node:path';
+import { SvcError } from '../../engine/error.ts';
+import { reasonOf } from '../../stages/disk-reason.ts';
+import type { LedgerReader } from '../../stages/ledger/database.ts';
+import { ownerOf } from '../../stages/ledger/header.ts';
+
+/** A ledger that was named. */
+export interface LedgerFile {
+  /** As a person names it. */
+  readonly name: string;
+  readonly path: string;
+  /** The name of the same file that came before. */
+  readonly sameAs?: string;
+}
+
+/**
+ * The ledgers that paths name, each once, in their order; of a folder those that lie in it.
+ * Throws `not_found` for what is not there, `bad_request` for what is no ledger.
+ */
+export function findLedgers(paths: readonly string[], cwd: string): readonly LedgerFile[] {
+  const found: LedgerFile[] = [];
+  const byFile = new Map<string, string>();
+  const add = (name: string, path: string): void => {
+    const { dev, ino } = fs.statSync(path, { bigint: true });
+    const id = `${dev}:${ino}`;
+    const sameAs = byFile.get(id);
+    if (sameAs === undefined) byFile.set(id, name);
+    found.push({ name, path, ...(sameAs !== undefined && { sameAs }) });
+  };
+  for (const typed of paths) {
+    const path = resolve(cwd, typed);
+    const stat = lookAt(typed, () => fs.statSync(path));
+    if (!stat.isDirectory()) {
+      if (!stat.isFile() || !isLedger(typed, path)) throw noLedger(typed);
+      add(typed, path);
+      continue;
+    }
+    const inside = lookAt(typed, () => fs.readdirSync(path, { withFileTypes: true }))
+      .filter((one) => one.isFile() && isLedger(join(typed, one.name), join(path, one.name)))
+      .map((one) => one.name)
+      .toSorted();
+    if (inside.length === 0)
+      throw new SvcError('not_found', `There is no ledger of svc in the folder ${typed}`);
+    for (const name of inside) add(join(typed, name), join(path, name));
+  }
+  return found;
+}
+
+function isLedger(name: string, path: string): boolean {
+  const owner = lookAt(name, () => ownerOf(path));
+  return owner === 'ours';
+}
+
+function noLedger(name: string): SvcError {
+  return new SvcError('bad_request', `${name} is no ledger of svc`, {
+    cure: 'The ledger of a machine is ~/.svc/monitor.db there, or where its SVC_DB says.',
+  });
+}
+
+function lookAt<T>(name: string, look: () => T): T {
+  try {
+    return look();
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT')
+      throw new SvcError('not_found', `There is no file ${name}`, { cause });
+    throw new SvcError('bad_request', `${name} cannot be read: ${reasonOf(cause)}`, { cause });
+  }
+}
+
+const CURES = {
+  older: 'Update svc on the machine that it is of, start the proxy there once, and copy it again.',
+  newer: 'Update svc here.',
+};
+
+/** An open ledger. */
+export interface OpenFile {
+  readonly reader: LedgerReader;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens a ledger for reading. SQLite leaves files beside one that it reads, and cannot read one in
+ * a folder where it may not: so a copy is read of what no program has open, with its log if that
+ * was copied along. What a proxy has open is read where it lies.
+ */
+export async function openFile({ name, path }: LedgerFile): Promise<OpenFile> {
+  const { openLedgerReader } = await import('../../stages/ledger/database.ts');
+  if (fs.existsSync(`${path}-shm`)) {
+    const reader = named(name, path, () => openLedgerReader(path, CURES));
+    return { reader, close: () => reader.destroy() };
+  }
+  const folder = fs.mkdtempSync(join(tmpdir(), 'svc-ledger-'));
+  const remove = () => fs.rmSync(folder, { recursive: true, force: true });
+  try {
+    const copy = join(folder, basename(path));
+    for (const end of ['', '-wal'].filter((one) => fs.existsSync(path + one)))
+      lookAt(name, () => fs.copyFileSync(path + end, copy + end, fs.constants.COPYFILE_FICLONE));
+    const reader = named(name, copy, () => openLedgerReader(copy, CURES));
+    return { reader, close: () => reader.destroy().finally(remove) };
+  } catch (thrown) {
+    remove();
+    throw thrown;
+  }
+}
+
+/** What is said of `path` is said of the file that was named. */
+function named<T>(name: string, path: string, open: () => T): T {
+  try {
+    return open();
+  } catch (thrown) {
+    if (!(thrown instanceof SvcError)) throw thrown;
+    const { kind, code, cure } = thrown;
+    throw new SvcError(kind, thrown.message.replaceAll(path, name), {
+      cause: thrown,
+      ...(code !== undefined && { code }),
+      cure: kind === 'config' && cure !== undefined ? cure : 'Copy it again from its machine.',
+    });
+  }
+}

@@ -1,0 +1,182 @@
+/** Where the sums come from: files, or this machine and the members of its fleet. */
+import { hostname } from 'node:os';
+import { SvcError } from '../../engine/error.ts';
+import { readFleet } from '../../server/fleet/fleet-file.ts';
+import type { LedgerSummary } from '../../stages/ledger/summary.ts';
+import type { TimeSpan } from '../../stages/ledger/queries.ts';
+import { homeOf } from '../context.ts';
+import type { CliContext } from '../context.ts';
+import { withLedger } from '../ledger.ts';
+import { configOf } from '../parse/flags.ts';
+import { runningInstance } from '../process/daemon.ts';
+import { readOwn } from '../remote.ts';
+import type { Json } from '../remote.ts';
+import { findLedgers, openFile } from './files.ts';
+import type { OpenFile } from './files.ts';
+
+/** Sums of one machine. */
+export interface Part {
+  /** The name of the machine; null where its rows have none. */
+  readonly node: string | null;
+  /** The file or address that they come from. */
+  readonly source: string;
+  readonly summary: LedgerSummary;
+}
+
+/** What was found, and what was not. */
+export interface Gathered {
+  readonly parts: readonly Part[];
+  /** Requests of a source that an earlier one has too; all of them where `of` is that one itself. */
+  readonly repeated: readonly {
+    readonly source: string;
+    readonly of: string | null;
+    readonly requests: number | null;
+  }[];
+  readonly missing: readonly {
+    readonly node: string;
+    readonly source: string;
+    readonly error: SvcError;
+  }[];
+}
+
+const ANSWER_MS = 30_000;
+
+/** Reads the ledgers that paths name. Throws for the first that cannot be read, by its name. */
+export async function fromFiles(
+  paths: readonly string[],
+  span: TimeSpan,
+  { cwd }: CliContext,
+): Promise<Gathered> {
+  const files = findLedgers(paths, cwd);
+  const once = files.filter(({ sameAs }) => sameAs === undefined);
+  const [{ sumsOfEach }, { toSummary }] = await Promise.all([
+    import('../../stages/ledger/copies.ts'),
+    import('../../stages/ledger/summary.ts'),
+  ]);
+  const open: OpenFile[] = [];
+  try {
+    for (const file of once) open.push(await openFile(file));
+    const readers = open.map(({ reader }) => reader);
+    const sums = await sumsOfEach(readers, span);
+    const parts = once.flatMap(({ name }, at) => {
+      const groups = sums[at]!.groups;
+      const nodes = [...new Set(groups.map(({ keys: [node = null] }) => node))];
+      return nodes.map((node) => ({
+        node,
+        source: name,
+        summary: toSummary(groups.filter((one) => one.keys[0] === node)),
+      }));
+    });
+    const repeated = [
+      ...files.flatMap(({ name, sameAs }) =>
+        sameAs === undefined ? [] : [{ source: name, of: sameAs, requests: null }],
+      ),
+      ...once.flatMap(({ name }, at) => {
+        const requests = sums[at]!.repeated;
+        return requests === 0 ? [] : [{ source: name, of: null, requests }];
+      }),
+    ];
+    return { parts, repeated, missing: [] };
+  } finally {
+    for (const one of open) await one.close();
+  }
+}
+
+/** What a machine answers. */
+interface Answered {
+  /** Null where there is nothing yet that could be counted twice. */
+  readonly ledger: string | null;
+  readonly summary: LedgerSummary;
+}
+
+/** Asks this machine and all members of its fleet at once. */
+export async function fromFleet(
+  span: TimeSpan,
+  configFile: string | undefined,
+  context: CliContext,
+): Promise<Gathered> {
+  const home = homeOf(context);
+  const [fleet, { config }, { openMembers }] = await Promise.all([
+    readFleet(home),
+    configOf(configFile, context),
+    import('../fleet/members.ts'),
+  ]);
+  const path = `/ledger/sums?${queryOf(span)}`;
+  const asking = await openMembers(context, config);
+  const here = {
+    node: config.fleet.node ?? fleet?.node ?? null,
+    source: 'this machine',
+    answer: ownSums(home, path, span, configFile, context),
+  };
+  const others = (fleet?.members ?? []).map((member) => ({
+    node: member.name,
+    source: member.url,
+    answer: asking.ask(member, path, ANSWER_MS).then(toAnswered),
+  }));
+  const machines = [here, ...others];
+  const answers = await Promise.allSettled(machines.map(({ answer }) => answer));
+  await asking.close();
+  const parts: Part[] = [];
+  const repeated: { source: string; of: string; requests: null }[] = [];
+  const missing: { node: string; source: string; error: SvcError }[] = [];
+  const byLedger = new Map<string, string>();
+  for (const [at, { node, source }] of machines.entries()) {
+    const answer = answers[at]!;
+    const name = node ?? source;
+    if (answer.status === 'rejected') {
+      if (!(answer.reason instanceof SvcError)) throw answer.reason;
+      missing.push({ node: name, source, error: answer.reason });
+      continue;
+    }
+    const { ledger, summary } = answer.value;
+    const sameAs = byLedger.get(ledger ?? '');
+    if (sameAs !== undefined) repeated.push({ source: name, of: sameAs, requests: null });
+    else parts.push({ node, source, summary });
+    if (ledger !== null && sameAs === undefined) byLedger.set(ledger, name);
+  }
+  return { parts, repeated, missing };
+}
+
+function queryOf({ sinceMs, untilMs }: TimeSpan): string {
+  const query = new URLSearchParams();
+  if (sinceMs > 0) query.set('since', new Date(sinceMs).toISOString());
+  if (untilMs !== undefined) query.set('until', new Date(untilMs).toISOString());
+  return query.toString();
+}
+
+/** From the running proxy, else from the file; nothing where this machine has served nothing yet. */
+async function ownSums(
+  home: string,
+  path: string,
+  span: TimeSpan,
+  configFile: string | undefined,
+  context: CliContext,
+): Promise<Answered> {
+  if (runningInstance(home) !== undefined) {
+    try {
+      return await toAnswered(await readOwn(home, path));
+    } catch (thrown) {
+      // A proxy that was started before an update has no such path; its ledger can be read.
+      if (!(thrown instanceof SvcError) || thrown.kind !== 'not_found') throw thrown;
+    }
+  }
+  const [{ summaryOf }, { ledgerId }, { config }] = await Promise.all([
+    import('../../stages/ledger/summary.ts'),
+    import('../../stages/ledger/ledger-id.ts'),
+    configOf(configFile, context),
+  ]);
+  const ledger = ledgerId(config.ledger.db, hostname());
+  if (ledger === null) return { ledger, summary: { byModel: [], byDay: [] } };
+  const summary = await withLedger(context, configFile, (reader) => summaryOf(reader, span));
+  return { ledger, summary };
+}
+
+/** Throws `bad_gateway` for what is no answer of ours. */
+async function toAnswered(json: Json): Promise<Answered> {
+  const { summaryFrom } = await import('../../stages/ledger/summary.ts');
+  const summary = summaryFrom(json);
+  const { ledger = null } = json;
+  const isId = ledger === null || (typeof ledger === 'string' && /^[\da-f]{32}$/.test(ledger));
+  if (summary !== undefined && isId) return { ledger, summary };
+  throw new SvcError('bad_gateway', 'its sums are not those of a proxy of svc');
+}

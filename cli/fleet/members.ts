@@ -1,0 +1,146 @@
+/** Asks the proxies of a fleet over HTTP, within a time and a size, and says in our own words what is wrong with them. */
+import { SvcError } from '../../engine/error.ts';
+import type { ErrorKind } from '../../engine/error.ts';
+import type { Config } from '../../server/config/config.ts';
+import type { Member } from '../../server/fleet/fleet-file.ts';
+import { isObject, parseJson } from '../../stages/dialect/json-kind.ts';
+import type { Headers } from '../../stages/model/headers.ts';
+import type { CliContext } from '../context.ts';
+import type { Json } from '../remote.ts';
+
+/** Largest answer that is read. */
+const MAX_RESPONSE_BYTES = 16 * 1024 * 1024;
+
+/** Connections to members. */
+export interface Members {
+  /**
+   * The JSON at a path of a member, with its key wherever that occurs in it blotted out. Throws
+   * `unauthorized`, `forbidden`, `gateway_timeout` or `bad_gateway`, in words of ours alone.
+   */
+  ask(member: Member, path: string, withinMs: number): Promise<Json>;
+  close(): Promise<void>;
+}
+
+/** Opens them; they leave this machine as requests to providers do, and follow no redirect. */
+export async function openMembers(context: CliContext, config: Config): Promise<Members> {
+  const [{ createOutbound }, { createUpstream }, { createCanceller, createTurn }, { readWhole }] =
+    await Promise.all([
+      import('../../server/outbound/outbound.ts'),
+      import('../../stages/providers/undici-upstream.ts'),
+      import('../../engine/index.ts'),
+      import('../../stages/providers/upstream.ts'),
+    ]);
+  const upstream = createUpstream(createOutbound(config.outbound), createTurn());
+
+  async function exchange(member: Member, path: string, withinMs: number, key: string | undefined) {
+    const { origin, pathname } = new URL(member.url);
+    const headers: Headers = ['Accept', 'application/json', ...keyField(key)];
+    const canceller = createCanceller();
+    let stop = () => {};
+    const late = new Promise<never>((_resolve, reject) => {
+      const end = () => {
+        const error = tooLate(withinMs);
+        reject(error);
+        canceller.abort(error);
+      };
+      // The clock's own timers would let the process end before.
+      const timer = setTimeout(end, withinMs);
+      stop = () => clearTimeout(timer);
+    });
+    const answer = (async () => {
+      const { status, body } = await upstream.send({
+        origin,
+        path: pathname.replace(/\/$/, '') + path,
+        method: 'GET',
+        headers,
+        body: undefined,
+        headTimeoutMs: withinMs,
+        idleTimeoutMs: withinMs,
+        signal: canceller.signal,
+      });
+      canceller.signal.addEventListener('abort', () => body.cancel(tooLate(withinMs)));
+      if (status !== 200) {
+        body.cancel(new Error('the head is enough'));
+        return { status, bytes: undefined };
+      }
+      return { status, bytes: await readWhole(body, MAX_RESPONSE_BYTES) };
+    })();
+    // It may break after the time is up, when nobody listens any more.
+    answer.catch(() => undefined);
+    try {
+      return await Promise.race([answer, late]);
+    } catch (thrown) {
+      throw unreachable(thrown, withinMs);
+    } finally {
+      stop();
+    }
+  }
+
+  return {
+    async ask(member, path, withinMs) {
+      const key = keyOf(member, context);
+      const { status, bytes } = await exchange(member, path, withinMs, key);
+      if (status !== 200) throw refusal(status, path, key !== undefined);
+      const json = bytes === undefined ? undefined : toJson(bytes.toString('utf8'), key);
+      if (json !== undefined) return json;
+      throw new SvcError('bad_gateway', `${path} answers something that is not of svc`);
+    },
+    close: () => upstream.close(),
+  };
+}
+
+function keyField(key: string | undefined): readonly string[] {
+  return key === undefined ? [] : ['X-Svc-Key', key];
+}
+
+/** The member's key. Throws `unauthorized` where its variable is not set. */
+function keyOf({ key, keyEnv }: Member, { env }: CliContext): string | undefined {
+  if (keyEnv === undefined) return key;
+  const value = env[keyEnv]?.trim() ?? '';
+  if (/^[\u0021-\u007e]+$/.test(value)) return value;
+  const what = value === '' ? 'is not set' : 'holds no key';
+  throw new SvcError('unauthorized', `the variable ${keyEnv} ${what}`);
+}
+
+/** What a status that is not 200 means. A refusal's own words might hold the key. */
+function refusal(status: number, path: string, hadKey: boolean): SvcError {
+  const fault = (kind: ErrorKind, words: string) =>
+    new SvcError(kind, `${words} (${status} at ${path})`);
+  if (status === 401)
+    return fault('unauthorized', hadKey ? 'it refuses the key' : 'it asks for a key');
+  if (status === 403)
+    return fault('forbidden', 'it does not go by this name: see its server.allowed_hosts');
+  if (status === 404) return fault('bad_gateway', 'no proxy of svc, or an older one');
+  if (status >= 300 && status < 400)
+    return fault('bad_gateway', 'it redirects, which is not followed');
+  return fault('bad_gateway', 'it cannot answer');
+}
+
+function unreachable(thrown: unknown, withinMs: number): SvcError {
+  if (!(thrown instanceof SvcError)) throw thrown;
+  if (thrown.kind === 'gateway_timeout') return tooLate(withinMs);
+  const { code } = (thrown.cause ?? {}) as { code?: unknown };
+  const why = typeof code === 'string' ? code : thrown.message;
+  return new SvcError('bad_gateway', `cannot be reached: ${why}`, { cause: thrown });
+}
+
+function tooLate(withinMs: number): SvcError {
+  return new SvcError('gateway_timeout', `no answer within ${withinMs / 1000} s`);
+}
+
+function toJson(text: string, key: string | undefined): Json | undefined {
+  const value = blotted(parseJson(text), key ?? '');
+  return isObject(value) ? value : undefined;
+}
+
+/** A value with every occurrence of the key in its texts, the names of members too, made unreadable. */
+function blotted(value: unknown, key: string): unknown {
+  if (key === '') return value;
+  const blot = (text: string) => text.replaceAll(key, '[key]');
+  if (typeof value === 'string') return blot(value);
+  if (Array.isArray(value)) return value.map((one) => blotted(one, key));
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, one]) => [blot(name), blotted(one, key)]),
+  );
+}
