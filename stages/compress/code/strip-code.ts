@@ -7,7 +7,8 @@ import { lineNumbering } from '../../model/classify/envelope.ts';
 import { keptComments } from './comments.ts';
 import { hereDocuments, mayBeginInside } from './excerpt.ts';
 import type { Apply, Compressed, LineRange } from '../rule.ts';
-import { MARK, rangesWithout } from '../text/marker.ts';
+import { MARK } from '../text/marker.ts';
+import { rangesWithout } from '../text/ranges.ts';
 
 /** Strips comment lines; needs `context.commentLines`. */
 export const stripCode: Apply = (text, context) => {

@@ -17,7 +17,7 @@ import { shortenLong } from '../long/shorten.ts';
 import { thinGutter } from '../references/gutter.ts';
 import { hasMark } from '../text/has-mark.ts';
 import { lineBreaks } from '../text/line-breaks.ts';
-import { linesIn } from '../text/marker.ts';
+import { linesIn } from '../text/ranges.ts';
 import { queriesOf } from './query.ts';
 import { nameRepeats } from '../references/name-repeats.ts';
 import { originsOf } from '../references/origins.ts';

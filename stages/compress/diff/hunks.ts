@@ -1,5 +1,6 @@
 /** Hunks of unified diffs: read whole or not at all, and cut down to the context that is kept. */
 import type { LineRange } from '../rule.ts';
+import { runsOf } from '../text/ranges.ts';
 import { packSigns } from './signs.ts';
 
 const CONTEXT = 1;
@@ -106,20 +107,17 @@ export function trimHunk(
   let oldLine = hunk.oldStart;
   let newLine = hunk.newStart;
   let heading = hunk.heading === above ? '' : hunk.heading;
-  for (let at = 0; at < hunk.lines.length;) {
-    let end = at;
-    while (end < hunk.lines.length && keep[end] === keep[at]) end++;
-    const part = hunk.lines.slice(at, end);
+  for (const { from, to } of runsOf(keep, (stays) => stays)) {
+    const part = hunk.lines.slice(from, to);
     const oldCount = part.filter((line) => /^(?:[- ]|$)/.test(line)).length;
     const newCount = part.filter((line) => /^(?:[+ ]|$)/.test(line)).length;
-    if (keep[at] === true) {
+    if (keep[from] === true) {
       const header = `@@ -${span(oldLine, oldCount)} +${span(newLine, newCount)} @@${heading}${hunk.eol}`;
       out.push(header, ...(pack ? packSigns(part) : part));
       heading = '';
-    } else removed.push({ from: hunk.at + 1 + at, to: hunk.at + 1 + end });
+    } else removed.push({ from: hunk.at + 1 + from, to: hunk.at + 1 + to });
     oldLine += oldCount;
     newLine += newCount;
-    at = end;
   }
   return out;
 }

@@ -9,6 +9,8 @@
  *     export { a };
  */
 
+import { replaceRanges, runsOf } from '../text/ranges.ts';
+
 /** Shorter runs keep their signs: small edits are read line against line. */
 const MIN_RUN = 8;
 /** Lines that without their sign would seem to have one, or to be a header. */
@@ -30,19 +32,12 @@ export function packedLines(text: string): number {
 
 /** Lines of a hunk, with long runs of one sign packed. */
 export function packSigns(lines: readonly string[]): readonly string[] {
-  const out: string[] = [];
-  for (let at = 0; at < lines.length;) {
-    const sign = lines[at]![0];
-    let end = at + 1;
-    const isPackable = (line: string): boolean => line[0] === sign && !AMBIGUOUS.test(line);
-    while (end < lines.length && isPackable(lines[end - 1]!) && isPackable(lines[end]!)) end++;
-    const run = lines.slice(at, end);
-    if ((sign === '+' || sign === '-') && run.length >= MIN_RUN)
-      out.push(`@@${sign}${run.length}`, ...run.map((line) => line.slice(1)));
-    else out.push(...run);
-    at = end;
-  }
-  return out;
+  const signOf = (line: string): string | undefined =>
+    /^[-+]/.test(line) && !AMBIGUOUS.test(line) ? line[0] : undefined;
+  return replaceRanges(lines, runsOf(lines, signOf, MIN_RUN), ({ from, to }) => [
+    `@@${lines[from]![0]}${to - from}`,
+    ...lines.slice(from, to).map((line) => line.slice(1)),
+  ]);
 }
 
 /** The text with every packed run's lines under their signs again. */

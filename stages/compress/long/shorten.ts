@@ -11,7 +11,7 @@ import type { ConversationBlock } from '../conversation/blocks.ts';
 import { lineContents, splitNumbers } from '../references/gutter.ts';
 import type { Compressed, LineRange } from '../rule.ts';
 import { lineBreaks } from '../text/line-breaks.ts';
-import { rangesWithout } from '../text/marker.ts';
+import { rangesWithout, replaceRanges } from '../text/ranges.ts';
 import type { AskWords } from './ask.ts';
 import { leftOut, leftOutMore } from './left-out.ts';
 import { isNamed, namedIn } from './named.ts';
@@ -61,18 +61,13 @@ export function shortenLong(text: string, long: LongText): Compressed | undefine
   if (removed.length === 0) return undefined;
   const before = lineBreaks(prefix);
   const total = lines.length - (lines.at(-1) === '' ? 1 : 0);
-  const out: string[] = [];
-  let next = 0;
-  for (const [nth, { from, to }] of removed.entries()) {
-    for (const line of lines.slice(next, from)) out.push(line);
+  const shown = replaceRanges(lines, removed, ({ from, to }, nth) => {
     const range = { from: from + firstLine - 1, to: to + firstLine - 1 };
-    const isPlain = range.from === from + before;
-    out.push(nth === 0 ? leftOut(range, total, long.words) : leftOutMore(range, isPlain));
-    next = to;
-  }
-  for (const line of lines.slice(next)) out.push(line);
+    if (nth === 0) return [leftOut(range, total, long.words)];
+    return [leftOutMore(range, range.from === from + before)];
+  });
   return {
-    text: prefix + out.join('\n') + suffix,
+    text: prefix + shown.join('\n') + suffix,
     removed: removed.map(({ from, to }) => ({ from: from + before, to: to + before })),
   };
 }

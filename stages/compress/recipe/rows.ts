@@ -1,6 +1,7 @@
 /** The lines of a text while a recipe works on it, and how they are written down again. */
 import type { Compressed, LineRange } from '../rule.ts';
-import { MARK, omitted, omittedMore, rangesWithout } from '../text/marker.ts';
+import { MARK, omitted, omittedMore } from '../text/marker.ts';
+import { rangesWithout } from '../text/ranges.ts';
 
 /** One line. */
 export interface Row {

@@ -4,7 +4,8 @@
  */
 import { lineContents } from './gutter.ts';
 import { readRepeated } from '../text/repeats.ts';
-import { linesIn, MARK, markerIn, readOmitted } from '../text/marker.ts';
+import { MARK, markerIn, readOmitted } from '../text/marker.ts';
+import { linesIn } from '../text/ranges.ts';
 import { readReference } from './reference.ts';
 import type { LineRange } from '../rule.ts';
 

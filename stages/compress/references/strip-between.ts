@@ -2,7 +2,8 @@
  * A text whose repeats are named, without the comments between them: of code that was seen in
  * part, what is named saves more than what is taken out of it, so both are done apart.
  */
-import { linesIn, MARK, markerIn, rangesWithout } from '../text/marker.ts';
+import { MARK, markerIn } from '../text/marker.ts';
+import { linesIn, rangesWithout } from '../text/ranges.ts';
 import type { Compressed, LineRange } from '../rule.ts';
 import { readReference } from './reference.ts';
 

@@ -3,6 +3,7 @@
  * that the source itself is whole: readers have taken vaguer wording for file corruption.
  */
 import type { LineRange } from '../rule.ts';
+import { rangesWithout, replaceRanges } from './ranges.ts';
 
 /** How every marker and every header of an encoding begins. */
 export const MARK = '[svc ';
@@ -17,10 +18,10 @@ export function markerIn(line: string): 'text' | 'comment' | undefined {
 }
 
 /** `[svc omitted 412 of 460 lines here (lines 13–424); the source is complete]` */
-export function omitted(range: LineRange, total: number, what = 'lines'): string {
+export function omitted(range: LineRange, total: number): string {
   const count = range.to - range.from;
   const where = count === 1 ? `line ${range.from + 1}` : `lines ${range.from + 1}–${range.to}`;
-  return `${MARK}omitted ${count} of ${total} ${what} here (${where}); the source is complete]`;
+  return `${MARK}omitted ${count} of ${total} lines here (${where}); the source is complete]`;
 }
 
 /** The shorter form that later gaps of the same text carry: the first states that the source is complete. */
@@ -42,47 +43,16 @@ export function readOmitted(line: string): LineRange | undefined {
   return { from: first - 1, to: Number(match[2] ?? match[4] ?? first) };
 }
 
-/** The lines of all ranges, counted from 0. */
-export function linesIn(ranges: readonly LineRange[]): ReadonlySet<number> {
-  const lines = new Set<number>();
-  for (const { from, to } of ranges) for (let at = from; at < to; at++) lines.add(at);
-  return lines;
-}
-
 /** Puts markers where lines are missing; `keep[i]` says whether line i stays. Single blank lines go unannounced. */
 export function joinKept(
   lines: readonly string[],
   keep: readonly boolean[],
 ): { readonly text: string; readonly removed: readonly LineRange[] } {
-  const out: string[] = [];
-  const removed: LineRange[] = [];
-  for (let index = 0; index < lines.length;) {
-    if (keep[index] === true) {
-      out.push(lines[index]!);
-      index++;
-      continue;
-    }
-    const from = index;
-    while (index < lines.length && keep[index] !== true) index++;
-    const range = { from, to: index };
-    if (index - from === 1 && lines[from]!.trim() === '' && from > 0) {
-      out.push(lines[from]!);
-      continue;
-    }
-    out.push(removed.length === 0 ? omitted(range, lines.length) : omittedMore(range));
-    removed.push(range);
-  }
-  return { text: out.join('\n'), removed };
-}
-
-/** The lines that do not stay; `keep[i]` says whether line i does. */
-export function rangesWithout(keep: readonly boolean[]): readonly LineRange[] {
-  const ranges: { from: number; to: number }[] = [];
-  keep.forEach((stays, at) => {
-    const last = ranges.at(-1);
-    if (stays) return;
-    if (last?.to === at) last.to = at + 1;
-    else ranges.push({ from: at, to: at + 1 });
-  });
-  return ranges;
+  const removed = rangesWithout(lines.map((_, at) => keep[at] === true)).filter(
+    ({ from, to }) => from === 0 || to - from > 1 || lines[from]!.trim() !== '',
+  );
+  const shown = replaceRanges(lines, removed, (gap, nth) => [
+    nth === 0 ? omitted(gap, lines.length) : omittedMore(gap),
+  ]);
+  return { text: shown.join('\n'), removed };
 }

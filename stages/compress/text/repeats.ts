@@ -1,20 +1,18 @@
 /** Equal lines in a row, written as one line and a count. */
 import { MARK } from './marker.ts';
+import { replaceRanges, runsOf } from './ranges.ts';
+
+const MIN_RUN = 3;
+const MIN_BLANK_RUN = 21;
 
 /** A text with runs of equal lines as one and a count; nothing is lost (`unfoldRepeats`). */
 export function foldRepeats(lines: readonly string[]): string {
-  const out: string[] = [];
-  for (let index = 0; index < lines.length;) {
-    const line = lines[index]!;
-    let end = index + 1;
-    while (end < lines.length && lines[end] === line) end++;
-    const repeats = end - index - 1;
-    out.push(line);
-    if (repeats >= 2 && (line.trim() !== '' || repeats >= 20)) out.push(repeated(repeats));
-    else for (let copy = 0; copy < repeats; copy++) out.push(line);
-    index = end;
-  }
-  return out.join('\n');
+  const runs = runsOf(lines, (line) => line, MIN_RUN).filter(
+    ({ from, to }) => lines[from]!.trim() !== '' || to - from >= MIN_BLANK_RUN,
+  );
+  return replaceRanges(lines, runs, ({ from, to }) => [lines[from]!, repeated(to - from - 1)]).join(
+    '\n',
+  );
 }
 
 /** The line that stands for so many more of the line above. */

@@ -8,6 +8,7 @@ import { cleanLine } from '../log/clean.ts';
 import type { Apply } from '../rule.ts';
 import { endingLines } from '../log/ends.ts';
 import { joinKept } from '../text/marker.ts';
+import { runsOf } from '../text/ranges.ts';
 import { isElsewhere, isLibraryCall, ownFamilies } from './library.ts';
 
 /** A line that names a place in a stack: Python, JavaScript, Java, Go, Rust, Ruby, C#. */
@@ -27,7 +28,11 @@ export const shortenTraces: Apply = (text, { classification, logBudgetTokens }) 
   if (stacks.flat().length < 4) return undefined;
   const families = ownFamilies(stacks.map((stack) => stack.map(({ name }) => name)));
   const keep = lines.map(() => true);
-  for (const stack of stacks) dropStackFrames(stack, droppable(stack, lines, families), keep);
+  for (const stack of stacks) {
+    const mayGo = droppable(stack, lines, families);
+    for (const { from, to } of runsOf(stack, (_, at) => mayGo[at] || undefined, MIN_RUN))
+      keep.fill(false, stack[from]!.from, stack[to - 1]!.to);
+  }
   if (classification.kind === 'log') for (const at of endingLines(lines)) keep[at] = true;
   const { text: out, removed } = joinKept(lines, keep);
   return removed.length > 0 && out.length < text.length ? { text: out, removed } : undefined;
@@ -96,17 +101,4 @@ function droppable(
     const inner = at > 0 && at < stack.length - 1;
     return inner && (again || (library[at] === true && !isNearest(at)));
   });
-}
-
-function dropStackFrames(
-  stack: readonly StackFrame[],
-  mayGo: readonly boolean[],
-  keep: boolean[],
-): void {
-  for (let at = 0; at < stack.length;) {
-    let end = at;
-    while (end < stack.length && mayGo[end] === true) end++;
-    if (end - at >= MIN_RUN) keep.fill(false, stack[at]!.from, stack[end - 1]!.to);
-    at = Math.max(end, at + 1);
-  }
 }

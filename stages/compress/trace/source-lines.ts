@@ -5,7 +5,8 @@
  */
 import type { Apply } from '../rule.ts';
 import { endingLines } from '../log/ends.ts';
-import { MARK, rangesWithout } from '../text/marker.ts';
+import { MARK } from '../text/marker.ts';
+import { rangesWithout } from '../text/ranges.ts';
 
 const HEADER = `${MARK}source lines are left out below inner frames; the files have them]`;
 const STACK_FRAME = /^( *)File "[^"]{1,400}", line \d{1,7}(?:, in |$)/;
