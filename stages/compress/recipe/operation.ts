@@ -1,5 +1,5 @@
 /** What an operation of recipes is: data that documents it, and a function that makes it. */
-import { anyPattern, patternFault, toPattern, type Pattern } from './pattern.ts';
+import { patternFault, Patterns } from './pattern.ts';
 import type { Loss, Row } from './rows.ts';
 
 /** What a parameter takes. `patterns` is one pattern or a list, of which one is enough. */
@@ -27,57 +27,50 @@ export interface Operation {
   readonly params: Readonly<Record<string, Param>>;
   /** Executed by a test and shown in the documentation. */
   readonly example: { readonly with: Values; readonly before: string; readonly after: string };
-  /** Makes it for its parameters. Returns the rows themselves where there is nothing to do. */
-  make(args: Args): Run;
+  /** Makes it for parameters that were checked. Throws a RangeError for what `patternFault` refuses. */
+  make(values: Values): Run;
 }
 
-/** Parameters that were checked, with defaults. */
-export class Args {
-  readonly #params: Operation['params'];
-  readonly #values: Values;
-
-  constructor(params: Operation['params'], values: Values) {
-    this.#params = params;
-    this.#values = values;
-  }
-
-  #value(name: string): unknown {
-    return this.#values[name] ?? this.#params[name]?.default;
-  }
-
-  count(name: string): number {
-    return Number(this.#value(name));
-  }
-
-  text(name: string): string {
-    return String(this.#value(name));
-  }
-
-  names(name: string): readonly string[] {
-    return listOf(this.#value(name));
-  }
-
-  /** True for a line in which one of the patterns is found. */
-  test(name: string): (line: string) => boolean {
-    return anyPattern(listOf(this.#value(name)));
-  }
-
-  patterns(name: string): readonly Pattern[] {
-    return listOf(this.#value(name)).map(toPattern);
-  }
-
-  /** The first group of the first pattern that is found, or all that it matches; undefined where none is. */
-  capture(name: string): (line: string) => string | undefined {
-    const patterns = this.patterns(name);
-    return (line) => {
-      for (const pattern of patterns) {
-        const match = pattern.exec(line);
-        if (match !== null) return match[1] ?? match[0];
-      }
-      return undefined;
-    };
-  }
+/** What an operation gets for a parameter of each kind. */
+interface Given {
+  readonly patterns: Patterns;
+  readonly text: string;
+  readonly count: number;
+  readonly names: readonly string[];
 }
+
+/**
+ * An operation, by what it does with rows and the values of its parameters, defaults included. It
+ * returns the rows themselves where there is nothing to do.
+ */
+export function operation<const P extends Operation['params']>({
+  run,
+  ...declared
+}: Omit<Operation, 'params' | 'make'> & {
+  readonly params: P;
+  readonly run: (
+    rows: readonly Row[],
+    given: { readonly [Name in keyof P]: Given[P[Name]['kind']] },
+  ) => readonly Row[];
+}): Operation {
+  return {
+    ...declared,
+    make(values) {
+      const read = Object.entries<Param>(declared.params).map(
+        ([name, { kind, default: value }]) => [name, READ[kind](values[name] ?? value)],
+      );
+      const given = Object.fromEntries(read) as Parameters<typeof run>[1];
+      return (rows) => run(rows, given);
+    },
+  };
+}
+
+const READ: { readonly [Kind in ParamKind]: (value: unknown) => Given[Kind] } = {
+  patterns: (value) => new Patterns(listOf(value)),
+  text: String,
+  count: Number,
+  names: listOf,
+};
 
 export function listOf(value: unknown): readonly string[] {
   const list: readonly unknown[] = Array.isArray(value) ? value : [value];

@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Args, argFaults, type Values } from './operation.ts';
+import { argFaults, type Values } from './operation.ts';
 import { OPERATIONS } from './operations.ts';
 import { render, type Row } from './rows.ts';
 
@@ -16,7 +16,7 @@ const LINES = [
 
 for (const [name, operation] of OPERATIONS) {
   const { params, example, loss } = operation;
-  const run = operation.make(new Args(params, example.with));
+  const run = operation.make(example.with);
 
   test(`${name} does what its example shows, and says what it is`, () => {
     assert.equal(argFaults(operation, example.with), []);
@@ -42,7 +42,7 @@ function ran(name: string, values: Values, lines: readonly string[]): readonly s
   const operation = OPERATIONS.get(name)!;
   const rows = lines.map((text, at) => ({ text, at }));
   return operation
-    .make(new Args(operation.params, values))(rows)
+    .make(values)(rows)
     .map(({ text }) => text);
 }
 

@@ -69,6 +69,34 @@ export function anyPattern(sources: readonly string[]): (line: string) => boolea
   };
 }
 
+/** Patterns of which one is enough. */
+export class Patterns {
+  /** True for a line in which one of them is found. */
+  readonly test: (line: string) => boolean;
+  readonly #sources: readonly string[];
+  #each: readonly Pattern[] | undefined;
+
+  constructor(sources: readonly string[]) {
+    this.#sources = sources;
+    this.test = anyPattern(sources);
+  }
+
+  /** What each of them matches in a line, looked for one after the other. */
+  *matchesIn(line: string): Generator<RegExpExecArray> {
+    this.#each ??= this.#sources.map(toPattern);
+    for (const pattern of this.#each) {
+      const match = pattern.exec(line);
+      if (match !== null) yield match;
+    }
+  }
+
+  /** The first group of the first that is found, or all that it matches; undefined where none is. */
+  captureIn(line: string): string | undefined {
+    const [match] = this.matchesIn(line);
+    return match?.[1] ?? match?.[0];
+  }
+}
+
 /** One expression for all, or one for each where two of them have a group of the same name. */
 function joined(bodies: readonly string[], kind: string): readonly RegExp[] {
   const [start, flags] = kind.split(' ');

@@ -1,7 +1,7 @@
 /** The lines of a text while a recipe works on it, and how they are written down again. */
 import type { Compressed, LineRange } from '../rule.ts';
 import { MARK, omitted, omittedMore } from '../text/marker.ts';
-import { rangesWithout } from '../text/ranges.ts';
+import { linesIn, rangesWithout, runsOf } from '../text/ranges.ts';
 
 /** One line. */
 export interface Row {
@@ -29,14 +29,41 @@ export function keepRows(
   });
 }
 
-/** The rows with other texts; those that stay keep theirs. */
-export function changeRows(
+/** The rows outside of `ranges`, likewise. */
+export function withoutRanges(rows: readonly Row[], ranges: readonly LineRange[]): readonly Row[] {
+  const gone = linesIn(ranges);
+  return keepRows(rows, (_, index) => !gone.has(index));
+}
+
+/** Leaves out paragraphs: rows between blank ones. */
+export function withoutParagraphs(
   rows: readonly Row[],
-  change: (text: string, index: number) => string,
+  isGone: (paragraph: readonly Row[]) => boolean,
 ): readonly Row[] {
-  return rows.map((row, index) => {
+  const paragraphs = runsOf(rows, (row) => (isBlank(row) ? undefined : true));
+  return withoutRanges(
+    rows,
+    paragraphs.filter(({ from, to }) => isGone(rows.slice(from, to))),
+  );
+}
+
+export const isBlank = ({ text }: Pick<Row, 'text'>): boolean => text.trim() === '';
+
+/** Tells of a key how often it was asked about, this time included. */
+export function createCounter(): (key: string) => number {
+  const times = new Map<string, number>();
+  return (key) => {
+    const now = (times.get(key) ?? 0) + 1;
+    times.set(key, now);
+    return now;
+  };
+}
+
+/** The rows with other texts; those that stay keep theirs. */
+export function changeRows(rows: readonly Row[], change: (text: string) => string): readonly Row[] {
+  return rows.map((row) => {
     if (row.stays === true || row.at === undefined) return row;
-    const text = change(row.text, index);
+    const text = change(row.text);
     return text === row.text ? row : { ...row, text };
   });
 }
@@ -84,7 +111,9 @@ export function render(
       removed: loss === 'none' ? [] : rangesWithout(there),
     };
   }
-  const filled = removed.filter((range) => !isBlank(input, range));
+  const filled = removed.filter(
+    ({ from, to }) => !input.slice(from, to).every((line) => line.trim() === ''),
+  );
   const changed = rows.filter(({ at, text }) => at !== undefined && text !== input[at]).length;
   const notice =
     loss === 'text' && changed > 0
@@ -123,6 +152,3 @@ function withMarkers(
   upTo(Infinity);
   return out;
 }
-
-const isBlank = (input: readonly string[], { from, to }: LineRange): boolean =>
-  input.slice(from, to).every((line) => line.trim() === '');

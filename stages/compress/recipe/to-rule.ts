@@ -2,7 +2,6 @@
 import { TEXT_CLASSES } from '../../model/classify/classes.ts';
 import { endingLines } from '../log/ends.ts';
 import type { Rule } from '../rule.ts';
-import { Args } from './operation.ts';
 import { OPERATIONS } from './operations.ts';
 import { anyPattern } from './pattern.ts';
 import type { Recipe } from './recipe.ts';
@@ -90,7 +89,7 @@ function toApply({ name, mustKeep, operations }: Recipe): Rule['apply'] {
   const steps = operations.map((step) => {
     const operation = OPERATIONS.get(step.name);
     if (operation === undefined) throw new RangeError(`${step.name} is no operation`);
-    return { loss: operation.loss, run: operation.make(new Args(operation.params, step.values)) };
+    return { loss: operation.loss, run: operation.make(step.values) };
   });
   return (text, { classification }) => {
     const input = text.split('\n');

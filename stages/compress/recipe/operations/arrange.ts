@@ -1,6 +1,7 @@
 /** Operations on tables, and those that put lines in another order or form. */
 import { MARK } from '../../text/marker.ts';
-import type { Operation } from '../operation.ts';
+import { replaceRanges, runsOf } from '../../text/ranges.ts';
+import { operation } from '../operation.ts';
 import { replaceRows, textOf, type Row } from '../rows.ts';
 
 /** Longest line of a table that is looked at, in characters. */
@@ -8,7 +9,7 @@ const TABLE_CHARS = 2000;
 const RULER = /^\s*[+|┌├└╞╠╔╚][-+=|:─┬┼┴═╪╬┐┤┘╡╣╗╝ ]*$/;
 
 export const arrangeOperations = {
-  compact_table: {
+  compact_table: operation({
     about:
       'A table drawn with lines and padding becomes cells divided by " | ", without its rulers.',
     loss: 'none',
@@ -18,14 +19,14 @@ export const arrangeOperations = {
       before: '+----+--------+\n| id | name   |\n+----+--------+\n| 7  | shop   |\n+----+--------+',
       after: 'id | name\n7 | shop',
     },
-    make: () => (rows) => {
+    run(rows) {
       const isRuler = ({ text }: Row): boolean => text.length < TABLE_CHARS && RULER.test(text);
       return withoutRulers(rows, isRuler).map((row) =>
         row.stays === true ? row : { ...row, text: cellsOf(row.text) },
       );
     },
-  },
-  group_by: {
+  }),
+  group_by: operation({
     about:
       "Lines with the same value of the pattern's first group, which they begin with, stand under it. Nothing is lost.",
     loss: 'none',
@@ -41,17 +42,15 @@ export const arrangeOperations = {
       after:
         '[svc indented lines begin with the line above that is not, to the letter]\nsrc/a.ts:\n\t1: x\n\t9: y\n\t12: z\nend',
     },
-    make: (args) => {
-      const patterns = args.patterns('pattern');
-      // A line that only begins so without its colours would lose something.
-      const groupOf = (line: string): string | undefined =>
-        patterns
-          .map((pattern) => pattern.exec(line))
-          .find((found) => found?.index === 0 && line.startsWith(found[0]))?.[0];
-      return (rows) => grouped(rows, groupOf);
-    },
-  },
-  sort_unique: {
+    run: (rows, { pattern }) =>
+      grouped(rows, (line) => {
+        // A line that only begins so without its colours would lose something.
+        for (const { 0: found, index } of pattern.matchesIn(line))
+          if (index === 0 && line.startsWith(found)) return found;
+        return undefined;
+      }),
+  }),
+  sort_unique: operation({
     about: 'Sorts the lines and leaves out those that stood there before.',
     loss: 'text',
     params: {},
@@ -60,13 +59,13 @@ export const arrangeOperations = {
       before: 'b\na\nb\na\na',
       after: '[svc recipe x shortened these 5 lines; the source is complete]\na\nb',
     },
-    make: () => (rows) => {
+    run(rows) {
       if (rows.some(({ stays }) => stays === true)) return rows;
       const lines = [...new Set(rows.map(({ text }) => text))].toSorted((a, b) => (a < b ? -1 : 1));
       return lines.length === rows.length ? rows : replaceRows(rows, lines.join('\n'), 'text');
     },
-  },
-  html_text: {
+  }),
+  html_text: operation({
     about:
       'HTML becomes its text: scripts, styles, comments and tags go; links keep their address.',
     loss: 'text',
@@ -77,13 +76,13 @@ export const arrangeOperations = {
         '<html><head><style>p{}</style></head><body><p>See <a href="/x">this</a>.</p></body></html>',
       after: '[svc recipe x shortened this line; the source is complete]\nSee this (/x).',
     },
-    make: () => (rows) => {
+    run(rows) {
       const text = textOf(rows);
       if (!/<(?:!doctype|html|body|div|p|table|a)\b/i.test(text.slice(0, 4000))) return rows;
       return replaceRows(rows, htmlText(text), 'text');
     },
-  },
-} satisfies Readonly<Record<string, Operation>>;
+  }),
+};
 
 /** Rulers can be drawn again from the rows beside them, so that those stand for them. */
 function withoutRulers(rows: readonly Row[], isRuler: (row: Row) => boolean): readonly Row[] {
@@ -118,27 +117,19 @@ function grouped(
   groupOf: (line: string) => string | undefined,
 ): readonly Row[] {
   if (rows.some(({ text, at }) => at === undefined || text.startsWith('\t'))) return rows;
-  const groupNames = rows.map(({ text, stays }) => (stays === true ? undefined : groupOf(text)));
-  const out: Row[] = [];
-  let groups = 0;
-  for (let from = 0; from < rows.length;) {
-    const name = groupNames[from];
-    let to = from + 1;
-    while (name !== undefined && to < rows.length && groupNames[to] === name) to++;
-    if (to - from < 3) {
-      out.push(...rows.slice(from, to));
-    } else {
-      groups++;
-      out.push({ text: name! });
-      for (const row of rows.slice(from, to))
-        out.push({ ...row, text: `\t${row.text.slice(name!.length)}` });
-    }
-    from = to;
-  }
-  if (groups === 0) return rows;
+  const names = rows.map(({ text, stays }) => (stays === true ? undefined : groupOf(text)));
+  const groups = runsOf(names, (name) => name, 3);
+  if (groups.length === 0) return rows;
   return [
     { text: `${MARK}indented lines begin with the line above that is not, to the letter]` },
-    ...out,
+    ...replaceRanges(rows, groups, ({ from, to }) => {
+      const text = names[from]!;
+      const below = rows.slice(from, to);
+      return [
+        { text },
+        ...below.map((row) => ({ ...row, text: `\t${row.text.slice(text.length)}` })),
+      ];
+    }),
   ];
 }
 

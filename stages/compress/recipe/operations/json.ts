@@ -1,20 +1,22 @@
 /** Operations on a text that is one JSON document. Any other text is left alone; scalars stay as they are written. */
 import { printCompact, readJson, type JsonNode } from '../../json/lexer.ts';
-import type { Operation, Run } from '../operation.ts';
-import { replaceRows, textOf, type Loss } from '../rows.ts';
+import { operation } from '../operation.ts';
+import { replaceRows, textOf, type Loss, type Row } from '../rows.ts';
 
 /** Makes the document another one; undefined where there is nothing to do. */
-function onDocument(loss: Loss, change: (node: JsonNode) => JsonNode): Run {
-  return (rows) => {
-    const text = textOf(rows);
-    const node = /^\s*[[{]/.test(text.slice(0, 200)) ? readJson(text) : undefined;
-    if (node === undefined) return rows;
-    const before = printCompact(node);
-    const after = printCompact(change(node));
-    return after === text || (loss !== 'none' && after === before)
-      ? rows
-      : replaceRows(rows, after, loss);
-  };
+function onDocument(
+  rows: readonly Row[],
+  loss: Loss,
+  change: (node: JsonNode) => JsonNode,
+): readonly Row[] {
+  const text = textOf(rows);
+  const node = /^\s*[[{]/.test(text.slice(0, 200)) ? readJson(text) : undefined;
+  if (node === undefined) return rows;
+  const before = printCompact(node);
+  const after = printCompact(change(node));
+  return after === text || (loss !== 'none' && after === before)
+    ? rows
+    : replaceRows(rows, after, loss);
 }
 
 /** The node with every node in it, innermost first, made another. */
@@ -25,9 +27,13 @@ function mapNodes(node: JsonNode, change: (node: JsonNode) => JsonNode): JsonNod
   return change(node);
 }
 
-function mapObjects(node: JsonNode, change: (node: ObjectNode) => JsonNode): JsonNode {
-  return mapNodes(node, (one) => (one.kind === 'object' ? change(one) : one));
-}
+/** Makes every node of the document another one. */
+const onNodes = (rows: readonly Row[], change: (node: JsonNode) => JsonNode): readonly Row[] =>
+  onDocument(rows, 'text', (node) => mapNodes(node, change));
+
+/** Makes every object in the document another node. */
+const onObjects = (rows: readonly Row[], change: (node: ObjectNode) => JsonNode): readonly Row[] =>
+  onNodes(rows, (node) => (node.kind === 'object' ? change(node) : node));
 
 type ObjectNode = Extract<JsonNode, { readonly kind: 'object' }>;
 
@@ -58,14 +64,14 @@ const isEmpty = (node: JsonNode): boolean =>
 const KEYS = { keys: { kind: 'names', about: 'Names of members, at any depth' } } as const;
 
 export const jsonOperations = {
-  json_minify: {
+  json_minify: operation({
     about: 'Removes white space between the values of a JSON document.',
     loss: 'none',
     params: {},
     example: { with: {}, before: '{\n  "a": 1.0,\n  "b": [1, 2]\n}', after: '{"a":1.0,"b":[1,2]}' },
-    make: () => onDocument('none', (node) => node),
-  },
-  json_drop: {
+    run: (rows) => onDocument(rows, 'none', (node) => node),
+  }),
+  json_drop: operation({
     about: 'Leaves out members with these names, at any depth.',
     loss: 'text',
     params: KEYS,
@@ -74,14 +80,10 @@ export const jsonOperations = {
       before: '{"id": 7, "_links": {"self": "/7"}}',
       after: '[svc recipe x shortened this line; the source is complete]\n{"id":7}',
     },
-    make: (args) => {
-      const gone = new Set(args.names('keys'));
-      return onDocument('text', (node) =>
-        mapObjects(node, (one) => withMembers(one, (key) => !gone.has(key))),
-      );
-    },
-  },
-  json_pick: {
+    run: (rows, { keys }) =>
+      onObjects(rows, (one) => withMembers(one, (key) => !keys.includes(key))),
+  }),
+  json_pick: operation({
     about: 'Of objects that have one of these members keeps those members alone.',
     loss: 'text',
     params: KEYS,
@@ -90,18 +92,14 @@ export const jsonOperations = {
       before: '[{"id": 1, "name": "a", "url": "https://x/1"}]',
       after: '[svc recipe x shortened this line; the source is complete]\n[{"id":1,"name":"a"}]',
     },
-    make: (args) => {
-      const keys = new Set(args.names('keys'));
-      return onDocument('text', (node) =>
-        mapObjects(node, (one) =>
-          one.keys.some((key) => keys.has(nameOf(key)))
-            ? withMembers(one, (key) => keys.has(key))
-            : one,
-        ),
-      );
-    },
-  },
-  json_drop_empty: {
+    run: (rows, { keys }) =>
+      onObjects(rows, (one) =>
+        one.keys.some((key) => keys.includes(nameOf(key)))
+          ? withMembers(one, (key) => keys.includes(key))
+          : one,
+      ),
+  }),
+  json_drop_empty: operation({
     about: 'Leaves out members that are null, or an empty text, list or object.',
     loss: 'text',
     params: {},
@@ -110,12 +108,9 @@ export const jsonOperations = {
       before: '{"id": 7, "label": null, "tags": []}',
       after: '[svc recipe x shortened this line; the source is complete]\n{"id":7}',
     },
-    make: () =>
-      onDocument('text', (node) =>
-        mapObjects(node, (one) => withMembers(one, (_, value) => !isEmpty(value))),
-      ),
-  },
-  json_sample: {
+    run: (rows) => onObjects(rows, (one) => withMembers(one, (_, value) => !isEmpty(value))),
+  }),
+  json_sample: operation({
     about: 'Keeps the first elements of every list and says how many there were.',
     loss: 'text',
     params: { most: { kind: 'count', about: 'Elements kept of each list', least: 1 } },
@@ -125,19 +120,15 @@ export const jsonOperations = {
       after:
         '[svc recipe x shortened this line; the source is complete]\n{"ids":[1,2,"… 2 more of 4"]}',
     },
-    make: (args) => {
-      const most = args.count('most');
-      return onDocument('text', (node) =>
-        mapNodes(node, (one) => {
-          if (one.kind !== 'array' || one.items.length <= most + 1) return one;
-          const { length } = one.items;
-          const note = scalar(`"… ${length - most} more of ${length}"`);
-          return { ...one, items: [...one.items.slice(0, most), note] };
-        }),
-      );
-    },
-  },
-  json_unwrap: {
+    run: (rows, { most }) =>
+      onNodes(rows, (one) => {
+        if (one.kind !== 'array' || one.items.length <= most + 1) return one;
+        const { length } = one.items;
+        const note = scalar(`"… ${length - most} more of ${length}"`);
+        return { ...one, items: [...one.items.slice(0, most), note] };
+      }),
+  }),
+  json_unwrap: operation({
     about: 'Keeps the value of one member of the outermost object alone.',
     loss: 'text',
     params: { key: { kind: 'text', about: 'Its name' } },
@@ -146,15 +137,13 @@ export const jsonOperations = {
       before: '{"data": [1, 2], "meta": {"took": 3}}',
       after: '[svc recipe x shortened this line; the source is complete]\n[1,2]',
     },
-    make: (args) => {
-      const key = args.text('key');
-      return onDocument('text', (node) => {
+    run: (rows, { key }) =>
+      onDocument(rows, 'text', (node) => {
         if (node.kind !== 'object') return node;
         return node.values[node.keys.findIndex((one) => nameOf(one) === key)] ?? node;
-      });
-    },
-  },
-  json_flatten: {
+      }),
+  }),
+  json_flatten: operation({
     about: 'Joins the names of nested objects with dots. Lists stay as they are.',
     loss: 'text',
     params: {},
@@ -163,9 +152,9 @@ export const jsonOperations = {
       before: '{"a": {"b": 1, "c": {"d": 2}}}',
       after: '[svc recipe x shortened this line; the source is complete]\n{"a.b":1,"a.c.d":2}',
     },
-    make: () => onDocument('text', (node) => mapObjects(node, flattened)),
-  },
-  json_cut_texts: {
+    run: (rows) => onObjects(rows, flattened),
+  }),
+  json_cut_texts: operation({
     about: 'Cuts texts that are longer than so many characters.',
     loss: 'text',
     params: { most: { kind: 'count', about: 'Characters kept of each text', least: 8 } },
@@ -174,18 +163,14 @@ export const jsonOperations = {
       before: '{"body": "a long description"}',
       after: '[svc recipe x shortened this line; the source is complete]\n{"body":"a long d…"}',
     },
-    make: (args) => {
-      const most = args.count('most');
-      const cut = (raw: string): string => {
-        if (!raw.startsWith('"') || raw.length <= most + 3) return raw;
-        return `${WHOLE_CHARACTERS.exec(raw.slice(0, most + 1))![0]}…"`;
-      };
-      return onDocument('text', (node) =>
-        mapNodes(node, (one) => (one.kind === 'scalar' ? scalar(cut(one.raw)) : one)),
-      );
-    },
-  },
-} satisfies Readonly<Record<string, Operation>>;
+    run: (rows, { most }) =>
+      onNodes(rows, (one) => {
+        if (one.kind !== 'scalar' || !one.raw.startsWith('"') || one.raw.length <= most + 3)
+          return one;
+        return scalar(`${WHOLE_CHARACTERS.exec(one.raw.slice(0, most + 1))![0]}…"`);
+      }),
+  }),
+};
 
 function flattened(node: ObjectNode): ObjectNode {
   const members = node.keys.flatMap((key, at) => {

@@ -1,13 +1,11 @@
 /** Operations that change lines inside. Lines that stay are never changed. */
 import { withoutColours } from '../../../model/classify/colours.ts';
-import type { Operation, Param } from '../operation.ts';
+import { operation, type Operation } from '../operation.ts';
 import { changeRows, type Row } from '../rows.ts';
 
 /** What the first line of an example says where lines were changed. */
 const note = (count: number): string =>
   `[svc recipe x shortened ${count} of the lines below; the source is complete]\n`;
-
-const text = (about: string): Param => ({ kind: 'text', about });
 
 /** An operation that writes something shorter in the place of all that looks like one kind of value. */
 function normaliser(
@@ -16,14 +14,14 @@ function normaliser(
   standsFor: string,
   [before, after]: readonly [string, string],
 ): Operation {
-  return {
+  return operation({
     about: `Writes \`${standsFor}\` in the place of ${what}.`,
     loss: 'text',
     params: {},
     example: { with: {}, before, after: `${note(1)}${after}` },
-    make: () => (rows) =>
+    run: (rows) =>
       changeRows(rows, (line) => onStart(line, (seen) => seen.replace(expression, standsFor))),
-  };
+  });
 }
 
 /** The place `at`, or the one before it where it would part the halves of one character. */
@@ -54,8 +52,8 @@ function onStart(line: string, change: (seen: string) => string): string {
     : change(line.slice(0, CHANGED_CHARS)) + line.slice(CHANGED_CHARS);
 }
 
-export const lineOperations: Readonly<Record<string, Operation>> = {
-  truncate_lines: {
+export const lineOperations = {
+  truncate_lines: operation({
     about: 'Cuts the middle out of lines that are longer than so many characters, between words.',
     loss: 'text',
     params: {
@@ -67,19 +65,16 @@ export const lineOperations: Readonly<Record<string, Operation>> = {
       before: 'var a=1;var b=2;var c=3;var d=4;var e=5;end()',
       after: `${note(1)}var a=1;var b=2… 25 characters …end()`,
     },
-    make: (args) => {
-      const most = args.count('most');
-      const tail = Math.min(args.count('tail'), most);
-      return (rows) =>
-        changeRows(rows, (line) => {
-          if (line.length <= most + 20) return line;
-          const start = line.slice(0, wholeAt(line, besideWord(line, most - tail, -1)));
-          const end = line.slice(wholeAt(line, besideWord(line, line.length - tail, 1)));
-          return `${start}… ${line.length - start.length - end.length} characters …${end}`;
-        });
-    },
-  },
-  cut_columns: {
+    run: (rows, { most, tail }) =>
+      changeRows(rows, (line) => {
+        if (line.length <= most + 20) return line;
+        const last = Math.min(tail, most);
+        const start = line.slice(0, wholeAt(line, besideWord(line, most - last, -1)));
+        const end = line.slice(wholeAt(line, besideWord(line, line.length - last, 1)));
+        return `${start}… ${line.length - start.length - end.length} characters …${end}`;
+      }),
+  }),
+  cut_columns: operation({
     about: 'Removes the characters from one column to another.',
     loss: 'text',
     params: {
@@ -91,12 +86,10 @@ export const lineOperations: Readonly<Record<string, Operation>> = {
       before: '12:00:01 started\n12:00:02 done',
       after: `${note(2)}started\ndone`,
     },
-    make: (args) => {
-      const [from, to] = [args.count('from'), args.count('to')];
-      return (rows) => changeRows(rows, (line) => line.slice(0, from - 1) + line.slice(to));
-    },
-  },
-  drop_fields: {
+    run: (rows, { from, to }) =>
+      changeRows(rows, (line) => line.slice(0, from - 1) + line.slice(to)),
+  }),
+  drop_fields: operation({
     about: 'Removes fields of lines that are divided by a text; fields are counted from 1.',
     loss: 'text',
     params: {
@@ -108,37 +101,32 @@ export const lineOperations: Readonly<Record<string, Operation>> = {
       before: 'id,made,name\n7,2026-01-01,shop',
       after: `${note(2)}id,name\n7,shop`,
     },
-    make: (args) => {
-      const gone = new Set(args.names('fields'));
-      const separator = args.text('separator');
-      return (rows) =>
-        changeRows(rows, (line) =>
-          line
-            .split(separator)
-            .filter((_, at) => !gone.has(String(at + 1)))
-            .join(separator),
-        );
-    },
-  },
-  replace_text: {
+    run: (rows, { fields, separator }) =>
+      changeRows(rows, (line) =>
+        line
+          .split(separator)
+          .filter((_, at) => !fields.includes(String(at + 1)))
+          .join(separator),
+      ),
+  }),
+  replace_text: operation({
     about: 'Writes another text in the place of one, to the letter.',
     loss: 'text',
     params: {
-      text: text('What is replaced'),
-      with: { ...text('What stands there then'), default: '' },
+      text: { kind: 'text', about: 'What is replaced' },
+      with: { kind: 'text', about: 'What stands there then', default: '' },
     },
     example: {
       with: { text: '/home/me/work/shop/', with: '' },
       before: 'error in /home/me/work/shop/src/a.ts',
       after: `${note(1)}error in src/a.ts`,
     },
-    make: (args) => {
-      const [old, fresh] = [args.text('text'), args.text('with')];
-      return (rows) =>
-        old === '' ? rows : changeRows(rows, (line) => line.replaceAll(old, () => fresh));
-    },
-  },
-  strip_match: {
+    run: (rows, given) =>
+      given.text === ''
+        ? rows
+        : changeRows(rows, (line) => line.replaceAll(given.text, () => given.with)),
+  }),
+  strip_match: operation({
     about: 'Removes what a pattern matches from each line: the first place it is found in.',
     loss: 'text',
     params: { pattern: { kind: 'patterns', about: 'What goes' } },
@@ -147,21 +135,17 @@ export const lineOperations: Readonly<Record<string, Operation>> = {
       before: '[1/2] linking app\nwarning: x',
       after: `${note(1)}linking app\nwarning: x`,
     },
-    make: (args) => {
-      const patterns = args.patterns('pattern');
-      return (rows) =>
-        changeRows(rows, (line) => {
-          for (const pattern of patterns) {
-            const found = pattern.exec(line);
-            if (found === null || found[0] === '') continue;
-            // A pattern is searched for in the line without its colours.
-            const plain = withoutColours(line);
-            return plain.slice(0, found.index) + plain.slice(found.index + found[0].length);
-          }
-          return line;
-        });
-    },
-  },
+    run: (rows, { pattern }) =>
+      changeRows(rows, (line) => {
+        for (const { 0: found, index } of pattern.matchesIn(line)) {
+          if (found === '') continue;
+          // A pattern is searched for in the line without its colours.
+          const plain = withoutColours(line);
+          return plain.slice(0, index) + plain.slice(index + found.length);
+        }
+        return line;
+      }),
+  }),
   normalise_timestamps: normaliser(
     'dates with a time of day',
     /\b\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}:\d{2}(?:[.,]\d{1,9})?(?:Z|[+-]\d{2}:?\d{2})?/g,
@@ -190,7 +174,7 @@ export const lineOperations: Readonly<Record<string, Operation>> = {
     '<duration>',
     ['built in 12.5 ms', 'built in <duration>'],
   ),
-  normalise_paths: {
+  normalise_paths: operation({
     about: 'Writes another text, such as a dot, in the place of folders that paths begin with.',
     loss: 'text',
     params: {
@@ -202,16 +186,12 @@ export const lineOperations: Readonly<Record<string, Operation>> = {
       before: 'File "/usr/lib/python3/dist-packages/six.py"',
       after: `${note(1)}File "…/six.py"`,
     },
-    make: (args) => {
-      const folders = args.names('folders');
-      const fresh = args.text('with');
-      return (rows) =>
-        changeRows(rows, (line) =>
-          folders.reduce((one, folder) => one.replaceAll(folder, () => fresh), line),
-        );
-    },
-  },
-  join_wrapped: {
+    run: (rows, given) =>
+      changeRows(rows, (line) =>
+        given.folders.reduce((one, folder) => one.replaceAll(folder, () => given.with), line),
+      ),
+  }),
+  join_wrapped: operation({
     about: 'Joins lines that a pattern finds to be the continuation of the line before.',
     loss: 'text',
     params: { pattern: { kind: 'patterns', about: 'Lines that go on with the one before' } },
@@ -220,11 +200,8 @@ export const lineOperations: Readonly<Record<string, Operation>> = {
       before: 'Depends: a,\n    b,\n    c\nSize: 3',
       after: `${note(1)}Depends: a, b, c\nSize: 3`,
     },
-    make: (args) => {
-      const goesOn = args.test('pattern');
-      return (rows) => joined(rows, goesOn);
-    },
-  },
+    run: (rows, { pattern }) => joined(rows, pattern.test),
+  }),
 };
 
 function joined(rows: readonly Row[], goesOn: (line: string) => boolean): readonly Row[] {
