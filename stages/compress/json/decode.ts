@@ -1,5 +1,5 @@
 /** The way back from `json-encode.ts`: used on every encoding before it is sent, and by tests. */
-import { printCompact, readJson, type JsonNode } from './lexer.ts';
+import { printCompact, readJson, Scanner, whereWellFormed, type JsonNode } from './lexer.ts';
 import type { Column } from './table.ts';
 import { MARK } from '../text/marker.ts';
 
@@ -12,17 +12,10 @@ export function decodeJson(text: string): string | undefined {
   const headerEnd = text.indexOf('\n');
   if (headerEnd < 0) return undefined;
   const lines = text.startsWith(`${MARK}JSON Lines`);
-  try {
-    const decoder = new Decoder(text.slice(headerEnd + 1));
-    decoder.definitions();
-    const node = decoder.value();
-    if (!decoder.done) return undefined;
-    if (!lines) return printCompact(node);
-    return node.kind === 'array' ? node.items.map(printCompact).join('\n') : undefined;
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
+  const decoder = new Decoder(text.slice(headerEnd + 1));
+  const node = whereWellFormed(() => decoder.whole());
+  if (node === undefined || !lines) return node && printCompact(node);
+  return node.kind === 'array' ? node.items.map(printCompact).join('\n') : undefined;
 }
 
 /** Where a row's reader stands: before its first cell or not, and what ends the row. */
@@ -31,21 +24,11 @@ interface RowState {
   readonly end: string;
 }
 
-class Decoder {
-  private at = 0;
-  private readonly text: string;
+class Decoder extends Scanner {
   private readonly shapes = new Map<string, readonly Column[]>();
 
-  constructor(text: string) {
-    this.text = text;
-  }
-
-  get done(): boolean {
-    return this.at >= this.text.length;
-  }
-
-  /** Reads the lines that define shapes. */
-  definitions(): void {
+  /** All that stands below the header: lines that define shapes, and the value. */
+  whole(): JsonNode {
     while (/^#\d{1,4}=\(/.test(this.text.slice(this.at, this.at + 8))) {
       this.at++;
       const id = this.take(/\d+/y);
@@ -53,9 +36,12 @@ class Decoder {
       this.shapes.set(id, this.columns());
       this.expect('\n');
     }
+    const node = this.value();
+    if (!this.isDone) throw new SyntaxError(`unexpected text at ${this.at}`);
+    return node;
   }
 
-  value(): JsonNode {
+  private value(): JsonNode {
     const char = this.text[this.at];
     if (char === '#') return this.shaped();
     if (char === '@') return this.table();
@@ -80,16 +66,6 @@ class Decoder {
     return node;
   }
 
-  private list(close: string, item: () => JsonNode): JsonNode[] {
-    const items: JsonNode[] = [];
-    this.at++;
-    while (!this.skip(close)) {
-      if (items.length > 0) this.expect(',');
-      items.push(item());
-    }
-    return items;
-  }
-
   private table(): JsonNode {
     this.at++;
     const count = Number(this.take(/\d+/y));
@@ -105,7 +81,7 @@ class Decoder {
         first.value = false;
       }
       items.push(this.row(columns, first));
-      if (row < count - 1 || !this.done) this.expect('\n');
+      if (row < count - 1 || !this.isDone) this.expect('\n');
     }
     return isMap ? { kind: 'object', keys, values: items } : { kind: 'array', items };
   }
@@ -164,32 +140,6 @@ class Decoder {
   }
 
   private scalar(): string {
-    if (this.text[this.at] !== '"') return this.take(/[\w.+-]+/y);
-    let end = this.at + 1;
-    while (this.text[end] !== '"') {
-      if (end >= this.text.length) throw new SyntaxError('unfinished string');
-      end += this.text[end] === '\\' ? 2 : 1;
-    }
-    const raw = this.text.slice(this.at, end + 1);
-    this.at = end + 1;
-    return raw;
-  }
-
-  private take(pattern: RegExp): string {
-    pattern.lastIndex = this.at;
-    const match = pattern.exec(this.text);
-    if (match === null) throw new SyntaxError(`unexpected text at ${this.at}`);
-    this.at += match[0].length;
-    return match[0];
-  }
-
-  private skip(char: string): boolean {
-    if (this.text[this.at] !== char) return false;
-    this.at++;
-    return true;
-  }
-
-  private expect(char: string): void {
-    if (!this.skip(char)) throw new SyntaxError(`expected ${char} at ${this.at}`);
+    return this.text[this.at] === '"' ? this.string() : this.take(/[\w.+-]+/y);
   }
 }

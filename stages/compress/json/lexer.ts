@@ -16,108 +16,123 @@ export type JsonNode =
 const MAX_DEPTH = 200;
 /** A bound on work: about 20 ms. A megabyte of records has some 50,000 values, one of bare numbers more. */
 const MAX_VALUES = 80_000;
-const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+const BARE = /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 
 /** Reads one JSON value that fills `text`; undefined where it is not JSON, nests deeper than 200 or holds more than 80,000 values. */
 export function readJson(text: string): JsonNode | undefined {
   const reader = new Reader(text);
-  const node = reader.value(0);
-  reader.skipSpace();
-  return node !== undefined && reader.at === text.length ? node : undefined;
+  return whereWellFormed(() => reader.whole());
 }
 
-class Reader {
-  at = 0;
-  private values = 0;
-  private readonly text: string;
+/** What `read` returns; undefined where it meets what it cannot read. */
+export function whereWellFormed<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (thrown) {
+    if (thrown instanceof SyntaxError) return undefined;
+    throw thrown;
+  }
+}
+
+/** Goes through a text that is JSON, or much like it. Throws a SyntaxError for anything else. */
+export class Scanner {
+  protected at = 0;
+  protected readonly text: string;
 
   constructor(text: string) {
     this.text = text;
   }
 
-  skipSpace(): void {
-    for (;;) {
-      const code = this.text.charCodeAt(this.at);
-      if (code !== 32 && code !== 10 && code !== 13 && code !== 9) return;
-      this.at++;
-    }
+  protected get isDone(): boolean {
+    return this.at >= this.text.length;
   }
 
-  value(depth: number): JsonNode | undefined {
-    this.skipSpace();
-    const char = this.text[this.at];
-    if (depth > MAX_DEPTH || ++this.values > MAX_VALUES) return undefined;
-    if (char === '{') return this.object(depth);
-    if (char === '[') return this.array(depth);
-    const raw = char === '"' ? this.string() : this.bare();
-    return raw === undefined ? undefined : { kind: 'scalar', raw };
-  }
-
-  private array(depth: number): JsonNode | undefined {
-    const items: JsonNode[] = [];
+  /** What stands from here to `close`, with commas between; what opens it is passed. */
+  protected list<T>(close: string, item: () => T): T[] {
+    const items: T[] = [];
     this.at++;
-    if (this.closes(']')) return { kind: 'array', items };
-    for (;;) {
-      const item = this.value(depth + 1);
-      if (item === undefined) return undefined;
-      items.push(item);
-      if (this.closes(']')) return { kind: 'array', items };
-      if (this.text[this.at++] !== ',') return undefined;
+    while (!this.skip(close)) {
+      if (items.length > 0) this.expect(',');
+      items.push(item());
     }
+    return items;
   }
 
-  private object(depth: number): JsonNode | undefined {
-    const keys: string[] = [];
-    const values: JsonNode[] = [];
-    this.at++;
-    if (this.closes('}')) return { kind: 'object', keys, values };
-    for (;;) {
-      this.skipSpace();
-      const key = this.text[this.at] === '"' ? this.string() : undefined;
-      this.skipSpace();
-      if (key === undefined || this.text[this.at++] !== ':') return undefined;
-      const value = this.value(depth + 1);
-      if (value === undefined) return undefined;
-      keys.push(key);
-      values.push(value);
-      if (this.closes('}')) return { kind: 'object', keys, values };
-      if (this.text[this.at++] !== ',') return undefined;
-    }
-  }
-
-  private closes(char: string): boolean {
-    this.skipSpace();
-    if (this.text[this.at] !== char) return false;
-    this.at++;
-    return true;
-  }
-
-  private string(): string | undefined {
+  /** A string in its quotes. */
+  protected string(): string {
     const start = this.at;
     for (let at = start + 1; at < this.text.length; at++) {
       const code = this.text.charCodeAt(at);
       if (code === 92) at++;
-      else if (code < 32) return undefined;
+      else if (code < 32) break;
       else if (code === 34) {
         this.at = at + 1;
         return this.text.slice(start, at + 1);
       }
     }
-    return undefined;
+    throw new SyntaxError('unfinished string');
   }
 
-  private bare(): string | undefined {
-    for (const word of ['true', 'false', 'null']) {
-      if (this.text.startsWith(word, this.at)) {
-        this.at += word.length;
-        return word;
-      }
-    }
-    NUMBER.lastIndex = this.at;
-    const match = NUMBER.exec(this.text);
-    if (match === null) return undefined;
+  protected take(pattern: RegExp): string {
+    pattern.lastIndex = this.at;
+    const match = pattern.exec(this.text);
+    if (match === null) throw new SyntaxError(`unexpected text at ${this.at}`);
     this.at += match[0].length;
     return match[0];
+  }
+
+  protected skip(char: string): boolean {
+    if (this.text[this.at] !== char) return false;
+    this.at++;
+    return true;
+  }
+
+  protected expect(char: string): void {
+    if (!this.skip(char)) throw new SyntaxError(`expected ${char} at ${this.at}`);
+  }
+}
+
+class Reader extends Scanner {
+  private values = 0;
+
+  whole(): JsonNode {
+    const node = this.value(0);
+    this.skipSpace();
+    if (!this.isDone) throw new SyntaxError(`unexpected text at ${this.at}`);
+    return node;
+  }
+
+  private value(depth: number): JsonNode {
+    this.skipSpace();
+    const char = this.text[this.at];
+    if (depth > MAX_DEPTH || ++this.values > MAX_VALUES) throw new SyntaxError('too much of it');
+    if (char === '[') return { kind: 'array', items: this.list(']', () => this.value(depth + 1)) };
+    if (char !== '{')
+      return { kind: 'scalar', raw: char === '"' ? this.string() : this.take(BARE) };
+    const keys: string[] = [];
+    const values = this.list('}', () => {
+      this.skipSpace();
+      if (this.text[this.at] !== '"') throw new SyntaxError(`expected a key at ${this.at}`);
+      keys.push(this.string());
+      this.expect(':');
+      return this.value(depth + 1);
+    });
+    return { kind: 'object', keys, values };
+  }
+
+  /** White space before a sign says nothing. */
+  protected override skip(char: string): boolean {
+    if (super.skip(char)) return true;
+    this.skipSpace();
+    return super.skip(char);
+  }
+
+  private skipSpace(): void {
+    for (;;) {
+      const code = this.text.charCodeAt(this.at);
+      if (code !== 32 && code !== 10 && code !== 13 && code !== 9) return;
+      this.at++;
+    }
   }
 }
 
