@@ -1,8 +1,8 @@
 /**
  * A rule of compression, as data: what it is called, which texts it is for, and a pure
- * function that makes one of them smaller. Built-in rules stand in `rules.ts` of their class's
- * folder; any other list of rules runs in the same way (`rewrite.ts`), and every change is
- * reported under its rule's name.
+ * function that makes one of them smaller. The built-in ones are listed in
+ * `built-in.ts`; any other list of rules runs in the same way (`rewrite.ts`), and every change
+ * is reported under its rule's name.
  */
 import type { Classification, TextClass } from '../model/classify/classes.ts';
 import type { ClassifyHints } from '../model/classify/hints.ts';

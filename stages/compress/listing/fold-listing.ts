@@ -8,6 +8,7 @@ import { shortenRows, widenRows } from './rows.ts';
 import { foldSections, unfoldSections } from './sections.ts';
 import { foldPaths, unfoldPaths } from './tree.ts';
 import { MARK } from '../text/marker.ts';
+import { foldRepeats } from '../text/repeats.ts';
 
 const NAMES_HEADER = `${MARK}listing, complete`;
 const TREE_HEADER = `${MARK}ls -R, complete: "dir: names" under the directory that it is in`;
@@ -22,6 +23,13 @@ export const foldListing: Apply = (text) => {
     return out.length >= text.length ? undefined : { text: out, removed: [] };
   }
   return undefined;
+};
+
+/** The same of short lines that a program prints again and again, which are taken for a list of names. */
+export const foldListedRepeats: Apply = (text) => {
+  if (text.includes(MARK)) return undefined;
+  const folded = foldRepeats(text.split('\n'));
+  return folded === text ? undefined : { text: folded, removed: [] };
 };
 
 function foldRows(lines: readonly string[]): string | undefined {
