@@ -35,46 +35,6 @@ export interface TraceStage {
   readonly frames: number;
 }
 
-/** One try at a provider; times are milliseconds since the start of the run. */
-export interface TraceAttempt {
-  readonly provider: string;
-  readonly model: string | null;
-  /** Where the configured key that was sent comes from, never the key; null for the client's own, or none. */
-  readonly key: string | null;
-  readonly started_ms: number;
-  readonly head_ms: number | null;
-  readonly status: number | null;
-  readonly failure: string | null;
-}
-
-/** A trace in the specification's spelling (§2.7). */
-export interface Trace {
-  readonly request_id: string;
-  /** ISO 8601, UTC. */
-  readonly timestamp: string;
-  readonly endpoint: string;
-  readonly model: string | null;
-  readonly provider: string | null;
-  readonly status: number | null;
-  readonly outcome: LedgerRow['outcome'];
-  /** Why the run failed; null where it did not, and where the provider's own error was passed on. */
-  readonly error: string | null;
-  readonly duration_ms: number;
-  /** As the ledger has it; null where nothing was compressed, injected or marked, or nothing was measured. */
-  readonly savings:
-    | (ReturnType<typeof rowSavingsJson> & {
-        readonly cache_breakpoints: ReturnType<typeof rowBreakpointsJson>;
-      })
-    | null;
-  /** Present where the provider sent token counts that are none, such as fractions; the ledger has them corrected. */
-  readonly usage_corrected?: true;
-  /** What became of its capture: `kept`, or `dropped: …`. Present where the request was to be captured. */
-  readonly capture?: string;
-  /** Only stages that saw a frame or failed, in graph order; the one that failed has an `error`. */
-  readonly stages: readonly TraceStage[];
-  readonly attempts: readonly TraceAttempt[];
-}
-
 export type Traces = ReturnType<typeof createTraces>;
 
 /** What is known of a run only once its answer's figures are. */
@@ -126,23 +86,31 @@ export function createTraces(size = 200, onSpans?: (spans: KeptSpans) => void) {
   };
 }
 
-/** The trace of a run. */
-export function toTrace(run: TracedRun): Trace {
+export type Trace = ReturnType<typeof toTrace>;
+
+/** The trace of a run, in the specification's spelling (§2.7). */
+export function toTrace(run: TracedRun) {
   return {
     request_id: run.id,
+    /** ISO 8601, UTC. */
     timestamp: new Date(run.startedMs).toISOString(),
     endpoint: run.endpoint,
     model: run.model,
     provider: run.provider,
     status: run.status,
     outcome: run.outcome,
+    /** Why the run failed; null where it did not, and where the provider's own error was passed on. */
     error: run.error,
     duration_ms: roundedMs(run.durationMs),
+    /** As the ledger has it; null where nothing was compressed, injected or marked, or nothing was measured. */
     savings: run.savings
       ? { ...rowSavingsJson(run.savings), cache_breakpoints: rowBreakpointsJson(run.savings) }
       : null,
-    ...(run.usageCorrected && { usage_corrected: true }),
+    /** Present where the provider sent token counts that are none, such as fractions; the ledger has them corrected. */
+    ...(run.usageCorrected && { usage_corrected: true as const }),
+    /** What became of its capture: `kept`, or `dropped: …`. Present where the request was to be captured. */
     ...(run.capture && { capture: run.capture }),
+    /** Only stages that saw a frame or failed, in graph order; the one that failed has an `error`. */
     stages: run.spans
       .list()
       .filter((span) => span.frames > 0 || 'error' in span.notes)
@@ -171,10 +139,14 @@ function toStage(span: Span, error: string | null): TraceStage {
   };
 }
 
-function toAttempt(attempt: Attempt): TraceAttempt {
+export type TraceAttempt = ReturnType<typeof toAttempt>;
+
+/** One try at a provider; times are milliseconds since the start of the run. */
+function toAttempt(attempt: Attempt) {
   return {
     provider: attempt.provider,
     model: attempt.model ?? null,
+    /** Where the configured key that was sent comes from, never the key; null for the client's own, or none. */
     key: attempt.key ?? null,
     started_ms: roundedMs(attempt.startedMs),
     head_ms: orNull(attempt.headMs),
