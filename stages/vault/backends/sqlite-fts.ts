@@ -95,7 +95,8 @@ class SqliteIndex implements BlockIndex, Corpus {
   postings(term: string): Uint32Array {
     const cached = this.#cache.get(term);
     if (cached !== undefined) return cached;
-    const rows = this.#statements.postings.all(term.length + 2, term, `${term}!~`) as number[];
+    const { postings: asked } = this.#statements;
+    const rows = asked.pluck().all(term.length + 2, term, `${term}!~`) as number[];
     const postings = Uint32Array.from(rows);
     this.#cache.set(term, postings);
     return postings;
@@ -253,7 +254,7 @@ class SqliteIndex implements BlockIndex, Corpus {
     this.#forget();
     const breathe = createBreather();
     for (let after = 0; ;) {
-      const rows = this.#statements.lengths.all(after) as [number, number, string][];
+      const rows = this.#statements.lengths.raw().all(after) as [number, number, string][];
       for (const [number, length, risk] of rows) this.#note(number, length, risk);
       if (rows.length === 0) return;
       after = rows.at(-1)![0];

@@ -54,69 +54,40 @@ function clearSchema(database: Database.Database): void {
   }
 }
 
-type StatementName =
-  | 'info'
-  | 'list'
-  | 'locate'
-  | 'held'
-  | 'totals'
-  | 'roots'
-  | 'owed'
-  | 'owe'
-  | 'settle'
-  | 'position'
-  | 'setPosition'
-  | 'fileOf'
-  | 'addFile'
-  | 'removeFile'
-  | 'blocksOf'
-  | 'addBlock'
-  | 'removeBlocks'
-  | 'addTerms'
-  | 'removeTerms'
-  | 'lengths'
-  | 'postings';
-
 /** Everything that the index asks of its database. */
-export type Statements = Readonly<Record<StatementName, Database.Statement>>;
+const QUESTIONS = {
+  info: `${INFO} WHERE b.number = ?`,
+  list: `${INFO} ORDER BY s.root, s.path, b.from_line, b.id LIMIT ? OFFSET ?`,
+  locate: 'SELECT at, bytes FROM blocks WHERE number = ?',
+  held: `${INFO} WHERE b.id = ? LIMIT 1`,
+  totals: `SELECT count(*) AS blocks, coalesce(sum(tokens), 0) AS tokens,
+    (SELECT count(*) FROM sources WHERE root <> '') AS files FROM blocks`,
+  roots: "SELECT root FROM sources WHERE root <> '' UNION SELECT root FROM owed",
+  owed: 'SELECT root, reread_ms FROM owed',
+  owe: 'INSERT OR REPLACE INTO owed VALUES (?, ?)',
+  settle: 'DELETE FROM owed WHERE root = ?',
+  position: 'SELECT log_id AS logId, offset FROM position',
+  setPosition: 'INSERT OR REPLACE INTO position VALUES (1, ?, ?)',
+  fileOf: 'SELECT number FROM sources WHERE key = ?',
+  addFile: 'INSERT INTO sources (key, root, path) VALUES (?, ?, ?)',
+  removeFile: 'DELETE FROM sources WHERE number = ?',
+  blocksOf: 'SELECT number FROM blocks WHERE source = ?',
+  addBlock: `INSERT INTO blocks
+    (source, id, from_line, to_line, risk, hash, tokens, length, at, bytes)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  removeBlocks: 'DELETE FROM blocks WHERE source = ?',
+  addTerms: 'INSERT INTO terms (rowid, text) VALUES (?, ?)',
+  removeTerms: 'DELETE FROM terms WHERE rowid = ?',
+  lengths: 'SELECT number, length, risk FROM blocks WHERE number > ? ORDER BY number LIMIT 2000',
+  // The bare term means a count of one; `substr` then gives '' and so 0.
+  postings: `SELECT doc * 256 + max(1, CAST(substr(term, ?) AS INTEGER)) FROM vocabulary
+    WHERE term BETWEEN ? AND ?`,
+};
+
+export type Statements = Readonly<Record<keyof typeof QUESTIONS, Database.Statement>>;
 
 /** Compiles the statements; the tables must be there. */
 export function prepareStatements(database: Database.Database): Statements {
-  const prepare = (sql: string): Database.Statement => database.prepare(sql);
-  return {
-    info: prepare(`${INFO} WHERE b.number = ?`),
-    list: prepare(`${INFO} ORDER BY s.root, s.path, b.from_line, b.id LIMIT ? OFFSET ?`),
-    locate: prepare('SELECT at, bytes FROM blocks WHERE number = ?'),
-    held: prepare(`${INFO} WHERE b.id = ? LIMIT 1`),
-    totals: prepare(`SELECT count(*) AS blocks, coalesce(sum(tokens), 0) AS tokens,
-      (SELECT count(*) FROM sources WHERE root <> '') AS files FROM blocks`),
-    roots: prepare("SELECT root FROM sources WHERE root <> '' UNION SELECT root FROM owed"),
-    owed: prepare('SELECT root, reread_ms FROM owed'),
-    owe: prepare('INSERT OR REPLACE INTO owed VALUES (?, ?)'),
-    settle: prepare('DELETE FROM owed WHERE root = ?'),
-    position: prepare('SELECT log_id AS logId, offset FROM position'),
-    setPosition: prepare('INSERT OR REPLACE INTO position VALUES (1, ?, ?)'),
-    fileOf: prepare('SELECT number FROM sources WHERE key = ?'),
-    addFile: prepare('INSERT INTO sources (key, root, path) VALUES (?, ?, ?)'),
-    removeFile: prepare('DELETE FROM sources WHERE number = ?'),
-    blocksOf: prepare('SELECT number FROM blocks WHERE source = ?'),
-    addBlock: prepare(`INSERT INTO blocks
-      (source, id, from_line, to_line, risk, hash, tokens, length, at, bytes)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`),
-    removeBlocks: prepare('DELETE FROM blocks WHERE source = ?'),
-    addTerms: prepare('INSERT INTO terms (rowid, text) VALUES (?, ?)'),
-    removeTerms: prepare('DELETE FROM terms WHERE rowid = ?'),
-    lengths: database
-      .prepare(
-        'SELECT number, length, risk FROM blocks WHERE number > ? ORDER BY number LIMIT 2000',
-      )
-      .raw(),
-    // The bare term means a count of one; `substr` then gives '' and so 0.
-    postings: database
-      .prepare(
-        `SELECT doc * 256 + max(1, CAST(substr(term, ?) AS INTEGER)) FROM vocabulary
-         WHERE term BETWEEN ? AND ?`,
-      )
-      .pluck(),
-  };
+  const prepared = Object.entries(QUESTIONS).map(([name, sql]) => [name, database.prepare(sql)]);
+  return Object.fromEntries(prepared) as Statements;
 }
