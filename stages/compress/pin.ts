@@ -5,6 +5,7 @@
  * wins over every pin at once: a user who turns rewriting off expects it to be off.
  */
 import type { Decisions } from '../decisions/decisions.ts';
+import { isObject, parseJson } from '../dialect/json-kind.ts';
 import type { JobOptions } from './worker/job.ts';
 import { isMode } from './settings.ts';
 import { COMPRESSION_VERSION } from './version.ts';
@@ -43,18 +44,12 @@ interface Pin extends PinOptions {
 const keyOf = (conversation: string): string => `compress:${conversation}`;
 
 function readPin(decisions: Decisions, conversation: string): Pin | undefined {
-  const text = decisions.get(keyOf(conversation));
-  if (text === undefined) return undefined;
-  try {
-    const parsed: unknown = JSON.parse(text);
-    if (typeof parsed !== 'object' || parsed === null) return undefined;
-    const { version, mode, maxChars, thresholdTokens, logBudgetTokens } = parsed as Partial<Pin>;
-    const whole = [version, maxChars, thresholdTokens, logBudgetTokens];
-    if (!isMode(mode) || !whole.every((value) => typeof value === 'number')) return undefined;
-    return parsed as Pin;
-  } catch {
-    return undefined;
-  }
+  const parsed = parseJson(decisions.get(keyOf(conversation)) ?? '');
+  if (!isObject(parsed)) return undefined;
+  const { version, mode, maxChars, thresholdTokens, logBudgetTokens } = parsed as Partial<Pin>;
+  const whole = [version, maxChars, thresholdTokens, logBudgetTokens];
+  if (!isMode(mode) || !whole.every((value) => typeof value === 'number')) return undefined;
+  return parsed as unknown as Pin;
 }
 
 function write(decisions: Decisions, conversation: string, pin: Pin): void {

@@ -7,13 +7,13 @@ import type { Classification, TextClass } from '../model/classify/classes.ts';
 import { programsOf } from '../model/classify/command.ts';
 import { openEnvelope } from '../model/classify/envelope.ts';
 import { expectFrom, type ClassifyHints } from '../model/classify/hints.ts';
+import type { Rules } from '../learned/rules.ts';
 import { costsAtLeast, estimateTokens } from '../model/tokens.ts';
 import { GrammarNeeded } from './code/grammar-needed.ts';
 import { jsonWithin } from './json/within.ts';
 import { endingLines } from './log/ends.ts';
 import {
   STEPS,
-  type AppliedRules,
   type CompressContext,
   type Compressed,
   type LineRange,
@@ -48,7 +48,7 @@ export interface Applied {
 /** What is known of a text beside its characters. */
 export type ApplyContext = Omit<CompressContext, 'classification'> & {
   readonly hints: ClassifyHints;
-  readonly applied?: AppliedRules;
+  readonly applied?: Rules;
   /** Lines of the block before and behind the text; none if not given. */
   readonly linesBefore?: number;
   readonly linesAfter?: number;
@@ -228,7 +228,7 @@ function keptLines() {
 
 /** True if what was learned says that output of this class from this tool is left alone. */
 function isSkipped(
-  rules: AppliedRules | undefined,
+  rules: Rules | undefined,
   mode: Mode,
   kind: TextClass,
   toolName: string | undefined,

@@ -108,10 +108,3 @@ export interface LineRange {
  * `GrammarNeeded`, which is no fault of the text: nothing is decided about it.
  */
 export type CommentLines = (text: string, extension: string) => readonly LineRange[] | undefined;
-
-/** Frozen knowledge of what is not worth compressing. The id stands for the content. */
-export interface AppliedRules {
-  readonly id: string;
-  /** `mode class tool` of what is left alone. */
-  readonly skip: readonly string[];
-}

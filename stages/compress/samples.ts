@@ -1,16 +1,8 @@
 /** What a finished compression has to teach: how much each new block of a kind lost. */
+import type { BlockSample } from '../learned/learned.ts';
 import type { Block } from '../model/block.ts';
 import type { Mode } from './rule.ts';
 import type { JobOutcome } from './worker/job.ts';
-
-/** One block on which rules worked, in estimated tokens. */
-export interface Sample {
-  readonly mode: string;
-  readonly kind: string;
-  readonly toolName: string | null;
-  readonly tokensBefore: number;
-  readonly tokensAfter: number;
-}
 
 /**
  * Samples of the blocks behind the model's last answer. Those before it were sent, and
@@ -20,7 +12,7 @@ export function samplesOf(
   blocks: readonly Block[],
   outcomes: readonly JobOutcome[],
   mode: Mode,
-): readonly Sample[] {
+): readonly BlockSample[] {
   const answered = blocks.findLastIndex((block) => block.role === 'assistant');
   return outcomes.flatMap((outcome) => {
     const { index, classification, isTried, tokensBefore, tokensAfter, changed, reason } = outcome;

@@ -4,13 +4,14 @@
  * from the end and no cache decides a byte, so the rewritten beginning of a conversation
  * is the same in every turn, on every machine and after every restart.
  */
+import type { Rules } from '../../learned/rules.ts';
 import type { Classification, TextClass } from '../../model/classify/classes.ts';
 import { estimateTokens } from '../../model/tokens.ts';
 import { builtIn } from '../built-in.ts';
 import type { Applied, ApplyContext, Rewriter } from '../rewrite.ts';
 import { hintsOf, labelOf, noLabels, type LabelCounts } from './block-label.ts';
 import type { BlockCache } from './cache.ts';
-import type { AppliedRules, CommentLines, LineRange, Mode } from '../rule.ts';
+import type { CommentLines, LineRange, Mode } from '../rule.ts';
 import type { Definitions } from '../code/definitions.ts';
 import { GrammarNeeded } from '../code/grammar-needed.ts';
 import { shortenLong } from '../long/shorten.ts';
@@ -34,7 +35,7 @@ export interface ConversationOptions {
   readonly thresholdTokens: number;
   readonly logBudgetTokens: number;
   /** What `svc learn apply` froze before the conversation began; absent where nothing was. */
-  readonly applied?: AppliedRules;
+  readonly applied?: Rules;
   /** True where prose that a user wrote or pasted may be shortened too. */
   readonly userProse?: boolean;
   /** True where the provider may forget what went out: then nothing points into an earlier block. */
@@ -259,25 +260,24 @@ function rewriteBlock(
   };
   const untouched: Applied = { ...plain, text: body, by: [], removed: [] };
   const isRun = known.hints.command !== undefined;
-  const texts = plain.text === body ? [plain] : [plain, untouched];
-  const made: Rewritten[] = [
-    { ...plain, repeatedLines: 0 },
-    ...texts.filter(isSearched).flatMap((one) => {
-      const options = {
-        mode: known.mode,
-        before: linesBefore,
-        earlier: forgets !== true,
-        isRun,
-      };
-      const referred = nameRepeats(one, body, state.sent, options);
-      if (referred === undefined) return [];
-      return [withReferences(one, referred)];
-    }),
-  ];
-  if (isStripped(plain.by) && linesBefore === 0 && isSearched(untouched)) {
-    const options = { mode: known.mode, before: 0, earlier: forgets !== true, own: false, isRun };
-    const referred = nameRepeats(untouched, body, state.sent, options);
-    const both = referred === undefined ? undefined : strippedBetween(referred, plain);
+  const repeatsOf = (one: Applied, own: boolean): Referred | undefined => {
+    const options = {
+      mode: known.mode,
+      before: linesBefore,
+      earlier: forgets !== true,
+      own,
+      isRun,
+    };
+    return isSearched(one) ? nameRepeats(one, body, state.sent, options) : undefined;
+  };
+  const made: Rewritten[] = [{ ...plain, repeatedLines: 0 }];
+  for (const one of plain.text === body ? [plain] : [plain, untouched]) {
+    const referred = repeatsOf(one, true);
+    if (referred !== undefined) made.push(withReferences(one, referred));
+  }
+  if (isStripped(plain.by) && linesBefore === 0) {
+    const referred = repeatsOf(untouched, false);
+    const both = referred && strippedBetween(referred, plain);
     if (both !== undefined) made.push(both);
   }
   const candidates = small

@@ -76,23 +76,9 @@ function hashChain(
   queries: readonly string[],
   options: ConversationOptions,
 ): readonly string[] {
-  const { mode, maxChars, thresholdTokens, logBudgetTokens, commentLines, applied } = options;
-  const { userProse = false, forgets = false, rewriter, longResultsTokens = 0 } = options;
-  const settings = [
-    COMPRESSION_VERSION,
-    mode,
-    maxChars,
-    thresholdTokens,
-    logBudgetTokens,
-    commentLines !== undefined,
-    applied?.id,
-    userProse,
-    forgets,
-    rewriter?.id ?? '',
-    longResultsTokens,
-    options.definitions !== undefined,
-  ];
-  let previous = JSON.stringify(settings);
+  const { definitions, commentLines, rewriter, applied, ...plain } = options;
+  const isGiven = [definitions !== undefined, commentLines !== undefined];
+  let previous = JSON.stringify([COMPRESSION_VERSION, plain, isGiven, rewriter?.id, applied?.id]);
   return blocks.map((block, at) => {
     const { text, ...rest } = block;
     previous = createHash('sha1')

@@ -50,6 +50,13 @@ export function isEditorsView({ toolInput }: ConversationBlock): boolean {
   return isObject(toolInput) && toolInput['command'] === 'view';
 }
 
+/** For every file that was written to, the number of the last block that did. */
+export function lastWrites(blocks: readonly ConversationBlock[]): ReadonlyMap<string, number> {
+  return new Map(
+    blocks.flatMap((block, at) => writtenBy(block).map((name) => [name, at] as const)),
+  );
+}
+
 /** The same of every path that a call's input names, for whatever purpose. */
 export function namedBy(block: ConversationBlock): readonly string[] {
   const { command } = hintsOf(block);

@@ -7,7 +7,7 @@ import { estimateTokens } from '../../model/tokens.ts';
 import type { ConversationBlock } from '../conversation/blocks.ts';
 import { MARK } from '../text/marker.ts';
 import type { JobOutcome } from '../worker/job.ts';
-import { namedBy, writtenBy } from './edited.ts';
+import { lastWrites, namedBy } from './edited.ts';
 import { pointedTo } from './pointers.ts';
 import { canBeCalledAgain } from './repeatable.ts';
 
@@ -67,13 +67,6 @@ function oldEnough(blocks: readonly ConversationBlock[]): number {
     if (isAnswer && blocks[at - 1]?.role !== 'assistant') turns++;
   }
   return 0;
-}
-
-/** For every file that was written to, the number of the last block that did. */
-function lastWrites(blocks: readonly ConversationBlock[]): ReadonlyMap<string, number> {
-  return new Map(
-    blocks.flatMap((block, at) => writtenBy(block).map((name) => [name, at] as const)),
-  );
 }
 
 /** `[svc left out an old result: Read {"file_path":"a.ts"}, 312 lines, 4120 tokens; call it again if you need it]` */

@@ -8,7 +8,7 @@ import { isObject, parseJson } from '../../dialect/json-kind.ts';
 import { costsAtLeast } from '../../model/tokens.ts';
 import type { ConversationBlock } from '../conversation/blocks.ts';
 import { resultKeys } from '../conversation/result-keys.ts';
-import { namedBy, writtenBy } from '../forget/edited.ts';
+import { lastWrites, namedBy, writtenBy } from '../forget/edited.ts';
 import { askWords, declaredTools } from './ask.ts';
 
 /** Results that were looked at, by `resultKeys`: true for one that goes out in parts. */
@@ -43,16 +43,13 @@ export function withParts(
   const isLong = blocks.map((block) => longTokens > 0 && costsMore(block, longTokens));
   if (!isLong.includes(true)) return { blocks, allowed, heldBack: [] };
   const tools = declaredTools(body);
-  const writes = blocks.map(writtenBy);
-  const lastWrite = new Map(
-    writes.flatMap((names, at) => names.map((name) => [name, at] as const)),
-  );
+  const lastWrite = lastWrites(blocks);
   const keys = resultKeys(blocks);
   const visible = new Set<string>();
   const written = new Set<string>();
   const heldBack: string[] = [];
   const made = blocks.map((block, at): ConversationBlock => {
-    for (const name of writes[at]!) written.add(name);
+    for (const name of writtenBy(block)) written.add(name);
     if (isLong[at] !== true) return block;
     const words = askWords(block, tools);
     if (words === undefined) return block;

@@ -29,8 +29,8 @@ export interface RepeatContext {
   readonly before: number;
   /** False where the provider may have forgotten what went out earlier. */
   readonly earlier: boolean;
-  /** False where the text's own lines must not be named, as some are to be left out; they may if absent. */
-  readonly own?: boolean;
+  /** False where the text's own lines must not be named, as some are to be left out. */
+  readonly own: boolean;
   /** True if a command printed the text. */
   readonly isRun: boolean;
 }
@@ -44,7 +44,7 @@ export function nameRepeats(
   { text, classification, removed }: Applied,
   body: string,
   sent: SentLines,
-  { mode, before, earlier, own = true, isRun }: RepeatContext,
+  { mode, before, earlier, own, isRun }: RepeatContext,
 ): Referred | undefined {
   const asItCame = text === body;
   const total = estimateTokens(body);

@@ -86,8 +86,6 @@ export interface RepeatOptions {
 /** What `replaceRepeats` made of a text. */
 export interface Referred {
   readonly text: string;
-  /** True if nothing but references and blank lines is left. */
-  readonly alone: boolean;
   /** Lines of the input that now stand in a reference, as a count. */
   readonly lines: number;
   /** Which earlier texts it names. */
@@ -192,7 +190,6 @@ export class SentLines {
     const out: string[] = [];
     const used = new Set<string>();
     let replaced = 0;
-    let alone = true;
     for (let at = 0; at < lines.length;) {
       const found = literal.has(at) ? undefined : this.runAt(own, hashes, at);
       const run = clipRun(found, prefixes, literal);
@@ -203,7 +200,6 @@ export class SentLines {
         const end = run !== undefined && run.to - at > PASS_LINES ? run.to : at + 1;
         for (; at < end; at++) {
           out.push(raw[at]!);
-          alone &&= raw[at]!.trim() === '';
           noteOwn(own, raw, hashes, at);
         }
         continue;
@@ -214,7 +210,7 @@ export class SentLines {
       at = run.to;
     }
     if (replaced === 0) return undefined;
-    return { text: out.join('\n'), alone, lines: replaced, labels: used };
+    return { text: out.join('\n'), lines: replaced, labels: used };
   }
 
   private runAt(own: OwnLines, hashes: readonly number[], at: number): Run | undefined {
