@@ -13,6 +13,38 @@ export interface Grammar {
   readonly parser: Parser;
 }
 
+/**
+ * File extensions by grammar. PowerShell's is left out: after some parsing, the engine spends half
+ * a minute of a processor on compiling it anew.
+ */
+const EXTENSIONS: Readonly<Record<string, string>> = {
+  python: 'py pyi',
+  javascript: 'js jsx mjs cjs',
+  typescript: 'ts mts cts',
+  tsx: 'tsx',
+  go: 'go',
+  rust: 'rs',
+  java: 'java',
+  'c-sharp': 'cs',
+  cpp: 'c cc cpp cxx h hh hpp',
+  ruby: 'rb',
+  php: 'php',
+  bash: 'sh bash',
+  css: 'css',
+};
+
+/** The grammar for each file extension, of those that everybody reads and of `more`. */
+export function grammarsByExtension(
+  more: Readonly<Record<string, string>>,
+): ReadonlyMap<string, string> {
+  const all = [...Object.entries(EXTENSIONS), ...Object.entries(more)];
+  return new Map(
+    all.flatMap(([grammar, extensions]) =>
+      extensions.split(' ').map((extension) => [extension, grammar] as const),
+    ),
+  );
+}
+
 /** Loads grammars, each once. */
 export type GrammarLoader = ReturnType<typeof createGrammarLoader>;
 

@@ -4,34 +4,17 @@
  * it belongs in a worker; what is loaded works synchronously.
  */
 import type { Node, Parser } from 'web-tree-sitter';
-import { createGrammarLoader, type Grammar, type GrammarLoader } from '../../grammars.ts';
+import {
+  createGrammarLoader,
+  grammarsByExtension,
+  type Grammar,
+  type GrammarLoader,
+} from '../../grammars.ts';
 import type { CommentLines, LineRange } from '../rule.ts';
 import { findDefinitions, type Definitions } from './definitions.ts';
 import { GrammarNeeded } from './grammar-needed.ts';
 
-/**
- * The grammar for a file extension. PowerShell's is left out: after some parsing, the engine spends half
- * a minute of a processor on compiling it anew.
- */
-const GRAMMARS: ReadonlyMap<string, string> = new Map(
-  Object.entries({
-    python: 'py pyi gyp gypi',
-    javascript: 'js jsx mjs cjs',
-    typescript: 'ts mts cts',
-    tsx: 'tsx',
-    go: 'go',
-    rust: 'rs',
-    java: 'java',
-    'c-sharp': 'cs',
-    cpp: 'c cc cpp cxx h hh hpp',
-    ruby: 'rb',
-    php: 'php',
-    bash: 'sh bash',
-    css: 'css',
-  }).flatMap(([grammar, extensions]) =>
-    extensions.split(' ').map((extension) => [extension, grammar] as const),
-  ),
-);
+const GRAMMARS = grammarsByExtension({ python: 'gyp gypi' });
 
 /** The grammar for a file extension, undefined where there is none. */
 export function grammarFor(extension: string): string | undefined {
@@ -44,21 +27,10 @@ export const CODE_EXTENSIONS: readonly string[] = [...GRAMMARS.keys()];
 /** Longer text is left alone. */
 const MAX_CHARS = 400_000;
 
-export interface CodeTools {
-  /** Throws `GrammarNeeded` for a language whose grammar is not loaded. */
-  readonly commentLines: CommentLines;
-  /** Throws it too. */
-  readonly definitions: Definitions;
-  /** Loads what every grammar needs. Never rejects. */
-  prepare(): Promise<void>;
-  /** Loads a grammar. Where it cannot be loaded, texts in its language cannot be decided. */
-  load(grammar: string): Promise<void>;
-  /** Lets grammars that could not be loaded be tried again: once a job, not with each of its texts. */
-  forgetFailures(): void;
-}
+export type CodeTools = ReturnType<typeof createCodeTools>;
 
 /** Tools that know no language yet. Runs of blank lines are returned from their second line on. */
-export function createCodeTools(loader: GrammarLoader = createGrammarLoader()): CodeTools {
+export function createCodeTools(loader: GrammarLoader = createGrammarLoader()) {
   const grammars = new Map<string, CodeGrammar>();
   const failed = new Map<string, string>();
   const grammarOf = (text: string, extension: string): CodeGrammar | undefined => {
@@ -68,27 +40,34 @@ export function createCodeTools(loader: GrammarLoader = createGrammarLoader()): 
     if (grammar === undefined) throw new GrammarNeeded(name, failed.get(name));
     return grammar;
   };
+  const commentLines: CommentLines = (text, extension) => {
+    const grammar = grammarOf(text, extension);
+    return grammar && findComments(grammar, text);
+  };
+  const definitions: Definitions = (text, extension) => {
+    const grammar = grammarOf(text, extension);
+    return grammar && findDefinitions(grammar.parser, text);
+  };
   return {
+    /** Loads what every grammar needs. Never rejects. */
     prepare: () => loader.prepare(),
-    async load(name) {
+    /** Loads a grammar. Where it cannot be loaded, texts in its language cannot be decided. */
+    async load(name: string): Promise<void> {
       try {
         grammars.set(name, toTools(await loader.load(name)));
       } catch (thrown) {
         failed.set(name, thrown instanceof Error ? thrown.message : String(thrown));
       }
     },
-    forgetFailures() {
+    /** Lets grammars that could not be loaded be tried again: once a job, not with each of its texts. */
+    forgetFailures(): void {
       failed.clear();
       loader.forgetFailures();
     },
-    commentLines(text, extension) {
-      const grammar = grammarOf(text, extension);
-      return grammar === undefined ? undefined : findComments(grammar, text);
-    },
-    definitions(text, extension) {
-      const grammar = grammarOf(text, extension);
-      return grammar === undefined ? undefined : findDefinitions(grammar.parser, text);
-    },
+    /** Throws `GrammarNeeded` for a language whose grammar is not loaded. */
+    commentLines,
+    /** Throws it too. */
+    definitions,
   };
 }
 

@@ -4,7 +4,7 @@
  */
 import type { Apply, Compressed } from '../rule.ts';
 import { decodeJson } from './decode.ts';
-import { printCompact, readJson, type JsonNode } from './lexer.ts';
+import { printCompact, readJson, type JsonNode, type ObjectNode } from './lexer.ts';
 import { planColumns, printColumns, printKey, printRow } from './table.ts';
 import { findShapes, signatureOf, type Shape } from './shapes.ts';
 import { estimateTokens } from '../../model/tokens.ts';
@@ -103,10 +103,7 @@ class Printer {
     return this.object(node, (value) => this.inline(value));
   }
 
-  private object(
-    node: Extract<JsonNode, { kind: 'object' }>,
-    print: (value: JsonNode) => string,
-  ): string {
+  private object(node: ObjectNode, print: (value: JsonNode) => string): string {
     const shape = this.shapes.get(signatureOf(node));
     if (shape === undefined) {
       const members = node.keys.map((key, at) => `${key}:${print(node.values[at]!)}`);

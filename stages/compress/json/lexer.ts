@@ -13,6 +13,14 @@ export type JsonNode =
       readonly values: readonly JsonNode[];
     };
 
+export type ObjectNode = Extract<JsonNode, { readonly kind: 'object' }>;
+
+/** The values in a value: elements of an array, members of an object. */
+export function partsOf(node: JsonNode): readonly JsonNode[] {
+  if (node.kind === 'scalar') return [];
+  return node.kind === 'array' ? node.items : node.values;
+}
+
 const MAX_DEPTH = 200;
 /** A bound on work: about 20 ms. A megabyte of records has some 50,000 values, one of bare numbers more. */
 const MAX_VALUES = 80_000;

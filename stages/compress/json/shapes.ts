@@ -3,7 +3,7 @@
  * record of an API's answer): their keys are written once, as a shape, and each object as
  * its values. The columns of a shape work like those of a table.
  */
-import type { JsonNode } from './lexer.ts';
+import { partsOf, type JsonNode, type ObjectNode } from './lexer.ts';
 import { planColumns, type Column } from './table.ts';
 
 /** A shape's number and columns. */
@@ -18,7 +18,7 @@ const MIN_KEY_CHARS = 40;
 const MAX_SHAPES = 40;
 
 /** What identifies the shape of an object: its keys in order. */
-export function signatureOf(node: Extract<JsonNode, { kind: 'object' }>): string {
+export function signatureOf(node: ObjectNode): string {
   return node.keys.join();
 }
 
@@ -38,13 +38,11 @@ export function findShapes(root: JsonNode): ReadonlyMap<string, Shape> {
 }
 
 function visit(node: JsonNode, found: Map<string, JsonNode[]>): void {
-  if (node.kind === 'array') for (const item of node.items) visit(item, found);
-  if (node.kind !== 'object') return;
-  if (node.keys.length >= MIN_KEYS) {
+  if (node.kind === 'object' && node.keys.length >= MIN_KEYS) {
     const signature = signatureOf(node);
     const known = found.get(signature);
     if (known === undefined) found.set(signature, [node]);
     else known.push(node);
   }
-  for (const value of node.values) visit(value, found);
+  for (const part of partsOf(node)) visit(part, found);
 }

@@ -3,9 +3,7 @@
  * header and rows, and how. Nothing is lost: key order, absent keys, number text and
  * string escapes all come back (see `json-decode.ts`).
  */
-import { printCompact, type JsonNode } from './lexer.ts';
-
-type JsonObject = Extract<JsonNode, { kind: 'object' }>;
+import { printCompact, type JsonNode, type ObjectNode } from './lexer.ts';
 
 /** One leaf column, or a group of columns for an object that every row has. */
 export type Column =
@@ -23,11 +21,11 @@ export function planColumns(rows: readonly JsonNode[]): readonly Column[] | unde
   return planGroup(rows, 0);
 }
 
-function isObject(node: JsonNode): node is JsonObject {
+function isObject(node: JsonNode): node is ObjectNode {
   return node.kind === 'object';
 }
 
-function planGroup(rows: readonly JsonObject[], depth: number): readonly Column[] | undefined {
+function planGroup(rows: readonly ObjectNode[], depth: number): readonly Column[] | undefined {
   const order = mergedOrder(rows);
   if (order === undefined || order.length === 0) return undefined;
   const lookup = rows.map((row) => new Map(row.keys.map((key, at) => [key, row.values[at]!])));
@@ -58,7 +56,7 @@ function sameText(node: JsonNode, text: string): boolean {
 }
 
 /** Keys by first appearance, if every row keeps that order and none has a key twice. */
-function mergedOrder(rows: readonly JsonObject[]): readonly string[] | undefined {
+function mergedOrder(rows: readonly ObjectNode[]): readonly string[] | undefined {
   const order: string[] = [];
   const columnOf = new Map<string, number>();
   for (const { keys } of rows) {

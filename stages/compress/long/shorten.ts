@@ -11,9 +11,9 @@ import type { ConversationBlock } from '../conversation/blocks.ts';
 import { lineContents, splitNumbers } from '../references/gutter.ts';
 import type { Compressed, LineRange } from '../rule.ts';
 import { lineBreaks } from '../text/line-breaks.ts';
+import { MARK, omittedMore } from '../text/marker.ts';
 import { rangesWithout, replaceRanges } from '../text/ranges.ts';
-import type { AskWords } from './ask.ts';
-import { leftOut, leftOutMore } from './left-out.ts';
+import { askFor, type AskWords } from './ask.ts';
 import { isNamed, namedIn } from './named.ts';
 import { outlineOf, type OutlineEntry } from './outline.ts';
 
@@ -70,6 +70,16 @@ export function shortenLong(text: string, long: LongText): Compressed | undefine
     text: prefix + shown.join('\n') + suffix,
     removed: removed.map(({ from, to }) => ({ from: from + before, to: to + before })),
   };
+}
+
+/** `[svc omitted 412 of 1460 lines here (lines 13–424); the source is complete; to see them: Read with offset 13 and limit 412]` */
+function leftOut({ from, to }: LineRange, total: number, words: string): string {
+  return `${MARK}omitted ${to - from} of ${total} lines here (lines ${from + 1}–${to}); the source is complete; to see them: ${askFor(words, from, to)}]`;
+}
+
+/** For later gaps of the same text; not `isPlain` where the lines are numbered otherwise than in the result. */
+function leftOutMore(range: LineRange, isPlain: boolean): string {
+  return isPlain ? omittedMore(range) : omittedMore(range).replace(/\]$/, ' of the file]');
 }
 
 /** The number of the first line: as a numbered view shows it, else 1. Undefined where the numbers do not count up by one. */

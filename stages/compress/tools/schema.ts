@@ -2,11 +2,9 @@
  * What a JSON Schema says twice or says by default. A schema without it takes and refuses the same
  * values, whatever draft it is read by, and names and describes the same things.
  */
-import { printCompact } from '../json/lexer.ts';
-import type { JsonNode } from '../json/lexer.ts';
+import { partsOf, printCompact } from '../json/lexer.ts';
+import type { JsonNode, ObjectNode } from '../json/lexer.ts';
 import { tidied } from './description.ts';
-
-type ObjectNode = Extract<JsonNode, { readonly kind: 'object' }>;
 
 /** What of the whole schema a part of it is written by. */
 interface Whole {
@@ -105,24 +103,16 @@ export function shorterSchema(
 
 /** True if no object of it has a member twice, which parsers read in different ways. */
 function hasMembersOnce(node: JsonNode): boolean {
-  if (node.kind === 'scalar') return true;
-  if (node.kind === 'array') return node.items.every(hasMembersOnce);
-  return (
-    new Set(node.keys.map(read)).size === node.keys.length && node.values.every(hasMembersOnce)
-  );
+  const isOnce = node.kind !== 'object' || new Set(node.keys.map(read)).size === node.keys.length;
+  return isOnce && partsOf(node).every(hasMembersOnce);
 }
 
 /** Its keywords, and all that could be some; names of properties and definitions are not. */
 function namesIn(node: JsonNode, names = new Set<string>(), isMap = false): ReadonlySet<string> {
-  if (node.kind === 'scalar') return names;
-  if (node.kind === 'array') {
-    for (const item of node.items) namesIn(item, names);
-    return names;
-  }
-  const own = node.keys.map(read);
+  const own = node.kind === 'object' ? node.keys.map(read) : [];
   if (!isMap) for (const name of own) names.add(name);
-  for (const [at, value] of node.values.entries())
-    namesIn(value, names, !isMap && MAPS.has(own[at]!));
+  for (const [at, part] of partsOf(node).entries())
+    namesIn(part, names, !isMap && MAPS.has(own[at] ?? ''));
   return names;
 }
 
@@ -217,8 +207,7 @@ function withoutDraft(node: ObjectNode): ObjectNode {
 
 /** Lists of items, bounds that are switches, and what stands beside a reference: drafts differ in them. */
 function isOfSomeDrafts(node: JsonNode): boolean {
-  if (node.kind === 'scalar') return false;
-  if (node.kind === 'array') return node.items.some(isOfSomeDrafts);
+  if (node.kind !== 'object') return partsOf(node).some(isOfSomeDrafts);
   const own = new Map(node.keys.map((key, at) => [read(key), node.values[at]!]));
   const isSwitch = (value: JsonNode | undefined): boolean =>
     value?.kind === 'scalar' && (value.raw === 'true' || value.raw === 'false');
@@ -263,7 +252,6 @@ function withoutUnused(node: ObjectNode): ObjectNode {
 
 /** The names of the definitions that it refers to; undefined where a reference may mean anything. */
 function referencesIn(node: JsonNode): readonly string[] | undefined {
-  if (node.kind === 'scalar') return [];
   const names: string[] = [];
   if (node.kind === 'object') {
     const at = node.keys.findIndex((key) => read(key) === '$ref');
@@ -272,7 +260,7 @@ function referencesIn(node: JsonNode): readonly string[] | undefined {
     if (text !== undefined && text !== '#' && local === undefined) return undefined;
     if (local !== undefined) names.push(local);
   }
-  for (const part of node.kind === 'array' ? node.items : node.values) {
+  for (const part of partsOf(node)) {
     const inner = referencesIn(part);
     if (inner === undefined) return undefined;
     names.push(...inner);

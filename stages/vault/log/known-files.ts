@@ -1,6 +1,5 @@
 /** What the log knows of files, to find what has changed, and how much of it is still in use. */
 import type { FoundFile } from '../read/walk.ts';
-import type { LogSink } from './log.ts';
 import { blocksOf, fileKey, keyOf, type Framed } from './record.ts';
 
 /**
@@ -19,20 +18,10 @@ export interface KnownFile {
   readonly seenMs: number;
 }
 
-/** A sink that keeps what is needed to index again, without the blocks. */
-export interface KnownFiles extends LogSink {
-  get(root: string, path: string): KnownFile | undefined;
-  all(): Iterable<KnownFile>;
-  /** The folders that files were read from, and those of which something is owed. */
-  roots(): Set<string>;
-  /** Folders of which something has to be read again, with `RootHeader.rereadMs`. */
-  readonly owed: ReadonlyMap<string, number>;
-  /** Bytes of records that are still in use. */
-  readonly liveBytes: number;
-}
+export type KnownFiles = ReturnType<typeof createKnownFiles>;
 
-/** An empty one. */
-export function createKnownFiles(): KnownFiles {
+/** A sink that keeps what is needed to index again, without the blocks; an empty one. */
+export function createKnownFiles() {
   const files = new Map<string, KnownFile>();
   const sizes = new Map<string, number>();
   const owed = new Map<string, number>();
@@ -43,20 +32,23 @@ export function createKnownFiles(): KnownFiles {
     else sizes.set(key, bytes);
   };
   return {
-    get: (root, path) => files.get(fileKey(root, path)),
-    all: () => files.values(),
+    get: (root: string, path: string): KnownFile | undefined => files.get(fileKey(root, path)),
+    all: (): Iterable<KnownFile> => files.values(),
+    /** The folders that files were read from, and those of which something is owed. */
     roots: () => new Set([...[...files.values()].map(({ root }) => root), ...owed.keys()]),
-    owed,
-    get liveBytes() {
+    /** Folders of which something has to be read again, with `RootHeader.rereadMs`. */
+    owed: owed as ReadonlyMap<string, number>,
+    /** Bytes of records that are still in use. */
+    get liveBytes(): number {
       return liveBytes;
     },
-    reset() {
+    reset(): void {
       files.clear();
       sizes.clear();
       owed.clear();
       liveBytes = 0;
     },
-    apply(framed: Framed, buffer: Buffer) {
+    apply(framed: Framed, buffer: Buffer): void {
       const { header } = framed;
       if (header.record === 'log') return;
       if (header.record === 'block') {

@@ -3,7 +3,7 @@
  * loaded when the first file of its language comes, and only in a worker thread.
  */
 import type { Node, Parser } from 'web-tree-sitter';
-import { createGrammarLoader } from '../../grammars.ts';
+import { createGrammarLoader, grammarsByExtension } from '../../grammars.ts';
 import type { Mark } from './chunk.ts';
 
 /** Parsing takes about 0.7 ms a kilobyte; larger files are machine-made more often than not. */
@@ -11,37 +11,7 @@ const MAX_PARSED_CHARS = 300_000;
 /** Namespace in class in namespace: below this, parts are cut by size. */
 const MAX_DEPTH = 3;
 
-/** Without PowerShell's, on which the engine spends half a minute of a processor. */
-const GRAMMAR_OF: Readonly<Record<string, string>> = {
-  sh: 'bash',
-  bash: 'bash',
-  zsh: 'bash',
-  cs: 'c-sharp',
-  c: 'cpp',
-  h: 'cpp',
-  cc: 'cpp',
-  cpp: 'cpp',
-  cxx: 'cpp',
-  hh: 'cpp',
-  hpp: 'cpp',
-  css: 'css',
-  go: 'go',
-  ini: 'ini',
-  java: 'java',
-  js: 'javascript',
-  jsx: 'javascript',
-  mjs: 'javascript',
-  cjs: 'javascript',
-  php: 'php',
-  py: 'python',
-  pyi: 'python',
-  rb: 'ruby',
-  rs: 'rust',
-  tsx: 'tsx',
-  ts: 'typescript',
-  mts: 'typescript',
-  cts: 'typescript',
-};
+const GRAMMARS = grammarsByExtension({ bash: 'zsh', ini: 'ini' });
 
 /** Nodes whose children are parts of their own, when the node itself is too long. */
 const CONTAINER =
@@ -51,11 +21,11 @@ const CONTAINER =
 export type Grammars = ReturnType<typeof createGrammars>;
 
 /** Every grammar that may be loaded. */
-export const GRAMMAR_NAMES: ReadonlySet<string> = new Set(Object.values(GRAMMAR_OF));
+export const GRAMMAR_NAMES: ReadonlySet<string> = new Set(GRAMMARS.values());
 
 /** True for a file name extension (without the dot) that has a grammar. */
 export function hasGrammar(extension: string): boolean {
-  return Object.hasOwn(GRAMMAR_OF, extension);
+  return GRAMMARS.has(extension);
 }
 
 /** Makes a set of grammars that loads nothing yet. */
@@ -71,7 +41,7 @@ export function createGrammars() {
     /** Lets grammars that did not load be tried again. */
     forgetFailures: (): void => loader.forgetFailures(),
     async marks(extension: string, text: string): Promise<Mark[] | undefined> {
-      const name = GRAMMAR_OF[extension];
+      const name = GRAMMARS.get(extension);
       if (name === undefined || text.length > MAX_PARSED_CHARS) return undefined;
       const parser = await parserFor(name);
       const tree = parser?.parse(text);

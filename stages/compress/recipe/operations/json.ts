@@ -1,5 +1,5 @@
 /** Operations on a text that is one JSON document. Any other text is left alone; scalars stay as they are written. */
-import { printCompact, readJson, type JsonNode } from '../../json/lexer.ts';
+import { printCompact, readJson, type JsonNode, type ObjectNode } from '../../json/lexer.ts';
 import { operation } from '../operation.ts';
 import { replaceRows, textOf, type Loss, type Row } from '../rows.ts';
 
@@ -34,8 +34,6 @@ const onNodes = (rows: readonly Row[], change: (node: JsonNode) => JsonNode): re
 /** Makes every object in the document another node. */
 const onObjects = (rows: readonly Row[], change: (node: ObjectNode) => JsonNode): readonly Row[] =>
   onNodes(rows, (node) => (node.kind === 'object' ? change(node) : node));
-
-type ObjectNode = Extract<JsonNode, { readonly kind: 'object' }>;
 
 function withMembers(
   node: ObjectNode,
