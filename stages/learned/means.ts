@@ -3,6 +3,7 @@
  * a little less with each new one, in tables that forget the names not heard of for
  * the longest time.
  */
+import { LRUCache } from 'lru-cache';
 
 /** A ratio of sums; `samples` counts every sample there ever was. */
 export interface Mean {
@@ -26,27 +27,26 @@ function withSample(mean: Mean | undefined, over: number, under: number): Mean {
 
 /** Means by name, at most `maxNames` of them: names come from clients. */
 export class MeanTable {
-  readonly #maxNames: number;
-  readonly #means = new Map<string, Mean>();
+  readonly #means: LRUCache<string, Mean>;
 
   constructor(maxNames: number, entries: Iterable<readonly [string, Mean]> = []) {
-    this.#maxNames = maxNames;
-    for (const [name, mean] of entries) this.#put(name, mean);
+    this.#means = new LRUCache({ max: maxNames });
+    for (const [name, mean] of entries) this.#means.set(name, mean);
   }
 
   add(name: string, over: number, under: number): void {
-    this.#put(name, withSample(this.#means.get(name), over, under));
+    this.#means.set(name, withSample(this.#means.peek(name), over, under));
   }
 
   /** `over / under` of a name; undefined where nothing was learned. */
   ratio(name: string): number | undefined {
-    const mean = this.#means.get(name);
+    const mean = this.#means.peek(name);
     return mean === undefined || mean.under <= 0 ? undefined : mean.over / mean.under;
   }
 
   /** How many samples a name ever had. */
   samples(name: string): number {
-    return this.#means.get(name)?.samples ?? 0;
+    return this.#means.peek(name)?.samples ?? 0;
   }
 
   clear(): void {
@@ -55,12 +55,6 @@ export class MeanTable {
 
   /** The names, longest unheard of first. */
   entries(): readonly (readonly [name: string, mean: Mean])[] {
-    return [...this.#means];
-  }
-
-  #put(name: string, mean: Mean): void {
-    this.#means.delete(name);
-    this.#means.set(name, mean);
-    if (this.#means.size > this.#maxNames) this.#means.delete(this.#means.keys().next().value!);
+    return [...this.#means.rentries()] as [string, Mean][];
   }
 }

@@ -1,5 +1,6 @@
 /** Sets of recipes: what is handed to a thread, and what a thread makes of it. */
 import { createHash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import { BUILT_IN_RULES } from '../built-in.ts';
 import { rewrite, type Rewriter } from '../rewrite.ts';
 import type { Recipe, RecipeSet } from './recipe.ts';
@@ -17,16 +18,13 @@ const MOST_COMPILED = 8;
 
 /** Compiles sets of recipes, each once. */
 export function createRecipeCompiler(): (set: RecipeSet) => Rewriter {
-  const compiled = new Map<string, Rewriter>();
-  return (set) => {
-    const known = compiled.get(set.id);
-    if (known !== undefined) return known;
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by `toRecipeSet`
-    const recipes = JSON.parse(set.source) as readonly Recipe[];
-    const rewriter = rewrite([...toRules(recipes), ...BUILT_IN_RULES], set.id);
-    compiled.set(set.id, rewriter);
-    const [oldest] = compiled.keys();
-    if (compiled.size > MOST_COMPILED && oldest !== undefined) compiled.delete(oldest);
-    return rewriter;
-  };
+  const compiled = new LRUCache<string, Rewriter, string>({
+    max: MOST_COMPILED,
+    memoMethod(id, _, { context: source }) {
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by `toRecipeSet`
+      const recipes = JSON.parse(source) as readonly Recipe[];
+      return rewrite([...toRules(recipes), ...BUILT_IN_RULES], id);
+    },
+  });
+  return ({ id, source }) => compiled.memo(id, { context: source });
 }
