@@ -12,9 +12,7 @@ import {
   compressConversation,
   emptyState,
 } from '../../stages/compress/conversation/conversation.ts';
-import { unpackSigns } from '../../stages/compress/diff/signs.ts';
 import { ungroupGrep } from '../../stages/compress/grep/group-grep.ts';
-import { unnameHits } from '../../stages/compress/grep/same-hits.ts';
 import { decodeJson } from '../../stages/compress/json/decode.ts';
 import { printCompact, readJson } from '../../stages/compress/json/lexer.ts';
 import { unfoldListing } from '../../stages/compress/listing/fold-listing.ts';
@@ -34,6 +32,7 @@ import {
   listingSamples,
   unrelatedSamples,
 } from './samples.ts';
+import { unnameHits, unpackSigns } from '../../fixtures/compress/decoders.ts';
 
 /** One row of the table. Shares are 0–1. */
 export interface EncodingResult {

@@ -11,20 +11,23 @@ import {
   type ConversationState,
 } from '../../stages/compress/conversation/conversation.ts';
 import type { ConversationBlock } from '../../stages/compress/conversation/blocks.ts';
-import { unpackSigns } from '../../stages/compress/diff/signs.ts';
 import { unpackStack } from '../../stages/compress/trace/pack-stack.ts';
 import { ungroupGrep } from '../../stages/compress/grep/group-grep.ts';
-import { unnameHits } from '../../stages/compress/grep/same-hits.ts';
 import { decodeJson } from '../../stages/compress/json/decode.ts';
-import { decodeJsonWithin, jsonWithin } from '../../stages/compress/json/within.ts';
+import { jsonWithin } from '../../stages/compress/json/within.ts';
 import { printCompact, readJson } from '../../stages/compress/json/lexer.ts';
 import { unfoldListing } from '../../stages/compress/listing/fold-listing.ts';
 import { cleanLine } from '../../stages/compress/log/clean.ts';
-import { unfoldRepeats } from '../../stages/compress/text/repeats.ts';
 import { stampLength } from '../../stages/compress/log/score.ts';
 import { markerIn } from '../../stages/compress/text/marker.ts';
 import { chunkText } from '../../stages/compress/narrative/chunks.ts';
 import { splitPasted } from '../../stages/compress/conversation/user-text.ts';
+import {
+  decodeJsonWithin,
+  unfoldRepeats,
+  unnameHits,
+  unpackSigns,
+} from '../../fixtures/compress/decoders.ts';
 
 /** A line that went out and is neither a line of the input nor decodes to one. */
 export interface StrangeLine {

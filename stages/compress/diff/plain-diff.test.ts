@@ -3,8 +3,8 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { builtIn } from '../built-in.ts';
 import { shrinkDiff } from './shrink-diff.ts';
-import { unpackSigns } from './signs.ts';
 import { SOURCE_LINES, changesOf, contextFor, diffOf } from '../../../fixtures/compress/texts.ts';
+import { unpackSigns } from '../../../fixtures/compress/decoders.ts';
 
 const CONTEXT = contextFor('diff');
 

@@ -4,8 +4,8 @@ import * as fc from 'fast-check';
 import { estimateTokens } from '../../model/tokens.ts';
 import { builtIn } from '../built-in.ts';
 import { shrinkDiff } from './shrink-diff.ts';
-import { unpackSigns } from './signs.ts';
 import { SOURCE_LINES, changesOf, contextFor, diffOf } from '../../../fixtures/compress/texts.ts';
+import { unpackSigns } from '../../../fixtures/compress/decoders.ts';
 
 const CONTEXT = contextFor('diff');
 

@@ -39,21 +39,3 @@ export function packSigns(lines: readonly string[]): readonly string[] {
     ...lines.slice(from, to).map((line) => line.slice(1)),
   ]);
 }
-
-/** The text with every packed run's lines under their signs again. */
-export function unpackSigns(text: string): string {
-  const lines = text.split('\n');
-  const out: string[] = [];
-  for (let at = 0; at < lines.length; at++) {
-    const match = PACKED.exec(lines[at]!);
-    const count = match === null ? 0 : Number(match[2]);
-    // A run that the text is too short for is not one of ours.
-    if (match === null || at + count >= lines.length) {
-      out.push(lines[at]!);
-      continue;
-    }
-    out.push(...lines.slice(at + 1, at + 1 + count).map((line) => match[1]! + line));
-    at += count;
-  }
-  return out.join('\n');
-}

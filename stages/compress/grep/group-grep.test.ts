@@ -4,9 +4,10 @@ import * as fc from 'fast-check';
 import { estimateTokens } from '../../model/tokens.ts';
 import { builtIn } from '../built-in.ts';
 import { groupGrep, ungroupGrep } from './group-grep.ts';
-import { nameSameHits, unnameHits } from './same-hits.ts';
+import { nameSameHits } from './same-hits.ts';
 import { comesBack } from '../../../fixtures/compress/any-lines.ts';
 import { contextFor } from '../../../fixtures/compress/texts.ts';
+import { unnameHits } from '../../../fixtures/compress/decoders.ts';
 
 const CONTEXT = contextFor('grep');
 

@@ -44,20 +44,3 @@ function isView(lines: readonly string[]): boolean {
   const steps = numbers.filter((number, at) => number === numbers[at - 1]! + 1).length;
   return steps * 2 > lines.length;
 }
-
-/** The hits with their texts; undefined where the text is not ours. */
-export function unnameHits(text: string): string | undefined {
-  const [header, ...lines] = text.split('\n');
-  if (header !== HEADER) return undefined;
-  const textOf = new Map<string, string>();
-  return lines
-    .map((line) => {
-      const [, again, of] = NAMED.exec(line) ?? [];
-      const [, number, written] = HIT.exec(line) ?? [];
-      if (number === undefined || written === undefined) return line;
-      const content = of === undefined ? written : (textOf.get(of) ?? written);
-      textOf.set(again ?? number, content);
-      return `${number}:${content}`;
-    })
-    .join('\n');
-}

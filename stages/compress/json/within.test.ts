@@ -1,9 +1,10 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { decodeJsonWithin, jsonWithin } from './within.ts';
+import { jsonWithin } from './within.ts';
 import { readJson, printCompact } from './lexer.ts';
 import { estimateTokens } from '../../model/tokens.ts';
 import { result } from '../../../fixtures/compress/texts.ts';
+import { decodeJsonWithin } from '../../../fixtures/compress/decoders.ts';
 
 const ROWS = Array.from({ length: 60 }, (_, id) => ({
   id,

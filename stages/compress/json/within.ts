@@ -1,8 +1,6 @@
 /** A JSON document among other lines: what a shell or a client says before or behind what a command printed. */
 import { looksLikeJson } from '../../model/classify/shapes.ts';
-import { decodeJson } from './decode.ts';
 import { readJson } from './lexer.ts';
-import { MARK } from '../text/marker.ts';
 
 /** A text in three parts that, joined, are the text. */
 export interface JsonWithin {
@@ -22,7 +20,7 @@ const MIN_LINES = 3;
 /** The document, one value or one a line; undefined where there is none, or nothing beside it. */
 export function jsonWithin(text: string): JsonWithin | undefined {
   let tries = 0;
-  for (const cut of cuts(text, /^\s*[[{]/, /[\]}]\s*$/)) {
+  for (const cut of cuts(text)) {
     if (cut.document.length < text.length * MIN_SHARE || !looksLikeJson(cut.document)) continue;
     if (cut.prefix === '' && cut.suffix.trim() === '') return undefined;
     if (isJson(cut.document)) return cut;
@@ -37,17 +35,11 @@ function isJson(text: string): boolean {
   return lines.length >= MIN_LINES && lines.every((line) => readJson(line) !== undefined);
 }
 
-/** The text with the encoding in it decoded; undefined where there is none among other lines. */
-export function decodeJsonWithin(text: string): string | undefined {
-  for (const { prefix, document, suffix } of cuts(text, /^\[svc JSON/, /./)) {
-    const decoded = document.startsWith(MARK) ? decodeJson(document) : undefined;
-    if (decoded !== undefined) return prefix + decoded + suffix;
-  }
-  return undefined;
-}
+const OPENS = /^\s*[[{]/;
+const CLOSES = /[\]}]\s*$/;
 
 /** The ways to cut a text before a line that opens and behind one that closes, the longest first. */
-function* cuts(text: string, opens: RegExp, closes: RegExp): Generator<JsonWithin> {
+function* cuts(text: string): Generator<JsonWithin> {
   const starts = lineStarts(text);
   const lineAt = (at: number): string => {
     const from = starts[at]!;
@@ -58,9 +50,9 @@ function* cuts(text: string, opens: RegExp, closes: RegExp): Generator<JsonWithi
   };
   const last = starts.length - 1;
   for (let from = 0; from <= Math.min(EDGE_LINES, last); from++) {
-    if (!opens.test(lineAt(from))) continue;
+    if (!OPENS.test(lineAt(from))) continue;
     for (let to = last; to >= Math.max(from, last - EDGE_LINES); to--) {
-      if (!closes.test(lineAt(to))) continue;
+      if (!CLOSES.test(lineAt(to))) continue;
       const end = (starts[to + 1] ?? text.length + 1) - 1;
       yield {
         prefix: text.slice(0, starts[from]),

@@ -2,11 +2,11 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import * as fc from 'fast-check';
 import { builtIn } from '../built-in.ts';
-import { unfoldRepeats } from '../text/repeats.ts';
 import { foldListing, unfoldListing } from './fold-listing.ts';
 import { foldSections, unfoldSections } from './sections.ts';
 import { comesBack } from '../../../fixtures/compress/any-lines.ts';
 import { contextFor } from '../../../fixtures/compress/texts.ts';
+import { unfoldRepeats } from '../../../fixtures/compress/decoders.ts';
 
 const CONTEXT = contextFor('listing');
 

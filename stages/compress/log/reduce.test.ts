@@ -2,11 +2,11 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { estimateTokens } from '../../model/tokens.ts';
 import type { CompressContext } from '../rule.ts';
-import { unfoldRepeats } from '../text/repeats.ts';
 import { cleanLine, cleanLog } from './clean.ts';
 import { reduceLog } from './reduce.ts';
 import { isFailure, scoreLine, templateOf } from './score.ts';
 import { times } from '../../../fixtures/compress/texts.ts';
+import { unfoldRepeats } from '../../../fixtures/compress/decoders.ts';
 
 const context = (logBudgetTokens: number): CompressContext => ({
   mode: 'hybrid',

@@ -27,14 +27,3 @@ export function readRepeated(line: string): number | undefined {
   const times = line.startsWith(MARK) ? REPEATED.exec(line)?.[1] : undefined;
   return times === undefined ? undefined : Number(times);
 }
-
-/** The lines that a folded text stands for. */
-export function unfoldRepeats(text: string): string {
-  const out: string[] = [];
-  for (const line of text.split('\n')) {
-    const times = readRepeated(line);
-    if (times === undefined) out.push(line);
-    else for (let copy = 0; copy < times; copy++) out.push(out.at(-1)!);
-  }
-  return out.join('\n');
-}
