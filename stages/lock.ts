@@ -69,10 +69,33 @@ export function openLock(path: string) {
      */
     acquire: (options: LockOptions = {}): Promise<() => void> =>
       acquireWith(tryAcquire, path, options),
+    /** What `work` gives, which is done while the lock is held. Throws likewise. */
+    async during<T>(work: () => Promise<T>, options: LockOptions = {}): Promise<T> {
+      const release = await acquireWith(tryAcquire, path, options);
+      try {
+        return await work();
+      } finally {
+        release();
+      }
+    },
     close(): void {
       opened.database.close();
     },
   };
+}
+
+/** The same with the lock at `path`, opened for this alone. */
+export async function underLock<T>(
+  path: string,
+  work: () => Promise<T>,
+  options?: LockOptions,
+): Promise<T> {
+  const lock = openLock(path);
+  try {
+    return await lock.during(work, options);
+  } finally {
+    lock.close();
+  }
 }
 
 interface OpenFile {

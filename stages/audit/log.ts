@@ -30,18 +30,8 @@ export interface AuditLogOptions {
 
 /** Does `work` alone among all processes that write this log. */
 export async function withAuditLock<T>(files: AuditFiles, work: () => Promise<T>): Promise<T> {
-  const { openLock } = await import('../lock.ts');
-  const lock = openLock(files.lock);
-  try {
-    const release = await lock.acquire({ timeoutMs: LOCK_MS });
-    try {
-      return await work();
-    } finally {
-      release();
-    }
-  } finally {
-    lock.close();
-  }
+  const { underLock } = await import('../lock.ts');
+  return underLock(files.lock, work, { timeoutMs: LOCK_MS });
 }
 
 /** An audit log that is off. It touches no file before its first event. */

@@ -185,9 +185,8 @@ class OpenVault implements OpenedVault {
     if (index.resume === undefined || !existsSync(this.#layout.log)) return follower().catchUp();
     // Another process may be bringing the same database up to date.
     this.#syncLock ??= openLock(this.#layout.syncLock);
-    const release = await this.#syncLock.acquire();
-    try {
-      const at = await index.resume();
+    return this.#syncLock.during(async () => {
+      const at = await index.resume?.();
       if (
         at !== undefined &&
         (this.#follower?.fd === undefined || at.offset !== this.#follower.offset)
@@ -195,10 +194,8 @@ class OpenVault implements OpenedVault {
         await this.#follower?.close();
         this.#follower = new LogFollower(this.#layout.log, index, at);
       }
-      return await follower().catchUp();
-    } finally {
-      release();
-    }
+      return follower().catchUp();
+    });
   }
 
   async #letGo(): Promise<void> {

@@ -1,7 +1,7 @@
 /** Taking the database away, so that what it says of forgotten files goes with it. */
 import { existsSync, rmSync } from 'node:fs';
 import Database from 'better-sqlite3';
-import { openLock } from '../../lock.ts';
+import { underLock } from '../../lock.ts';
 import type { Layout } from '../log/layout.ts';
 import { isFile } from '../log/owner.ts';
 import { isForeign } from './sqlite-schema.ts';
@@ -14,18 +14,10 @@ import { isForeign } from './sqlite-schema.ts';
 export async function removeDatabase({ database, syncLock }: Layout): Promise<void> {
   if (!existsSync(database) || !existsSync(syncLock)) return;
   // Nobody fills it meanwhile.
-  const lock = openLock(syncLock);
-  try {
-    const release = await lock.acquire();
-    try {
-      if (isOurs(database))
-        for (const part of ['', '-wal', '-shm']) rmSync(database + part, { force: true });
-    } finally {
-      release();
-    }
-  } finally {
-    lock.close();
-  }
+  await underLock(syncLock, async () => {
+    if (isOurs(database))
+      for (const part of ['', '-wal', '-shm']) rmSync(database + part, { force: true });
+  });
 }
 
 /** A damaged one is left: whoever opens it next sets it aside and says so. */

@@ -2,7 +2,7 @@
 import { realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { makePrivateDir } from '../../private-file.ts';
-import { openLock } from '../../lock.ts';
+import { openLock, underLock } from '../../lock.ts';
 import type { IndexOptions } from './index-run.ts';
 import { createKnownFiles, type KnownFiles } from '../log/known-files.ts';
 import { layoutOf, type Layout } from '../log/layout.ts';
@@ -31,26 +31,20 @@ export async function withIndexLocked<T>(
   refuseStranger(layoutOf(resolve(options.indexDir)));
   makePrivateDir(resolve(options.indexDir));
   const layout = layoutOf(realpathSync(options.indexDir));
-  const indexLock = openLock(layout.indexLock);
   const appendLock = openLock(layout.appendLock);
   const known = createKnownFiles();
   const follower = new LogFollower(layout.log, known);
+  const alone = async (): Promise<T> => {
+    const state = await follower.catchUp();
+    if (state === 'corrupt' || state === 'outdated') throw brokenLog(state);
+    const target = { path: layout.log, lock: appendLock, newLogId: newId };
+    return work({ layout, known, follower, target });
+  };
   try {
-    const release = await indexLock.acquire({
-      ...(signal && { signal }),
-      ...(onWait && { onWait }),
-    });
-    try {
-      const state = await follower.catchUp();
-      if (state === 'corrupt' || state === 'outdated') throw brokenLog(state);
-      const target = { path: layout.log, lock: appendLock, newLogId: newId };
-      return await work({ layout, known, follower, target });
-    } finally {
-      release();
-    }
+    const waiting = { ...(signal && { signal }), ...(onWait && { onWait }) };
+    return await underLock(layout.indexLock, alone, waiting);
   } finally {
     await follower.close();
-    indexLock.close();
     appendLock.close();
   }
 }

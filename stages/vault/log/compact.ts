@@ -41,12 +41,9 @@ export function isWorthCompacting(
 
 /** Replaces the log by one without the records that are out of use. Other processes may go on reading the old one. */
 export async function compact(layout: Layout, target: AppendTarget): Promise<void> {
-  const release = await target.lock.acquire();
-  try {
-    await rewrite(layout, target.newLogId(), undefined, { owe: (_root, before) => before });
-  } finally {
-    release();
-  }
+  await target.lock.during(() =>
+    rewrite(layout, target.newLogId(), undefined, { owe: (_root, before) => before }),
+  );
 }
 
 /**
@@ -55,19 +52,14 @@ export async function compact(layout: Layout, target: AppendTarget): Promise<voi
  * again is followed by somebody who does it. If there was more in the old log than went
  * into the new one, it stays as `<log>.corrupt-<stamp>`.
  */
-export async function salvage(
+export function salvage(
   layout: Layout,
   target: AppendTarget,
   stamp: string,
   owed: Owed,
 ): Promise<Salvage> {
   const aside = `${layout.log}.corrupt-${stamp}`;
-  const release = await target.lock.acquire();
-  try {
-    return await rewrite(layout, target.newLogId(), aside, owed);
-  } finally {
-    release();
-  }
+  return target.lock.during(() => rewrite(layout, target.newLogId(), aside, owed));
 }
 
 /** What new logs say about folders; `roots` are known to the caller, whatever the old log says. */

@@ -144,17 +144,15 @@ export async function append(
   make: () => readonly Buffer[],
   durable: boolean,
 ): Promise<void> {
-  const release = await target.lock.acquire({ timeoutMs: APPEND_WAIT_MS });
-  try {
+  const work = async (): Promise<void> => {
     const state = await follower.catchUp();
     if (state === 'corrupt' || state === 'outdated') throw brokenLog(state);
     const records = [...make()];
     if (records.length === 0) return;
     if (follower.offset === 0) records.unshift(startOfLog(target.newLogId()));
     await writeAt(target.path, follower.offset, records, durable);
-  } finally {
-    release();
-  }
+  };
+  await target.lock.during(work, { timeoutMs: APPEND_WAIT_MS });
 }
 
 /** The error of an operation that met a log it cannot read. */
