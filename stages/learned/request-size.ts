@@ -21,18 +21,15 @@ const ELSEWHERE = ['previous_response_id', 'conversation', 'container', 'context
 
 /** Makes the measure. Requests that compression did not read have no size. */
 export function createRequestSize(): RequestSize {
-  const toolSets = new LRUCache<string, number>({ max: MAX_TOOL_SETS });
+  const toolSets = new LRUCache<string, number, string>({
+    max: MAX_TOOL_SETS,
+    memoMethod: (_key, _stale, { context: text }) => estimateTokens(text),
+  });
 
   function sizeOfTools(tools: unknown): number {
     if (tools === undefined) return 0;
     const text = JSON.stringify(tools);
-    const key = createHash('sha1').update(text).digest('base64');
-    let tokens = toolSets.get(key);
-    if (tokens === undefined) {
-      tokens = estimateTokens(text);
-      toolSets.set(key, tokens);
-    }
-    return tokens;
+    return toolSets.memo(createHash('sha1').update(text).digest('base64'), { context: text });
   }
 
   return (request) => {

@@ -49,6 +49,13 @@ export interface ListedPrice {
 
 export type PriceList = ReturnType<typeof createPriceList>;
 
+/** The vendor whose dialect a kind is. */
+const VENDORS: ReadonlyMap<string, string> = new Map([
+  ['messages', 'anthropic'],
+  ['chat', 'openai'],
+  ['generative', 'google'],
+]);
+
 const FREE: Rate = { base: 0, tiers: [] };
 
 /** The list in the installed package; nothing is read before it is needed. */
@@ -81,9 +88,13 @@ function findCard(
   model: string,
   timestamp: Date,
 ): RateCard | null {
+  const vendorOf = (kind: string): Provider | undefined => {
+    const providerId = VENDORS.get(kind);
+    return providerId === undefined ? undefined : library.findProvider({ providerId });
+  };
   const vendors = [
     provider.baseUrl && library.findProvider({ providerApiUrl: provider.baseUrl }),
-    vendorOfKind(library, provider.kind),
+    vendorOf(provider.kind),
     library.findProvider({ modelId: model }),
   ];
   for (const vendor of vendors) {
@@ -92,19 +103,6 @@ function findCard(
     if (found !== null) return toCard(found.model_price);
   }
   return null;
-}
-
-function vendorOfKind(library: PriceLibrary, kind: string): Provider | undefined {
-  switch (kind) {
-    case 'messages':
-      return library.findProvider({ providerId: 'anthropic' });
-    case 'chat':
-      return library.findProvider({ providerId: 'openai' });
-    case 'generative':
-      return library.findProvider({ providerId: 'google' });
-    default:
-      return undefined;
-  }
 }
 
 function toCard(price: ModelPrice): RateCard {

@@ -11,7 +11,7 @@ import type { ProxyFrame, RequestFrame } from '../model/frame.ts';
 import { headerValue, withoutHeaders } from '../model/headers.ts';
 import { isRewritable, toRequest } from '../model/request.ts';
 import type { ProxyRequest } from '../model/request.ts';
-import { isObject } from '../dialect/json-kind.ts';
+import { isObject, parseJson } from '../dialect/json-kind.ts';
 import type { Services } from '../services.ts';
 import { loadTemplate } from '../templates/files.ts';
 import { fillTemplate } from '../templates/template.ts';
@@ -121,13 +121,7 @@ function askedByField(field: unknown): Asked {
 function valuesOfHeader(header: string | undefined): Map<string, string> {
   const wanted = `${VALUES_HEADER}: a JSON object of texts is wanted, such as {"language":"Go"}; write what is not ASCII as \\u escapes`;
   if (header === undefined) return new Map();
-  let json: unknown;
-  try {
-    json = JSON.parse(header);
-  } catch {
-    throw bad(wanted);
-  }
-  const values = textsOf(json);
+  const values = textsOf(parseJson(header));
   if (values === undefined) throw bad(wanted);
   return values;
 }
