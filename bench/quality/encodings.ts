@@ -32,7 +32,7 @@ import {
   listingSamples,
   unrelatedSamples,
 } from './samples.ts';
-import { unnameHits, unpackSigns } from '../../fixtures/compress/decoders.ts';
+import { restored, unnameHits, unpackSigns } from '../../fixtures/compress/decoders.ts';
 
 /** One row of the table. Shares are 0–1. */
 export interface EncodingResult {
@@ -169,7 +169,7 @@ function asToolResult(command: string): Make {
     } as const;
     const options = { ...SETTINGS, mode: 'hybrid', thresholdTokens: 0 } as const;
     const [outcome] = compressConversation([block], options, undefined, state);
-    return { text: outcome!.text, decoded: state.sent.restore(outcome!.text) };
+    return { text: outcome!.text, decoded: restored(state.sent, outcome!.text) };
   };
 }
 

@@ -10,6 +10,7 @@ import {
 import type { ConversationBlock } from '../../stages/compress/conversation/blocks.ts';
 import { keptLines, knownLines, strangeLines } from './kept-lines.ts';
 import { codeFiles, editSamples, grepSamples, listingSamples, spread } from './samples.ts';
+import { restored } from '../../fixtures/compress/decoders.ts';
 
 const OPTIONS = {
   mode: 'hybrid',
@@ -73,7 +74,7 @@ test('thinned line numbers and dropped source lines of frames are announced, and
   const view = blocks[0]!.text;
   const numbered = run([blocks[0]!], state);
   assert.match(numbered, /^\[svc \d+ lines, every tenth numbered\]$/m);
-  assert.is(state.sent.restore(numbered), view);
+  assert.is(restored(state.sent, numbered), view);
   const trace = traceback(12);
   const failed = { index: 1, role: 'user', kind: 'tool_result', text: trace } as const;
   const out = run([blocks[0]!, failed], state);

@@ -24,6 +24,7 @@ import { chunkText } from '../../stages/compress/narrative/chunks.ts';
 import { splitPasted } from '../../stages/compress/conversation/user-text.ts';
 import {
   decodeJsonWithin,
+  restored,
   unfoldRepeats,
   unnameHits,
   unpackSigns,
@@ -59,11 +60,11 @@ export function keptLines(
   block: ConversationBlock,
 ): readonly string[] {
   if (!outcome.changed) return [];
-  const restored = state.sent.restore(outcome.text);
-  const { intro, asked } =
-    block.kind === 'user_text' ? splitPasted(block.text) : { intro: '', asked: '' };
-  const pasted = restored.slice(intro.length, restored.length - asked.length);
-  return (intro + decode(pasted) + asked)
+  const whole = restored(state.sent, outcome.text);
+  const { prefix, suffix } =
+    block.kind === 'user_text' ? splitPasted(block.text) : { prefix: '', suffix: '' };
+  const pasted = whole.slice(prefix.length, whole.length - suffix.length);
+  return (prefix + decode(pasted) + suffix)
     .split('\n')
     .filter((line) => markerIn(line) === undefined);
 }
@@ -106,8 +107,8 @@ export function knownLines(
 ): (line: string) => boolean {
   const lines = before.split('\n');
   const known = new Set([...lines, ...lines.map(cleanLine)]);
-  const bodies = [before, openEnvelope(before).body, splitPasted(before).pasted];
-  for (const text of bodies.flatMap((body) => [body, jsonWithin(body)?.document ?? body])) {
+  const bodies = [before, openEnvelope(before).body, splitPasted(before).body];
+  for (const text of bodies.flatMap((body) => [body, jsonWithin(body)?.body ?? body])) {
     const json = readJson(text);
     if (json !== undefined) for (const line of printCompact(json).split('\n')) known.add(line);
   }

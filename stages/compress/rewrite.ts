@@ -5,7 +5,7 @@
 import { classify } from '../model/classify/classify.ts';
 import type { Classification, TextClass } from '../model/classify/classes.ts';
 import { programsOf } from '../model/classify/command.ts';
-import { openEnvelope } from '../model/classify/envelope.ts';
+import { openEnvelope, type Envelope } from '../model/classify/envelope.ts';
 import { expectFrom, type ClassifyHints } from '../model/classify/hints.ts';
 import type { Rules } from '../learned/rules.ts';
 import { costsAtLeast, estimateTokens } from '../model/tokens.ts';
@@ -272,11 +272,8 @@ function keepsEnding(before: string, after: string): boolean {
 }
 
 /** What a text is, without what stands around it. */
-interface Opened {
+interface Opened extends Envelope {
   readonly classification: Classification;
-  readonly prefix: string;
-  readonly body: string;
-  readonly suffix: string;
 }
 
 /** A JSON document is found among other lines, which stay as they are. */
@@ -288,7 +285,7 @@ function opened(text: string, hints: ClassifyHints): Opened {
   return {
     classification: { ...classification, kind: 'json' },
     prefix: prefix + within.prefix,
-    body: within.document,
+    body: within.body,
     suffix: within.suffix + suffix,
   };
 }

@@ -4,7 +4,14 @@
  */
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import type { Applied, ApplyContext } from '../rewrite.ts';
+import type { Applied, ApplyContext, Rewriter } from '../rewrite.ts';
+
+export interface CacheFigures {
+  readonly entries: number;
+  readonly sizeBytes: number;
+  readonly hits: number;
+  readonly misses: number;
+}
 
 /** Results by content. */
 export type BlockCache = ReturnType<typeof createBlockCache>;
@@ -22,49 +29,35 @@ export function createBlockCache(maxEntries: number) {
           sizeCalculation: (value) => value.text.length + 200,
         })
       : undefined;
-  let hits = 0;
-  let misses = 0;
+  let [hits, misses] = [0, 0];
   return {
-    /** `rulesId` is that of the `Rewriter`. */
-    keyOf,
-    get(key: string): Applied | undefined {
-      const found = store?.get(key);
-      if (found === undefined) misses++;
-      else hits++;
-      return found;
+    /** What the rewriter makes of the text, or has made of it before. */
+    apply(rewriter: Rewriter, text: string, context: ApplyContext): Applied {
+      const key = keyOf(text, context, rewriter.id);
+      const known = store?.get(key);
+      if (known !== undefined) {
+        hits++;
+        return known;
+      }
+      misses++;
+      const applied = rewriter.apply(text, context);
+      store?.set(key, applied);
+      return applied;
     },
-    set: (key: string, value: Applied): void => void store?.set(key, value),
-    get entries(): number {
-      return store?.size ?? 0;
-    },
-    get sizeBytes(): number {
-      return (store?.calculatedSize ?? 0) * 2;
-    },
-    get hits(): number {
-      return hits;
-    },
-    get misses(): number {
-      return misses;
-    },
+    figures: (): CacheFigures => ({
+      entries: store?.size ?? 0,
+      sizeBytes: (store?.calculatedSize ?? 0) * 2,
+      hits,
+      misses,
+    }),
   };
 }
 
 function keyOf(text: string, context: ApplyContext, rulesId: string): string {
   const { mode, query, maxChars, logBudgetTokens, hints, commentLines, applied } = context;
-  const hasCode = commentLines !== undefined;
   const { linesBefore, linesAfter } = context;
-  const position = [linesBefore, linesAfter];
-  const rest = [
-    mode,
-    query,
-    maxChars,
-    logBudgetTokens,
-    hints,
-    hasCode,
-    applied?.id,
-    position,
-    rulesId,
-  ];
+  const sizes = [maxChars, logBudgetTokens, linesBefore, linesAfter];
+  const rest = [mode, query, sizes, hints, commentLines !== undefined, applied?.id, rulesId];
   return createHash('sha1')
     .update(JSON.stringify(rest))
     .update('\u0000')

@@ -8,6 +8,7 @@ import { hasMark } from '../text/has-mark.ts';
 import { ConversationMemo } from './memo.ts';
 import { splitPasted } from './user-text.ts';
 import { CONVERSATION, LOG, PROSE, SOURCE } from '../../../fixtures/compress/texts.ts';
+import { restored } from '../../../fixtures/compress/decoders.ts';
 
 const OPTIONS = { ...CONVERSATION, thresholdTokens: 500, userProse: true };
 
@@ -150,7 +151,7 @@ test('what a call wrote is named by the call and by which of its strings it was'
   const out = compressConversation(blocks, CONVERSATION, undefined, state)[2]!;
   assert.match(out.text, 'lines 1–80 of old_string of call 1 (Edit) again]');
   assert.match(out.text, '[svc new_string of call 1 (Edit), lines 1-80]');
-  assert.is(state.sent.restore(out.text), blocks[2]!.text);
+  assert.is(restored(state.sent, out.text), blocks[2]!.text);
 });
 
 test('strict changes nothing; below the threshold nothing changes either', () => {
@@ -208,12 +209,12 @@ test('a mark that a step would bring to the beginning of a line counts, one that
 });
 
 test('only what was pasted is taken from a user text', () => {
-  assert.equal(splitPasted('short question'), { intro: '', pasted: '', asked: 'short question' });
+  assert.equal(splitPasted('short question'), { prefix: '', body: '', suffix: 'short question' });
   const text = `Look at this:\n\n${PROSE}\n\nWhat is wrong?`;
   const parts = splitPasted(text);
-  assert.is(parts.intro + parts.pasted + parts.asked, text);
-  assert.is(parts.asked, '\n\nWhat is wrong?');
-  assert.is(splitPasted('x'.repeat(9000)).pasted, '');
+  assert.is(parts.prefix + parts.body + parts.suffix, text);
+  assert.is(parts.suffix, '\n\nWhat is wrong?');
+  assert.is(splitPasted('x'.repeat(9000)).body, '');
 });
 
 /** What goes out for what commands printed one after another. */

@@ -6,6 +6,7 @@
  */
 import type { Rules } from '../../learned/rules.ts';
 import type { Classification, TextClass } from '../../model/classify/classes.ts';
+import type { Envelope } from '../../model/classify/envelope.ts';
 import { estimateTokens } from '../../model/tokens.ts';
 import { builtIn } from '../built-in.ts';
 import type { Applied, ApplyContext, Rewriter } from '../rewrite.ts';
@@ -248,7 +249,9 @@ function rewriteBlock(
   const small = estimateTokens(body) < MIN_TOKENS;
   if (block.kind === 'user_text' && userProse !== true && !isToolOutput(block.text, body))
     return undefined;
-  const found = small ? undefined : applyCached(rewriter, body, context, cache);
+  const found = small
+    ? undefined
+    : (cache?.apply(rewriter, body, context) ?? rewriter.apply(body, context));
   const said = found?.classification.kind === 'narrative' && userProse !== true && isSaid(block);
   const applied = said ? { ...found, text: body, by: [], removed: [] } : found;
   const plain: Applied = applied ?? {
@@ -356,26 +359,9 @@ function thinNumbers(made: Rewritten): readonly Rewritten[] {
   return text === undefined ? [] : [{ ...made, text, by: [...made.by, 'gutter'] }];
 }
 
-function applyCached(
-  rewriter: Rewriter,
-  text: string,
-  context: ApplyContext,
-  cache: BlockCache | undefined,
-): Applied {
-  if (cache === undefined) return rewriter.apply(text, context);
-  const key = cache.keyOf(text, context, rewriter.id);
-  const known = cache.get(key);
-  if (known !== undefined) return known;
-  const applied = rewriter.apply(text, context);
-  cache.set(key, applied);
-  return applied;
-}
-
 /** Of a tool result the whole; of user text what was pasted, never what was asked. */
-function pastedPart(block: ConversationBlock): { prefix: string; body: string; suffix: string } {
-  if (block.kind === 'tool_result') return { prefix: '', body: block.text, suffix: '' };
-  const parts = splitPasted(block.text);
-  return { prefix: parts.intro, body: parts.pasted, suffix: parts.asked };
+function pastedPart({ kind, text }: ConversationBlock): Envelope {
+  return kind === 'tool_result' ? { prefix: '', body: text, suffix: '' } : splitPasted(text);
 }
 
 /** Makes what went out findable for later blocks. What the model wrote itself counts too: it is always verbatim. */

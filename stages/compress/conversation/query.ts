@@ -12,8 +12,8 @@ const QUERY_CHARS = 1500;
 export function queriesOf(blocks: readonly ConversationBlock[]): readonly string[] {
   const asked = blocks.map((block) => {
     if (block.kind !== 'user_text') return '';
-    const parts = splitPasted(block.text);
-    return `${parts.intro}\n${parts.asked}`.slice(-QUERY_CHARS);
+    const { prefix, suffix } = splitPasted(block.text);
+    return `${prefix}\n${suffix}`.slice(-QUERY_CHARS);
   });
   const byMessage = new Map<number, string>();
   blocks.forEach(({ kind, message }, at) => {

@@ -1,34 +1,28 @@
 /** What a user typed and what they pasted: only long pasted output of tools is ever compressed. */
 import { classify } from '../../model/classify/classify.ts';
 import type { TextClass } from '../../model/classify/classes.ts';
-import { openEnvelope } from '../../model/classify/envelope.ts';
+import { openEnvelope, type Envelope } from '../../model/classify/envelope.ts';
 import { looksLikeProse } from '../../model/classify/prose.ts';
-
-/** A user text in three parts that, joined, are the text. */
-export interface PastedText {
-  /** A short first paragraph: how the material is introduced. */
-  readonly intro: string;
-  /** The material; empty where the text is short or is one paragraph. */
-  readonly pasted: string;
-  /** The last paragraph, with the white space before it. */
-  readonly asked: string;
-}
 
 /** Shorter texts are what someone typed. */
 const SHORT_CHARS = 1500;
 const INTRO_CHARS = 400;
 
-/** Splits a user text. A text of up to 1,500 characters is all asked. */
-export function splitPasted(text: string): PastedText {
+/**
+ * Splits a user text: a short first paragraph that introduces the material, the material, and the last
+ * paragraph, which asks, with the white space before it. Without material all of it is asked, as
+ * is a text of up to 1,500 characters.
+ */
+export function splitPasted(text: string): Envelope {
   const end = text.trimEnd().length;
   const last = text.lastIndexOf('\n\n', end - 1);
-  if (text.length <= SHORT_CHARS || last < 0) return { intro: '', pasted: '', asked: text };
+  if (text.length <= SHORT_CHARS || last < 0) return { prefix: '', body: '', suffix: text };
   const first = text.indexOf('\n\n');
   const introEnd = first > 0 && first <= INTRO_CHARS && first + 2 < last ? first + 2 : 0;
   return {
-    intro: text.slice(0, introEnd),
-    pasted: text.slice(introEnd, last),
-    asked: text.slice(last),
+    prefix: text.slice(0, introEnd),
+    body: text.slice(introEnd, last),
+    suffix: text.slice(last),
   };
 }
 

@@ -1,13 +1,7 @@
 /** A JSON document among other lines: what a shell or a client says before or behind what a command printed. */
+import type { Envelope } from '../../model/classify/envelope.ts';
 import { looksLikeJson } from '../../model/classify/shapes.ts';
 import { readJson } from './lexer.ts';
-
-/** A text in three parts that, joined, are the text. */
-export interface JsonWithin {
-  readonly prefix: string;
-  readonly document: string;
-  readonly suffix: string;
-}
 
 /** Lines at either end among which the document may begin and end. */
 const EDGE_LINES = 20;
@@ -18,12 +12,12 @@ const MIN_SHARE = 0.5;
 const MIN_LINES = 3;
 
 /** The document, one value or one a line; undefined where there is none, or nothing beside it. */
-export function jsonWithin(text: string): JsonWithin | undefined {
+export function jsonWithin(text: string): Envelope | undefined {
   let tries = 0;
   for (const cut of cuts(text)) {
-    if (cut.document.length < text.length * MIN_SHARE || !looksLikeJson(cut.document)) continue;
+    if (cut.body.length < text.length * MIN_SHARE || !looksLikeJson(cut.body)) continue;
     if (cut.prefix === '' && cut.suffix.trim() === '') return undefined;
-    if (isJson(cut.document)) return cut;
+    if (isJson(cut.body)) return cut;
     if (++tries === MAX_TRIES) return undefined;
   }
   return undefined;
@@ -39,7 +33,7 @@ const OPENS = /^\s*[[{]/;
 const CLOSES = /[\]}]\s*$/;
 
 /** The ways to cut a text before a line that opens and behind one that closes, the longest first. */
-function* cuts(text: string): Generator<JsonWithin> {
+function* cuts(text: string): Generator<Envelope> {
   const starts = lineStarts(text);
   const lineAt = (at: number): string => {
     const from = starts[at]!;
@@ -56,7 +50,7 @@ function* cuts(text: string): Generator<JsonWithin> {
       const end = (starts[to + 1] ?? text.length + 1) - 1;
       yield {
         prefix: text.slice(0, starts[from]),
-        document: text.slice(starts[from], end),
+        body: text.slice(starts[from], end),
         suffix: text.slice(end),
       };
     }

@@ -17,18 +17,13 @@ const STOP: ReadonlySet<string> = new Set(
 /** The words of a chunk that carry meaning, as stems. */
 export type Words = readonly string[];
 
-/** Stems of the words of a text that carry meaning. */
-function wordsOf(text: string): Words {
-  return stemsOf(text, new Map());
-}
-
 /** The words of every chunk. Most words of a text come again, so each is stemmed once. */
 export function wordsOfEach(chunks: readonly Chunk[]): readonly Words[] {
   const known = new Map<string, string>();
-  return chunks.map((chunk) => stemsOf(chunk.text, known));
+  return chunks.map((chunk) => wordsOf(chunk.text, known));
 }
 
-function stemsOf(text: string, known: Map<string, string>): Words {
+function wordsOf(text: string, known = new Map<string, string>()): Words {
   const stems: string[] = [];
   for (const word of text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []) {
     if (STOP.has(word)) continue;
@@ -76,15 +71,17 @@ function inverseFrequency(
   words: readonly (readonly string[])[],
   terms: ReadonlySet<string>,
 ): Map<string, number> {
-  const counts = new Map<string, number>();
-  for (const list of words) {
-    for (const word of new Set(list))
-      if (terms.has(word)) counts.set(word, (counts.get(word) ?? 0) + 1);
-  }
   const total = words.length;
-  return new Map(
-    [...counts].map(([word, n]) => [word, Math.log(1 + (total - n + 0.5) / (n + 0.5))]),
-  );
+  const found = [...frequencies(words)].filter(([word]) => terms.has(word));
+  return new Map(found.map(([word, n]) => [word, Math.log(1 + (total - n + 0.5) / (n + 0.5))]));
+}
+
+/** In how many chunks each word stands. */
+function frequencies(words: readonly Words[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const list of words)
+    for (const word of new Set(list)) counts.set(word, (counts.get(word) ?? 0) + 1);
+  return counts;
 }
 
 function bm25(words: readonly string[], idf: ReadonlyMap<string, number>, mean: number): number {
@@ -123,12 +120,10 @@ function paragraphScores(
  * predicted less than this.)
  */
 export function laterValue(chunks: readonly Chunk[], words: readonly Words[]): readonly number[] {
-  const sets = words.map((list) => new Set(list));
-  const found = new Map<string, number>();
-  for (const set of sets) for (const word of set) found.set(word, (found.get(word) ?? 0) + 1);
+  const found = frequencies(words);
   const values = chunks.map((chunk, at) => {
     let unique = 0;
-    for (const word of sets[at]!) if (found.get(word) === 1) unique++;
+    for (const word of new Set(words[at])) if (found.get(word) === 1) unique++;
     const opens = chunk.line === chunks[at - 1]?.line ? 0 : 4;
     return (unique + 4 + opens) / estimateTokens(chunk.text || ' ');
   });

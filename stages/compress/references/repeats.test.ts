@@ -4,6 +4,7 @@ import * as fc from 'fast-check';
 import { estimateTokens } from '../../model/tokens.ts';
 import { thinGutter } from './gutter.ts';
 import { SentLines } from './repeats.ts';
+import { restored } from '../../../fixtures/compress/decoders.ts';
 
 const FILE = Array.from(
   { length: 60 },
@@ -21,7 +22,7 @@ test('a later copy names the first, and the first gives it back', () => {
     out.text,
     'header that differs\n[svc lines 11–40 of result 1 (cat a.ts) again]\na new line',
   );
-  assert.is(sent.restore(out.text), later);
+  assert.is(restored(sent, out.text), later);
 });
 
 test('a near copy is what changed between references', () => {
@@ -31,7 +32,7 @@ test('a near copy is what changed between references', () => {
   const out = sent.replaceRepeats(changed)!;
   assert.is(out.text.split('\n').length, 3);
   assert.match(out.text, 'const value30 = other();');
-  assert.is(sent.restore(out.text), changed);
+  assert.is(restored(sent, out.text), changed);
 });
 
 /** How agents print the number before a line. */
@@ -57,14 +58,14 @@ test('copies are recognised through line numbers of any kind, and get theirs bac
     sent.add('result 1 (read)', view(0, 60, 1));
     const again = sent.replaceRepeats(view(20, 50, 21))!;
     assert.is(again.text, '[svc lines 21–50 of result 1 (read) again]', name);
-    assert.is(sent.restore(again.text), view(20, 50, 21), name);
+    assert.is(restored(sent, again.text), view(20, 50, 21), name);
     const moved = sent.replaceRepeats(view(20, 50, 95))!;
     assert.match(moved.text, `again, numbered from "${number(95)}"]`, name);
-    assert.is(sent.restore(moved.text), view(20, 50, 95), name);
+    assert.is(restored(sent, moved.text), view(20, 50, 95), name);
     const plain = source.slice(5, 30).join('\n');
     const bare = sent.replaceRepeats(plain)!;
     assert.match(bare.text, 'again, without numbers]', name);
-    assert.is(sent.restore(bare.text), plain, name);
+    assert.is(restored(sent, bare.text), plain, name);
   }
 });
 
@@ -74,15 +75,15 @@ test('the lines of a view that begins further down are named by the numbers that
   const later = numbered(FILE.slice(30, 50), 31);
   const out = sent.replaceRepeats(later)!;
   assert.is(out.text, '[svc lines numbered 31–50 in result 1 (read) again]');
-  assert.is(sent.restore(out.text), later);
+  assert.is(restored(sent, out.text), later);
   sent.introduce(out.labels);
   const moved = sent.replaceRepeats(numbered(FILE.slice(30, 50), 33))!;
   assert.is(moved.text, '[svc result 1 (read), numbered 31-50, here numbered from "    33\t"]');
-  assert.is(sent.restore(moved.text), numbered(FILE.slice(30, 50), 33));
+  assert.is(restored(sent, moved.text), numbered(FILE.slice(30, 50), 33));
   const plain = FILE.slice(30, 50).join('\n');
   const bare = sent.replaceRepeats(plain)!;
   assert.is(bare.text, '[svc result 1 (read), numbered 31-50, here without numbers]');
-  assert.is(sent.restore(bare.text), plain);
+  assert.is(restored(sent, bare.text), plain);
 });
 
 test('nor is a header above a view counted, whatever stands between a number and its line', () => {
@@ -98,7 +99,7 @@ test('nor is a header above a view counted, whatever stands between a number and
     'an edit',
     '[svc result 6 (fields.py), numbered 1475-1486]',
   ]);
-  assert.is(sent.restore(out.text), later);
+  assert.is(restored(sent, out.text), later);
 });
 
 test('numbers that a text prints twice name no line: its lines are counted', () => {
@@ -108,7 +109,7 @@ test('numbers that a text prints twice name no line: its lines are counted', () 
   const later = numbered(FILE.slice(22, 40), 3);
   const out = sent.replaceRepeats(later)!;
   assert.is(out.text, '[svc lines 23–40 of result 1 (cat -n) again, numbered from "     3\t"]');
-  assert.is(sent.restore(out.text), later);
+  assert.is(restored(sent, out.text), later);
 });
 
 test('what a view showed is named without numbers, also from where they were thinned out', () => {
@@ -116,7 +117,7 @@ test('what a view showed is named without numbers, also from where they were thi
   sent.add('result 1 (read)', thinGutter(numbered(FILE, 1))!);
   const again = sent.replaceRepeats(numbered(FILE.slice(20, 50), 21))!;
   assert.is(again.text, '[svc lines 21–50 of result 1 (read) again]');
-  assert.is(sent.restore(again.text), numbered(FILE.slice(20, 50), 21));
+  assert.is(restored(sent, again.text), numbered(FILE.slice(20, 50), 21));
 });
 
 test('odd numbering cannot be put in words, so the lines go out', () => {
@@ -146,7 +147,7 @@ test('a text also names its own lines above', () => {
   const text = `first failure\n${trace}\nsecond failure\n${trace}\nend`;
   const out = sent.replaceRepeats(text)!;
   assert.match(out.text, 'of this text again]');
-  assert.is(sent.restore(out.text), text);
+  assert.is(restored(sent, out.text), text);
 });
 
 test('markers of ours are never referred to, short runs are not worth it', () => {
@@ -177,7 +178,7 @@ test('one long line is named too, and gives way to a longer run that begins belo
       'y',
     ].join('\n'),
   );
-  assert.is(sent.restore(out.text), later);
+  assert.is(restored(sent, out.text), later);
 });
 
 test('a numbered view inside a wrapper is recognised, also after its numbers were thinned out', () => {
@@ -188,9 +189,9 @@ test('a numbered view inside a wrapper is recognised, also after its numbers wer
   const out = sent.replaceRepeats(later)!;
   assert.match(out.text, '[svc lines numbered 5–20 in result 1 (a.ts) again');
   assert.is(out.text.split('\n').length, 8);
-  assert.is(sent.restore(out.text), later);
+  assert.is(restored(sent, out.text), later);
   const thinner = thinGutter(out.text) ?? out.text;
-  assert.is(sent.restore(thinner), later);
+  assert.is(restored(sent, thinner), later);
 });
 
 test('a reference says all once, then a name and a number; all of them lead back', () => {
@@ -208,12 +209,12 @@ test('a reference says all once, then a name and a number; all of them lead back
       '[svc result 1 (read: a.ts), lines 21-30]',
     ],
   );
-  assert.is(sent.restore(first.text), later.join('\n'));
+  assert.is(restored(sent, first.text), later.join('\n'));
   sent.introduce(first.labels);
   const view = numbered(other.slice(10, 20), 11, '→');
   const second = sent.replaceRepeats(`${view}\nz`)!;
   assert.is(second.text, '[svc result 2 (b.ts:3), lines 11-20, numbered from "    11→"]\nz');
-  assert.is(sent.restore(second.text), `${view}\nz`);
+  assert.is(restored(sent, second.text), `${view}\nz`);
 });
 
 test('what a text says again, here or above, always comes back', () => {
@@ -230,7 +231,7 @@ test('what a text says again, here or above, always comes back', () => {
       texts.forEach((lines, at) => {
         const text = lines.join('\n');
         const out = sent.replaceRepeats(text);
-        assert.is(sent.restore(out?.text ?? text), text);
+        assert.is(restored(sent, out?.text ?? text), text);
         assert.ok(estimateTokens(out?.text ?? text) <= estimateTokens(text));
         if (out !== undefined) sent.introduce(out.labels);
         sent.add(`result ${at + 1} (f${at}.ts)`, out?.text ?? text);
@@ -259,7 +260,7 @@ test('a reference into a text with gaps names the lines as the gaps number them'
     out.text,
     '[svc lines 36–45 of result 1 (make) again]\nbetween\n[svc result 1 (make), lines 81-90]',
   );
-  assert.is(sent.restore(out.text), text);
+  assert.is(restored(sent, out.text), text);
 });
 
 test('a view and what stands behind it are named in one where they stood so before', () => {
@@ -268,14 +269,14 @@ test('a view and what stands behind it are named in one where they stood so befo
   sent.add('result 1 (a.ts)', view);
   const again = sent.replaceRepeats(view)!;
   assert.is(again.text, '[svc lines 1–22 of result 1 (a.ts) again]');
-  assert.is(sent.restore(again.text), view);
+  assert.is(restored(sent, again.text), view);
   const moved = view.replaceAll(
     /^ +(\d+)\t/gm,
     (_, n) => `${String(Number(n) + 50).padStart(6)}\t`,
   );
   const other = sent.replaceRepeats(moved)!;
   assert.match(other.text, '[svc lines 1–20 of result 1 (a.ts) again, numbered from "    51\t"]');
-  assert.is(sent.restore(other.text), moved);
+  assert.is(restored(sent, other.text), moved);
 });
 
 test('a rule between paragraphs stays a rule', () => {

@@ -5,10 +5,10 @@
  * text that went out verbatim is ever referred to, and only text that came earlier.
  */
 import { estimateTokens } from '../../model/tokens.ts';
-import { fillGutter, numberAt, splitNumbers, type SplitLines } from './gutter.ts';
+import { splitNumbers, type SplitLines } from './gutter.ts';
 import { printedNumbers } from './printed-numbers.ts';
 import { MARK } from '../text/marker.ts';
-import { numbersOfLines, readReference, writeReference, type Words } from './reference.ts';
+import { numbersOfLines, writeReference, type Words } from './reference.ts';
 import {
   clipRun,
   hashLine,
@@ -96,7 +96,7 @@ export interface Referred {
 export class SentLines {
   /** Labels that a reference has spelled out; the first one is a sentence. */
   private readonly introduced = new Set<string>();
-  private readonly blocks: EarlierBlock[] = [];
+  readonly blocks: EarlierBlock[] = [];
   private readonly occurrences = new Map<number, Occurrence[]>();
   /** Where a long line went out first, by its own hash. */
   private readonly long = new Map<number, Occurrence>();
@@ -257,30 +257,6 @@ export class SentLines {
     const same = shownRun(block.hidden, occurrence.line, all, own.options.overHidden ?? true);
     return same === 0 ? undefined : runOf(block, occurrence.line, at, same);
   }
-
-  /** The lines that a text with references stands for. */
-  restore(text: string): string {
-    const out: string[] = [];
-    for (const line of fillGutter(text).split('\n'))
-      out.push(...(this.restoreLine(line, out) ?? [line]));
-    return out.join('\n');
-  }
-
-  private restoreLine(line: string, above: readonly string[]): readonly string[] | undefined {
-    const reference = readReference(line);
-    if (reference === undefined) return undefined;
-    const { label, from, to, by, numbers } = reference;
-    const block =
-      label === OWN ? ownBlock(above) : this.blocks.findLast((known) => known.label === label);
-    const counted = by === 'printed' ? block?.printed : block?.numbers;
-    const start = counted?.lastIndexOf(from) ?? -1;
-    if (block === undefined || start < 0) return undefined;
-    return block.lines.slice(start, start + to - from + 1).map((content, at) => {
-      if (numbers === 'none') return content;
-      if (numbers !== 'same') return numberAt(numbers, at) + content;
-      return (block.prefixes?.[start + at] ?? '') + content;
-    });
-  }
 }
 
 function noteOwn(
@@ -298,13 +274,7 @@ function noteOwn(
 }
 
 /** How a text names its own lines. */
-const OWN = 'this text';
-
-function ownBlock(above: readonly string[]): Omit<EarlierBlock, 'label'> {
-  const { contents, prefixes } = splitNumbers(above);
-  const printed = printedNumbers({ contents, prefixes });
-  return { lines: contents, numbers: numbersOfLines(above), prefixes, printed };
-}
+export const OWN = 'this text';
 
 /** `count` lines from `at` on that stood in an earlier text, or above in this one, from `line` on. */
 function runOf(source: EarlierBlock | OwnLines, line: number, at: number, count: number): Run {

@@ -6,6 +6,7 @@ import type { ConversationBlock } from '../conversation/blocks.ts';
 import { compressConversation, emptyState } from '../conversation/conversation.ts';
 import { CONVERSATION, loadCodeTools, times } from '../../../fixtures/compress/texts.ts';
 import { stripBetween } from './strip-between.ts';
+import { restored } from '../../../fixtures/compress/decoders.ts';
 
 /** A file in which every third line is a comment. */
 const FILE = times(60, (n) =>
@@ -39,7 +40,7 @@ test('what was seen without its comments is named as it was numbered there', () 
   assert.equal(outcomes[0]!.by, ['code']);
   const [first] = outcomes[1]!.text.split('\n');
   assert.is(first, '[svc lines 10–48 of result 1 (a.ts) again]');
-  assert.ok(state.sent.restore(outcomes[1]!.text).startsWith(part));
+  assert.ok(restored(state.sent, outcomes[1]!.text).startsWith(part));
 });
 
 test('a reference begins and ends with a line that can be seen, and most of it can', () => {
@@ -84,10 +85,10 @@ test('a harness above the code, and what it says twice of itself, move no line',
   const fresh = [...twice, '// again, as the comment says', '// of two lines', ...twice];
   const { outcomes, state } = read([wrapped(FILE), wrapped([...FILE.slice(6, 33), ...fresh])]);
   for (const [at, lines] of [FILE, [...FILE.slice(6, 33), ...fresh]].entries()) {
-    const restored = state.sent.restore(outcomes[at]!.text).split('\n');
+    const out = restored(state.sent, outcomes[at]!.text).split('\n');
     for (const line of lines)
-      if (!line.startsWith('//')) assert.ok(restored.includes(line), `${at}: ${line}`);
-    assert.is(restored.filter((line) => line === twice[3]).length, at * 2);
+      if (!line.startsWith('//')) assert.ok(out.includes(line), `${at}: ${line}`);
+    assert.is(out.filter((line) => line === twice[3]).length, at * 2);
     for (const { from, to } of outcomes[at]!.removed)
       for (const line of wrapped(lines).split('\n').slice(from, to)) assert.match(line, /^\/\/|^$/);
   }

@@ -8,7 +8,8 @@
 import type { CancelSignal, Clock } from '../../../engine/index.ts';
 import { WorkerPool } from '../../threads/pool.ts';
 import type { ConversationCompressor } from './conversation-compressor.ts';
-import type { CacheFigures, CompressJob, CompressProtocol, Expected, JobOutcome } from './job.ts';
+import type { CacheFigures } from '../conversation/cache.ts';
+import type { CompressJob, CompressProtocol, Expected, JobOutcome } from './job.ts';
 
 /** Up to this much text may be compressed on the event loop: some 2 ms. Loading parsers for code never is. */
 const INLINE_CHARS = 16 * 1024;

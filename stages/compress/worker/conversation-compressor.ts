@@ -7,7 +7,7 @@ import { createBlockCache } from '../conversation/cache.ts';
 import { createCodeTools, type CodeTools } from '../code/code-tools.ts';
 import type { BlockOutcome, Watch } from '../conversation/conversation.ts';
 import { GrammarNeeded } from '../code/grammar-needed.ts';
-import type { CacheFigures, CompressJob, JobOutcome } from './job.ts';
+import type { CompressJob, JobOutcome } from './job.ts';
 import { ConversationMemo } from '../conversation/memo.ts';
 import type { RecipeSet } from '../recipe/recipe.ts';
 import { createRecipeCompiler } from '../recipe/set.ts';
@@ -59,12 +59,7 @@ export function createConversationCompressor(
         }
       }
     },
-    figures: (): CacheFigures => ({
-      entries: cache.entries,
-      sizeBytes: cache.sizeBytes,
-      hits: cache.hits,
-      misses: cache.misses,
-    }),
+    figures: cache.figures,
   };
 }
 

@@ -1,6 +1,7 @@
 /** What is asked of the compressing thread, and what it answers. All of it can be copied between threads. */
 import type { Mode } from '../rule.ts';
 import type { ConversationOptions, BlockOutcome } from '../conversation/conversation.ts';
+import type { CacheFigures } from '../conversation/cache.ts';
 import type { RecipeSet } from '../recipe/recipe.ts';
 import type { ConversationBlock } from '../conversation/blocks.ts';
 
@@ -17,13 +18,6 @@ export interface CompressJob {
 
 /** Outcomes by block. The texts of unchanged blocks are left out: the asker has them. */
 export type JobOutcome = Omit<BlockOutcome, 'text'> & { readonly text: string | undefined };
-
-export interface CacheFigures {
-  readonly entries: number;
-  readonly sizeBytes: number;
-  readonly hits: number;
-  readonly misses: number;
-}
 
 /** What the jobs to come will ask for. */
 export interface Expected {
