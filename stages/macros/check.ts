@@ -3,31 +3,23 @@ import { isObject } from '../dialect/json-kind.ts';
 import { FILE_NAME } from '../named-files.ts';
 import { isScalar, placeholdersOf, toVariable, VARIABLE_NAME } from '../model/placeholders.ts';
 import type { Variable } from '../model/placeholders.ts';
+import type { ReportFault, WrittenFault } from '../model/written-fault.ts';
 import { ACTIONS, actionOf, isActionName } from './actions.ts';
 import type { ActionName, Param } from './actions.ts';
 import type { Macro, StepValues, WrittenStep } from './macro.ts';
 import { readValue } from './values.ts';
 
-/** Something wrong, and where: keys and list places down to it. */
-export interface MacroFault {
-  readonly path: readonly string[];
-  /** Goes on after the path. */
-  readonly message: string;
-}
-
 export type CheckedMacro =
   | { readonly ok: true; readonly macro: Macro }
-  | { readonly ok: false; readonly faults: readonly MacroFault[] };
+  | { readonly ok: false; readonly faults: readonly WrittenFault[] };
 
 export const MOST_STEPS = 100;
 const FIELDS = ['name', 'description', 'variables', 'steps'];
 const VARIABLE_FIELDS = ['default', 'about'];
 
-type ReportFault = (path: readonly string[], message: string) => void;
-
 /** `name`: what it must be called; without it the macro says so itself. */
 export function checkMacro(value: unknown, name?: string): CheckedMacro {
-  const faults: MacroFault[] = [];
+  const faults: WrittenFault[] = [];
   const report: ReportFault = (path, message) => void faults.push({ path, message });
   if (!isObject(value))
     return { ok: false, faults: [{ path: [], message: 'it is no macro: a map with steps' }] };

@@ -1,19 +1,14 @@
 /** Checks what stands in a recipe's file and says everything that is wrong with it at once. */
 import { isObject } from '../../dialect/json-kind.ts';
 import { TEXT_CLASSES } from '../../model/classify/classes.ts';
+import type { ReportFault, WrittenFault } from '../../model/written-fault.ts';
 import { argFaults, listOf, patternsFault, type Values } from './operation.ts';
 import { OPERATIONS } from './operations.ts';
 import type { Recipe, RecipeExample, RecipeFile, RecipeMatch } from './recipe.ts';
 
-/** Something wrong, and where: keys and list places down to it. */
-export interface RecipeFault {
-  readonly path: readonly string[];
-  readonly message: string;
-}
-
 export type CheckedRecipe =
   | { readonly ok: true; readonly file: RecipeFile }
-  | { readonly ok: false; readonly faults: readonly RecipeFault[] };
+  | { readonly ok: false; readonly faults: readonly WrittenFault[] };
 
 export const RECIPE_NAME = /^[a-z0-9][a-z0-9-]{0,63}$/;
 const MODES = ['hybrid', 'aggressive'];
@@ -44,9 +39,8 @@ export const MATCH_PARTS: Readonly<
 };
 
 export function checkRecipe(value: unknown): CheckedRecipe {
-  const faults: RecipeFault[] = [];
-  const report = (path: readonly string[], message: string): void =>
-    void faults.push({ path, message });
+  const faults: WrittenFault[] = [];
+  const report: ReportFault = (path, message) => void faults.push({ path, message });
   if (!isObject(value))
     return {
       ok: false,
@@ -79,8 +73,6 @@ export function checkRecipe(value: unknown): CheckedRecipe {
   };
   return { ok: true, file: { recipe, examples: checkedExamples } };
 }
-
-type ReportFault = (path: readonly string[], message: string) => void;
 
 function checkMatch(match: unknown, report: ReportFault): void {
   if (!isObject(match) || Object.keys(match).length === 0)
