@@ -7,6 +7,7 @@ import { DURATION_BUCKETS_S, HistogramsByName, STAGE_BUCKETS_S } from './histogr
 import type { HistogramView } from './histogram.ts';
 import { UNKNOWN } from './row.ts';
 import type { LedgerRow } from './row.ts';
+import type { LatencySpread } from './spreads.ts';
 
 /** Names told apart in each histogram; those past it are counted together. */
 const MAX_NAMES = 40;
@@ -20,13 +21,10 @@ export interface MetricsSettings {
 }
 
 /** Rates and percentiles of the window; `null` where no request in it was measured. */
-export interface WindowFigures {
+export interface WindowFigures extends LatencySpread {
   readonly windowMs: number;
   /** Finished requests a second, over the window or, where that is shorter, since the start. */
   readonly requestsPerSecond: number | null;
-  readonly p50Ms: number | null;
-  readonly p95Ms: number | null;
-  readonly p99Ms: number | null;
   readonly averageMs: number | null;
   readonly samples: number;
 }

@@ -10,6 +10,7 @@ import type { Totals } from './figures.ts';
 import { HOUR_MS } from './hours.ts';
 import { totalsBy } from './queries.ts';
 import type { GroupTotals } from './queries.ts';
+import type { LedgerRow } from './row.ts';
 import { FAILED, firstHourMs, matching, ROW_TOTALS, stepOf, sumsBy } from './sums.ts';
 import { NO_SPREAD } from './spreads.ts';
 import type { LatencySpread, Spreads } from './spreads.ts';
@@ -25,11 +26,10 @@ export interface BucketReport extends LatencySpread {
 }
 
 /** Failed requests with one cause in common. */
-export interface FailureGroup {
-  readonly status: number | null;
-  readonly errorKind: string | null;
-  readonly errorCode: string | null;
-  readonly provider: string | null;
+export interface FailureGroup extends Pick<
+  LedgerRow,
+  'status' | 'errorKind' | 'errorCode' | 'provider'
+> {
   readonly requests: number;
   /** When the newest of them began. */
   readonly lastMs: number;

@@ -3,9 +3,10 @@
  * 100,000 rows takes some 100 ms; on the main thread every stream would stand
  * still for that long.
  */
-import type { CompiledQuery, DatabaseConnection, Driver, QueryResult } from 'kysely';
+import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely';
 import {
   CamelCasePlugin,
+  DummyDriver,
   Kysely,
   SqliteAdapter,
   SqliteIntrospector,
@@ -43,10 +44,11 @@ export function openThreadedLedgerReader(file: string): LedgerReader {
   });
 }
 
-class ThreadDriver implements Driver, DatabaseConnection {
+class ThreadDriver extends DummyDriver implements DatabaseConnection {
   readonly #pool: WorkerPool<ReaderProtocol>;
 
   constructor(file: string) {
+    super();
     this.#pool = new WorkerPool({
       entry: new URL('./reader-worker.js', import.meta.url),
       name: 'svc-ledger-reader',
@@ -54,28 +56,16 @@ class ThreadDriver implements Driver, DatabaseConnection {
     });
   }
 
-  async init(): Promise<void> {
-    // The thread starts with the first query.
-  }
-
-  async acquireConnection(): Promise<DatabaseConnection> {
+  /** One connection serves all: each query is a job of its own. */
+  override async acquireConnection(): Promise<DatabaseConnection> {
     return this;
   }
 
-  async releaseConnection(): Promise<void> {
-    // One connection serves all: each query is a job of its own.
-  }
-
-  beginTransaction(): Promise<void> {
-    return refuseTransaction();
-  }
-
-  commitTransaction(): Promise<void> {
-    return refuseTransaction();
-  }
-
-  rollbackTransaction(): Promise<void> {
-    return refuseTransaction();
+  override async beginTransaction(): Promise<void> {
+    throw new SvcError(
+      'internal',
+      'The ledger is read-only here; only its writer has transactions',
+    );
   }
 
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
@@ -91,11 +81,7 @@ class ThreadDriver implements Driver, DatabaseConnection {
     throw new SvcError('internal', 'The ledger is read in whole results, not in streams');
   }
 
-  destroy(): Promise<void> {
+  override destroy(): Promise<void> {
     return this.#pool.close();
   }
-}
-
-async function refuseTransaction(): Promise<void> {
-  throw new SvcError('internal', 'The ledger is read-only here; only its writer has transactions');
 }
