@@ -4,7 +4,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { CODE_EXTENSIONS, grammarFor } from './compress/code/code-tools.ts';
 import { createGrammarLoader } from './grammars.ts';
-import { GRAMMAR_NAMES } from './vault/read/grammar.ts';
+import { GRAMMARS } from './vault/read/grammar.ts';
 
 const times = (n: number): string => Array.from({ length: 9 }, (_, at) => `a${n + at}`).join(', ');
 
@@ -36,7 +36,7 @@ const cpuMs = (since?: NodeJS.CpuUsage): number => {
 
 test('parsing costs little more than the parsing, in every language', async () => {
   const loader = createGrammarLoader();
-  const names = new Set([...GRAMMAR_NAMES, ...CODE_EXTENSIONS.map((one) => grammarFor(one)!)]);
+  const names = new Set([...GRAMMARS.values(), ...CODE_EXTENSIONS.map((one) => grammarFor(one)!)]);
   for (const name of names) {
     const sample = SAMPLES[name];
     if (sample === undefined) throw new Error(`${name} has no sample here`);

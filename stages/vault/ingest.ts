@@ -1,6 +1,6 @@
 /** Blocks that are handed in at run time: what one must look like, and its record in the log. */
 import { SvcError } from '../../engine/error.ts';
-import { jsonTypeOf } from '../dialect/json-kind.ts';
+import { isObject, jsonTypeOf, type JsonObject } from '../dialect/json-kind.ts';
 import { missingField, wrongType } from '../model/errors.ts';
 import { SAFE, type BlockInfo, type RiskClass } from './block.ts';
 import { describeBlock } from './read/read-file.ts';
@@ -28,12 +28,8 @@ export type IngestResult =
   | { readonly ok: false; readonly error: SvcError };
 
 /** A block that is ready to be written. */
-export interface PreparedBlock {
-  readonly id: string;
-  readonly hash: string;
+export interface PreparedBlock extends Pick<BlockInfo, 'id' | 'hash' | 'riskClass' | 'sourcePath'> {
   readonly tokens: number;
-  readonly riskClass: RiskClass;
-  readonly sourcePath: string;
   readonly record: Buffer;
 }
 
@@ -46,14 +42,11 @@ export type HeldBlock = Pick<BlockInfo, 'hash' | 'riskClass' | 'sourcePath' | 'r
  * VALIDATION_003, `unprocessable` for values out of range, `payload_too_large`.
  */
 export function toIngestBlock(value: unknown): IngestBlock {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw wrongType('block', 'object', jsonTypeOf(value));
-  }
-  const fields = value as Record<string, unknown>;
-  const id = text(fields, 'block_id');
-  const sourcePath = text(fields, 'source_path');
-  const riskClass = text(fields, 'risk_class');
-  const content = text(fields, 'content');
+  if (!isObject(value)) throw wrongType('block', 'object', jsonTypeOf(value));
+  const id = text(value, 'block_id');
+  const sourcePath = text(value, 'source_path');
+  const riskClass = text(value, 'risk_class');
+  const content = text(value, 'content');
   if (content === undefined) throw missingField('content');
   check(content.trim() !== '', 'content', 'must not be empty');
   if (content.length > MAX_CONTENT_CHARS) {
@@ -157,7 +150,7 @@ function stricter(held: RiskClass, given: RiskClass): RiskClass {
   return given === SAFE || held === 'secret' ? held : given;
 }
 
-function text(fields: Record<string, unknown>, name: string): string | undefined {
+function text(fields: JsonObject, name: string): string | undefined {
   const value = fields[name];
   if (value === undefined || value === null) return undefined;
   if (typeof value !== 'string') throw wrongType(name, 'string', jsonTypeOf(value));

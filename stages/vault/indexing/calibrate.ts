@@ -1,10 +1,10 @@
 /** How many indexing workers this machine does best with: measured once, kept beside the index. */
-import { closeSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import type { Clock } from '../../../engine/clock.ts';
 import { SvcError } from '../../../engine/error.ts';
-import { makePrivateDir, openPrivate } from '../../private-file.ts';
+import { makePrivateDir, replaceFile } from '../../private-file.ts';
 import { createIgnoreRules } from '../read/ignore-rules.ts';
 import { layoutOf } from '../log/layout.ts';
 import { createReadPool, MAX_WORKERS } from '../read/read-pool.ts';
@@ -59,7 +59,11 @@ export async function calibrate(options: CalibrateOptions): Promise<Calibration>
     atMs: clock.wallMs(),
     processors: availableParallelism(),
   };
-  keep(resolve(options.indexDir), found);
+  const indexDir = resolve(options.indexDir);
+  makePrivateDir(indexDir);
+  await replaceFile(layoutOf(indexDir).calibration, (draft) =>
+    draft.writeFile(`${JSON.stringify(found, undefined, 2)}\n`),
+  );
   return found;
 }
 
@@ -115,16 +119,4 @@ async function measure(
   } finally {
     await pool.close();
   }
-}
-
-function keep(indexDir: string, found: Calibration): void {
-  makePrivateDir(indexDir);
-  const path = layoutOf(indexDir).calibration;
-  const fd = openPrivate(`${path}.new`, 'w');
-  try {
-    writeFileSync(fd, `${JSON.stringify(found, undefined, 2)}\n`);
-  } finally {
-    closeSync(fd);
-  }
-  renameSync(`${path}.new`, path);
 }

@@ -1,6 +1,6 @@
 /** What the log knows of files, to find what has changed, and how much of it is still in use. */
 import type { FoundFile } from '../read/walk.ts';
-import { blocksOf, fileKey, keyOf, type Framed } from './record.ts';
+import { blocksOf, fileKey, keyOf, type FileHeader, type Framed } from './record.ts';
 
 /**
  * A file may change twice within one tick of its file system's clock. Only a time stamp
@@ -9,14 +9,7 @@ import { blocksOf, fileKey, keyOf, type Framed } from './record.ts';
 const SETTLED_MS = 2_000;
 
 /** A file as it was when it was read. */
-export interface KnownFile {
-  readonly root: string;
-  readonly path: string;
-  readonly hash: string;
-  readonly size: number;
-  readonly mtimeMs: number;
-  readonly seenMs: number;
-}
+export type KnownFile = Omit<FileHeader, 'record' | 'meta' | 'text'>;
 
 export type KnownFiles = ReturnType<typeof createKnownFiles>;
 

@@ -35,13 +35,11 @@ export interface FileHeader {
 }
 
 /** The same content under a new time stamp. */
-export interface TouchHeader {
+export interface TouchHeader extends Pick<
+  FileHeader,
+  'root' | 'path' | 'size' | 'mtimeMs' | 'seenMs'
+> {
   readonly record: 'touch';
-  readonly root: string;
-  readonly path: string;
-  readonly size: number;
-  readonly mtimeMs: number;
-  readonly seenMs: number;
 }
 
 /** A file that is no longer part of the vault. */
@@ -63,11 +61,8 @@ export interface RootHeader {
 }
 
 /** A block that was handed in at run time. */
-export interface IngestHeader {
+export interface IngestHeader extends Pick<FileHeader, 'path' | 'meta' | 'text'> {
   readonly record: 'block';
-  readonly path: string;
-  readonly meta: number;
-  readonly text: number;
 }
 
 export type Header = LogHeader | FileHeader | TouchHeader | DropHeader | RootHeader | IngestHeader;

@@ -11,7 +11,7 @@ const MAX_PARSED_CHARS = 300_000;
 /** Namespace in class in namespace: below this, parts are cut by size. */
 const MAX_DEPTH = 3;
 
-const GRAMMARS = grammarsByExtension({ bash: 'zsh', ini: 'ini' });
+export const GRAMMARS = grammarsByExtension({ bash: 'zsh', ini: 'ini' });
 
 /** Nodes whose children are parts of their own, when the node itself is too long. */
 const CONTAINER =
@@ -19,9 +19,6 @@ const CONTAINER =
 
 /** Gives the marks of a file, or nothing where it cannot: unknown language, too long, broken grammar. */
 export type Grammars = ReturnType<typeof createGrammars>;
-
-/** Every grammar that may be loaded. */
-export const GRAMMAR_NAMES: ReadonlySet<string> = new Set(GRAMMARS.values());
 
 /** True for a file name extension (without the dot) that has a grammar. */
 export function hasGrammar(extension: string): boolean {

@@ -20,11 +20,7 @@ export interface BatchReply {
   readonly files: readonly Pick<FileResult, 'outcome' | 'blocks'>[];
 }
 
-export interface ReadPool {
-  /** Reads a batch. A file that kills its worker is reported as unreadable; this never rejects for a file's sake. */
-  read(tasks: readonly FileTask[]): Promise<BatchReply>;
-  close(): Promise<void>;
-}
+export type ReadPool = ReturnType<typeof createReadPool>;
 
 /** What the index's threads do. */
 export interface ReadProtocol {
@@ -36,7 +32,7 @@ export interface ReadProtocol {
 }
 
 /** Starts no thread until there is work, and at most `size` of them. */
-export function createReadPool(size: number, settings: ReadPoolSettings): ReadPool {
+export function createReadPool(size: number, settings: ReadPoolSettings) {
   const pool = new WorkerPool<ReadProtocol>({
     entry: new URL('./index-worker.js', import.meta.url),
     name: 'svc-index',
@@ -44,7 +40,11 @@ export function createReadPool(size: number, settings: ReadPoolSettings): ReadPo
     size: Math.max(1, Math.min(size, MAX_WORKERS)),
     limits: { maxOldGenerationSizeMb: WORKER_HEAP_MB, maxYoungGenerationSizeMb: 8 },
   });
-  return { read: (tasks) => readOrSplit(tasks, pool), close: () => pool.close() };
+  return {
+    /** Reads a batch. A file that kills its worker is reported as unreadable; this never rejects for a file's sake. */
+    read: (tasks: readonly FileTask[]) => readOrSplit(tasks, pool),
+    close: () => pool.close(),
+  };
 }
 
 /** Reads a batch; when its worker dies, each file alone, so that only the one at fault is lost. */
