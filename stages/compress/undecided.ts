@@ -17,9 +17,8 @@ export function withoutUndecided(
   conversation: string,
   blocks: readonly ConversationBlock[],
 ): readonly ConversationBlock[] {
-  const slow = decisions.get(`slow:${conversation}`)?.split(' ');
-  if (slow === undefined) return blocks;
-  const known = new Set(slow);
+  const known = new Set(decisions.get(`slow:${conversation}`)?.split(' '));
+  if (known.size === 0) return blocks;
   return blocks.map((block) =>
     mayShrink(block) && known.has(fingerprint(block)) ? asItIs(block) : block,
   );

@@ -29,6 +29,16 @@ export interface ConversationBlock {
   readonly partWords?: string;
 }
 
+/** True for the result of a call that is known, which is no error and may be touched. */
+export function isPlainResult(block: ConversationBlock): boolean {
+  return (
+    block.kind === 'tool_result' &&
+    block.isError !== true &&
+    block.protectedReason === undefined &&
+    block.toolInput !== undefined
+  );
+}
+
 /**
  * Every block of the request, in reading order, as the client sent it. The billing line
  * that changes with every request is left out: counted, it could move the threshold from

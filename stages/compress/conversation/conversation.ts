@@ -5,14 +5,14 @@
  * is the same in every turn, on every machine and after every restart.
  */
 import type { Rules } from '../../learned/rules.ts';
-import type { Classification, TextClass } from '../../model/classify/classes.ts';
+import type { TextClass } from '../../model/classify/classes.ts';
 import type { Envelope } from '../../model/classify/envelope.ts';
 import { estimateTokens } from '../../model/tokens.ts';
 import { builtIn } from '../built-in.ts';
 import type { Applied, ApplyContext, Rewriter } from '../rewrite.ts';
 import { hintsOf, labelOf, noLabels, type LabelCounts } from './block-label.ts';
 import type { BlockCache } from './cache.ts';
-import type { CommentLines, LineRange, Mode } from '../rule.ts';
+import type { CommentLines, Mode } from '../rule.ts';
 import type { Definitions } from '../code/definitions.ts';
 import { GrammarNeeded } from '../code/grammar-needed.ts';
 import { shortenLong } from '../long/shorten.ts';
@@ -52,7 +52,10 @@ export interface ConversationOptions {
 }
 
 /** What goes out for one block. */
-export interface BlockOutcome {
+export interface BlockOutcome
+  extends
+    Pick<Applied, 'by' | 'removed' | 'isTried' | 'failed' | 'skipped'>,
+    Partial<Pick<Applied, 'classification'>> {
   readonly index: number;
   readonly text: string;
   readonly changed: boolean;
@@ -61,22 +64,12 @@ export interface BlockOutcome {
    * `no-gain`, `strict`, `undecided`, or the reason it is protected.
    */
   readonly reason?: string;
-  readonly classification?: Classification;
-  /** Names of the algorithms that changed something. */
-  readonly by: readonly string[];
   readonly tokensBefore: number;
   readonly tokensAfter: number;
-  readonly removed: readonly LineRange[];
   /** Lines that are named by reference to an earlier block. */
   readonly repeatedLines: number;
   /** Tokens that went because a long result is left in parts. */
   readonly tokensLeftOut?: number;
-  /** True where a rule was meant for it, whether or not it gained anything. */
-  readonly isTried: boolean;
-  /** Names of the algorithms that failed on it, and so left it as it was. */
-  readonly failed?: readonly string[];
-  /** Rules that left it alone for a reason of its own, each as `name: reason`. */
-  readonly skipped?: readonly string[];
   /**
    * What it was to be decided with and could not be had, in words. That comes not from the
    * conversation alone, so whoever sends it as it is has to remember that.
@@ -286,9 +279,7 @@ function rewriteBlock(
   const candidates = small
     ? made
     : made.flatMap((one) => (isSearched(one) ? [one, ...thinNumbers(one)] : [one]));
-  const sizes = candidates.map((candidate) => estimateTokens(candidate.text));
-  const tokens = Math.min(...sizes);
-  const shortest = candidates[sizes.indexOf(tokens)]!;
+  const { one: shortest, tokens } = shortestOf(candidates);
   const total = estimateTokens(body);
   // A text that is hardly smaller is only harder to read.
   const worth = total - tokens >= leastSaved(total) ? shortest : { ...untouched, repeatedLines: 0 };
@@ -320,11 +311,16 @@ function inParts(
   const parts = shortenLong(block.text, long);
   if (parts === undefined) return undefined;
   const made: Rewritten = { ...plain, ...parts, by: ['long_result'], repeatedLines: 0 };
-  const [best] = [made, ...thinNumbers(made)]
-    .map((one) => ({ one, size: estimateTokens(one.text) }))
-    .toSorted((one, other) => one.size - other.size);
-  if (best === undefined || best.size > tokens * PARTS_SHARE) return undefined;
-  return { ...best.one, tokensLeftOut: tokens - best.size };
+  const best = shortestOf([made, ...thinNumbers(made)]);
+  if (best.tokens > tokens * PARTS_SHARE) return undefined;
+  return { ...best.one, tokensLeftOut: tokens - best.tokens };
+}
+
+/** The first of those with the fewest tokens. */
+function shortestOf(forms: readonly Rewritten[]): { one: Rewritten; tokens: number } {
+  return forms
+    .map((one) => ({ one, tokens: estimateTokens(one.text) }))
+    .reduce((best, other) => (other.tokens < best.tokens ? other : best));
 }
 
 /** What a new form of a text must save, in estimated tokens: a twentieth, and never more than 40. */

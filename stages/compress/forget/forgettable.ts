@@ -4,7 +4,7 @@
  * since, or that the client calls unchanged instead of sending it again. Whether the moment is one is not decided here.
  */
 import { estimateTokens } from '../../model/tokens.ts';
-import type { ConversationBlock } from '../conversation/blocks.ts';
+import { isPlainResult, type ConversationBlock } from '../conversation/blocks.ts';
 import { MARK } from '../text/marker.ts';
 import type { JobOutcome } from '../worker/job.ts';
 import { lastWrites, namedBy } from './edited.ts';
@@ -47,15 +47,9 @@ export function forgettable(
 }
 
 function mayGo(block: ConversationBlock): boolean {
-  return (
-    block.kind === 'tool_result' &&
-    block.isError !== true &&
-    block.protectedReason === undefined &&
-    block.forgotten === undefined &&
-    block.pointed === undefined &&
-    block.toolInput !== undefined &&
-    canBeCalledAgain(block)
-  );
+  const { forgotten, pointed } = block;
+  if (!isPlainResult(block) || forgotten !== undefined || pointed !== undefined) return false;
+  return canBeCalledAgain(block);
 }
 
 /** The number of blocks behind which the model has answered often enough. */

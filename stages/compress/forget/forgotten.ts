@@ -43,12 +43,7 @@ export function withForgotten(
   const kept = read(decisions, conversation);
   if (kept.size === 0) return blocks;
   const keys = resultKeys(blocks);
-  return blocks.map((block, at) => {
-    const found = kept.get(keys[at] ?? '');
-    return found === undefined
-      ? block
-      : { ...block, forgotten: found.line, tokensForgotten: found.tokens };
-  });
+  return blocks.map((block, at) => leftOut(block, kept.get(keys[at] ?? '')));
 }
 
 /** The same without a record: `more` is left out as well. */
@@ -57,12 +52,13 @@ export function leavingOut(
   more: readonly Forgettable[],
 ): readonly ConversationBlock[] {
   const found = new Map(more.map((one) => [one.block, one]));
-  return blocks.map((block) => {
-    const one = found.get(block);
-    return one === undefined
-      ? block
-      : { ...block, forgotten: one.line, tokensForgotten: one.tokens };
-  });
+  return blocks.map((block) => leftOut(block, found.get(block)));
+}
+
+function leftOut(block: ConversationBlock, kept: Kept | undefined): ConversationBlock {
+  return kept === undefined
+    ? block
+    : { ...block, forgotten: kept.line, tokensForgotten: kept.tokens };
 }
 
 /** Remembers all of `blocks` that are forgotten; resolves when that is on disk, or could not be written. */

@@ -6,7 +6,7 @@
 import type { Decisions } from '../../decisions/decisions.ts';
 import { isObject, parseJson } from '../../dialect/json-kind.ts';
 import { costsAtLeast } from '../../model/tokens.ts';
-import type { ConversationBlock } from '../conversation/blocks.ts';
+import { isPlainResult, type ConversationBlock } from '../conversation/blocks.ts';
 import { resultKeys } from '../conversation/result-keys.ts';
 import { lastWrites, namedBy, writtenBy } from '../forget/edited.ts';
 import { askWords, declaredTools } from './ask.ts';
@@ -40,7 +40,9 @@ export function withParts(
   { longTokens, body, decided, mayDecide }: LongCircumstances,
 ): Parted {
   const allowed = new Map<number, string>();
-  const isLong = blocks.map((block) => longTokens > 0 && costsMore(block, longTokens));
+  const isLong = blocks.map(
+    (block) => longTokens > 0 && isPlainResult(block) && costsAtLeast(block.text, longTokens + 1),
+  );
   if (!isLong.includes(true)) return { blocks, allowed, heldBack: [] };
   const tools = declaredTools(body);
   const lastWrite = lastWrites(blocks);
@@ -70,16 +72,6 @@ export function withParts(
     return { ...block, partWords: words };
   });
   return { blocks: made, allowed, heldBack };
-}
-
-function costsMore(block: ConversationBlock, longTokens: number): boolean {
-  return (
-    block.kind === 'tool_result' &&
-    block.isError !== true &&
-    block.protectedReason === undefined &&
-    block.toolInput !== undefined &&
-    costsAtLeast(block.text, longTokens + 1)
-  );
 }
 
 /** Names of the files that a call shows; of one that names none the call itself. */

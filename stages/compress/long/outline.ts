@@ -1,17 +1,9 @@
 /** What gives a reader the shape of a long text: what code defines, headings, the outermost lines. */
 import type { Classification } from '../../model/classify/classes.ts';
-import type { Definitions } from '../code/definitions.ts';
+import type { Definition, Definitions } from '../code/definitions.ts';
 
-/** A line, or a few, that say what stands below them. Rows are zero-based, ranges half open. */
-export interface OutlineEntry {
-  readonly name: string;
-  readonly from: number;
-  /** The first row behind what is shown of it. */
-  readonly signatureEnd: number;
-  readonly to: number;
-  /** How deep it lies; the outermost have 0. */
-  readonly depth: number;
-}
+/** A line, or a few, that say what stands below them: in code a definition, else the like. */
+export type OutlineEntry = Definition;
 
 const HEADING = /^(#{1,6}) +(\S.*)$/;
 const FENCE = /^ {0,3}(?:```|~~~)/;

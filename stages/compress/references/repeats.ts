@@ -16,6 +16,7 @@ import {
   numbersOf,
   ownRun,
   sameLines,
+  type OwnText,
   shownRun,
   type Run,
 } from './runs.ts';
@@ -49,9 +50,7 @@ interface Occurrence {
 }
 
 /** Lines of the text in hand that went out verbatim so far, findable like those of earlier blocks. */
-interface OwnLines {
-  readonly lines: readonly string[];
-  readonly numbers: readonly number[];
+interface OwnLines extends OwnText {
   readonly prefixes: SplitLines['prefixes'];
   readonly printed: readonly number[] | undefined;
   /** Lines whose number is that of the block as it came. */
