@@ -169,7 +169,7 @@ test('any lines with headings come back or are left alone', () => {
 
 test('equal lines that are taken for a listing become one and a count', () => {
   const context = { ...CONTEXT, hints: { toolName: 'Bash', command: 'npm test' } };
-  const text = Array.from({ length: 60 }, () => 'GET /health 200 ok ok ok ok ok ok ok ok ').join(
+  const text = Array.from({ length: 60 }, () => 'part /health 200 ok ok ok ok ok ok ok ok ').join(
     '\n',
   );
   const out = builtIn.apply(text, context);

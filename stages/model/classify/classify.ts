@@ -50,10 +50,17 @@ const RULES: readonly Rule[] = [
   ['other', (evidence) => isExpected(evidence, 'other') || isTypesetting(evidence)],
   ['code', ({ text }) => text.startsWith('#!')],
   ['code', ({ features, markdownFences }) => !markdownFences && isBuildFile(features)],
+  [
+    'log',
+    (evidence) => isExpected(evidence, 'log') && !isColumns(evidence) && isWork(evidence, 0.3),
+  ],
   ['config', isConfig],
   ['config', isBracedConfig],
   ['code', isCode],
-  ['log', (evidence) => isExpected(evidence, 'log') && !isColumns(evidence) && isWork(evidence)],
+  [
+    'log',
+    (evidence) => isExpected(evidence, 'log') && !isColumns(evidence) && isWork(evidence, 0.2),
+  ],
   ['narrative', isNarrative],
 ];
 
@@ -151,6 +158,9 @@ const OTHER_TRACES = [
   '#1 ',
   'Stacktrace:',
   'CallStack (',
+  '    while executing',
+  'Backtrace',
+  'in file "',
   'Cell In',
   '@http',
   '@file:',
@@ -169,13 +179,12 @@ function isTrace(evidence: Evidence): boolean {
   // A run of tests shows traces, and ends with totals.
   if (features.of('testFrame') >= (expected === 'log' ? 1 : 2)) return false;
   const stackFrames = stackFrameShare(evidence);
-  const traceHeaders =
-    features.of('traceHeader') + features.of('goFrame') + features.of('rustFrame');
+  const traceHeaders = features.of('traceHeader');
   if (expected === 'code' && traceHeaders < 2) return false;
   const stackFrameCount = Math.round(stackFrames * features.lines);
   if (stackFrameCount < 1) return false;
   if (traceHeaders >= 1 && features.lines <= SHORT_TRACE) return true;
-  return stackFrames >= 0.14 && (traceHeaders >= 1 || stackFrames >= 0.5);
+  return stackFrames >= 0.14 && (traceHeaders >= 1 || stackFrames >= 0.45);
 }
 
 function isLongListing({ features }: Evidence): boolean {
@@ -213,13 +222,13 @@ function isCommitLog({ lines, features, expected }: Evidence): boolean {
   );
 }
 
-function isGrep({ features, expected, facts, report }: Evidence): boolean {
+function isGrep({ features, expected, facts, report, logFile }: Evidence): boolean {
   // Times in rows of facts look like places.
-  if (report || (facts && expected !== 'grep')) return false;
+  if (report || logFile || (facts && expected !== 'grep')) return false;
   if (features.share('diagnostic') >= 0.3 || features.share('timestamp') >= 0.4) return false;
   const hits = features.share('grepHit', 'grepContext', 'revHit');
-  if (hits >= 0.6 || features.share('listedHit') >= 0.3) return true;
   if (TEXT_FILES.has(expected)) return false;
+  if (hits >= 0.6 || features.share('listedHit') >= 0.3) return true;
   if (features.share('grepHitSpaced') >= 0.7 || isHeadedGrep(features)) return true;
   if (features.lines >= 3 && features.share('revFile') >= 0.9) return true;
   if (expected !== 'grep') return features.lines >= 3 && features.share('grepNumber') >= 0.95;
@@ -249,7 +258,7 @@ function isTable(evidence: Evidence): boolean {
   return (
     logged < 0.3 ||
     (logged < 1 &&
-      countFeatures(lines.slice(0, 1)).of('timestamp') === 0 &&
+      countFeatures(lines.slice(0, 1)).share('timestamp', 'clock', ...WORK_MARKS) === 0 &&
       looksLikeTable(lines.slice(0, 8)))
   );
 }
@@ -281,17 +290,31 @@ const TOTALS_FIRST = 6;
 /** Longer texts that end with totals may be documents that quote them. */
 const SHORT_RUN = 4000;
 
+/** What CI and loggers put before a line of totals. */
+const STAMP = /^\[?\d{4}-\d\d-\d\d[T ][\d:.,]{8,20}Z?[\]:]? /;
+
 /** True if a runner's totals stand at an end; totals of any kind where a tool ran that reports on its work. */
-function endsAsRun({ text, paragraphs, expected, report, markdownFences }: Evidence): boolean {
+function endsAsRun(evidence: Evidence): boolean {
+  const { text, paragraphs, features, expected, report, markdownFences } = evidence;
   if (markdownFences) return false;
-  const isEnd = report ? isTotals : isTotalsOfRunner;
+  const isRun = report || features.of('testMark') + features.of('statusMark') >= 2;
+  const isEnd = isRun ? isTotals : isTotalsOfRunner;
   const lines = text.slice(-8000).split('\n').slice(-TOTALS_LAST);
   const first = text.slice(0, 2000).split('\n').slice(0, TOTALS_FIRST);
-  const found = [...lines, ...first].some((line) => isEnd(line.slice(0, LINE_CAP).trimEnd()));
+  const found = [...lines, ...first].some((line) =>
+    isEnd(line.slice(0, LINE_CAP).replace(STAMP, '').trimEnd()),
+  );
   return found && (expected === 'log' || text.length < SHORT_RUN || !looksLikeProse(paragraphs()));
 }
 
-const WORK_MARKS = ['testMark', 'buildMark', 'ciMark', 'diagnostic', 'lintRow'] as const;
+const WORK_MARKS = [
+  'testMark',
+  'statusMark',
+  'buildMark',
+  'ciMark',
+  'diagnostic',
+  'lintRow',
+] as const;
 
 function isLog(evidence: Evidence): boolean {
   const { features, expected, facts } = evidence;
@@ -299,14 +322,17 @@ function isLog(evidence: Evidence): boolean {
   if (TEXT_FILES.has(expected)) {
     return features.share('timestamp') >= 0.7;
   }
-  if (features.share('timestamp', 'level') >= 0.5) return true;
+  if (features.share('timestamp', 'level') >= 0.5) return features.share('hashRow') < 0.5;
+  // What belongs to a message stands below it, indented.
+  if (features.of('level') >= 3 && features.share('timestamp') >= 0.2)
+    if (features.share('timestamp', 'level', 'indented') >= 0.95) return true;
   const marks = features.share(...WORK_MARKS);
   const strong = features.of('testMark') + features.of('diagnostic');
   const shaped = features.share('codeEnd', 'codeWord');
   if (features.of('testFrame') >= 1 && strong >= 2) return true;
   if (endsAsRun(evidence)) return true;
-  const worked = features.share('step', 'buildMark', 'testMark', 'diagnostic');
-  if (features.lines >= 8 ? worked >= 0.75 : features.lines >= 3 && worked >= 0.9) return true;
+  const worked = features.share('level', 'step', ...WORK_MARKS);
+  if (features.lines >= 8 ? worked >= 0.75 : features.lines >= 3 && worked >= 0.8) return true;
   // Compilers show the line that a message is about.
   if (strong >= 1 && features.share(...WORK_MARKS, 'step', 'sourceView') >= 0.8) return true;
   if (expected === 'log' && marks >= 0.12 && shaped < 0.4) return true;
@@ -317,13 +343,11 @@ function isLog(evidence: Evidence): boolean {
  * What a tool that mostly writes logs printed may be what it was asked for, and no line of
  * that may go. Stamps, levels, results and steps say that the text is about its work.
  */
-function isWork({ features }: Evidence): boolean {
-  return features.share('timestamp', 'level', ...WORK_MARKS, 'step') >= 0.2;
+function isWork({ features }: Evidence, least: number): boolean {
+  return features.share('timestamp', 'level', ...WORK_MARKS, 'step') >= least;
 }
 
 function isListing({ features, expected }: Evidence): boolean {
-  const paths = features.share('slashPath', 'fileName', 'pathWord', 'treeLine');
-  const named = features.share('slashPath', 'fileName', 'treeLine', 'longListing');
   if (expected === 'listing') return features.share('pathLine', 'dirHeading') >= 0.7;
   if (TEXT_FILES.has(expected)) return false;
   // Compilers are called with paths, and steps name them.
@@ -331,7 +355,9 @@ function isListing({ features, expected }: Evidence): boolean {
   // Headings of `ls -R`: what stands below them may be names of any kind.
   if (features.of('dirHeading') >= 2 && features.share('pathWord', 'dirHeading') >= 0.9)
     return true;
-  return features.lines >= 3 && paths >= 0.9 && named >= 0.6;
+  if (features.lines < 3) return false;
+  if (features.share('slashPath', 'fileName', 'treeLine', 'longListing') < 0.6) return false;
+  return features.share('slashPath', 'fileName', 'pathWord', 'treeLine') >= 0.9;
 }
 
 function isCode({ features, markdownFences }: Evidence): boolean {

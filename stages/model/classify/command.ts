@@ -32,6 +32,12 @@ const ASKS = /^--(?:help|version)$/;
 const ASKS_TOOL =
   /^--(?:list(?:-?tests|-?files(?:only)?)?|collect-only|co|fixtures|markers|print|print-config|show-?config|show-settings|show-files)$/i;
 
+const COMPILERS: ReadonlySet<string> = new Set(
+  'gcc g++ cc c++ clang clang++ gfortran rustc nasm protoc'.split(' '),
+);
+/** Flags of compilers that make them print code or what they know. */
+const ASKS_COMPILER = /^(?:-E|-M{1,2}|-dump|--?print\b|--decode|-Q|-###)/;
+
 /** What a command line prints, as far as all its programs that print agree. */
 export function printedBy(command: string, depth = 0): Printed {
   const printed = pipelinesOf(command.slice(0, LONGEST))
@@ -138,6 +144,8 @@ const SPECIAL: readonly (readonly [
     'listing',
   ],
   ['log', (_, args) => has(args, ASKS_TOOL), 'other'],
+  ['log', (name, args) => /^[sl]trace$/.test(name) && /^-\w*[cC]$/.test(args[0] ?? ''), 'other'],
+  ['log', (name, args) => COMPILERS.has(name) && has(args, ASKS_COMPILER), 'anything'],
   ['anything', (name, args) => name === 'node' && has(args, /^--test(?:$|-|=)/), 'log'],
   ['anything', (name, args) => name === 'tar' && tarHas(args, 'O', '--to-stdout'), 'file'],
   ['anything', (name, args) => tarLists(name, args) && tarHas(args, 'v', '--verbose'), 'other'],

@@ -6,8 +6,15 @@ import type { FeatureCounts } from './features.ts';
 export function isTableConfig({ features, expected, markdownFences, report }: Evidence): boolean {
   if (report || expected === 'code' || markdownFences || features.of('iniSection') === 0)
     return false;
-  if (features.of('assignment') === 0 || features.share('codeWord') >= 0.2) return false;
-  const rows = features.share('assignment', 'iniSection', 'hashComment', 'iniValue');
+  if (features.share('codeWord') >= 0.2) return false;
+  if (features.share('assignment', 'alignedAssignment', 'settingComment') === 0) return false;
+  const rows = features.share(
+    'assignment',
+    'alignedAssignment',
+    'iniSection',
+    'hashComment',
+    'iniValue',
+  );
   return (
     rows >= 0.65 ||
     (rows >= 0.3 &&
@@ -16,9 +23,9 @@ export function isTableConfig({ features, expected, markdownFences, report }: Ev
   );
 }
 
-/** How files begin that a program writes or that are known by it: of Go, Ruby, Yarn, firewalls, name servers, packages. */
+/** How files begin that a program writes or that are known by it: of Go, Ruby, Yarn, firewalls, name servers, packages, users. */
 const KNOWN_START =
-  /^(?:module \S{1,200}\n+go \d|GEM\n {2}remote:|# yarn lockfile|(?:#.{0,200}\n)?\*(?:filter|nat|mangle|raw)\n:|\$(?:TTL|ORIGIN) \S|cabal-version: |Source: \S{1,100}\n(?:Section|Maintainer|Priority): )/;
+  /^(?:module \S{1,200}\n+go \d|GEM\n {2}remote:|# yarn lockfile|(?:#.{0,200}\n)?\*(?:filter|nat|mangle|raw)\n:|\$(?:TTL|ORIGIN) \S|cabal-version: |root:[^:\n]{0,80}:0:|Source: \S{1,100}\n(?:Section|Maintainer|Priority): )/;
 
 /** Rows of udev, cron, PAM; globs one a line; blocks of settings with `=`. */
 function isRowsOfSettings(features: FeatureCounts): boolean {

@@ -12,25 +12,27 @@ const START_LINES = 60;
 const SPREAD_LINES = 80;
 
 const FEATURES = {
-  grepHit: /^(?:\.{0,2}\/)?[^\s:][^:]{0,200}(?<!(?:[T \t[("'=_]|^)\d\d(?=:\d\d:\d\d)):\d{1,7}[:-]/,
-  grepHitSpaced: /^[^:\d][^:]{0,200}(?<!(?:[T \t[("'=_]|^)\d\d(?=:\d\d:\d\d)):\d{1,7}[:-]/,
-  grepContext: /^[^\s:]{1,200}-\d{1,7}-/,
-  revHit: /^[\w./@{}~^-]{1,80}:[^\s:][^:]{0,200}:\d{1,7}[:-]/,
+  grepHit:
+    /^(?:\.{0,2}\/)?[^\s:][^:]{0,200}(?<!(?:(?:[\W_T]|^)\d\d|\/\d{4})(?=:\d\d:\d\d)):\d{1,7}[:-](?!in [`'])/,
+  grepHitSpaced:
+    /^[^:\d][^:]{0,200}(?<!(?:(?:[\W_T]|^)\d\d|\/\d{4})(?=:\d\d:\d\d)):\d{1,7}[:-](?!in [`'])/,
+  grepContext: /^(?!\d{4}-\d\d-)[^\s:]{1,200}-\d{1,7}-/,
+  revHit: /^[\w./@{}~^-]{1,80}:(?=[^:]{0,200}[./])[^\s:][^:]{0,200}:\d{1,7}[:-]/,
   revFile: /^(?:HEAD|[0-9a-f]{7,40})(?:[~^]\d{0,3})?:[\w@./+-]{1,200}[:-]/,
-  grepNumber: /^(?!\d{2,4}[-:]\d\d[-:]\d\d)\d{1,7}[:-]/,
+  grepNumber: /^(?!\d{2,4}[-:]\d\d[-:]\d\d|\d\d-[A-Z][a-z]{2}-\d)\d{1,7}[:-]/,
   grepFile: /^(?=[^:]{0,200}[./])[\w@./+-]{2,300}:(?!\/\/)(?! *$)/,
   /** Below a file's path, as agents' own searches print hits. */
   listedHit: /^ {2}Line \d{1,7}: /,
   hitHeading: /^(?:[^\s:]{1,280}|(?=[^/]{0,120}\/)[^:]{2,280}|--)$/,
   diagnostic:
-    /^[^\s:(]{1,200}(?::\d+(?::\d+)?:?|\(\d+(?:,\d+)?\):) (?:- )?(?:fatal )?(?:error|warning|note|info|style|information|hint|performance|portability)\b|^\s{0,4}[^\s:]{1,200}:\d{1,7}:\d{1,5}: [^\s\d]|^\S{1,200}(?::\d+:\d+)? (?:lint|parse|format|assist|check|ci)(?:\/\S{1,100})? .{0,40}━{3}/,
+    /^[^\s:(]{1,200}(?::\d+(?:[:.]\d+(?:-\d+(?:\.\d+)?)?)?:?|\(\d+(?:,\d+)?\):?) (?:- )?(?:fatal )?(?:error|warning|note|info|style|information|hint|performance|portability|ERROR|WARNING|CRITICAL|SEVERE|Fatal|Error|Warning|Note|Hint)\b|^\s{0,4}[^\s:]{1,200}:\d{1,7}:\d{1,5}:(?: [^\s\d]|$)|^\S{1,200}(?::\d+:\d+)? (?:lint|parse|format|assist|check|ci)(?:\/\S{1,100})? .{0,40}━{3}/,
   lintRow: anyOf([
     /^\s{1,8}L?\d{1,6}(?::\d{1,6})? +\|? ?(?:error|warning|info|ERROR|WARNING|✖|✗|⚠)\s/,
-    /^[^\s:]{1,200}: line \d+, col \d+, |\bat line \d+, column \d+\.|^In \S{1,200} line \d+:$/,
+    /^[^\s:]{1,200}: line \d+, col \d+, |\bat line \d+, column \d+\.|^line \d+ column \d+ - [A-Z]|^In \S{1,200} line \d+:$/,
     /\bSC\d{4} \((?:error|warning|info|style)\)|^\s{0,8}L\d{1,6} +\|/,
   ]),
   sourceView:
-    /^ {1,8}\d{1,6} +\| |^ {3,14}\| *[\^~+]|: In (?:\w+ ){0,2}(?:function|constructor) |^In file included from |^ {2,12}[\^~]{1,80}$/,
+    /^ {1,8}\d{1,6} +\| |^ {3,14}\|(?: {1,8}\|){0,4} *(?:[\^~+|(]|-{1,4}>|\d{1,6} \||$)|: In (?:\w+ ){0,2}(?:function|constructor) |^In file included from |^ {2,12}[\^~]{1,80}$/,
   longListing: /^[bcdlps-][rwxsStT-]{9}[+@.]? +\d+ /,
   gitTree: /^\d{6} (?:(?:blob|tree|commit) [0-9a-f]{40,64}(?: +[\d-]+)?|[0-9a-f]{40,64} \d)\t/,
   commitHeader: /^[*|/\\ ]{0,12}commit [0-9a-f]{7,64}\b/,
@@ -42,10 +44,10 @@ const FEATURES = {
   pathWord: /^ {0,4}(?:- )?[\p{L}\p{M}\p{N}@.+%=~()[\]/_-]{1,280}$/u,
   pyFrame: /^[ |]{0,12}File "[^"]{1,200}", line \d+/,
   jsFrame: /^\s{2,8}at .{0,200}(?::\d+:\d+\)?|\(native\)|<anonymous>\)?)$/,
-  javaFrame: /^\s+at [\w.$/<>]{3,200}\([^)]{0,120}\)|^\s+\.\.\. \d+ (?:more|common frames)/,
-  goFrame: /^\t\S{1,200}\.go:\d+|^goroutine \d+ \[|^[\w./*()-]{2,200}\(0x[0-9a-f]/,
-  rustFrame: /^ {1,4}\d+: +(?:0x[0-9a-f]+ - )?[\w<>:$]{2,200}|^ {13}at \S/,
-  rubyFrame: /^\s+(?:\d+: )?from \S{1,200}:\d+:in [`']/,
+  javaFrame: /^\s+at [\w.$/<>`+]{3,200} ?\([^)]{0,120}\)|^\s+\.\.\. \d+ (?:more|common frames)/,
+  goFrame: /^\t\S{1,200}\.go:\d+|^goroutine \d+ \[/,
+  rustFrame: /^ {1,4}\d+: +(?:0x[0-9a-f]{1,16} - )?[\w<>:$ {}#&'*]{2,280}$|^ {13}at \S/,
+  rubyFrame: /^\s*(?:\d+: )?(?:from )?\S{1,200}:\d+:in [`']/,
   phpFrame: /^#\d{1,4} (?:\S{1,200}\(\d+\): |\{main\}|\[internal function\])/,
   perlFrame: /^\t\S{1,160}\(.{0,120}\) called at \S{1,120} line \d/,
   luaFrame: /^\t(?:\[C\]|[^\s:]{1,200}:\d+): in /,
@@ -58,26 +60,36 @@ const FEATURES = {
     /^ {2}\S{1,120}, called at \S{1,200}:\d+:\d+ in \S/,
     /^(?:Cell In ?\[\d+\], line \d|File \S{1,200}:\d+, in |-{2,}> \d+ )/,
     /^[\w$.<>/*]{0,120}@(?:https?|file):\S{3,200}:\d+:\d+$/,
+    /^(?:Raised|Re-raised|Called) .{1,160} in file "[^"]{1,160}".{0,12}, line \d/,
+    /^\d{1,3}: \(.{1,280}\)$|^ {2,12}(?:\d{1,6}:\d{1,4} +)?\d{1,3} \(.{1,280}\)$|^In \S{1,160}:$/,
+    /^ {4}(?:while executing|invoked from within|\(procedure "[^"]{1,100}" line \d{1,7}\))$/,
   ]),
   frameSource: /^ {4,6}\S|^ {2}\[Previous line repeated/,
   traceHeader:
-    /^(?:[ |+]{0,12}(?:Exception Group )?Traceback \(most recent call last\)|Exception in thread|Caused by: |panic: |thread '.{0,80}' panicked|(?:[\w.$]{0,120})(?:Error|Exception)(?: \[\w{1,40}\])?(?::|$)|Uncaught |(?:PHP )?(?:Fatal error|Warning): {1,4}Uncaught |stack traceback:$|Stacktrace:$|CallStack \(from HasCallStack|==\d+==ERROR: |Program (?:received|terminated with) signal |\w{1,60}(?:Error|Exception) {4,80}Traceback \(most |\*\* \(\w{1,80}|[^\s:]{1,200}:\d+:in [`']|\S.{0,160} at \S{1,120} line \d+\.?$)/,
+    /^(?:[ |+]{0,12}(?:Exception Group )?Traceback \(most recent call last\)|Exception in thread|Caused by: |panic: |goroutine \d{1,9} \[|thread '.{0,80}' panicked|stack backtrace:$|(?:[\w.$]{0,120})(?:Error|Exception)(?: \[\w{1,40}\])?(?::|$)|Uncaught |(?:PHP )?(?:Fatal error|Warning): {1,4}Uncaught |stack traceback:$|Stacktrace:$|CallStack \(from HasCallStack| {4}while executing$|Fatal error: exception |Backtrace(?: for: .{0,160}|:)$|==\d+==ERROR: |Program (?:received|terminated with) signal |\w{1,60}(?:Error|Exception) {4,80}Traceback \(most |\*\* \(\w{1,80}|[^\s:]{1,200}:\d+:in [`']|\S.{0,160} at \S{1,120} line \d+\.?$)/,
   timestamp:
-    /^(?:<\d{1,3}>\d? ?|[A-Z] (?=\d{4}-\d\d-)|\d{1,7}:[A-Z] )?[[(<]?(?:\d{1,9}:\d{1,9}:\d{4}\/\d{6}|\d{4}[-/]\d\d[-/]\d\d[T _]\d|\d\d:\d\d:\d\d|\w{3} +\d{1,2} \d\d:\d\d:\d\d|\d{2}[/. ](?:\d\d|[A-Z][a-z]{2})[/. ]\d{2,4} \d\d|\d{10}(?:\.\d+)? |\d{13} |\d{6} \d{6} | *\d+\.\d{3,9}[\])]|\d\d[-./]\d\d \d\d:\d\d:\d\d|\d{8}-\d\d:\d\d|[A-Z]\d{4} \d\d:\d\d:\d\d|[A-Z], \[\d{4}-|\d{1,3}(?:\.\d{1,3}){3} - |(?:Sun|Mon|Tue|Wed|Thu|Fri|Sat) \w{3} )/,
+    /^(?:<\d{1,3}>\d? ?|[A-Z] (?=\d{4}-\d\d-)|\d{1,7}:[A-Z] )?[[(<]?(?:\d{1,9}:\d{1,9}:\d{4}\/\d{6}|\d{4}[-/]\d\d[-/]\d\d(?:[T _]| {2}| - )\d|\d{4}:\d\d:\d\d-\d\d:\d\d|[A-Z][a-z]{2}-\d\d-\d\d \d\d:\d\d|\d\d:\d\d:\d\d|\w{3} +\d{1,2} \d\d:\d\d:\d\d|\d{2}[/. -](?:\d\d|[A-Z][a-z]{2})[/. -]\d{2,4}[ -]\d\d|\d{10}(?:\.\d+)? |\d{13} |\d{6} \d{6} | *\d+\.\d{3,9}[\])]|\d\d[-./]\d\d \d\d:\d\d:\d\d|\d{8}-\d\d:\d\d|[A-Z]\d{4} \d\d:\d\d:\d\d|[A-Z], \[\d{4}-|\d{1,3}(?:\.\d{1,3}){3} - |(?:Sun|Mon|Tue|Wed|Thu|Fri|Sat) \w{3} |[A-Z][a-z]{2} \d{1,2}, \d{4} \d{1,2}:\d\d:\d\d)/,
   clock:
-    /^.{0,100}?(?:\d{4}[-/.]\d\d[-/.]\d\d[T _-]\d\d[:.]\d\d[:.]\d\d|\b\d{1,2}[ /.-]\w{2,3}[ /.-]\d{2,4}[: T]{1,2}\d{1,2}:\d\d|\b[A-Z][a-z]{2} +\d{1,2},? (?:\d{4} )?\d\d:\d\d:\d\d|(?<![\d:])\d\d:\d\d:\d\d[.,]\d\d|\b1\d{9}\.\d{3}\b)/,
+    /^.{0,100}?(?:\d{4}[-/.]\d\d[-/.]\d\d(?:[T _-]| - | {2})\d{1,2}[:.]\d\d[:.]\d\d|\b\d{1,2}[ /.-]\w{2,3}[ /.-]\d{2,4}[: T]{1,2}\d{1,2}:\d\d|\b[A-Z][a-z]{2} +\d{1,2},? (?:\d{4} )?\d\d:\d\d:\d\d|(?<![\d:])\d\d:\d\d:\d\d[.,]\d\d|\b1\d{9}\.\d{3}\b)/,
   clockMark:
-    /^.{0,100}?(?:\[[^\]]{0,40}\d\d:\d\d(?::\d\d|\])|\b(?:time|ts|timestamp|date|at)="?\d|\baudit\()/,
-  hashRow: /^\W{0,12}[0-9a-f]{7,40}[ |,(]/,
+    /^.{0,100}?(?:\[[^\]]{0,40}\d\d:\d\d(?::\d\d|\])|\b(?:time|ts|timestamp|date|at)="?\d|\baudit\(|\d\d:\d\d:\d\d(?:[.,]\d{1,9})?\]?: )/,
+  hashRow: /^\W{0,12}(?:\d{4}-\d\d-\d\d (?:\d\d:\d\d:\d\d [+-]\d{4} )?)?[0-9a-f]{7,40}[ |,(]/,
   level:
-    /^(?:(?:\S{1,60} +){0,5}(?:[[(<]?(?:TRACE|DEBUG|INFO?|NOTICE|WARN|WARNING|WRN|ERROR|ERR|DBG|TRC|FTL|FATAL|CRITICAL|SEVERE)[\])>]?[ :\t/]|(?:level|lvl|severity)="?[A-Za-z])|(?:info|warn|fail|dbug|trce|crit|debug|error): +\S|\[(?:info|warn|error|debug|trace|notice|success)\] )/,
+    /^(?:(?:\S{1,60} +){0,5}(?:[[(<]?(?:TRACE|DEBUG|INFO?|NOTICE|WARN|WARNING|WRN|ERROR|ERR|DBG|TRC|FTL|FATAL|CRITICAL|SEVERE)[\])>]?[ :\t/]|(?:level|lvl|severity)="?[A-Za-z])|(?:info|warn|fail|dbug|trce|crit|debug|error): +\S|(?:[\w.-]{1,60} )?[\w./-]{2,40}\[\d{1,7}\]: |[VDIWEF](?: [\w-]{1,40}\.[\w.-]{1,60}:? |\/[\w.$-]{1,60} *\( *\d+\): )|\[(?:info|warn|error|debug|trace|notice|success)\] )/,
   ciMark: /##\[\w+\]|^::\w+|^\d{4}-\d\d-\d\dT[\d:.]{8,20}Z |^\[command\]|^travis_|^section_start:/,
   testMark:
-    /^(?:=+ .{0,120} =+$|_{4,} .{0,160} _{4,}$|\S{1,200}::\S{1,200} |(?:PASS|FAIL|XPASS|XFAIL|FAILED|PASSED|ERROR|SKIPPED|ok|not ok)\b|\s{1,12}(?:not )?ok \d|\s{0,40}(?:# Subtest: |duration_ms: \d)|\s*\d+\/\d+ Test +#\d|--- (?:PASS|FAIL|SKIP)|=== RUN|running \d+ tests?|test \S{1,200} \.\.\. |Ran \d+ tests? |Tests?:? +\d+|Test Suites:|test result:|\S{1,200} \(\S{1,200}\) ?\.\.\. |collected \d+|platform \w+ -- |\s{0,8}[✓✗✕✔×●•] |E {3}|\S{1,160} [.FEsxX]{1,100}(?: *\[ *\d+%\])?$|[.FEsxXS]{5,}(?: *\[ *\d+%\])?$)/,
+    /^(?:=+ .{0,120} =+$|_{4,} .{0,160} _{4,}$|\S{1,200}::\S{1,200} |(?:PASS|FAIL|XPASS|XFAIL|FAILED|PASSED|ERROR|SKIPPED|ok|not ok)\b|\s{1,12}(?:not )?ok \d|\s{0,40}(?:# Subtest: |duration_ms: \d)|\s*\d+\/\d+ Test +#\d|--- (?:PASS|FAIL|SKIP)| {1,4}(?:PASS|FAIL) {1,3}\S|=== RUN|running \d+ tests?|test \S{1,200} \.\.\. |Ran \d+ tests? |Tests?:? +\d+|Test Suites:|test result:|\S{1,200} \(\S{1,200}\) ?\.\.\. |collected \d+|platform \w+ -- |\s{0,8}[✓✗✕✔✖√×●•] |E {3}|\S{1,160} [.FEsxX]{1,100}(?: *\[ *\d+%\])?$|(?!x{5})[.FEsxXS]{5,120}(?: *\[ *\d+%\])?$)/,
+  // A symbol for how it went before each line, as of reporters and pretty loggers; a request and how it was answered.
+  statusMark: anyOf([
+    /^\s{0,8}(?:\[.{1,40}\] {1,2}› {1,2})?(?:\[[ +*!x✓✔-]\]|[ℹ✔✓√✅✖✘✗❌×⚠⧗ⓘ◐◑◒◓◯☐☒★☆⬤♥⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏✨➜])[\ufe0e\ufe0f]? {1,3}\S/,
+    /^(?:\[pid +\d{1,9}\] |\d{1,9} +)?(?:[\d:.]{6,20} )?\w{2,30}\(.{0,240}\) += (?:-?\d{1,20}(?: [E(<]|$)|0x[0-9a-f]{1,16}$|\?)/,
+    /^(?:==|--|\*\*)\d{2,9}(?:==|--|\*\*)(?: |$)/,
+    /^[^A-Z]{0,80}(?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS) [/*]\S{0,200}"? .{0,60}(?<![\w.])[1-5]\d\d(?![\w.])/,
+  ]),
   testFrame:
     /^(?:=+ (?:test session starts|FAILURES|ERRORS|short test summary info|warnings summary|tests coverage|\d+ (?:passed|failed|error).{0,100}) =+$|Ran \d+ tests? in |test result: |Test Suites: |Tests: {1,8}\d|running \d+ tests?$|\s{0,4}Test Files {1,4}\d|# tests \d|=== RUN|System check identified)/,
   buildMark: anyOf([
-    /^(?: *(?:Compiling|Downloading|Downloaded|Collecting|Installing|Requirement already|Building|Finished|Checking|Fetching|Updating|Preparing|Using cached|Successfully|Linking|Generating|Unpacking|Setting up|Selecting|Get:|Hit:|Resolving|Created|Attempting|Found existing|Processing|Looking in|Obtaining|Running setup|checking (?:for|whether|how|if|build|host|target))\b|configure: |config\.status: | {2,3}(?:adding|inflating|extracting|creating): |npm (?:ERR|WARN|notice|warn|error|http|info|verb|sill|timing)|\w{2,20}: \[(?:emerg|alert|crit|error|warn|notice)\] |added \d+ packages|g?make(?:\[\d+\])?:|(?:\/\S{1,80}\/)?ld: \S|collect2: |\[ {0,2}\d+%\]|\[\d+\/\d+\]|-- (?:Looking|Found|Performing|The|Check|Configuring|Detecting|Generating|Build files)|Step \d+\/\d+|#\d+ (?:\[|\d|[A-Z]{4,6}\b(?!  )|sha256|extracting|transferring|resolve|exporting|naming|writing|pushing|preparing)|> [\w@./-]+@?[\d.]* |\$ |(?:warning|error)(?:\[\w+\])?: |BUILD |Compiled |info |warn |\[(?:warn|error|info|debug)\] |Creating |Destroying |Synchroniz|Applying |> (?:Task|Configure|Transform) |➤ YN\d|Progress: |==> |\[Pipeline\] |(?:ok|changed|skipping|fatal|failed|included): \[|(?:TASK|PLAY|HANDLER|RUNNING HANDLER) (?:\[|RECAP)| ---> |Removing intermediate|[0-9a-f]{12}: (?:Pull|Already|Down|Verif|Wait|Push|Layer|Prepar|Mount|Extract)|(?:START|END|REPORT) RequestId: |travis_|\(\d+\/\d+\) \S|Processing triggers|Reading |Inst |Conf |Remv )/,
+    /^(?: *(?:Considering target|Must remake|Finished prerequisites|Compiling|Downloading|Downloaded|Collecting|Installing|Requirement already|Building|Finished|Checking|Fetching|Updating|Preparing|Using cached|Successfully|Linking|Generating|Unpacking|Setting up|Selecting|Get:|Hit:|Resolving|Created|Attempting|Found existing|Processing|Looking in|Obtaining|Running setup|checking (?:for|whether|how|if|build|host|target))\b|configure: |config\.status: | {2,3}(?:adding|inflating|extracting|creating): |npm (?:ERR|WARN|notice|warn|error|http|info|verb|sill|timing)|\w{2,20}: \[(?:emerg|alert|crit|error|warn|notice)\] |added \d+ packages|g?make(?:\[\d+\])?:|(?:\/\S{1,80}\/)?ld: \S|collect2: |\[ {0,2}\d+%\]|\[\d+\/\d+\]|-- (?:Looking|Found|Performing|The|Check|Configuring|Detecting|Generating|Build files)|Step \d+\/\d+|#\d+ (?:\[|\d|[A-Z]{4,6}\b(?!  )|sha256|extracting|transferring|resolve|exporting|naming|writing|pushing|preparing)|> [\w@./-]+@?[\d.]* |\$ |(?:warning|error|hint|fatal)(?:\[\w+\])?: |(?:Error|Warning): .{1,200} at \(\d\)|BUILD |Compiled |info |warn |\[(?:warn|error|info|debug)\] |Creating |Destroying |Synchroniz|Applying |> (?:Task|Configure|Transform) |➤ YN\d|Progress: |==> |\[Pipeline\] |(?:ok|changed|skipping|fatal|failed|included): \[|(?:TASK|PLAY|HANDLER|RUNNING HANDLER) (?:\[|RECAP)| ---> |Removing intermediate|[0-9a-f]{12}: (?:Pull|Already|Down|Verif|Wait|Push|Layer|Prepar|Mount|Extract)|(?:START|END|REPORT) RequestId: |travis_|\(\d+\/\d+\) \S|Processing triggers|Reading |Inst |Conf |Remv )/,
     /^\s{1,8}(?:- )?(?:Installing|Upgrading|Removing|Downloading|Locking|Updating|Verifying|Cleanup|Unpacking|Extracting)[ :]/,
     /^[\w.[\]"-]{3,200}: (?:Creating|Creation|Still|Modif|Destr|Refreshing|Reading|Read complete)/,
     /^ [+~-] {1,3}\S.{0,160} (?:creat|delet|updat|replac)(?:ing|ed)\b/,
@@ -87,7 +99,8 @@ const FEATURES = {
   step: anyOf(
     [
       /^\s*(?:step|stage|phase|round|attempt|iteration|epoch|retry|pass)\W{0,2}\d/,
-      /^\s*(?:loading|starting|running|waiting|retrying|cleaning|processing|executing|connecting|writing|reading|copying|creating|removing|deleting|testing|bundling|transforming|rendering|optimi[sz]ing|stopping|launching|initiali[sz]ing|configuring|verifying|validating|cloning|pulling|pushing|extracting|publishing|deploying|listening|watching|compiling|building|linking|generating|installing) \S/,
+      /^\s*\[?(?:loading|parsing|starting|running|waiting|retrying|cleaning|processing|executing|connecting|writing|reading|copying|creating|removing|deleting|testing|bundling|transforming|rendering|optimi[sz]ing|stopping|launching|initiali[sz]ing|configuring|verifying|validating|cloning|pulling|pushing|extracting|publishing|deploying|listening|watching|compiling|building|linking|generating|installing) \S/,
+      /^\s*[a-z]{2,20}ing\b.{1,200}(?:\.{3}|…)(?: {0,2}(?:done|ok|yes|no|failed|finished|skipped)\b.{0,20})?$/,
       /\b(?:in|took|after|elapsed:?) \d+(?:\.\d+)? ?(?:ms|s|secs?|seconds?|m|min)\b/,
       /\b(?:time|loss|accuracy|fps)[:=] ?\d| \+\d+m?s$|% ?\|[ #█=>.-]{3}|\(\d+(?:\.\d+)? ?m?s\)/,
       /^\s*(?:CC|CXX|LD|AR|GEN|HOSTCC)(?:\(T\))? +\S{1,200}\.\w{1,4}\b/,
@@ -109,6 +122,7 @@ const FEATURES = {
   iniSection: /^\s*\[{1,2}[\w."' :/@-]{1,120}\]{1,2}$/,
   assignment:
     /^\s*(?:export )?["']?[\w.@/-]{1,80}(?::[\w-]{1,40})?["']?(?:\[[\w@.-]{1,20}\])? ?= ?(?!=)|^\s*"[^"]{0,200}",?$|^\s*\][,]?$|^\s*\{ \w.{0,200}\},?$/,
+  alignedAssignment: /^\s*[\w.@/-]{1,80}[ \t]{1,40}= ?\S/,
   iniValue: /^\s{2,12}[\w./@*:\\-]{1,80}$/,
   topKey:
     /^(?!(?:else|try|finally|except|default|public|private|protected):)[A-Za-z_][\w.-]{0,60}:(?: |$)/,
@@ -118,17 +132,20 @@ const FEATURES = {
   memberRow:
     /^\s*(?:(?:"[^"]{1,100}"|'[^']{1,100}'|[\w$]{1,80})\s?:\s.{0,250}|(?:[{}[\]"']|-?[\d.]).{0,250},|[{}[\]]{1,4},?)(?:\s*\/[/*].{0,200})?$|^\s*(?:\/\/|\/\*|\*)/,
   endedRow:
-    /^\s*[A-Za-z_$@~"*][\w.:@~$"*/-]{0,80}(?:[ \t]+[^(){};=\s][^(){};=]{0,200})? ?[{;]$|^\s*\};?$|\{ [^{}]{1,120}; ?\};?$|^\s*(?:#|\/\/|\/\*|\*)/,
+    /^\s*[A-Za-z_$@~"*][\w.:@~$"*/-]{0,80}(?:[ \t]+[^(){};=\s][^(){};=]{0,200})? ?[{;]$|^\s*"[^"]{1,240}";$|^\s*[{}];?$|\{ [^{}]{1,120}; ?\};?$|^\s*(?:#|\/\/|\/\*|\*)/,
   endedValue:
     /[ \t](?:[\w.:/-]*\d[\w.:/%-]*|"[^"]{0,120}"|on|off|yes|no|true|false|[\w.-]*[/.][\w./*-]+|\$\w+);$/,
-  settingComment: /^\s*[#;] ?[\w.-]{2,60} ?= ?\S/,
+  settingComment:
+    /^\s*[#;] ?[\w.-]{2,60}[ \t]{0,40}= ?\S|^[#;](?!(?:include|define|undef|pragma|if|ifn?def|elif|else|endif|error|region)\b)[A-Za-z][\w-]{2,40}[ \t]+[\w"'/.*<$-]/,
   directive:
-    /^\s*[A-Za-z_@.</%*"][\w.@:"<>*/-]{0,80}(?:[ \t](?:[^(){}=]|\$\{\w{1,40}\}){1,220})?[ \t]?[{[]?$|^\s*[}\]{[]{1,2}$/,
+    /^\s*[A-Za-z_@.</%*"][\w.@:"<>*/-]{0,80}(?:[ \t](?:[^(){}=]|\$\{\w{1,40}\}){1,220}(?:#.{0,200})?)?[ \t]?[{[]?$|^\s*[}\]{[]{1,2}$/,
   blockOpen: /^\s*[A-Za-z_@/"*][\w.@"/*-]{0,80}(?:[ \t][^(){}=:;]{1,140})? ?[{[]$/,
   // udev, cron, PAM; hardware database: rows that no other kind of text has.
   settingRow: anyOf([
     /^[A-Z]{2,20}(?:\{[^}]{1,80}\})?(?:[=!]=|[+:-]?=)"/,
     /^(?:@(?:reboot|yearly|annually|monthly|weekly|daily|hourly)|(?:[\d*/,-]{1,20}[ \t]+){5})\s*\S/,
+    /^(?:Defaults[ \t:@!>]|[%@\w.-]{1,60}[ \t]{1,20}\w{1,60} ?= ?\(\w)/,
+    /^\s*(?:(?:owner|deny|audit|allow) )?(?:[/@"]\S{0,200}[ \t]{1,20}(?:[rwmaklixUPCpc]{1,8}|[CPU]x -> \S{1,100})|capability [\w ]{1,80}|network [\w ]{1,60}|(?:signal|ptrace|dbus|unix)\b.{0,200}),$/,
     /^-?(?:auth|account|password|session)[ \t]+(?:required|requisite|sufficient|optional|include|substack|\[)|^@include /,
     /^[a-z]{2,20}:[^\s]{0,100}\*[^\s]{0,100}$/,
   ]),

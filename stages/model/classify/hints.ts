@@ -102,6 +102,8 @@ function extensionOf(path: string): string {
   const name = path
     .slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1)
     .toLowerCase();
+  const isSetting = SETTINGS_FOLDER.test(path);
+  if (isSetting && !name.includes('.')) return 'conf';
   if (CLASS_OF_EXTENSION.has(name)) return name;
   const bare = name.replace(/^\./, '');
   if (CLASS_OF_EXTENSION.has(bare)) return bare;
@@ -112,8 +114,7 @@ function extensionOf(path: string): string {
   const plain = name.replace(COPY, '');
   const dot = plain.lastIndexOf('.');
   const extension = dot < 0 ? plain : plain.slice(dot + 1);
-  if (CLASS_OF_EXTENSION.has(extension) || !SETTINGS_FOLDER.test(path)) return extension;
-  return 'conf';
+  return CLASS_OF_EXTENSION.has(extension) || !isSetting ? extension : 'conf';
 }
 
 /** What stands behind the name of a file that others are made from, or that was put aside. */

@@ -17,15 +17,23 @@ const SCRIPT_RUNNERS = ['npm', 'pnpm', 'yarn', 'bun'];
 const ASKED_OF_RUNNERS =
   'ls list ll la view info show outdated config version -v --version help why explain search ping root prefix bin whoami owner access dist-tag repo docs bugs fund query pkg get licenses';
 
+/**
+ * Programs that report on their own work and print nothing else, unless they are asked for
+ * something: no runner of scripts is one, nor what prints a file anew.
+ */
+const REPORTS_ONLY = `pytest py.test unittest nose2 nose2-3 nosetests behave jest vitest mocha ava jasmine tape cypress playwright karma phpunit rspec minitest ctest
+  gotestsum busted bats prove tsc vue-tsc eslint oxlint biome ruff mypy pyright flake8 pylint isort stylelint standard jshint htmlhint markdownlint
+  golangci-lint rubocop shellcheck hadolint phpcs phpcbf phpstan psalm perlcritic cppcheck yamllint meson webpack rollup vite parcel tsup rspack
+  tap-spec pino-pretty commitlint cspell codespell depcheck knip pre-commit rustc javac gcc g++ cc c++ clang clang++ gfortran nasm protoc bison strace
+  ltrace rsync sphinx-build ffmpeg fpc ocamlc ocamlopt mcs csc valac gnatmake uvu latex pdflatex xelatex lualatex pdftex latexmk bibtex biber journalctl dmesg`;
+
 /** One row a role: names of one word split by blanks, longer names on their own. */
 const TABLE: readonly (readonly [Role, string, ...(readonly string[])])[] = [
   [
     'log',
-    `pytest py.test unittest nose2 nose2-3 behave jasmine tape busted bats prove standard jshint htmlhint markdownlint phpcs phpcbf phpstan psalm perlcritic cppcheck yamllint nosetests tox nox jest vitest mocha ava cypress playwright karma runtests run_tests run-tests
-     phpunit rspec minitest ctest gotestsum npm pnpm yarn bun cargo make gmake cmake ninja meson bazel bazelisk buck gradle gradlew
-     mvn mvnw ant sbt lein mix rake xcodebuild msbuild rustc gcc g++ cc c++ clang clang++ javac kotlinc scalac ghc stack cabal tsc vue-tsc
-     eslint oxlint biome ruff mypy pyright flake8 pylint black isort prettier stylelint golangci-lint rubocop clippy-driver
-     shellcheck hadolint webpack vite rollup esbuild turbo nx lerna rush next nuxt pre-commit journalctl dmesg configure autoreconf`,
+    `${REPORTS_ONLY} tox nox runtests run_tests run-tests npm pnpm yarn bun cargo make gmake cmake ninja bazel bazelisk buck gradle gradlew mvn mvnw ant sbt lein mix rake
+     xcodebuild msbuild kotlinc scalac ghc stack cabal black prettier clippy-driver esbuild tap gulp grunt sass swc babel browserify terser concurrently
+     nodemon valgrind lint-staged madge xo qunit typedoc turbo nx lerna rush next nuxt configure autoreconf`,
     ...pairs('docker', 'build logs pull push start up'),
     ...pairs('docker image', 'build pull push'),
     ...pairs('docker container', 'logs start'),
@@ -55,6 +63,7 @@ const TABLE: readonly (readonly [Role, string, ...(readonly string[])])[] = [
     ...pairs('swift', 'build test'),
     ...pairs('terraform', 'init apply destroy'),
     ...pairs('manage', 'test migrate'),
+    ...pairs('git', 'clone pull push merge rebase cherry-pick revert am gc fsck submodule'),
   ],
   [
     'diff',
@@ -81,6 +90,7 @@ const TABLE: readonly (readonly [Role, string, ...(readonly string[])])[] = [
      gem bundle composer dotnet swift go dpkg dpkg-query rpm snap flatpak apt-cache systemctl service launchctl loginctl timedatectl hostnamectl
      ps top htop pgrep jobs lsof fuser netstat ss ip ifconfig route arp iptables nft nmap dig host nslookup whois df free vmstat iostat
      lsblk blkid mount lscpu lspci lsusb lsmod uname uptime who w last id groups getent env printenv set locale ulimit crontab at
+     masscan sysbench fio ab wrk hyperfine iperf iperf3 pgbench redis-benchmark
      wc stat file md5sum sha1sum sha256sum sha512sum cksum b2sum xxd hexdump od strings nm objdump readelf ldd size
      psql mysql mariadb sqlite3 sqlite duckdb clickhouse-client sqlcmd bq mongo mongosh redis-cli
      man info help tldr column csvlook xsv qsv mlr csvcut csvsql tasklist get-process get-service ollama openssl gpg ssh-keygen keytool
@@ -99,6 +109,7 @@ const TABLE: readonly (readonly [Role, string, ...(readonly string[])])[] = [
     ...pairs('stack', 'ls query path'),
     ...pairs('cabal', 'info path'),
     'git stash list',
+    'git submodule status',
     'cargo nextest list',
     'vitest list',
     'ctest -N',
@@ -180,18 +191,7 @@ export function roleOf(program: string, args: readonly string[]): Role | undefin
   return informative ?? ROLES.get(program);
 }
 
-/**
- * Programs that report on their own work and print nothing else, unless they are asked for
- * something: no runner of scripts is one, nor what prints a file anew.
- */
-const REPORTS_ONLY: ReadonlySet<string> = new Set(
-  `pytest py.test unittest nose2 nose2-3 nosetests behave jest vitest mocha ava jasmine tape cypress playwright karma phpunit rspec
-   minitest ctest gotestsum busted bats prove tsc vue-tsc eslint oxlint biome ruff mypy pyright flake8 pylint isort stylelint standard
-   jshint htmlhint markdownlint golangci-lint rubocop shellcheck hadolint phpcs phpcbf phpstan psalm perlcritic cppcheck yamllint
-   meson webpack rollup vite pre-commit rustc javac journalctl dmesg`
-    .split(/\s+/)
-    .filter((name) => name !== ''),
-);
+const REPORTERS: ReadonlySet<string> = new Set(REPORTS_ONLY.split(/\s+/));
 
 /** True if the program prints nothing but how its own work went. */
-export const reportsOnly = (name: string): boolean => REPORTS_ONLY.has(name);
+export const reportsOnly = (name: string): boolean => REPORTERS.has(name);

@@ -23,7 +23,7 @@ const OF_RUNNERS: readonly RegExp[] = [
   /^ ?[✓✔⚡] (?:Compiled (?:successfully|\S{1,200} in )|Ready in \d)|^(?:Packages: [+-]\d|Progress: resolved \d)/,
   /^\s*\^-+\^? SC\d{4} \(|^Operations to perform:$/,
   /^\[[\w./ ()-]{1,120} [0-9a-f]{7,40}\] |^remote: (?:Counting|Enumerating|Resolving|Compressing) |^Fast-forward$|^ {3}[0-9a-f]{7,40}\.\.[0-9a-f]{7,40} +\S+ +-> | ! \[rejected\] /,
-  /^ {2}\d+ (?:passing|failing)\b/,
+  /^ {2}(?:\d+ (?:passing|failing)\b|(?:passing|failing): +\d)|^TAP version 1\d$|^This is \w{0,12}TeX, Version \d|^build (?:succeeded|finished)\b|^sending incremental file list$|^ff(?:mpeg|probe) version \S|^rake aborted!$|^\*\* (?:Invoke|Execute) \S/,
   /^OK \(\d+ tests?, \d+ assertions?\)$/,
   /^(?:#|ℹ) (?:tests|suites|pass|fail|cancelled|skipped|todo|duration_ms) +\d/,
   new RegExp(`^\\s{0,4}(?:\\d+ doctests?, )?\\d+ (?:${RAN})\\b.{0,120}\\b\\d+ (?:${BECAME})`),

@@ -32,7 +32,6 @@ const WRAPPERS = wrappers([
   ['uvx, pipx', '--from --with --python -p --spec', 0],
   ['watch', '-n --interval', 0],
   ['time', '-o -f --output --format', 0],
-  ['strace, ltrace', '-e -o -p -s -P -u -E', 0],
   ['chroot', '--userspec --groups', 1],
   ['flock', '-w -E --wait --timeout --conflict-exit-code', 1],
   ['taskset', '', 1],
