@@ -86,12 +86,21 @@ function figuresOf(all: readonly OwnSums[]) {
   return { byModel: shown(byModel), byDay: shown(byDay) };
 }
 
+function requestsOf(all: readonly OwnSums[]): number {
+  return addTotals(all.flatMap(({ groups }) => groups.map(({ totals }) => totals))).requests;
+}
+
 /** That these files together are the requests of the one ledger `whole`, however they are ordered. */
 async function expectWhole(files: readonly string[], whole: string, span: TimeSpan = ALL) {
   const wanted = figuresOf(await sums([whole], span));
+  const apart = await Promise.all([...files, whole].map((file) => sums([file], span)));
+  const sizes = apart.map((one) => requestsOf(one));
+  const twice = sizes.reduce((all, size) => all + size, 0) - 2 * sizes.at(-1)!;
   for (const order of [files, files.toReversed()]) {
     const found = await sums(order, span);
     assert.equal(figuresOf(found), wanted, order.join(', '));
+    const repeated = found.reduce((all, one) => all + one.repeated, 0);
+    assert.is(repeated, twice, order.join(', '));
     const counted = addTotals(found.flatMap(({ groups }) => groups.map(({ totals }) => totals)));
     for (const [name, value] of Object.entries(counted))
       assert.ok(value >= -1e-6, `${name} is ${value}`);
@@ -144,6 +153,14 @@ test('three copies of three times, two of them without rows', async () => {
   await expectWhole([monday, tuesday, now], whole);
   await expectWhole([tuesday, monday, now], whole);
   await expectWhole([now, monday, tuesday], whole);
+});
+
+test('an old copy without rows before two that have all of theirs', async () => {
+  const rows = history('desk', 3, 10);
+  const whole = await write('whole.db', rows);
+  const older = await write('older.db', rows.slice(0, 100));
+  forget(older, START + 3 * DAY);
+  await expectWhole([older, whole, copyOf(whole, 'again.db')], whole);
 });
 
 test('a home that was cloned, and both went on', async () => {
