@@ -226,4 +226,12 @@ test('of totals that say the same the last few stay, of others all', () => {
   );
 });
 
+test('a line that only sets a colour is no end', () => {
+  const lines = ['\u001b[1mpart\u001b[0m', '\u001b[39m', 'b', 'c', 'd', 'x', 'y', '\u001b[0m', 'z'];
+  assert.equal(
+    [...endingLines(lines)].toSorted((a, b) => a - b),
+    [0, 2, 3, 5, 6, 8],
+  );
+});
+
 test.run();

@@ -20,12 +20,16 @@ const EXIT_STATUS =
 
 /** What a line reports about how something ended: totals, or a status. Colours and time stamps are looked through. */
 function endStated(line: string): 'totals' | 'status' | undefined {
-  const cut = line.length > SEEN ? line.slice(0, SEEN) : line;
-  const seen = cut.includes('\u001b') ? withoutColours(cut) : cut;
+  const seen = withoutColours(line.length > SEEN ? line.slice(0, SEEN) : line);
   const bare = seen.endsWith('\r') ? seen.slice(0, -1) : seen;
   const message = bare.slice(stampLength(bare));
   if (isTotals(message)) return 'totals';
   return EXIT_STATUS.test(message) ? 'status' : undefined;
+}
+
+/** True as well for a line that only sets a colour. */
+function isBlank(line: string): boolean {
+  return withoutColours(line).trim() === '';
 }
 
 function unstamped(line: string): string {
@@ -36,7 +40,7 @@ function unstamped(line: string): string {
 export function openingLines(lines: readonly string[]): readonly number[] {
   let said = 0;
   return lines.flatMap((line, at) => {
-    if (line.trim() === '') return [];
+    if (isBlank(line)) return [];
     return said++ < ENDS || endStated(line) === 'status' ? [at] : [];
   });
 }
@@ -46,7 +50,7 @@ export function openingLines(lines: readonly string[]): readonly number[] {
  * something, and those that show how it ended, from the last on; of those that say the same a few.
  */
 export function endingLines(lines: readonly string[]): ReadonlySet<number> {
-  const hasText = (at: number): boolean => lines[at]!.trim() !== '' && !lines[at]!.startsWith(MARK);
+  const hasText = (at: number): boolean => !isBlank(lines[at]!) && !lines[at]!.startsWith(MARK);
   const first: number[] = [];
   for (let at = 0; at < lines.length && first.length < ENDS; at++) if (hasText(at)) first.push(at);
   const last: number[] = [];
