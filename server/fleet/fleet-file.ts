@@ -89,7 +89,13 @@ export async function writeFleet(home: string, { node, members }: Fleet): Promis
 export function checkMember(member: Member): Member {
   const reason = memberFault(member);
   if (reason !== undefined) throw new SvcError('bad_request', reason);
-  return { ...member, url: member.url.replace(/\/+$/, '') };
+  return { ...member, url: withoutEndSlashes(member.url) };
+}
+
+function withoutEndSlashes(url: string): string {
+  let end = url.length;
+  while (url[end - 1] === '/') end -= 1;
+  return url.slice(0, end);
 }
 
 function memberFault({ name, url, key, keyEnv, allowInsecure }: Member): string | undefined {
@@ -131,7 +137,7 @@ function toMember(value: unknown, where: string, path: string): Member {
   };
   const reason = memberFault(member);
   if (reason !== undefined) throw faulty(reason, path);
-  return { ...member, url: url.replace(/\/+$/, '') };
+  return { ...member, url: withoutEndSlashes(url) };
 }
 
 function refuseOthers(others: object, where: string, path: string): void {

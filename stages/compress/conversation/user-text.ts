@@ -40,7 +40,7 @@ const PRINTED: ReadonlySet<TextClass> = new Set([
 const ARRANGED: ReadonlySet<TextClass> = new Set(['listing', 'grep']);
 /** How a line begins that somebody wrote: as a point of a list, or with words. `MM a.ts` is a state of git's. */
 const WRITTEN =
-  /^\s*(?:[-*•+>] |\d{1,3}[.)] |[^\p{L}\d\s./\\_-]{2,} ?\p{L}|(?![A-Z]{1,2} )\p{L}[\p{L}'’]+[,:;.!?]? \S|\p{L} \p{L}+(?:[ ,.!?:]|$)|\p{Lo}{4,})/mu;
+  /^[^\S\n]*(?:[-*•+>] |\d{1,3}[.)] |[^\p{L}\d\s./\\_-]{2,} ?\p{L}|(?![A-Z]{1,2} )\p{L}[\p{L}'’]+[,:;.!?]? \S|\p{L} \p{L}+(?:[ ,.!?:]|$)|\p{Lo}{4,})/mu;
 
 /**
  * True if what a user pasted is plainly output of tools: of a class that only programs write,
