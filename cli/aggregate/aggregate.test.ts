@@ -1,8 +1,6 @@
 /** Sums over several ledgers: files that were copied, and the machines of a fleet, against rows counted again. */
 import * as fs from 'node:fs';
-import { createServer } from 'node:http';
 import type { RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import Database from 'better-sqlite3';
@@ -13,6 +11,7 @@ import { freePort } from '../../fixtures/cli/live.ts';
 import type { Json } from '../../fixtures/cli/live.ts';
 import { inPlace, run, start } from '../../fixtures/cli/run.ts';
 import type { Place } from '../../fixtures/cli/run.ts';
+import { withServer } from '../../fixtures/cli/server.ts';
 import { dayOf, group, recount } from '../../fixtures/ledger/recount.ts';
 import { openIn, rowOf } from '../../fixtures/ledger/temp-ledger.ts';
 import { withProxy } from '../../fixtures/proxy.ts';
@@ -245,17 +244,6 @@ test('names in ledgers command no terminal', () =>
     assert.not.match(stdout + stderr, /[\u001b\u202e]/);
     assert.match(stdout, '__proto__');
   }));
-
-async function withServer(answer: RequestListener, use: (url: string) => Promise<void>) {
-  const server = createServer(answer);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  try {
-    await use(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
-  } finally {
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
-  }
-}
 
 async function add(place: Place, name: string, url: string, key?: string): Promise<void> {
   const stdin = new PassThrough();

@@ -1,8 +1,6 @@
 /** The commands of a fleet, against real proxies with keys of their own, and against what is none. */
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
 import type { RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { test } from 'uvu';
@@ -12,6 +10,7 @@ import { freePort } from '../../fixtures/cli/live.ts';
 import type { Json } from '../../fixtures/cli/live.ts';
 import { inPlace, run, start } from '../../fixtures/cli/run.ts';
 import type { Place } from '../../fixtures/cli/run.ts';
+import { withServer } from '../../fixtures/cli/server.ts';
 import { findTerminal, typeInTerminal } from '../../fixtures/cli/terminal.ts';
 import { withProxy } from '../../fixtures/proxy.ts';
 import { MESSAGE, closeClients, exchange, json } from '../../fixtures/server/exchange.ts';
@@ -40,18 +39,6 @@ async function status(place: Place, env: Readonly<Record<string, string>> = {}) 
   });
   const machines = (JSON.parse(stdout) as { machines: readonly Json[] }).machines;
   return { code, stdout, stderr, of: new Map(machines.map((one) => [one['node'], one])) };
-}
-
-/** A server that is no proxy. */
-async function withServer(answer: RequestListener, use: (url: string) => Promise<void>) {
-  const server = createServer(answer);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  try {
-    await use(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
-  } finally {
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
-  }
 }
 
 test('init names the machine once, in a file of its user’s alone', () =>
