@@ -3,6 +3,7 @@
  * named with `--env-file`. The clients' own `*_BASE_URL` variables are not in the table on
  * purpose: they point at this proxy, and reading them would make it call itself.
  */
+import { tellsSecret } from './written-secret.ts';
 import { parseEnv } from 'node:util';
 import { didYouMean } from './distance.ts';
 import { allows, formOf } from '../../stages/settings/kind.ts';
@@ -138,8 +139,9 @@ export function variableLayer(
       continue;
     }
     const value = variable.setting.resolve?.(parsed, absolute) ?? parsed;
-    const { setting, concrete, rank } = variable;
-    entries.push({ ...origin, setting, concrete, spelled: variable.name, rank, value });
+    const { setting, concrete, rank, name } = variable;
+    const entry = { ...origin, setting, concrete, spelled: name, rank, value };
+    entries.push({ ...entry, tellsSecret: tellsSecret(setting, parsed) });
   }
   return { source: kind, entries, faults, names: [], warnings: misspelt(variables, originOf) };
 }

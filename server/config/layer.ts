@@ -9,6 +9,7 @@ import { quote } from '../../stages/settings/setting.ts';
 import type { Origin, Setting, OriginKind } from '../../stages/settings/setting.ts';
 import { describe, fault, unknownKey, wrongValue, type Fault } from './fault.ts';
 import { findSetting, NAMED_SECTIONS } from './settings.ts';
+import { tellsSecret, VARIABLE } from './written-secret.ts';
 import type { Found } from './settings.ts';
 import type { YamlFile } from './yaml.ts';
 
@@ -21,6 +22,8 @@ export interface Entry extends Origin {
   /** Among several spellings in one source the lowest wins. */
   readonly rank: number;
   readonly value: unknown;
+  /** True if whoever reads the source learns a secret from it. */
+  readonly tellsSecret: boolean;
 }
 
 /** A name that the user chose, such as a provider's. */
@@ -70,7 +73,8 @@ export function fileLayer(file: YamlFile, origin: FileOrigin): Layer {
         unsetVariable(filled.unset, key, valueOrigin) ??
         check(found.setting, filled.value, key, valueOrigin);
       if (wrong !== undefined) return void faults.push(wrong);
-      entries.push(toEntry(found, key, filled.value, valueOrigin, origin));
+      const entry = toEntry(found, key, filled.value, valueOrigin, origin);
+      entries.push({ ...entry, tellsSecret: tellsSecret(found.setting, value) });
       return;
     }
     if (path.length === 2)
@@ -134,8 +138,6 @@ function foundIn(value: unknown, { type, secret }: Setting): string {
   return at === -1 ? `${found}${why}` : `${found} as item ${at + 1}${why}`;
 }
 
-const VARIABLE = /\$\{([^{}]*)\}/g;
-
 /** Puts what `${NAME}` stands for into a secret, so that the file need not hold it; `unset` is a name that stands for nothing. */
 function fillVariables(
   { secret }: Setting,
@@ -187,7 +189,7 @@ function toEntry(
   raw: unknown,
   valueOrigin: Origin,
   origin: FileOrigin,
-): Entry {
+): Omit<Entry, 'tellsSecret'> {
   const value = raw === null ? null : (setting.resolve?.(raw, origin.absolute) ?? raw);
   const aliasRank = setting.aliasesWin === true ? -1 : 1;
   return { ...valueOrigin, setting, concrete, spelled, rank: isAlias ? aliasRank : 0, value };

@@ -226,6 +226,32 @@ test('warnings: a misspelt variable, a moved provider, a file with keys that oth
   ]);
 });
 
+test('a file that others may read is reported for the secrets that stand in it, and for no others', async () => {
+  const env = { A_KEY: 'abc', SVC_HOME: '/h' };
+  const WARNING = [
+    '/etc/svc/c.yaml holds keys and others on this machine may read it: chmod 600 /etc/svc/c.yaml',
+  ];
+  for (const file of [
+    'providers: {chat: {api_key: "${A_KEY}"}}',
+    'providers: {chat: {headers: {X-Title: svc, Authorization: "Bearer ${A_KEY}"}}}',
+    'ledger: {db: /data/x.db}',
+    'outbound: {https_proxy: "http://127.0.0.1:3128"}',
+    'outbound: {https_proxy: "http://me:${A_KEY}@127.0.0.1:3128"}',
+  ])
+    assert.equal((await loadText({ file, env, mode: 0o644 })).warnings, [], file);
+  for (const file of [
+    'providers: {chat: {api_key: "x${A_KEY}"}}',
+    'providers: {chat: {headers: {Authorization: Bearer abc}}}',
+    'providers: {chat: {headers: {X-Team-Token: abc}}}',
+    'outbound: {https_proxy: "http://me:pass@127.0.0.1:3128"}',
+    'security: {api_key: abcdefghijklmnopqrstuvwxyz0123456789}',
+  ])
+    assert.equal((await loadText({ file, env, mode: 0o644 })).warnings, WARNING, file);
+  const overridden = { file: 'providers: {chat: {api_key: abc}}', mode: 0o644 };
+  const { warnings } = await loadText({ ...overridden, env: { ...env, OPENAI_API_KEY: 'other' } });
+  assert.equal(warnings, WARNING, 'a key that the environment overrides lies there all the same');
+});
+
 test('a spending limit that nothing enforces is reported', async () => {
   const limits = 'per_day_usd: 5, total_tokens: 9, warn_percent: 50';
   const { warnings } = await loadText({ file: `budget: {${limits}}` });

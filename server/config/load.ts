@@ -130,7 +130,6 @@ function settle(
   );
   const faults = [...own, ...between];
   if (faults.length > 0) return { loaded: undefined, faults };
-  const configured = [...values.all].filter(([, { source }]) => source !== 'default');
   const loaded: LoadedConfig = {
     config: toConfig({ ...values, home }),
     provenance: values.all,
@@ -143,7 +142,7 @@ function settle(
       ...files.flatMap((file) =>
         looseFile(
           file,
-          configured.map(([, one]) => one),
+          layers.flatMap(({ entries }) => entries),
         ),
       ),
     ],
@@ -229,7 +228,8 @@ function flagLayer(
     }
     const resolved = setting.resolve?.(value, absolute) ?? value;
     const { concrete } = found;
-    entries.push({ source: 'flag', where, setting, concrete, spelled, rank: 0, value: resolved });
+    const entry = { setting, concrete, spelled, rank: 0, value: resolved };
+    entries.push({ source: 'flag', where, ...entry, tellsSecret: false });
   }
   return { source: 'flag', entries, names: [], faults, warnings: [] };
 }
@@ -271,10 +271,10 @@ function hostChanges(values: Values): readonly string[] {
   });
 }
 
-function looseFile(file: OpenFile, configured: readonly Provenance[]): readonly string[] {
+function looseFile(file: OpenFile, entries: readonly Entry[]): readonly string[] {
   if ((file.mode & 0o077) === 0) return [];
-  const holdsSecret = configured.some(
-    ({ setting, where }) => setting.secret === true && where.startsWith(`${file.name}:`),
+  const holdsSecret = entries.some(
+    ({ tellsSecret, where }) => tellsSecret && where.startsWith(`${file.name}:`),
   );
   return holdsSecret
     ? [`${file.name} holds keys and others on this machine may read it: chmod 600 ${file.path}`]
