@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { namedBy, writtenBy } from './edited.ts';
+import { namedBy, writesOf, writtenBy } from './edited.ts';
 
 const call = (toolName: string, toolInput: unknown) =>
   ({ index: 0, role: 'assistant', kind: 'tool_use', text: '', toolName, toolInput }) as const;
@@ -58,6 +58,84 @@ test('every path of an input is named, by its last part', () => {
     'a.ts',
     'b.py',
   ]);
+});
+
+/** True where a file that was read counts as written once the command has run. */
+const edits = (command: string, path = '/w/src/a.py'): boolean => {
+  const read = call('Read', { file_path: path });
+  return writesOf([read, call('Bash', { command })]).isSince(0, read);
+};
+
+test('what writes files that it does not name edits those under it', () => {
+  for (const command of [
+    'black .',
+    'cd /w && black -q src && git diff --stat',
+    'ruff check --fix .',
+    'ruff check src --fix',
+    'uvx ruff format',
+    'poetry run isort src tests',
+    'git checkout -- .',
+    'git checkout .',
+    'git checkout main',
+    'git -C /w restore .',
+    'git stash',
+    'git stash pop',
+    'git reset --hard HEAD~1',
+    'git pull --rebase',
+    'git apply fix.patch',
+    'patch -p1 < /tmp/x.diff',
+    "sed -i 's/a/b/' src/*.py",
+    "sed -i.bak -e 's/a/b/' $(grep -rl foo src)",
+    "perl -pi -e 's/a/b/' **/*.py",
+    "grep -rl foo . | xargs sed -i 's/a/b/'",
+    "find . -name '*.py' -exec sed -i 's/a/b/' {} +",
+    'for f in src/*.py; do sed -i s/a/b/ "$f"; done',
+    'make fmt',
+    'npm run lint:fix',
+    'tox -e format',
+    'pre-commit run --all-files',
+    'some-linter --fix src/',
+    'cp -r ../other/src .',
+    'rm -rf src',
+    'rm -rf /w/src',
+    "python - <<'E'\nfor p in Path('.').rglob('*'):\n  p.write_text(p.read_text().replace('a', 'b'))\nE",
+  ])
+    assert.ok(edits(command), command);
+  assert.ok(edits('npx prettier --write .', '/w/src/a.ts'));
+  assert.ok(edits("npx prettier --write 'src/**/*.ts'", '/w/src/deep/a.ts'));
+  assert.ok(edits('cargo fmt', '/w/src/a.rs'));
+  assert.ok(edits('cargo fmt --all', 'src/a.rs'));
+  assert.ok(edits('gofmt -w .', '/w/a.go'));
+  assert.ok(edits('gofmt -s -w ./...', '/w/a.go'));
+  assert.ok(edits('go fmt ./...', '/w/a.go'));
+  assert.ok(edits('go mod tidy', '/w/go.mod'));
+  assert.ok(edits('npm install left-pad', '/w/package.json'));
+});
+
+test('what only checks, or writes elsewhere, edits nothing', () => {
+  for (const command of [
+    'black --check .',
+    'ruff check .',
+    'git checkout -b topic',
+    'git stash list',
+    'git reset HEAD',
+    'git restore --staged .',
+    'git diff --stat',
+    'git commit -am "fix"',
+    'black tests',
+    'rm -rf build dist',
+    "sed -i 's/a/b/' lib/*.py",
+    "sed -n '1,9p' src/*.py",
+    'cargo fmt',
+    'gofmt -l .',
+    'npm run format:check',
+    'npm install',
+    'make test',
+    'find . -name "*.pyc" | head',
+    'pytest -q',
+  ])
+    assert.not.ok(edits(command), command);
+  assert.not.ok(edits('gofmt -w .', '/w/a.md'));
 });
 
 test.run();

@@ -6,6 +6,7 @@ import { isObject } from '../../dialect/json-kind.ts';
 import { programsOf } from '../../model/classify/command.ts';
 import type { ConversationBlock } from '../conversation/blocks.ts';
 import { hintsOf } from '../conversation/block-label.ts';
+import { isIn, treesWrittenBy } from './tree-writers.ts';
 
 /** Tools that only look. */
 const LOOKS = /(?:^|_)(?:read|view|cat|open|show|get|list|ls|glob|grep|search|find|fetch|web)/i;
@@ -21,6 +22,7 @@ const WRITES =
   /(?:^|[^<>=-])>{1,2}(?!&|\s*\/dev\/null)|\s-\w*i\b|--(?:fix|write|in-place)|<<|\btee\b/;
 /** What may be the name of a file, in a command or the headers of a patch, and how such names end. */
 const NAME = /[\w.@+-]+/g;
+const PATH = /[\w.@+/-]+/g;
 const EXTENSION = /\.[A-Za-z]\w{0,9}(?![\w.])/g;
 const PATCHED = /^(?:\*\*\* (?:Update|Add|Delete) File: |\*\*\* Move to: |[-+]{3} )(.+)$/gm;
 
@@ -50,17 +52,46 @@ export function isEditorsView({ toolInput }: ConversationBlock): boolean {
   return isObject(toolInput) && toolInput['command'] === 'view';
 }
 
-/** For every file that was written to, the number of the last block that did. */
-export function lastWrites(blocks: readonly ConversationBlock[]): ReadonlyMap<string, number> {
-  return new Map(
-    blocks.flatMap((block, at) => writtenBy(block).map((name) => [name, at] as const)),
-  );
+/** When the files of a conversation were written to. */
+export interface Writes {
+  /** True where a file that the block's call names may have been written to by a block behind the one numbered `at`. */
+  isSince(at: number, block: ConversationBlock): boolean;
 }
 
-/** The same of every path that a call's input names, for whatever purpose. */
+export function writesOf(blocks: readonly ConversationBlock[]): Writes {
+  const lastByName = new Map(
+    blocks.flatMap((block, at) => writtenBy(block).map((name) => [name, at] as const)),
+  );
+  const trees = blocks.flatMap((block, at) => treesOf(block).map((tree) => ({ tree, at })));
+  return {
+    isSince(at, block) {
+      if (namedBy(block).some((name) => (lastByName.get(name) ?? -1) > at)) return true;
+      const later = trees.filter((one) => one.at > at);
+      return (
+        later.length > 0 &&
+        pathsOf(block).some((path) => later.some(({ tree }) => isIn(tree, path)))
+      );
+    },
+  };
+}
+
+function treesOf(block: ConversationBlock): ReturnType<typeof treesWrittenBy> {
+  if (block.kind !== 'tool_use') return [];
+  const { command } = hintsOf(block);
+  return command === undefined ? [] : treesWrittenBy(command);
+}
+
+/** The last part of every path that a call's input names, for whatever purpose. */
 export function namedBy(block: ConversationBlock): readonly string[] {
   const { command } = hintsOf(block);
   return command === undefined ? namesOf(block.toolInput) : namesIn(command);
+}
+
+/** Whole paths of the files that a call's input names. */
+function pathsOf(block: ConversationBlock): readonly string[] {
+  const { command, path } = hintsOf(block);
+  if (command === undefined) return path === undefined ? [] : [path];
+  return (command.match(PATH) ?? []).filter((word) => namesIn(word).length > 0);
 }
 
 function namesOf(input: unknown): readonly string[] {

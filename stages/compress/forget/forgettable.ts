@@ -7,7 +7,7 @@ import { estimateTokens } from '../../model/tokens.ts';
 import { isPlainResult, type ConversationBlock } from '../conversation/blocks.ts';
 import { MARK } from '../text/marker.ts';
 import type { JobOutcome } from '../worker/job.ts';
-import { lastWrites, namedBy } from './edited.ts';
+import { namedBy, writesOf } from './edited.ts';
 import { pointedTo } from './pointers.ts';
 import { canBeCalledAgain } from './repeatable.ts';
 
@@ -33,14 +33,13 @@ export function forgettable(
   outcomes: readonly Pick<JobOutcome, 'tokensAfter'>[],
 ): readonly Forgettable[] {
   const end = oldEnough(blocks);
-  const writtenAfter = lastWrites(blocks);
+  const writes = writesOf(blocks);
   const pointedAfter = pointedTo(blocks);
   return blocks.slice(0, end).flatMap((block, at) => {
     const tokens = outcomes[at]?.tokensAfter ?? 0;
     if (tokens <= LEAST_TOKENS || !mayGo(block)) return [];
-    const isNeeded = (name: string): boolean =>
-      (writtenAfter.get(name) ?? -1) > at || (pointedAfter.get(name) ?? -1) > at;
-    if (namedBy(block).some(isNeeded)) return [];
+    const isPointedTo = (name: string): boolean => (pointedAfter.get(name) ?? -1) > at;
+    if (writes.isSince(at, block) || namedBy(block).some(isPointedTo)) return [];
     const line = forgottenLine(block);
     return estimateTokens(line) < tokens ? [{ block, line, tokens }] : [];
   });

@@ -8,7 +8,7 @@ import { isObject, parseJson } from '../../dialect/json-kind.ts';
 import { costsAtLeast } from '../../model/tokens.ts';
 import { isPlainResult, type ConversationBlock } from '../conversation/blocks.ts';
 import { resultKeys } from '../conversation/result-keys.ts';
-import { lastWrites, namedBy, writtenBy } from '../forget/edited.ts';
+import { namedBy, writesOf, writtenBy } from '../forget/edited.ts';
 import { askWords, declaredTools } from './ask.ts';
 
 /** Results that were looked at, by `resultKeys`: true for one that goes out in parts. */
@@ -45,7 +45,7 @@ export function withParts(
   );
   if (!isLong.includes(true)) return { blocks, allowed, heldBack: [] };
   const tools = declaredTools(body);
-  const lastWrite = lastWrites(blocks);
+  const writes = writesOf(blocks);
   const keys = resultKeys(blocks);
   const visible = new Set<string>();
   const written = new Set<string>();
@@ -63,7 +63,7 @@ export function withParts(
     const key = keys[at]!;
     const before = decided.get(key);
     if (before === undefined && !mayDecide) return block;
-    const isEdited = origins.some((name) => (lastWrite.get(name) ?? -1) > at);
+    const isEdited = writes.isSince(at, block);
     if (before === false || (before === undefined && isEdited)) {
       heldBack.push(key);
       return block;
