@@ -83,6 +83,7 @@ class Doctor extends JsonCommand {
       data.checkLedger(examined),
       data.checkErrors(examined),
       data.checkVaultIndex(examined),
+      data.checkFleet(examined),
       machine.checkSqlite(),
     ]);
     return [

@@ -41,6 +41,37 @@ function damaged(file: string, what: string): Finding {
   return fault('Ledger', 'internal', `${file} is damaged: ${what.split('\n')[0]}`, cure);
 }
 
+/** The other machines of a fleet: whether its file can be read, and whether the keys in variables are there. */
+export async function checkFleet({ context, home }: Examined): Promise<Found> {
+  const { fleetFile, readFleet } = await import('../../server/fleet/fleet-file.ts');
+  try {
+    const fleet = await readFleet(home);
+    if (fleet === undefined) return [];
+    const missing = fleet.members.filter(
+      ({ keyEnv }) => keyEnv !== undefined && (context.env[keyEnv] ?? '') === '',
+    );
+    const found = missing.map(({ name, keyEnv }) =>
+      warning(
+        'Fleet',
+        `the key of ${name} is to be in ${keyEnv}, which is not set`,
+        `Set ${keyEnv} here, or keep the key: \`svc fleet remove ${name}\`, then add it with --key-stdin.`,
+      ),
+    );
+    if (found.length > 0) return found;
+    const others = counted(fleet.members.length, 'other machine');
+    const file = shortPath(fleetFile(home), context);
+    return ok('Fleet', `${others} (${file}); \`svc fleet status\` asks them`);
+  } catch (thrown) {
+    if (!(thrown instanceof SvcError)) throw thrown;
+    return fault(
+      'Fleet',
+      thrown.kind,
+      thrown.message,
+      thrown.cure ?? '`svc fleet init` begins anew.',
+    );
+  }
+}
+
 export async function checkVaultIndex({ context, loaded }: Examined): Promise<Found> {
   if (loaded === undefined || !loaded.config.vault.enabled) return [];
   const { checkVault } = await import('../../stages/vault/log/health.ts');

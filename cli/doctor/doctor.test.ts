@@ -106,6 +106,25 @@ test('beside a proxy that runs all is well, and the exit code says so', () =>
     }
   }));
 
+test('a fleet that cannot be read, or whose keys are not there', () =>
+  within(async (place) => {
+    assert.is((await examine(place)).of('Fleet'), '');
+    const file = join(place.home, 'fleet.yaml');
+    const write = (text: string) => fs.writeFileSync(file, text, { mode: 0o600 });
+    write(
+      'node: desk\nmembers:\n  - { name: attic, url: "https://a.example", key_env: ATTIC_KEY }\n',
+    );
+    assert.match((await examine(place)).of('Fleet'), /^warning: .*attic.*ATTIC_KEY.*not set/);
+    const set = await examine(place, ['--offline'], { ATTIC_KEY: 'svc_x' });
+    assert.match(set.of('Fleet'), /^ok: 1 other machine/);
+    write('members: [');
+    const broken = await examine(place);
+    assert.match(broken.of('Fleet'), /^fault: fleet\.yaml:1: /);
+    assert.is(broken.code, exitCodes.config);
+    write('members: 7');
+    assert.match((await examine(place)).of('Fleet'), 'members is no list');
+  }));
+
 test('no proxy: an address that this machine has not is no taken port', () =>
   within(async (place) => {
     const result = await examine(place, ['--offline'], {

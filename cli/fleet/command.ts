@@ -2,7 +2,13 @@
 import { hostname } from 'node:os';
 import { Command, Option } from 'clipanion';
 import { SvcError } from '../../engine/error.ts';
-import { checkMember, fleetFile, readFleet, writeFleet } from '../../server/fleet/fleet-file.ts';
+import {
+  EMPTY,
+  changeFleet,
+  checkMember,
+  fleetFile,
+  readFleet,
+} from '../../server/fleet/fleet-file.ts';
 import type { Fleet, Member } from '../../server/fleet/fleet-file.ts';
 import { NODE_NAME, NODE_NAME_TEXT } from '../../stages/ledger/settings.ts';
 import { JsonCommand } from '../command.ts';
@@ -13,8 +19,6 @@ import { runningInstance } from '../process/daemon.ts';
 import { counted, dollars, figure } from '../screen/output.ts';
 import { span } from '../screen/status.ts';
 import type { MachineStatus } from './status.ts';
-
-const EMPTY: Fleet = { node: null, members: [] };
 
 class Init extends JsonCommand {
   static override paths = [['fleet', 'init']];
@@ -34,16 +38,16 @@ class Init extends JsonCommand {
   async execute() {
     const { context, home } = this;
     const { config } = await configOf(undefined, context);
-    const fleet = (await readFleet(home)) ?? EMPTY;
-    const node = this.node ?? fleet.node ?? toNodeName(hostname());
+    const former = ((await readFleet(home)) ?? EMPTY).node;
+    const node = this.node ?? former ?? toNodeName(hostname());
     if (!NODE_NAME.test(node)) throw notTaken('--node', node, `a name: ${NODE_NAME_TEXT}`);
-    const isChanged = node !== fleet.node;
-    if (isChanged) await writeFleet(home, { ...fleet, node });
+    const isChanged = node !== former;
+    if (isChanged) await changeFleet(home, (fleet) => ({ ...fleet, node }));
     const file = shortPath(fleetFile(home), context);
-    if (this.json) this.printJson({ node, former: fleet.node, changed: isChanged, file });
+    if (this.json) this.printJson({ node, former, changed: isChanged, file });
     else if (!isChanged) this.print(`This machine is ${node} already: nothing was changed`);
-    else if (fleet.node === null) this.print(`This machine is ${node} from now on (${file})`);
-    else this.print(`This machine was ${fleet.node} and is ${node} from now on (${file})`);
+    else if (former === null) this.print(`This machine is ${node} from now on (${file})`);
+    else this.print(`This machine was ${former} and is ${node} from now on (${file})`);
     if (config.fleet.node !== null && config.fleet.node !== node)
       this.note(`Rows carry ${config.fleet.node} all the same: fleet.node or SVC_NODE says so.`);
     else if (isChanged && runningInstance(home) !== undefined)
@@ -90,7 +94,12 @@ class Add extends JsonCommand {
     if (keyEnv !== undefined && keyStdin)
       throw new SvcError('usage', '--key-env and --key-stdin are two ways to give one key');
     const { home } = this;
-    const fleet = (await readFleet(home)) ?? EMPTY;
+    const refuseTaken = ({ node, members }: Fleet): void => {
+      if (![node, ...members.map((one) => one.name)].includes(name)) return;
+      throw new SvcError('conflict', `The fleet has a machine ${name} already`, {
+        cure: `Choose another name, or begin with \`svc fleet remove ${name}\`.`,
+      });
+    };
     // Before anybody types a key in vain.
     const typed = checkMember({
       name,
@@ -98,14 +107,14 @@ class Add extends JsonCommand {
       allowInsecure,
       ...(keyEnv !== undefined && { keyEnv }),
     });
-    if ([fleet.node, ...fleet.members.map((one) => one.name)].includes(name))
-      throw new SvcError('conflict', `The fleet has a machine ${name} already`, {
-        cure: `Choose another name, or begin with \`svc fleet remove ${name}\`.`,
-      });
+    refuseTaken((await readFleet(home)) ?? EMPTY);
     const { readKey } = await import('./key.ts');
     const key = keyStdin ? await readKey(context, `Proxy key of ${name}`) : undefined;
     const member = checkMember({ ...typed, ...(key !== undefined && { key }) });
-    await writeFleet(home, { ...fleet, members: [...fleet.members, member] });
+    await changeFleet(home, (fleet) => {
+      refuseTaken(fleet);
+      return { ...fleet, members: [...fleet.members, member] };
+    });
     if (this.json) this.printJson(memberJson(member));
     else this.print(`${name} added: ${member.url}, ${keyText(member)}`);
     this.note('`svc fleet status` asks it.');
@@ -125,7 +134,7 @@ class Remove extends JsonCommand {
 
   async execute() {
     const { home, name } = this;
-    const { node, members } = (await readFleet(home)) ?? EMPTY;
+    const { members } = (await readFleet(home)) ?? EMPTY;
     const member = members.find((one) => one.name === name);
     if (member === undefined)
       throw notThere(
@@ -134,7 +143,10 @@ class Remove extends JsonCommand {
         members.map((one) => one.name),
         '`svc fleet list` lists them.',
       );
-    await writeFleet(home, { node, members: members.filter((one) => one !== member) });
+    await changeFleet(home, (fleet) => ({
+      ...fleet,
+      members: fleet.members.filter((one) => one.name !== name),
+    }));
     if (this.json) this.printJson(memberJson(member));
     else this.print(`${name} removed`);
   }

@@ -119,6 +119,24 @@ test('members come and go; a key is never printed', () =>
       assert.not.match(stdout + stderr, KEY);
   }));
 
+test('machines that are added at the same moment are all there', () =>
+  inPlace(async (place) => {
+    const names = Array.from({ length: 8 }, (_, at) => `m${at}`);
+    await Promise.all([
+      svc(place, 'fleet', 'init', '--node', 'desk'),
+      ...names.map((name) => svc(place, 'fleet', 'add', name, `https://${name}.example`)),
+    ]);
+    const listed = JSON.parse((await svc(place, 'fleet', 'list', '--json')).stdout) as Json;
+    assert.is(listed['node'], 'desk');
+    assert.equal((listed['members'] as readonly Json[]).map(({ node }) => node).toSorted(), names);
+    await Promise.all(names.slice(1).map((name) => svc(place, 'fleet', 'remove', name)));
+    const left = JSON.parse((await svc(place, 'fleet', 'list', '--json')).stdout) as Json;
+    assert.equal(
+      (left['members'] as readonly Json[]).map(({ node }) => node),
+      ['m0'],
+    );
+  }));
+
 test('a key that is typed is not shown', () =>
   inPlace(async (place) => {
     const terminal = findTerminal();

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { SvcError } from '../../engine/error.ts';
 import { isObject } from '../../stages/dialect/json-kind.ts';
 import { reasonOf } from '../../stages/disk-reason.ts';
+import { underLock } from '../../stages/lock.ts';
 import { NODE_NAME, NODE_NAME_TEXT } from '../../stages/ledger/settings.ts';
 import { allows, secret } from '../../stages/settings/kind.ts';
 import { quote } from '../../stages/settings/setting.ts';
@@ -28,6 +29,9 @@ export interface Fleet {
   /** In the order in which they were added. */
   readonly members: readonly Member[];
 }
+
+/** The fleet of a home folder in which there is none. */
+export const EMPTY: Fleet = { node: null, members: [] };
 
 /** A name of a variable, as shells take it. */
 const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
@@ -68,8 +72,25 @@ export async function readFleet(home: string): Promise<Fleet | undefined> {
   return { node, members: read };
 }
 
-/** Writes the fleet of a home folder, readable by its user alone. */
-export async function writeFleet(home: string, { node, members }: Fleet): Promise<void> {
+/** Long enough for whoever writes at the same moment. */
+const LOCK_MS = 10_000;
+
+/**
+ * Replaces the fleet of a home folder by what `change` makes of it, while nobody else does; where it
+ * gives the same one nothing is written. What `change` throws leaves the file as it was.
+ */
+export function changeFleet(home: string, change: (fleet: Fleet) => Fleet): Promise<void> {
+  ensurePrivateFolder(home);
+  const alone = async (): Promise<void> => {
+    const fleet = (await readFleet(home)) ?? EMPTY;
+    const changed = change(fleet);
+    if (changed !== fleet) await writeFleet(home, changed);
+  };
+  return underLock(`${fleetFile(home)}.lock`, alone, { timeoutMs: LOCK_MS });
+}
+
+/** Readable by its user alone. */
+async function writeFleet(home: string, { node, members }: Fleet): Promise<void> {
   const { stringify } = await import('yaml');
   const written = members.map(({ name, url, key, keyEnv, allowInsecure }) => ({
     name,
@@ -78,7 +99,6 @@ export async function writeFleet(home: string, { node, members }: Fleet): Promis
     ...(keyEnv !== undefined && { key_env: keyEnv }),
     ...(allowInsecure && { allow_insecure: true }),
   }));
-  ensurePrivateFolder(home);
   writePrivateFile(fleetFile(home), HEAD + stringify({ node, members: written }));
 }
 
