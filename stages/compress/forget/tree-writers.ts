@@ -96,7 +96,9 @@ const TAKES_REVISIONS =
   /^(?:checkout|switch|reset|stash|merge|rebase|pull|cherry-pick|revert|am|apply)$/;
 const GLOB = /[*?[{]/;
 const UNKNOWN = /[$`]|\{\}/;
-const FILE = /[^/.][^/]*\.[A-Za-z]\w{0,9}$/;
+/** The last part of a path, where it has an ending. */
+const FILE = /^[^.].*\.[A-Za-z]\w{0,9}$/;
+const isFile = (path: string): boolean => FILE.test(path.slice(path.lastIndexOf('/') + 1));
 const OF_SCRIPTS = valued('-e -f -l -E -I');
 const OF_FORMATTERS = valued('-c -l --line-length --config --target-version --select --ignore -m');
 const OF_OTHERS = valued('');
@@ -149,7 +151,7 @@ function operands(name: string, verb: string, args: readonly string[]): readonly
     return hasScript ? paths : paths.slice(1);
   }
   if (name === 'git' && TAKES_REVISIONS.test(verb))
-    return verb === 'checkout' && all.some((word) => FILE.test(word) || word === '.')
+    return verb === 'checkout' && all.some((word) => isFile(word) || word === '.')
       ? all.slice(-1)
       : [];
   return all;
@@ -163,7 +165,7 @@ function toTrees(paths: readonly string[], { endings }: Writer): readonly Writte
   if (paths.length === 0) return [{ folder: '', ...made }];
   return paths.flatMap((path) => {
     // A single file is known by its name.
-    if (FILE.test(path) && !GLOB.test(path) && !UNKNOWN.test(path)) return [];
+    if (isFile(path) && !GLOB.test(path) && !UNKNOWN.test(path)) return [];
     return [{ folder: folderOf(path), ...made }];
   });
 }
