@@ -31,13 +31,14 @@ export function compareRecords(
   replayed: CaptureRecord,
   today: OwnServices,
 ) {
-  const savedTokens = estimatedInput(recorded.attempts) - estimatedInput(replayed.attempts);
+  // What our cache answered was sent to nobody; the kept answer counts what it had been asked with.
+  const savedTokens = recorded.row.cacheHit
+    ? 0
+    : estimatedInput(recorded.attempts) - estimatedInput(replayed.attempts);
+  const counted = (recorded.row.cacheHit ? replayed : recorded).row.inputTokensSent;
   const inputTokens = {
     recorded: recorded.row.inputTokensSent,
-    replayed:
-      recorded.row.inputTokensSent === null
-        ? null
-        : Math.max(0, recorded.row.inputTokensSent - savedTokens),
+    replayed: counted === null ? null : Math.max(0, counted - savedTokens),
   };
   const costNanoUsd = {
     recorded: recorded.row.costNanoUsd,
@@ -47,7 +48,7 @@ export function compareRecords(
   const answer = both(recorded, replayed, ({ answer: given }) => wordsOf(given));
   const answerDifferences = differencesOfAnswers(recorded, replayed);
   const figures: Difference[] = [];
-  // What was answered from our cache was sent to nobody and cost nothing; a stream that broke off has estimates.
+  // What was answered from our cache cost nothing; a stream that broke off has estimates.
   if (!recorded.row.cacheHit && recorded.row.outcome === 'ok') {
     figures.push(
       ...figureDifference('input tokens', inputTokens),

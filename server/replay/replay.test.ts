@@ -221,7 +221,7 @@ test('a plugin shows in the answers of a replay', () =>
 
 test('what was answered without a provider, from the cache or with a refusal, is replayed', () =>
   withProxy({ yaml: ON }, async (t) => {
-    const body = json(MESSAGE, { temperature: 0 });
+    const body = json(MESSAGE, { temperature: 0, model: 'claude-sonnet-4-5' });
     await exchange(t.proxy.port, { body });
     await t.rows(1);
     await exchange(t.proxy.port, { body });
@@ -237,6 +237,11 @@ test('what was answered without a provider, from the cache or with a refusal, is
     );
     const result = await replay(records);
     assertSame(result);
+    // With the cache off the same is sent as before it was kept, and costs the same.
+    const [asked, hit] = result.comparisons;
+    assert.ok(asked!.costNanoUsd.recorded! > 0);
+    for (const figure of ['inputTokens', 'costNanoUsd'] as const)
+      assert.equal(hit![figure], { recorded: 0, replayed: asked![figure].recorded }, figure);
   }));
 
 test.after(closeClients);
