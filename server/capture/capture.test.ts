@@ -120,8 +120,9 @@ test('a request may ask to be recorded, or not to be', () =>
     t.configure(ON);
     await t.proxy.reload();
     await ask('off', 'unwanted');
+    await ask('false', 'unwanted');
     await exchange(t.proxy.port, { body: json(MESSAGE) });
-    assert.is((await recordsOf(t, 4)).length, 2, 'a reload turns it on for all');
+    assert.is((await recordsOf(t, 5)).length, 2, 'a reload turns it on for all');
   }));
 
 test('a translated answer and each failed attempt are recorded', () =>

@@ -9,7 +9,7 @@ import type { CaptureLimits } from '../../stages/captures/files.ts';
 import { reasonOf } from '../../stages/disk-reason.ts';
 import type { LedgerRow } from '../../stages/ledger/row.ts';
 import type { BodyFrame } from '../../stages/model/body.ts';
-import { headerValue } from '../../stages/model/headers.ts';
+import { headerSwitch } from '../../stages/model/headers.ts';
 import { credentialsOf } from '../log/credentials.ts';
 import { secretPatterns } from '../log/redact.ts';
 import { RunRecorder } from './recorder.ts';
@@ -56,8 +56,7 @@ export function createCaptures(options: CapturesOptions) {
   let trouble: string | undefined;
 
   function isWanted({ headers }: BodyFrame): boolean {
-    const asked = headerValue(headers, CAPTURE_HEADER)?.trim().toLowerCase();
-    return asked === 'on' || (settings.enabled && asked !== 'off');
+    return headerSwitch(headers, CAPTURE_HEADER) ?? settings.enabled;
   }
 
   /** What is too old goes also while nothing is recorded. */

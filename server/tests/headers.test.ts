@@ -237,7 +237,10 @@ test('bypass, pause and a subscription’s token leave the request as it is', ()
       return t.upstream.requests.at(-1)!.body.toString() === body;
     };
     assert.not(await same({}), 'usage is asked for');
-    assert.ok(await same({ 'x-svc-bypass': '1' }), 'bypass');
+    for (const on of ['1', 'true', 'On', ' yes '])
+      assert.ok(await same({ 'x-svc-bypass': on }), `bypass ${on}`);
+    for (const off of ['0', 'false', 'off', 'no'])
+      assert.not(await same({ 'x-svc-bypass': off }), `bypass ${off}`);
     const token = 'Bearer sk-ant-oat01-abc';
     assert.ok(await same({ authorization: token }), 'subscription');
     assert.is(t.upstream.requests.at(-1)!.header('authorization'), token);

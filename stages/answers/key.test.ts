@@ -117,6 +117,8 @@ test('only what is deterministic by its own words may be kept', () => {
     assert.is(mayKeep([], body), false);
   assert.is(mayKeep(['X-Svc-Cache', 'On'], {}), true);
   assert.is(mayKeep(['x-svc-cache', 'off'], { temperature: 0 }), false);
+  assert.is(mayKeep(['x-svc-cache', '0'], { temperature: 0 }), false);
+  assert.is(mayKeep(['x-svc-cache', '1'], {}), true);
   assert.is(mayKeep(['x-svc-cache', 'maybe'], {}), false);
 });
 

@@ -11,7 +11,7 @@ import { createHash } from 'node:crypto';
 import { isObject } from '../dialect/json-kind.ts';
 import type { JsonPath } from '../model/block.ts';
 import type { Headers } from '../model/headers.ts';
-import { headerValue } from '../model/headers.ts';
+import { headerSwitch, headerValue } from '../model/headers.ts';
 import { findSpans } from '../wire/json-path.ts';
 import { membersOf } from '../wire/members.ts';
 import type { Member } from '../wire/members.ts';
@@ -50,8 +50,8 @@ export function answerKey(request: KeyedRequest): string {
  * for temperature 0, or says `x-svc-cache: on`. `x-svc-cache: off` is always obeyed.
  */
 export function mayKeep(headers: Headers, body: unknown): boolean {
-  const wish = headerValue(headers, 'x-svc-cache')?.trim().toLowerCase();
-  if (wish === 'on' || wish === 'off') return wish === 'on';
+  const wish = headerSwitch(headers, 'x-svc-cache');
+  if (wish !== undefined) return wish;
   if (!isObject(body)) return false;
   const { generationConfig: config } = body;
   return body['temperature'] === 0 || (isObject(config) && config['temperature'] === 0);

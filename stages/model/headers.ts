@@ -15,6 +15,17 @@ export function headerValue(headers: Headers, name: string): string | undefined 
   return undefined;
 }
 
+/**
+ * What a field of ours says that is on or off, in any of the words in use; undefined where it
+ * is missing or says neither.
+ */
+export function headerSwitch(headers: Headers, name: string): boolean | undefined {
+  const said = headerValue(headers, name)?.trim().toLowerCase();
+  if (said === undefined) return undefined;
+  if (/^(?:1|on|true|yes)$/.test(said)) return true;
+  return /^(?:0|off|false|no)$/.test(said) ? false : undefined;
+}
+
 /** All values of the list field `name` (lower case) as one list (RFC 9110 §5.3), or undefined. */
 export function headerList(headers: Headers, name: string): string | undefined {
   let list: string | undefined;
