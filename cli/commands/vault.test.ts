@@ -100,7 +100,11 @@ test('calibrate keeps what it found, and index uses no more workers than allowed
     ]) {
       assert.is((await svc('index', 'files', ...argv)).code, exitCodes.usage, argv.join(' '));
     }
-    assert.is((await svc('index', 'nowhere')).code, exitCodes.not_found);
+    for (const command of ['index', 'calibrate']) {
+      const missing = await svc(command, 'nowhere');
+      assert.is(missing.code, exitCodes.not_found, command);
+      assert.match(missing.stderr, /nowhere cannot be read/);
+    }
   });
 });
 

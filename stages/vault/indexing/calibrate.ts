@@ -10,6 +10,7 @@ import { layoutOf } from '../log/layout.ts';
 import { createReadPool, MAX_WORKERS } from '../read/read-pool.ts';
 import type { FileTask } from '../read/read-file.ts';
 import { walk } from '../read/walk.ts';
+import { assertReadable } from './indexer.ts';
 
 /** Files that are read in each trial. */
 const SAMPLE_FILES = 300;
@@ -81,6 +82,7 @@ export function readCalibration(indexDir: string): Calibration | undefined {
 
 async function sampleOf({ root, indexDir, signal }: CalibrateOptions): Promise<FileTask[]> {
   const from = resolve(root);
+  assertReadable(from);
   const tasks: FileTask[] = [];
   const rules = createIgnoreRules(from, [resolve(indexDir)]);
   await walk(

@@ -274,7 +274,8 @@ function isOutOfSight(path: string): boolean {
   }
 }
 
-function assertReadable(root: string): void {
+/** Throws `not_found` where the folder is none, or cannot be read. */
+export function assertReadable(root: string): void {
   try {
     readdirSync(root);
   } catch (cause) {
