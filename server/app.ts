@@ -6,7 +6,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createCanceller, toSvcError } from '../engine/index.ts';
 import type { SvcError } from '../engine/index.ts';
-import { resolveEndpoint } from '../stages/dialect/endpoints.ts';
+import { noSuchPath, resolveEndpoint } from '../stages/dialect/endpoints.ts';
 import type { Endpoint } from '../stages/model/endpoint.ts';
 import {
   methodNotAllowed,
@@ -266,7 +266,7 @@ export class App {
 
   #routeOf(method: string, path: string, verdict: RouteContext['verdict']): Match {
     const match = this.#options.router.match(method, path);
-    if (match === undefined) throw notFound();
+    if (match === undefined) throw noSuchPath(path);
     checkAudience(match.route, verdict);
     return match;
   }

@@ -1,11 +1,11 @@
 /** Reads what a client's WebSocket frame asks for: the POST that it stands for. */
 import type { RawData } from 'ws';
-import { resolveEndpoint } from '../../stages/dialect/endpoints.ts';
+import { noSuchPath, resolveEndpoint } from '../../stages/dialect/endpoints.ts';
 import type { Endpoint } from '../../stages/model/endpoint.ts';
 import { dialects } from '../../stages/dialect/registry.ts';
 import { isObject, jsonTypeOf, parseBody } from '../../stages/dialect/json-kind.ts';
 import type { JsonObject } from '../../stages/dialect/json-kind.ts';
-import { malformedRequest, notFound, wrongType } from '../../stages/model/errors.ts';
+import { malformedRequest, wrongType } from '../../stages/model/errors.ts';
 import { isCleanTarget } from '../gate/target.ts';
 import { withoutMembers } from '../../stages/wire/without-members.ts';
 
@@ -42,7 +42,7 @@ export function readMessage(data: RawData, isBinary: boolean, headers: readonly 
     );
   }
   const endpoint = resolveEndpoint('POST', target, []);
-  if (endpoint === undefined || 'allow' in endpoint) throw notFound();
+  if (endpoint === undefined || 'allow' in endpoint) throw noSuchPath(target);
   // Empty is none, as an empty header field is.
   const key = textMember(message, 'api_key') || undefined;
   if (key !== undefined && !HEAD_TEXT.test(key)) {

@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { isSvcError } from '../../engine/index.ts';
-import { kindByCredential, resolveEndpoint } from './endpoints.ts';
+import { kindByCredential, noSuchPath, resolveEndpoint } from './endpoints.ts';
 import { modelInPath, withModelInPath } from '../model/target.ts';
 
 /** What a request resolves to, in one line. */
@@ -112,6 +112,30 @@ test('a model whose name has colons and slashes ends where what is asked of it b
   assert.is(modelInPath('/v1beta/models/q:latest:generateContent'), 'q:latest');
   const replaced = '/v1beta/models/g%3A1:streamGenerateContent?alt=sse&x=a:b';
   assert.is(withModelInPath(target, 'g:1'), replaced);
+});
+
+test('a base URL with a version too few or too many is named in the error', () => {
+  const BARE = 'No such path on this proxy';
+  const table: readonly (readonly [target: string, why: string])[] = [
+    ['/messages?beta=true', `: this one is /v1/messages, so the client's base URL must end in /v1`],
+    [
+      '/chat/completions',
+      `: this one is /v1/chat/completions, so the client's base URL must end in /v1`,
+    ],
+    ['/models', `: this one is /v1/models, so the client's base URL must end in /v1`],
+    ['/v1/v1/messages', ': the client adds /v1 itself, so its base URL must not end in /v1'],
+    [
+      '/v1/v1beta/models/g:generateContent',
+      ': the client adds /v1beta itself, so its base URL must not end in /v1',
+    ],
+    ['/v1', ''],
+    ['/v2/messages', ''],
+    ['/sk-secret', ''],
+  ];
+  for (const [target, why] of table) {
+    assert.is(resolveEndpoint('POST', target, []), undefined, target);
+    assert.is(noSuchPath(target).message, `${BARE}${why}`);
+  }
 });
 
 test.run();

@@ -6,6 +6,7 @@
 import { SvcError } from '../../engine/index.ts';
 import { headerValue } from '../model/headers.ts';
 import type { Headers } from '../model/headers.ts';
+import { notFound } from '../model/errors.ts';
 import { pathOf } from '../model/target.ts';
 import { passing } from '../model/endpoint.ts';
 import type { DialectEndpoints, Endpoint, EndpointKind, WrongMethod } from '../model/endpoint.ts';
@@ -46,13 +47,31 @@ export function resolveEndpoint(
   if (path === '/' || path === '/api/hello') {
     return method === 'HEAD' ? PROBE : path === '/' ? undefined : { allow: ['HEAD'] };
   }
-  if (hasDotSegment(path) || isOurs(path)) return undefined;
+  if (hasDotSegment(path) || isOurs(path) || VERSION_TWICE.test(path)) return undefined;
   for (const { other } of DIALECTS) {
     const found = other?.(path, method);
     if (found !== undefined) return found;
   }
   if (path === '/v1/models' || path.startsWith('/v1/models/')) return modelsEndpoint(path, method);
   return path.startsWith('/v1/') && path.length > 4 ? passing('other', 'by-credential') : undefined;
+}
+
+/** A client's base URL that ends in a version which the client adds itself. No provider has such a path. */
+const VERSION_TWICE = /^\/v1\/(v1|v1beta)\//;
+
+/** The error for a path that is none of the proxy's; where a client's base URL is the likely cause, it says so. */
+export function noSuchPath(target: string): SvcError {
+  const path = pathOf(target);
+  const version = VERSION_TWICE.exec(path)?.[1];
+  if (version !== undefined)
+    return notFound(
+      `No such path on this proxy: the client adds /${version} itself, so its base URL must not end in /v1`,
+    );
+  return POSTS.has(`/v1${path}`) || path === '/models'
+    ? notFound(
+        `No such path on this proxy: this one is /v1${path}, so the client's base URL must end in /v1`,
+      )
+    : notFound();
 }
 
 /** The kind of provider that a request's own credential fields belong to. */
