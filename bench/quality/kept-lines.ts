@@ -2,6 +2,7 @@
  * The false-fact test: every line that goes out stands in the input, or decodes to lines
  * that do. Whatever is left over was made up by us, and must be nothing but markers.
  */
+import { textsInJson } from '../../stages/compress/json/texts.ts';
 import { openEnvelope } from '../../stages/model/classify/envelope.ts';
 import {
   compressConversation,
@@ -24,6 +25,7 @@ import { chunkText } from '../../stages/compress/narrative/chunks.ts';
 import { splitPasted } from '../../stages/compress/conversation/user-text.ts';
 import {
   decodeJsonWithin,
+  readTexts,
   restored,
   unfoldRepeats,
   unnameHits,
@@ -60,6 +62,12 @@ export function keptLines(
   block: ConversationBlock,
 ): readonly string[] {
   if (!outcome.changed) return [];
+  const carried = outcome.by.includes('texts') ? readTexts(outcome.text) : undefined;
+  if (carried !== undefined)
+    return [
+      carried.frame,
+      ...carried.texts.flatMap((text) => keptLines({ ...outcome, text, by: [] }, state, block)),
+    ];
   const whole = restored(state.sent, outcome.text);
   const { prefix, suffix } =
     block.kind === 'user_text' ? splitPasted(block.text) : { prefix: '', suffix: '' };
@@ -105,9 +113,12 @@ export function knownLines(
   by: readonly string[],
   maxChars: number,
 ): (line: string) => boolean {
-  const lines = before.split('\n');
+  const carried = by.includes('texts') ? textsInJson(before) : undefined;
+  const texts = carried?.texts.map(({ text }) => text) ?? [];
+  const lines = [before, ...texts].flatMap((text) => text.split('\n'));
   const known = new Set([...lines, ...lines.map(cleanLine)]);
-  const bodies = [before, openEnvelope(before).body, splitPasted(before).body];
+  if (carried !== undefined) known.add(carried.frame);
+  const bodies = [before, openEnvelope(before).body, splitPasted(before).body, ...texts];
   for (const text of bodies.flatMap((body) => [body, jsonWithin(body)?.body ?? body])) {
     const json = readJson(text);
     if (json !== undefined) for (const line of printCompact(json).split('\n')) known.add(line);

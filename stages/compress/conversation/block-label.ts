@@ -66,11 +66,19 @@ export function noLabels(): LabelCounts {
  */
 export function labelOf(
   block: ConversationBlock,
-  { command, path, toolName }: ClassifyHints,
+  hints: ClassifyHints,
   counts: LabelCounts,
 ): string | undefined {
   if (block.kind === 'user_text') return `user text ${++counts.userTexts}`;
   if (!countResult(block, counts) || block.kind !== 'tool_result') return undefined;
+  return resultLabel(hints, counts);
+}
+
+/** How the newest result is named, or what of it came from where `hints` say. */
+export function resultLabel(
+  { command, path, toolName }: ClassifyHints,
+  counts: Readonly<LabelCounts>,
+): string {
   const what = path === undefined ? whatOf(command) : nameOf(path);
   const label = what ?? toolName ?? 'tool';
   const short = label.length > LABEL_CHARS ? `${label.slice(0, LABEL_CHARS - 1)}…` : label;

@@ -7,8 +7,14 @@
 import type { Rules } from '../../learned/rules.ts';
 import { estimateTokens } from '../../model/tokens.ts';
 import type { Applied } from '../rewrite.ts';
-import { hintsOf, labelOf, noLabels, type LabelCounts } from './block-label.ts';
+import { hintsOf, labelOf, noLabels, resultLabel, type LabelCounts } from './block-label.ts';
 import type { BlockCache } from './cache.ts';
+import {
+  partsAsTheyCame,
+  rewriteCarried,
+  type CarriedPart,
+  type RewrittenTexts,
+} from './carried.ts';
 import type { CommentLines, Mode } from '../rule.ts';
 import { GrammarNeeded } from '../code/grammar-needed.ts';
 import { hasMark } from '../text/has-mark.ts';
@@ -135,7 +141,10 @@ function compressBlock(
   if (made?.labels !== undefined) state.sent.introduce(made.labels);
   const removed = changed ? made.removed : [];
   const by = changed ? made.by : [];
-  remember(block, labelOf(block, hints, state.labels), { text, removed, by }, state);
+  const label = labelOf(block, hints, state.labels);
+  const parts = changed ? made.parts : partsAsTheyCame(block);
+  if (!changed || parts === undefined) remember(block, label, { text, removed, by }, state);
+  if (label !== undefined) rememberTexts(parts ?? [], state);
   return {
     index: block.index,
     text,
@@ -171,13 +180,13 @@ export function forgottenOutcome(block: ConversationBlock, line: string): BlockO
 }
 
 interface Tried extends Pick<BlockOutcome, 'failed' | 'undecided'> {
-  readonly made?: Rewritten | undefined;
+  readonly made?: (Rewritten & Partial<RewrittenTexts>) | undefined;
 }
 
 /** What is not an algorithm of a class must not cost the request either. */
 function tryRewrite(...args: Parameters<typeof rewriteBlock>): Tried {
   try {
-    return { made: rewriteBlock(...args) };
+    return { made: rewriteCarried(...args) ?? rewriteBlock(...args) };
   } catch (thrown) {
     if (!(thrown instanceof GrammarNeeded)) return { failed: ['rewrite'] };
     if (thrown.trouble === undefined) throw thrown;
@@ -216,6 +225,14 @@ function remember(
   const call = `call ${++state.calls} (${block.toolName ?? 'tool'})`;
   for (const [name, written] of longStrings('input', block.toolInput))
     state.sent.add(`${name} of ${call}`, written);
+}
+
+/** Each text of a document by itself: its lines are counted from its own first one. */
+function rememberTexts(parts: readonly CarriedPart[], state: ConversationState): void {
+  for (const [at, part] of parts.entries()) {
+    const label = `text ${at + 1} of ${resultLabel(part.hints, state.labels)}`;
+    remember(part.block, label, part, state);
+  }
 }
 
 /** The long strings of an input, each under a name that no other of them has. */

@@ -1,0 +1,141 @@
+/** Results that clients hand over in JSON: what is inside is compressed, referred to and kept as if it stood there by itself. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { closeTexts, readTexts, restored } from '../../../fixtures/compress/decoders.ts';
+import { CONVERSATION, LOG, PROSE, SOURCE } from '../../../fixtures/compress/texts.ts';
+import { estimateTokens } from '../../model/tokens.ts';
+import type { ConversationBlock } from './blocks.ts';
+import { compressConversation, emptyState, type ConversationOptions } from './conversation.ts';
+import { ConversationMemo } from './memo.ts';
+
+/** Prose as documents have it: several lines. */
+const NOTES = PROSE.replaceAll('. ', '.\n');
+
+const OPTIONS: ConversationOptions = { ...CONVERSATION, thresholdTokens: 0 };
+
+type Given = Partial<ConversationBlock> & Pick<ConversationBlock, 'text'>;
+
+function conversation(...given: readonly Given[]): ConversationBlock[] {
+  return given.map((one, index) => ({
+    index,
+    role: 'user',
+    kind: 'tool_result',
+    message: index,
+    toolUseId: `call ${index}`,
+    ...one,
+  }));
+}
+
+const ran = (command: string, printed: string): Given => ({
+  text: JSON.stringify([{ query: command, result: printed, success: true }]),
+  toolName: 'run_commands',
+  toolInput: { commands: [command] },
+});
+const read = (...files: readonly (readonly [path: string, text: string])[]): Given => ({
+  text: JSON.stringify(files.map(([query, result]) => ({ query, result, success: true }))),
+  toolName: 'read_files',
+  toolInput: { files: files.map(([path]) => ({ path })) },
+});
+
+function textOf(outcomes: ReturnType<typeof compressConversation>, at: number, nth = 0): string {
+  return readTexts(outcomes[at]!.text)?.texts[nth] ?? '';
+}
+
+test('a log in JSON is reduced as the log is that stands by itself', () => {
+  const [carried] = compressConversation(conversation(ran('npm run build', LOG)), OPTIONS);
+  const alone = { text: LOG, toolName: 'bash', toolInput: { command: 'npm run build' } };
+  const [plain] = compressConversation(conversation(alone), OPTIONS);
+  assert.ok(plain!.changed && carried!.changed);
+  assert.is(textOf([carried!], 0), plain!.text);
+  assert.equal(carried!.by, ['texts', ...plain!.by]);
+});
+
+test('what went out in JSON is referred to, by its file, and the other way round', () => {
+  const blocks = conversation(
+    read(['/w/a.ts', SOURCE], ['/w/b.md', NOTES]),
+    ran('cat b.md', NOTES),
+    { text: SOURCE, toolName: 'bash', toolInput: { command: 'cat a.ts' } },
+    { text: JSON.stringify({ stdout: SOURCE, stderr: '' }), toolInput: { command: 'cat a.ts' } },
+  );
+  const state = emptyState();
+  const out = compressConversation(blocks, OPTIONS, undefined, state);
+  assert.match(textOf(out, 1), /^\[svc lines 1–\d+ of text 2 of result 1 \(b\.md\) again\]/);
+  assert.match(out[2]!.text, /^\[svc text 1 of result 1 \(a\.ts\), lines 1-\d+\]/);
+  assert.match(textOf(out, 3), /^\[svc text 1 of result 1 \(a\.ts\), lines 1-\d+\]/);
+  for (const at of [0, 1, 3]) {
+    const whole = restored(state.sent, out[at]!.text);
+    assert.equal(JSON.parse(closeTexts(whole) ?? whole), JSON.parse(blocks[at]!.text));
+  }
+  assert.is(restored(state.sent, out[2]!.text), SOURCE);
+});
+
+test('a document that went out as it came is referred to as well', () => {
+  const blocks = conversation(read(['/w/a.ts', SOURCE]), read(['/w/a.ts', SOURCE]));
+  const first = estimateTokens(blocks[0]!.text);
+  const out = compressConversation(blocks, { ...OPTIONS, thresholdTokens: first + 1 });
+  assert.equal([out[0]!.changed, out[0]!.reason], [false, 'below-threshold']);
+  assert.match(textOf(out, 1), /^\[svc lines 1–\d+ of text 1 of result 1 \(a\.ts\) again\]/);
+});
+
+test('every beginning gives the same bytes, with a memo and without', () => {
+  const blocks = conversation(
+    read(['/w/a.ts', SOURCE], ['/w/b.md', NOTES]),
+    ran('npm run build', LOG),
+    ran('npm run build', LOG),
+    { text: LOG, toolName: 'bash', toolInput: { command: 'npm run build' } },
+    read(['/w/b.md', NOTES]),
+  );
+  for (const mode of ['hybrid', 'aggressive'] as const) {
+    const options = { ...OPTIONS, mode };
+    const whole = compressConversation(blocks, options).map(({ text }) => text);
+    const memo = new ConversationMemo(4);
+    for (let end = 1; end <= blocks.length; end++)
+      for (const out of [
+        compressConversation(blocks.slice(0, end), options),
+        memo.compress(blocks.slice(0, end), options),
+      ])
+        assert.equal(
+          out.map(({ text }) => text),
+          whole.slice(0, end),
+        );
+  }
+});
+
+test('what must not be touched is not', () => {
+  const text = ran('npm run build', LOG).text;
+  const short = JSON.stringify([{ query: 'x', result: LOG.slice(0, 400), success: false }]);
+  const cases: readonly (readonly [Given, Partial<ConversationOptions>, string])[] = [
+    [{ text }, { mode: 'strict' }, 'strict'],
+    [{ text, protectedReason: 'document' }, {}, 'document'],
+    [{ text: short, isError: true }, {}, 'error-result'],
+    [{ text }, { thresholdTokens: 1_000_000 }, 'below-threshold'],
+    [{ text, kind: 'other', role: 'assistant' }, {}, 'kind'],
+  ];
+  for (const [given, options, reason] of cases) {
+    const [out] = compressConversation(conversation(given), { ...OPTIONS, ...options });
+    assert.equal([out!.text, out!.reason], [given.text, reason]);
+  }
+  const alone = compressConversation(conversation(read(['/w/CLAUDE.md', NOTES])), OPTIONS);
+  assert.equal(
+    alone[0]!.by.filter((name) => name !== 'texts'),
+    [],
+    'instructions stay whole',
+  );
+});
+
+test('where the provider forgets, nothing points at an earlier document', () => {
+  const blocks = conversation(read(['/w/a.ts', SOURCE]), read(['/w/a.ts', SOURCE]));
+  const out = compressConversation(blocks, { ...OPTIONS, forgets: true });
+  assert.ok(
+    out.every(({ text }) => !text.includes(' of result ')),
+    out[1]!.text,
+  );
+});
+
+test('what goes out is taken as it is when it comes back', () => {
+  const [out] = compressConversation(conversation(ran('npm run build', LOG)), OPTIONS);
+  const [again] = compressConversation(conversation({ text: out!.text }), OPTIONS);
+  assert.equal([again!.changed, again!.reason], [false, 'marked']);
+});
+
+test.run();

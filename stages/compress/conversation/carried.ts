@@ -1,0 +1,96 @@
+/** Results that are a JSON document with texts in it: each text is compressed as what it is, and goes out below the document. */
+import type { ClassifyHints } from '../../model/classify/hints.ts';
+import { estimateTokens } from '../../model/tokens.ts';
+import { textsInJson, writeTexts, type CarriedText } from '../json/texts.ts';
+import type { SentLines } from '../references/repeats.ts';
+import { hintsOf } from './block-label.ts';
+import type { ConversationBlock } from './blocks.ts';
+import type { BlockCache } from './cache.ts';
+import { leastSaved, rewriteBlock, type Known, type Rewritten } from './rewrite-block.ts';
+
+/** One text of a document, as if it were the result itself. */
+export interface CarriedPart extends Pick<Rewritten, 'text' | 'removed' | 'by'> {
+  readonly block: ConversationBlock;
+  readonly hints: ClassifyHints;
+}
+
+export interface RewrittenTexts extends Rewritten {
+  readonly parts: readonly CarriedPart[];
+}
+
+/** The document with its texts below it; undefined for any other block, and where that is hardly smaller. */
+export function rewriteCarried(
+  block: ConversationBlock,
+  known: Known,
+  cache: BlockCache | undefined,
+  sent: SentLines,
+): RewrittenTexts | undefined {
+  const found = block.kind === 'tool_result' ? textsInJson(block.text) : undefined;
+  if (found === undefined) return undefined;
+  const parts = found.texts.map((one) => partOf(block, one));
+  const made = parts.map(
+    ({ block: part, hints, text }) =>
+      rewriteBlock(part, { ...known, hints }, cache, sent) ?? asItIs(text),
+  );
+  const text = writeTexts(
+    found.frame,
+    made.map((one) => one.text),
+  );
+  const total = estimateTokens(block.text);
+  if (total - estimateTokens(text) < leastSaved(total)) return undefined;
+  const skipped = made.flatMap((one) => one.skipped ?? []);
+  const failed = made.flatMap((one) => one.failed ?? []);
+  const leftOut = made.reduce((sum, one) => sum + (one.tokensLeftOut ?? 0), 0);
+  return {
+    text,
+    classification: { kind: 'json' },
+    by: [...new Set(['texts', ...made.flatMap((one) => one.by)])],
+    removed: [],
+    isTried: true,
+    repeatedLines: made.reduce((sum, one) => sum + one.repeatedLines, 0),
+    labels: new Set(made.flatMap((one) => [...(one.labels ?? [])])),
+    ...(leftOut === 0 ? {} : { tokensLeftOut: leftOut }),
+    ...(failed.length === 0 ? {} : { failed }),
+    ...(skipped.length === 0 ? {} : { skipped }),
+    parts: parts.map((part, at) => ({ ...part, ...made[at]! })),
+  };
+}
+
+/** The texts of a document that goes out as it came; undefined for any other block. */
+export function partsAsTheyCame(block: ConversationBlock): readonly CarriedPart[] | undefined {
+  const found = block.kind === 'tool_result' ? textsInJson(block.text) : undefined;
+  return found?.texts.map((one) => partOf(block, one));
+}
+
+function partOf(block: ConversationBlock, one: CarriedText): CarriedPart {
+  const part = { ...block, text: one.text, toolInput: inputOf(block, one) };
+  return { block: part, hints: hintsOf(part), text: one.text, removed: [], by: [] };
+}
+
+function asItIs(text: string): Rewritten {
+  const classification = { kind: 'narrative' } as const;
+  return { text, classification, by: [], removed: [], isTried: false, repeatedLines: 0 };
+}
+
+const RUNS = /(?:run|exec|shell|bash|command|terminal)/i;
+const READS = /(?:read|view|open|cat|fetch)/i;
+/** Part of a file, behind its name. */
+const LINES_OF = /:\d+(?:-\d+)?$/;
+
+/** Where a text came from: what stands beside it, as of several commands; else what the call says. */
+function inputOf(
+  { toolName = '', toolInput }: ConversationBlock,
+  { beside }: CarriedText,
+): unknown {
+  const { query } = beside;
+  if (query !== undefined && RUNS.test(toolName)) return { command: query };
+  if (query !== undefined && READS.test(toolName)) return { path: query.replace(LINES_OF, '') };
+  const { command, path } = hintsOf({
+    index: 0,
+    role: '',
+    kind: 'other',
+    text: '',
+    toolInput: beside,
+  });
+  return command === undefined && path === undefined ? toolInput : beside;
+}
