@@ -89,7 +89,7 @@ export function applyTo(client: Client, options: ApplyOptions): Applied {
       : isExact
         ? formerText(earlier)
         : withoutOurs(text, earlier, format).text;
-  const { changes, remarks } = within(file.path, () => settings.wanted(url, base));
+  const { changes, remarks } = within(file.path, () => settings.wanted(url, base, options.where));
   if (changes.length === 0)
     throw new SvcError('not_found', `${file.path} names nothing that could go through svc`, {
       ...(remarks.length > 0 && { cure: remarks.join('\n  ') }),

@@ -29,7 +29,7 @@ export interface ClientFile {
   /** False where svc cannot know what a whole file would have to say. */
   readonly mayBeCreated: boolean;
   /** For a text with `format`'s reader at hand. */
-  readonly wanted: (url: string, text: string) => Wanted;
+  readonly wanted: (url: string, text: string, where: Surroundings) => Wanted;
 }
 
 export interface Client {

@@ -5,6 +5,7 @@ import { didYouMean } from '../../server/config/distance.ts';
 import { claudeFolder, codexFolder } from '../../server/sessions/find.ts';
 import type { Change, Client } from './client.ts';
 import { modelChanges } from './model-lists.ts';
+import { opencode } from './opencode.ts';
 
 const codexSettings = (url: string): readonly Change[] => [
   { path: ['model_provider'], value: 'svc' },
@@ -20,6 +21,12 @@ const zedSettings = (url: string): readonly Change[] => [
   { path: ['language_models', 'anthropic', 'api_url'], value: url },
   { path: ['language_models', 'openai', 'api_url'], value: `${url}/v1` },
   { path: ['language_models', 'google', 'api_url'], value: url },
+];
+
+const piSettings = (url: string): readonly Change[] => [
+  { path: ['providers', 'anthropic', 'baseUrl'], value: url },
+  { path: ['providers', 'openai', 'baseUrl'], value: `${url}/v1` },
+  { path: ['providers', 'google', 'baseUrl'], value: `${url}/v1beta` },
 ];
 
 const variables = (...changes: readonly (readonly [name: string, value: string])[]) =>
@@ -107,6 +114,9 @@ export const clients: readonly Client[] = [
       `Anthropic: tick "Use custom base URL", ${url}`,
       `OpenAI Compatible: Base URL ${url}/v1`,
       `Google Gemini: tick "Use custom base URL", ${url}`,
+      'Its command line:',
+      `cline auth -p anthropic -k <key> -m <model> -b ${url}/v1`,
+      `cline auth -p openai-compatible -k <key> -m <model> -b ${url}/v1`,
     ],
     notes: ['Cline keeps its settings in a store of its editor, which svc does not write to.'],
   },
@@ -197,6 +207,46 @@ export const clients: readonly Client[] = [
       'It holds for a GEMINI_API_KEY; a login with a Google account goes another way.',
       'A .env file in the folder where it is started is read in place of ~/.gemini/.env.',
     ],
+  },
+  {
+    id: 'qwen-code',
+    name: 'Qwen Code',
+    aliases: ['qwen'],
+    programs: ['qwen'],
+    traces: ['.qwen'],
+    file: {
+      path: ({ userHome }) => join(userHome, '.qwen', '.env'),
+      format: 'dotenv',
+      mayBeCreated: true,
+      wanted: (url) => ({ changes: variables(['OPENAI_BASE_URL', `${url}/v1`]), remarks: [] }),
+    },
+    settings: (url) => [`OPENAI_BASE_URL=${url}/v1`],
+    notes: [
+      'It holds for a key (`--auth-type openai`); a login goes another way.',
+      'A .env file in the folder where it is started is read in place of ~/.qwen/.env.',
+    ],
+  },
+  opencode,
+  {
+    id: 'pi',
+    name: 'pi',
+    aliases: ['pi-coding-agent'],
+    programs: ['pi'],
+    traces: ['.pi'],
+    file: {
+      path: ({ env, userHome }) =>
+        join(env['PI_CODING_AGENT_DIR'] || join(userHome, '.pi', 'agent'), 'models.json'),
+      format: 'json',
+      mayBeCreated: true,
+      wanted: (url) => ({ changes: piSettings(url), remarks: [] }),
+    },
+    settings: (url) => [
+      '{ "providers": {',
+      `    "anthropic": { "baseUrl": "${url}" },`,
+      `    "openai": { "baseUrl": "${url}/v1" },`,
+      `    "google": { "baseUrl": "${url}/v1beta" } } }`,
+    ],
+    notes: ['Its own models of these providers stay as they are; only the address changes.'],
   },
   {
     id: 'litellm',

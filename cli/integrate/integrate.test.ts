@@ -86,6 +86,35 @@ const SAMPLES: readonly Sample[] = [
     text: 'GEMINI_API_KEY=secret\n',
     holds: (text) => text.includes(`\nGOOGLE_GEMINI_BASE_URL=${URL_OF_DEFAULTS}\n`),
   },
+  {
+    client: 'qwen-code',
+    name: '.qwen/.env',
+    text: 'OPENAI_API_KEY=secret\n',
+    holds: (text) => text.includes(`\nOPENAI_BASE_URL=${URL_OF_DEFAULTS}/v1\n`),
+  },
+  {
+    client: 'opencode',
+    name: '.config/opencode/opencode.jsonc',
+    text: '{\n  // mine\n  "provider": {\n    "openai": { "models": {} },\n    "local": { "options": { "baseURL": "http://127.0.0.1:1/v1" } },\n  },\n}\n',
+    holds: (text) =>
+      text.includes(`"baseURL": "${URL_OF_DEFAULTS}/v1"`) &&
+      text.includes('"http://127.0.0.1:1/v1"') &&
+      text.includes('// mine') &&
+      !text.includes('anthropic'),
+  },
+  {
+    client: 'pi',
+    name: '.pi/agent/models.json',
+    text: '{ "providers": { "ollama": { "baseUrl": "http://127.0.0.1:1/v1" } } }\n',
+    holds(text) {
+      const { providers } = JSON.parse(text);
+      const bases = ['anthropic', 'openai', 'google', 'ollama'].map(
+        (name) => providers[name].baseUrl,
+      );
+      const [url, other] = [URL_OF_DEFAULTS, 'http://127.0.0.1:1/v1'];
+      return bases.join() === [url, `${url}/v1`, `${url}/v1beta`, other].join();
+    },
+  },
 ];
 
 for (const { client, name, text, holds } of SAMPLES) {
@@ -222,12 +251,29 @@ test('what cannot be done is refused with cause and cure, and changes nothing', 
     assert.not.ok(fs.existsSync(place.home));
   }));
 
+test('opencode: the providers that have a key, and none without one', () =>
+  within(async (place) => {
+    const path = join(place.folder, '.config/opencode/opencode.json');
+    const without = await run(place, ['integrate', 'opencode', '--apply']);
+    assert.is(without.code, exitCodes.not_found);
+    assert.match(without.stderr, /opencode auth login/);
+    assert.not.ok(fs.existsSync(path));
+    write(place, '.local/share/opencode/auth.json', '{"anthropic":{"type":"api","key":"x"}}');
+    const env = { ...place.env, GOOGLE_GENERATIVE_AI_API_KEY: 'x' };
+    const applied = await run(place, ['integrate', 'opencode', '--apply'], { env });
+    assert.is(applied.code, 0, applied.stderr);
+    assert.equal(JSON.parse(fs.readFileSync(path, 'utf8')).provider, {
+      anthropic: { options: { baseURL: `${URL_OF_DEFAULTS}/v1` } },
+      google: { options: { baseURL: `${URL_OF_DEFAULTS}/v1beta` } },
+    });
+  }));
+
 test('every client shows what to set for the address of this proxy', () =>
   within(async (place) => {
     const env = { ...place.env, SVC_PORT: '9345' };
     const { stdout } = await run(place, ['integrate', '--json'], { env });
     const { clients } = JSON.parse(stdout) as { clients: readonly { client: string }[] };
-    assert.is(clients.length, 11);
+    assert.is(clients.length, 14);
     for (const { client } of clients) {
       const printed = await run(place, ['integrate', client], { env });
       assert.is(printed.code, 0);

@@ -39,7 +39,7 @@ export function readWiring(home: string, where: Surroundings, url: string): read
     };
     if (file === null) return { ...base, wired: 'unknown' };
     try {
-      return { ...base, wired: wiredIn(client, file, url, own?.url) };
+      return { ...base, wired: wiredIn(client, where, { path: file, url, formerUrl: own?.url }) };
     } catch (thrown) {
       if (!(thrown instanceof SvcError)) throw thrown;
       return { ...base, wired: 'unknown', fault: thrown.message };
@@ -47,13 +47,20 @@ export function readWiring(home: string, where: Surroundings, url: string): read
   });
 }
 
-function wiredIn(client: Client, path: string, url: string, formerUrl: string | undefined): Wired {
-  const { file } = client;
+function wiredIn(
+  { file }: Client,
+  where: Surroundings,
+  {
+    path,
+    url,
+    formerUrl,
+  }: { readonly path: string; readonly url: string; readonly formerUrl: string | undefined },
+): Wired {
   const text = textOf(readSettingsFile(path));
   if (file === undefined || text === '') return 'no';
   const holds = (address: string): readonly boolean[] =>
     file
-      .wanted(address, text)
+      .wanted(address, text, where)
       .changes.filter(({ value }) => isAddress(value))
       .map(({ path: at, value }) => formats[file.format].find(text, at)?.value === value);
   const now = holds(url);

@@ -1,0 +1,80 @@
+/** opencode: a base URL for every provider of its own that svc can stand before, and that the user has a key for. */
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { isObject } from '../../stages/dialect/json-kind.ts';
+import type { Change, Client, Surroundings, Wanted } from './client.ts';
+import { jsonc } from './jsonc.ts';
+
+/** The path that its client of each provider expects in the base URL, and the variable of its key. */
+const PROVIDERS: Readonly<Record<string, { readonly path: string; readonly key: string }>> = {
+  anthropic: { path: '/v1', key: 'ANTHROPIC_API_KEY' },
+  openai: { path: '/v1', key: 'OPENAI_API_KEY' },
+  google: { path: '/v1beta', key: 'GOOGLE_GENERATIVE_AI_API_KEY' },
+};
+
+const baseUrl = (provider: string, url: string): Change => ({
+  path: ['provider', provider, 'options', 'baseURL'],
+  value: `${url}${PROVIDERS[provider]?.path ?? ''}`,
+});
+
+export const opencode: Client = {
+  id: 'opencode',
+  name: 'opencode',
+  aliases: ['open-code'],
+  programs: ['opencode'],
+  traces: ['.config/opencode', '.local/share/opencode'],
+  file: {
+    path: settingsFile,
+    format: 'json',
+    mayBeCreated: true,
+    wanted,
+  },
+  settings: (url) => [
+    '{ "provider": {',
+    ...Object.keys(PROVIDERS).map((provider, at, all) => {
+      const options = JSON.stringify({ options: { baseURL: baseUrl(provider, url).value } });
+      return `    "${provider}": ${options}${at < all.length - 1 ? ',' : ' } }'}`;
+    }),
+  ],
+  notes: [
+    'Only the providers that you have a key for: opencode lists the models of every provider that stands there.',
+    "A project's own opencode.json wins; name it with --file.",
+  ],
+};
+
+function settingsFile({ env, userHome }: Surroundings): string {
+  const folder = join(env['XDG_CONFIG_HOME'] || join(userHome, '.config'), 'opencode');
+  const commented = join(folder, 'opencode.jsonc');
+  return existsSync(commented) ? commented : join(folder, 'opencode.json');
+}
+
+/** Providers that the file names, that have a key in a variable, or that the user has logged in to. */
+function wanted(url: string, text: string, where: Surroundings): Wanted {
+  const loggedIn = logins(where);
+  const used = Object.entries(PROVIDERS).filter(
+    ([provider, { key }]) =>
+      jsonc.has(text, ['provider', provider]) ||
+      Boolean(where.env[key]) ||
+      loggedIn.includes(provider),
+  );
+  return {
+    changes: used.map(([provider]) => baseUrl(provider, url)),
+    remarks:
+      used.length > 0
+        ? []
+        : [
+            `opencode has no key yet for ${Object.keys(PROVIDERS).join(', ')}: \`opencode auth login\` first.`,
+          ],
+  };
+}
+
+function logins({ env, userHome }: Surroundings): readonly string[] {
+  const data = env['XDG_DATA_HOME'] || join(userHome, '.local/share');
+  try {
+    const kept: unknown = JSON.parse(readFileSync(join(data, 'opencode', 'auth.json'), 'utf8'));
+    return isObject(kept) ? Object.keys(kept) : [];
+  } catch {
+    // Nobody has logged in, or svc may not know.
+    return [];
+  }
+}
