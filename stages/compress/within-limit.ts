@@ -42,7 +42,7 @@ export async function compressWithinLimit(
 ): Promise<LimitedOutcomes> {
   const { decisions, compressor, conversation, options, maxTimeMs, signal } = limits;
   const blocks = withoutUndecided(decisions, conversation, all);
-  const result = await compressor.run({ blocks, options }, maxTimeMs, signal);
+  const result = await compressor.run({ blocks, options, conversation }, maxTimeMs, signal);
   const remember = (outcomes: readonly JobOutcome[]): void => {
     const isUndecided = (at: number): boolean => outcomes[at]?.undecided !== undefined;
     const undecided = blocks.filter((_, at) => at >= outcomes.length || isUndecided(at));
@@ -67,9 +67,9 @@ export async function compressWithinLimit(
 /** Does blocks that were sent before, without a limit. */
 function again(
   blocks: readonly ConversationBlock[],
-  { compressor, options, signal }: WithinLimit,
+  { compressor, conversation, options, signal }: WithinLimit,
 ): Promise<JobResult> {
-  return compressor.run({ blocks, options }, 0, signal);
+  return compressor.run({ blocks, options, conversation }, 0, signal);
 }
 
 /** Both decided the first blocks of one conversation, so what both have is the same. */

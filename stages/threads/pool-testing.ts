@@ -1,5 +1,6 @@
 /** A thread for the pool's tests: does what a job says. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { threadId } from 'node:worker_threads';
 import { SvcError } from '../../engine/index.ts';
 import { serveJobs } from './serve.ts';
 
@@ -9,8 +10,10 @@ export interface TestProtocol {
     readonly takesMs?: number;
     readonly parts?: readonly string[];
     readonly fault?: 'throw' | 'die';
+    /** Says in the result which thread did it. */
+    readonly asksWho?: true;
   };
-  /** The job's name, and what the thread was prepared for. */
+  /** The job's name, and what the thread was prepared for; or who did it. */
   readonly result: string;
   readonly part: string;
   readonly event: string;
@@ -30,7 +33,7 @@ serveJobs<TestProtocol, { readonly greeting: string }>(({ greeting }, port) => {
       isClosed = true;
       if (running === 0) port.end();
     },
-    async run({ name, takesMs = 0, parts = [], fault }, report) {
+    async run({ name, takesMs = 0, parts = [], fault, asksWho }, report) {
       for (const part of parts) report(part);
       running += 1;
       await sleep(takesMs);
@@ -43,7 +46,7 @@ serveJobs<TestProtocol, { readonly greeting: string }>(({ greeting }, port) => {
         });
         await sleep(60_000);
       }
-      return name + prepared;
+      return asksWho === true ? `thread ${threadId}` : name + prepared;
     },
   };
 });

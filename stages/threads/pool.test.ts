@@ -129,15 +129,142 @@ test('a slow job is overtaken by another thread, which ends when it is idle', as
   const slow = pool.run({ name: 'slow', takesMs: 60_000 });
   const next = pool.run({ name: 'next' });
   await until(() => events.length === 1);
-  assert.not.ok(pool.isFree);
+  assert.not.ok(pool.isFree());
   clock.advance(250);
   assert.equal(await next, { done: 'next' });
   assert.is(events.length, 2);
-  assert.ok(pool.isFree);
+  assert.ok(pool.isFree());
   clock.advance(1000);
   assert.equal(gone, [undefined]);
   await pool.close();
   assert.equal(await slow, { failed: 'cancelled' });
+});
+
+const atRest = (most: number) => ({ most, threads: 0, threadsAtWork: 0, jobsWaiting: 0 });
+
+test('jobs that wait for too long get threads of their own, as many as there may be', async () => {
+  for (const size of [1, 3, 4]) {
+    const clock = createManualClock();
+    const { pool, events } = poolOf({ clock, size, overtakeAfterMs: 250 });
+    assert.equal(pool.load, atRest(size));
+    // Never one of them for long: it is the queue that is.
+    const quick = (name: string) => pool.run({ name, takesMs: 20 });
+    await quick('first');
+    const jobs = Array.from({ length: 12 }, (_, n) => quick(`job ${n}`));
+    assert.equal(pool.load, { most: size, threads: 1, threadsAtWork: 1, jobsWaiting: 11 });
+    clock.advance(249);
+    await quick('last');
+    await Promise.all(jobs);
+    assert.is(pool.load.threads, 1);
+    const more = Array.from({ length: 12 }, (_, n) => quick(`job ${n}`));
+    clock.advance(250);
+    assert.equal(pool.load, {
+      most: size,
+      threads: size,
+      threadsAtWork: size,
+      jobsWaiting: 12 - size,
+    });
+    await Promise.all(more);
+    assert.is(events.length, size);
+    await pool.close();
+    assert.equal(pool.load, atRest(size));
+  }
+});
+
+/** A pool of two threads that are at rest, and who did a job. */
+async function twoThreads(options: Partial<PoolOptions<TestProtocol>>) {
+  const clock = createManualClock();
+  const made = poolOf({ clock, size: 2, overtakeAfterMs: 250, ...options });
+  const who = async (affinity?: string, takesMs = 0): Promise<string> => {
+    const end = await made.pool.run(
+      { name: '', takesMs, asksWho: true },
+      affinity === undefined ? {} : { affinity },
+    );
+    return 'done' in end ? end.done : end.failed;
+  };
+  const both = [who('x', 30), who('y', 30)];
+  clock.advance(250);
+  const [older, younger] = await Promise.all(both);
+  assert.is.not(older, younger);
+  return { ...made, clock, who, older: older!, younger: younger! };
+}
+
+test('a job goes to the thread that had the last one of its affinity, and waits a while for it', async () => {
+  const { pool, clock, who, older, younger } = await twoThreads({});
+  assert.equal([await who('y'), await who('x'), await who()], [younger, older, older]);
+  // The thread is at work, and the other has nothing to do.
+  const slow = who('y', 30);
+  assert.equal([pool.isFree('y'), pool.isFree('x'), pool.isFree()], [false, true, true]);
+  assert.equal(await Promise.all([who('y'), who('x'), slow]), [younger, older, younger]);
+  // It is at work for long: another one learns what it knows.
+  const slower = who('y', 60_000);
+  const moved = who('y');
+  clock.advance(250);
+  assert.is(await moved, older);
+  assert.ok(pool.isFree('y'));
+  assert.is(await who('y'), older);
+  await pool.close();
+  assert.is(await slower, 'cancelled');
+});
+
+test('a job does not wait for a thread that is gone, or for one that waits longer than it', async () => {
+  const { pool, clock, who, older, younger } = await twoThreads({});
+  const dying = pool.run({ name: 'bad', fault: 'die' }, { affinity: 'y' });
+  const waiting = who('y');
+  assert.is('failed' in (await dying) && 'died', 'died');
+  assert.is(await waiting, older);
+  assert.is(await who('y'), older);
+  // Many of one affinity, each of them short.
+  const many = Array.from({ length: 8 }, () => who('y', 20));
+  clock.advance(250);
+  assert.equal(new Set(await Promise.all(many)).size, 2);
+  assert.is(pool.load.threads, 2);
+  assert.not.ok((await Promise.all(many)).includes(younger));
+  await pool.close();
+});
+
+test('a thread that dies takes one job with it, while others go on and what waits is done', async () => {
+  const { pool, gone, who, older } = await twoThreads({});
+  const [beside, bad, ...waiting] = await Promise.all([
+    who('x', 50),
+    pool.run({ name: 'bad', fault: 'die' }, { affinity: 'y' }),
+    who(),
+    who('y'),
+    who('x'),
+  ]);
+  assert.is(beside, older);
+  assert.ok('failed' in bad && bad.failed === 'died');
+  assert.equal(gone, ['bad killed it']);
+  assert.equal(
+    waiting.filter((end) => !end.startsWith('thread ')),
+    [],
+  );
+  await pool.close();
+});
+
+test('a thread that only jobs of its affinity ask for ends after a while, with the job that it is at', async () => {
+  const { pool, clock, gone, who, older, younger } = await twoThreads({ idleMs: 1000 });
+  for (let n = 0; n < 9; n += 1) {
+    assert.is(await who('y'), younger);
+    clock.advance(100);
+  }
+  const last = who('y', 30);
+  clock.advance(100);
+  assert.equal(gone, []);
+  assert.is(await last, younger);
+  assert.equal([gone, pool.load.threads], [[undefined], 1]);
+  assert.is(await who('y'), older);
+  await pool.close();
+  // Where the older one is at work, it is needed.
+  const busy = await twoThreads({ idleMs: 1000 });
+  for (let n = 0; n < 3; n += 1) {
+    const meanwhile = busy.who('x', 30);
+    assert.is(await busy.who('y'), busy.younger);
+    await meanwhile;
+    busy.clock.advance(600);
+  }
+  assert.equal(busy.gone, []);
+  await busy.pool.close();
 });
 
 test('each thread is prepared when it starts, and a running one for what is new', async () => {

@@ -1,14 +1,15 @@
 /**
  * Worker threads that do jobs: the one pool behind compression, the index, the ledger and captures.
- * Threads start when there is work for them. A job whose time runs out while it is worked on
- * ends its thread, and so does the cancelled signal of a job without a time limit. The jobs
- * behind it go to another thread, also when a thread dies.
+ * Threads start when there is work for them, and jobs of one affinity go to the same one. A job
+ * whose time runs out while it is worked on ends its thread, and so does the cancelled signal of
+ * a job without a time limit. The jobs behind it go to another thread, also when a thread dies.
  */
 import { Worker } from 'node:worker_threads';
 import type { ResourceLimits } from 'node:worker_threads';
 import { SvcError, systemClock } from '../../engine/index.ts';
 import type { CancelSignal, Clock } from '../../engine/index.ts';
 import type { FromThread, Protocol, ToThread } from './messages.ts';
+import { Owners } from './owners.ts';
 
 export interface PoolOptions<P extends Protocol> {
   /** The compiled module that a thread runs; it calls `serveJobs`. */
@@ -23,11 +24,12 @@ export interface PoolOptions<P extends Protocol> {
   /** Jobs that a thread has at a time; the others wait here. Default: 1. */
   readonly jobsAtOnce?: number;
   /**
-   * Another thread is started only when each has been at its job for this long: where nearly
-   * all jobs take less, it is memory that is seldom needed. Default: whenever none is free.
+   * Another thread is started only for a job that has waited for this long, or when each has
+   * been at its job for this long: where nearly all jobs take less, it is memory that is seldom
+   * needed. Until then a job also waits for the thread that had the last of its affinity. Default: 0.
    */
   readonly overtakeAfterMs?: number;
-  /** How long a thread other than the oldest may have nothing to do before it ends. Default: for ever. */
+  /** A thread other than the oldest ends when the older ones could have done its jobs for this long. Default: never. */
   readonly idleMs?: number;
   /** False where jobs do not keep the process alive. Default: true. */
   readonly keepsAlive?: boolean;
@@ -46,6 +48,18 @@ export interface JobOptions<P extends Protocol> {
   readonly timeoutMs?: number;
   readonly signal?: CancelSignal;
   readonly onPart?: (part: P['part']) => void;
+  /** Jobs with the same word share much that the thread which had the last of them has at hand. */
+  readonly affinity?: string;
+}
+
+/** What a pool is at. */
+export interface PoolLoad {
+  /** Threads that there may be. */
+  readonly most: number;
+  readonly threads: number;
+  readonly threadsAtWork: number;
+  /** Jobs that no thread has yet. */
+  readonly jobsWaiting: number;
 }
 
 export type JobEnd<Result> =
@@ -61,6 +75,11 @@ interface Task<P extends Protocol> {
   readonly job: P['job'];
   readonly onPart: ((part: P['part']) => void) | undefined;
   readonly finish: (end: JobEnd<P['result']>) => void;
+  readonly affinity: string | undefined;
+  /** True when it has waited for so long that it may have a thread of its own. */
+  isOverdue: boolean;
+  /** Stops what makes it overdue. */
+  stopTimer: () => void;
 }
 
 interface Thread<P extends Protocol> {
@@ -70,8 +89,12 @@ interface Thread<P extends Protocol> {
   readonly tasks: Map<number, Task<P>>;
   /** True when what it works on takes so long that others may overtake it. */
   isHeld: boolean;
-  /** Stops what is due later: to overtake its job, or to end it when idle. */
+  /** True when the older threads have been enough for so long that it ends with its job. */
+  isSpare: boolean;
+  /** Stops what makes it held. */
   stopTimer: () => void;
+  /** Stops what makes it spare; undefined where that is not due, since it is needed. */
+  stopIdle: (() => void) | undefined;
 }
 
 const nothing = (): void => {};
@@ -79,10 +102,12 @@ const nothing = (): void => {};
 export class WorkerPool<P extends Protocol> {
   readonly #options: PoolOptions<P>;
   readonly #clock: Clock;
+  readonly #size: number;
   readonly #jobsAtOnce: number;
   /** Oldest first; the first free one gets a job, so that the others are idle when one is enough. */
   #threads: Thread<P>[] = [];
   #queue: Task<P>[] = [];
+  readonly #owners = new Owners<Thread<P>>();
   #nextId = 1;
   #notice: P['notice'] | undefined;
   #holds = 0;
@@ -93,11 +118,13 @@ export class WorkerPool<P extends Protocol> {
   constructor(options: PoolOptions<P>) {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
+    this.#size = options.size ?? 1;
     this.#jobsAtOnce = options.jobsAtOnce ?? 1;
   }
 
-  /** True when a job would be begun at once. */
-  get isFree(): boolean {
+  /** True when a job of this affinity would be begun at once. */
+  isFree(affinity?: string): boolean {
+    if (this.#isWorthWaitingFor(this.#owners.of(affinity))) return false;
     return this.#threads.length === 0 || this.#threads.some((thread) => this.#hasRoom(thread));
   }
 
@@ -105,14 +132,25 @@ export class WorkerPool<P extends Protocol> {
     return this.#threads.length > 0;
   }
 
+  get load(): PoolLoad {
+    return {
+      most: this.#size,
+      threads: this.#threads.length,
+      threadsAtWork: this.#threads.filter(({ tasks }) => tasks.size > 0).length,
+      jobsWaiting: this.#queue.length,
+    };
+  }
+
   /** Does a job. Never rejects. */
   run(job: P['job'], options: JobOptions<P> = {}): Promise<JobEnd<P['result']>> {
-    const { timeoutMs = 0, signal, onPart } = options;
+    const { timeoutMs = 0, signal, onPart, affinity } = options;
+    const { overtakeAfterMs = 0 } = this.#options;
     if (this.#isClosed || signal?.aborted === true) return Promise.resolve({ failed: 'cancelled' });
     const id = this.#nextId++;
     return new Promise((resolve) => {
       const finish = (end: JobEnd<P['result']>): void => {
         stopTimer?.();
+        task.stopTimer();
         signal?.removeEventListener('abort', onAbort);
         resolve(end);
       };
@@ -130,8 +168,15 @@ export class WorkerPool<P extends Protocol> {
       const stopTimer =
         timeoutMs > 0 ? this.#clock.after(timeoutMs, () => giveUp('timeout')) : undefined;
       signal?.addEventListener('abort', onAbort, { once: true });
-      this.#queue.push({ id, job, onPart, finish });
+      const isOverdue = overtakeAfterMs === 0;
+      const task: Task<P> = { id, job, onPart, finish, affinity, isOverdue, stopTimer: nothing };
+      this.#queue.push(task);
       this.#next();
+      if (isOverdue || this.#threadOf(id) !== undefined) return;
+      task.stopTimer = this.#clock.after(overtakeAfterMs, () => {
+        task.isOverdue = true;
+        this.#next();
+      });
     });
   }
 
@@ -190,21 +235,37 @@ export class WorkerPool<P extends Protocol> {
     clearTimeout(timer);
   }
 
-  /** Hands the oldest jobs to the threads that have room. */
+  /** Hands the oldest jobs to the threads that have room, each first to the one that had the last of its affinity. */
   #next(): void {
-    while (this.#queue.length > 0) {
-      const thread = this.#free();
+    for (let at = 0; at < this.#queue.length;) {
+      const task = this.#queue[at]!;
+      const owner = this.#owners.of(task.affinity);
+      if (!task.isOverdue && this.#isWorthWaitingFor(owner)) {
+        at += 1;
+        continue;
+      }
+      const isOwnerFree = owner !== undefined && this.#hasRoom(owner);
+      const thread = isOwnerFree ? owner : (this.#free() ?? this.#another(task));
       if (thread === undefined) return;
-      this.#give(thread, this.#queue.shift()!);
+      this.#queue.splice(at, 1);
+      this.#give(thread, task);
     }
   }
 
-  /** A thread that has room, a new one where all that there are take long, or none. */
+  /** A thread without what the owner has at hand would take longer than most jobs that this one is at. */
+  #isWorthWaitingFor(owner: Thread<P> | undefined): boolean {
+    return owner !== undefined && !this.#hasRoom(owner) && !owner.isHeld;
+  }
+
   #free(): Thread<P> | undefined {
-    const free = this.#threads.find((thread) => this.#hasRoom(thread));
-    if (free !== undefined || this.#isClosed || this.#stopRestart !== undefined) return free;
-    if (this.#threads.length >= (this.#options.size ?? 1)) return undefined;
-    return this.#threads.every(({ isHeld }) => isHeld) ? this.#start() : undefined;
+    return this.#threads.find((thread) => this.#hasRoom(thread));
+  }
+
+  /** A new thread for a job that may overtake, unless there are as many as there may be. */
+  #another({ isOverdue }: Task<P>): Thread<P> | undefined {
+    if (this.#isClosed || this.#stopRestart !== undefined) return undefined;
+    if (this.#threads.length >= this.#size) return undefined;
+    return isOverdue || this.#threads.every(({ isHeld }) => isHeld) ? this.#start() : undefined;
   }
 
   #hasRoom({ tasks }: Thread<P>): boolean {
@@ -212,11 +273,14 @@ export class WorkerPool<P extends Protocol> {
   }
 
   #give(thread: Thread<P>, task: Task<P>): void {
-    const { overtakeAfterMs } = this.#options;
+    const { overtakeAfterMs = 0 } = this.#options;
+    if (this.#free() === thread) this.#keep(thread);
+    task.stopTimer();
     thread.stopTimer();
+    thread.isHeld = false;
     thread.tasks.set(task.id, task);
-    thread.isHeld = overtakeAfterMs === undefined;
-    if (overtakeAfterMs !== undefined) {
+    this.#owners.note(thread, task.affinity);
+    if (overtakeAfterMs > 0) {
       thread.stopTimer = this.#clock.after(overtakeAfterMs, () => {
         thread.isHeld = true;
         this.#next();
@@ -247,7 +311,9 @@ export class WorkerPool<P extends Protocol> {
       }),
       tasks: new Map(),
       isHeld: false,
+      isSpare: false,
       stopTimer: nothing,
+      stopIdle: undefined,
     };
     worker.once('error', (error) => {
       cause = error;
@@ -277,16 +343,30 @@ export class WorkerPool<P extends Protocol> {
     this.#next();
   }
 
-  /** Notes that a thread has nothing to do. Another than the oldest ends when it stays so. */
+  /** Notes that a thread has nothing to do. Another than the oldest ends when it is not needed for long. */
   #rest(thread: Thread<P>): void {
     const { idleMs } = this.#options;
     thread.stopTimer();
     thread.isHeld = false;
     this.#keepAlive();
+    if (thread.isSpare) return this.#endSpare(thread);
     if (idleMs === undefined) return;
-    thread.stopTimer = this.#clock.after(idleMs, () => {
-      if (thread !== this.#threads[0]) void this.#end(thread, 'cancelled');
+    thread.stopIdle ??= this.#clock.after(idleMs, () => {
+      thread.isSpare = true;
+      if (thread.tasks.size === 0) this.#endSpare(thread);
     });
+  }
+
+  #endSpare(thread: Thread<P>): void {
+    if (thread === this.#threads[0]) this.#keep(thread);
+    else void this.#end(thread, 'cancelled');
+  }
+
+  /** Notes that a thread is needed: no older one could do its job. */
+  #keep(thread: Thread<P>): void {
+    thread.stopIdle?.();
+    thread.stopIdle = undefined;
+    thread.isSpare = false;
   }
 
   #threadOf(id: number): Thread<P> | undefined {
@@ -322,7 +402,9 @@ export class WorkerPool<P extends Protocol> {
   /** Takes a thread out, and from it the jobs that it had. */
   #take(thread: Thread<P>, cause: Error | undefined): Task<P>[] {
     thread.stopTimer();
+    thread.stopIdle?.();
     this.#threads = this.#threads.filter((other) => other !== thread);
+    this.#owners.forget(thread);
     const left = [...thread.tasks.values()];
     thread.tasks.clear();
     this.#options.onGone?.(thread.number, cause);

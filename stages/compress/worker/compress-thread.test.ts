@@ -1,10 +1,12 @@
 import { setTimeout } from 'node:timers/promises';
+import type { Worker } from 'node:worker_threads';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createCanceller, createManualClock } from '../../../engine/index.ts';
 import { createCompressThread } from './compress-thread.ts';
+import type { JobResult } from './compress-thread.ts';
 import type { CompressJob } from './job.ts';
-import { CONVERSATION, LOG } from '../../../fixtures/compress/texts.ts';
+import { CONVERSATION, LOG, SOURCE } from '../../../fixtures/compress/texts.ts';
 
 const options = { ...CONVERSATION, logBudgetTokens: 500 };
 
@@ -111,6 +113,88 @@ test('a job that takes long is overtaken by a second thread, which ends when it 
   assert.is(thread.figures().misses, 2);
   await thread.close();
   assert.is('failed' in (await slow) && 'cancelled', 'cancelled');
+});
+
+/** What each of six conversations asks for in its three turns: logs, hits and code, of which each turn has more. */
+const CONVERSATIONS = Array.from({ length: 6 }, (_, n) =>
+  [1, 2, 3].map((turns): CompressJob => {
+    const results = Array.from({ length: turns }, (__, turn) => [
+      { toolName: 'bash', text: LOG.replaceAll('module', `part-${n}-${turn}`).repeat(2) },
+      { toolName: 'Read', text: SOURCE.replaceAll('value', `value${n}${turn}_`) },
+      { toolName: 'Grep', text: LOG.replaceAll('Compiling', `src/part-${n}.ts:1:`) },
+    ]).flat();
+    const blocks = results.map((result, index) => ({
+      ...result,
+      index,
+      role: 'tool',
+      kind: 'tool_result' as const,
+      ...(result.toolName === 'Read' && { toolInput: { file_path: 'a.ts' } }),
+    }));
+    const mode = n % 2 === 0 ? ('hybrid' as const) : ('aggressive' as const);
+    return { blocks, options: { ...options, mode } };
+  }),
+);
+
+/** Everything that comes of the conversations, each a turn at a time beside the others. */
+async function allTurns(workers: number, isNamed = true) {
+  const clock = createManualClock();
+  const thread = createCompressThread({ cacheEntries: 100, clock, workers });
+  const found: JobResult[] = [];
+  for (const turn of [0, 1, 2]) {
+    const jobs = CONVERSATIONS.map((turns, n) => {
+      const name = isNamed ? { conversation: `c${n}` } : {};
+      return thread.run({ ...turns[turn]!, ...name }, 0, stays);
+    });
+    // Those that wait get the other threads; later each has its own to wait for.
+    if (turn === 0) clock.advance(250);
+    found.push(...(await Promise.all(jobs)));
+  }
+  const { threads } = thread.load();
+  const { misses } = thread.figures();
+  await thread.close();
+  return { found, threads, misses };
+}
+
+test('as many threads compress as there may be, and which does what changes no byte', async () => {
+  const one = await allTurns(1);
+  assert.is(one.threads, 1);
+  assert.ok(one.found.every((result) => 'outcomes' in result));
+  const changed = one.found.flatMap((result) =>
+    'outcomes' in result ? result.outcomes.filter((outcome) => outcome.changed) : [],
+  );
+  assert.ok(changed.length > 18, `${changed.length}`);
+  for (const workers of [2, 4]) {
+    const more = await allTurns(workers);
+    assert.is(more.threads, workers);
+    assert.equal(more.found, one.found);
+    // No turn was done by a thread that did not know the one before it; each loads its own grammar.
+    assert.ok(more.misses < one.misses + workers, `${more.misses} and ${one.misses}`);
+  }
+  const anywhere = await allTurns(2, false);
+  assert.equal(anywhere.found, one.found);
+});
+
+test('a thread that is killed costs its own job what it had not decided, and no other one anything', async () => {
+  const workers: Worker[] = [];
+  const note = (worker: Worker): void => void workers.push(worker);
+  process.on('worker', note);
+  const clock = createManualClock();
+  const thread = createCompressThread({ cacheEntries: 10, clock, workers: 2 });
+  const run = (job: CompressJob, conversation: string) =>
+    thread.run({ ...job, conversation }, 0, stays);
+  const hurt = run(jobOf(...SLOW), 'hurt');
+  const beside = run(jobOf('a', 'b'), 'beside');
+  const waiting = run(jobOf('c'), 'hurt');
+  clock.advance(250);
+  assert.ok('outcomes' in (await beside));
+  assert.is(workers.length, 2);
+  await workers[0]!.terminate();
+  const end = await hurt;
+  assert.is('failed' in end && end.failed, 'broken');
+  assert.ok('outcomes' in (await waiting));
+  assert.ok('outcomes' in (await run(jobOf('d'), 'hurt')));
+  process.off('worker', note);
+  await thread.close();
 });
 
 /** Compiling the grammars takes more of a processor than this, waiting for it far less. */

@@ -1,26 +1,29 @@
 /**
- * Compression off the event loop, in a thread that does one job at a time. While it is busy,
- * small conversations do not wait for it: they are done where the request is. Larger ones
- * wait a moment; behind a job that takes longer than that, a second thread does them, which
- * ends again when it is no longer needed. Of a job that is ended, by its time or by a fault,
- * what was decided by then is kept.
+ * Compression off the event loop, in threads that do one job at a time. While they are busy,
+ * small conversations do not wait for them: they are done where the request is. Larger ones
+ * wait a moment; where that is not enough, another thread does them, which ends again when it
+ * is no longer needed. A conversation goes back to the thread that did its last turn: another
+ * one would have to do all of its turns again, to the same bytes. Of a job that is ended, by
+ * its time or by a fault, what was decided by then is kept.
  */
 import type { CancelSignal, Clock } from '../../../engine/index.ts';
 import { WorkerPool } from '../../threads/pool.ts';
+import type { PoolLoad } from '../../threads/pool.ts';
 import type { ConversationCompressor } from './conversation-compressor.ts';
 import type { CacheFigures } from '../conversation/cache.ts';
+import { DEFAULT_WORKERS } from './count.ts';
 import type { CompressJob, CompressProtocol, Expected, JobOutcome } from './job.ts';
 
 /** Up to this much text may be compressed on the event loop: some 2 ms. Loading parsers for code never is. */
 const INLINE_CHARS = 16 * 1024;
 
 /**
- * How long a job may be worked on before those behind it overtake it. Nearly all jobs take
- * less, and another thread with its parsers is memory that is seldom needed.
+ * How long a job may be worked on, or wait, before another thread is started or a conversation
+ * goes to one that does not know it. Nearly all jobs take less than a thread takes to start
+ * (250 to 700 ms until it has done its first job), and the 60 MB that it needs are seldom missed.
  */
 const OVERTAKEN_AFTER_MS = 250;
-const MAX_THREADS = 2;
-/** How long a second thread may have nothing to do before it ends. */
+/** How long the older threads must have been enough before another one ends. */
 const IDLE_MS = 30_000;
 
 /** Outcomes of all blocks, or of the first ones and why there are no more. */
@@ -36,16 +39,20 @@ export type JobResult =
 export interface CompressThread {
   /** Compresses within `maxTimeMs` (0: no limit), time spent waiting included. Never rejects. */
   run(job: CompressJob, maxTimeMs: number, signal: CancelSignal): Promise<JobResult>;
-  /** Starts the thread and loads what `expected` needs, or that alone where it runs: the first request need not wait for it. */
+  /** Starts a thread and loads what `expected` needs, or that alone where any runs: the first request need not wait for it. */
   prepare(expected: Expected): void;
   /** Hits and misses of the speed cache, as last heard. */
   figures(): CacheFigures;
+  /** The threads, and what waits for them. */
+  load(): PoolLoad;
   close(): Promise<void>;
 }
 
 export interface CompressThreadOptions {
   readonly cacheEntries: number;
   readonly clock: Clock;
+  /** Threads at most. Default: that of the setting. */
+  readonly workers?: number;
 }
 
 const NO_FIGURES: CacheFigures = { entries: 0, sizeBytes: 0, hits: 0, misses: 0 };
@@ -64,14 +71,14 @@ class ThreadedCompressor implements CompressThread {
   /** Hits and misses of threads that have ended. */
   readonly #ended = { hits: 0, misses: 0 };
 
-  constructor({ cacheEntries, clock }: CompressThreadOptions) {
+  constructor({ cacheEntries, clock, workers = DEFAULT_WORKERS }: CompressThreadOptions) {
     this.#cacheEntries = cacheEntries;
     this.#pool = new WorkerPool({
       entry: new URL('./compress-worker.js', import.meta.url),
       name: 'svc-compress',
       data: { cacheEntries },
       clock,
-      size: MAX_THREADS,
+      size: workers,
       overtakeAfterMs: OVERTAKEN_AFTER_MS,
       idleMs: IDLE_MS,
       onEvent: (figures, thread) => void this.#live.set(thread, figures),
@@ -84,7 +91,7 @@ class ThreadedCompressor implements CompressThread {
     const { mode, recipes } = job.options;
     const isParsed = mode === 'aggressive' || job.blocks.some((block) => block.partWords);
     const isThreaded = chars > INLINE_CHARS || isParsed || recipes?.isOwn === true;
-    if (this.#pool.isFree || isThreaded) {
+    if (this.#pool.isFree(job.conversation) || isThreaded) {
       return this.#runThreaded(job, maxTimeMs, signal);
     }
     try {
@@ -117,6 +124,7 @@ class ThreadedCompressor implements CompressThread {
     const end = await this.#pool.run(job, {
       timeoutMs,
       signal,
+      ...(job.conversation !== undefined && { affinity: job.conversation }),
       onPart: (outcomes) => void decided.push(...outcomes),
     });
     if ('done' in end) return { outcomes: [...decided, ...end.done], where: 'thread' };
@@ -141,6 +149,10 @@ class ThreadedCompressor implements CompressThread {
       hits: this.#ended.hits + sum(({ hits }) => hits),
       misses: this.#ended.misses + sum(({ misses }) => misses),
     };
+  }
+
+  load(): PoolLoad {
+    return this.#pool.load;
   }
 
   close(): Promise<void> {

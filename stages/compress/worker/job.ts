@@ -14,6 +14,8 @@ export type JobOptions = Omit<ConversationOptions, 'commentLines' | 'definitions
 export interface CompressJob {
   readonly blocks: readonly ConversationBlock[];
   readonly options: JobOptions;
+  /** Names the conversation: the thread that did its last turn is asked first. */
+  readonly conversation?: string;
 }
 
 /** Outcomes by block. The texts of unchanged blocks are left out: the asker has them. */
