@@ -115,6 +115,7 @@ export async function createServices(options: ServiceOptions) {
   });
   const compressor = createCompressThread({
     cacheEntries: config.compression.cacheEntries,
+    workers: config.compression.workers,
     clock,
   });
   const vault = open(config, log, clock);

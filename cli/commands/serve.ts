@@ -11,6 +11,9 @@ export abstract class ServeOptions extends SvcCommand {
     description: 'Config file, in place of ./proxy.yaml and ~/.svc/config.yaml',
   });
   envFile = Option.String('--env-file', { description: 'File of NAME=value lines to read' });
+  workers = Option.String('--workers', {
+    description: 'Threads that compress at the same time, at most (2)',
+  });
   debug = Option.Boolean('--debug', { description: 'Log every step, and reload what is saved' });
   telemetry = Option.Boolean('--telemetry', {
     description: 'Export traces and measurements by OpenTelemetry',
@@ -22,8 +25,8 @@ export abstract class ServeOptions extends SvcCommand {
 
   /** The options as the rest of the program wants them. Throws `usage`. */
   flags() {
-    const { port, config, envFile, debug, telemetry, dashboard, ingest } = this;
-    const typed = { port, config, envFile, debug, telemetry, dashboard, ingest };
+    const { port, config, envFile, workers, debug, telemetry, dashboard, ingest } = this;
+    const typed = { port, config, envFile, workers, debug, telemetry, dashboard, ingest };
     return toServeFlags(typed, this.context);
   }
 }

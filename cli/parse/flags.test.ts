@@ -1,5 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { isSvcError } from '../../engine/index.ts';
 import { loadConfig } from '../../server/config/load.ts';
 import { makeContext, makePlace } from '../../fixtures/cli/run.ts';
 import { toArguments, toLoadOptions, toServeFlags } from './flags.ts';
@@ -18,6 +19,28 @@ test('--telemetry and --debug reach the configuration, also of a start in the ba
   assert.is(config.telemetry.enabled, true);
   assert.is(config.logging.level, 'debug');
   assert.equal(toArguments(flags), ['--debug', '--telemetry', '--ingest']);
+});
+
+test('--workers reaches the configuration, also of a start in the background, within its bounds', async () => {
+  const { context } = makeContext(place);
+  const typed = (workers: string) =>
+    toServeFlags({ port: undefined, config: undefined, envFile: undefined, workers }, context);
+  const flags = typed('4');
+  assert.equal(toArguments(flags), ['--workers', '4']);
+  context.env['SVC_WORKERS'] = '3';
+  const other = await loadConfig(toLoadOptions({}, context));
+  assert.is(other.config.compression.workers, 3);
+  const loaded = await loadConfig(toLoadOptions(flags, context));
+  assert.is(loaded.config.compression.workers, 4);
+  for (const text of ['0', '17', '-1', '2.5', 'two', '']) {
+    assert.throws(
+      () => typed(text),
+      (thrown: unknown) =>
+        isSvcError(thrown) &&
+        thrown.kind === 'usage' &&
+        thrown.message === `--workers: "${text}" is not a whole number from 1 to 16`,
+    );
+  }
 });
 
 test.run();

@@ -1,6 +1,7 @@
 /** What `serve`, `start` and `restart` take, and the small parsers of typed options. */
 import { resolve } from 'node:path';
 import { SvcError } from '../../engine/error.ts';
+import { MAX_WORKERS } from '../../stages/compress/worker/count.ts';
 import type { Mode } from '../../stages/compress/rule.ts';
 import type { LoadedConfig, LoadOptions } from '../../server/config/load.ts';
 import type { CliContext } from '../context.ts';
@@ -21,6 +22,8 @@ export interface ServeFlags extends Partial<Switches> {
   readonly port?: number;
   readonly config?: string;
   readonly envFile?: string;
+  /** Threads that compress at the same time, at most. */
+  readonly workers?: number;
 }
 
 /** The flags of a command that takes `--config` alone. */
@@ -43,15 +46,17 @@ export type TypedFlags = { readonly [name in keyof Switches]?: boolean | undefin
   readonly port: string | undefined;
   readonly config: string | undefined;
   readonly envFile: string | undefined;
+  readonly workers?: string | undefined;
 };
 
-/** Checks typed flags. Throws `usage` for what is no port. */
+/** Checks typed flags. Throws `usage` for what is no port, and no number of threads. */
 export function toServeFlags(typed: TypedFlags, context: CliContext): ServeFlags {
-  const { port, config, envFile, debug, telemetry, dashboard, ingest } = typed;
+  const { port, config, envFile, workers, debug, telemetry, dashboard, ingest } = typed;
   return {
     ...(port === undefined ? {} : { port: toPort(port) }),
     ...(config === undefined ? {} : { config: resolve(context.cwd, config) }),
     ...(envFile === undefined ? {} : { envFile: resolve(context.cwd, envFile) }),
+    ...(workers === undefined ? {} : { workers: toWhole(workers, '--workers', 1, MAX_WORKERS) }),
     ...(debug === true ? { debug } : {}),
     ...(telemetry === true ? { telemetry } : {}),
     ...(dashboard === true ? { dashboard } : {}),
@@ -65,6 +70,7 @@ export function toArguments(flags: ServeFlags): string[] {
     ...(flags.port === undefined ? [] : ['--port', String(flags.port)]),
     ...(flags.config === undefined ? [] : ['--config', flags.config]),
     ...(flags.envFile === undefined ? [] : ['--env-file', flags.envFile]),
+    ...(flags.workers === undefined ? [] : ['--workers', String(flags.workers)]),
     ...(flags.debug === true ? ['--debug'] : []),
     ...(flags.telemetry === true ? ['--telemetry'] : []),
     ...(flags.ingest === true ? ['--ingest'] : []),
@@ -81,6 +87,7 @@ export function toLoadOptions(flags: ServeFlags, context: CliContext): LoadOptio
     home: context.userHome,
     flags: {
       ...(flags.port === undefined ? {} : { 'server.port': flags.port }),
+      ...(flags.workers === undefined ? {} : { 'compression.workers': flags.workers }),
       ...(flags.debug === true ? { 'logging.level': 'debug' } : {}),
       ...(flags.telemetry === true ? { 'telemetry.enabled': true } : {}),
       ...(flags.ingest === true ? { 'vault.enabled': true } : {}),

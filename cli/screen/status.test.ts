@@ -53,4 +53,16 @@ test('says why nothing was saved, the most frequent reasons first', () => {
   assert.not.match(lines.join(), /: d/);
 });
 
+test('says that requests wait for a thread, while they do', () => {
+  const lineOf = (waiting: number) => {
+    const threads = { most: 2, running: 2, at_work: 2, jobs_waiting: waiting };
+    const health = { status: 'ok', compression_threads: threads };
+    const lines = statusLines({ ...RUNNING, health }, createColors(false));
+    return lines.find((line) => line.trim().startsWith('Compressing'))?.trim();
+  };
+  assert.is(lineOf(0), undefined);
+  assert.match(lineOf(1) ?? '', /1 request waits for 2 threads; compression\.workers allows more$/);
+  assert.match(lineOf(7) ?? '', /7 requests wait for 2 threads;/);
+});
+
 test.run();

@@ -60,6 +60,8 @@ export function statusLines(status: Status, colors: Colors): string[] {
   rows.push(['Rewriting', status.paused === true ? colors.yellow('paused') : 'as configured']);
   // Whoever may not see the figures gets a health without them, which is not zero requests.
   if (health?.['stats'] !== undefined) rows.push(...figures(health, status.active_requests));
+  const waiting = waitingWords(health?.['compression_threads']);
+  if (waiting !== undefined) rows.push(['Compressing', waiting]);
   const [first, ...others] = uncompressedWords(status.not_compressed);
   if (first !== undefined)
     rows.push(['Not compressed', first], ...others.map((one) => ['', one] as const));
@@ -68,7 +70,6 @@ export function statusLines(status: Status, colors: Colors): string[] {
   return [...lines, ...pairs(colors, rows)];
 }
 
-/** A span of time as people say it. */
 /** How long something has run. */
 export function span(seconds: number): string {
   if (seconds < 60) return counted(Math.floor(seconds), 'second');
@@ -76,6 +77,14 @@ export function span(seconds: number): string {
   if (seconds < 172_800)
     return `${Math.floor(seconds / 3600)} h ${Math.floor((seconds % 3600) / 60)} min`;
   return counted(Math.floor(seconds / 86_400), 'day');
+}
+
+/** What waits for a thread, and how to have more of them; undefined where nothing does. */
+function waitingWords(threads: unknown): string | undefined {
+  const { most, jobs_waiting: jobs } = (threads ?? {}) as Json;
+  if (typeof most !== 'number' || typeof jobs !== 'number' || jobs === 0) return undefined;
+  const wait = jobs === 1 ? '1 request waits' : `${jobs} requests wait`;
+  return `${wait} for ${counted(most, 'thread')}; compression.workers allows more`;
 }
 
 function healthWords({ health, url }: Status, colors: Colors): string {

@@ -66,6 +66,12 @@ export const componentSchemas: Readonly<Record<string, Schema>> = {
         paused: flag,
         compilation_mode: oneOf('strict', 'hybrid', 'aggressive'),
         compilation_mode_applies_to: oneOf('all conversations', 'new conversations'),
+        compression_threads: object({
+          most: about(whole, '`compression.workers`'),
+          running: whole,
+          at_work: whole,
+          jobs_waiting: about(whole, 'Requests that no thread has yet'),
+        }),
         vault_index: vaultIndex,
         router: object({
           enabled: flag,

@@ -69,6 +69,7 @@ async function dashboard({ services, ask }: RouteSources): Promise<string> {
 function families({ version, services, app }: RouteSources): Family[] {
   const { clock, startedMs, window, ledgerFile } = services;
   const totals = window.totals();
+  const threads = services.compressor.load();
   const counter = (name: string, help: string, value: number | null) =>
     single('counter', `svc_${name}`, help, value);
   const gauge = (name: string, help: string, value: number | null) =>
@@ -112,6 +113,13 @@ function families({ version, services, app }: RouteSources): Family[] {
     ),
     gauge('uptime_seconds', 'Seconds since the start.', (clock.wallMs() - startedMs) / 1000),
     gauge('requests_running', 'Proxied requests that run now.', app().running.size),
+    gauge('compression_threads', 'Threads that can compress now.', threads.threads),
+    gauge('compression_threads_at_work', 'Threads that compress now.', threads.threadsAtWork),
+    gauge(
+      'compression_jobs_waiting',
+      'Requests that wait for a thread to compress them.',
+      threads.jobsWaiting,
+    ),
     {
       name: 'svc_build_info',
       help: 'The version, as a label.',

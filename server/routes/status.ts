@@ -100,6 +100,12 @@ function appliesTo({ compression }: Config): 'all conversations' | 'new conversa
   return isOff ? 'all conversations' : 'new conversations';
 }
 
+/** Where jobs wait all the time, more threads would help. */
+function compressionThreads({ services }: RouteSources) {
+  const { most, threads, threadsAtWork, jobsWaiting } = services.compressor.load();
+  return { most, running: threads, at_work: threadsAtWork, jobs_waiting: jobsWaiting };
+}
+
 function health(sources: RouteSources, vault: VaultFacts, files: readonly string[]) {
   const { version, services, app } = sources;
   const { window, clock, startedMs } = services;
@@ -117,6 +123,7 @@ function health(sources: RouteSources, vault: VaultFacts, files: readonly string
     paused: app().paused,
     compilation_mode: config.compression.enabled ? config.compression.mode : 'strict',
     compilation_mode_applies_to: appliesTo(config),
+    compression_threads: compressionThreads(sources),
     vault_index: vault.index,
     router: {
       enabled: router.enabled,

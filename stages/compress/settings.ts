@@ -1,11 +1,21 @@
 /** The settings of the compress stage. */
-import { allows, count, flag, kind, milliseconds, oneOf, textOrList } from '../settings/kind.ts';
+import {
+  allows,
+  count,
+  flag,
+  kind,
+  milliseconds,
+  oneOf,
+  textOrList,
+  whole,
+} from '../settings/kind.ts';
 import { isSwitchedOn, setting } from '../settings/setting.ts';
 import { slice } from '../settings/slice.ts';
 import type { SectionOf } from '../settings/slice.ts';
 import { LIFETIME_MS } from '../prompt-cache/conversations.ts';
 import type { RecipeSet } from './recipe/recipe.ts';
 import type { Mode } from './rule.ts';
+import { DEFAULT_WORKERS, MAX_WORKERS } from './worker/count.ts';
 
 /** Not `0m`: every moment would be a cold one. */
 const PAUSE = /^(?:on|off|[1-9]\d{0,4}[smh])$/;
@@ -61,6 +71,15 @@ export const compression = slice({
     default: 5000,
     env: ['SVC_MAX_COMPRESSION_TIME_MS'],
     about: 'Milliseconds after which a block is sent as it was; 0 sets no limit.',
+  }),
+  workers: setting('compression.workers', {
+    type: whole(1, MAX_WORKERS, 'threads,'),
+    default: DEFAULT_WORKERS,
+    env: ['SVC_WORKERS'],
+    flag: '--workers',
+    needsRestart: true,
+    about:
+      'Threads that compress at the same time, at most. Each takes some 60 MB, starts when requests wait for it and ends when it is not needed; what is sent is the same with any number.',
   }),
   logBudgetTokens: setting('compression.log_budget_tokens', {
     type: count('tokens', 1),
@@ -124,7 +143,7 @@ export const compression = slice({
 /** What of them the stage needs, with the recipes that were loaded; the rest is decided before it. */
 export type CompressConfig = Omit<
   SectionOf<typeof compression>,
-  'subscriptionTraffic' | 'http100Keepalive' | 'recipes'
+  'subscriptionTraffic' | 'http100Keepalive' | 'recipes' | 'workers'
 > & { readonly recipes?: RecipeSet };
 
 function recipePath(value: string, absolute: (path: string) => string): string {
