@@ -6,6 +6,7 @@
  *   npm run bench -- start --json
  *   npm run bench -- loop --seconds 5
  *   npm run bench -- observability --rounds 72
+ *   npm run bench -- workers --rounds 5 --seconds 4
  *   npm run bench -- vault --files 3000
  *   npm run bench -- retrieval
  *
@@ -29,6 +30,8 @@ import { comparisonText, costText, verdictText } from './report.ts';
 import { startSeconds } from './startup.ts';
 import { benchRetrieval, benchVault, type RetrievalRun } from './vault-modes.ts';
 import type { VaultRun } from './vault-speed.ts';
+import { measureWorkers, workersText } from './workers.ts';
+import type { WorkersRun } from './workers.ts';
 import { workloads } from './workloads.ts';
 
 const MODES = [
@@ -37,6 +40,7 @@ const MODES = [
   'start',
   'loop',
   'observability',
+  'workers',
   'vault',
   'retrieval',
 ] as const;
@@ -58,6 +62,7 @@ interface Findings {
   memory?: MemoryRun;
   loop?: readonly LoopRun[];
   observability?: readonly CostRun[];
+  workers?: readonly WorkersRun[];
   startSeconds?: readonly number[];
   vault?: VaultRun;
   retrieval?: RetrievalRun;
@@ -174,6 +179,12 @@ async function runObservability(options: Options, findings: Findings): Promise<v
   show(options, ['observability', ...runs.map(costText), ...verdicts.map(verdictText)].join('\n'));
 }
 
+/** No bar: what a second thread brings depends on how many cores are free. */
+async function runWorkers(options: Options, findings: Findings): Promise<void> {
+  findings.workers = await measureWorkers({ ...options, onProgress: progress.report });
+  show(options, ['compressing threads', ...findings.workers.map(workersText)].join('\n'));
+}
+
 async function runStart(options: Options, findings: Findings): Promise<void> {
   const seconds: number[] = [];
   // The first start reads the files from the disk; the median leaves it out.
@@ -219,6 +230,7 @@ async function main(): Promise<number> {
   if (options.mode === 'memory') await runMemory(options, findings);
   else if (options.mode === 'loop') await runLoop(options, findings);
   else if (options.mode === 'observability') await runObservability(options, findings);
+  else if (options.mode === 'workers') await runWorkers(options, findings);
   else if (options.mode === 'vault') await runVault(options, findings);
   else if (options.mode === 'retrieval') await runRetrieval(options, findings);
   else {

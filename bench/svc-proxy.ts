@@ -1,7 +1,8 @@
 /**
  * svc itself as a process of its own, joined into `dist/app` with the program that users start: the real server with its default settings, a fresh
- * temporary home, every provider pointed at the upstream whose port is given. Gate, trace,
- * meter, ledger and rate limit work; only the limits' heights are out of reach.
+ * temporary home, every provider pointed at the upstream whose port is given, after which the
+ * number of threads that compress may stand. Gate, trace, meter, ledger and rate limit work;
+ * only the limits' heights are out of reach.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -30,6 +31,8 @@ export type SvcCommands = {
   usage: () => Usage;
   /** Medians by stage over the newest `count` requests (at most 200 are kept). */
   stages: (count: number) => readonly StageTime[];
+  /** Threads that compress now. */
+  compressThreads: () => number;
   /** How late the event loop was since the last call. */
   loopDelay: () => LoopDelay;
 };
@@ -58,7 +61,8 @@ function observer({ services }: RunningProxy, config: Config): SvcCommands['obse
 async function main(): Promise<void> {
   const home = mkdtempSync(join(tmpdir(), 'svc-bench-'));
   const file = join(home, 'bench.yaml');
-  const url = `http://127.0.0.1:${process.argv[2]}`;
+  const [, , upstreamPort, workers] = process.argv;
+  const url = `http://127.0.0.1:${upstreamPort}`;
   const load = () =>
     loadConfig({
       env: {
@@ -70,7 +74,11 @@ async function main(): Promise<void> {
       cwd: home,
       home,
       configPath: file,
-      flags: { 'server.port': 0, 'server.ws_port': 0 },
+      flags: {
+        'server.port': 0,
+        'server.ws_port': 0,
+        ...(workers !== undefined && { 'compression.workers': Number(workers) }),
+      },
       readFile: (path) => (path === file ? { text: SETTINGS, mode: 0o600 } : undefined),
     });
   const loaded = await load();
@@ -93,6 +101,7 @@ async function main(): Promise<void> {
       await proxy.services.ledgerFile.flush();
     },
     stages: (count) => stageTimes(proxy.services.traces.list(count)),
+    compressThreads: () => proxy.services.compressor.load().threads,
     loopDelay: createLoopWatch(),
   } satisfies SvcCommands);
 }

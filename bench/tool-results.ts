@@ -6,25 +6,26 @@ export const SERIAL = 'SERIAL00';
 
 const LINES = 400;
 
-const times = (line: (n: number) => string, count = LINES): string =>
+const times = (line: (n: number) => string, count: number): string =>
   Array.from({ length: count }, (_, n) => line(n)).join('\n');
 
-/** What each tool was asked and what it printed. */
-const RESULTS: readonly (readonly [command: string, output: string])[] = [
+/** What each tool was asked and what it printed, most of them `lines` long. */
+const resultsOf = (lines: number): readonly (readonly [command: string, output: string])[] => [
   [
     `grep -rn handle${SERIAL} src`,
     times(
       (n) => `src/part-${n >> 4}/handler.ts:${n * 3 + 1}:  const item${n} = handle${SERIAL}(${n});`,
+      lines,
     ),
   ],
   [
     'find src -name "*.ts"',
-    times((n) => `src/packages/group-${n >> 5}/module-${SERIAL}-${n}/index.ts`),
+    times((n) => `src/packages/group-${n >> 5}/module-${SERIAL}-${n}/index.ts`, lines),
   ],
   [
     'curl -s localhost/items',
     JSON.stringify(
-      Array.from({ length: LINES / 2 }, (_, id) => ({
+      Array.from({ length: lines / 2 }, (_, id) => ({
         id,
         name: `item ${SERIAL} ${id}`,
         url: `https://example.com/items/${id}`,
@@ -37,10 +38,12 @@ const RESULTS: readonly (readonly [command: string, output: string])[] = [
   ],
   [
     'npm run build',
-    times((n) =>
-      n === 250
-        ? `src/app.ts:3:1 - error TS2322: Type ${SERIAL} is not assignable`
-        : `[12:0${n % 10}:07] compiling module-${SERIAL}-${n} in ${n % 17} ms`,
+    times(
+      (n) =>
+        n === 250
+          ? `src/app.ts:3:1 - error TS2322: Type ${SERIAL} is not assignable`
+          : `[12:0${n % 10}:07] compiling module-${SERIAL}-${n} in ${n % 17} ms`,
+      lines,
     ),
   ],
   [
@@ -50,8 +53,11 @@ const RESULTS: readonly (readonly [command: string, output: string])[] = [
       'index 1234567..89abcde 100644',
       '--- a/src/app.ts',
       '+++ b/src/app.ts',
-      `@@ -1,${LINES} +1,${LINES + 40} @@`,
-      times((n) => (n % 10 === 5 ? ` kept(${n});\n+added(${n}, '${SERIAL}');` : ` kept(${n});`)),
+      `@@ -1,${lines} +1,${lines + lines / 10} @@`,
+      times(
+        (n) => (n % 10 === 5 ? ` kept(${n});\n+added(${n}, '${SERIAL}');` : ` kept(${n});`),
+        lines,
+      ),
       '',
     ].join('\n'),
   ],
@@ -70,9 +76,9 @@ const RESULTS: readonly (readonly [command: string, output: string])[] = [
 ];
 
 /** The messages of the turn. */
-const messages = [
+const messagesOf = (lines: number) => [
   { role: 'user', content: `Why does the build of ${SERIAL} fail?` },
-  ...RESULTS.flatMap(([command, content], n) => [
+  ...resultsOf(lines).flatMap(([command, content], n) => [
     {
       role: 'assistant',
       content: [{ type: 'tool_use', id: `t${n}`, name: 'Bash', input: { command } }],
@@ -81,17 +87,18 @@ const messages = [
   ]),
 ];
 
-/** The turn as a workload; each of its requests says something new. */
-export function toolResults({ path, headers }: Workload): Workload {
+/** The turn as a workload; each of its requests says something new, in results of some `lines`, a multiple of ten. */
+export function toolResults({ path, headers }: Workload, lines = LINES, connections = 4): Workload {
+  const messages = messagesOf(lines);
   const body = JSON.stringify({ model: 'claude-sonnet-4-5', max_tokens: 1024, messages });
   return {
     name: 'tool-results',
-    about: `POST ${Math.round(body.length / 1024)} KB of tool results that nobody has seen before, answer 1.5 KB, 4 connections as fast as they go`,
+    about: `POST ${Math.round(body.length / 1024)} KB of tool results that nobody has seen before, answer 1.5 KB, ${connections} connections as fast as they go`,
     path,
     headers,
     body,
     serial: SERIAL,
-    connections: 4,
+    connections,
     events: 0,
   };
 }
