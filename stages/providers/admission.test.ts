@@ -286,4 +286,53 @@ test('sixteen at a time against a provider that flaps: all end, and one probe is
   assert.ok(probesSeen > 0);
 });
 
+/** A breaker that is open for all, and what another proxy says when this one wants to probe. */
+async function half(
+  claim: (states: ProviderStates) => boolean,
+): Promise<Bench & { asked: number }> {
+  const opened = bench();
+  const result = { ...opened, asked: 0 };
+  opened.states.connect({
+    breakerMoved: () => undefined,
+    keyMoved: () => undefined,
+    async claimProbe(provider) {
+      assert.is(provider, 'p');
+      result.asked += 1;
+      return claim(opened.states);
+    },
+  });
+  for (let i = 0; i < 5; i += 1) (await admitted(opened.ask())).errorEvent();
+  opened.clock.advance(30_000);
+  return result;
+}
+
+test('a probe goes only where it is ours among all proxies', async () => {
+  const ours = await half(() => true);
+  const probe = ours.ask();
+  assert.is((await refused(ours.ask())).why, 'breaker', 'while it is asked for, nobody else goes');
+  assert.ok((await admitted(probe)).isProbe);
+  assert.is(ours.asked, 1);
+  const theirs = await half((states) => {
+    states.get('p')!.breaker.yieldProbe(1000);
+    return false;
+  });
+  assert.is((await refused(theirs.ask())).why, 'breaker');
+  assert.is((await refused(theirs.ask())).why, 'breaker');
+  assert.is(theirs.asked, 1, 'for a second nobody asks again');
+  theirs.clock.advance(1000);
+  await refused(theirs.ask());
+  assert.is(theirs.asked, 2);
+});
+
+test('where another proxy found that all is well, the request goes as any other', async () => {
+  const closed = await half((states) => {
+    states.get('p')!.breaker.hearClosed();
+    return false;
+  });
+  const admission = await admitted(closed.ask());
+  assert.not.ok(admission.isProbe);
+  admission.content();
+  assert.is(closed.states.get('p')!.breaker.view().state, 'closed');
+});
+
 test.run();

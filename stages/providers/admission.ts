@@ -76,13 +76,24 @@ export function requestAdmission(
 }
 
 /** The attempt itself, after `waitedMs` in line. */
-function admit(request: AdmissionRequest, waitedMs: number): Admission | Refusal {
+function admit(
+  request: AdmissionRequest,
+  waitedMs: number,
+): Admission | Refusal | Promise<Admission | Refusal> {
   const { state } = request;
   const picked = pickKey(request);
   if (picked !== undefined && 'admitted' in picked) return picked;
   const pass = state.breaker.tryEnter();
   if (!pass.ok) return openRefusal(request.provider, pass.openForS);
-  return new Admission(request, pass, picked, waitedMs);
+  const claim = pass.probe ? state.claimProbe() : undefined;
+  if (claim === undefined) return new Admission(request, pass, picked, waitedMs);
+  return claim.then((isOurs) => {
+    if (isOurs) return new Admission(request, pass, picked, waitedMs);
+    // Another proxy probes, or has found out meanwhile: perhaps that all is well.
+    const again = state.breaker.tryEnter();
+    if (!again.ok) return openRefusal(request.provider, again.openForS);
+    return new Admission(request, again, picked, waitedMs);
+  });
 }
 
 function refusedByPace(thrown: unknown): Refusal {

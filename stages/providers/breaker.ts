@@ -17,6 +17,14 @@
  * | half_open | entry 30 s after a probe without a word | half_open | admitted as the probe        |
  * | any       | reset                                   | closed    | the counts start anew        |
  *
+ * Where proxies share their breakers, what one has found holds for the others as well:
+ *
+ * | state     | another proxy says                      | next      | also                         |
+ * |-----------|-----------------------------------------|-----------|------------------------------|
+ * | any       | it is open, for so long                 | open      | for so long                  |
+ * | any       | it is closed                            | closed    | the counts start anew        |
+ * | half_open | the probe is out, instead of ours       | half_open | the next entry asks again    |
+ *
  * Whoever entered before the state changed no longer counts: late news of an old failure
  * must not reopen a provider that has recovered. The last row but one keeps a probe that
  * hangs from locking a provider out.
@@ -61,15 +69,20 @@ const PROBE_WAIT_S = 1;
 const MIN_FAILURES = 5;
 /** The part of the window's requests that must have failed. */
 const FAILURE_RATIO = 0.5;
-const OPEN_MS = 30_000;
+/** How long it is open, and how long a probe without a word keeps others from probing. */
+export const OPEN_MS = 30_000;
 /** How long an event counts: between 59 and 60 of its steps. */
 const WINDOW_MS = 60_000;
 const STEPS = 60;
 const STEP_MS = WINDOW_MS / STEPS;
 
+/** What happened here and others may want to know; `freed`: the probe was abandoned. */
+export type BreakerMove = 'opened' | 'closed' | 'freed';
+
 /** A breaker in this process's memory; `clock` is only asked for monotonic time. */
 export class Breaker {
   readonly #clock: Clock;
+  readonly #moved: (move: BreakerMove) => void;
   readonly #window = new Window();
   #state: BreakerState = 'closed';
   /** While open: when a probe may go. While half open: when the present probe counts as lost. */
@@ -77,8 +90,10 @@ export class Breaker {
   /** Passes of an older epoch no longer count. */
   #epoch = 0;
 
-  constructor(clock: Clock) {
+  /** `moved` hears what changes here, and nothing of what was heard. */
+  constructor(clock: Clock, moved: (move: BreakerMove) => void = () => undefined) {
     this.#clock = clock;
+    this.#moved = moved;
   }
 
   /** Asks to send a request. Constant time. Every pass must be settled. */
@@ -102,9 +117,29 @@ export class Breaker {
 
   /** Closes the breaker, as an operator's word. */
   reset(): void {
+    this.hearClosed();
+    this.#moved('closed');
+  }
+
+  /** Another proxy has opened it, and lets a probe through in `openForMs`. */
+  hearOpen(openForMs: number): void {
+    this.#state = 'open';
+    this.#untilMs = this.#clock.monotonicMs() + openForMs;
+    this.#epoch += 1;
+  }
+
+  /** Another proxy has closed it. */
+  hearClosed(): void {
     this.#state = 'closed';
     this.#epoch += 1;
     this.#window.clear();
+  }
+
+  /** Another proxy's probe is out: ours must not go. For `waitMs` nobody asks again. */
+  yieldProbe(waitMs: number): void {
+    this.#state = 'half_open';
+    this.#untilMs = this.#clock.monotonicMs() + waitMs;
+    this.#epoch += 1;
   }
 
   view(): BreakerView {
@@ -139,8 +174,10 @@ export class Breaker {
   }
 
   #settleProbe(outcome: BreakerOutcome): void {
-    if (outcome === 'abandoned') this.#untilMs = this.#clock.monotonicMs();
-    else if (outcome === 'failed') this.#open();
+    if (outcome === 'abandoned') {
+      this.#untilMs = this.#clock.monotonicMs();
+      this.#moved('freed');
+    } else if (outcome === 'failed') this.#open();
     else {
       this.reset();
       this.#count('succeeded', true);
@@ -157,9 +194,8 @@ export class Breaker {
   }
 
   #open(): void {
-    this.#state = 'open';
-    this.#untilMs = this.#clock.monotonicMs() + OPEN_MS;
-    this.#epoch += 1;
+    this.hearOpen(OPEN_MS);
+    this.#moved('opened');
   }
 }
 

@@ -213,4 +213,25 @@ test('the ring does what a plain log of all rejections says', () => {
   );
 });
 
+test('a key that another proxy saw rejected rests here, is shown, and is never woken early', () => {
+  const clock = createManualClock();
+  const moved: string[] = [];
+  const ring = new KeyRing(settings('failover', 'ab'), clock, (id) => moved.push(id));
+  const [first = '', second = ''] = ring.ids();
+  ring.hear({ id: first, verdict: 'limited', waitMs: 5000 });
+  assert.is(take(ring), 'b');
+  ring.hear({ id: first, verdict: 'refused', waitMs: 1000 });
+  assert.equal(ring.resting(), [{ id: first, verdict: 'refused', waitMs: 5000 }]);
+  assert.equal([ring.view()[0]?.limited, ring.view()[0]?.refused], [0, 0], 'nothing was counted');
+  ring.hear({ id: 'nobody', verdict: 'limited', waitMs: 5000 });
+  ring.hearUsable('nobody');
+  assert.equal(moved, []);
+  ring.hearUsable(first);
+  assert.is(take(ring), 'a');
+  ring.reject(second, 'limited');
+  ring.reset();
+  assert.equal(moved, [second, first, second]);
+  assert.equal(ring.resting(), []);
+});
+
 test.run();

@@ -98,16 +98,30 @@ interface KeyState {
   refused: number;
 }
 
+/** A key that rests: by the provider's verdict, for so many milliseconds. */
+export interface KeyRest {
+  readonly id: string;
+  readonly verdict: KeyRejection;
+  readonly waitMs: number;
+}
+
 /** A ring in this process's memory; `clock` is only asked for monotonic time. */
 export class KeyRing {
   readonly #clock: Clock;
+  readonly #moved: (id: string) => void;
   #settings: KeyRingSettings;
   #states: readonly KeyState[] = [];
   /** Where `roundrobin` looks first. */
   #next = 0;
 
-  constructor(settings: KeyRingSettings, clock: Clock) {
+  /** `moved` hears of each key whose rest began or ended by a word from here. */
+  constructor(
+    settings: KeyRingSettings,
+    clock: Clock,
+    moved: (id: string) => void = () => undefined,
+  ) {
     this.#clock = clock;
+    this.#moved = moved;
     this.#settings = settings;
     this.configure(settings);
   }
@@ -134,16 +148,30 @@ export class KeyRing {
     if (state === undefined) return;
     const { cooldown429Ms, cooldown401Ms } = this.#settings;
     const waitMs = how === 'refused' ? cooldown401Ms : (retryAfterMs ?? cooldown429Ms);
-    state.verdict = how;
-    state.untilMs = Math.max(state.untilMs, this.#clock.monotonicMs() + waitMs);
+    this.hear({ id, verdict: how, waitMs });
     state[how] += 1;
+    this.#moved(id);
+  }
+
+  /** Another proxy was answered so with the same key. An unknown id is ignored. */
+  hear({ id, verdict, waitMs }: KeyRest): void {
+    const state = this.#states.find((one) => one.picked.id === id);
+    if (state === undefined) return;
+    state.verdict = verdict;
+    state.untilMs = Math.max(state.untilMs, this.#clock.monotonicMs() + waitMs);
+  }
+
+  /** Another proxy's operator has let the key be tried again. */
+  hearUsable(id: string): void {
+    const state = this.#states.find((one) => one.picked.id === id);
+    if (state !== undefined) wake(state);
   }
 
   /** Every key is usable again, by an operator's word. */
   reset(): void {
     for (const state of this.#states) {
-      state.verdict = undefined;
-      state.untilMs = -Infinity;
+      wake(state);
+      this.#moved(state.picked.id);
     }
   }
 
@@ -165,6 +193,19 @@ export class KeyRing {
     );
   }
 
+  /** The id of every key, in order. */
+  ids(): readonly string[] {
+    return this.#states.map(({ picked }) => picked.id);
+  }
+
+  /** The keys that rest now. */
+  resting(): readonly KeyRest[] {
+    const nowMs = this.#clock.monotonicMs();
+    return this.#states.flatMap(({ picked: { id }, verdict, untilMs }) =>
+      untilMs > nowMs && verdict !== undefined ? [{ id, verdict, waitMs: untilMs - nowMs }] : [],
+    );
+  }
+
   /** True unless every key is cooling. An empty ring is usable: it has nothing to wait for. */
   isUsable(): boolean {
     const nowMs = this.#clock.monotonicMs();
@@ -183,6 +224,11 @@ export class KeyRing {
       refused,
     }));
   }
+}
+
+function wake(state: KeyState): void {
+  state.verdict = undefined;
+  state.untilMs = -Infinity;
 }
 
 function unused(): Omit<KeyState, 'picked'> {

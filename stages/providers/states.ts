@@ -13,6 +13,8 @@ import { KeyRing } from './keys.ts';
 import type { KeyRingSettings } from './keys.ts';
 import { Pace } from './pace.ts';
 import type { PaceOptions } from './pace.ts';
+import { NO_PEERS } from './peers.ts';
+import type { Peers } from './peers.ts';
 import type { ProviderName } from './provider.ts';
 
 /** The live side of one provider. */
@@ -26,6 +28,17 @@ export interface ProviderState {
   readonly needsKey: boolean;
   /** Why it is not asked at all until the next reload; undefined where it may be. */
   readonly stopped: string | undefined;
+  /** By what other proxies know it: its kind and its server. */
+  readonly identity: ProviderIdentity;
+  /** Asks for the probe of a breaker that is shared: `Peers.claimProbe`. */
+  claimProbe(): Promise<boolean> | undefined;
+}
+
+/** The same provider to every proxy that has the same name for it. */
+export interface ProviderIdentity {
+  readonly kind: string;
+  /** Its server: a base URL, with the machine where that is on loopback. */
+  readonly place: string;
 }
 
 /** What a reload may change of it. */
@@ -34,6 +47,8 @@ export interface ProviderStateSettings {
   readonly pace?: PaceOptions | undefined;
   /** False for a provider that wants no credential; default true. */
   readonly needsKey?: boolean;
+  /** Default: nobody else knows it. */
+  readonly identity?: ProviderIdentity;
 }
 
 /** A provider's state as it may be shown: nothing in here is secret. */
@@ -44,13 +59,24 @@ export type ProviderStates = ReturnType<typeof createProviderStates>;
 /** States without a provider; `configure` brings them. */
 export function createProviderStates(clock: Clock) {
   let states: ReadonlyMap<ProviderName, LiveState> = new Map();
+  let peers: Peers = NO_PEERS;
+  const current = (): Peers => peers;
   return {
+    /** Shares the state of all providers from now on. */
+    connect(others: Peers): void {
+      peers = others;
+    },
+    /** Every provider's state, by name. */
+    all: (): ReadonlyMap<ProviderName, ProviderState> => states,
     /** The state of a configured provider; undefined for any other name. */
     get: (name: ProviderName): ProviderState | undefined => states.get(name),
     /** Takes over the settings of all providers. Those that are gone are forgotten; runs that hold their state keep it. */
     configure(settings: ReadonlyMap<ProviderName, ProviderStateSettings>): void {
       states = new Map(
-        [...settings].map(([name, each]) => [name, toState(states.get(name), each, clock)]),
+        [...settings].map(([name, each]) => [
+          name,
+          toState(name, states.get(name), each, clock, current),
+        ]),
       );
     },
     /**
@@ -99,21 +125,28 @@ export function createProviderStates(clock: Clock) {
 
 type LiveState = { -readonly [K in keyof ProviderState]: ProviderState[K] };
 
+const UNKNOWN: ProviderIdentity = { kind: '', place: '' };
+
 function toState(
+  name: ProviderName,
   before: ProviderState | undefined,
   settings: ProviderStateSettings,
   clock: Clock,
+  peers: () => Peers,
 ): LiveState {
   before?.keys.configure(settings.keys);
   if (settings.pace !== undefined) before?.pace?.configure(settings.pace);
   return {
-    keys: before?.keys ?? new KeyRing(settings.keys, clock),
-    breaker: before?.breaker ?? new Breaker(clock),
+    keys:
+      before?.keys ?? new KeyRing(settings.keys, clock, (keyId) => peers().keyMoved(name, keyId)),
+    breaker: before?.breaker ?? new Breaker(clock, (move) => peers().breakerMoved(name, move)),
     health: before?.health ?? new Health(clock),
     failover: before?.failover ?? createFailover(clock),
     pace: settings.pace && (before?.pace ?? new Pace(settings.pace, clock)),
     needsKey: settings.needsKey ?? true,
     stopped: undefined,
+    identity: settings.identity ?? UNKNOWN,
+    claimProbe: () => peers().claimProbe(name),
   };
 }
 
