@@ -21,7 +21,7 @@ import { originForm, pathOf } from './gate/target.ts';
 import type { Generations } from './generation/generation.ts';
 import { PAGE_HEADERS, SHELL } from './dashboard/shell.ts';
 import { rateLimitHeaders } from './http/limit.ts';
-import type { RateDecision } from './http/limit.ts';
+import type { RateDecision, RateLimiter } from './http/limit.ts';
 import { readOwnBody, toOwnRequest } from './http/own-request.ts';
 import { proxy } from './proxy.ts';
 import type { ProxyCall } from './proxy.ts';
@@ -41,6 +41,16 @@ export interface AppOptions {
 
 /** Who asks for a path of our own. */
 type Caller = Omit<RouteContext, 'params'>;
+
+/** A request that the gate has let in. */
+interface Arrived {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly requestId: string;
+  readonly verdict: RouteContext['verdict'];
+  /** For its answer. */
+  readonly extraHeaders: readonly string[];
+}
 
 /** A key or a link is a few dozen; whoever has shown neither yet makes us hold and parse no more. */
 const MAX_PUBLIC_BYTES = 4096;
@@ -87,8 +97,7 @@ export class App {
   }
 
   #admit(request: IncomingMessage, response: ServerResponse, requestId: string): void {
-    const { generations, services } = this.#options;
-    const { gate, cors } = generations.current;
+    const { gate, cors } = this.#options.generations.current;
     const admission = gate(request);
     if (admission.verdict === 'refused') {
       if (admission.error.kind === 'unauthorized' && asksForPage(request)) {
@@ -100,14 +109,35 @@ export class App {
     }
     const extraHeaders = cors.headers(request.headers.origin);
     if (request.method === 'OPTIONS') return this.#preflight(request, response, requestId);
-    const decision = this.#takeOne(request, admission.verdict);
+    const { verdict } = admission;
+    const decision = this.#takeOne(request, verdict);
+    const arrived = { request, response, requestId, verdict, extraHeaders };
+    if (decision instanceof Promise) void this.#proceedLater(arrived, decision);
+    else this.#proceed(arrived, decision);
+  }
+
+  /** The same once it is known what other proxies have let through. */
+  async #proceedLater(arrived: Arrived, decision: Promise<RateDecision>): Promise<void> {
+    const { request, response, requestId, verdict } = arrived;
+    try {
+      const decided = await decision;
+      if (!request.socket.destroyed) this.#proceed(arrived, decided);
+      else if (verdict !== 'public' && this.#isProxied(request))
+        this.#record(request, undefined, requestId);
+    } catch (thrown) {
+      this.#fail(request, response, toSvcError(thrown), requestId);
+    }
+  }
+
+  #proceed(arrived: Arrived, decision: RateDecision | undefined): void {
+    const { generations, services } = this.#options;
+    const { request, response, requestId, verdict, extraHeaders } = arrived;
     if (decision?.isAllowed === false) {
       for (const [name, value] of pairs(rateLimitHeaders(decision)))
         response.setHeader(name, value);
       const error = rateLimited(decision.retryAfterS);
       this.#fail(request, response, error, requestId);
-      if (admission.verdict !== 'public' && this.#isProxied(request))
-        this.#record(request, error, requestId);
+      if (verdict !== 'public' && this.#isProxied(request)) this.#record(request, error, requestId);
       return;
     }
     const { expect } = request.headers;
@@ -117,10 +147,10 @@ export class App {
     if (endpoint === undefined) {
       void this.#serveOwn(request, response, target, {
         requestId,
-        verdict: admission.verdict,
-        isStillAdmitted: () => generations.current.gate(request).verdict === admission.verdict,
+        verdict,
+        isStillAdmitted: () => generations.current.gate(request).verdict === verdict,
       });
-    } else if (admission.verdict === 'public') {
+    } else if (verdict === 'public') {
       this.#fail(request, response, notFound(), requestId);
     } else if (this.#draining) {
       const error = shuttingDown();
@@ -163,13 +193,16 @@ export class App {
    * anyone is there costs nothing, and a page that may read what is public, no more, must not use
    * up what the person at this machine may ask for.
    */
-  #takeOne(request: IncomingMessage, verdict: RouteContext['verdict']): RateDecision | undefined {
+  #takeOne(
+    request: IncomingMessage,
+    verdict: RouteContext['verdict'],
+  ): ReturnType<RateLimiter['takeTogether']> {
     const path = pathOf(request.url ?? '/');
     // An open dashboard must not use up what the agents of the same machine may ask.
     if (verdict === 'local' && path.startsWith('/dashboard')) return undefined;
     if (path === '/health' || (request.method === 'HEAD' && PROBED.has(path))) return undefined;
     const address = request.socket.remoteAddress ?? '';
-    return this.#options.services.limiter.take(
+    return this.#options.services.limiter.takeTogether(
       verdict === 'public' ? `public ${address}` : address,
     );
   }
@@ -184,17 +217,17 @@ export class App {
   }
 
   /**
-   * The row of a request to a provider that was let in and turned away before its run. Whoever the
-   * gate refuses has not made a request of this proxy, and leaves none.
+   * The row of a request to a provider that was let in and turned away before its run, or, without
+   * an error, taken back. Whoever the gate refuses has not made a request of this proxy, and leaves none.
    */
-  #record(request: IncomingMessage, error: SvcError, requestId: string): void {
+  #record(request: IncomingMessage, error: SvcError | undefined, requestId: string): void {
     const { services } = this.#options;
     const { node } = services;
     const endpoint = pathOf(originForm(request.url ?? '/'));
     const startedMs = services.clock.wallMs();
     services.ledger.record(
       refusedRow({ id: requestId, startedMs, endpoint, node }, error),
-      error.message,
+      error?.message,
     );
   }
 

@@ -3,6 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createManualClock, systemClock } from '../../engine/clock.ts';
 import { createRateLimiter, createStreamLimit, rateLimitHeaders } from './limit.ts';
+import type { Bucket, SharedCounts } from './limit.ts';
 
 const START_MS = Date.UTC(2026, 0, 1);
 const START_S = START_MS / 1000;
@@ -177,6 +178,82 @@ test('the same limits configured again change nothing, and others keep what was 
   assert.is(limiter.take('a'), undefined);
   limiter.configure({ perMinute: 1 });
   assert.is(limiter.take('a')?.isAllowed, true);
+});
+
+/** Buckets for several limiters as one would draw them, which may be away. */
+function createSharedModel(clock: { monotonicMs(): number }) {
+  const full = new Map<string, number>();
+  const model = { isUp: true, answers: true, asked: 0 };
+  const counts: SharedCounts = {
+    get isUp() {
+      return model.isUp;
+    },
+    async take(source, buckets, least) {
+      model.asked += 1;
+      if (!model.answers) return undefined;
+      const nowMs = clock.monotonicMs();
+      const name = (bucket: Bucket) => `${source} ${bucket.name}`;
+      const owed = buckets.map((bucket, index) =>
+        Math.max(0, (full.get(name(bucket)) ?? 0) - nowMs, least[index] ?? 0),
+      );
+      const isFree = buckets.every(
+        ({ capacity, intervalMs }, index) =>
+          owed[index]! + intervalMs <= capacity * intervalMs + 5e-4,
+      );
+      for (const [index, bucket] of buckets.entries())
+        if (isFree) full.set(name(bucket), nowMs + owed[index]! + bucket.intervalMs);
+      return owed;
+    },
+  };
+  return { model, counts, forget: () => full.clear() };
+}
+
+test('two limiters that share their counts decide as one', async () => {
+  for (const limits of [
+    { perMinute: 10 },
+    { perSecond: 2, burst: 3 },
+    { perMinute: 6, perSecond: 1, burst: 2 },
+  ]) {
+    const clock = createManualClock(START_MS);
+    const { counts } = createSharedModel(clock);
+    const pair = [0, 1].map(() => createRateLimiter({ ...limits, clock, shared: counts }));
+    const alone = createRateLimiter({ ...limits, clock });
+    for (let i = 0; i < 60; i += 1) {
+      clock.advance((i * 7919) % 1500);
+      assert.equal(
+        await pair[i % 2]!.takeTogether('a'),
+        alone.take('a'),
+        JSON.stringify([limits, i]),
+      );
+    }
+  }
+});
+
+test('where nobody answers, what was known decides, and what was let through counts afterwards', async () => {
+  const clock = createManualClock(START_MS);
+  const { model, counts, forget } = createSharedModel(clock);
+  const [one, other] = [0, 1].map(() =>
+    createRateLimiter({ perMinute: 10, clock, shared: counts }),
+  );
+  for (let i = 0; i < 3; i += 1) await one!.takeTogether('a');
+  for (let i = 0; i < 2; i += 1) await other!.takeTogether('a');
+  model.answers = false;
+  assert.is((await one!.takeTogether('a'))?.remaining, 6, 'three of its own, and this one');
+  assert.is((await other!.takeTogether('a'))?.remaining, 4, 'it had seen all five');
+  model.isUp = false;
+  const before = model.asked;
+  assert.is((await one!.takeTogether('a'))?.remaining, 5);
+  assert.is(model.asked, before);
+  Object.assign(model, { isUp: true, answers: true });
+  forget();
+  assert.is((await other!.takeTogether('a'))?.remaining, 3, 'though all others have forgotten it');
+});
+
+test('without limits nobody is asked', async () => {
+  const clock = createManualClock(START_MS);
+  const { model, counts } = createSharedModel(clock);
+  assert.is(createRateLimiter({ clock, shared: counts }).takeTogether('a'), undefined);
+  assert.is(model.asked, 0);
 });
 
 test('streams: so many places, each given back once', () => {

@@ -21,6 +21,31 @@ export interface RateLimits {
 
 export interface RateLimitOptions extends RateLimits {
   readonly clock: Clock;
+  /** What other proxies have let through as well; default: this process counts alone. */
+  readonly shared?: SharedCounts | undefined;
+}
+
+/** One limit as a bucket of requests that refills one by one. */
+export interface Bucket {
+  readonly name: 'minute' | 'second';
+  /** Requests that a full one holds. */
+  readonly capacity: number;
+  readonly intervalMs: number;
+}
+
+/** What each bucket of a source lacks of being full, in milliseconds of its rate. */
+export type Owed = readonly number[];
+
+/** The buckets of all sources in one place for several proxies. */
+export interface SharedCounts {
+  /** False while nobody there answers. */
+  readonly isUp: boolean;
+  /**
+   * Takes one request from every bucket of `source`, or from none of them if one is empty: what
+   * each lacked before. `least` is what this proxy knows to be lacking. Undefined if nobody
+   * answers in time; never rejects.
+   */
+  take(source: string, buckets: readonly Bucket[], least: Owed): Promise<Owed | undefined>;
 }
 
 /** What a source may still do. Of two limits, the tighter one is reported. */
@@ -38,11 +63,6 @@ export interface RateDecision {
 
 export type RateLimiter = ReturnType<typeof createRateLimiter>;
 
-interface Bucket {
-  readonly capacity: number;
-  readonly intervalMs: number;
-}
-
 /** The limits that are set; the first of them is a source's first bucket. */
 interface Buckets {
   readonly minute: Bucket | undefined;
@@ -58,37 +78,46 @@ interface Client {
 /** Sources remembered at least; at most twice as many are held. */
 const CLIENTS = 10_000;
 
-/** A limiter in this process's memory. */
+/** A limiter in this process's memory, which asks others first where counts are shared. */
 export function createRateLimiter(options: RateLimitOptions) {
-  const { clock } = options;
+  const { clock, shared } = options;
   let buckets = toBuckets(options);
   let [first, second] = inOrder(buckets);
   const clients = createClientTable(CLIENTS);
+
+  /** Where nobody answers, what is known here decides, with all that was let through before. */
+  async function takeShared(counts: SharedCounts, name: string, limit: Bucket) {
+    const client = clients.recall(name);
+    const other = second;
+    const sentMs = clock.monotonicMs();
+    const least = [client.firstFullMs - sentMs, client.secondFullMs - sentMs];
+    const asked = other === undefined ? [limit] : [limit, other];
+    const owed = await counts.take(name, asked, least);
+    if (owed === undefined) return takeOne(client, limit, other, clock);
+    const [firstFullMs = 0, secondFullMs = 0] = owed;
+    const there = { firstFullMs, secondFullMs };
+    const decision = decide(there, limit, other, 0, clock);
+    // A reload meanwhile has other buckets.
+    if (limit === first && other === second) {
+      client.firstFullMs = Math.max(client.firstFullMs, sentMs + there.firstFullMs);
+      client.secondFullMs = Math.max(client.secondFullMs, sentMs + there.secondFullMs);
+    }
+    return decision;
+  }
+
   return {
     /** Sources held in memory now. */
     get size(): number {
       return clients.size;
     },
-    /** Takes one request from `client`, the address of the socket's peer. Undefined when nothing is limited. */
+    /** Takes one request from `client`, the address of the socket's peer, as far as is known here. Undefined when nothing is limited. */
     take(name: string): RateDecision | undefined {
-      if (first === undefined) return undefined;
-      const nowMs = clock.monotonicMs();
-      const client = clients.recall(name);
-      const firstMs = afterOneMore(first, client.firstFullMs, nowMs);
-      const secondMs = second === undefined ? 0 : afterOneMore(second, client.secondFullMs, nowMs);
-      const firstWaitMs = waitMs(first, firstMs, nowMs);
-      const secondWaitMs = second === undefined ? 0 : waitMs(second, secondMs, nowMs);
-      if (firstWaitMs > 0 || secondWaitMs > 0) {
-        return second === undefined || firstWaitMs >= secondWaitMs
-          ? toDecision(first, client.firstFullMs - nowMs, clock, firstWaitMs)
-          : toDecision(second, client.secondFullMs - nowMs, clock, secondWaitMs);
-      }
-      client.firstFullMs = firstMs;
-      client.secondFullMs = secondMs;
-      return second === undefined ||
-        freeTokens(first, firstMs - nowMs) <= freeTokens(second, secondMs - nowMs)
-        ? toDecision(first, firstMs - nowMs, clock, 0)
-        : toDecision(second, secondMs - nowMs, clock, 0);
+      return first && takeOne(clients.recall(name), first, second, clock);
+    },
+    /** The same for all proxies together; a promise only where counts are shared. Never rejects. */
+    takeTogether(name: string): RateDecision | undefined | Promise<RateDecision> {
+      if (shared?.isUp !== true || first === undefined) return this.take(name);
+      return takeShared(shared, name, first);
     },
     /** Takes over other limits. What a source has used stays used, up to a full bucket. */
     configure(limits: RateLimits): void {
@@ -100,6 +129,35 @@ export function createRateLimiter(options: RateLimitOptions) {
       [first, second] = inOrder(next);
     },
   };
+}
+
+function takeOne(client: Client, first: Bucket, second: Bucket | undefined, clock: Clock) {
+  return decide(client, first, second, clock.monotonicMs(), clock);
+}
+
+/** Takes one request from both buckets of `client`, or from none, at `nowMs` of the time in which it is kept. */
+function decide(
+  client: Client,
+  first: Bucket,
+  second: Bucket | undefined,
+  nowMs: number,
+  clock: Clock,
+): RateDecision {
+  const firstMs = afterOneMore(first, client.firstFullMs, nowMs);
+  const secondMs = second === undefined ? 0 : afterOneMore(second, client.secondFullMs, nowMs);
+  const firstWaitMs = waitMs(first, firstMs, nowMs);
+  const secondWaitMs = second === undefined ? 0 : waitMs(second, secondMs, nowMs);
+  if (firstWaitMs > 0 || secondWaitMs > 0) {
+    return second === undefined || firstWaitMs >= secondWaitMs
+      ? toDecision(first, client.firstFullMs - nowMs, clock, firstWaitMs)
+      : toDecision(second, client.secondFullMs - nowMs, clock, secondWaitMs);
+  }
+  client.firstFullMs = firstMs;
+  client.secondFullMs = secondMs;
+  return second === undefined ||
+    freeTokens(first, firstMs - nowMs) <= freeTokens(second, secondMs - nowMs)
+    ? toDecision(first, firstMs - nowMs, clock, 0)
+    : toDecision(second, secondMs - nowMs, clock, 0);
 }
 
 /** The sources seen lately, in two generations of at most `most` each. */
@@ -190,8 +248,11 @@ export function createStreamLimit(first: number | undefined) {
 function toBuckets({ perMinute = 0, perSecond = 0, burst = perSecond }: RateLimits): Buckets {
   const capacity = Math.max(1, Math.floor(burst));
   return {
-    minute: perMinute > 0 ? { capacity: perMinute, intervalMs: 60_000 / perMinute } : undefined,
-    second: perSecond > 0 ? { capacity, intervalMs: 1000 / perSecond } : undefined,
+    minute:
+      perMinute > 0
+        ? { name: 'minute', capacity: perMinute, intervalMs: 60_000 / perMinute }
+        : undefined,
+    second: perSecond > 0 ? { name: 'second', capacity, intervalMs: 1000 / perSecond } : undefined,
   };
 }
 

@@ -19,6 +19,7 @@ import {
 import { withoutHeaders } from '../../stages/model/headers.ts';
 import { toBodyFrame } from '../http/body-frame.ts';
 import { errorBody } from '../http/error-response.ts';
+import type { RateDecision } from '../http/limit.ts';
 import { refusedRow } from '../run/refused-row.ts';
 import type { Generations } from '../generation/generation.ts';
 import { runAndReport } from '../run/run-and-report.ts';
@@ -71,6 +72,8 @@ class Connection {
   #controller: Canceller | undefined;
   #waiting: Message | undefined;
   #release: (() => void) | undefined;
+  /** The newest frame of which it is not known yet whether it may be taken. */
+  #deciding: Promise<void> | undefined;
 
   constructor(client: WebSocket, request: IncomingMessage, options: SocketOptions) {
     this.#client = client;
@@ -97,7 +100,24 @@ class Connection {
   }
 
   onMessage(message: Message): void {
-    const refusal = this.#refusalOf(message);
+    const decision = this.#options.services.limiter.takeTogether(this.#address);
+    if (this.#deciding === undefined && !(decision instanceof Promise))
+      return this.#onDecided(message, decision);
+    // Frames keep their order, and no more are read from the socket than one read has brought.
+    this.#client.pause();
+    const decided = Promise.all([decision, this.#deciding]).then(([one]) => {
+      if (this.#deciding === decided) {
+        this.#deciding = undefined;
+        this.#client.resume();
+      }
+      if (this.#client.readyState === this.#client.OPEN) this.#onDecided(message, one);
+      else this.#record(this.#begin(), undefined);
+    });
+    this.#deciding = decided;
+  }
+
+  #onDecided(message: Message, decision: RateDecision | undefined): void {
+    const refusal = this.#refusalOf(message, decision);
     if (refusal !== undefined) return this.#refuse(this.#begin(), refusal);
     if (this.#controller === undefined) return void this.#serve(message);
     if (this.#waiting !== undefined) {
@@ -121,9 +141,8 @@ class Connection {
   }
 
   /** Why this frame is not even taken as a request, as HTTP has it. */
-  #refusalOf({ data }: Message): SvcError | undefined {
-    const { generations, services, draining } = this.#options;
-    const decision = services.limiter.take(this.#address);
+  #refusalOf({ data }: Message, decision: RateDecision | undefined): SvcError | undefined {
+    const { generations, draining } = this.#options;
     if (decision?.isAllowed === false) return rateLimited(decision.retryAfterS);
     if (draining()) return shuttingDown();
     // The limit by which the library closes a connection is the one from when it opened.

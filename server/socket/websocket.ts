@@ -10,6 +10,7 @@ import { rawErrorResponse } from '../http/error-response.ts';
 import { originForm, pathOf } from '../gate/target.ts';
 import { hangUp } from '../http/hang-up.ts';
 import { rateLimitHeaders } from '../http/limit.ts';
+import type { RateDecision } from '../http/limit.ts';
 import { serveConnection } from './connection.ts';
 import type { SocketOptions } from './connection.ts';
 
@@ -42,7 +43,23 @@ export function createSocketDoor(options: SocketOptions) {
     const { gate } = generations.current;
     const admission = gate(request, 'upgrade');
     if (admission.verdict === 'refused') return refuse(request, socket, admission.error);
-    const decision = services.limiter.take(request.socket.remoteAddress ?? '');
+    const decision = services.limiter.takeTogether(request.socket.remoteAddress ?? '');
+    if (!(decision instanceof Promise)) return proceed(request, socket, firstBytes, decision);
+    // Nobody else listens until the library does, and a socket may fail at any moment.
+    socket.on('error', () => undefined);
+    decision
+      .then((decided) => {
+        if (!socket.destroyed) proceed(request, socket, firstBytes, decided);
+      })
+      .catch((thrown: unknown) => refuse(request, socket, toSvcError(thrown)));
+  }
+
+  function proceed(
+    request: IncomingMessage,
+    socket: Duplex,
+    firstBytes: Buffer,
+    decision: RateDecision | undefined,
+  ): void {
     if (decision?.isAllowed === false) {
       const error = rateLimited(decision.retryAfterS);
       return refuse(request, socket, error, rateLimitHeaders(decision));
