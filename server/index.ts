@@ -40,6 +40,7 @@ import { openRouteRules } from './generation/route-rules.ts';
 import { keepHeapSmall } from './run/heap.ts';
 import { createServices } from './services.ts';
 import type { ServerServices } from './services.ts';
+import { openShared } from './shared/open-shared.ts';
 import { recallSpending } from './facts/spending.ts';
 import { vaultCommands } from './control/vault-commands.ts';
 import { createSocketDoor } from './socket/websocket.ts';
@@ -126,6 +127,7 @@ async function openProxy(options: StartOptions) {
     log,
     clock,
     version,
+    shared: await openShared(config, log, clock),
     ...(onTrouble && { onTrouble }),
   });
   const keys = createKeyring({

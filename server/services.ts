@@ -47,6 +47,10 @@ import type { Config } from './config/config.ts';
 import { createInFlight } from './http/in-flight.ts';
 import { createRateLimiter, createStreamLimit } from './http/limit.ts';
 import type { Log } from './log/log.ts';
+import type { Shared } from './shared/open-shared.ts';
+import { shareProviders } from './shared/provider-news.ts';
+import { createRateCounts } from './shared/rate-counts.ts';
+import { createSharedAnswers } from './shared/shared-answers.ts';
 import { createOutbound } from './outbound/outbound.ts';
 import { createRequestLog } from './log/request-log.ts';
 import { errorTable } from './http/error-response.ts';
@@ -65,6 +69,8 @@ export interface ServiceOptions {
   readonly clock?: Clock;
   /** Hears what is wrong with the ledger, besides the log. */
   readonly onTrouble?: (error: SvcError) => void;
+  /** What is held together with other proxies; left out, this one is alone. */
+  readonly shared?: Shared | undefined;
   /** Answers in place of the providers. */
   readonly upstream?: Upstream;
   /** Takes rows in place of a thread that writes them to the ledger's file. */
@@ -78,7 +84,7 @@ const RECORDED = { withinMs: 5, atMost: 16 };
 
 /** Opens the services. The ledger opens in its own thread; `ledger.ready()` resolves when. */
 export async function createServices(options: ServiceOptions) {
-  const { config, log, clock = systemClock } = options;
+  const { config, log, clock = systemClock, shared } = options;
   const telemetry = await openTelemetry({ config, log, clock, version: options.version ?? '' });
   const turn = createTurn();
   const wire = options.upstream ?? createUpstream(createOutbound(config.outbound), turn);
@@ -128,6 +134,8 @@ export async function createServices(options: ServiceOptions) {
       log.error('work after an answer failed', { cause: thrown });
     },
   });
+  const states = createProviderStates(clock);
+  if (shared !== undefined) shareProviders(states, shared.link);
   const metrics = new Metrics(() => clock.monotonicMs());
   const traces = createTraces(undefined, (spans) => metrics.addStages(spans));
   const live = createLiveRequests();
@@ -185,15 +193,17 @@ export async function createServices(options: ServiceOptions) {
     metrics,
     /** The public price list; each generation lays the user's prices over it. */
     priceList: createPriceList(),
-    limiter: createRateLimiter({ clock }),
+    limiter: createRateLimiter({ clock, shared: shared && createRateCounts(shared.link) }),
     streams: createStreamLimit(config.streaming.maxConcurrentStreams),
     /** The bytes of requests that have not arrived whole. */
     inFlight: createInFlight(clock),
-    states: createProviderStates(clock),
+    /** What several proxies hold together through Redis; undefined where this one is alone. */
+    shared,
+    states,
     router: createLiveRouter(),
     spending,
     signatures: createSignatureCache(),
-    answers: { store: await openAnswers(config, clock), flights: createFlights({ clock }) },
+    answers: { store: await openAnswers(config, clock, shared), flights: createFlights({ clock }) },
     decisions,
     conversations: createConversations(decisions, clock),
     compressor,
@@ -215,6 +225,7 @@ export async function createServices(options: ServiceOptions) {
       await decisions.flush();
       await learned.flush();
       await upstream.close();
+      shared?.link.close();
       await log.close();
     },
   };
@@ -231,10 +242,18 @@ async function nodeName({ fleet, home }: Config, log: Log): Promise<string | nul
   }
 }
 
-function openAnswers(config: Config, clock: Clock): AnswerStore | Promise<AnswerStore> {
+async function openAnswers(
+  config: Config,
+  clock: Clock,
+  shared: Shared | undefined,
+): Promise<AnswerStore> {
   const { type, maxBytes, ttlMs } = config.cache;
-  if (type === 'memory') return createMemoryAnswers({ maxBytes, ttlMs, clock });
-  return openDiskAnswers({ folder: join(config.home, 'answers'), maxBytes, ttlMs, clock });
+  const bounds = { maxBytes, ttlMs, clock };
+  const own =
+    type === 'memory'
+      ? createMemoryAnswers(bounds)
+      : await openDiskAnswers({ folder: join(config.home, 'answers'), ...bounds });
+  return shared === undefined ? own : createSharedAnswers({ own, link: shared.link, ...bounds });
 }
 
 function open(config: Config, log: Log, clock: Clock): Vault {

@@ -63,12 +63,13 @@ class Doctor extends JsonCommand {
 
   private async examine(): Promise<Finding[]> {
     const { context, home } = this;
-    const [homeChecks, machine, proxy, data, upstream] = await Promise.all([
+    const [homeChecks, machine, proxy, data, upstream, redis] = await Promise.all([
       import('./home.ts'),
       import('./machine.ts'),
       import('./proxy.ts'),
       import('./data.ts'),
       import('./upstream.ts'),
+      import('./redis.ts'),
     ]);
     // What the running proxy was started with holds, else what a start here would read.
     const { loaded, findings } = await homeChecks.checkConfig(
@@ -85,6 +86,7 @@ class Doctor extends JsonCommand {
       data.checkVaultIndex(examined),
       data.checkFleet(examined),
       machine.checkSqlite(),
+      redis.checkRedis(examined),
     ]);
     return [
       findings,

@@ -58,6 +58,8 @@ export function statusLines(status: Status, colors: Colors): string[] {
   const uptime = health?.['uptime_seconds'];
   if (typeof uptime === 'number') rows.push(['Up for', span(uptime)]);
   rows.push(['Rewriting', status.paused === true ? colors.yellow('paused') : 'as configured']);
+  const shared = sharedWords(health);
+  if (shared !== undefined) rows.push(['Shared', shared]);
   // Whoever may not see the figures gets a health without them, which is not zero requests.
   if (health?.['stats'] !== undefined) rows.push(...figures(health, status.active_requests));
   const waiting = waitingWords(health?.['compression_threads']);
@@ -92,6 +94,15 @@ function healthWords({ health, url }: Status, colors: Colors): string {
   if (health['status'] === 'ok') return colors.green('ok');
   const reasons = Array.isArray(health['reasons']) ? health['reasons'].join('; ') : '';
   return `${colors.yellow(textOf(health['status']) ?? 'unknown')}${reasons === '' ? '' : `: ${reasons}`}`;
+}
+
+/** Through which Redis state is shared; undefined where it is not. */
+function sharedWords(health: Json | null): string | undefined {
+  const shared = health?.['shared'];
+  if (typeof shared !== 'object' || shared === null) return undefined;
+  const { state, place } = shared as Json;
+  const where = `Redis at ${textOf(place) ?? 'an unknown place'}`;
+  return state === 'up' ? `limits and cache through ${where}` : `nothing while ${where} is away`;
 }
 
 function figures(health: Json, active: number | null): (readonly [string, string])[] {

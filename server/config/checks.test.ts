@@ -27,12 +27,21 @@ const BAD: readonly BadCase[] = [
     { env: { SVC_DB: 'postgres://u:p@db/svc' } },
     'ledger.db: a ledger in Postgres is not supported by this version; give the path of a file, or leave it out',
   ],
-  env(
-    'SVC_REDIS_URL',
-    'redis://:pass@db:6379',
-    'shared.redis_url: sharing state through Redis is not supported by this version; each proxy keeps its own, so leave it out (SVC_REDIS_URL)',
-  ),
-  file('shared: {redis_url: "redis://db"}', 'shared.redis_url: sharing state through Redis is not'),
+  ...(
+    [
+      ['db:6379', 'it does not begin with redis:// or rediss://;'],
+      ['http://:s3cret@db:6379', 'it does not begin with redis:// or rediss://;'],
+      ['redis://', 'it names no host;'],
+      ['redis://:s3cret@', 'it is not the URL of a Redis server;'],
+      ['redis://db:99999', 'it is not the URL of a Redis server;'],
+      ['redis://db:0', 'no server listens on port 0;'],
+      ['redis://db/cache', 'what follows the host must be the number of a database, such as /0;'],
+      ['redis://db?family=6', 'it may not contain a query or a fragment;'],
+      ['redis://:s3#cret@db', 'it may not contain a query or a fragment;'],
+      ['redis://:s3%cret@db', 'its user or password has a % that does not begin an escape;'],
+    ] as const
+  ).map(([text, reason]) => env('SVC_REDIS_URL', text, `shared.redis_url: ${reason}`)),
+  beside('shared: {redis_url: "redis://elsewhere.example"}', 'shared.redis_url'),
   env(
     'HTTPS_PROXY',
     'http://',

@@ -22,6 +22,7 @@ import { foundChanges, withoutLoosening } from './found-file.ts';
 import { absolutePath, resolveHome } from './home.ts';
 import { fileLayer, mergeLayers, type Entry, type Layer, type Provenance } from './layer.ts';
 import { complete, type Values } from './names.ts';
+import { unencryptedRedis } from './redis-address.ts';
 import { readConfigFile, type ReadFile, type TextFile } from './read-file.ts';
 import { findSetting } from './settings.ts';
 import { readYaml, YAML_LIMITS } from './yaml.ts';
@@ -139,6 +140,7 @@ function settle(
       ...vaultConflict(values),
       ...idleLimits(values),
       ...hostChanges(values),
+      ...unencrypted(values),
       ...files.flatMap((file) =>
         looseFile(
           file,
@@ -269,6 +271,11 @@ function hostChanges(values: Values): readonly string[] {
     const { host } = new URL(from.value);
     return [`Requests for ${name}, and its keys, go to ${host} (${from.where})`];
   });
+}
+
+function unencrypted(values: Values): readonly string[] {
+  const warning = unencryptedRedis(values.get('shared.redis_url'));
+  return warning === undefined ? [] : [warning];
 }
 
 function looseFile(file: OpenFile, entries: readonly Entry[]): readonly string[] {

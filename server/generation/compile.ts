@@ -134,6 +134,7 @@ function toPlan(
   insertions: readonly Insertion<ProxyFrame>[],
   recipes: RecipeSet | undefined,
   plugins: readonly LoadedPlugin[],
+  aloneAs: string,
 ): Plan<ProxyFrame> {
   const { providers } = services;
   // Without an address a passthrough is no provider: it says how requests reach those of their paths.
@@ -150,7 +151,7 @@ function toPlan(
         byModel: byModel(config),
         fallback: toFallback(config),
       },
-      lookup: { enabled: config.cache.enabled },
+      lookup: { enabled: config.cache.enabled, aloneAs },
       spend: { enabled: config.budget.enabled },
       keep: { maxAnswerBytes: largestAnswer(config.cache.maxBytes) },
       forward: {
@@ -189,6 +190,7 @@ function stateSettings(config: Config, providers: ReadonlyMap<string, Provider>)
       },
       pace: rpm === undefined ? undefined : { rpm },
       needsKey: provider.needsKey,
+      identity: { kind: provider.kind, place: provider.place },
     });
   }
   return settings;
@@ -200,10 +202,18 @@ function captureSettings(config: Config, custom: CustomProviders): CaptureSettin
   return { enabled, maxBytes, retentionMs: retentionDays * DAY_MS, secrets };
 }
 
+/** Code may send what no key of an answer covers, such as a credential of its own: its answers are for this proxy. */
+function ownWordOf({ services, insertions, custom }: CompileOptions): string {
+  const hasCode =
+    insertions.length > 0 ||
+    [...custom.byName.values()].some(({ definition }) => definition.request);
+  return hasCode ? (services.shared?.ownWord ?? '') : '';
+}
+
 function compileGeneration(options: CompileOptions): Generation {
   const { config, services, keys, ports, custom } = options;
   refuseUnknown(config, custom);
-  const providers = toProviders(config, custom.byName);
+  const providers = toProviders(config, custom.byName, services.shared?.machine);
   refuseLoops(providers, config.server.host, ports());
   const names = new Set(providers.keys());
   const rules = openRouteRules(config.home, () => [...names]).list();
@@ -215,6 +225,7 @@ function compileGeneration(options: CompileOptions): Generation {
     options.insertions,
     options.recipes,
     options.plugins,
+    ownWordOf(options),
   );
   const { security, limits } = config;
   return {

@@ -3,17 +3,23 @@ import { SvcError } from '../../engine/index.ts';
 import type { PriceOverride } from '../../stages/ledger/prices.ts';
 import type { Provider } from '../../stages/providers/provider.ts';
 import type { Config, ProviderConfig } from '../config/config.ts';
+import { placeOf } from '../shared/key-names.ts';
 import { didYouMean } from '../config/distance.ts';
 import type { CustomProvider, CustomProviders } from './plugins.ts';
 
 type ProviderSettings = Omit<ProviderConfig, 'baseUrl' | 'allowInsecure' | 'pricing'>;
 
-function toProvider(config: ProviderSettings, baseUrl: string): Provider {
+function toProvider(
+  config: ProviderSettings,
+  baseUrl: string,
+  machine: string | undefined,
+): Provider {
   const url = new URL(baseUrl);
   return Object.freeze({
     name: config.name,
     kind: config.kind,
     baseUrl,
+    place: machine === undefined ? baseUrl : placeOf(baseUrl, machine),
     origin: url.origin,
     pathPrefix: url.pathname.replace(/(?<!\/)\/+$/, ''),
     keys: config.keys.map(({ scheme, secret, label }) => ({
@@ -33,7 +39,12 @@ function toProvider(config: ProviderSettings, baseUrl: string): Provider {
 }
 
 /** A provider that is code. What it leaves open it shares with the built-in one of its kind. */
-function toCustom(name: string, custom: CustomProvider, config: Config): Provider {
+function toCustom(
+  name: string,
+  custom: CustomProvider,
+  config: Config,
+  machine: string | undefined,
+): Provider {
   const { definition, secret, version } = custom;
   const { auth, request, response, event } = definition;
   const builtIn = config.providers[definition.kind];
@@ -60,7 +71,7 @@ function toCustom(name: string, custom: CustomProvider, config: Config): Provide
     ...(event && { event }),
   };
   return Object.freeze({
-    ...toProvider(settings, baseUrl),
+    ...toProvider(settings, baseUrl, machine),
     ...(Object.keys(hooks).length > 0 && { hooks: { ...hooks, version } }),
   });
 }
@@ -69,17 +80,21 @@ function inMs(seconds: number | undefined): number | undefined {
   return seconds === undefined ? undefined : seconds * 1000;
 }
 
-/** All providers by name, those that are code last; those without an address are left out. */
+/**
+ * All providers by name, those that are code last; those without an address are left out. `machine`
+ * tells this machine from others with which state is shared; left out where none is.
+ */
 export function toProviders(
   config: Config,
   custom: CustomProviders['byName'] = new Map(),
+  machine?: string,
 ): ReadonlyMap<string, Provider> {
   const providers = new Map<string, Provider>();
   for (const provider of Object.values(config.providers)) {
     if (provider.baseUrl === null) continue;
-    providers.set(provider.name, toProvider(provider, provider.baseUrl));
+    providers.set(provider.name, toProvider(provider, provider.baseUrl, machine));
   }
-  for (const [name, each] of custom) providers.set(name, toCustom(name, each, config));
+  for (const [name, each] of custom) providers.set(name, toCustom(name, each, config, machine));
   return providers;
 }
 

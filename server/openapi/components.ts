@@ -79,6 +79,18 @@ export const componentSchemas: Readonly<Record<string, Schema>> = {
           smart_routing_hit_rate: nullable(number),
         }),
         capsule_available: flag,
+        shared: about(
+          nullable(
+            object({
+              state: oneOf('up', 'away'),
+              place: about(text, 'Host and port of Redis'),
+              reason: nullable(about(text, 'Why it cannot be used')),
+              asked: whole,
+              unanswered: about(whole, 'Questions that got no answer in time, or a refusal'),
+            }),
+          ),
+          'What proxies hold together through `shared.redis_url`; null where this one is alone',
+        ),
         budget: object({
           enabled: flag,
           total_tokens: about(whole, 'Tokens a day; 0 is no limit'),

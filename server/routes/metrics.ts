@@ -67,7 +67,8 @@ async function dashboard({ services, ask }: RouteSources): Promise<string> {
 }
 
 function families({ version, services, app }: RouteSources): Family[] {
-  const { clock, startedMs, window, ledgerFile } = services;
+  const { clock, startedMs, window, ledgerFile, shared } = services;
+  const link = shared?.link.view();
   const totals = window.totals();
   const threads = services.compressor.load();
   const counter = (name: string, help: string, value: number | null) =>
@@ -110,6 +111,17 @@ function families({ version, services, app }: RouteSources): Family[] {
       'ledger_rows_dropped_total',
       'Rows that could not be written to the ledger.',
       ledgerFile.stats().dropped,
+    ),
+    gauge(
+      'shared_up',
+      'Whether Redis can be used; absent where no state is shared.',
+      link === undefined ? null : Number(link.state === 'up'),
+    ),
+    counter('shared_asked_total', 'Questions to Redis.', link?.asked ?? null),
+    counter(
+      'shared_unanswered_total',
+      'Questions to Redis that got no answer in time.',
+      link?.unanswered ?? null,
     ),
     gauge('uptime_seconds', 'Seconds since the start.', (clock.wallMs() - startedMs) / 1000),
     gauge('requests_running', 'Proxied requests that run now.', app().running.size),

@@ -68,7 +68,7 @@ function reasons(
   vault: VaultFacts,
   files: readonly string[],
 ): string[] {
-  const { ledgerFile, audit, spending, states, afterwardsFaults } = services;
+  const { ledgerFile, audit, spending, states, afterwardsFaults, shared } = services;
   const list = [...files];
   const { trouble, dropped, replaced } = ledgerFile.stats();
   if (trouble !== undefined) list.push(`ledger: ${trouble.message}`);
@@ -82,6 +82,11 @@ function reasons(
     list.push(`budget: what was spent before the start is not known: ${unreadable}`);
   const { count } = afterwardsFaults;
   if (count > 0) list.push(`internal: work after an answer failed ${count} times; see the log`);
+  const link = shared?.link.view();
+  if (link?.state === 'away')
+    list.push(
+      `redis: ${link.place} cannot be used: ${link.reason}; limits, cooldowns, breakers and cached answers are this proxy's own meanwhile`,
+    );
   list.push(...pluginReasons(generations.current.custom));
   if (vault.trouble !== undefined) list.push(vault.trouble);
   list.push(...providerReasons(states));
@@ -131,6 +136,7 @@ function health(sources: RouteSources, vault: VaultFacts, files: readonly string
       smart_routing_hit_rate: router.hitRate,
     },
     capsule_available: config.vault.enabled && config.inject.capsules,
+    shared: services.shared?.link.view() ?? null,
     budget: spendingJson(services.spending),
     circuit_breakers: {
       ...breakers.providers,

@@ -19,6 +19,8 @@ import type { Services } from '../services.ts';
 
 export interface LookupConfig {
   readonly enabled: boolean;
+  /** A word that only this proxy has, where its answers must not be given by others; default: they may be. */
+  readonly aloneAs?: string;
 }
 
 const isOurs = (name: string): boolean => name.startsWith('x-svc-') || KEY_FIELDS.includes(name);
@@ -28,24 +30,34 @@ const lowerName = (text: string, index: number): string =>
   index % 2 === 0 ? text.toLowerCase() : text;
 
 /** Whose answers these are: never anybody else's. */
-function credentialOf(request: ProxyRequest): string {
+function credentialOf(request: ProxyRequest, provider: Provider | undefined): string {
   const { headers, target } = request.original.body;
   const own = KEY_FIELDS.map((name) => headerValue(headers, name) ?? '');
   const inQuery = /[?&]key=([^&]*)/.exec(target)?.[1] ?? '';
   const credential = request.route?.targets[0]?.credential ?? 'none';
-  const whose = credential === 'client' ? [...own, inQuery].join('\n') : credential;
+  const whose =
+    credential === 'client' ? [...own, inQuery].join('\n') : ourCredential(credential, provider);
   // What a gateway in front of the provider asks for says who it is as well.
   const others = withoutHeaders(headers, (name) => isOurs(name) || !isCredentialField(name));
   return others.length === 0 ? whose : [whose, ...others.map(lowerName)].join('\n');
 }
 
+/** Answers outlive the process and may be shared with others: which keys are configured is a part of whose they are. */
+function ourCredential(credential: string, provider: Provider | undefined): string {
+  if (credential !== 'configured' || provider === undefined) return credential;
+  return [
+    credential,
+    ...provider.keys.map(({ scheme, secret }) => `${scheme} ${secret}`).toSorted(),
+  ].join('\n');
+}
+
 /** What the provider's configuration makes of a body on its way out. */
 function changesOf(target: RouteTarget | undefined, provider: Provider | undefined): string {
   if (target === undefined || provider === undefined) return '';
-  const { baseUrl, modelAliases, extraBody, headers, hooks } = provider;
+  const { place, modelAliases, extraBody, headers, hooks } = provider;
   const wanted = target.model ?? '';
   return JSON.stringify([
-    baseUrl,
+    place,
     wanted,
     [...modelAliases],
     [...extraBody],
@@ -54,12 +66,12 @@ function changesOf(target: RouteTarget | undefined, provider: Provider | undefin
   ]);
 }
 
-function keyOf(request: ProxyRequest, services: Services): string {
+function keyOf(request: ProxyRequest, services: Services, aloneAs = ''): string {
   const target = request.route?.targets[0];
   const provider = services.providers.get(target?.provider ?? '');
   return answerKey({
-    credential: credentialOf(request),
-    provider: `${target?.provider ?? ''}\n${changesOf(target, provider)}`,
+    credential: credentialOf(request, provider),
+    provider: `${target?.provider ?? ''}\n${changesOf(target, provider)}${aloneAs}`,
     path: targetOf(request),
     headers: request.original.body.headers,
     body: render(request).bytes,
@@ -86,8 +98,9 @@ async function lookUp(
   request: ProxyRequest,
   services: Services,
   ctx: StageContext,
+  aloneAs: string | undefined,
 ): Promise<Answer<ProxyFrame> | RequestFrame> {
-  const key = keyOf(request, services);
+  const key = keyOf(request, services, aloneAs);
   const kept = await services.answers.store.get(key);
   if (kept !== undefined) {
     ctx.note('cache', 'hit');
@@ -133,7 +146,7 @@ export const lookup = defineStage<ProxyFrame, LookupConfig, Services>({
         if (!config.enabled || endpoint.operation !== 'generate' || !isRewritable(request))
           return undefined;
         if (!mayKeep(body.headers, json)) return undefined;
-        return lookUp(request, services, ctx);
+        return lookUp(request, services, ctx, config.aloneAs);
       },
     },
   }),

@@ -14,6 +14,8 @@ export interface Provider {
   readonly kind: ProviderKind;
   /** `origin` and `pathPrefix` together. */
   readonly baseUrl: string;
+  /** The base URL, with the machine where it is on loopback and state is shared between machines. */
+  readonly place: string;
   /** Scheme, host and port. */
   readonly origin: string;
   /** What stands before a request's own path; empty or starting with a slash, never ending with one. */

@@ -2,6 +2,7 @@
 import { words } from '../../../stages/settings/kind.ts';
 import { setting } from '../../../stages/settings/setting.ts';
 import { slice } from '../../../stages/settings/slice.ts';
+import { redisFault } from '../redis-address.ts';
 
 export const shared = slice({
   redisUrl: setting('shared.redis_url', {
@@ -10,16 +11,15 @@ export const shared = slice({
     defaultText: 'in this process',
     env: ['SVC_REDIS_URL'],
     about:
-      'A value is refused: sharing rate limits, cooldowns, breakers and the response cache through Redis is not supported yet.',
+      'Redis server (`redis://` or `rediss://`) over which proxies hold rate limits, cooldowns of keys, circuit breakers and the response cache together. Where it does not answer, each has its own.',
     secret: true,
     guarded: true,
-    // Who sets it counts on limits that hold for all proxies together; ignoring it would break them.
-    refuse: () => [
-      {
-        reason:
-          'sharing state through Redis is not supported by this version; each proxy keeps its own, so leave it out',
-        expected: 'no value',
-      },
-    ],
+    needsRestart: true,
+    refuse: refuseAddress,
   }),
 });
+
+function refuseAddress(address: string) {
+  const reason = redisFault(address);
+  return reason === undefined ? [] : [{ reason, expected: 'redis://host:6379' }];
+}

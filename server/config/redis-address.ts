@@ -1,0 +1,63 @@
+/** The address of a Redis server, as `shared.redis_url` gives it. It may hold a password, so nothing here quotes it. */
+import { isLoopbackHost } from './address.ts';
+
+/** What a client needs to connect. */
+export interface RedisAddress {
+  readonly host: string;
+  readonly port: number;
+  readonly tls: boolean;
+  /** Undefined where the URL names none: then Redis takes its default user. */
+  readonly username: string | undefined;
+  readonly password: string | undefined;
+  /** The number of the database. */
+  readonly db: number;
+}
+
+const DEFAULT_PORT = 6379;
+const CURE = 'write redis://[user:password@]host[:port][/number], or rediss:// for TLS';
+
+/** Why `text` is no address of a Redis server; undefined for one that is. */
+export function redisFault(text: string): string | undefined {
+  if (/[?#]/.test(text))
+    return 'it may not contain a query or a fragment; write ? and # in a password as %3F and %23';
+  if (!URL.canParse(text)) return `it is not the URL of a Redis server; ${CURE}`;
+  const url = new URL(text);
+  if (url.protocol !== 'redis:' && url.protocol !== 'rediss:')
+    return `it does not begin with redis:// or rediss://; ${CURE}`;
+  if (url.hostname === '') return `it names no host; ${CURE}`;
+  if (url.port === '0') return `no server listens on port 0; ${CURE}`;
+  if (!/^\/?\d{0,5}$/.test(url.pathname))
+    return `what follows the host must be the number of a database, such as /0; ${CURE}`;
+  try {
+    decodeURIComponent(url.username + url.password);
+  } catch {
+    return 'its user or password has a % that does not begin an escape; write it as %25';
+  }
+  return undefined;
+}
+
+/** Takes apart a URL that has no fault. */
+export function redisAddress(text: string): RedisAddress {
+  const url = new URL(text);
+  return {
+    host: url.hostname.replace(/^\[(.*)\]$/, '$1'),
+    port: url.port === '' ? DEFAULT_PORT : Number(url.port),
+    tls: url.protocol === 'rediss:',
+    username: decodeURIComponent(url.username) || undefined,
+    password: decodeURIComponent(url.password) || undefined,
+    db: Number(url.pathname.slice(1) || 0),
+  };
+}
+
+/** Where it is, as it may be shown: without user and password. */
+export function redisPlace({ host, port, db }: RedisAddress): string {
+  return `${host.includes(':') ? `[${host}]` : host}:${port}${db === 0 ? '' : `/${db}`}`;
+}
+
+/** The warning for an address from which everything travels unencrypted to another machine; undefined where nothing does. */
+export function unencryptedRedis(text: string | null): string | undefined {
+  if (text === null) return undefined;
+  const address = redisAddress(text);
+  if (address.tls || isLoopbackHost(address.host)) return undefined;
+  return `shared.redis_url: redis:// sends the password to ${redisPlace(address)} unencrypted; use rediss:// unless the network between is encrypted itself`;
+}

@@ -1,0 +1,220 @@
+/** The link's states on a connection of the test's own and a clock that stands still. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { createManualClock } from '../../engine/index.ts';
+import type { Connection, ConnectionEvents, Reply } from './connection.ts';
+import { RedisLink, inWords } from './link.ts';
+
+interface Asked {
+  answer(reply: Reply): void;
+  refuse(message: string): void;
+}
+
+function open() {
+  const clock = createManualClock();
+  const lines: string[] = [];
+  const line =
+    (level: string) =>
+    (message: string, fields: Readonly<Record<string, unknown>> = {}): void =>
+      void lines.push(`${level}: ${message} (${String(fields['reason'] ?? '')})`);
+  const asked: Asked[] = [];
+  let events: ConnectionEvents | undefined;
+  const counts = { reconnects: 0, ready: true };
+  const send = (): Promise<Reply> =>
+    new Promise((resolve, reject) => {
+      asked.push({ answer: resolve, refuse: (message) => reject(new Error(message)) });
+    });
+  const link = new RedisLink({
+    connect(heard): Connection {
+      events = heard;
+      return {
+        get isReady() {
+          return counts.ready;
+        },
+        call: send,
+        run: send,
+        reconnect: () => (counts.reconnects += 1),
+        close: () => undefined,
+      };
+    },
+    clock,
+    log: { info: line('info'), warning: line('warning'), error: line('error') },
+    place: '127.0.0.1:1',
+    trialKey: 'svc:1:trial',
+  });
+  const turn = () => new Promise<void>((resolve) => setImmediate(() => setImmediate(resolve)));
+  return {
+    link,
+    clock,
+    lines,
+    asked,
+    counts,
+    events: events!,
+    turn,
+    /** Connects, and answers the trial. */
+    async up() {
+      events!.ready();
+      asked.pop()!.answer(1);
+      await turn();
+    },
+    ask: () => link.ask((redis) => redis.call(['PING'])),
+  };
+}
+
+test('nothing is asked before a trial has succeeded, nor while it is away', async () => {
+  const t = open();
+  assert.is(await t.ask(), undefined);
+  assert.is(t.asked.length, 0);
+  t.events.ready();
+  assert.is(
+    await t.ask(),
+    undefined,
+    'connected, but nobody knows yet whether it may be written to',
+  );
+  t.asked.pop()!.answer(1);
+  await t.turn();
+  const answer = t.ask();
+  t.asked.pop()!.answer(7);
+  assert.is(await answer, 7);
+  assert.equal(t.link.view(), {
+    state: 'up',
+    place: '127.0.0.1:1',
+    reason: null,
+    asked: 1,
+    unanswered: 0,
+  });
+  assert.equal(t.lines, []);
+});
+
+test('after fifty milliseconds without an answer nobody waits any more, until a trial succeeds', async () => {
+  const t = open();
+  await t.up();
+  const late = t.ask();
+  t.clock.advance(49);
+  await t.turn();
+  assert.ok(t.link.isUp);
+  t.clock.advance(1);
+  await t.turn();
+  assert.is(await late, undefined);
+  assert.not.ok(t.link.isUp);
+  assert.is(await t.ask(), undefined);
+  assert.is(t.asked.length, 2, 'the question, and one trial');
+  t.clock.advance(900);
+  assert.equal(t.lines, [], 'a short pause is no news');
+  t.clock.advance(200);
+  assert.equal(t.lines, [
+    'warning: Redis is away: this proxy goes on with limits and state of its own (no answer within 50 ms)',
+  ]);
+  assert.is(t.asked.length, 2, 'one trial at a time');
+  t.asked[1]!.answer(1);
+  await t.turn();
+  assert.ok(t.link.isUp);
+  assert.equal(t.lines.slice(1), ['info: Redis is back ()']);
+});
+
+test('an answer that came while this process was busy is taken', async () => {
+  const t = open();
+  await t.up();
+  const asked = t.ask();
+  t.clock.advance(50);
+  // Timers come before sockets in a turn of the event loop.
+  t.asked.pop()!.answer(3);
+  assert.is(await asked, 3);
+  assert.ok(t.link.isUp);
+});
+
+test('a silent connection is given up, and one that is not made either', async () => {
+  const t = open();
+  await t.up();
+  void t.ask();
+  t.clock.advance(50);
+  await t.turn();
+  t.clock.advance(6000);
+  assert.is(t.counts.reconnects, 1);
+  t.counts.ready = false;
+  t.events.closed();
+  t.clock.advance(6000);
+  assert.is(t.counts.reconnects, 2);
+  t.counts.ready = true;
+  await t.up();
+  assert.ok(t.link.isUp);
+});
+
+test('what Redis says of itself ends the asking, what it says of one command does not', async () => {
+  const t = open();
+  await t.up();
+  const wrong = t.ask();
+  t.asked.pop()!.refuse('WRONGTYPE Operation against a key holding the wrong kind of value');
+  assert.is(await wrong, undefined);
+  assert.ok(t.link.isUp);
+  const full = t.ask();
+  t.asked.pop()!.refuse("OOM command not allowed when used memory > 'maxmemory'.");
+  assert.is(await full, undefined);
+  assert.not.ok(t.link.isUp);
+  assert.is(t.lines.length, 1);
+  t.clock.advance(500);
+  t.asked.pop()!.answer(1);
+  await t.turn();
+  assert.ok(t.link.isUp);
+  assert.is(t.link.view().unanswered, 2);
+});
+
+test('a lost connection is one warning, however often it is tried again', async () => {
+  const t = open();
+  await t.up();
+  for (let i = 0; i < 5; i += 1) {
+    t.events.failed(Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }));
+    t.events.closed();
+  }
+  assert.is(t.lines.length, 1);
+  assert.is(t.link.view().reason, 'connection refused');
+});
+
+test('a start waits for the first word, good or bad, and then for no longer', async () => {
+  const good = open();
+  const first = good.link.settled(500);
+  await good.up();
+  await first;
+  assert.equal(good.lines, []);
+  const bad = open();
+  const second = bad.link.settled(500);
+  bad.events.failed(Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }));
+  bad.events.closed();
+  await second;
+  assert.match(bad.lines.join(), /^warning: Redis is away.*\(connection refused\)$/);
+  const none = open();
+  const third = none.link.settled(500);
+  none.clock.advance(500);
+  await third;
+  assert.match(none.lines.join(), /not connected yet/);
+});
+
+test('work is done when it comes up and twice a second', async () => {
+  const t = open();
+  let done = 0;
+  t.link.everyTick(() => (done += 1));
+  t.clock.advance(2000);
+  assert.is(done, 0);
+  t.asked.pop()!.answer(1);
+  await t.turn();
+  assert.is(done, 1);
+  t.clock.advance(1000);
+  assert.is(done, 3);
+  t.link.close();
+  t.clock.advance(5000);
+  assert.is(done, 3);
+});
+
+test('no word of an error shows what was sent', () => {
+  const error = Object.assign(new Error('WRONGPASS invalid username-password pair'), {
+    command: { name: 'auth', args: ['s3cret'] },
+  });
+  assert.not.match(inWords(error), 's3cret');
+  class ReplyError extends Error {
+    override name = 'ReplyError';
+  }
+  assert.is(inWords(new ReplyError('ERR no\u001b[31m such\r\nthing')), 'ERR no\\x1b[31m such\\x0d');
+  assert.is(inWords('nothing'), 'the connection failed');
+});
+
+test.run();

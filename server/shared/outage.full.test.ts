@@ -1,0 +1,186 @@
+/** Redis goes away in every way it can: no client notices, and what is shared is shared again when it is back. */
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { startTestProxy } from '../../fixtures/proxy.ts';
+import type { TestProxy } from '../../fixtures/proxy.ts';
+import { MESSAGE, closeClients, exchange, json } from '../../fixtures/server/exchange.ts';
+import { startRedis, until, withPair } from '../../fixtures/server/redis.ts';
+
+const LIMITED = 'security: { rate_limit_per_minute: 1000 }\ncache: { enabled: true }';
+
+/**
+ * Sends requests one after the other, which all must succeed. None may wait twice, and most may not
+ * wait at all; the bounds leave room for a machine on which the event loop itself is late.
+ */
+async function sendMany(t: TestProxy, count: number, gapMs = 0): Promise<void> {
+  const spansMs: number[] = [];
+  for (let i = 0; i < count; i += 1) {
+    const sentMs = performance.now();
+    const body = json(MESSAGE, { temperature: 0, top_k: seed++ });
+    assert.is((await exchange(t.proxy.port, { body })).status, 200);
+    spansMs.push(performance.now() - sentMs);
+    if (gapMs > 0) await new Promise((resolve) => setTimeout(resolve, gapMs));
+  }
+  spansMs.sort((a, b) => a - b);
+  // The first few after a start are slower than any wait.
+  if (count >= 10)
+    assert.ok(spansMs[Math.floor(count / 2)]! < 45, `median of ${spansMs.join(', ')}`);
+  assert.ok(spansMs.at(-1)! < 1000, `longest of ${spansMs.join(', ')}`);
+}
+let seed = 1;
+
+const stateOf = (t: TestProxy) => t.proxy.services.shared!.link.view();
+const isUp = (t: TestProxy): boolean => stateOf(t).state === 'up';
+
+async function logOf(t: TestProxy): Promise<string> {
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  return readFileSync(join(dirname(t.db), 'logs', 'svc.log'), 'utf8');
+}
+const count = (text: string, words: string): number => text.split(words).length - 1;
+
+test('killed in the middle of requests: none fails or waits, and afterwards limits hold together again', () =>
+  withPair({ yaml: LIMITED }, async (one, other, redis) => {
+    await sendMany(one, 5);
+    const running = sendMany(one, 60, 5);
+    await redis.kill();
+    await running;
+    assert.not.ok(isUp(one));
+    await redis.restart();
+    await until('both are back', () => isUp(one) && isUp(other));
+    // What was let through before and meanwhile is not forgotten, though Redis has lost it.
+    const { headers } = await exchange(one.proxy.port, { body: json(MESSAGE) });
+    assert.is(headers['x-ratelimit-limit'], undefined);
+    const left = one.proxy.services.limiter.take('127.0.0.1')!.remaining;
+    assert.ok(left < 1000 - 60, String(left));
+    const log = await logOf(one);
+    assert.equal([count(log, 'Redis is away'), count(log, 'Redis is back')], [1, 1], log);
+  }));
+
+test('hanging: one request waits for fifty milliseconds, the others for nothing', () =>
+  withPair({ yaml: LIMITED }, async (one, other, redis) => {
+    await sendMany(one, 20);
+    redis.freeze();
+    await Promise.all([sendMany(one, 60, 5), sendMany(other, 60, 5)]);
+    assert.ok(stateOf(one).unanswered <= 3, JSON.stringify(stateOf(one)));
+    await until('it is said', async () => count(await logOf(one), 'Redis is away') === 1);
+    // Long enough for the connection to be given up.
+    await new Promise((resolve) => setTimeout(resolve, 7000));
+    await sendMany(one, 10);
+    redis.thaw();
+    await until('both are back', () => isUp(one) && isUp(other));
+    const log = await logOf(one);
+    assert.equal([count(log, 'Redis is away'), count(log, 'Redis is back')], [1, 1], log);
+  }));
+
+test('a pause of Redis shorter than a second is in no log', () =>
+  withPair({ yaml: LIMITED }, async (one, _other, redis) => {
+    await sendMany(one, 5);
+    redis.freeze();
+    await sendMany(one, 2);
+    assert.not.ok(isUp(one));
+    redis.thaw();
+    await until('it is back', () => isUp(one));
+    assert.is(count(await logOf(one), 'Redis is'), 0);
+  }));
+
+test('what happened while Redis was away is shared when it is back', () =>
+  withPair({}, async (one, other, redis) => {
+    await redis.kill();
+    await until('both know', () => !isUp(one) && !isUp(other));
+    const stop = other.upstream.script(undefined, '500');
+    for (let i = 0; i < 5; i += 1) await exchange(one.proxy.port, { body: json(MESSAGE) });
+    stop();
+    const breaker = (t: TestProxy) => t.proxy.services.states.get('messages')!.breaker.view().state;
+    assert.equal([breaker(one), breaker(other)], ['open', 'closed']);
+    await redis.restart();
+    await until('open in both', () => breaker(other) === 'open');
+  }));
+
+test('an unreachable Redis at the start is a warning, and is used from when it is there', async () => {
+  const redis = await startRedis();
+  await redis.kill();
+  const t = await startTestProxy({ yaml: LIMITED, env: { SVC_REDIS_URL: redis.url } });
+  try {
+    await sendMany(t, 5);
+    assert.equal(stateOf(t).reason, 'connection refused');
+    await redis.restart();
+    await until('it is used', () => isUp(t));
+    const log = await logOf(t);
+    assert.equal([count(log, 'Redis is away'), count(log, 'Redis is back')], [1, 1], log);
+  } finally {
+    await t.close();
+    await redis.stop();
+  }
+});
+
+for (const [what, options, user, reason] of [
+  [
+    'a wrong password',
+    ['--requirepass', 'right-one'],
+    ':wr0ng-one@',
+    'it refuses the user or the password of shared.redis_url',
+  ],
+  [
+    'a missing password',
+    ['--requirepass', 'right-one'],
+    '',
+    'it wants a password, and shared.redis_url has none',
+  ],
+  [
+    'an unknown user',
+    ['--requirepass', 'right-one'],
+    'nobody:wr0ng-one@',
+    'it refuses the user or the password of shared.redis_url',
+  ],
+  [
+    'a user without scripts',
+    ['--user', 'small', 'on', '>sm4ll-one', '~*', '+@all', '-@scripting'],
+    'small:sm4ll-one@',
+    'its user may not do what sharing needs (scripts, and keys that begin with svc:)',
+  ],
+  [
+    'a full memory',
+    ['--maxmemory', '1'],
+    '',
+    'its memory is full (maxmemory, with a policy that removes nothing)',
+  ],
+] as const) {
+  test(`${what} is said without the password, and requests go on`, async () => {
+    const redis = await startRedis(options, user);
+    const t = await startTestProxy({ yaml: LIMITED, env: { SVC_REDIS_URL: redis.url } });
+    try {
+      assert.equal(stateOf(t).reason, reason);
+      await sendMany(t, 5);
+      const log = await logOf(t);
+      const { text } = await exchange(t.proxy.port, { path: '/health', method: 'GET' });
+      assert.is(count(log, 'Redis is away'), 1, log);
+      assert.match(text, reason);
+      for (const secret of ['wr0ng-one', 'sm4ll-one', 'right-one'])
+        assert.not.ok(`${log}${text}${JSON.stringify(stateOf(t))}`.includes(secret));
+    } finally {
+      await t.close();
+      await redis.stop();
+    }
+  });
+}
+
+test('the right user and password, and a database of its own', async () => {
+  const acl = ['--user', 'svc', 'on', '>p@ss:w0rd/#?', '~svc:*', '+@all', '-@admin', '-@dangerous'];
+  const redis = await startRedis(acl, `svc:${encodeURIComponent('p@ss:w0rd/#?')}@`);
+  const t = await startTestProxy({ yaml: LIMITED, env: { SVC_REDIS_URL: `${redis.url}/3` } });
+  try {
+    assert.is(stateOf(t).state, 'up', JSON.stringify(stateOf(t)));
+    assert.is(stateOf(t).place, `127.0.0.1:${redis.port}/3`);
+    await sendMany(t, 2);
+    assert.match(await redis.ask('INFO', 'keyspace'), /db3:keys=\d/);
+    await t.proxy.services.answers.store.clear();
+  } finally {
+    await t.close();
+    await redis.stop();
+  }
+});
+
+test.after(closeClients);
+test.run();

@@ -1,0 +1,81 @@
+/**
+ * Rate limits that several proxies hold together: the same buckets as in `http/limit.ts`, kept in
+ * Redis and taken from in one step, by Redis's own clock.
+ *
+ * A bucket is kept as what it lacks of being full, in milliseconds of its own rate, at one moment:
+ * a number that stays small, so that it is as exact as in memory. Where proxies have other limits,
+ * what was used counts as so many requests, as after a reload.
+ */
+import type { Bucket, Owed, SharedCounts } from '../http/limit.ts';
+import { listOf, textOf } from './connection.ts';
+import type { Reply, Script } from './connection.ts';
+import { sharedName } from './key-names.ts';
+import type { RedisLink } from './link.ts';
+
+/**
+ * KEYS: the source. ARGV, four for each bucket: its name, capacity, interval in milliseconds, and
+ * what this proxy knows to be lacking at least. Answers with what each lacked before.
+ */
+const TAKE: Script = {
+  lua: `
+local time = redis.call('TIME')
+local now = time[1] * 1000000 + time[2]
+local stored = {}
+local found = redis.call('HGETALL', KEYS[1])
+for i = 1, #found, 2 do stored[found[i]] = tonumber(found[i + 1]) end
+local passedMs = math.max(0, (now - (stored.at or now)) / 1000)
+local answer, fields = {}, {}
+local longestMs, isAllowed = 0, true
+local function keep(name, owed, interval)
+  stored[name] = nil
+  longestMs = math.max(longestMs, owed)
+  local written = {name, string.format('%.17g', owed), name .. '_interval', string.format('%.17g', interval)}
+  for _, one in ipairs(written) do fields[#fields + 1] = one end
+end
+for i = 1, #ARGV, 4 do
+  local name = ARGV[i]
+  local capacity, interval, least = tonumber(ARGV[i + 1]), tonumber(ARGV[i + 2]), tonumber(ARGV[i + 3])
+  local owed = math.max(0, (stored[name] or 0) - passedMs)
+  local before = stored[name .. '_interval']
+  if before and before ~= interval then owed = owed / before * interval end
+  if owed > capacity * interval + 0.001 then owed = capacity * interval end
+  owed = math.max(owed, least)
+  answer[#answer + 1] = string.format('%.17g', owed)
+  if owed + interval - capacity * interval - 0.0005 > 0 then isAllowed = false end
+  keep(name, owed + interval, interval)
+end
+if not isAllowed then return answer end
+for _, name in ipairs({'minute', 'second'}) do
+  if stored[name] then keep(name, math.max(0, stored[name] - passedMs), stored[name .. '_interval']) end
+end
+redis.call('HSET', KEYS[1], 'at', string.format('%.17g', now), unpack(fields))
+redis.call('PEXPIRE', KEYS[1], math.ceil(longestMs) + 1000)
+return answer
+`,
+};
+
+/** The counts over a link; while it is away there are none. */
+export function createRateCounts(link: RedisLink): SharedCounts {
+  return {
+    get isUp() {
+      return link.isUp;
+    },
+    async take(source, buckets, least) {
+      const values = buckets.flatMap(({ name, capacity, intervalMs }, index) => [
+        name,
+        String(capacity),
+        String(intervalMs),
+        String(Math.max(0, least[index] ?? 0)),
+      ]);
+      const answer = await link.ask((redis) =>
+        redis.run(TAKE, [sharedName('rate', source)], values),
+      );
+      return answer === undefined ? undefined : toOwed(answer, buckets);
+    },
+  };
+}
+
+function toOwed(answer: Reply, buckets: readonly Bucket[]): Owed | undefined {
+  const owed = listOf(answer).map((text) => Number(textOf(text)));
+  return owed.length === buckets.length && owed.every(Number.isFinite) ? owed : undefined;
+}

@@ -1,0 +1,146 @@
+/**
+ * A response cache that proxies share: each keeps its own answers as ever, and gives them to Redis
+ * as well; what it does not have it asks Redis for. Its own are bounded by `cache.max_size_mb`,
+ * those in Redis by their time and by Redis's own limit of memory.
+ *
+ * An answer from Redis is not kept here too: it would then be given for longer than its time.
+ */
+import { createLookupCount, largestAnswer } from '../../stages/answers/answer.ts';
+import type { AnswerBounds, AnswerStore, KeptAnswer } from '../../stages/answers/answer.ts';
+import { decodeAnswer, encodeAnswer } from '../../stages/answers/file-format.ts';
+import type { Clock } from '../../engine/index.ts';
+import { listOf, textOf } from './connection.ts';
+import type { Reply, Script } from './connection.ts';
+import { PREFIX, sharedName } from './key-names.ts';
+import type { RedisLink } from './link.ts';
+import { seal, unseal } from './seal.ts';
+
+/** A larger one would hold up what waits behind it on the connection. */
+const LARGEST_BYTES = 1024 * 1024;
+/** Answers on their way to Redis take at most this much memory; beyond it they are kept here alone. */
+const MAX_QUEUED_BYTES = 16 * 1024 * 1024;
+/** As many names as one look of `clear` goes through. */
+const SCANNED = '1000';
+
+/** An answer and the milliseconds that it has left. */
+const GET: Script = { lua: "return {redis.call('GET', KEYS[1]), redis.call('PTTL', KEYS[1])}" };
+
+export interface SharedAnswersOptions extends AnswerBounds {
+  /** The answers of this proxy. */
+  readonly own: AnswerStore;
+  readonly link: RedisLink;
+  readonly clock: Clock;
+}
+
+/** Answers of this proxy, and those of others where it has none. */
+export function createSharedAnswers(options: SharedAnswersOptions): AnswerStore {
+  const { own, link, clock } = options;
+  const lookups = createLookupCount();
+  let { maxBytes, ttlMs } = options;
+  let queuedBytes = 0;
+  let failures = 0;
+  let work: Promise<unknown> = Promise.resolve();
+
+  async function find(key: string, kept: Promise<KeptAnswer | undefined> | undefined) {
+    const answer = (await kept) ?? (await fetchShared(key));
+    lookups.add(answer !== undefined);
+    return answer;
+  }
+
+  async function fetchShared(key: string): Promise<KeptAnswer | undefined> {
+    const found = await link.ask((redis) => redis.run(GET, [sharedName('answer', key)], []));
+    return found === undefined ? undefined : read(key, found);
+  }
+
+  function read(key: string, found: Reply): KeptAnswer | undefined {
+    const [sealed, leftMs] = listOf(found);
+    if (!Buffer.isBuffer(sealed) || typeof leftMs !== 'number') return undefined;
+    const bytes = unseal(sealed, key);
+    const stored = bytes === undefined ? undefined : decodeStored(bytes);
+    if (stored?.key !== key) {
+      failures += 1;
+      return undefined;
+    }
+    // Who kept it may keep answers longer than we do.
+    return stored.ttlMs - leftMs < ttlMs ? stored.answer : undefined;
+  }
+
+  async function give(key: string, answer: KeptAnswer): Promise<void> {
+    const bytes = encodeStored(key, answer, ttlMs, clock);
+    if (bytes.length > Math.min(LARGEST_BYTES, largestAnswer(maxBytes)) || ttlMs < 1) return;
+    if (queuedBytes + bytes.length > MAX_QUEUED_BYTES) return;
+    queuedBytes += bytes.length;
+    const words = [
+      'SET',
+      sharedName('answer', key),
+      seal(bytes, key),
+      'PX',
+      String(Math.ceil(ttlMs)),
+    ];
+    const answered = await link.ask((redis) => redis.call(words));
+    if (answered === undefined) failures += 1;
+    queuedBytes -= bytes.length;
+  }
+
+  async function clearShared(): Promise<void> {
+    let cursor: string | undefined = '0';
+    do {
+      const words: string[] = ['SCAN', cursor, 'MATCH', `${PREFIX}answer:*`, 'COUNT', SCANNED];
+      const [next, names] = listOf(await link.ask((redis) => redis.call(words)));
+      const found = listOf(names).filter((name) => Buffer.isBuffer(name));
+      if (found.length > 0) await link.ask((redis) => redis.call(['UNLINK', ...found]));
+      cursor = textOf(next);
+    } while (cursor !== undefined && cursor !== '0');
+  }
+
+  return {
+    get(key) {
+      const kept = own.get(key);
+      if (kept !== undefined && !(kept instanceof Promise)) {
+        lookups.add(true);
+        return kept;
+      }
+      if (kept === undefined && !link.isUp) {
+        lookups.add(false);
+        return undefined;
+      }
+      return find(key, kept);
+    },
+    put(key, answer) {
+      own.put(key, answer);
+      if (!link.isUp) return;
+      const given = give(key, answer);
+      work = Promise.all([work, given]);
+    },
+    stats: () => {
+      const stats = own.stats();
+      return { ...stats, ...lookups.view(), failures: stats.failures + failures };
+    },
+    configure(bounds) {
+      ({ maxBytes, ttlMs } = bounds);
+      own.configure(bounds);
+    },
+    async clear() {
+      await own.clear();
+      await clearShared();
+    },
+    async settled() {
+      await own.settled();
+      await work;
+    },
+  };
+}
+
+/** The time for which it was kept stands before an answer: what is left of it says how old the answer is. */
+const TTL_BYTES = 8;
+
+function encodeStored(key: string, answer: KeptAnswer, ttlMs: number, clock: Clock): Buffer {
+  const ttl = Buffer.alloc(TTL_BYTES);
+  ttl.writeDoubleBE(ttlMs);
+  return Buffer.concat([ttl, encodeAnswer({ key, keptAtMs: clock.wallMs(), answer })]);
+}
+
+function decodeStored(bytes: Buffer) {
+  const stored = bytes.length < TTL_BYTES ? undefined : decodeAnswer(bytes.subarray(TTL_BYTES));
+  return stored && { ...stored, ttlMs: bytes.readDoubleBE(0) };
+}
