@@ -10,13 +10,15 @@ interface Asked {
   refuse(message: string): void;
 }
 
+const words = (value: unknown): string => (typeof value === 'string' ? value : '');
+
 function open() {
   const clock = createManualClock();
   const lines: string[] = [];
   const line =
     (level: string) =>
     (message: string, fields: Readonly<Record<string, unknown>> = {}): void =>
-      void lines.push(`${level}: ${message} (${String(fields['reason'] ?? '')})`);
+      void lines.push(`${level}: ${message} (${words(fields['reason'])})`);
   const asked: Asked[] = [];
   let events: ConnectionEvents | undefined;
   const counts = { reconnects: 0, ready: true };

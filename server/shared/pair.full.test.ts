@@ -95,7 +95,7 @@ test('after thirty seconds there is one probe among both, and what it finds hold
       const stop = upstream.script(undefined, scenario, { delayMs: 300 });
       const answers = await Promise.all([...pair, ...pair, ...pair].map((t) => send(t)));
       stop();
-      const statuses = answers.map(({ status }) => status).toSorted();
+      const statuses = answers.map(({ status }) => status).toSorted((a, b) => a - b);
       return { probes: upstream.requests.length - before, statuses };
     };
     assert.equal(await probesOf('500'), { probes: 1, statuses: [500, 503, 503, 503, 503, 503] });

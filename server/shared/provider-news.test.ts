@@ -90,7 +90,9 @@ async function join(store: Store, place = 'https://api.example.net') {
   };
   states.configure(new Map([['p', { keys, identity: { kind: 'chat', place } }]]));
   await turn();
-  const { breaker, keys: ring, claimProbe } = states.get('p')!;
+  const state = states.get('p')!;
+  const { breaker, keys: ring } = state;
+  const claimProbe = () => state.claimProbe();
   const fail = (times: number): void => {
     for (let i = 0; i < times; i += 1) {
       const pass = breaker.tryEnter();

@@ -3,6 +3,7 @@
  * `shared.redis_url` is set. Nothing waits in a queue: what cannot be sent fails at once.
  */
 import { createHash } from 'node:crypto';
+import { isIP } from 'node:net';
 import { Redis } from 'ioredis';
 import type { RedisAddress } from '../config/redis-address.ts';
 import type { Connection, ConnectionEvents, Reply, Script } from './connection.ts';
@@ -22,7 +23,8 @@ export function connectRedis(address: RedisAddress, events: ConnectionEvents): C
     db,
     ...(username !== undefined && { username }),
     ...(password !== undefined && { password }),
-    ...(tls && { tls: { servername: host } }),
+    // An address has no name that could be asked for; its certificate is checked all the same.
+    ...(tls && { tls: isIP(host) === 0 ? { servername: host } : {} }),
     // What older servers and every relative of Redis speak as well.
     protocol: 2,
     connectionName: 'svc',
