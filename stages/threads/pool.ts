@@ -122,9 +122,8 @@ export class WorkerPool<P extends Protocol> {
     this.#jobsAtOnce = options.jobsAtOnce ?? 1;
   }
 
-  /** True when a job of this affinity would be begun at once. */
-  isFree(affinity?: string): boolean {
-    if (this.#isWorthWaitingFor(this.#owners.of(affinity))) return false;
+  /** True when a job without an affinity would be begun at once. */
+  get isFree(): boolean {
     return this.#threads.length === 0 || this.#threads.some((thread) => this.#hasRoom(thread));
   }
 

@@ -84,6 +84,25 @@ test('a small job goes to the thread while that is free, and waits for no other 
   await thread.close();
 });
 
+test('a small job takes any thread that is free, also while that of its conversation is not', async () => {
+  const clock = createManualClock();
+  const thread = createCompressThread({ cacheEntries: 10, clock, workers: 2 });
+  const run = (job: CompressJob) => thread.run({ ...job, conversation: 'c' }, 0, stays);
+  const both = [run(jobOf('a')), thread.run(jobOf('b'), 0, stays)];
+  clock.advance(250);
+  await Promise.all(both);
+  assert.is(thread.load().threads, 2);
+  const slow = run(jobOf(...SLOW));
+  const small = {
+    ...jobOf('a'),
+    blocks: jobOf('a').blocks.map((block) => ({ ...block, text: 'x' })),
+  };
+  const result = await run(small);
+  assert.is('where' in result && result.where, 'thread');
+  await thread.close();
+  assert.ok('failed' in (await slow));
+});
+
 test('a job that takes long is overtaken by a second thread, which ends when it is idle', async () => {
   const clock = createManualClock();
   const thread = createCompressThread({ cacheEntries: 10, clock });
