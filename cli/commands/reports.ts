@@ -279,7 +279,7 @@ class Attribution extends SpanCommand {
 
   days = Option.String('--days', { description: 'The last days, today included' });
   by = Option.Array('--by', {
-    description: 'agent, skill, model, session, provider: in this order',
+    description: 'agent, skill, model, session, provider, node: in this order',
   });
 
   async execute() {
@@ -329,6 +329,7 @@ const KEYS = {
   model: 'model',
   session: 'sessionId',
   provider: 'provider',
+  node: 'node',
 } as const satisfies Record<string, GroupKey>;
 const BY = Object.keys(KEYS) as (keyof typeof KEYS)[];
 
