@@ -22,6 +22,7 @@ const ENTRIES = [
   'cli/main.js',
   'stages/captures/capture-worker.js',
   'stages/compress/worker/compress-worker.js',
+  'stages/ledger/postgres/postgres-worker.js',
   'stages/ledger/reader-worker.js',
   'stages/ledger/writer-worker.js',
   'stages/vault/read/index-worker.js',

@@ -1,5 +1,5 @@
 /**
- * Reads the ledger's file, whether a proxy runs or not: what ended 100 ms ago stands in it. The
+ * Reads the ledger, whether a proxy runs or not: what ended 100 ms ago stands in it. The
  * query builder is loaded here, and only by commands that need it.
  */
 import { Option } from 'clipanion';
@@ -18,12 +18,12 @@ export async function withLedger<T>(
   configFile: string | undefined,
   work: (reader: LedgerReader, queries: LedgerQueries) => Promise<T>,
 ): Promise<T> {
-  const [{ config }, { openLedgerReader }, queries] = await Promise.all([
+  const [{ config }, { openReader }, queries] = await Promise.all([
     configOf(configFile, context),
-    import('../stages/ledger/database.ts'),
+    import('../stages/ledger/open-reader.ts'),
     import('../stages/ledger/queries.ts'),
   ]);
-  const reader = openLedgerReader(config.ledger.db);
+  const reader = await openReader(config.ledger.db);
   try {
     return await work(reader, queries);
   } finally {

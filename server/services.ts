@@ -20,6 +20,7 @@ import { createCompressThread } from '../stages/compress/worker/compress-thread.
 import { openDecisions } from '../stages/decisions/decisions.ts';
 import { openLearned } from '../stages/learned/learned.ts';
 import { createSignatureCache } from '../stages/dialect/translate-ids.ts';
+import { isPostgresUrl } from '../stages/ledger/address.ts';
 import { Metrics } from '../stages/ledger/metrics.ts';
 import { createPriceList } from '../stages/ledger/price-list.ts';
 import { createTraces } from '../stages/ledger/traces.ts';
@@ -93,7 +94,7 @@ export async function createServices(options: ServiceOptions) {
   const ledgerFile: LedgerWriter =
     options.ledgerWriter ??
     new ThreadedWriter({
-      file: config.ledger.db,
+      db: config.ledger.db,
       clock,
       onTrouble(error) {
         log.error(error.message, { code: error.code });
@@ -106,9 +107,12 @@ export async function createServices(options: ServiceOptions) {
     onTrouble: (error) => log.error(`audit: ${error.message}`, { cause: error }),
   });
   const questions = askLedger(config.ledger.db);
+  const node = await nodeName(config, log);
+  // A limit is each proxy's own, also where the ledger is not.
+  const own = isPostgresUrl(config.ledger.db) ? { node } : undefined;
   const window = createSessionWindow(startedMs);
   const spending = new SpendingGuard(spendingSettings(config), clock);
-  spending.recallFrom(() => spentBefore(questions, clock, startedMs));
+  spending.recallFrom(() => spentBefore(questions, clock, startedMs, own));
   const decisions = await openDecisions({
     file: decisionsFile(config.home),
     clock,
@@ -177,7 +181,7 @@ export async function createServices(options: ServiceOptions) {
       },
     },
     ledgerFile,
-    node: await nodeName(config, log),
+    node,
     /** Likewise off at first. */
     audit,
     /** Reads of the ledger's file, in a thread of their own. */
@@ -232,10 +236,15 @@ export async function createServices(options: ServiceOptions) {
 }
 
 /** What this machine is called. A faulty list of others is no reason not to serve. */
-async function nodeName({ fleet, home }: Config, log: Log): Promise<string | null> {
+async function nodeName({ fleet, home, ledger }: Config, log: Log): Promise<string | null> {
   if (fleet.node !== null) return fleet.node;
   try {
-    return (await readFleet(home))?.node ?? null;
+    const node = (await readFleet(home))?.node ?? null;
+    if (node === null && isPostgresUrl(ledger.db))
+      log.warning(
+        'in the shared ledger the rows of this machine have no name; svc fleet init gives it one',
+      );
+    return node;
   } catch (cause) {
     log.warning('rows get no name of this machine', { cause });
     return null;

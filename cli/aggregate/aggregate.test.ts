@@ -220,6 +220,7 @@ test('what is no ledger, or of another version, is said by its name, with what t
       ['newer.db', 4, /The ledger newer\.db has another version.*newer[\s\S]*Update svc here/],
       ['older.db', 4, /The ledger older\.db has another version.*older[\s\S]*copy it again/],
       ['cut.db', 3, /cut\.db[\s\S]*Copy it again/],
+      ['postgres://ada:secret@db/svc', 8, /error: postgres:\/\/db\/svc is no file[\s\S]*SVC_DB/],
     ] as const) {
       const ran = await run(place, ['aggregate', 'good.db', name]);
       assert.is(ran.code, code, `${name}: ${ran.stderr}`);

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { SvcError } from '../../engine/error.ts';
 import { reasonOf } from '../../stages/disk-reason.ts';
+import { isPostgresUrl, isUrl, ledgerName } from '../../stages/ledger/address.ts';
 import type { LedgerReader } from '../../stages/ledger/database.ts';
 import { ownerOf } from '../../stages/ledger/header.ts';
 
@@ -31,6 +32,7 @@ export function findLedgers(paths: readonly string[], cwd: string): readonly Led
     found.push({ name, path, ...(sameAs !== undefined && { sameAs }) });
   };
   for (const typed of paths) {
+    if (isUrl(typed)) throw noFile(typed);
     const path = resolve(cwd, typed);
     const stat = lookAt(typed, () => fs.statSync(path));
     if (!stat.isDirectory()) {
@@ -52,6 +54,13 @@ export function findLedgers(paths: readonly string[], cwd: string): readonly Led
 function isLedger(name: string, path: string): boolean {
   const owner = lookAt(name, () => ownerOf(path));
   return owner === 'ours';
+}
+
+function noFile(url: string): SvcError {
+  const name = isPostgresUrl(url) ? ledgerName(url) : 'a URL';
+  return new SvcError('bad_request', `${name} is no file, and only files can be named here`, {
+    cure: 'A ledger in Postgres is added up where SVC_DB names it: `svc aggregate` without files.',
+  });
 }
 
 function noLedger(name: string): SvcError {

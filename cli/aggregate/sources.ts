@@ -2,8 +2,9 @@
 import { hostname } from 'node:os';
 import { SvcError } from '../../engine/error.ts';
 import { readFleet } from '../../server/fleet/fleet-file.ts';
-import type { LedgerSummary } from '../../stages/ledger/summary.ts';
+import type { LedgerSummary, NodeSummary } from '../../stages/ledger/summary.ts';
 import type { TimeSpan } from '../../stages/ledger/queries.ts';
+import { isPostgresUrl } from '../../stages/ledger/address.ts';
 import { homeOf } from '../context.ts';
 import type { CliContext } from '../context.ts';
 import { withLedger } from '../ledger.ts';
@@ -40,6 +41,8 @@ export interface Gathered {
 }
 
 const ANSWER_MS = 30_000;
+/** Where rows of several machines come from, and those that say of none. */
+const SHARED = 'shared ledger';
 
 /** Reads the ledgers that paths name. Throws for the first that cannot be read, by its name. */
 export async function fromFiles(
@@ -49,7 +52,7 @@ export async function fromFiles(
 ): Promise<Gathered> {
   const files = findLedgers(paths, cwd);
   const once = files.filter(({ sameAs }) => sameAs === undefined);
-  const [{ sumsOfEach }, { toSummary }] = await Promise.all([
+  const [{ sumsOfEach }, { splitByNode }] = await Promise.all([
     import('../../stages/ledger/copies.ts'),
     import('../../stages/ledger/summary.ts'),
   ]);
@@ -58,15 +61,13 @@ export async function fromFiles(
     for (const file of once) open.push(await openFile(file));
     const readers = open.map(({ reader }) => reader);
     const sums = await sumsOfEach(readers, span);
-    const parts = once.flatMap(({ name }, at) => {
-      const groups = sums[at]!.groups;
-      const nodes = [...new Set(groups.map(({ keys: [node = null] }) => node))];
-      return nodes.map((node) => ({
+    const parts = once.flatMap(({ name }, at) =>
+      splitByNode(sums[at]!.groups).map(({ node, ...summary }) => ({
         node,
         source: name,
-        summary: toSummary(groups.filter((one) => one.keys[0] === node)),
-      }));
-    });
+        summary,
+      })),
+    );
     const repeated = [
       ...files.flatMap(({ name, sameAs }) =>
         sameAs === undefined ? [] : [{ source: name, of: sameAs, requests: null }],
@@ -87,6 +88,8 @@ interface Answered {
   /** Null where there is nothing yet that could be counted twice. */
   readonly ledger: string | null;
   readonly summary: LedgerSummary;
+  /** The machines that share its ledger; none where it is its own. */
+  readonly nodes: readonly NodeSummary[];
 }
 
 /** Asks this machine and all members of its fleet at once. */
@@ -128,9 +131,11 @@ export async function fromFleet(
       missing.push({ node: name, source, error: answer.reason });
       continue;
     }
-    const { ledger, summary } = answer.value;
+    const { ledger, summary, nodes } = answer.value;
     const sameAs = byLedger.get(ledger ?? '');
     if (sameAs !== undefined) repeated.push({ source: name, of: sameAs, requests: null });
+    else if (nodes.length > 0)
+      parts.push(...nodes.map((one) => ({ node: one.node, source: SHARED, summary: one })));
     else parts.push({ node, source, summary });
     if (ledger !== null && sameAs === undefined) byLedger.set(ledger, name);
   }
@@ -144,7 +149,7 @@ function queryOf({ sinceMs, untilMs }: TimeSpan): string {
   return query.toString();
 }
 
-/** From the running proxy, else from the file; nothing where this machine has served nothing yet. */
+/** From the running proxy, else from the ledger; nothing where this machine has served nothing yet. */
 async function ownSums(
   home: string,
   path: string,
@@ -160,23 +165,32 @@ async function ownSums(
       if (!(thrown instanceof SvcError) || thrown.kind !== 'not_found') throw thrown;
     }
   }
-  const [{ summaryOf }, { ledgerId }, { config }] = await Promise.all([
-    import('../../stages/ledger/summary.ts'),
-    import('../../stages/ledger/ledger-id.ts'),
-    configOf(configFile, context),
-  ]);
-  const ledger = ledgerId(config.ledger.db, hostname());
-  if (ledger === null) return { ledger, summary: { byModel: [], byDay: [] } };
-  const summary = await withLedger(context, configFile, (reader) => summaryOf(reader, span));
-  return { ledger, summary };
+  const [{ addSummaries, summariesByNode, summaryOf }, { ledgerId }, { config }] =
+    await Promise.all([
+      import('../../stages/ledger/summary.ts'),
+      import('../../stages/ledger/ledger-id.ts'),
+      configOf(configFile, context),
+    ]);
+  const { db } = config.ledger;
+  try {
+    return await withLedger(context, configFile, async (reader) => {
+      const ledger = await ledgerId(db, hostname(), reader);
+      const nodes = isPostgresUrl(db) ? await summariesByNode(reader, span) : [];
+      const summary = isPostgresUrl(db) ? addSummaries(nodes) : await summaryOf(reader, span);
+      return { ledger, summary, nodes };
+    });
+  } catch (thrown) {
+    if (!(thrown instanceof SvcError) || thrown.kind !== 'not_found') throw thrown;
+    return { ledger: null, summary: { byModel: [], byDay: [] }, nodes: [] };
+  }
 }
 
 /** Throws `bad_gateway` for what is no answer of ours. */
 async function toAnswered(json: Json): Promise<Answered> {
-  const { summaryFrom } = await import('../../stages/ledger/summary.ts');
-  const summary = summaryFrom(json);
+  const { nodesFrom, summaryFrom } = await import('../../stages/ledger/summary.ts');
+  const [summary, nodes] = [summaryFrom(json), nodesFrom(json)];
   const { ledger = null } = json;
   const isId = ledger === null || (typeof ledger === 'string' && /^[\da-f]{32}$/.test(ledger));
-  if (summary !== undefined && isId) return { ledger, summary };
+  if (summary !== undefined && nodes !== undefined && isId) return { ledger, summary, nodes };
   throw new SvcError('bad_gateway', 'its sums are not those of a proxy of svc');
 }

@@ -1,6 +1,7 @@
 /** Checks of what svc keeps: the ledger, the index of the user's files, and what the ledger says of late. */
 import { existsSync, statSync } from 'node:fs';
 import { SvcError } from '../../engine/error.ts';
+import { isPostgresUrl, ledgerName } from '../../stages/ledger/address.ts';
 import { shortPath } from '../context.ts';
 import { counted, percent } from '../screen/output.ts';
 import { fault, ok, remark, warning } from './finding.ts';
@@ -15,6 +16,7 @@ const MANY_ERRORS = 0.1;
 export async function checkLedger({ context, loaded }: Examined): Promise<Found> {
   if (loaded === undefined) return [];
   const file = loaded.config.ledger.db;
+  if (isPostgresUrl(file)) return checkShared(file);
   const short = shortPath(file, context);
   if (!existsSync(file)) return remark('Ledger', `${short} does not exist yet; a start creates it`);
   const { openReadOnly } = await import('../../stages/ledger/database.ts');
@@ -33,6 +35,27 @@ export async function checkLedger({ context, loaded }: Examined): Promise<Found>
   } catch (thrown) {
     if (!(thrown instanceof SvcError)) return damaged(short, (thrown as Error).message);
     return fault('Ledger', thrown.kind, thrown.message, thrown.cure ?? '`svc restart` may fix it.');
+  }
+}
+
+async function checkShared(url: string): Promise<Found> {
+  const [{ lookAtPostgres }, { refusalOf }, { migrations }] = await Promise.all([
+    import('../../stages/ledger/postgres/reader.ts'),
+    import('../../stages/ledger/postgres/client.ts'),
+    import('../../stages/ledger/tables.ts'),
+  ]);
+  const name = ledgerName(url);
+  try {
+    const found = await lookAtPostgres(url);
+    const refusal = refusalOf(found, url, migrations.length);
+    if (refusal !== undefined) return fault('Ledger', 'config', refusal.message, refusal.cure);
+    const server = `${name} answers (PostgreSQL ${found.serverVersion})`;
+    if (found.version === 0) return remark('Ledger', `${server}; a start creates its tables`);
+    if (found.version === migrations.length) return ok('Ledger', server);
+    return remark('Ledger', `${server}; a start of this version brings its tables up to date`);
+  } catch (thrown) {
+    if (!(thrown instanceof SvcError)) throw thrown;
+    return fault('Ledger', thrown.kind, thrown.message, thrown.cure ?? 'See its server’s log.');
   }
 }
 
@@ -94,13 +117,15 @@ export async function checkVaultIndex({ context, loaded }: Examined): Promise<Fo
 
 /** How many requests failed in the last day, and why most of them. */
 export async function checkErrors({ context, loaded }: Examined): Promise<Found> {
-  if (loaded === undefined || !existsSync(loaded.config.ledger.db)) return [];
-  const [{ openLedgerReader }, { lastDayReport }] = await Promise.all([
-    import('../../stages/ledger/database.ts'),
+  if (loaded === undefined) return [];
+  const { db } = loaded.config.ledger;
+  if (!isPostgresUrl(db) && !existsSync(db)) return [];
+  const [{ openReader }, { lastDayReport }] = await Promise.all([
+    import('../../stages/ledger/open-reader.ts'),
     import('../../stages/ledger/queries.ts'),
   ]);
   try {
-    const reader = openLedgerReader(loaded.config.ledger.db);
+    const reader = await openReader(db);
     try {
       const { totals, failures } = await lastDayReport(reader, context.clock.wallMs());
       const { requests, errors } = totals;

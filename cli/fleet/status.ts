@@ -62,7 +62,9 @@ async function statusOf(
 ): Promise<MachineStatus> {
   const [health, stats] = await Promise.allSettled([ask('/health'), ask('/stats')]);
   const { status, reasons, version, uptime_seconds: uptimeSeconds } = valueOf(health);
-  const today = health.status === 'fulfilled' ? toToday(valueOf(stats)['today']) : null;
+  // Its own part, where several machines share a ledger.
+  const { today: ofLedger, today_of_node: ofNode = ofLedger } = valueOf(stats);
+  const today = health.status === 'fulfilled' ? toToday(ofNode) : null;
   const isOurs = textOf(status) !== null && textOf(version) !== null;
   return {
     ...machine,

@@ -1,5 +1,6 @@
 /** What a proxy that has just started says of itself, and its first lines on the screen. */
 import type { LoadedConfig } from '../../server/config/load.ts';
+import { ledgerName } from '../../stages/ledger/address.ts';
 import { reachable } from '../address.ts';
 import { shortPath } from '../context.ts';
 import type { CliContext } from '../context.ts';
@@ -54,7 +55,7 @@ export function factsOf(
     configFile: configFile ?? null,
     keys: keyOrigins(loaded),
     warnings,
-    ledger: ledger.db,
+    ledger: ledgerName(ledger.db),
     log: logging.enabled ? file : 'off',
   };
 }

@@ -1,9 +1,14 @@
 /** What went through the proxy while a client ran: read from the ledger by time. */
 import type { Totals } from '../../stages/ledger/figures.ts';
 import type { TimeSpan } from '../../stages/ledger/queries.ts';
+import { readFleet } from '../../server/fleet/fleet-file.ts';
+import { isPostgresUrl } from '../../stages/ledger/address.ts';
+import type { LedgerReader } from '../../stages/ledger/database.ts';
 import type { CliContext } from '../context.ts';
 import { homeOf } from '../context.ts';
 import { withLedger } from '../ledger.ts';
+import type { LedgerQueries } from '../ledger.ts';
+import { configOf } from '../parse/flags.ts';
 import { colorsFor, counted, dollars, figure, note, pairs, percent } from '../screen/output.ts';
 import { control } from '../remote.ts';
 
@@ -31,9 +36,9 @@ export async function receiptOf(
   await settle(context);
   const { knownCost, knownCostAdded, knownCostSaved, netSaving } =
     await import('../../stages/ledger/figures.ts');
+  const sumsOf = await sumsOfThisMachine(context, configFile, span);
   return withLedger(context, configFile, async (reader, queries) => {
-    const totals = await queries.totalsOf(reader, span);
-    const byClient = await queries.totalsBy(reader, 'client', span);
+    const { totals, byClient } = await sumsOf(reader, queries);
     const cost = knownCost(totals);
     const saving = netSaving(knownCostSaved(totals), knownCostAdded(totals));
     return {
@@ -43,6 +48,34 @@ export async function receiptOf(
       costWithoutUsd: cost === null || saving === null ? null : (cost + saving) / 1e9,
     };
   });
+}
+
+/** How the sums of a span are asked for: of all rows, or of this machine's where several share the ledger. */
+async function sumsOfThisMachine(
+  context: CliContext,
+  configFile: string | undefined,
+  span: TimeSpan,
+) {
+  const [{ config }, fleet, { addTotals }] = await Promise.all([
+    configOf(configFile, context),
+    readFleet(homeOf(context)),
+    import('../../stages/ledger/figures.ts'),
+  ]);
+  const isShared = isPostgresUrl(config.ledger.db);
+  const own = config.fleet.node ?? fleet?.node ?? null;
+  return async (reader: LedgerReader, queries: LedgerQueries) => {
+    if (!isShared)
+      return {
+        totals: await queries.totalsOf(reader, span),
+        byClient: await queries.totalsBy(reader, 'client', span),
+      };
+    const groups = await queries.totalsByAll(reader, ['client', 'node'], span);
+    const byClient = groups
+      .filter(({ node = null }) => node === own)
+      .map(({ client: key = null, ...totals }) => ({ key, ...totals }))
+      .toSorted((a, b) => b.requests - a.requests);
+    return { totals: addTotals(byClient), byClient };
+  };
 }
 
 /** Prints a receipt on stderr: stdout is the client's. */

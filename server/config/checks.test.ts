@@ -24,8 +24,16 @@ const beside = (text: string, key: string): BadCase => [
 const BAD: readonly BadCase[] = [
   // between settings
   [
-    { env: { SVC_DB: 'postgres://u:p@db/svc' } },
-    'ledger.db: a ledger in Postgres is not supported by this version; give the path of a file, or leave it out',
+    { env: { SVC_DB: 'mysql://u:p@db/svc' } },
+    'ledger.db: it is an address that is neither a path nor a postgres:// URL (SVC_DB)',
+  ],
+  [
+    { env: { SVC_DB: 'postgres://u:p/ss@db/svc' } },
+    'ledger.db: it is no URL: in its password write / ? # @ : and % as %2F %3F %23 %40 %3A and %25 (SVC_DB)',
+  ],
+  [
+    { env: { SVC_DB: 'postgresql://u:p@db' } },
+    'ledger.db: it names no database: it ends in one, as in //host/name (SVC_DB)',
   ],
   ...(
     [

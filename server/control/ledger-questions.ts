@@ -1,6 +1,6 @@
 /**
- * What the server asks of the ledger's file. The query builder and the reading
- * thread are loaded by the first question: a start must not wait for them.
+ * What the server asks of the ledger. The query builder, and the reading thread or the driver of
+ * the database, are loaded by the first question: a start must not wait for them.
  */
 import type { LedgerReader } from '../../stages/ledger/database.ts';
 
@@ -8,13 +8,13 @@ type Queries = typeof import('../../stages/ledger/queries.ts');
 
 export type LedgerQuestions = ReturnType<typeof askLedger>;
 
-/** Asks `file` in a thread of its own, opened by the first question. */
-export function askLedger(file: string) {
+/** Asks the ledger at `db`, opened by the first question. */
+export function askLedger(db: string) {
   let opening: ReturnType<typeof open> | undefined;
   return {
-    /** Asks anything. Rejects where the file cannot be read. */
+    /** Asks anything. Rejects where it cannot be read. */
     async ask<T>(work: (reader: LedgerReader, queries: Queries) => Promise<T>): Promise<T> {
-      const { reader, queries } = await (opening ??= open(file));
+      const { reader, queries } = await (opening ??= open(db));
       return work(reader, queries);
     },
     async close(): Promise<void> {
@@ -23,10 +23,10 @@ export function askLedger(file: string) {
   };
 }
 
-async function open(file: string): Promise<{ reader: LedgerReader; queries: Queries }> {
-  const [{ openThreadedLedgerReader }, queries] = await Promise.all([
-    import('../../stages/ledger/reader-thread.ts'),
+async function open(db: string): Promise<{ reader: LedgerReader; queries: Queries }> {
+  const [{ openServerReader }, queries] = await Promise.all([
+    import('../../stages/ledger/open-reader.ts'),
     import('../../stages/ledger/queries.ts'),
   ]);
-  return { reader: openThreadedLedgerReader(file), queries };
+  return { reader: await openServerReader(db), queries };
 }

@@ -5,6 +5,7 @@ import type { SpentBefore } from '../../stages/budget/recall.ts';
 import type { SpendingGuard } from '../../stages/budget/guard.ts';
 import type { SpendingSettings } from '../../stages/budget/spending.ts';
 import { toUsd } from '../../stages/ledger/figures.ts';
+import type { OneNode } from '../../stages/ledger/queries.ts';
 import type { Config } from '../config/config.ts';
 import type { LedgerQuestions } from '../control/ledger-questions.ts';
 import type { Log } from '../log/log.ts';
@@ -24,14 +25,15 @@ export function spendingSettings({ budget }: Config): SpendingSettings {
 }
 
 /**
- * What the present UTC day and each session had cost before `startedMs`, from the ledger; what
- * comes later the guard sees itself. Conversations whose client names no session are not in the
+ * What the present UTC day and each session had cost before `startedMs`, from the ledger, of one
+ * machine alone where several share it; what comes later the guard sees itself. Conversations whose client names no session are not in the
  * ledger by themselves: those begin anew.
  */
 export async function spentBefore(
   ledger: LedgerQuestions,
   clock: Clock,
   startedMs: number,
+  only?: OneNode,
 ): Promise<SpentBefore> {
   const dayMs = Math.floor(clock.wallMs() / DAY_MS) * DAY_MS;
   const isNewDay = dayMs >= startedMs;
@@ -39,8 +41,8 @@ export async function spentBefore(
     dayMs,
     ...(isNewDay
       ? { costNanoUsd: 0, tokens: 0 }
-      : await queries.spentIn(reader, { sinceMs: dayMs, untilMs: startedMs })),
-    sessions: await queries.sessionsSpent(reader, startedMs, MAX_SESSIONS),
+      : await queries.spentIn(reader, { sinceMs: dayMs, untilMs: startedMs }, only)),
+    sessions: await queries.sessionsSpent(reader, startedMs, MAX_SESSIONS, only),
   }));
 }
 

@@ -1,6 +1,7 @@
 /** The log of a proxy as its configuration describes it, with every secret that it must not show. */
 import { join } from 'node:path';
 import type { Clock } from '../../engine/index.ts';
+import { passwordsOf } from '../../stages/ledger/address.ts';
 import type { Config } from '../config/config.ts';
 import { createLog } from './log.ts';
 import type { Log, LogDestination, LogSettings } from './log.ts';
@@ -45,7 +46,7 @@ export function logSettings({ logging }: Config): LogSettings {
   };
 }
 
-/** What must never be written: keys and header values of all providers, and the proxy's own key. */
+/** What must never be written: keys and header values of all providers, the proxy's own key, the ledger's password. */
 export function secretsOf(config: Config, custom: CustomProviders): readonly string[] {
   const secrets = Object.values(config.providers).flatMap((provider) => [
     ...provider.keys.map((key) => key.secret),
@@ -56,5 +57,6 @@ export function secretsOf(config: Config, custom: CustomProviders): readonly str
     if (secret !== undefined) secrets.push(secret);
   }
   if (config.security.apiKey !== null) secrets.push(config.security.apiKey);
+  secrets.push(...passwordsOf(config.ledger.db));
   return secrets;
 }

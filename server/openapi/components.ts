@@ -40,6 +40,12 @@ import {
 } from './schema.ts';
 import type { Schema } from './schema.ts';
 
+const todaySums = object({ ...sessionSums, ...net, avg_latency_ms: nullable(ms) });
+const ledgerParts = {
+  by_model: list(object({ model: nullable(text), sums: ledgerSums })),
+  by_day: list(object({ date: about(text, 'A UTC day'), sums: ledgerSums })),
+};
+
 export const componentSchemas: Readonly<Record<string, Schema>> = {
   Error: object(
     {
@@ -131,25 +137,28 @@ export const componentSchemas: Readonly<Record<string, Schema>> = {
     ),
     'A caller without access gets only status and version',
   ),
-  Stats: object({
-    session: object({ ...sessionSums, ...net, start_time: about(number, 'Epoch seconds') }),
-    compilation_mode: oneOf('strict', 'hybrid', 'aggressive'),
-    vault_index: vaultIndex,
-    router: object({ enabled: flag }),
-    today: object({ ...sessionSums, ...net, avg_latency_ms: nullable(ms) }),
-    by_model: byName(
-      object({
-        requests: whole,
-        input_tokens: whole,
-        saved_tokens: whole,
-        output_tokens: whole,
-        cost: nullable(usd),
-        unpriced: whole,
-        ...net,
-      }),
-    ),
-    recent: list(ref('RecentRequest'), 50),
-  }),
+  Stats: object(
+    {
+      session: object({ ...sessionSums, ...net, start_time: about(number, 'Epoch seconds') }),
+      compilation_mode: oneOf('strict', 'hybrid', 'aggressive'),
+      vault_index: vaultIndex,
+      router: object({ enabled: flag }),
+      today: todaySums,
+      by_model: byName(
+        object({
+          requests: whole,
+          input_tokens: whole,
+          saved_tokens: whole,
+          output_tokens: whole,
+          cost: nullable(usd),
+          unpriced: whole,
+          ...net,
+        }),
+      ),
+      recent: list(ref('RecentRequest'), 50),
+    },
+    { today_of_node: about(todaySums, 'Of this machine alone, where others share its ledger') },
+  ),
   RecentRequest: object(recentFields, injection),
   DashboardRequest: object(requestFields, injection),
   DashboardReport: object({
@@ -242,12 +251,19 @@ export const componentSchemas: Readonly<Record<string, Schema>> = {
       'All that providers read from their prompt caches; `lanes` says for which of it svc asked',
     ),
   }),
-  LedgerSums: object({
-    node: about(nullable(text), 'The name of the machine'),
-    ledger: about(nullable(text), 'Tells this ledger from all others, at whatever address'),
-    by_model: list(object({ model: nullable(text), sums: ledgerSums })),
-    by_day: list(object({ date: about(text, 'A UTC day'), sums: ledgerSums })),
-  }),
+  LedgerSums: object(
+    {
+      node: about(nullable(text), 'The name of the machine'),
+      ledger: about(nullable(text), 'Tells this ledger from all others, at whatever address'),
+      ...ledgerParts,
+    },
+    {
+      by_node: about(
+        list(object({ node: nullable(text), ...ledgerParts })),
+        'The machines that share the ledger, where it is in Postgres',
+      ),
+    },
+  ),
   CacheStats: object({
     response_cache: nullable(speedCache),
     compression_cache: speedCache,

@@ -1,6 +1,6 @@
 /** `/ledger/sums`: the ledger in a form that adds up with those of other machines. */
 import { hostname } from 'node:os';
-import { ledgerId } from '../../stages/ledger/ledger-id.ts';
+import { isPostgresUrl } from '../../stages/ledger/address.ts';
 import { toRowFilter } from '../dashboard/filter.ts';
 import { getJson } from '../http/router.ts';
 import type { Route } from '../http/router.ts';
@@ -10,11 +10,20 @@ export function ledgerRoutes({ ask, generations, services }: RouteSources): Rout
   return [
     getJson('/ledger/sums', async (request) => {
       const { sinceMs, untilMs } = toRowFilter(spanOf(new URL(request.url).searchParams));
-      const { summaryJson, summaryOf } = await import('../../stages/ledger/summary.ts');
+      const [{ sharedJson, summariesByNode, summaryJson, summaryOf }, { ledgerId }] =
+        await Promise.all([
+          import('../../stages/ledger/summary.ts'),
+          import('../../stages/ledger/ledger-id.ts'),
+        ]);
       const span = { sinceMs, ...(untilMs !== undefined && { untilMs }) };
-      const summary = await ask((reader) => summaryOf(reader, span));
-      const ledger = ledgerId(generations.current.config.ledger.db, hostname());
-      return { node: services.node, ledger, ...summaryJson(summary) };
+      const { db } = generations.current.config.ledger;
+      const [sums, ledger] = await ask(async (reader) => [
+        isPostgresUrl(db)
+          ? sharedJson(await summariesByNode(reader, span))
+          : summaryJson(await summaryOf(reader, span)),
+        await ledgerId(db, hostname(), reader),
+      ]);
+      return { node: services.node, ledger, ...sums };
     }),
   ];
 }

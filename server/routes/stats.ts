@@ -1,4 +1,5 @@
 /** `/stats`, `/stats/last`, `/stats/session` and `/recent`. */
+import { isPostgresUrl } from '../../stages/ledger/address.ts';
 import { emptyTotals } from '../../stages/ledger/figures.ts';
 import {
   byModelJson,
@@ -23,18 +24,22 @@ export function statsRoutes(sources: RouteSources): Route[] {
 }
 
 async function stats({ services, generations, ask, vault }: RouteSources) {
-  const { window, clock } = services;
-  const { compression, routing } = generations.current.config;
-  // All zero where the file cannot be read, which `/health` reports.
-  const today = await ask((reader, queries) => queries.totalsOfToday(reader, clock.wallMs())).catch(
-    emptyTotals,
-  );
+  const { window, clock, node } = services;
+  const { compression, ledger, routing } = generations.current.config;
+  const isShared = isPostgresUrl(ledger.db);
+  // All zero where the ledger cannot be read, which `/health` reports.
+  const { today, ofNode } = await ask(async (reader, queries) => ({
+    today: await queries.totalsOfToday(reader, clock.wallMs()),
+    ofNode: isShared ? await queries.totalsOfNodeToday(reader, clock.wallMs(), node) : undefined,
+  })).catch(() => ({ today: emptyTotals(), ofNode: isShared ? emptyTotals() : undefined }));
   return {
     session: sessionJson(window),
     compilation_mode: compression.mode,
     vault_index: (await vault()).index,
     router: { enabled: routing.enabled },
     today: todayJson(today),
+    /** Of this machine alone, where others share its ledger. */
+    ...(ofNode !== undefined && { today_of_node: todayJson(ofNode) }),
     by_model: byModelJson(window.byModel()),
     recent: window.recent().map(recentJson),
   };

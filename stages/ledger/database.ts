@@ -9,24 +9,15 @@ import { SvcError } from '../../engine/index.ts';
 import { ownerOf } from './header.ts';
 import { latencySpreads } from './spreads.ts';
 import type { LedgerSchema } from './tables.ts';
-import { APPLICATION_ID, migrations } from './tables.ts';
+import { APPLICATION_ID } from './tables.ts';
+import { assertVersion, OWN_CURES } from './version.ts';
+import type { VersionCures } from './version.ts';
 
 /** The ledger as queries see it, whatever database is behind it. Close it with `destroy()`. */
 export type LedgerReader = Kysely<LedgerSchema>;
 
 /** How long a read waits while another process recovers or checkpoints the file. */
 const BUSY_TIMEOUT_MS = 2000;
-
-/** What to do about a ledger of another version. */
-export interface VersionCures {
-  readonly older: string;
-  readonly newer: string;
-}
-
-const OWN_CURES: VersionCures = {
-  older: 'Start this version of the proxy once: it brings the ledger up to date.',
-  newer: 'Update svc.',
-};
 
 /**
  * Opens the SQLite file for reading on this thread, which suits the command line: a query
@@ -90,15 +81,5 @@ function checkReadable(database: Database.Database, file: string, cures: Version
       cure: 'Start the proxy: it moves a damaged ledger aside and starts a new one.',
     });
   }
-  if (owner !== APPLICATION_ID || version !== migrations.length) {
-    const isNewer = Number(version) > migrations.length;
-    const which = isNewer ? 'newer' : 'older';
-    throw new SvcError(
-      'config',
-      `The ledger ${file} has another version than this svc, ${isNewer ? 'a newer' : 'an older'} one`,
-      {
-        cure: cures[which],
-      },
-    );
-  }
+  assertVersion(file, owner === APPLICATION_ID ? Number(version) : 0, cures);
 }

@@ -36,7 +36,7 @@ async function withLedger<T>(
   const folder = mkdtempSync(path.join(os.tmpdir(), 'svc-figures-'));
   const file = path.join(folder, 'monitor.db');
   const writer = new ThreadedWriter({
-    file,
+    db: file,
     clock: systemClock,
     onTrouble: (error) => assert.unreachable(error.message),
   });

@@ -169,17 +169,23 @@ export const addByBatch: readonly string[] = [
 export const SUMMED_UPTO = `SELECT min(rowid_upto, coalesce((SELECT max(rowid) FROM requests), 0))
   FROM summed`;
 /** Adds the rows past the bound one to their hours. */
-export const ADD_TO_HOURS = `INSERT INTO hours (${['started_ms', ...HOUR_KEYS, ...ALL.map(([sum]) => sum)].join(', ')})
-  SELECT ${hourOf('started_ms')} AS hour, ${HOUR_KEYS.join(', ')},
-    ${ALL.map(([, added]) => `sum(${added.replaceAll('@', '')})`).join(', ')}
-  FROM requests WHERE rowid > ? GROUP BY hour, ${HOUR_KEYS.join(', ')}
-  ${onSameHour(ALL)}`;
+export const ADD_TO_HOURS = addToHours('requests WHERE rowid > ?');
 export const NOTE_SUMMED = `UPDATE summed
   SET rowid_upto = coalesce((SELECT max(rowid) FROM requests), 0)`;
 
-function onSameHour(sums: Added): string {
+/** Adds the rows that `from` names to their hours. */
+export function addToHours(from: string): string {
+  return `INSERT INTO hours (${['started_ms', ...HOUR_KEYS, ...ALL.map(([sum]) => sum)].join(', ')})
+  SELECT ${hourOf('started_ms')} AS hour, ${HOUR_KEYS.join(', ')},
+    ${ALL.map(([, added]) => `sum(${added.replaceAll('@', '')})`).join(', ')}
+  FROM ${from} GROUP BY hour, ${HOUR_KEYS.join(', ')}
+  ${onSameHour(ALL, 'hours.')}`;
+}
+
+/** `own` stands before what the hour has: Postgres wants to know that it is not the added. */
+function onSameHour(sums: Added, own = ''): string {
   return `ON CONFLICT (${UNIQUE}) DO UPDATE SET
-    ${sums.map(([sum]) => `${sum} = ${sum} + excluded.${sum}`).join(', ')}`;
+    ${sums.map(([sum]) => `${sum} = ${own}${sum} + excluded.${sum}`).join(', ')}`;
 }
 
 /** Adds each new row to its hour. */

@@ -17,7 +17,7 @@ const ROWS_A_TURN = 7;
 async function writeUntilKilled(file: string, history: string, firstId: number): Promise<void> {
   const log = openSync(history, 'a');
   const writer = new ThreadedWriter({
-    file,
+    db: file,
     clock: systemClock,
     onTrouble: (error) => writeSync(log, `trouble ${error.message}\n`),
   });

@@ -1,6 +1,6 @@
 /**
- * The questions asked of the ledger file. All figures are those of `figures.ts`;
- * days are UTC days. Portable SQL only, so that another database can answer.
+ * The questions asked of the ledger. All figures are those of `figures.ts`; days are UTC days.
+ * SQL that a file and Postgres understand alike; where there is none, `dialect.ts` tells which it is.
  */
 import { sql } from 'kysely';
 import type { LedgerReader } from './database.ts';
@@ -73,10 +73,20 @@ export interface Spent {
 
 const SPENT = sql<number>`coalesce(sum(cost_nano_usd), 0)`.as('costNanoUsd');
 
-/** What the requests have spent that began before the end of `span` and ended in it. */
-export async function spentIn(db: LedgerReader, span: Required<TimeSpan>): Promise<Spent> {
+/** One of the machines that share a ledger; null for all that have no name. */
+export interface OneNode {
+  readonly node: string | null;
+}
+
+/** What the requests have spent that began before the end of `span` and ended in it; of one machine's alone where it is given. */
+export async function spentIn(
+  db: LedgerReader,
+  span: Required<TimeSpan>,
+  only?: OneNode,
+): Promise<Spent> {
   const began = { sinceMs: span.sinceMs - DAY_MS, untilMs: span.untilMs };
   return inSpan(db, began)
+    .$if(only !== undefined, (query) => query.where('node', 'is not distinct from', only!.node))
     .where(sql`started_ms + coalesce(latency_ms, 0)`, '>=', span.sinceMs)
     .where(sql`coalesce(cache_hit, 0)`, '=', 0)
     .select([
@@ -99,13 +109,16 @@ export async function sessionsSpent(
   db: LedgerReader,
   untilMs: number,
   most: number,
+  only?: OneNode,
 ): Promise<SessionSpent[]> {
   const rows = await inSpan(db, { sinceMs: 0, untilMs })
+    .$if(only !== undefined, (query) => query.where('node', 'is not distinct from', only!.node))
     .where('sessionId', 'is not', null)
     .where('costNanoUsd', '>', 0)
     .select((eb) => [eb.ref('sessionId').$notNull().as('session'), SPENT])
     .groupBy('sessionId')
     .orderBy((eb) => eb.fn.max('startedMs'), 'desc')
+    .orderBy('sessionId')
     .limit(most)
     .execute();
   return rows.toReversed();
@@ -203,6 +216,16 @@ export async function totalsOfToday(db: LedgerReader, nowMs: number): Promise<To
   return totalsOf(db, { sinceMs: startOfDay(nowMs) });
 }
 
+/** The same of one of the machines that share the ledger. */
+export async function totalsOfNodeToday(
+  db: LedgerReader,
+  nowMs: number,
+  node: string | null,
+): Promise<Totals> {
+  const groups = await totalsBy(db, 'node', { sinceMs: startOfDay(nowMs) });
+  return addTotals(groups.filter(({ key }) => key === node));
+}
+
 /** What was saved since `sinceMs`, and day by day in the last seven days. */
 export async function savingsReport(
   db: LedgerReader,
@@ -249,7 +272,7 @@ async function failuresByStatus(
     .select((eb) => ['status', eb.fn.countAll<number>().as('requests')])
     .groupBy('status')
     .orderBy('requests', 'desc')
-    .orderBy('status')
+    .orderBy('status', (by) => by.asc().nullsFirst())
     .execute();
 }
 

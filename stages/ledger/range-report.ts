@@ -1,7 +1,7 @@
 /**
  * What the dashboard asks of the ledger for a range of time and a filter: sums, how they spread
  * over time and names, latency, what failed and why, conversations. The sums are those of
- * `queries.ts`; portable SQL only.
+ * `queries.ts`.
  */
 import { sql } from 'kysely';
 import type { LedgerReader } from './database.ts';
@@ -11,9 +11,10 @@ import { HOUR_MS } from './hours.ts';
 import { totalsBy } from './queries.ts';
 import type { GroupTotals } from './queries.ts';
 import type { LedgerRow } from './row.ts';
-import { FAILED, firstHourMs, matching, ROW_TOTALS, stepOf, sumsBy } from './sums.ts';
+import { latencySpreads } from './latency.ts';
+import { FAILED, firstHourMs, matching, ROW_TOTALS, sumsBy } from './sums.ts';
 import { NO_SPREAD } from './spreads.ts';
-import type { LatencySpread, Spreads } from './spreads.ts';
+import type { LatencySpread } from './spreads.ts';
 import type { RowFilter } from './sums.ts';
 
 export type { LatencySpread } from './spreads.ts';
@@ -167,16 +168,6 @@ export async function sessionReports(
   }));
 }
 
-/** The percentiles of all timed requests and of those of each step. */
-async function latencySpreads(db: LedgerReader, filter: RowFilter, bucketMs: number) {
-  const { found } = await matching(db, filter)
-    .where('latencyMs', 'is not', null)
-    .select(sql<string>`latency_spreads(${stepOf(bucketMs)}, latency_ms)`.as('found'))
-    .executeTakeFirstOrThrow();
-  const { all, bySteps } = JSON.parse(found) as Spreads;
-  return { all, byBucket: new Map(bySteps) };
-}
-
 async function failureGroups(db: LedgerReader, filter: RowFilter): Promise<FailureGroup[]> {
   const keys = ['status', 'errorKind', 'errorCode', 'provider'] as const;
   const rows = await matching(db, filter)
@@ -191,6 +182,7 @@ async function failureGroups(db: LedgerReader, filter: RowFilter): Promise<Failu
     .groupBy([...keys])
     .orderBy('requests', 'desc')
     .orderBy('lastMs', 'desc')
+    .orderBy('last', 'desc')
     .limit(MOST_GROUPS)
     .execute();
   return rows.map(({ last, ...group }) => ({
@@ -212,6 +204,7 @@ async function injectionReport(db: LedgerReader, filter: RowFilter): Promise<Inj
       .where('topChunks', 'is not', null)
       .select('topChunks')
       .orderBy('startedMs', 'desc')
+      .orderBy('id')
       .limit(MOST_COUNTED)
       .execute(),
   ]);

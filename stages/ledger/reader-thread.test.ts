@@ -14,7 +14,7 @@ const { at } = folderForEach(test);
 
 async function write(file: string, ids: readonly string[]): Promise<void> {
   const writer = new ThreadedWriter({
-    file,
+    db: file,
     clock: systemClock,
     onTrouble: (error) => assert.unreachable(error.message),
   });

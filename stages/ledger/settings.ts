@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { days, flag, kind, path, whole } from '../settings/kind.ts';
 import { setting, toMs } from '../settings/setting.ts';
 import { slice } from '../settings/slice.ts';
+import { faultOfUrl, isUrl } from './address.ts';
 
 export const ledger = slice({
   db: setting('ledger.db', {
@@ -10,29 +11,22 @@ export const ledger = slice({
     default: null,
     defaultText: '`$SVC_HOME/monitor.db`',
     env: ['SVC_DB'],
-    about: 'The ledger: path of an SQLite file. A database server is not supported yet.',
+    about:
+      'The ledger: path of an SQLite file, or the URL of a Postgres database that several machines share (`postgres://user:password@host/name`; `${NAME}` stands for a variable).',
     // A URL may hold a password; a plain path is shown.
     secret: true,
-    resolve: (value, absolute) => (isPostgresUrl(value) ? value : absolute(value)),
+    resolve: (value, absolute) => (isUrl(value) ? value : absolute(value)),
     guarded: true,
     needsRestart: true,
-    refuse: (value) =>
-      isPostgresUrl(value)
-        ? [
-            {
-              reason:
-                'a ledger in Postgres is not supported by this version; give the path of a file, or leave it out',
-              expected: 'a path',
-            },
-          ]
-        : [],
+    refuse(value) {
+      const reason = isUrl(value) ? faultOfUrl(value) : undefined;
+      return reason === undefined
+        ? []
+        : [{ reason, expected: 'a path, or postgres://user:password@host/name' }];
+    },
     read: (value, home) => value ?? join(home, 'monitor.db'),
   }),
 });
-
-function isPostgresUrl(value: string): boolean {
-  return /^postgres(ql)?:\/\//.test(value);
-}
 
 /** A name that the user gives to a machine: it appears in rows, tables and files. */
 export const NODE_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;

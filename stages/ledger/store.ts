@@ -10,6 +10,7 @@ import { ADD_TO_HOURS, NOTE_SUMMED, SUMMED_UPTO } from './hours.ts';
 import { alone, LedgerHeld, putAside } from './put-aside.ts';
 import type { Cell, Migration } from './tables.ts';
 import { APPLICATION_ID, ledgerColumns } from './tables.ts';
+import { newerText } from './version.ts';
 import type { WriterSetup } from './writer-messages.ts';
 
 /** How long SQLite itself waits for another process's lock before the writer thread takes over with its own retries. */
@@ -188,7 +189,7 @@ function checkVersion(
   }
   if (version > migrations.length) {
     throw new LedgerRefused(
-      `The ledger ${file} was written by a newer svc (schema ${version}, this one knows ${migrations.length})`,
+      newerText(file, version, migrations.length),
       'Update svc, or set SVC_DB to another file.',
     );
   }

@@ -23,6 +23,25 @@ export async function summaryOf(db: LedgerReader, span: TimeSpan): Promise<Ledge
   return toSummary(await sumsBy(db, ['model'], span, DAY_MS));
 }
 
+/** The sums of one of the machines that share a ledger; without a name those of all that have none. */
+export interface NodeSummary extends LedgerSummary {
+  readonly node: string | null;
+}
+
+/** The sums of a span for each machine. */
+export async function summariesByNode(db: LedgerReader, span: TimeSpan): Promise<NodeSummary[]> {
+  return splitByNode(await sumsBy(db, ['node', 'model'], span, DAY_MS));
+}
+
+/** Groups by node, as the first of their keys, and by model. */
+export function splitByNode(groups: readonly GroupSums[]): NodeSummary[] {
+  const nodes = [...new Set(groups.map(({ keys: [node = null] }) => node))];
+  return nodes.map((node) => ({
+    node,
+    ...toSummary(groups.filter(({ keys: [own = null] }) => own === node)),
+  }));
+}
+
 /** Groups by model, as the last of their keys, and by steps of a day. */
 export function toSummary(groups: readonly GroupSums[]): LedgerSummary {
   const byModel = together(groups.map((one) => [one.keys.at(-1) ?? null, one.totals]));
@@ -69,6 +88,24 @@ function sumsJson(totals: Totals): Readonly<Record<string, number>> {
   return Object.fromEntries(
     NAMES.flatMap(([name, written]) => (totals[name] === 0 ? [] : [[written, totals[name]]])),
   );
+}
+
+/** The body of `/ledger/sums` of a ledger that machines share: all sums, and those of each. */
+export function sharedJson(nodes: readonly NodeSummary[]) {
+  const by_node = nodes.map(({ node, ...own }) => ({ node, ...summaryJson(own) }));
+  return { ...summaryJson(addSummaries(nodes)), by_node };
+}
+
+/** The machines of such a body; none where the ledger is one machine's own, undefined where it is no such body. */
+export function nodesFrom(json: {
+  readonly by_node?: unknown;
+}): readonly NodeSummary[] | undefined {
+  if (json.by_node === undefined) return [];
+  return listOf(json.by_node, ({ node, ...sums }) => {
+    const isName = node === null || (typeof node === 'string' && node.length <= MAX_TEXT_CHARS);
+    const summary = summaryFrom(sums);
+    return isName && summary !== undefined ? { node, ...summary } : undefined;
+  });
 }
 
 /** The body of `/ledger/sums` without what it is of. */

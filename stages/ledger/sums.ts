@@ -1,9 +1,11 @@
 /**
  * The requests that a filter lets through, and their sums: those of whole hours as they are kept,
- * which outlive the rows, and the rest from the rows. Portable SQL only.
+ * which outlive the rows, and the rest from the rows.
  */
 import { sql } from 'kysely';
+import type { RawBuilder } from 'kysely';
 import type { LedgerReader } from './database.ts';
+import { isPostgres } from './dialect.ts';
 import type { Totals } from './figures.ts';
 import { addTotals, emptyTotals } from './figures.ts';
 import { FAILED_SQL, HOUR_KEYS, HOUR_MS, ROW_SUMS } from './hours.ts';
@@ -76,6 +78,7 @@ export async function sumsBy(
       matching(db, part)
         .select((eb) => [...keys.map((key) => eb.ref(key).as(key)), step.as('step'), ...ROW_TOTALS])
         .$if(names(keys).length > 0, (query) => query.groupBy(names(keys)))
+        .$call((query) => inOrder(query, db, names(keys)))
         .execute(),
     ),
     ...(hours === undefined
@@ -88,6 +91,7 @@ export async function sumsBy(
               ...HOUR_TOTALS,
             ])
             .$if(names(keys).length > 0, (query) => query.groupBy(names(keys) as HourKey[]))
+            .$call((query) => inOrder(query, db, names(keys)))
             .execute(),
         ]),
   ]);
@@ -103,6 +107,19 @@ export async function sumsBy(
     else group.parts.push(row);
   }
   return [...groups.values()].map((group) => ({ ...group, totals: addTotals(group.parts) }));
+}
+
+/** Groups in the order in which a file gives them: of what else is equal, the same comes first. */
+function inOrder<Q extends { orderBy(by: RawBuilder<unknown>): Q }>(
+  query: Q,
+  db: LedgerReader,
+  names: readonly (GroupKey | RawBuilder<number>)[],
+): Q {
+  if (!isPostgres(db)) return query;
+  return names.reduce((ordered, name) => {
+    const by = typeof name === 'string' ? sql.ref(name) : name;
+    return ordered.orderBy(sql`${by} NULLS FIRST`);
+  }, query);
 }
 
 /** In which step of `stepMs` from the epoch on a request began. */
@@ -160,10 +177,12 @@ export function inSpan(db: LedgerReader, { sinceMs, untilMs }: TimeSpan) {
 export function matching(db: LedgerReader, filter: RowFilter) {
   let query = inSpan(db, filter);
   const { model, id } = filter;
-  if (model !== undefined)
+  if (model !== undefined) {
+    const place = sql.raw(isPostgres(db) ? 'strpos' : 'instr');
     query = query.where(
-      sql<boolean>`instr(lower(coalesce(model, model_requested, '')), ${model.toLowerCase()}) > 0`,
+      sql<boolean>`${place}(lower(coalesce(model, model_requested, '')), ${model.toLowerCase()}) > 0`,
     );
+  }
   if (id !== undefined) {
     const { length } = id;
     query = query.where(

@@ -1,18 +1,20 @@
 /**
  * The near side of the writer thread: gathers rows into batches, hands them over, and keeps them
  * until they are stored. `record` copies a row into a batch and returns; a thread does all that
- * touches the disk. The queue is bounded: when the disk stays away, rows are dropped and counted,
- * and requests go on.
+ * touches the disk, or the database server. The queue is bounded: when that stays away, rows are
+ * dropped and counted, and requests go on.
  */
 import { stat } from 'node:fs/promises';
 import { SvcError } from '../../engine/index.ts';
 import { WorkerPool } from '../threads/pool.ts';
 import type { JobEnd } from '../threads/pool.ts';
+import { isPostgresUrl } from './address.ts';
+import { postgresThread } from './postgres/thread.ts';
 import type { LedgerRow } from './row.ts';
 import { migrations, pushCells } from './tables.ts';
 import type { Cell } from './tables.ts';
-import { diskError, replacedError, Trouble } from './trouble.ts';
-import type { WriterEvent, WriterProtocol, WriterSetup } from './writer-messages.ts';
+import { cureOf, replacedError, storeError, Trouble } from './trouble.ts';
+import type { PostgresSetup, WriterEvent, WriterProtocol, WriterSetup } from './writer-messages.ts';
 import type {
   LedgerFileState,
   LedgerWriter,
@@ -34,6 +36,11 @@ const DEFAULT_MAX_QUEUED_ROWS = 10_000;
 const CLOSE_TIMEOUT_MS = 2000;
 const FIRST_RESTART_MS = 100;
 const LONGEST_RESTART_MS = 10_000;
+
+interface ErrorDetails {
+  readonly cure?: string;
+  readonly cause?: Error;
+}
 
 /** A writer whose file belongs to a thread; another is started when that dies. */
 export class ThreadedWriter implements LedgerWriter {
@@ -69,15 +76,9 @@ export class ThreadedWriter implements LedgerWriter {
     this.#options = options;
     this.#trouble = new Trouble(options.onTrouble);
     this.#maxQueuedRows = options.maxQueuedRows ?? DEFAULT_MAX_QUEUED_ROWS;
-    const setup: WriterSetup = {
-      file: options.file,
-      synchronous: options.synchronous ?? 'normal',
-      migrations: options.migrations ?? migrations,
-    };
     this.#pool = new WorkerPool({
-      entry: options.threadUrl ?? new URL('./writer-worker.js', import.meta.url),
+      ...threadOf(options),
       name: 'svc-ledger',
-      data: setup,
       clock: options.clock,
       // It handles a batch at a time and keeps nothing of it.
       limits: { maxYoungGenerationSizeMb: 4 },
@@ -164,7 +165,7 @@ export class ThreadedWriter implements LedgerWriter {
 
   async fileState(): Promise<LedgerFileState> {
     if (this.#inode === undefined) return 'kept';
-    const found = await stat(this.#options.file, { bigint: true }).catch(() => undefined);
+    const found = await stat(this.#options.db, { bigint: true }).catch(() => undefined);
     // The inode is read after the wait: the thread may have opened another file meanwhile.
     if (found === undefined) return 'gone';
     return found.ino === this.#inode ? 'kept' : 'replaced';
@@ -172,7 +173,7 @@ export class ThreadedWriter implements LedgerWriter {
 
   #onGone(cause: Error | undefined): void {
     if (cause !== undefined)
-      this.#trouble.begin(diskError(`The ledger thread failed: ${cause.message}`, cause));
+      this.#trouble.begin(this.#error(`The ledger thread failed: ${cause.message}`, { cause }));
     this.#release(Infinity);
     this.#endOpening();
   }
@@ -187,12 +188,14 @@ export class ThreadedWriter implements LedgerWriter {
         break;
       case 'trouble':
         this.#stuck = true;
-        this.#trouble.begin(diskError(`The ledger cannot be written: ${message.message}`));
+        this.#trouble.begin(
+          this.#error(`The ledger cannot be written: ${message.message}`, message),
+        );
         this.#endOpening();
         this.#release(Infinity);
         break;
       case 'replaced':
-        this.#replaced = replacedError(this.#options.file, message.aside, message.message);
+        this.#replaced = replacedError(this.#options.db, message.aside, message.message);
         this.#options.onTrouble(this.#replaced);
         break;
       case 'refused':
@@ -267,6 +270,25 @@ export class ThreadedWriter implements LedgerWriter {
   #drop(rows: number, reason = 'the queue is full'): void {
     this.#dropped += rows;
     if (this.#state === 'over') return;
-    this.#trouble.begin(diskError(`The ledger lost a row: ${reason}`));
+    this.#trouble.begin(this.#error(`The ledger lost a row: ${reason}`));
   }
+
+  #error(message: string, { cure = cureOf(this.#options.db), cause }: ErrorDetails = {}): SvcError {
+    return storeError(message, cure, cause);
+  }
+}
+
+/** The thread that writes to where the ledger is, and what it needs to know. */
+function threadOf({
+  db,
+  synchronous = 'normal',
+  migrations: steps = migrations,
+  threadUrl,
+}: LedgerWriterOptions) {
+  if (isPostgresUrl(db)) {
+    const data: PostgresSetup = { url: db, migrations: steps };
+    return { entry: threadUrl ?? postgresThread, data };
+  }
+  const data: WriterSetup = { file: db, synchronous, migrations: steps };
+  return { entry: threadUrl ?? new URL('./writer-worker.js', import.meta.url), data };
 }

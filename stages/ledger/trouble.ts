@@ -1,8 +1,16 @@
 /** What is wrong with the ledger, reported once: a full disk under load would otherwise be reported a thousand times a second. */
 import { SvcError } from '../../engine/index.ts';
+import { isPostgresUrl } from './address.ts';
 
 const DISK_CURE =
   'Free some disk space or correct the permissions; rows are kept in memory as long as they fit.';
+const SERVER_CURE =
+  'See that the database server in SVC_DB answers; rows are kept in memory as long as they fit.';
+
+/** What helps where nothing else is known, by where the ledger is. */
+export function cureOf(db: string): string {
+  return isPostgresUrl(db) ? SERVER_CURE : DISK_CURE;
+}
 
 /** The present trouble of a ledger, and whom to notify. */
 export class Trouble {
@@ -34,9 +42,9 @@ export class Trouble {
   }
 }
 
-/** The disk, or the thread that speaks to it, refuses (`unavailable`, RESOURCE_002). */
-export function diskError(message: string, cause?: unknown): SvcError {
-  return new SvcError('unavailable', message, { code: 'RESOURCE_002', cure: DISK_CURE, cause });
+/** What was accepted cannot be stored, or is lost (`unavailable`, RESOURCE_002). */
+export function storeError(message: string, cure: string, cause?: unknown): SvcError {
+  return new SvcError('unavailable', message, { code: 'RESOURCE_002', cure, cause });
 }
 
 /** A damaged file was put aside. */

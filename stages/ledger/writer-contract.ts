@@ -4,18 +4,21 @@ import type { LedgerRow } from './row.ts';
 import type { Migration } from './tables.ts';
 
 export interface LedgerWriterOptions {
-  /** Absolute path of the SQLite file; its folder is made if it is not there. */
-  readonly file: string;
+  /**
+   * Absolute path of the SQLite file, whose folder is made if it is not there, or the URL of a
+   * Postgres database, where tables are.
+   */
+  readonly db: string;
   readonly clock: Clock;
   /**
-   * Hears of each trouble once until it is over: a disk that refuses or a row lost
-   * (`unavailable`, RESOURCE_002), a damaged file put aside (`internal`), a file that must
-   * not be used (`config`).
+   * Hears of each trouble once until it is over: a disk or server that refuses or a row lost
+   * (`unavailable`, RESOURCE_002), a damaged file put aside (`internal`), a file or database that
+   * must not be used (`config`).
    */
   readonly onTrouble: (error: SvcError) => void;
   /** Rows held in memory at most while the disk is behind. Default 10,000, some 10 MB. */
   readonly maxQueuedRows?: number;
-  /** `full` makes a row survive a power cut too. Default `normal`: it survives the process. */
+  /** `full` makes a row in a file survive a power cut too. Default `normal`: it survives the process. */
   readonly synchronous?: 'normal' | 'full';
   /** The schema's steps; only tests give their own, as they do for the thread's entry. */
   readonly migrations?: readonly Migration[];

@@ -45,7 +45,7 @@ test('a disk that fills up under load: bounded memory, counted drops, a sound fi
     const { systemClock } = await import(${JSON.stringify(new URL('../../engine/index.js', import.meta.url).href)});
     const codes = [];
     const writer = new ThreadedWriter({
-      file: ${JSON.stringify(file)}, clock: systemClock, maxQueuedRows: 300,
+      db: ${JSON.stringify(file)}, clock: systemClock, maxQueuedRows: 300,
       onTrouble: (error) => codes.push(error.code + ' ' + error.message),
     });
     for (let n = 0; n < 4000; n += 1) {

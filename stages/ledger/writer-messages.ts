@@ -1,6 +1,12 @@
 /** What the ledger's two halves send each other across the thread boundary. */
 import type { Cell, Migration } from './tables.ts';
 
+/** Where the thread of a database writes. */
+export interface PostgresSetup {
+  readonly url: string;
+  readonly migrations: readonly Migration[];
+}
+
 /** How the writer thread opens its file. */
 export interface WriterSetup {
   /** Absolute path of the SQLite file. */
@@ -31,11 +37,11 @@ export interface WriterProtocol {
 }
 
 export type WriterEvent =
-  /** `inode` tells the file from another that is put in its place. */
+  /** `inode` tells a file from another that is put in its place. */
   | { readonly type: 'open'; readonly inode: bigint | undefined }
-  /** The file must not be written by this program; trying again is pointless. */
+  /** The file or database must not be written by this program; trying again is pointless. */
   | { readonly type: 'refused'; readonly message: string; readonly cure: string }
-  /** Writing failed for now; the same work is tried again. */
-  | { readonly type: 'trouble'; readonly message: string }
+  /** Writing failed for now; the same work is tried again. Without a cure of its own it is the disk. */
+  | { readonly type: 'trouble'; readonly message: string; readonly cure?: string }
   /** The file was damaged and now lies at `aside`; a new one was begun. */
   | { readonly type: 'replaced'; readonly aside: string; readonly message: string };

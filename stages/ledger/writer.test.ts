@@ -89,7 +89,7 @@ test('an open writer does not keep a process alive, and a flush in progress does
     const { ledgerRow } = await import(${JSON.stringify(new URL('./row.js', import.meta.url).href)});
     const { systemClock } = await import(${JSON.stringify(new URL('../../engine/index.js', import.meta.url).href)});
     const writer = new ThreadedWriter({
-      file: ${JSON.stringify(at('monitor.db'))}, clock: systemClock, onTrouble: console.error,
+      db: ${JSON.stringify(at('monitor.db'))}, clock: systemClock, onTrouble: console.error,
     });
     await writer.ready();
     writer.record(ledgerRow({ id: 'a', startedMs: 1, endpoint: '/', outcome: 'ok' }));

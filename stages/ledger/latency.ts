@@ -1,0 +1,66 @@
+/** How the latencies of requests spread: where the ledger is a file, by a function of ours; Postgres has one. */
+import { sql } from 'kysely';
+import type { LedgerReader } from './database.ts';
+import { isPostgres } from './dialect.ts';
+import { NO_SPREAD } from './spreads.ts';
+import type { LatencySpread, Spreads } from './spreads.ts';
+import { matching, stepOf } from './sums.ts';
+import type { RowFilter } from './sums.ts';
+
+interface FoundSpreads {
+  /** Of all timed requests. */
+  readonly all: Spreads['all'];
+  /** By the number of the step in which they began. */
+  readonly byBucket: ReadonlyMap<number, LatencySpread>;
+}
+
+/** The percentiles of all timed requests and of those of each step. */
+export async function latencySpreads(
+  db: LedgerReader,
+  filter: RowFilter,
+  bucketMs: number,
+): Promise<FoundSpreads> {
+  const timed = matching(db, filter).where('latencyMs', 'is not', null);
+  if (isPostgres(db)) return fromPostgres(timed, bucketMs);
+  const { found } = await timed
+    .select(sql<string>`latency_spreads(${stepOf(bucketMs)}, latency_ms)`.as('found'))
+    .executeTakeFirstOrThrow();
+  const { all, bySteps } = JSON.parse(found) as Spreads;
+  return { all, byBucket: new Map(bySteps) };
+}
+
+/** Nearest rank is what Postgres calls discrete. */
+const PERCENTILES = sql<
+  readonly number[] | null
+>`percentile_disc(ARRAY[0.5, 0.95, 0.99]) WITHIN GROUP (ORDER BY latency_ms)`;
+
+async function fromPostgres(
+  timed: ReturnType<typeof matching>,
+  bucketMs: number,
+): Promise<FoundSpreads> {
+  const step = stepOf(bucketMs);
+  const rows = await timed
+    .select((eb) => [
+      step.as('step'),
+      sql<number>`grouping(${step})`.as('isAll'),
+      eb.fn.countAll<number>().as('samples'),
+      PERCENTILES.as('percentiles'),
+    ])
+    .groupBy(sql`GROUPING SETS ((), (${step}))`)
+    .execute();
+  const all = rows.find(({ isAll }) => isAll === 1);
+  return {
+    all: { ...toSpread(all?.percentiles), samples: all?.samples ?? 0 },
+    byBucket: new Map(
+      rows
+        .filter(({ isAll }) => isAll === 0)
+        .map((row) => [row.step, toSpread(row.percentiles)] as const),
+    ),
+  };
+}
+
+function toSpread(percentiles: readonly number[] | null | undefined): LatencySpread {
+  if (percentiles === null || percentiles === undefined) return NO_SPREAD;
+  const [p50Ms = null, p95Ms = null, p99Ms = null] = percentiles;
+  return { p50Ms, p95Ms, p99Ms };
+}

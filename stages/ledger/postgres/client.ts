@@ -1,0 +1,190 @@
+/**
+ * Connections to the database that a URL names. The driver is loaded here, by whoever first needs
+ * one: a ledger in a file needs none of it.
+ */
+import { ledgerName } from '../address.ts';
+import { newerText } from '../version.ts';
+import { OLDEST_SERVER, VERSION_TABLE } from './schema.ts';
+
+/** What can be asked. The driver's own types are not there for those who install this package. */
+export interface Asked {
+  query(
+    sql: string,
+    values?: unknown[],
+  ): Promise<{ readonly rows: readonly unknown[]; readonly rowCount: number | null }>;
+}
+
+export interface Connection extends Asked {
+  /** Asks what may take longer than the statement of a batch: changes to the tables. */
+  change(sql: string): Promise<unknown>;
+  /** Does not wait for a server that does not answer. */
+  close(): void;
+}
+
+export interface PooledConnection extends Asked {
+  /** Gives it back, or ends it. */
+  release(ends: boolean): void;
+}
+
+export interface Pool extends Asked {
+  connect(): Promise<PooledConnection>;
+  end(): Promise<void>;
+}
+
+/** So long may connecting take, the look-up of the host and TLS included. */
+const CONNECT_MS = 5000;
+/** Longer a statement is not waited for: its server may be gone without a word. */
+const STATEMENT_MS = 15_000;
+const QUESTION_MS = 60_000;
+const CHANGE_MS = 3_600_000;
+/** Questions that a server asks at a time; each takes a connection, of which the database has few. */
+const MOST_CONNECTIONS = 4;
+const IDLE_MS = 30_000;
+
+const INT8 = 20;
+const NUMERIC = 1700;
+
+async function driver() {
+  const { default: pg } = await import('pg');
+  return pg;
+}
+
+type Driver = Awaited<ReturnType<typeof driver>>;
+
+function settingsFor(pg: Driver, url: string, statementMs: number) {
+  return {
+    connectionString: sslAsToday(url),
+    // A pooler that stands before the server takes this one, and hardly another.
+    application_name: 'svc',
+    connectionTimeoutMillis: CONNECT_MS,
+    query_timeout: statementMs,
+    keepAlive: true,
+    types: {
+      // Counts, sums and money are far below where numbers lose their last digit.
+      getTypeParser: (oid: number, format?: 'text' | 'binary') =>
+        oid === INT8 || oid === NUMERIC
+          ? Number
+          : (pg.types.getTypeParser as (...of: unknown[]) => (text: string) => unknown)(
+              oid,
+              format,
+            ),
+    },
+  };
+}
+
+/**
+ * The driver takes three words of `sslmode` for `verify-full`, and says on the screen that it will
+ * not for ever. It is given that word.
+ */
+function sslAsToday(url: string): string {
+  if (/[?&]uselibpqcompat=true\b/.test(url)) return url;
+  return url.replace(/([?&]sslmode=)(?:prefer|require|verify-ca)(?=&|$)/, '$1verify-full');
+}
+
+/** One connection; `onLost` hears once when it breaks while nothing is asked. */
+export async function connect(url: string, onLost: () => void): Promise<Connection> {
+  const pg = await driver();
+  const client = new pg.Client(settingsFor(pg, url, STATEMENT_MS));
+  // Without a listener it would end the thread; what is asked then fails by itself.
+  client.on('error', () => undefined);
+  client.once('end', onLost);
+  await client.connect();
+  return {
+    query: (sql, values) => client.query(sql, values),
+    change(sql) {
+      const asked = { text: sql, query_timeout: CHANGE_MS };
+      return client.query(asked);
+    },
+    close() {
+      client.off('end', onLost);
+      void client.end().catch(() => undefined);
+    },
+  };
+}
+
+/** Connections for questions. */
+export async function openPool(url: string): Promise<Pool> {
+  const pg = await driver();
+  const pool = new pg.Pool({
+    ...settingsFor(pg, url, QUESTION_MS),
+    max: MOST_CONNECTIONS,
+    idleTimeoutMillis: IDLE_MS,
+    allowExitOnIdle: true,
+  });
+  pool.on('error', () => undefined);
+  return pool;
+}
+
+/** What stands in the database under the names that svc uses. */
+export interface FoundSchema {
+  /** Of the schema; 0 where there is none of ours. */
+  readonly version: number;
+  readonly ledgerId: string | null;
+  /** Tables with names of ours. */
+  readonly tables: readonly string[];
+  readonly serverVersion: number;
+  readonly encoding: string;
+  /** Where tables are made that are named without a schema; null for nowhere. */
+  readonly schema: string | null;
+  readonly isReadOnly: boolean;
+}
+
+/** The catalogue is read itself: what resolves names may remember that there was none before a lock was waited for. */
+const LOOK = `SELECT current_setting('server_version_num')::int / 10000 AS "serverVersion",
+    current_setting('server_encoding') AS encoding,
+    current_schema() AS schema,
+    current_setting('transaction_read_only') = 'on' AS "isReadOnly",
+    ARRAY(SELECT relname::text FROM pg_catalog.pg_class
+      WHERE relname IN ('requests', 'hours', '${VERSION_TABLE}') AND relkind <> 'i'
+        AND pg_table_is_visible(oid) ORDER BY relname) AS tables`;
+
+export async function lookAt(connection: Asked): Promise<FoundSchema> {
+  const [found] = (await connection.query(LOOK)).rows as Omit<
+    FoundSchema,
+    'version' | 'ledgerId'
+  >[];
+  if (found === undefined) throw new Error('the database gave no answer');
+  if (!found.tables.includes(VERSION_TABLE)) return { ...found, version: 0, ledgerId: null };
+  const { rows } = await connection.query(
+    `SELECT version, ledger_id AS "ledgerId" FROM ${VERSION_TABLE}`,
+  );
+  const [own] = rows as Pick<FoundSchema, 'version' | 'ledgerId'>[];
+  return { ...found, version: own?.version ?? 0, ledgerId: own?.ledgerId ?? null };
+}
+
+/** Why this program must not write there, with the cure; undefined where it may. */
+export function refusalOf(
+  found: FoundSchema,
+  url: string,
+  known: number,
+): { readonly message: string; readonly cure: string } | undefined {
+  const name = ledgerName(url);
+  const { version, tables, serverVersion, encoding, schema } = found;
+  if (version > known)
+    return {
+      message: newerText(name, version, known),
+      cure: 'Update svc, or set SVC_DB to another database.',
+    };
+  if (serverVersion < OLDEST_SERVER)
+    return {
+      message: `The ledger ${name} is on PostgreSQL ${serverVersion}; ${OLDEST_SERVER} is needed`,
+      cure: 'Update the database server.',
+    };
+  if (encoding !== 'UTF8')
+    return {
+      message: `The database ${name} keeps texts as ${encoding}, which cannot hold all of them`,
+      cure: "Make another one: CREATE DATABASE svc ENCODING 'UTF8' TEMPLATE template0.",
+    };
+  if (schema === null)
+    return {
+      message: `The database ${name} has no schema for tables of this user`,
+      cure: 'CREATE SCHEMA svc, and ALTER ROLE … SET search_path = svc.',
+    };
+  const [foreign] = version === 0 ? tables : [];
+  if (foreign !== undefined)
+    return {
+      message: `${name} has a table ${foreign} that is not svc's`,
+      cure: 'Set SVC_DB to a database of its own, or give svc a schema: `?options=-csearch_path%3Dsvc`.',
+    };
+  return undefined;
+}

@@ -1,0 +1,158 @@
+/**
+ * The ledger in Postgres for reading: the same queries as of a file, over connections that are
+ * made when something is asked. Answers are waited for, so no thread is needed.
+ */
+import type { CompiledQuery, DatabaseConnection, Driver, KyselyPlugin, QueryResult } from 'kysely';
+import {
+  CamelCasePlugin,
+  Kysely,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+} from 'kysely';
+import { SvcError } from '../../../engine/index.ts';
+import { ledgerName } from '../address.ts';
+import type { LedgerReader } from '../database.ts';
+import type { LedgerSchema } from '../tables.ts';
+import { assertVersion, OWN_CURES } from '../version.ts';
+import { lookAt, openPool } from './client.ts';
+import type { FoundSchema, Pool, PooledConnection } from './client.ts';
+import { isOurFault, readError, stateOf } from './trouble.ts';
+
+const CLOSE_MS = 2000;
+
+/**
+ * Opens the ledger that `url` names. What is asked rejects with `not_found` if there is none yet,
+ * `config` if it is not one of this program's version, `unavailable` (RESOURCE_002) if the
+ * database does not answer; later questions try again.
+ */
+export function openPostgresReader(url: string): LedgerReader {
+  return new Kysely<LedgerSchema>({
+    dialect: {
+      createAdapter: () => new PostgresAdapter(),
+      createDriver: () => new PoolDriver(url),
+      createIntrospector: (db) => new PostgresIntrospector(db),
+      createQueryCompiler: () => new PostgresQueryCompiler(),
+    },
+    plugins: [new CamelCasePlugin(), withoutRowNumbers],
+  });
+}
+
+/** What stands at `url`. Rejects with `unavailable` where nothing answers. */
+export async function lookAtPostgres(url: string): Promise<FoundSchema> {
+  const pool = await openPool(url);
+  try {
+    return await lookAt(pool);
+  } catch (error) {
+    throw readError(error, url);
+  } finally {
+    await pool.end();
+  }
+}
+
+/** A file numbers its rows where nobody sees it. */
+const withoutRowNumbers: KyselyPlugin = {
+  transformQuery: ({ node }) => node,
+  async transformResult({ result }) {
+    if (result.rows[0]?.['rowid'] !== undefined) for (const row of result.rows) delete row['rowid'];
+    return result;
+  },
+};
+
+class PoolDriver implements Driver {
+  readonly #url: string;
+  #pool: Promise<Pool> | undefined;
+  /** Those that were found to lead to a ledger of ours. */
+  readonly #checked = new WeakSet<PooledConnection>();
+
+  constructor(url: string) {
+    this.#url = url;
+  }
+
+  async init(): Promise<void> {}
+
+  async acquireConnection(): Promise<DatabaseConnection> {
+    try {
+      this.#pool ??= openPool(this.#url);
+      const client = await (await this.#pool).connect();
+      await this.#check(client);
+      return new PoolConnection(client, this.#url);
+    } catch (error) {
+      throw error instanceof SvcError ? error : readError(error, this.#url);
+    }
+  }
+
+  async releaseConnection(connection: DatabaseConnection): Promise<void> {
+    if (connection instanceof PoolConnection) connection.release();
+  }
+
+  beginTransaction = refuseTransaction;
+  commitTransaction = refuseTransaction;
+  rollbackTransaction = refuseTransaction;
+
+  /** What is still being asked is not waited for long: the server may be gone. */
+  async destroy(): Promise<void> {
+    const pool = await this.#pool;
+    if (pool === undefined) return;
+    let timer: NodeJS.Timeout | undefined;
+    const isOver = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, CLOSE_MS);
+    });
+    await Promise.race([pool.end(), isOver]);
+    clearTimeout(timer);
+  }
+
+  async #check(client: PooledConnection): Promise<void> {
+    if (this.#checked.has(client)) return;
+    try {
+      assertOurs(await lookAt(client), this.#url);
+      this.#checked.add(client);
+    } catch (error) {
+      client.release(true);
+      throw error;
+    }
+  }
+}
+
+async function refuseTransaction(): Promise<void> {
+  throw new SvcError('internal', 'The ledger is read-only here; only its writer has transactions');
+}
+
+class PoolConnection implements DatabaseConnection {
+  readonly #client: PooledConnection;
+  readonly #url: string;
+  #isBroken = false;
+
+  constructor(client: PooledConnection, url: string) {
+    this.#client = client;
+    this.#url = url;
+  }
+
+  async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
+    try {
+      const { rows } = await this.#client.query(sql, [...parameters]);
+      return { rows: rows as R[] };
+    } catch (error) {
+      this.#isBroken ||= stateOf(error) === undefined;
+      throw isOurFault(error) ? error : readError(error, this.#url);
+    }
+  }
+
+  // oxlint-disable-next-line require-yield -- Kysely asks for the method; rows come in one message
+  async *streamQuery(): AsyncIterableIterator<never> {
+    throw new SvcError('internal', 'The ledger is read in whole results, not in streams');
+  }
+
+  release(): void {
+    this.#client.release(this.#isBroken);
+  }
+}
+
+function assertOurs({ version }: FoundSchema, url: string): void {
+  const name = ledgerName(url);
+  if (version === 0)
+    throw new SvcError('not_found', `There is no ledger at ${name}`, {
+      cure: 'It is created when the proxy starts: svc serve',
+    });
+  assertVersion(name, version, OWN_CURES);
+}

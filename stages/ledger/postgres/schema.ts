@@ -1,0 +1,115 @@
+/**
+ * The ledger's schema in Postgres: the same numbered steps as in a file, each statement in the
+ * other dialect. What a file keeps in its header stands in a table of one row.
+ */
+import { addToHours } from '../hours.ts';
+import type { Cell, Migration } from '../tables.ts';
+import { ledgerColumns } from '../tables.ts';
+
+/** Postgres before this lacks what the statements need. */
+export const OLDEST_SERVER = 12;
+
+/**
+ * The version, the id that tells this ledger from all others, and the lock under which writers
+ * take turns: so a sum is never added to by two at once, and rows are numbered in the order in
+ * which others come to see them.
+ */
+export const VERSION_TABLE = 'svc_ledger';
+
+export const createVersionTable = `CREATE TABLE ${VERSION_TABLE} (
+  only_row BOOLEAN PRIMARY KEY DEFAULT true CHECK (only_row),
+  version INTEGER NOT NULL,
+  ledger_id TEXT NOT NULL
+)`;
+
+/** SQLite's own: triggers that a later step drops again, and up to which row a file has been summed up. */
+const OF_FILES = /^(?:CREATE|DROP) TRIGGER\b|\bsummed\b/;
+
+/** Texts are compared byte by byte, as in a file; whole numbers have 64 bits there as well. */
+const TYPES: readonly (readonly [RegExp, string])[] = [
+  [/\bINTEGER\b/g, 'BIGINT'],
+  [/\bREAL\b/g, 'DOUBLE PRECISION'],
+  [/\bTEXT\b/g, 'TEXT COLLATE "C"'],
+  [/\)\s*STRICT$/, ')'],
+  // A file numbers its rows by itself.
+  [
+    /^CREATE TABLE requests \(/,
+    'CREATE TABLE requests (\n      rowid BIGINT GENERATED ALWAYS AS IDENTITY UNIQUE,',
+  ],
+  [/\bchar\(/g, 'chr('],
+];
+
+/** A step of the schema as Postgres takes it. */
+export function toPostgres(step: Migration): Migration {
+  return step.filter((sql) => !OF_FILES.test(sql)).map(inPostgres);
+}
+
+function inPostgres(sql: string): string {
+  return TYPES.reduce((text, [sqlite, postgres]) => text.replace(sqlite, postgres), sql);
+}
+
+/** The columns that hold texts, and those with fractions; all others hold whole numbers. */
+const TEXTS: ReadonlySet<string> = new Set([
+  'id',
+  'provider',
+  'dialect',
+  'endpoint',
+  'model_requested',
+  'model',
+  'outcome',
+  'error_kind',
+  'error_code',
+  'mode',
+  'top_chunks',
+  'client',
+  'session_id',
+  'skill',
+  'node',
+]);
+const FRACTIONS: ReadonlySet<string> = new Set(['latency_ms', 'ttfb_ms']);
+
+function typeOf(column: string): string {
+  if (TEXTS.has(column)) return 'text';
+  return FRACTIONS.has(column) ? 'double precision' : 'bigint';
+}
+
+/**
+ * Stores rows, given as a list for each column behind the version of the schema, and adds those
+ * that were not there yet to their hours: one statement, so that it is done whole or not at all,
+ * within one round trip. Says in `held` whether the schema still has that version; if not, nothing
+ * is stored.
+ */
+export const STORE_ROWS = `WITH held AS MATERIALIZED (
+    SELECT 1 FROM ${VERSION_TABLE} WHERE version = $1 FOR UPDATE
+  ), stored AS (
+    INSERT INTO requests (${ledgerColumns.join(', ')})
+    SELECT given.* FROM held, unnest(${ledgerColumns
+      .map((column, at) => `$${at + 2}::${typeOf(column)}[]`)
+      .join(', ')}) AS given
+    ON CONFLICT (id) DO NOTHING RETURNING *
+  ), added AS (
+    ${inPostgres(addToHours('stored'))}
+  )
+  SELECT count(*)::int AS held FROM held`;
+
+/** Two proxies that delete at once take different rows. */
+export const PRUNE = `DELETE FROM requests WHERE rowid IN (
+    SELECT rowid FROM requests WHERE started_ms < $1 ORDER BY started_ms LIMIT $2
+    FOR UPDATE SKIP LOCKED
+  )`;
+
+/** A flat batch as a list for each column. */
+export function toColumns(cells: readonly Cell[]): Cell[][] {
+  const width = ledgerColumns.length;
+  const columns: Cell[][] = ledgerColumns.map(() => []);
+  for (const [at, cell] of cells.entries()) columns[at % width]!.push(toPostgresCell(cell));
+  return columns;
+}
+
+/** What only one of the two databases can keep. */
+function toPostgresCell(cell: Cell): Cell {
+  // No text in Postgres holds this character; a file keeps it.
+  if (typeof cell === 'string')
+    return cell.includes('\0') ? cell.replaceAll('\0', '\u{fffd}') : cell;
+  return Number.isNaN(cell) ? null : cell;
+}

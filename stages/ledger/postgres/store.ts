@@ -1,0 +1,131 @@
+/**
+ * The ledger in Postgres, opened for writing: what `store.ts` is for a file. Several proxies may
+ * write at once. Runs inside the writer thread.
+ */
+import { randomBytes } from 'node:crypto';
+import { LedgerRefused } from '../file.ts';
+import type { Cell, Migration } from '../tables.ts';
+import { APPLICATION_ID, ledgerColumns } from '../tables.ts';
+import { connect, lookAt, refusalOf } from './client.ts';
+import type { Connection, FoundSchema } from './client.ts';
+import {
+  createVersionTable,
+  PRUNE,
+  STORE_ROWS,
+  toColumns,
+  toPostgres,
+  VERSION_TABLE,
+} from './schema.ts';
+import { isContentFault } from './trouble.ts';
+
+/** Proxies that start together make or change the tables one after the other. */
+const LOCK = `SELECT pg_advisory_xact_lock(${APPLICATION_ID}, hashtext(current_schema()))`;
+
+/** Another program has changed the schema since the connection was made: it is to be looked at again. */
+export class SchemaChanged extends Error {
+  constructor() {
+    super('the tables were changed by another svc');
+    this.name = 'SchemaChanged';
+  }
+}
+
+/** The open database. Every call may reject with what the server or the way to it says. */
+export interface PostgresStore {
+  /** Stores a flat batch, whole or not at all; rows already there are left alone, so a batch may be sent twice. */
+  insert(cells: readonly Cell[]): Promise<{
+    readonly rejected: number;
+    readonly reason: string | undefined;
+  }>;
+  /** Deletes the oldest rows of those that began before `beforeMs`, at most `most`; gives how many. */
+  prune(beforeMs: number, most: number): Promise<number>;
+  close(): void;
+}
+
+/** Connects, and makes or changes the tables. Rejects with `LedgerRefused` where they are not ours to write. */
+export async function openPostgres(
+  url: string,
+  migrations: readonly Migration[],
+  onLost: () => void,
+): Promise<PostgresStore> {
+  const connection = await connect(url, onLost);
+  try {
+    const { version, tables, isReadOnly } = await lookAt(connection);
+    const isReady = version === migrations.length && tables.length === 3 && !isReadOnly;
+    // While another proxy makes the tables, some of them can be seen before the others.
+    if (!isReady) await migrate(connection, url, migrations);
+    return toStore(connection, migrations.length);
+  } catch (error) {
+    connection.close();
+    throw error;
+  }
+}
+
+function check(found: FoundSchema, url: string, known: number): void {
+  const refusal = refusalOf(found, url, known);
+  if (refusal !== undefined) throw new LedgerRefused(refusal.message, refusal.cure);
+  if (found.isReadOnly) throw Object.assign(new Error('it is read-only'), { code: '25006' });
+  if (found.version > 0 && found.tables.length < 3)
+    throw new Error(`of its tables only ${found.tables.join(' and ')} are there`);
+}
+
+async function migrate(
+  connection: Connection,
+  url: string,
+  migrations: readonly Migration[],
+): Promise<void> {
+  await connection.query('BEGIN');
+  await connection.query(LOCK);
+  const found = await lookAt(connection);
+  check(found, url, migrations.length);
+  if (found.version === migrations.length) return void (await connection.query('COMMIT'));
+  const isNew = found.version === 0;
+  if (isNew) await connection.query(createVersionTable);
+  // Whoever stores rows holds this one, and waits for it.
+  else await connection.query(`SELECT 1 FROM ${VERSION_TABLE} FOR UPDATE`);
+  for (const step of migrations.slice(found.version))
+    for (const sql of toPostgres(step)) await connection.change(sql);
+  await (isNew
+    ? connection.query(`INSERT INTO ${VERSION_TABLE} (version, ledger_id) VALUES ($1, $2)`, [
+        migrations.length,
+        randomBytes(16).toString('hex'),
+      ])
+    : connection.query(`UPDATE ${VERSION_TABLE} SET version = $1`, [migrations.length]));
+  await connection.query('COMMIT');
+}
+
+function toStore(connection: Connection, version: number): PostgresStore {
+  const width = ledgerColumns.length;
+  const storeRows = async (cells: readonly Cell[]): Promise<void> => {
+    const { rows } = await connection.query(STORE_ROWS, [version, ...toColumns(cells)]);
+    const [{ held } = { held: 0 }] = rows as { readonly held: number }[];
+    if (held === 0) throw new SchemaChanged();
+  };
+  return {
+    async insert(cells) {
+      try {
+        await storeRows(cells);
+        return { rejected: 0, reason: undefined };
+      } catch (error) {
+        if (!isContentFault(error)) throw error;
+      }
+      // One row that the schema refuses must not take the others of its batch with it.
+      let rejected = 0;
+      let reason: string | undefined;
+      for (let at = 0; at < cells.length; at += width) {
+        try {
+          await storeRows(cells.slice(at, at + width));
+        } catch (error) {
+          if (!isContentFault(error)) throw error;
+          rejected += 1;
+          reason = (error as Error).message;
+        }
+      }
+      return { rejected, reason };
+    },
+    async prune(beforeMs, most) {
+      const { rowCount } = await connection.query(PRUNE, [beforeMs, most]);
+      return rowCount ?? 0;
+    },
+    close: () => connection.close(),
+  };
+}
