@@ -2,11 +2,17 @@
 import { createHash } from 'node:crypto';
 import type { ConversationBlock } from './blocks.ts';
 
-/** Of every result its call, its text, and how many equal ones came before it; undefined for other blocks. */
-export function resultKeys(blocks: readonly ConversationBlock[]): readonly (string | undefined)[] {
+/**
+ * Of every result its call, its text, and how many equal ones came before it; undefined for other
+ * blocks. `isAsked` saves reading those that nobody asks for; it must not part equal texts.
+ */
+export function resultKeys(
+  blocks: readonly ConversationBlock[],
+  isAsked: (text: string) => boolean = () => true,
+): readonly (string | undefined)[] {
   const times = new Map<string, number>();
   return blocks.map((block) => {
-    if (block.kind !== 'tool_result') return undefined;
+    if (block.kind !== 'tool_result' || !isAsked(block.text)) return undefined;
     const { toolUseId = '', toolName = '', toolInput = null, text } = block;
     const digest = createHash('sha256')
       .update(JSON.stringify([toolUseId, toolName, toolInput]))

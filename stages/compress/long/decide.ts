@@ -46,7 +46,8 @@ export function withParts(
   if (!isLong.includes(true)) return { blocks, allowed, heldBack: [] };
   const tools = declaredTools(body);
   const writes = writesOf(blocks);
-  const keys = resultKeys(blocks);
+  const lengths = new Set(blocks.filter((_, at) => isLong[at]).map(({ text }) => text.length));
+  const keys = resultKeys(blocks, (text) => lengths.has(text.length));
   const visible = new Set<string>();
   const written = new Set<string>();
   const heldBack: string[] = [];
