@@ -43,6 +43,15 @@ async function withRunning(use: (place: Place) => Promise<void>, config?: string
 const aimAt = (target: string) => ['route', 'add', '--target', target];
 const ADD = ['route', 'add', '--model', 'claude-*', '--target', 'messages/claude-mini'];
 
+test('rules that are added at the same moment are all there', () =>
+  inPlace(async (place) => {
+    const ran = await Promise.all(Array.from({ length: 6 }, () => run(place, ADD)));
+    for (const { code, stderr } of ran) assert.is(code, 0, stderr);
+    const { stdout } = await run(place, ['route', 'list', '--json']);
+    const { rules } = JSON.parse(stdout) as { rules: readonly { id: string }[] };
+    assert.equal(new Set(rules.map(({ id }) => id)).size, 6, stdout);
+  }));
+
 test('rules are added, listed and removed without a proxy', () =>
   inPlace(async (place) => {
     const added = await run(place, [

@@ -13,6 +13,9 @@ interface Done extends RouteResult {
   readonly isRunning: boolean;
 }
 
+/** For whoever changes the rules at the same moment. */
+const WAIT = { timeoutMs: 10_000 };
+
 abstract class RouteCommands extends SvcCommand {
   config = Option.String('--config', { description: 'Config file, used when no proxy is running' });
   json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
@@ -26,20 +29,24 @@ abstract class RouteCommands extends SvcCommand {
       { config },
       { ensurePrivateFolder },
       { configuredPlugins },
-      { doRouteCommand, openRouteRules },
+      { doRouteCommand, openRouteRules, routeRulesFile },
+      { underLock },
     ] = await Promise.all([
       configOf(this.config, context),
       import('../../server/config/home.ts'),
       import('../../server/generation/configured-plugins.ts'),
       import('../../server/generation/route-rules.ts'),
+      import('../../stages/lock.ts'),
     ]);
-    if (command.do !== 'list') ensurePrivateFolder(home);
     const plugins = await configuredPlugins(config, context.clock);
     const code = [...config.customProviders, ...plugins.flatMap(({ providers }) => providers)];
     const names = [...Object.keys(config.providers), ...code.map(({ name }) => name)];
     const store = openRouteRules(home, () => names);
-    const result = doRouteCommand(store, command);
-    return { ...result, enabled: config.routing.enabled, isRunning: false };
+    const asked = { enabled: config.routing.enabled, isRunning: false };
+    if (command.do === 'list') return { ...doRouteCommand(store, command), ...asked };
+    ensurePrivateFolder(home);
+    const alone = async () => doRouteCommand(store, command);
+    return { ...(await underLock(`${routeRulesFile(home)}.lock`, alone, WAIT)), ...asked };
   }
 
   /** Says what was done with a rule, and when it counts. */

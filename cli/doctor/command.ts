@@ -63,8 +63,9 @@ class Doctor extends JsonCommand {
 
   private async examine(): Promise<Finding[]> {
     const { context, home } = this;
-    const [homeChecks, machine, proxy, data, upstream, redis] = await Promise.all([
+    const [homeChecks, kept, machine, proxy, data, upstream, redis] = await Promise.all([
       import('./home.ts'),
+      import('./kept.ts'),
       import('./machine.ts'),
       import('./proxy.ts'),
       import('./data.ts'),
@@ -77,23 +78,26 @@ class Doctor extends JsonCommand {
       readInstance(home)?.flags ?? {},
     );
     const examined = { context, home, loaded };
+    const { orFault } = kept;
     const [running, upstreams, ...others] = await Promise.all([
-      proxy.checkProxy(examined),
+      orFault('Proxy', () => proxy.checkProxy(examined)),
       this.offline ? Promise.resolve([]) : upstream.checkUpstreams(examined),
       upstream.checkKeys(examined, this.onlineKeys && !this.offline),
-      data.checkLedger(examined),
-      data.checkErrors(examined),
-      data.checkVaultIndex(examined),
-      data.checkFleet(examined),
+      orFault('Ledger', () => data.checkLedger(examined)),
+      orFault('Errors', () => data.checkErrors(examined)),
+      orFault('Vault', () => data.checkVaultIndex(examined)),
+      orFault('Fleet', () => kept.checkFleet(examined)),
+      orFault('Proxy keys', () => kept.checkProxyKeys(examined)),
+      orFault('Rules', () => kept.checkRules(examined)),
       machine.checkSqlite(),
       redis.checkRedis(examined),
     ]);
     return [
       findings,
-      homeChecks.checkHome(examined),
-      homeChecks.checkPidFile(examined),
+      await orFault('Home folder', () => homeChecks.checkHome(examined)),
+      await orFault('Pid file', () => homeChecks.checkPidFile(examined)),
       running,
-      proxy.checkClients(examined),
+      await orFault('Clients', () => proxy.checkClients(examined)),
       upstreams,
       ...others,
       data.checkSubscription(examined),

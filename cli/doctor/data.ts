@@ -64,37 +64,6 @@ function damaged(file: string, what: string): Finding {
   return fault('Ledger', 'internal', `${file} is damaged: ${what.split('\n')[0]}`, cure);
 }
 
-/** The other machines of a fleet: whether its file can be read, and whether the keys in variables are there. */
-export async function checkFleet({ context, home }: Examined): Promise<Found> {
-  const { fleetFile, readFleet } = await import('../../server/fleet/fleet-file.ts');
-  try {
-    const fleet = await readFleet(home);
-    if (fleet === undefined) return [];
-    const missing = fleet.members.filter(
-      ({ keyEnv }) => keyEnv !== undefined && (context.env[keyEnv] ?? '') === '',
-    );
-    const found = missing.map(({ name, keyEnv }) =>
-      warning(
-        'Fleet',
-        `the key of ${name} is to be in ${keyEnv}, which is not set`,
-        `Set ${keyEnv} here, or keep the key: \`svc fleet remove ${name}\`, then add it with --key-stdin.`,
-      ),
-    );
-    if (found.length > 0) return found;
-    const others = counted(fleet.members.length, 'other machine');
-    const file = shortPath(fleetFile(home), context);
-    return ok('Fleet', `${others} (${file}); \`svc fleet status\` asks them`);
-  } catch (thrown) {
-    if (!(thrown instanceof SvcError)) throw thrown;
-    return fault(
-      'Fleet',
-      thrown.kind,
-      thrown.message,
-      thrown.cure ?? '`svc fleet init` begins anew.',
-    );
-  }
-}
-
 export async function checkVaultIndex({ context, loaded }: Examined): Promise<Found> {
   if (loaded === undefined || !loaded.config.vault.enabled) return [];
   const { checkVault } = await import('../../stages/vault/log/health.ts');
@@ -132,7 +101,12 @@ export async function checkErrors({ context, loaded }: Examined): Promise<Found>
       const text = `${counted(errors, 'error')} in ${counted(requests, 'request')} of the last 24 hours`;
       if (requests < LEAST_REQUESTS || errors / requests < MANY_ERRORS) return ok('Errors', text);
       const [most] = failures;
-      const why = most?.status === null ? 'no answer' : `status ${most?.status}`;
+      const why =
+        most?.status === null
+          ? 'no answer'
+          : most?.status === 200
+            ? 'an answer that broke off'
+            : `status ${most?.status}`;
       return warning(
         'Errors',
         `${text} (${percent(errors / requests)}), most often ${why}`,

@@ -123,6 +123,27 @@ test('a fleet that cannot be read, or whose keys are not there', () =>
     assert.match((await examine(place)).of('Fleet'), 'members is no list');
   }));
 
+test('no damaged file hides what else is wrong', () =>
+  within(async (place) => {
+    for (const name of ['integrations.json', 'keys.json', 'routes.json'])
+      fs.writeFileSync(join(place.home, name), 'junk{', { mode: 0o600 });
+    const result = await examine(place);
+    assert.match(result.of('Clients'), /^fault: Cannot read .*integrations\.json/);
+    assert.match(result.of('Proxy keys'), /^fault: .*keys\.json is not used: it is not JSON/);
+    assert.match(result.of('Rules'), /^fault: .*routes\.json: it is not JSON/);
+    assert.match(result.of('SQLite'), /^ok/);
+  }));
+
+test('a file in place of the home folder is said to be one', () =>
+  within(async (place) => {
+    fs.rmSync(place.home, { recursive: true });
+    fs.writeFileSync(place.home, '');
+    const result = await examine(place);
+    assert.match(result.of('Home folder'), /is not a folder/);
+    assert.match(result.of('SQLite'), /^ok/);
+    fs.rmSync(place.home);
+  }));
+
 test('no proxy: an address that this machine has not is no taken port', () =>
   within(async (place) => {
     const result = await examine(place, ['--offline'], {

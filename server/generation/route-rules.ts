@@ -18,7 +18,7 @@ export function routeRulesFile(home: string): string {
 export function openRouteRules(home: string, providers: () => readonly string[]): RuleStore {
   const path = routeRulesFile(home);
   return createRuleStore({
-    file: { read: () => readIfThere(path), write: (text) => writePrivateFile(path, text) },
+    file: { path, read: () => readIfThere(path), write: (text) => writePrivateFile(path, text) },
     providers,
   });
 }

@@ -5,6 +5,7 @@ import type { RouteRule } from './rules.ts';
 
 /** Where the file is. The writer must replace it whole and keep it private (mode 0600). */
 export interface RuleFile {
+  readonly path: string;
   /** Its text; undefined if there is none yet. */
   read(): string | undefined;
   write(text: string): void;
@@ -26,7 +27,7 @@ const VERSION = 1;
 
 /** The rules in `file`, read at every call: the command line and a running proxy share it. */
 export function createRuleStore({ file, providers }: RuleStoreOptions) {
-  const list = (): readonly RouteRule[] => readRules(file.read(), providers());
+  const list = (): readonly RouteRule[] => readRules(file, providers());
   const save = (rules: readonly RouteRule[]): void =>
     file.write(`${JSON.stringify({ version: VERSION, rules }, undefined, 2)}\n`);
   return {
@@ -70,9 +71,10 @@ export function createRuleStore({ file, providers }: RuleStoreOptions) {
  * taking a provider out of the configuration for a while costs no rules; the router leaves
  * it aside. Throws CONFIG_001, naming every fault with its place.
  */
-function readRules(text: string | undefined, providers: readonly string[]): readonly RouteRule[] {
+function readRules(file: RuleFile, providers: readonly string[]): readonly RouteRule[] {
+  const text = file.read();
   if (text === undefined) return [];
-  const written = parse(text);
+  const written = parse(text, file.path);
   const rules: RouteRule[] = [];
   const faults: string[] = [];
   for (const [index, value] of written.entries()) {
@@ -83,22 +85,22 @@ function readRules(text: string | undefined, providers: readonly string[]): read
     if (checked.ok) rules.push(checked.rule);
     else faults.push(...checked.faults.map((fault) => `rule ${index + 1}: ${fault}`));
   }
-  if (faults.length > 0) throw damaged(faults.join('; '));
+  if (faults.length > 0) throw damaged(file.path, faults.join('; '));
   return rules;
 }
 
-function parse(text: string): readonly unknown[] {
+function parse(text: string, path: string): readonly unknown[] {
   let json: unknown;
   try {
     json = JSON.parse(text);
   } catch (cause) {
-    throw damaged('it is not JSON', cause);
+    throw damaged(path, 'it is not JSON', cause);
   }
   if (typeof json === 'object' && json !== null && 'version' in json && 'rules' in json) {
     if (json.version === VERSION && Array.isArray(json.rules)) return json.rules;
-    if (json.version !== VERSION) throw damaged('it was written by another version');
+    if (json.version !== VERSION) throw damaged(path, 'it was written by another version');
   }
-  throw damaged('it has no list of rules');
+  throw damaged(path, 'it has no list of rules');
 }
 
 function providerOf(value: unknown): string {
@@ -106,11 +108,11 @@ function providerOf(value: unknown): string {
   return String(value.target).split('/', 1)[0] ?? '';
 }
 
-function damaged(reason: string, cause?: unknown): SvcError {
-  return new SvcError('config', `Failed to load the route rules: ${reason}`, {
+function damaged(path: string, reason: string, cause?: unknown): SvcError {
+  return new SvcError('config', `Failed to load the route rules of ${path}: ${reason}`, {
     code: 'CONFIG_001',
     cause,
-    cure: 'Correct the file of route rules, or remove it to start without rules.',
+    cure: 'Correct the file, or remove it to start without rules.',
   });
 }
 

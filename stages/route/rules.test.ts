@@ -113,6 +113,7 @@ function inMemory(text?: string): {
   store: ReturnType<typeof createRuleStore>;
 } {
   const file = {
+    path: '/h/routes.json',
     text,
     read: () => file.text,
     write(next: string) {
