@@ -173,6 +173,12 @@ test('options and requests that lack something are config errors, and nothing is
       [{ model: '', messages: ASK, max_tokens: 1 }, /'model'/],
       [{ model: 'm', messages: ASK, max_tokens: 1.5 }, /'max_tokens'/],
     ];
+    for (const none of [null, undefined, [], 'hi'])
+      await expectError(
+        () => messages.call(none as unknown as MessagesRequest),
+        SvcConfigError,
+        /must be an object/,
+      );
     for (const [each, message] of requests)
       await expectError(() => messages.call(each as MessagesRequest), SvcConfigError, message);
     await expectError(

@@ -193,10 +193,13 @@ function toTimeoutS(given: unknown): number {
 
 /** Throws `SvcConfigError` unless `model` is a name and `messages` a list of turns that is not empty. */
 function checkConversation(request: JsonObject): void {
-  for (const field of ['model', 'messages'])
-    if (request[field] === undefined || request[field] === null)
-      throw new SvcConfigError(`Missing required field: ${field}`);
+  const given: unknown = request;
+  if (typeof given !== 'object' || given === null || Array.isArray(given))
+    throw new SvcConfigError('The request must be an object');
   const { model, messages } = request;
+  for (const [field, value] of Object.entries({ model, messages }))
+    if (value === undefined || value === null)
+      throw new SvcConfigError(`Missing required field: ${field}`);
   if (typeof model !== 'string' || model === '')
     throw new SvcConfigError("Field 'model' must be the name of a model");
   if (!Array.isArray(messages)) throw new SvcConfigError("Field 'messages' must be a list");
