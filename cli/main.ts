@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { systemClock } from '../engine/clock.ts';
+import { reasonOf } from '../stages/disk-reason.ts';
 import type { CliContext } from './context.ts';
 import { exitCodes } from './exit.ts';
 import { allDefinitions } from './parse/definitions.ts';
@@ -13,6 +14,10 @@ import { runCli } from './run.ts';
 
 /** What is left open after a command may not hold the process back longer than this. */
 const LINGER_MS = 500;
+
+/** A file takes no more of the output: what is in it is not the whole, and whoever reads it later must know. */
+const NO_ROOM: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
+let isOutputLost = false;
 
 function versionOfPackage(): string {
   const file = new URL('../../package.json', import.meta.url);
@@ -27,11 +32,14 @@ function isRunByNpm({ npm_lifecycle_event: script }: NodeJS.ProcessEnv): boolean
 
 function processContext(): CliContext {
   // A reader such as `head` that has seen enough is no failure, and neither is a terminal that closed.
-  for (const stream of [process.stdout, process.stderr]) {
-    stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (stream === process.stdout && error.code === 'EPIPE') process.exit(0);
-    });
-  }
+  process.stderr.on('error', () => undefined);
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') process.exit(0);
+    if (!NO_ROOM.has(error.code ?? '')) return;
+    if (!isOutputLost) process.stderr.write(`error: Cannot write the output: ${reasonOf(error)}\n`);
+    isOutputLost = true;
+    process.exitCode = exitCodes.internal;
+  });
   const send = process.send?.bind(process);
   return {
     env: process.env,
@@ -69,7 +77,8 @@ if (process.platform === 'win32') {
   // A command that never comes to its end has not succeeded.
   process.exitCode = exitCodes.internal;
   void runCli(process.argv.slice(2), processContext()).then((code) => {
-    process.exitCode = code;
-    setTimeout(() => process.exit(code), LINGER_MS).unref();
+    process.exitCode = isOutputLost && code === 0 ? exitCodes.internal : code;
+    // Without an argument: what is written last may still be refused.
+    setTimeout(() => process.exit(), LINGER_MS).unref();
   });
 }

@@ -211,6 +211,14 @@ test('a reader that leaves, and a closed output, are no failure', async () => {
     const { stderr } = await ends(`"$1" "$2" config show ${redirect}; true`);
     assert.not.match(stderr, TRACE, redirect);
   }
+  // Half a file that nobody is told of would be taken for the whole.
+  if (fs.existsSync('/dev/full')) {
+    for (const argv of ['config schema', 'list-pricing', '--help']) {
+      const { code, stderr } = await ends(`"$1" "$2" ${argv} >/dev/full`);
+      assert.is(code, 1, argv);
+      assert.is(stderr, 'error: Cannot write the output: no space left on the disk\n', argv);
+    }
+  }
   place.dispose();
 });
 
