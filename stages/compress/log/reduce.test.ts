@@ -106,4 +106,22 @@ test('a small or fitting log is left alone', () => {
   assert.is(reduceLog('error: no\n', context(3500)), undefined);
 });
 
+test('a log that fits once its lines share one stamp loses nothing else', () => {
+  const lines = Array.from(
+    { length: 200 },
+    (_, n) => `2026-11-25T10:00:${String(n % 60).padStart(2, '0')}Z INFO batch ${n} in ${n * 7} ms`,
+  );
+  const text = lines.join('\n');
+  const budget = Math.round(estimateTokens(text) * 0.85);
+  const out = reduceLog(text, context(budget))!;
+  assert.ok(estimateTokens(out.text) <= budget);
+  assert.equal(out.removed, []);
+  const [head, ...rest] = out.text.split('\n');
+  const stamp = /had "(.*)" before them\]/.exec(head!)![1]!;
+  assert.equal(
+    rest.map((line) => (line.startsWith(stamp) ? line : stamp + line)),
+    lines,
+  );
+});
+
 test.run();

@@ -60,6 +60,9 @@ export const reduceLog: Apply = (text, context) => {
   );
   const scores = belowPointed(spreadScores(ranking), lines);
   const always = alwaysKept(lines, { rest, segments, ending, last, budget });
+  // Without what all lines begin with, all of them may have room.
+  const all = withHeader(rest.join('\n'), stamp);
+  if (stamp !== '' && !costsAtLeast(all, budget + 1)) return { text: all, removed: [] };
   const candidate = fill({ scores, lines, rest, always }, budget - HEADER_TOKENS);
   if (candidate === undefined) return undefined;
   return { text: withHeader(candidate.text, stamp), removed: candidate.removed };
