@@ -74,7 +74,14 @@ async function checkPorts({ loaded }: Examined): Promise<Found> {
       findings.push(fault('Ports', 'config', message, cure));
     }
   }
-  return findings.length > 0 ? findings : ok('Ports', `${port} and ${socketPort} are free`);
+  if (findings.length > 0) return findings;
+  const asked = wanted.map(([number]) => number).filter((number) => number !== 0);
+  return ok(
+    'Ports',
+    asked.length === 0
+      ? 'free ones are chosen'
+      : `${asked.join(' and ')} ${asked.length === 1 ? 'is' : 'are'} free`,
+  );
 }
 
 function takenPort(port: number, setting: string): Finding {
