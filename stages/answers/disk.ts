@@ -53,6 +53,8 @@ class DiskAnswers implements AnswerStore {
   readonly #sizes = new Map<string, number>();
   #bytes = 0;
   #failures = 0;
+  /** Files on their way to the disk, by key: who asks again at once gets the answer from here. */
+  readonly #queued = new Map<string, Buffer>();
   #queuedBytes = 0;
   /** Changes of the folder, one after the other. Never rejects. */
   #work: Promise<void> = Promise.resolve();
@@ -81,7 +83,7 @@ class DiskAnswers implements AnswerStore {
   }
 
   get(key: string): undefined | Promise<KeptAnswer | undefined> {
-    if (this.#sizes.has(key)) return this.#read(key);
+    if (this.#sizes.has(key) || this.#queued.has(key)) return this.#read(key);
     this.#lookups.add(false);
     return undefined;
   }
@@ -94,11 +96,13 @@ class DiskAnswers implements AnswerStore {
       return;
     }
     this.#queuedBytes += file.length;
+    this.#queued.set(key, file);
     void this.#enqueue(async () => {
       try {
         await this.#write(key, file);
       } finally {
         this.#queuedBytes -= file.length;
+        if (this.#queued.get(key) === file) this.#queued.delete(key);
       }
     });
   }
@@ -118,6 +122,7 @@ class DiskAnswers implements AnswerStore {
   }
 
   clear(): Promise<void> {
+    this.#queued.clear();
     return this.#enqueue(async () => {
       for (const key of this.#sizes.keys()) await this.#remove(key);
     });
@@ -142,7 +147,8 @@ class DiskAnswers implements AnswerStore {
       return undefined;
     }
     const bytes = this.#sizes.get(key);
-    if (bytes !== undefined) this.#remember(key, bytes);
+    if (bytes === undefined) return stored;
+    this.#remember(key, bytes);
     // Its place in the order of use is not worth a failed request.
     void this.#stampUse(this.#fileOf(key)).catch(() => undefined);
     return stored;
@@ -150,7 +156,8 @@ class DiskAnswers implements AnswerStore {
 
   /** The answer in a file, unless it is damaged, another's, too old, or from a time to come. */
   async #load(key: string): Promise<KeptAnswer | undefined> {
-    const file = await readFile(this.#fileOf(key)).catch(() => undefined);
+    const file =
+      this.#queued.get(key) ?? (await readFile(this.#fileOf(key)).catch(() => undefined));
     const stored = file === undefined ? undefined : decodeAnswer(file);
     if (stored?.key !== key) {
       // One that was evicted meanwhile is no failure.

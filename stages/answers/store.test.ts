@@ -63,6 +63,22 @@ test('new bounds take effect: what is too old is not given, what is too much goe
     assert.is(await store.get(keyOf(8)), undefined, name);
   }));
 
+test('an answer is there as soon as it was put', () =>
+  inEachStore(async ({ name, open }) => {
+    const store = await open(1e6, createManualClock());
+    const [first, second] = [answerOf('first'), answerOf('second')];
+    store.put(keyOf(1), first);
+    assert.equal(await store.get(keyOf(1)), first, name);
+    store.put(keyOf(1), second);
+    assert.equal(await store.get(keyOf(1)), second, name);
+    await store.clear();
+    assert.is(await store.get(keyOf(1)), undefined, name);
+    assert.is(store.stats().entries, 0, name);
+    store.put(keyOf(1), first);
+    await store.settled();
+    assert.equal(await store.get(keyOf(1)), first, name);
+  }));
+
 test('an answer comes back with its bytes in their pieces, and is counted', () =>
   inEachStore(async ({ name, open }) => {
     const store = await open(1e6, createManualClock());
