@@ -3,7 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { systemClock } from '../../engine/index.ts';
 import { MESSAGE, closeClients } from '../../fixtures/server/exchange.ts';
-import { startRedis, withPair } from '../../fixtures/server/redis.ts';
+import { startRedis, withSteadyPair } from '../../fixtures/server/redis.ts';
 import type { TestRedis } from '../../fixtures/server/redis.ts';
 import { isEnd, isError, talk } from '../../fixtures/server/websocket.ts';
 import { createRateLimiter } from '../http/limit.ts';
@@ -104,7 +104,7 @@ test('a bucket refills by the time of Redis, and its record ends when it is full
   }));
 
 test('frames of a WebSocket count as well, and keep their order', () =>
-  withPair({ yaml: 'security: { rate_limit_per_minute: 6 }' }, async (one, other) => {
+  withSteadyPair({ yaml: 'security: { rate_limit_per_minute: 6 }' }, async (one, other) => {
     const first = await talk(one.proxy.port);
     const second = await talk(other.proxy.port);
     first.ask(MESSAGE);
