@@ -122,13 +122,18 @@ async function openProxy(options: StartOptions) {
   const custom = await loadCustomProviders(config, env, watch);
   const log = openLog(config, custom, clock);
   const { onTrouble } = options;
+  const shared = await openShared(config, log, clock);
   const services = await createServices({
     config,
     log,
     clock,
     version,
-    shared: await openShared(config, log, clock),
+    shared,
     ...(onTrouble && { onTrouble }),
+  }).catch((thrown: unknown) => {
+    // An open connection would keep the process from ending.
+    shared?.link.close();
+    throw thrown;
   });
   const keys = createKeyring({
     file: keysFile(config.home),

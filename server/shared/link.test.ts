@@ -35,7 +35,7 @@ function open() {
         },
         call: send,
         run: send,
-        reconnect: () => (counts.reconnects += 1),
+        reconnect: () => Object.assign(counts, { reconnects: counts.reconnects + 1, ready: false }),
         close: () => undefined,
       };
     },
@@ -133,7 +133,9 @@ test('a silent connection is given up, and one that is not made either', async (
   await t.turn();
   t.clock.advance(6000);
   assert.is(t.counts.reconnects, 1);
-  t.counts.ready = false;
+  t.asked.pop()!.answer(1);
+  await t.turn();
+  assert.not.ok(t.link.isUp, 'a late word on the connection that was given up');
   t.events.closed();
   t.clock.advance(6000);
   assert.is(t.counts.reconnects, 2);
@@ -188,7 +190,7 @@ test('a start waits for the first word, good or bad, and then for no longer', as
   const third = none.link.settled(500);
   none.clock.advance(500);
   await third;
-  assert.match(none.lines.join(), /not connected yet/);
+  assert.match(none.lines.join(), /it has not answered yet/);
 });
 
 test('work is done when it comes up and twice a second', async () => {

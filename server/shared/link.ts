@@ -61,7 +61,7 @@ export class RedisLink {
   /** What is done at every tick while it is up, and at once when it comes up. */
   readonly #whileUp: (() => void)[] = [];
   #isUp = false;
-  #reason = 'not connected yet';
+  #reason = 'it has not answered yet';
   #asked = 0;
   #unanswered = 0;
   #hasWarned = false;
@@ -164,6 +164,8 @@ export class RedisLink {
     else if (this.#connection.isReady && this.#triedMs === undefined) this.#try();
     else if (clock.monotonicMs() - this.#quietSinceMs > GIVE_UP_MS) {
       this.#quietSinceMs = clock.monotonicMs();
+      // What the connection still brings is no sign that the next one can be used.
+      this.#triedMs = undefined;
       this.#connection.reconnect();
     }
   }

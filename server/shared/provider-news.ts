@@ -27,6 +27,9 @@ const ASK_AGAIN_MS = 1000;
 /** What is nearly over is not worth a record. */
 const LEAST_REST_MS = 1500;
 
+/** Whatever a record says, a key is tried again after a day. */
+const LONGEST_REST_MS = 24 * 3600 * 1000;
+
 /** What is so here, and for how long. */
 type Own = Pick<SharedRecord, 'what' | 'forMs'>;
 
@@ -196,7 +199,8 @@ function keyRecord(keys: KeyRing, id: string): Pick<Followed, 'own' | 'hear'> {
     },
     hear({ what, forMs }) {
       if (what === 'usable') keys.hearUsable(id);
-      else if (isVerdict(what) && forMs > 0) keys.hear({ id, verdict: what, waitMs: forMs });
+      else if (isVerdict(what) && forMs > 0)
+        keys.hear({ id, verdict: what, waitMs: Math.min(forMs, LONGEST_REST_MS) });
     },
   };
 }

@@ -76,6 +76,10 @@ export function createRateCounts(link: RedisLink): SharedCounts {
 }
 
 function toOwed(answer: Reply, buckets: readonly Bucket[]): Owed | undefined {
-  const owed = listOf(answer).map((text) => Number(textOf(text)));
-  return owed.length === buckets.length && owed.every(Number.isFinite) ? owed : undefined;
+  const lacking = listOf(answer).map((text) => Number(textOf(text)));
+  if (lacking.length !== buckets.length || !lacking.every(Number.isFinite)) return undefined;
+  // Whatever Redis says, nobody waits for longer than a bucket takes to fill.
+  return buckets.map(({ capacity, intervalMs }, index) =>
+    Math.min(lacking[index]!, capacity * intervalMs + 1),
+  );
 }

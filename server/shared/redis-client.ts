@@ -41,7 +41,7 @@ export function connectRedis(address: RedisAddress, events: ConnectionEvents): C
   redis.on('ready', () => events.ready());
   redis.on('error', (error) => events.failed(error));
   redis.on('close', () => events.closed());
-  const call = (words: readonly (string | Buffer)[]): Promise<Reply> => {
+  const call = async (words: readonly (string | Buffer)[]): Promise<Reply> => {
     const [command = '', ...rest] = words;
     return redis.callBuffer(String(command), ...rest) as Promise<Reply>;
   };
