@@ -5,10 +5,11 @@
  *
  * An answer from Redis is not kept here too: it would then be given for longer than its time.
  */
-import { createLookupCount, largestAnswer } from '../../stages/answers/answer.ts';
+import { SvcError } from '../../engine/index.ts';
+import type { Clock } from '../../engine/index.ts';
+import { answerBytes, createLookupCount, largestAnswer } from '../../stages/answers/answer.ts';
 import type { AnswerBounds, AnswerStore, KeptAnswer } from '../../stages/answers/answer.ts';
 import { decodeAnswer, encodeAnswer } from '../../stages/answers/file-format.ts';
-import type { Clock } from '../../engine/index.ts';
 import { listOf, textOf } from './connection.ts';
 import type { Reply, Script } from './connection.ts';
 import { PREFIX, sharedName } from './key-names.ts';
@@ -39,7 +40,8 @@ export function createSharedAnswers(options: SharedAnswersOptions): AnswerStore 
   let { maxBytes, ttlMs } = options;
   let queuedBytes = 0;
   let failures = 0;
-  let work: Promise<unknown> = Promise.resolve();
+  /** Resolves when all that was put has been given. Never rejects. */
+  let work: Promise<void> = Promise.resolve();
 
   async function find(key: string, kept: Promise<KeptAnswer | undefined> | undefined) {
     const answer = (await kept) ?? (await fetchShared(key));
@@ -67,28 +69,30 @@ export function createSharedAnswers(options: SharedAnswersOptions): AnswerStore 
 
   async function give(key: string, answer: KeptAnswer): Promise<void> {
     const bytes = encodeStored(key, answer, ttlMs, clock);
-    if (bytes.length > Math.min(LARGEST_BYTES, largestAnswer(maxBytes)) || ttlMs < 1) return;
     if (queuedBytes + bytes.length > MAX_QUEUED_BYTES) return;
     queuedBytes += bytes.length;
-    const words = [
-      'SET',
-      sharedName('answer', key),
-      seal(bytes, key),
-      'PX',
-      String(Math.ceil(ttlMs)),
-    ];
-    const answered = await link.ask((redis) => redis.call(words));
+    const words = ['SET', sharedName('answer', key), seal(bytes, key)];
+    const forMs = String(Math.ceil(ttlMs));
+    const answered = await link.ask((redis) => redis.call([...words, 'PX', forMs]));
     if (answered === undefined) failures += 1;
     queuedBytes -= bytes.length;
+  }
+
+  function mayBeGiven(answer: KeptAnswer): boolean {
+    const mostBytes = Math.min(LARGEST_BYTES, largestAnswer(maxBytes));
+    return link.isUp && ttlMs >= 1 && answerBytes(answer) <= mostBytes;
   }
 
   async function clearShared(): Promise<void> {
     let cursor: string | undefined = '0';
     do {
       const words: string[] = ['SCAN', cursor, 'MATCH', `${PREFIX}answer:*`, 'COUNT', SCANNED];
-      const [next, names] = listOf(await link.ask((redis) => redis.call(words)));
-      const found = listOf(names).filter((name) => Buffer.isBuffer(name));
-      if (found.length > 0) await link.ask((redis) => redis.call(['UNLINK', ...found]));
+      const found = await link.ask((redis) => redis.call(words));
+      const [next, listed] = listOf(found);
+      const names = listOf(listed).filter((name) => Buffer.isBuffer(name));
+      const gone =
+        names.length === 0 || (await link.ask((redis) => redis.call(['UNLINK', ...names])));
+      if (found === undefined || gone === undefined) throw notCleared(link);
       cursor = textOf(next);
     } while (cursor !== undefined && cursor !== '0');
   }
@@ -108,9 +112,11 @@ export function createSharedAnswers(options: SharedAnswersOptions): AnswerStore 
     },
     put(key, answer) {
       own.put(key, answer);
-      if (!link.isUp) return;
-      const given = give(key, answer);
-      work = Promise.all([work, given]);
+      if (!mayBeGiven(answer)) return;
+      const given = give(key, answer).catch(() => {
+        failures += 1;
+      });
+      work = work.then(() => given);
     },
     stats: () => {
       const stats = own.stats();
@@ -120,6 +126,7 @@ export function createSharedAnswers(options: SharedAnswersOptions): AnswerStore 
       ({ maxBytes, ttlMs } = bounds);
       own.configure(bounds);
     },
+    /** Rejects with `unavailable` where Redis could not be reached. */
     async clear() {
       await own.clear();
       await clearShared();
@@ -129,6 +136,15 @@ export function createSharedAnswers(options: SharedAnswersOptions): AnswerStore 
       await work;
     },
   };
+}
+
+function notCleared(link: RedisLink): SvcError {
+  const { place, reason } = link.view();
+  return new SvcError(
+    'unavailable',
+    `The answers of this proxy are gone; those in Redis at ${place} are not: ${reason ?? 'it did not answer in time'}`,
+    { cure: 'Clear the cache again when `svc doctor` says that Redis answers.' },
+  );
 }
 
 /** The time for which it was kept stands before an answer: what is left of it says how old the answer is. */
