@@ -1,6 +1,7 @@
 /** Checks of what svc keeps: the ledger, the index of the user's files, and what the ledger says of late. */
 import { existsSync, statSync } from 'node:fs';
 import { SvcError } from '../../engine/error.ts';
+import type { LoadedConfig } from '../../server/config/load.ts';
 import { isPostgresUrl, ledgerName } from '../../stages/ledger/address.ts';
 import { shortPath } from '../context.ts';
 import { counted, percent } from '../screen/output.ts';
@@ -13,10 +14,11 @@ const MOST_CHECKED_BYTES = 1024 * 1024 * 1024;
 const LEAST_REQUESTS = 5;
 const MANY_ERRORS = 0.1;
 
-export async function checkLedger({ context, loaded }: Examined): Promise<Found> {
+export async function checkLedger({ context, home, loaded }: Examined): Promise<Found> {
   if (loaded === undefined) return [];
   const file = loaded.config.ledger.db;
-  if (isPostgresUrl(file)) return checkShared(file);
+  if (isPostgresUrl(file))
+    return [...(await checkShared(file)), ...(await checkName(home, loaded))];
   const short = shortPath(file, context);
   if (!existsSync(file)) return remark('Ledger', `${short} does not exist yet; a start creates it`);
   const { openReadOnly } = await import('../../stages/ledger/database.ts');
@@ -38,7 +40,7 @@ export async function checkLedger({ context, loaded }: Examined): Promise<Found>
   }
 }
 
-async function checkShared(url: string): Promise<Found> {
+async function checkShared(url: string): Promise<Finding[]> {
   const [{ lookAtPostgres }, { refusalOf }, { migrations }] = await Promise.all([
     import('../../stages/ledger/postgres/reader.ts'),
     import('../../stages/ledger/postgres/client.ts'),
@@ -48,15 +50,25 @@ async function checkShared(url: string): Promise<Found> {
   try {
     const found = await lookAtPostgres(url);
     const refusal = refusalOf(found, url, migrations.length);
-    if (refusal !== undefined) return fault('Ledger', 'config', refusal.message, refusal.cure);
+    if (refusal !== undefined) return [fault('Ledger', 'config', refusal.message, refusal.cure)];
     const server = `${name} answers (PostgreSQL ${found.serverVersion})`;
-    if (found.version === 0) return remark('Ledger', `${server}; a start creates its tables`);
-    if (found.version === migrations.length) return ok('Ledger', server);
-    return remark('Ledger', `${server}; a start of this version brings its tables up to date`);
+    if (found.version === 0) return [remark('Ledger', `${server}; a start creates its tables`)];
+    if (found.version === migrations.length) return [ok('Ledger', server)];
+    return [remark('Ledger', `${server}; a start of this version brings its tables up to date`)];
   } catch (thrown) {
     if (!(thrown instanceof SvcError)) throw thrown;
-    return fault('Ledger', thrown.kind, thrown.message, thrown.cure ?? 'See its server’s log.');
+    return [fault('Ledger', thrown.kind, thrown.message, thrown.cure ?? 'See its server’s log.')];
   }
+}
+
+/** Without a name nobody can tell which of the rows are this machine's. */
+async function checkName(home: string, { config }: LoadedConfig): Promise<Finding[]> {
+  const { readFleet } = await import('../../server/fleet/fleet-file.ts');
+  // What is wrong with that file is said by a check of its own.
+  const fleet = await readFleet(home).catch(() => undefined);
+  if ((config.fleet.node ?? fleet?.node ?? null) !== null) return [];
+  const cure = '`svc fleet init` gives it one, from the next start on.';
+  return [remark('Ledger', 'rows of this machine have no name in the shared ledger', cure)];
 }
 
 function damaged(file: string, what: string): Finding {

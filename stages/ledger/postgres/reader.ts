@@ -17,6 +17,7 @@ import type { LedgerSchema } from '../tables.ts';
 import { assertVersion, OWN_CURES } from '../version.ts';
 import { lookAt, openPool } from './client.ts';
 import type { FoundSchema, Pool, PooledConnection } from './client.ts';
+import { toPostgresText } from './schema.ts';
 import { isOurFault, readError, stateOf } from './trouble.ts';
 
 const CLOSE_MS = 2000;
@@ -130,7 +131,8 @@ class PoolConnection implements DatabaseConnection {
 
   async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
     try {
-      const { rows } = await this.#client.query(sql, [...parameters]);
+      const values = parameters.map((one) => (typeof one === 'string' ? toPostgresText(one) : one));
+      const { rows } = await this.#client.query(sql, values);
       return { rows: rows as R[] };
     } catch (error) {
       this.#isBroken ||= stateOf(error) === undefined;

@@ -106,10 +106,12 @@ export function toColumns(cells: readonly Cell[]): Cell[][] {
   return columns;
 }
 
-/** What only one of the two databases can keep. */
 function toPostgresCell(cell: Cell): Cell {
-  // No text in Postgres holds this character; a file keeps it.
-  if (typeof cell === 'string')
-    return cell.includes('\0') ? cell.replaceAll('\0', '\u{fffd}') : cell;
+  if (typeof cell === 'string') return toPostgresText(cell);
   return Number.isNaN(cell) ? null : cell;
+}
+
+/** Of all characters Postgres cannot hold this one; a file keeps it. */
+export function toPostgresText(text: string): string {
+  return text.includes('\0') ? text.replaceAll('\0', '\u{fffd}') : text;
 }
