@@ -206,6 +206,10 @@ outside(
         doctor.stdout,
         /Ledger .*postgres:\/\/127\.0\.0\.1:\d+\/outside answers \(PostgreSQL \d+\)/,
       );
+      assert.not.match(doctor.stdout, /have no name in the shared ledger/);
+      const { SVC_NODE: _name, ...nameless } = desk.place.env as Record<string, string>;
+      const unnamed = await run({ ...desk.place, env: nameless }, ['doctor']);
+      assert.match(unnamed.stdout, /rows of this machine have no name in the shared ledger/);
       const { pid } = desk.proxy().child;
       const title = `${readFileSync(`/proc/${pid}/cmdline`, 'latin1')} ${readFileSync(`/proc/${pid}/comm`, 'latin1')}`;
       const pages = [

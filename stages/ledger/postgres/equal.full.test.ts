@@ -95,6 +95,8 @@ const FILTERS: Readonly<Record<string, RowFilter>> = {
   'part of a model': { sinceMs: 0, model: 'Gpt-' },
   'a model with signs': { sinceMs: 0, model: "'HARA\\{" },
   'any model': { sinceMs: 0, model: '' },
+  'a character that Postgres cannot hold': { sinceMs: 0, model: 'B\0', id: '\0' },
+  'the same in a model alone': { sinceMs: 0, model: 'B\0' },
   'a provider': { sinceMs: 0, provider: 'Ünï' },
   'a client': { sinceMs: NOW_MS - queries.DAY_MS, client: 'claude-code' },
   'a session': { sinceMs: 0, sessionId: 's7' },

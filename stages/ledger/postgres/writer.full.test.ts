@@ -1,4 +1,6 @@
 /** Writers of a ledger in a real Postgres: several at once, and a server that stops, refuses or is not ours. */
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { until } from '../../../fixtures/cli/live.ts';
@@ -9,9 +11,10 @@ import type { Postgres } from '../../../fixtures/postgres.ts';
 import { SvcError } from '../../../engine/index.ts';
 import { addToTotals, emptyTotals } from '../figures.ts';
 import { openReader } from '../open-reader.ts';
-import { totalsOf } from '../queries.ts';
-import type { Migration } from '../tables.ts';
-import { migrations } from '../tables.ts';
+import { newestNumber, rowsStored, totalsOf } from '../queries.ts';
+import type { Cell, Migration } from '../tables.ts';
+import { migrations, pushCells } from '../tables.ts';
+import { STORE_ROWS, toColumns, VERSION_TABLE } from './schema.ts';
 
 const writers = suite<{ server: Postgres }>('writers of a ledger in Postgres');
 
@@ -270,6 +273,53 @@ writers(
   },
 );
 
+writers('writers take turns: who looks for what is new never misses a row', async ({ server }) => {
+  const url = await server.create('turns');
+  const { writer } = open(url);
+  await writer.ready();
+  const cells: Cell[] = [];
+  pushCells(cells, rowOf(1));
+  await server.session(url, async (other) => {
+    await other.query('BEGIN');
+    await other.query(STORE_ROWS, [migrations.length, ...toColumns(cells)]);
+    // Another hour's sums, so that it is not these that it waits for.
+    writer.record(rowOf(2, { startedMs: Date.UTC(2026, 10, 21) }));
+    await pause(300);
+    // Had it been stored, it would be seen before the row with the smaller number.
+    assert.is(writer.stats().written, 0);
+    await other.query('COMMIT');
+  });
+  await writer.flush();
+  const reader = await openReader(url);
+  const rows = await rowsStored(reader, { sinceMs: 0 }, 0, await newestNumber(reader));
+  await reader.destroy();
+  assert.equal(
+    rows.map(({ id }) => id),
+    ['req_1', 'req_2'],
+  );
+  await writer.close();
+});
+
+writers(
+  'a schema that changes at this very moment gets no row of an older svc',
+  async ({ server }) => {
+    const url = await server.create('moment');
+    const older = open(url);
+    await older.writer.ready();
+    await server.session(url, async (newer) => {
+      await newer.query('BEGIN');
+      await newer.query(`UPDATE ${VERSION_TABLE} SET version = version + 1`);
+      older.writer.record(rowOf(1));
+      await pause(300);
+      await newer.query('COMMIT');
+    });
+    await until(() => older.writer.stats().dropped === 1, 'the refusal');
+    assert.match(older.troubles.at(-1)?.message ?? '', /written by a newer svc/);
+    assert.equal(await server.ask(url, 'SELECT id FROM requests'), []);
+    await older.writer.close();
+  },
+);
+
 writers("another program's tables are left alone", async ({ server }) => {
   const url = await server.create('foreign_one');
   await server.ask(url, 'CREATE TABLE requests (what TEXT)');
@@ -289,6 +339,44 @@ writers("another program's tables are left alone", async ({ server }) => {
 writers('a database that cannot hold all texts is refused', async ({ server }) => {
   const url = await server.create('latin', `ENCODING 'LATIN1' TEMPLATE template0`);
   assert.match((await refusal(open(url))).message, /keeps texts as LATIN1/);
+});
+
+writers('TLS by the word in the URL', async ({ server }) => {
+  const url = await server.create('hidden');
+  const tls = (name: string) =>
+    fileURLToPath(new URL(`../../../../fixtures/tls/${name}`, import.meta.url));
+  const certificate = tls('provider.crt');
+  const warnings: string[] = [];
+  const onWarning = ({ message }: Error) => warnings.push(message);
+  process.on('warning', onWarning);
+  assert.match((await readFault(`${url}?sslmode=require`)).cure ?? '', /sslmode=disable/);
+  await server.stop();
+  await server.start({
+    ssl: 'on',
+    ssl_cert_file: server.keep('server.crt', readFileSync(certificate, 'utf8')),
+    ssl_key_file: server.keep('server.key', readFileSync(tls('provider.key'), 'utf8')),
+  });
+  for (const word of ['prefer', 'require', 'verify-ca', 'verify-full']) {
+    const fault = await readFault(`${url}?sslmode=${word}`);
+    assert.match(fault.message, /self-signed certificate/, word);
+    assert.match(fault.cure ?? '', /sslrootcert/);
+  }
+  const missing = await readFault(`${url}?sslmode=require&sslrootcert=/nowhere.crt`);
+  assert.match(missing.cure ?? '', /Correct the file/);
+  for (const search of ['sslmode=no-verify', `sslmode=require&sslrootcert=${certificate}`]) {
+    const { writer, troubles } = open(`${url}?${search}`);
+    await writer.ready();
+    const used = await server.ask<{ ssl: boolean }>(
+      url,
+      `SELECT ssl FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE application_name = 'svc'`,
+    );
+    assert.ok(used.length > 0 && used.every(({ ssl }) => ssl), search);
+    await writer.close();
+    assert.equal(troubles.map(String), []);
+    assert.is((await totals(`${url}?${search}`)).requests, 0);
+  }
+  process.off('warning', onWarning);
+  assert.equal(warnings, []);
 });
 
 writers('a row that the schema refuses is dropped alone; no text is', async ({ server }) => {
