@@ -18,6 +18,7 @@ import {
 } from '../../stages/model/errors.ts';
 import { withoutHeaders } from '../../stages/model/headers.ts';
 import { toBodyFrame } from '../http/body-frame.ts';
+import type { GateRequest } from '../gate/gate.ts';
 import { errorBody } from '../http/error-response.ts';
 import type { RateDecision } from '../http/limit.ts';
 import { refusedRow } from '../run/refused-row.ts';
@@ -68,6 +69,7 @@ class Connection {
   #client: WebSocket;
   #options: SocketOptions;
   #headers: readonly string[];
+  readonly #upgrade: GateRequest;
   #address: string;
   #controller: Canceller | undefined;
   #waiting: Message | undefined;
@@ -79,6 +81,8 @@ class Connection {
     this.#client = client;
     this.#options = options;
     this.#headers = ownHeaders(request.rawHeaders);
+    const { method, url, httpVersion, rawHeaders, socket } = request;
+    this.#upgrade = { method, url, httpVersion, rawHeaders, socket };
     this.#address = request.socket.remoteAddress ?? '';
     const { clock } = options.services;
     const stopTimer = clock.after(FIRST_MESSAGE_MS, () => client.close(POLICY, 'no frame arrived'));
@@ -117,6 +121,10 @@ class Connection {
   }
 
   #onDecided(message: Message, decision: RateDecision | undefined): void {
+    const { generations, newId } = this.#options;
+    // The key may have been revoked since, or be asked for now. As over HTTP, what the gate refuses leaves no row.
+    const admission = generations.current.gate(this.#upgrade, 'upgrade');
+    if (admission.verdict === 'refused') return this.#sendError(admission.error, newId());
     const refusal = this.#refusalOf(message, decision);
     if (refusal !== undefined) return this.#refuse(this.#begin(), refusal);
     if (this.#controller === undefined) return void this.#serve(message);

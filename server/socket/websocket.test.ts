@@ -33,6 +33,29 @@ test('events, then the usage, then the end, on both ports', () =>
     }
   }));
 
+test('whoever may not come in any more gets no answer on a connection that is open', () =>
+  withProxy({}, async (t) => {
+    const one = await talk(t.proxy.wsPort);
+    one.ask(MESSAGE);
+    await one.until(isEnd);
+    t.configure('security: { require_api_key: true, api_key: svc_0123456789abcdef }');
+    await t.proxy.reload();
+    one.ask(MESSAGE);
+    await one.until(isError);
+    const { error } = one.received.at(-1)!;
+    assert.equal([error?.type, error?.code], ['unauthorized', 'AUTH_001']);
+    assert.is(t.upstream.requests.length, 1);
+    const keyed = await talk(t.proxy.wsPort, { 'x-svc-key': 'svc_0123456789abcdef' });
+    keyed.ask(MESSAGE);
+    await keyed.until(isEnd);
+    t.configure('security: { require_api_key: true, api_key: svc_another9abcdef01 }');
+    await t.proxy.reload();
+    keyed.ask(MESSAGE);
+    await keyed.until(isError);
+    assert.is((await t.rows(2)).length, 2);
+    for (const { socket } of [one, keyed]) socket.terminate();
+  }));
+
 test('an empty key is none, as in a header: the configured one goes out', () =>
   withProxy({ env: { MSGPROV_API_KEY: 'configured' } }, async (t) => {
     const one = await asked(t, MESSAGE, { api_key: '' });
