@@ -147,7 +147,8 @@ function operands(name: string, verb: string, args: readonly string[]): readonly
   const all = isCopying ? operandsOf(args, OF_OTHERS) : pathsOf(args);
   if (/^(?:g?sed|perl|ruby)$/.test(name)) {
     const hasScript = args.some((arg) => /^-\w*[ef]$|^--expression/.test(arg));
-    const paths = operandsOf(args, OF_SCRIPTS);
+    // On a Mac an empty word stands behind `-i`: no copy is kept.
+    const paths = operandsOf(args, OF_SCRIPTS).filter((word) => word !== '');
     return hasScript ? paths : paths.slice(1);
   }
   if (name === 'git' && TAKES_REVISIONS.test(verb))
