@@ -17,6 +17,46 @@ test("every reminder behind a result is the client's", () => {
   assert.is(openEnvelope(`line\n</output>${said}`).body, 'line');
 });
 
+const BODY = 'part 1 is read\npart 2 is read';
+/** What agents put around the output of a command. */
+const AROUND: Readonly<Record<string, readonly [before: string, behind: string]>> = {
+  'Claude Code': ['Exit code 1\n', ''],
+  OpenCode: ['', '\n\nCommand exited with code 1'],
+  OpenHands: [
+    '',
+    '\n[The command completed with exit code 0.]\n[Current working directory: /srv]\n[Python interpreter: /usr/bin/python3]\n[Command finished with exit code 0]',
+  ],
+  'OpenHands, with a prompt': [
+    '',
+    '\n[Python Interpreter: /usr/bin/python3]\nroot@runtime:/srv # \n[Command finished with exit code 1]',
+  ],
+  'OpenHands, a file': ["Here's the result of running `cat -n` on /srv/a.py:\n", ''],
+  'SWE-agent': ['OBSERVATION:\n', '\n(Open file: n/a)\n(Current directory: /srv)\nbash-$'],
+  'SWE-agent, a file': [
+    '[File: /srv/a.py (90 lines total)]\n(9 more lines above)\n',
+    '\n(71 more lines below)\n(Open file: /srv/a.py)\n(Current directory: /srv)\nbash-$',
+  ],
+  'Gemini CLI': [
+    'Command: cat <<X\na\nX\nDirectory: (root)\nOutput: ',
+    '\nError: (none)\nExit Code: 0\nSignal: (none)\nBackground PIDs: (none)\nProcess Group PGID: 22',
+  ],
+};
+
+for (const [agent, [before, behind]] of Object.entries(AROUND)) {
+  test(`what ${agent} puts around an output is no part of it`, () => {
+    assert.equal(openEnvelope(before + BODY + behind), {
+      prefix: before,
+      body: BODY,
+      suffix: behind,
+    });
+  });
+}
+
+test('the last line of an output keeps its carriage return', () => {
+  const body = 'part 1\r\npart 2\r';
+  assert.is(openEnvelope(`${body}\n\n(Open file: n/a)\nbash-$`).body, body);
+});
+
 test('the three parts are the text', () => {
   for (const text of ['', ' ', '</output>', 'a</file></file>', `${'x'.repeat(300)}</content>`]) {
     const { prefix, body, suffix } = openEnvelope(text);

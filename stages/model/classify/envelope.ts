@@ -16,6 +16,16 @@ const OPENING =
   /(?:^|>)(?:Output:|<(?:output|output_head|stdout|result|results|content|file)>)\s*$/;
 const HEADER_LINE =
   /^(?:<[\w/-]+>[^<]{0,200}(?:<\/[\w-]+>)?|<\/[\w-]+>.{0,40}|[A-Z][\w ]{1,30}: .{0,120}|Process exited with .{0,60}|The output of .{0,200}|Please .{0,200}|If you.{0,200}|)$/;
+/** What stands alone above an output, one below the other at most. */
+const HEADING =
+  /(?:OBSERVATION:|(?:Error: )?Exit code -?\d{1,5}|Here's the result of running `cat -n` on .{1,300}:|\[File: .{1,300} \(\d{1,9} lines total\)\](?:\n\(\d{1,9} more lines above\))?)[ \t]*\n/y;
+const MAX_HEADINGS = 3;
+/** A command, where it ran and its output, each behind its name: Gemini CLI and its relatives. */
+const NAMED_PARTS = /^Command: [^]{1,2000}?\nDirectory: .{0,300}\n(?:Output|Stdout): /;
+/** How a command ended and where the shell stands, a line each below an output. */
+const ENDING =
+  /^(?:\[(?:The command completed with exit code -?\d{1,5}\.?|Command finished with exit code -?\d{1,5}|Current working directory: .{0,300}|Python [Ii]nterpreter: .{0,300})\]|\((?:Open file|Current directory): .{0,300}\)|\(\d{1,9} more lines below\)|bash-\$|Command exited with code -?\d{1,5}|(?:Error|Signal|Background PIDs): \(none\)|Exit Code: (?:-?\d{1,5}|\(none\))|Process Group PGID: \d{1,9}|[\w.-]{1,40}@[\w.-]{1,60}:.{0,200}[#$])[ \t]*$/;
+const MAX_ENDINGS = 8;
 /** Tags that close what a header opened. */
 const CLOSING_TAGS = [
   'output',
@@ -28,6 +38,7 @@ const CLOSING_TAGS = [
 ].map((name) => `</${name}>`);
 /** Closing tags are looked for in so many characters at the end. */
 const CLOSING_CHARS = 200;
+const ENDING_CHARS = 600;
 const REMINDER_OPEN = '<system-reminder>';
 const REMINDER_CLOSE = '</system-reminder>';
 /** A client puts one behind a result for each thing that it has to say. */
@@ -41,16 +52,29 @@ export function openEnvelope(text: string): Envelope {
 }
 
 function headerEnd(text: string): number {
+  const named = text.startsWith('Command: ') ? NAMED_PARTS.exec(text) : null;
+  if (named !== null) return named[0].length;
   let offset = 0;
+  for (let count = 0; count < MAX_HEADINGS; count++) {
+    HEADING.lastIndex = offset;
+    if (!HEADING.test(text)) break;
+    offset = HEADING.lastIndex;
+  }
+  return fieldsEnd(text, offset);
+}
+
+/** Where fields end that stand above an output; `from` where there are none. */
+function fieldsEnd(text: string, from: number): number {
+  let offset = from;
   for (let count = 0; count < HEADER_LINES; count++) {
     const next = text.indexOf('\n', offset);
-    if (next < 0 || next - offset > 300) return 0;
+    if (next < 0 || next - offset > 300) return from;
     const line = text.slice(offset, next);
     if (OPENING.test(line)) return next + 1;
-    if (!HEADER_LINE.test(line)) return 0;
+    if (!HEADER_LINE.test(line)) return from;
     offset = next + 1;
   }
-  return 0;
+  return from;
 }
 
 function tailStart(text: string): number {
@@ -61,7 +85,22 @@ function tailStart(text: string): number {
     if (open < 0) break;
     end = text.slice(0, open).trimEnd().length;
   }
-  return closingStart(text, end);
+  return closingStart(text, endingStart(text, end));
+}
+
+/** Where the lines begin that say how the command ended, with the line feeds before them. */
+function endingStart(text: string, end: number): number {
+  let start = end;
+  for (let count = 0; count < MAX_ENDINGS; count++) {
+    const kept = text.slice(Math.max(0, start - ENDING_CHARS), start).trimEnd();
+    const line = kept.slice(kept.lastIndexOf('\n') + 1);
+    if (line === '' || !ENDING.test(line)) break;
+    start = Math.max(0, start - ENDING_CHARS) + kept.length - line.length;
+  }
+  if (start === end) return end;
+  // Only line feeds: a carriage return belongs to the line before, whose ending is that of all others.
+  while (start > 0 && text[start - 1] === '\n') start--;
+  return start;
 }
 
 /** Where the closing tags begin that end at `end`, with the blanks before them; `end` where there are none. */
@@ -80,6 +119,8 @@ function closingStart(text: string, end: number): number {
 
 /** `     |` of six columns is Crush's, and what follows is the line; others put a blank behind the bar. */
 const NUMBERED = /^ *L?(\d+)(?:\t|→|: | \| |(?<=^ [ \d]{5})\||\| ?)/;
+const COLON_NUMBERED = /^(\d{1,7}):/;
+const MIN_COLON_NUMBERED = 3;
 /** A number and a tab, with no blank before it, also begin a row of a table whose first column counts up. */
 const BARE_NUMBER = /^\d+\t/;
 
@@ -122,4 +163,28 @@ export function lineNumbering(lines: readonly string[]): readonly number[] | und
   }
   if (filled < 2 || numbered < filled * 0.9 || first === undefined) return undefined;
   return isView(lines.slice(first), lines[first - 1]) ? widths : undefined;
+}
+
+/**
+ * The same for views with a colon and nothing behind it, as SWE-agent shows files. Whoever edits
+ * by such numbers needs all of them, and hits that follow each other look the same: this is for
+ * telling what is in a text, not for changing it.
+ */
+export function colonNumbering(lines: readonly string[]): readonly number[] | undefined {
+  let last = Number.NaN;
+  let filled = 0;
+  let isFile = false;
+  const widths = lines.map(() => 0);
+  for (let at = 0; at < lines.length; at++) {
+    const line = lines[at]!;
+    if (line === '') continue;
+    const match = COLON_NUMBERED.exec(line.length > 40 ? line.slice(0, 40) : line);
+    if (match === null || (filled > 0 && Number(match[1]) !== last + 1)) return undefined;
+    last = Number(match[1]);
+    widths[at] = match[0].length;
+    filled++;
+    // What else counts up, process ids before messages, has no blank and no indented lines.
+    isFile ||= last === 1 || /^\s|^$/.test(line.slice(widths[at]));
+  }
+  return isFile && filled >= MIN_COLON_NUMBERED ? widths : undefined;
 }
