@@ -6,13 +6,14 @@
 import type { Classification, TextClass } from './classes.ts';
 import { withoutColours } from './colours.ts';
 import { isBracedConfig, isBuildFile, isConfig, isTableConfig } from './config-files.ts';
-import { lineNumbering, openEnvelope } from './envelope.ts';
+import { colonNumbering, lineNumbering, openEnvelope } from './envelope.ts';
 import type { Evidence } from './evidence.ts';
-import { countFeatures, LINE_CAP, sampleLines, type FeatureCounts } from './features.ts';
+import { countFeatures, sampleLines, type FeatureCounts } from './features.ts';
 import { expectFrom, type ClassifyHints, type Expectation } from './hints.ts';
 import { behindPreface } from './preface.ts';
 import { looksLikeProse } from './prose.ts';
 import { looksLikeTable } from './rows.ts';
+import { CLEAR, endsOf, hasEnd, isRun, LIKELY, WORK_MARKS } from './run.ts';
 import { isTotals, isTotalsOfRunner } from './totals.ts';
 import { looksLikeBlob, looksLikeJson } from './shapes.ts';
 
@@ -25,10 +26,12 @@ const TEXT_FILES: ReadonlySet<TextClass | undefined> = new Set(['code', 'config'
 const FACTS: ReadonlySet<TextClass | undefined> = new Set(['grep', 'listing', 'diff', 'other']);
 
 const RULES: readonly Rule[] = [
-  ['json', ({ text }) => looksLikeJson(text)],
+  ['json', ({ text, numbered }) => !numbered && looksLikeJson(text)],
   ['blob', ({ text }) => looksLikeBlob(text)],
   ['diff', isDiff],
   ['html', isHtml],
+  // No parser of JSON reads numbers before its lines.
+  ['config', ({ text, numbered }) => numbered && looksLikeJson(text)],
   ['config', isTableConfig],
   ['log', isCiLog],
   ['trace', isTrace],
@@ -41,6 +44,7 @@ const RULES: readonly Rule[] = [
   ['log', (evidence) => evidence.report && isExpected(evidence, 'log') && !isColumns(evidence)],
   ['log', (evidence) => evidence.logFile && isExpected(evidence, 'log')],
   ['listing', isListing],
+  ['log', (evidence) => isRun(evidence, CLEAR)],
   ['code', (evidence) => isExpected(evidence, 'code')],
   ['code', ({ text, expected }) => expected === 'config' && text.startsWith('#!')],
   ['config', (evidence) => isExpected(evidence, 'config') || isExpected(evidence, 'json')],
@@ -50,40 +54,43 @@ const RULES: readonly Rule[] = [
   ['other', (evidence) => isExpected(evidence, 'other') || isTypesetting(evidence)],
   ['code', ({ text }) => text.startsWith('#!')],
   ['code', ({ features, markdownFences }) => !markdownFences && isBuildFile(features)],
-  [
-    'log',
-    (evidence) => isExpected(evidence, 'log') && !isColumns(evidence) && isWork(evidence, 0.3),
-  ],
   ['config', isConfig],
   ['config', isBracedConfig],
   ['code', isCode],
-  [
-    'log',
-    (evidence) => isExpected(evidence, 'log') && !isColumns(evidence) && isWork(evidence, 0.2),
-  ],
   ['narrative', isNarrative],
+  ['log', (evidence) => isRun(evidence, LIKELY)],
 ];
 
 /** The class of `text`. Pure: the same text and hints give the same class on every machine. */
 export function classify(text: string, hints: ClassifyHints = {}): Classification {
   const expectation = expectFrom(hints);
+  const evidence = gather(text, expectation);
+  const kind = RULES.find(([, holds]) => holds(evidence))?.[0] ?? 'other';
+  return describe(kind, expectation);
+}
+
+/** What the rules look at. */
+export function gather(text: string, expectation: Expectation = {}): Evidence {
   const body = withoutColours(openEnvelope(text).body);
-  const seen = outsideFences(behindPreface(unnumbered(body.split('\n', 20_000))));
+  const view = unnumbered(body.split('\n', 20_000), expectation.kind);
+  const seen = outsideFences(behindPreface(view.lines));
   const lines = sampleLines(seen.kept);
   const features = countFeatures(lines);
-  const evidence: Evidence = {
-    text: body,
+  return {
+    text: view.numbered ? view.lines.join('\n') : body,
+    numbered: view.numbered,
     lines,
+    ends: endsOf(seen.kept),
     paragraphs: () => sampleLines(seen.kept, PROSE_CAP),
     features,
     expected: expectation.kind,
     facts: expectation.certain === true && FACTS.has(expectation.kind),
     report: expectation.report === true,
+    ran: expectation.ran === true,
+    file: expectation.file === true,
     logFile: expectation.kind === 'log' && expectation.file === true,
     markdownFences: seen.fenced,
   };
-  const kind = RULES.find(([, holds]) => holds(evidence))?.[0] ?? 'other';
-  return describe(kind, expectation);
 }
 
 function describe(kind: TextClass, expected: Expectation): Classification {
@@ -96,9 +103,14 @@ function describe(kind: TextClass, expected: Expectation): Classification {
   };
 }
 
-function unnumbered(lines: readonly string[]): readonly string[] {
-  const widths = lineNumbering(lines);
-  return widths === undefined ? lines : lines.map((line, index) => line.slice(widths[index]));
+/** The lines without the numbers of a view. Where hits are expected, numbers are theirs. */
+function unnumbered(
+  lines: readonly string[],
+  expected: TextClass | undefined,
+): { lines: readonly string[]; numbered: boolean } {
+  const widths = lineNumbering(lines) ?? (expected === 'grep' ? undefined : colonNumbering(lines));
+  if (widths === undefined) return { lines, numbered: false };
+  return { lines: lines.map((line, index) => line.slice(widths[index])), numbered: true };
 }
 
 /** Fenced code inside Markdown would make prose look like code, so it is not counted. */
@@ -129,7 +141,7 @@ function isDiff({ text, features }: Evidence): boolean {
 function isHtml({ text, features }: Evidence): boolean {
   const start = text.slice(0, 400).trimStart();
   if (/^(?:<!doctype html|<html|<\?xml|<svg)/i.test(start)) return true;
-  return features.lines >= 5 && features.share('tagLine') >= 0.6;
+  return features.lines >= 5 && features.share('tagLine') >= 0.6 && /<\/\w|\/>/.test(text);
 }
 
 function isCiLog({ features, facts }: Evidence): boolean {
@@ -164,6 +176,7 @@ const OTHER_TRACES = [
   'Cell In',
   '@http',
   '@file:',
+  '│ ',
   ' 0x0000',
 ];
 
@@ -222,10 +235,12 @@ function isCommitLog({ lines, features, expected }: Evidence): boolean {
   );
 }
 
-function isGrep({ features, expected, facts, report, logFile }: Evidence): boolean {
+function isGrep({ features, expected, facts, report, ran, logFile }: Evidence): boolean {
   // Times in rows of facts look like places.
   if (report || logFile || (facts && expected !== 'grep')) return false;
   if (features.share('diagnostic') >= 0.3 || features.share('timestamp') >= 0.4) return false;
+  // A program that finds fault with places prints what looks like hits.
+  if (ran && features.share('trouble', 'findingCode', 'levelWord') >= 0.5) return false;
   const hits = features.share('grepHit', 'grepContext', 'revHit');
   if (TEXT_FILES.has(expected)) return false;
   if (hits >= 0.6 || features.share('listedHit') >= 0.3) return true;
@@ -284,37 +299,18 @@ function isNarrative(evidence: Evidence): boolean {
   return looksLikeProse(paragraphs());
 }
 
-/** So many of the last lines are looked at for totals, and so many of the first. */
-const TOTALS_LAST = 40;
-const TOTALS_FIRST = 6;
 /** Longer texts that end with totals may be documents that quote them. */
 const SHORT_RUN = 4000;
-
-/** What CI and loggers put before a line of totals. */
-const STAMP = /^\[?\d{4}-\d\d-\d\d[T ][\d:.,]{8,20}Z?[\]:]? /;
 
 /** True if a runner's totals stand at an end; totals of any kind where a tool ran that reports on its work. */
 function endsAsRun(evidence: Evidence): boolean {
   const { text, paragraphs, features, expected, report, markdownFences } = evidence;
   if (markdownFences) return false;
-  const isRun = report || features.of('testMark') + features.of('statusMark') >= 2;
-  const isEnd = isRun ? isTotals : isTotalsOfRunner;
-  const lines = text.slice(-8000).split('\n').slice(-TOTALS_LAST);
-  const first = text.slice(0, 2000).split('\n').slice(0, TOTALS_FIRST);
-  const found = [...lines, ...first].some((line) =>
-    isEnd(line.slice(0, LINE_CAP).replace(STAMP, '').trimEnd()),
-  );
-  return found && (expected === 'log' || text.length < SHORT_RUN || !looksLikeProse(paragraphs()));
+  const isReport = report || features.of('testMark') + features.of('statusMark') >= 2;
+  const ends = endsOf([...text.slice(0, 2000).split('\n'), ...text.slice(-8000).split('\n')]);
+  if (!hasEnd(ends, isReport ? isTotals : isTotalsOfRunner)) return false;
+  return expected === 'log' || text.length < SHORT_RUN || !looksLikeProse(paragraphs());
 }
-
-const WORK_MARKS = [
-  'testMark',
-  'statusMark',
-  'buildMark',
-  'ciMark',
-  'diagnostic',
-  'lintRow',
-] as const;
 
 function isLog(evidence: Evidence): boolean {
   const { features, expected, facts } = evidence;
@@ -326,32 +322,16 @@ function isLog(evidence: Evidence): boolean {
   // What belongs to a message stands below it, indented.
   if (features.of('level') >= 3 && features.share('timestamp') >= 0.2)
     if (features.share('timestamp', 'level', 'indented') >= 0.95) return true;
-  const marks = features.share(...WORK_MARKS);
   const strong = features.of('testMark') + features.of('diagnostic');
-  const shaped = features.share('codeEnd', 'codeWord');
   if (features.of('testFrame') >= 1 && strong >= 2) return true;
-  if (endsAsRun(evidence)) return true;
-  const worked = features.share('level', 'step', ...WORK_MARKS);
-  if (features.lines >= 8 ? worked >= 0.75 : features.lines >= 3 && worked >= 0.8) return true;
-  // Compilers show the line that a message is about.
-  if (strong >= 1 && features.share(...WORK_MARKS, 'step', 'sourceView') >= 0.8) return true;
-  if (expected === 'log' && marks >= 0.12 && shaped < 0.4) return true;
-  return marks >= 0.5 || (strong >= 3 && marks >= 0.22 && shaped < marks + 0.25);
-}
-
-/**
- * What a tool that mostly writes logs printed may be what it was asked for, and no line of
- * that may go. Stamps, levels, results and steps say that the text is about its work.
- */
-function isWork({ features }: Evidence, least: number): boolean {
-  return features.share('timestamp', 'level', ...WORK_MARKS, 'step') >= least;
+  return endsAsRun(evidence);
 }
 
 function isListing({ features, expected }: Evidence): boolean {
   if (expected === 'listing') return features.share('pathLine', 'dirHeading') >= 0.7;
   if (TEXT_FILES.has(expected)) return false;
-  // Compilers are called with paths, and steps name them.
-  if (features.share('step') >= 0.5) return false;
+  // Compilers are called with paths, and steps, requests and installers name them.
+  if (features.share('step', 'statusMark', 'buildMark') >= 0.5) return false;
   // Headings of `ls -R`: what stands below them may be names of any kind.
   if (features.of('dirHeading') >= 2 && features.share('pathWord', 'dirHeading') >= 0.9)
     return true;

@@ -15,7 +15,11 @@ export interface Printed {
   readonly files?: readonly string[];
   /** True if files are shown among other things. */
   readonly mixed?: true;
+  /** True if a program ran of which nobody knows what it prints: a script, something of the project's own. */
+  readonly ran?: true;
 }
+
+const RAN: Printed = { ran: true };
 
 type Part = Printed | 'silent' | 'filter';
 
@@ -48,7 +52,9 @@ export function printedBy(command: string, depth = 0): Printed {
   const files = printed.flatMap((part) => part.files ?? []);
   const mixed = kinds.size > 1 || printed.some((part) => part.mixed === true);
   if (files.length > 0) return mixed ? { files, mixed } : { files };
-  return kinds.size === 1 ? printed[0]! : {};
+  if (kinds.size === 1) return printed[0]!;
+  // What prints nothing while all goes well says what went wrong.
+  return kinds.size === 0 || kinds.has('log') || printed.some((part) => part.ran) ? RAN : {};
 }
 
 /**
@@ -87,10 +93,11 @@ function printedByOne(command: SimpleCommand, piped: boolean, depth: number): Pa
   const inner = innerCommand(name, args);
   if (inner !== undefined && depth < MAX_DEPTH)
     return printedByOne({ words: inner, redirected: false }, false, depth + 1);
-  if (role === undefined) return {};
+  if (role === undefined) return RAN;
   const special = SPECIAL.find(([kind, holds]) => kind === role && holds(name, args, fed));
   const found = special?.[2] ?? role;
   if (found === 'silent' || found === 'filter') return found;
+  if (found === 'run') return RAN;
   if (found === 'anything') return {};
   if (found !== 'file') return { kind: found };
   const named = filesOf(name, args);
@@ -131,6 +138,19 @@ function tarHas(args: readonly string[], letter: string, long: string): boolean 
 const tarLists = (name: string, args: readonly string[]): boolean =>
   name === 'tar' && tarHas(args, 't', '--list') && !tarHas(args, 'x', '--extract');
 
+const SEARCHES: ReadonlySet<string> = new Set('grep egrep fgrep zgrep'.split(' '));
+
+/** True for `grep -v` of one file, without names or numbers: what is printed is the file, without some lines. */
+function showsRest(name: string, args: readonly string[]): boolean {
+  const isInverted = has(args, /^(?:-[a-zA-Z]*v[a-zA-Z]*|--invert-match)$/);
+  const isLabelled = has(
+    args,
+    /^(?:-[a-zA-Z]*[nHcrRlLo][a-zA-Z]*|--(?:line-number|with-filename|count|recursive|only-matching))$/,
+  );
+  const files = SEARCHES.has(name) && isInverted && !isLabelled ? filesOf(name, args) : [];
+  return files.length === 1 && !/[*?{]/.test(files[0]!);
+}
+
 /** Flags that make a program print something else than it mostly does. */
 const SPECIAL: readonly (readonly [
   Role,
@@ -143,16 +163,27 @@ const SPECIAL: readonly (readonly [
     (_, args) => has(args, /^(?:-[a-zA-Z]*[lL]|--files|--files-with\w*-match\w*)$/),
     'listing',
   ],
+  ['grep', (name, args, fed) => !fed && showsRest(name, args), 'file'],
   ['log', (_, args) => has(args, ASKS_TOOL), 'other'],
   ['log', (name, args) => /^[sl]trace$/.test(name) && /^-\w*[cC]$/.test(args[0] ?? ''), 'other'],
   ['log', (name, args) => COMPILERS.has(name) && has(args, ASKS_COMPILER), 'anything'],
-  ['anything', (name, args) => name === 'node' && has(args, /^--test(?:$|-|=)/), 'log'],
-  ['anything', (name, args) => name === 'tar' && tarHas(args, 'O', '--to-stdout'), 'file'],
-  ['anything', (name, args) => tarLists(name, args) && tarHas(args, 'v', '--verbose'), 'other'],
-  ['anything', tarLists, 'listing'],
-  ['anything', (name, args) => name === 'unzip' && has(args, /^-\w*[pc]/), 'file'],
-  ['anything', (name, args) => name === 'unzip' && has(args, /^-\w*l/), 'listing'],
-  ['anything', (name, args) => PACKERS.has(name) && has(args, /^-\w*c|^--(?:to-)?stdout$/), 'file'],
+  ['run', (name, args) => name === 'node' && has(args, /^--test(?:$|-|=)/), 'log'],
+  ['filter', (name, args) => name === 'perl' && !has(args, /^-\w*[np]/), 'run'],
+  ['anything', (name, args) => name === 'curl' && has(args, /^(?:-\w*v|--verbose|--trace)/), 'log'],
+  ['run', (name, args) => name === 'php' && /^-(?:i|m|v)$/.test(args[0] ?? ''), 'other'],
+  ['run', (name, args) => name === 'gpg' && has(args, /^--?(?:list|show|k$|K$|export)/), 'other'],
+  [
+    'silent',
+    (name, args) =>
+      /^(?:export|alias|set|declare|trap)$/.test(name) && (args.length === 0 || args[0] === '-p'),
+    'other',
+  ],
+  ['run', (name, args) => name === 'tar' && tarHas(args, 'O', '--to-stdout'), 'file'],
+  ['run', (name, args) => tarLists(name, args) && tarHas(args, 'v', '--verbose'), 'other'],
+  ['run', tarLists, 'listing'],
+  ['run', (name, args) => name === 'unzip' && has(args, /^-\w*[pc]/), 'file'],
+  ['run', (name, args) => name === 'unzip' && has(args, /^-\w*l/), 'listing'],
+  ['run', (name, args) => PACKERS.has(name) && has(args, /^-\w*c|^--(?:to-)?stdout$/), 'file'],
   ['file', (name, args) => name === 'sed' && has(args, /^(?:-i|--in-place)/), 'silent'],
   ['file', (name, args) => name === 'tail' && has(args, /^(?:-\w*[fF]|--follow)/), 'log'],
   [
@@ -186,13 +217,16 @@ const VIEWER_FLAGS: ReadonlyMap<string, Valued> = new Map(
       ],
       ['pygmentize', '-l -f -F -O -P -o'],
       ['glow', '-s -w --style --width'],
+      ['grep egrep fgrep zgrep', '-e -f -m -A -B -C --regexp --file --max-count'],
     ] as const
   ).flatMap(([names, flags]) => names.split(' ').map((name) => [name, valued(flags)] as const)),
 );
 const NO_VALUES = valued('');
 /** A script that stands in a flag's value leaves all operands to files. */
 const SCRIPT_FLAG = /^(?:-\w*[ef]|--(?:expression|file|source)(?:=.*)?)$/;
-const TAKES_SCRIPT: ReadonlySet<string> = new Set('sed awk gawk mawk'.split(' '));
+const TAKES_SCRIPT: ReadonlySet<string> = new Set(
+  'sed awk gawk mawk grep egrep fgrep zgrep'.split(' '),
+);
 
 /** Operands that are files: no flags, numbers, ranges, or the script or the flags without a dash that come first. */
 function filesOf(name: string, args: readonly string[]): readonly string[] {

@@ -2,11 +2,15 @@
 import type { TextClass } from './classes.ts';
 import type { FeatureCounts } from './features.ts';
 
-/** Gathered once a text; `text` is without the tool's wrapping and colours. */
+/** Gathered once a text; `text` is without the tool's wrapping, colours and line numbers. */
 export interface Evidence {
   readonly text: string;
+  /** True if the text was a view with line numbers. */
+  readonly numbered: boolean;
   /** A sample of lines that are not blank. */
   readonly lines: readonly string[];
+  /** The first lines and the last. */
+  readonly ends: readonly string[];
   /** The same, each cut later: a paragraph is one line more often than not. */
   readonly paragraphs: () => readonly string[];
   readonly features: FeatureCounts;
@@ -15,6 +19,10 @@ export interface Evidence {
   readonly facts: boolean;
   /** True if what ran reports on its own work and prints nothing else. */
   readonly report: boolean;
+  /** True if a program ran of which nobody knows what it prints. */
+  readonly ran: boolean;
+  /** True if files were shown as they are. */
+  readonly file: boolean;
   /** True if the file is a log by its name. */
   readonly logFile: boolean;
   readonly markdownFences: boolean;

@@ -42,10 +42,10 @@ const FEATURES = {
   slashPath: /^(?=[^/\\]{0,120}[/\\])[\p{L}\p{M}\p{N}@.:/\\+~_()[\] -]{2,280}$/u,
   fileName: /^[\p{L}\p{M}\p{N}@.,+_()[\]'&#! -]{1,120}\.[A-Za-z][\w]{0,9}$/u,
   pathWord: /^ {0,4}(?:- )?[\p{L}\p{M}\p{N}@.+%=~()[\]/_-]{1,280}$/u,
-  pyFrame: /^[ |]{0,12}File "[^"]{1,200}", line \d+/,
-  jsFrame: /^\s{2,8}at .{0,200}(?::\d+:\d+\)?|\(native\)|<anonymous>\)?)$/,
+  pyFrame: /^[ |]{0,12}File "[^"]{1,200}", line \d+(?!, char|\d)/,
+  jsFrame: /^\s{2,8}at .{0,200}(?::\d+:\d+\)?(?: \{)?|\(native\)|<anonymous>\)?)$/,
   javaFrame: /^\s+at [\w.$/<>`+]{3,200} ?\([^)]{0,120}\)|^\s+\.\.\. \d+ (?:more|common frames)/,
-  goFrame: /^\t\S{1,200}\.go:\d+|^goroutine \d+ \[/,
+  goFrame: /^(?:\t| {6})\S{1,200}\.go:\d+|^[Gg]oroutine \d+ [[(]/,
   rustFrame: /^ {1,4}\d+: +(?:0x[0-9a-f]{1,16} - )?[\w<>:$ {}#&'*]{2,280}$|^ {13}at \S/,
   rubyFrame: /^\s*(?:\d+: )?(?:from )?\S{1,200}:\d+:in [`']/,
   phpFrame: /^#\d{1,4} (?:\S{1,200}\(\d+\): |\{main\}|\[internal function\])/,
@@ -54,7 +54,8 @@ const FEATURES = {
   elixirFrame: /^ {4}(?:\([\w.]+ [\w.-]+\) )?[^\s:]{1,160}\.(?:exs?|erl):\d+: /,
   // C and C++ by sanitizers and debuggers, Dart, Swift, Julia, Haskell, IPython, Firefox.
   otherFrame: anyOf([
-    /^\s{0,8}#\d{1,3} +(?:0x[0-9a-f]{3,16} in \S|\S.{0,200} (?:at|from) \S{1,200}(?::\d+)?$|\S.{0,200}\(\S{1,200}:\d+:\d+\)$)/,
+    /^\s{0,8}#\d{1,3} +(?:0x[0-9a-f]{3,16} in \S|\S.{0,200} (?:at|from) \S{1,200}(?::\d+)?$|\S.{0,200}\(\S{1,200}:\d+:\d+\)$|\S.{0,240} \(\S{1,120}\+0x[0-9a-f]{1,16}\))/,
+    /^│ (?:\S{1,200}:\d+ in \S|[❱ ] {0,6}\d{1,6} )/,
     /^\d{1,3} {1,6}\S{1,80} +0x[0-9a-f]{6,16} \S/,
     /^ {1,4}\[\d{1,3}\] [\w!@#.]{1,80}(?:[({]| scope$)|^ {3,6}@ \S{1,80} \S{1,200}:\d+$/,
     /^ {2}\S{1,120}, called at \S{1,200}:\d+:\d+ in \S/,
@@ -66,7 +67,7 @@ const FEATURES = {
   ]),
   frameSource: /^ {4,6}\S|^ {2}\[Previous line repeated/,
   traceHeader:
-    /^(?:[ |+]{0,12}(?:Exception Group )?Traceback \(most recent call last\)|Exception in thread|Caused by: |panic: |goroutine \d{1,9} \[|thread '.{0,80}' panicked|stack backtrace:$|(?:[\w.$]{0,120})(?:Error|Exception)(?: \[\w{1,40}\])?(?::|$)|Uncaught |(?:PHP )?(?:Fatal error|Warning): {1,4}Uncaught |stack traceback:$|Stacktrace:$|CallStack \(from HasCallStack| {4}while executing$|Fatal error: exception |Backtrace(?: for: .{0,160}|:)$|==\d+==ERROR: |Program (?:received|terminated with) signal |\w{1,60}(?:Error|Exception) {4,80}Traceback \(most |\*\* \(\w{1,80}|[^\s:]{1,200}:\d+:in [`']|\S.{0,160} at \S{1,120} line \d+\.?$)/,
+    /^(?:(?:[ |+]{0,12}(?:Exception Group )?|╭─{1,60} )Traceback \(most recent call last\)|(?:Current t|T)hread 0x[0-9a-f]{4,16}\b|Fatal Python error: |WARNING: (?:DATA RACE$|\w{1,40}Sanitizer: )|Exception in thread|Caused by: |panic: |goroutine \d{1,9} \[|thread '.{0,80}' panicked|stack backtrace:$|(?:[\w.$]{0,120})(?:Error|Exception)(?: \[\w{1,40}\])?(?::|$)|Uncaught |(?:PHP )?(?:Fatal error|Warning): {1,4}Uncaught |stack traceback:$|Stacktrace:$|CallStack \(from HasCallStack| {4}while executing$|Fatal error: exception |Backtrace(?: for: .{0,160}|:)$|==\d+==ERROR: |Program (?:received|terminated with) signal |\w{1,60}(?:Error|Exception) {4,80}Traceback \(most |\*\* \(\w{1,80}|[^\s:]{1,200}:\d+:in [`']|\S.{0,160} at \S{1,120} line \d+\.?$)/,
   timestamp:
     /^(?:<\d{1,3}>\d? ?|[A-Z] (?=\d{4}-\d\d-)|\d{1,7}:[A-Z] )?[[(<]?(?:\d{1,9}:\d{1,9}:\d{4}\/\d{6}|\d{4}[-/]\d\d[-/]\d\d(?:[T _]| {2}| - )\d|\d{4}:\d\d:\d\d-\d\d:\d\d|[A-Z][a-z]{2}-\d\d-\d\d \d\d:\d\d|\d\d:\d\d:\d\d|\w{3} +\d{1,2} \d\d:\d\d:\d\d|\d{2}[/. -](?:\d\d|[A-Z][a-z]{2})[/. -]\d{2,4}[ -]\d\d|\d{10}(?:\.\d+)? |\d{13} |\d{6} \d{6} | *\d+\.\d{3,9}[\])]|\d\d[-./]\d\d \d\d:\d\d:\d\d|\d{8}-\d\d:\d\d|[A-Z]\d{4} \d\d:\d\d:\d\d|[A-Z], \[\d{4}-|\d{1,3}(?:\.\d{1,3}){3} - |(?:Sun|Mon|Tue|Wed|Thu|Fri|Sat) \w{3} |[A-Z][a-z]{2} \d{1,2}, \d{4} \d{1,2}:\d\d:\d\d)/,
   clock:
@@ -159,12 +160,47 @@ const FEATURES = {
   styleRow: /^\s*(?:--)?[a-z][a-z-]{1,40} ?: ?[^;{}]{1,200};\s*(?:\/\*.{0,120})?\}?$/,
   dockerLine: /^(?:FROM|RUN|COPY|ADD|ENV|WORKDIR|EXPOSE|CMD|ENTRYPOINT|ARG|LABEL|USER|VOLUME) /,
   heading: /^#{1,6} \S|^[=~^-]{4,}$/,
+  subheading: /^#{2,6} \S/,
   bullet: /^\s{0,6}(?:[-*+•] |\d{1,3}[.)] )\S/,
   fence: /^\s{0,6}(?:```|~~~)/,
   link: /\]\([^)]{1,200}\)|\]\[|https?:\/\/\S/,
   prose: /^\W{0,4}(?:[\w'’",;:()`*/.–—-]{1,40} ){5,}/,
   columns: /\S(?: {2,}|\t)\S/,
   quoteLine: /^> |^!!! |^\|.{1,250}\|$|^\.\. \w/,
+  // Signs of a run and of what is none, whatever the program: `signs.ts` weighs them.
+  /** What programs say when something goes wrong. */
+  trouble:
+    /\b(?:errors?|warnings?|not found|no such|cannot|can't|could not|couldn't|unable to|unknown|invalid|missing|unexpected|undefined|unused|exception|deprecated|failed|failure|denied|refused)\b/i,
+  /** How something ended, at the end of a line or before a figure. */
+  outcome:
+    /\b(?:pass(?:ed|ing)?|fail(?:ed|ing|ures?)?|ok|done|success(?:ful(?:ly)?)?|succeeded|completed?|skipp(?:ed|ing)|finished|aborted|rejected|ignored|exit(?:ed)?|killed|timed out|up[ -]to[ -]date|unchanged|cached|yes|no)\b[^\w]{0,3}(?:$|\(|in \d|\d|:)/i,
+  /** `Compiling a`, `[store] loading b`, `app: created c`. */
+  action: /^\W{0,6}(?:\S{1,30}[\]:>|] ?)?[A-Za-z][a-z]{1,12}(?:ing|ed)\b/,
+  levelWord:
+    /^\W{0,4}(?:[\w./-]{1,40}[:\s] ?\W{0,2})?(?:error|warning|warn|info|debug\d?|notice|note|fatal|critical|hint|trace|alert|verbose|severe|deprecat\w{1,6})\b\W/i,
+  /** A size, a duration, a share. */
+  quantity:
+    /(?<![\w.])[-+]?\d[\d.,]{0,12}\s?(?:ms|µs|us|ns|s|secs?|seconds?|min|minutes?|[kKMGT]i?B|[kKMG]b|bytes?|[kKM]i?B\/s|%)(?![\w.])/,
+  bracketTag: /^\s{0,4}(?:\[[^\]]{1,40}\]|<[\w.]{1,16}>|\([\w .:/-]{1,24}\))[:\s]/,
+  /** A command as a shell or a build shows it before it runs. */
+  shownCommand:
+    /^(?:\+{1,4} \S|[$>] \S|\s{0,8}[\w./+-]{1,80}(?: [^\s-]\S{0,200}){0,6} --?[A-Za-z][\w-]{0,40}(?:[ =]\S|$))/,
+  /** A file and a line of it. */
+  place:
+    /(?:^|[\s("'`[])[\w.~+@/-]{0,200}\.\w{1,5}(?::\d{1,7}(?::\d{1,7})?(?!\w)|\(\d{1,7}(?:,\d{1,7})?\))|\bline \d/,
+  errorName: /\b[A-Z]\w{0,60}(?:Error|Exception|Warning)\b/,
+  /** What linters and compilers call a finding: `E401`, `TS2345`, `security.W001`. */
+  findingCode: /(?:^|[\s([.:])[A-Z]{1,8}-?\d{3,5}(?=[\]):,\s]|$)/,
+  arrow: / (?:->|=>|→|<-) /,
+  quotedWord:
+    /(?:^|[\s(:])(?:'[^' ]{1,60}'|‘[^’]{1,60}’|`[^'` ]{1,60}['`]|"[^" ]{1,60}")(?=[\s:,.;)]|$)/,
+  /** Small words between others, as sentences have them. */
+  sentence:
+    /[a-z],? (?:the|a|an|of|to|and|is|are|that|this|which|with|be|in|for|it|as|by|or) (?:[\w'’-]{1,40},? ){2}/,
+  call: /\w\.\w{1,40}\(|\b\w{1,60}\([^)]{0,200}\)\s{0,4}(?:[;:{,]|->|=>|=|$)/,
+  commaEnd: /,\s*$/,
+  /** A usage text's line for an option. */
+  option: /^\s{1,12}-{1,2}[\w?]/,
 } as const satisfies Record<string, RegExp>;
 
 export type Feature = keyof typeof FEATURES;

@@ -23,6 +23,8 @@ export interface Expectation {
   readonly certain?: boolean;
   /** True if a program ran that reports on its own work and prints nothing else. */
   readonly report?: boolean;
+  /** True if a program ran of which nobody knows what it prints. */
+  readonly ran?: boolean;
   /** True if files were shown as they are. */
   readonly file?: boolean;
 }
@@ -64,8 +66,9 @@ const BY_TOOL: readonly (readonly [TextClass, RegExp])[] = [
 export function expectFrom(hints: ClassifyHints): Expectation {
   if (hints.path !== undefined) return fromPath(hints.path);
   if (hints.command !== undefined) {
-    const { kind, files, mixed } = printedBy(hints.command);
+    const { kind, files, mixed, ran } = printedBy(hints.command);
     if (files !== undefined) return mixed === true ? { file: true } : fromFiles(files);
+    if (ran === true) return { ran };
     if (kind !== 'log') return kind === undefined ? {} : { kind, certain: true };
     return { kind, certain: true, report: programsOf(hints.command).some(reportsOnly) };
   }

@@ -8,9 +8,10 @@ import type { TextClass } from './classes.ts';
 /**
  * The part a program has in what is seen: it prints text of a class, shows files as they
  * are, passes on what it is fed, or prints nothing to speak of. What runs a program of the
- * project may print anything, and so may what opens archives.
+ * project tells how that went more often than not (`run`); what fetches or opens archives may
+ * print anything.
  */
-export type Role = TextClass | 'file' | 'filter' | 'silent' | 'anything';
+export type Role = TextClass | 'file' | 'filter' | 'silent' | 'run' | 'anything';
 
 /** Programs whose argument is mostly a script of the project. */
 const SCRIPT_RUNNERS = ['npm', 'pnpm', 'yarn', 'bun'];
@@ -51,7 +52,16 @@ const TABLE: readonly (readonly [Role, string, ...(readonly string[])])[] = [
     ...pairs('poetry', 'install add update lock build remove'),
     ...pairs('conda', 'install create update remove'),
     ...pairs('conda env', 'create update remove'),
-    ...pairs('apt', 'install update upgrade remove full-upgrade dist-upgrade build-dep'),
+    ...['apt', 'apt-get', 'aptitude'].flatMap((name) =>
+      pairs(
+        name,
+        'install update upgrade remove purge autoremove full-upgrade dist-upgrade build-dep',
+      ),
+    ),
+    ...pairs('dpkg', '-i --install -r --remove -P --purge --configure --unpack'),
+    ...pairs('rpm', '-i -U -e -ivh -Uvh --install --upgrade --erase'),
+    ...pairs('snap', 'install refresh remove'),
+    ...pairs('aws s3', 'cp sync mv rm'),
     ...pairs('apk', 'add update upgrade del'),
     ...pairs('yum', 'install update upgrade'),
     ...pairs('dnf', 'install update upgrade'),
@@ -86,14 +96,14 @@ const TABLE: readonly (readonly [Role, string, ...(readonly string[])])[] = [
   ],
   [
     'other',
-    `git svn hg docker podman docker-compose kubectl helm oc aws gcloud az gh glab terraform tofu pulumi pip uv poetry conda mamba apt apk yum dnf brew
+    `git svn hg apt-get aptitude docker podman docker-compose kubectl helm oc aws gcloud az gh glab terraform tofu pulumi pip uv poetry conda mamba apt apk yum dnf brew
      gem bundle composer dotnet swift go dpkg dpkg-query rpm snap flatpak apt-cache systemctl service launchctl loginctl timedatectl hostnamectl
      ps top htop pgrep jobs lsof fuser netstat ss ip ifconfig route arp iptables nft nmap dig host nslookup whois df free vmstat iostat
      lsblk blkid mount lscpu lspci lsusb lsmod uname uptime who w last id groups getent env printenv set locale ulimit crontab at
-     masscan sysbench fio ab wrk hyperfine iperf iperf3 pgbench redis-benchmark
+     date whoami nproc arch tty cal ncal which whereis seq expr
      wc stat file md5sum sha1sum sha256sum sha512sum cksum b2sum xxd hexdump od strings nm objdump readelf ldd size
      psql mysql mariadb sqlite3 sqlite duckdb clickhouse-client sqlcmd bq mongo mongosh redis-cli
-     man info help tldr column csvlook xsv qsv mlr csvcut csvsql tasklist get-process get-service ollama openssl gpg ssh-keygen keytool
+     man info help tldr column csvlook xsv qsv mlr csvcut csvsql tasklist get-process get-service ollama openssl keytool
      comm cmp rustup nvm pyenv asdf mise volta update-alternatives alternatives tmux screen zpool zfs kafka-topics etcdctl consul vault nomad`,
     ...SCRIPT_RUNNERS.flatMap((name) => pairs(name, ASKED_OF_RUNNERS)),
     ...pairs(
@@ -118,15 +128,14 @@ const TABLE: readonly (readonly [Role, string, ...(readonly string[])])[] = [
     'rake -T',
   ],
   [
-    'anything',
-    'node deno ruby php java tsx ts-node tar unzip gzip gunzip bzip2 bunzip2 xz unxz zstd',
-    'cargo run',
-    'go run',
-    'dotnet run',
-    'swift run',
-    'docker run',
-    'podman run',
+    'run',
+    `node deno ruby php java tsx ts-node tar unzip gzip gunzip bzip2 bunzip2 xz unxz zstd gpg
+     masscan sysbench fio ab wrk hyperfine iperf iperf3 pgbench redis-benchmark`,
+    ...pairs('cargo', 'run bench'),
+    ...pairs('git', 'stash bisect apply init lfs mv rm worktree maintenance repack filter-branch'),
+    ...pairs('openssl', 's_client s_server verify'),
   ],
+  ['anything', 'curl http https jq yq xq xmllint'],
   [
     'file',
     'cat tac head tail sed awk gawk mawk nl bat batcat less more type get-content gc zcat bzcat xzcat view pygmentize glow',
@@ -168,6 +177,24 @@ const HAS_ROLE: ReadonlySet<string> = new Set(
   ),
 );
 
+/**
+ * Programs that are asked as often as they are told to do something. Where neither of their first
+ * two words asks, they tell how what they did went.
+ */
+const TWO_FACED: ReadonlySet<string> = new Set(
+  `docker podman docker-compose kubectl helm oc aws gcloud az gh glab terraform tofu pulumi pip uv poetry conda mamba apt apt-get aptitude
+   apk yum dnf brew gem bundle composer dotnet swift go rustup nvm pyenv asdf mise volta systemctl service snap flatpak`.split(
+    /\s+/,
+  ),
+);
+const ASKING: ReadonlySet<string> = new Set(
+  `ps images inspect top history port diff events get describe explain api api-resources auth cluster-info config freeze debug index
+   search view outdated why which doc query policy depends rdepends deps uses leaves contents specification licenses about output state
+   providers graph plan cat is-active is-enabled find tool values template dir cost hash home`.split(
+    /\s+/,
+  ),
+);
+
 /** Behind the first word of these stand no further tasks, but projects and the like. */
 const ONE_TASK: ReadonlySet<string> = new Set(['nx', 'turbo', 'lerna']);
 
@@ -177,6 +204,8 @@ function states(task: string): boolean {
     (word) => word !== undefined && HAS_ROLE.has(word.toLowerCase()),
   );
 }
+
+const asks = (word: string): boolean => ASKING.has(word) || states(word);
 
 /** The role of a program called with `args`; undefined where it is not known. */
 export function roleOf(program: string, args: readonly string[]): Role | undefined {
@@ -188,7 +217,9 @@ export function roleOf(program: string, args: readonly string[]): Role | undefin
   const words = flag < 0 ? args : args.slice(0, flag);
   const tasks = ONE_TASK.has(program) ? words.slice(0, 1) : words;
   const informative = tasks.some(states) ? ROLE_OF_ARGUMENT.get(program) : undefined;
-  return informative ?? ROLES.get(program);
+  if (informative !== undefined) return informative;
+  const tells = TWO_FACED.has(program) && first !== '' && ![first, second].some(asks);
+  return tells ? 'run' : ROLES.get(program);
 }
 
 const REPORTERS: ReadonlySet<string> = new Set(REPORTS_ONLY.split(/\s+/));

@@ -1,4 +1,4 @@
-/** Tables by their delimiters: the same number of commas, tabs or bars in nearly every line. */
+/** Rows: tables by their delimiters, the same number of commas, tabs or bars in nearly every line; and lines of one form. */
 
 const MIN_LINES = 5;
 const SHARE = 0.9;
@@ -24,4 +24,24 @@ export function looksLikeTable(lines: readonly string[]): boolean {
     }
     return Math.max(0, ...counts.values()) >= rows.length * SHARE;
   });
+}
+
+const ALIKE_LINES = 6;
+const ALIKE_SHARE = 0.6;
+
+/** True if most lines are the same but for their words and figures. */
+export function areAlike(lines: readonly string[]): boolean {
+  if (lines.length < ALIKE_LINES) return false;
+  const counts = new Map<string, number>();
+  for (const line of lines) {
+    const form = line
+      .slice(0, 120)
+      .trim()
+      .replaceAll(/[A-Za-z_]+/g, 'a')
+      .replaceAll(/[\d.]+/g, '0')
+      .replaceAll(/\s+/g, ' ')
+      .slice(0, 80);
+    counts.set(form, (counts.get(form) ?? 0) + 1);
+  }
+  return Math.max(...counts.values()) >= lines.length * ALIKE_SHARE;
 }

@@ -1,0 +1,59 @@
+/** Logistic regression with a ridge: weights by which signs say how likely something holds. */
+import { scoreSigns } from '../../stages/model/classify/signs.ts';
+
+/** What is known of one case. */
+export interface Case {
+  /** A constant 1 first, for the bias. */
+  readonly signs: readonly number[];
+  readonly holds: boolean;
+}
+
+/** Keeps weights small that little speaks for. */
+const RIDGE = 1;
+const STEPS = 25;
+
+/** The weights that make the cases most likely, each counted as often as `counts` says: by Newton's method. */
+export function fit(rows: readonly Case[], counts: readonly number[]): readonly number[] {
+  const size = rows[0]?.signs.length ?? 0;
+  let weights: readonly number[] = Array.from({ length: size }, () => 0);
+  for (let step = 0; step < STEPS; step++) {
+    const system = Array.from({ length: size }, (_, at) => {
+      const row = new Float64Array(size + 1);
+      row[at] = at === 0 ? 1e-6 : RIDGE;
+      row[size] = at === 0 ? 0 : RIDGE * weights[at]!;
+      return row;
+    });
+    rows.forEach(({ signs, holds }, index) => {
+      const chance = 1 / (1 + Math.exp(-scoreSigns(signs, weights)));
+      const slope = counts[index]! * (chance - (holds ? 1 : 0));
+      const bend = counts[index]! * chance * (1 - chance);
+      for (let at = 0; at < size; at++) {
+        const sign = signs[at]!;
+        if (sign === 0) continue;
+        const line = system[at]!;
+        line[size]! += slope * sign;
+        for (let other = 0; other < size; other++) line[other]! += bend * sign * signs[other]!;
+      }
+    });
+    const change = solve(system);
+    weights = weights.map((weight, at) => weight - change[at]!);
+    if (Math.max(...change.map(Math.abs)) < 1e-5) break;
+  }
+  return weights;
+}
+
+/** Gauss and Jordan; the last column is the right side. */
+function solve(system: readonly Float64Array[]): readonly number[] {
+  const size = system.length;
+  for (let at = 0; at < size; at++) {
+    const pivot = system[at]!;
+    const scale = pivot[at]!;
+    for (let column = at; column <= size; column++) pivot[column]! /= scale;
+    for (const row of system) {
+      const factor = row[at]!;
+      if (row === pivot || factor === 0) continue;
+      for (let column = at; column <= size; column++) row[column]! -= factor * pivot[column]!;
+    }
+  }
+  return system.map((row) => row[size]!);
+}

@@ -1,0 +1,85 @@
+/**
+ * Whether a text is output of a program that ran, by its signs: the least scores, by what is
+ * known of where it came from, and what a high score does not outweigh.
+ */
+import type { Evidence } from './evidence.ts';
+import { LINE_CAP } from './features.ts';
+import { looksLikeProse } from './prose.ts';
+import { areAlike } from './rows.ts';
+import { runScore, signsOf } from './signs.ts';
+import { isTotals, isTotalsOfRunner } from './totals.ts';
+
+/** The least scores: where something ran that may have printed it, and where nobody knows. */
+interface Least {
+  readonly ran: number;
+  readonly unknown: number;
+}
+/** Before anybody asked whether it is code or configuration. */
+export const CLEAR: Least = { ran: -0.5, unknown: 3 };
+/** After that, where it is no prose either. */
+export const LIKELY: Least = { ran: -1, unknown: 2.2 };
+
+/** What most or nearly all lines have a form of that tools are known by needs little else. */
+const KNOWN_LEAST = 0.5;
+const ALL_KNOWN_LEAST = -2;
+/** Lines of one form are rows of data unless their score is above this. */
+const ROWS_LEAST = 1.5;
+/** What a program printed in sentences was what it is for, unless the score is above this. */
+const PROSE_LEAST = 0.5;
+/** What of a run has so few lines is never made shorter, and shares say little of it. */
+const FEW_LINES = 8;
+const FEW_EASE = 1;
+
+/** Forms of lines that tools are known by. */
+export const WORK_MARKS = [
+  'testMark',
+  'statusMark',
+  'buildMark',
+  'ciMark',
+  'diagnostic',
+  'lintRow',
+] as const;
+
+/**
+ * Signs that the text is about the work of a program. What a program printed may also be what it
+ * was asked for, and no line of that may go; a file says by its name what it is, or must not
+ * be changed.
+ */
+export function isRun(evidence: Evidence, least: Least): boolean {
+  const { lines, paragraphs, features, expected, facts, file, ran } = evidence;
+  if (facts || file || (expected !== undefined && expected !== 'log')) return false;
+  if (features.share('hashRow') >= 0.5) return false;
+  // Documents quote what programs print.
+  const quotes = features.of('fence') + features.of('subheading') > 0;
+  if (quotes && expected !== 'log') return false;
+  const score = runScore(signsIn(evidence));
+  const known = features.share('level', 'step', 'sourceView', ...WORK_MARKS);
+  if (known >= 0.5 && score > (known >= 0.75 ? ALL_KNOWN_LEAST : KNOWN_LEAST)) return true;
+  const few = features.lines < FEW_LINES;
+  const hasRun = ran || expected === 'log';
+  if (score <= (hasRun ? least.ran - (few ? FEW_EASE : 0) : least.unknown)) return false;
+  if (score < ROWS_LEAST && areAlike(lines)) return false;
+  return few || score >= PROSE_LEAST || !looksLikeProse(paragraphs());
+}
+
+/** The signs in a text; totals of any kind count where something ran. */
+export function signsIn({ ends, features, expected, ran }: Evidence): readonly number[] {
+  const isEnd = ran || expected === 'log' ? isTotals : isTotalsOfRunner;
+  return signsOf(features, hasEnd(ends, isEnd));
+}
+
+/** So many of the last lines are looked at for totals, and so many of the first. */
+const TOTALS_LAST = 40;
+const TOTALS_FIRST = 6;
+/** What CI and loggers put before a line of totals. */
+const STAMP = /^\[?\d{4}-\d\d-\d\d[T ][\d:.,]{8,20}Z?[\]:]? /;
+
+/** The first lines and the last. */
+export function endsOf(lines: readonly string[]): readonly string[] {
+  return [...lines.slice(0, TOTALS_FIRST), ...lines.slice(TOTALS_FIRST).slice(-TOTALS_LAST)];
+}
+
+/** True if totals are among the lines. */
+export function hasEnd(lines: readonly string[], isEnd: (line: string) => boolean): boolean {
+  return lines.some((line) => isEnd(line.slice(0, LINE_CAP).replace(STAMP, '').trimEnd()));
+}
