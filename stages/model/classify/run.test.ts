@@ -161,6 +161,15 @@ test('numbers before its lines do not change what a file is', () => {
   assert.is(classify(pids).kind, 'log');
 });
 
+test('short texts without a word of where they come from are no logs for a word or two', () => {
+  for (const text of [
+    'Starting in 1965, the harbour was built by people of the town, and in the same year it was opened. It took 40% of all ships that came to the coast, and failed in the end.',
+    'export declare type Callback<T> = ((err: null, value: T) => void) | ((err: Error) => void);\n',
+    "export { StoreError } from './store-error';\nexport { InvalidPartError } from './invalid-part-error';\n",
+  ])
+    assert.is.not(classify(text).kind, 'log', text);
+});
+
 test('every sign has a name of its own', () => {
   assert.is(new Set(SIGN_NAMES).size, SIGN_NAMES.length);
 });

@@ -3,7 +3,7 @@
  * known of where it came from, and what a high score does not outweigh.
  */
 import type { Evidence } from './evidence.ts';
-import { LINE_CAP } from './features.ts';
+import { LINE_CAP, type FeatureCounts } from './features.ts';
 import { looksLikeProse } from './prose.ts';
 import { areAlike } from './rows.ts';
 import { runScore, signsOf } from './signs.ts';
@@ -19,14 +19,14 @@ export const CLEAR: Least = { ran: -0.5, unknown: 3 };
 /** After that, where it is no prose either. */
 export const LIKELY: Least = { ran: -1, unknown: 2.2 };
 
-/** What most or nearly all lines have a form of that tools are known by needs little else. */
 const KNOWN_LEAST = 0.5;
 const ALL_KNOWN_LEAST = -2;
 /** Lines of one form are rows of data unless their score is above this. */
 const ROWS_LEAST = 1.5;
 /** What a program printed in sentences was what it is for, unless the score is above this. */
 const PROSE_LEAST = 0.5;
-/** What of a run has so few lines is never made shorter, and shares say little of it. */
+const UNKNOWN_PROSE_LEAST = 4;
+/** So few lines are never made shorter where something ran, and shares of them say little anywhere. */
 const FEW_LINES = 8;
 const FEW_EASE = 1;
 
@@ -53,13 +53,21 @@ export function isRun(evidence: Evidence, least: Least): boolean {
   const quotes = features.of('fence') + features.of('subheading') > 0;
   if (quotes && expected !== 'log') return false;
   const score = runScore(signsIn(evidence));
-  const known = features.share('level', 'step', 'sourceView', ...WORK_MARKS);
-  if (known >= 0.5 && score > (known >= 0.75 ? ALL_KNOWN_LEAST : KNOWN_LEAST)) return true;
   const few = features.lines < FEW_LINES;
   const hasRun = ran || expected === 'log';
-  if (score <= (hasRun ? least.ran - (few ? FEW_EASE : 0) : least.unknown)) return false;
-  if (score < ROWS_LEAST && areAlike(lines)) return false;
-  return few || score >= PROSE_LEAST || !looksLikeProse(paragraphs());
+  if (!isKnown(features, score)) {
+    const ease = few ? FEW_EASE : 0;
+    if (score <= (hasRun ? least.ran - ease : least.unknown + ease)) return false;
+    if (score < ROWS_LEAST && areAlike(lines)) return false;
+  }
+  const isSaid = hasRun ? !few && score < PROSE_LEAST : few || score < UNKNOWN_PROSE_LEAST;
+  return !isSaid || !looksLikeProse(paragraphs());
+}
+
+/** True if most lines have a form that tools are known by: little else is needed then. */
+function isKnown(features: FeatureCounts, score: number): boolean {
+  const known = features.share('level', 'step', 'sourceView', ...WORK_MARKS);
+  return known >= 0.5 && score > (known >= 0.75 ? ALL_KNOWN_LEAST : KNOWN_LEAST);
 }
 
 /** The signs in a text; totals of any kind count where something ran. */
