@@ -56,6 +56,7 @@ export function isRun(evidence: Evidence, least: Least): boolean {
   const few = features.lines < FEW_LINES;
   const hasRun = ran || expected === 'log';
   if (!isKnown(features, score)) {
+    if (!hasRun && features.share('codeEnd', 'codeWord') >= 0.5) return false;
     const ease = few ? FEW_EASE : 0;
     if (score <= (hasRun ? least.ran - ease : least.unknown + ease)) return false;
     if (score < ROWS_LEAST && areAlike(lines)) return false;
