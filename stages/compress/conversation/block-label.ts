@@ -16,7 +16,7 @@ const COMMAND_KEYS = ['command', 'cmd', 'script'];
 const EDITOR_VERB = /^(?:view|create|insert|str_replace|undo_edit|delete|rename)$/;
 
 /** Where a tool result came from, as far as the tool's input shows. */
-export function hintsOf(block: ConversationBlock): ClassifyHints {
+export function hintsOf(block: Pick<ConversationBlock, 'toolName' | 'toolInput'>): ClassifyHints {
   const input =
     typeof block.toolInput === 'object' && block.toolInput !== null ? block.toolInput : {};
   const text = (keys: readonly string[]): string | undefined => {

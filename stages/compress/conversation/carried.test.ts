@@ -115,12 +115,16 @@ test('what must not be touched is not', () => {
     const [out] = compressConversation(conversation(given), { ...OPTIONS, ...options });
     assert.equal([out!.text, out!.reason], [given.text, reason]);
   }
-  const alone = compressConversation(conversation(read(['/w/CLAUDE.md', NOTES])), OPTIONS);
-  assert.equal(
-    alone[0]!.by.filter((name) => name !== 'texts'),
-    [],
-    'instructions stay whole',
+});
+
+test('instructions in a document stay whole, other prose does not', () => {
+  const prose = PROSE.replaceAll('. ', '.\n\n');
+  const asked = { text: 'Which bridge was lost in 1812?', kind: 'user_text' } as const;
+  const [left, whole] = ['/w/notes.md', '/w/CLAUDE.md'].map(
+    (path) => compressConversation(conversation(asked, read([path, prose])), OPTIONS)[1]!,
   );
+  assert.equal(left!.by, ['texts', 'narrative']);
+  assert.is(readTexts(whole!.text)?.texts[0], prose);
 });
 
 test('where the provider forgets, nothing points at an earlier document', () => {

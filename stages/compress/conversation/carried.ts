@@ -14,26 +14,42 @@ export interface CarriedPart extends Pick<Rewritten, 'text' | 'removed' | 'by'> 
   readonly hints: ClassifyHints;
 }
 
+/** A document and its texts as they came. */
+export interface CarriedTexts {
+  readonly frame: string;
+  readonly parts: readonly CarriedPart[];
+}
+
+/** The texts of a result that is little else than a document with texts; undefined for any other block. */
+export function carriedTexts(block: ConversationBlock): CarriedTexts | undefined {
+  const found = block.kind === 'tool_result' ? textsInJson(block.text) : undefined;
+  return found && { frame: found.frame, parts: found.texts.map((one) => partOf(block, one)) };
+}
+
+function partOf(block: ConversationBlock, { text, beside }: CarriedText): CarriedPart {
+  const part = { ...block, text, toolInput: inputOf(block, beside) };
+  return { block: part, hints: hintsOf(part), text, removed: [], by: [] };
+}
+
+/** What became of a document's texts. */
 export interface RewrittenTexts extends Rewritten {
   readonly parts: readonly CarriedPart[];
 }
 
-/** The document with its texts below it; undefined for any other block, and where that is hardly smaller. */
+/** The document of `block` with its texts below it; undefined where that is hardly smaller. */
 export function rewriteCarried(
   block: ConversationBlock,
+  { frame, parts }: CarriedTexts,
   known: Known,
   cache: BlockCache | undefined,
   sent: SentLines,
 ): RewrittenTexts | undefined {
-  const found = block.kind === 'tool_result' ? textsInJson(block.text) : undefined;
-  if (found === undefined) return undefined;
-  const parts = found.texts.map((one) => partOf(block, one));
   const made = parts.map(
     ({ block: part, hints, text }) =>
       rewriteBlock(part, { ...known, hints }, cache, sent) ?? asItIs(text),
   );
   const text = writeTexts(
-    found.frame,
+    frame,
     made.map((one) => one.text),
   );
   const total = estimateTokens(block.text);
@@ -56,17 +72,6 @@ export function rewriteCarried(
   };
 }
 
-/** The texts of a document that goes out as it came; undefined for any other block. */
-export function partsAsTheyCame(block: ConversationBlock): readonly CarriedPart[] | undefined {
-  const found = block.kind === 'tool_result' ? textsInJson(block.text) : undefined;
-  return found?.texts.map((one) => partOf(block, one));
-}
-
-function partOf(block: ConversationBlock, one: CarriedText): CarriedPart {
-  const part = { ...block, text: one.text, toolInput: inputOf(block, one) };
-  return { block: part, hints: hintsOf(part), text: one.text, removed: [], by: [] };
-}
-
 function asItIs(text: string): Rewritten {
   const classification = { kind: 'narrative' } as const;
   return { text, classification, by: [], removed: [], isTried: false, repeatedLines: 0 };
@@ -80,17 +85,11 @@ const LINES_OF = /:\d+(?:-\d+)?$/;
 /** Where a text came from: what stands beside it, as of several commands; else what the call says. */
 function inputOf(
   { toolName = '', toolInput }: ConversationBlock,
-  { beside }: CarriedText,
+  beside: CarriedText['beside'],
 ): unknown {
   const { query } = beside;
   if (query !== undefined && RUNS.test(toolName)) return { command: query };
   if (query !== undefined && READS.test(toolName)) return { path: query.replace(LINES_OF, '') };
-  const { command, path } = hintsOf({
-    index: 0,
-    role: '',
-    kind: 'other',
-    text: '',
-    toolInput: beside,
-  });
+  const { command, path } = hintsOf({ toolInput: beside });
   return command === undefined && path === undefined ? toolInput : beside;
 }

@@ -10,9 +10,10 @@ import type { Applied } from '../rewrite.ts';
 import { hintsOf, labelOf, noLabels, resultLabel, type LabelCounts } from './block-label.ts';
 import type { BlockCache } from './cache.ts';
 import {
-  partsAsTheyCame,
+  carriedTexts,
   rewriteCarried,
   type CarriedPart,
+  type CarriedTexts,
   type RewrittenTexts,
 } from './carried.ts';
 import type { CommentLines, Mode } from '../rule.ts';
@@ -28,6 +29,7 @@ import {
   isSearched,
   isStripped,
   rewriteBlock,
+  type Known,
   type Rewritten,
   type RewriteOptions,
 } from './rewrite-block.ts';
@@ -130,8 +132,9 @@ function compressBlock(
     return forgottenOutcome(block, block.forgotten);
   }
   const reason = keptReason(block, options, tokens);
-  const tried =
-    reason === undefined ? tryRewrite(block, { ...options, query, hints }, cache, state.sent) : {};
+  const carried = carriedTexts(block);
+  const known = { ...options, query, hints };
+  const tried = reason === undefined ? tryRewrite(block, carried, known, cache, state.sent) : {};
   const { made, undecided, failed = made?.failed } = tried;
   const changed = made !== undefined && made.text !== block.text;
   const text = changed ? made.text : block.text;
@@ -142,7 +145,7 @@ function compressBlock(
   const removed = changed ? made.removed : [];
   const by = changed ? made.by : [];
   const label = labelOf(block, hints, state.labels);
-  const parts = changed ? made.parts : partsAsTheyCame(block);
+  const parts = changed ? made.parts : carried?.parts;
   if (!changed || parts === undefined) remember(block, label, { text, removed, by }, state);
   if (label !== undefined) rememberTexts(parts ?? [], state);
   return {
@@ -184,9 +187,16 @@ interface Tried extends Pick<BlockOutcome, 'failed' | 'undecided'> {
 }
 
 /** What is not an algorithm of a class must not cost the request either. */
-function tryRewrite(...args: Parameters<typeof rewriteBlock>): Tried {
+function tryRewrite(
+  block: ConversationBlock,
+  carried: CarriedTexts | undefined,
+  known: Known,
+  cache: BlockCache | undefined,
+  sent: SentLines,
+): Tried {
   try {
-    return { made: rewriteCarried(...args) ?? rewriteBlock(...args) };
+    const made = carried && rewriteCarried(block, carried, known, cache, sent);
+    return { made: made ?? rewriteBlock(block, known, cache, sent) };
   } catch (thrown) {
     if (!(thrown instanceof GrammarNeeded)) return { failed: ['rewrite'] };
     if (thrown.trouble === undefined) throw thrown;

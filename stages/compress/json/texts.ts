@@ -9,13 +9,15 @@
  */
 import { hasMark } from '../text/has-mark.ts';
 import { MARK } from '../text/marker.ts';
-import { partsOf, printCompact, readJson, type JsonNode, type ObjectNode } from './lexer.ts';
+import { printCompact, readJson, type JsonNode, type ObjectNode } from './lexer.ts';
 
 /** A text with less of either is left in the document. */
 const MIN_CHARS = 200;
 const MIN_BREAKS = 2;
 /** Share of the document that its texts must be. */
 const MIN_SHARE = 0.5;
+/** What a member beside a text may have, such as a command. */
+const BESIDE_CHARS = 2000;
 /** More texts are records with a text each, which the encodings of JSON know better. */
 const MAX_TEXTS = 20;
 
@@ -78,10 +80,10 @@ function textOf(raw: string): string | undefined {
 
 function besideOf(parent: ObjectNode | undefined): Readonly<Record<string, string>> {
   const members = (parent?.keys ?? []).flatMap((key, at) => {
-    const [value] = [parent!.values[at]!];
-    const short = partsOf(value).length === 0 && value.kind === 'scalar' ? value.raw : '';
-    const said = short.length < MIN_CHARS * 10 && short[0] === '"' ? stringOf(short) : undefined;
-    const name = stringOf(key);
+    const value = parent?.values[at];
+    if (value?.kind !== 'scalar' || value.raw[0] !== '"' || value.raw.length > BESIDE_CHARS)
+      return [];
+    const [name, said] = [stringOf(key), stringOf(value.raw)];
     return name === undefined || said === undefined ? [] : [[name, said] as const];
   });
   return Object.fromEntries(members);
