@@ -117,6 +117,17 @@ test('what must not be touched is not', () => {
   }
 });
 
+test('a JSON file that was read stays as it lies on the disk', () => {
+  const text = JSON.stringify({ description: LOG, version: 1 });
+  const inputs = [{ file_path: '/w/task.json' }, { command: 'cat task.json' }];
+  for (const toolInput of inputs) {
+    const [out] = compressConversation(conversation({ text, toolName: 'x', toolInput }), OPTIONS);
+    assert.is(out!.text, text);
+  }
+  const printed = { text, toolName: 'x', toolInput: { command: './describe' } };
+  assert.ok(compressConversation(conversation(printed), OPTIONS)[0]!.changed);
+});
+
 test('instructions in a document stay whole, other prose does not', () => {
   const prose = PROSE.replaceAll('. ', '.\n\n');
   const asked = { text: 'Which bridge was lost in 1812?', kind: 'user_text' } as const;

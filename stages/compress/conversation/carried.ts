@@ -1,5 +1,5 @@
 /** Results that are a JSON document with texts in it: each text is compressed as what it is, and goes out below the document. */
-import type { ClassifyHints } from '../../model/classify/hints.ts';
+import { expectFrom, type ClassifyHints } from '../../model/classify/hints.ts';
 import { estimateTokens } from '../../model/tokens.ts';
 import { textsInJson, writeTexts, type CarriedText } from '../json/texts.ts';
 import type { SentLines } from '../references/repeats.ts';
@@ -20,10 +20,24 @@ export interface CarriedTexts {
   readonly parts: readonly CarriedPart[];
 }
 
-/** The texts of a result that is little else than a document with texts; undefined for any other block. */
-export function carriedTexts(block: ConversationBlock): CarriedTexts | undefined {
-  const found = block.kind === 'tool_result' ? textsInJson(block.text) : undefined;
+/**
+ * The texts of a result that is little else than a document with texts, of which `hints` are known;
+ * undefined for any other block. A JSON file that was read stays as it lies on the disk: whoever
+ * edits it has to name what stands there.
+ */
+export function carriedTexts(
+  block: ConversationBlock,
+  hints: ClassifyHints,
+): CarriedTexts | undefined {
+  if (block.kind !== 'tool_result' || mayBeFile(hints)) return undefined;
+  const found = textsInJson(block.text);
   return found && { frame: found.frame, parts: found.texts.map((one) => partOf(block, one)) };
+}
+
+/** True where a file was shown that may be the document itself; one of code is never JSON, so that its client wrapped it. */
+function mayBeFile(hints: ClassifyHints): boolean {
+  const { file, kind } = expectFrom(hints);
+  return file === true && (kind === undefined || kind === 'json' || kind === 'config');
 }
 
 function partOf(block: ConversationBlock, { text, beside }: CarriedText): CarriedPart {

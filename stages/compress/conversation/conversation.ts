@@ -132,7 +132,7 @@ function compressBlock(
     return forgottenOutcome(block, block.forgotten);
   }
   const reason = keptReason(block, options, tokens);
-  const carried = carriedTexts(block);
+  const carried = carriedTexts(block, hints);
   const known = { ...options, query, hints };
   const tried = reason === undefined ? tryRewrite(block, carried, known, cache, state.sent) : {};
   const { made, undecided, failed = made?.failed } = tried;
