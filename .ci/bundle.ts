@@ -23,8 +23,8 @@ const ENTRIES = [
   'stages/captures/capture-worker.js',
   'stages/compress/worker/compress-worker.js',
   'stages/ledger/postgres/postgres-worker.js',
-  'stages/ledger/reader-worker.js',
-  'stages/ledger/writer-worker.js',
+  'stages/ledger/sqlite/reader-worker.js',
+  'stages/ledger/sqlite/writer-worker.js',
   'stages/vault/read/index-worker.js',
   // The same program under the benches' command, so that they measure what users start.
   'bench/svc-proxy.js',

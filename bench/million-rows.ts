@@ -13,7 +13,7 @@ import { median } from './figures.ts';
 import { withProxy } from '../fixtures/proxy.ts';
 import { createRandom } from '../fixtures/random.ts';
 import { ledgerRow } from '../stages/ledger/row.ts';
-import { openStore } from '../stages/ledger/store.ts';
+import { openStore } from '../stages/ledger/sqlite/store.ts';
 import type { Cell } from '../stages/ledger/tables.ts';
 import { migrations, pushCells } from '../stages/ledger/tables.ts';
 

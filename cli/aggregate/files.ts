@@ -5,8 +5,8 @@ import { basename, join, resolve } from 'node:path';
 import { SvcError } from '../../engine/error.ts';
 import { reasonOf } from '../../stages/disk-reason.ts';
 import { isPostgresUrl, isUrl, ledgerName } from '../../stages/ledger/address.ts';
-import type { LedgerReader } from '../../stages/ledger/database.ts';
-import { ownerOf } from '../../stages/ledger/header.ts';
+import type { LedgerReader } from '../../stages/ledger/sqlite/database.ts';
+import { ownerOf } from '../../stages/ledger/sqlite/header.ts';
 
 /** A ledger that was named. */
 export interface LedgerFile {
@@ -96,7 +96,7 @@ export interface OpenFile {
  * was copied along. What a proxy has open is read where it lies.
  */
 export async function openFile({ name, path }: LedgerFile): Promise<OpenFile> {
-  const { openLedgerReader } = await import('../../stages/ledger/database.ts');
+  const { openLedgerReader } = await import('../../stages/ledger/sqlite/database.ts');
   if (fs.existsSync(`${path}-shm`)) {
     const reader = named(name, path, () => openLedgerReader(path, CURES));
     return { reader, close: () => reader.destroy() };

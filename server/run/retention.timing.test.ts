@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert';
 import { withProxy } from '../../fixtures/proxy.ts';
 import { MESSAGE, closeClients, exchange, json } from '../../fixtures/server/exchange.ts';
 import { ledgerRow } from '../../stages/ledger/row.ts';
-import { openStore } from '../../stages/ledger/store.ts';
+import { openStore } from '../../stages/ledger/sqlite/store.ts';
 import type { Cell } from '../../stages/ledger/tables.ts';
 import { migrations, pushCells } from '../../stages/ledger/tables.ts';
 

@@ -13,7 +13,7 @@ import * as assert from 'uvu/assert';
 import { forkProxy, killProxy } from '../../fixtures/proxy-process.ts';
 import { withProxy } from '../../fixtures/proxy.ts';
 import { startUpstream } from '../../fixtures/upstream.ts';
-import { openLedgerReader } from '../../stages/ledger/database.ts';
+import { openLedgerReader } from '../../stages/ledger/sqlite/database.ts';
 import { sendHostile } from './fuzz-testing.ts';
 import type { Ended } from './fuzz-testing.ts';
 import { MESSAGE, closeClients, exchange, json } from '../../fixtures/server/exchange.ts';

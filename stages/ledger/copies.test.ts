@@ -7,7 +7,7 @@ import { folderForEach, rowOf } from '../../fixtures/ledger/temp-ledger.ts';
 import { createRandom } from '../../fixtures/random.ts';
 import { sumsOfEach } from './copies.ts';
 import type { OwnSums } from './copies.ts';
-import { openLedgerReader } from './database.ts';
+import { openLedgerReader } from './sqlite/database.ts';
 import { addTotals } from './figures.ts';
 import type { TimeSpan } from './queries.ts';
 import type { LedgerRow } from './row.ts';

@@ -13,7 +13,7 @@ import { fileURLToPath } from 'node:url';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { openLedgerReader } from './database.ts';
+import { openLedgerReader } from './sqlite/database.ts';
 import { ledgerFaults } from '../../fixtures/ledger/temp-ledger.ts';
 
 const ROUNDS = Number(process.env['SVC_KILL_ROUNDS'] ?? 5);

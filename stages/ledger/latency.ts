@@ -1,9 +1,9 @@
 /** How the latencies of requests spread: where the ledger is a file, by a function of ours; Postgres has one. */
 import { sql } from 'kysely';
-import type { LedgerReader } from './database.ts';
+import type { LedgerReader } from './sqlite/database.ts';
 import { isPostgres } from './dialect.ts';
-import { NO_SPREAD } from './spreads.ts';
-import type { LatencySpread, Spreads } from './spreads.ts';
+import { NO_SPREAD } from './sqlite/spreads.ts';
+import type { LatencySpread, Spreads } from './sqlite/spreads.ts';
 import { matching, stepOf } from './sums.ts';
 import type { RowFilter } from './sums.ts';
 

@@ -6,7 +6,7 @@ import type { RootOperationNode } from 'kysely';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { folderForEach, rowOf } from '../../fixtures/ledger/temp-ledger.ts';
-import { openLedgerReader, openReadOnly } from './database.ts';
+import { openLedgerReader, openReadOnly } from './sqlite/database.ts';
 import { addToTotals, emptyTotals } from './figures.ts';
 import type { Totals } from './figures.ts';
 import { newestRows } from './queries.ts';

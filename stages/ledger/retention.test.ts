@@ -1,7 +1,7 @@
 import Database from 'better-sqlite3';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { openLedgerReader } from './database.ts';
+import { openLedgerReader } from './sqlite/database.ts';
 import * as queries from './queries.ts';
 import { firstStartMs, rangeReport } from './range-report.ts';
 import { folderForEach, rowOf, stored } from '../../fixtures/ledger/temp-ledger.ts';

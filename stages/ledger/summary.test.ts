@@ -2,7 +2,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { folderForEach, rowOf } from '../../fixtures/ledger/temp-ledger.ts';
-import { openLedgerReader } from './database.ts';
+import { openLedgerReader } from './sqlite/database.ts';
 import { addTotals } from './figures.ts';
 import { addSummaries, summaryFrom, summaryJson, summaryOf } from './summary.ts';
 

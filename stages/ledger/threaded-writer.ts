@@ -11,6 +11,7 @@ import type { JobEnd } from '../threads/pool.ts';
 import { isPostgresUrl } from './address.ts';
 import { postgresThread } from './postgres/thread.ts';
 import type { LedgerRow } from './row.ts';
+import { sqliteThread } from './sqlite/thread.ts';
 import { migrations, pushCells } from './tables.ts';
 import type { Cell } from './tables.ts';
 import { cureOf, replacedError, storeError, Trouble } from './trouble.ts';
@@ -290,5 +291,5 @@ function threadOf({
     return { entry: threadUrl ?? postgresThread, data };
   }
   const data: WriterSetup = { file: db, synchronous, migrations: steps };
-  return { entry: threadUrl ?? new URL('./writer-worker.js', import.meta.url), data };
+  return { entry: threadUrl ?? sqliteThread, data };
 }

@@ -3,7 +3,7 @@ import { chmodSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { openLedgerReader } from './database.ts';
+import { openLedgerReader } from './sqlite/database.ts';
 import { folderForEach, rowOf, stored } from '../../fixtures/ledger/temp-ledger.ts';
 
 const { open, at } = folderForEach(test);

@@ -1,9 +1,9 @@
 /**
- * The ledger in Postgres, opened for writing: what `store.ts` is for a file. Several proxies may
+ * The ledger in Postgres, opened for writing: what `sqlite/store.ts` is for a file. Several proxies may
  * write at once. Runs inside the writer thread.
  */
 import { randomBytes } from 'node:crypto';
-import { LedgerRefused } from '../file.ts';
+import { LedgerRefused } from '../sqlite/file.ts';
 import type { Cell, Migration } from '../tables.ts';
 import { APPLICATION_ID, ledgerColumns } from '../tables.ts';
 import { connect, lookAt, refusalOf } from './client.ts';

@@ -3,12 +3,12 @@
  * came; what the disk refuses is kept and tried again, so that a full disk or a
  * locked file delays rows but loses none that were accepted.
  */
-import { serveJobs } from '../threads/serve.ts';
-import type { JobPort } from '../threads/serve.ts';
+import { serveJobs } from '../../threads/serve.ts';
+import type { JobPort } from '../../threads/serve.ts';
 import { LedgerRefused } from './file.ts';
 import type { LedgerStore } from './store.ts';
 import { isBusy, isDamage, LedgerDamaged, openStore } from './store.ts';
-import type { WriterProtocol, WriterSetup } from './writer-messages.ts';
+import type { WriterProtocol, WriterSetup } from '../writer-messages.ts';
 
 const FIRST_RETRY_MS = 100;
 const LONGEST_RETRY_MS = 5000;

@@ -12,10 +12,10 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely';
-import { SvcError } from '../../engine/index.ts';
-import { WorkerPool } from '../threads/pool.ts';
+import { SvcError } from '../../../engine/index.ts';
+import { WorkerPool } from '../../threads/pool.ts';
 import type { LedgerReader } from './database.ts';
-import type { LedgerSchema } from './tables.ts';
+import type { LedgerSchema } from '../tables.ts';
 
 /** A query to the thread, and its rows. */
 export interface ReaderProtocol {

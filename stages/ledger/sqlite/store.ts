@@ -3,15 +3,15 @@
  * Runs inside the writer thread, where a wait for the disk hurts nobody.
  */
 import Database from 'better-sqlite3';
-import { freePath } from '../aside.ts';
-import { createPrivate, inodeOf } from '../private-file.ts';
+import { freePath } from '../../aside.ts';
+import { createPrivate, inodeOf } from '../../private-file.ts';
 import { checkLedgerFile, LedgerRefused, prepareLedgerFile } from './file.ts';
-import { ADD_TO_HOURS, NOTE_SUMMED, SUMMED_UPTO } from './hours.ts';
+import { ADD_TO_HOURS, NOTE_SUMMED, SUMMED_UPTO } from '../hours.ts';
 import { alone, LedgerHeld, putAside } from './put-aside.ts';
-import type { Cell, Migration } from './tables.ts';
-import { APPLICATION_ID, ledgerColumns } from './tables.ts';
-import { newerText } from './version.ts';
-import type { WriterSetup } from './writer-messages.ts';
+import type { Cell, Migration } from '../tables.ts';
+import { APPLICATION_ID, ledgerColumns } from '../tables.ts';
+import { newerText } from '../version.ts';
+import type { WriterSetup } from '../writer-messages.ts';
 
 /** How long SQLite itself waits for another process's lock before the writer thread takes over with its own retries. */
 const BUSY_TIMEOUT_MS = 1000;

@@ -3,7 +3,7 @@
  * opening another program's database can already change it.
  */
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
-import { APPLICATION_ID } from './tables.ts';
+import { APPLICATION_ID } from '../tables.ts';
 
 /** `blank`: no file, an empty one, or a database without a table. `damaged`: an SQLite file whose header says no more than that. */
 export type Owner = 'blank' | 'ours' | 'damaged' | 'stranger';

@@ -5,13 +5,13 @@
 import { existsSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { CamelCasePlugin, Kysely, SqliteDialect, type SqliteDatabase } from 'kysely';
-import { SvcError } from '../../engine/index.ts';
+import { SvcError } from '../../../engine/index.ts';
 import { ownerOf } from './header.ts';
 import { latencySpreads } from './spreads.ts';
-import type { LedgerSchema } from './tables.ts';
-import { APPLICATION_ID } from './tables.ts';
-import { assertVersion, OWN_CURES } from './version.ts';
-import type { VersionCures } from './version.ts';
+import type { LedgerSchema } from '../tables.ts';
+import { APPLICATION_ID } from '../tables.ts';
+import { assertVersion, OWN_CURES } from '../version.ts';
+import type { VersionCures } from '../version.ts';
 
 /** The ledger as queries see it, whatever database is behind it. Close it with `destroy()`. */
 export type LedgerReader = Kysely<LedgerSchema>;

@@ -4,9 +4,9 @@
  * whoever opens while another renames would hold one file and the companions of the next.
  */
 import { existsSync, renameSync } from 'node:fs';
-import { freePath } from '../aside.ts';
-import { openLock } from '../lock.ts';
-import { inodeOf } from '../private-file.ts';
+import { freePath } from '../../aside.ts';
+import { openLock } from '../../lock.ts';
+import { inodeOf } from '../../private-file.ts';
 import { COMPANIONS } from './file.ts';
 
 /** How long a thread stands still for the lock: opening a sound file takes some ten milliseconds. */

@@ -12,11 +12,11 @@ import path from 'node:path';
 import Database from 'better-sqlite3';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { SvcError } from '../../engine/index.ts';
+import type { SvcError } from '../../../engine/index.ts';
 import { openLedgerReader } from './database.ts';
 import { LedgerRefused, prepareLedgerFile } from './file.ts';
-import { migrations } from './tables.ts';
-import { folderForEach, rowOf, stored } from '../../fixtures/ledger/temp-ledger.ts';
+import { migrations } from '../tables.ts';
+import { folderForEach, rowOf, stored } from '../../../fixtures/ledger/temp-ledger.ts';
 
 const { open, at } = folderForEach(test);
 

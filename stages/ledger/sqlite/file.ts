@@ -4,8 +4,8 @@
  */
 import { chmodSync, lstatSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { makeFolders } from '../folder.ts';
-import { createPrivate } from '../private-file.ts';
+import { makeFolders } from '../../folder.ts';
+import { createPrivate } from '../../private-file.ts';
 import { ownerOf } from './header.ts';
 
 /** The file must not be used as a ledger. Never cured by trying again. */

@@ -1,7 +1,7 @@
 /** The thread that answers a server's questions to the ledger, so that a long query holds up no request. */
 import type { SqliteDatabase } from 'kysely';
-import { inodeOf } from '../private-file.ts';
-import { serveJobs } from '../threads/serve.ts';
+import { inodeOf } from '../../private-file.ts';
+import { serveJobs } from '../../threads/serve.ts';
 import { openReadOnly } from './database.ts';
 import type { ReaderProtocol } from './reader-thread.ts';
 
