@@ -5,7 +5,7 @@
 import { Option } from 'clipanion';
 import { SvcCommand } from './command.ts';
 import { SvcError } from '../engine/error.ts';
-import type { LedgerReader } from '../stages/ledger/sqlite/database.ts';
+import type { LedgerReader } from '../stages/ledger/tables.ts';
 import type { TimeSpan } from '../stages/ledger/queries.ts';
 import type { CliContext } from './context.ts';
 import { configOf, notTaken } from './parse/flags.ts';

@@ -5,7 +5,7 @@ import { basename, join, resolve } from 'node:path';
 import { SvcError } from '../../engine/error.ts';
 import { reasonOf } from '../../stages/disk-reason.ts';
 import { isPostgresUrl, isUrl, ledgerName } from '../../stages/ledger/address.ts';
-import type { LedgerReader } from '../../stages/ledger/sqlite/database.ts';
+import type { LedgerReader } from '../../stages/ledger/tables.ts';
 import { ownerOf } from '../../stages/ledger/sqlite/header.ts';
 
 /** A ledger that was named. */

@@ -1,7 +1,7 @@
 /** `svc requests`: the newest requests, filtered, and live as they come. */
 import { setTimeout } from 'node:timers/promises';
 import { Command, Option } from 'clipanion';
-import type { LedgerReader } from '../../stages/ledger/sqlite/database.ts';
+import type { LedgerReader } from '../../stages/ledger/tables.ts';
 import type { RowFilter } from '../../stages/ledger/queries.ts';
 import type { LedgerRow } from '../../stages/ledger/row.ts';
 import { SpanCommand, spanText } from '../ledger.ts';

@@ -3,7 +3,7 @@ import type { Totals } from '../../stages/ledger/figures.ts';
 import type { TimeSpan } from '../../stages/ledger/queries.ts';
 import { readFleet } from '../../server/fleet/fleet-file.ts';
 import { isPostgresUrl } from '../../stages/ledger/address.ts';
-import type { LedgerReader } from '../../stages/ledger/sqlite/database.ts';
+import type { LedgerReader } from '../../stages/ledger/tables.ts';
 import type { CliContext } from '../context.ts';
 import { homeOf } from '../context.ts';
 import { withLedger } from '../ledger.ts';

@@ -2,7 +2,7 @@
  * What the server asks of the ledger. The query builder, and the reading thread or the driver of
  * the database, are loaded by the first question: a start must not wait for them.
  */
-import type { LedgerReader } from '../../stages/ledger/sqlite/database.ts';
+import type { LedgerReader } from '../../stages/ledger/tables.ts';
 
 type Queries = typeof import('../../stages/ledger/queries.ts');
 

@@ -5,7 +5,7 @@
  * ledgers with equal sums, the total of all latencies included, are the same requests.
  */
 import { sql } from 'kysely';
-import type { LedgerReader } from './sqlite/database.ts';
+import type { LedgerReader } from './tables.ts';
 import { addToTotals, emptyTotals, subtractTotals } from './figures.ts';
 import type { RunningTotals, Totals } from './figures.ts';
 import { HOUR_MS } from './hours.ts';

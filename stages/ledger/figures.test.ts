@@ -6,7 +6,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Outcome } from '../../engine/index.ts';
 import { systemClock } from '../../engine/index.ts';
-import type { LedgerReader } from './sqlite/database.ts';
+import type { LedgerReader } from './tables.ts';
 import { openLedgerReader } from './sqlite/database.ts';
 import type { Totals } from './figures.ts';
 import { addToTotals, emptyTotals } from './figures.ts';

@@ -1,11 +1,25 @@
 /** How the latencies of requests spread: where the ledger is a file, by a function of ours; Postgres has one. */
 import { sql } from 'kysely';
-import type { LedgerReader } from './sqlite/database.ts';
+import type { LedgerReader } from './tables.ts';
 import { isPostgres } from './dialect.ts';
-import { NO_SPREAD } from './sqlite/spreads.ts';
-import type { LatencySpread, Spreads } from './sqlite/spreads.ts';
 import { matching, stepOf } from './sums.ts';
 import type { RowFilter } from './sums.ts';
+
+/** Percentiles by nearest rank, in milliseconds: each is one that some request really had. */
+export interface LatencySpread {
+  readonly p50Ms: number | null;
+  readonly p95Ms: number | null;
+  readonly p99Ms: number | null;
+}
+
+/** What the function of a file gives, as JSON. */
+export interface Spreads {
+  readonly all: LatencySpread & { readonly samples: number };
+  /** By the number of the step. */
+  readonly bySteps: readonly (readonly [step: number, spread: LatencySpread])[];
+}
+
+export const NO_SPREAD: LatencySpread = { p50Ms: null, p95Ms: null, p99Ms: null };
 
 interface FoundSpreads {
   /** Of all timed requests. */

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { realpathSync, statSync } from 'node:fs';
 import { sql } from 'kysely';
 import { isPostgresUrl } from './address.ts';
-import type { LedgerReader } from './sqlite/database.ts';
+import type { LedgerReader } from './tables.ts';
 
 /** The id of the ledger at `db`, as it is on the machine `host` where it is a file; null where there is none. */
 export async function ledgerId(

@@ -7,7 +7,7 @@ import { DURATION_BUCKETS_S, HistogramsByName, STAGE_BUCKETS_S } from './histogr
 import type { HistogramView } from './histogram.ts';
 import { UNKNOWN } from './row.ts';
 import type { LedgerRow } from './row.ts';
-import type { LatencySpread } from './sqlite/spreads.ts';
+import type { LatencySpread } from './latency.ts';
 
 /** Names told apart in each histogram; those past it are counted together. */
 const MAX_NAMES = 40;

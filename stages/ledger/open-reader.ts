@@ -1,6 +1,6 @@
 /** Opens a ledger for reading, wherever it is; what the other kind needs is not loaded. */
 import { isPostgresUrl } from './address.ts';
-import type { LedgerReader } from './sqlite/database.ts';
+import type { LedgerReader } from './tables.ts';
 
 /** For a program that waits for its answers. Throws as `openReadOnly` does, of a database with the first question. */
 export async function openReader(db: string): Promise<LedgerReader> {

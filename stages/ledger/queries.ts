@@ -3,7 +3,7 @@
  * SQL that a file and Postgres understand alike; where there is none, `dialect.ts` tells which it is.
  */
 import { sql } from 'kysely';
-import type { LedgerReader } from './sqlite/database.ts';
+import type { LedgerReader } from './tables.ts';
 import type { Totals } from './figures.ts';
 import { addTotals, emptyTotals } from './figures.ts';
 import type { LedgerRow } from './row.ts';

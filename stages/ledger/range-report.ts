@@ -4,7 +4,7 @@
  * `queries.ts`.
  */
 import { sql } from 'kysely';
-import type { LedgerReader } from './sqlite/database.ts';
+import type { LedgerReader } from './tables.ts';
 import { addTotals } from './figures.ts';
 import type { Totals } from './figures.ts';
 import { HOUR_MS } from './hours.ts';
@@ -13,11 +13,11 @@ import type { GroupTotals } from './queries.ts';
 import type { LedgerRow } from './row.ts';
 import { latencySpreads } from './latency.ts';
 import { FAILED, firstHourMs, matching, ROW_TOTALS, sumsBy } from './sums.ts';
-import { NO_SPREAD } from './sqlite/spreads.ts';
-import type { LatencySpread } from './sqlite/spreads.ts';
+import { NO_SPREAD } from './latency.ts';
+import type { LatencySpread } from './latency.ts';
 import type { RowFilter } from './sums.ts';
 
-export type { LatencySpread } from './sqlite/spreads.ts';
+export type { LatencySpread } from './latency.ts';
 
 /** The requests that began within one step of time. */
 export interface BucketReport extends LatencySpread {

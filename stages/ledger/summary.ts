@@ -2,7 +2,7 @@
  * The sums of a ledger by model and by day in a form that adds up with those of others: whole and
  * unrounded, so that what follows from them is defined in `figures.ts` alone, wherever they meet.
  */
-import type { LedgerReader } from './sqlite/database.ts';
+import type { LedgerReader } from './tables.ts';
 import { addTotals, emptyTotals } from './figures.ts';
 import type { Totals } from './figures.ts';
 import { dateOf, DAY_MS } from './queries.ts';

@@ -4,7 +4,7 @@
  */
 import { sql } from 'kysely';
 import type { RawBuilder } from 'kysely';
-import type { LedgerReader } from './sqlite/database.ts';
+import type { LedgerReader } from './tables.ts';
 import { isPostgres } from './dialect.ts';
 import type { Totals } from './figures.ts';
 import { addTotals, emptyTotals } from './figures.ts';

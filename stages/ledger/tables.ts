@@ -2,6 +2,7 @@
  * The ledger's schema: its types, its columns in the order in which a row
  * travels to the writer, and the numbered steps that lead to it.
  */
+import type { Kysely } from 'kysely';
 import {
   addByBatch,
   addForgetting,
@@ -30,6 +31,9 @@ export interface LedgerSchema {
   requests: StoredRow;
   hours: StoredHour;
 }
+
+/** The ledger as queries see it, whatever database is behind it. Close it with `destroy()`. */
+export type LedgerReader = Kysely<LedgerSchema>;
 
 /** Every column in the order of `pushCells`. */
 export const ledgerColumns = [

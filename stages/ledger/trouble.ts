@@ -12,6 +12,16 @@ export function cureOf(db: string): string {
   return isPostgresUrl(db) ? SERVER_CURE : DISK_CURE;
 }
 
+/** The file or database must not be used as a ledger. Never cured by trying again. */
+export class LedgerRefused extends Error {
+  readonly cure: string;
+  constructor(message: string, cure: string) {
+    super(message);
+    this.name = 'LedgerRefused';
+    this.cure = cure;
+  }
+}
+
 /** The present trouble of a ledger, and whom to notify. */
 export class Trouble {
   readonly #report: (error: SvcError) => void;

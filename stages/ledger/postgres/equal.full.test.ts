@@ -9,7 +9,7 @@ import { startPostgres } from '../../../fixtures/postgres.ts';
 import type { Postgres } from '../../../fixtures/postgres.ts';
 import { createRandom, randomInt } from '../../../fixtures/random.ts';
 import { sumsOfEach } from '../copies.ts';
-import type { LedgerReader } from '../sqlite/database.ts';
+import type { LedgerReader } from '../tables.ts';
 import { HOUR_MS } from '../hours.ts';
 import { openReader } from '../open-reader.ts';
 import * as queries from '../queries.ts';

@@ -2,7 +2,7 @@
  * The thread that writes a ledger in Postgres. Work is done in the order in which it came; what
  * the server does not take is kept and tried again, on a new connection where the old one broke.
  */
-import { LedgerRefused } from '../sqlite/file.ts';
+import { LedgerRefused } from '../trouble.ts';
 import { serveJobs } from '../../threads/serve.ts';
 import type { JobPort } from '../../threads/serve.ts';
 import type { PostgresSetup, WriterProtocol } from '../writer-messages.ts';

@@ -12,8 +12,7 @@ import {
 } from 'kysely';
 import { SvcError } from '../../../engine/index.ts';
 import { ledgerName } from '../address.ts';
-import type { LedgerReader } from '../sqlite/database.ts';
-import type { LedgerSchema } from '../tables.ts';
+import type { LedgerReader, LedgerSchema } from '../tables.ts';
 import { assertVersion, OWN_CURES } from '../version.ts';
 import { lookAt, openPool } from './client.ts';
 import type { FoundSchema, Pool, PooledConnection } from './client.ts';

@@ -3,7 +3,7 @@
  * write at once. Runs inside the writer thread.
  */
 import { randomBytes } from 'node:crypto';
-import { LedgerRefused } from '../sqlite/file.ts';
+import { LedgerRefused } from '../trouble.ts';
 import type { Cell, Migration } from '../tables.ts';
 import { APPLICATION_ID, ledgerColumns } from '../tables.ts';
 import { connect, lookAt, refusalOf } from './client.ts';

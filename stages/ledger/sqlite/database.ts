@@ -8,13 +8,10 @@ import { CamelCasePlugin, Kysely, SqliteDialect, type SqliteDatabase } from 'kys
 import { SvcError } from '../../../engine/index.ts';
 import { ownerOf } from './header.ts';
 import { latencySpreads } from './spreads.ts';
-import type { LedgerSchema } from '../tables.ts';
+import type { LedgerReader, LedgerSchema } from '../tables.ts';
 import { APPLICATION_ID } from '../tables.ts';
 import { assertVersion, OWN_CURES } from '../version.ts';
 import type { VersionCures } from '../version.ts';
-
-/** The ledger as queries see it, whatever database is behind it. Close it with `destroy()`. */
-export type LedgerReader = Kysely<LedgerSchema>;
 
 /** How long a read waits while another process recovers or checkpoints the file. */
 const BUSY_TIMEOUT_MS = 2000;

@@ -14,7 +14,8 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { SvcError } from '../../../engine/index.ts';
 import { openLedgerReader } from './database.ts';
-import { LedgerRefused, prepareLedgerFile } from './file.ts';
+import { prepareLedgerFile } from './file.ts';
+import { LedgerRefused } from '../trouble.ts';
 import { migrations } from '../tables.ts';
 import { folderForEach, rowOf, stored } from '../../../fixtures/ledger/temp-ledger.ts';
 

@@ -6,17 +6,8 @@ import { chmodSync, lstatSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { makeFolders } from '../../folder.ts';
 import { createPrivate } from '../../private-file.ts';
+import { LedgerRefused } from '../trouble.ts';
 import { ownerOf } from './header.ts';
-
-/** The file must not be used as a ledger. Never cured by trying again. */
-export class LedgerRefused extends Error {
-  readonly cure: string;
-  constructor(message: string, cure: string) {
-    super(message);
-    this.name = 'LedgerRefused';
-    this.cure = cure;
-  }
-}
 
 /** What SQLite keeps beside the main file. */
 export const COMPANIONS = ['-wal', '-shm'] as const;

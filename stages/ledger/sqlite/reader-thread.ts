@@ -14,8 +14,7 @@ import {
 } from 'kysely';
 import { SvcError } from '../../../engine/index.ts';
 import { WorkerPool } from '../../threads/pool.ts';
-import type { LedgerReader } from './database.ts';
-import type { LedgerSchema } from '../tables.ts';
+import type { LedgerReader, LedgerSchema } from '../tables.ts';
 
 /** A query to the thread, and its rows. */
 export interface ReaderProtocol {

@@ -2,21 +2,7 @@
  * How latencies spread, as a function of the database: the values of a million rows stay in the
  * thread that reads them. Sorting them in SQL takes four times as long.
  */
-/** Percentiles by nearest rank, in milliseconds: each is one that some request really had. */
-export interface LatencySpread {
-  readonly p50Ms: number | null;
-  readonly p95Ms: number | null;
-  readonly p99Ms: number | null;
-}
-
-/** What the function gives, as JSON. */
-export interface Spreads {
-  readonly all: LatencySpread & { readonly samples: number };
-  /** By the number of the step. */
-  readonly bySteps: readonly (readonly [step: number, spread: LatencySpread])[];
-}
-
-export const NO_SPREAD: LatencySpread = { p50Ms: null, p95Ms: null, p99Ms: null };
+import type { LatencySpread, Spreads } from '../latency.ts';
 
 /** Numbers in one piece of memory that grows. */
 class Numbers {

@@ -5,7 +5,8 @@
 import Database from 'better-sqlite3';
 import { freePath } from '../../aside.ts';
 import { createPrivate, inodeOf } from '../../private-file.ts';
-import { checkLedgerFile, LedgerRefused, prepareLedgerFile } from './file.ts';
+import { checkLedgerFile, prepareLedgerFile } from './file.ts';
+import { LedgerRefused } from '../trouble.ts';
 import { ADD_TO_HOURS, NOTE_SUMMED, SUMMED_UPTO } from '../hours.ts';
 import { alone, LedgerHeld, putAside } from './put-aside.ts';
 import type { Cell, Migration } from '../tables.ts';

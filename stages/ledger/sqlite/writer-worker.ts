@@ -5,7 +5,7 @@
  */
 import { serveJobs } from '../../threads/serve.ts';
 import type { JobPort } from '../../threads/serve.ts';
-import { LedgerRefused } from './file.ts';
+import { LedgerRefused } from '../trouble.ts';
 import type { LedgerStore } from './store.ts';
 import { isBusy, isDamage, LedgerDamaged, openStore } from './store.ts';
 import type { WriterProtocol, WriterSetup } from '../writer-messages.ts';
