@@ -1,9 +1,9 @@
 /** How the latencies of requests spread: where the ledger is a file, by a function of ours; Postgres has one. */
 import { sql } from 'kysely';
-import type { LedgerReader } from './tables.ts';
 import { isPostgres } from './dialect.ts';
 import { matching, stepOf } from './sums.ts';
 import type { RowFilter } from './sums.ts';
+import type { LedgerReader } from './tables.ts';
 
 /** Percentiles by nearest rank, in milliseconds: each is one that some request really had. */
 export interface LatencySpread {

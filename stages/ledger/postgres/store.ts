@@ -3,9 +3,10 @@
  * write at once. Runs inside the writer thread.
  */
 import { randomBytes } from 'node:crypto';
+import type { Migration } from '../tables.ts';
+import { APPLICATION_ID } from '../tables.ts';
 import { LedgerRefused } from '../trouble.ts';
-import type { Cell, Migration } from '../tables.ts';
-import { APPLICATION_ID, ledgerColumns } from '../tables.ts';
+import type { LedgerStore } from '../writing-thread.ts';
 import { connect, lookAt, refusalOf } from './client.ts';
 import type { Connection, FoundSchema } from './client.ts';
 import {
@@ -29,24 +30,12 @@ export class SchemaChanged extends Error {
   }
 }
 
-/** The open database. Every call may reject with what the server or the way to it says. */
-export interface PostgresStore {
-  /** Stores a flat batch, whole or not at all; rows already there are left alone, so a batch may be sent twice. */
-  insert(cells: readonly Cell[]): Promise<{
-    readonly rejected: number;
-    readonly reason: string | undefined;
-  }>;
-  /** Deletes the oldest rows of those that began before `beforeMs`, at most `most`; gives how many. */
-  prune(beforeMs: number, most: number): Promise<number>;
-  close(): void;
-}
-
 /** Connects, and makes or changes the tables. Rejects with `LedgerRefused` where they are not ours to write. */
 export async function openPostgres(
   url: string,
   migrations: readonly Migration[],
   onLost: () => void,
-): Promise<PostgresStore> {
+): Promise<LedgerStore> {
   const connection = await connect(url, onLost);
   try {
     const { version, tables, isReadOnly } = await lookAt(connection);
@@ -93,35 +82,14 @@ async function migrate(
   await connection.query('COMMIT');
 }
 
-function toStore(connection: Connection, version: number): PostgresStore {
-  const width = ledgerColumns.length;
-  const storeRows = async (cells: readonly Cell[]): Promise<void> => {
-    const { rows } = await connection.query(STORE_ROWS, [version, ...toColumns(cells)]);
-    const [{ held } = { held: 0 }] = rows as { readonly held: number }[];
-    if (held === 0) throw new SchemaChanged();
-  };
+function toStore(connection: Connection, version: number): LedgerStore {
   return {
     async insert(cells) {
-      try {
-        await storeRows(cells);
-        return { rejected: 0, reason: undefined };
-      } catch (error) {
-        if (!isContentFault(error)) throw error;
-      }
-      // One row that the schema refuses must not take the others of its batch with it.
-      let rejected = 0;
-      let reason: string | undefined;
-      for (let at = 0; at < cells.length; at += width) {
-        try {
-          await storeRows(cells.slice(at, at + width));
-        } catch (error) {
-          if (!isContentFault(error)) throw error;
-          rejected += 1;
-          reason = (error as Error).message;
-        }
-      }
-      return { rejected, reason };
+      const { rows } = await connection.query(STORE_ROWS, [version, ...toColumns(cells)]);
+      const [{ held } = { held: 0 }] = rows as { readonly held: number }[];
+      if (held === 0) throw new SchemaChanged();
     },
+    isContentFault,
     async prune(beforeMs, most) {
       const { rowCount } = await connection.query(PRUNE, [beforeMs, most]);
       return rowCount ?? 0;

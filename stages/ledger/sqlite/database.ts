@@ -6,12 +6,12 @@ import { existsSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { CamelCasePlugin, Kysely, SqliteDialect, type SqliteDatabase } from 'kysely';
 import { SvcError } from '../../../engine/index.ts';
-import { ownerOf } from './header.ts';
-import { latencySpreads } from './spreads.ts';
 import type { LedgerReader, LedgerSchema } from '../tables.ts';
 import { APPLICATION_ID } from '../tables.ts';
 import { assertVersion, OWN_CURES } from '../version.ts';
 import type { VersionCures } from '../version.ts';
+import { ownerOf } from './header.ts';
+import { latencySpreads } from './spreads.ts';
 
 /** How long a read waits while another process recovers or checkpoints the file. */
 const BUSY_TIMEOUT_MS = 2000;

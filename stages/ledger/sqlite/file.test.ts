@@ -13,11 +13,11 @@ import Database from 'better-sqlite3';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { SvcError } from '../../../engine/index.ts';
+import { folderForEach, rowOf, stored } from '../../../fixtures/ledger/temp-ledger.ts';
+import { migrations } from '../tables.ts';
+import { LedgerRefused } from '../trouble.ts';
 import { openLedgerReader } from './database.ts';
 import { prepareLedgerFile } from './file.ts';
-import { LedgerRefused } from '../trouble.ts';
-import { migrations } from '../tables.ts';
-import { folderForEach, rowOf, stored } from '../../../fixtures/ledger/temp-ledger.ts';
 
 const { open, at } = folderForEach(test);
 

@@ -12,15 +12,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { openLock } from '../../lock.ts';
-import { inodeOf } from '../../private-file.ts';
-import { putAside } from './put-aside.ts';
 import {
   folderForEach,
   ledgerFaults,
   rowOf,
   stored,
 } from '../../../fixtures/ledger/temp-ledger.ts';
+import { openLock } from '../../lock.ts';
+import { inodeOf } from '../../private-file.ts';
+import { putAside } from './put-aside.ts';
 
 const { open, at } = folderForEach(test);
 

@@ -3,12 +3,12 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { SvcError } from '../../../engine/index.ts';
 import { systemClock } from '../../../engine/index.ts';
-import { openLedgerReader } from './database.ts';
-import { savingsReport, totalsBy, totalsOf } from '../queries.ts';
-import { openThreadedLedgerReader } from './reader-thread.ts';
-import { ledgerRow } from '../row.ts';
 import { folderForEach } from '../../../fixtures/ledger/temp-ledger.ts';
+import { savingsReport, totalsBy, totalsOf } from '../queries.ts';
+import { ledgerRow } from '../row.ts';
 import { ThreadedWriter } from '../threaded-writer.ts';
+import { openLedgerReader } from './database.ts';
+import { openThreadedLedgerReader } from './reader-thread.ts';
 
 const { at } = folderForEach(test);
 

@@ -5,14 +5,15 @@
 import Database from 'better-sqlite3';
 import { freePath } from '../../aside.ts';
 import { createPrivate, inodeOf } from '../../private-file.ts';
-import { checkLedgerFile, prepareLedgerFile } from './file.ts';
-import { LedgerRefused } from '../trouble.ts';
 import { ADD_TO_HOURS, NOTE_SUMMED, SUMMED_UPTO } from '../hours.ts';
-import { alone, LedgerHeld, putAside } from './put-aside.ts';
 import type { Cell, Migration } from '../tables.ts';
 import { APPLICATION_ID, ledgerColumns } from '../tables.ts';
+import { LedgerRefused } from '../trouble.ts';
 import { newerText } from '../version.ts';
 import type { WriterSetup } from '../writer-messages.ts';
+import type { LedgerStore } from '../writing-thread.ts';
+import { checkLedgerFile, prepareLedgerFile } from './file.ts';
+import { alone, LedgerHeld, putAside } from './put-aside.ts';
 
 /** How long SQLite itself waits for another process's lock before the writer thread takes over with its own retries. */
 const BUSY_TIMEOUT_MS = 1000;
@@ -22,14 +23,9 @@ const OLDEST_SAFE_SQLITE = [3, 51, 3] as const;
 /** Rows that one statement stores: a call for each takes half as long again. */
 const ROWS_AT_ONCE = 5;
 
-/** The open file. Every call may throw what SQLite throws. */
-export interface LedgerStore {
-  /** Stores a flat batch in one transaction; rows already there are left alone, so a batch may be sent twice. */
-  insert(cells: readonly Cell[]): {
-    readonly rejected: number;
-    readonly reason: string | undefined;
-  };
-  /** Deletes the oldest rows of those that began before `beforeMs`, at most `most`; returns how many. */
+/** The open file, which answers at once. Every call may throw what SQLite throws. */
+export interface FileStore extends LedgerStore {
+  insert(cells: readonly Cell[]): void;
   prune(beforeMs: number, most: number): number;
   /** What tells the open file from another that is put in its place. */
   readonly inode: bigint | undefined;
@@ -37,7 +33,6 @@ export interface LedgerStore {
   isInPlace(): boolean;
   /** Closes, and renames a damaged file; returns where it lies now, or undefined if another process did it already. */
   putAside(nowMs: number): string | undefined;
-  close(): void;
 }
 
 /** The file was damaged when it was opened, and has been put aside. */
@@ -55,13 +50,13 @@ export class LedgerDamaged extends Error {
  * Opens, checks and migrates the file. Throws `LedgerRefused` for a file that is not ours to
  * write, `LedgerDamaged` for a broken one (the next call begins a new one), or what the disk says.
  */
-export function openStore(setup: WriterSetup, nowMs: number): LedgerStore {
+export function openStore(setup: WriterSetup, nowMs: number): FileStore {
   // Twice: nothing may lie beside a file that is not ours, and another may have moved this one.
   checkLedgerFile(setup.file, process.getuid?.());
   return alone(setup.file, () => openAlone(setup, nowMs));
 }
 
-function openAlone(setup: WriterSetup, nowMs: number): LedgerStore {
+function openAlone(setup: WriterSetup, nowMs: number): FileStore {
   prepareLedgerFile(setup.file, process.getuid?.());
   const inode = inodeOf(setup.file);
   const db = new Database(setup.file, { timeout: BUSY_TIMEOUT_MS });
@@ -90,7 +85,7 @@ export function isBusy(error: unknown): boolean {
   return error instanceof LedgerHeld || codeOf(error).startsWith('SQLITE_BUSY');
 }
 
-function toStore(db: Database.Database, file: string, inode: bigint | undefined): LedgerStore {
+function toStore(db: Database.Database, file: string, inode: bigint | undefined): FileStore {
   const width = ledgerColumns.length;
   const insertOne = db.prepare(insertSql(1));
   const insertSeveral = db.prepare(insertSql(ROWS_AT_ONCE));
@@ -112,15 +107,8 @@ function toStore(db: Database.Database, file: string, inode: bigint | undefined)
     noteSummed.run();
   });
   return {
-    insert(cells) {
-      try {
-        insertAll.immediate(cells);
-        return { rejected: 0, reason: undefined };
-      } catch (error) {
-        if (!isContentFault(error)) throw error;
-      }
-      return insertSingly(cells, width, (row) => insertAll.immediate(row));
-    },
+    insert: (cells) => insertAll.immediate(cells),
+    isContentFault,
     prune: (beforeMs, most) => pruneSome.run(beforeMs, most).changes,
     inode,
     isInPlace: () => inodeOf(file) === inode,
@@ -137,26 +125,6 @@ function insertSql(rows: number): string {
   const row = `(${ledgerColumns.map(() => '?').join(', ')})`;
   return `INSERT INTO requests (${ledgerColumns.join(', ')})
     VALUES ${Array.from({ length: rows }, () => row).join(', ')} ON CONFLICT (id) DO NOTHING`;
-}
-
-/** One row that the schema refuses must not take the other rows of its batch with it, nor block the queue for ever. */
-function insertSingly(
-  cells: readonly Cell[],
-  width: number,
-  insert: (row: readonly Cell[]) => void,
-): { rejected: number; reason: string | undefined } {
-  let rejected = 0;
-  let reason: string | undefined;
-  for (let at = 0; at < cells.length; at += width) {
-    try {
-      insert(cells.slice(at, at + width));
-    } catch (error) {
-      if (!isContentFault(error)) throw error;
-      rejected += 1;
-      reason = (error as Error).message;
-    }
-  }
-  return { rejected, reason };
 }
 
 function migrate(db: Database.Database, setup: WriterSetup, nowMs: number): void {

@@ -1,79 +1,27 @@
-/**
- * The thread that owns the ledger file. Work is done in the order in which it
- * came; what the disk refuses is kept and tried again, so that a full disk or a
- * locked file delays rows but loses none that were accepted.
- */
+/** The thread that owns the ledger's file. */
 import { serveJobs } from '../../threads/serve.ts';
 import type { JobPort } from '../../threads/serve.ts';
-import { LedgerRefused } from '../trouble.ts';
-import type { LedgerStore } from './store.ts';
+import type { WriterEvent, WriterProtocol, WriterSetup } from '../writer-messages.ts';
+import { WritingThread } from '../writing-thread.ts';
+import type { WritingPlace } from '../writing-thread.ts';
 import { isBusy, isDamage, LedgerDamaged, openStore } from './store.ts';
-import type { WriterProtocol, WriterSetup } from '../writer-messages.ts';
+import type { FileStore } from './store.ts';
 
-const FIRST_RETRY_MS = 100;
-const LONGEST_RETRY_MS = 5000;
 /** A lock is everyday while two proxies share a file; it is trouble only when it lasts. */
 const QUIET_BUSY_TRIES = 3;
 
-type Stored = WriterProtocol['result'];
-
-interface Task {
-  readonly job: WriterProtocol['job'];
-  readonly resolve: (stored: Stored) => void;
-}
-
-class WriterThread {
+class LedgerFile implements WritingPlace {
   readonly #port: JobPort<WriterProtocol>;
   readonly #setup: WriterSetup;
-  readonly #queue: Task[] = [];
-  #store: LedgerStore | undefined;
-  #failures = 0;
-  /** True while a timer will go on with the queue. */
-  #paused = false;
-  /** True once the last batch has come: then everything is tried once more, and not again. */
-  #lastTry = false;
-  #timer: NodeJS.Timeout | undefined;
+  #store: FileStore | undefined;
 
-  /** Opens the file. */
   constructor(setup: WriterSetup, port: JobPort<WriterProtocol>) {
     this.#setup = setup;
     this.#port = port;
-    this.#work();
   }
 
-  /** Resolves when the file has taken it. */
-  run(job: WriterProtocol['job']): Promise<Stored> {
-    return new Promise((resolve) => {
-      this.#queue.push({ job, resolve });
-      if (!this.#paused || this.#lastTry) this.#work();
-    });
-  }
-
-  close(): void {
-    this.#lastTry = true;
-    this.#work();
-  }
-
-  #work(): void {
-    try {
-      this.#openStore();
-      while ((!this.#paused || this.#lastTry) && this.#queue[0] !== undefined) {
-        const { job, resolve } = this.#queue[0];
-        resolve(perform(this.#openStore(), job));
-        this.#queue.shift();
-        this.#failures = 0;
-      }
-      if (this.#lastTry) this.#end();
-    } catch (error) {
-      this.#onFailure(error);
-    }
-  }
-
-  #openStore(): LedgerStore {
-    if (this.#store !== undefined && !this.#store.isInPlace()) {
-      this.#store.close();
-      this.#store = undefined;
-    }
+  store(): FileStore {
+    if (this.#store?.isInPlace() === false) this.close();
     if (this.#store === undefined) {
       this.#store = openStore(this.#setup, Date.now());
       this.#port.emit({ type: 'open', inode: this.#store.inode });
@@ -81,63 +29,42 @@ class WriterThread {
     return this.#store;
   }
 
-  #onFailure(error: unknown): void {
-    if (error instanceof LedgerRefused) {
-      this.#port.emit({ type: 'refused', message: error.message, cure: error.cure });
-      this.#end();
-      return;
-    }
-    this.#failures += 1;
+  onFailure(error: unknown, failures: number): WriterEvent | undefined {
     try {
-      if (error instanceof LedgerDamaged) this.#emitReplaced(error.aside, error);
-      else if (isDamage(error)) this.#replace(error as Error);
-      else if (!isBusy(error) || this.#failures > QUIET_BUSY_TRIES) this.#emitTrouble(error);
+      if (error instanceof LedgerDamaged) return replaced(error.aside, error);
+      if (isDamage(error)) return replaced(this.#putAside(), error as Error);
     } catch (second) {
-      this.#emitTrouble(second);
+      return trouble(second);
     }
-    if (this.#lastTry && !isBusy(error)) this.#end();
-    else this.#pauseMs(Math.min(FIRST_RETRY_MS * 2 ** (this.#failures - 1), LONGEST_RETRY_MS));
+    return isBusy(error) && failures <= QUIET_BUSY_TRIES ? undefined : trouble(error);
   }
 
-  #replace(error: Error): void {
-    const aside = this.#store?.putAside(Date.now());
-    this.#store = undefined;
-    this.#emitReplaced(aside, error);
+  isBrief(error: unknown): boolean {
+    return isBusy(error);
   }
 
-  #end(): void {
+  close(): void {
     this.#store?.close();
     this.#store = undefined;
-    clearTimeout(this.#timer);
-    this.#queue.length = 0;
-    this.#port.end();
   }
 
-  #pauseMs(delayMs: number): void {
-    this.#paused = true;
-    this.#timer = setTimeout(() => {
-      this.#paused = false;
-      this.#work();
-    }, delayMs);
-  }
-
-  #emitReplaced(aside: string | undefined, error: Error): void {
-    if (aside !== undefined) this.#port.emit({ type: 'replaced', aside, message: error.message });
-  }
-
-  #emitTrouble(error: unknown): void {
-    const { message, code } = error as Error & { readonly code?: string };
-    this.#port.emit({
-      type: 'trouble',
-      message: code === undefined ? message : `${message} (${code})`,
-    });
+  #putAside(): string | undefined {
+    const aside = this.#store?.putAside(Date.now());
+    this.#store = undefined;
+    return aside;
   }
 }
 
-function perform(store: LedgerStore, job: WriterProtocol['job']): Stored {
-  if (!('pruneBeforeMs' in job)) return { ...store.insert(job), deleted: 0 };
-  const deleted = store.prune(job.pruneBeforeMs, job.most);
-  return { rejected: 0, reason: undefined, deleted };
+/** Nothing where another process put it aside. */
+function replaced(aside: string | undefined, { message }: Error): WriterEvent | undefined {
+  return aside === undefined ? undefined : { type: 'replaced', aside, message };
 }
 
-serveJobs<WriterProtocol, WriterSetup>((setup, port) => new WriterThread(setup, port));
+function trouble(error: unknown): WriterEvent {
+  const { message, code } = error as NodeJS.ErrnoException;
+  return { type: 'trouble', message: code === undefined ? message : `${message} (${code})` };
+}
+
+serveJobs<WriterProtocol, WriterSetup>(
+  (setup, port) => new WritingThread(port, () => new LedgerFile(setup, port)),
+);
