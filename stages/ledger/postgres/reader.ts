@@ -12,6 +12,7 @@ import {
 } from 'kysely';
 import { SvcError } from '../../../engine/index.ts';
 import { ledgerName } from '../address.ts';
+import { refuseStream, refuseTransaction } from '../read-only.ts';
 import type { LedgerReader, LedgerSchema } from '../tables.ts';
 import { assertVersion, OWN_CURES } from '../version.ts';
 import { lookAt, openPool } from './client.ts';
@@ -114,10 +115,6 @@ class PoolDriver implements Driver {
   }
 }
 
-async function refuseTransaction(): Promise<void> {
-  throw new SvcError('internal', 'The ledger is read-only here; only its writer has transactions');
-}
-
 class PoolConnection implements DatabaseConnection {
   readonly #client: PooledConnection;
   readonly #url: string;
@@ -139,10 +136,7 @@ class PoolConnection implements DatabaseConnection {
     }
   }
 
-  // oxlint-disable-next-line require-yield -- Kysely asks for the method; rows come in one message
-  async *streamQuery(): AsyncIterableIterator<never> {
-    throw new SvcError('internal', 'The ledger is read in whole results, not in streams');
-  }
+  streamQuery = refuseStream;
 
   release(): void {
     this.#client.release(this.#isBroken);

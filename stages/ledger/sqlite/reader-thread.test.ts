@@ -81,6 +81,17 @@ test('an answer that comes while the reader is being closed does not end the pro
   assert.ok(reported instanceof Error || reported.requests === 1);
 });
 
+test('a stream of rows is refused, for they come in one message', async () => {
+  const reader = openThreadedLedgerReader(at('monitor.db'));
+  const read = async (): Promise<void> => {
+    for await (const row of reader.selectFrom('requests').select('id').stream())
+      assert.unreachable(row.id);
+  };
+  const error = await read().catch((thrown: unknown) => thrown as Error);
+  assert.match((error as Error).message, /whole results/);
+  await reader.destroy();
+});
+
 test('nothing can be written through a reader', async () => {
   const file = at('monitor.db');
   await write(file, ['a']);

@@ -14,6 +14,7 @@ import {
 } from 'kysely';
 import { SvcError } from '../../../engine/index.ts';
 import { WorkerPool } from '../../threads/pool.ts';
+import { refuseStream, refuseTransaction } from '../read-only.ts';
 import type { LedgerReader, LedgerSchema } from '../tables.ts';
 
 /** A query to the thread, and its rows. */
@@ -60,12 +61,7 @@ class ThreadDriver extends DummyDriver implements DatabaseConnection {
     return this;
   }
 
-  override async beginTransaction(): Promise<void> {
-    throw new SvcError(
-      'internal',
-      'The ledger is read-only here; only its writer has transactions',
-    );
-  }
+  override beginTransaction = refuseTransaction;
 
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
     const end = await this.#pool.run({ sql: query.sql, parameters: query.parameters });
@@ -75,10 +71,7 @@ class ThreadDriver extends DummyDriver implements DatabaseConnection {
     throw new SvcError('unavailable', 'The ledger could not be read', { cause });
   }
 
-  // oxlint-disable-next-line require-yield -- Kysely asks for the method; rows come in one message
-  async *streamQuery(): AsyncIterableIterator<never> {
-    throw new SvcError('internal', 'The ledger is read in whole results, not in streams');
-  }
+  streamQuery = refuseStream;
 
   override destroy(): Promise<void> {
     return this.#pool.close();
