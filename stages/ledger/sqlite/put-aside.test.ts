@@ -12,6 +12,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { until } from '../../../fixtures/cli/live.ts';
 import {
   folderForEach,
   ledgerFaults,
@@ -103,11 +104,12 @@ test('a file that another process has put aside in the meantime is not put aside
   );
 });
 
-test('a file that breaks under the running writer is put aside without losing the batch', async () => {
-  const { writer, file, troubles } = open();
+/** A ledger that is noise in every page but the first: it opens, and breaks at the first insert. */
+async function hollowLedger(file: string): Promise<void> {
+  const { writer, troubles } = open({ file });
   for (let n = 0; n < 2000; n += 1) writer.record(rowOf(n));
   await writer.close();
-  // Every page but the first: it opens as a ledger, and breaks at the first insert.
+  assert.equal(troubles, []);
   const pages = statSync(file).size / 4096;
   const handle = new Database(file);
   handle.pragma('journal_mode = DELETE');
@@ -117,7 +119,11 @@ test('a file that breaks under the running writer is put aside without losing th
     writeSync(fd, Buffer.alloc(4096, 0xee), 0, 4096, page * 4096);
   closeSync(fd);
   assert.is.not(ledgerFaults(file).length, 0);
+}
 
+test('a file that breaks under the running writer is put aside without losing the batch', async () => {
+  const file = at('monitor.db');
+  await hollowLedger(file);
   const again = open({ file });
   again.writer.record(rowOf(5000));
   await again.writer.flush();
@@ -127,7 +133,29 @@ test('a file that breaks under the running writer is put aside without losing th
   );
   assert.match(again.troubles[0]?.message ?? '', /was damaged/);
   await again.writer.close();
-  assert.equal(troubles, []);
+});
+
+test('a file that breaks while another process keeps it from being put aside loses no row', async () => {
+  const file = at('monitor.db');
+  await hollowLedger(file);
+  const { writer, troubles } = open({ file });
+  await writer.ready();
+  const other = openLock(`${file}.lock`);
+  const release = other.tryAcquire()!;
+  writer.record(rowOf(5000));
+  // Longer than the writer's thread waits for the lock, and its first pause.
+  await sleep(1500);
+  assert.equal([writer.stats().queued, writer.stats().dropped], [1, 0]);
+  release();
+  await until(() => writer.stats().queued === 0, 'the row');
+  assert.equal(
+    (await stored(file)).map((each) => each.id),
+    ['req_5000'],
+  );
+  assert.is(asideIn(at()).length, 1);
+  assert.match(troubles.at(-1)?.message ?? '', /was damaged/);
+  await writer.close();
+  other.close();
 });
 
 test.run();

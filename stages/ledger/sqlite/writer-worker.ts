@@ -49,9 +49,10 @@ class LedgerFile implements WritingPlace {
   }
 
   #putAside(): string | undefined {
-    const aside = this.#store?.putAside(Date.now());
+    const store = this.#store;
+    // It is closed even where it cannot be moved: nothing could be stored there any more.
     this.#store = undefined;
-    return aside;
+    return store?.putAside(Date.now());
   }
 }
 
