@@ -218,6 +218,8 @@ test('no word of an error shows what was sent', () => {
     override name = 'ReplyError';
   }
   assert.is(inWords(new ReplyError('ERR no\u001b[31m such\r\nthing')), 'ERR no\\x1b[31m such\\x0d');
+  const renamed = "ERR unknown command 'AUTH', with args beginning with: 'svc' 's3cret' ";
+  assert.is(inWords(new ReplyError(renamed)), "ERR unknown command 'AUTH'");
   assert.is(inWords('nothing'), 'the connection failed');
 });
 

@@ -256,6 +256,9 @@ const SAYINGS: readonly (readonly [prefix: string, words: string])[] = [
   ['LOADING', 'it is still loading its data'],
 ];
 
+/** Where Redis begins to quote what it was sent: a password, where it does not know AUTH. */
+const QUOTED = /\n|, with args beginning with:/;
+
 /** Why Redis cannot be used, without the password, which the error itself carries. */
 export function inWords(thrown: unknown): string {
   if (!(thrown instanceof Error)) return 'the connection failed';
@@ -263,6 +266,6 @@ export function inWords(thrown: unknown): string {
   const saying = SAYINGS.find(([prefix]) => message.startsWith(prefix));
   if (saying !== undefined) return saying[1];
   if (thrown.name === 'ParserError') return 'what answers there is not Redis';
-  if (thrown.name === 'ReplyError') return visible(message.split('\n', 1)[0]!.slice(0, 200));
+  if (thrown.name === 'ReplyError') return visible(message.split(QUOTED, 1)[0]!.slice(0, 200));
   return reasonOf(thrown);
 }
