@@ -220,6 +220,24 @@ test('an operator’s word that could not be written is not undone by an older r
   assert.equal([one.breaker.view().state, other.breaker.view().state], ['closed', 'closed']);
 });
 
+test('a rest that could not be written and is over meanwhile ends no other', async () => {
+  const store = createStore();
+  const [other, one] = [await join(store), await join(store)];
+  const [id = ''] = one.ring.ids();
+  store.state.isAway = true;
+  await tick(store);
+  one.ring.reject(id, 'limited', 5000);
+  other.ring.reject(id, 'limited', 100_000);
+  store.clock.advance(6000);
+  store.state.isAway = false;
+  await tick(store);
+  await tick(store);
+  assert.equal(
+    [one, other].map(({ ring }) => ring.view()[0]?.state),
+    ['limited', 'limited'],
+  );
+});
+
 test('while Redis is away a probe is nobody’s to ask for', async () => {
   const store = createStore();
   const one = await join(store);

@@ -42,8 +42,8 @@ interface Followed {
   seen: string;
   /** Counts changes from here: what was read before the newest one is out of date. */
   changes: number;
-  /** True while a change from here has not reached Redis. */
-  isUnwritten: boolean;
+  /** What a change from here has made of it, while that has not reached Redis. */
+  unwritten: string | undefined;
   /** Undefined while that is not known here: the probe is out. */
   own(): Own | undefined;
   /** Takes up what another proxy says. */
@@ -62,7 +62,7 @@ export function shareProviders(states: ProviderStates, link: RedisLink): void {
   ): Followed {
     const known = followed.get(name);
     if (known?.owner === owner) return known;
-    const one = { name, owner, seen: '', changes: 0, isUnwritten: false, ...make() };
+    const one = { name, owner, seen: '', changes: 0, unwritten: undefined, ...make() };
     followed.set(name, one);
     return one;
   }
@@ -81,11 +81,11 @@ export function shareProviders(states: ProviderStates, link: RedisLink): void {
     const word = newWord();
     one.seen = word;
     one.changes += 1;
-    one.isUnwritten = true;
+    one.unwritten = what;
     const answer = await link.ask((redis) =>
       redis.run(WRITE, [one.name, probeOf(one)], [what, String(Math.ceil(forMs)), word]),
     );
-    if (answer !== undefined && one.seen === word) one.isUnwritten = false;
+    if (answer !== undefined && one.seen === word) one.unwritten = undefined;
   }
 
   async function read(): Promise<void> {
@@ -100,7 +100,9 @@ export function shareProviders(states: ProviderStates, link: RedisLink): void {
       if (one.changes !== before[index]) continue;
       const record = toRecord(texts[index], nowMs);
       const own = one.own();
-      if (one.isUnwritten && own !== undefined) void write(one, own);
+      // A rest that was over before it could be written is no news, and ends no rest of another.
+      if (own?.what !== one.unwritten) one.unwritten = undefined;
+      if (one.unwritten !== undefined && own !== undefined) void write(one, own);
       else if (record !== undefined) take(one, record);
       else if (own !== undefined && own.forMs > LEAST_REST_MS) void write(one, own);
     }
