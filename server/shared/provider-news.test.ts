@@ -2,6 +2,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createManualClock } from '../../engine/index.ts';
+import { requestAdmission } from '../../stages/providers/admission.ts';
 import { createProviderStates } from '../../stages/providers/states.ts';
 import type { Connection, Reply } from './connection.ts';
 import { RedisLink } from './link.ts';
@@ -99,7 +100,16 @@ async function join(store: Store, place = 'https://api.example.net') {
       if (pass.ok) pass.settle('failed');
     }
   };
-  return { link, states, breaker, ring, claimProbe, fail };
+  const ask = async () =>
+    requestAdmission({
+      provider: 'p',
+      state,
+      triedKeys: new Set(),
+      usesConfiguredKey: true,
+      clock,
+      signal: new AbortController().signal,
+    });
+  return { link, states, breaker, ring, claimProbe, fail, ask };
 }
 
 /** Lets every proxy read once. */
@@ -236,6 +246,25 @@ test('a rest that could not be written and is over meanwhile ends no other', asy
     [one, other].map(({ ring }) => ring.view()[0]?.state),
     ['limited', 'limited'],
   );
+});
+
+test('the probe counts also where an opening that is over is only heard of now', async () => {
+  const store = createStore();
+  const [one, other] = [await join(store), await join(store)];
+  store.state.isAway = true;
+  await tick(store);
+  store.clock.advance(200);
+  for (const { fail } of [one, other]) fail(5);
+  store.clock.advance(29_300);
+  store.state.isAway = false;
+  await tick(store);
+  await turn();
+  // The other has written its opening after this one, which reads it only after its next tick.
+  store.clock.advance(200);
+  const admission = await one.ask();
+  assert.ok(admission.admitted && admission.isProbe);
+  admission.content();
+  assert.is(one.breaker.view().state, 'closed');
 });
 
 test('while Redis is away a probe is nobody’s to ask for', async () => {

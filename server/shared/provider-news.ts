@@ -185,8 +185,10 @@ function breakerRecord(breaker: Breaker): Pick<Followed, 'own' | 'hear'> {
       return state === 'open' ? { what: 'open', forMs: openForS * 1000 } : undefined;
     },
     hear({ what, forMs }) {
-      if (what === 'open') breaker.hearOpen(Math.min(Math.max(0, forMs), OPEN_MS));
-      else breaker.hearClosed();
+      if (what !== 'open') breaker.hearClosed();
+      // What is over changes nothing where it is known, and a probe that is out still counts.
+      else if (forMs > 0 || breaker.view().state !== 'half_open')
+        breaker.hearOpen(Math.min(Math.max(0, forMs), OPEN_MS));
     },
   };
 }
