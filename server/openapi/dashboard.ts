@@ -1,0 +1,112 @@
+/** The schemas of what the dashboard asks for, and of the figures for dashboards of others. */
+import { usd, ms, injection, requestFields, lanes, totals, percentiles, groups } from './fields.ts';
+import {
+  text,
+  flag,
+  whole,
+  number,
+  moment,
+  nullable,
+  list,
+  object,
+  byName,
+  about,
+  ref,
+} from './schema.ts';
+import type { Schema } from './schema.ts';
+
+export const dashboardSchemas: Readonly<Record<string, Schema>> = {
+  DashboardRequest: object(requestFields, injection),
+  DashboardReport: object({
+    since: moment,
+    series_since: about(moment, 'The first request of the range'),
+    until: moment,
+    bucket_seconds: whole,
+    totals: object({ ...totals, cancelled: whole, streamed: whole }),
+    latency: object({ ...percentiles, samples: whole }),
+    series: list(object({ timestamp: moment, ...totals, ...percentiles })),
+    by_model: groups,
+    by_provider: groups,
+    by_client: groups,
+    failures: list(
+      object({
+        status: nullable(whole),
+        error_kind: nullable(text),
+        error_code: nullable(text),
+        provider: nullable(text),
+        requests: whole,
+        last: moment,
+        last_request_id: text,
+      }),
+      50,
+    ),
+    lanes,
+    injections: object({
+      requests: about(whole, 'Requests to which something was added from the vault'),
+      chunks: whole,
+      blocks: list(object({ block_id: text, requests: whole }), 20),
+    }),
+  }),
+  DashboardConversations: object({
+    conversations: list(
+      object({ session_id: text, client: nullable(text), first: moment, last: moment, ...totals }),
+      1000,
+    ),
+  }),
+  DashboardOneRequest: object({
+    request: nullable({ type: 'object', allOf: [ref('DashboardRequest')] }),
+    trace: nullable({ type: 'object', allOf: [ref('Trace')] }),
+  }),
+  DashboardRequests: object({
+    requests: list(ref('DashboardRequest'), 10_000),
+    complete: about(flag, 'False where older ones were left out'),
+  }),
+  Dashboard: object({
+    timestamp: moment,
+    uptime_seconds: number,
+    requests: object({
+      total: whole,
+      throughput_req_per_sec: nullable(number),
+      window_seconds: nullable(number),
+      '24h_window': flag,
+    }),
+    latency: object({
+      p50_ms: nullable(ms),
+      p95_ms: nullable(ms),
+      p99_ms: nullable(ms),
+      avg_ms: nullable(ms),
+      samples: whole,
+    }),
+    models: byName(
+      object({
+        requests: whole,
+        input_tokens: whole,
+        output_tokens: whole,
+        saved_tokens: whole,
+        cost: nullable(usd),
+      }),
+    ),
+    routing: object({ smart_routing_hit_rate: nullable(number) }),
+    cache: object({
+      hit_ratio: nullable(number),
+      read_tokens: whole,
+      creation_tokens: whole,
+      response_cache_hits: whole,
+    }),
+    errors: object({
+      error_rate: nullable(number),
+      error_count: whole,
+      top_failures: about(byName(whole), 'By status; `none` where no answer was sent'),
+    }),
+    streaming: object({ count: whole, percentage: nullable(number) }),
+    window_24h: object({
+      input_tokens: whole,
+      sent_input_tokens: whole,
+      output_tokens: whole,
+      saved_tokens: whole,
+      total_cost: nullable(usd),
+      unpriced: whole,
+      total_cost_saved: nullable(usd),
+    }),
+  }),
+};
