@@ -76,16 +76,12 @@ export async function readFleet(home: string): Promise<Fleet | undefined> {
 const LOCK_MS = 10_000;
 
 /**
- * Replaces the fleet of a home folder by what `change` makes of it, while nobody else does; where it
- * gives the same one nothing is written. What `change` throws leaves the file as it was.
+ * Replaces the fleet of a home folder by what `change` makes of it, while nobody else does. What
+ * `change` throws leaves the file as it was.
  */
 export function changeFleet(home: string, change: (fleet: Fleet) => Fleet): Promise<void> {
   ensurePrivateFolder(home);
-  const alone = async (): Promise<void> => {
-    const fleet = (await readFleet(home)) ?? EMPTY;
-    const changed = change(fleet);
-    if (changed !== fleet) await writeFleet(home, changed);
-  };
+  const alone = async () => writeFleet(home, change((await readFleet(home)) ?? EMPTY));
   return underLock(`${fleetFile(home)}.lock`, alone, { timeoutMs: LOCK_MS });
 }
 
@@ -113,9 +109,7 @@ export function checkMember(member: Member): Member {
 }
 
 function withoutEndSlashes(url: string): string {
-  let end = url.length;
-  while (url[end - 1] === '/') end -= 1;
-  return url.slice(0, end);
+  return url.replace(/(?<!\/)\/+$/, '');
 }
 
 function memberFault({ name, url, key, keyEnv, allowInsecure }: Member): string | undefined {
