@@ -5,7 +5,7 @@ import { readInstance } from '../process/daemon.ts';
 import { exitCodes } from '../exit.ts';
 import { counted } from '../screen/output.ts';
 import type { Colors } from '../screen/output.ts';
-import { worstOf } from './finding.ts';
+import { orFault, worstOf } from './finding.ts';
 import type { Finding, Level } from './finding.ts';
 
 class Doctor extends JsonCommand {
@@ -78,7 +78,6 @@ class Doctor extends JsonCommand {
       readInstance(home)?.flags ?? {},
     );
     const examined = { context, home, loaded };
-    const { orFault } = kept;
     const [running, upstreams, ...others] = await Promise.all([
       orFault('Proxy', () => proxy.checkProxy(examined)),
       this.offline ? Promise.resolve([]) : upstream.checkUpstreams(examined),
@@ -90,7 +89,7 @@ class Doctor extends JsonCommand {
       orFault('Proxy keys', () => kept.checkProxyKeys(examined)),
       orFault('Rules', () => kept.checkRules(examined)),
       machine.checkSqlite(),
-      redis.checkRedis(examined),
+      orFault('Redis', () => redis.checkRedis(examined)),
     ]);
     return [
       findings,

@@ -113,15 +113,9 @@ export async function checkErrors({ context, loaded }: Examined): Promise<Found>
       const text = `${counted(errors, 'error')} in ${counted(requests, 'request')} of the last 24 hours`;
       if (requests < LEAST_REQUESTS || errors / requests < MANY_ERRORS) return ok('Errors', text);
       const [most] = failures;
-      const why =
-        most?.status === null
-          ? 'no answer'
-          : most?.status === 200
-            ? 'an answer that broke off'
-            : `status ${most?.status}`;
       return warning(
         'Errors',
-        `${text} (${percent(errors / requests)}), most often ${why}`,
+        `${text} (${percent(errors / requests)}), most often ${statusText(most?.status)}`,
         '`svc requests --failed` lists them; `svc logs` shows the reasons.',
       );
     } finally {
@@ -131,6 +125,11 @@ export async function checkErrors({ context, loaded }: Examined): Promise<Found>
     if (thrown instanceof SvcError) return [];
     throw thrown;
   }
+}
+
+function statusText(status: number | null | undefined): string {
+  if (status === null) return 'no answer';
+  return status === 200 ? 'an answer that broke off' : `status ${status}`;
 }
 
 /** Whoever pays by subscription sees no saving unless he asks for it. */

@@ -1,6 +1,8 @@
 /** What a check of `svc doctor` finds: the fact, its severity, the cause and the cure. */
+import { SvcError } from '../../engine/error.ts';
 import type { ErrorKind } from '../../engine/error.ts';
 import type { LoadedConfig } from '../../server/config/load.ts';
+import { isDiskFault, reasonOf } from '../../stages/disk-reason.ts';
 import type { CliContext } from '../context.ts';
 
 /** `note` needs nobody; a `warning` may hurt later; a `fault` hurts now. */
@@ -54,6 +56,23 @@ export const fault = (check: string, kind: ErrorKind, text: string, cure: string
   text,
   cure,
 });
+
+/**
+ * What `look` finds. Where a file cannot be used, that is what was found: one that is damaged hides
+ * none of the other checks.
+ */
+export async function orFault(check: string, look: () => Found | Promise<Found>): Promise<Found> {
+  try {
+    return await look();
+  } catch (thrown) {
+    const cure = 'Mend it, or move it away: svc begins anew without it.';
+    if (thrown instanceof SvcError)
+      return fault(check, thrown.kind, thrown.message, thrown.cure ?? cure);
+    if (!isDiskFault(thrown)) throw thrown;
+    const what = thrown.path === undefined ? '' : `${thrown.path}: `;
+    return fault(check, 'config', `${what}${reasonOf(thrown)}`, cure);
+  }
+}
 
 const ORDER: readonly Level[] = ['ok', 'note', 'warning', 'fault'];
 

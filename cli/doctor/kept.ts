@@ -1,27 +1,8 @@
 /** Checks of the small files in the home folder that commands write: the fleet, keys of the proxy, rules of the router. */
-import { SvcError } from '../../engine/error.ts';
-import { isDiskFault, reasonOf } from '../../stages/disk-reason.ts';
 import { shortPath } from '../context.ts';
 import { counted } from '../screen/output.ts';
-import { fault, ok, warning } from './finding.ts';
+import { ok, warning } from './finding.ts';
 import type { Examined, Found } from './finding.ts';
-
-/**
- * What `look` finds. Where a file cannot be used, that is what was found: one that is damaged hides
- * none of the other checks.
- */
-export async function orFault(check: string, look: () => Found | Promise<Found>): Promise<Found> {
-  try {
-    return await look();
-  } catch (thrown) {
-    const cure = 'Mend it, or move it away: svc begins anew without it.';
-    if (thrown instanceof SvcError)
-      return fault(check, thrown.kind, thrown.message, thrown.cure ?? cure);
-    if (!isDiskFault(thrown)) throw thrown;
-    const what = thrown.path === undefined ? '' : `${thrown.path}: `;
-    return fault(check, 'config', `${what}${reasonOf(thrown)}`, cure);
-  }
-}
 
 /** The other machines of a fleet: whether its file can be read, and whether the keys in variables are there. */
 export async function checkFleet({ context, home }: Examined): Promise<Found> {

@@ -1,6 +1,5 @@
 /** Checks the Redis through which proxies share their state, as a start would find it. */
-import { isSvcError } from '../../engine/error.ts';
-import { fault, ok, warning } from './finding.ts';
+import { ok, warning } from './finding.ts';
 import type { Examined, Found } from './finding.ts';
 
 const PATIENCE_MS = 2000;
@@ -11,24 +10,14 @@ export async function checkRedis({ context, loaded }: Examined): Promise<Found> 
   const url = loaded?.config.shared.redisUrl ?? null;
   if (url === null) return [];
   const { connectLink } = await import('../../server/shared/open-shared.ts');
-  try {
-    const link = await connectLink(url, SILENT, context.clock);
-    await link.settled(PATIENCE_MS);
-    const { state, place, reason } = link.view();
-    link.close();
-    if (state === 'up') return ok('Redis', `${place} answers, and may be written to`);
-    return warning(
-      'Redis',
-      `${place} cannot be used: ${reason}`,
-      'Until it can, every proxy has limits, cooldowns, breakers and cached answers of its own: see `svc help redis`.',
-    );
-  } catch (thrown) {
-    if (!isSvcError(thrown)) throw thrown;
-    return fault(
-      'Redis',
-      thrown.kind,
-      thrown.message,
-      thrown.cure ?? 'Leave shared.redis_url out.',
-    );
-  }
+  const link = await connectLink(url, SILENT, context.clock);
+  await link.settled(PATIENCE_MS);
+  const { state, place, reason } = link.view();
+  link.close();
+  if (state === 'up') return ok('Redis', `${place} answers, and may be written to`);
+  return warning(
+    'Redis',
+    `${place} cannot be used: ${reason}`,
+    'Until it can, every proxy has limits, cooldowns, breakers and cached answers of its own: see `svc help redis`.',
+  );
 }
