@@ -1,6 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { loadText } from '../../fixtures/server/config-text.ts';
+import { secretsOf } from '../log/open-log.ts';
 import { redisAddress, redisFault, redisPlace, unencryptedRedis } from './redis-address.ts';
 import { showConfig } from './show.ts';
 
@@ -42,6 +43,18 @@ test('a password that travels unencrypted to another machine is a warning', asyn
     assert.not.match(warnings.join(), 's3cret');
   }
   assert.is(unencryptedRedis(null), undefined);
+});
+
+test('its password is one of the secrets of logs and captures, unless it is in every text', async () => {
+  for (const [text, secrets] of [
+    ['redis://ada:p%40ss@127.0.0.1', ['p@ss']],
+    ['redis://ada:let@127.0.0.1', []],
+    ['redis://127.0.0.1', []],
+    ['', []],
+  ] as const) {
+    const { config } = await loadText({ env: { SVC_REDIS_URL: text } });
+    assert.equal(secretsOf(config, { byName: new Map(), faults: [] }), secrets, text);
+  }
 });
 
 test('config show has no part of it', async () => {

@@ -49,6 +49,15 @@ export function redisAddress(text: string): RedisAddress {
   };
 }
 
+/** A shorter password is in every text; whoever uses such a word keeps no secret. */
+const SHORTEST_SECRET = 4;
+
+/** What of an address must not be written anywhere. */
+export function redisSecrets(text: string | null): readonly string[] {
+  const { password = '' } = text === null ? {} : redisAddress(text);
+  return password.length < SHORTEST_SECRET ? [] : [password];
+}
+
 /** Where it is, as it may be shown: without user and password. */
 export function redisPlace({ host, port, db }: RedisAddress): string {
   return `${host.includes(':') ? `[${host}]` : host}:${port}${db === 0 ? '' : `/${db}`}`;

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Clock } from '../../engine/index.ts';
 import { passwordsOf } from '../../stages/ledger/address.ts';
 import type { Config } from '../config/config.ts';
+import { redisSecrets } from '../config/redis-address.ts';
 import { createLog } from './log.ts';
 import type { Log, LogDestination, LogSettings } from './log.ts';
 import type { CustomProviders } from '../generation/plugins.ts';
@@ -46,7 +47,7 @@ export function logSettings({ logging }: Config): LogSettings {
   };
 }
 
-/** What must never be written: keys and header values of all providers, the proxy's own key, the ledger's password. */
+/** What must never be written: keys and header values of all providers, the proxy's own key, the passwords of the ledger and of Redis. */
 export function secretsOf(config: Config, custom: CustomProviders): readonly string[] {
   const secrets = Object.values(config.providers).flatMap((provider) => [
     ...provider.keys.map((key) => key.secret),
@@ -57,6 +58,6 @@ export function secretsOf(config: Config, custom: CustomProviders): readonly str
     if (secret !== undefined) secrets.push(secret);
   }
   if (config.security.apiKey !== null) secrets.push(config.security.apiKey);
-  secrets.push(...passwordsOf(config.ledger.db));
+  secrets.push(...passwordsOf(config.ledger.db), ...redisSecrets(config.shared.redisUrl));
   return secrets;
 }

@@ -5,14 +5,11 @@ import type { Clock } from '../../engine/index.ts';
 import { redisAddress, redisPlace } from '../config/redis-address.ts';
 import type { Config } from '../config/config.ts';
 import type { StageLog } from '../../stages/services.ts';
-import type { Log } from '../log/log.ts';
 import { sharedName, thisMachine } from './key-names.ts';
 import { RedisLink } from './link.ts';
 
 /** Longest that a start waits for Redis; it goes on without. */
 const START_MS = 500;
-/** A shorter password is in every text; whoever uses such a word keeps no secret. */
-const SHORTEST_SECRET = 4;
 
 /** The link, and what tells this machine from others that share. */
 export interface Shared {
@@ -28,12 +25,10 @@ export interface Shared {
  */
 export async function openShared(
   { shared }: Pick<Config, 'shared'>,
-  log: Log,
+  log: StageLog,
   clock: Clock,
 ): Promise<Shared | undefined> {
   if (shared.redisUrl === null) return undefined;
-  const { password = '' } = redisAddress(shared.redisUrl);
-  if (password.length >= SHORTEST_SECRET) log.addSecret(password);
   const link = await connectLink(shared.redisUrl, log, clock);
   await link.settled(START_MS);
   return { link, machine: thisMachine(), ownWord: randomBytes(16).toString('base64url') };
