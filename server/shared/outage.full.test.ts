@@ -149,6 +149,12 @@ for (const [what, options, user, reason] of [
     '',
     'its memory is full (maxmemory, with a policy that removes nothing)',
   ],
+  [
+    'a server without AUTH',
+    ['--rename-command', 'AUTH', ''],
+    'svc:h1dden-one@',
+    "ERR unknown command 'auth'",
+  ],
 ] as const) {
   test(`${what} is said without the password, and requests go on`, async () => {
     const redis = await startRedis(options, user);
@@ -160,7 +166,7 @@ for (const [what, options, user, reason] of [
       const { text } = await exchange(t.proxy.port, { path: '/health', method: 'GET' });
       assert.is(count(log, 'Redis is away'), 1, log);
       assert.match(text, reason);
-      for (const secret of ['wr0ng-one', 'sm4ll-one', 'right-one'])
+      for (const secret of ['wr0ng-one', 'sm4ll-one', 'right-one', 'h1dden-one'])
         assert.not.ok(`${log}${text}${JSON.stringify(stateOf(t))}`.includes(secret));
     } finally {
       await t.close();
