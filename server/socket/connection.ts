@@ -104,7 +104,12 @@ class Connection {
   }
 
   onMessage(message: Message): void {
-    const decision = this.#options.services.limiter.takeTogether(this.#address);
+    const { generations, services, newId } = this.#options;
+    // The key may have been revoked since, or be asked for now. As over HTTP, what the gate refuses
+    // uses nothing of the limit and leaves no row.
+    const admission = generations.current.gate(this.#upgrade, 'upgrade');
+    if (admission.verdict === 'refused') return this.#sendError(admission.error, newId());
+    const decision = services.limiter.takeTogether(this.#address);
     if (this.#deciding === undefined && !(decision instanceof Promise))
       return this.#onDecided(message, decision);
     // Frames keep their order, and no more are read from the socket than one read has brought.
@@ -121,10 +126,6 @@ class Connection {
   }
 
   #onDecided(message: Message, decision: RateDecision | undefined): void {
-    const { generations, newId } = this.#options;
-    // The key may have been revoked since, or be asked for now. As over HTTP, what the gate refuses leaves no row.
-    const admission = generations.current.gate(this.#upgrade, 'upgrade');
-    if (admission.verdict === 'refused') return this.#sendError(admission.error, newId());
     const refusal = this.#refusalOf(message, decision);
     if (refusal !== undefined) return this.#refuse(this.#begin(), refusal);
     if (this.#controller === undefined) return void this.#serve(message);

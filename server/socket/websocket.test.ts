@@ -3,7 +3,14 @@ import { once } from 'node:events';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withProxy } from '../../fixtures/proxy.ts';
-import { CHAT, MESSAGE, PATIENCE_MS, json } from '../../fixtures/server/exchange.ts';
+import {
+  CHAT,
+  MESSAGE,
+  PATIENCE_MS,
+  closeClients,
+  exchange,
+  json,
+} from '../../fixtures/server/exchange.ts';
 import { asked, isEnd, isError, talk } from '../../fixtures/server/websocket.ts';
 
 test('events, then the usage, then the end, on both ports', () =>
@@ -54,6 +61,21 @@ test('whoever may not come in any more gets no answer on a connection that is op
     await keyed.until(isError);
     assert.is((await t.rows(2)).length, 2);
     for (const { socket } of [one, keyed]) socket.terminate();
+  }));
+
+test('a frame that the gate refuses uses nothing of the limit, as over HTTP', () =>
+  withProxy({ yaml: 'security: { rate_limit_per_minute: 3 }' }, async (t) => {
+    const one = await talk(t.proxy.wsPort);
+    const key = 'svc_0123456789abcdef';
+    t.configure(`security: { rate_limit_per_minute: 3, require_api_key: true, api_key: ${key} }`);
+    await t.proxy.reload();
+    for (let i = 0; i < 3; i += 1) one.ask(MESSAGE);
+    await one.until(isError, 3);
+    const codes = one.received.map(({ error }) => error?.code);
+    assert.equal(new Set(codes), new Set(['AUTH_001']));
+    const headers = { 'x-svc-key': key };
+    assert.is((await exchange(t.proxy.port, { body: json(MESSAGE), headers })).status, 200);
+    one.socket.terminate();
   }));
 
 test('an empty key is none, as in a header: the configured one goes out', () =>
@@ -225,4 +247,5 @@ test('a reader that stalls pauses the upstream', () =>
     assert.is((await t.rows(1))[0]?.outcome, 'cancelled');
   }));
 
+test.after(closeClients);
 test.run();
