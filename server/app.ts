@@ -117,7 +117,10 @@ export class App {
   }
 
   /** The same once it is known what other proxies have let through. */
-  async #proceedLater(arrived: Arrived, decision: Promise<RateDecision>): Promise<void> {
+  async #proceedLater(
+    arrived: Arrived,
+    decision: Promise<RateDecision | undefined>,
+  ): Promise<void> {
     const { request, response, requestId, verdict } = arrived;
     try {
       const decided = await decision;

@@ -249,6 +249,19 @@ test('where nobody answers, what was known decides, and what was let through cou
   assert.is((await other!.takeTogether('a'))?.remaining, 3, 'though all others have forgotten it');
 });
 
+test('limits that a reload brought hold also for whoever waited in vain for others', async () => {
+  const clock = createManualClock(START_MS);
+  const { model, counts } = createSharedModel(clock);
+  model.answers = false;
+  const limiter = createRateLimiter({ perMinute: 10, perSecond: 1, clock, shared: counts });
+  const waited = limiter.takeTogether('a');
+  limiter.configure({ perMinute: 20 });
+  assert.equal([(await waited)?.limit, limiter.take('a')?.remaining], [20, 18]);
+  const last = limiter.takeTogether('a');
+  limiter.configure({});
+  assert.is(await last, undefined, 'there is no limit any more');
+});
+
 test('without limits nobody is asked', async () => {
   const clock = createManualClock(START_MS);
   const { model, counts } = createSharedModel(clock);

@@ -85,6 +85,10 @@ export function createRateLimiter(options: RateLimitOptions) {
   let [first, second] = inOrder(buckets);
   const clients = createClientTable(CLIENTS);
 
+  function take(name: string): RateDecision | undefined {
+    return first && takeOne(clients.recall(name), first, second, clock);
+  }
+
   /** Where nobody answers, what is known here decides, with all that was let through before. */
   async function takeShared(counts: SharedCounts, name: string, limit: Bucket) {
     const client = clients.recall(name);
@@ -93,7 +97,7 @@ export function createRateLimiter(options: RateLimitOptions) {
     const least = [client.firstFullMs - sentMs, client.secondFullMs - sentMs];
     const asked = other === undefined ? [limit] : [limit, other];
     const owed = await counts.take(name, asked, least);
-    if (owed === undefined) return takeOne(client, limit, other, clock);
+    if (owed === undefined) return take(name);
     const [firstFullMs = 0, secondFullMs = 0] = owed;
     const there = { firstFullMs, secondFullMs };
     const decision = decide(there, limit, other, 0, clock);
@@ -111,12 +115,10 @@ export function createRateLimiter(options: RateLimitOptions) {
       return clients.size;
     },
     /** Takes one request from `client`, the address of the socket's peer, as far as is known here. Undefined when nothing is limited. */
-    take(name: string): RateDecision | undefined {
-      return first && takeOne(clients.recall(name), first, second, clock);
-    },
+    take,
     /** The same for all proxies together; a promise only where counts are shared. Never rejects. */
-    takeTogether(name: string): RateDecision | undefined | Promise<RateDecision> {
-      if (shared?.isUp !== true || first === undefined) return this.take(name);
+    takeTogether(name: string): RateDecision | undefined | Promise<RateDecision | undefined> {
+      if (shared?.isUp !== true || first === undefined) return take(name);
       return takeShared(shared, name, first);
     },
     /** Takes over other limits. What a source has used stays used, up to a full bucket. */
