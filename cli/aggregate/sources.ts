@@ -2,9 +2,8 @@
 import { hostname } from 'node:os';
 import { SvcError } from '../../engine/error.ts';
 import { readFleet } from '../../server/fleet/fleet-file.ts';
-import type { LedgerSummary, NodeSummary } from '../../stages/ledger/summary.ts';
+import type { LedgerSummary, LedgerSums } from '../../stages/ledger/summary.ts';
 import type { TimeSpan } from '../../stages/ledger/queries.ts';
-import { isPostgresUrl } from '../../stages/ledger/address.ts';
 import { homeOf } from '../context.ts';
 import type { CliContext } from '../context.ts';
 import { withLedger } from '../ledger.ts';
@@ -84,12 +83,9 @@ export async function fromFiles(
 }
 
 /** What a machine answers. */
-interface Answered {
+interface Answered extends LedgerSums {
   /** Null where there is nothing yet that could be counted twice. */
   readonly ledger: string | null;
-  readonly summary: LedgerSummary;
-  /** The machines that share its ledger; none where it is its own. */
-  readonly nodes: readonly NodeSummary[];
 }
 
 /** Asks this machine and all members of its fleet at once. */
@@ -131,7 +127,7 @@ export async function fromFleet(
       missing.push({ node: name, source, error: answer.reason });
       continue;
     }
-    const { ledger, summary, nodes } = answer.value;
+    const { ledger, summary, nodes = [] } = answer.value;
     const sameAs = byLedger.get(ledger ?? '');
     if (sameAs !== undefined) repeated.push({ source: name, of: sameAs, requests: null });
     else if (nodes.length > 0)
@@ -165,23 +161,20 @@ async function ownSums(
       if (!(thrown instanceof SvcError) || thrown.kind !== 'not_found') throw thrown;
     }
   }
-  const [{ addSummaries, summariesByNode, summaryOf }, { ledgerId }, { config }] =
-    await Promise.all([
-      import('../../stages/ledger/summary.ts'),
-      import('../../stages/ledger/ledger-id.ts'),
-      configOf(configFile, context),
-    ]);
+  const [{ ledgerSums }, { ledgerId }, { config }] = await Promise.all([
+    import('../../stages/ledger/summary.ts'),
+    import('../../stages/ledger/ledger-id.ts'),
+    configOf(configFile, context),
+  ]);
   const { db } = config.ledger;
   try {
     return await withLedger(context, configFile, async (reader) => {
       const ledger = await ledgerId(db, hostname(), reader);
-      const nodes = isPostgresUrl(db) ? await summariesByNode(reader, span) : [];
-      const summary = isPostgresUrl(db) ? addSummaries(nodes) : await summaryOf(reader, span);
-      return { ledger, summary, nodes };
+      return { ledger, ...(await ledgerSums(reader, span)) };
     });
   } catch (thrown) {
     if (!(thrown instanceof SvcError) || thrown.kind !== 'not_found') throw thrown;
-    return { ledger: null, summary: { byModel: [], byDay: [] }, nodes: [] };
+    return { ledger: null, summary: { byModel: [], byDay: [] } };
   }
 }
 

@@ -1,6 +1,5 @@
 /** `/ledger/sums`: the ledger in a form that adds up with those of other machines. */
 import { hostname } from 'node:os';
-import { isPostgresUrl } from '../../stages/ledger/address.ts';
 import { toRowFilter } from '../dashboard/filter.ts';
 import { getJson } from '../http/router.ts';
 import type { Route } from '../http/router.ts';
@@ -10,17 +9,14 @@ export function ledgerRoutes({ ask, generations, services }: RouteSources): Rout
   return [
     getJson('/ledger/sums', async (request) => {
       const { sinceMs, untilMs } = toRowFilter(spanOf(new URL(request.url).searchParams));
-      const [{ sharedJson, summariesByNode, summaryJson, summaryOf }, { ledgerId }] =
-        await Promise.all([
-          import('../../stages/ledger/summary.ts'),
-          import('../../stages/ledger/ledger-id.ts'),
-        ]);
+      const [{ ledgerSums, ledgerSumsJson }, { ledgerId }] = await Promise.all([
+        import('../../stages/ledger/summary.ts'),
+        import('../../stages/ledger/ledger-id.ts'),
+      ]);
       const span = { sinceMs, ...(untilMs !== undefined && { untilMs }) };
       const { db } = generations.current.config.ledger;
       const [sums, ledger] = await ask(async (reader) => [
-        isPostgresUrl(db)
-          ? sharedJson(await summariesByNode(reader, span))
-          : summaryJson(await summaryOf(reader, span)),
+        ledgerSumsJson(await ledgerSums(reader, span)),
         await ledgerId(db, hostname(), reader),
       ]);
       return { node: services.node, ledger, ...sums };

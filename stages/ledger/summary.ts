@@ -3,6 +3,7 @@
  * unrounded, so that what follows from them is defined in `figures.ts` alone, wherever they meet.
  */
 import type { LedgerReader } from './tables.ts';
+import { isPostgres } from './dialect.ts';
 import { addTotals, emptyTotals } from './figures.ts';
 import type { Totals } from './figures.ts';
 import { dateOf, DAY_MS } from './queries.ts';
@@ -26,6 +27,18 @@ export async function summaryOf(db: LedgerReader, span: TimeSpan): Promise<Ledge
 /** The sums of one of the machines that share a ledger; without a name those of all that have none. */
 export interface NodeSummary extends LedgerSummary {
   readonly node: string | null;
+}
+
+/** The sums of a ledger; where machines share it, those of each as well. */
+export interface LedgerSums {
+  readonly summary: LedgerSummary;
+  readonly nodes?: readonly NodeSummary[];
+}
+
+export async function ledgerSums(db: LedgerReader, span: TimeSpan): Promise<LedgerSums> {
+  if (!isPostgres(db)) return { summary: await summaryOf(db, span) };
+  const nodes = await summariesByNode(db, span);
+  return { summary: addSummaries(nodes), nodes };
 }
 
 /** The sums of a span for each machine. */
@@ -90,10 +103,10 @@ function sumsJson(totals: Totals): Readonly<Record<string, number>> {
   );
 }
 
-/** The body of `/ledger/sums` of a ledger that machines share: all sums, and those of each. */
-export function sharedJson(nodes: readonly NodeSummary[]) {
-  const by_node = nodes.map(({ node, ...own }) => ({ node, ...summaryJson(own) }));
-  return { ...summaryJson(addSummaries(nodes)), by_node };
+/** The body of `/ledger/sums` without what it is of. */
+export function ledgerSumsJson({ summary, nodes }: LedgerSums) {
+  const by_node = nodes?.map(({ node, ...own }) => ({ node, ...summaryJson(own) }));
+  return { ...summaryJson(summary), ...(by_node !== undefined && { by_node }) };
 }
 
 /** The machines of such a body; none where the ledger is one machine's own, undefined where it is no such body. */
@@ -108,7 +121,7 @@ export function nodesFrom(json: {
   });
 }
 
-/** The body of `/ledger/sums` without what it is of. */
+/** A summary as it is written there. */
 export function summaryJson({ byModel, byDay }: LedgerSummary) {
   return {
     by_model: byModel.map(({ key, ...totals }) => ({ model: key, sums: sumsJson(totals) })),
