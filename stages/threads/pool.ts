@@ -8,8 +8,8 @@ import { Worker } from 'node:worker_threads';
 import type { ResourceLimits } from 'node:worker_threads';
 import { SvcError, systemClock } from '../../engine/index.ts';
 import type { CancelSignal, Clock } from '../../engine/index.ts';
+import { JobQueue } from './job-queue.ts';
 import type { FromThread, Protocol, ToThread } from './messages.ts';
-import { Owners } from './owners.ts';
 
 export interface PoolOptions<P extends Protocol> {
   /** The compiled module that a thread runs; it calls `serveJobs`. */
@@ -103,11 +103,9 @@ export class WorkerPool<P extends Protocol> {
   readonly #options: PoolOptions<P>;
   readonly #clock: Clock;
   readonly #size: number;
-  readonly #jobsAtOnce: number;
+  readonly #queue: JobQueue<Task<P>, Thread<P>>;
   /** Oldest first; the first free one gets a job, so that the others are idle when one is enough. */
   #threads: Thread<P>[] = [];
-  #queue: Task<P>[] = [];
-  readonly #owners = new Owners<Thread<P>>();
   #nextId = 1;
   #notice: P['notice'] | undefined;
   #holds = 0;
@@ -119,12 +117,12 @@ export class WorkerPool<P extends Protocol> {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
     this.#size = options.size ?? 1;
-    this.#jobsAtOnce = options.jobsAtOnce ?? 1;
+    this.#queue = new JobQueue(options.jobsAtOnce ?? 1);
   }
 
   /** True when a job without an affinity would be begun at once. */
   get isFree(): boolean {
-    return this.#threads.length === 0 || this.#threads.some((thread) => this.#hasRoom(thread));
+    return this.#threads.length === 0 || this.#queue.free(this.#threads) !== undefined;
   }
 
   get isRunning(): boolean {
@@ -136,7 +134,7 @@ export class WorkerPool<P extends Protocol> {
       most: this.#size,
       threads: this.#threads.length,
       threadsAtWork: this.#threads.filter(({ tasks }) => tasks.size > 0).length,
-      jobsWaiting: this.#queue.length,
+      jobsWaiting: this.#queue.size,
     };
   }
 
@@ -156,7 +154,7 @@ export class WorkerPool<P extends Protocol> {
       const giveUp = (failed: 'timeout' | 'cancelled'): void => {
         const thread = this.#threadOf(id);
         if (thread !== undefined) return void this.#end(thread, failed);
-        this.#queue = this.#queue.filter((task) => task.id !== id);
+        this.#queue.remove(id);
         finish({ failed });
       };
       const onAbort = (): void => {
@@ -213,10 +211,10 @@ export class WorkerPool<P extends Protocol> {
     this.#stopRestart?.();
     const [first] = this.#threads;
     if (graceMs > 0 && first !== undefined) {
-      for (const task of this.#queue.splice(0)) this.#give(first, task);
+      for (const task of this.#queue.clear()) this.#give(first, task);
       await this.#closeGently(graceMs);
     }
-    for (const task of this.#queue.splice(0)) task.finish({ failed: 'cancelled' });
+    for (const task of this.#queue.clear()) task.finish({ failed: 'cancelled' });
     await Promise.all(this.#threads.map((thread) => this.#end(thread, 'cancelled')));
   }
 
@@ -234,51 +232,25 @@ export class WorkerPool<P extends Protocol> {
     clearTimeout(timer);
   }
 
-  /** Hands the oldest jobs to the threads that have room, each first to the one that had the last of its affinity. */
+  /** Hands jobs to threads while that is possible. */
   #next(): void {
-    for (let at = 0; at < this.#queue.length;) {
-      const task = this.#queue[at]!;
-      const owner = this.#owners.of(task.affinity);
-      if (!task.isOverdue && this.#isWorthWaitingFor(owner)) {
-        at += 1;
-        continue;
-      }
-      const isOwnerFree = owner !== undefined && this.#hasRoom(owner);
-      const thread = isOwnerFree ? owner : (this.#free() ?? this.#another(task));
-      if (thread === undefined) return;
-      this.#queue.splice(at, 1);
-      this.#give(thread, task);
+    for (;;) {
+      const mayStart =
+        !this.#isClosed && this.#stopRestart === undefined && this.#threads.length < this.#size;
+      const turn = this.#queue.next(this.#threads, mayStart);
+      if (turn === undefined) return;
+      this.#give(turn.thread ?? this.#start(), turn.job);
     }
-  }
-
-  /** A thread without what the owner has at hand would take longer than most jobs that this one is at. */
-  #isWorthWaitingFor(owner: Thread<P> | undefined): boolean {
-    return owner !== undefined && !this.#hasRoom(owner) && !owner.isHeld;
-  }
-
-  #free(): Thread<P> | undefined {
-    return this.#threads.find((thread) => this.#hasRoom(thread));
-  }
-
-  /** A new thread for a job that may overtake, unless there are as many as there may be. */
-  #another({ isOverdue }: Task<P>): Thread<P> | undefined {
-    if (this.#isClosed || this.#stopRestart !== undefined) return undefined;
-    if (this.#threads.length >= this.#size) return undefined;
-    return isOverdue || this.#threads.every(({ isHeld }) => isHeld) ? this.#start() : undefined;
-  }
-
-  #hasRoom({ tasks }: Thread<P>): boolean {
-    return tasks.size < this.#jobsAtOnce;
   }
 
   #give(thread: Thread<P>, task: Task<P>): void {
     const { overtakeAfterMs = 0 } = this.#options;
-    if (this.#free() === thread) this.#keep(thread);
+    if (this.#queue.free(this.#threads) === thread) this.#keep(thread);
     task.stopTimer();
     thread.stopTimer();
     thread.isHeld = false;
     thread.tasks.set(task.id, task);
-    this.#owners.note(thread, task.affinity);
+    this.#queue.given(task, thread);
     if (overtakeAfterMs > 0) {
       thread.stopTimer = this.#clock.after(overtakeAfterMs, () => {
         thread.isHeld = true;
@@ -386,7 +358,7 @@ export class WorkerPool<P extends Protocol> {
   #onExit(thread: Thread<P>, cause: Error | undefined): void {
     if (!this.#threads.includes(thread)) return;
     const left = this.#take(thread, cause);
-    if (this.#options.isRepeatable === true) this.#queue.unshift(...left);
+    if (this.#options.isRepeatable === true) this.#queue.putBack(left);
     else for (const task of left) task.finish({ failed: 'died', cause });
     if (this.#isClosed) return;
     if (this.#options.restartAfterMs === undefined) return this.#next();
@@ -403,7 +375,7 @@ export class WorkerPool<P extends Protocol> {
     thread.stopTimer();
     thread.stopIdle?.();
     this.#threads = this.#threads.filter((other) => other !== thread);
-    this.#owners.forget(thread);
+    this.#queue.forget(thread);
     const left = [...thread.tasks.values()];
     thread.tasks.clear();
     this.#options.onGone?.(thread.number, cause);
