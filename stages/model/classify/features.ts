@@ -65,7 +65,6 @@ const FEATURES = {
     /^\d{1,3}: \(.{1,280}\)$|^ {2,12}(?:\d{1,6}:\d{1,4} +)?\d{1,3} \(.{1,280}\)$|^In \S{1,160}:$/,
     /^ {4}(?:while executing|invoked from within|\(procedure "[^"]{1,100}" line \d{1,7}\))$/,
   ]),
-  frameSource: /^ {4,6}\S|^ {2}\[Previous line repeated/,
   traceHeader:
     /^(?:(?:[ |+]{0,12}(?:Exception Group )?|╭─{1,60} )Traceback \(most recent call last\)|(?:Current t|T)hread 0x[0-9a-f]{4,16}\b|Fatal Python error: |WARNING: (?:DATA RACE$|\w{1,40}Sanitizer: )|Exception in thread|Caused by: |panic: |goroutine \d{1,9} \[|thread '.{0,80}' panicked|stack backtrace:$|(?:[\w.$]{0,120})(?:Error|Exception)(?: \[\w{1,40}\])?(?::|$)|Uncaught |(?:PHP )?(?:Fatal error|Warning): {1,4}Uncaught |stack traceback:$|Stacktrace:$|CallStack \(from HasCallStack| {4}while executing$|Fatal error: exception |Backtrace(?: for: .{0,160}|:)$|==\d+==ERROR: |Program (?:received|terminated with) signal |\w{1,60}(?:Error|Exception) {4,80}Traceback \(most |\*\* \(\w{1,80}|[^\s:]{1,200}:\d+:in [`']|\S.{0,160} at \S{1,120} line \d+\.?$)/,
   timestamp:
@@ -110,7 +109,6 @@ const FEATURES = {
     ],
     'i',
   ),
-  logWord: /\b(?:warning|warn|error|failed|failure|exception|deprecat\w+|debug|info)\b/i,
   diffLine: /^(?:[ +\-\\@]|diff |index |new file|deleted file|similarity|rename |Binary files|$)/,
   tagLine: /^\s*<[/!?A-Za-z][^>]{0,240}>/,
   codeEnd: /[;{}]\s*(?:\/\/.*)?$|^\s*[)}\]]{1,4}[;,]?\s*$/,
@@ -192,8 +190,6 @@ const FEATURES = {
   /** What linters and compilers call a finding: `E401`, `TS2345`, `security.W001`. */
   findingCode: /(?:^|[\s([.:])[A-Z]{1,8}-?\d{3,5}(?=[\]):,\s]|$)/,
   arrow: / (?:->|=>|→|<-) /,
-  quotedWord:
-    /(?:^|[\s(:])(?:'[^' ]{1,60}'|‘[^’]{1,60}’|`[^'` ]{1,60}['`]|"[^" ]{1,60}")(?=[\s:,.;)]|$)/,
   /** Small words between others, as sentences have them. */
   sentence:
     /[a-z],? (?:the|a|an|of|to|and|is|are|that|this|which|with|be|in|for|it|as|by|or) (?:[\w'’-]{1,40},? ){2}/,
