@@ -28,6 +28,13 @@ const REPORTS_ONLY = `pytest py.test unittest nose2 nose2-3 nosetests behave jes
   tap-spec pino-pretty commitlint cspell codespell depcheck knip pre-commit rustc javac gcc g++ cc c++ clang clang++ gfortran nasm protoc bison strace
   ltrace rsync sphinx-build ffmpeg fpc ocamlc ocamlopt mcs csc valac gnatmake uvu latex pdflatex xelatex lualatex pdftex latexmk bibtex biber journalctl dmesg`;
 
+/**
+ * Programs that are asked as often as they are told to do something. Where neither of their first
+ * two words asks, they tell how what they did went.
+ */
+const TWO_FACED = `docker podman docker-compose kubectl helm oc aws gcloud az gh glab terraform tofu pulumi pip uv poetry conda mamba apt apt-get aptitude
+  apk yum dnf brew gem bundle composer dotnet swift go rustup nvm pyenv asdf mise volta systemctl service snap flatpak`;
+
 /** One row a role: names of one word split by blanks, longer names on their own. */
 const TABLE: readonly (readonly [Role, string, ...(readonly string[])])[] = [
   [
@@ -96,15 +103,15 @@ const TABLE: readonly (readonly [Role, string, ...(readonly string[])])[] = [
   ],
   [
     'other',
-    `git svn hg apt-get aptitude docker podman docker-compose kubectl helm oc aws gcloud az gh glab terraform tofu pulumi pip uv poetry conda mamba apt apk yum dnf brew
-     gem bundle composer dotnet swift go dpkg dpkg-query rpm snap flatpak apt-cache systemctl service launchctl loginctl timedatectl hostnamectl
+    `${TWO_FACED} git svn hg
+     dpkg dpkg-query rpm apt-cache launchctl loginctl timedatectl hostnamectl
      ps top htop pgrep jobs lsof fuser netstat ss ip ifconfig route arp iptables nft nmap dig host nslookup whois df free vmstat iostat
      lsblk blkid mount lscpu lspci lsusb lsmod uname uptime who w last id groups getent env printenv set locale ulimit crontab at
      date whoami nproc arch tty cal ncal which whereis seq expr
      wc stat file md5sum sha1sum sha256sum sha512sum cksum b2sum xxd hexdump od strings nm objdump readelf ldd size
      psql mysql mariadb sqlite3 sqlite duckdb clickhouse-client sqlcmd bq mongo mongosh redis-cli
      man info help tldr column csvlook xsv qsv mlr csvcut csvsql tasklist get-process get-service ollama openssl keytool
-     comm cmp rustup nvm pyenv asdf mise volta update-alternatives alternatives tmux screen zpool zfs kafka-topics etcdctl consul vault nomad`,
+     comm cmp update-alternatives alternatives tmux screen zpool zfs kafka-topics etcdctl consul vault nomad`,
     ...SCRIPT_RUNNERS.flatMap((name) => pairs(name, ASKED_OF_RUNNERS)),
     ...pairs(
       'cargo',
@@ -177,18 +184,10 @@ const HAS_ROLE: ReadonlySet<string> = new Set(
   ),
 );
 
-/**
- * Programs that are asked as often as they are told to do something. Where neither of their first
- * two words asks, they tell how what they did went.
- */
-const TWO_FACED: ReadonlySet<string> = new Set(
-  `docker podman docker-compose kubectl helm oc aws gcloud az gh glab terraform tofu pulumi pip uv poetry conda mamba apt apt-get aptitude
-   apk yum dnf brew gem bundle composer dotnet swift go rustup nvm pyenv asdf mise volta systemctl service snap flatpak`.split(
-    /\s+/,
-  ),
-);
+const ASKED_AND_TOLD: ReadonlySet<string> = new Set(TWO_FACED.split(/\s+/));
+/** Words by which those are asked. */
 const ASKING: ReadonlySet<string> = new Set(
-  `ps images inspect top history port diff events get describe explain api api-resources auth cluster-info config freeze debug index
+  `ps images inspect top history port diff events get explain api api-resources auth cluster-info config freeze debug index
    search view outdated why which doc query policy depends rdepends deps uses leaves contents specification licenses about output state
    providers graph plan cat is-active is-enabled find tool values template dir cost hash home`.split(
     /\s+/,
@@ -218,7 +217,7 @@ export function roleOf(program: string, args: readonly string[]): Role | undefin
   const tasks = ONE_TASK.has(program) ? words.slice(0, 1) : words;
   const informative = tasks.some(states) ? ROLE_OF_ARGUMENT.get(program) : undefined;
   if (informative !== undefined) return informative;
-  const tells = TWO_FACED.has(program) && first !== '' && ![first, second].some(asks);
+  const tells = ASKED_AND_TOLD.has(program) && first !== '' && ![first, second].some(asks);
   return tells ? 'run' : ROLES.get(program);
 }
 
