@@ -13,12 +13,14 @@ import { expectFrom, type ClassifyHints, type Expectation } from './hints.ts';
 import { behindPreface } from './preface.ts';
 import { looksLikeProse } from './prose.ts';
 import { looksLikeTable } from './rows.ts';
-import { CLEAR, endsOf, hasEnd, isRun, LIKELY, WORK_MARKS } from './run.ts';
-import { isTotals, isTotalsOfRunner } from './totals.ts';
+import { CLEAR, isRun, LIKELY, WORK_MARKS } from './run.ts';
 import { looksLikeBlob, looksLikeJson } from './shapes.ts';
+import { totalsAtEnds } from './totals.ts';
 
 type Rule = readonly [TextClass, (evidence: Evidence) => boolean];
 
+const MAX_LINES = 20_000;
+const END_CHARS = 8000;
 /** How far into a paragraph its sentences are looked for. */
 const PROSE_CAP = 2000;
 /** Files of these say what they are by their names: what looks like rows or hits in them is theirs. */
@@ -72,17 +74,16 @@ export function classify(text: string, hints: ClassifyHints = {}): Classificatio
 /** What the rules look at. */
 export function gather(text: string, expectation: Expectation = {}): Evidence {
   const body = withoutColours(openEnvelope(text).body);
-  const view = unnumbered(body.split('\n', 20_000), expectation.kind);
+  const view = unnumbered(linesOf(body), expectation.kind);
   const seen = outsideFences(behindPreface(view.lines));
   const lines = sampleLines(seen.kept);
-  const features = countFeatures(lines);
   return {
     text: view.numbered ? view.lines.join('\n') : body,
     numbered: view.numbered,
     lines,
-    ends: endsOf(seen.kept),
-    paragraphs: () => sampleLines(seen.kept, PROSE_CAP),
-    features,
+    totals: once(() => totalsAtEnds(seen.kept)),
+    isProse: once(() => looksLikeProse(sampleLines(seen.kept, PROSE_CAP))),
+    features: countFeatures(lines),
     expected: expectation.kind,
     facts: expectation.certain === true && FACTS.has(expectation.kind),
     report: expectation.report === true,
@@ -91,6 +92,17 @@ export function gather(text: string, expectation: Expectation = {}): Evidence {
     logFile: expectation.kind === 'log' && expectation.file === true,
     markdownFences: seen.fenced,
   };
+}
+
+/** The lines of a text; of a very long one the first, and its end, which says what became of a run. */
+function linesOf(text: string): readonly string[] {
+  const lines = text.split('\n', MAX_LINES);
+  return lines.length < MAX_LINES ? lines : [...lines, ...text.slice(-END_CHARS).split('\n')];
+}
+
+function once<Found>(find: () => Found): () => Found {
+  let found: { readonly value: Found } | undefined;
+  return () => (found ??= { value: find() }).value;
 }
 
 function describe(kind: TextClass, expected: Expectation): Classification {
@@ -292,11 +304,11 @@ function isColumns({ features }: Evidence): boolean {
 
 /** Sentences, or a document's layout with sentences in it; a diff that is none of ours has sentences too. */
 function isNarrative(evidence: Evidence): boolean {
-  const { text, paragraphs, facts, expected, features, markdownFences } = evidence;
+  const { text, isProse, facts, expected, features, markdownFences } = evidence;
   if (facts || expected === 'log' || /^@@+ -\d/m.test(text.slice(0, 20_000))) return false;
   // A source file may open with pages of prose; only fences say that the code is an example.
   if (!markdownFences && features.share('codeEnd', 'codeWord') >= 0.12) return false;
-  return looksLikeProse(paragraphs());
+  return isProse();
 }
 
 /** Longer texts that end with totals may be documents that quote them. */
@@ -304,12 +316,12 @@ const SHORT_RUN = 4000;
 
 /** True if a runner's totals stand at an end; totals of any kind where a tool ran that reports on its work. */
 function endsAsRun(evidence: Evidence): boolean {
-  const { text, paragraphs, features, expected, report, markdownFences } = evidence;
+  const { text, totals, isProse, features, expected, report, markdownFences } = evidence;
   if (markdownFences) return false;
   const isReport = report || features.of('testMark') + features.of('statusMark') >= 2;
-  const ends = endsOf([...text.slice(0, 2000).split('\n'), ...text.slice(-8000).split('\n')]);
-  if (!hasEnd(ends, isReport ? isTotals : isTotalsOfRunner)) return false;
-  return expected === 'log' || text.length < SHORT_RUN || !looksLikeProse(paragraphs());
+  const found = totals();
+  if (found !== 'runner' && (found === undefined || !isReport)) return false;
+  return expected === 'log' || text.length < SHORT_RUN || !isProse();
 }
 
 function isLog(evidence: Evidence): boolean {

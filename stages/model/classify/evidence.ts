@@ -1,6 +1,7 @@
 /** What the rules of the classifier look at: the text, features of its lines, and what ran. */
 import type { TextClass } from './classes.ts';
 import type { FeatureCounts } from './features.ts';
+import type { Totals } from './totals.ts';
 
 /** Gathered once a text; `text` is without the tool's wrapping, colours and line numbers. */
 export interface Evidence {
@@ -9,10 +10,10 @@ export interface Evidence {
   readonly numbered: boolean;
   /** A sample of lines that are not blank. */
   readonly lines: readonly string[];
-  /** The first lines and the last. */
-  readonly ends: readonly string[];
-  /** The same, each cut later: a paragraph is one line more often than not. */
-  readonly paragraphs: () => readonly string[];
+  /** Totals among the first lines and the last; looked for when first asked. */
+  readonly totals: () => Totals | undefined;
+  /** True if sentences are what the text is made of; looked for when first asked. */
+  readonly isProse: () => boolean;
   readonly features: FeatureCounts;
   readonly expected: TextClass | undefined;
   /** True if what ran prints facts, one a line: no line of it may be thinned out. */

@@ -3,11 +3,9 @@
  * known of where it came from, and what a high score does not outweigh.
  */
 import type { Evidence } from './evidence.ts';
-import { LINE_CAP, type FeatureCounts } from './features.ts';
-import { looksLikeProse } from './prose.ts';
+import type { FeatureCounts } from './features.ts';
 import { areAlike } from './rows.ts';
 import { runScore, signsOf } from './signs.ts';
-import { isTotals, isTotalsOfRunner } from './totals.ts';
 
 /** The least scores: where something ran that may have printed it, and where nobody knows. */
 interface Least {
@@ -46,7 +44,7 @@ export const WORK_MARKS = [
  * be changed.
  */
 export function isRun(evidence: Evidence, least: Least): boolean {
-  const { lines, paragraphs, features, expected, facts, file, ran } = evidence;
+  const { lines, isProse, features, expected, facts, file, ran } = evidence;
   if (facts || file || (expected !== undefined && expected !== 'log')) return false;
   if (features.share('hashRow') >= 0.5) return false;
   // Documents quote what programs print.
@@ -62,7 +60,7 @@ export function isRun(evidence: Evidence, least: Least): boolean {
     if (score < ROWS_LEAST && areAlike(lines)) return false;
   }
   const isSaid = hasRun ? !few && score < PROSE_LEAST : few || score < UNKNOWN_PROSE_LEAST;
-  return !isSaid || !looksLikeProse(paragraphs());
+  return !isSaid || !isProse();
 }
 
 /** True if most lines have a form that tools are known by: little else is needed then. */
@@ -72,23 +70,8 @@ function isKnown(features: FeatureCounts, score: number): boolean {
 }
 
 /** The signs in a text; totals of any kind count where something ran. */
-export function signsIn({ ends, features, expected, ran }: Evidence): readonly number[] {
-  const isEnd = ran || expected === 'log' ? isTotals : isTotalsOfRunner;
-  return signsOf(features, hasEnd(ends, isEnd));
-}
-
-/** So many of the last lines are looked at for totals, and so many of the first. */
-const TOTALS_LAST = 40;
-const TOTALS_FIRST = 6;
-/** What CI and loggers put before a line of totals. */
-const STAMP = /^\[?\d{4}-\d\d-\d\d[T ][\d:.,]{8,20}Z?[\]:]? /;
-
-/** The first lines and the last. */
-export function endsOf(lines: readonly string[]): readonly string[] {
-  return [...lines.slice(0, TOTALS_FIRST), ...lines.slice(TOTALS_FIRST).slice(-TOTALS_LAST)];
-}
-
-/** True if totals are among the lines. */
-export function hasEnd(lines: readonly string[], isEnd: (line: string) => boolean): boolean {
-  return lines.some((line) => isEnd(line.slice(0, LINE_CAP).replace(STAMP, '').trimEnd()));
+export function signsIn({ totals, features, expected, ran }: Evidence): readonly number[] {
+  const found = totals();
+  const hasRun = ran || expected === 'log';
+  return signsOf(features, found === 'runner' || (hasRun && found === 'other'));
 }

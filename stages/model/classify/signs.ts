@@ -52,13 +52,15 @@ const BIAS = -1.3;
 /** A line of totals at an end. */
 const TOTALS = 3.2;
 
+const FEATURES = Object.keys(WEIGHTS) as Feature[];
+
 /** The names of the signs, in the order of `signsOf`. */
-export const SIGN_NAMES: readonly string[] = [...Object.keys(WEIGHTS), 'totals'];
+export const SIGN_NAMES: readonly string[] = [...FEATURES, 'totals'];
 const ALL_WEIGHTS: readonly number[] = [...Object.values(WEIGHTS), TOTALS];
 
 /** The signs in a text, 0–1 each. */
 export function signsOf(features: FeatureCounts, hasTotals: boolean): readonly number[] {
-  const shares = (Object.keys(WEIGHTS) as Feature[]).map((name) => Math.sqrt(features.share(name)));
+  const shares = FEATURES.map((name) => Math.sqrt(features.share(name)));
   return [...shares, hasTotals ? 1 : 0];
 }
 

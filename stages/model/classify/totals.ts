@@ -4,6 +4,7 @@
  */
 
 import { anyOf } from './any-of.ts';
+import { LINE_CAP } from './features.ts';
 
 /** What runners count, and what became of it. */
 const RAN =
@@ -90,5 +91,20 @@ const ALL = anyOf([...OF_RUNNERS, ...OTHERS]);
 /** True for a line of totals, without colours and time stamp. */
 export const isTotals = (line: string): boolean => ALL.test(line);
 
-/** True for totals that nothing but a runner of tests, a linter or a build prints. */
-export const isTotalsOfRunner = (line: string): boolean => RUNNERS.test(line);
+/** Totals that nothing but a runner of tests, a linter or a build prints, or others. */
+export type Totals = 'runner' | 'other';
+
+/** So many of the last lines are looked at for totals, and so many of the first. */
+const LAST = 40;
+const FIRST = 6;
+/** What CI and loggers put before a line of totals. */
+const STAMP = /^\[?\d{4}-\d\d-\d\d[T ][\d:.,]{8,20}Z?[\]:]? /;
+
+/** The totals among the first lines and the last; those of a runner, if there are any. */
+export function totalsAtEnds(lines: readonly string[]): Totals | undefined {
+  const totals = [...lines.slice(0, FIRST), ...lines.slice(Math.max(FIRST, lines.length - LAST))]
+    .map((line) => line.slice(0, LINE_CAP).replace(STAMP, '').trimEnd())
+    .filter(isTotals);
+  if (totals.length === 0) return undefined;
+  return totals.some((line) => RUNNERS.test(line)) ? 'runner' : 'other';
+}
