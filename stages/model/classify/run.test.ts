@@ -175,4 +175,19 @@ test('a run of very many lines is told by what stands at its end', () => {
   assert.is(classify(`${lines}\n=== 3 failed, 90 passed in 4.1s ===\n`).kind, 'log');
 });
 
+test('marks of CI tell a log, also where a stack trace stands among them', () => {
+  const trace =
+    'Traceback (most recent call last):\n  File "/srv/a.py", line 3, in <module>\n    run()\n  File "/srv/b.py", line 9, in run\n    load(part)\nValueError: part 3';
+  assert.is(classify(trace).kind, 'trace');
+  const step = (name: string): string => `##[group]${name}\n##[endgroup]\n##[error]part 3 is gone`;
+  assert.is(classify(`${step('Run the parts')}\n${trace}\n${step('Tidy')}`).kind, 'log');
+});
+
+test('what stands indented below stamped messages belongs to them', () => {
+  const below = '\n    the ship of the town\n    and of the harbour\n    by the sea';
+  const text = times(6, (n) => `2026-03-07 10:00:0${n} WARN the harbour said${below}`).join('\n');
+  assert.is(classify(text).kind, 'log');
+  assert.is.not(classify(text.replaceAll('WARN ', '')).kind, 'log');
+});
+
 test.run();
