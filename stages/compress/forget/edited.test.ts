@@ -134,6 +134,8 @@ test('what only checks, or writes elsewhere, edits nothing', () => {
     'npm install',
     'make test',
     'find . -name "*.pyc" | head',
+    'npx eslint --format json src',
+    'pip list --format=freeze',
     'pytest -q',
   ])
     assert.not.ok(edits(command), command);

@@ -30,7 +30,7 @@ const TERRAFORM = /\.(?:tf|tfvars|hcl)$/;
 const ONLY_LOOKS =
   /(?:^| )(?:--(?:check|diff|dry-run|list|list-different|verify|stat|version|help)|-l)(?: |=|$)/;
 const FIX =
-  /(?:^| )(?:--(?:fix|write|in-?place|apply|auto-?correct(?:-all)?|autofix|update-all|unsafe-fixes|format)|--replace=?.*)(?: |=|$)/;
+  /(?:^| )(?:--(?:fix|write|in-?place|apply|auto-?correct(?:-all)?|autofix|update-all|unsafe-fixes)(?: |=|$)|--replace)/;
 const IN_PLACE = /(?:^| )-[A-Za-z]*i(?: |\.|''|$)|--in-place/;
 const SHORT_WRITE = /(?:^| )-[a-z]*w(?: |$)/;
 
