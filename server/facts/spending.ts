@@ -26,8 +26,8 @@ export function spendingSettings({ budget }: Config): SpendingSettings {
 
 /**
  * What the present UTC day and each session had cost before `startedMs`, from the ledger, of one
- * machine alone where several share it; what comes later the guard sees itself. Conversations whose client names no session are not in the
- * ledger by themselves: those begin anew.
+ * machine alone where several share it; what comes later the guard sees itself. Conversations
+ * whose client names no session are not in the ledger by themselves: those begin anew.
  */
 export async function spentBefore(
   ledger: LedgerQuestions,
