@@ -44,7 +44,7 @@ const RULES: readonly Rule[] = [
   ['other', isTable],
   ['log', isLog],
   ['log', (evidence) => evidence.report && isExpected(evidence, 'log') && !isColumns(evidence)],
-  ['log', (evidence) => evidence.logFile && isExpected(evidence, 'log')],
+  ['log', (evidence) => evidence.file && isExpected(evidence, 'log')],
   ['listing', isListing],
   ['log', (evidence) => isRun(evidence, CLEAR)],
   ['code', (evidence) => isExpected(evidence, 'code')],
@@ -89,7 +89,6 @@ export function gather(text: string, expectation: Expectation = {}): Evidence {
     report: expectation.report === true,
     ran: expectation.ran === true,
     file: expectation.file === true,
-    logFile: expectation.kind === 'log' && expectation.file === true,
     markdownFences: seen.fenced,
   };
 }
@@ -247,9 +246,9 @@ function isCommitLog({ lines, features, expected }: Evidence): boolean {
   );
 }
 
-function isGrep({ features, expected, facts, report, ran, logFile }: Evidence): boolean {
+function isGrep({ features, expected, facts, report, ran, file }: Evidence): boolean {
   // Times in rows of facts look like places.
-  if (report || logFile || (facts && expected !== 'grep')) return false;
+  if (report || (file && expected === 'log') || (facts && expected !== 'grep')) return false;
   if (features.share('diagnostic') >= 0.3 || features.share('timestamp') >= 0.4) return false;
   // A program that finds fault with places prints what looks like hits.
   if (ran && features.share('trouble', 'findingCode', 'levelWord') >= 0.5) return false;

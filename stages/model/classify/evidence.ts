@@ -24,7 +24,5 @@ export interface Evidence {
   readonly ran: boolean;
   /** True if files were shown as they are. */
   readonly file: boolean;
-  /** True if the file is a log by its name. */
-  readonly logFile: boolean;
   readonly markdownFences: boolean;
 }
