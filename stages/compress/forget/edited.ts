@@ -42,10 +42,12 @@ export function onlyLooks(call: ConversationBlock): boolean {
   if (command !== undefined)
     return !WRITES.test(command) && programsOf(command).every((one) => READERS.has(one));
   if (isEditorsView(call)) return true;
-  // Behind the server's prefix, in words: `mcp__files__readText`.
-  const own = toolName.replace(/^.*__/, '').replaceAll(/(?<=[a-z])(?=[A-Z])/g, '_');
-  return LOOKS.test(own);
+  return LOOKS.test(inWords(toolName));
 }
+
+/** A tool's own name behind its server's, its words joined by `_`: of `mcp__files__readText` it is `read_Text`. */
+export const inWords = (toolName: string): string =>
+  toolName.replace(/^.*__/, '').replaceAll(/(?<=[a-z])(?=[A-Z])/g, '_');
 
 /** True of a text editor that is one tool, where it is told to show something. */
 export function isEditorsView({ toolInput }: ConversationBlock): boolean {

@@ -8,7 +8,7 @@ import { unwrap } from '../../model/classify/unwrap.ts';
 import { hintsOf } from '../conversation/block-label.ts';
 import type { ConversationBlock } from '../conversation/blocks.ts';
 import { isSpoken } from '../conversation/said.ts';
-import { isEditorsView, onlyLooks } from './edited.ts';
+import { inWords, isEditorsView, onlyLooks } from './edited.ts';
 
 /** Words of a tool's name that looks besides, or only seems to: `update_and_get`, `open_pull_request`. */
 const DOES =
@@ -53,7 +53,3 @@ function looks(result: ConversationBlock, [name = '', ...args]: readonly string[
   if (RUNNERS.has(name)) return CHECKS.test(verb ?? '');
   return onlyLooks({ ...result, toolInput: { command: [name, ...args].join(' ') } });
 }
-
-/** A tool's own name, its words joined by `_`. */
-const inWords = (toolName: string): string =>
-  toolName.replace(/^.*__/, '').replaceAll(/(?<=[a-z])(?=[A-Z])/g, '_');
