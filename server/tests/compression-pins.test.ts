@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { startTestProxy } from '../../fixtures/proxy.ts';
+import { startTestProxy, withProxy } from '../../fixtures/proxy.ts';
 import type { TestProxy } from '../../fixtures/proxy.ts';
 import { logFile } from '../log/open-log.ts';
 import { closeClients, exchange } from '../../fixtures/server/exchange.ts';
@@ -105,6 +105,31 @@ test('any other change is for new conversations; /health says for which', () =>
     await again.rows(1);
     assert.match(await traced(again), '"mode":"hybrid"');
     await again.close();
+  }));
+
+test('what one caller asks for changes nothing of what another sends of the same text', () =>
+  withProxy({ yaml: settings('mode: hybrid') }, async (running) => {
+    const ask = async (turn: number, headers: Record<string, string>): Promise<string> => {
+      const body = JSON.stringify(request('both', turn));
+      const arrived = running.upstream.nextRequest();
+      await exchange(running.proxy.port, { headers, body });
+      return (await arrived).body.toString();
+    };
+    const callers: readonly Record<string, string>[] = [
+      { 'x-api-key': 'a' },
+      { 'x-api-key': 'b' },
+      { authorization: 'Bearer c' },
+    ];
+    for (const caller of callers)
+      assert.ok((await ask(1, caller)).includes('[svc '), JSON.stringify(caller));
+    const unchanged = await ask(2, { ...callers[1]!, 'x-svc-mode': 'strict' });
+    assert.not.ok(unchanged.includes('[svc '));
+    for (const caller of [callers[0]!, callers[2]!]) {
+      const sentTwice = await ask(2, caller);
+      assert.ok(sentTwice.includes('[svc '), JSON.stringify(caller));
+      assert.ok(!unchanged.startsWith(sentTwice));
+    }
+    assert.not.ok((await ask(2, callers[1]!)).includes('[svc '), 'the mode is kept for its caller');
   }));
 
 test.after(closeClients);

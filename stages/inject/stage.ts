@@ -6,6 +6,7 @@
  */
 import { defineStage } from '../../engine/index.ts';
 import type { StageContext } from '../../engine/index.ts';
+import { callerOf } from '../model/conversation.ts';
 import type { ProxyFrame, RequestFrame } from '../model/frame.ts';
 import { appendText, isRewritable, withReport } from '../model/request.ts';
 import type { ProxyRequest } from '../model/request.ts';
@@ -110,7 +111,7 @@ async function withInjections(
   request: ProxyRequest,
   { config, services, ctx, vault }: Pick<Work, 'config' | 'services' | 'ctx' | 'vault'>,
 ): Promise<ProxyRequest> {
-  const asked = questionsOf(request.original.blocks()).map(
+  const asked = questionsOf(request.original.blocks(), callerOf(request.original.body)).map(
     (question) => [question, decidedOn(question, services)] as const,
   );
   const added = asked.flatMap(([, decided]) => (decided === undefined ? [] : sourcesOf(decided)));

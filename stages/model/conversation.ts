@@ -1,11 +1,11 @@
 /**
- * What a conversation is recognised by: its beginning, as the client sent it, and
+ * What a conversation is recognised by: who sends it, its beginning as the client sent it, and
  * the client's own session id. Never anything that a stage edited, and never the
  * billing block that some clients put first and change at every request.
  */
 import { shortHash } from './short-hash.ts';
 import type { Block } from './block.ts';
-import { headerValue } from './headers.ts';
+import { KEY_FIELDS, headerValue } from './headers.ts';
 import type { Headers } from './headers.ts';
 
 /** The header fields in which clients name their sessions, in lower case; the first that is there counts. */
@@ -23,6 +23,24 @@ export function clientSession(headers: Headers): string | undefined {
     if (value !== undefined && value !== '') return value;
   }
   return undefined;
+}
+
+/** Fields by which a client says who it is: a provider's key, and a key of this proxy. */
+const CALLER_FIELDS = [...KEY_FIELDS, 'x-svc-key'];
+
+/**
+ * Names who sends a request, by every credential in it; 96 bits as 16 characters, empty where there is
+ * none. What one caller asks for must not change what another one sends, though both send the same text.
+ */
+export function callerOf({ headers, target }: Sender): string {
+  const parts: string[] = [];
+  for (const name of CALLER_FIELDS) {
+    const value = headerValue(headers, name);
+    if (value !== undefined && value !== '') parts.push(`\0${name}\0`, value);
+  }
+  const query = /[?&]key=([^&]+)/.exec(target)?.[1];
+  if (query !== undefined) parts.push('\0key\0', query);
+  return parts.length === 0 ? '' : shortHash(parts);
 }
 
 /** The block that carries a client's billing line; it differs in every request of a conversation. */
@@ -44,16 +62,23 @@ export function conversationId({
  * answer of the model, which are in every request of the conversation.
  */
 export function hashOfConversation(original: {
-  readonly body: { readonly headers: Headers };
+  readonly body: Sender;
   readonly blocks: () => readonly Block[];
 }): string {
-  const parts = [clientSession(original.body.headers) ?? ''];
+  const parts = [callerOf(original.body), clientSession(original.body.headers) ?? ''];
   const isNaming = createNaming();
   for (const block of original.blocks()) {
     if (block.role === 'assistant') break;
     if (isNaming(block)) parts.push(`\0${block.role}\0`, block.text);
   }
   return shortHash(parts);
+}
+
+/** The parts of a request in which a credential may stand. */
+interface Sender {
+  readonly headers: Headers;
+  /** Path and query. */
+  readonly target: string;
 }
 
 /** Tells, of the blocks in their order, which the conversation's name is made of. */
