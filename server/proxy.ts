@@ -11,7 +11,7 @@ import type { Endpoint } from '../stages/model/endpoint.ts';
 import type { BodyFrame } from '../stages/model/body.ts';
 import { decodeBody } from '../stages/wire/decode.ts';
 import { encodingToUndo, toBodyFrame } from './http/body-frame.ts';
-import { collectBody } from './http/body.ts';
+import { collectBody, expectsContinue } from './http/body.ts';
 import { pathOf } from './gate/target.ts';
 import { refuseOtherMedia } from './http/media-type.ts';
 import { refusedRow } from './run/refused-row.ts';
@@ -90,15 +90,16 @@ export async function proxy(call: ProxyCall): Promise<void> {
 }
 
 /**
- * `compression.http100_keepalive`: one interim answer before compression that leaves the event
- * loop, so that neither client nor a proxy between takes the silence for a dead connection.
- * HTTP/1.0 has no interim answers (RFC 9110 §15.2).
+ * `compression.http100_keepalive`: one more interim answer before compression that leaves the event
+ * loop, so that neither the client nor a proxy between them takes the silence for a dead connection.
+ * Only a client that sent `Expect: 100-continue` gets it (RFC 9110 §10.1.1): an unexpected 100 is an
+ * error to undici, and Python's http.client takes any other 1xx for the answer.
  */
 function writeInterimResponse({ request, response, generation }: ProxyCall, body: BodyFrame): void {
   const { compression } = generation.config;
   if (!compression.http100Keepalive || !compression.enabled) return;
   const isWork = body.endpoint.rewritable && body.untouchable === undefined;
-  if (isWork && body.bytes.length > LONG_WORK_BYTES && request.httpVersion === '1.1')
+  if (isWork && body.bytes.length > LONG_WORK_BYTES && expectsContinue(request))
     response.writeContinue();
 }
 

@@ -39,10 +39,7 @@ export function collectBody(
   }
   const fault = broken.get(message);
   if (fault !== undefined) return Promise.reject(fault);
-  // HTTP/1.0 knows no interim answers.
-  if (message.headers.expect !== undefined && message.httpVersion !== '1.0') {
-    response.writeContinue();
-  }
+  if (expectsContinue(message)) response.writeContinue();
   const whole = wholeBody(message);
   if (whole !== undefined) {
     if (whole.length > maxBytes) return Promise.reject(payloadTooLarge(maxBytes));
@@ -86,6 +83,11 @@ export function collectBody(
     signal.addEventListener('abort', stop, { once: true });
     message.on('data', onData).on('end', onEnd).on('error', onError);
   });
+}
+
+/** True for a client that waits for an interim answer; HTTP/1.0 has none (RFC 9110 §15.2). */
+export function expectsContinue({ headers, httpVersion }: IncomingMessage): boolean {
+  return headers.expect !== undefined && httpVersion !== '1.0';
 }
 
 /** A short body is there with its head. To listen for its pieces would cost more than reading it. */

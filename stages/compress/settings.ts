@@ -136,7 +136,8 @@ export const compression = slice({
     type: flag,
     default: false,
     env: ['SVC_HTTP100_KEEPALIVE'],
-    about: 'Send `100 Continue` before work that can take long.',
+    about:
+      'Send `100 Continue` once more before work that can take long, to clients that sent `Expect: 100-continue`.',
   }),
 });
 
