@@ -14,7 +14,7 @@ import {
   SvcConfigError,
   SvcTimeoutError,
 } from './index.ts';
-import type { AdapterOptions, MessagesRequest } from './index.ts';
+import type { AdapterOptions, JsonObject, MessagesRequest, MultiProviderRequest } from './index.ts';
 
 const ASK = [{ role: 'user', content: 'Say hello.' }];
 const MESSAGES: MessagesRequest = { model: 'claude-fixture-1', max_tokens: 64, messages: ASK };
@@ -74,6 +74,69 @@ test('messages: call, and each step by itself under both names', () =>
       'cache_creation_input_tokens',
     ]);
     assert.ok((tokens.input_tokens ?? 0) > 0 && (tokens.output_tokens ?? 0) > 0);
+  }));
+
+test('steps that a subclass overrides by either name are used by call, streams and models', () =>
+  withProxy({}, async (t) => {
+    const options = { baseUrl: t.proxy.url, apiKey: 'mine' };
+    const steps: string[] = [];
+    class Specified extends AgentFrameworkAdapter {
+      override prepare_request(request: MultiProviderRequest) {
+        steps.push('prepare');
+        return { ...super.prepare_request(request), metadata: { user_id: 'specified' } };
+      }
+      override send(...given: Parameters<AgentFrameworkAdapter['send']>) {
+        steps.push('send');
+        return super.send(...given);
+      }
+      override parse_response(response: JsonObject) {
+        steps.push('parse');
+        return super.parse_response(response);
+      }
+      override extract_tokens(response: JsonObject) {
+        steps.push('tokens');
+        return super.extract_tokens(response);
+      }
+    }
+    class Spelled extends AgentFrameworkAdapter {
+      override prepareRequest(request: MultiProviderRequest) {
+        steps.push('prepare');
+        return { ...super.prepareRequest(request), metadata: { user_id: 'spelled' } };
+      }
+      override send(...given: Parameters<AgentFrameworkAdapter['send']>) {
+        steps.push('send');
+        return super.send(...given);
+      }
+      override parseResponse(response: JsonObject) {
+        steps.push('parse');
+        return super.parseResponse(response);
+      }
+      override extractTokens(response: JsonObject) {
+        steps.push('tokens');
+        return super.extractTokens(response);
+      }
+    }
+    for (const adapter of [new Specified(options), new Spelled(options)]) {
+      steps.length = 0;
+      const answer = await adapter.call(MESSAGES);
+      assert.equal(steps, ['prepare', 'send', 'parse']);
+      assert.equal(
+        adapter.extractTokens(answer),
+        new MessagesAdapter(options).extractTokens(answer),
+      );
+      steps.length = 0;
+      await collect(adapter.stream(MESSAGES));
+      await collect(adapter.streamText(MESSAGES));
+      assert.equal(steps, ['prepare', 'prepare']);
+      steps.length = 0;
+      const prompt = [{ role: 'user' as const, content: [{ type: 'text' as const, text: 'Hi' }] }];
+      await adapter.languageModel('claude-fixture-1').doGenerate({ prompt, maxOutputTokens: 9 });
+      assert.equal(steps, ['prepare', 'send', 'parse', 'tokens']);
+    }
+    const marks = t.upstream.requests.map(
+      ({ body }) => /specified|spelled/.exec(body.toString())?.[0],
+    );
+    assert.equal(marks, [...Array(4).fill('specified'), ...Array(4).fill('spelled')]);
   }));
 
 test('chat: call and tokens, of which cached ones are counted apart', () =>

@@ -36,7 +36,12 @@ export interface CallOptions {
 const DEFAULT_TIMEOUT_S = 120;
 const MAX_TIMEOUT_S = 2_147_483;
 
-/** The base of the family. It cannot be used by itself: a subclass knows the path and the fields. */
+/**
+ * The base of the family. It cannot be used by itself: a subclass knows the path and the fields.
+ *
+ * The steps of a call have the specification's names and JavaScript's. A subclass may override a step
+ * by either: everything here calls JavaScript's, which calls the specification's.
+ */
 export abstract class SvcAdapter<Request extends object = JsonObject, Answer = JsonObject> {
   readonly baseUrl: string;
   readonly timeoutS: number;
@@ -77,21 +82,21 @@ export abstract class SvcAdapter<Request extends object = JsonObject, Answer = J
   }
 
   /** Checks a request and fills in defaults; the one given is not changed. Throws `SvcConfigError`. */
-  prepareRequest(request: Request): JsonObject {
+  prepare_request(request: Request): JsonObject {
     const given = request as JsonObject;
     checkConversation(given);
     return { stream: false, ...this.dialectOfRequest(given).prepare(given) };
   }
 
   /** An answer in the shape that the provider's own SDK gives. Throws where it has another. */
-  parseResponse(response: JsonObject): Answer {
+  parse_response(response: JsonObject): Answer {
     const dialect = this.dialectOfAnswer(response);
     if (dialect.isAnswer(response)) return response as Answer;
     throw new SvcAdapterError(`The answer is not in the ${dialect.name} dialect`);
   }
 
   /** The token counts of an answer. */
-  extractTokens(response: JsonObject): TokenCounts {
+  extract_tokens(response: JsonObject): TokenCounts {
     return this.dialectOfAnswer(response).tokensOf(response);
   }
 
@@ -119,7 +124,7 @@ export abstract class SvcAdapter<Request extends object = JsonObject, Answer = J
   }
 
   /** The same, but only the pieces of text. */
-  async *streamText(request: Request, options: CallOptions = {}): AsyncGenerator<string, void> {
+  async *stream_text(request: Request, options: CallOptions = {}): AsyncGenerator<string, void> {
     for await (const event of this.stream(request, options)) {
       const text = this.dialectOfAnswer(event).textOf(event);
       if (text !== '') yield text;
@@ -136,24 +141,24 @@ export abstract class SvcAdapter<Request extends object = JsonObject, Answer = J
     };
   }
 
-  /** The specification's spelling of `prepareRequest`. */
-  prepare_request(request: Request): JsonObject {
-    return this.prepareRequest(request);
+  /** `prepare_request` in the spelling of JavaScript. */
+  prepareRequest(request: Request): JsonObject {
+    return this.prepare_request(request);
   }
 
-  /** The specification's spelling of `parseResponse`. */
-  parse_response(response: JsonObject): Answer {
-    return this.parseResponse(response);
+  /** `parse_response` in the spelling of JavaScript. */
+  parseResponse(response: JsonObject): Answer {
+    return this.parse_response(response);
   }
 
-  /** The specification's spelling of `extractTokens`. */
-  extract_tokens(response: JsonObject): TokenCounts {
-    return this.extractTokens(response);
+  /** `extract_tokens` in the spelling of JavaScript. */
+  extractTokens(response: JsonObject): TokenCounts {
+    return this.extract_tokens(response);
   }
 
-  /** The specification's style for `streamText`. */
-  stream_text(request: Request, options: CallOptions = {}): AsyncGenerator<string, void> {
-    return this.streamText(request, options);
+  /** `stream_text` in the spelling of JavaScript. */
+  streamText(request: Request, options: CallOptions = {}): AsyncGenerator<string, void> {
+    return this.stream_text(request, options);
   }
 }
 

@@ -45,13 +45,13 @@ export class MultiProviderAdapter extends SvcAdapter<
   }
 
   /** The prepared request keeps its `dialect`; `send` and `stream` take it out. */
-  override prepareRequest(request: MultiProviderRequest): JsonObject {
+  override prepare_request(request: MultiProviderRequest): JsonObject {
     const { dialect } = request;
     if (dialect !== undefined && dialect !== 'messages' && dialect !== 'chat')
       throw new SvcConfigError("Field 'dialect' must be 'messages' or 'chat'");
     const { name } = this.dialectOfRequest(request);
     const limit = name === 'messages' && { max_tokens: DEFAULT_MAX_TOKENS };
-    return { ...super.prepareRequest({ ...limit, ...request }), dialect: name };
+    return { ...super.prepare_request({ ...limit, ...request }), dialect: name };
   }
 
   protected override bodyOf(prepared: JsonObject): JsonObject {
