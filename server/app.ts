@@ -20,6 +20,7 @@ import { refusedRow } from './run/refused-row.ts';
 import { originForm, pathOf } from './gate/target.ts';
 import type { Generations } from './generation/generation.ts';
 import { PAGE_HEADERS, SHELL } from './dashboard/shell.ts';
+import { endEarly } from './http/hang-up.ts';
 import { rateLimitHeaders } from './http/limit.ts';
 import type { RateDecision, RateLimiter } from './http/limit.ts';
 import { readOwnBody, toOwnRequest } from './http/own-request.ts';
@@ -351,8 +352,7 @@ export class App {
     const { cors } = this.#options.generations.current;
     for (const [name, value] of pairs(cors.headers(request.headers.origin))) headers[name] = value;
     response.writeHead(errorStatus(error), headers);
-    response.end(request.method === 'HEAD' ? undefined : body);
-    request.resume();
+    endEarly(response, request.method === 'HEAD' ? undefined : body);
   }
 }
 

@@ -123,13 +123,11 @@ function toSink(call: ProxyCall): HttpSink {
 
 /** Answers a request whose body could not be taken, and writes its row. */
 function refuse(call: ProxyCall, error: SvcError, info: RunInfo, sink: HttpSink): void {
-  const { request, response, services } = call;
+  const { response, services } = call;
   const gone = error.cause instanceof Cancelled || call.controller.signal.aborted;
   if (!gone) {
-    // What the client still sends is thrown away, so that it gets to read the answer.
     response.setHeader('Connection', 'close');
     sink.fail(error);
-    request.resume();
   }
   const refused = {
     id: info.id,

@@ -19,6 +19,11 @@ export function breakBody(message: IncomingMessage, error: SvcError): void {
   if (message.listenerCount('error') > 0) message.emit('error', error);
 }
 
+/** True if no more of this body can be read. */
+export function isBroken(message: IncomingMessage): boolean {
+  return broken.has(message);
+}
+
 /**
  * The whole body as it was on the wire, at once if it is there; a client that waits for it gets 100 Continue. Rejects with `payload_too_large` above
  * `maxBytes`, with `unavailable` when too much is arriving at once, with `bad_request` when the rest

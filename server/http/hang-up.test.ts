@@ -1,10 +1,11 @@
 /** Connections that leave HTTP: their descriptors are given back, and nothing writes into a running answer. */
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import type { Socket } from 'node:net';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withProxy } from '../../fixtures/proxy.ts';
-import { MESSAGE, json } from '../../fixtures/server/exchange.ts';
+import { MESSAGE, json, openSocket } from '../../fixtures/server/exchange.ts';
 
 const UPGRADE =
   'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n' +
@@ -49,6 +50,46 @@ test('after CONNECT, a refused upgrade and a bad head nobody can hold the descri
     );
   });
 });
+
+/** A body of `sizeBytes` in pieces, each written when the last one was taken. */
+async function writeSlowly(socket: Socket, sizeBytes: number, framed: boolean): Promise<void> {
+  const piece = Buffer.alloc(64 * 1024, 0x20);
+  const chunk = framed
+    ? Buffer.concat([Buffer.from('10000\r\n'), piece, Buffer.from('\r\n')])
+    : piece;
+  for (let sent = 0; sent < sizeBytes; sent += piece.length)
+    await new Promise<void>((resolve, reject) =>
+      socket.write(chunk, (error) => (error ? reject(error) : resolve())),
+    );
+  if (framed) socket.write('0\r\n\r\n');
+}
+
+test('a client that is refused while it still writes gets to write the rest and to read why', () =>
+  withProxy({ yaml: 'advanced: { max_request_size_bytes: 20000 }' }, async ({ proxy }) => {
+    const size = 8 * 1024 * 1024;
+    for (const path of ['/v1/messages', '/ingest'])
+      for (const framed of [false, true]) {
+        const name = `${path} ${framed ? 'chunked' : 'with its length'}`;
+        const socket = await openSocket(proxy.port);
+        const pieces: Buffer[] = [];
+        socket.on('data', (bytes: Buffer) => pieces.push(bytes));
+        const first = once(socket, 'data');
+        const framing = framed ? 'Transfer-Encoding: chunked' : `Content-Length: ${size}`;
+        socket.write(
+          `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n${framing}\r\n\r\n`,
+        );
+        // Most of it comes when the answer is there already.
+        const piece = Buffer.alloc(64 * 1024, 0x20);
+        socket.write(framed ? `10000\r\n${piece.toString()}\r\n` : piece);
+        await first;
+        await writeSlowly(socket, size - piece.length, framed);
+        await once(socket, 'end', { signal: AbortSignal.timeout(60_000) });
+        const [head = '', body = ''] = Buffer.concat(pieces).toString().split('\r\n\r\n');
+        assert.match(head, /^HTTP\/1\.1 413 /, name);
+        assert.type(JSON.parse(body).error.message, 'string', name);
+        socket.destroy();
+      }
+  }));
 
 test('nor after a head that did not arrive in time', async () => {
   await withProxy({}, async ({ proxy }) => {

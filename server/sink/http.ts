@@ -10,6 +10,7 @@ import type { Dialect } from '../../stages/model/dialect.ts';
 import type { HeadFrame, ProxyFrame } from '../../stages/model/frame.ts';
 import { headerValue } from '../../stages/model/headers.ts';
 import { endsEvent } from '../../stages/wire/event-ends.ts';
+import { endEarly } from '../http/hang-up.ts';
 import { errorBody, errorHeaders, errorStatus } from '../http/error-response.ts';
 import type { Pacer } from './pace.ts';
 
@@ -183,7 +184,8 @@ export class HttpSink implements Sink<ProxyFrame> {
       const headers = errorHeaders(error, requestId, body.length);
       for (let i = 0; i + 1 < extraHeaders.length; i += 2)
         headers[extraHeaders[i]!] = extraHeaders[i + 1]!;
-      response.writeHead(errorStatus(error), headers).end(body);
+      response.writeHead(errorStatus(error), headers);
+      endEarly(response, body);
       return;
     }
     const held = this.#shape(pacer?.end() ?? NOTHING);
