@@ -1,7 +1,6 @@
 /** Checks what a module exports as its provider, and says everything that is wrong at once. */
 import { isObject } from '../stages/dialect/json-kind.ts';
 import { ENDPOINT_KINDS } from '../stages/model/endpoint.ts';
-import { misplacedPath } from '../stages/providers/provider.ts';
 import type { ProviderDefinition } from './provider.ts';
 
 /** A sound definition, or its faults as sentences. */
@@ -91,7 +90,7 @@ export function checkDefinition(value: unknown): CheckedDefinition {
 }
 
 /** Why an address is refused. It is not quoted: it may hold a password. */
-function addressFaults({ baseUrl, allowInsecure, request }: ProviderDefinition): string[] {
+function addressFaults({ baseUrl, allowInsecure }: ProviderDefinition): string[] {
   if (!URL.canParse(baseUrl)) return ['baseUrl: expected a URL such as https://host/prefix'];
   const url = new URL(baseUrl);
   if (url.protocol !== 'https:' && url.protocol !== 'http:')
@@ -101,6 +100,5 @@ function addressFaults({ baseUrl, allowInsecure, request }: ProviderDefinition):
   const isLocal = /^(?:localhost|.*\.localhost|127(?:\.\d+){3}|\[::1\])$/.test(url.hostname);
   if (url.protocol === 'http:' && !isLocal && allowInsecure !== true)
     return ['baseUrl: plain http: to another machine needs allowInsecure'];
-  const path = request === undefined ? misplacedPath(url) : undefined;
-  return path === undefined ? [] : [`baseUrl: ${path}`];
+  return [];
 }

@@ -73,7 +73,7 @@ test('beside a proxy that runs all is well, and the exit code says so', () =>
     const upstream = await startUpstream();
     const env = {
       MSGPROV_BASE_URL: upstream.url,
-      CHATPROV_BASE_URL: upstream.url,
+      CHATPROV_BASE_URL: `${upstream.url}/api/paas/v4`,
       GENPROV_BASE_URL: upstream.url,
       MSGPROV_API_KEY: 'key-1',
     };
@@ -87,6 +87,10 @@ test('beside a proxy that runs all is well, and the exit code says so', () =>
       // Tests run in a program of another version than the proxy.
       assert.match(result.of('Version'), /^warning: the proxy is .*, this is 9\.8\.7/);
       assert.match(result.of('Upstream'), /ok: messages answers/);
+      assert.match(
+        result.of('Upstream'),
+        `ok: chat answers (${upstream.url}/api/paas/v4/chat/completions)`,
+      );
       assert.match(result.of('Keys'), /^ok: MSGPROV_API_KEY is valid/);
       assert.match(result.of('Ledger'), /^ok: /);
       assert.match(result.of('Clients'), /ok: Claude Code goes through svc/);

@@ -1,5 +1,6 @@
 /** Checks of the providers: whether they answer, whether the clocks agree, and, where asked, whether keys hold. */
 import { SvcError } from '../../engine/error.ts';
+import { shownEndpoint, toAddress } from '../../stages/providers/address.ts';
 import type { Config, ProviderConfig } from '../../server/config/config.ts';
 import { counted } from '../screen/output.ts';
 import { fault, ok, remark, warning } from './finding.ts';
@@ -25,11 +26,12 @@ export async function checkUpstreams({ context, loaded }: Examined): Promise<Fou
   try {
     const findings = await Promise.all(
       targets.map(async (target) => {
-        const { origin, pathname } = new URL(target.baseUrl ?? '');
+        const { origin, pathPrefix } = toAddress(target.kind, target.baseUrl ?? '');
+        const shown = shownEndpoint(target.kind, target.baseUrl ?? '');
         try {
           const { status, headers, body } = await upstream.send({
             origin,
-            path: pathname,
+            path: pathPrefix === '' ? '/' : pathPrefix,
             method: 'HEAD',
             headers: [],
             body: undefined,
@@ -41,7 +43,7 @@ export async function checkUpstreams({ context, loaded }: Examined): Promise<Fou
           const at = headers.findIndex((one, index) => index % 2 === 0 && /^date$/i.test(one));
           const serverMs = Date.parse(headers[at + 1] ?? '');
           if (at >= 0 && !Number.isNaN(serverMs)) skewsMs.push(context.clock.wallMs() - serverMs);
-          if (status < 500) return ok('Upstream', `${target.name} answers (${target.baseUrl})`);
+          if (status < 500) return ok('Upstream', `${target.name} answers (${shown})`);
           return warning(
             'Upstream',
             `${target.name} answers with ${status}`,

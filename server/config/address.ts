@@ -10,7 +10,12 @@ export interface AddressRules {
   readonly keyPlace: string;
   /** What allows plain `http:`. */
   readonly insecureSwitch: string;
+  /** Parameters that every request takes along, such as the version of an API. Default: none may stand there. */
+  readonly allowsQuery?: boolean;
 }
+
+/** What a parameter is called that holds a secret: addresses are shown, secrets are not. */
+const SECRET_PARAMETER = /key|token|secret|sig|pass|auth|cred|code/i;
 
 /** True for `localhost` and every loopback address, mapped forms included. */
 export function isLoopbackHost(hostname: string): boolean {
@@ -31,8 +36,13 @@ export function addressFault(text: string, rules: AddressRules): string | undefi
   if (url.username !== '' || url.password !== '') {
     return `it may not contain a user or a password; use ${rules.keyPlace}`;
   }
-  if (url.search !== '' || url.hash !== '' || /[?#]/.test(text)) {
-    return 'it may not contain a query or a fragment';
+  const isQueryFree = url.search === '' && !text.includes('?');
+  if (url.hash !== '' || text.includes('#') || (!isQueryFree && rules.allowsQuery !== true)) {
+    return `it may not contain ${rules.allowsQuery === true ? '' : 'a query or '}a fragment`;
+  }
+  const secret = [...url.searchParams.keys()].find((name) => SECRET_PARAMETER.test(name));
+  if (secret !== undefined) {
+    return `it may not contain the parameter ${quote(secret)}: addresses are shown; use ${rules.keyPlace}`;
   }
   if (url.protocol === 'http:' && !isLoopbackHost(url.hostname) && !rules.allowsInsecure) {
     return `plain http: would send keys to ${url.hostname} unencrypted; use https: or ${rules.insecureSwitch}`;

@@ -157,22 +157,17 @@ const BAD: readonly BadCase[] = [
     'custom_providers: the name "p" is taken already (',
   ),
   // base URLs
-  url(
-    'https://a.example/api/v1/chat/completions',
-    'it ends in /chat/completions, which each request brings itself; leave that out',
-  ),
-  url(
-    'https://a.example/v1/messages/',
-    'it ends in /v1/messages/, which each request brings itself; leave that out',
-  ),
   url('api.example.com', 'it is not a URL such as https://host/prefix'),
   url('ftp://api.example.com', '"ftp:" is not read, expected https: or http:'),
   url(
     'https://me:pass@api.example.com',
     'it may not contain a user or a password; use api_key or headers',
   ),
-  url('https://api.example.com/v1?key=a', 'it may not contain a query or a fragment'),
-  url('https://api.example.com/#', 'it may not contain a query or a fragment'),
+  url(
+    'https://api.example.com/v1?key=a',
+    'it may not contain the parameter "key": addresses are shown; use api_key or headers',
+  ),
+  url('https://api.example.com/#', 'it may not contain a fragment'),
   url(
     'http://api.example.com',
     'plain http: would send keys to api.example.com unencrypted; use https: or set allow_insecure',

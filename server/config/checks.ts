@@ -1,5 +1,4 @@
 /** What one value alone cannot show: names that must exist, URLs that must be safe. */
-import { misplacedPath } from '../../stages/providers/provider.ts';
 import {
   PROVIDER_KINDS,
   PROVIDER_NAME,
@@ -93,11 +92,10 @@ function refusal(text: string, values: Values, name: string): string | undefined
     allowsInsecure: values.get('providers.<name>.allow_insecure', name),
     keyPlace: 'api_key or headers',
     insecureSwitch: 'set allow_insecure',
+    allowsQuery: true,
   });
   if (wrong !== undefined) return wrong;
   const url = new URL(text);
-  const path = misplacedPath(url);
-  if (path !== undefined) return path;
   if (isOurs(url, isLoopbackHost(url.hostname), values))
     return 'it is the address of this proxy, which would call itself';
   return undefined;

@@ -6,7 +6,7 @@ import type { Dialect } from '../../stages/model/dialect.ts';
 import { authMissing } from '../../stages/model/errors.ts';
 import { emptyUsage } from '../../stages/model/usage.ts';
 import type { Prices } from '../../stages/ledger/prices.ts';
-import { upstreamPath } from '../../stages/providers/provider.ts';
+import { upstreamPath } from '../../stages/providers/address.ts';
 import type { Provider } from '../../stages/providers/provider.ts';
 import { readWhole } from '../../stages/providers/upstream.ts';
 import type { Upstream } from '../../stages/providers/upstream.ts';

@@ -1,6 +1,7 @@
 /** From the configuration's providers to those that the stages use. */
 import { SvcError } from '../../engine/index.ts';
 import type { PriceOverride } from '../../stages/ledger/prices.ts';
+import { toAddress } from '../../stages/providers/address.ts';
 import type { Provider } from '../../stages/providers/provider.ts';
 import type { Config, ProviderConfig } from '../config/config.ts';
 import { placeOf } from '../shared/key-names.ts';
@@ -13,15 +14,14 @@ function toProvider(
   config: ProviderSettings,
   baseUrl: string,
   machine: string | undefined,
+  isCode = false,
 ): Provider {
-  const url = new URL(baseUrl);
   return Object.freeze({
     name: config.name,
     kind: config.kind,
     baseUrl,
     place: machine === undefined ? baseUrl : placeOf(baseUrl, machine),
-    origin: url.origin,
-    pathPrefix: url.pathname.replace(/(?<!\/)\/+$/, ''),
+    ...toAddress(config.kind, baseUrl, isCode),
     keys: config.keys.map(({ scheme, secret, label }) => ({
       scheme: scheme === 'bearer' ? ('bearer' as const) : ('key' as const),
       secret,
@@ -71,7 +71,7 @@ function toCustom(
     ...(event && { event }),
   };
   return Object.freeze({
-    ...toProvider(settings, baseUrl, machine),
+    ...toProvider(settings, baseUrl, machine, request !== undefined),
     ...(Object.keys(hooks).length > 0 && { hooks: { ...hooks, version } }),
   });
 }

@@ -16,7 +16,7 @@ import {
 import { render } from '../wire/render.ts';
 import { targetOf } from '../model/request.ts';
 import type { ProxyRequest } from '../model/request.ts';
-import { upstreamPath } from '../providers/provider.ts';
+import { upstreamPath } from '../providers/address.ts';
 import type { Provider, ProviderKey } from '../providers/provider.ts';
 import type { UpstreamRequest } from '../providers/upstream.ts';
 

@@ -7,7 +7,7 @@ import { withoutHeaders } from '../model/headers.ts';
 import { render } from '../wire/render.ts';
 import { modelOf, setParam, targetOf } from '../model/request.ts';
 import type { ProxyRequest, RouteTarget } from '../model/request.ts';
-import { upstreamPath } from '../providers/provider.ts';
+import { upstreamPath } from '../providers/address.ts';
 import type { Provider } from '../providers/provider.ts';
 import { withCachingIn } from './caching.ts';
 import { mayStream, modelAt } from './prepared.ts';

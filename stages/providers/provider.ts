@@ -9,17 +9,25 @@ export type ProviderKind = EndpointKind | 'passthrough';
 /** The name under which a provider is configured. */
 export type ProviderName = string;
 
-export interface Provider {
-  readonly name: ProviderName;
-  readonly kind: ProviderKind;
-  /** `origin` and `pathPrefix` together. */
-  readonly baseUrl: string;
-  /** The base URL, with the machine where it is on loopback and state is shared between machines. */
-  readonly place: string;
+/** Where its requests go, as read from its base URL. */
+export interface ProviderAddress {
   /** Scheme, host and port. */
   readonly origin: string;
   /** What stands before a request's own path; empty or starting with a slash, never ending with one. */
   readonly pathPrefix: string;
+  /** `path`: the request's whole path follows the prefix; `endpoint`: what follows that path's version. */
+  readonly appends: 'path' | 'endpoint';
+  /** Parameters of every request, such as Azure's `api-version`, without the question mark; often empty. */
+  readonly query: string;
+}
+
+export interface Provider extends ProviderAddress {
+  readonly name: ProviderName;
+  readonly kind: ProviderKind;
+  /** As it was configured, without a slash at its end. */
+  readonly baseUrl: string;
+  /** The base URL, with the machine where it is on loopback and state is shared between machines. */
+  readonly place: string;
   /** Keys in the order in which they are used; empty where the client must bring its own. */
   readonly keys: readonly ProviderKey[];
   /** False for a provider that wants no credential at all. */
@@ -47,25 +55,4 @@ export interface ProviderKey {
   readonly scheme: 'key' | 'bearer';
   /** Safe to show: where it was configured, such as `MSGPROV_API_KEY` or `providers.local.api_key`. */
   readonly label: string;
-}
-
-/**
- * The URL path for a request's own target under a provider: the prefix and the
- * target, with a `/v1` at the end of the prefix not doubled.
- */
-export function upstreamPath(provider: Provider, target: string): string {
-  const { pathPrefix } = provider;
-  if (pathPrefix === '') return target;
-  const version = /\/v1(?:beta)?$/.exec(pathPrefix)?.[0];
-  const doubled = version !== undefined && target.startsWith(`${version}/`);
-  return doubled ? pathPrefix + target.slice(version.length) : pathPrefix + target;
-}
-
-/** Why an address cannot be a base URL though it is a sound one: people copy the whole line of a manual. */
-export function misplacedPath({ pathname }: URL): string | undefined {
-  const whole = /\/(?:chat\/completions|v1\/(?:messages|responses|completions|embeddings))\/*$/;
-  const [found] = whole.exec(pathname) ?? [];
-  return found === undefined
-    ? undefined
-    : `it ends in ${found}, which each request brings itself; leave that out`;
 }

@@ -45,7 +45,7 @@ const named = each(
         generative: ['GENPROV_BASE_URL'],
       },
       about:
-        'Origin with an optional path prefix, to which the path of the request is appended. `http:` only to this machine, unless `allow_insecure`.',
+        'As the manual of the provider gives it: an origin with an optional path prefix, or the full address of an endpoint (`docs/providers.md`, Base URLs). `http:` only to this machine, unless `allow_insecure`.',
       guarded: true,
       example: 'http://127.0.0.1:11434',
     }),
