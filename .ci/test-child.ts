@@ -1,0 +1,106 @@
+/**
+ * One process of the test runner (`test.ts`): loads the test files named as arguments, one after
+ * the other, runs what each registered, and writes a line of JSON per step to file descriptor 3.
+ *
+ * uvu runs the suites, but its own sum is not used: it swallows what a `before` or `after` throws
+ * and exits with 0 all the same, and it does not mention tests that were registered and never run.
+ */
+import { writeSync } from 'node:fs';
+import { pathToFileURL } from 'node:url';
+import { inspect } from 'node:util';
+import type { Ended, TestStep } from './test-process.ts';
+
+/** What uvu's runner resolves with: its faults as text or true, tests passed, skipped, and all. */
+type Ran = readonly [faults: string | true, passed: number, skipped: number, total: number];
+type Suite = () => Promise<Ran>;
+
+const STEPS_FD = 3;
+
+// uvu reads these when it is loaded: it neither starts by itself nor sums up.
+const queue: Suite[][] = [];
+const shared = globalThis as unknown as {
+  UVU_DEFER: number;
+  UVU_INDEX: number;
+  UVU_QUEUE: Suite[][];
+};
+shared.UVU_DEFER = 1;
+shared.UVU_QUEUE = queue;
+const { test } = await import('uvu');
+type Handler = Parameters<typeof test.before>[0];
+
+const print = (text: string): boolean => process.stdout.write(text);
+
+function report(step: TestStep): void {
+  writeSync(STEPS_FD, `${JSON.stringify(step)}\n`);
+}
+
+/** A hook that prints what its handlers throw: uvu does not. */
+function printing(name: string, add: (handler: Handler) => void): (handler: Handler) => void {
+  return (handler) =>
+    add(async (state) => {
+      try {
+        await handler(state);
+      } catch (error) {
+        print(`\n   FAIL  ${name}\n${inspect(error)}\n`);
+        throw error;
+      }
+    });
+}
+
+for (const when of ['before', 'after'] as const) {
+  const hook = test[when];
+  test[when] = Object.assign(
+    printing(when, (handler) => hook(handler)),
+    { each: printing(`${when}.each`, (handler) => hook.each(handler)) },
+  );
+}
+
+async function runFile(file: string): Promise<Ended> {
+  const suites: Suite[] = [];
+  shared.UVU_INDEX = queue.push(suites) - 1;
+  const sum = { passed: 0, skipped: 0, total: 0, neverRun: 0 };
+  try {
+    await import(pathToFileURL(file).href);
+    const registered = suites.length;
+    // What is left was registered after the file's own `run()`, or the file has none.
+    test.run();
+    for (const [at, suite] of suites.entries()) {
+      const [faults, passed, skipped, total] = await suite();
+      if (at >= registered) {
+        sum.neverRun += total;
+        continue;
+      }
+      if (faults !== true) print(`\n${faults}\n`);
+      sum.passed += passed;
+      sum.skipped += skipped;
+      sum.total += total;
+    }
+  } catch (error) {
+    print(`\n${inspect(error)}\n`);
+    return { ...sum, kind: 'ended', file, threw: true };
+  }
+  return { ...sum, kind: 'ended', file, threw: false };
+}
+
+/** What holds this process open besides the pipes that it began with. */
+function openResources(): string[] {
+  const left = process.getActiveResourcesInfo();
+  for (const name of atStart) {
+    const at = left.indexOf(name);
+    if (at !== -1) left.splice(at, 1);
+  }
+  return left;
+}
+
+const atStart = process.getActiveResourcesInfo();
+const [leftOpenMs = '', ...files] = process.argv.slice(2);
+for (const file of files) {
+  report({ kind: 'begun', file });
+  report(await runFile(file));
+}
+// A test that runs a command in this process may have set it.
+process.exitCode = 0;
+setTimeout(() => {
+  report({ kind: 'open', resources: openResources() });
+  process.exit(1);
+}, Number(leftOpenMs)).unref();

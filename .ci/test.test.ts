@@ -1,0 +1,192 @@
+/** The test runner, run on made-up test files: what it must not call green. */
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+
+const RUNNER = fileURLToPath(new URL('test.js', import.meta.url));
+const HEAD = `import { suite, test } from ${JSON.stringify(import.meta.resolve('uvu'))};
+import * as fs from 'node:fs';
+import { spawn } from 'node:child_process';
+const fail = (why) => { throw new Error(why); };
+`;
+
+interface Ran {
+  readonly code: number | null;
+  readonly output: string;
+  readonly lastLine: string;
+}
+
+/** Runs the runner on `files`, by name, in a folder of their own. */
+function run(files: Readonly<Record<string, string>>, more: readonly string[] = []): Ran {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-runner-'));
+  try {
+    for (const [name, text] of Object.entries(files))
+      writeFileSync(join(folder, `${name}.test.js`), HEAD + text);
+    writeFileSync(join(folder, 'package.json'), '{"type": "module"}');
+    const { status, stdout, stderr } = spawnSync(
+      process.execPath,
+      [RUNNER, '--in', folder, '--left-open', '500', ...more],
+      { encoding: 'utf8', cwd: folder },
+    );
+    const output = stdout + stderr;
+    return { code: status, output, lastLine: stdout.trimEnd().split('\n').at(-1) ?? '' };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+const ONE = "test('one', () => {});";
+
+test('a file whose tests all pass is green', () => {
+  const { code, lastLine, output } = run({
+    a: `${ONE} test.run();`,
+    b: `const s = suite('s'); s('x', () => {}); s('y', async () => {}); s.run(); ${ONE} test.run();`,
+  });
+  assert.is(lastLine, '4 passed, 0 failed', output);
+  assert.is(code, 0);
+});
+
+/** By what is wrong: the file, how it is named, and what it passed. */
+const RED: Readonly<Record<string, readonly [text: string, problem: RegExp, passed: number]>> = {
+  'a failed test': [`${ONE} test('two', () => fail('no')); test.run();`, /1 of 2 tests failed/, 1],
+  'a before that throws': [
+    `test.before(() => fail('set-up broke')); ${ONE} test.run();`,
+    /none of 1 passed; a before/,
+    0,
+  ],
+  'a before of a suite that rejects': [
+    `const s = suite('s'); s.before(async () => fail('set-up broke')); s('x', () => {}); s.run();
+     ${ONE} test.run();`,
+    /1 of 2 tests failed/,
+    1,
+  ],
+  'a before.each that throws': [
+    `test.before.each(() => fail('set-up broke')); ${ONE} test.run();`,
+    /none of 1 passed/,
+    0,
+  ],
+  'an after that throws': [
+    `test.after(() => fail('clearing broke')); ${ONE} test.run();`,
+    /threw before its tests began, or after them/,
+    0,
+  ],
+  'an after.each that throws': [
+    `test.after.each(() => fail('clearing broke')); ${ONE} test.run();`,
+    /none of 1 passed/,
+    0,
+  ],
+  'a file that throws when it is loaded': ["fail('no such module');", /threw before/, 0],
+  'an exit with 0 in the middle': [
+    `test('leaves', () => process.exit(0)); ${ONE} test.run();`,
+    /ended before its tests did \(exit code 0\)/,
+    0,
+  ],
+  'an exit with 0 before the tests': [
+    `${ONE} test.run(); process.exit(0);`,
+    /ended before its tests did/,
+    0,
+  ],
+  'a promise that nobody settles': [
+    `test('waits', () => new Promise(() => {})); ${ONE} test.run();`,
+    /ended before its tests did \(exit code 13\)/,
+    0,
+  ],
+  'a file that never runs its tests': [ONE, /1 tests never ran/, 0],
+  'tests after the run': [`${ONE} test.run(); test('two', () => {});`, /1 tests never ran/, 1],
+  'no test': ['test.run();', /has no test/, 0],
+  'an empty file': ['', /has no test/, 0],
+  'a skipped test': [`${ONE} test.skip('two', () => {}); test.run();`, /1 tests skipped/, 1],
+  'a test that is run alone': [
+    `${ONE} test.only('two', () => {}); test.run();`,
+    /1 tests skipped/,
+    1,
+  ],
+  'a rejection after the tests': [
+    `test('one', () => { setTimeout(() => Promise.reject(new Error('late')), 50); }); test.run();`,
+    /exit code 1/,
+    1,
+  ],
+  'an exit code that is set at the end': [
+    `process.on('exit', () => { process.exitCode = 3; }); ${ONE} test.run();`,
+    /exit code 3/,
+    1,
+  ],
+  'an end by a signal': [
+    `test('dies', () => { process.kill(process.pid, 'SIGKILL'); }); test.run();`,
+    /ended before its tests did \(was ended by SIGKILL\)/,
+    0,
+  ],
+  'what is left open': [`setInterval(() => {}, 1000); ${ONE} test.run();`, /left open: Timeout/, 1],
+};
+
+test('each of these is red, and named with the reason', () => {
+  const names = Object.keys(RED);
+  const bad = Object.entries(RED).map(([name, [text]]) => [name.replaceAll(' ', '-'), text]);
+  const { code, lastLine, output } = run({
+    ...Object.fromEntries(bad),
+    good: `${ONE} test.run();`,
+  });
+  assert.is(code, 1);
+  const ends = new Map(
+    [...output.matchAll(/^ {2}(\S+)\.test\.js: (.+)$/gm)].map(([, file, why]) => [file, why]),
+  );
+  let sum = 1;
+  for (const name of names) {
+    const [, problem, passed] = RED[name]!;
+    const file = name.replaceAll(' ', '-');
+    assert.match(ends.get(file) ?? 'green', problem, name);
+    assert.ok(output.includes(`FAIL ${file}.test.js (${passed} passed, `), name);
+    sum += passed;
+  }
+  assert.is(lastLine, `${sum} passed, ${names.length} failed`, output);
+});
+
+test('what a hook throws is shown', () => {
+  const { output } = run({ bad: `test.before(() => fail('set-up broke')); ${ONE} test.run();` });
+  assert.match(output, /FAIL {2}before/);
+  assert.match(output, /Error: set-up broke/);
+});
+
+test('figures are counted, not read from what a test prints', () => {
+  const { code, lastLine } = run({
+    bad: `console.log('  Total:     7\\n  Passed:    7\\n'); ${ONE} test('two', () => fail('no')); test.run();`,
+  });
+  assert.is(lastLine, '1 passed, 1 failed');
+  assert.is(code, 1);
+});
+
+test('a file that passes only at the second try is green, named and counted', () => {
+  const { code, lastLine, output } = run({
+    unsteady: `test('one', () => { if (!fs.existsSync('mark')) { fs.writeFileSync('mark', ''); fail('at first'); } }); test.run();`,
+    good: `${ONE} test.run();`,
+  });
+  assert.is(code, 0, output);
+  const lines = output.trimEnd().split('\n');
+  assert.equal(lines.slice(-3), [
+    'passed only at the second try: 1',
+    '  unsteady.test.js: none of 1 passed; a before that throws does that',
+    '2 passed, 0 failed',
+  ]);
+  assert.is(lastLine, '2 passed, 0 failed');
+  assert.match(output, /Error: at first|at first/);
+});
+
+test('of more than ten files the slowest ten are named', () => {
+  const files = Object.fromEntries(
+    Array.from({ length: 12 }, (_, n) => [`f${n}`, `${ONE} test.run();`]),
+  );
+  const { output } = run(files);
+  const named = output.slice(output.indexOf('slowest 10 of 12 files:')).match(/^ {2}\d+\.\d s f/gm);
+  assert.is(named?.length, 10, output);
+});
+
+test('no file at all is no success', () => {
+  const { code } = run({ good: `${ONE} test.run();` }, ['--only', 'nothing-of-that-name']);
+  assert.is(code, 1);
+});
+
+test.run();
