@@ -86,15 +86,29 @@ function sourceState() {
   return hash.digest('hex');
 }
 
+/**
+ * Deletes what was compiled from a file that is gone, which must not be run any more. The bundle
+ * stays: a proxy that runs from it loads parts of it when they are first needed.
+ */
+function removeOrphans(folder) {
+  for (const entry of readdirSync(at('dist', folder), { withFileTypes: true })) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) {
+      if (path !== 'app') removeOrphans(path);
+      continue;
+    }
+    const source = path.replace(/\.(?:js|d\.ts)(?:\.map)?$/, '');
+    if (source === path) continue;
+    if (!existsSync(at(`${source}.ts`)) && !existsSync(at(`${source}.tsx`)))
+      rmSync(at('dist', path));
+  }
+}
+
 function build() {
   const wanted = sourceState();
   if (readStamp(BUILD_STAMP) === wanted) return;
-  // What was compiled from a file that is gone must not stay and be run. The bundle stays: a
-  // proxy that runs from it loads parts of it when they are first needed.
-  if (existsSync(at('dist')))
-    for (const name of readdirSync(at('dist')))
-      if (name !== 'app') rmSync(at('dist', name), { recursive: true });
   run('Compiling', process.execPath, [at('node_modules', 'typescript', 'bin', 'tsc')]);
+  removeOrphans('');
   run('Bundling', process.execPath, [at('dist', '.ci', 'bundle.js')]);
   writeFileSync(BUILD_STAMP, wanted);
 }
