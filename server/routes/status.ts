@@ -82,6 +82,8 @@ function reasons(
     list.push(`budget: what was spent before the start is not known: ${unreadable}`);
   const { count } = afterwardsFaults;
   if (count > 0) list.push(`internal: work after an answer failed ${count} times; see the log`);
+  const compression = services.compressor.trouble();
+  if (compression !== undefined) list.push(compression);
   const link = shared?.link.view();
   if (link?.state === 'away')
     list.push(

@@ -70,7 +70,8 @@ export const compression = slice({
     type: milliseconds,
     default: 5000,
     env: ['SVC_MAX_COMPRESSION_TIME_MS'],
-    about: 'Milliseconds after which a block is sent as it was; 0 sets no limit.',
+    about:
+      'Milliseconds after which a block is sent as it was; 0 sets no limit. The start of a compressing thread does not count: a request waits for it as long at most, and the next one finds it ready.',
   }),
   workers: setting('compression.workers', {
     type: whole(1, MAX_WORKERS, 'threads,'),

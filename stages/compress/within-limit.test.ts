@@ -81,6 +81,7 @@ function endsAt(index: number): CompressThread {
     }),
     prepare: () => undefined,
     figures: () => ({ entries: 0, sizeBytes: 0, hits: 0, misses: 0 }),
+    trouble: () => undefined,
     load: () => ({ most: 1, threads: 0, threadsAtWork: 0, jobsWaiting: 0 }),
     close: async () => undefined,
   };
@@ -182,6 +183,18 @@ test('source code that could not be read goes out as it did then when its gramma
   assert.equal((await bench.send(read('a', 'b', 'c'), again)).slice(0, 3), later);
 });
 
+test('what no thread was ready for in time is not remembered', async () => {
+  const bench = createBench();
+  const late: CompressThread = {
+    ...endsAt(0),
+    run: async () => ({ failed: 'starting', decided: [] }),
+  };
+  assert.equal(await bench.send(turns('a'), late), [undefined]);
+  const [later] = await bench.send(turns('a', 'b'));
+  assert.ok(later !== undefined && later.length < logOf('a').length / 2);
+  await bench.thread.close();
+});
+
 test('a conversation that nothing was sent of keeps to the limit', async () => {
   const bench = createBench();
   const pending = bench.send(turns('a', 'b'));
@@ -196,12 +209,14 @@ test('a job out of time does not end those of others, whether they wait or are i
   const { signal } = createCanceller();
   const run = (name: string, limitMs: number) =>
     thread.run({ blocks: turns(name), options }, limitMs, signal);
+  await run('first', 0);
   const inWork = run('a', 1);
   const waiting = run('b', 1);
   const patient = [run('c', 5000), run('d', 0)];
   clock.advance(2);
   assert.equal(await inWork, { failed: 'timeout', decided: [] });
-  assert.equal(await waiting, { failed: 'timeout', decided: [] });
+  // By then the thread has ended, and the next one is starting.
+  assert.equal(await waiting, { failed: 'starting', decided: [] });
   for (const result of await Promise.all(patient)) assert.ok('outcomes' in result);
   const patientInWork = run('e', 5000);
   const impatient = run('f', 1);

@@ -1,7 +1,8 @@
 /**
  * Compresses a request within its time. Where time runs out, or a fault ends the thread,
  * what was decided by then goes out so, and the rest as it was, now and in every later
- * turn; so does what could not be decided at all. What went out smaller in an earlier turn
+ * turn; so does what could not be decided at all. Where a thread was not ready in time, which
+ * says nothing of the text, the next turn tries again. What went out smaller in an earlier turn
  * must do so again, however long it takes: sending it as it was would cost the provider's
  * cache of all that follows.
  */
@@ -33,7 +34,7 @@ export interface WithinLimit {
 export interface LimitedOutcomes {
   readonly outcomes: readonly JobOutcome[];
   readonly where?: 'inline' | 'thread';
-  readonly failed?: 'timeout' | 'cancelled' | 'broken';
+  readonly failed?: Extract<JobResult, { failed: unknown }>['failed'];
 }
 
 export async function compressWithinLimit(
@@ -45,7 +46,10 @@ export async function compressWithinLimit(
   const result = await compressor.run({ blocks, options, conversation }, maxTimeMs, signal);
   const remember = (outcomes: readonly JobOutcome[]): void => {
     const isUndecided = (at: number): boolean => outcomes[at]?.undecided !== undefined;
-    const undecided = blocks.filter((_, at) => at >= outcomes.length || isUndecided(at));
+    const isOnlyLate = 'failed' in result && result.failed === 'starting';
+    const undecided = blocks.filter((_, at) =>
+      at < outcomes.length ? isUndecided(at) : !isOnlyLate,
+    );
     rememberUndecided(decisions, conversation, undecided);
     if (outcomes.some((outcome) => outcome.changed)) rememberSent(decisions, conversation, blocks);
   };

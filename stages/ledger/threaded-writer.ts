@@ -7,7 +7,7 @@
 import { stat } from 'node:fs/promises';
 import { SvcError } from '../../engine/index.ts';
 import { WorkerPool } from '../threads/pool.ts';
-import type { JobEnd } from '../threads/pool.ts';
+import type { JobEnd } from '../threads/job-end.ts';
 import { isPostgresUrl } from './address.ts';
 import { postgresThread } from './postgres/thread.ts';
 import type { LedgerRow } from './row.ts';

@@ -16,13 +16,20 @@ export interface Protocol {
 export type ToThread<P extends Protocol> =
   | { readonly id: number; readonly job: P['job'] }
   | { readonly notice: P['notice'] }
+  /** The job with this id is no longer needed; one that was begun is done all the same. */
+  | { readonly withdrawn: number }
   | { readonly close: true };
 
 export type FromThread<P extends Protocol> =
   | { readonly id: number; readonly part: P['part'] }
   | { readonly id: number; readonly result: P['result'] }
   | { readonly id: number; readonly failure: JobFailure }
-  | { readonly event: P['event'] };
+  | { readonly event: P['event'] }
+  /**
+   * False before work that belongs to a thread's start, such as loading code; true after it. The
+   * start itself and each notice begin with an implied false. Ready is who has as many of both.
+   */
+  | { readonly ready: boolean };
 
 /** An `SvcError` on its way between threads. */
 export interface JobFailure {

@@ -26,8 +26,9 @@ serveJobs<TestProtocol, { readonly greeting: string }>(({ greeting }, port) => {
   let running = 0;
   port.emit(greeting);
   return {
-    prepare(notice) {
+    async prepare(notice) {
       prepared = `:${notice}`;
+      if (notice === 'slow') await sleep(60_000);
     },
     close() {
       isClosed = true;

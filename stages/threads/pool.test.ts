@@ -1,9 +1,10 @@
 import { spawnSync } from 'node:child_process';
+import type { Worker } from 'node:worker_threads';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createCanceller, createManualClock } from '../../engine/index.ts';
 import { WorkerPool } from './pool.ts';
-import type { PoolOptions } from './pool.ts';
+import type { PoolOptions } from './pool-options.ts';
 import type { TestProtocol } from './pool-testing.ts';
 
 const entry = new URL('./pool-testing.js', import.meta.url);
@@ -93,6 +94,7 @@ test('what a dead thread had is done again where jobs may be, after the delay', 
 test('time that runs out ends the thread at work, and only the job that waits', async () => {
   const clock = createManualClock();
   const { pool, gone } = poolOf({ clock });
+  await pool.run({ name: 'first' });
   const slow = pool.run({ name: 'slow', takesMs: 60_000 });
   const waiting = pool.run({ name: 'b' }, { timeoutMs: 10 });
   clock.advance(10);
@@ -101,6 +103,7 @@ test('time that runs out ends the thread at work, and only the job that waits', 
   await pool.close();
   assert.equal(await slow, { failed: 'cancelled' });
   const other = poolOf({ clock });
+  await other.pool.run({ name: 'first' });
   const late = other.pool.run({ name: 'late', takesMs: 60_000 }, { timeoutMs: 10 });
   const next = other.pool.run({ name: 'next' });
   clock.advance(10);
@@ -109,9 +112,61 @@ test('time that runs out ends the thread at work, and only the job that waits', 
   await other.pool.close();
 });
 
+test('a start goes on when the time of its job runs out, and that of a job at work counts from its end on', async () => {
+  const clock = createManualClock();
+  const { pool, events, gone } = poolOf({ clock });
+  for (let n = 0; n < 3; n++) {
+    const [early, waiting] = [1, 2].map(() => pool.run({ name: 'early' }, { timeoutMs: 10 }));
+    clock.advance(10);
+    assert.equal([await early, await waiting], [{ failed: 'starting' }, { failed: 'starting' }]);
+    assert.not.ok(pool.isReady);
+    assert.equal(pool.load, { most: 1, threads: 1, threadsAtWork: 0, jobsWaiting: 0 });
+  }
+  const late = pool.run({ name: 'late', takesMs: 60_000 }, { timeoutMs: 10 });
+  clock.advance(9);
+  await until(() => pool.isReady);
+  clock.advance(9);
+  assert.equal([gone, events], [[], ['up']]);
+  clock.advance(1);
+  assert.equal(await late, { failed: 'timeout' });
+  assert.equal(gone, [undefined]);
+  await pool.close();
+});
+
+test('a thread that gets ready for what is expected is starting; one that takes too long is ended', async () => {
+  const clock = createManualClock();
+  const { pool, gone } = poolOf({ clock, startWithinMs: 1000 });
+  pool.prepare('slow');
+  const job = pool.run({ name: 'a' }, { timeoutMs: 10 });
+  // It is done meanwhile, as far as the preparation lets it.
+  assert.equal(await job, { done: 'a:slow' });
+  assert.not.ok(pool.isReady);
+  const late = pool.run({ name: 'b', takesMs: 60_000 }, { timeoutMs: 10 });
+  clock.advance(10);
+  assert.equal(await late, { failed: 'starting' });
+  assert.equal(gone, []);
+  clock.advance(990);
+  assert.equal(gone, [undefined]);
+  await pool.close();
+});
+
+test('a job whose thread dies before it could begin one is told apart', async () => {
+  const workers: Worker[] = [];
+  const note = (worker: Worker): void => void workers.push(worker);
+  process.on('worker', note);
+  const { pool } = poolOf();
+  const job = pool.run({ name: 'a' });
+  await until(() => workers.length === 1);
+  await workers[0]!.terminate();
+  process.off('worker', note);
+  assert.equal(await job, { failed: 'died', cause: undefined, atStart: true });
+  await pool.close();
+});
+
 test('an asker who leaves ends a job without a limit; one with a limit goes on within it', async () => {
   for (const timeoutMs of [0, 60_000]) {
     const { pool, gone } = poolOf();
+    await pool.run({ name: 'first' });
     const client = createCanceller();
     const left = pool.run({ name: 'a', takesMs: 30 }, { timeoutMs, signal: client.signal });
     client.abort('client_gone');

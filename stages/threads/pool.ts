@@ -3,72 +3,29 @@
  * Threads start when there is work for them, and jobs of one affinity go to the same one. A job
  * whose time runs out while it is worked on ends its thread, and so does the cancelled signal of
  * a job without a time limit. The jobs behind it go to another thread, also when a thread dies.
+ * A thread that is starting is not ended for a job: else none would ever be ready where a start
+ * takes longer than a job may.
  */
 import { Worker } from 'node:worker_threads';
-import type { ResourceLimits } from 'node:worker_threads';
-import { SvcError, systemClock } from '../../engine/index.ts';
+import { systemClock } from '../../engine/index.ts';
 import type { CancelSignal, Clock } from '../../engine/index.ts';
+import { endOf, type JobEnd, type JobFault } from './job-end.ts';
 import { JobQueue } from './job-queue.ts';
 import type { FromThread, Protocol, ToThread } from './messages.ts';
-
-export interface PoolOptions<P extends Protocol> {
-  /** The compiled module that a thread runs; it calls `serveJobs`. */
-  readonly entry: URL;
-  readonly name: string;
-  /** Given to each thread at its start. */
-  readonly data: unknown;
-  readonly clock?: Clock;
-  readonly limits?: ResourceLimits;
-  /** Threads at most. Default: 1. */
-  readonly size?: number;
-  /** Jobs that a thread has at a time; the others wait here. Default: 1. */
-  readonly jobsAtOnce?: number;
-  /**
-   * Another thread is started only for a job that has waited for this long, or when each has
-   * been at its job for this long: where nearly all jobs take less, it is memory that is seldom
-   * needed. Until then a job also waits for the thread that had the last of its affinity. Default: 0.
-   */
-  readonly overtakeAfterMs?: number;
-  /** A thread other than the oldest ends when the older ones could have done its jobs for this long. Default: never. */
-  readonly idleMs?: number;
-  /** False where jobs do not keep the process alive. Default: true. */
-  readonly keepsAlive?: boolean;
-  /** True where a job may be done twice: what a thread had when it died goes to the next one. */
-  readonly isRepeatable?: boolean;
-  /** How long after its `times`th death in a row the thread is started again, work or none. */
-  readonly restartAfterMs?: (times: number) => number;
-  /** What the thread with this number reports unasked. */
-  onEvent?(event: P['event'], thread: number): void;
-  /** The thread with this number is gone, ended or dead; `cause` is what killed it. */
-  onGone?(thread: number, cause: Error | undefined): void;
-}
+import type { PoolLoad, PoolOptions } from './pool-options.ts';
+import { ThreadStart } from './start.ts';
 
 export interface JobOptions<P extends Protocol> {
-  /** Time spent waiting included; 0 (default): no limit. */
+  /**
+   * Time spent waiting included, for a thread that is starting as well; begins again when that
+   * thread is ready. 0 (default): no limit.
+   */
   readonly timeoutMs?: number;
   readonly signal?: CancelSignal;
   readonly onPart?: (part: P['part']) => void;
   /** Jobs with the same word share much that the thread which had the last of them has at hand. */
   readonly affinity?: string;
 }
-
-/** What a pool is at. */
-export interface PoolLoad {
-  /** Threads that there may be. */
-  readonly most: number;
-  readonly threads: number;
-  readonly threadsAtWork: number;
-  /** Jobs that no thread has yet. */
-  readonly jobsWaiting: number;
-}
-
-export type JobEnd<Result> =
-  | { readonly done: Result }
-  | { readonly failed: 'timeout' | 'cancelled' }
-  /** What the job threw. */
-  | { readonly failed: 'threw'; readonly error: SvcError }
-  /** Its thread died. */
-  | { readonly failed: 'died'; readonly cause: Error | undefined };
 
 interface Task<P extends Protocol> {
   readonly id: number;
@@ -80,6 +37,8 @@ interface Task<P extends Protocol> {
   isOverdue: boolean;
   /** Stops what makes it overdue. */
   stopTimer: () => void;
+  /** Gives it its whole time again. */
+  readonly restartLimit: () => void;
 }
 
 interface Thread<P extends Protocol> {
@@ -87,6 +46,7 @@ interface Thread<P extends Protocol> {
   readonly worker: Worker;
   readonly gone: Promise<void>;
   readonly tasks: Map<number, Task<P>>;
+  readonly start: ThreadStart;
   /** True when what it works on takes so long that others may overtake it. */
   isHeld: boolean;
   /** True when the older threads have been enough for so long that it ends with its job. */
@@ -129,6 +89,11 @@ export class WorkerPool<P extends Protocol> {
     return this.#threads.length > 0;
   }
 
+  /** True when a thread could work on a job at full speed, at once or after the job that it has. */
+  get isReady(): boolean {
+    return this.#threads.some(({ start }) => start.isReady);
+  }
+
   get load(): PoolLoad {
     return {
       most: this.#size,
@@ -145,28 +110,47 @@ export class WorkerPool<P extends Protocol> {
     if (this.#isClosed || signal?.aborted === true) return Promise.resolve({ failed: 'cancelled' });
     const id = this.#nextId++;
     return new Promise((resolve) => {
+      let stopLimit = nothing;
       const finish = (end: JobEnd<P['result']>): void => {
-        stopTimer?.();
+        stopLimit();
         task.stopTimer();
         signal?.removeEventListener('abort', onAbort);
         resolve(end);
       };
       const giveUp = (failed: 'timeout' | 'cancelled'): void => {
         const thread = this.#threadOf(id);
-        if (thread !== undefined) return void this.#end(thread, failed);
+        const fault = failed === 'timeout' && isStarting(thread) ? 'starting' : failed;
+        if (thread?.start.isLoaded === false) this.#withdraw(thread, task);
+        // What it is at is part of its start, and its result is kept for the next job.
+        else if (thread !== undefined && fault === 'starting') return resolve({ failed: fault });
+        else if (thread !== undefined) return void this.#end(thread, failed);
         this.#queue.remove(id);
-        finish({ failed });
+        finish({ failed: fault });
       };
+      const isStarting = (thread: Thread<P> | undefined): boolean =>
+        (thread === undefined ? this.#threads : [thread]).some(({ start }) => !start.isReady);
       const onAbort = (): void => {
         // A job in work goes on within its time: another thread takes long to start, and the next turn may need the result.
         if (timeoutMs > 0 && this.#threadOf(id) !== undefined) resolve({ failed: 'cancelled' });
         else giveUp('cancelled');
       };
-      const stopTimer =
-        timeoutMs > 0 ? this.#clock.after(timeoutMs, () => giveUp('timeout')) : undefined;
+      const restartLimit = (): void => {
+        stopLimit();
+        if (timeoutMs > 0) stopLimit = this.#clock.after(timeoutMs, () => giveUp('timeout'));
+      };
+      restartLimit();
       signal?.addEventListener('abort', onAbort, { once: true });
       const isOverdue = overtakeAfterMs === 0;
-      const task: Task<P> = { id, job, onPart, finish, affinity, isOverdue, stopTimer: nothing };
+      const task: Task<P> = {
+        id,
+        job,
+        onPart,
+        finish,
+        affinity,
+        isOverdue,
+        stopTimer: nothing,
+        restartLimit,
+      };
       this.#queue.push(task);
       this.#next();
       if (isOverdue || this.#threadOf(id) !== undefined) return;
@@ -187,7 +171,7 @@ export class WorkerPool<P extends Protocol> {
     const isNews = notice !== this.#notice;
     this.#notice = notice;
     if (this.#threads.length === 0) this.start();
-    else if (isNews) for (const thread of this.#threads) this.#post(thread, { notice });
+    else if (isNews) for (const thread of this.#threads) this.#notify(thread, notice);
   }
 
   /** Until the returned function is called, once, the threads keep the process alive. */
@@ -262,7 +246,7 @@ export class WorkerPool<P extends Protocol> {
   }
 
   #start(): Thread<P> {
-    const { entry, name, data, limits } = this.#options;
+    const { entry, name, data, limits, startWithinMs } = this.#options;
     const worker = new Worker(entry, {
       workerData: data,
       name,
@@ -281,6 +265,10 @@ export class WorkerPool<P extends Protocol> {
         });
       }),
       tasks: new Map(),
+      start: new ThreadStart(() => {
+        if (startWithinMs === undefined) return nothing;
+        return this.#clock.after(startWithinMs, () => void this.#end(thread, 'starting'));
+      }),
       isHeld: false,
       isSpare: false,
       stopTimer: nothing,
@@ -292,8 +280,29 @@ export class WorkerPool<P extends Protocol> {
     worker.on('message', (message: FromThread<P>) => this.#onMessage(thread, message));
     this.#threads.push(thread);
     this.#keepAlive();
-    if (this.#notice !== undefined) this.#post(thread, { notice: this.#notice });
+    if (this.#notice !== undefined) this.#notify(thread, this.#notice);
     return thread;
+  }
+
+  #notify(thread: Thread<P>, notice: P['notice']): void {
+    thread.start.begin();
+    this.#post(thread, { notice });
+  }
+
+  /** Notes what a thread says about its start. */
+  #onReady({ start, tasks }: Thread<P>, isReady: boolean): void {
+    if (!isReady) return start.begin();
+    start.done();
+    // Only now their time counts.
+    for (const task of tasks.values()) task.restartLimit();
+  }
+
+  /** Takes a job back that its thread has not begun. */
+  #withdraw(thread: Thread<P>, task: Task<P>): void {
+    thread.tasks.delete(task.id);
+    this.#post(thread, { withdrawn: task.id });
+    if (thread.tasks.size === 0) this.#rest(thread);
+    this.#next();
   }
 
   #post({ worker }: Thread<P>, message: ToThread<P>): void {
@@ -304,6 +313,7 @@ export class WorkerPool<P extends Protocol> {
   #onMessage(thread: Thread<P>, message: FromThread<P>): void {
     if (!this.#threads.includes(thread)) return;
     if ('event' in message) return this.#options.onEvent?.(message.event, thread.number);
+    if ('ready' in message) return this.#onReady(thread, message.ready);
     const task = thread.tasks.get(message.id);
     if (task === undefined) return;
     if ('part' in message) return task.onPart?.(message.part);
@@ -345,7 +355,7 @@ export class WorkerPool<P extends Protocol> {
   }
 
   /** Ends a thread and the jobs it has. Resolves when it is gone. */
-  async #end(thread: Thread<P>, failed: 'timeout' | 'cancelled'): Promise<void> {
+  async #end(thread: Thread<P>, failed: JobFault): Promise<void> {
     const left = this.#take(thread, undefined);
     const gone = thread.worker.terminate();
     for (const task of left) task.finish({ failed });
@@ -359,7 +369,9 @@ export class WorkerPool<P extends Protocol> {
     if (!this.#threads.includes(thread)) return;
     const left = this.#take(thread, cause);
     if (this.#options.isRepeatable === true) this.#queue.putBack(left);
-    else for (const task of left) task.finish({ failed: 'died', cause });
+    else
+      for (const task of left)
+        task.finish({ failed: 'died', cause, atStart: !thread.start.isLoaded });
     if (this.#isClosed) return;
     if (this.#options.restartAfterMs === undefined) return this.#next();
     const delayMs = this.#options.restartAfterMs(this.#deaths++);
@@ -373,6 +385,7 @@ export class WorkerPool<P extends Protocol> {
   /** Takes a thread out, and from it the jobs that it had. */
   #take(thread: Thread<P>, cause: Error | undefined): Task<P>[] {
     thread.stopTimer();
+    thread.start.stop();
     thread.stopIdle?.();
     this.#threads = this.#threads.filter((other) => other !== thread);
     this.#queue.forget(thread);
@@ -391,12 +404,4 @@ export class WorkerPool<P extends Protocol> {
       else worker.unref();
     }
   }
-}
-
-function endOf<P extends Protocol>(
-  message: Extract<FromThread<P>, { result: unknown } | { failure: unknown }>,
-): JobEnd<P['result']> {
-  if ('result' in message) return { done: message.result };
-  const { kind, message: text, ...details } = message.failure;
-  return { failed: 'threw', error: new SvcError(kind, text, details) };
 }

@@ -6,8 +6,8 @@ import type { FromThread, JobFailure, Protocol, ToThread } from './messages.ts';
 export interface JobServer<P extends Protocol> {
   /** Does a job; `report` gives away what is known of it before the end. What it throws fails the job alone. */
   run(job: P['job'], report: (part: P['part']) => void): P['result'] | PromiseLike<P['result']>;
-  /** Gets ready for what is expected. */
-  prepare?(notice: P['notice']): void;
+  /** Gets ready for what is expected; until then the thread is starting. */
+  prepare?(notice: P['notice']): void | PromiseLike<void>;
   /** No job comes after this; what is left is to be finished, and then the thread ended. */
   close?(): void;
 }
@@ -15,6 +15,8 @@ export interface JobServer<P extends Protocol> {
 export interface JobPort<P extends Protocol> {
   /** Reports what nobody asked for. */
   emit(event: P['event']): void;
+  /** Until `work` is done the thread counts as starting: no time limit of a job ends it. */
+  whileStarting<T>(work: PromiseLike<T>): Promise<T>;
   /** Ends the thread when what was reported until now is on its way. */
   end(): void;
 }
@@ -29,10 +31,20 @@ export function serveJobs<P extends Protocol, Data>(
   };
   const port: JobPort<P> = {
     emit: (event) => post({ event }),
+    async whileStarting(work) {
+      post({ ready: false });
+      try {
+        return await work;
+      } finally {
+        post({ ready: true });
+      }
+    },
     end: () => void setImmediate(() => parentPort?.close()),
   };
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- given by the pool
   const server = create(workerData as Data, port);
+  const waiting = new Set<number>();
+  post({ ready: true });
   const work = async (id: number, job: P['job']): Promise<void> => {
     try {
       const result = await server.run(job, (part) => post({ id, part }));
@@ -41,10 +53,25 @@ export function serveJobs<P extends Protocol, Data>(
       post({ id, failure: toFailure(thrown) });
     }
   };
+  const prepare = async (notice: P['notice']): Promise<void> => {
+    try {
+      await server.prepare?.(notice);
+    } finally {
+      post({ ready: true });
+    }
+  };
+  // A turn later, so that a job that came while this module was loaded can be withdrawn.
+  const later = (id: number, job: P['job']): void => {
+    waiting.add(id);
+    setImmediate(() => {
+      if (waiting.delete(id)) void work(id, job);
+    });
+  };
   parentPort?.on('message', (message: ToThread<P>) => {
-    if ('notice' in message) server.prepare?.(message.notice);
-    else if ('close' in message) server.close?.();
-    else void work(message.id, message.job);
+    if ('notice' in message) void prepare(message.notice);
+    else if ('close' in message) setImmediate(() => server.close?.());
+    else if ('withdrawn' in message) waiting.delete(message.withdrawn);
+    else later(message.id, message.job);
   });
 }
 

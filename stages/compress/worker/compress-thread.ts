@@ -8,10 +8,12 @@
  */
 import type { CancelSignal, Clock } from '../../../engine/index.ts';
 import { WorkerPool } from '../../threads/pool.ts';
-import type { JobOptions, PoolLoad } from '../../threads/pool.ts';
+import type { JobOptions } from '../../threads/pool.ts';
+import type { PoolLoad } from '../../threads/pool-options.ts';
 import type { ConversationCompressor } from './conversation-compressor.ts';
 import type { CacheFigures } from '../conversation/cache.ts';
 import { DEFAULT_WORKERS } from './count.ts';
+import { isStart, ThreadFaults } from './thread-faults.ts';
 import type { CompressJob, CompressProtocol, Expected, JobOutcome } from './job.ts';
 
 /** Up to this much text may be compressed on the event loop: some 2 ms. Loading parsers for code never is. */
@@ -23,6 +25,8 @@ const INLINE_CHARS = 16 * 1024;
  * (250 to 700 ms until it has done its first job), and the 60 MB that it needs are seldom missed.
  */
 const OVERTAKEN_AFTER_MS = 250;
+/** A thread that is not ready after this long never will be. */
+const START_WITHIN_MS = 60_000;
 /** How long the older threads must have been enough before another one ends. */
 const IDLE_MS = 30_000;
 
@@ -30,14 +34,17 @@ const IDLE_MS = 30_000;
 export type JobResult =
   | { readonly outcomes: readonly JobOutcome[]; readonly where: 'inline' | 'thread' }
   | {
-      /** Time ran out, the client left, or something broke. */
-      readonly failed: 'timeout' | 'cancelled' | 'broken';
+      /** Time ran out at work or before the thread had started, the client left, or something broke. */
+      readonly failed: 'timeout' | 'starting' | 'cancelled' | 'broken';
       /** What was decided before; the first blocks of the job, maybe none. */
       readonly decided: readonly JobOutcome[];
     };
 
 export interface CompressThread {
-  /** Compresses within `maxTimeMs` (0: no limit), time spent waiting included. Never rejects. */
+  /**
+   * Compresses within `maxTimeMs` (0: no limit), time spent waiting included. It may take as long
+   * again where the thread had to start first. Never rejects.
+   */
   run(job: CompressJob, maxTimeMs: number, signal: CancelSignal): Promise<JobResult>;
   /** Starts a thread and loads what `expected` needs, or that alone where any runs: the first request need not wait for it. */
   prepare(expected: Expected): void;
@@ -45,6 +52,8 @@ export interface CompressThread {
   figures(): CacheFigures;
   /** The threads, and what waits for them. */
   load(): PoolLoad;
+  /** Why no request is compressed, in words; undefined where they are. */
+  trouble(): string | undefined;
   close(): Promise<void>;
 }
 
@@ -64,6 +73,7 @@ export function createCompressThread(options: CompressThreadOptions): CompressTh
 class ThreadedCompressor implements CompressThread {
   readonly #cacheEntries: number;
   readonly #pool: WorkerPool<CompressProtocol>;
+  readonly #faults: ThreadFaults;
   #inline: Promise<ConversationCompressor> | undefined;
   #inlineFigures: () => CacheFigures = () => NO_FIGURES;
   /** Those of each thread, as last heard. */
@@ -73,6 +83,7 @@ class ThreadedCompressor implements CompressThread {
 
   constructor({ cacheEntries, clock, workers = DEFAULT_WORKERS }: CompressThreadOptions) {
     this.#cacheEntries = cacheEntries;
+    this.#faults = new ThreadFaults(clock);
     this.#pool = new WorkerPool({
       entry: new URL('./compress-worker.js', import.meta.url),
       name: 'svc-compress',
@@ -81,6 +92,7 @@ class ThreadedCompressor implements CompressThread {
       size: workers,
       overtakeAfterMs: OVERTAKEN_AFTER_MS,
       idleMs: IDLE_MS,
+      startWithinMs: START_WITHIN_MS,
       onEvent: (figures, thread) => void this.#live.set(thread, figures),
       onGone: (thread) => this.#onGone(thread),
     });
@@ -92,12 +104,14 @@ class ThreadedCompressor implements CompressThread {
     const isParsed = mode === 'aggressive' || job.blocks.some((block) => block.partWords);
     const isThreaded = chars > INLINE_CHARS || isParsed || recipes?.isOwn === true;
     const limits = { timeoutMs: maxTimeMs, signal };
+    const isStuck = this.#faults.isResting && !this.#pool.isReady;
+    if (isThreaded && isStuck && maxTimeMs > 0) return { failed: 'starting', decided: [] };
     if (isThreaded) {
       // One that has all earlier turns at hand is many times as quick.
       const { conversation: affinity } = job;
       return this.#runThreaded(job, { ...limits, ...(affinity !== undefined && { affinity }) });
     }
-    if (this.#pool.isFree) return this.#runThreaded(job, limits);
+    if (this.#pool.isFree && !isStuck) return this.#runThreaded(job, limits);
     try {
       this.#inline ??= this.#loadInline();
       return { outcomes: await (await this.#inline).compress(job), where: 'inline' };
@@ -125,8 +139,10 @@ class ThreadedCompressor implements CompressThread {
       ...limits,
       onPart: (outcomes) => void decided.push(...outcomes),
     });
+    this.#faults.note(end);
     if ('done' in end) return { outcomes: [...decided, ...end.done], where: 'thread' };
-    const failed = end.failed === 'threw' || end.failed === 'died' ? 'broken' : end.failed;
+    if (isStart(end)) return { failed: 'starting', decided: [...decided] };
+    const failed = end.failed === 'timeout' || end.failed === 'cancelled' ? end.failed : 'broken';
     return { failed, decided: [...decided] };
   }
 
@@ -151,6 +167,10 @@ class ThreadedCompressor implements CompressThread {
 
   load(): PoolLoad {
     return this.#pool.load;
+  }
+
+  trouble(): string | undefined {
+    return this.#faults.trouble;
   }
 
   close(): Promise<void> {
