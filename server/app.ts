@@ -17,7 +17,10 @@ import {
 } from '../stages/model/errors.ts';
 import { errorBody, errorHeaders, errorStatus } from './http/error-response.ts';
 import { refusedRow } from './run/refused-row.ts';
+import { admittedHead } from './gate/admitted-head.ts';
+import type { Admission } from './gate/gate.ts';
 import { originForm, pathOf } from './gate/target.ts';
+import { isGuarded } from './generation/generation.ts';
 import type { Generations } from './generation/generation.ts';
 import { PAGE_HEADERS, SHELL } from './dashboard/shell.ts';
 import { endEarly } from './http/hang-up.ts';
@@ -48,7 +51,7 @@ interface Arrived {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly requestId: string;
-  readonly verdict: RouteContext['verdict'];
+  readonly admission: Admission;
   /** For its answer. */
   readonly extraHeaders: readonly string[];
 }
@@ -110,9 +113,8 @@ export class App {
     }
     const extraHeaders = cors.headers(request.headers.origin);
     if (request.method === 'OPTIONS') return this.#preflight(request, response, requestId);
-    const { verdict } = admission;
-    const decision = this.#takeOne(request, verdict);
-    const arrived = { request, response, requestId, verdict, extraHeaders };
+    const decision = this.#takeOne(request, admission.verdict);
+    const arrived = { request, response, requestId, admission, extraHeaders };
     if (decision instanceof Promise) void this.#proceedLater(arrived, decision);
     else this.#proceed(arrived, decision);
   }
@@ -122,11 +124,11 @@ export class App {
     arrived: Arrived,
     decision: Promise<RateDecision | undefined>,
   ): Promise<void> {
-    const { request, response, requestId, verdict } = arrived;
+    const { request, response, requestId, admission } = arrived;
     try {
       const decided = await decision;
       if (!request.socket.destroyed) this.#proceed(arrived, decided);
-      else if (verdict !== 'public' && this.#isProxied(request))
+      else if (admission.verdict !== 'public' && this.#isProxied(request))
         this.#record(request, undefined, requestId);
     } catch (thrown) {
       this.#fail(request, response, toSvcError(thrown), requestId);
@@ -135,7 +137,8 @@ export class App {
 
   #proceed(arrived: Arrived, decision: RateDecision | undefined): void {
     const { generations, services } = this.#options;
-    const { request, response, requestId, verdict, extraHeaders } = arrived;
+    const { request, response, requestId, admission, extraHeaders } = arrived;
+    const { verdict } = admission;
     if (decision?.isAllowed === false) {
       for (const [name, value] of pairs(rateLimitHeaders(decision)))
         response.setHeader(name, value);
@@ -164,12 +167,15 @@ export class App {
       const controller = createCanceller();
       const generation = generations.current;
       const { paused } = this;
+      const served = { headers: request.rawHeaders, target, endpoint };
+      const head = admittedHead(served, admission, isGuarded(generation));
       // Written out: an object made by spreading another one stays in memory until the whole heap is collected.
       void this.#proxy({
         request,
         response,
-        endpoint,
-        target,
+        endpoint: head.endpoint,
+        target: head.target,
+        headers: head.headers,
         requestId,
         generation,
         services,

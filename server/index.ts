@@ -29,7 +29,7 @@ import { createPluginWatch } from './generation/plugin-watch.ts';
 import type { PluginWatch } from './generation/plugin-watch.ts';
 import { loadCustomProviders, pluginReasons } from './generation/plugins.ts';
 import type { CustomProviders } from './generation/plugins.ts';
-import { fallbackWarnings, refuseLoops } from './generation/providers.ts';
+import { fallbackWarnings, ownKeyWarnings, refuseLoops } from './generation/providers.ts';
 import { createReload } from './generation/reload.ts';
 import { createRequestIds } from './http/request-id.ts';
 import { keepRetention } from './run/retention.ts';
@@ -291,7 +291,11 @@ async function takeCommands(
     current.plugins,
     current,
   );
-  const warnings = [...loaded.warnings, ...fallbackWarnings(config, current.providers)];
+  const warnings = [
+    ...loaded.warnings,
+    ...fallbackWarnings(config, current.providers),
+    ...ownKeyWarnings(config, current.providers),
+  ];
   for (const warning of warnings) log.warning(warning);
   for (const reason of pluginReasons(current.custom)) log.error(reason);
   prepare(services, current);

@@ -9,6 +9,7 @@ import type { Canceller, RunInfo, SvcError } from '../engine/index.ts';
 import { dialects } from '../stages/dialect/registry.ts';
 import type { Endpoint } from '../stages/model/endpoint.ts';
 import type { BodyFrame } from '../stages/model/body.ts';
+import type { Headers } from '../stages/model/headers.ts';
 import { decodeBody } from '../stages/wire/decode.ts';
 import { encodingToUndo, toBodyFrame } from './http/body-frame.ts';
 import { collectBody, expectsContinue } from './http/body.ts';
@@ -26,8 +27,9 @@ export interface ProxyCall {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly endpoint: Endpoint;
-  /** Path and query in origin form. */
+  /** Path and query in origin form, and the fields, as the gate lets them go on. */
   readonly target: string;
+  readonly headers: Headers;
   readonly requestId: string;
   readonly generation: Generation;
   readonly services: ServerServices;
@@ -76,8 +78,8 @@ export async function proxy(call: ProxyCall): Promise<void> {
       encoding === undefined
         ? wireBytes
         : await decodeBody(wireBytes, encoding, maxProxiedRequestBytes);
-    const { method = 'GET', rawHeaders: headers } = request;
-    const { target, endpoint, paused, generation } = call;
+    const { method = 'GET' } = request;
+    const { target, headers, endpoint, paused, generation } = call;
     const received = { method, target, headers, endpoint, paused };
     body = toBodyFrame(received, wireBytes, bytes, generation.config);
   } catch (thrown) {

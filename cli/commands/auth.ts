@@ -25,10 +25,11 @@ class Auth extends JsonCommand {
     category: 'Configure',
     description: 'Make a key for clients on other machines',
     details:
-      'The key is shown once; only its hash is kept. Clients send it as the header `X-Svc-Key`. A running proxy accepts it within a second.',
+      'The key is shown once; only its hash is kept. Clients send it as the header `X-Svc-Key`, or where they have the key of a provider. A running proxy accepts it within a second. Headers that loosen a limit count from another machine only with a right to them: `allow-spend` (`x-svc-allow-spend`), `capture` (`x-svc-capture`), `bypass` (`x-svc-bypass` where a plugin has a stage).',
     examples: [
       ['A key with a name', '$0 auth --generate --label laptop'],
       ['A key that expires', '$0 auth --generate --label ci --expires 30d'],
+      ['A key whose requests may pass spending limits', '$0 auth --generate --may allow-spend'],
     ],
   });
 
@@ -36,6 +37,9 @@ class Auth extends JsonCommand {
   label = Option.String('--label', '', { description: 'What the key is for' });
   expires = Option.String('--expires', {
     description: 'When it expires: 12h, 30d; never by default',
+  });
+  may = Option.Array('--may', [], {
+    description: 'What its requests may loosen: allow-spend, capture, bypass; nothing by default',
   });
 
   async execute() {
@@ -46,12 +50,25 @@ class Auth extends JsonCommand {
       });
     }
     const expiry = expires === undefined ? {} : { expiresInS: toSeconds(expires, '--expires') };
-    const { key, stored } = (await storeOf(context)).create({ label, ...expiry });
+    const may = await toRights(this.may);
+    const { key, stored } = (await storeOf(context)).create({ label, ...expiry, may });
     await noteKeyEvent(context, 'generated', stored);
     if (this.json) this.printJson({ key, ...keyJson(stored, context.clock.wallMs()) });
     else this.print(key);
     this.note(`Key ${stored.id} is shown only once. Clients send it as X-Svc-Key.`);
   }
+}
+
+/** `--may a,b --may c` as rights, each once. */
+async function toRights(values: readonly string[]) {
+  const { RIGHTS, isRight } = await import('../../server/auth/rights.ts');
+  const named = values.flatMap((value) => value.split(',')).map((name) => name.trim());
+  const rights = new Set(named.filter(isRight));
+  const strange = named.find((name) => !isRight(name));
+  if (strange === undefined) return [...rights];
+  throw new SvcError('usage', `--may: '${strange}' is no right`, {
+    cure: `The rights are ${RIGHTS.join(', ')}.`,
+  });
 }
 
 class List extends JsonCommand {
@@ -69,12 +86,13 @@ class List extends JsonCommand {
     if (this.json) return this.printJson({ keys });
     if (keys.length === 0) return this.note('No keys. `svc auth --generate` makes one.');
     this.printTable(
-      ['id', 'label', 'created', 'expires', 'state'],
+      ['id', 'label', 'created', 'expires', 'may', 'state'],
       keys.map((key) => [
         key.id,
         key.label === '' ? '–' : key.label,
         localMoment(key.created),
         key.expires === null ? 'never' : localMoment(key.expires),
+        key.may.join(', '),
         key.state,
       ]),
     );
@@ -86,6 +104,8 @@ class Revoke extends JsonCommand {
   static override usage = Command.Usage({
     category: 'Configure',
     description: 'Revoke a key, by its id or label',
+    details:
+      'A label means the key that is in use, and those that it replaced (`svc auth rotate`) as well.',
     examples: [
       ['By id', '$0 auth revoke 1a2b3c4d'],
       ['By label', '$0 auth revoke laptop'],
@@ -96,10 +116,14 @@ class Revoke extends JsonCommand {
 
   async execute() {
     const { context } = this;
-    const revoked = (await storeOf(context)).revoke(this.key);
-    await noteKeyEvent(context, 'revoked', revoked);
-    if (this.json) this.printJson(keyJson(revoked, context.clock.wallMs()));
-    else this.print(`Revoked ${revoked.id}${revoked.label === '' ? '' : ` (${revoked.label})`}`);
+    const [revoked, ...replaced] = (await storeOf(context)).revoke(this.key);
+    for (const one of [revoked, ...replaced]) await noteKeyEvent(context, 'revoked', one);
+    const nowMs = context.clock.wallMs();
+    const toJson = (key: StoredKey) => keyJson(key, nowMs);
+    if (this.json) return this.printJson({ ...toJson(revoked), also: replaced.map(toJson) });
+    for (const { id, label } of [revoked, ...replaced])
+      this.print(`Revoked ${id}${label === '' ? '' : ` (${label})`}`);
+    return undefined;
   }
 }
 
@@ -141,10 +165,10 @@ class Rotate extends JsonCommand {
 
 /** A key as it may be shown: without its hash. */
 function keyJson(key: StoredKey, nowMs: number) {
-  const { id, label, created, expires, revoked } = key;
+  const { id, label, created, expires, revoked, may = [] } = key;
   const isOver = expires !== undefined && Date.parse(expires) <= nowMs;
   const state = revoked === undefined ? (isOver ? 'expired' : 'live') : 'revoked';
-  return { id, label, created, expires: expires ?? null, revoked: revoked ?? null, state };
+  return { id, label, created, expires: expires ?? null, revoked: revoked ?? null, may, state };
 }
 
 export const commands = [Auth, List, Rotate, Revoke];

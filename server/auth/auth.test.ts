@@ -97,13 +97,51 @@ test('list shows all, revoke takes an id or an unambiguous label', ({ folder }) 
     () => store.revoke('nobody'),
     (error: SvcError) => error.kind === 'not_found',
   );
-  assert.is(store.revoke(first.stored.id).revoked, new Date(START_MS).toISOString());
-  assert.is(store.revoke('ci').id, second.stored.id);
+  const [ended, ...others] = store.revoke(first.stored.id);
+  assert.is(ended.revoked, new Date(START_MS).toISOString());
+  assert.is(others.length, 0);
+  assert.is(store.revoke('ci')[0].id, second.stored.id);
   assert.throws(
     () => store.revoke('ci'),
     (error: SvcError) => error.kind === 'not_found',
   );
   assert.is(store.list().length, 2);
+});
+
+test('a label means the key in use and those that it replaced, and nothing that has expired', ({
+  folder,
+}) => {
+  const { store, ring, clock } = open(folder);
+  store.create({ label: 'ci', expiresInS: 10 });
+  clock.advance(20_000);
+  const keys = [store.create({ label: 'ci', may: ['capture'] })];
+  for (let turns = 0; turns < 3; turns += 1) keys.push(store.rotate('ci', { graceS: 3600 }));
+  clock.advance(1000);
+  const last = keys.at(-1)!;
+  assert.equal(ring.check(last.key), { verdict: 'keyed', keyId: last.stored.id, may: ['capture'] });
+  assert.equal(
+    store.revoke('ci').map(({ id }) => id),
+    keys.map(({ stored }) => stored.id).toReversed(),
+  );
+  clock.advance(1000);
+  for (const { key } of keys) assert.is(ring.check(key), 'dead');
+});
+
+test('an id means that key alone, also after a rotation', ({ folder }) => {
+  const { store, ring, clock } = open(folder);
+  const first = store.create({ label: 'ci' });
+  const second = store.rotate('ci', { graceS: 3600 });
+  store.revoke(second.stored.id);
+  const third = store.create({ label: 'ci' });
+  assert.throws(
+    () => store.revoke('ci'),
+    (error: SvcError) => error.kind === 'conflict',
+  );
+  store.revoke(first.stored.id);
+  clock.advance(1000);
+  assert.is(ring.check(first.key), 'dead');
+  assert.is.not(ring.check(third.key), 'dead');
+  assert.equal(store.revoke('ci').length, 1);
 });
 
 test('the configured key is one more, and is dead once replaced', ({ folder }) => {

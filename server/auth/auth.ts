@@ -7,6 +7,8 @@ import { hash, timingSafeEqual } from 'node:crypto';
 import { type BigIntStats, statSync } from 'node:fs';
 import type { Clock } from '../../engine/clock.ts';
 import { SvcError, toSvcError } from '../../engine/error.ts';
+import { isRight } from './rights.ts';
+import type { Rights } from './rights.ts';
 import { type StoredKey, changeKeys, readKeys } from './store.ts';
 
 export type { StoredKey } from './store.ts';
@@ -18,6 +20,8 @@ export type RandomBytes = (size: number) => Buffer;
 export interface Keyed {
   readonly verdict: 'keyed';
   readonly keyId: string;
+  /** What the key was made with the right to; absent where that is nothing. */
+  readonly may?: Rights;
 }
 
 /** `dead` is a key that was ours: revoked, rotated away or expired. */
@@ -45,18 +49,18 @@ export function openKeyStore(options: { file: string; clock: Clock; random: Rand
   const { file, clock, random } = options;
   return {
     /** Makes and stores a key. `key` is the only copy there will ever be. `expiresInS` is in seconds from now. */
-    create({ label, expiresInS }: { label: string; expiresInS?: number }): {
+    create(traits: { label: string; expiresInS?: number; may?: Rights }): {
       key: string;
       stored: StoredKey;
     } {
       const nowMs = clock.wallMs();
-      const made = makeKey(random, label, nowMs, expiresInS);
+      const made = makeKey(random, nowMs, traits);
       changeKeys(file, nowMs, (keys) => [...keys, made.stored]);
       return made;
     },
     /**
-     * Makes a key in the place of another, with its label and, unless `expiresInS` is given, its span
-     * of life. Both are valid for `graceS` seconds, or until the old one expires, if that is earlier.
+     * Makes a key in the place of another, with its label, its rights and, unless `expiresInS` is
+     * given, its span of life. Both are valid for `graceS` seconds, or until the old one expires, if that is earlier.
      * Throws as `revoke` does; of keys with one label the one that was not replaced yet is meant.
      */
     rotate(
@@ -75,7 +79,9 @@ export function openKeyStore(options: { file: string; clock: Clock; random: Rand
           throw new SvcError('not_found', `Key ${old.id} has expired: there is nothing to go on`, {
             cure: '`svc auth --generate` makes a key.',
           });
-        const made = makeKey(random, old.label, nowMs, expiresInS ?? spanOf(old));
+        const { label, may } = old;
+        const span = expiresInS ?? spanOf(old);
+        const made = makeKey(random, nowMs, { label, expiresInS: span, may });
         const endMs = Math.min(nowMs + graceS * 1000, Date.parse(old.expires ?? FOREVER));
         const replaced: StoredKey = {
           ...old,
@@ -90,15 +96,20 @@ export function openKeyStore(options: { file: string; clock: Clock; random: Rand
     },
     /** All keys, oldest first, revoked and expired ones included. */
     list: (): readonly StoredKey[] => readKeys(file),
-    /** Revokes by id, or by label where one live key has it. Throws `not_found`, or `conflict` for an ambiguous label. */
-    revoke(idOrLabel: string): StoredKey {
+    /**
+     * Revokes by id, or by label: the key in use, and the ones that it replaced, which go on for a
+     * while. Returns them, the newest first. Throws `not_found`, or `conflict` where the label stands
+     * for several keys of which none replaced the other.
+     */
+    revoke(idOrLabel: string): readonly [StoredKey, ...StoredKey[]] {
       const nowMs = clock.wallMs();
-      let revoked: StoredKey | undefined;
+      let revoked: readonly [StoredKey, ...StoredKey[]] | undefined;
       changeKeys(file, nowMs, (keys) => {
-        const target = findLive(keys, idOrLabel);
-        revoked = { ...target, revoked: new Date(nowMs).toISOString() };
-        const replacement = revoked;
-        return keys.map((key) => (key === target ? replacement : key));
+        const [target, ...replaced] = meant(keys, idOrLabel, nowMs);
+        const end = (key: StoredKey) => ({ ...key, revoked: new Date(nowMs).toISOString() });
+        const ended = new Map([target, ...replaced].map((key) => [key, end(key)]));
+        revoked = [end(target), ...replaced.map(end)];
+        return keys.map((key) => ended.get(key) ?? key);
       });
       if (revoked === undefined) throw new SvcError('internal', 'The key store was not changed');
       return revoked;
@@ -108,11 +119,16 @@ export function openKeyStore(options: { file: string; clock: Clock; random: Rand
 
 const FOREVER = '9999-12-31T00:00:00Z';
 
+interface Traits {
+  readonly label: string;
+  readonly expiresInS?: number | undefined;
+  readonly may?: readonly string[] | undefined;
+}
+
 function makeKey(
   random: RandomBytes,
-  label: string,
   nowMs: number,
-  expiresInS: number | undefined,
+  { label, expiresInS, may = [] }: Traits,
 ): { key: string; stored: StoredKey } {
   const key = generateKey(random);
   const stored: StoredKey = {
@@ -123,6 +139,7 @@ function makeKey(
     ...(expiresInS === undefined
       ? {}
       : { expires: new Date(nowMs + expiresInS * 1000).toISOString() }),
+    ...(may.length > 0 && { may }),
   };
   return { key, stored };
 }
@@ -225,9 +242,10 @@ export function createKeyring(options: {
 }
 
 function toKnownKey(key: StoredKey): KnownKey {
+  const may = (key.may ?? []).filter(isRight);
   return {
     digest: Buffer.from(key.sha256, 'hex'),
-    admits: Object.freeze({ verdict: 'keyed', keyId: key.id }),
+    admits: Object.freeze({ verdict: 'keyed', keyId: key.id, ...(may.length > 0 && { may }) }),
     isRevoked: key.revoked !== undefined,
     expiresMs: key.expires === undefined ? Number.POSITIVE_INFINITY : Date.parse(key.expires),
   };
@@ -240,6 +258,39 @@ function toConfigKey(key: string): KnownKey {
     isRevoked: false,
     expiresMs: Number.POSITIVE_INFINITY,
   };
+}
+
+/** The keys that `idOrLabel` revokes: one by its id, a label's with all that it replaced. What has expired is in nobody's way. */
+function meant(
+  keys: readonly StoredKey[],
+  idOrLabel: string,
+  nowMs: number,
+): readonly [StoredKey, ...StoredKey[]] {
+  const isOver = ({ expires = FOREVER }: StoredKey) => Date.parse(expires) <= nowMs;
+  const labelled = keys.filter((key) => key.label === idOrLabel && key.revoked === undefined);
+  const current = labelled.filter((key) => !isOver(key));
+  const inUse = current.length === 0 ? labelled : current;
+  const lines = new Set(inUse.map((key) => newestOf(key, keys)));
+  if (lines.size !== 1 || keys.some((key) => key.id === idOrLabel))
+    return [
+      findLive(
+        keys.filter((key) => !labelled.includes(key) || inUse.includes(key)),
+        idOrLabel,
+      ),
+    ];
+  const [newest, ...older] = inUse.toReversed();
+  return newest === undefined ? [findLive(keys, idOrLabel)] : [newest, ...older];
+}
+
+/** The id of the key that has taken the place of `key` in the end. */
+function newestOf(key: StoredKey, keys: readonly StoredKey[]): string {
+  let newest = key;
+  for (let steps = 0; steps < keys.length; steps += 1) {
+    const next = keys.find(({ id }) => id === newest.replacedBy);
+    if (next === undefined) break;
+    newest = next;
+  }
+  return newest.id;
 }
 
 function findLive(keys: readonly StoredKey[], idOrLabel: string): StoredKey {

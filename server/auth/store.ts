@@ -29,6 +29,8 @@ export interface StoredKey {
   readonly created: string;
   readonly expires?: string;
   readonly revoked?: string;
+  /** What it may loosen (`rights.ts`), what a newer version knows included; absent where that is nothing. */
+  readonly may?: readonly string[];
   /** Id of the key that took its place; it goes on until it expires. */
   readonly replacedBy?: string;
 }
@@ -130,7 +132,7 @@ function parseKeys(file: string, text: string): readonly StoredKey[] {
 
 function isStoredKey(value: unknown): value is StoredKey {
   if (!isObject(value)) return false;
-  const { id, label, sha256, created, expires, revoked, replacedBy } = value;
+  const { id, label, sha256, created, expires, revoked, may, replacedBy } = value;
   return (
     typeof id === 'string' &&
     typeof label === 'string' &&
@@ -139,6 +141,8 @@ function isStoredKey(value: unknown): value is StoredKey {
     isTime(created) &&
     (expires === undefined || isTime(expires)) &&
     (revoked === undefined || isTime(revoked)) &&
+    (may === undefined ||
+      (Array.isArray(may) && may.every((right) => typeof right === 'string'))) &&
     (replacedBy === undefined || typeof replacedBy === 'string')
   );
 }

@@ -5,6 +5,7 @@
  */
 import type { Clock, RunInfo } from '../../engine/index.ts';
 import type { CaptureWriter } from '../../stages/captures/writer.ts';
+import { CAPTURE_HEADER } from '../../stages/captures/files.ts';
 import type { CaptureLimits } from '../../stages/captures/files.ts';
 import { reasonOf } from '../../stages/disk-reason.ts';
 import type { LedgerRow } from '../../stages/ledger/row.ts';
@@ -13,9 +14,6 @@ import { headerSwitch } from '../../stages/model/headers.ts';
 import { credentialsOf } from '../log/credentials.ts';
 import { secretPatterns } from '../log/redact.ts';
 import { RunRecorder } from './recorder.ts';
-
-/** `on` records a request, `off` does not, whatever `capture.enabled` says. */
-export const CAPTURE_HEADER = 'x-svc-capture';
 
 /** Runs that are recorded at the same time hold no more than this in memory. */
 const MOST_OPEN_BYTES = 256 * 1024 * 1024;

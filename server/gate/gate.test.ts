@@ -167,8 +167,14 @@ test('keys: who, which, and where', () => {
     ['10.0.0.9', false, ['X-Svc-Key', KEY, 'X-Svc-Key', KEY], '401 AUTH_001'],
     ['10.0.0.9', false, ['X-Svc-Key', 'a dead key'], '401 AUTH_003'],
     ['10.0.0.9', false, ['X-SVC-KEY', KEY], 'keyed'],
-    ['10.0.0.9', false, ['x-api-key', KEY], '401 AUTH_001'],
-    ['10.0.0.9', false, ['Authorization', `Bearer ${KEY}`], '401 AUTH_001'],
+    ['10.0.0.9', false, ['x-api-key', KEY], 'keyed'],
+    ['10.0.0.9', false, ['Authorization', `Bearer ${KEY}`], 'keyed'],
+    ['10.0.0.9', false, ['Authorization', 'Bearer wrong'], '401 AUTH_001'],
+    ['10.0.0.9', false, ['X-Svc-Key', KEY, 'x-api-key', 'svc_wrong'], '401 AUTH_001'],
+    ['127.0.0.1', false, ['x-api-key', 'svc_wrong'], '401 AUTH_001'],
+    ['127.0.0.1', false, ['x-api-key', 'a dead key'], '401 AUTH_003'],
+    ['127.0.0.1', false, ['x-api-key', 'wrong'], 'local'],
+    ['127.0.0.1', true, ['x-goog-api-key', KEY], 'local'],
     ['10.0.0.9', true, ['X-Svc-Key', KEY], 'keyed'],
   ];
   for (const [peer, requireKey, headers, expected] of cases) {

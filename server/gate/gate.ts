@@ -13,8 +13,9 @@
  *    address that redirects, a speculation rule), and no client of a provider loads pages: where
  *    it would reach a provider or post a form, it counts as caused by another site.
  * 5. An upgrade asked for by a foreign page: 403. `/config/reload` from elsewhere: 403.
- * 6. Local passes, without a key unless one is required. Others need `X-Svc-Key`: 401.
- *    A key that was revoked or has expired: 401, from anywhere.
+ * 6. Local passes, without a key unless one is required. Others need a proxy key, in `X-Svc-Key` or
+ *    where SDKs put a provider's (`presented.ts`): 401. A key that was revoked or has expired, and
+ *    what looks like a key of ours and is none, where a provider's belongs: 401, from anywhere.
  *    For reading the dashboard, the cookie that a browser got for a key does as well.
  * 7. A few paths are public, and so is every OPTIONS: they pass with the verdict `public`,
  *    and the answers must then reveal nothing about the machine.
@@ -33,6 +34,9 @@ import {
 import type { KeyCheck, Keyed } from '../auth/auth.ts';
 import { COOKIE_PATH } from '../auth/browser-sessions.ts';
 import type { BrowserSessions } from '../auth/browser-sessions.ts';
+import { isKeyInPath, keysIn, looksLikeOurs } from '../auth/presented.ts';
+import { RIGHTS } from '../auth/rights.ts';
+import type { Rights } from '../auth/rights.ts';
 import { isLoopback } from './addresses.ts';
 import { type NameOptions, type Names, createNames, parseAuthority } from './names.ts';
 import { type GateRequest, type HeaderScan, scanHeaders } from './scan.ts';
@@ -54,7 +58,16 @@ export interface GateOptions extends NameOptions {
 }
 
 /** Let in: as `local`, by a key (`keyed`, with the key's id for the ledger), or to a public path only. */
-export type Admission = { readonly verdict: 'local' } | { readonly verdict: 'public' } | Keyed;
+export type Admission = (
+  | { readonly verdict: 'local' }
+  | { readonly verdict: 'public' }
+  | Omit<Keyed, 'may'>
+) & {
+  /** What the sender may loosen: everything on this machine, unless a key is asked for there too. */
+  readonly may: Rights;
+  /** Proxy keys that stood where a provider's belongs; they must not go on. Absent where there is none. */
+  readonly ours?: readonly string[];
+};
 
 /** Not let in. With `close` the connection must not be used again. */
 export interface Refusal {
@@ -69,8 +82,9 @@ export type Gate = (request: GateRequest, kind?: 'request' | 'upgrade') => Admis
 /** Fields past this number are refused. node must be configured not to hide them: `server.maxHeadersCount = 0`. */
 const MAX_HEADER_FIELDS = 200;
 
-const LOCAL: Admission = Object.freeze({ verdict: 'local' });
-const PUBLIC: Admission = Object.freeze({ verdict: 'public' });
+const NOTHING: Rights = Object.freeze([]);
+const LOCAL: Admission = Object.freeze({ verdict: 'local', may: RIGHTS });
+const PUBLIC: Admission = Object.freeze({ verdict: 'public', may: NOTHING });
 
 const LOGIN = '/dashboard/login';
 /** Where a key, or a link that works once, is exchanged for a cookie, and where that ends: no other public path is posted to. */
@@ -146,29 +160,66 @@ function admit(
   const method = request.method ?? '';
   const target = request.url ?? '';
   const keyless = local && !options.requireKey;
+  const isUsed = scan.hasCredential || mayHoldKey(target);
   // The common case, before anything is cut from the target.
-  if (keyless && scan.keys === 0) return LOCAL;
+  if (keyless && scan.keys === 0 && !isUsed) return LOCAL;
   const path = pathOf(target);
   if (method !== 'OPTIONS' && path === '/config/reload' && !local) {
     return refuse(forbidden('The configuration can be reloaded from this machine only'), false);
   }
-  if (scan.keys === 1) {
-    const found = options.keys.check(scan.key ?? '');
-    if (found === 'dead') return refuse(authRevoked(), false);
-    if (found !== 'unknown') return local ? LOCAL : found;
+  if (isKeyInPath(path)) return refuse(malformedRequest('A proxy key in the path'), false);
+  const named = scan.keys === 1 ? options.keys.check(scan.key ?? '') : 'unknown';
+  if (named === 'dead') return refuse(authRevoked(), false);
+  const elsewhere = isUsed ? presented(request, options.keys) : NO_KEYS;
+  if ('error' in elsewhere) return refuse(elsewhere.error, false);
+  const { ours } = elsewhere;
+  const admission = (one: Admission): Admission => (ours.length === 0 ? one : { ...one, ours });
+  const found = named !== 'unknown' ? named : scan.keys > 1 ? undefined : elsewhere.found;
+  if (keyless) return admission(LOCAL);
+  if (found !== undefined) {
+    const { may = NOTHING } = found;
+    return admission(local ? { verdict: 'local', may } : { ...found, may });
   }
-  if (keyless) return LOCAL;
   if (
     scan.cookie !== undefined &&
     !standing.crossSite &&
     !standing.upgrade &&
     reads(method, path)
   ) {
-    const found = options.sessions?.check(scan.cookie);
-    if (found !== undefined) return standing.here ? LOCAL : found;
+    const session = options.sessions?.check(scan.cookie);
+    if (session !== undefined) return standing.here ? LOCAL : { ...session, may: NOTHING };
   }
-  if (!standing.upgrade && isPublic(method, path, scan, standing)) return PUBLIC;
+  if (!standing.upgrade && isPublic(method, path, scan, standing)) return admission(PUBLIC);
   return refuse(authMissing(whyKeyNeeded(scan, standing, options)), false);
+}
+
+/** Proxy keys that stand elsewhere than in `X-Svc-Key`, and the first of them, or why they let nobody in. */
+type Presented =
+  | { readonly ours: readonly string[]; readonly found: Keyed | undefined }
+  | { readonly error: SvcError };
+
+const NO_KEYS: Presented = Object.freeze({ ours: [], found: undefined });
+
+/** A provider's key is unknown here as well, and goes on: only what looks like ours is refused for that. */
+function presented({ rawHeaders, url = '' }: GateRequest, keys: KeyCheck): Presented {
+  const ours: string[] = [];
+  let first: Keyed | undefined;
+  for (const key of keysIn({ headers: rawHeaders, target: originForm(url) })) {
+    const verdict = keys.check(key);
+    if (verdict === 'dead') return { error: authRevoked() };
+    if (verdict === 'unknown') {
+      if (looksLikeOurs(key)) return { error: authMissing('the key is not one of this proxy') };
+      continue;
+    }
+    ours.push(key);
+    first ??= verdict;
+  }
+  return { ours, found: first };
+}
+
+/** False for most targets: only a query can name a key, and any path can hold the shape of one. */
+function mayHoldKey(target: string): boolean {
+  return target.includes('svc') || /[?&][^?&=]*(?:key|token)=|%[0-9a-f]{2}/i.test(target);
 }
 
 /** True for the page and its data: what a cookie opens. */

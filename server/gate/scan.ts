@@ -3,6 +3,7 @@
  * let in. `req.headers` is not used: node joins or drops duplicates there, and a duplicate
  * is exactly what must be seen.
  */
+import { KEY_FIELDS } from '../../stages/model/headers.ts';
 
 /** The parts of a node:http request that the gate reads. An `IncomingMessage` is one. */
 export interface GateRequest {
@@ -30,6 +31,8 @@ export interface HeaderScan {
   navigates: boolean;
   key: string | undefined;
   keys: number;
+  /** A field for a provider's key is there, or another one holds what begins like a proxy key. */
+  hasCredential: boolean;
   /** Of one field alone: browsers send no second one. */
   cookie: string | undefined;
   length: string | undefined;
@@ -60,6 +63,10 @@ const markForwarded: Mark = (scan) => {
 
 const markNavigation: Mark = (scan) => {
   scan.navigates = true;
+};
+
+const markCredential: Mark = (scan) => {
+  scan.hasCredential = true;
 };
 
 /** What `Sec-Purpose` was called before it had that name. */
@@ -132,6 +139,10 @@ const MARKS: ReadonlyMap<string, Mark> = withUsualSpellings([
     },
   ]),
   ['x-svc-key', counted('key', 'keys')],
+  ...[...KEY_FIELDS, 'sec-websocket-protocol'].map((name): [string, Mark] => [
+    name,
+    markCredential,
+  ]),
   ['cookie', (scan, value) => void (scan.cookie ??= value)],
   ['content-length', counted('length', 'lengths')],
   ['transfer-encoding', counted('coding', 'codings')],
@@ -160,6 +171,7 @@ export function scanHeaders(rawHeaders: readonly string[]): HeaderScan {
     navigates: false,
     key: undefined,
     keys: 0,
+    hasCredential: false,
     cookie: undefined,
     length: undefined,
     lengths: 0,
@@ -172,6 +184,7 @@ export function scanHeaders(rawHeaders: readonly string[]): HeaderScan {
     const name = rawHeaders[i]!;
     const value = rawHeaders[i + 1]!;
     if (UNCLEAN.test(value)) scan.unclean = true;
+    if (value.includes('svc_')) scan.hasCredential = true;
     if (INTERESTING[slot(name)] === 0 && !endsAsForwarding(name)) continue;
     const mark = MARKS.get(name) ?? markOf(name.toLowerCase());
     mark?.(scan, value);

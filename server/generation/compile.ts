@@ -213,7 +213,7 @@ function ownWordOf({ services, insertions, custom }: CompileOptions): string {
 function compileGeneration(options: CompileOptions): Generation {
   const { config, services, keys, ports, custom } = options;
   refuseUnknown(config, custom);
-  const providers = toProviders(config, custom.byName, services.shared?.machine);
+  const providers = toProviders(config, custom.byName, services.shared?.machine, keys);
   refuseLoops(providers, config.server.host, ports());
   const names = new Set(providers.keys());
   const rules = openRouteRules(config.home, () => [...names]).list();

@@ -33,6 +33,11 @@ export interface Generation {
   activate(): void;
 }
 
+/** True if a plugin has a stage in the graph: it may be there to hold something back. */
+export function isGuarded({ plugins }: Pick<Generation, 'plugins'>): boolean {
+  return plugins.some(({ insertions }) => insertions.length > 0);
+}
+
 export type Generations = ReturnType<typeof createGenerations>;
 
 /** Starts with `first`, which it activates. */

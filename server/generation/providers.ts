@@ -3,6 +3,9 @@ import { SvcError } from '../../engine/index.ts';
 import type { PriceOverride } from '../../stages/ledger/prices.ts';
 import { toAddress } from '../../stages/providers/address.ts';
 import type { Provider } from '../../stages/providers/provider.ts';
+import { PUBLIC_BASE_URLS } from '../../stages/providers/settings.ts';
+import type { KeyCheck } from '../auth/auth.ts';
+import { looksLikeOurs } from '../auth/presented.ts';
 import type { Config, ProviderConfig } from '../config/config.ts';
 import { placeOf } from '../shared/key-names.ts';
 import { didYouMean } from '../config/distance.ts';
@@ -82,20 +85,49 @@ function inMs(seconds: number | undefined): number | undefined {
 
 /**
  * All providers by name, those that are code last; those without an address are left out. `machine`
- * tells this machine from others with which state is shared; left out where none is.
+ * tells this machine from others with which state is shared; left out where none is. A key of this
+ * proxy, which `keyring` knows, is no provider's, and is left out.
  */
 export function toProviders(
   config: Config,
   custom: CustomProviders['byName'] = new Map(),
   machine?: string,
+  keyring?: KeyCheck,
 ): ReadonlyMap<string, Provider> {
   const providers = new Map<string, Provider>();
   for (const provider of Object.values(config.providers)) {
     if (provider.baseUrl === null) continue;
-    providers.set(provider.name, toProvider(provider, provider.baseUrl, machine));
+    const keys = provider.keys.filter(({ secret }) => !isOurs(secret, provider, keyring));
+    providers.set(provider.name, toProvider({ ...provider, keys }, provider.baseUrl, machine));
   }
   for (const [name, each] of custom) providers.set(name, toCustom(name, each, config, machine));
   return providers;
+}
+
+/**
+ * True for a proxy key in the place of a provider's: a client's `ANTHROPIC_API_KEY` may be one, and
+ * is set in the shell that starts the proxy too. Another proxy of this kind is asked with its own keys.
+ */
+function isOurs(
+  secret: string,
+  { kind, baseUrl }: ProviderConfig,
+  keyring: KeyCheck | undefined,
+): boolean {
+  if (!looksLikeOurs(secret)) return false;
+  return baseUrl === PUBLIC_BASE_URLS[kind] || (keyring?.check(secret) ?? 'unknown') !== 'unknown';
+}
+
+/** The warning at the start for keys of this proxy in the places of providers' keys. */
+export function ownKeyWarnings(config: Config, providers: ReadonlyMap<string, Provider>): string[] {
+  return Object.values(config.providers).flatMap(({ name, keys }) => {
+    const used = providers.get(name)?.keys ?? keys;
+    return keys
+      .filter(({ secret }) => !used.some((key) => key.secret === secret))
+      .map(
+        ({ label }) =>
+          `provider ${name}: the key of ${label} is a key of this proxy, which is sent to no provider: it is not used`,
+      );
+  });
 }
 
 /** The prices that users set themselves, by provider. */

@@ -10,7 +10,7 @@ import type { LoadedConfig } from '../config/load.ts';
 import type { Generation, Generations } from './generation.ts';
 import type { Log } from '../log/log.ts';
 import { changedCode, pluginReasons } from './plugins.ts';
-import { fallbackWarnings } from './providers.ts';
+import { fallbackWarnings, ownKeyWarnings } from './providers.ts';
 import type { ReloadReport } from '../routes/config.ts';
 
 export interface ReloadOptions {
@@ -68,7 +68,11 @@ export function createReload(options: ReloadOptions): () => Promise<ReloadReport
     options.activated(generation);
     running = next;
     log.info('configuration reloaded', { applied, needsRestart });
-    const warnings = [...next.warnings, ...fallbackWarnings(next.config, generation.providers)];
+    const warnings = [
+      ...next.warnings,
+      ...fallbackWarnings(next.config, generation.providers),
+      ...ownKeyWarnings(next.config, generation.providers),
+    ];
     for (const warning of warnings) log.warning(warning);
     const faults = pluginReasons(generation.custom);
     for (const fault of faults) log.error(fault);

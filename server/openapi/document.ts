@@ -77,7 +77,7 @@ export function openApiDocument(version: string): OpenApiDocument {
       { name: 'Vault', description: 'Your files as context' },
       { name: 'Control', description: 'What changes the running proxy' },
     ],
-    security: [{}, { proxyKey: [] }],
+    security: [{}, { proxyKey: [] }, { proxyToken: [] }],
     paths,
     components: {
       schemas: componentSchemas,
@@ -89,6 +89,11 @@ export function openApiDocument(version: string): OpenApiDocument {
           in: 'header',
           name: 'X-Svc-Key',
           description: 'Needed from other machines, and from web pages',
+        },
+        proxyToken: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'The same key where a client has no other place for it',
         },
         providerKey: { type: 'apiKey', in: 'header', name: 'x-api-key' },
         providerToken: { type: 'http', scheme: 'bearer' },

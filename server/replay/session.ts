@@ -17,7 +17,7 @@ import { noLedgerWriter } from '../../stages/ledger/no-writer.ts';
 import { templateFolder } from '../../stages/templates/files.ts';
 import { decodeBody } from '../../stages/wire/decode.ts';
 import { encodingToUndo, toBodyFrame } from '../http/body-frame.ts';
-import { CAPTURE_HEADER } from '../capture/captures.ts';
+import { CAPTURE_HEADER } from '../../stages/captures/files.ts';
 import { compileAlone } from '../generation/compile-alone.ts';
 import type { Config } from '../config/config.ts';
 import type { Variables } from '../config/env.ts';

@@ -18,17 +18,22 @@ import {
 } from '../../stages/model/errors.ts';
 import { withoutHeaders } from '../../stages/model/headers.ts';
 import { toBodyFrame } from '../http/body-frame.ts';
+import { admittedHead } from '../gate/admitted-head.ts';
+import type { Served } from '../gate/admitted-head.ts';
 import type { GateRequest } from '../gate/gate.ts';
+import { queryOf } from '../gate/target.ts';
 import { errorBody } from '../http/error-response.ts';
 import type { RateDecision } from '../http/limit.ts';
 import { refusedRow } from '../run/refused-row.ts';
-import type { Generations } from '../generation/generation.ts';
+import { isGuarded } from '../generation/generation.ts';
+import type { Generation, Generations } from '../generation/generation.ts';
 import { runAndReport } from '../run/run-and-report.ts';
 import type { Running } from '../run/running.ts';
 import type { ServerServices } from '../services.ts';
 import { SocketSink } from '../sink/ws.ts';
 import { countArriving } from './arriving.ts';
 import { readMessage } from './message.ts';
+import type { Asked } from './message.ts';
 
 export interface SocketOptions {
   readonly generations: Generations;
@@ -204,6 +209,7 @@ class Connection {
       // Its `once` is meant for one request, which is the first of a connection.
       this.#headers = withoutHeaders(headers, (name) => name === ALLOW_HEADER);
       const asked = readMessage(message.data, message.isBinary, headers);
+      const head = this.#admitted(asked, generation);
       const { signal } = controller;
       const sink = new SocketSink({
         socket: this.#client,
@@ -211,9 +217,8 @@ class Connection {
         requestId: info.id,
         gzip: asked.gzip,
       });
-      const { target, headers: fields, endpoint, bytes } = asked;
-      const paused = this.#options.paused();
-      const received = { method: 'POST', target, headers: fields, endpoint, paused };
+      const { bytes } = asked;
+      const received = { method: 'POST', ...head, paused: this.#options.paused() };
       const body = toBodyFrame(received, bytes, bytes, generation.config);
       await runAndReport(generation.plan, body, info, sink, services);
     } catch (thrown) {
@@ -222,6 +227,17 @@ class Connection {
       running.remove(slot);
       this.#next();
     }
+  }
+
+  /** A frame can bring a key of its own: it is judged as the POST that it stands for, with what let the connection in. */
+  #admitted({ endpoint, target, headers }: Asked, generation: Generation): Served {
+    const rawHeaders = [...this.#upgrade.rawHeaders, ...headers];
+    const opened = queryOf(this.#upgrade.url ?? '').slice(1);
+    const url = opened === '' ? target : `${target}${target.includes('?') ? '&' : '?'}${opened}`;
+    const post = { ...this.#upgrade, method: 'POST', url, rawHeaders };
+    const admission = generation.gate(post, 'upgrade');
+    if (admission.verdict === 'refused') throw admission.error;
+    return admittedHead({ endpoint, target, headers }, admission, isGuarded(generation));
   }
 
   #next(): void {

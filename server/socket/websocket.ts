@@ -6,6 +6,7 @@ import { toSvcError } from '../../engine/index.ts';
 import type { SvcError } from '../../engine/index.ts';
 import { resolveEndpoint } from '../../stages/dialect/endpoints.ts';
 import { notFound, rateLimited, shuttingDown } from '../../stages/model/errors.ts';
+import { isKeyProtocol } from '../auth/presented.ts';
 import { rawErrorResponse } from '../http/error-response.ts';
 import { originForm, pathOf } from '../gate/target.ts';
 import { hangUp } from '../http/hang-up.ts';
@@ -29,6 +30,8 @@ export function createSocketDoor(options: SocketOptions) {
       noServer: true,
       perMessageDeflate: false,
       clientTracking: true,
+      // Browsers can put a key nowhere else; the answer must not repeat it.
+      handleProtocols: (offered) => [...offered].find((name) => !isKeyProtocol(name)) ?? false,
     });
     opened.on('headers', (fields) => fields.push(`X-Request-ID: ${newId()}`));
     return (server = opened);

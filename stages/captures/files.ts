@@ -16,6 +16,9 @@ import { join } from 'node:path';
 import { SvcError } from '../../engine/index.ts';
 import { reasonOf } from '../disk-reason.ts';
 
+/** `on` records a request, `off` does not, whatever `capture.enabled` says. */
+export const CAPTURE_HEADER = 'x-svc-capture';
+
 const NAME = /^\d{13}-\d+-\d+\.msgpack$/;
 
 /** The folder of a home. */
