@@ -1,11 +1,19 @@
 /** Points a client at svc by its own settings file, and takes that back. */
-import { existsSync, readFileSync, rmdirSync } from 'node:fs';
+import { existsSync, rmdirSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { SvcError } from '../../engine/error.ts';
 import { isAddress, isOwnOrOfficial } from './addresses.ts';
 import type { Change, Client, ClientFile, Surroundings } from './client.ts';
+import { clients } from './clients.ts';
 import { formats } from './formats.ts';
-import { dropBackup, keepBackup, readIntegrations, writeIntegration } from './records.ts';
+import {
+  dropBackup,
+  keepBackup,
+  readIntegrations,
+  savedBytes,
+  savedPath,
+  writeIntegration,
+} from './records.ts';
 import type { Integration, Written } from './records.ts';
 import {
   fingerprint,
@@ -14,7 +22,8 @@ import {
   replaceSettingsFile,
   textOf,
 } from './settings-file.ts';
-import type { TextFormat } from './text-format.ts';
+import { isSamePath } from './text-format.ts';
+import type { KeyPath, TextFormat } from './text-format.ts';
 
 export interface ApplyOptions {
   readonly home: string;
@@ -43,6 +52,8 @@ export interface Undone {
   readonly file: string;
   /** `restored`: the former bytes; `removed`: there was no file before; `keys`: our settings alone, since the file was changed. */
   readonly outcome: 'restored' | 'removed' | 'keys' | 'gone';
+  /** Where the former file is kept, if `gone` leaves it there. */
+  readonly saved: string | null;
   /** Settings that somebody has changed since, which stay. */
   readonly kept: readonly string[];
 }
@@ -71,9 +82,10 @@ export function applyTo(client: Client, options: ApplyOptions): Applied {
   const settings = fileOf(client, options.where, options.file);
   const format = formats[settings.format];
   const file = readSettingsFile(settings.at);
-  const earlier = readIntegrations(home).find(
+  const earlier = readIntegrations(home).entries.find(
     (one) => one.client === client.id && one.file === file.path,
   );
+  const saved = earlier && savedBytes(home, earlier);
   if (file.bytes === undefined && !settings.mayBeCreated)
     throw new SvcError('not_found', `${client.name} has no ${settings.at} yet`, {
       cure: `Set ${client.name} up first, or name its file with --file.`,
@@ -82,13 +94,13 @@ export function applyTo(client: Client, options: ApplyOptions): Applied {
   const text = textOf(file);
   const isAsLeft =
     earlier !== undefined && file.bytes !== undefined && fingerprint(file.bytes) === earlier.left;
-  const isExact = isAsLeft && (earlier.backup === null || existsSync(earlier.backup));
+  const isExact = isAsLeft && (earlier.backup === null || saved !== undefined);
   const base =
     earlier === undefined
       ? text
       : isExact
-        ? formerText(earlier)
-        : withoutOurs(text, earlier, format).text;
+        ? (saved?.toString('utf8') ?? '')
+        : withoutOurs(text, earlier, { home, where: options.where }).text;
   const { changes, remarks } = within(file.path, () => settings.wanted(url, base, options.where));
   if (changes.length === 0)
     throw new SvcError('not_found', `${file.path} names nothing that could go through svc`, {
@@ -99,71 +111,86 @@ export function applyTo(client: Client, options: ApplyOptions): Applied {
   );
   const bytes = Buffer.from(after);
   if (file.bytes?.equals(bytes) === true)
-    return { file: file.path, outcome: 'unchanged', backup: earlier?.backup ?? null, remarks };
+    return { file: file.path, outcome: 'unchanged', backup: pathOf(home, earlier), remarks };
   const isOurs =
     earlier === undefined ? file.bytes === undefined : isBare(base) && earlier.backup === null;
-  const backup =
-    isExact && earlier !== undefined
-      ? earlier.backup
-      : isOurs
-        ? null
-        : keepBackup(home, backupName(client, file.path, options.now), Buffer.from(base));
+  const former = Buffer.from(base);
+  const isKept = isExact && earlier !== undefined;
+  const backup = isKept
+    ? earlier.backup
+    : isOurs
+      ? null
+      : basename(keepBackup(home, backupName(client, file.path, options.now), former));
   // The list comes first: after a crash between the two, `--undo` finds a file that was not changed.
-  writeIntegration(
-    home,
-    { client: client.id, file: file.path },
-    {
-      client: client.id,
-      file: file.path,
-      format: settings.format,
-      url,
-      at: options.now,
-      backup,
-      mode: file.mode,
-      madeFolder: earlier?.madeFolder ?? !existsSync(dirname(file.path)),
-      left: fingerprint(bytes),
-      written,
-    },
-  );
+  const entry: Integration = {
+    client: client.id,
+    file: file.path,
+    format: settings.format,
+    url,
+    at: options.now,
+    backup,
+    ...(backup !== null && { before: fingerprint(former) }),
+    madeFolder: earlier?.madeFolder ?? !existsSync(dirname(file.path)),
+    left: fingerprint(bytes),
+    written,
+  };
+  writeIntegration(home, entry, entry);
   try {
     replaceSettingsFile(file, bytes);
   } catch (thrown) {
     // Nothing was written, so there is nothing to take back.
-    writeIntegration(home, { client: client.id, file: file.path }, earlier);
-    if (backup !== earlier?.backup) dropBackup(backup);
+    writeIntegration(home, entry, earlier);
+    if (backup !== earlier?.backup) dropBackup(home, entry);
     throw thrown;
   }
-  if (earlier !== undefined && earlier.backup !== backup) dropBackup(earlier.backup);
-  return { file: file.path, outcome: 'applied', backup, remarks };
+  if (earlier !== undefined && earlier.backup !== backup) dropBackup(home, earlier);
+  return { file: file.path, outcome: 'applied', backup: pathOf(home, entry), remarks };
 }
 
-/** Takes one change back: to the former bytes, or, where the file was changed since, without what is ours. */
-export function undo(home: string, entry: Integration): Undone {
+export interface UndoOptions {
+  readonly home: string;
+  readonly where: Surroundings;
+}
+
+/**
+ * Takes one change back: to the former bytes, where the file is as it was left and what svc saved
+ * of it is as it was saved; else only what is ours goes.
+ *
+ * @throws SvcError `conflict` for an entry of which the file shows that svc did not write it; then nothing is changed.
+ */
+export function undo(entry: Integration, options: UndoOptions): Undone {
+  const { home } = options;
   const { client } = entry;
   const file = readSettingsFile(entry.file);
   const done = (outcome: Undone['outcome'], kept: readonly string[] = []): Undone => {
     writeIntegration(home, entry, undefined);
-    dropBackup(entry.backup);
-    return { client, file: entry.file, outcome, kept };
+    // With the file gone it is all that is left of what stood there.
+    if (outcome !== 'gone') dropBackup(home, entry);
+    const saved = outcome === 'gone' ? pathOf(home, entry) : null;
+    return { client, file: entry.file, outcome, kept, saved };
   };
   if (file.bytes === undefined) return done('gone');
-  if (fingerprint(file.bytes) === entry.left) {
-    if (entry.backup === null) {
-      removeSettingsFile(file);
-      if (entry.madeFolder) removeIfEmpty(dirname(file.path));
-      return done('removed');
-    }
-    if (existsSync(entry.backup)) {
-      replaceSettingsFile({ ...file, mode: entry.mode }, readFileSync(entry.backup));
-      return done('restored');
-    }
+  const { text, kept, taken } = within(entry.file, () => withoutOurs(textOf(file), entry, options));
+  const isAsLeft = fingerprint(file.bytes) === entry.left;
+  if (isAsLeft && (taken === 0 || taken < entry.written.length))
+    throw new SvcError('conflict', `${entry.file} holds nothing that svc wrote`, {
+      cure: 'It stays as it is; so does its entry in integrations.json, which you can delete there.',
+    });
+  if (isAsLeft && entry.backup === null && isBare(text)) {
+    removeSettingsFile(file);
+    if (entry.madeFolder) removeIfEmpty(dirname(file.path));
+    return done('removed');
   }
-  const { text, kept } = within(entry.file, () =>
-    withoutOurs(textOf(file), entry, formats[entry.format]),
-  );
-  const bytes = Buffer.from(text);
+  const saved = isAsLeft ? savedBytes(home, entry) : undefined;
+  const bytes = saved ?? Buffer.from(text);
   if (!bytes.equals(file.bytes)) replaceSettingsFile(file, bytes);
-  return done('keys', kept);
+  return done(saved === undefined ? 'keys' : 'restored', kept);
+}
+
+/** Where what was saved for an entry is; null where nothing is. */
+function pathOf(home: string, entry: Integration | undefined): string | null {
+  if (entry === undefined || savedBytes(home, entry) === undefined) return null;
+  return savedPath(home, entry);
 }
 
 function edit(
@@ -187,7 +214,7 @@ function edit(
     const raw = format.encode(value);
     text = format.put(text, path, raw);
     const made = path.findIndex((_, depth) => depth > 0 && !format.has(base, path.slice(0, depth)));
-    written.push({ path, raw, before: before?.raw ?? null, made: made < 0 ? null : made });
+    written.push({ path, raw, made: made < 0 ? null : made });
   }
   return { text, written };
 }
@@ -197,19 +224,31 @@ function isReplaceable(before: unknown, wanted: string | boolean): boolean {
   return typeof wanted === 'string' && isAddress(wanted) && isOwnOrOfficial(before, wanted);
 }
 
-/** The text with our values taken out, or put back to what stood there; what somebody changed since stays. */
+/**
+ * The text with our values taken out, or put back to what stood there when the file was saved; what
+ * somebody changed since stays, and so does what svc never writes, whatever the entry says.
+ */
 function withoutOurs(
   text: string,
   entry: Integration,
-  format: TextFormat,
-): { text: string; kept: readonly string[] } {
+  { home, where }: UndoOptions,
+): { text: string; kept: readonly string[]; taken: number } {
+  const format = formats[entry.format];
+  const former = savedBytes(home, entry)?.toString('utf8');
+  const isOurs = ownValues(entry, text, where);
   let result = text;
   const kept: string[] = [];
-  for (const { path, raw, before, made } of entry.written.toReversed()) {
+  let taken = 0;
+  for (const { path, raw, made } of entry.written.toReversed()) {
     const found = format.find(result, path);
     if (found === undefined) continue;
-    if (found.raw !== raw) kept.push(path.join('.'));
-    else if (before !== null) result = format.put(result, path, before);
+    const before = former === undefined ? undefined : format.find(former, path);
+    if (found.raw !== raw || !isOurs(path, found.value)) {
+      kept.push(path.join('.'));
+      continue;
+    }
+    taken += 1;
+    if (before !== undefined && before.raw !== '') result = format.put(result, path, before.raw);
     else {
       result = format.remove(result, path);
       for (let depth = path.length - 1; depth >= (made ?? path.length); depth -= 1) {
@@ -218,11 +257,23 @@ function withoutOurs(
       }
     }
   }
-  return { text: result, kept };
+  return { text: result, kept, taken };
 }
 
-function formerText({ backup }: Integration): string {
-  return backup === null ? '' : readFileSync(backup, 'utf8');
+/** Tells values that svc writes for the entry's client from all others: addresses of the proxy, and what goes with them. */
+function ownValues(
+  { client, format, url }: Integration,
+  text: string,
+  where: Surroundings,
+): (path: KeyPath, value: unknown) => boolean {
+  const settings = clients.find(({ id }) => id === client)?.file;
+  if (settings === undefined || settings.format !== format || !isAddress(url)) return () => false;
+  let wanted: readonly Change[] | undefined;
+  return (path, value) => {
+    if (typeof value === 'string' && (value === url || value.startsWith(`${url}/`))) return true;
+    wanted ??= settings.wanted(url, text, where).changes;
+    return wanted.some((change) => change.value === value && isSamePath(change.path, path));
+  };
 }
 
 /** Names the file in what a format says of its text. */
@@ -238,7 +289,7 @@ function within<T>(path: string, work: () => T): T {
 
 /** A file that holds nothing: what is left of one that we made. */
 function isBare(text: string): boolean {
-  return ['', '{}'].includes(text.trim());
+  return ['', '{}'].includes(text.replaceAll(/\s/g, ''));
 }
 
 function backupName(client: Client, path: string, now: string): string {

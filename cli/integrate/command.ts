@@ -2,7 +2,7 @@
 import { resolve } from 'node:path';
 import { Command, Option } from 'clipanion';
 import { JsonCommand } from '../command.ts';
-import { SvcError } from '../../engine/error.ts';
+import { SvcError, toSvcError } from '../../engine/error.ts';
 import { shortPath } from '../context.ts';
 import type { CliContext } from '../context.ts';
 import { note, print } from '../screen/output.ts';
@@ -10,8 +10,10 @@ import { applyTo, fileOf, undo } from './apply.ts';
 import type { Undone } from './apply.ts';
 import type { Client } from './client.ts';
 import { clientNamed } from './clients.ts';
+import { withLock } from './lock.ts';
 import { proxyAddress } from './proxy-address.ts';
-import { readIntegrations } from './records.ts';
+import { listFile, readIntegrations } from './records.ts';
+import type { Integration } from './records.ts';
 import { readWiring } from './wiring.ts';
 import type { Wiring } from './wiring.ts';
 
@@ -110,14 +112,16 @@ class Integrate extends JsonCommand {
     // Before anything that can fail for another reason: a client without a file never works.
     fileOf(client, context, this.namedFile.file);
     const { url, isRunning } = await proxyAddress(context);
-    const applied = applyTo(client, {
-      home: this.home,
-      where: context,
-      url,
-      force: this.force,
-      now: new Date(context.clock.wallMs()).toISOString(),
-      ...this.namedFile,
-    });
+    const applied = await withLock(this.home, context.clock, () =>
+      applyTo(client, {
+        home: this.home,
+        where: context,
+        url,
+        force: this.force,
+        now: new Date(context.clock.wallMs()).toISOString(),
+        ...this.namedFile,
+      }),
+    );
     if (this.json) this.printJson({ client: client.id, url, ...applied });
     else {
       const file = shortPath(applied.file, context);
@@ -139,21 +143,64 @@ class Integrate extends JsonCommand {
   }
 
   private async takeBack(client: Client | undefined): Promise<void> {
-    const { home } = this;
+    const { context } = this;
     const { file } = this.namedFile;
-    const mine = readIntegrations(home).filter(
+    const { undone, faults } = await takeBackAll(
+      context,
+      this.home,
       (one) =>
         (client === undefined || one.client === client.id) &&
         (file === undefined || one.file === file),
     );
-    const undone = mine.map((entry) => undo(home, entry));
     if (this.json) this.printJson({ undone });
-    else for (const one of undone) printUndone(this.context, one);
-    if (undone.length === 0)
+    else for (const one of undone) printUndone(context, one);
+    if (undone.length === 0 && faults.length === 0)
       this.note(
         `svc has written no settings of ${client?.name ?? 'any client'}: nothing to take back.`,
       );
+    refuseAll(faults);
   }
+}
+
+/** Takes back every change that `isMeant`, and gives what could not be: one file does not keep the others from it. */
+export async function takeBackAll(
+  context: CliContext,
+  home: string,
+  isMeant: (entry: Integration) => boolean,
+): Promise<{ readonly undone: readonly Undone[]; readonly faults: readonly SvcError[] }> {
+  const { entries, strange } = readIntegrations(home);
+  const faults: SvcError[] = [];
+  const undone: Undone[] = [];
+  if (entries.some(isMeant))
+    await withLock(home, context.clock, () => {
+      for (const entry of readIntegrations(home).entries.filter(isMeant)) {
+        try {
+          undone.push(undo(entry, { home, where: context }));
+        } catch (thrown) {
+          faults.push(toSvcError(thrown));
+        }
+      }
+    });
+  if (strange.length > 0)
+    faults.push(
+      new SvcError(
+        'config',
+        `${strange.length} of the entries in ${listFile(home)} are not what svc writes: nothing is taken back for them`,
+        { cure: 'Look at them and delete them there.' },
+      ),
+    );
+  return { undone, faults };
+}
+
+/** Throws the faults as one error; nothing for none. */
+export function refuseAll(faults: readonly SvcError[]): void {
+  const [first, ...others] = faults;
+  if (first === undefined) return;
+  const message = faults.map((fault) => fault.message).join('\n');
+  const cures = [...new Set(faults.flatMap(({ cure }) => (cure === undefined ? [] : [cure])))];
+  throw others.length === 0
+    ? first
+    : new SvcError(first.kind, message, { cause: first, cure: cures.join('\n') });
 }
 
 const WIRED_WORDS: Readonly<Record<Wiring['wired'], string>> = {
@@ -165,13 +212,16 @@ const WIRED_WORDS: Readonly<Record<Wiring['wired'], string>> = {
 };
 
 /** One change that was taken back, in words. */
-export function printUndone(context: CliContext, { client, file, outcome, kept }: Undone): void {
+export function printUndone(
+  context: CliContext,
+  { client, file, outcome, kept, saved }: Undone,
+): void {
   const path = shortPath(file, context);
   const wording = {
     restored: `${path} is as it was`,
     removed: `${path} is removed: svc had made it`,
     keys: `${path} was changed since, so only what svc wrote is taken out`,
-    gone: `${path} no longer exists`,
+    gone: `${path} no longer exists${saved === null ? '' : `; as it was before svc it lies in ${shortPath(saved, context)}`}`,
   };
   print(context, `${client}: ${wording[outcome]}`);
   if (kept.length > 0) note(context, `Changed since and left alone: ${kept.join(', ')}`);

@@ -161,6 +161,76 @@ for (const [name, { format: formatName, path, before, after, without }] of Objec
   });
 }
 
+/** Files in which a value is put into braces, between comments, or behind the dash of a list. */
+const BRACES: Readonly<Partial<Record<FormatName, readonly string[]>>> = {
+  yaml: [
+    '{ model: x } # mine\n',
+    '{} # mine\n',
+    '{model: x}\n',
+    '{ # mine\n  model: x\n}\n',
+    '{ # mine\n}\n',
+    '{ model: x, # mine\n  other: y, }\n',
+    '{\n  model: x, # a, b\n  other: "}" # c\n}\n# end\n',
+    '# top\n{ a: { b: 1 }, # mine\n}\n',
+    'top: { # mine\n  a: 1 }\n',
+    'a: 1 # mine\n# end\n',
+  ],
+  json: [
+    '{ "model": 1 } // mine\n',
+    '{ /* mine */ }\n',
+    '{ // mine\n}\n',
+    '{ "a": 1, /* mine, too */ "b": 2 /* } */ }',
+    '{\n  "a": 1 // mine\n  , "b": 2\n}\n',
+    '{\n  "a": 1, // mine\n}\n',
+    '// top\n{ "a": { /* b */ } }\n',
+  ],
+  toml: [
+    't = { a = 1 } # mine\n',
+    'a = 1 # mine\n\n[t] # mine\n# end\n',
+    '# mine\n[t]\na = [ # one\n  1, # two\n]\n',
+  ],
+};
+
+for (const [name, texts] of Object.entries(BRACES)) {
+  test(`${name}: a value put beside comments is taken out again, and they stay`, () => {
+    const format = formats[name as FormatName];
+    for (const before of texts) {
+      const after = format.put(before, ['url'], format.encode('x'));
+      READERS[name as FormatName]?.(after);
+      assert.is(format.find(after, ['url'])?.value, 'x', before);
+      // Somebody has added a line since, so that it cannot be put back as a whole.
+      const changed = name === 'json' ? `${after}// since\n` : `${after}# since\n`;
+      const taken = format.remove(changed, ['url']);
+      assert.is(format.find(taken, ['url']), undefined, before);
+      READERS[name as FormatName]?.(taken);
+      const squeezed = (text: string) => text.replaceAll(/[\s,]/g, '');
+      assert.is(
+        squeezed(taken),
+        squeezed(`${before}${name === 'json' ? '//' : '#'} since`),
+        before,
+      );
+    }
+  });
+}
+
+test('yaml: the last pair, the only pair and one behind a dash are taken out', () => {
+  const { yaml } = formats;
+  const cases: readonly (readonly [before: string, path: KeyPath, after: string])[] = [
+    ['{ a: 1, url: x } # c\n', ['url'], '{ a: 1 } # c\n'],
+    ['{ url: x } # c\n', ['url'], '{} # c\n'],
+    ['{ a: 1, # c\n  url: x # d\n}\n', ['url'], '{ a: 1 # c\n # d\n}\n'],
+    ['{\n  a: 1, # c, d\n  url: x\n}\n', ['url'], '{\n  a: 1 # c, d\n}\n'],
+    ['{ url: x # c\n  , a: 1 }\n', ['url'], '{  # c\n   a: 1 }\n'],
+    ['m:\n  - url: x\n    a: 1\n', ['m', 0, 'url'], 'm:\n  - a: 1\n'],
+    ['m: { o: { url: x } }\n', ['m', 'o', 'url'], 'm: { o: {} }\n'],
+  ];
+  for (const [before, path, after] of cases) {
+    parseYaml(after);
+    assert.is(yaml.remove(before, path), after);
+    assert.is(yaml.isEmpty(after, path.slice(0, -1)), after.includes('{}'), after);
+  }
+});
+
 test('the later of two equal keys counts, and it alone is replaced', () => {
   const { json } = formats;
   assert.is(json.put('{"a": 1, "a": 2}', ['a'], '"x"'), '{"a": 1, "a": "x"}');

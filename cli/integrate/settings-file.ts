@@ -1,7 +1,7 @@
 /** A client's settings file on the disk: read whole, replaced whole, its mode and links kept. */
 import { createHash, randomBytes } from 'node:crypto';
 import * as fs from 'node:fs';
-import { dirname } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { SvcError } from '../../engine/error.ts';
 import { reasonOf } from '../../stages/disk-reason.ts';
 
@@ -89,11 +89,38 @@ function refuseChanged(file: SettingsFile): void {
   });
 }
 
-/** Where a link that leads nowhere yet would put the file. */
+/** As many links as a system follows. */
+const MOST_LINKS = 40;
+
+/**
+ * Where a file that is not there yet will be: behind the links that lead to it, which stay.
+ * Throws for a link into a folder that does not exist, which svc does not make.
+ */
 function linkTarget(path: string): string {
+  let at = path;
+  for (let links = 0; links < MOST_LINKS; links += 1) {
+    const target = readLink(at);
+    if (target === undefined) {
+      const folder = realFolder(dirname(at));
+      if (folder === undefined && links > 0)
+        throw new Error(`it is a link to ${at}, in a folder that does not exist`);
+      return folder === undefined ? at : join(folder, basename(at));
+    }
+    at = resolve(realFolder(dirname(at)) ?? dirname(at), target);
+  }
+  throw new Error('it is a link that leads in a circle');
+}
+
+function readLink(path: string): string | undefined {
+  return fs.lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true
+    ? fs.readlinkSync(path)
+    : undefined;
+}
+
+function realFolder(folder: string): string | undefined {
   try {
-    return fs.realpathSync(dirname(path)) + path.slice(dirname(path).length);
+    return fs.realpathSync(folder);
   } catch {
-    return path;
+    return undefined;
   }
 }

@@ -26,7 +26,7 @@ export interface Wiring {
 
 /** How each client stands to the proxy at `url`. Reads only. */
 export function readWiring(home: string, where: Surroundings, url: string): readonly Wiring[] {
-  const applied = readIntegrations(home);
+  const applied = readIntegrations(home).entries;
   return clients.map((client) => {
     const own = applied.find((one) => one.client === client.id);
     const file = own?.file ?? client.file?.path?.(where) ?? null;

@@ -52,14 +52,18 @@ export const yamlText: TextFormat = {
     const start = rangeOf(pair?.key)?.[0];
     const end = rangeOf(pair?.value)?.[1];
     if (start === undefined || end === undefined) return text;
-    const isAlone = text.slice(lineStart(text, start), start).trim() === '';
-    if (parent.flow === true || !isAlone) throw inTheWay(path);
-    return splice(text, lineStart(text, start), nextLine(text, end), '');
+    if (parent.flow === true) return withoutFlowPair(text, parent, start, end);
+    if (isBlank(text.slice(lineStart(text, start), start)))
+      return splice(text, lineStart(text, start), nextLine(text, end), '');
+    // Behind the dash of a list: the next pair moves up to its place.
+    const next = parent.items.map(({ key }) => rangeOf(key)?.[0] ?? 0).find((at) => at > start);
+    if (next === undefined) throw inTheWay(path);
+    return splice(text, start, next, '');
   },
   has: (text, path) => parse(text).hasIn(path),
   isEmpty(text, path) {
     const node = parse(text).getIn(path, true);
-    return isScalar(node) && node.value === null;
+    return isScalar(node) ? node.value === null : isMap(node) && node.items.length === 0;
   },
   encode: (value) => JSON.stringify(value),
 };
@@ -109,9 +113,11 @@ function insert(text: string, map: YAMLMap, pair: string): string {
   const first = rangeOf(items[0]?.key)?.[0];
   const range = rangeOf(map);
   if (first === undefined || range === undefined) {
-    // `{}` is all that a map without pairs can be.
+    // `{}` is all that a map without pairs can be, but for comments in it.
     if (range === undefined) throw inTheWay([pair]);
-    return splice(text, range[0], range[1], `{ ${pair} }`);
+    const inside = text.slice(range[0] + 1, range[1] - 1);
+    if (isBlank(inside)) return splice(text, range[0], range[1], `{ ${pair} }`);
+    return splice(text, range[0] + 1, range[0] + 1, ` ${pair}`);
   }
   if (map.flow === true) return splice(text, first, first, `${pair}, `);
   const indent = ' '.repeat(first - lineStart(text, first));
@@ -124,6 +130,48 @@ function insert(text: string, map: YAMLMap, pair: string): string {
   if (end === undefined) return splice(text, first, first, pair + newline + indent);
   const at = nextLine(text, end);
   return withFinalNewline(text.slice(0, at)) + indent + pair + newline + text.slice(at);
+}
+
+/** A flow map without the pair at `[start, end)`: its comma goes with it, comments stay. */
+function withoutFlowPair(text: string, map: YAMLMap, start: number, end: number): string {
+  const [open, close] = rangeOf(map) ?? [start, end];
+  const comma = commaAfter(text, end, close);
+  if (comma === undefined) {
+    const before = map.items
+      .map(({ value }) => rangeOf(value)?.[1] ?? 0)
+      .findLast((at) => at <= start && at > open);
+    const from = before === undefined ? undefined : commaAfter(text, before, start);
+    const rest = splice(text, ...blanksBefore(text, start, end), '');
+    if (from !== undefined) return splice(rest, from, from + 1, '');
+    // The last pair: an empty map of one line has nothing in its braces.
+    const left = rest.slice(open + 1, close - (text.length - rest.length) - 1);
+    return isBlank(left) ? splice(rest, open + 1, open + 1 + left.length, '') : rest;
+  }
+  const behind = text.slice(end, comma);
+  const blanks = /^[ \t]*/.exec(text.slice(comma + 1))?.[0].length ?? 0;
+  return isBlank(behind)
+    ? splice(text, start, comma + 1 + blanks, '')
+    : splice(text, start, comma + 1, behind);
+}
+
+/** The pair's span with the blanks before it, or with its whole line where it has one of its own. */
+function blanksBefore(text: string, start: number, end: number): [number, number] {
+  const line = lineStart(text, start);
+  const blanks = /[ \t]*$/.exec(text.slice(line, start))?.[0].length ?? 0;
+  const isWholeLine = blanks === start - line && isBlank(text.slice(end, nextLine(text, end)));
+  return isWholeLine && line > 0 ? [line - 1, nextLine(text, end) - 1] : [start - blanks, end];
+}
+
+/** The comma between `from` and `to` that is in no comment. */
+function commaAfter(text: string, from: number, to: number): number | undefined {
+  const between = text.slice(from, to);
+  const masked = between.replaceAll(/(?<!\S)#[^\n]*/g, (comment) => ' '.repeat(comment.length));
+  const found = /^\s*,/.exec(masked);
+  return found === null ? undefined : from + found[0].length - 1;
+}
+
+function isBlank(text: string): boolean {
+  return text.trim() === '';
 }
 
 function isBlock(node: Scalar): boolean {

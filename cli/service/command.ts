@@ -3,9 +3,8 @@ import { Command, Option } from 'clipanion';
 import { JsonCommand, SvcCommand } from '../command.ts';
 import { SvcError } from '../../engine/error.ts';
 import { shortPath } from '../context.ts';
-import { undo } from '../integrate/apply.ts';
-import { printUndone } from '../integrate/command.ts';
-import { readIntegrations } from '../integrate/records.ts';
+import type { Undone } from '../integrate/apply.ts';
+import { printUndone, refuseAll, takeBackAll } from '../integrate/command.ts';
 import { stopProxy } from '../process/stopping.ts';
 import { deleteData } from './own-data.ts';
 import { serviceKinds, servicePaths, serviceStarts, unitText } from './unit.ts';
@@ -36,6 +35,13 @@ class ServicePrint extends SvcCommand {
   }
 }
 
+interface Uninstalled {
+  readonly undone: readonly Undone[];
+  readonly stopped: Awaited<ReturnType<typeof stopProxy>>;
+  /** Names in the home folder that are not svc's. */
+  readonly left: readonly string[];
+}
+
 class Uninstall extends JsonCommand {
   static override paths = [['uninstall']];
   static override usage = Command.Usage({
@@ -55,16 +61,24 @@ class Uninstall extends JsonCommand {
 
   async execute() {
     const { context, home } = this;
-    const undone = readIntegrations(home).map((entry) => undo(home, entry));
+    const { undone, faults } = await takeBackAll(context, home, () => true);
     const stopped = await stopProxy(home, context, false);
+    // What was saved of a client's file lies among the data, and is needed while it is not taken back.
+    if (this.data) refuseAll(faults);
     const left = this.data ? deleteData(home) : [];
     if (this.json)
-      return this.printJson({
+      this.printJson({
         undone,
         stopped_pid: stopped?.pid ?? null,
         data_deleted: this.data,
         left,
       });
+    else this.report({ undone, stopped, left });
+    refuseAll(faults);
+  }
+
+  private report({ undone, stopped, left }: Uninstalled): void {
+    const { context, home } = this;
     for (const one of undone) printUndone(context, one);
     this.print(stopped === undefined ? 'svc was not running' : `Stopped (pid ${stopped.pid})`);
     const short = shortPath(home, context);

@@ -7,6 +7,7 @@ import type { CliContext } from '../context.ts';
 import { startInBackground } from '../process/daemon.ts';
 import { applyTo } from '../integrate/apply.ts';
 import type { Client } from '../integrate/client.ts';
+import { withLock } from '../integrate/lock.ts';
 import { withLoopback } from '../process/loopback.ts';
 import { control, readOwn } from '../remote.ts';
 import type { Found } from './found.ts';
@@ -118,16 +119,18 @@ export interface PointedClient {
 }
 
 /** Writes the settings of one client, which `svc integrate <client> --undo` takes back. */
-export function pointClient(
+export async function pointClient(
   client: Client,
   url: string,
   home: string,
   context: CliContext,
-): PointedClient {
+): Promise<PointedClient> {
   const base = { client: client.id, name: client.name };
   try {
     const now = new Date(context.clock.wallMs()).toISOString();
-    const { file, backup } = applyTo(client, { home, where: context, url, now });
+    const { file, backup } = await withLock(home, context.clock, () =>
+      applyTo(client, { home, where: context, url, now }),
+    );
     return { ...base, file, backup, error: null, kind: null };
   } catch (thrown) {
     if (!(thrown instanceof SvcError)) throw thrown;

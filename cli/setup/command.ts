@@ -168,7 +168,9 @@ class Setup extends SvcCommand {
       );
       asked.push(one);
     }
-    const clients = plan.clients.map((client) => pointClient(client, proxy.url, home, context));
+    const clients: PointedClient[] = [];
+    for (const client of plan.clients)
+      clients.push(await pointClient(client, proxy.url, home, context));
     for (const { name, error } of clients)
       printStep('Client', `${name} goes through svc now; restart it`, error && `${name}: ${error}`);
     if (!this.json) this.printNext(found, clients);

@@ -1,0 +1,92 @@
+/**
+ * One `--apply` or `--undo` at a time: each reads a list and a file, and replaces both. The lock is
+ * a file in the home folder with the id of the process that holds it; one whose process is gone is
+ * taken over.
+ */
+import { randomBytes } from 'node:crypto';
+import * as fs from 'node:fs';
+import { join } from 'node:path';
+import type { Clock } from '../../engine/clock.ts';
+import { SvcError } from '../../engine/error.ts';
+import { createPrivateFile, ensurePrivateFolder } from '../../server/config/home.ts';
+
+const LOOK_EVERY_MS = 20;
+/** What it is held for takes a tenth of a second. */
+const PATIENCE_MS = 60_000;
+
+/** Runs `work` while no other process changes settings files for `home`. @throws SvcError `conflict` where another one does not end. */
+export async function withLock<T>(home: string, clock: Clock, work: () => T): Promise<T> {
+  const isNew = !fs.existsSync(home);
+  const path = join(home, 'integrations.lock');
+  const own = `${process.pid} ${randomBytes(8).toString('hex')}\n`;
+  const untilMs = clock.monotonicMs() + PATIENCE_MS;
+  while (!take(home, path, own)) {
+    if (clock.monotonicMs() > untilMs)
+      throw new SvcError('conflict', 'Another command is changing the settings of clients', {
+        cure: `Try again when it has ended. If none runs, remove ${path}.`,
+      });
+    await new Promise<void>((resolve) => void setTimeout(resolve, LOOK_EVERY_MS));
+  }
+  try {
+    return work();
+  } finally {
+    if (textOf(path) === own) fs.rmSync(path, { force: true });
+    if (isNew) removeIfEmpty(home);
+  }
+}
+
+function take(home: string, path: string, own: string): boolean {
+  ensurePrivateFolder(home);
+  try {
+    createPrivateFile(path, own);
+    return true;
+  } catch (thrown) {
+    // The folder is gone again: the one that made it has ended in this moment.
+    if (!fs.existsSync(home)) return false;
+    if (!(thrown instanceof SvcError) || thrown.kind !== 'conflict') throw thrown;
+  }
+  const held = textOf(path);
+  if (held !== undefined && isLeft(held)) moveAway(path, held);
+  return false;
+}
+
+/** True for a lock whose process no longer runs. An empty one is being written. */
+function isLeft(text: string): boolean {
+  const pid = Number(/^(\d+) /.exec(text)?.[1]);
+  if (!Number.isSafeInteger(pid) || pid < 1) return false;
+  try {
+    process.kill(pid, 0);
+    return false;
+  } catch (thrown) {
+    return (thrown as NodeJS.ErrnoException).code === 'ESRCH';
+  }
+}
+
+/** A rename succeeds for one process alone. What it got instead, where another was faster, goes back. */
+function moveAway(path: string, held: string): void {
+  const aside = `${path}.${randomBytes(6).toString('hex')}`;
+  try {
+    fs.renameSync(path, aside);
+    if (textOf(aside) !== held) fs.linkSync(aside, path);
+  } catch {
+    // Another process has taken it over.
+  } finally {
+    fs.rmSync(aside, { force: true });
+  }
+}
+
+function textOf(path: string): string | undefined {
+  try {
+    return fs.readFileSync(path, 'utf8');
+  } catch {
+    return undefined;
+  }
+}
+
+function removeIfEmpty(folder: string): void {
+  try {
+    fs.rmdirSync(folder);
+  } catch {
+    // Something is in it.
+  }
+}
