@@ -1,7 +1,7 @@
 /** What of an admitted request's head goes on: neither keys of this proxy nor headers that its sender has no right to. */
 import { kindByCredential } from '../../stages/dialect/endpoints.ts';
 import type { Endpoint } from '../../stages/model/endpoint.ts';
-import { withoutHeaders } from '../../stages/model/headers.ts';
+import { headerValue, withoutHeaders } from '../../stages/model/headers.ts';
 import { withoutKeys } from '../auth/presented.ts';
 import type { Head } from '../auth/presented.ts';
 import { headersBeyond } from '../auth/rights.ts';
@@ -21,10 +21,19 @@ export function admittedHead(served: Served, admission: Admission, guarded: bool
   return { ...taken, headers };
 }
 
-/** The field that the key was in still says whose path it is, where several providers have it. */
+/**
+ * The field that the key was in still says whose path it is, where several providers have it; and
+ * the key still says who asks, in the field that never leaves.
+ */
 function withoutOurs(served: Served, ours: readonly string[]): Served {
   const { endpoint, headers } = served;
   const isOpen = endpoint.defaultKind === 'by-credential';
   const defaultKind = isOpen ? kindByCredential(headers) : endpoint.defaultKind;
-  return { ...withoutKeys(served, ours), endpoint: { ...endpoint, defaultKind } };
+  const rest = withoutKeys(served, ours);
+  const isNamed = headerValue(headers, 'x-svc-key') !== undefined;
+  return {
+    target: rest.target,
+    headers: isNamed ? rest.headers : [...rest.headers, 'X-Svc-Key', ours[0] ?? ''],
+    endpoint: { ...endpoint, defaultKind },
+  };
 }
