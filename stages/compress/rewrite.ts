@@ -12,6 +12,7 @@ import { costsAtLeast, estimateTokens } from '../model/tokens.ts';
 import { GrammarNeeded } from './code/grammar-needed.ts';
 import { jsonWithin } from './json/within.ts';
 import { endingLines } from './log/ends.ts';
+import { statesFailure } from './log/outcome.ts';
 import {
   STEPS,
   type CompressContext,
@@ -124,13 +125,14 @@ function applyOnce(text: string, context: ApplyContext, rules: readonly Rule[]):
   const first = linesBefore + lineBreaks(prefix);
   const total = linesBefore + lineBreaks(text) + 1 + linesAfter;
   const isPrinted = hints.command !== undefined && classification.file !== true;
+  const isFailed = hints.failed === true || statesFailure(`${prefix}\n${suffix}`.split('\n'));
   const expected = expectFrom(hints).kind;
   const isExpected =
     expected === classification.kind || (FACTS.has(expected) && FACTS.has(classification.kind));
   const mustKeepEnding = ({ endings = 'checked' }: Rule): boolean =>
     isPrinted && endings !== 'own' && !(endings === 'checked-unless-expected' && isExpected);
   const run = (some: readonly Rule[]): Outcome =>
-    runRules(some, body, { ...rest, classification }, mustKeepEnding);
+    runRules(some, body, { ...rest, classification, isFailed }, mustKeepEnding);
   let best = run(meant);
   if (best.done.some(({ isOptional }) => isOptional)) {
     const plain = run(meant.filter(({ isOptional }) => isOptional !== true));

@@ -16,7 +16,9 @@ const COMMAND_KEYS = ['command', 'cmd', 'script'];
 const EDITOR_VERB = /^(?:view|create|insert|str_replace|undo_edit|delete|rename)$/;
 
 /** Where a tool result came from, as far as the tool's input shows. */
-export function hintsOf(block: Pick<ConversationBlock, 'toolName' | 'toolInput'>): ClassifyHints {
+export function hintsOf(
+  block: Pick<ConversationBlock, 'toolName' | 'toolInput' | 'isError'>,
+): ClassifyHints {
   const input =
     typeof block.toolInput === 'object' && block.toolInput !== null ? block.toolInput : {};
   const text = (keys: readonly string[]): string | undefined => {
@@ -37,6 +39,7 @@ export function hintsOf(block: Pick<ConversationBlock, 'toolName' | 'toolInput'>
     ...(block.toolName === undefined ? {} : { toolName: block.toolName }),
     ...(command === undefined ? {} : { command }),
     ...(path === undefined ? {} : { path }),
+    ...(block.isError === true ? { failed: true } : {}),
   };
 }
 

@@ -1,6 +1,7 @@
 /** Results that are a JSON document with texts in it: each text is compressed as what it is, and goes out below the document. */
 import { expectFrom, type ClassifyHints } from '../../model/classify/hints.ts';
 import { estimateTokens } from '../../model/tokens.ts';
+import { endsBadly } from '../log/outcome.ts';
 import { textsInJson, writeTexts, type CarriedText } from '../json/texts.ts';
 import type { SentLines } from '../references/repeats.ts';
 import { hintsOf } from './block-label.ts';
@@ -31,7 +32,13 @@ export function carriedTexts(
 ): CarriedTexts | undefined {
   if (block.kind !== 'tool_result' || mayBeFile(hints)) return undefined;
   const found = textsInJson(block.text);
-  return found && { frame: found.frame, parts: found.texts.map((one) => partOf(block, one)) };
+  const isFailed = found !== undefined && endsBadly(found.frame);
+  return (
+    found && {
+      frame: found.frame,
+      parts: found.texts.map((one) => partOf(isFailed ? { ...block, isError: true } : block, one)),
+    }
+  );
 }
 
 /** True where a file was shown that may be the document itself; one of code is never JSON, so that its client wrapped it. */

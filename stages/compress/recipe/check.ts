@@ -12,7 +12,15 @@ export type CheckedRecipe =
 
 export const RECIPE_NAME = /^[a-z0-9][a-z0-9-]{0,63}$/;
 const MODES = ['hybrid', 'aggressive'];
-const FIELDS = ['name', 'description', 'match', 'must_keep', 'operations', 'examples'];
+const FIELDS = [
+  'name',
+  'description',
+  'match',
+  'must_keep',
+  'operations',
+  'on_success',
+  'examples',
+];
 export const MOST_OPERATIONS = 40;
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
@@ -36,6 +44,7 @@ export const MATCH_PARTS: Readonly<
   path: { kind: 'patterns', about: 'Found in the path of the file that was read' },
   language: { kind: 'words', about: 'File extensions, lower case, without the dot' },
   content: { kind: 'patterns', about: 'Found in one of the first 200 lines of the text' },
+  end: { kind: 'patterns', about: 'Found in one of its last 40 lines' },
 };
 
 export function checkRecipe(value: unknown): CheckedRecipe {
@@ -49,14 +58,18 @@ export function checkRecipe(value: unknown): CheckedRecipe {
   for (const name of Object.keys(value))
     if (!FIELDS.includes(name))
       report([name], `is no part of a recipe; known are ${FIELDS.join(', ')}`);
-  const { name, description = '', match, must_keep: mustKeep, operations, examples = [] } = value;
+  const { name, description = '', match, must_keep: mustKeep, examples = [] } = value;
+  const { operations = [], on_success: onSuccess = [] } = value;
   if (!isText(name) || !RECIPE_NAME.test(name))
     report(['name'], 'is of lower case letters, digits and -');
   if (typeof description !== 'string') report(['description'], 'is a text');
   checkMatch(match, report);
   const mustKeepFault = mustKeep === undefined ? undefined : patternsFault(mustKeep);
   if (mustKeepFault !== undefined) report(['must_keep'], mustKeepFault);
-  const steps = checkOperations(operations, mustKeep === undefined, report);
+  if (isEmpty(operations) && isEmpty(onSuccess))
+    report(['operations'], `is a list of 1 to ${MOST_OPERATIONS} operations`);
+  const steps = checkOperations('operations', operations, mustKeep === undefined, report);
+  const later = checkOperations('on_success', onSuccess, mustKeep === undefined, report);
   const checkedExamples = checkExamples(examples, report);
   if (faults.length > 0) return { ok: false, faults };
   const recipe: Recipe = {
@@ -70,6 +83,7 @@ export function checkRecipe(value: unknown): CheckedRecipe {
     ),
     mustKeep: listOf(mustKeep),
     operations: steps,
+    ...(later.length > 0 && { onSuccess: later }),
   };
   return { ok: true, file: { recipe, examples: checkedExamples } };
 }
@@ -102,17 +116,20 @@ function wordsFault(value: unknown, words: readonly string[] | undefined): strin
     : `cannot be ${JSON.stringify(strange)}; known are ${words!.join(', ')}`;
 }
 
+const isEmpty = (value: unknown): boolean => Array.isArray(value) && value.length === 0;
+
 function checkOperations(
+  field: 'operations' | 'on_success',
   value: unknown,
   isLossless: boolean,
   report: ReportFault,
 ): Recipe['operations'] {
-  if (!Array.isArray(value) || value.length === 0 || value.length > MOST_OPERATIONS) {
-    report(['operations'], `is a list of 1 to ${MOST_OPERATIONS} operations`);
+  if (!Array.isArray(value) || value.length > MOST_OPERATIONS) {
+    report([field], `is a list of 1 to ${MOST_OPERATIONS} operations`);
     return [];
   }
   return (value as unknown[]).flatMap((entry, at) => {
-    const path = ['operations', String(at)];
+    const path = [field, String(at)];
     const [name, values] = operationOf(entry);
     if (name === undefined || values === undefined) {
       report(

@@ -13,8 +13,16 @@ export interface Recipe {
   readonly match: RecipeMatch;
   /** Patterns. Every line in which one is found stays to the letter; required for what can lose anything. */
   readonly mustKeep: readonly string[];
-  /** In the order in which they run, each by its name in `OPERATIONS`. */
-  readonly operations: readonly { readonly name: string; readonly values: Values }[];
+  /** In the order in which they run. */
+  readonly operations: readonly Step[];
+  /** These run behind them, and only where nothing says that the command failed. */
+  readonly onSuccess?: readonly Step[];
+}
+
+/** One operation, by its name in `OPERATIONS`. */
+export interface Step {
+  readonly name: string;
+  readonly values: Values;
 }
 
 /** Every condition that is given must hold; of a list one member is enough. */
@@ -33,6 +41,8 @@ export interface RecipeMatch {
   readonly language?: readonly string[];
   /** Patterns, searched for in the first lines of the text itself. */
   readonly content?: readonly string[];
+  /** Patterns, searched for in its last lines: the totals that only this program prints. */
+  readonly end?: readonly string[];
 }
 
 /** A piece of real output, with what a recipe has to do with it. */

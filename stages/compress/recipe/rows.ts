@@ -35,15 +35,18 @@ export function withoutRanges(rows: readonly Row[], ranges: readonly LineRange[]
   return keepRows(rows, (_, index) => !gone.has(index));
 }
 
-/** Leaves out paragraphs: rows between blank ones. */
+/** Leaves out paragraphs, rows between blank ones, but for their first `kept` rows. */
 export function withoutParagraphs(
   rows: readonly Row[],
   isGone: (paragraph: readonly Row[]) => boolean,
+  kept = 0,
 ): readonly Row[] {
   const paragraphs = runsOf(rows, (row) => (isBlank(row) ? undefined : true));
   return withoutRanges(
     rows,
-    paragraphs.filter(({ from, to }) => isGone(rows.slice(from, to))),
+    paragraphs
+      .filter(({ from, to }) => isGone(rows.slice(from, to)))
+      .map(({ from, to }) => ({ from: from + kept, to })),
   );
 }
 

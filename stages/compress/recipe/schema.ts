@@ -18,7 +18,8 @@ export function recipeSchema(): Schema {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     title: 'Recipe of compression',
     type: 'object',
-    required: ['name', 'match', 'operations'],
+    required: ['name', 'match'],
+    anyOf: [{ required: ['operations'] }, { required: ['on_success'] }],
     additionalProperties: false,
     properties: {
       name: { type: 'string', pattern: RECIPE_NAME.source, description: 'Its name in traces' },
@@ -36,12 +37,10 @@ export function recipeSchema(): Schema {
         ),
       },
       must_keep: { ...ONE_OR_MORE, description: 'Patterns of lines that stay to the letter' },
-      operations: {
-        type: 'array',
-        minItems: 1,
-        maxItems: MOST_OPERATIONS,
-        items: { anyOf: [...OPERATIONS].flatMap(([name, one]) => operationSchemas(name, one)) },
-      },
+      operations: listOfOperations('What is done, in this order'),
+      on_success: listOfOperations(
+        'What is done behind that where nothing says that the command failed',
+      ),
       examples: {
         type: 'array',
         items: {
@@ -63,6 +62,16 @@ export function recipeSchema(): Schema {
         },
       },
     },
+  };
+}
+
+function listOfOperations(description: string): Schema {
+  return {
+    description,
+    type: 'array',
+    minItems: 1,
+    maxItems: MOST_OPERATIONS,
+    items: { anyOf: [...OPERATIONS].flatMap(([name, one]) => operationSchemas(name, one)) },
   };
 }
 

@@ -1,14 +1,17 @@
 /** Compiles recipes to rules of compression, which run as the built-in ones do. */
 import { TEXT_CLASSES } from '../../model/classify/classes.ts';
 import { endingLines } from '../log/ends.ts';
+import { statesFailure } from '../log/outcome.ts';
 import type { Rule } from '../rule.ts';
 import { OPERATIONS } from './operations.ts';
 import { anyPattern } from './pattern.ts';
-import type { Recipe } from './recipe.ts';
+import type { Recipe, Step } from './recipe.ts';
 import { render, type Loss, type Row } from './rows.ts';
 
 /** So many lines of a text are searched for what `content` asks for. */
 const SEARCHED_LINES = 200;
+/** And so many of the last for what `end` asks for: totals, with what a harness puts behind. */
+const END_LINES = 40;
 
 /** Throws a RangeError for a recipe that `checkRecipe` refuses. */
 export function toRules(recipes: readonly Recipe[]): readonly Rule[] {
@@ -29,6 +32,7 @@ function isForAnyCommand({ match }: Recipe): boolean {
 
 function toRule(recipe: Recipe, hasContent: (text: string) => boolean): Rule {
   const { name, match } = recipe;
+  const isEnd = match.end === undefined ? undefined : createEndFinder(match.end);
   return {
     name: `recipe:${name}`,
     when: {
@@ -39,7 +43,10 @@ function toRule(recipe: Recipe, hasContent: (text: string) => boolean): Rule {
       ...(match.command !== undefined && { command: anyPattern(match.command) }),
       ...(match.tool !== undefined && { tool: anyPattern(match.tool) }),
       ...(match.path !== undefined && { path: anyPattern(match.path) }),
-      ...(match.content !== undefined && { content: hasContent }),
+      ...((match.content !== undefined || match.end !== undefined) && {
+        content: (text) =>
+          (match.content === undefined || hasContent(text)) && (isEnd?.(text) ?? true),
+      }),
     },
     step: 'drop',
     // No operation on lines drops or changes one of them; those on a whole document find no lines.
@@ -72,6 +79,20 @@ function createContentFinder(
   };
 }
 
+/** Whether one of the patterns stands in the last lines of a text. */
+function createEndFinder(sources: readonly string[]): (text: string) => boolean {
+  const isFound = anyPattern(sources);
+  return (text) => {
+    let end = text.length;
+    for (let line = 0; line < END_LINES && end >= 0; line++) {
+      const start = end === 0 ? -1 : text.lastIndexOf('\n', end - 1);
+      if (isFound(text.slice(start + 1, end))) return true;
+      end = start;
+    }
+    return false;
+  };
+}
+
 function* firstLines(text: string): Generator<string> {
   let at = 0;
   for (let line = 0; line < SEARCHED_LINES; line++) {
@@ -84,15 +105,20 @@ function* firstLines(text: string): Generator<string> {
 
 const LOSSES: readonly Loss[] = ['none', 'lines', 'text'];
 
-function toApply({ name, mustKeep, operations }: Recipe): Rule['apply'] {
+function madeOf(step: Step) {
+  const operation = OPERATIONS.get(step.name);
+  if (operation === undefined) throw new RangeError(`${step.name} is no operation`);
+  return { loss: operation.loss, run: operation.make(step.values) };
+}
+
+function toApply({ name, mustKeep, operations, onSuccess = [] }: Recipe): Rule['apply'] {
   const mustStay = anyPattern(mustKeep);
-  const steps = operations.map((step) => {
-    const operation = OPERATIONS.get(step.name);
-    if (operation === undefined) throw new RangeError(`${step.name} is no operation`);
-    return { loss: operation.loss, run: operation.make(step.values) };
-  });
-  return (text, { classification }) => {
+  const always = operations.map(madeOf);
+  const ifGood = onSuccess.map(madeOf);
+  return (text, { classification, isFailed = false }) => {
     const input = text.split('\n');
+    const isGood = ifGood.length > 0 && !isFailed && !statesFailure(input);
+    const steps = isGood ? [...always, ...ifGood] : always;
     const isKept = input.map(mustStay);
     const ends = classification.file === true ? new Set<number>() : endingLines(input);
     let rows: readonly Row[] = input.map((line, at) => ({

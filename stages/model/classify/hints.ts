@@ -13,6 +13,8 @@ export interface ClassifyHints {
   readonly command?: string;
   /** The file that the text was read from. */
   readonly path?: string;
+  /** True where the client itself says that the call failed. */
+  readonly failed?: boolean;
 }
 
 /** What the hints expect: a class, and for code its file extension. */

@@ -1,6 +1,7 @@
 /** Operations on tables, and those that put lines in another order or form. */
 import { MARK } from '../../text/marker.ts';
 import { replaceRanges, runsOf } from '../../text/ranges.ts';
+import { withoutColumns } from '../columns.ts';
 import { operation } from '../operation.ts';
 import { replaceRows, textOf, type Row } from '../rows.ts';
 
@@ -49,6 +50,19 @@ export const arrangeOperations = {
           if (index === 0 && line.startsWith(found)) return found;
         return undefined;
       }),
+  }),
+  narrow_table: operation({
+    about:
+      'A table under names in capitals, as of docker ps, without the columns that are named, those that are empty, and the padding: cells stand between bars, also where they are empty.',
+    loss: 'text',
+    params: { drop: { kind: 'names', about: 'Names of columns that go', default: ['-'] } },
+    example: {
+      with: { drop: ['AGE'] },
+      before:
+        'NAME      AGE    PORTS    STATUS\napi-1     2d              Running\napi-2     2d     80       Running\ndb        9d     5432     Failed\ncache     1d     6379     Running',
+      after: `${MARK}recipe x shortened 5 of the lines below; the source is complete]\nNAME | PORTS | STATUS\napi-1 |  | Running\napi-2 | 80 | Running\ndb | 5432 | Failed\ncache | 6379 | Running`,
+    },
+    run: (rows, { drop }) => withoutColumns(rows, drop),
   }),
   sort_unique: operation({
     about: 'Sorts the lines and leaves out those that stood there before.',

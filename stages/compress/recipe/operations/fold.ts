@@ -95,16 +95,30 @@ export const foldOperations = {
     about:
       'Leaves out paragraphs, lines between blank ones, that stood there before to the letter.',
     loss: 'lines',
-    params: {},
+    params: {
+      from: {
+        kind: 'count',
+        about: 'The line of a paragraph from which on they are compared, and left out',
+        default: 1,
+        least: 1,
+      },
+    },
     example: {
       with: {},
       before: 'Traceback\n  a.py:1\n\nretry\n\nTraceback\n  a.py:1',
       after:
         'Traceback\n  a.py:1\n\nretry\n\n[svc omitted 2 of 7 lines here (lines 6–7); the source is complete]',
     },
-    run(rows) {
+    run(rows, { from }) {
       const timesOf = createCounter();
-      return withoutParagraphs(rows, (paragraph) => timesOf(textOf(paragraph)) > 1);
+      return withoutParagraphs(
+        rows,
+        (paragraph) => {
+          const compared = paragraph.slice(from - 1);
+          return compared.length > 0 && timesOf(textOf(compared)) > 1;
+        },
+        from - 1,
+      );
     },
   }),
   summarise_counts: operation({

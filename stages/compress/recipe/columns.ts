@@ -1,0 +1,80 @@
+/**
+ * Tables in columns without lines between them, as `docker ps` and `kubectl get` print them: names in
+ * capitals above, cells below each name. A cell may be empty, so that only where it stands says which
+ * it is: columns go as a whole, or not at all.
+ */
+import { MARK } from '../text/marker.ts';
+import type { Row } from './rows.ts';
+
+/** Names in capitals, two blanks or more apart. */
+const HEADER =
+  /^[A-Z][A-Z\d()%/._#-]*(?: [A-Z\d()%/._#-]+)*(?: {2,}[A-Z%#][A-Z\d()%/._#-]*(?: [A-Z\d()%/._#-]+)*)+\s*$/;
+/** Longer lines are no rows of such a table, in characters. */
+const LONGEST = 1000;
+const LEAST_ROWS = 3;
+/** What stands in a cell that has no value. */
+const EMPTY = /^(?:<none>)?$/;
+
+interface Column {
+  readonly name: string;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The rows of each table without the columns of `names` and those without a value; the cells of the others between bars. */
+export function withoutColumns(rows: readonly Row[], names: readonly string[]): readonly Row[] {
+  const out: Row[] = [];
+  for (let at = 0; at < rows.length;) {
+    const columns = columnsOf(rows[at]!.text);
+    let end = at + 1;
+    while (columns !== undefined && end < rows.length && isRowOf(columns, rows[end]!.text)) end++;
+    const isTable = columns !== undefined && end - at > LEAST_ROWS;
+    out.push(...(isTable ? narrowed(rows.slice(at, end), columns, names) : rows.slice(at, end)));
+    at = end;
+  }
+  return out;
+}
+
+function columnsOf(header: string): readonly Column[] | undefined {
+  if (header.length > LONGEST || !HEADER.test(header)) return undefined;
+  const starts = [...header.matchAll(/(?:^|(?<= {2}))\S/g)].map(({ index }) => index);
+  return starts.map((from, nth) => {
+    const to = starts[nth + 1] ?? LONGEST;
+    return { name: header.slice(from, to).trimEnd(), from, to };
+  });
+}
+
+/** True if every cell begins below its name, or is empty, and ends before the next. */
+function isRowOf(columns: readonly Column[], text: string): boolean {
+  if (text.trim() === '' || text.length > LONGEST || text.includes('\t')) return false;
+  return columns.every(({ from, to }) => {
+    const cell = text.slice(from, to);
+    return (
+      (cell.trim() === '' || cell[0] !== ' ') &&
+      (from === 0 || ' '.startsWith(text.slice(from - 1, from)))
+    );
+  });
+}
+
+function narrowed(
+  rows: readonly Row[],
+  columns: readonly Column[],
+  names: readonly string[],
+): readonly Row[] {
+  const cellOf = ({ text }: Row, { from, to }: Column): string => text.slice(from, to).trimEnd();
+  const stay = columns.filter(
+    (column) =>
+      !names.includes(column.name) &&
+      !rows.slice(1).every((row) => EMPTY.test(cellOf(row, column))),
+  );
+  const written = (row: Row): string => stay.map((column) => cellOf(row, column)).join(' | ');
+  const [header] = rows;
+  const isWhole = rows.every(({ stays }) => stays !== true);
+  const made = rows.map((row) => (row.stays === true ? row : { ...row, text: written(row) }));
+  if (isWhole) return made;
+  // Rows that stay to the letter keep all their columns: the others have a header of their own.
+  const first = made.findIndex((row, nth) => row.text !== rows[nth]!.text);
+  if (first < 0) return rows;
+  const note = `${MARK}rows below with fewer columns have: ${written(header!)}]`;
+  return [...made.slice(0, first), { text: note }, ...made.slice(first)];
+}
