@@ -10,7 +10,7 @@ import type { BlockCache } from './cache.ts';
 import { leastSaved, rewriteBlock, type Known, type Rewritten } from './rewrite-block.ts';
 
 /** One text of a document, as if it were the result itself. */
-export interface CarriedPart extends Pick<Rewritten, 'text' | 'removed' | 'by'> {
+export interface CarriedPart extends Pick<Rewritten, 'text' | 'removed' | 'by' | 'repeatedLines'> {
   readonly block: ConversationBlock;
   readonly hints: ClassifyHints;
 }
@@ -49,7 +49,7 @@ function mayBeFile(hints: ClassifyHints): boolean {
 
 function partOf(block: ConversationBlock, { text, beside }: CarriedText): CarriedPart {
   const part = { ...block, text, toolInput: inputOf(block, beside) };
-  return { block: part, hints: hintsOf(part), text, removed: [], by: [] };
+  return { block: part, hints: hintsOf(part), text, removed: [], by: [], repeatedLines: 0 };
 }
 
 /** What became of a document's texts. */

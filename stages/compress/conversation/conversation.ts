@@ -146,7 +146,9 @@ function compressBlock(
   const by = changed ? made.by : [];
   const label = labelOf(block, hints, state.labels);
   const parts = changed ? made.parts : carried?.parts;
-  if (!changed || parts === undefined) remember(block, label, { text, removed, by }, state);
+  const repeatedLines = changed ? made.repeatedLines : 0;
+  if (!changed || parts === undefined)
+    remember(block, label, { text, removed, by, repeatedLines }, state);
   if (label !== undefined) rememberTexts(parts ?? [], state);
   return {
     index: block.index,
@@ -158,7 +160,7 @@ function compressBlock(
     tokensBefore,
     tokensAfter: changed ? estimateTokens(text) : tokensBefore,
     removed,
-    repeatedLines: changed ? made.repeatedLines : 0,
+    repeatedLines,
     ...(made?.tokensLeftOut === undefined ? {} : { tokensLeftOut: made.tokensLeftOut }),
     isTried: made?.isTried ?? false,
     ...(failed === undefined ? {} : { failed }),
@@ -217,13 +219,23 @@ function keptReason(
   return hasMark(block.text) ? 'marked' : undefined;
 }
 
+/** What went out for a text. */
+type Sent = Pick<BlockOutcome, 'text' | 'removed' | 'by' | 'repeatedLines'>;
+
 /** Makes what went out findable for later blocks. What the model wrote itself counts too: it is always verbatim. */
 function remember(
   block: ConversationBlock,
   label: string | undefined,
-  { text, removed, by }: Pick<BlockOutcome, 'text' | 'removed' | 'by'>,
+  { text, removed, by, repeatedLines }: Sent,
   state: ConversationState,
 ): void {
+  if (
+    label !== undefined &&
+    block.kind === 'tool_result' &&
+    text !== block.text &&
+    repeatedLines === 0
+  )
+    state.sent.addForm(label, block.text, text);
   if (label !== undefined && isStripped(by) && isSearched(block)) {
     state.sent.add(label, block.text, undefined, linesIn(removed));
   } else if (label !== undefined && isSearched({ text }) && isSearched(block)) {

@@ -6,7 +6,7 @@ import { builtIn } from '../built-in.ts';
 import type { Definitions } from '../code/definitions.ts';
 import { shortenLong } from '../long/shorten.ts';
 import { thinGutter } from '../references/gutter.ts';
-import { nameRepeats } from '../references/name-repeats.ts';
+import { nameRepeats, nameSameText } from '../references/name-repeats.ts';
 import type { Referred, SentLines } from '../references/repeats.ts';
 import { stripBetween } from '../references/strip-between.ts';
 import type { Applied, ApplyContext, Rewriter } from '../rewrite.ts';
@@ -92,6 +92,8 @@ export function rewriteBlock(
     const referred = repeatsOf(one, true);
     if (referred !== undefined) made.push(withReferences(one, referred));
   }
+  const again = nameSameText(plain, body, sent, { isRun, earlier: forgets !== true });
+  if (again !== undefined) made.push(withReferences(plain, again));
   if (isStripped(plain.by) && linesBefore === 0) {
     const referred = repeatsOf(untouched, false);
     const both = referred && strippedBetween(referred, plain);

@@ -1,5 +1,5 @@
 /** Which repeats of a block are worth a reference, and which lines of it stay to the letter. */
-import type { Classification } from '../../model/classify/classes.ts';
+import type { Classification, TextClass } from '../../model/classify/classes.ts';
 import { withoutColours } from '../../model/classify/colours.ts';
 import { openEnvelope } from '../../model/classify/envelope.ts';
 import { estimateTokens } from '../../model/tokens.ts';
@@ -11,6 +11,7 @@ import { isFailure, scoreLine } from '../log/score.ts';
 import { MARK } from '../text/marker.ts';
 import { originsOf } from './origins.ts';
 import type { Referred, SentLines } from './repeats.ts';
+import { referToForm } from './same-text.ts';
 
 /** What a reference must save, in estimated tokens, where a fifth of the block is more. */
 const LEAST_SAVED = 40;
@@ -67,6 +68,35 @@ export function nameRepeats(
   // What would be too much in one reference may be fair in several, with the comments between them.
   const apart = sent.replaceRepeats(text, { ...options, overHidden: false });
   return isEnough(apart) ? apart : undefined;
+}
+
+/** Classes whose lines are as they were printed, whatever was left out between them. */
+const AS_PRINTED: ReadonlySet<TextClass> = new Set(['log', 'trace']);
+
+/**
+ * What `applied` becomes where the very text came before and went out in the same form; undefined
+ * where that is not worth it. The same lines stay to the letter as beside any other reference.
+ */
+export function nameSameText(
+  { text, classification }: Pick<Applied, 'text' | 'classification'>,
+  body: string,
+  sent: SentLines,
+  { isRun, earlier }: Pick<RepeatContext, 'isRun' | 'earlier'>,
+): Referred | undefined {
+  const form = earlier && text !== body ? sent.formOf(body) : undefined;
+  if (form?.text !== text) return undefined;
+  const total = estimateTokens(body);
+  const isShort = total < SHORT_RESULT;
+  const isPrinted = AS_PRINTED.has(classification.kind) && !isSourceCode(classification, isRun);
+  const ends = isPrinted ? literalLines(text.split('\n'), isShort) : [];
+  const referred = referToForm(form, {
+    literal: new Set(ends),
+    least: Math.min(LEAST_SAVED, total / 5),
+    words: sent.words,
+  });
+  if (referred === undefined) return undefined;
+  if (isShort && !leavesEnough(referred.text, text, ends.length)) return undefined;
+  return { text: referred.text, lines: referred.named, labels: new Set([form.label]) };
 }
 
 /** What a harness writes around a result says nothing of it. */

@@ -4,11 +4,13 @@
  * with or without line numbers, and a run of tests with the same output both count. Only
  * text that went out verbatim is ever referred to, and only text that came earlier.
  */
+import { createHash } from 'node:crypto';
 import { estimateTokens } from '../../model/tokens.ts';
 import { splitNumbers, type SplitLines } from './gutter.ts';
 import { printedNumbers } from './printed-numbers.ts';
 import { MARK } from '../text/marker.ts';
 import { numbersOfLines, writeReference, type Words } from './reference.ts';
+import type { SentForm } from './same-text.ts';
 import {
   clipRun,
   hashLine,
@@ -96,6 +98,8 @@ export class SentLines {
   /** Labels that a reference has spelled out; the first one is a sentence. */
   private readonly introduced = new Set<string>();
   readonly blocks: EarlierBlock[] = [];
+  /** What went out in another form, by a hash of the text as it came: that may be long. */
+  private readonly forms = new Map<string, SentForm>();
   private readonly occurrences = new Map<number, Occurrence[]>();
   /** Where a long line went out first, by its own hash. */
   private readonly long = new Map<number, Occurrence>();
@@ -159,6 +163,27 @@ export class SentLines {
     }
   }
 
+  /** Notes that `original` went out as `text`, which holds no reference. The first one stays. */
+  addForm(label: string, original: string, text: string): void {
+    const key = hashText(original);
+    if (!this.forms.has(key)) this.forms.set(key, { label: cleanLabel(label), text });
+  }
+
+  /** In which other form `original` went out, if it did. */
+  formOf(original: string): SentForm | undefined {
+    return this.forms.size === 0 ? undefined : this.forms.get(hashText(original));
+  }
+
+  /** The form that has this label. */
+  formNamed(label: string): SentForm | undefined {
+    return [...this.forms.values()].find((form) => form.label === label);
+  }
+
+  /** How much the next reference says. */
+  get words(): Words {
+    return this.introduced.size > 0 ? 'named' : 'full';
+  }
+
   /** Notes that a text with these references goes out, so that later ones can be shorter. */
   introduce(labels: ReadonlySet<string>): void {
     for (const label of labels) this.introduced.add(label);
@@ -192,7 +217,7 @@ export class SentLines {
     for (let at = 0; at < lines.length;) {
       const found = literal.has(at) ? undefined : this.runAt(own, hashes, at);
       const run = clipRun(found, prefixes, literal);
-      const words = used.size + this.introduced.size > 0 ? 'named' : 'full';
+      const words = used.size > 0 ? 'named' : this.words;
       const reference = run === undefined ? undefined : refer(run, words, raw, prefixes, least);
       if (run === undefined || reference === undefined) {
         // A long run that cannot be referred to is passed whole, or each of its lines would search it anew.
@@ -309,6 +334,10 @@ function refer(
   return estimateTokens(replaced) - estimateTokens(text) >= Math.max(floor, least)
     ? text
     : undefined;
+}
+
+function hashText(text: string): string {
+  return createHash('sha256').update(text).digest('base64');
 }
 
 function cleanLabel(label: string): string {
