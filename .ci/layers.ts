@@ -36,7 +36,7 @@ const NOUNS = [
   'answers',
   'captures',
   'audit',
-  'decisions',
+  'conversations',
   'budget',
   'lost',
   'learned',

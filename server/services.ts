@@ -17,7 +17,9 @@ import { captureFolder } from '../stages/captures/files.ts';
 import { createCaptureWriter } from '../stages/captures/writer.ts';
 import type { CaptureWriter } from '../stages/captures/writer.ts';
 import { createCompressThread } from '../stages/compress/worker/compress-thread.ts';
-import { openDecisions } from '../stages/decisions/decisions.ts';
+import { createConversations } from '../stages/conversations/conversations.ts';
+import { openStore } from '../stages/conversations/store.ts';
+import { COMPRESSION_VERSION } from '../stages/compress/version.ts';
 import { openLearned } from '../stages/learned/learned.ts';
 import { createSignatureCache } from '../stages/dialect/translate-ids.ts';
 import { isPostgresUrl } from '../stages/ledger/address.ts';
@@ -30,7 +32,6 @@ import type { LedgerWriter } from '../stages/ledger/writer-contract.ts';
 import type { LedgerRow } from '../stages/ledger/row.ts';
 import { createLostBlocks } from '../stages/lost/lost-blocks.ts';
 import type { BodyFrame } from '../stages/model/body.ts';
-import { createConversations } from '../stages/prompt-cache/conversations.ts';
 import { createProviderStates } from '../stages/providers/states.ts';
 import { createUpstream } from '../stages/providers/undici-upstream.ts';
 import type { Upstream } from '../stages/providers/upstream.ts';
@@ -113,9 +114,11 @@ export async function createServices(options: ServiceOptions) {
   const window = createSessionWindow(startedMs);
   const spending = new SpendingGuard(spendingSettings(config), clock);
   spending.recallFrom(() => spentBefore(questions, clock, startedMs, own));
-  const decisions = await openDecisions({
+  const store = await openStore({
     file: decisionsFile(config.home),
     clock,
+    maxChars: config.compression.rememberMb * 1024 * 1024,
+    maxDays: config.compression.rememberDays,
     onTrouble: (error) => log.error('decisions cannot be saved', { cause: error }),
   });
   const learned = await openLearned({
@@ -208,8 +211,7 @@ export async function createServices(options: ServiceOptions) {
     spending,
     signatures: createSignatureCache(),
     answers: { store: await openAnswers(config, clock, shared), flights: createFlights({ clock }) },
-    decisions,
-    conversations: createConversations(decisions, clock),
+    conversations: createConversations({ store, clock, version: COMPRESSION_VERSION }),
     compressor,
     lost: createLostBlocks(),
     learned,
@@ -226,7 +228,7 @@ export async function createServices(options: ServiceOptions) {
       await audit.close();
       await compressor.close();
       await vault.close();
-      await decisions.flush();
+      await store.flush();
       await learned.flush();
       await upstream.close();
       shared?.link.close();

@@ -7,7 +7,6 @@ import type { AnswerStore } from './answers/answer.ts';
 import type { Flights } from './answers/flights.ts';
 import type { SpendingGuard } from './budget/guard.ts';
 import type { CompressThread } from './compress/worker/compress-thread.ts';
-import type { Decisions } from './decisions/decisions.ts';
 import type { Learned } from './learned/learned.ts';
 import type { SignatureCache } from './dialect/translate.ts';
 import type { LedgerRow } from './ledger/row.ts';
@@ -15,7 +14,7 @@ import type { Prices } from './ledger/prices.ts';
 import type { FoundLater } from './ledger/traces.ts';
 import type { FinishedRun } from './ledger/kept-run.ts';
 import type { LostBlocks } from './lost/lost-blocks.ts';
-import type { Conversations } from './prompt-cache/conversations.ts';
+import type { Conversations } from './conversations/conversations.ts';
 import type { Provider, ProviderName } from './providers/provider.ts';
 import type { ProviderStates } from './providers/states.ts';
 import type { Upstream } from './providers/upstream.ts';
@@ -62,8 +61,7 @@ export interface Services {
   readonly streams: StreamSlots;
   /** The response cache, and the equal requests that are in the air. */
   readonly answers: { readonly store: AnswerStore; readonly flights: Flights };
-  readonly decisions: Decisions;
-  /** Which requests go on with a conversation. */
+  /** What is remembered of conversations, and which requests go on with one. */
   readonly conversations: Conversations;
   /** How every provider is doing: keys, breaker, health, pace. */
   readonly states: ProviderStates;

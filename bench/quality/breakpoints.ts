@@ -7,7 +7,10 @@ import { resolveEndpoint } from '../../stages/dialect/endpoints.ts';
 import type { BodyFrame } from '../../stages/model/body.ts';
 import type { CountTokens } from '../../stages/model/count-tokens.ts';
 import { toRequest } from '../../stages/model/request.ts';
-import { createConversations, LIFETIME_MS } from '../../stages/prompt-cache/conversations.ts';
+import { createConversations } from '../../stages/conversations/conversations.ts';
+import type { Conversations } from '../../stages/conversations/conversations.ts';
+import { createStore } from '../../stages/conversations/store.ts';
+import { LIFETIME_MS } from '../../stages/model/conversation.ts';
 import { leastCachedTokens } from '../../stages/prompt-cache/known-models.ts';
 import { breakpointsIn } from '../../stages/prompt-cache/breakpoints.ts';
 import { median } from '../figures.ts';
@@ -51,7 +54,8 @@ export function measureMarked(transcript: Transcript, count: CountTokens): Marke
     role === 'assistant' && at > 0 ? [at] : [],
   );
   const costOf = (ends: readonly number[], pause: Pause): number => {
-    const conversations = createConversations(new Map<string, string>(), { wallMs: () => atMs });
+    const clock = { wallMs: () => atMs };
+    const conversations = createConversations({ store: createStore(clock), clock, version: 0 });
     const cache = createPromptCache();
     let atMs = 0;
     let [marked, plain] = [0, 0];
@@ -78,7 +82,7 @@ export function measureMarked(transcript: Transcript, count: CountTokens): Marke
 function markersOf(
   { tools, system, messages }: Transcript,
   end: number,
-  conversations: ReturnType<typeof createConversations>,
+  conversations: Conversations,
 ): readonly number[] {
   const json = {
     model: MODEL,

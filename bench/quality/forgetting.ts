@@ -10,7 +10,7 @@ import {
 import { forgettable } from '../../stages/compress/forget/forgettable.ts';
 import { leavingOut } from '../../stages/compress/forget/forgotten.ts';
 import type { CountTokens } from '../../stages/model/count-tokens.ts';
-import { LIFETIME_MS } from '../../stages/prompt-cache/conversations.ts';
+import { LIFETIME_MS } from '../../stages/model/conversation.ts';
 import { median } from '../figures.ts';
 import { createPromptCache } from './prompt-cache.ts';
 import { toBlocks, turnEnds } from './transcripts.ts';

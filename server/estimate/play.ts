@@ -11,7 +11,9 @@ import { mayForget } from '../../stages/compress/may-forget.ts';
 import { leftForBlocks } from '../../stages/compress/threshold.ts';
 import type { ConversationCompressor } from '../../stages/compress/worker/conversation-compressor.ts';
 import type { JobOptions } from '../../stages/compress/worker/job.ts';
-import { inMemoryDecisions } from '../../stages/decisions/in-memory.ts';
+import { COMPRESSION_VERSION } from '../../stages/compress/version.ts';
+import { createConversations } from '../../stages/conversations/conversations.ts';
+import { createStore } from '../../stages/conversations/store.ts';
 import { asRequest } from '../sessions/as-request.ts';
 import { bodyOf } from '../sessions/session.ts';
 import type { Conversation } from '../sessions/session.ts';
@@ -50,15 +52,19 @@ export function playConversation(
     decided: { get: () => (forgets ? undefined : true) },
     mayDecide: false,
   });
+  const clock = { wallMs: () => 0 };
   const limits = {
-    decisions: inMemoryDecisions(),
+    memory: createConversations({
+      store: createStore(clock),
+      clock,
+      version: COMPRESSION_VERSION,
+    }).memoryOf(request),
     compressor: {
       run: async (job: Parameters<typeof compressor.compress>[0]) => ({
         outcomes: await compressor.compress(job),
         where: 'inline' as const,
       }),
     },
-    conversation: '',
     options: {
       ...settings,
       thresholdTokens: leftForBlocks(body, settings.thresholdTokens),
@@ -78,7 +84,7 @@ export function playConversation(
       });
     },
     forgotten() {
-      const gone = withForgotten(blocks, limits.decisions, limits.conversation).filter(
+      const gone = withForgotten(blocks, limits.memory).filter(
         (block) => block.forgotten !== undefined,
       );
       const isAskedAgain = (one: (typeof gone)[number]): boolean =>

@@ -253,6 +253,7 @@ function compileGeneration(options: CompileOptions): Generation {
       services.audit.enable(config.audit.enabled);
       services.captures.configure(captureSettings(config, custom));
       keys.setConfigKey(security.apiKey ?? undefined);
+      services.conversations.remember(config.compression.remember);
       services.router.configure({ enabled: config.routing.enabled, providers: names, rules });
       services.spending.configure(spendingSettings(config));
       services.answers.store.configure(config.cache);

@@ -16,7 +16,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { systemClock } from '../../engine/index.ts';
 import { withPlainUpstream } from '../../fixtures/plain-upstream.ts';
-import { openDecisions } from '../../stages/decisions/decisions.ts';
+import { openStore } from '../../stages/conversations/store.ts';
 import { MESSAGE, closeClients, exchange, json } from '../../fixtures/server/exchange.ts';
 import { credentialsOf } from './credentials.ts';
 import { openSink } from './sink.ts';
@@ -52,7 +52,7 @@ test(
   }),
 );
 
-for (const content of ['["key","theirs"]\n', undefined]) {
+for (const content of ['["slow:theirs","1"]\n', undefined]) {
   test(
     `a link at the decisions is moved aside, not followed (${content === undefined ? 'to nothing' : 'to a file'})`,
     inFolder(async (folder) => {
@@ -61,19 +61,19 @@ for (const content of ['["key","theirs"]\n', undefined]) {
       if (content !== undefined) writeFileSync(target, content, { mode: 0o644 });
       symlinkSync(target, file);
       const troubles: string[] = [];
-      const decisions = await openDecisions({
+      const store = await openStore({
         file,
         clock: systemClock,
         onTrouble: (error) => troubles.push(error.message),
       });
-      assert.is(decisions.get('key'), undefined);
-      decisions.set('key', 'ours');
-      await decisions.flush();
+      assert.is(store.get('theirs'), undefined);
+      store.set('ours', 'ours', { timedOut: ['1'] });
+      await store.flush();
       assert.is(troubles.length, 1);
       assert.match(troubles[0] ?? '', 'is a link, which is not followed');
       if (content === undefined) assert.not.ok(existsSync(target));
       else assert.is(readFileSync(target, 'utf8'), content);
-      assert.is(readFileSync(file, 'utf8'), '["key","ours"]\n');
+      assert.match(readFileSync(file, 'utf8'), /^\{"c":"ours".*"timedOut":\["1"\]\}\n$/);
     }),
   );
 }
@@ -84,10 +84,10 @@ test(
     const file = join(folder, 'decisions.jsonl');
     const troubles: string[] = [];
     const onTrouble = (error: Error) => troubles.push(error.message);
-    const decisions = await openDecisions({ file, clock: systemClock, onTrouble });
+    const store = await openStore({ file, clock: systemClock, onTrouble });
     symlinkSync(join(folder, 'target'), file);
-    decisions.set('key', 'ours');
-    await decisions.flush();
+    store.set('ours', 'ours', { timedOut: ['1'] });
+    await store.flush();
     assert.is(troubles.length, 1);
     assert.not.ok(existsSync(join(folder, 'target')));
   }),

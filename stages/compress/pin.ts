@@ -4,10 +4,9 @@
  * the provider has already cached. How far it was sent stands with them. One setting
  * wins over every pin at once: a user who turns rewriting off expects it to be off.
  */
-import type { Decisions } from '../decisions/decisions.ts';
-import { isObject, parseJson } from '../dialect/json-kind.ts';
+import type { Memory } from '../conversations/conversations.ts';
+import type { Pin } from '../conversations/record.ts';
 import type { JobOptions } from './worker/job.ts';
-import { isMode } from './settings.ts';
 import { COMPRESSION_VERSION } from './version.ts';
 
 export interface Pinned {
@@ -24,53 +23,10 @@ export type PinOptions = Omit<JobOptions, 'applied' | 'recipes'> & {
   readonly tools?: 'off' | 'trim';
 };
 
-/** How far a conversation was sent in its last turn, once some of it went out smaller. */
-export interface Sent {
-  readonly blocks: number;
-  /** Tells the last of them from any other block. */
-  readonly last: string;
-}
-
 /** What a conversation is pinned to if it begins now; its threshold takes a look at all its tools. */
 export type WantedOptions = Omit<PinOptions, 'thresholdTokens'> & {
   readonly thresholdTokens: () => number;
 };
-
-interface Pin extends PinOptions {
-  readonly version: number;
-  readonly sent?: Sent;
-}
-
-const keyOf = (conversation: string): string => `compress:${conversation}`;
-
-function readPin(decisions: Decisions, conversation: string): Pin | undefined {
-  const parsed = parseJson(decisions.get(keyOf(conversation)) ?? '');
-  if (!isObject(parsed)) return undefined;
-  const { version, mode, maxChars, thresholdTokens, logBudgetTokens } = parsed as Partial<Pin>;
-  const whole = [version, maxChars, thresholdTokens, logBudgetTokens];
-  if (!isMode(mode) || !whole.every((value) => typeof value === 'number')) return undefined;
-  return parsed as unknown as Pin;
-}
-
-function write(decisions: Decisions, conversation: string, pin: Pin): void {
-  decisions.set(keyOf(conversation), JSON.stringify(pin));
-}
-
-/** How far a pinned conversation was sent. */
-export function pinnedSent(decisions: Decisions, conversation: string): Sent | undefined {
-  return readPin(decisions, conversation)?.sent;
-}
-
-/** True if the tools of a pinned conversation are trimmed. */
-export function pinnedTools(decisions: Decisions, conversation: string): boolean {
-  return readPin(decisions, conversation)?.tools === 'trim';
-}
-
-/** Notes how far a pinned conversation is sent. */
-export function pinSent(decisions: Decisions, conversation: string, sent: Sent): void {
-  const pin = readPin(decisions, conversation);
-  if (pin !== undefined) write(decisions, conversation, { ...pin, sent });
-}
 
 /**
  * The options of a conversation: those it began with, or `wanted` if it begins
@@ -78,12 +34,11 @@ export function pinSent(decisions: Decisions, conversation: string, sent: Sent):
  * a wanted mode of `strict`. Once the provider may forget, it may from then on.
  */
 export function pinOptions(
-  decisions: Decisions,
-  conversation: string,
+  memory: Memory,
   wanted: WantedOptions,
   asked: JobOptions['mode'] | undefined,
 ): Pinned {
-  const pin = readPin(decisions, conversation);
+  const { pin } = memory.record;
   const { mode, maxChars, logBudgetTokens } = pin ?? wanted;
   const thresholdTokens = pin?.thresholdTokens ?? wanted.thresholdTokens();
   // A conversation that began without rules goes on without them.
@@ -102,7 +57,7 @@ export function pinOptions(
     ...(forgets ? { forgets } : {}),
   };
   const sent = pin?.sent === undefined ? {} : { sent: pin.sent };
-  write(decisions, conversation, { version: COMPRESSION_VERSION, ...options, ...sent });
+  setPin(memory, { version: COMPRESSION_VERSION, ...options, ...sent });
   if (pin === undefined) return { options, change: undefined };
   if (pin.mode !== options.mode)
     return { options, change: asked === undefined ? 'strict' : 'mode' };
@@ -111,9 +66,14 @@ export function pinOptions(
 }
 
 /** Pins a conversation that was rewritten so far to `strict`; true if it was. One that has no pin gets none. */
-export function pinStrict(decisions: Decisions, conversation: string): boolean {
-  const pin = readPin(decisions, conversation);
+export function pinStrict(memory: Memory): boolean {
+  const { pin } = memory.record;
   if (pin === undefined || pin.mode === 'strict') return false;
-  write(decisions, conversation, { ...pin, mode: 'strict' });
+  memory.set({ pin: { ...pin, mode: 'strict' } });
   return true;
+}
+
+/** Nothing is written down where nothing has changed. */
+function setPin(memory: Memory, pin: Pin): void {
+  if (JSON.stringify(memory.record.pin) !== JSON.stringify(pin)) memory.set({ pin });
 }

@@ -12,7 +12,7 @@ import {
 import { isSwitchedOn, setting } from '../settings/setting.ts';
 import { slice } from '../settings/slice.ts';
 import type { SectionOf } from '../settings/slice.ts';
-import { LIFETIME_MS } from '../prompt-cache/conversations.ts';
+import { LIFETIME_MS } from '../model/conversation.ts';
 import type { RecipeSet } from './recipe/recipe.ts';
 import type { Mode } from './rule.ts';
 import { DEFAULT_WORKERS, MAX_WORKERS } from './worker/count.ts';
@@ -126,6 +126,26 @@ export const compression = slice({
     about:
       'Leave old results of tools out once a conversation pauses for longer than the provider’s cache lives: `on` after five minutes, or after a longer pause.',
   }),
+  remember: setting('compression.remember', {
+    type: kind(['boolean', '|', /^(?:on|off)$/], 'true, false, on or off'),
+    default: true,
+    read: (value) => value === true || value === 'on',
+    about:
+      'Remember what was sent, so that it goes out so again before every thought that is signed over it, whatever is switched since. Off, conversations with thoughts are left alone.',
+  }),
+  rememberMb: setting('compression.remember_mb', {
+    type: whole(1, 1024, 'megabytes'),
+    default: 20,
+    needsRestart: true,
+    about:
+      'Most megabytes that are remembered of conversations; those not continued longest go first.',
+  }),
+  rememberDays: setting('compression.remember_days', {
+    type: count('days', 1),
+    default: 30,
+    needsRestart: true,
+    about: 'Days after which a conversation that was not continued is no longer remembered.',
+  }),
   subscriptionTraffic: setting('compression.subscription_traffic', {
     type: flag,
     default: false,
@@ -145,7 +165,13 @@ export const compression = slice({
 /** What of them the stage needs, with the recipes that were loaded; the rest is decided before it. */
 export type CompressConfig = Omit<
   SectionOf<typeof compression>,
-  'subscriptionTraffic' | 'http100Keepalive' | 'recipes' | 'workers'
+  | 'subscriptionTraffic'
+  | 'http100Keepalive'
+  | 'recipes'
+  | 'workers'
+  | 'remember'
+  | 'rememberMb'
+  | 'rememberDays'
 > & { readonly recipes?: RecipeSet };
 
 function recipePath(value: string, absolute: (path: string) => string): string {

@@ -7,7 +7,6 @@ import { defineStage, SvcError } from '../../engine/index.ts';
 import type { StageContext } from '../../engine/index.ts';
 import type { ChangedBlock } from '../lost/lost-blocks.ts';
 import type { Block } from '../model/block.ts';
-import { conversationId } from '../model/conversation.ts';
 import type { ProxyFrame, RequestFrame } from '../model/frame.ts';
 import { headerValue } from '../model/headers.ts';
 import { replaceTexts, withReport } from '../model/request.ts';
@@ -16,18 +15,18 @@ import { cacheLifetimeMs } from '../prompt-cache/lifetime.ts';
 import type { Services } from '../services.ts';
 import { toConversationBlocks } from './conversation/blocks.ts';
 import type { ConversationBlock } from './conversation/blocks.ts';
-import { compressForgetting } from './forget/at-cold-moment.ts';
 import type { JobOptions, JobOutcome } from './worker/job.ts';
-import { longDecisions, rememberLong, withParts } from './long/decide.ts';
+import { rememberLong, withParts } from './long/decide.ts';
 import { createTroubleNotes } from './note-trouble.ts';
 import { mayForget } from './may-forget.ts';
-import { pinnedTools, pinOptions, pinStrict } from './pin.ts';
+import { pinOptions, pinStrict } from './pin.ts';
 import type { PinOptions } from './pin.ts';
 import { samplesOf } from './samples.ts';
 import type { RecipeSet } from './recipe/recipe.ts';
 import type { CompressConfig } from './settings.ts';
 import { isMode } from './settings.ts';
 import { leftForBlocks } from './threshold.ts';
+import { compressStanding } from './standing.ts';
 import { createToolTrimmer } from './tools/trim.ts';
 import { asksModel, passedBecause, tooSmallBecause, unchangedBecause } from './unsaved.ts';
 import { COMPRESSION_VERSION } from './version.ts';
@@ -59,12 +58,12 @@ function offBecause(
 function mayTrimTools(
   request: ProxyRequest,
   { tools }: CompressConfig,
-  { decisions }: Services,
+  { conversations }: Services,
 ): boolean {
   if (!request.original.facts.hasTools) return false;
-  return (
-    tools === 'trim' || (decisions.size > 0 && pinnedTools(decisions, conversationId(request)))
-  );
+  if (tools === 'trim') return true;
+  if (conversations.figures.conversations === 0) return false;
+  return conversations.memoryOf(request).record.pin?.tools === 'trim';
 }
 
 function applied(
@@ -97,8 +96,10 @@ async function compressRequest(
 ): Promise<ProxyRequest> {
   const { original } = whole;
   const blocks = original.blocks();
-  const conversation = conversationId(whole);
   const asked = askedMode(whole);
+  const memory = services.conversations.memoryOf(whole);
+  // Looked at before this request leaves anything behind.
+  const standing = services.conversations.standing(whole);
   const { recipes, ...settings } = config;
   const wanted = {
     ...settings,
@@ -106,16 +107,18 @@ async function compressRequest(
     ...appliedId(services),
     ...(recipes !== undefined && { recipes: recipes.id }),
     forgets: mayForget(original.json),
+    // Tools stand before every thought.
+    ...(standing.isBound && { tools: 'off' as const }),
   };
-  const { options: pinned, change } = pinOptions(services.decisions, conversation, wanted, asked);
+  const { options: pinned, change } = pinOptions(memory, wanted, asked);
   const options = withRules(pinned, config, services);
   ctx.note('mode', options.mode);
   if (options.recipes !== undefined) ctx.note('recipes', options.recipes.id);
   if (options.applied !== undefined) ctx.note('applied', options.applied.id);
   ctx.note('version', COMPRESSION_VERSION);
-  if (change !== undefined) ctx.note('prefix_changes_because_of', change);
+  if (change !== undefined && !standing.isBound) ctx.note('prefix_changes_because_of', change);
   if (change === 'strict') notes.strict('compression.mode is strict');
-  else if (change !== undefined) {
+  else if (change !== undefined && !standing.isBound) {
     services.log.warning('the compressed prefix of a conversation changes once', {
       because: change,
     });
@@ -130,16 +133,16 @@ async function compressRequest(
   const tools = trimmed.map(({ block }) => block);
   const ofTools = { ...report, ...noteTools(tools, ctx) };
   const limits: WithinLimit = {
-    decisions: services.decisions,
+    memory,
     compressor: services.compressor,
-    conversation,
     options,
     maxTimeMs: config.maxTimeMs,
     signal: ctx.run.signal,
   };
-  const isCold = options.forgets !== true && isColdMoment(request, config, services);
+  const isCold =
+    !standing.isBound && options.forgets !== true && isColdMoment(request, config, services);
   const { blocks: taken, remember } = withLongResults(request, limits);
-  const result = await compressForgetting(taken, limits, isCold);
+  const result = await compressStanding(taken, standing, limits, isCold);
   remember(result.outcomes);
   if (isCold) ctx.note('cold', true);
   if (result.forgotten > 0) ctx.note('results_forgotten', result.forgotten);
@@ -189,23 +192,22 @@ function noteTools(
 /** The blocks, with what is decided about long results; `remember` keeps that for later turns. */
 function withLongResults(
   request: ProxyRequest,
-  { decisions, conversation, options }: WithinLimit,
+  { memory, options }: WithinLimit,
 ): {
   readonly blocks: readonly ConversationBlock[];
   readonly remember: (outcomes: readonly JobOutcome[]) => void;
 } {
-  const before = longDecisions(decisions, conversation);
   const { blocks, allowed, heldBack } = withParts(toConversationBlocks(request), {
     longTokens: options.longResultsTokens ?? 0,
     body: request.original.json,
-    decided: before,
+    decided: memory.record.parts,
     mayDecide: options.forgets !== true,
   });
   return {
     blocks,
     remember(outcomes) {
       const inParts = [...allowed].filter(([at]) => outcomes[at]?.tokensLeftOut !== undefined);
-      rememberLong(decisions, conversation, before, [
+      rememberLong(memory, [
         ...heldBack.map((key) => [key, false] as const),
         ...inParts.map(([, key]) => [key, true] as const),
       ]);
@@ -246,12 +248,11 @@ function withRules(pinned: PinOptions, config: CompressConfig, services: Service
 function recipesOf(
   id: string,
   { recipes: current }: CompressConfig,
-  { decisions }: Services,
+  { conversations }: Services,
 ): RecipeSet | undefined {
-  const key = `recipes:${id}`;
-  const kept = decisions.get(key);
+  const kept = conversations.recipes(id);
   if (current?.id === id) {
-    if (kept === undefined) decisions.set(key, JSON.stringify(current));
+    if (kept === undefined) conversations.setRecipes(id, JSON.stringify(current));
     return current;
   }
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written above
@@ -281,13 +282,15 @@ function toLost(blocks: readonly Block[], outcomes: readonly JobOutcome[]) {
 /** Compression is off, also for a conversation that was rewritten while it was on. */
 function leaveOff(
   request: ProxyRequest,
-  { decisions }: Services,
+  { conversations }: Services,
   ctx: StageContext,
   notes: Notes,
 ): void {
-  if (decisions.size === 0 || !pinStrict(decisions, conversationId(request))) return;
+  if (conversations.figures.conversations === 0) return;
+  const { isBound } = conversations.standing(request);
+  if (!pinStrict(conversations.memoryOf(request))) return;
   ctx.note('mode', 'strict');
-  ctx.note('prefix_changes_because_of', 'off');
+  if (!isBound) ctx.note('prefix_changes_because_of', 'off');
   notes.strict('compression.enabled is false');
 }
 
@@ -321,9 +324,12 @@ export const compress = defineStage<ProxyFrame, CompressConfig, Services>({
             if (untouched === undefined && !config.enabled) leaveOff(request, services, ctx, notes);
             return undefined;
           }
-          return compressRequest(request, config, services, ctx, notes).then((smaller) =>
-            Object.freeze({ kind: 'request' as const, request: smaller }),
-          );
+          const compressed = async (): Promise<RequestFrame> => {
+            await services.conversations.ready(request);
+            const smaller = await compressRequest(request, config, services, ctx, notes);
+            return Object.freeze({ kind: 'request', request: smaller });
+          };
+          return compressed();
         },
       },
     };

@@ -3,24 +3,18 @@
  * provider has already cached: how far it was sent, and which blocks went out as they
  * were because time ran out before they were decided, or their language could not be read.
  */
-import { createHash } from 'node:crypto';
-import type { Decisions } from '../decisions/decisions.ts';
+import type { Memory } from '../conversations/conversations.ts';
+import { blockMark, endMark } from '../conversations/end-mark.ts';
 import type { ConversationBlock } from './conversation/blocks.ts';
-import { pinnedSent, pinSent } from './pin.ts';
-
-/** Characters at either end of a block by which it is known as the last one of a turn. */
-const MARK_CHARS = 512;
 
 /** The blocks with those protected that went out undecided in an earlier turn. */
 export function withoutUndecided(
-  decisions: Decisions,
-  conversation: string,
+  { record: { timedOut: known } }: Memory,
   blocks: readonly ConversationBlock[],
 ): readonly ConversationBlock[] {
-  const known = new Set(decisions.get(`slow:${conversation}`)?.split(' '));
   if (known.size === 0) return blocks;
   return blocks.map((block) =>
-    mayShrink(block) && known.has(fingerprint(block)) ? asItIs(block) : block,
+    mayShrink(block) && known.has(blockMark(block)) ? asItIs(block) : block,
   );
 }
 
@@ -30,27 +24,22 @@ export function asItIs(block: ConversationBlock): ConversationBlock {
 }
 
 /** Remembers that `blocks` went out undecided, as they were. */
-export function rememberUndecided(
-  decisions: Decisions,
-  conversation: string,
-  blocks: readonly ConversationBlock[],
-): void {
-  if (blocks.length === 0) return;
-  const key = `slow:${conversation}`;
-  const known = new Set(decisions.get(key)?.split(' '));
-  for (const block of blocks) if (mayShrink(block)) known.add(fingerprint(block));
-  if (known.size > 0) decisions.set(key, [...known].join(' '));
+export function rememberUndecided(memory: Memory, blocks: readonly ConversationBlock[]): void {
+  const more = blocks
+    .filter(mayShrink)
+    .map(blockMark)
+    .filter((mark) => !memory.record.timedOut.has(mark));
+  if (more.length > 0) memory.set({ timedOut: more });
 }
 
 /** Remembers that all of `blocks` went out. */
-export function rememberSent(
-  decisions: Decisions,
-  conversation: string,
-  blocks: readonly ConversationBlock[],
-): void {
+export function rememberSent(memory: Memory, blocks: readonly ConversationBlock[]): void {
   const last = blocks.at(-1);
-  if (last !== undefined)
-    pinSent(decisions, conversation, { blocks: blocks.length, last: endMark(last) });
+  const { pin } = memory.record;
+  if (last === undefined || pin === undefined) return;
+  const sent = { blocks: blocks.length, last: endMark(last) };
+  if (pin.sent?.blocks !== sent.blocks || pin.sent.last !== sent.last)
+    memory.set({ pin: { ...pin, sent } });
 }
 
 /**
@@ -58,33 +47,17 @@ export function rememberSent(
  * another way since, all up to the model's last answer count as sent.
  */
 export function sentCount(
-  decisions: Decisions,
-  conversation: string,
+  { record: { pin } }: Memory,
   blocks: readonly ConversationBlock[],
 ): number {
-  const sent = pinnedSent(decisions, conversation);
+  const sent = pin?.sent;
   if (sent === undefined) return 0;
   const last = blocks[sent.blocks - 1];
   if (last !== undefined && endMark(last) === sent.last) return sent.blocks;
   return blocks.findLastIndex((block) => block.role === 'assistant') + 1;
 }
 
-function mayShrink({ kind, protectedReason, forgotten }: ConversationBlock): boolean {
-  if (forgotten !== undefined) return false;
+function mayShrink({ kind, protectedReason, forgotten, sentAs }: ConversationBlock): boolean {
+  if (forgotten !== undefined || sentAs !== undefined) return false;
   return protectedReason === undefined && (kind === 'tool_result' || kind === 'user_text');
-}
-
-function fingerprint(block: Pick<ConversationBlock, 'index' | 'text'>): string {
-  const digest = createHash('sha256').update(block.text).digest('base64url');
-  return `${block.index}:${digest.slice(0, 16)}`;
-}
-
-/**
- * Tells the end of one turn from that of another without reading all of a long block. It
- * decides how many blocks are done without a limit, not what becomes of them.
- */
-function endMark(block: ConversationBlock): string {
-  const { index, text } = block;
-  const ends = text.slice(0, MARK_CHARS) + text.slice(-MARK_CHARS);
-  return `${text.length}:${fingerprint({ index, text: ends })}`;
 }

@@ -1,7 +1,9 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createCanceller, createManualClock } from '../../engine/index.ts';
-import { inMemoryDecisions } from '../decisions/in-memory.ts';
+import { createConversations } from '../conversations/conversations.ts';
+import { createStore } from '../conversations/store.ts';
+import { requestOf } from '../../fixtures/compress/stage.ts';
 import { createGrammarLoader } from '../grammars.ts';
 import { createCodeTools } from './code/code-tools.ts';
 import { createCompressThread } from './worker/compress-thread.ts';
@@ -49,17 +51,18 @@ interface Bench {
 function createBench(): Bench {
   const clock = createManualClock();
   const thread = createCompressThread({ cacheEntries: 0, clock });
-  const decisions = inMemoryDecisions();
-  pinOptions(decisions, 'c', { ...options, thresholdTokens: () => 0 }, undefined);
+  const memory = createConversations({ store: createStore(clock), clock, version: 0 }).memoryOf(
+    requestOf({ messages: [] }),
+  );
+  pinOptions(memory, { ...options, thresholdTokens: () => 0 }, undefined);
   const { signal } = createCanceller();
   return {
     clock,
     thread,
     async send(blocks, compressor = thread) {
       const { outcomes } = await compressWithinLimit(blocks, {
-        decisions,
+        memory,
         compressor,
-        conversation: 'c',
         options,
         maxTimeMs: LIMIT_MS,
         signal,

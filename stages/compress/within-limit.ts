@@ -7,11 +7,11 @@
  * cache of all that follows.
  */
 import type { CancelSignal } from '../../engine/index.ts';
-import type { Decisions } from '../decisions/decisions.ts';
+import type { Memory } from '../conversations/conversations.ts';
 import { estimateTokens } from '../model/tokens.ts';
 import type { CompressThread, JobResult } from './worker/compress-thread.ts';
 import type { ConversationBlock } from './conversation/blocks.ts';
-import { forgottenOutcome } from './conversation/conversation.ts';
+import { forgottenOutcome, repeatedOutcome } from './conversation/conversation.ts';
 import type { JobOptions, JobOutcome } from './worker/job.ts';
 import {
   asItIs,
@@ -22,9 +22,8 @@ import {
 } from './undecided.ts';
 
 export interface WithinLimit {
-  readonly decisions: Decisions;
+  readonly memory: Memory;
   readonly compressor: Pick<CompressThread, 'run'>;
-  readonly conversation: string;
   readonly options: JobOptions;
   readonly maxTimeMs: number;
   readonly signal: CancelSignal;
@@ -41,8 +40,9 @@ export async function compressWithinLimit(
   all: readonly ConversationBlock[],
   limits: WithinLimit,
 ): Promise<LimitedOutcomes> {
-  const { decisions, compressor, conversation, options, maxTimeMs, signal } = limits;
-  const blocks = withoutUndecided(decisions, conversation, all);
+  const { memory, compressor, options, maxTimeMs, signal } = limits;
+  const conversation = memory.id;
+  const blocks = withoutUndecided(memory, all);
   const result = await compressor.run({ blocks, options, conversation }, maxTimeMs, signal);
   const remember = (outcomes: readonly JobOutcome[]): void => {
     const isUndecided = (at: number): boolean => outcomes[at]?.undecided !== undefined;
@@ -50,8 +50,8 @@ export async function compressWithinLimit(
     const undecided = blocks.filter((_, at) =>
       at < outcomes.length ? isUndecided(at) : !isOnlyLate,
     );
-    rememberUndecided(decisions, conversation, undecided);
-    if (outcomes.some((outcome) => outcome.changed)) rememberSent(decisions, conversation, blocks);
+    rememberUndecided(memory, undecided);
+    if (outcomes.some((outcome) => outcome.changed)) rememberSent(memory, blocks);
   };
   if ('outcomes' in result) {
     remember(result.outcomes);
@@ -59,7 +59,7 @@ export async function compressWithinLimit(
   }
   // Nothing goes out for a client that has left.
   if (result.failed === 'cancelled') return { outcomes: [], failed: 'cancelled' };
-  const sent = sentCount(decisions, conversation, blocks);
+  const sent = sentCount(memory, blocks);
   const more = result.decided.length < sent ? await again(blocks.slice(0, sent), limits) : result;
   if ('failed' in more && more.failed === 'cancelled') return { outcomes: [], failed: 'cancelled' };
   const decided = longer(result.decided, 'outcomes' in more ? more.outcomes : more.decided);
@@ -71,9 +71,9 @@ export async function compressWithinLimit(
 /** Does blocks that were sent before, without a limit. */
 function again(
   blocks: readonly ConversationBlock[],
-  { compressor, conversation, options, signal }: WithinLimit,
+  { compressor, memory, options, signal }: WithinLimit,
 ): Promise<JobResult> {
-  return compressor.run({ blocks, options, conversation }, 0, signal);
+  return compressor.run({ blocks, options, conversation: memory.id }, 0, signal);
 }
 
 /** Both decided the first blocks of one conversation, so what both have is the same. */
@@ -83,6 +83,10 @@ function longer(one: readonly JobOutcome[], other: readonly JobOutcome[]): reado
 
 function untouched(block: ConversationBlock): JobOutcome {
   if (block.forgotten !== undefined) return forgottenOutcome(block, block.forgotten);
+  if (block.sentAs !== undefined) {
+    const repeated = repeatedOutcome(block, block.sentAs);
+    return { ...repeated, text: repeated.changed ? repeated.text : undefined };
+  }
   const tokens = estimateTokens(block.text);
   return {
     index: block.index,

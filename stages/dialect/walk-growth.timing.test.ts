@@ -5,7 +5,7 @@ import { MOST_GROWTH, measureGrowth, processorMs } from '../../fixtures/growth.t
 import { toConversationBlocks } from '../compress/conversation/blocks.ts';
 import { questionsOf } from '../inject/query.ts';
 import { createRequestSize } from '../learned/request-size.ts';
-import { hashOfConversation } from '../model/conversation.ts';
+import { hashOfBeginning } from '../model/conversation.ts';
 import { estimateInputTokens } from '../model/input-size.ts';
 import { render } from '../wire/render.ts';
 import { appendText, replaceTexts, setParam, toRequest } from '../model/request.ts';
@@ -170,7 +170,7 @@ const WALKS: Readonly<
   blocks: (dialect, { original }) => void dialects[dialect].blocks(original.json),
   protection: (dialect, { original }) =>
     void requestOf(dialect, original.json as object).original.protectedBy(0),
-  'the conversation': (_dialect, request) => void hashOfConversation(request.original),
+  'the conversation': (_dialect, request) => void hashOfBeginning(request.original),
   'the estimate': (_dialect, request) => void estimateInputTokens(request),
   'the size learned': (_dialect, request) =>
     void createRequestSize()({ ...request, report: { estimatedAfter: 1 } }),

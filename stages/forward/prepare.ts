@@ -9,6 +9,8 @@ import { isRewritable, modelOf, verbatimIf, setModel, setParam } from '../model/
 import type { ProxyRequest, RouteTarget } from '../model/request.ts';
 import { kindOf } from '../providers/named-provider.ts';
 import type { Provider, ProviderName } from '../providers/provider.ts';
+import { asSent } from '../conversations/as-sent.ts';
+import type { AsSent } from '../conversations/as-sent.ts';
 import { withCaching } from './caching.ts';
 import { hookOwner, withHooks } from './hooked.ts';
 import { toUpstreamRequest } from './outgoing.ts';
@@ -119,8 +121,14 @@ function prepareSame(
   provider: Provider,
   options: PrepareOptions,
 ): Preparation | Promise<Preparation> {
+  const { conversations } = options.services;
+  const behind = conversations.ready(request);
+  if (behind !== undefined)
+    return behind.then(() => prepareSame(request, target, provider, options));
   const { facts, endpoint } = request.original;
-  const cached = withCaching(forProvider(request, target, provider), provider, options);
+  const sent = asSent(request, conversations);
+  const saved = conversations.noteSent(sent.request);
+  const cached = withCaching(forProvider(sent.request, target, provider), provider, options);
   const from = endpoint.dialect;
   const isWhole =
     facts.stream &&
@@ -128,14 +136,18 @@ function prepareSame(
     isRewritable(request) &&
     !mayStream(request, provider, options.config);
   const ready = (whole?: OneDocument): Preparation => ({
-    ready: toPrepared(cached, whole, target, provider, options),
+    ready: toPrepared(cached, sent, whole, target, provider, options),
   });
-  if (!isWhole) return ready();
-  return loadTranslation().then(({ toOneDocument }) => ready(toOneDocument(cached.request, from)));
+  if (isWhole)
+    return Promise.all([loadTranslation(), saved]).then(([{ toOneDocument }]) =>
+      ready(toOneDocument(cached.request, from)),
+    );
+  return saved === undefined ? ready() : saved.then(() => ready());
 }
 
 function toPrepared(
   { request, caching }: ReturnType<typeof withCaching>,
+  sent: AsSent,
   whole: OneDocument | undefined,
   target: RouteTarget,
   provider: Provider,
@@ -154,6 +166,7 @@ function toPrepared(
     reading: whole?.reading ?? { how: 'passthrough', added },
     isGuess: isGuess(request, provider),
     notes: [],
+    sent,
     caching,
     wire(key, signal) {
       const wire = toUpstreamRequest(whole?.request ?? edited, provider, {

@@ -1,5 +1,6 @@
 /** A request made ready for one provider, what that takes, and how its answer is to be read. */
 import type { CancelSignal } from '../../engine/index.ts';
+import type { AsSent } from '../conversations/as-sent.ts';
 import type { Caching } from './caching.ts';
 import type { Dialect, UsageRequest } from '../model/dialect.ts';
 import type { AnswerWishes, TranslatableDialect } from '../dialect/translate.ts';
@@ -36,6 +37,8 @@ export interface Prepared {
   readonly isGuess: boolean;
   /** What was left out or changed knowingly. */
   readonly notes: readonly string[];
+  /** What of it was decided by what went out before; absent where no thought goes to this provider. */
+  readonly sent?: AsSent;
   /** What the provider was asked to cache for a client that does not ask; undefined where that is no question. */
   readonly caching: Caching | undefined;
   wire(key: ProviderKey | undefined, signal: CancelSignal): UpstreamRequest;

@@ -1,6 +1,5 @@
 /** What is added to a message: its wording, its budget, and how it is written down. */
 import type { BlockSource } from '../vault/block.ts';
-import { isObject } from '../dialect/json-kind.ts';
 import { estimateTokens } from '../model/tokens.ts';
 import type { InjectConfig } from './settings.ts';
 
@@ -12,14 +11,6 @@ export interface Injection {
   readonly sources?: readonly BlockSource[];
   /** The whole text, in the fixed estimator's count. */
   readonly tokens: number;
-}
-
-/** An injection with what it was decided by. */
-export interface Decided extends Injection {
-  /** When, in wall time. */
-  readonly atMs: number;
-  /** The settings, as `settingsOf` writes them. */
-  readonly settings: string;
 }
 
 /** The settings that an injection follows from, to tell whether they are still the same. */
@@ -83,27 +74,4 @@ function textOf(parts: readonly Part[]): string {
 /** The blocks of an injection; of one that does not say where they are from, by their ids alone. */
 export function sourcesOf({ ids, sources }: Injection): readonly BlockSource[] {
   return sources ?? ids.map((id) => ({ id, root: '', sourcePath: '' }));
-}
-
-/** Reads what `JSON.stringify` made of a decision; undefined for anything else. */
-export function readDecided(json: string | undefined): Decided | undefined {
-  if (json === undefined) return undefined;
-  try {
-    const value: unknown = JSON.parse(json);
-    if (!isObject(value)) return undefined;
-    const { text, ids, sources, tokens, atMs, settings } = value;
-    if (typeof text !== 'string' || !Array.isArray(ids)) return undefined;
-    if (typeof tokens !== 'number' || typeof atMs !== 'number') return undefined;
-    if (typeof settings !== 'string') return undefined;
-    const read = { text, ids: ids.filter((id) => typeof id === 'string'), tokens, atMs, settings };
-    return Array.isArray(sources) && sources.every(isSource) ? { ...read, sources } : read;
-  } catch {
-    return undefined;
-  }
-}
-
-function isSource(value: unknown): value is BlockSource {
-  if (!isObject(value)) return false;
-  const { id, root, sourcePath } = value;
-  return [id, root, sourcePath].every((each) => typeof each === 'string');
 }

@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { dialects } from '../dialect/registry.ts';
-import { ADDED_MARK, readDecided } from './injection.ts';
+import { ADDED_MARK } from './injection.ts';
 import { askedIn } from './asked.ts';
 import { questionsOf } from './query.ts';
 
@@ -165,14 +165,6 @@ test('the questions of 400 KB are found and named in a millisecond or so', () =>
   });
   // A bar against mistakes in the order of growth; the figure itself is a fifth of this.
   assert.ok(Math.min(...times) < 10, `${Math.min(...times)} ms`);
-});
-
-test('only what was written as a decision is read as one', () => {
-  const decided = { text: 't', ids: ['a'], tokens: 3, atMs: 1, settings: 's' };
-  assert.equal(readDecided(JSON.stringify(decided)), decided);
-  for (const text of [undefined, '', '{', '[]', '{"text":1}', '{"text":"t","ids":{},"tokens":1}']) {
-    assert.is(readDecided(text), undefined);
-  }
 });
 
 test.run();

@@ -15,12 +15,12 @@ export interface Question {
 }
 
 /**
- * The questions of a conversation of `caller`, oldest first. A message that answers tool calls is
+ * The questions of a conversation, oldest first. A message that answers tool calls is
  * none, even if it has text too: nothing may come between a call and its result.
  */
-export function questionsOf(blocks: readonly Block[], caller = ''): Question[] {
+export function questionsOf(blocks: readonly Block[]): Question[] {
   const questions: Question[] = [];
-  const hash = createHash('sha256').update(caller);
+  const hash = createHash('sha256');
   // Some programs put a reminder of their own, in a system role, behind the question.
   const lastMessage = blocks.findLast((block) => block.role !== 'system')?.message;
   for (let at = 0; at < blocks.length;) {

@@ -6,7 +6,8 @@
  */
 import { defineStage } from '../../engine/index.ts';
 import type { StageContext } from '../../engine/index.ts';
-import { callerOf } from '../model/conversation.ts';
+import type { Memory } from '../conversations/conversations.ts';
+import type { Injected } from '../conversations/record.ts';
 import type { ProxyFrame, RequestFrame } from '../model/frame.ts';
 import { appendText, isRewritable, withReport } from '../model/request.ts';
 import type { ProxyRequest } from '../model/request.ts';
@@ -17,8 +18,8 @@ import { askedIn } from './asked.ts';
 import type { InjectConfig } from './settings.ts';
 import { createVaultInTime } from './in-time.ts';
 import type { VaultInTime } from './in-time.ts';
-import { readDecided, settingsOf, sourcesOf } from './injection.ts';
-import type { Decided, Injection } from './injection.ts';
+import { settingsOf, sourcesOf } from './injection.ts';
+import type { Injection } from './injection.ts';
 import { questionsOf } from './query.ts';
 import type { Question } from './query.ts';
 
@@ -42,6 +43,7 @@ interface Work {
   readonly services: Services;
   readonly ctx: StageContext;
   readonly vault: VaultInTime;
+  readonly memory: Memory;
   /** Ids of the blocks that the messages so far carry. */
   readonly present: Set<string>;
   /** Which of the blocks that were added once must not be sent again; while that is not known they are. */
@@ -50,23 +52,18 @@ interface Work {
   tokens: number;
 }
 
-/** Takes the place of a decision that no longer holds. */
-const NOTHING = '';
-
-const keyOf = (question: Question): string => `inject:${question.prefix}`;
-
-function decidedOn(question: Question, services: Services): Decided | undefined {
-  return readDecided(services.decisions.get(keyOf(question)));
+function decidedOn(question: Question, memory: Memory): Injected | undefined {
+  return memory.injected(question.prefix) ?? undefined;
 }
 
 /** What must not be sent outranks sending the same again: the provider's cache is lost, once. */
 function remembered(
   question: Question,
-  decided: Decided | undefined,
-  { config, services, ctx, withdrawn }: Work,
+  decided: Injected | undefined,
+  { config, services, ctx, withdrawn, memory }: Work,
 ): Injection | undefined {
   if ('ids' in withdrawn && decided?.ids.some((id) => withdrawn.ids.has(id)) === true) {
-    services.decisions.set(keyOf(question), NOTHING);
+    memory.set({ injected: [[question.prefix, null]] });
     ctx.note('no_longer_sent', 'a block that was added is no longer safe, or was forgotten');
     return undefined;
   }
@@ -81,7 +78,7 @@ function remembered(
  * nothing need not be remembered: once something follows a question, nobody asks again.
  */
 async function decide(question: Question, work: Work): Promise<Injection | undefined> {
-  const { config, services, ctx, vault, present, withdrawn, tokens } = work;
+  const { config, services, ctx, vault, present, withdrawn, tokens, memory } = work;
   const query = askedIn(question.texts);
   if (query === undefined) return undefined;
   const left = BUDGETS_PER_CONVERSATION * config.budgetTokens - tokens;
@@ -96,14 +93,14 @@ async function decide(question: Question, work: Work): Promise<Injection | undef
     return undefined;
   }
   // The same request may have been sent twice at once; both must go out alike.
-  const meanwhile = remembered(question, decidedOn(question, services), work);
+  const meanwhile = remembered(question, decidedOn(question, memory), work);
   if (meanwhile !== undefined || asked.injection === undefined) return meanwhile;
-  const decided: Decided = {
+  const decided: Injected = {
     ...asked.injection,
     atMs: services.clock.wallMs(),
     settings: settingsOf(config),
   };
-  services.decisions.set(keyOf(question), JSON.stringify(decided));
+  memory.set({ injected: [[question.prefix, decided]] });
   return decided;
 }
 
@@ -111,13 +108,14 @@ async function withInjections(
   request: ProxyRequest,
   { config, services, ctx, vault }: Pick<Work, 'config' | 'services' | 'ctx' | 'vault'>,
 ): Promise<ProxyRequest> {
-  const asked = questionsOf(request.original.blocks(), callerOf(request.original.body)).map(
-    (question) => [question, decidedOn(question, services)] as const,
+  const memory = services.conversations.memoryOf(request);
+  const asked = questionsOf(request.original.blocks()).map(
+    (question) => [question, decidedOn(question, memory)] as const,
   );
   const added = asked.flatMap(([, decided]) => (decided === undefined ? [] : sourcesOf(decided)));
   const withdrawn = await withdrawnIn(vault, added, services);
   const present = new Set<string>();
-  const work: Work = { config, services, ctx, vault, present, withdrawn, tokens: 0 };
+  const work: Work = { config, services, ctx, vault, memory, present, withdrawn, tokens: 0 };
   const isProbe = request.original.facts.maxOutputTokens === 1;
   let injected = request;
   let newest: readonly string[] = [];

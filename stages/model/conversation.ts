@@ -8,6 +8,9 @@ import type { Block } from './block.ts';
 import { KEY_FIELDS, headerValue } from './headers.ts';
 import type { Headers } from './headers.ts';
 
+/** How long a provider keeps what a cache marker wrote, in milliseconds, from its last use on. */
+export const LIFETIME_MS = 300_000;
+
 /** The header fields in which clients name their sessions, in lower case; the first that is there counts. */
 export const SESSION_FIELDS: ReadonlySet<string> = new Set([
   'x-claude-code-session-id',
@@ -58,20 +61,26 @@ export function conversationId({
 }
 
 /**
- * The same of a request as it came in, computed at each call: from its blocks up to the first
+ * Names how a conversation begins, whoever sends it, computed at each call: from its blocks up to the first
  * answer of the model, which are in every request of the conversation.
  */
-export function hashOfConversation(original: {
-  readonly body: Sender;
+export function hashOfBeginning(original: {
+  readonly body: Pick<Sender, 'headers'>;
   readonly blocks: () => readonly Block[];
 }): string {
-  const parts = [callerOf(original.body), clientSession(original.body.headers) ?? ''];
+  const parts = [clientSession(original.body.headers) ?? ''];
   const isNaming = createNaming();
   for (const block of original.blocks()) {
     if (block.role === 'assistant') break;
     if (isNaming(block)) parts.push(`\0${block.role}\0`, block.text);
   }
   return shortHash(parts);
+}
+
+/** Names the conversation of `body` that begins so: for a request without any credential, by its beginning alone. */
+export function hashOfConversation(body: Sender, beginning: string): string {
+  const caller = callerOf(body);
+  return caller === '' ? beginning : shortHash([caller, beginning]);
 }
 
 /** The parts of a request in which a credential may stand. */

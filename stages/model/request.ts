@@ -12,7 +12,7 @@ import type { Attempt } from './attempt.ts';
 import type { KeptAnswer } from './kept-answer.ts';
 import type { Block, JsonPath, ProtectedReason } from './block.ts';
 import type { BodyFrame } from './body.ts';
-import { hashOfConversation } from './conversation.ts';
+import { hashOfBeginning, hashOfConversation } from './conversation.ts';
 import type { Turn } from './conversation.ts';
 import { protectedReasons } from './protect.ts';
 
@@ -134,6 +134,7 @@ export class Original {
   /** The parsed body; undefined where nothing was parsed. */
   readonly json: unknown;
   #blocks: readonly Block[] | undefined;
+  #beginning: string | undefined;
   #conversation: string | undefined;
   #turn: Turn | undefined;
   #reasons: readonly (ProtectedReason | undefined)[] | undefined;
@@ -151,9 +152,14 @@ export class Original {
     return (this.#blocks ??= this.json === undefined ? [] : this.dialect.blocks(this.json));
   }
 
-  /** Names the conversation; read from the beginning at the first call. See `conversationId`. */
+  /** Names how the conversation begins, whoever sends it; read at the first call. */
+  beginning(): string {
+    return (this.#beginning ??= hashOfBeginning(this));
+  }
+
+  /** Names the conversation of this caller; read from its beginning at the first call. See `conversationId`. */
   conversation(): string {
-    return (this.#conversation ??= hashOfConversation(this));
+    return (this.#conversation ??= hashOfConversation(this.body, this.beginning()));
   }
 
   /** What the request is to its conversation: what `read` gave at the first call. */
@@ -245,6 +251,19 @@ export function setModel(request: ProxyRequest, model: string): ProxyRequest {
 /** The path and query that would go out now, before the provider's own prefix. */
 export function targetOf(request: ProxyRequest): string {
   return request.edits.target ?? request.original.body.target;
+}
+
+/**
+ * The request with what went out for its blocks before, also where it must not be edited: not to change what a
+ * thought is signed over is no edit. `texts` are all that go out otherwise than they came.
+ */
+export function asSentBefore(
+  request: ProxyRequest,
+  edits: Pick<Edits, 'texts' | 'appended' | 'values'>,
+): ProxyRequest {
+  const { original, route, report, isVerbatim } = request;
+  const all = { ...request.edits, ...edits };
+  return Object.freeze({ original, edits: all, route, report, isVerbatim });
 }
 
 /** The request with a route. */

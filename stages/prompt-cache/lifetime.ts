@@ -5,7 +5,7 @@
  */
 import { isObject } from '../dialect/json-kind.ts';
 import type { DialectName } from '../model/dialect.ts';
-import { LIFETIME_MS } from './conversations.ts';
+import { LIFETIME_MS } from '../model/conversation.ts';
 import { someMarker } from './markers.ts';
 
 /** How long the provider keeps what a marker with `ttl: 1h` wrote. */

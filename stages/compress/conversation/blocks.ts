@@ -23,6 +23,8 @@ export interface ConversationBlock {
   /** What goes out in its place, decided at a cold moment; and the tokens of what went out before. */
   readonly forgotten?: string;
   readonly tokensForgotten?: number;
+  /** What goes out in any case, as it went out before a thought that is signed over it; `text` itself for one that stays as it came. */
+  readonly sentAs?: string;
   /** What the client sent, where `text` is that of an earlier result to which it points and which is left out. */
   readonly pointed?: string;
   /** How the tool is asked for a part, in a result that may be left in parts if it stays long. */

@@ -131,6 +131,7 @@ function compressBlock(
     labelOf(block, hints, state.labels);
     return forgottenOutcome(block, block.forgotten);
   }
+  if (block.sentAs !== undefined) return repeat(block, block.sentAs, { tokens, query }, state);
   const reason = keptReason(block, options, tokens);
   const carried = carriedTexts(block, hints);
   const known = { ...options, query, hints };
@@ -179,6 +180,37 @@ export function forgottenOutcome(block: ConversationBlock, line: string): BlockO
     tokensBefore: estimateTokens(block.text),
     tokensAfter: estimateTokens(line),
     removed: [{ from: 0, to: lineBreaks(block.text) + 1 }],
+    repeatedLines: 0,
+    isTried: false,
+  };
+}
+
+/** What goes out as it did before: later blocks may refer to what of it can be read there. */
+function repeat(
+  block: ConversationBlock,
+  text: string,
+  { tokens, query }: Pick<ConversationState, 'tokens' | 'query'>,
+  state: ConversationState,
+): BlockOutcome {
+  state.tokens = tokens;
+  state.query = query;
+  const label = labelOf(block, hintsOf(block), state.labels);
+  remember(block, label, { text, removed: [], by: [], repeatedLines: 0 }, state);
+  return repeatedOutcome(block, text);
+}
+
+/** What goes out for a block that is repeated. */
+export function repeatedOutcome(block: ConversationBlock, text: string): BlockOutcome {
+  const changed = text !== block.text;
+  return {
+    index: block.index,
+    text,
+    changed,
+    ...(changed ? {} : { reason: 'sent-before' }),
+    by: changed ? ['repeated'] : [],
+    tokensBefore: estimateTokens(block.text),
+    tokensAfter: estimateTokens(text),
+    removed: [],
     repeatedLines: 0,
     isTried: false,
   };

@@ -26,8 +26,8 @@ export async function compressForgetting(
   limits: WithinLimit,
   isCold: boolean,
 ): Promise<ForgettingOutcomes> {
-  const { decisions, conversation } = limits;
-  const blocks = withPointedTo(withForgotten(all, decisions, conversation));
+  const { memory } = limits;
+  const blocks = withPointedTo(withForgotten(all, memory));
   const result = await compressWithinLimit(blocks, limits);
   if (!isCold || result.failed !== undefined) return counted(blocks, result);
   let [best, made] = [blocks, result];
@@ -41,7 +41,8 @@ export async function compressForgetting(
   }
   // A later result that goes out whole again may outweigh the one that it repeated.
   if (best === blocks || tokensOf(made) >= tokensOf(result)) return counted(blocks, result);
-  await rememberForgotten(best, decisions, conversation);
+  rememberForgotten(best, memory);
+  await memory.flush();
   return counted(best, made);
 }
 

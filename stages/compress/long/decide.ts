@@ -3,8 +3,7 @@
  * before a result; that its file was not edited since is looked at once, when the result is first
  * sent, and kept durably: later turns repeat the decision, whatever is edited by then.
  */
-import type { Decisions } from '../../decisions/decisions.ts';
-import { isObject, parseJson } from '../../dialect/json-kind.ts';
+import type { Memory } from '../../conversations/conversations.ts';
 import { costsAtLeast } from '../../model/tokens.ts';
 import { isPlainResult, type ConversationBlock } from '../conversation/blocks.ts';
 import { resultKeys } from '../conversation/result-keys.ts';
@@ -81,23 +80,11 @@ function originsOf(block: ConversationBlock): readonly string[] {
   return names.length > 0 ? names : [JSON.stringify([block.toolName, block.toolInput])];
 }
 
-const keyOf = (conversation: string): string => `long:${conversation}`;
-
-/** What was decided in earlier turns; nothing where it cannot be read. */
-export function longDecisions(decisions: Decisions, conversation: string): LongDecisions {
-  const text = decisions.get(keyOf(conversation));
-  const kept = text === undefined ? undefined : parseJson(text);
-  if (!isObject(kept)) return new Map();
-  return new Map(Object.entries(kept).map(([key, value]) => [key, value === true]));
-}
-
 /** Remembers of a turn's results which went out in parts and which were held back. */
 export function rememberLong(
-  decisions: Decisions,
-  conversation: string,
-  before: LongDecisions,
+  memory: Memory,
   now: readonly (readonly [key: string, isInParts: boolean])[],
 ): void {
-  if (now.every(([key, value]) => before.get(key) === value)) return;
-  decisions.set(keyOf(conversation), JSON.stringify(Object.fromEntries([...before, ...now])));
+  const more = now.filter(([key, value]) => memory.record.parts.get(key) !== value);
+  if (more.length > 0) memory.set({ parts: more });
 }

@@ -1,5 +1,5 @@
 /** How far a conversation was sent, as it is kept between requests and restarts. */
-import { isObject, parseJson } from '../dialect/json-kind.ts';
+import { isObject } from '../dialect/json-kind.ts';
 
 export interface Tail {
   /** Blocks of the newest request. */
@@ -14,9 +14,8 @@ export interface Tail {
   readonly goesOn: boolean;
 }
 
-/** What `JSON.stringify` made of tails; an empty list for anything else. */
-export function parseTails(text: string): readonly Tail[] {
-  const value = parseJson(text);
+/** Those of a list that are tails; none of anything else. */
+export function parseTails(value: unknown): readonly Tail[] {
   return Array.isArray(value) ? value.filter(isTail) : [];
 }
 

@@ -6,15 +6,12 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Block } from '../model/block.ts';
-import { createNaming, isBillingBlock } from '../model/conversation.ts';
+import { LIFETIME_MS, createNaming, isBillingBlock } from '../model/conversation.ts';
 import type { Turn } from '../model/conversation.ts';
 import type { Original, ProxyRequest } from '../model/request.ts';
 import { shortDigest, shortHash } from '../model/short-hash.ts';
-import { parseTails } from './tails.ts';
 import type { Tail } from './tails.ts';
 
-/** How long a provider keeps what a marker wrote, in milliseconds, from its last use on. */
-export const LIFETIME_MS = 300_000;
 /** Pauses that are looked back at. */
 const GAPS = 6;
 /** Runs of the same task may go on side by side with the same beginning. */
@@ -22,26 +19,23 @@ const TAILS = 8;
 /** Conversations of one request that are remembered. */
 const FIRST_REQUESTS = 10_000;
 
-/** Where tails are kept durably, by key. */
+/** Where tails are kept durably; none where nothing is kept. */
 export interface TailStore {
-  get(key: string): string | undefined;
-  set(key: string, value: string): void;
+  get(original: Original): readonly Tail[];
+  set(original: Original, tails: readonly Tail[]): void;
 }
 
-export type Conversations = ReturnType<typeof createConversations>;
-
-export function createConversations(store: TailStore, clock: { wallMs(): number }) {
+export function createTurns(store: TailStore, clock: { wallMs(): number }) {
   const firsts = new LRUCache<string, readonly Tail[]>({ max: FIRST_REQUESTS });
   const note = ({ original }: ProxyRequest): Turn => {
     const conversation = original.conversation();
-    const key = `turns:${conversation}`;
-    const kept = store.get(key);
-    const tails = kept === undefined ? (firsts.get(key) ?? []) : parseTails(kept);
+    const kept = store.get(original);
+    const tails = kept.length === 0 ? (firsts.get(conversation) ?? []) : kept;
     const atMs = clock.wallMs();
     const { tail, others } = follow(original, tails, atMs);
     const now = [tail, ...others].slice(0, TAILS);
-    if (kept === undefined && !tail.goesOn) firsts.set(key, now);
-    else store.set(key, JSON.stringify(now));
+    if (kept.length === 0 && !tail.goesOn) firsts.set(conversation, now);
+    else store.set(original, now);
     let newestMs = -Infinity;
     for (const one of tails) newestMs = Math.max(newestMs, one.atMs);
     const pauseMs = tails.length === 0 ? null : atMs - newestMs;
@@ -104,7 +98,7 @@ function hashesOf(original: Original, tails: readonly Tail[]): ReadonlyMap<numbe
   const ends = new Set([blocks.length]);
   for (const tail of tails) if (tail.blocks < blocks.length) ends.add(tail.blocks);
   const isNaming = createNaming();
-  const name = original.conversation();
+  const name = original.beginning();
   const tools = toolsOf(original.json);
   // Most requests are the first of their conversation, or the same once more.
   if (ends.size === 1) {

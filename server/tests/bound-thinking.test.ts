@@ -1,0 +1,252 @@
+/**
+ * Conversations whose thoughts are signed over everything before them, in front of a provider that
+ * checks: whatever somebody switches in the middle, nothing is refused and no thought is dropped.
+ */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { startTestProxy } from '../../fixtures/proxy.ts';
+import type { ProxyOptions, TestProxy } from '../../fixtures/proxy.ts';
+import { createBoundClient } from '../../fixtures/server/bound-client.ts';
+import type { BoundDialect, BoundTurn } from '../../fixtures/server/bound-client.ts';
+import { closeClients, exchange } from '../../fixtures/server/exchange.ts';
+import { createBindingProvider } from '../../fixtures/upstream/binding.ts';
+import type { BindingProvider } from '../../fixtures/upstream/binding.ts';
+
+const ON = 'compression: { threshold_tokens: 0 }\n';
+
+/** A conversation that is under way, and what may be done to it. */
+interface Bench {
+  /** Sends the next turn, which must be answered. */
+  readonly turn: (turn?: BoundTurn) => Promise<string>;
+  /** The same through nobody: begun, or gone on with, without svc. */
+  readonly directly: () => Promise<void>;
+  readonly count: (turn?: BoundTurn) => Promise<string>;
+  readonly running: () => TestProxy;
+  /** Stops the proxy and starts it again in the same home. */
+  readonly restart: (yaml?: string, edit?: (lines: string) => string) => Promise<void>;
+  readonly provider: BindingProvider;
+}
+
+async function converse(
+  dialect: BoundDialect,
+  use: (bench: Bench) => Promise<void>,
+  options: ProxyOptions & { readonly account?: 'new' | 'old' } = {},
+): Promise<BindingProvider> {
+  const home = mkdtempSync(join(tmpdir(), 'svc-bound-'));
+  const provider = createBindingProvider({ account: options.account ?? 'new' });
+  const start = async (yaml: string): Promise<TestProxy> => {
+    const running = await startTestProxy({ ...options, yaml, env: { SVC_HOME: home } });
+    running.upstream.script(undefined, provider.scenario);
+    return running;
+  };
+  let running = await start(options.yaml ?? ON);
+  const client = createBoundClient('items', dialect);
+  const mine = (turn: BoundTurn = {}): BoundTurn => ({
+    ...turn,
+    headers: { ...(dialect === 'messages' ? { 'x-api-key': 'person' } : {}), ...turn.headers },
+  });
+  try {
+    await use({
+      provider,
+      running: () => running,
+      async turn(turn) {
+        const arrived = running.upstream.nextRequest();
+        const answered = await client.turn(running.proxy.port, mine(turn));
+        assert.is(answered.status, 200, answered.text);
+        return (await arrived).body.toString();
+      },
+      async directly() {
+        const answered = await client.turn(running.upstream.port, mine());
+        assert.is(answered.status, 200, answered.text);
+      },
+      async count(turn) {
+        const arrived = running.upstream.nextRequest();
+        const answered = await client.count(running.proxy.port, mine(turn));
+        assert.is(answered.status, 200, answered.text);
+        return (await arrived).body.toString();
+      },
+      async restart(yaml = options.yaml ?? ON, edit) {
+        await running.close();
+        if (edit !== undefined) {
+          const file = join(home, 'decisions.jsonl');
+          writeFileSync(file, edit(readFileSync(file, 'utf8')));
+        }
+        running = await start(yaml);
+      },
+    });
+  } finally {
+    await running.close();
+    rmSync(home, { recursive: true, force: true });
+  }
+  return provider;
+}
+
+const smaller = (body: string): number => body.split('[svc ').length - 1;
+
+async function reload({ running }: Bench, yaml: string): Promise<void> {
+  running().configure(yaml);
+  await exchange(running().proxy.port, { path: '/config/reload', body: '' });
+}
+
+const strictHeader = { headers: { 'x-svc-mode': 'strict' } };
+const bypassHeader = { headers: { 'x-svc-bypass': '1' } };
+
+/** What somebody does in the middle of a conversation; each is followed by turns as before. */
+const SWITCHES: Readonly<Record<string, (bench: Bench) => Promise<void>>> = {
+  'the header x-svc-bypass': async ({ turn }) => {
+    await turn(bypassHeader);
+    await turn(bypassHeader);
+  },
+  'svc pause': async ({ turn, running }) => {
+    running().proxy.app.paused = true;
+    await turn();
+    await turn();
+    running().proxy.app.paused = false;
+  },
+  'the header x-svc-mode: strict': async ({ turn }) => {
+    await turn(strictHeader);
+    await turn({ headers: { 'x-svc-mode': 'aggressive' } });
+  },
+  'compression.mode: strict by reload': async (bench) => {
+    await reload(bench, 'compression: { threshold_tokens: 0, mode: strict }\n');
+    await bench.turn();
+    await bench.turn();
+    await reload(bench, ON);
+  },
+  'compression.enabled: false by reload': async (bench) => {
+    await reload(bench, 'compression: { threshold_tokens: 0, enabled: false }\n');
+    await bench.turn();
+    await bench.turn();
+    await reload(bench, ON);
+  },
+  'a new version whose algorithms differ': ({ restart }) =>
+    restart(undefined, (lines) =>
+      lines
+        .replaceAll(/"version":\d+/g, '"version":1')
+        .replaceAll(/"thresholdTokens":\d+/g, '"thresholdTokens":900000'),
+    ),
+  'recipes off, and on again': async (bench) => {
+    await reload(bench, 'compression: { threshold_tokens: 0, recipes: off }\n');
+    await bench.turn();
+    await reload(bench, ON);
+  },
+  'a restart': ({ restart }) => restart(),
+  'compression.remember: false, and on again': async (bench) => {
+    await reload(bench, 'compression: { threshold_tokens: 0, remember: false }\n');
+    await bench.turn();
+    await bench.turn();
+    await reload(bench, ON);
+  },
+};
+
+/** Behind these the conversation is pinned to change nothing more. */
+const ENDS_SAVING: ReadonlySet<string> = new Set([
+  'compression.mode: strict by reload',
+  'compression.enabled: false by reload',
+  'a new version whose algorithms differ',
+]);
+
+for (const dialect of ['messages', 'responses'] as const) {
+  for (const [what, change] of Object.entries(SWITCHES)) {
+    test(`${dialect}: ${what} in the middle costs no thought`, async () => {
+      const { refused, dropped, thoughts, matched } = await converse(dialect, async (all) => {
+        for (let n = 0; n < 3; n += 1) await all.turn();
+        assert.ok(smaller(await all.turn()) > 0, 'nothing was made smaller');
+        await change(all);
+        for (let n = 0; n < 2; n += 1) await all.turn();
+        if (ENDS_SAVING.has(what)) return;
+        // It goes on to save: what is new is made smaller again.
+        const before = smaller(await all.turn());
+        assert.ok(smaller(await all.turn()) > before, 'nothing new is made smaller');
+      });
+      assert.equal(refused, []);
+      assert.equal(dropped, []);
+      assert.ok(matched > thoughts, `${matched} of ${thoughts}`);
+    });
+  }
+
+  test(`${dialect}: begun without svc: raw up to the last thought for good, smaller behind it`, async () => {
+    const { refused, dropped } = await converse(dialect, async ({ directly, turn, restart }) => {
+      for (let n = 0; n < 4; n += 1) await directly();
+      const first = await turn();
+      assert.is(smaller(first), 1, 'what is new behind the last thought');
+      assert.is(smaller(await turn()), 2);
+      await restart();
+      assert.is(smaller(await turn()), 3);
+    });
+    assert.equal([refused, dropped], [[], []]);
+  });
+}
+
+test('messages: cold_trim after a pause leaves a conversation with thoughts as it is', async () => {
+  let atMs = Date.now();
+  const { systemClock } = await import('../../engine/index.ts');
+  const clock = { ...systemClock, wallMs: () => atMs };
+  const yaml = 'compression: { threshold_tokens: 0, cold_trim: on }\n';
+  const { refused, dropped } = await converse(
+    'messages',
+    async ({ turn }) => {
+      for (let n = 0; n < 16; n += 1) await turn();
+      atMs += 3_600_000;
+      for (let n = 0; n < 2; n += 1) assert.not.match(await turn(), 'left out an old result');
+    },
+    { yaml, clock },
+  );
+  assert.equal([refused, dropped], [[], []]);
+});
+
+test('messages: tools: trim switched on in the middle leaves the tools as they are', async () => {
+  const { refused, dropped } = await converse('messages', async (all) => {
+    const more = {
+      tools: [
+        {
+          name: 'Grep',
+          description: 'Searches   the files.\n\n\n\nAll of them.   ',
+          input_schema: {
+            type: 'object',
+            title: 'Grep',
+            properties: {},
+            additionalProperties: true,
+          },
+        },
+      ],
+    };
+    for (let n = 0; n < 2; n += 1) await all.turn({ more });
+    await reload(all, 'compression: { threshold_tokens: 0, tools: trim }\n');
+    for (let n = 0; n < 2; n += 1) await all.turn({ more });
+  });
+  assert.equal([refused, dropped], [[], []]);
+});
+
+test('messages: trimmed tools stay so under bypass, strict and off', async () => {
+  const trim = 'compression: { threshold_tokens: 0, tools: trim }\n';
+  const { refused, dropped } = await converse(
+    'messages',
+    async (all) => {
+      const tools = [
+        {
+          name: 'Grep',
+          description: `Searches   the files.${'\n'.repeat(9)}All of them.${' '.repeat(90)}`,
+          input_schema: { type: 'object', title: 'Grep', properties: {} },
+        },
+      ];
+      const more = { tools };
+      const [first] = [await all.turn({ more }), await all.turn({ more })];
+      assert.not.match(first, JSON.stringify(tools[0]!.description));
+      await all.turn({ more, ...bypassHeader });
+      await all.turn({ more, ...strictHeader });
+      await reload(all, 'compression: { enabled: false }\n');
+      await all.turn({ more });
+      await all.restart(ON);
+      await all.turn({ more });
+    },
+    { yaml: trim },
+  );
+  assert.equal([refused, dropped], [[], []]);
+});
+
+test.after(closeClients);
+test.run();

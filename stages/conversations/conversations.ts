@@ -1,0 +1,283 @@
+/**
+ * Conversations as the stages see them: the memory of each, what may become of its blocks, and which
+ * request goes on with which.
+ *
+ * A memory belongs to one caller, by the credentials in the request (`callerOf`): nobody changes what
+ * another one sends. A credential that was refreshed or rotated is a new caller. So that a running
+ * conversation loses nothing by it, the first request of a new caller gets a copy of the memory of
+ * the same conversation under another credential, where it shows that it has that conversation:
+ * it holds answers of the model, and blocks behind them of which that memory knows.
+ */
+import type { Clock } from '../../engine/index.ts';
+import type { Turn } from '../model/conversation.ts';
+import type { NewValue, Original, ProxyRequest } from '../model/request.ts';
+import { textOf } from '../model/request.ts';
+import { endMark } from './end-mark.ts';
+import { apply, emptyRecord, wholeOf } from './record.ts';
+import type { Change, ConversationRecord, Injected } from './record.ts';
+import { RAW, isSent, textHash, writeSent } from './sent-text.ts';
+import { isEditable, standingOf } from './standing.ts';
+import type { Standing } from './standing.ts';
+import type { ConversationStore, StoreFigures } from './store.ts';
+import { createTurns } from './turns.ts';
+
+/** What is remembered of the conversation of one request. */
+export interface Memory {
+  readonly id: string;
+  /** Empty for a conversation that is not remembered yet. */
+  readonly record: Readonly<ConversationRecord>;
+  /** True where it was not remembered before this request. */
+  readonly isNew: boolean;
+  /** Remembers `change`; in memory at once, on disk soon. */
+  set(change: Change): void;
+  /** Resolves when everything set so far is on disk, or could not be written. */
+  flush(): Promise<void>;
+  /** What was added to the question with this hash; null for what must not be sent any more. */
+  injected(prefix: string): Injected | null | undefined;
+  /** Blocks from the beginning that are repeated as they were sent, since computing them gives something else by now. */
+  repeated: number;
+}
+
+export interface ConversationsOptions {
+  readonly store: ConversationStore;
+  readonly clock: Pick<Clock, 'wallMs'>;
+  /** The version of the algorithms: what another one computed cannot be computed again. */
+  readonly version: number;
+}
+
+export type Conversations = ReturnType<typeof createConversations>;
+
+export function createConversations({ store, clock, version }: ConversationsOptions) {
+  const memories = new WeakMap<Original, Memory>();
+  const standings = new WeakMap<Original, Standing>();
+  /** By conversation, as long as the process lives. */
+  const repeated = new Map<string, number>();
+  /** False: nothing is remembered, so that conversations with thoughts are left alone. */
+  let isRemembering = true;
+
+  const open = (original: Original): Memory => {
+    const id = original.conversation();
+    const beginning = original.beginning();
+    let known = store.get(id);
+    const isCount = original.endpoint.operation !== 'generate';
+    if (known === undefined) {
+      const other = store
+        .withBeginning(beginning)
+        .findLast((one) => one.id !== id && continues(original, one));
+      if (other !== undefined && !isCount) known = store.set(id, beginning, wholeOf(other));
+      else known = other;
+    }
+    let record = known ?? emptyRecord(id, beginning, 0);
+    const isNew = known === undefined;
+    return {
+      id,
+      get record() {
+        return record;
+      },
+      isNew,
+      set(change) {
+        // What is only counted is decided like a turn, and leaves nothing behind.
+        if (isCount) {
+          const copy = emptyRecord(id, beginning, 0);
+          apply(copy, wholeOf(record));
+          apply(copy, change);
+          record = copy;
+        } else record = store.set(id, beginning, change);
+      },
+      flush: store.flush,
+      injected: (prefix) => record.injected.get(prefix) ?? older(record, prefix),
+      get repeated() {
+        return repeated.get(id) ?? 0;
+      },
+      set repeated(blocks) {
+        repeated.delete(id);
+        repeated.set(id, blocks);
+        if (repeated.size > MAX_REPEATED) repeated.delete(repeated.keys().next().value!);
+      },
+    };
+  };
+  const older = (record: ConversationRecord, prefix: string): Injected | null | undefined =>
+    record.injected.has(prefix) ? null : store.olderInjected(prefix);
+  const memoryOf = ({ original }: { readonly original: Original }): Memory => {
+    let memory = memories.get(original);
+    if (memory === undefined) memories.set(original, (memory = open(original)));
+    return memory;
+  };
+  const standing = ({ original }: { readonly original: Original }): Standing => {
+    let found = standings.get(original);
+    if (found === undefined) {
+      const { record } = memoryOf({ original });
+      const { pin, sent } = record;
+      // A pin of a program that did not write down what it sent: the same algorithms give the same again.
+      const isTrusted = pin !== undefined && sent === undefined && pin.version === version;
+      found = standingOf(original, () => ({ sent, isTrusted, isClosed: !isRemembering }));
+      standings.set(original, found);
+    }
+    return found;
+  };
+  const turns = createTurns(
+    {
+      get: (original) => memoryOf({ original }).record.tails,
+      set: (original, tails) => memoryOf({ original }).set({ tails }),
+    },
+    clock,
+  );
+
+  return {
+    memoryOf,
+    standing,
+    /** Notes that the request is sent, at its first call, and says what it is; later calls say the same. */
+    turnOf: (request: ProxyRequest): Turn => turns.turnOf(request),
+    /** Resolves when what other processes remember is known too; undefined where it is. */
+    ready({ original }: ProxyRequest): Promise<void> | undefined {
+      if (memories.has(original) || !mayThink(original) || !store.isBehind()) return undefined;
+      return store.catchUp();
+    },
+    /**
+     * Remembers what goes out for the blocks of `request`, where a thought may be made over it. Resolves when it
+     * is on disk; undefined where there is nothing to wait for.
+     */
+    noteSent(request: ProxyRequest): Promise<void> | undefined {
+      const { original } = request;
+      if (!isRemembering || original.endpoint.operation !== 'generate' || !mayThink(original))
+        return undefined;
+      const memory = memoryOf(request);
+      const change = changeOf(request, standing(request), memory.record);
+      if (change === undefined) return undefined;
+      memory.set(change);
+      return store.flush();
+    },
+    /** The recipes that were kept under an id. */
+    recipes: store.recipes,
+    setRecipes: store.setRecipes,
+    flush: store.flush,
+    get figures(): StoreFigures {
+      return store.figures;
+    },
+    /** Whether what is sent is remembered from now on. */
+    remember(isOn: boolean): void {
+      isRemembering = isOn;
+    },
+    get isRemembering() {
+      return isRemembering;
+    },
+  };
+}
+
+const MAX_REPEATED = 10_000;
+
+/** True where the model may think about the request: then what goes out is signed. */
+function mayThink({ dialect, json, facts }: Original): boolean {
+  if (dialect.name === 'responses') return true;
+  if (dialect.name !== 'messages') return false;
+  // Models of today think unless they are told not to.
+  return facts.hasThinking || !isThinkingOff(json);
+}
+
+function isThinkingOff(json: unknown): boolean {
+  const thinking = (json as { readonly thinking?: unknown } | undefined)?.thinking;
+  return (thinking as { readonly type?: unknown } | undefined)?.type === 'disabled';
+}
+
+/** True where the request holds what the other memory knows, behind an answer of the model. */
+function continues(original: Original, { pin, sent, id, beginning }: ConversationRecord): boolean {
+  const blocks = original.blocks();
+  const answered = blocks.findIndex(({ role }) => role === 'assistant');
+  if (answered < 0) return false;
+  // Of an older program, which did not tell callers apart.
+  if (id === beginning) return true;
+  const mark = pin?.sent;
+  const last = mark && blocks[mark.blocks - 1];
+  if (mark !== undefined && last !== undefined && mark.blocks > answered)
+    if (endMark(last) === mark.last) return true;
+  if (sent === undefined || sent.size === 0) return false;
+  const standing = standingOf(original, () => ({ sent, isTrusted: false, isClosed: false }));
+  return blocks.some(({ index }) => index > answered && standing.writtenOf(index) !== undefined);
+}
+
+/** What is to be written down of what goes out; undefined for nothing. */
+function changeOf(
+  request: ProxyRequest,
+  standing: Standing,
+  { sent, pin, tools }: ConversationRecord,
+): Change | undefined {
+  const { original } = request;
+  const appended = appendedTo(request);
+  const entries: (readonly [string, string])[] = [];
+  for (const block of original.blocks()) {
+    if (!isEditable(block)) continue;
+    const { index, text } = block;
+    if (!mayDiffer(request, index, sent) && !appended.has(index)) continue;
+    const written = standing.writtenOf(index);
+    const goesOut = textOf(request, block) + (appended.get(index) ?? '');
+    if (
+      goesOut === text
+        ? isKnownRaw(request, index, written, standing, sent)
+        : written !== undefined && isSent(written, goesOut)
+    )
+      continue;
+    entries.push([standing.keyOf(index)!, writeSent(text, goesOut)]);
+  }
+  // From the first time on that anything was decided about it, what is not written down went out as it came.
+  const isNoted = entries.length > 0 || (sent === undefined && pin !== undefined);
+  const more = toolsOf(request, tools);
+  return isNoted || more.length > 0 ? { sent: entries, tools: more } : undefined;
+}
+
+/** What goes out for the tools otherwise than it came, where that is not known yet. */
+function toolsOf(
+  { original, edits }: ProxyRequest,
+  known: ConversationRecord['tools'],
+): readonly (readonly [string, string])[] {
+  const values = edits.values.filter(isOfTools);
+  if (values.length === 0) return [];
+  const key = toolsKey(original);
+  const written = JSON.stringify(values);
+  return known.get(key) === written ? [] : [[key, written]];
+}
+
+/** Names the tools of a request. */
+export function toolsKey({ json }: Original): string {
+  return textHash(
+    JSON.stringify((json as { readonly tools?: unknown } | undefined)?.tools ?? null),
+  );
+}
+
+export const isOfTools = ({ path }: NewValue): boolean => path[0] === 'tools';
+
+/** True unless the block can neither have been changed nor be known. */
+function mayDiffer(
+  { original, edits }: ProxyRequest,
+  index: number,
+  sent: ConversationRecord['sent'],
+): boolean {
+  return (
+    edits.texts.has(index) || (sent?.size ?? 0) > 0 || original.protectedBy(index) === undefined
+  );
+}
+
+/** True where it need not be written down that a block goes out as it came. */
+function isKnownRaw(
+  { original }: ProxyRequest,
+  index: number,
+  written: string | undefined,
+  { isBound, lastThought }: Standing,
+  sent: ConversationRecord['sent'],
+): boolean {
+  if (written !== undefined) return written === RAW;
+  // Before the last thought that is what holds anyway; what is protected is never changed later either.
+  if (!isBound || index < lastThought || (sent?.size ?? 0) === 0) return true;
+  return original.protectedBy(index) !== undefined;
+}
+
+/** What is added to the last text of a message, by that block. */
+export function appendedTo({ original, edits }: ProxyRequest): ReadonlyMap<number, string> {
+  const found = new Map<number, string>();
+  for (const [message, text] of edits.appended) {
+    const tail = original
+      .blocks()
+      .findLast((block) => block.message === message && block.kind === 'text' && block.path);
+    if (tail !== undefined) found.set(tail.index, text);
+  }
+  return found;
+}

@@ -1,0 +1,202 @@
+import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { systemClock } from '../../engine/index.ts';
+import { openStore } from './store.ts';
+import type { ConversationStore, StoreLimits } from './store.ts';
+
+type Open = (limits?: StoreLimits) => Promise<ConversationStore>;
+
+async function within(use: (file: string, open: Open, troubles: string[]) => Promise<void>) {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-conversations-'));
+  const file = join(folder, 'decisions.jsonl');
+  const troubles: string[] = [];
+  const onTrouble = (error: Error) => void troubles.push(error.message);
+  try {
+    await use(
+      file,
+      (limits = {}) => openStore({ file, clock: systemClock, onTrouble, ...limits }),
+      troubles,
+    );
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+const PIN = {
+  version: 1,
+  mode: 'hybrid',
+  maxChars: 120,
+  thresholdTokens: 0,
+  logBudgetTokens: 3500,
+} as const;
+
+test('what was remembered is there after a restart, put together of all its changes', () =>
+  within(async (file, open) => {
+    const first = await open();
+    first.set('a', 'b', { pin: PIN, timedOut: ['1'], sent: [['k', 'x']] });
+    first.set('a', 'b', {
+      timedOut: ['2'],
+      parts: [['p', true]],
+      leftOut: [['r', 'line', 3]],
+      injected: [['q', { text: 't', ids: ['i'], tokens: 1, atMs: 2, settings: 's' }]],
+      tails: [{ blocks: 1, hash: 'h', atMs: 1, gaps: '', goesOn: true }],
+      sent: [
+        ['k', 'y'],
+        ['l', ''],
+      ],
+      tools: [['t', '[]']],
+      keys: [['messages', 'one']],
+      dropsThoughts: true,
+    });
+    first.setRecipes('r', '{}');
+    await first.flush();
+    const record = (await open()).get('a');
+    assert.equal(record, first.get('a'));
+    assert.equal([...record!.timedOut], ['1', '2']);
+    assert.equal(
+      [...record!.sent!],
+      [
+        ['k', 'y'],
+        ['l', ''],
+      ],
+    );
+    assert.is((await open()).recipes('r'), '{}');
+    assert.is(statSync(file).mode & 0o777, 0o600);
+  }));
+
+test('the lines of an older program are read', () =>
+  within(async (file, open) => {
+    const older = [
+      ['compress:c', JSON.stringify({ ...PIN, sent: { blocks: 3, last: 'm' } })],
+      ['slow:c', '1:a 2:b'],
+      ['forget:c', JSON.stringify([['r', 'line', 7]])],
+      ['long:c', JSON.stringify({ p: true, q: false })],
+      ['turns:c', JSON.stringify([{ blocks: 1, hash: 'h', atMs: 1, gaps: 's', goesOn: true }])],
+      ['recipes:x', '{"id":"x"}'],
+      ['inject:q', JSON.stringify({ text: 't', ids: [], tokens: 1, atMs: 2, settings: 's' })],
+      ['inject:gone', ''],
+    ];
+    writeFileSync(file, older.map((line) => `${JSON.stringify(line)}\n`).join(''));
+    const store = await open();
+    const { pin, timedOut, leftOut, parts, tails, sent } = store.get('c')!;
+    assert.is(pin?.sent?.blocks, 3);
+    assert.equal([...timedOut], ['1:a', '2:b']);
+    assert.equal([...leftOut], [['r', { line: 'line', tokens: 7 }]]);
+    assert.equal(
+      [...parts],
+      [
+        ['p', true],
+        ['q', false],
+      ],
+    );
+    assert.is(tails[0]?.hash, 'h');
+    assert.is(sent, undefined);
+    assert.is(store.recipes('x'), '{"id":"x"}');
+    assert.is(store.olderInjected('q')?.text, 't');
+    assert.is(store.olderInjected('gone'), undefined);
+  }));
+
+test('a line that was cut short costs that line, and not the next one', () =>
+  within(async (file, open, troubles) => {
+    const first = await open();
+    first.set('a', 'a', { timedOut: ['1'] });
+    first.set('b', 'b', { timedOut: ['1'] });
+    await first.flush();
+    writeFileSync(file, readFileSync(file, 'utf8').slice(0, -9));
+    const again = await open();
+    assert.equal([again.get('a') !== undefined, again.get('b')], [true, undefined]);
+    again.set('c', 'c', { timedOut: ['1'] });
+    await again.flush();
+    assert.ok((await open()).get('c') !== undefined);
+    assert.equal(troubles, []);
+  }));
+
+test('damage in the middle costs what was damaged', () =>
+  within(async (file, open) => {
+    const first = await open();
+    for (const id of ['a', 'b', 'c']) first.set(id, id, { sent: [['k', id]] });
+    await first.flush();
+    const lines = readFileSync(file, 'utf8').split('\n');
+    lines[1] = '{"c":"b","b":"b","t":1,"sent":[[1],"x",["k"]],"pin":{"mode":"fast"},"tails":7}';
+    writeFileSync(file, lines.join('\n'));
+    const again = await open();
+    assert.equal([again.get('a')?.sent?.get('k'), again.get('b')?.sent?.size], ['a', 0]);
+    assert.is(again.get('c')?.sent?.get('k'), 'c');
+  }));
+
+test("somebody else's file is put aside, and reported", () =>
+  within(async (file, open, troubles) => {
+    writeFileSync(file, 'my notes\nof a day\n');
+    const store = await open();
+    store.set('a', 'a', { timedOut: ['1'] });
+    await store.flush();
+    assert.match(troubles.join(), /it was moved to .*corrupt-/);
+    const aside = readdirSync(dirname(file)).find((name) => name.includes('corrupt-'));
+    assert.is(readFileSync(join(dirname(file), aside!), 'utf8'), 'my notes\nof a day\n');
+    assert.ok((await open()).get('a') !== undefined);
+  }));
+
+test('the oldest conversations go when there are too many characters, also after a restart', () =>
+  within(async (_file, open) => {
+    const limits = { maxChars: 20_000 };
+    const first = await open(limits);
+    for (let n = 0; n < 40; n++) first.set(`k${n}`, 'b', { sent: [['k', 'x'.repeat(900)]] });
+    assert.ok(first.figures.chars <= limits.maxChars);
+    assert.equal([first.get('k0'), first.get('k39')?.sent?.size], [undefined, 1]);
+    assert.is(first.withBeginning('b').length, first.figures.conversations);
+    await first.flush();
+    const again = await open(limits);
+    assert.equal(again.figures.conversations, first.figures.conversations);
+  }));
+
+test('a conversation that nobody continues goes after so many days', () =>
+  within(async (file, open) => {
+    const longAgo = Date.now() - 40 * 86_400_000;
+    const line = (id: string, t: number) => JSON.stringify({ c: id, b: id, t, timedOut: ['1'] });
+    writeFileSync(file, `${line('old', longAgo)}\n${line('new', Date.now())}\n`);
+    const store = await open({ maxDays: 30 });
+    assert.equal([store.get('old'), store.get('new') !== undefined], [undefined, true]);
+  }));
+
+test('the file is written again before what is out of use grows without end', () =>
+  within(async (file, open) => {
+    const store = await open();
+    for (let n = 0; n < 60; n++) {
+      store.set('one', 'b', { sent: [['k', `${n}`.padEnd(100_000, '.')]] });
+      await store.flush();
+    }
+    assert.ok(readFileSync(file).length < 2.5 * 1024 * 1024);
+    assert.ok((await open()).get('one')?.sent?.get('k')?.startsWith('59.'));
+  }));
+
+test('what another process writes to the same file is taken up', () =>
+  within(async (_file, open) => {
+    const one = await open();
+    one.set('a', 'a', { sent: [['k', '1']] });
+    await one.flush();
+    const other = await open();
+    assert.not.ok(other.isBehind());
+    one.set('a', 'a', { sent: [['l', '2']] });
+    await one.flush();
+    assert.ok(other.isBehind());
+    await other.catchUp();
+    assert.is(other.get('a')?.sent?.get('l'), '2');
+    other.set('a', 'a', { sent: [['k', '3']] });
+    await other.flush();
+    assert.not.ok(other.isBehind());
+    assert.ok(one.isBehind());
+    await one.catchUp();
+    assert.equal(
+      [...one.get('a')!.sent!],
+      [
+        ['k', '3'],
+        ['l', '2'],
+      ],
+    );
+    assert.not.ok(one.isBehind());
+  }));
+
+test.run();

@@ -1,0 +1,348 @@
+/**
+ * The memories of all conversations: in this process's memory, and in a file to which every change is
+ * appended, so that they outlive it. Those that nobody continued for longest go first. A file that is
+ * damaged costs what stood in the damaged part. Another process may write to the same file.
+ */
+import { constants, statSync } from 'node:fs';
+import { appendFile, chmod, open, readFile } from 'node:fs/promises';
+import type { Clock } from '../../engine/index.ts';
+import { moveUnreadable } from '../aside.ts';
+import { replaceFile } from '../private-file.ts';
+import { apply, emptyRecord, readLine, wholeOf, writeLine } from './record.ts';
+import type { Change, ConversationRecord, Injected, Line } from './record.ts';
+
+const DAY_MS = 86_400_000;
+/** A third of what is kept may be a single conversation, not more. */
+const MAX_CHARS = 20 * 1024 * 1024;
+const MAX_DAYS = 30;
+/** The file is written again when it is this many times as large as what counts of it. */
+const MAX_WASTE = 2;
+/** Smaller files are not worth the work. */
+const MIN_CHARS = 1024 * 1024;
+/** Characters that are written at once; in between others have their turn. */
+const PIECE_CHARS = 256 * 1024;
+
+/** A link is never followed: it would have us read, or write, what somebody else chose. */
+const READ = constants.O_RDONLY | constants.O_NOFOLLOW;
+const APPEND = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW;
+
+export interface StoreLimits {
+  /** Most characters kept, as they are written down. */
+  readonly maxChars?: number;
+  /** Days after which a conversation that nobody continues is let go. */
+  readonly maxDays?: number;
+}
+
+export interface StoreOptions extends StoreLimits {
+  /** Absolute path of the file; its folder must exist. */
+  readonly file: string;
+  readonly clock: Pick<Clock, 'wallMs'>;
+  /** Called for every failure to read or write; memories then last as long as the process. */
+  readonly onTrouble: (error: Error) => void;
+}
+
+/** What is known of what is remembered. */
+export interface StoreFigures {
+  readonly conversations: number;
+  /** Characters, as they are written down. */
+  readonly chars: number;
+}
+
+/** A record with the characters that it takes, at most twice as many as it does. */
+interface Kept {
+  readonly record: ConversationRecord;
+  chars: number;
+  /** What it took when it was last counted. */
+  counted: number;
+}
+
+export type ConversationStore = ReturnType<typeof createStore>;
+
+/** Memories that last as long as the object, for what is played through without a proxy. */
+export function createStore(clock: Pick<Clock, 'wallMs'>, limits: StoreLimits = {}) {
+  return storeOf({ clock, limits, write: () => undefined });
+}
+
+interface Parts {
+  readonly clock: Pick<Clock, 'wallMs'>;
+  readonly limits: StoreLimits;
+  readonly write: (line: Line) => void;
+}
+
+function storeOf({ clock, limits, write }: Parts) {
+  const kept = new Map<string, Kept>();
+  const recipes = new Map<string, string>();
+  const olderInjected = new Map<string, Injected>();
+  const byBeginning = new Map<string, Set<string>>();
+  const { maxChars = MAX_CHARS, maxDays = MAX_DAYS } = limits;
+  let chars = 0;
+
+  const drop = (id: string): void => {
+    const one = kept.get(id);
+    if (one === undefined) return;
+    kept.delete(id);
+    chars -= one.chars;
+    const { beginning } = one.record;
+    const same = byBeginning.get(beginning);
+    same?.delete(id);
+    if (same?.size === 0) byBeginning.delete(beginning);
+  };
+  const shrink = (): void => {
+    const oldestMs = clock.wallMs() - maxDays * DAY_MS;
+    for (const [id, { record }] of kept) {
+      const isOld = record.atMs > 0 && record.atMs < oldestMs;
+      if (!isOld && (chars <= maxChars || kept.size <= 1)) break;
+      drop(id);
+    }
+  };
+  const count = (one: Kept, more: number): void => {
+    one.chars += more;
+    chars += more;
+    if (one.chars < 2 * one.counted + 4096) return;
+    const exact = JSON.stringify(wholeOf(one.record)).length;
+    chars += exact - one.chars;
+    one.chars = exact;
+    one.counted = exact;
+  };
+  /** Takes up a line, of the file or of this process, as the newest. */
+  const take = (line: Line, size: number): void => {
+    if ('recipes' in line) {
+      chars += line.set.length - (recipes.get(line.recipes)?.length ?? 0);
+      recipes.set(line.recipes, line.set);
+      return;
+    }
+    if ('prefix' in line) return void olderInjected.set(line.prefix, line.injected);
+    const { id, beginning, atMs, change } = line;
+    let one = kept.get(id);
+    if (one === undefined) {
+      one = { record: emptyRecord(id, beginning, atMs), chars: 0, counted: 0 };
+      const same = byBeginning.get(beginning);
+      if (same === undefined) byBeginning.set(beginning, new Set([id]));
+      else same.add(id);
+    } else kept.delete(id);
+    kept.set(id, one);
+    one.record.atMs = Math.max(one.record.atMs, atMs);
+    apply(one.record, change);
+    count(one, size);
+    shrink();
+  };
+  return {
+    take,
+    /** What is remembered of a conversation. */
+    get: (id: string): ConversationRecord | undefined => kept.get(id)?.record,
+    /** Those that begin alike, whoever sends them, the newest last. */
+    withBeginning: (beginning: string): readonly ConversationRecord[] =>
+      [...(byBeginning.get(beginning) ?? [])].flatMap((id) => kept.get(id)?.record ?? []),
+    /** Remembers `change`; in memory at once, on disk within the same turn of the disk. */
+    set(id: string, beginning: string, change: Change): ConversationRecord {
+      const line = { id, beginning, atMs: clock.wallMs(), change };
+      take(line, writeLine(line).length);
+      write(line);
+      return kept.get(id)!.record;
+    },
+    recipes: (id: string): string | undefined => recipes.get(id),
+    setRecipes: (id: string, set: string): void => {
+      if (recipes.get(id) === set) return;
+      const line = { recipes: id, set };
+      take(line, set.length);
+      write(line);
+    },
+    /** An injection of an older program, by the hash of the conversation up to its question. */
+    olderInjected: (prefix: string): Injected | undefined => olderInjected.get(prefix),
+    /** Everything that is kept, the oldest first. */
+    *lines(): Iterable<Line> {
+      for (const [id, set] of recipes) yield { recipes: id, set };
+      for (const [prefix, injected] of olderInjected) yield { prefix, injected };
+      for (const { record } of kept.values()) {
+        const { id, beginning, atMs } = record;
+        yield { id, beginning, atMs, change: wholeOf(record) };
+      }
+    },
+    get figures(): StoreFigures {
+      return { conversations: kept.size, chars };
+    },
+    /** Resolves when everything set so far is on disk, or could not be written. */
+    flush: (): Promise<void> => Promise.resolve(),
+    /** True where another process has written to the same file. */
+    isBehind: (): boolean => false,
+    /** Takes up what another process has written. */
+    catchUp: (): Promise<void> => Promise.resolve(),
+  };
+}
+
+/** The file of a store. */
+class Appender {
+  readonly #options: StoreOptions;
+  readonly #store: () => ConversationStore;
+  #waiting: string[] = [];
+  #writing: Promise<void> = Promise.resolve();
+  #isScheduled = false;
+  /** Bytes of the file that are known here, and which file it was. */
+  #knownBytes: number;
+  #inode: number;
+  /** The last line of a process that was killed may lack its end. */
+  #isTorn: boolean;
+
+  constructor(options: StoreOptions, store: () => ConversationStore, text: Buffer, inode: number) {
+    this.#options = options;
+    this.#store = store;
+    this.#knownBytes = text.length;
+    this.#isTorn = text.length > 0 && text.at(-1) !== 0x0a;
+    this.#inode = inode;
+  }
+
+  write(line: Line): void {
+    this.#waiting.push(writeLine(line));
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    this.#writing = this.#writing.then(() => this.#write());
+  }
+
+  flush(): Promise<void> {
+    return this.#writing;
+  }
+
+  isBehind(): boolean {
+    if (this.#isScheduled) return false;
+    const found = statSync(this.#options.file, { throwIfNoEntry: false });
+    return found !== undefined && (found.size !== this.#knownBytes || found.ino !== this.#inode);
+  }
+
+  catchUp(): Promise<void> {
+    this.#writing = this.#writing.then(() => this.#catchUp()).catch(this.#trouble);
+    return this.#writing;
+  }
+
+  readonly #trouble = (thrown: unknown): void => {
+    this.#options.onTrouble(thrown instanceof Error ? thrown : new Error(String(thrown)));
+  };
+
+  /** Lines of our own may be among them: to take one up twice changes nothing. */
+  async #catchUp(): Promise<void> {
+    const handle = await open(this.#options.file, READ);
+    try {
+      const { ino, size } = await handle.stat();
+      const from = ino === this.#inode && size >= this.#knownBytes ? this.#knownBytes : 0;
+      const { buffer, bytesRead } = await handle.read(
+        Buffer.alloc(size - from),
+        0,
+        size - from,
+        from,
+      );
+      const whole = buffer.subarray(0, bytesRead).lastIndexOf(0x0a) + 1;
+      takeLines(this.#store(), buffer.toString('utf8', 0, whole));
+      this.#inode = ino;
+      this.#knownBytes = from + whole;
+    } finally {
+      await handle.close();
+    }
+  }
+
+  async #write(): Promise<void> {
+    this.#isScheduled = false;
+    const text = this.#waiting.join('');
+    this.#waiting = [];
+    try {
+      const { chars } = this.#store().figures;
+      if (this.#knownBytes + text.length > MAX_WASTE * Math.max(chars, MIN_CHARS))
+        await this.#writeAgain();
+      else await this.#append(text);
+    } catch (thrown) {
+      this.#trouble(thrown);
+    }
+  }
+
+  async #append(text: string): Promise<void> {
+    const { file } = this.#options;
+    const bytes = Buffer.from(this.#isTorn ? `\n${text}` : text);
+    await appendFile(file, bytes, { mode: 0o600, flag: APPEND });
+    this.#isTorn = false;
+    const { size, ino } = statSync(file);
+    const isOurs =
+      this.#inode === 0 || (ino === this.#inode && size === this.#knownBytes + bytes.length);
+    // What another process wrote in between is read, with these lines, before the next decision.
+    if (!isOurs) return;
+    this.#inode = ino;
+    this.#knownBytes = size;
+  }
+
+  async #writeAgain(): Promise<void> {
+    const { file } = this.#options;
+    if (statSync(file, { throwIfNoEntry: false }) !== undefined && this.isBehind())
+      await this.#catchUp();
+    await replaceFile(file, async (draft) => {
+      let piece = '';
+      for (const line of this.#store().lines()) {
+        piece += writeLine(line);
+        if (piece.length < PIECE_CHARS) continue;
+        await draft.appendFile(piece);
+        piece = '';
+      }
+      await draft.appendFile(piece);
+    });
+    const { size, ino } = statSync(file);
+    this.#knownBytes = size;
+    this.#inode = ino;
+    this.#isTorn = false;
+  }
+}
+
+/** Returns how many lines were understood. */
+function takeLines(store: Pick<ConversationStore, 'take'>, text: string): number {
+  let understood = 0;
+  for (const line of text.split('\n')) {
+    if (line === '') continue;
+    const read = readLine(line);
+    if (read === undefined) continue;
+    understood += 1;
+    store.take(read, line.length);
+  }
+  return understood;
+}
+
+/** Reads the file. A link that somebody put in its place is moved aside and not followed. */
+async function readOwnFile({ file, clock }: StoreOptions): Promise<Buffer> {
+  try {
+    return await readFile(file, { flag: READ });
+  } catch (thrown) {
+    if (!(thrown instanceof Error && 'code' in thrown && thrown.code === 'ELOOP')) throw thrown;
+    const where = moveUnreadable(file, clock.wallMs());
+    throw new Error(`${file} is a link, which is not followed; it was moved to ${where}`, {
+      cause: thrown,
+    });
+  }
+}
+
+/** Reads the memories of earlier processes and goes on from there. Never rejects. */
+export async function openStore(options: StoreOptions): Promise<ConversationStore> {
+  const { file, clock, onTrouble } = options;
+  let appender: Appender | undefined;
+  const base = storeOf({ clock, limits: options, write: (line) => appender?.write(line) });
+  let bytes: Buffer = Buffer.alloc(0);
+  try {
+    const found = await readOwnFile(options);
+    const text = found.toString('utf8');
+    // One line that is cut short is a process that was killed; many that are not ours are another program's file.
+    if (takeLines(base, text) === 0 && text.trimEnd().includes('\n')) {
+      const where = moveUnreadable(file, clock.wallMs());
+      throw new Error(`${file} does not contain decisions; it was moved to ${where}`);
+    }
+    await chmod(file, 0o600);
+    bytes = found;
+  } catch (thrown) {
+    const isNew = thrown instanceof Error && 'code' in thrown && thrown.code === 'ENOENT';
+    if (!isNew) onTrouble(thrown instanceof Error ? thrown : new Error(String(thrown)));
+  }
+  const inode = bytes.length === 0 ? 0 : (statSync(file, { throwIfNoEntry: false })?.ino ?? 0);
+  const store: ConversationStore = {
+    ...base,
+    get figures() {
+      return base.figures;
+    },
+    flush: () => appender!.flush(),
+    isBehind: () => appender!.isBehind(),
+    catchUp: () => appender!.catchUp(),
+  };
+  appender = new Appender(options, () => store, bytes, inode);
+  return store;
+}
