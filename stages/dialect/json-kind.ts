@@ -6,9 +6,14 @@ const BYTE_ORDER_MARK = 0xfeff;
 
 export type JsonObject = { readonly [name: string]: unknown };
 
-/** True for a JSON object: not an array, not null. */
+/** True for a JSON object: not an array, not null, not a number that kept its text. */
 export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    !Array.isArray(value) &&
+    !(value instanceof Number)
+  );
 }
 
 /** The value if it is an array, else an empty one. */
@@ -27,8 +32,9 @@ const COUNT_NAME = /(?:_tokens|TokenCount)$/;
 
 /** A token count: whole, from 0 to `MAX_COUNT`; null for what is no count, which is how an unmeasured one is written. */
 export function countOf(value: unknown): number | null {
-  if (typeof value !== 'number' || !(value >= 0)) return null;
-  return Math.min(Math.round(value), MAX_COUNT);
+  const count = value instanceof Number ? value.valueOf() : value;
+  if (typeof count !== 'number' || !(count >= 0)) return null;
+  return Math.min(Math.round(count), MAX_COUNT);
 }
 
 /** What `Usage` says of `figures` in which a token count is not as `countOf` reads it. */

@@ -4,9 +4,10 @@
  * never trust a field.
  */
 import type { WireEvent } from './canonical.ts';
+import { exactJson, ExactNumber, parseExact } from './exact-json.ts';
 import { isObject, jsonTypeOf, parseJson, type JsonObject } from './json-kind.ts';
 
-export { isObject, parseJson };
+export { exactJson, isObject, parseExact, parseJson };
 
 /** Longer than any type, role or place that a provider names. */
 const MOST_WORD_CHARS = 80;
@@ -30,7 +31,8 @@ export function filledString(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-export function numberOf(value: unknown): number | undefined {
+export function numberOf(given: unknown): number | undefined {
+  const value = given instanceof Number ? given.valueOf() : given;
   return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
 }
 
@@ -41,6 +43,7 @@ export function booleanOf(value: unknown): boolean | undefined {
 /** `value` as a word of a message or a key: foreign text is cut, and whatever is no text or number has one name. */
 export function wordOf(value: unknown): string {
   if (typeof value === 'string') return value.slice(0, MOST_WORD_CHARS);
+  if (value instanceof ExactNumber) return value.text;
   return typeof value === 'number' ? String(value) : `(${jsonTypeOf(value)})`;
 }
 
@@ -53,7 +56,7 @@ export function stringsOf(value: unknown): string[] {
 /** Tool arguments as an object. No text at all is a call without arguments; anything but an object is undefined. */
 export function parseArguments(text: string): JsonObject | undefined {
   if (text.trim() === '') return {};
-  const value = parseJson(text);
+  const value = parseExact(text);
   return isObject(value) ? value : undefined;
 }
 
@@ -74,5 +77,5 @@ export function parseDataUrl(url: string): { mediaType: string; data: string } |
 
 /** An event that is named by the type of what it holds. */
 export function typedEvent(payload: JsonObject & { readonly type: string }): WireEvent {
-  return { event: payload.type, data: JSON.stringify(payload) };
+  return { event: payload.type, data: exactJson(payload) };
 }

@@ -7,7 +7,7 @@ import type {
   WireEvent,
 } from './canonical.ts';
 import type { AnswerContext } from './translate-dialect.ts';
-import { isObject, numberOf, parseJson, stringOf } from './translate-json.ts';
+import { isObject, numberOf, parseExact, stringOf } from './translate-json.ts';
 import { BlockSerializer } from './translate-serial.ts';
 
 /** Follows one stream; a dialect says what each event means. */
@@ -25,7 +25,7 @@ export abstract class EventReader implements StreamReader {
 
   read(event: WireEvent): readonly CanonicalEvent[] {
     if (this.#isOver) return [];
-    const data = parseJson(event.data);
+    const data = parseExact(event.data);
     return isObject(data) ? this.take(data) : this.unread(event.data);
   }
 

@@ -34,7 +34,7 @@ import type {
 } from './translate-dialect.ts';
 import { fromSvcError, statusOfError, unreadableAnswer } from './translate-errors.ts';
 import { createSignatureCache, type SignatureCache } from './translate-ids.ts';
-import { isObject, objectOf, stringOf } from './translate-json.ts';
+import { exactJson, isObject, objectOf, stringOf } from './translate-json.ts';
 import { prepareRequest } from './translate-prepare.ts';
 
 export { createSignatureCache };
@@ -197,7 +197,7 @@ export function createTranslator(options: TranslatorOptions) {
     return visible(from.readResponse(answer, options));
   };
   const toBody = (response: CanonicalResponse): Buffer =>
-    Buffer.from(JSON.stringify(to.writeResponse(response, options)));
+    Buffer.from(exactJson(to.writeResponse(response, options)));
   return {
     /** A whole answer as a body for the client. Throws `bad_gateway` if it is none, or cannot be expressed. */
     json: (answer: unknown): Buffer => toBody(readWhole(answer)),
@@ -255,5 +255,5 @@ export function translateError(
   const known = status >= 400 && status <= 599 ? status : statusOfError[error.kind];
   // Only the messages dialect knows 529.
   const sent = known === 529 && to !== 'messages' ? 503 : known;
-  return { status: sent, body: Buffer.from(JSON.stringify(DIALECTS[to].writeError(error, sent))) };
+  return { status: sent, body: Buffer.from(exactJson(DIALECTS[to].writeError(error, sent))) };
 }

@@ -1,5 +1,6 @@
 /** Makes a request ready for a provider that speaks another dialect, or that may not stream. */
 import type { Dialect } from '../model/dialect.ts';
+import { exactJson, parseExact } from '../dialect/exact-json.ts';
 import { dialects } from '../dialect/registry.ts';
 import { ownWishes, translateRequest } from '../dialect/translate.ts';
 import type { TranslatableDialect } from '../dialect/translate.ts';
@@ -53,7 +54,7 @@ export function prepareTranslated(
   if ('skip' in translated) return translated;
   const whole = { ...Object.fromEntries(provider.extraBody), ...translated.body };
   const cached = withCachingIn(whole, request, provider, model, options);
-  const bytes = Buffer.from(JSON.stringify(cached.body));
+  const bytes = Buffer.from(exactJson(cached.body));
   const dialect = dialects[to];
   return {
     ready: {
@@ -97,5 +98,5 @@ function ownCredential(request: ProxyRequest, dialect: Dialect): string[] {
 function parsedBody(request: ProxyRequest): unknown {
   const rendered = render(request);
   const bytes = rendered.encoded ? request.original.body.bytes : rendered.bytes;
-  return JSON.parse(bytes.toString('utf8'));
+  return parseExact(bytes.toString('utf8'));
 }

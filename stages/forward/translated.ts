@@ -4,6 +4,7 @@
  */
 import { Source, SvcError } from '../../engine/index.ts';
 import type { Answer, WholeAnswer } from '../../engine/index.ts';
+import { parseExact } from '../dialect/exact-json.ts';
 import { parseJson } from '../dialect/json-kind.ts';
 import { isTranslatable } from '../dialect/translatable.ts';
 import {
@@ -138,7 +139,7 @@ function translatedAtOnce(
   { translator, toFrame }: AnswerTranslation,
   bytes: Buffer,
 ): Answer<ProxyFrame> {
-  const document = parseJson(bytes.toString('utf8'));
+  const document = parseExact(bytes.toString('utf8'));
   if (document === undefined) {
     throw new SvcError('bad_gateway', 'The provider answered with something that is not JSON');
   }

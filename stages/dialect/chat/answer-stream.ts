@@ -1,14 +1,14 @@
 /** A whole completion as the equivalent short stream, with all that nobody here knows. */
 import type { JsonObject, WireEvent } from '../canonical.ts';
 import { unreadableAnswer } from '../translate-errors.ts';
-import { isObject, objectsOf } from '../translate-json.ts';
+import { exactJson, isObject, objectsOf } from '../translate-json.ts';
 
 /** Every choice as one delta and its end, then the usage. */
 export function chatStreamOf({ choices, usage, ...rest }: JsonObject): WireEvent[] {
   if (!Array.isArray(choices)) throw unreadableAnswer('The provider sent no completion');
   const chunk = (more: JsonObject): WireEvent => ({
     event: undefined,
-    data: JSON.stringify({ ...rest, object: 'chat.completion.chunk', usage: null, ...more }),
+    data: exactJson({ ...rest, object: 'chat.completion.chunk', usage: null, ...more }),
   });
   const deltas = choices.filter(isObject).flatMap(({ message, ...choice }) => {
     const end = { ...choice, delta: {} };

@@ -12,7 +12,7 @@ import type { ReadRequestContext } from '../translate-dialect.ts';
 import { droppedParts } from '../translate-dropped.ts';
 import { cannotCarry } from '../translate-errors.ts';
 import { wrapFreeform } from '../translate-freeform.ts';
-import { defined, filledString, objectOf, objectsOf, stringOf, wordOf } from '../translate-json.ts';
+import { defined, exactJson, filledString, objectOf, objectsOf, stringOf, wordOf } from '../translate-json.ts';
 import { addressOf, documentOf, sourceOf } from '../translate-media.ts';
 
 /** The texts of a content that may hold nothing else, such as a system prompt. */
@@ -132,7 +132,7 @@ export function readToolCall(call: JsonObject): ToolUseBlock {
   }
   const called = objectOf(call.function);
   const given = called.arguments;
-  const input = typeof given === 'string' ? given : JSON.stringify(objectOf(given));
+  const input = typeof given === 'string' ? given : exactJson(objectOf(given));
   return { kind: 'toolUse', id, name: stringOf(called.name) ?? '', input };
 }
 

@@ -16,14 +16,7 @@
  * among them, otherwise the latest call.
  */
 import type { JsonObject } from '../canonical.ts';
-import {
-  filledString,
-  isObject,
-  numberOf,
-  objectOf,
-  parseArguments,
-  stringOf,
-} from '../translate-json.ts';
+import { exactJson, filledString, isObject, numberOf, objectOf, parseArguments, stringOf } from '../translate-json.ts';
 
 /** A tool call as it grows. It opens when its name is known. */
 export interface GrowingCall {
@@ -140,7 +133,7 @@ function readPiece(part: JsonObject, position: number | undefined): Piece {
     isNumbered: index !== undefined,
     id: filledString(part.id),
     name: filledString(called.name),
-    text: isObject(given) ? JSON.stringify(given) : (stringOf(given) ?? ''),
+    text: isObject(given) ? exactJson(given) : (stringOf(given) ?? ''),
   };
 }
 

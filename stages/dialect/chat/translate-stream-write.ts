@@ -4,6 +4,7 @@ import { unwrapFreeform } from '../translate-freeform.ts';
 import { answerId } from '../translate-ids.ts';
 import { EventWriter } from '../translate-stream-write.ts';
 import { writeChatError, chatStop, writeChatUsage } from './translate-answer.ts';
+import { exactJson } from '../translate-json.ts';
 
 /** Writes one stream. */
 export class ChatWriter extends EventWriter {
@@ -83,5 +84,5 @@ export class ChatWriter extends EventWriter {
 }
 
 function data(value: JsonObject): string {
-  return `data: ${JSON.stringify(value)}\n\n`;
+  return `data: ${exactJson(value)}\n\n`;
 }

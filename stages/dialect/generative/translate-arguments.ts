@@ -1,6 +1,6 @@
 /** Function arguments that arrive in pieces, each with the path at which it belongs. */
 import type { JsonObject } from '../canonical.ts';
-import { numberOf, stringOf } from '../translate-json.ts';
+import { exactJson, stringOf } from '../translate-json.ts';
 
 /** Arguments as they grow. Objects have no prototype, so no key of the wire is special. */
 export type GrowingArguments = ReturnType<typeof createArguments>;
@@ -25,7 +25,7 @@ export function createArguments() {
       if (at !== undefined) put(at, last, piece);
     },
     /** What has arrived, as JSON text. */
-    json: (): string => JSON.stringify(root),
+    json: (): string => exactJson(root),
   };
 }
 
@@ -64,7 +64,10 @@ function put(at: Container, step: string | number, piece: JsonObject): void {
 
 function valueOf(piece: JsonObject): unknown {
   if ('stringValue' in piece) return stringOf(piece.stringValue) ?? '';
-  if ('numberValue' in piece) return numberOf(piece.numberValue) ?? null;
+  if ('numberValue' in piece) {
+    const { numberValue } = piece;
+    return typeof numberValue === 'number' || numberValue instanceof Number ? numberValue : null;
+  }
   if ('boolValue' in piece) return piece.boolValue === true;
   return 'nullValue' in piece ? null : undefined;
 }

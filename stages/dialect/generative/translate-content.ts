@@ -10,14 +10,7 @@ import type {
   ToolUseBlock,
 } from '../canonical.ts';
 import { cannotCarry } from '../translate-errors.ts';
-import {
-  defined,
-  filledString,
-  isObject,
-  objectOf,
-  parseArguments,
-  stringOf,
-} from '../translate-json.ts';
+import { defined, exactJson, filledString, isObject, objectOf, parseArguments, stringOf } from '../translate-json.ts';
 import { camelKeys, objectField, objectsField } from './translate-fields.ts';
 
 /** Reads all contents. Calls may come without an id: they get one by their place, and responses find it by name. */
@@ -70,7 +63,7 @@ function readCall(part: JsonObject, fallbackId: string): ToolUseBlock {
     kind: 'toolUse',
     id: filledString(call.id) ?? fallbackId,
     name: stringOf(call.name) ?? '',
-    input: JSON.stringify(objectOf(call.args)),
+    input: exactJson(objectOf(call.args)),
     signature: mark === undefined ? undefined : { provider: 'generative', value: mark },
   }) as unknown as ToolUseBlock;
 }
@@ -81,7 +74,7 @@ function readResponse(response: JsonObject): ToolResultBlock {
   const keys = Object.keys(value);
   const only = keys.length === 1 ? value[keys[0]!] : undefined;
   const plain = (keys[0] === 'output' || keys[0] === 'error') && typeof only === 'string';
-  const text = plain ? only : JSON.stringify(value);
+  const text = plain ? only : exactJson(value);
   const media = objectsField(response, 'parts').map((raw) => {
     const part = readPart(camelKeys(raw), '');
     if (part?.kind === 'image' || part?.kind === 'document') return part;

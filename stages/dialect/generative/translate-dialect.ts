@@ -2,7 +2,7 @@
 import type { CanonicalResponse, JsonObject, WireEvent } from '../canonical.ts';
 import { gatherStream } from '../translate-answer.ts';
 import type { AnswerContext, DialectTranslation } from '../translate-dialect.ts';
-import { objectOf, objectsOf } from '../translate-json.ts';
+import { exactJson, objectOf, objectsOf } from '../translate-json.ts';
 import {
   readGenerativeError,
   writeGenerativeError,
@@ -45,5 +45,5 @@ function readGenerativeResponse(body: unknown, context: AnswerContext): Canonica
 }
 
 function toWireEvent(chunk: JsonObject): WireEvent {
-  return { event: undefined, data: JSON.stringify(chunk) };
+  return { event: undefined, data: exactJson(chunk) };
 }

@@ -1,7 +1,7 @@
 /** Reads the generative stream: whole candidates in pieces, without a terminator but with a finish reason. */
 import { emptyUsage, type Usage } from '../../model/usage.ts';
 import type { CanonicalEvent, JsonObject, OpeningBlock } from '../canonical.ts';
-import { filledString, isObject, objectOf, objectsOf, stringOf } from '../translate-json.ts';
+import { exactJson, filledString, isObject, objectOf, objectsOf, stringOf } from '../translate-json.ts';
 import { EventReader } from '../translate-stream-read.ts';
 import { readGenerativeError, readGenerativeStop } from './translate-answer.ts';
 import { createArguments, type GrowingArguments } from './translate-arguments.ts';
@@ -103,7 +103,7 @@ export class GenerativeReader extends EventReader {
 
 /** No delta for a call without arguments: none of them are ever empty. */
 function wholeInput(args: JsonObject): CanonicalEvent[] {
-  return Object.keys(args).length === 0 ? [] : [{ type: 'delta', text: JSON.stringify(args) }];
+  return Object.keys(args).length === 0 ? [] : [{ type: 'delta', text: exactJson(args) }];
 }
 
 /** Counts are cumulative; a later chunk that leaves one out does not unsay it. */

@@ -1,7 +1,7 @@
 /** Writes the generative stream, as events or as one JSON array. Function calls go out whole. */
 import type { CanonicalError, CanonicalEvent, JsonObject, OpeningBlock } from '../canonical.ts';
 import { statusOfError } from '../translate-errors.ts';
-import { defined } from '../translate-json.ts';
+import { defined, exactJson } from '../translate-json.ts';
 import { EventWriter } from '../translate-stream-write.ts';
 import {
   writeCall,
@@ -71,7 +71,7 @@ export class GenerativeWriter extends EventWriter {
   }
 
   #event(value: JsonObject, last: boolean): string {
-    const text = JSON.stringify(value);
+    const text = exactJson(value);
     if (this.context.wishes.framing === 'sse') return `data: ${text}\n\n`;
     const before = this.#written ? ',\n' : '[';
     this.#written = true;

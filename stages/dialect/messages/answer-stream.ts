@@ -4,7 +4,7 @@
  */
 import type { JsonObject, WireEvent } from '../canonical.ts';
 import { unreadableAnswer } from '../translate-errors.ts';
-import { isObject, stringOf, typedEvent } from '../translate-json.ts';
+import { exactJson, isObject, stringOf, typedEvent } from '../translate-json.ts';
 
 /** Every block as its start, its deltas and its stop. */
 export function messagesStreamOf(message: JsonObject): WireEvent[] {
@@ -41,7 +41,7 @@ function blockStream(block: JsonObject, index: number): WireEvent[] {
   }
   if (isObject(block['input'])) {
     start['input'] = {};
-    deltas.push({ type: 'input_json_delta', partial_json: JSON.stringify(block['input']) });
+    deltas.push({ type: 'input_json_delta', partial_json: exactJson(block['input']) });
   }
   return [
     typedEvent({ type: 'content_block_start', index, content_block: start }),

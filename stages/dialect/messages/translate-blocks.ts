@@ -11,15 +11,7 @@ import type {
 import type { ReadRequestContext } from '../translate-dialect.ts';
 import { droppedParts } from '../translate-dropped.ts';
 import { cannotCarry } from '../translate-errors.ts';
-import {
-  defined,
-  filledString,
-  objectOf,
-  objectsOf,
-  parseArguments,
-  stringOf,
-  wordOf,
-} from '../translate-json.ts';
+import { defined, exactJson, filledString, objectOf, objectsOf, parseArguments, stringOf, wordOf } from '../translate-json.ts';
 
 /** The blocks of a message's `content`, which may be a plain string. Throws for blocks of one provider only. */
 export function readMessagesBlocks(
@@ -46,7 +38,7 @@ function readBlock(block: JsonObject, context: Pick<ReadRequestContext, 'note'>)
         kind: 'toolUse',
         id: stringOf(block.id) ?? '',
         name: stringOf(block.name) ?? '',
-        input: JSON.stringify(objectOf(block.input)),
+        input: exactJson(objectOf(block.input)),
       };
     case 'tool_result':
       return readToolResult(block, context);

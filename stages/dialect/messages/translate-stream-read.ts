@@ -1,7 +1,7 @@
 /** Reads the messages stream: named events between `message_start` and `message_stop`. */
 import { emptyUsage, type Usage } from '../../model/usage.ts';
 import type { CanonicalEvent, JsonObject, OpeningBlock } from '../canonical.ts';
-import { filledString, objectOf, stringOf, wordOf } from '../translate-json.ts';
+import { exactJson, filledString, objectOf, stringOf, wordOf } from '../translate-json.ts';
 import { EventReader } from '../translate-stream-read.ts';
 import { readMessagesError, readMessagesStop } from './translate-answer.ts';
 import { mergeMessagesUsage } from './usage.ts';
@@ -65,7 +65,7 @@ export class MessagesReader extends EventReader {
     const whole = Object.keys(objectOf(block.input)).length > 0;
     return [
       ...this.serial.open(key, { kind: 'toolUse', id, name }),
-      ...this.serial.delta(key, whole ? JSON.stringify(block.input) : ''),
+      ...this.serial.delta(key, whole ? exactJson(block.input) : ''),
     ];
   }
 

@@ -3,6 +3,7 @@ import type { CanonicalError, CanonicalEvent, JsonObject, OpeningBlock } from '.
 import { answerId } from '../translate-ids.ts';
 import { EventWriter } from '../translate-stream-write.ts';
 import { writeMessagesError, messagesStop, writeMessagesUsage } from './translate-answer.ts';
+import { exactJson } from '../translate-json.ts';
 
 /** Writes one stream. */
 export class MessagesWriter extends EventWriter {
@@ -60,7 +61,7 @@ function named(type: string, rest: JsonObject): string {
 }
 
 function toEvent(name: string, data: JsonObject): string {
-  return `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
+  return `event: ${name}\ndata: ${exactJson(data)}\n\n`;
 }
 
 function emptyBlock(opening: OpeningBlock): JsonObject {

@@ -1,7 +1,7 @@
 /** Writes the responses stream: every item announced, grown and repeated whole, then the whole response. */
 import type { CanonicalError, CanonicalEvent, JsonObject, OpeningBlock } from '../canonical.ts';
 import { writeChatError } from '../chat/translate-answer.ts';
-import { objectOf, objectsOf } from '../translate-json.ts';
+import { exactJson, objectOf, objectsOf } from '../translate-json.ts';
 import { EventWriter } from '../translate-stream-write.ts';
 import {
   callForm,
@@ -36,7 +36,7 @@ export class ResponsesWriter extends EventWriter {
   #event(type: string, rest: JsonObject): string {
     const data = { type, sequence_number: this.#sequence, ...rest };
     this.#sequence += 1;
-    return `event: ${type}\ndata: ${JSON.stringify(data)}\n\n`;
+    return `event: ${type}\ndata: ${exactJson(data)}\n\n`;
   }
 
   /** Where the open item and its part stand. */

@@ -7,7 +7,7 @@ import { readFunction } from '../chat/translate-read.ts';
 import type { AnswerWishes, ReadRequestContext } from '../translate-dialect.ts';
 import { freeformTool } from '../translate-freeform.ts';
 import { leaveOutProviderTools } from '../translate-hosted.ts';
-import { objectOf, objectsOf, stringOf } from '../translate-json.ts';
+import { exactJson, objectOf, objectsOf, stringOf } from '../translate-json.ts';
 
 /** The name under which a model elsewhere calls the client's search for tools. */
 export const TOOL_SEARCH = 'tool_search';
@@ -56,7 +56,7 @@ export function isClientSearch({ type, execution }: JsonObject): boolean {
 
 /** The arguments of such a search as JSON text; on the wire they are an object. */
 export function searchInput(item: JsonObject): string {
-  return JSON.stringify(objectOf(item.arguments));
+  return exactJson(objectOf(item.arguments));
 }
 
 /** Throws `unprocessable` for tools without which the conversation cannot go on. */

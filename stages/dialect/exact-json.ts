@@ -1,0 +1,115 @@
+/**
+ * JSON whose numbers keep the text that they are. A tool's arguments may hold an id beyond 2^53,
+ * `1e400` or `1.0`: read as a double each of them becomes another number, or another type, for
+ * the tool that gets it.
+ */
+import { createHash } from 'node:crypto';
+import { parseJson } from './json-kind.ts';
+
+/** A number that its double does not write as it was written. Elsewhere it counts as that double. */
+export class ExactNumber extends Number {
+  /** A JSON number (RFC 8259 §6). */
+  readonly text: string;
+
+  constructor(text: string) {
+    super(text);
+    this.text = text;
+  }
+}
+
+const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+const NUMBER_CHAR = /[-+.\deE]/;
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const MINUS = 0x2d;
+const ZERO = 0x30;
+const NINE = 0x39;
+
+/** As `parseJson`, with an `ExactNumber` for each number that a double would change. */
+export function parseExact(text: string): unknown {
+  const numbers = inexactNumbers(text);
+  if (numbers.length === 0) return parseJson(text);
+  // Strings stand in for the numbers while the text is parsed; no text can hold its own digest.
+  const mark = createHash('sha256').update(text).digest('hex');
+  const pieces: string[] = [];
+  let from = 0;
+  for (const { start, end } of numbers) {
+    pieces.push(text.slice(from, start), `"${mark}${text.slice(start, end)}"`);
+    from = end;
+  }
+  pieces.push(text.slice(from));
+  return withNumbers(parseJson(pieces.join('')), mark);
+}
+
+interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Where numbers stand outside of strings that a double does not write as they are. */
+function inexactNumbers(text: string): Span[] {
+  const found: Span[] = [];
+  let at = 0;
+  while (at < text.length) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) {
+      at = afterString(text, at + 1);
+      continue;
+    }
+    if (code !== MINUS && !(code >= ZERO && code <= NINE)) {
+      at += 1;
+      continue;
+    }
+    let end = at + 1;
+    while (end < text.length && NUMBER_CHAR.test(text[end]!)) end += 1;
+    const number = text.slice(at, end);
+    if (String(Number(number)) !== number && JSON_NUMBER.test(number)) {
+      found.push({ start: at, end });
+    }
+    at = end;
+  }
+  return found;
+}
+
+/** The place behind the string whose text begins at `from`. */
+function afterString(text: string, from: number): number {
+  for (let quote = text.indexOf('"', from); quote >= 0; quote = text.indexOf('"', quote + 1)) {
+    let before = quote;
+    while (before > from && text.charCodeAt(before - 1) === BACKSLASH) before -= 1;
+    if ((quote - before) % 2 === 0) return quote + 1;
+  }
+  return text.length;
+}
+
+/** The value with numbers in place of the strings that begin with `mark`, changed where it is. */
+function withNumbers(value: unknown, mark: string): unknown {
+  if (typeof value === 'string') {
+    return value.startsWith(mark) ? new ExactNumber(value.slice(mark.length)) : value;
+  }
+  if (typeof value !== 'object' || value === null) return value;
+  const held = value as { [key: string]: unknown };
+  for (const key of Object.keys(held)) held[key] = withNumbers(held[key], mark);
+  return held;
+}
+
+/** As `JSON.stringify`, with each `ExactNumber` as its text. `value` is a JSON value, in which members may be undefined. */
+export function exactJson(value: unknown): string {
+  return holdsExact(value) ? written(value) : JSON.stringify(value);
+}
+
+function holdsExact(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (value instanceof ExactNumber) return true;
+  if (Array.isArray(value)) return value.some(holdsExact);
+  const held = value as { readonly [key: string]: unknown };
+  for (const key in held) if (holdsExact(held[key])) return true;
+  return false;
+}
+
+function written(value: unknown): string {
+  if (value instanceof ExactNumber) return value.text;
+  if (Array.isArray(value)) return `[${value.map(written).join(',')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value ?? null);
+  const members = Object.entries(value).filter(([, member]) => member !== undefined);
+  return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${written(member)}`).join(',')}}`;
+}
