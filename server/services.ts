@@ -21,7 +21,7 @@ import { createConversations } from '../stages/conversations/conversations.ts';
 import { openStore } from '../stages/conversations/store.ts';
 import { COMPRESSION_VERSION } from '../stages/compress/version.ts';
 import { openLearned } from '../stages/learned/learned.ts';
-import { createSignatureCache } from '../stages/dialect/translate-ids.ts';
+import { createCallMarks } from '../stages/dialect/call-marks.ts';
 import { isPostgresUrl } from '../stages/ledger/address.ts';
 import { Metrics } from '../stages/ledger/metrics.ts';
 import { createPriceList } from '../stages/ledger/price-list.ts';
@@ -209,7 +209,7 @@ export async function createServices(options: ServiceOptions) {
     states,
     router: createLiveRouter(),
     spending,
-    signatures: createSignatureCache(),
+    callMarks: createCallMarks(),
     answers: { store: await openAnswers(config, clock, shared), flights: createFlights({ clock }) },
     conversations: createConversations({ store, clock, version: COMPRESSION_VERSION }),
     compressor,

@@ -8,7 +8,7 @@ import type { Flights } from './answers/flights.ts';
 import type { SpendingGuard } from './budget/guard.ts';
 import type { CompressThread } from './compress/worker/compress-thread.ts';
 import type { Learned } from './learned/learned.ts';
-import type { SignatureCache } from './dialect/translate.ts';
+import type { CallMarks } from './dialect/call-marks.ts';
 import type { LedgerRow } from './ledger/row.ts';
 import type { Prices } from './ledger/prices.ts';
 import type { FoundLater } from './ledger/traces.ts';
@@ -69,8 +69,8 @@ export interface Services {
   readonly router: LiveRouter;
   /** What requests, sessions and days may cost. */
   readonly spending: SpendingGuard;
-  /** Marks that generative models want back with their tool calls. */
-  readonly signatures: SignatureCache;
+  /** What providers want back with their tool calls. */
+  readonly callMarks: CallMarks;
   readonly compressor: CompressThread;
   readonly lost: LostBlocks;
   readonly learned: Learned;

@@ -46,8 +46,8 @@ export interface ToolUseBlock {
   readonly name: string;
   /** The arguments as JSON text: a model may write text that is not JSON, and a client must see that. */
   readonly input: string;
-  /** An opaque mark of the provider that has to come back with this call. */
-  readonly signature?: ProviderMark;
+  /** What the provider wants back with this call. */
+  readonly mark?: ProviderMark;
 }
 
 export interface ToolResultBlock {
@@ -72,6 +72,7 @@ export interface RedactedThinkingBlock {
   readonly provider: TranslatableDialect;
 }
 
+/** A text that only the dialect of `provider` reads. */
 export interface ProviderMark {
   readonly provider: TranslatableDialect;
   readonly value: string;
@@ -179,12 +180,11 @@ export type OpeningBlock =
       readonly kind: 'toolUse';
       readonly id: string;
       readonly name: string;
-      readonly signature?: ProviderMark;
     };
 
 /**
  * A stream, normalised: one `start`; blocks one after the other, each with a start,
- * deltas that are never empty and a stop; then `stop` and any number of `usage`
+ * deltas that are never empty and a stop; marks of calls; then `stop` and any number of `usage`
  * before `end`. A failure is `error`, after which nothing comes.
  */
 export type CanonicalEvent =
@@ -198,6 +198,8 @@ export type CanonicalEvent =
   | { readonly type: 'delta'; readonly text: string }
   | { readonly type: 'blockStop' }
   | { readonly type: 'usage'; readonly usage: Usage }
+  /** What the provider wants back with the call of this id, which has opened before. */
+  | { readonly type: 'mark'; readonly callId: string; readonly mark: ProviderMark }
   | { readonly type: 'stop'; readonly reason: StopReason; readonly sequence?: string | undefined }
   | { readonly type: 'end' }
   | { readonly type: 'error'; readonly error: CanonicalError }

@@ -4,18 +4,8 @@
  * the tool that gets it.
  */
 import { createHash } from 'node:crypto';
+import { ExactNumber } from './exact-number.ts';
 import { parseJson } from './json-kind.ts';
-
-/** A number that its double does not write as it was written. Elsewhere it counts as that double. */
-export class ExactNumber extends Number {
-  /** A JSON number (RFC 8259 §6). */
-  readonly text: string;
-
-  constructor(text: string) {
-    super(text);
-    this.text = text;
-  }
-}
 
 const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 const NUMBER_CHAR = /[-+.\deE]/;

@@ -1,6 +1,7 @@
 /** Looks at parsed JSON whose shape nobody has promised. */
 import { invalidJson } from '../model/errors.ts';
 import { isDeepJson } from '../wire/json-size.ts';
+import { ExactNumber } from './exact-number.ts';
 
 const BYTE_ORDER_MARK = 0xfeff;
 
@@ -12,7 +13,7 @@ export function isObject(value: unknown): value is JsonObject {
     typeof value === 'object' &&
     value !== null &&
     !Array.isArray(value) &&
-    !(value instanceof Number)
+    !(value instanceof ExactNumber)
   );
 }
 
@@ -32,7 +33,7 @@ const COUNT_NAME = /(?:_tokens|TokenCount)$/;
 
 /** A token count: whole, from 0 to `MAX_COUNT`; null for what is no count, which is how an unmeasured one is written. */
 export function countOf(value: unknown): number | null {
-  const count = value instanceof Number ? value.valueOf() : value;
+  const count = value instanceof ExactNumber ? value.valueOf() : value;
   if (typeof count !== 'number' || !(count >= 0)) return null;
   return Math.min(Math.round(count), MAX_COUNT);
 }

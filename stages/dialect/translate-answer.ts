@@ -13,13 +13,14 @@ import type {
 } from './canonical.ts';
 import type { AnswerWishes } from './translate-dialect.ts';
 import { unreadableAnswer } from './translate-errors.ts';
-import { toolIdFor, type SignatureCache } from './translate-ids.ts';
+import type { ConversationMarks, MarkedCall } from './call-marks.ts';
+import { toolIdFor } from './translate-ids.ts';
 import { parseArguments } from './translate-json.ts';
 import { hasContent, isForeign } from './translate-prepare.ts';
 
 export interface AnswerFilter {
   readonly to: TranslatableDialect;
-  readonly signatures: SignatureCache;
+  readonly marks: ConversationMarks;
   readonly wishes: Pick<AnswerWishes, 'toolNames'>;
 }
 
@@ -48,7 +49,11 @@ export function clientBlocks(response: CanonicalResponse, filter: AnswerFilter):
   );
   return visible.flatMap((block, at) => {
     if (block.kind !== 'toolUse') return block;
-    if (!isBroken(block.input, filter.to)) return { ...block, ...acceptedCall(block, filter) };
+    if (!isBroken(block.input, filter.to)) {
+      const call = { ...block, ...acceptedCall(block, filter) };
+      if (block.mark !== undefined) filter.marks.put(block.mark.provider, call, block.mark.value);
+      return call;
+    }
     // The half of a call is none, and the client hears why it got no other half.
     if (mayBeCut(response.stopReason, filter.to) && at === visible.length - 1) return [];
     throw unreadableAnswer(brokenCall(block.name));
@@ -70,16 +75,12 @@ function isBroken(input: string, to: TranslatableDialect): boolean {
   return OBJECT_INPUT.has(to) && parseArguments(input) === undefined;
 }
 
-/**
- * The call's id as the client accepts it, under which the provider's mark is kept for
- * the next turn, and the tool's name as the client knows it.
- */
+/** The call's id as the client accepts it, and the tool's name as the client knows it. */
 function acceptedCall(
-  call: { readonly id: string; readonly name: string; readonly signature?: ProviderMark },
+  call: { readonly id: string; readonly name: string },
   filter: AnswerFilter,
 ): { id: string; name: string } {
   const id = toolIdFor(filter.to, call.id);
-  if (call.signature !== undefined) filter.signatures.put(id, call.signature.value);
   const { toolNames } = filter.wishes;
   const own = Object.hasOwn(toolNames, call.name) ? toolNames[call.name] : undefined;
   return { id, name: own ?? call.name };
@@ -87,7 +88,7 @@ function acceptedCall(
 
 /**
  * The stream's side of the same: hides foreign thinking behind pings, makes ids
- * acceptable, keeps marks, stops calls that cannot be expressed unless the answer was cut
+ * acceptable, keeps what the provider wants back with them, stops calls that cannot be expressed unless the answer was cut
  * off in them, and lets nothing pass after an end or an error.
  */
 export function createEventFilter(
@@ -99,7 +100,10 @@ export function createEventFilter(
 
 class EventFilter {
   readonly #filter: AnswerFilter;
+  /** The whole calls so far, by the provider's id of each. */
+  readonly #calls = new Map<string, MarkedCall>();
   #open: OpeningBlock | undefined;
+  #openId = '';
   #input = '';
   /** The name of a call that ended in its middle: what comes next shows whether it was cut off. */
   #broken: string | undefined;
@@ -131,6 +135,9 @@ class EventFilter {
         return this.#delta(event);
       case 'blockStop':
         return this.#stop();
+      case 'mark':
+        this.#keep(event.callId, event.mark);
+        return [];
       case 'stop':
         this.#failed = event.reason === 'failed';
         return [event];
@@ -147,6 +154,7 @@ class EventFilter {
   }
 
   #afterBroken(event: CanonicalEvent, name: string): CanonicalEvent[] {
+    if (event.type === 'mark') return [];
     if (event.type === 'ping' || event.type === 'usage') return [event];
     this.#broken = undefined;
     if (event.type === 'error') return this.#pass(event);
@@ -161,6 +169,7 @@ class EventFilter {
 
   #start(block: OpeningBlock): CanonicalEvent[] {
     this.#input = '';
+    this.#openId = block.kind === 'toolUse' ? block.id : '';
     this.#open =
       block.kind === 'toolUse' ? { ...block, ...acceptedCall(block, this.#filter) } : block;
     return this.#isHidden() ? [] : [{ type: 'blockStart', block: this.#open }];
@@ -184,7 +193,15 @@ class EventFilter {
       this.#broken = open.name;
       return [];
     }
+    if (open?.kind === 'toolUse')
+      this.#calls.set(this.#openId, { id: open.id, input: this.#input });
     return [{ type: 'blockStop' }];
+  }
+
+  /** For the next turn; the call of an answer that was cut off in it is none. */
+  #keep(callId: string, { provider, value }: ProviderMark): void {
+    const call = this.#calls.get(callId);
+    if (call !== undefined) this.#filter.marks.put(provider, call, value);
   }
 
   #fail(message: string): CanonicalEvent[] {
@@ -256,6 +273,12 @@ function gatherEvents(events: readonly CanonicalEvent[]): CanonicalResponse {
       answer = { ...answer, stopReason: event.reason, stopSequence: event.sequence };
     }
     if (event.type === 'delta') text += event.text;
+    if (event.type === 'mark') {
+      const { callId, mark } = event;
+      const at = blocks.findLastIndex((block) => block.kind === 'toolUse' && block.id === callId);
+      const call = blocks[at];
+      if (call?.kind === 'toolUse') blocks[at] = { ...call, mark };
+    }
     if (event.type === 'blockStop' && open !== undefined) blocks.push(filled(open, text));
     if (event.type === 'blockStart') {
       open = event.block;

@@ -10,7 +10,6 @@ import type {
   TranslatableDialect,
   WireEvent,
 } from './canonical.ts';
-import type { SignatureCache } from './translate-ids.ts';
 
 /**
  * What to do where a conversation cannot do without a tool that its provider defines: give the
@@ -25,9 +24,16 @@ export interface ReadRequestContext {
   readonly providerTools: ProviderTools;
 }
 
+/** What a server may refuse that others take, or want: found out by asking it. */
+export type Unsupported =
+  | 'stream_options'
+  | 'calls without reasoning'
+  | 'instructions in the middle';
+
 export interface WriteRequestContext {
   readonly note: Note;
-  readonly signatures: SignatureCache;
+  /** What this server is known to refuse. */
+  readonly unsupported: ReadonlySet<Unsupported>;
 }
 
 export interface WrittenRequest {
@@ -64,10 +70,13 @@ export interface AnswerContext {
   readonly now: () => number;
 }
 
+/** `after user`: right after a message of the user, and before one of the model or last. */
+export type SystemPlace = 'anywhere' | 'after user' | 'nowhere';
+
 export interface DialectTranslation {
   readonly name: TranslatableDialect;
-  /** True if instructions may stand in the middle of a conversation. */
-  readonly midSystem: boolean;
+  /** Where instructions may stand in the middle of a conversation with this model. */
+  readonly systemPlace: (model: string) => SystemPlace;
   /** The tool names that the dialect accepts. */
   readonly toolName: RegExp;
   /** Throws `unprocessable` for what no other dialect can say. */

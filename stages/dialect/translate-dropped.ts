@@ -88,7 +88,9 @@ export const droppedParts = Object.freeze({
   taskBudget: 'output_config.task_budget left out: a hint without a counterpart',
   thinking: 'thinking left out: only its own provider reads it',
   verbosity: 'text.verbosity left out: a hint on length without a counterpart',
-  middle: 'instructions from the middle of the conversation moved to its front',
+  middle: 'instructions in the middle of the conversation go as marked text of the user',
+  brokenCall: 'a call with arguments that are no JSON object goes with them as its text',
+  unansweredCall: 'a call that was cut off and never answered left out',
 });
 
 /** Notes every field of `body` that is in no list of `known` fields. */

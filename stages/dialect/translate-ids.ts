@@ -4,7 +4,6 @@
  * turn, without a table.
  */
 import { createHash } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
 import type { TranslatableDialect } from './canonical.ts';
 
 const TOOL_ID: Record<TranslatableDialect, RegExp> = {
@@ -36,23 +35,4 @@ export function toolNameFor(accepted: RegExp, name: string): string {
 export function answerId(prefix: string, id: string, random: () => string): string {
   if (id === '') return `${prefix}${random()}`;
   return id.startsWith(prefix) ? id : `${prefix}${id}`;
-}
-
-/** Remembers the marks that a provider wants back with its tool calls, by tool id. */
-export type SignatureCache = ReturnType<typeof createSignatureCache>;
-
-/**
- * A bounded signature cache: at most `maxEntries` marks and `maxChars` characters in
- * all, the least recently used forgotten first. A mark larger than the whole is not kept.
- */
-export function createSignatureCache(maxEntries = 4096, maxChars = 16_000_000) {
-  const marks = new LRUCache<string, string>({
-    max: maxEntries,
-    maxSize: maxChars,
-    sizeCalculation: (mark) => Math.max(1, mark.length),
-  });
-  return {
-    get: (id: string): string | undefined => marks.get(id),
-    put: (id: string, mark: string): void => void marks.set(id, mark),
-  };
 }

@@ -4,7 +4,8 @@
  * never trust a field.
  */
 import type { WireEvent } from './canonical.ts';
-import { exactJson, ExactNumber, parseExact } from './exact-json.ts';
+import { exactJson, parseExact } from './exact-json.ts';
+import { ExactNumber } from './exact-number.ts';
 import { isObject, jsonTypeOf, parseJson, type JsonObject } from './json-kind.ts';
 
 export { exactJson, isObject, parseExact, parseJson };
@@ -32,7 +33,7 @@ export function filledString(value: unknown): string | undefined {
 }
 
 export function numberOf(given: unknown): number | undefined {
-  const value = given instanceof Number ? given.valueOf() : given;
+  const value = given instanceof ExactNumber ? given.valueOf() : given;
   return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
 }
 

@@ -3,7 +3,8 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createArguments } from './generative/translate-arguments.ts';
 import { noteDropped } from './translate-dropped.ts';
-import { answerId, createSignatureCache, toolIdFor } from './translate-ids.ts';
+import { createCallMarks } from './call-marks.ts';
+import { answerId, toolIdFor } from './translate-ids.ts';
 import { parseArguments, parseDataUrl } from './translate-json.ts';
 import type { TranslatableDialect } from './translate.ts';
 import { translateRequest } from './translate.ts';
@@ -53,8 +54,8 @@ test('an effort without a word on thinking is an effort elsewhere, or named wher
   const translated = (to: TranslatableDialect, model: string, more: object) => {
     const messages = [{ role: 'user', content: 'u' }];
     const body = { model, max_tokens: 5, messages, ...more };
-    const signatures = createSignatureCache();
-    const got = translateRequest('messages', to, body, { target: '/v1/messages', signatures });
+    const marks = createCallMarks().of('');
+    const got = translateRequest('messages', to, body, { target: '/v1/messages', marks });
     assert.ok(!('skip' in got));
     return got;
   };
@@ -71,24 +72,29 @@ test('an effort without a word on thinking is an effort elsewhere, or named wher
   assert.match(odd.notes.join(), 'output_config.effort left out');
 });
 
-test('the signature cache keeps the newest, by number and by size', () => {
-  const byNumber = createSignatureCache(2, 100);
-  byNumber.put('a', '1');
-  byNumber.put('b', '2');
-  assert.is(byNumber.get('a'), '1');
-  byNumber.put('c', '3');
-  assert.is(byNumber.get('b'), undefined, 'a was used later');
-  assert.is(byNumber.get('a'), '1');
-  const bySize = createSignatureCache(10, 10);
-  bySize.put('a', 'xxxxxx');
-  bySize.put('b', 'yyyyyy');
-  assert.is(bySize.get('a'), undefined);
-  bySize.put('c', 'z'.repeat(11));
-  assert.is(bySize.get('c'), undefined);
-  assert.is(bySize.get('b'), 'yyyyyy');
-  bySize.put('b', 'y');
-  bySize.put('d', 'z'.repeat(9));
-  assert.is(bySize.get('b'), 'y', 'a replaced mark no longer counts');
+test('what a provider wants back is kept by conversation, provider and call, the newest by number and size', () => {
+  const call = (id: string, input = '{}') => ({ id, input });
+  const marks = createCallMarks();
+  const here = marks.of('here');
+  here.put('chat', call('call_0', '{ "a": 1.0 }'), 'first');
+  here.put('chat', call('call_0', '{"b":2}'), 'second');
+  assert.is(here.get('chat', call('call_0', '{"a":1.0}')), 'first', 'spelling is no difference');
+  assert.is(here.get('chat', call('call_0', '{"c":3}')), 'second', 'the id is enough');
+  assert.is(here.get('generative', call('call_0', '{"b":2}')), undefined);
+  assert.is(marks.of('there').get('chat', call('call_0', '{"b":2}')), undefined);
+
+  // Each mark is kept under two keys.
+  const byNumber = createCallMarks(4, 100).of('');
+  for (const id of ['a', 'b']) byNumber.put('chat', call(id), id);
+  assert.is(byNumber.get('chat', call('a')), 'a');
+  byNumber.put('chat', call('c'), 'c');
+  assert.is(byNumber.get('chat', call('b')), undefined);
+  const bySize = createCallMarks(20, 12).of('');
+  bySize.put('chat', call('a'), 'xxxxxx');
+  bySize.put('chat', call('b'), 'yyyyyy');
+  assert.is(bySize.get('chat', call('a')), undefined);
+  bySize.put('chat', call('c'), 'z'.repeat(13));
+  assert.is(bySize.get('chat', call('c')), undefined);
 });
 
 test('argument pieces build objects and lists, and no path can hurt', () => {

@@ -6,32 +6,46 @@ import type {
   Note,
   TranslatableDialect,
 } from './canonical.ts';
-import type { DialectTranslation } from './translate-dialect.ts';
+import type { ConversationMarks } from './call-marks.ts';
+import type { DialectTranslation, SystemPlace } from './translate-dialect.ts';
 import { droppedParts } from './translate-dropped.ts';
 import { cannotCarry } from './translate-errors.ts';
+import { wrapFreeform } from './translate-freeform.ts';
 import { toolIdFor, toolNameFor } from './translate-ids.ts';
+import { parseArguments } from './translate-json.ts';
+
+export interface PrepareContext {
+  readonly note: Note;
+  readonly marks: ConversationMarks;
+  /** Where instructions may stand in the conversation. */
+  readonly place: SystemPlace;
+}
 
 /**
- * The request without foreign thinking and empty blocks, with ids and tool names that
- * `to` accepts, neighbours of one role merged and, where `to` wants it, all instructions
- * in front. Throws `unprocessable` if nothing is left to send, or a tool to be called.
+ * The request without foreign thinking and empty blocks, with unique ids and tool names that
+ * `to` accepts, neighbours of one role merged, and instructions in a form that may stand in
+ * their place. Throws `unprocessable` if nothing is left to send, or a tool to be called.
  */
-export function prepareRequest(request: CanonicalRequest, to: DialectTranslation, note: Note) {
+export function prepareRequest(
+  request: CanonicalRequest,
+  to: DialectTranslation,
+  { note, marks, place }: PrepareContext,
+) {
   checkChoice(request);
   const { rename, toolNames } = renaming(request, to, note);
-  const kept = withoutForeignThinking(request.messages, to, note).map((message) => ({
+  const marked = withMarks(request.messages, to.name, marks);
+  const whole = withUniqueIds(takesObjects(to.name) ? withWholeCalls(marked, note) : marked);
+  const kept = withoutForeignThinking(whole, to, note).map((message) => ({
     ...message,
     blocks: message.blocks.map((block) => accepted(block, to, rename)).filter(hasContent),
   }));
   const filled = kept.filter((message) => message.blocks.length > 0);
-  const hoisted = to.midSystem ? [] : filled.filter((message) => message.role === 'system');
-  if (hoisted.length > 0) {
-    note(droppedParts.middle);
-  }
-  const rest = to.midSystem ? filled : filled.filter((message) => message.role !== 'system');
-  const messages = mergeNeighbours(rest);
+  const leading = filled.findIndex((message) => message.role !== 'system');
+  const first = filled.slice(0, leading < 0 ? filled.length : leading);
+  const placed = placeSystem(mergeNeighbours(filled.slice(first.length)), place, note);
+  const messages = mergeNeighbours(placed);
   if (messages.length === 0) throw cannotCarry('a request without a message');
-  const system = [...request.system, ...hoisted.flatMap(textsOf)];
+  const system = [...request.system, ...first.flatMap(textsOf)];
   return { request: { ...withNames(request, rename), system, messages }, toolNames };
 }
 
@@ -84,6 +98,96 @@ function withoutForeignThinking(
     note(droppedParts.thinking);
   }
   return messages.map(({ role, blocks }) => ({ role, blocks: blocks.filter(isOwn) }));
+}
+
+/**
+ * Instructions where they stand: as messages of their own where the model takes them there, else
+ * as marked text of the user. Moved to the front they would change every later request from its
+ * beginning on, and say too early what they say.
+ */
+function placeSystem(
+  messages: readonly CanonicalMessage[],
+  place: SystemPlace,
+  note: Note,
+): CanonicalMessage[] {
+  if (place === 'anywhere') return [...messages];
+  return messages.map((message, at) => {
+    if (message.role !== 'system') return message;
+    const isAfterUser = messages[at - 1]?.role === 'user' && messages[at + 1]?.role !== 'user';
+    if (place === 'after user' && isAfterUser) return message;
+    note(droppedParts.middle);
+    return { role: 'user', blocks: textsOf(message).map(markedText) };
+  });
+}
+
+function markedText(text: string): CanonicalBlock {
+  return { kind: 'text', text: `<system>\n${text}\n</system>` };
+}
+
+/** Dialects whose calls carry an object. */
+function takesObjects(dialect: TranslatableDialect): boolean {
+  return dialect === 'messages' || dialect === 'generative';
+}
+
+/**
+ * Calls whose arguments are no JSON object, as a model writes them that was cut off: with its text
+ * as an argument where the call was answered, left out where it was not.
+ */
+function withWholeCalls(messages: readonly CanonicalMessage[], note: Note): CanonicalMessage[] {
+  const answered = new Set(
+    messages.flatMap(({ blocks }) =>
+      blocks.flatMap((block) => (block.kind === 'toolResult' ? block.toolUseId : [])),
+    ),
+  );
+  const whole = (block: CanonicalBlock): CanonicalBlock | [] => {
+    if (block.kind !== 'toolUse' || parseArguments(block.input) !== undefined) return block;
+    if (!answered.has(block.id)) {
+      note(droppedParts.unansweredCall);
+      return [];
+    }
+    note(droppedParts.brokenCall);
+    return { ...block, input: wrapFreeform(block.input) };
+  };
+  return messages.map(({ role, blocks }) => ({ role, blocks: blocks.flatMap(whole) }));
+}
+
+/**
+ * Calls of a conversation under ids of their own: some servers begin with the same ids in every
+ * turn, and others refuse that. A result belongs to the first call of its id that has none yet.
+ */
+function withUniqueIds(messages: readonly CanonicalMessage[]): CanonicalMessage[] {
+  const count = new Map<string, number>();
+  const open = new Map<string, string[]>();
+  const last = new Map<string, string>();
+  const unique = (block: CanonicalBlock): CanonicalBlock => {
+    if (block.kind === 'toolUse') {
+      const times = (count.get(block.id) ?? 0) + 1;
+      const id = times === 1 ? block.id : `${block.id}~${times}`;
+      count.set(block.id, times);
+      last.set(block.id, id);
+      open.set(block.id, [...(open.get(block.id) ?? []), id]);
+      return times === 1 ? block : { ...block, id };
+    }
+    if (block.kind !== 'toolResult') return block;
+    const { toolUseId } = block;
+    const id = open.get(toolUseId)?.shift() ?? last.get(toolUseId) ?? toolUseId;
+    return id === toolUseId ? block : { ...block, toolUseId: id };
+  };
+  return messages.map(({ role, blocks }) => ({ role, blocks: blocks.map(unique) }));
+}
+
+/** The calls with what `provider` wants back with them, as the client does not have it. */
+function withMarks(
+  messages: readonly CanonicalMessage[],
+  provider: TranslatableDialect,
+  marks: ConversationMarks,
+): CanonicalMessage[] {
+  const marked = (block: CanonicalBlock): CanonicalBlock => {
+    if (block.kind !== 'toolUse' || block.mark?.provider === provider) return block;
+    const value = marks.get(provider, block);
+    return value === undefined ? block : { ...block, mark: { provider, value } };
+  };
+  return messages.map(({ role, blocks }) => ({ role, blocks: blocks.map(marked) }));
 }
 
 /** True for thinking that another dialect's provider made. */

@@ -18,7 +18,7 @@ import { messagesTranslation } from './messages/translate-dialect.ts';
 import { responsesTranslation } from './responses/translate-dialect.ts';
 import { responseEvents } from './translate-answer.ts';
 import type { AnswerContext, DialectTranslation } from './translate-dialect.ts';
-import { createSignatureCache } from './translate-ids.ts';
+import { createCallMarks } from './call-marks.ts';
 import { objectOf, parseJson } from './translate-json.ts';
 import { prepareRequest } from './translate-prepare.ts';
 
@@ -232,13 +232,19 @@ function asked(request: CanonicalRequest): unknown {
 for (const dialect of DIALECTS) {
   test(`${dialect.name}: a request reads as it was written`, () => {
     const note = (): void => undefined;
+    const marks = createCallMarks().of('');
     fc.assert(
       fc.property(requests, (request) => {
-        const ready = prepareRequest(request, dialect, note).request;
-        const written = dialect.writeRequest(ready, { note, signatures: createSignatureCache() });
+        const place = dialect.systemPlace(request.model);
+        const ready = prepareRequest(request, dialect, { note, marks, place }).request;
+        const written = dialect.writeRequest(ready, { note, unsupported: new Set() });
         const wire = objectOf(parseJson(JSON.stringify(written.body)));
         const reading = { note, target: written.path, providerTools: 'skip' as const };
-        const read = prepareRequest(dialect.readRequest(wire, reading), dialect, note).request;
+        const read = prepareRequest(dialect.readRequest(wire, reading), dialect, {
+          note,
+          marks,
+          place,
+        }).request;
         assert.equal(asked(read), asked(ready));
       }),
     );

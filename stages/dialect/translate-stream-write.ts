@@ -49,6 +49,8 @@ export abstract class EventWriter implements StreamWriter {
         return this.end();
       case 'error':
         return this.fail(event.error);
+      case 'mark':
+        return '';
       default:
         return this.ping();
     }

@@ -10,7 +10,8 @@ import {
   run,
   types,
 } from '../../fixtures/dialect/translation.ts';
-import { createSignatureCache, type TranslatableDialect } from './translate.ts';
+import { createCallMarks } from './call-marks.ts';
+import type { TranslatableDialect } from './translate.ts';
 
 test('chat → messages: real first types, no empty pieces, the end after the usage', () => {
   const wire = run(make('chat', 'messages'), chatStream);
@@ -121,12 +122,12 @@ test('a generative stream has nothing but data: its clients take no comments', (
 });
 
 test('generative → messages: ids are made, marks are kept for the way back', () => {
-  const signatures = createSignatureCache();
+  const marks = createCallMarks().of('');
   const parts = [
     { functionCall: { name: 'f', args: { a: 1 } }, thoughtSignature: 'bWFyaw==' },
     { functionCall: { name: 'g' } },
   ];
-  const wire = run(make('generative', 'messages', {}, signatures), [
+  const wire = run(make('generative', 'messages', {}, marks), [
     { candidates: [{ content: { parts: [{ text: 'plan', thought: true }] } }] },
     { candidates: [{ content: { parts }, finishReason: 'STOP' }], responseId: 'x' },
   ]);
@@ -146,8 +147,8 @@ test('generative → messages: ids are made, marks are kept for the way back', (
     ({ content_block }) => (content_block as { id?: string } | undefined)?.id ?? [],
   );
   assert.is(new Set(ids).size, 2);
-  assert.is(signatures.get(ids[0]!), 'bWFyaw==');
-  assert.is(signatures.get(ids[1]!), undefined);
+  assert.is(marks.get('generative', { id: ids[0]!, input: '{"a":1}' }), 'bWFyaw==');
+  assert.is(marks.get('generative', { id: ids[1]!, input: '' }), undefined);
 });
 
 test('generative arguments that come in pieces arrive as one call', () => {

@@ -2,7 +2,8 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { agentTurn, ask, user, type Asked } from '../../fixtures/dialect/translation.ts';
-import { answerType, createSignatureCache } from './translate.ts';
+import { createCallMarks } from './call-marks.ts';
+import { answerType } from './translate.ts';
 
 test('messages → chat: results are split, instructions keep their place, nothing foreign goes along', () => {
   const { body, path, headers, wishes, notes } = ask('messages', 'chat', agentTurn, {
@@ -53,15 +54,19 @@ test('messages → chat: results are split, instructions keep their place, nothi
   }
 });
 
-test('messages → generative: instructions in front, results by name, calls marked for the models that ask for it', () => {
-  const signatures = createSignatureCache();
-  signatures.put('toolu_1', 'bWFyaw==');
-  const marked = ask('messages', 'generative', agentTurn, { model: 'gemini-3-pro', signatures });
+test('messages → generative: instructions in place, results by name, calls marked for the models that ask for it', () => {
+  const marks = createCallMarks().of('');
+  marks.put('generative', { id: 'toolu_1', input: '{"command":"ls"}' }, 'bWFyaw==');
+  const marked = ask('messages', 'generative', agentTurn, { model: 'gemini-3-pro', marks });
   assert.is(marked.path, '/v1beta/models/gemini-3-pro:streamGenerateContent?alt=sse');
   assert.equal(marked.body.systemInstruction, {
-    parts: [{ text: 'You write code.' }, { text: 'Be brief from now on.' }],
+    parts: [{ text: 'You write code.' }],
   });
-  const [, model, results] = marked.body.contents as [unknown, unknown, unknown];
+  const [first, model, results] = marked.body.contents as [unknown, unknown, unknown];
+  assert.equal(first, {
+    role: 'user',
+    parts: [{ text: 'What is in here?' }, { text: '<system>\nBe brief from now on.\n</system>' }],
+  });
   assert.equal(model, {
     role: 'model',
     parts: [

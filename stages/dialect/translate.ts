@@ -30,15 +30,15 @@ import type {
   AnswerWishes,
   DialectTranslation,
   ProviderTools,
+  Unsupported,
   WrittenRequest,
 } from './translate-dialect.ts';
 import { fromSvcError, statusOfError, unreadableAnswer } from './translate-errors.ts';
-import { createSignatureCache, type SignatureCache } from './translate-ids.ts';
+import type { ConversationMarks } from './call-marks.ts';
 import { exactJson, isObject, objectOf, stringOf } from './translate-json.ts';
 import { prepareRequest } from './translate-prepare.ts';
 
-export { createSignatureCache };
-export type { AnswerWishes, ProviderTools, SignatureCache, TranslatableDialect, WireEvent };
+export type { AnswerWishes, ProviderTools, Unsupported, TranslatableDialect, WireEvent };
 
 const DIALECTS: Record<TranslatableDialect, DialectTranslation> = {
   messages: messagesTranslation,
@@ -56,8 +56,10 @@ export interface TranslateRequestOptions {
   readonly stream?: boolean;
   /** Default `skip`. */
   readonly providerTools?: ProviderTools;
-  /** Marks that generative models want back with their tool calls. */
-  readonly signatures: SignatureCache;
+  /** What providers want back with the calls of this conversation. */
+  readonly marks: ConversationMarks;
+  /** What the new provider is known to refuse. Default: nothing. */
+  readonly unsupported?: ReadonlySet<Unsupported>;
 }
 
 /** A translated request, or the reason why this target cannot serve it. */
@@ -80,6 +82,8 @@ export type RequestTranslation =
 
 /** A request can name as many unknown members and tools as it likes; a trace shows so many of them. */
 const MAX_NOTES = 100;
+
+const ALL_SUPPORTED: ReadonlySet<Unsupported> = new Set();
 
 /** Translates a request's body. Never degrades silently: what `to` cannot say is a `skip`. */
 export function translateRequest(
@@ -108,12 +112,14 @@ function translateOrThrow(
   const note = (text: string): void => {
     if (notes.size < MAX_NOTES) notes.add(text);
   };
-  const { target, signatures, providerTools = 'skip' } = options;
+  const { target, marks, providerTools = 'skip', unsupported = ALL_SUPPORTED } = options;
   const read = from.readRequest(body, { target, note, providerTools });
-  const { request: asked, toolNames } = prepareRequest(read, to, note);
+  const model = options.model ?? read.model;
+  const place = unsupported.has('instructions in the middle') ? 'nowhere' : to.systemPlace(model);
+  const { request: asked, toolNames } = prepareRequest(read, to, { note, marks, place });
   const written: WrittenRequest = to.writeRequest(
-    { ...asked, model: options.model ?? asked.model, stream: options.stream ?? asked.stream },
-    { note, signatures },
+    { ...asked, model, stream: options.stream ?? asked.stream },
+    { note, unsupported },
   );
   const wishes: AnswerWishes = {
     ...from.wishes(body, target),
@@ -158,7 +164,8 @@ export interface TranslatorOptions {
   readonly ids: () => string;
   /** Unix time in milliseconds. */
   readonly now: () => number;
-  readonly signatures: SignatureCache;
+  /** The same of the request. */
+  readonly marks: ConversationMarks;
 }
 
 /** Translates one answer: either `json`, `whole` or `joined` once, or `push` for every event and then `end` or `fail`. */

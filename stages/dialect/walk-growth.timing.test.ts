@@ -14,7 +14,8 @@ import { sizeOfJson } from '../wire/json-size.ts';
 import { resolveEndpoint } from './endpoints.ts';
 import type { Endpoint } from '../model/endpoint.ts';
 import { dialects } from './registry.ts';
-import { createSignatureCache, translateRequest } from './translate.ts';
+import { createCallMarks } from './call-marks.ts';
+import { translateRequest } from './translate.ts';
 import type { TranslatableDialect } from './translate.ts';
 
 const COUNT = 4_000;
@@ -189,7 +190,7 @@ const WALKS: Readonly<
   translation: (dialect, { original }) => {
     for (const to of Object.keys(PATHS) as TranslatableDialect[]) {
       if (to === dialect) continue;
-      const options = { target: PATHS[dialect], signatures: createSignatureCache() };
+      const options = { target: PATHS[dialect], marks: createCallMarks().of('') };
       translateRequest(dialect, to, original.json, { ...options, providerTools: 'drop' });
     }
   },

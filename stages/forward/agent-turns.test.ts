@@ -158,9 +158,9 @@ test('what carries the meaning of the conversation makes the provider be passed 
     t.upstream.script(undefined, '503');
     const { bytes } = wireCase('requests/responses-agent-function-mode.json');
     const body = JSON.parse(bytes.toString()) as { input: object[] };
-    const found = { type: 'web_search_call', id: 'ws_1', status: 'completed' };
+    const summary = { type: 'compaction', id: 'cmp_1', encrypted_content: 'gAAA' };
     const file = { type: 'input_file', file_id: 'file_1' };
-    for (const more of [found, { type: 'message', role: 'user', content: [file] }]) {
+    for (const more of [summary, { type: 'message', role: 'user', content: [file] }]) {
       const input = [...body.input, more];
       const answered = await exchange(t.proxy.port, {
         path: '/v1/responses',

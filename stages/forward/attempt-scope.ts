@@ -5,6 +5,7 @@ import type { Admission } from '../providers/admission.ts';
 import type { Services } from '../services.ts';
 import type { Caching } from './caching.ts';
 import type { ForwardConfig } from './config.ts';
+import type { KnownUnsupported } from './unsupported.ts';
 
 export interface AttemptScope {
   readonly config: ForwardConfig;
@@ -16,6 +17,8 @@ export interface AttemptScope {
   readonly attempts: Attempt[];
   /** Chat providers that do not serve the responses path, as found out so far. */
   readonly chatOnly: Set<string>;
+  /** What providers were found to refuse so far. */
+  readonly unsupported: KnownUnsupported;
   /** Whose answer or failure the client sees. */
   servedBy(provider: string): void;
   /** Something that was left out or changed knowingly. */

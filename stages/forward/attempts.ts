@@ -11,7 +11,8 @@ import { passedOver, tryProvider } from './try-provider.ts';
 import type { Choice, Failed, Tried } from './try-provider.ts';
 import type { AttemptScope } from './attempt-scope.ts';
 import { prepare } from './prepare.ts';
-import type { Preparation } from './prepared.ts';
+import type { Unsupported } from '../dialect/translate.ts';
+import type { Preparation, PrepareOptions } from './prepared.ts';
 
 /** Tries the targets in order. Throws the failure that says most if none of them can answer. */
 export async function answerFrom(
@@ -37,6 +38,8 @@ export async function answerFrom(
     let tried = trying instanceof Promise ? await trying : trying;
     if ('error' in tried && tried.isPathMissing === true)
       tried = await tryOtherPath(request, choice, scope);
+    while ('error' in tried && tried.refused !== undefined)
+      tried = await tryWithout(request, choice, scope, tried.refused);
     if ('answer' in tried) {
       scope.servedBy(target.provider);
       logFailover(targets, target, failures, scope);
@@ -89,7 +92,10 @@ function tryTarget(
   request: ProxyRequest,
   choice: Choice,
   scope: AttemptScope,
-  chatOnly: ReadonlySet<string> = scope.chatOnly,
+  {
+    chatOnly = scope.chatOnly,
+    unsupported = scope.unsupported.of(choice.target),
+  }: Partial<Pick<PrepareOptions, 'chatOnly' | 'unsupported'>> = {},
 ): Promise<Tried> | Tried {
   const { services, config } = scope;
   const { target, isLast } = choice;
@@ -99,7 +105,13 @@ function tryTarget(
     const error = new SvcError('internal', `There is no provider named '${target.provider}'`);
     return { error, wasAsked: false, provider: target.provider };
   }
-  const options = { config, services, identity: scope.needsEvents || !isLast, chatOnly };
+  const options = {
+    config,
+    services,
+    identity: scope.needsEvents || !isLast,
+    chatOnly,
+    unsupported,
+  };
   const send = (prepared: Preparation): Promise<Tried> | Tried => {
     if ('skip' in prepared) return passedOver(scope, target, prepared.skip);
     for (const text of prepared.ready.notes) scope.note(text);
@@ -120,8 +132,26 @@ async function tryOtherPath(
   const { provider } = choice.target;
   // What it costs was asked for the first path.
   const again: Choice = { ...choice, charge: undefined };
-  const tried = await tryTarget(request, again, scope, new Set([provider]));
+  const tried = await tryTarget(request, again, scope, { chatOnly: new Set([provider]) });
   // A 404 on both paths was about the model, and says nothing of the paths.
   if (scope.attempts.at(-1)?.status !== 404) scope.chatOnly.add(provider);
+  return tried;
+}
+
+/** The provider refused a part of the request that it can do without: once more without it, as everything for it from now on. */
+async function tryWithout(
+  request: ProxyRequest,
+  choice: Choice,
+  scope: AttemptScope,
+  part: Unsupported,
+): Promise<Tried> {
+  // What it costs was asked for the first time.
+  const again: Choice = { ...choice, charge: undefined };
+  const unsupported = new Set([...scope.unsupported.of(choice.target), part]);
+  const tried = await tryTarget(request, again, scope, { unsupported });
+  const status = scope.attempts.at(-1)?.status ?? 0;
+  // Another refusal after it is about something else.
+  if (status < 400 || ('error' in tried && tried.refused !== undefined))
+    scope.unsupported.add(choice.target, part);
   return tried;
 }

@@ -3,7 +3,8 @@ import type { Dialect } from '../model/dialect.ts';
 import { exactJson, parseExact } from '../dialect/exact-json.ts';
 import { dialects } from '../dialect/registry.ts';
 import { ownWishes, translateRequest } from '../dialect/translate.ts';
-import type { TranslatableDialect } from '../dialect/translate.ts';
+import type { Unsupported, TranslatableDialect } from '../dialect/translate.ts';
+import { conversationId } from '../model/conversation.ts';
 import { withoutHeaders } from '../model/headers.ts';
 import { render } from '../wire/render.ts';
 import { modelOf, setParam, targetOf } from '../model/request.ts';
@@ -32,6 +33,13 @@ export function toOneDocument(request: ProxyRequest, from: TranslatableDialect):
   };
 }
 
+/** What servers of the chat dialect refuse or want, each in its own way. */
+const OF_CHAT: readonly Unsupported[] = [
+  'stream_options',
+  'calls without reasoning',
+  'instructions in the middle',
+];
+
 /** The request translated for `target`. */
 export function prepareTranslated(
   request: ProxyRequest,
@@ -49,7 +57,8 @@ export function prepareTranslated(
     ...(model === undefined ? {} : { model }),
     ...(mayStream(request, provider, config) ? {} : { stream: false }),
     providerTools: target.isPrimary ? 'drop' : 'skip',
-    signatures: services.signatures,
+    unsupported: options.unsupported,
+    marks: services.callMarks.of(conversationId(request)),
   });
   if ('skip' in translated) return translated;
   const whole = { ...Object.fromEntries(provider.extraBody), ...translated.body };
@@ -65,6 +74,7 @@ export function prepareTranslated(
       dialect,
       reading: { how: 'translate', from: to, wishes: translated.wishes },
       isGuess: false,
+      spare: to === 'chat' ? OF_CHAT.filter((each) => !options.unsupported.has(each)) : [],
       notes: translated.notes,
       caching: cached.caching,
       wire: (key, signal) => ({

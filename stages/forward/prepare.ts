@@ -154,7 +154,8 @@ function toPrepared(
   options: PrepareOptions,
 ): Prepared {
   const { dialect, json } = request.original;
-  const added = whole === undefined ? usageToAskFor(request) : undefined;
+  const isRefused = options.unsupported.has('stream_options');
+  const added = whole === undefined && !isRefused ? usageToAskFor(request) : undefined;
   const edited = added === undefined ? request : setParam(request, added.member, added.value(json));
   const identity = options.identity || added !== undefined || whole !== undefined;
   return {
@@ -165,6 +166,7 @@ function toPrepared(
     dialect,
     reading: whole?.reading ?? { how: 'passthrough', added },
     isGuess: isGuess(request, provider),
+    spare: added === undefined ? [] : ['stream_options'],
     notes: [],
     sent,
     caching,

@@ -3,7 +3,7 @@ import type { CancelSignal } from '../../engine/index.ts';
 import type { AsSent } from '../conversations/as-sent.ts';
 import type { Caching } from './caching.ts';
 import type { Dialect, UsageRequest } from '../model/dialect.ts';
-import type { AnswerWishes, TranslatableDialect } from '../dialect/translate.ts';
+import type { AnswerWishes, Unsupported, TranslatableDialect } from '../dialect/translate.ts';
 import { modelOf } from '../model/request.ts';
 import type { ProxyRequest, RouteTarget } from '../model/request.ts';
 import type { Provider, ProviderKey, ProviderName } from '../providers/provider.ts';
@@ -35,6 +35,8 @@ export interface Prepared {
   readonly reading: Reading;
   /** True if the provider may not know the path at all; then its 404 says nothing of the request. */
   readonly isGuess: boolean;
+  /** What it holds that this provider may refuse, and can do without. */
+  readonly spare: readonly Unsupported[];
   /** What was left out or changed knowingly. */
   readonly notes: readonly string[];
   /** What of it was decided by what went out before; absent where no thought goes to this provider. */
@@ -62,6 +64,8 @@ export interface PrepareOptions {
   readonly services: Services;
   /** Ask for answers without `Content-Encoding`, because events are looked at. */
   readonly identity: boolean;
+  /** What this provider was found to refuse. */
+  readonly unsupported: ReadonlySet<Unsupported>;
   /** Chat providers that were found not to serve the newer path of the same maker. */
   readonly chatOnly: ReadonlySet<ProviderName>;
 }

@@ -12,6 +12,7 @@ import type { AttemptScope } from './attempt-scope.ts';
 import type { Caching } from './caching.ts';
 import type { ForwardConfig } from './config.ts';
 import { createLeftOutLog } from './left-out.ts';
+import { createKnownUnsupported } from './unsupported.ts';
 
 interface Forwarding {
   /** Every try; undefined while no provider is to be asked. */
@@ -33,7 +34,7 @@ function claim(services: Services): () => void {
 
 function answer(
   request: ProxyRequest,
-  shared: Pick<AttemptScope, 'config' | 'services' | 'chatOnly' | 'leftOut'>,
+  shared: Pick<AttemptScope, 'config' | 'services' | 'chatOnly' | 'unsupported' | 'leftOut'>,
   ctx: StageContext<Forwarding>,
 ): Promise<Answer<ProxyFrame>> {
   const { route } = request;
@@ -48,6 +49,7 @@ function answer(
     config: shared.config,
     services: shared.services,
     chatOnly: shared.chatOnly,
+    unsupported: shared.unsupported,
     leftOut: shared.leftOut,
     run: ctx.run,
     needsEvents: ctx.needsEvents,
@@ -86,6 +88,7 @@ export const forward = defineStage<ProxyFrame, ForwardConfig, Services>({
   answers: true,
   build(config, services) {
     const chatOnly = new Set<string>();
+    const unsupported = createKnownUnsupported();
     const leftOut = createLeftOutLog(services.log);
     return {
       open: (): Forwarding => ({
@@ -97,7 +100,7 @@ export const forward = defineStage<ProxyFrame, ForwardConfig, Services>({
       on: {
         request({ request }, ctx) {
           if (request.original.facts.stream) ctx.state.release = claim(services);
-          return answer(request, { config, services, chatOnly, leftOut }, ctx);
+          return answer(request, { config, services, chatOnly, unsupported, leftOut }, ctx);
         },
       },
       settled(_settlement, ctx) {

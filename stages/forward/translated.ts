@@ -19,6 +19,7 @@ import type {
   Translator,
   WireEvent,
 } from '../dialect/translate.ts';
+import { conversationId } from '../model/conversation.ts';
 import { providerFailed } from '../model/errors.ts';
 import { END, toChunk } from '../model/frame.ts';
 import type { ChunkEvent, ChunkFrame, HeadFrame, ProxyFrame } from '../model/frame.ts';
@@ -58,7 +59,7 @@ function translationFor(
     // Of the run, so that a replay gives the same bytes.
     ids: createTokens(run.id),
     now: () => run.startedWallMs,
-    signatures: services.signatures,
+    marks: services.callMarks.of(conversationId(prepared.request)),
   });
   return { translator, toFrame: chunksWithout(added) };
 }

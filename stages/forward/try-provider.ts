@@ -5,6 +5,7 @@
 import { SvcError, keptText } from '../../engine/index.ts';
 import type { Answer } from '../../engine/index.ts';
 import type { Attempt } from '../model/attempt.ts';
+import type { Unsupported } from '../dialect/translate.ts';
 import { providerFailed, providerKeyRejected, providerLimited } from '../model/errors.ts';
 import type { ProxyFrame } from '../model/frame.ts';
 import type { RouteTarget } from '../model/request.ts';
@@ -16,6 +17,7 @@ import { keepErrorAnswer } from './kept-error.ts';
 import type { Prepared } from './prepared.ts';
 import { readAnswer, readable, toFailure } from './read-answer.ts';
 import type { Read } from './read-answer.ts';
+import { mayRefuse, unsupportedIn } from './unsupported.ts';
 import type { AttemptScope } from './attempt-scope.ts';
 
 /** A provider that did not answer. */
@@ -31,6 +33,8 @@ export interface Failed {
   readonly isUnfit?: boolean;
   /** True if it may only lack the path, and can be asked on another one. */
   readonly isPathMissing?: boolean;
+  /** What it refused of the request, which can do without. */
+  readonly refused?: Unsupported;
   readonly provider: string;
 }
 
@@ -187,10 +191,8 @@ function open(
 }
 
 /** What a response means; a number is the status after which the next key is tried. */
-function judge(
-  { prepared, admission, attempt, isLast, scope }: AskedKey,
-  response: UpstreamResponse,
-): Promise<Tried> | Tried | number {
+function judge(asked: AskedKey, response: UpstreamResponse): Promise<Tried> | Tried | number {
+  const { prepared, admission, attempt, scope } = asked;
   const { status } = response;
   attempt.headMs = sinceStart(scope);
   attempt.status = status;
@@ -202,6 +204,28 @@ function judge(
     const { name } = prepared.provider;
     return { error: providerFailed(404), wasAsked: true, isPathMissing: true, provider: name };
   }
+  if (verdict === 'accept' && prepared.spare.length > 0 && mayRefuse(status))
+    return judgeRefusal(asked, response);
+  return judgeAnswer(asked, response, verdict);
+}
+
+/** An error that may only be about a part of the request that this provider does not take. */
+async function judgeRefusal(asked: AskedKey, response: UpstreamResponse): Promise<Tried> {
+  const { prepared, attempt, admission } = asked;
+  const read = await unsupportedIn(response, prepared.spare);
+  if (read.found === undefined) return judgeAnswer(asked, read.response, 'accept');
+  attempt.failure = `status ${dropped(read.response, admission)}: refuses ${read.found}`;
+  const { name } = prepared.provider;
+  const error = providerFailed(response.status);
+  return { error, wasAsked: true, refused: read.found, provider: name };
+}
+
+function judgeAnswer(
+  { prepared, admission, attempt, isLast, scope }: AskedKey,
+  response: UpstreamResponse,
+  verdict: ReturnType<Admission['head']>,
+): Promise<Tried> | Tried {
+  const { status } = response;
   const isObjection = verdict === 'accept' && status >= 400 && !prepared.target.isPrimary;
   if (isObjection) attempt.failure = `status ${status}`;
   if (isObjection || (verdict === 'next_provider' && !isLast))

@@ -14,7 +14,7 @@ import { writeChatRequest } from './translate-write.ts';
 
 export const chatTranslation: DialectTranslation = Object.freeze({
   name: 'chat',
-  midSystem: true,
+  systemPlace: () => 'anywhere' as const,
   toolName: /^[a-zA-Z0-9_-]{1,64}$/,
   readRequest: readChatRequest,
   writeRequest: writeChatRequest,

@@ -3,7 +3,9 @@ import type {
   CanonicalBlock,
   CanonicalMessage,
   DocumentBlock,
+  ImageBlock,
   JsonObject,
+  Note,
   TextBlock,
   ToolResultBlock,
   ToolUseBlock,
@@ -12,7 +14,17 @@ import type { ReadRequestContext } from '../translate-dialect.ts';
 import { droppedParts } from '../translate-dropped.ts';
 import { cannotCarry } from '../translate-errors.ts';
 import { wrapFreeform } from '../translate-freeform.ts';
-import { defined, exactJson, filledString, objectOf, objectsOf, stringOf, wordOf } from '../translate-json.ts';
+import {
+  defined,
+  exactJson,
+  filledString,
+  objectOf,
+  objectsOf,
+  stringOf,
+  wordOf,
+} from '../translate-json.ts';
+import { readUnknown, type BlockPlace } from '../translate-readable.ts';
+import { membersOfCall, membersOfMessage } from './translate-marks.ts';
 import { addressOf, documentOf, sourceOf } from '../translate-media.ts';
 
 /** The texts of a content that may hold nothing else, such as a system prompt. */
@@ -37,11 +49,11 @@ export function readChatMessage(
       if (filledString(message.name) !== undefined) {
         context.note(droppedParts.speakerName);
       }
-      return { role: 'user', blocks: readUserContent(message.content) };
+      return { role: 'user', blocks: readUserContent(message.content, context.note) };
     case 'assistant':
-      return { role: 'assistant', blocks: readAssistant(message) };
+      return { role: 'assistant', blocks: readAssistant(message, context.note) };
     case 'tool':
-      return { role: 'user', blocks: [readToolMessage(message)] };
+      return { role: 'user', blocks: [readToolMessage(message, context.note)] };
     default:
       throw cannotCarry(`a message of role ${wordOf(message.role)}`);
   }
@@ -51,12 +63,16 @@ function textBlocks(texts: readonly string[]): TextBlock[] {
   return texts.map((text) => ({ kind: 'text', text }));
 }
 
-function readUserContent(content: unknown): CanonicalBlock[] {
+function readUserContent(content: unknown, note: Note): CanonicalBlock[] {
   if (typeof content === 'string') return textBlocks([content]);
-  return objectsOf(content).map(readUserPart);
+  return objectsOf(content).flatMap((part) => readUserPart(part, 'user', note) ?? []);
 }
 
-function readUserPart(part: JsonObject): CanonicalBlock {
+function readUserPart(
+  part: JsonObject,
+  place: BlockPlace,
+  note: Note,
+): TextBlock | ImageBlock | DocumentBlock | undefined {
   switch (part.type) {
     case 'text':
       return { kind: 'text', text: stringOf(part.text) ?? '' };
@@ -67,7 +83,7 @@ function readUserPart(part: JsonObject): CanonicalBlock {
     case 'file':
       return readFile(objectOf(part.file));
     default:
-      throw cannotCarry(`a content part of type ${wordOf(part.type)}`);
+      return readUnknown(part, place, note);
   }
 }
 
@@ -81,7 +97,7 @@ function readFile(file: JsonObject): DocumentBlock {
   return documentOf(sourceOf(data), filledString(file.filename));
 }
 
-function readAssistant(message: JsonObject): CanonicalBlock[] {
+function readAssistant(message: JsonObject, note: Note): CanonicalBlock[] {
   if (message.function_call !== undefined && message.function_call !== null) {
     throw cannotCarry('tools in the old form (function_call)');
   }
@@ -90,7 +106,7 @@ function readAssistant(message: JsonObject): CanonicalBlock[] {
   const refusal = filledString(message.refusal);
   return [
     ...(thinking === undefined ? [] : [thinkingBlock(thinking)]),
-    ...readAssistantContent(message.content),
+    ...readAssistantContent(message.content, note),
     ...(refusal === undefined ? [] : [{ kind: 'refusal' as const, text: refusal }]),
     ...objectsOf(message.tool_calls).map(readToolCall),
   ];
@@ -101,24 +117,27 @@ function thinkingBlock(text: string): CanonicalBlock {
 }
 
 /** Some providers put their thinking among the parts of an assistant's content. */
-function readAssistantContent(content: unknown): CanonicalBlock[] {
+function readAssistantContent(content: unknown, note: Note): CanonicalBlock[] {
   if (typeof content === 'string') return content === '' ? [] : textBlocks([content]);
-  return objectsOf(content).map((part) => {
+  return objectsOf(content).flatMap((part): CanonicalBlock | [] => {
     if (part.type === 'thinking') return thinkingBlock(readChatText(part.thinking).join(''));
     if (part.type === 'refusal') return { kind: 'refusal', text: stringOf(part.refusal) ?? '' };
-    return { kind: 'text', text: readChatText([part]).join('') };
+    if (part.type === 'text') return { kind: 'text', text: stringOf(part.text) ?? '' };
+    return readUnknown(part, 'assistant', note) ?? [];
   });
 }
 
+const UNNOTED = (): void => undefined;
+
 /** The content of an answer. It is the model's output, so parts of a kind unknown here are passed over. */
 export function readAnswerContent(content: unknown): CanonicalBlock[] {
-  if (!Array.isArray(content)) return readAssistantContent(content);
+  if (!Array.isArray(content)) return readAssistantContent(content, UNNOTED);
   const known = (value: unknown): JsonObject[] =>
     objectsOf(value).filter(({ type }) => type === 'text' || type === 'refusal');
   return objectsOf(content).flatMap((part) =>
     part.type === 'thinking'
       ? thinkingBlock(readChatText(known(part.thinking)).join(''))
-      : readAssistantContent(known([part])),
+      : readAssistantContent(known([part]), UNNOTED),
   );
 }
 
@@ -136,18 +155,28 @@ export function readToolCall(call: JsonObject): ToolUseBlock {
   return { kind: 'toolUse', id, name: stringOf(called.name) ?? '', input };
 }
 
-function readToolMessage(message: JsonObject): ToolResultBlock {
+function readToolMessage(message: JsonObject, note: Note): ToolResultBlock {
+  const { content } = message;
   return {
     kind: 'toolResult',
     toolUseId: stringOf(message.tool_call_id) ?? '',
-    content: textBlocks(readChatText(message.content)),
+    content:
+      typeof content === 'string'
+        ? textBlocks(content === '' ? [] : [content])
+        : objectsOf(content).flatMap((part) => readUserPart(part, 'result', note) ?? []),
     isError: false,
   };
 }
 
-/** One canonical message as the chat messages that say it: results first, each on its own. */
-export function writeChatMessages(message: CanonicalMessage): JsonObject[] {
-  if (message.role === 'assistant') return [writeAssistant(message.blocks)];
+/**
+ * One canonical message as the chat messages that say it: results first, each on its own.
+ * `wantsReasoning` is true for a server that refuses calls without the reasoning before them.
+ */
+export function writeChatMessages(
+  message: CanonicalMessage,
+  wantsReasoning: boolean,
+): JsonObject[] {
+  if (message.role === 'assistant') return [writeAssistant(message.blocks, wantsReasoning)];
   if (message.role === 'system') {
     return [{ role: 'system', content: message.blocks.map(textOf).join('\n\n') }];
   }
@@ -213,12 +242,14 @@ function writeDocument(block: DocumentBlock): JsonObject {
   return { type: 'file', file: { filename, file_data: addressOf(source) } };
 }
 
-function writeAssistant(blocks: readonly CanonicalBlock[]): JsonObject {
+function writeAssistant(blocks: readonly CanonicalBlock[], wantsReasoning: boolean): JsonObject {
   const texts = blocks.filter((block) => block.kind === 'text').map((block) => block.text);
   const refused = blocks.filter((block) => block.kind === 'refusal').map((block) => block.text);
-  const calls = blocks.filter((block) => block.kind === 'toolUse').map(writeToolCall);
+  const called = blocks.filter((block) => block.kind === 'toolUse');
+  const calls = called.map((call) => ({ ...writeToolCall(call), ...membersOfCall(call) }));
   return defined({
     role: 'assistant',
+    ...membersOfMessage(called, wantsReasoning),
     content: texts.length === 0 && (calls.length > 0 || refused.length > 0) ? null : texts.join(''),
     refusal: refused.length === 0 ? undefined : refused.join(''),
     tool_calls: calls.length === 0 ? undefined : calls,

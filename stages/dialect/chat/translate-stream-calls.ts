@@ -16,7 +16,15 @@
  * among them, otherwise the latest call.
  */
 import type { JsonObject } from '../canonical.ts';
-import { exactJson, filledString, isObject, numberOf, objectOf, parseArguments, stringOf } from '../translate-json.ts';
+import {
+  exactJson,
+  filledString,
+  isObject,
+  numberOf,
+  objectOf,
+  parseArguments,
+  stringOf,
+} from '../translate-json.ts';
 
 /** A tool call as it grows. It opens when its name is known. */
 export interface GrowingCall {

@@ -10,6 +10,7 @@ import {
 } from '../translate-json.ts';
 import { EventReader } from '../translate-stream-read.ts';
 import { readChatError, readChatStop } from './translate-answer.ts';
+import { REASONING, toChatMark } from './translate-marks.ts';
 import { readAnswerContent } from './translate-message.ts';
 import { ChatCalls, isWhole, type GrowingCall } from './translate-stream-calls.ts';
 import { toChatUsage } from './usage.ts';
@@ -23,6 +24,10 @@ export class ChatReader extends EventReader {
     input: '',
   }));
   #blocks = 0;
+  /** Members of the message that the provider wants back with its calls, as far as they have come. */
+  readonly #reasoning = new Map<string, string>();
+  /** The same of single calls, by their ids. */
+  readonly #extra = new Map<string, unknown>();
   #prose: { readonly key: string; readonly kind: 'text' | 'thinking' | 'refusal' } | undefined;
   #called = false;
 
@@ -50,6 +55,10 @@ export class ChatReader extends EventReader {
   }
 
   #delta(delta: JsonObject): CanonicalEvent[] {
+    for (const name of REASONING) {
+      const text = stringOf(delta[name]) ?? '';
+      if (text !== '') this.#reasoning.set(name, (this.#reasoning.get(name) ?? '') + text);
+    }
     const thinking = filledString(delta.reasoning_content) ?? filledString(delta.reasoning);
     const events = this.#emit('thinking', thinking ?? '');
     for (const block of isReadable(delta.content) ? readAnswerContent(delta.content) : []) {
@@ -97,7 +106,10 @@ export class ChatReader extends EventReader {
 
   #call(parts: readonly JsonObject[]): CanonicalEvent[] {
     const events: CanonicalEvent[] = [];
+    let at = 0;
     for (const { call, isNew, name, text } of this.#calls.assign(parts)) {
+      const extra = parts[at++]?.extra_content;
+      if (isObject(extra)) this.#extra.set(call.id, extra);
       if (isNew) events.push(...this.#endProse(), ...this.#endFinishedCalls());
       events.push(...this.#grow(call, name, text));
     }
@@ -120,7 +132,16 @@ export class ChatReader extends EventReader {
     this.isStopped = true;
     this.#prose = undefined;
     const reason = readChatStop(wire, this.#called);
-    return [...this.serial.closeAll(), { type: 'stop', reason }];
+    return [...this.serial.closeAll(), ...this.#marks(), { type: 'stop', reason }];
+  }
+
+  #marks(): CanonicalEvent[] {
+    const reasoning = Object.fromEntries(this.#reasoning);
+    return this.#calls.all().flatMap(({ id, name }) => {
+      const extra_content = this.#extra.get(id);
+      if (name === '' || (this.#reasoning.size === 0 && extra_content === undefined)) return [];
+      return { type: 'mark' as const, callId: id, mark: toChatMark(reasoning, extra_content) };
+    });
   }
 
   protected override close(): CanonicalEvent[] {

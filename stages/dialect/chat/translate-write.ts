@@ -25,7 +25,12 @@ export function writeChatRequest(
   const hasTools = request.tools.length > 0;
   const body = defined({
     model: request.model,
-    messages: [...writeSystem(request.system), ...request.messages.flatMap(writeChatMessages)],
+    messages: [
+      ...writeSystem(request.system),
+      ...request.messages.flatMap((message) =>
+        writeChatMessages(message, context.unsupported.has('calls without reasoning')),
+      ),
+    ],
     tools: hasTools ? request.tools.map(writeTool) : undefined,
     tool_choice: hasTools ? writeChoice(request) : undefined,
     parallel_tool_calls: hasTools && request.parallelTools === false ? false : undefined,
@@ -33,7 +38,10 @@ export function writeChatRequest(
     ...writeSampling(request, note),
     stop: request.stop.length === 0 ? undefined : request.stop,
     stream: request.stream ? true : undefined,
-    stream_options: request.stream ? { include_usage: true } : undefined,
+    stream_options:
+      request.stream && !context.unsupported.has('stream_options')
+        ? { include_usage: true }
+        : undefined,
     response_format: writeFormat(request.responseFormat),
     reasoning_effort: writeEffort(request, note),
   });

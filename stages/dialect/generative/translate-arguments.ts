@@ -1,5 +1,6 @@
 /** Function arguments that arrive in pieces, each with the path at which it belongs. */
 import type { JsonObject } from '../canonical.ts';
+import { ExactNumber } from '../exact-number.ts';
 import { exactJson, stringOf } from '../translate-json.ts';
 
 /** Arguments as they grow. Objects have no prototype, so no key of the wire is special. */
@@ -66,7 +67,9 @@ function valueOf(piece: JsonObject): unknown {
   if ('stringValue' in piece) return stringOf(piece.stringValue) ?? '';
   if ('numberValue' in piece) {
     const { numberValue } = piece;
-    return typeof numberValue === 'number' || numberValue instanceof Number ? numberValue : null;
+    return typeof numberValue === 'number' || numberValue instanceof ExactNumber
+      ? numberValue
+      : null;
   }
   if ('boolValue' in piece) return piece.boolValue === true;
   return 'nullValue' in piece ? null : undefined;

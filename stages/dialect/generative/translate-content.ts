@@ -5,22 +5,39 @@ import type {
   DocumentBlock,
   ImageBlock,
   JsonObject,
+  Note,
+  ProviderMark,
   TextBlock,
   ToolResultBlock,
   ToolUseBlock,
 } from '../canonical.ts';
+import { isSvcError } from '../../../engine/error.ts';
 import { cannotCarry } from '../translate-errors.ts';
-import { defined, exactJson, filledString, isObject, objectOf, parseArguments, stringOf } from '../translate-json.ts';
+import {
+  defined,
+  exactJson,
+  filledString,
+  isObject,
+  objectOf,
+  parseArguments,
+  stringOf,
+} from '../translate-json.ts';
+import { readUnknown, unreadable, type BlockPlace } from '../translate-readable.ts';
 import { camelKeys, objectField, objectsField } from './translate-fields.ts';
 
 /** Reads all contents. Calls may come without an id: they get one by their place, and responses find it by name. */
-export function readContents(contents: unknown): CanonicalMessage[] {
+export function readContents(contents: unknown, note: Note): CanonicalMessage[] {
   const list = typeof contents === 'string' ? [{ parts: [{ text: contents }] }] : contents;
   const unanswered: { readonly id: string; readonly name: string }[] = [];
   return objectsField({ contents: list }, 'contents').map((content, at) => ({
     role: content.role === 'model' ? ('assistant' as const) : ('user' as const),
     blocks: objectsField(content, 'parts').flatMap((raw, index) => {
-      const block = readPart(camelKeys(raw), `call_${at}_${index}`);
+      const part = camelKeys(raw);
+      const block = readPart(part, {
+        fallbackId: `call_${at}_${index}`,
+        place: placeOf(content),
+        note,
+      });
       if (block?.kind === 'toolUse') unanswered.push({ id: block.id, name: block.name });
       if (block?.kind !== 'toolResult') return block ?? [];
       const name = stringOf(objectField(raw, 'functionResponse').name) ?? '';
@@ -40,9 +57,20 @@ function answered(
   return at < 0 ? id : unanswered.splice(at, 1)[0]!.id;
 }
 
-function readPart(part: JsonObject, fallbackId: string): CanonicalBlock | undefined {
-  if (isObject(part.functionCall)) return readCall(part, fallbackId);
-  if (isObject(part.functionResponse)) return readResponse(part.functionResponse);
+function placeOf({ role }: JsonObject): BlockPlace {
+  return role === 'model' ? 'assistant' : 'user';
+}
+
+interface PartContext {
+  /** The id of a call that has none. */
+  readonly fallbackId: string;
+  readonly place: BlockPlace;
+  readonly note: Note;
+}
+
+function readPart(part: JsonObject, context: PartContext): CanonicalBlock | undefined {
+  if (isObject(part.functionCall)) return readCall(part, context.fallbackId);
+  if (isObject(part.functionResponse)) return readResponse(part.functionResponse, context.note);
   if (isObject(part.inlineData)) return readInline(camelKeys(part.inlineData));
   if (isObject(part.fileData)) return readFile(camelKeys(part.fileData));
   const text = stringOf(part.text);
@@ -53,7 +81,10 @@ function readPart(part: JsonObject, fallbackId: string): CanonicalBlock | undefi
   }
   const kind = Object.keys(part).find((key) => key !== 'thoughtSignature' && key !== 'thought');
   if (kind === undefined) return undefined;
-  throw cannotCarry(`a part with ${kind}`);
+  const inner = camelKeys(objectField(part, kind));
+  const code = filledString(inner.code);
+  if (code !== undefined) return { kind: 'text', text: `\`\`\`\n${code}\n\`\`\`` };
+  return readUnknown({ ...inner, type: `part with ${kind}` }, context.place, context.note);
 }
 
 function readCall(part: JsonObject, fallbackId: string): ToolUseBlock {
@@ -64,28 +95,41 @@ function readCall(part: JsonObject, fallbackId: string): ToolUseBlock {
     id: filledString(call.id) ?? fallbackId,
     name: stringOf(call.name) ?? '',
     input: exactJson(objectOf(call.args)),
-    signature: mark === undefined ? undefined : { provider: 'generative', value: mark },
+    mark: mark === undefined ? undefined : toMark(mark),
   }) as unknown as ToolUseBlock;
 }
 
+/** A thought signature as what has to come back with its call. */
+export function toMark(value: string): ProviderMark {
+  return { provider: 'generative', value };
+}
+
 /** The documented keys `output` and `error` hold the text; any other object is the text, as JSON. */
-function readResponse(response: JsonObject): ToolResultBlock {
+function readResponse(response: JsonObject, note: Note): ToolResultBlock {
   const value = objectOf(response.response);
   const keys = Object.keys(value);
   const only = keys.length === 1 ? value[keys[0]!] : undefined;
   const plain = (keys[0] === 'output' || keys[0] === 'error') && typeof only === 'string';
   const text = plain ? only : exactJson(value);
-  const media = objectsField(response, 'parts').map((raw) => {
-    const part = readPart(camelKeys(raw), '');
-    if (part?.kind === 'image' || part?.kind === 'document') return part;
-    throw cannotCarry('a function response with parts other than images and documents');
-  });
+  const media = objectsField(response, 'parts').flatMap((raw) => readResultPart(raw, note));
   return {
     kind: 'toolResult',
     toolUseId: filledString(response.id) ?? '',
     content: [{ kind: 'text', text }, ...media],
     isError: plain && keys[0] === 'error',
   };
+}
+
+/** What a tool has shown, as far as another model can see it. */
+function readResultPart(raw: JsonObject, note: Note): (TextBlock | ImageBlock | DocumentBlock)[] {
+  try {
+    const part = readPart(camelKeys(raw), { fallbackId: '', place: 'result', note });
+    const isShown = part?.kind === 'image' || part?.kind === 'document' || part?.kind === 'text';
+    return isShown ? [part] : [];
+  } catch (thrown) {
+    if (!isSvcError(thrown)) throw thrown;
+    return [unreadable(thrown.message, note)];
+  }
 }
 
 function readInline(data: JsonObject): ImageBlock | DocumentBlock {
@@ -116,7 +160,6 @@ const FOREIGN_CALL = 'skip_thought_signature_validator';
 export interface WriteContentOptions {
   /** The tool's name by the id of its call: responses carry the name. */
   readonly names: ReadonlyMap<string, string>;
-  readonly signatureOf: (toolUseId: string) => string | undefined;
   /** True for models that refuse a call without its signature. */
   readonly needsSignature: boolean;
 }
@@ -127,7 +170,7 @@ export function writeContent(message: CanonicalMessage, options: WriteContentOpt
   const parts = [
     ...results.map((result) => writeResult(result, options)),
     ...results.flatMap(writeResultMedia),
-    ...rest.map((block) => writePart(block, options)),
+    ...rest.map(writePart),
   ];
   const calls = parts.filter((part) => 'functionCall' in part);
   const [first] = calls;
@@ -163,7 +206,7 @@ function writeResultMedia(result: ToolResultBlock): JsonObject[] {
   return [title, ...media.map(writeMedia)];
 }
 
-function writePart(block: CanonicalBlock, options: WriteContentOptions): JsonObject {
+function writePart(block: CanonicalBlock): JsonObject {
   switch (block.kind) {
     case 'text':
     case 'refusal':
@@ -178,8 +221,7 @@ function writePart(block: CanonicalBlock, options: WriteContentOptions): JsonObj
       if (args === undefined) {
         throw cannotCarry(`the arguments of a call of ${block.name} are not a JSON object`);
       }
-      const own = block.signature?.provider === 'generative' ? block.signature.value : undefined;
-      const thoughtSignature = own ?? options.signatureOf(block.id);
+      const thoughtSignature = block.mark?.provider === 'generative' ? block.mark.value : undefined;
       return defined({
         functionCall: { id: block.id, name: block.name, args },
         thoughtSignature,

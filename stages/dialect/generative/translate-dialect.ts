@@ -16,7 +16,7 @@ import { writeGenerativeRequest } from './translate-write.ts';
 
 export const generativeTranslation: DialectTranslation = Object.freeze({
   name: 'generative',
-  midSystem: false,
+  systemPlace: () => 'nowhere' as const,
   toolName: /^[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}$/,
   readRequest: readGenerativeRequest,
   writeRequest: writeGenerativeRequest,

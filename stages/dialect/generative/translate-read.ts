@@ -80,7 +80,7 @@ export function readGenerativeRequest(
     system: objectsField(objectField(body, 'systemInstruction'), 'parts').flatMap(
       (part) => filledString(part.text) ?? [],
     ),
-    messages: readContents(body.contents),
+    messages: readContents(body.contents, context.note),
     tools: readTools(body, context),
     toolChoice: readChoice(body),
     maxOutputTokens: numberOf(config.maxOutputTokens),

@@ -1,10 +1,18 @@
 /** Reads the generative stream: whole candidates in pieces, without a terminator but with a finish reason. */
 import { emptyUsage, type Usage } from '../../model/usage.ts';
 import type { CanonicalEvent, JsonObject, OpeningBlock } from '../canonical.ts';
-import { exactJson, filledString, isObject, objectOf, objectsOf, stringOf } from '../translate-json.ts';
+import {
+  exactJson,
+  filledString,
+  isObject,
+  objectOf,
+  objectsOf,
+  stringOf,
+} from '../translate-json.ts';
 import { EventReader } from '../translate-stream-read.ts';
 import { readGenerativeError, readGenerativeStop } from './translate-answer.ts';
 import { createArguments, type GrowingArguments } from './translate-arguments.ts';
+import { toMark } from './translate-content.ts';
 import { camelKeys } from './translate-fields.ts';
 import { toGenerativeUsage } from './usage.ts';
 
@@ -12,6 +20,8 @@ import { toGenerativeUsage } from './usage.ts';
 export class GenerativeReader extends EventReader {
   #open: OpeningBlock['kind'] | undefined;
   #growing: GrowingArguments | undefined;
+  /** Of the open call. */
+  #mark: CanonicalEvent | undefined;
   #usage: Usage = emptyUsage;
   #finish: unknown;
   #called = false;
@@ -64,10 +74,12 @@ export class GenerativeReader extends EventReader {
     if (this.#open === undefined) return [];
     this.#open = undefined;
     const text = this.#growing?.json();
-    this.#growing = undefined;
+    const mark = this.#mark;
+    this.#growing = this.#mark = undefined;
     return [
       ...(text === undefined ? [] : [{ type: 'delta' as const, text }]),
       { type: 'blockStop' as const },
+      ...(mark === undefined ? [] : [mark]),
     ];
   }
 
@@ -83,15 +95,8 @@ export class GenerativeReader extends EventReader {
     this.#called = true;
     const mark = filledString(part.thoughtSignature);
     const id = filledString(call.id) ?? `call_${this.context.ids()}`;
-    const events = [
-      ...this.#endBlock(),
-      ...this.#begin({
-        kind: 'toolUse',
-        id,
-        name,
-        ...(mark === undefined ? {} : { signature: { provider: 'generative', value: mark } }),
-      }),
-    ];
+    const events = [...this.#endBlock(), ...this.#begin({ kind: 'toolUse', id, name })];
+    if (mark !== undefined) this.#mark = { type: 'mark', callId: id, mark: toMark(mark) };
     if (!continues && pieces.length === 0) {
       return [...events, ...wholeInput(objectOf(call.args)), ...this.#endBlock()];
     }

@@ -18,7 +18,6 @@ export function writeGenerativeRequest(
   if (request.stop.length > 5) throw cannotCarry('more than five stop sequences');
   const options = {
     names: toolNames(request),
-    signatureOf: (id: string) => context.signatures.get(id),
     needsSignature: (generation(request.model) ?? 0) >= 3,
   };
   const body = defined({

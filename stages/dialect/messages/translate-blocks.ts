@@ -9,20 +9,36 @@ import type {
   ToolResultBlock,
 } from '../canonical.ts';
 import type { ReadRequestContext } from '../translate-dialect.ts';
+import { unreadable, type BlockPlace } from '../translate-readable.ts';
 import { droppedParts } from '../translate-dropped.ts';
 import { cannotCarry } from '../translate-errors.ts';
-import { defined, exactJson, filledString, objectOf, objectsOf, parseArguments, stringOf, wordOf } from '../translate-json.ts';
+import {
+  defined,
+  exactJson,
+  filledString,
+  objectOf,
+  objectsOf,
+  parseArguments,
+  stringOf,
+  wordOf,
+} from '../translate-json.ts';
+import { readOwnBlock } from './translate-own-blocks.ts';
 
-/** The blocks of a message's `content`, which may be a plain string. Throws for blocks of one provider only. */
+/** The blocks of a `content`, which may be a plain string. Throws for what it cannot do without and nobody else has. */
 export function readMessagesBlocks(
   content: unknown,
   context: Pick<ReadRequestContext, 'note'>,
+  place: BlockPlace,
 ): CanonicalBlock[] {
   if (typeof content === 'string') return content === '' ? [] : [{ kind: 'text', text: content }];
-  return objectsOf(content).map((block) => readBlock(block, context));
+  return objectsOf(content).flatMap((block) => readBlock(block, context, place) ?? []);
 }
 
-function readBlock(block: JsonObject, context: Pick<ReadRequestContext, 'note'>): CanonicalBlock {
+function readBlock(
+  block: JsonObject,
+  context: Pick<ReadRequestContext, 'note'>,
+  place: BlockPlace,
+): CanonicalBlock | undefined {
   switch (block.type) {
     case 'text':
       if (objectsOf(block.citations).length > 0) {
@@ -56,7 +72,7 @@ function readBlock(block: JsonObject, context: Pick<ReadRequestContext, 'note'>)
         provider: 'messages',
       };
     default:
-      throw cannotCarry(`a content block of type ${wordOf(block.type)}`);
+      return readOwnBlock(block, place, context);
   }
 }
 
@@ -91,16 +107,28 @@ function readToolResult(
   block: JsonObject,
   context: Pick<ReadRequestContext, 'note'>,
 ): ToolResultBlock {
-  const content = readMessagesBlocks(block.content, context);
+  const content =
+    typeof block.content === 'string'
+      ? readMessagesBlocks(block.content, context, 'result')
+      : objectsOf(block.content).flatMap((part) => readResultPart(part, context));
   return {
     kind: 'toolResult',
     toolUseId: stringOf(block.tool_use_id) ?? '',
-    content: content.map((part) => {
-      if (part.kind === 'text' || part.kind === 'image' || part.kind === 'document') return part;
-      throw cannotCarry(`a tool result that holds a ${part.kind} block`);
-    }),
+    content: content.flatMap((part) =>
+      part.kind === 'text' || part.kind === 'image' || part.kind === 'document' ? part : [],
+    ),
     isError: block.is_error === true,
   };
+}
+
+/** A file that is stored at its provider is what a tool has shown; the conversation goes on without it. */
+function readResultPart(
+  part: JsonObject,
+  context: Pick<ReadRequestContext, 'note'>,
+): CanonicalBlock[] {
+  const isStored = objectOf(part.source).type === 'file';
+  if (isStored) return [unreadable(`a file (${wordOf(part.type)})`, context.note)];
+  return readMessagesBlocks([part], context, 'result');
 }
 
 /** One canonical block as the messages dialect writes it. Throws for arguments that are not a JSON object. */

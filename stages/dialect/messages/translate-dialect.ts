@@ -13,11 +13,11 @@ import {
 import { readMessagesRequest } from './translate-read.ts';
 import { MessagesReader } from './translate-stream-read.ts';
 import { MessagesWriter } from './translate-stream-write.ts';
-import { writeMessagesRequest } from './translate-write.ts';
+import { messagesSystemPlace, writeMessagesRequest } from './translate-write.ts';
 
 export const messagesTranslation: DialectTranslation = Object.freeze({
   name: 'messages',
-  midSystem: false,
+  systemPlace: messagesSystemPlace,
   toolName: /^[a-zA-Z0-9_-]{1,128}$/,
   readRequest: readMessagesRequest,
   writeRequest: writeMessagesRequest,

@@ -2,7 +2,6 @@
 import type {
   CanonicalMessage,
   CanonicalRequest,
-  CanonicalTool,
   Effort,
   JsonObject,
   Reasoning,
@@ -12,7 +11,6 @@ import type {
 import { droppedParts, noteDropped } from '../translate-dropped.ts';
 import type { ReadRequestContext } from '../translate-dialect.ts';
 import { cannotCarry } from '../translate-errors.ts';
-import { leaveOutProviderTools } from '../translate-hosted.ts';
 import {
   booleanOf,
   defined,
@@ -26,6 +24,7 @@ import {
   wordOf,
 } from '../translate-json.ts';
 import { readMessagesBlocks } from './translate-blocks.ts';
+import { readMessagesTools } from './translate-tools.ts';
 
 const KNOWN = new Set([
   'model',
@@ -47,7 +46,7 @@ const KNOWN = new Set([
 /** Some clients put a per-request line for their own provider's billing first; elsewhere it only spoils the cache. */
 const BILLING_HEADER = 'x-anthropic-billing-header';
 
-/** Throws `unprocessable` for server tools, files by id and the like. */
+/** Throws `unprocessable` for what the conversation cannot do without and nobody else has: files by id, stored threads and the like. */
 export function readMessagesRequest(
   body: JsonObject,
   context: ReadRequestContext,
@@ -62,7 +61,7 @@ export function readMessagesRequest(
     model: stringOf(body.model) ?? '',
     system: readSystem(body.system, context),
     messages: objectsOf(body.messages).map((message) => readMessage(message, context)),
-    tools: readTools(body.tools, context),
+    tools: readMessagesTools(body, context),
     toolChoice: readChoice(choice),
     parallelTools: booleanOf(choice.disable_parallel_tool_use) === true ? false : undefined,
     maxOutputTokens: numberOf(body.max_tokens),
@@ -84,6 +83,12 @@ function refuseServerState(body: JsonObject): void {
   if (Array.isArray(body.mcp_servers) && body.mcp_servers.length > 0) {
     throw cannotCarry('MCP servers that the provider calls');
   }
+  const thread = objectOf(body.thread);
+  if (thread.type === 'continue' || filledString(thread.previous_message_id) !== undefined) {
+    throw cannotCarry('a conversation that is stored at its provider (thread)');
+  }
+  if (isObject(body.compaction))
+    throw cannotCarry('an order to sum the conversation up (compaction)');
   const region = stringOf(body.inference_geo);
   if (region !== undefined && region !== 'global') {
     throw cannotCarry('a rule on where it may be processed (inference_geo)');
@@ -94,11 +99,9 @@ function readSystem(system: unknown, context: ReadRequestContext): string[] {
   const texts =
     typeof system === 'string'
       ? [system]
-      : objectsOf(system).map((block) => {
-          if (block.type !== 'text')
-            throw cannotCarry(`a system block of type ${wordOf(block.type)}`);
-          return stringOf(block.text) ?? '';
-        });
+      : readMessagesBlocks(system, context, 'system').flatMap((block) =>
+          block.kind === 'text' ? block.text : [],
+        );
   return texts.filter((text) => {
     if (!text.startsWith(BILLING_HEADER)) return text !== '';
     context.note(droppedParts.billing);
@@ -111,29 +114,7 @@ function readMessage(message: JsonObject, context: ReadRequestContext): Canonica
   if (role !== 'user' && role !== 'assistant' && role !== 'system') {
     throw cannotCarry(`a message of role ${wordOf(role)}`);
   }
-  return { role, blocks: readMessagesBlocks(message.content, context) };
-}
-
-function readTools(tools: unknown, context: ReadRequestContext): CanonicalTool[] {
-  const read: CanonicalTool[] = [];
-  const hosted: string[] = [];
-  for (const tool of objectsOf(tools)) {
-    const type = stringOf(tool.type);
-    if (type !== undefined && type !== 'custom') {
-      hosted.push(type);
-      continue;
-    }
-    read.push(
-      defined({
-        name: stringOf(tool.name) ?? '',
-        description: filledString(tool.description),
-        schema: objectOf(tool.input_schema),
-        strict: booleanOf(tool.strict),
-      }) as unknown as CanonicalTool,
-    );
-  }
-  leaveOutProviderTools(hosted, read.length, context);
-  return read;
+  return { role, blocks: readMessagesBlocks(message.content, context, role) };
 }
 
 function readChoice(choice: JsonObject): ToolChoice | undefined {

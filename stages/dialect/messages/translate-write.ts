@@ -8,7 +8,7 @@ import type {
   JsonObject,
   Note,
 } from '../canonical.ts';
-import type { WriteRequestContext, WrittenRequest } from '../translate-dialect.ts';
+import type { SystemPlace, WriteRequestContext, WrittenRequest } from '../translate-dialect.ts';
 import { cannotCarry } from '../translate-errors.ts';
 import { defined } from '../translate-json.ts';
 import { writeMessagesBlock } from './translate-blocks.ts';
@@ -24,7 +24,7 @@ export function writeMessagesRequest(
     model: request.model,
     max_tokens: request.maxOutputTokens ?? defaultMaxTokens(request.model),
     system: writeSystem(request.system),
-    messages: request.messages.map(writeMessage),
+    messages: withoutTrailingSpace(request.messages).map(writeMessage),
     tools: request.tools.length === 0 ? undefined : request.tools.map(writeTool),
     tool_choice: writeChoice(request),
     ...writeSampling(request, thinking.field !== undefined, note),
@@ -39,6 +39,17 @@ export function writeMessagesRequest(
 function writeSystem(system: readonly string[]): string | JsonObject[] | undefined {
   if (system.length <= 1) return system[0];
   return system.map((text) => ({ type: 'text', text }));
+}
+
+/** The API refuses a conversation that ends in the model's own text with white space behind it. */
+function withoutTrailingSpace(messages: readonly CanonicalMessage[]): readonly CanonicalMessage[] {
+  const last = messages.at(-1);
+  const text = last?.blocks.at(-1);
+  if (last?.role !== 'assistant' || text?.kind !== 'text') return messages;
+  const trimmed = { ...text, text: text.text.trimEnd() };
+  const blocks = [...last.blocks.slice(0, -1), ...(trimmed.text === '' ? [] : [trimmed])];
+  const before = messages.slice(0, -1);
+  return blocks.length === 0 ? before : [...before, { ...last, blocks }];
 }
 
 /** Results stand first in their message: the API wants them right after the calls. */
@@ -178,6 +189,27 @@ function effortFor(effort: Effort | undefined): Effort | undefined {
 function inToolLoop(messages: readonly CanonicalMessage[]): boolean {
   const last = messages.at(-1);
   return last?.blocks.some((block) => block.kind === 'toolResult') ?? false;
+}
+
+/** The least version of each family that takes instructions as messages of their own. */
+const MID_SYSTEM_SINCE: { readonly [family: string]: number } = {
+  opus: 4.8,
+  fable: 5,
+  mythos: 5,
+  sonnet: 5.5,
+  haiku: 5.5,
+};
+
+/**
+ * Where a model takes messages of role `system`, by the provider's documentation
+ * (build-with-claude/mid-conversation-system-messages). Other makers' models take none.
+ */
+export function messagesSystemPlace(model: string): SystemPlace {
+  const family = /claude-([a-z]+)-\d/.exec(model)?.[1] ?? '';
+  const since = Object.hasOwn(MID_SYSTEM_SINCE, family) ? MID_SYSTEM_SINCE[family] : undefined;
+  const version = claudeVersion(model);
+  const takes = since !== undefined && version !== undefined && version >= since;
+  return takes ? 'after user' : 'nowhere';
 }
 
 /** 4.5 for `claude-sonnet-4-5-20250929`, 3.7 for `claude-3-7-sonnet`; undefined for another maker's model. */

@@ -15,7 +15,7 @@ import { writeResponsesRequest } from './translate-write.ts';
 
 export const responsesTranslation: DialectTranslation = Object.freeze({
   name: 'responses',
-  midSystem: true,
+  systemPlace: () => 'anywhere' as const,
   toolName: /^[a-zA-Z0-9_-]{1,128}$/,
   readRequest: readResponsesRequest,
   writeRequest: writeResponsesRequest,

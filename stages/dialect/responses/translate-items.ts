@@ -12,8 +12,16 @@ import type {
 } from '../canonical.ts';
 import { cannotCarry } from '../translate-errors.ts';
 import { wrapFreeform } from '../translate-freeform.ts';
-import { filledString, objectsOf, stringOf, wordOf } from '../translate-json.ts';
+import {
+  exactJson,
+  filledString,
+  objectOf,
+  objectsOf,
+  stringOf,
+  wordOf,
+} from '../translate-json.ts';
 import { addressOf, documentOf, sourceOf } from '../translate-media.ts';
+import { readableText, readUnknown, unreadable, type BlockPlace } from '../translate-readable.ts';
 import { isClientSearch, namesOf, searchInput, TOOL_SEARCH } from './translate-tools.ts';
 
 /** `input` as messages; each item is one of its own, neighbours are merged later for every dialect alike. */
@@ -25,7 +33,7 @@ export function readInput(input: unknown, note: Note): CanonicalMessage[] {
 function readItem(item: JsonObject, note: Note): CanonicalMessage | [] {
   switch (item.type ?? 'message') {
     case 'message':
-      return readMessageItem(item);
+      return readMessageItem(item, note);
     case 'function_call':
       return assistant({
         kind: 'toolUse',
@@ -42,7 +50,7 @@ function readItem(item: JsonObject, note: Note): CanonicalMessage | [] {
       });
     case 'function_call_output':
     case 'custom_tool_call_output':
-      return { role: 'user', blocks: [readOutput(item)] };
+      return { role: 'user', blocks: [readOutput(item, note)] };
     // Their tools are read with the others.
     case 'additional_tools':
       return [];
@@ -54,8 +62,37 @@ function readItem(item: JsonObject, note: Note): CanonicalMessage | [] {
     case 'reasoning':
       return assistant({ kind: 'thinking', text: summaryOf(item), provider: 'responses' });
     default:
-      throw cannotCarry(`an input item of type ${wordOf(item.type)}`);
+      return readOwnItem(item, note);
   }
+}
+
+/** Items that stand for what is kept at the provider: without it the conversation has no beginning. */
+const STORED = new Set(['compaction', 'compaction_summary', 'item_reference']);
+
+/**
+ * An item that only this dialect has. A call with an id that the client answered is a call like any
+ * other; the rest is what the provider did itself, and what came of it stands in the answer.
+ */
+function readOwnItem(item: JsonObject, note: Note): CanonicalMessage | [] {
+  const type = wordOf(item.type);
+  const text = readableText(item);
+  if (STORED.has(type) && text === '') throw cannotCarry(`an input item of type ${type}`);
+  const id = filledString(item.call_id);
+  const what = /^(.+)_call(_output)?$/.exec(type);
+  if (id !== undefined && what?.[2] === undefined && what !== null) {
+    const input = exactJson(objectOf(item.action ?? item.operation ?? item.input));
+    return assistant({ kind: 'toolUse', id, name: what[1]!, input });
+  }
+  if (id !== undefined && what !== null) {
+    const content: TextBlock[] = [{ kind: 'text', text }];
+    return {
+      role: 'user',
+      blocks: [{ kind: 'toolResult', toolUseId: id, content, isError: false }],
+    };
+  }
+  const role = item.role === 'user' ? 'user' : 'assistant';
+  const read = readUnknown(item, role, note);
+  return read === undefined ? [] : { role, blocks: [read] };
 }
 
 /** A search for tools that the client ran; what it found is declared beside the other tools. */
@@ -82,18 +119,25 @@ function assistant(block: CanonicalBlock): CanonicalMessage {
   return { role: 'assistant', blocks: [block] };
 }
 
-function readMessageItem(item: JsonObject): CanonicalMessage {
+function readMessageItem(item: JsonObject, note: Note): CanonicalMessage {
   const { role, content } = item;
+  const place = role === 'assistant' || role === 'user' ? role : 'system';
   const blocks: CanonicalBlock[] =
     typeof content === 'string'
       ? [{ kind: 'text', text: content }]
-      : objectsOf(content).map(readPart);
+      : objectsOf(content).flatMap((part) => readPart(part, place, note) ?? []);
   if (role === 'developer' || role === 'system') return { role: 'system', blocks };
   if (role === 'user' || role === 'assistant') return { role, blocks };
   throw cannotCarry(`a message of role ${wordOf(role)}`);
 }
 
-function readPart(part: JsonObject): TextBlock | ImageBlock | DocumentBlock {
+function readPart(
+  part: JsonObject,
+  place: BlockPlace,
+  note: Note,
+): TextBlock | ImageBlock | DocumentBlock | undefined {
+  const isStored = filledString(part.file_id) !== undefined && place === 'result';
+  if (isStored) return unreadable(`a file (${wordOf(part.type)})`, note);
   switch (part.type) {
     case 'input_text':
     case 'output_text':
@@ -106,7 +150,7 @@ function readPart(part: JsonObject): TextBlock | ImageBlock | DocumentBlock {
     case 'input_file':
       return documentOf(readUrl(part.file_data ?? part.file_url), filledString(part.filename));
     default:
-      throw cannotCarry(`a content part of type ${wordOf(part.type)}`);
+      return readUnknown(part, place, note);
   }
 }
 
@@ -116,10 +160,12 @@ function readUrl(address: unknown): MediaSource {
   return sourceOf(url);
 }
 
-function readOutput(item: JsonObject): ToolResultBlock {
+function readOutput(item: JsonObject, note: Note): ToolResultBlock {
   const { output } = item;
   const content: ToolResultBlock['content'] =
-    typeof output === 'string' ? [{ kind: 'text', text: output }] : objectsOf(output).map(readPart);
+    typeof output === 'string'
+      ? [{ kind: 'text', text: output }]
+      : objectsOf(output).flatMap((part) => readPart(part, 'result', note) ?? []);
   return { kind: 'toolResult', toolUseId: stringOf(item.call_id) ?? '', content, isError: false };
 }
 

@@ -1,0 +1,51 @@
+/** Blocks that only the messages dialect has, as what they mean elsewhere. */
+import type { JsonObject, TextBlock } from '../canonical.ts';
+import type { ReadRequestContext } from '../translate-dialect.ts';
+import { cannotCarry } from '../translate-errors.ts';
+import { filledString, objectOf, stringOf } from '../translate-json.ts';
+import { readUnknown, type BlockPlace } from '../translate-readable.ts';
+
+/** Calls of tools that the provider runs, and marks of which model went on: what came of them stands beside them. */
+const OF_THE_PROVIDER = new Set(['server_tool_use', 'mcp_tool_use', 'fallback']);
+
+/**
+ * A block that is not in every dialect. Undefined for one that the conversation can do without;
+ * throws `unprocessable` for one that it cannot.
+ */
+export function readOwnBlock(
+  block: JsonObject,
+  place: BlockPlace,
+  { note }: Pick<ReadRequestContext, 'note'>,
+): TextBlock | undefined {
+  const tool = toolNameIn(block);
+  switch (block.type) {
+    // The tools that it names are declared with the request, and offered from the beginning.
+    case 'tool_reference':
+    case 'tool_addition':
+      return { kind: 'text', text: `Tool ${tool} can be called now.` };
+    case 'tool_removal':
+      return { kind: 'text', text: `Tool ${tool} can no longer be called.` };
+    case 'compaction':
+      return readSummary(block);
+    default:
+      if (place !== 'user' && OF_THE_PROVIDER.has(stringOf(block.type) ?? '')) {
+        note(`${String(block.type)} left out: what came of it stands beside it`);
+        return undefined;
+      }
+      return readUnknown(block, place, note);
+  }
+}
+
+/** What the provider made of the conversation before it, and the client no longer sends. */
+function readSummary(block: JsonObject): TextBlock {
+  const text = filledString(block.content);
+  if (text === undefined) throw cannotCarry('a summary that only its own provider can read');
+  return { kind: 'text', text };
+}
+
+/** The name in a reference, also where it stands inside a change of the tools. */
+function toolNameIn(block: JsonObject): string {
+  const tool = block.type === 'tool_reference' ? block : objectOf(block.tool);
+  const defined = objectOf(tool.definition);
+  return stringOf(tool.tool_name) ?? stringOf(tool.name) ?? stringOf(defined.name) ?? '';
+}

@@ -1,0 +1,58 @@
+/** The tools of a messages request. */
+import type { CanonicalTool, JsonObject } from '../canonical.ts';
+import type { ReadRequestContext } from '../translate-dialect.ts';
+import { leaveOutProviderTools } from '../translate-hosted.ts';
+import {
+  booleanOf,
+  defined,
+  filledString,
+  objectOf,
+  objectsOf,
+  stringOf,
+} from '../translate-json.ts';
+
+/** Stands in the list only so that the provider knows of tools to be loaded later; it can never be called. */
+const PLACEHOLDER = 'DeferredToolPlaceholder';
+
+/** The tools that the model may call. Throws `unprocessable` where it cannot do without one that its provider defines. */
+export function readMessagesTools(body: JsonObject, context: ReadRequestContext): CanonicalTool[] {
+  const read = new Map<string, CanonicalTool>();
+  const hosted: string[] = [];
+  for (const tool of objectsOf(body.tools)) {
+    const type = stringOf(tool.type);
+    if (type !== undefined && type !== 'custom') hosted.push(type);
+    else if (tool.name !== PLACEHOLDER) read.set(nameOf(tool), readTool(tool));
+    if (tool.defer_loading === true) context.note(OFFERED_AT_ONCE);
+  }
+  for (const tool of addedTools(body.messages)) if (!read.has(tool.name)) read.set(tool.name, tool);
+  leaveOutProviderTools(hosted, read.size, context);
+  return [...read.values()];
+}
+
+const OFFERED_AT_ONCE =
+  'tools to be loaded by a search are offered at once: only their provider loads them';
+
+function nameOf(tool: JsonObject): string {
+  return stringOf(tool.name) ?? '';
+}
+
+/** One tool that the client runs. */
+function readTool(tool: JsonObject): CanonicalTool {
+  return defined({
+    name: nameOf(tool),
+    description: filledString(tool.description),
+    schema: objectOf(tool.input_schema),
+    strict: booleanOf(tool.strict),
+  }) as unknown as CanonicalTool;
+}
+
+/** The tools that messages in the middle of the conversation define. */
+function addedTools(messages: unknown): CanonicalTool[] {
+  return objectsOf(messages)
+    .filter(({ role }) => role === 'system')
+    .flatMap(({ content }) => objectsOf(content))
+    .filter(({ type }) => type === 'tool_addition')
+    .map(({ tool }) => objectOf(objectOf(tool).definition))
+    .filter(({ name }) => filledString(name) !== undefined)
+    .map(readTool);
+}

@@ -1,0 +1,76 @@
+/**
+ * What single providers refuse that others of their kind take. Nothing states it beforehand, so it
+ * is found out by asking: an error answer that names the thing makes the request go out once more
+ * without it, and where that went well the next ones go out so at once.
+ */
+import type { Source } from '../../engine/index.ts';
+import type { Unsupported } from '../dialect/translate.ts';
+import type { RouteTarget } from '../model/request.ts';
+import type { UpstreamResponse } from '../providers/upstream.ts';
+
+/** The words of the error answers. */
+const WORDS: Readonly<Record<Unsupported, RegExp>> = {
+  stream_options: /stream_options|include_usage/,
+  'calls without reasoning': /reasoning_content/,
+  'instructions in the middle':
+    /system messages? (?:must|should|can only|is only allowed).{0,40}(?:begin|first|start)|unexpected role ['"]?system/i,
+};
+
+/** Larger than any error that names what it is about. */
+const MOST_BYTES = 64 * 1024;
+
+/** True for an error that may be about a part of the request. */
+export function mayRefuse(status: number): boolean {
+  return status === 400 || status === 422;
+}
+
+/** The first of `candidates` that the answer refuses, and the answer as it came, to be read by others. */
+export async function unsupportedIn(
+  response: UpstreamResponse,
+  candidates: readonly Unsupported[],
+): Promise<{ readonly found: Unsupported | undefined; readonly response: UpstreamResponse }> {
+  const { text, body } = await beginningOf(response.body);
+  const found = candidates.find((each) => WORDS[each].test(text));
+  return { found, response: { ...response, body } };
+}
+
+async function beginningOf(
+  body: Source<Buffer>,
+): Promise<{ readonly text: string; readonly body: Source<Buffer> }> {
+  const pieces: Buffer[] = [];
+  let size = 0;
+  try {
+    while (size < MOST_BYTES) {
+      const piece = body.poll();
+      if (piece === undefined) break;
+      if (piece === null) await body.wait();
+      else size += pieces[pieces.push(piece) - 1]!.length;
+    }
+  } catch {
+    // It fails once more for whoever reads on.
+  }
+  return { text: Buffer.concat(pieces).toString('utf8'), body: body.prepend(pieces) };
+}
+
+/** What is known of each provider and model, for the life of the process. */
+export interface KnownUnsupported {
+  of(target: RouteTarget): ReadonlySet<Unsupported>;
+  add(target: RouteTarget, part: Unsupported): void;
+}
+
+const NONE: ReadonlySet<Unsupported> = new Set();
+/** Clients choose the names of models; what is not kept is found out again. */
+const MOST_KEPT = 1000;
+
+export function createKnownUnsupported(): KnownUnsupported {
+  const known = new Map<string, ReadonlySet<Unsupported>>();
+  const keyOf = ({ provider, model }: RouteTarget): string => JSON.stringify([provider, model]);
+  return {
+    of: (target) => known.get(keyOf(target)) ?? NONE,
+    add(target, part) {
+      const key = keyOf(target);
+      if (known.size >= MOST_KEPT && !known.has(key)) return;
+      known.set(key, new Set([...(known.get(key) ?? NONE), part]));
+    },
+  };
+}
