@@ -18,7 +18,7 @@ export type InFlight = ReturnType<typeof createInFlight>;
 export interface Arrival {
   /** Counts `bytes` more, or less where negative; false where that is too much, and nothing of it may be kept. */
   add(bytes: number): boolean;
-  /** It is whole, or given up: what it held is free again. May be called twice. */
+  /** It is whole, or was let go: what it held is free again. May be called twice. */
   close(): void;
 }
 
@@ -45,11 +45,15 @@ export function createInFlight(clock: Clock, maxBytes = Number.POSITIVE_INFINITY
         isHeld = false;
       };
     },
-    /** Begins to count one body or message. `fail` hears, once, why no more of it is taken. */
+    /**
+     * Begins to count one body or message. `fail` is called once with the reason why no more of it is
+     * taken; what has arrived counts until it is let go and the arrival closed.
+     */
     open(fail: (error: SvcError) => void): Arrival {
       let own = 0;
       let seen = 0;
       let isOpen = true;
+      let isTaken = true;
       let stopTimer = clock.after(PROGRESS_WINDOW_MS, look);
       function close(): void {
         if (!isOpen) return;
@@ -63,19 +67,22 @@ export function createInFlight(clock: Clock, maxBytes = Number.POSITIVE_INFINITY
           stopTimer = clock.after(PROGRESS_WINDOW_MS, look);
           return;
         }
-        close();
-        fail(malformedRequest('The rest of the request body did not arrive'));
+        refuse(malformedRequest('The rest of the request body did not arrive'));
+      }
+      function refuse(error: SvcError): void {
+        stopTimer();
+        isTaken = false;
+        fail(error);
       }
       return {
         add(bytes) {
-          if (!isOpen) return false;
+          if (!isTaken || !isOpen) return false;
           if (held + bytes <= most) {
             own += bytes;
             held += bytes;
             return true;
           }
-          close();
-          fail(overloaded('Too many bytes are arriving at once (advanced.max_bytes_in_flight)'));
+          refuse(overloaded('Too many bytes are arriving at once (advanced.max_bytes_in_flight)'));
           return false;
         },
         close,

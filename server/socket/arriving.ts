@@ -10,7 +10,11 @@ import type { Arrival, InFlight } from '../http/in-flight.ts';
 /** Header and mask of a control frame from a client (RFC 6455 §5.2, §5.5). */
 const CONTROL_BYTES = 6;
 
-/** Counts for `client` on its `socket`; `fail` hears why the message under way is not taken. */
+/**
+ * Counts for `client` on its `socket`. `fail` is called with the reason why the message under way is
+ * not taken; from then on what arrives is thrown away, and what the library holds of the message
+ * counts until the connection is closed.
+ */
 export function countArriving(
   client: WebSocket,
   socket: Socket,
@@ -27,7 +31,11 @@ export function countArriving(
   // Before the library's own listener, which reports the message that a piece completes.
   socket.prependListener('data', (piece: Buffer) => {
     bytes += piece.length;
-    arrival ??= inFlight.open(fail);
+    arrival ??= inFlight.open((error) => {
+      // The library would go on to collect the message for as long as the client sends it.
+      socket.removeAllListeners('data').on('data', () => undefined);
+      fail(error);
+    });
     arrival.add(piece.length);
   });
   // Between the frames of a message there may be others, which are no part of it.
