@@ -14,6 +14,7 @@ import * as assert from 'uvu/assert';
 import { withProxy } from '../../fixtures/proxy.ts';
 import type { TestProxy } from '../../fixtures/proxy.ts';
 import { readCaptures } from '../../stages/captures/decode.ts';
+import { createCaptureWriter } from '../../stages/captures/writer.ts';
 import { captureFiles, captureFolder } from '../../stages/captures/files.ts';
 import type { CaptureRecord } from '../../stages/captures/record.ts';
 import { headerValue } from '../../stages/model/headers.ts';
@@ -87,6 +88,25 @@ test('a record has the request, each exchange, the answer and the row, and joins
       assert.is(row.costNanoUsd, stored.costNanoUsd);
       assert.is(traceOf(t, record.id)?.capture, 'kept');
     }
+  }));
+
+test('small records that wait for the disk are bounded by what they take in memory', () =>
+  withProxy({ yaml: ON }, async (t) => {
+    await exchange(t.proxy.port, { body: json(MESSAGE) });
+    const [record] = await recordsOf(t, 1);
+    const writer = createCaptureWriter(join(dirname(t.db), 'many'), () => Date.now());
+    const job = {
+      record: record!,
+      secrets: { known: [] },
+      limits: { maxBytes: 64 * 1024 * 1024, retentionMs: 3_600_000 },
+    };
+    // The thread answers none of them before this loop is over.
+    let refusal: string | null = null;
+    let taken = 0;
+    for (; refusal === null && taken < 50_000; taken += 1)
+      writer.write(job, (reason) => (refusal ??= reason));
+    assert.ok(taken < 5000, `${taken} records wait`);
+    await writer.close();
   }));
 
 test('files are private, whatever the umask', () =>

@@ -5,7 +5,7 @@
 import { WorkerPool } from '../threads/pool.ts';
 import { pruneCaptures } from './files.ts';
 import type { CaptureLimits } from './files.ts';
-import { sizeOfRecord } from './record.ts';
+import { memoryOfRecord } from './record.ts';
 import type { CaptureRecord } from './record.ts';
 import type { CaptureSecrets } from './scrub.ts';
 
@@ -61,7 +61,7 @@ export function createCaptureWriter(folder: string, nowMs: () => number) {
     },
     /** Takes a record, whose bytes are best in shared memory. `done` hears what became of it. */
     write(job: CaptureJob, done: (reason: string | null) => void): void {
-      const sizeBytes = sizeOfRecord(job.record);
+      const sizeBytes = memoryOfRecord(job.record);
       if (waitingBytes > 0 && waitingBytes + sizeBytes > MOST_WAITING_BYTES)
         return done('too many captures wait for the disk');
       const written = write(job, sizeBytes)
