@@ -10,7 +10,7 @@ import { entry, makePlace } from '../../fixtures/cli/run.ts';
 const LINES = [
   ['svc integ', 'svc integrate'],
   ['svc config val', 'svc config validate'],
-  ['svc doctor --on', 'svc doctor --online-keys'],
+  ['svc doctor --off', 'svc doctor --offline'],
   ['svc integrate codex --ap', 'svc integrate codex --apply'],
   ['svc config show --json --cha', 'svc config show --json --changed'],
 ] as const;

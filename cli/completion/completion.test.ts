@@ -28,7 +28,7 @@ test('bash offers commands, subcommands and the options of each', async () => {
   const source = await script('bash');
   assert.equal(offered(source, ['svc', 'integ']), ['integrate']);
   assert.equal(offered(source, ['svc', 'config', 'val']), ['validate']);
-  assert.equal(offered(source, ['svc', 'doctor', '--on']), ['--online-keys']);
+  assert.equal(offered(source, ['svc', 'doctor', '--off']), ['--offline']);
   assert.equal(offered(source, ['svc', 'integrate', 'codex', '--ap']), ['--apply']);
   assert.equal(offered(source, ['svc', 'config', 'show', '--json', '--cha']), ['--changed']);
   assert.equal(offered(source, ['svc', 'help', 'compr']), ['compression']);
@@ -40,8 +40,7 @@ test('bash offers commands, subcommands and the options of each', async () => {
 for (const shell of ['zsh', 'fish'])
   test(`${shell} has every command; its parser takes the script where it is installed`, async () => {
     const source = await script(shell);
-    for (const word of ['integrate', 'doctor', 'validate', 'online-keys'])
-      assert.match(source, word);
+    for (const word of ['integrate', 'doctor', 'validate', 'offline']) assert.match(source, word);
     const place = makePlace();
     const file = join(place.folder, 'script');
     writeFileSync(file, source);

@@ -14,20 +14,17 @@ class Doctor extends JsonCommand {
     category: 'Look',
     description: 'Check everything a request needs; report what is wrong, why, and the cure',
     details:
-      'It sends no question to a model and no key, so it costs nothing; providers get a HEAD request each unless --offline. Exit code 0 when there is nothing worse than a warning, else that of the worst finding.',
+      'It sends no question to a model, so it costs nothing: each provider gets a HEAD request, and is asked for its models with each configured key. With --offline it sends nothing. Exit code 0 when there is nothing worse than a warning, else that of the worst finding.',
     examples: [
       ['Look at everything', '$0 doctor'],
       ['Fix what is safe: file modes, a stale pid file, missing folders', '$0 doctor --fix'],
-      ['Also whether the keys are valid', '$0 doctor --online-keys'],
+      ['Without asking any provider', '$0 doctor --offline'],
       ['For a bug report or a monitor', '$0 doctor --json'],
     ],
   });
 
   fix = Option.Boolean('--fix', false, { description: 'Fix what is safe, then check again' });
   offline = Option.Boolean('--offline', false, { description: 'Ask no provider' });
-  onlineKeys = Option.Boolean('--online-keys', false, {
-    description: 'Try each configured key by asking for the list of models',
-  });
 
   async execute() {
     let findings = await this.examine();
@@ -81,7 +78,7 @@ class Doctor extends JsonCommand {
     const [running, upstreams, ...others] = await Promise.all([
       orFault('Proxy', () => proxy.checkProxy(examined)),
       this.offline ? Promise.resolve([]) : upstream.checkUpstreams(examined),
-      upstream.checkKeys(examined, this.onlineKeys && !this.offline),
+      upstream.checkKeys(examined, this.offline),
       orFault('Ledger', () => data.checkLedger(examined)),
       orFault('Errors', () => data.checkErrors(examined)),
       orFault('Vault', () => data.checkVaultIndex(examined)),

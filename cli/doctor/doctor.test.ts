@@ -76,12 +76,13 @@ test('beside a proxy that runs all is well, and the exit code says so', () =>
       CHATPROV_BASE_URL: `${upstream.url}/api/paas/v4`,
       GENPROV_BASE_URL: upstream.url,
       MSGPROV_API_KEY: 'key-1',
+      MSGPROV_OAUTH_TOKEN: 'sk-ant-oat01-token',
     };
     const proxy = start(place, ['serve', '--port', '0'], env);
     try {
       await proxy.prints(/listens on/);
       await run(place, ['integrate', 'claude', '--apply']);
-      const result = await examine(place, ['--online-keys'], env);
+      const result = await examine(place, [], env);
       assert.is(result.code, 0, JSON.stringify(result.findings));
       assert.match(result.of('Proxy'), /^ok: running on http/);
       // Tests run in a program of another version than the proxy.
@@ -91,14 +92,15 @@ test('beside a proxy that runs all is well, and the exit code says so', () =>
         result.of('Upstream'),
         `ok: chat answers (${upstream.url}/api/paas/v4/chat/completions)`,
       );
-      assert.match(result.of('Keys'), /^ok: MSGPROV_API_KEY is valid/);
+      assert.match(result.of('Keys'), /^ok: MSGPROV_API_KEY is valid/m);
+      assert.match(result.of('Keys'), /note: messages from MSGPROV_OAUTH_TOKEN; not tried: a sub/);
       assert.match(result.of('Ledger'), /^ok: /);
       assert.match(result.of('Clients'), /ok: Claude Code goes through svc/);
       assert.match(result.of('SQLite'), /^ok: 3\./);
       assert.not.match(JSON.stringify(result.findings), /key-1/);
 
       // The program that people start is a bundle, in which other parts of libraries are.
-      const shipped = await start(place, ['doctor', '--online-keys'], env).ended;
+      const shipped = await start(place, ['doctor'], env).ended;
       assert.is(shipped.code, 0, shipped.stdout);
       assert.match(shipped.stdout, /✓ Upstream +messages answers/);
       assert.match(shipped.stdout, /✓ Keys +MSGPROV_API_KEY is valid/);
@@ -244,13 +246,15 @@ test('a damaged ledger and a refused key are faults; a provider that is gone, to
       MSGPROV_API_KEY: 'key-1',
       SVC_DB: join(place.home, 'monitor.db'),
     };
-    const refused = await examine(place, ['--online-keys'], env);
+    const refused = await examine(place, [], env);
     assert.match(refused.of('Keys'), /^fault: messages refuses MSGPROV_API_KEY/);
     assert.match(refused.of('Ledger'), /^fault: /);
     await upstream.close();
     const gone = await examine(place, [], env);
     assert.match(gone.of('Upstream'), /fault: messages cannot be reached .*ECONNREFUSED/);
-    assert.match(gone.of('Keys'), /^note: .*not tried/);
+    assert.match(gone.of('Keys'), /^warning: MSGPROV_API_KEY could not be tried/);
+    const offline = await examine(place, ['--offline'], env);
+    assert.match(offline.of('Keys'), /^note: messages from MSGPROV_API_KEY; not tried: --offline/);
   }));
 
 test('machine: proxy variables without loopback, an old Node, a clock that is off', () =>

@@ -1,4 +1,4 @@
-/** Checks of the providers: whether they answer, whether the clocks agree, and, where asked, whether keys hold. */
+/** Checks of the providers: whether they answer, whether the clocks agree, and whether the keys are valid. */
 import { SvcError } from '../../engine/error.ts';
 import { shownEndpoint, toAddress } from '../../stages/providers/address.ts';
 import type { Config, ProviderConfig } from '../../server/config/config.ts';
@@ -89,47 +89,43 @@ function skewFinding(skewsMs: readonly number[]): Found {
   );
 }
 
-/** Which keys are configured; with `isAllowed` the provider is asked for its models, which is free. */
-export async function checkKeys({ context, loaded }: Examined, isAllowed: boolean): Promise<Found> {
+/** A subscription's token serves its own client alone; other requests with it are refused or count against it. */
+const SUBSCRIPTION = /^sk-ant-oat/;
+
+/** Whether each configured key is valid: its provider is asked for its models, which is free. With `isOffline`, which there are. */
+export async function checkKeys({ context, loaded }: Examined, isOffline: boolean): Promise<Found> {
   if (loaded === undefined) return [];
   const { config } = loaded;
-  const withKeys = Object.values(config.providers).filter(({ keys }) => keys.length > 0);
-  if (withKeys.length === 0)
+  const all = Object.values(config.providers).flatMap(({ name, keys }) =>
+    keys.map(({ label, secret }) => ({ name, label, secret })),
+  );
+  if (all.length === 0)
     return remark('Keys', "none configured: each client's own key goes through");
-  if (!isAllowed) {
-    const names = withKeys.map(
-      ({ name, keys }) => `${name} from ${keys.map(({ label }) => label).join(', ')}`,
-    );
-    return remark(
-      'Keys',
-      `${names.join('; ')}; not tried`,
-      '--online-keys asks each provider for its models, which costs nothing.',
-    );
-  }
+  const isTried = ({ secret }: { readonly secret: string }): boolean =>
+    !isOffline && !SUBSCRIPTION.test(secret);
+  const left = all.filter((key) => !isTried(key)).map(({ name, label }) => `${name} from ${label}`);
   const { askDirectly } = await import('../../server/control/ask-provider.ts');
-  return Promise.all(
-    withKeys.map(async ({ name, keys }): Promise<Finding> => {
-      const label = keys[0]?.label ?? name;
-      try {
-        const models = await askDirectly(config, name, context.env, context.clock.wallMs());
-        return ok('Keys', `${label} is valid (${name}, ${counted(models.length, 'model')})`);
-      } catch (thrown) {
-        if (!(thrown instanceof SvcError)) throw thrown;
-        const isRefused =
-          ['unauthorized', 'forbidden'].includes(thrown.kind) || /\b40[13]\b/.test(thrown.message);
-        if (isRefused)
-          return fault(
+  const tried = all.filter(isTried).map(async ({ name, label }): Promise<Finding> => {
+    try {
+      const nowMs = context.clock.wallMs();
+      const models = await askDirectly(config, name, context.env, nowMs, label);
+      return ok('Keys', `${label} is valid (${name}, ${counted(models.length, 'model')})`);
+    } catch (thrown) {
+      if (!(thrown instanceof SvcError)) throw thrown;
+      const isRefused =
+        ['unauthorized', 'forbidden'].includes(thrown.kind) || /\b40[13]\b/.test(thrown.message);
+      return isRefused
+        ? fault(
             'Keys',
             'unauthorized',
             `${name} refuses ${label}`,
             'Make a new key at the provider and set it there.',
-          );
-        return warning(
-          'Keys',
-          `${label} could not be tried: ${thrown.message}`,
-          'Try again later.',
-        );
-      }
-    }),
-  );
+          )
+        : warning('Keys', `${label} could not be tried: ${thrown.message}`, 'Try again later.');
+    }
+  });
+  const why = isOffline ? '--offline' : "a subscription's token is for its own client";
+  const untried =
+    left.length === 0 ? [] : [remark('Keys', `${left.join('; ')}; not tried: ${why}`)];
+  return [...(await Promise.all(tried)), ...untried];
 }

@@ -57,7 +57,7 @@ test('a rule with a fault is refused, and the nearest metric is named', async ()
       { file: rule('metric: errors, abov: 1') },
       'alerts: found a map as item 1 (when.abov is unknown), expected',
     ],
-    [{ file: 'alerts: [{name: a}]' }, 'alerts: found a map as item 1 (when is missing), expected'],
+    [{ file: 'alerts: [{name: a}]' }, "Missing required field 'alerts[0].when': "],
     [{ beside: rule('metric: errors, above: 1') }, 'alerts may not be set by a proxy.yaml'],
   ];
   await expectOneFaultEach(cases);

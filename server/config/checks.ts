@@ -8,7 +8,7 @@ import { quote } from '../../stages/settings/setting.ts';
 import type { Origin } from '../../stages/settings/setting.ts';
 import { addressFault, isLoopbackHost } from './address.ts';
 import { didYouMean, nearest } from './distance.ts';
-import { fault, type Fault } from './fault.ts';
+import { fault, missingField, type Fault } from './fault.ts';
 import type { ChosenName } from './layer.ts';
 import type { Values } from './names.ts';
 import { fillName, type SettingKey } from './settings.ts';
@@ -67,15 +67,13 @@ function checkNamed(values: Values, name: string, chosen: readonly ChosenName[])
     const expected = `one of ${PROVIDER_KINDS.join(', ')}`;
     const near = nearest(name, PROVIDER_KINDS);
     const hint = near === undefined ? '' : `; or did you mean providers.${near}?`;
-    const text = `Missing required field '${key}': ${expected}${hint}`;
-    return [fault(origin, key, text, { expected })];
+    return [missingField(origin, key, key, `${expected}${hint}`)];
   }
   if (PUBLIC_BASE_URLS[kind] !== null || values.get('providers.<name>.base_url', name) !== null) {
     return [];
   }
   const key = `providers.${name}.base_url`;
-  const text = `Missing required field '${key}': no public address belongs to ${kind}`;
-  return [fault(origin, key, text)];
+  return [missingField(origin, key, key, `no public address belongs to ${kind}`)];
 }
 
 function checkBaseUrl(values: Values, name: string): readonly Fault[] {
@@ -213,6 +211,6 @@ function checkRate(values: Values): readonly Fault[] {
   const burst = values.from('rate_limit.burst_size');
   if (burst.value === null || values.get('rate_limit.requests_per_second') !== null) return [];
   const key = 'rate_limit.requests_per_second';
-  const text = `Missing required field '${key}': rate_limit.burst_size means nothing without it`;
-  return [fault(burst, key, text)];
+  const why = 'rate_limit.burst_size means nothing without it';
+  return [missingField(burst, key, key, why)];
 }

@@ -25,6 +25,11 @@ export function wrongValue(origin: Origin, key: string, found: string, expected:
   return fault(origin, key, `${key}: found ${found}, expected ${expected}`, { found, expected });
 }
 
+/** A field at `path` that must be there and is not; `key` is the setting that it belongs to. */
+export function missingField(origin: Origin, key: string, path: string, expected: string): Fault {
+  return fault(origin, key, `Missing required field '${path}': ${expected}`, { expected });
+}
+
 /** A key that is not a setting. */
 export function unknownKey(origin: Origin, path: readonly string[]): Fault {
   const key = path.join('.');

@@ -155,7 +155,11 @@ const BAD: readonly BadCase[] = [
   ),
   file(
     'custom_providers: [{module: a.mjs}]',
-    'custom_providers: found a map as item 1 (name is missing), expected a list of maps, each with module and a name of 1 to 64 letters, digits, - and _, and nothing else (',
+    "Missing required field 'custom_providers[0].name': a list of maps, each with module and a name of 1 to 64 letters, digits, - and _, and nothing else (",
+  ),
+  file(
+    'alerts: [{name: a, when: {metric: requests, above: 1, window_minutes: 5}}, {name: b, when: {above: 1}}]',
+    "Missing required field 'alerts[1].when.metric': a list of maps",
   ),
   file(
     'providers: {chat: {timeout_seconds: 3000000}}',

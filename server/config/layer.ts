@@ -5,9 +5,10 @@
  */
 import { isObject } from '../../stages/dialect/json-kind.ts';
 import { allows, itemOf, wrongMember } from '../../stages/settings/kind.ts';
+import type { WrongMember } from '../../stages/settings/kind.ts';
 import { quote } from '../../stages/settings/setting.ts';
 import type { Origin, Setting, OriginKind } from '../../stages/settings/setting.ts';
-import { describe, fault, unknownKey, wrongValue, type Fault } from './fault.ts';
+import { describe, fault, missingField, unknownKey, wrongValue, type Fault } from './fault.ts';
 import { findSetting, NAMED_SECTIONS } from './settings.ts';
 import { tellsSecret, VARIABLE } from './written-secret.ts';
 import type { Found } from './settings.ts';
@@ -123,19 +124,25 @@ export function sameValue(a: unknown, b: unknown): boolean {
 function check(setting: Setting, value: unknown, key: string, origin: Origin): Fault | undefined {
   if (value === null && setting.default === null) return undefined;
   if (allows(setting.type.definition, value)) return undefined;
-  return wrongValue(origin, key, foundIn(value, setting), setting.type.text);
-}
-
-/** What is wrong with a value: of a list, its first bad element. */
-function foundIn(value: unknown, { type, secret }: Setting): string {
+  const { type, secret } = setting;
+  // Of a list, its first bad element.
   const item = itemOf(type.definition);
   const at =
     Array.isArray(value) && item !== undefined ? value.findIndex((one) => !allows(item, one)) : -1;
   const wrong: unknown = at === -1 ? value : (value as readonly unknown[])[at];
+  const member = wrongMember(at === -1 ? type.definition : item!, wrong);
+  if (member?.fault === 'missing') {
+    const path = `${key}${at === -1 ? '' : `[${at}]`}.${member.path}`;
+    return missingField(origin, key, path, type.text);
+  }
   const found = describe(wrong, secret === true);
-  const inside = wrongMember(at === -1 ? type.definition : item!, wrong);
-  const why = inside === undefined ? '' : ` (${inside})`;
-  return at === -1 ? `${found}${why}` : `${found} as item ${at + 1}${why}`;
+  const place = at === -1 ? '' : ` as item ${at + 1}`;
+  const why = member === undefined ? '' : ` (${member.path} is ${wordsOf(member.fault)})`;
+  return wrongValue(origin, key, `${found}${place}${why}`, type.text);
+}
+
+function wordsOf(wrong: Exclude<WrongMember['fault'], 'missing'>): string {
+  return wrong === 'unknown' ? 'unknown' : `not ${wrong.expected}`;
 }
 
 /** Puts what `${NAME}` stands for into a secret, so that the file need not hold it; `unset` is a name that stands for nothing. */

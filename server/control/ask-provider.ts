@@ -24,12 +24,13 @@ export async function askThrough(
   return listModels(find(providers, name), { upstream, prices, nowMs: clock.wallMs() });
 }
 
-/** Asks without a proxy, with the keys of the configuration. */
+/** Asks without a proxy, with the first key of the configuration or with the one that has `keyLabel`. */
 export async function askDirectly(
   config: Config,
   name: string,
   env: Variables,
   nowMs: number,
+  keyLabel?: string,
 ): Promise<ProviderModel[]> {
   const custom = withPluginProviders(
     await loadCustomProviders(config, env),
@@ -41,7 +42,12 @@ export async function askDirectly(
   const upstream = createUpstream(createOutbound(config.outbound), createTurn());
   const prices = createPrices({ overrides: priceOverrides(config, custom.byName) });
   try {
-    return await listModels(find(providers, name), { upstream, prices, nowMs });
+    const provider = find(providers, name);
+    const keys =
+      keyLabel === undefined
+        ? provider.keys
+        : provider.keys.filter(({ label }) => label === keyLabel);
+    return await listModels({ ...provider, keys }, { upstream, prices, nowMs });
   } finally {
     await upstream.close();
   }

@@ -11,7 +11,7 @@ export async function sendResponse(
 ): Promise<void> {
   const fields = [...[...found.headers].flat(), ...headers];
   if (found.headers.get('content-type')?.startsWith('text/event-stream') === true) {
-    response.writeHead(found.status, fields);
+    response.writeHead(found.status, [...fields, 'X-Accel-Buffering', 'no']);
     await sendStream(request, response, found.body);
     return;
   }

@@ -39,7 +39,7 @@ export function createHealthBody(sources: RouteSources): () => Promise<string> {
 
 export function statusRoutes(version: string, healthBody: () => Promise<string>): Route[] {
   return [
-    getJson('/', () => root(version), 'everybody'),
+    getJson('/', (request) => root(version, request.headers), 'everybody'),
     get('/api/hello', () => new Response(null, { status: 200 })),
     get(
       '/health',
@@ -52,13 +52,15 @@ export function statusRoutes(version: string, healthBody: () => Promise<string>)
   ];
 }
 
-function root(version: string) {
+function root(version: string, headers: Headers) {
+  // The gate has let in no other host than one of ours.
+  const scheme = headers.get('x-forwarded-proto') === 'https' ? 'https' : 'http';
   return {
     name: 'svc',
     version,
     status: 'running',
     endpoints: { health: '/health', stats: '/stats', docs: '/docs', proxy: '/v1' },
-    docs: '/docs',
+    docs: `${scheme}://${headers.get('host') ?? 'localhost'}/docs`,
   };
 }
 

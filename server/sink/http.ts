@@ -156,6 +156,9 @@ export class HttpSink implements Sink<ProxyFrame> {
     if (sizeBytes !== undefined && !this.#declaredLength && !bodiless) {
       headers.push('Content-Length', String(sizeBytes));
     }
+    // nginx holds answers back until they are whole, unless they say otherwise.
+    if (sizeBytes === undefined && headerValue(headers, 'x-accel-buffering') === undefined)
+      headers.push('X-Accel-Buffering', 'no');
     response.writeHead(head.status, headers);
     if (sizeBytes !== undefined) return;
     // A head without a body would wait for its first byte, which may be seconds away; one whose

@@ -64,8 +64,15 @@ export function allows(definition: Definition, value: unknown): boolean {
   );
 }
 
-/** What is wrong inside a value that is a closed map, such as `when.colour is unknown`; undefined of any other. */
-export function wrongMember(definition: Definition, value: unknown): string | undefined {
+/** A member of a map that is not as it must be. */
+export interface WrongMember {
+  /** Its names from the map down, such as `when.metric`. */
+  readonly path: string;
+  readonly fault: 'missing' | 'unknown' | { readonly expected: string };
+}
+
+/** The first member that is wrong inside a value that is a closed map; undefined of any other. */
+export function wrongMember(definition: Definition, value: unknown): WrongMember | undefined {
   const isClosed = isObject(definition) && '+' in definition;
   if (!isClosed || !isObject(value)) return undefined;
   const { '+': _closed, ...members } = definition;
@@ -74,15 +81,17 @@ export function wrongMember(definition: Definition, value: unknown): string | un
   );
   for (const [name, one] of Object.entries(value)) {
     const expected = inner.get(name);
-    if (expected === undefined) return `${name.slice(0, 60)} is unknown`;
+    if (expected === undefined) return { path: name.slice(0, 60), fault: 'unknown' };
     if (allows(expected, one)) continue;
     const deeper = wrongMember(expected, one);
-    return deeper === undefined ? `${name} is not ${nounOf(expected)}` : `${name}.${deeper}`;
+    return deeper === undefined
+      ? { path: name, fault: { expected: nounOf(expected) } }
+      : { ...deeper, path: `${name}.${deeper.path}` };
   }
   const missing = Object.keys(members).find(
     (name) => !name.endsWith('?') && !Object.hasOwn(value, name),
   );
-  return missing === undefined ? undefined : `${missing} is missing`;
+  return missing === undefined ? undefined : { path: missing, fault: 'missing' };
 }
 
 function nounOf(definition: Definition): string {
