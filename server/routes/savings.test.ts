@@ -123,6 +123,10 @@ test('each cache is reported apart from the others', async () => {
       .json as Record<string, Json>;
     assert.is(compression?.['misses'], 1);
     assert.is(compression?.['entries'], 1);
+    // The same again is found, block by block.
+    await sendLosing(t);
+    const again = (await read(t, '/cache-stats')).json['compression_cache'] as Json;
+    assert.equal([again['hits'], again['misses']], [1, 1]);
     assert.equal(Object.keys(prompt?.['providers'] as Json), ['messages']);
   });
 });
