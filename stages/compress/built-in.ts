@@ -19,7 +19,6 @@ import { rewrite, type Rewriter } from './rewrite.ts';
 import type { Rule } from './rule.ts';
 import { packStack } from './trace/pack-stack.ts';
 import { shortenTraces } from './trace/shorten-traces.ts';
-import { dropSourceLines } from './trace/source-lines.ts';
 
 export const BUILT_IN_RULES: readonly Rule[] = [
   {
@@ -89,13 +88,6 @@ export const BUILT_IN_RULES: readonly Rule[] = [
     step: 'drop',
     endings: 'own',
     apply: shortenTraces,
-  },
-  {
-    name: 'frame-source',
-    when: { class: ['trace'] },
-    step: 'drop',
-    endings: 'own',
-    apply: dropSourceLines,
   },
   {
     name: 'frames',

@@ -75,6 +75,8 @@ export interface CompressContext {
   readonly classification: Classification;
   /** Words of the latest user text at or before the block; empty where there is none. */
   readonly query: string;
+  /** What the call asked for that the text answers; absent where it says none. */
+  readonly asked?: string;
   /** True where the client, or what stands around the text, says that the command failed. */
   readonly isFailed?: boolean;
   /** Soft length of a narrative chunk, in characters. */

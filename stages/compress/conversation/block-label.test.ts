@@ -115,7 +115,12 @@ test('a result is named by what its command does, not by where it goes first', (
   for (const [command, name] of [
     ['cd /home/a/project && CI=1 npm run publish', 'npm run publish'],
     ['cd "/srv/my work/app.js"; ls -la src/lib', 'ls -la lib'],
-    ['NODE_ENV=test node src/run.ts --all', 'run.ts'],
+    ['NODE_ENV=test node src/run.ts --all', 'node run.ts --all'],
+    ['git commit -m "Mend a.ts"', 'git commit -m "Mend a.ts…'.slice(0, 23) + '…'],
+    ['git show 77aa77aa 2>/dev/null | head', 'git show 77aa77aa | head'],
+    ['cat src/a.ts', 'a.ts'],
+    ["sed -n '1,40p' src/b.ts 2>&1", 'b.ts'],
+    ['pytest tests/test_a.py -q', 'pytest test_a.py -q'],
     ['cd src/lib', 'cd lib'],
   ] as const) {
     const block = { index: 0, role: 'tool', kind: 'tool_result', text: '' } as const;

@@ -1,10 +1,13 @@
 /** Where a block came from, and how later blocks name it. */
+import { printedBy } from '../../model/classify/command.ts';
 import type { ClassifyHints } from '../../model/classify/hints.ts';
 import type { ConversationBlock } from './blocks.ts';
 
 const LABEL_CHARS = 24;
-/** The first thing in a command that looks like a file. */
-const FILE_NAME = /[\w./@-]{1,200}\.[A-Za-z]\w{0,7}(?=['"\s;|&)]|$)/;
+/** Where a shell sends what is printed: it says nothing of what a command does. */
+const REDIRECTION = /\s*\d?>{1,2}(?:&\d|\s*[^\s;&|]+)|\s*<\s*\/dev\/null/g;
+/** A word that can be a path with folders in it. */
+const IN_FOLDERS = /(?<![^\s="'])[~.\w@+-]*(?:\/[\w.@+-]+)+\/?(?![^\s"';|&)])/g;
 
 /** Where a command goes first, and the variables it sets: what it does comes behind. */
 const ON_THE_WAY =
@@ -35,12 +38,27 @@ export function hintsOf(
   const command = isVerb ? undefined : told;
   const searches = /^(?:grep|search|glob|ls|list|find)/i.test(block.toolName ?? '');
   const path = command === undefined && !searches ? text(PATH_KEYS) : undefined;
+  const query = command === undefined ? queryOf(input) : undefined;
   return {
     ...(block.toolName === undefined ? {} : { toolName: block.toolName }),
     ...(command === undefined ? {} : { command }),
     ...(path === undefined ? {} : { path }),
+    ...(query === undefined ? {} : { query }),
     ...(block.isError === true ? { failed: true } : {}),
   };
+}
+
+/** Under which names a call says what it asks for. */
+const QUERY_KEYS =
+  /^(?:q|query|queries|search_?(?:query|term|terms|text)|prompt|questions?|objective|topic|keywords?|instructions?)$/i;
+const QUERY_CHARS = 1500;
+
+function queryOf(input: object): string | undefined {
+  const found = Object.entries(input).flatMap(([key, value]: readonly [string, unknown]) =>
+    QUERY_KEYS.test(key) ? [value].flat().filter((part) => typeof part === 'string') : [],
+  );
+  const query = found.join('\n').trim().slice(0, QUERY_CHARS);
+  return query === '' ? undefined : query;
 }
 
 /** The command of `["bash", "-lc", "cat a.ts"]`; joined, its quotes would be lost. */
@@ -89,12 +107,14 @@ export function resultLabel(
   return `${part}result ${counts.results} (${short})`;
 }
 
-/** The file that a command names, else the command without folders. */
+/** The one file that a command shows, else the command itself, without folders and redirections. */
 function whatOf(command: string | undefined): string | undefined {
   if (command === undefined) return undefined;
-  const does = command.slice(0, 500).replace(ON_THE_WAY, '').slice(0, 300);
-  const file = does.match(FILE_NAME)?.[0];
-  return file === undefined ? does.replaceAll(/\S+/g, nameOf) : nameOf(file);
+  const does = command.slice(0, 500).replace(ON_THE_WAY, '');
+  const { files = [], mixed } = printedBy(does);
+  const [file] = files;
+  if (file !== undefined && files.length === 1 && mixed !== true) return nameOf(file);
+  return does.slice(0, 300).replaceAll(REDIRECTION, '').replaceAll(IN_FOLDERS, nameOf);
 }
 
 function nameOf(path: string): string {

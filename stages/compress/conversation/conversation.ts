@@ -5,6 +5,7 @@
  * is the same in every turn, on every machine and after every restart.
  */
 import type { Rules } from '../../learned/rules.ts';
+import { lineNumbering } from '../../model/classify/envelope.ts';
 import { estimateTokens } from '../../model/tokens.ts';
 import type { Applied } from '../rewrite.ts';
 import { hintsOf, labelOf, noLabels, resultLabel, type LabelCounts } from './block-label.ts';
@@ -22,7 +23,7 @@ import { hasMark } from '../text/has-mark.ts';
 import { lineBreaks } from '../text/line-breaks.ts';
 import { linesIn } from '../text/ranges.ts';
 import { queriesOf } from './query.ts';
-import { originsOf } from '../references/origins.ts';
+import { countedOrigins } from '../references/origins.ts';
 import { SentLines } from '../references/repeats.ts';
 import type { ConversationBlock } from './blocks.ts';
 import {
@@ -272,11 +273,13 @@ function remember(
     repeatedLines === 0
   )
     state.sent.addForm(label, block.text, text);
-  if (label !== undefined && isStripped(by) && isSearched(block)) {
+  // Lines that went from between are found by the numbers that a view prints, by nothing else.
+  const isView = isStripped(by) && lineNumbering(block.text.split('\n')) !== undefined;
+  if (label !== undefined && isView && isSearched(block)) {
     state.sent.add(label, block.text, undefined, linesIn(removed));
   } else if (label !== undefined && isSearched({ text }) && isSearched(block)) {
     const changed = text !== block.text;
-    const origins = changed ? originsOf(block.text, text, { removed, before: 0 }) : undefined;
+    const origins = changed ? countedOrigins(block.text, text, { removed, before: 0 }) : undefined;
     state.sent.add(label, text, origins);
   }
   if (block.kind !== 'tool_use') return;

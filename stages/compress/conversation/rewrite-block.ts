@@ -7,6 +7,7 @@ import type { Definitions } from '../code/definitions.ts';
 import { shortenLong } from '../long/shorten.ts';
 import { thinGutter } from '../references/gutter.ts';
 import { nameRepeats, nameSameText } from '../references/name-repeats.ts';
+import { isEditResult } from '../references/said-after-edit.ts';
 import type { Referred, SentLines } from '../references/repeats.ts';
 import { stripBetween } from '../references/strip-between.ts';
 import type { Applied, ApplyContext, Rewriter } from '../rewrite.ts';
@@ -77,6 +78,7 @@ export function rewriteBlock(
   };
   const untouched: Applied = { ...plain, text: body, by: [], removed: [] };
   const isRun = known.hints.command !== undefined;
+  const isEdit = isEditResult(block);
   const repeatsOf = (one: Applied, own: boolean): Referred | undefined => {
     const options = {
       mode: known.mode,
@@ -84,6 +86,7 @@ export function rewriteBlock(
       earlier: forgets !== true,
       own,
       isRun,
+      isEdit,
     };
     return isSearched(one) ? nameRepeats(one, body, sent, options) : undefined;
   };
@@ -92,7 +95,7 @@ export function rewriteBlock(
     const referred = repeatsOf(one, true);
     if (referred !== undefined) made.push(withReferences(one, referred));
   }
-  const again = nameSameText(plain, body, sent, { isRun, earlier: forgets !== true });
+  const again = nameSameText(plain, body, sent, { isRun, isEdit, earlier: forgets !== true });
   if (again !== undefined) made.push(withReferences(plain, again));
   if (isStripped(plain.by) && linesBefore === 0) {
     const referred = repeatsOf(untouched, false);

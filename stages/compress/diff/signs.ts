@@ -25,6 +25,12 @@ export function isPackedHeader(line: string): boolean {
   return PACKED.test(line);
 }
 
+/** Where the run ends whose head stands at `at`; undefined where none does. */
+export function packedEnd(lines: readonly string[], at: number): number | undefined {
+  const count = PACKED.exec(lines[at]!)?.[2];
+  return count === undefined ? undefined : Math.min(lines.length, at + 1 + Number(count));
+}
+
 /** How many lines stand in packed runs. */
 export function packedLines(text: string): number {
   return text.split('\n').reduce((sum, line) => sum + Number(PACKED.exec(line)?.[2] ?? 0), 0);

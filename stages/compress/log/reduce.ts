@@ -6,9 +6,11 @@
  */
 import { costsAtLeast, estimateTokens } from '../../model/tokens.ts';
 import type { Apply, Compressed } from '../rule.ts';
+import { compilerErrors } from './compiler-errors.ts';
 import { ENDS, endingLines } from './ends.ts';
 import { failedTests } from './failed-tests.ts';
 import { cutLine, seenParts, segmentLine } from './segments.ts';
+import { oddValues } from './odd-values.ts';
 import { passedLines } from './passed.ts';
 import { isFailure, isPointer, isSuspicious, scoreLine, stampLength, templateOf } from './score.ts';
 import { joinKept, MARK, readOmitted } from '../text/marker.ts';
@@ -35,7 +37,7 @@ const NEAR = 12;
 const PASSED_SCORE = 2;
 const AFTER = 7;
 
-/** Reduces a build, test, CI or system log to at most `logBudgetTokens`. */
+/** Reduces a build, test, CI or system log to at most `logBudgetTokens`, and all errors that a compiler states. */
 export const reduceLog: Apply = (text, context) => {
   const budget = context.logBudgetTokens;
   if (!costsAtLeast(text, Math.max(MIN_TOKENS, budget + 1))) return undefined;
@@ -101,8 +103,9 @@ interface Scored {
 }
 
 /**
- * The lines that stay whatever they score, up to a share of the budget: the ends of the log
- * and what shows how it ended, the later ones first, then lines unlike all others.
+ * The lines that stay whatever they score: every error that a compiler states, and up to shares of
+ * the budget the ends of the log and what shows how it ended, the later ones first, names of failed
+ * tests, and lines unlike all others in a value or as a whole.
  */
 function alwaysKept(
   lines: readonly string[],
@@ -120,6 +123,13 @@ function alwaysKept(
   const costBeside = (at: number, kept: ReadonlySet<number>): number =>
     kept.has(at + 1) ? costOf(rest[at]!) - GAP_TOKENS : costOf(rest[at]!);
   for (const at of failedTests(lines, budget * NAMES_SHARE, costBeside)) keep.add(at);
+  for (const at of compilerErrors(segments.map((parts) => parts[0]!))) keep.add(at);
+  let leftOdd = budget * ODD_SHARE;
+  for (const at of oddValues(segments.map((parts) => parts[0]!))) {
+    leftOdd -= costOf(rest[at]!);
+    if (leftOdd < 0) break;
+    keep.add(at);
+  }
   const odd = oddLines(lines, segments);
   const cost = odd.reduce((sum, at) => sum + costOf(rest[at]!), 0);
   if (cost <= budget * ODD_SHARE) for (const at of odd) take(at);

@@ -19,7 +19,8 @@ export function outlineOf(
 ): readonly OutlineEntry[] {
   if (kind === 'code') {
     const found = extension === undefined ? undefined : definitions?.(lines.join('\n'), extension);
-    return found === undefined ? outermost(lines) : withOutermost(found, lines);
+    const isHeader = extension !== undefined && HEADERS.has(extension);
+    return found === undefined ? outermost(lines, isHeader) : withOutermost(found, lines, isHeader);
   }
   return kind === 'narrative' ? headings(lines) : outermost(lines);
 }
@@ -28,10 +29,14 @@ export function outlineOf(
 function withOutermost(
   definitions: readonly OutlineEntry[],
   lines: readonly string[],
+  isHeader: boolean,
 ): readonly OutlineEntry[] {
   const isCovered = lines.map(() => false);
   for (const { from, to } of definitions) isCovered.fill(true, from, to);
-  const others = outermost(lines.map((line, at) => (isCovered[at] === true ? '' : line)));
+  const others = outermost(
+    lines.map((line, at) => (isCovered[at] === true ? '' : line)),
+    isHeader,
+  );
   return [...definitions, ...others].toSorted((one, other) => one.from - other.from);
 }
 
@@ -59,8 +64,9 @@ function headings(lines: readonly string[]): readonly OutlineEntry[] {
   return closed(found, lines.length);
 }
 
-/** Lines without or with the least indentation, below which others stand. */
-function outermost(lines: readonly string[]): readonly OutlineEntry[] {
+/** Lines without or with the least indentation, below which others stand; in a header also declarations of one line. */
+function outermost(all: readonly string[], isHeader = false): readonly OutlineEntry[] {
+  const lines = withoutAsides(all);
   const filled = lines.flatMap((line, row) => {
     const indent = line.search(/\S/);
     return indent < 0 || /^\s*[)\]}>,;]+\s*$/.test(line) ? [] : [{ row, indent, line }];
@@ -71,9 +77,52 @@ function outermost(lines: readonly string[]): readonly OutlineEntry[] {
   const found = filled.flatMap(({ row, indent, line }, at) => {
     const isParent = (filled[at + 1]?.indent ?? -1) > indent;
     const depth = levels.indexOf(indent);
-    return depth < 0 || !isParent ? [] : [{ row, name: line.trim(), depth, rows: 1 }];
+    const declares = isHeader && indent === 0 && DECLARES.test(line);
+    if (depth < 0 || (!isParent && !declares)) return [];
+    return [{ row, name: line.trim(), depth, rows: declares ? rowsOf(lines, row) : 1 }];
   });
   return closed(found, lines.length);
+}
+
+/** Files of declarations, each of which is a line or a few. */
+const HEADERS: ReadonlySet<string> = new Set('h hh hpp hxx pyi mli'.split(' '));
+/** A declaration in such a file, but for what only opens and closes it. */
+const DECLARES =
+  /^(?:[A-Za-z_][^;{}=]{0,200}\(|(?:typedef|struct|enum|union|class|namespace|extern|using|template|val|type|def)\b|#\s*define\s+\w+[( ])/;
+const MAX_ROWS = 4;
+
+function rowsOf(lines: readonly string[], row: number): number {
+  for (let rows = 1; rows < MAX_ROWS; rows++)
+    if (/[;{:]\s*$/.test(lines[row + rows - 1]!) || !/^\s+\S/.test(lines[row + rows] ?? ''))
+      return rows;
+  return MAX_ROWS;
+}
+
+const COMMENT =
+  /^\s*(?:\/\/|--\s|;|%|\*(?:\s|\/|$)|#(?![!\w]|\s*(?:define|include|if|ifdef|ifndef|else|elif|endif|pragma|undef)\b)|@\w)/;
+const BLOCKS: readonly (readonly [open: RegExp, close: string])[] = [
+  [/^\s*\/\*/, '*/'],
+  [/^\s*<!--/, '-->'],
+  [/^\s*\(\*/, '*)'],
+  [/^\s*[rRuU]?"""/, '"""'],
+  [/^\s*[rRuU]?'''/, "'''"],
+];
+
+/** The lines with blank ones in the place of comments, licences, texts about the code and decorators. */
+function withoutAsides(lines: readonly string[]): readonly string[] {
+  let close: string | undefined;
+  return lines.map((line) => {
+    if (close !== undefined) {
+      if (line.includes(close)) close = undefined;
+      return '';
+    }
+    const opened = BLOCKS.find(([open]) => open.test(line));
+    if (opened === undefined) return COMMENT.test(line) ? '' : line;
+    const [open, end] = opened;
+    const behind = line.slice(open.exec(line)![0].length);
+    if (!behind.includes(end)) close = end;
+    return '';
+  });
 }
 
 interface Found {

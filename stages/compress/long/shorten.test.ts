@@ -150,4 +150,46 @@ test('where lines cannot be named, nothing goes', () => {
   assert.match(of(view(100, 400).join('\n'))!.text, /\(lines 1\d\d–/);
 });
 
+test('the outline of a header is its declarations, all of them, and no openings of comments', () => {
+  const doc = (n: number): string =>
+    `/**\n * @brief Does thing number ${n} with the buffer and gives back how many bytes it took.\n *\n * @param ctx The context that was made before with lib_create.\n */`;
+  const header = (declare: (n: number) => string): string =>
+    `/* The library.\n * All rights are somebody's. */\n#ifndef LIB_H\n#define LIB_H\n${times(60, (n) => `${doc(n)}\n${declare(n)}\n`).join('\n')}\n#endif`;
+  for (const declare of [
+    (n: number) =>
+      `LIB_EXPORT int lib_thing_${n}(lib_context* ctx,\n                           int flags);`,
+    (n: number) => `int lib_thing_${n}(void);`,
+    (n: number) => `#define lib_thing_${n}(x) ((x) + ${n})`,
+    (n: number) => `typedef struct lib_thing_${n} thing_${n};`,
+  ]) {
+    const out = shorten(header(declare), { kind: 'code', extension: 'h' }, { longTokens: 3000 });
+    const left = Array.from({ length: 60 }, (_, n) => n).filter(
+      (n) => !out.includes(`lib_thing_${n}`),
+    );
+    assert.equal(left, [], declare(1));
+    const openers = out
+      .split('\n')
+      .filter((line, at, all) => /^\/\*\*?$/.test(line) && (all[at + 1] ?? '').startsWith('[svc'));
+    assert.equal(openers, []);
+  }
+});
+
+test('licences, texts about the code and decorators are no entries of an outline', () => {
+  const parts = times(
+    60,
+    (n) =>
+      `"""A text about number ${n}.\n  It goes on, indented.\n"""\n@cached(\n  size=${n},\n)\n# A comment\nsection part${n}:\n  step one of part ${n} is done with care\n  step two of part ${n} is done with care as well`,
+  );
+  const out = shorten(parts.join('\n'), { kind: 'code', extension: 'xyz' }, { longTokens: 1200 });
+  const shown = out.split('\n').slice(40, -15);
+  assert.equal(
+    shown.filter((line) => /^(?:"""|@|#)/.test(line)),
+    [],
+  );
+  assert.ok(
+    shown.some((line) => line.startsWith('section part')),
+    out,
+  );
+});
+
 test.run();

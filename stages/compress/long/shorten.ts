@@ -23,8 +23,12 @@ const KEPT_SHARE = 1 / 3;
 const START_SHARE = 0.2;
 const TAIL_SHARE = 0.1;
 const NAMED_SHARE = 0.4;
+/** What the outermost lines of an outline may take where all of them fit into it, as a share of the same. */
+const WHOLE_OUTLINE_SHARE = 1.25;
 const START_LINES = 40;
 const TAIL_LINES = 15;
+/** A blank line, or one that opens a comment, behind the number that a view prints. */
+const OPENS = /^ *(?:\d+[\t→:|]? ?)?\s*(?:\/\*+|"""|'''|<!--)?\s*$/;
 /** Lines around one that is named. */
 const AROUND = 2;
 const AROUND_NUMBER = 8;
@@ -117,7 +121,16 @@ function leftOutOf(
     .filter((rows) => rows.length <= MAX_MENTIONS)
     .toSorted((one, other) => one.length - other.length);
   for (const row of mentions.flat()) kept.take(row - AROUND, row + AROUND + 1, limit);
-  takeOutline(outline, ({ from, signatureEnd }) => kept.take(from, signatureEnd, budget));
+  const outermost = outline.filter(({ depth }) => depth === 0);
+  const cost = outermost.reduce(
+    (sum, { from, signatureEnd }) => sum + kept.costOf(from, signatureEnd),
+    0,
+  );
+  // An outline that breaks off in the middle says less than one that is whole.
+  const room = kept.tokens + cost <= longTokens * WHOLE_OUTLINE_SHARE ? kept.tokens + cost : 0;
+  takeOutline(outline, ({ from, signatureEnd }) =>
+    kept.take(from, signatureEnd, Math.max(budget, room)),
+  );
   return kept.gaps();
 }
 
@@ -161,9 +174,17 @@ class KeptLines {
     return true;
   }
 
+  /** What these lines take if they are kept, with a marker. */
+  costOf(from: number, to: number): number {
+    const cost = this.#costOf(from, to);
+    return cost === 0 ? 0 : cost + MARKER_TOKENS;
+  }
+
   takeFirst(most: number, tokens: number): void {
     let end = 0;
     while (end < most && this.#costOf(0, end + 1) <= tokens) end++;
+    // What only opens a comment says nothing without it.
+    while (end > 1 && OPENS.test(this.#lines[end - 1]!)) end--;
     this.take(0, end, Infinity);
   }
 

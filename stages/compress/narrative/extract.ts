@@ -1,12 +1,12 @@
 /**
- * Narrative, extractive: with a query known, the sentences that have least to do with it
+ * Narrative, extractive: with a query known, the user's and that of the call, the sentences that have least to do with it
  * and hold least that anyone could ask for later are left out whole; without a query only
  * copies of earlier sentences are. Kept sentences are never changed inside.
  */
 import type { Apply, CompressContext, Compressed, LineRange } from '../rule.ts';
 import { MARK } from '../text/marker.ts';
 import { chunkText, type Chunk } from './chunks.ts';
-import { laterValue, queryScores, wordsOfEach, type Words } from './score.ts';
+import { answering, laterValue, queryScores, wordsOfEach, type Words } from './score.ts';
 import { estimateTokens } from '../../model/tokens.ts';
 
 /** A narrative below this many tokens is left alone. */
@@ -55,7 +55,9 @@ function choose(
   context: CompressContext,
 ): boolean[] {
   const keep = copies(chunks).map((copy) => !copy);
-  const scores = queryScores(chunks, words, context.query);
+  const { asked = '', query } = context;
+  const answers = answering(chunks, words, asked);
+  const scores = queryScores(chunks, words, `${asked}\n${query}`);
   // Without a word in common there is nothing to rank by: what is unique stays.
   if (scores === undefined) return keep;
   const sizes = chunks.map((chunk) => estimateTokens(chunk.text));
@@ -69,7 +71,7 @@ function choose(
   );
   const order = chunks
     .map((_, at) => at)
-    .filter((at) => keep[at] === true && chunks[at]!.droppable)
+    .filter((at) => keep[at] === true && chunks[at]!.droppable && answers[at] !== true)
     .toSorted((a, b) => worth[a]! - worth[b]! || a - b);
   for (const at of order) {
     if (excess < sizes[at]! / 2) continue;

@@ -67,6 +67,29 @@ export function queryScores(
   return top === 0 ? undefined : raw.map((score) => score / top);
 }
 
+/** A heading, also as a line of its own that ends with a colon or is set in bold. */
+const HEADING = /^\s{0,3}(?:#{1,6} |\*\*[^*]{1,120}\*\*:?$|[^.!?]{1,80}:$)/;
+
+/**
+ * Which chunks answer what the call asked for: those under a heading with a word of it, and where
+ * there are headings what stands above them and at the very end, which sums up.
+ */
+export function answering(
+  chunks: readonly Chunk[],
+  words: readonly Words[],
+  asked: string,
+): readonly boolean[] {
+  const terms = new Set(wordsOf(asked));
+  if (terms.size === 0) return [];
+  const isHeading = chunks.map(({ droppable, text }) => !droppable && HEADING.test(text));
+  const last = chunks.at(-1)?.line;
+  let isAnswer = isHeading.includes(true);
+  return chunks.map(({ line }, at) => {
+    if (isHeading[at] === true) isAnswer = words[at]!.some((word) => terms.has(word));
+    return isAnswer || line === last;
+  });
+}
+
 function inverseFrequency(
   words: readonly (readonly string[])[],
   terms: ReadonlySet<string>,

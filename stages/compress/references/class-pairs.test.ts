@@ -138,7 +138,7 @@ const MAKERS: Readonly<Record<TextClass, (random: Random, tag: string) => Made>>
   trace: (random, tag) => ({
     tool: 'Bash',
     input: { command: `python3 ${tag}.py` },
-    name: `${tag}.py`,
+    name: `python3 ${tag}.py`,
     lines: lines(6, (part) => [
       'Traceback (most recent call last):',
       ...lines(8, (at) => [
@@ -168,7 +168,7 @@ const MAKERS: Readonly<Record<TextClass, (random: Random, tag: string) => Made>>
   blob: (random, tag) => ({
     tool: 'Bash',
     input: { command: `base64 ${tag}.png` },
-    name: `${tag}.png`,
+    name: `base64 ${tag}.png`,
     lines: lines(40, () => hash(random, 76)),
   }),
   other: (random, tag) => ({

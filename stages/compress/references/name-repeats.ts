@@ -9,9 +9,11 @@ import { endingLines, openingLines } from '../log/ends.ts';
 import { failedTests } from '../log/failed-tests.ts';
 import { isFailure, scoreLine } from '../log/score.ts';
 import { MARK } from '../text/marker.ts';
+import { packedEnd } from '../diff/signs.ts';
 import { originsOf } from './origins.ts';
 import type { Referred, SentLines } from './repeats.ts';
 import { referToForm } from './same-text.ts';
+import { saidAfterEdit } from './said-after-edit.ts';
 
 /** What a reference must save, in estimated tokens, where a fifth of the block is more. */
 const LEAST_SAVED = 40;
@@ -34,32 +36,38 @@ export interface RepeatContext {
   readonly own: boolean;
   /** True if a command printed the text. */
   readonly isRun: boolean;
+  /** True if it is the result of an edit. */
+  readonly isEdit: boolean;
 }
 
 /**
  * What `applied` becomes with its repeats named; undefined where none is worth it. `body` is
- * the text as it came. A short result that somebody waits for is never references alone, and
- * of what a program printed the ends, the totals and the names of failed tests are there to the letter.
+ * the text as it came. A short result that somebody waits for is never references alone, that of an
+ * edit has none, and of what a program printed the ends, the totals and the names of failed tests are there to the letter.
  */
 export function nameRepeats(
   { text, classification, removed }: Applied,
   body: string,
   sent: SentLines,
-  { mode, before, earlier, own, isRun }: RepeatContext,
+  { mode, before, earlier, own, isRun, isEdit }: RepeatContext,
 ): Referred | undefined {
   const asItCame = text === body;
   const total = estimateTokens(body);
   const isShort = total < SHORT_RESULT;
+  if (isEdit && isShort) return undefined;
   const lines = text.split('\n');
   const said = openingLines(openEnvelope(text).prefix.split('\n'));
-  const ends = isSourceCode(classification, isRun) ? [] : literalLines(lines, isShort);
+  const ends = isSourceCode(classification, isRun) && !isEdit ? [] : literalLines(lines, isShort);
+  const answers = saidAfterEdit(lines);
+  // What the header of an encoding says of them must hold.
+  const changes = classification.kind === 'diff' && !asItCame ? changedLines(lines) : [];
   const options = {
     before,
     earlier,
     own: own && namesOwn(mode, classification, asItCame),
     least: Math.min(LEAST_SAVED, total / 5),
     ...(asItCame ? {} : { origins: originsOf(body, text, { removed, before }) }),
-    literal: new Set([...said, ...ends]),
+    literal: new Set([...said, ...ends, ...answers, ...changes]),
   };
   const isEnough = (referred: Referred | undefined): boolean =>
     referred !== undefined && (!isShort || leavesEnough(referred.text, text, ends.length));
@@ -81,22 +89,35 @@ export function nameSameText(
   { text, classification }: Pick<Applied, 'text' | 'classification'>,
   body: string,
   sent: SentLines,
-  { isRun, earlier }: Pick<RepeatContext, 'isRun' | 'earlier'>,
+  { isRun, earlier, isEdit }: Pick<RepeatContext, 'isRun' | 'earlier' | 'isEdit'>,
 ): Referred | undefined {
   const form = earlier && text !== body ? sent.formOf(body) : undefined;
-  if (form?.text !== text) return undefined;
+  if (form?.text !== text || isEdit) return undefined;
   const total = estimateTokens(body);
   const isShort = total < SHORT_RESULT;
   const isPrinted = AS_PRINTED.has(classification.kind) && !isSourceCode(classification, isRun);
-  const ends = isPrinted ? literalLines(text.split('\n'), isShort) : [];
+  const lines = text.split('\n');
+  const ends = isPrinted ? literalLines(lines, isShort) : [];
   const referred = referToForm(form, {
-    literal: new Set(ends),
+    literal: new Set([...ends, ...saidAfterEdit(lines)]),
     least: Math.min(LEAST_SAVED, total / 5),
     words: sent.words,
   });
   if (referred === undefined) return undefined;
   if (isShort && !leavesEnough(referred.text, text, ends.length)) return undefined;
   return { text: referred.text, lines: referred.named, labels: new Set([form.label]) };
+}
+
+/** The lines of a diff that come or go, also those whose sign stands above them. */
+function changedLines(lines: readonly string[]): readonly number[] {
+  const changed: number[] = [];
+  for (let at = 0; at < lines.length; at++) {
+    const end = packedEnd(lines, at);
+    if (end === undefined && !/^[+-]/.test(lines[at]!)) continue;
+    changed.push(at);
+    for (; at + 1 < (end ?? 0); at++) changed.push(at + 1);
+  }
+  return changed;
 }
 
 /** What a harness writes around a result says nothing of it. */

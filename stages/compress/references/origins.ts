@@ -1,12 +1,12 @@
 /**
- * Where the lines that go out stood in the text that came: references count lines of the
- * original, whatever was left out or written in another way before them.
+ * Where the lines that go out stood in the text that came, and which of them a reader finds by that
+ * number in what was sent: markers say how many lines are missing, other forms do not.
  */
 import { lineContents } from './gutter.ts';
 import { readRepeated } from '../text/repeats.ts';
 import { MARK, markerIn, readOmitted } from '../text/marker.ts';
 import { linesIn } from '../text/ranges.ts';
-import { readReference } from './reference.ts';
+import { numbersOfLines, readReference } from './reference.ts';
 import type { LineRange } from '../rule.ts';
 
 /** Before the first line of the original, as a block has it, stand so many others. */
@@ -38,6 +38,21 @@ export function originsOf(
     next = number + 1;
     return next;
   });
+}
+
+/**
+ * The same, NaN as well for a line at which a reader arrives at another number who counts what was
+ * sent, by its markers: a reference to it would be a riddle.
+ */
+export function countedOrigins(
+  original: string,
+  text: string,
+  leftOut: LeftOut,
+): readonly number[] {
+  const counted = numbersOfLines(text.split('\n'), leftOut.before);
+  return originsOf(original, text, leftOut).map((number, at) =>
+    number === counted[at] ? number : Number.NaN,
+  );
 }
 
 /** By content, the places of the lines that were not left out, rising. */

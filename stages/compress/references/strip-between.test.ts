@@ -31,12 +31,17 @@ function read(texts: readonly string[]) {
   return { outcomes: compressConversation(blocks, options, undefined, state), state };
 }
 
+/** As a tool shows it that numbers lines: without numbers nobody finds a line where others went. */
+const view = (lines: readonly string[], first = 1): string =>
+  lines.map((line, at) => `${String(first + at).padStart(6)}\t${line}`).join('\n');
+
 test('what was seen without its comments is named as it was numbered there', () => {
-  const part = FILE.slice(9, 48).join('\n');
-  const { outcomes, state } = read([
-    FILE.join('\n'),
-    `${part}\n${times(9, (n) => `end(${n});`).join('\n')}`,
-  ]);
+  const part = view(FILE.slice(9, 48), 10);
+  const rest = view(
+    times(9, (n) => `end(${n});`),
+    49,
+  );
+  const { outcomes, state } = read([view(FILE), `${part}\n${rest}`]);
   assert.equal(outcomes[0]!.by, ['code']);
   const [first] = outcomes[1]!.text.split('\n');
   assert.is(first, '[svc lines 10–48 of result 1 (a.ts) again]');
@@ -64,7 +69,7 @@ test('of what is new the comments go, and the note counts them', () => {
   const fresh = times(45, (n) =>
     n % 3 === 0 ? `// a new comment, number ${n}` : `run(${n}, 'of the new part');`,
   );
-  const { outcomes } = read([FILE.join('\n'), [...FILE.slice(6, 33), ...fresh].join('\n')]);
+  const { outcomes } = read([view(FILE), view([...FILE.slice(6, 33), ...fresh], 7)]);
   const { text, by, removed } = outcomes[1]!;
   assert.equal(by, ['code', 'repeats']);
   assert.equal(text.split('\n').slice(0, 2), [

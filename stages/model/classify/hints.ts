@@ -13,6 +13,8 @@ export interface ClassifyHints {
   readonly command?: string;
   /** The file that the text was read from. */
   readonly path?: string;
+  /** What the call itself asks for in words: of a search its query, of a fetched page what is to be found there. */
+  readonly query?: string;
   /** True where the client itself says that the call failed. */
   readonly failed?: boolean;
 }

@@ -1,0 +1,84 @@
+/**
+ * Lines that read like their neighbours but for a value: a request that took a hundred times as
+ * long, a sum far below all others, the one status among hundreds that is another.
+ */
+
+/** Longest part of a line that is looked at, in characters. */
+const SEEN = 300;
+/** A number with its sign, where no other sign or letter stands right before it. */
+const NUMBER = /(?<![\w.−-])[-−+]?\d[\d,_]*(?:\.\d+)?(?:[eE][-+]?\d+)?/g;
+/** What a number is of: the word before it, and the unit behind. */
+const BEFORE = /([\p{L}_]{0,24})["']?[^\p{L}\p{N}]{0,4}$/u;
+const BEHIND = /^ ?(%|[\p{L}µ/]{1,8}(?![\p{L}\p{N}]))/u;
+const DELIMITERS = [',', '\t', ';', '|'] as const;
+/** Of fewer values nobody can say which is odd. */
+const LEAST_VALUES = 12;
+/** How far from the middle, in deviations as they are usual here, a value is odd. */
+const FAR = 12;
+/** Where more are, as a share, that is how these values are spread. */
+const MOST_ODD = 0.03;
+/** So many of each kind. */
+const MOST_OF_KIND = 4;
+
+interface Value {
+  readonly at: number;
+  readonly value: number;
+}
+
+/** The indexes of such lines, the oddest of each kind first. */
+export function oddValues(lines: readonly string[]): readonly number[] {
+  const kinds = new Map<string, Value[]>();
+  const delimiter = delimiterOf(lines);
+  for (const [at, whole] of lines.entries()) {
+    const line = whole.length > SEEN ? whole.slice(0, SEEN) : whole;
+    if (!/\d/.test(line)) continue;
+    const note = (kind: string, text: string): void => {
+      const value = Number(text.replaceAll(/[,_]/g, '').replace('−', '-'));
+      if (!Number.isFinite(value)) return;
+      const known = kinds.get(kind);
+      if (known === undefined) kinds.set(kind, [{ at, value }]);
+      else known.push({ at, value });
+    };
+    if (delimiter === undefined) {
+      for (const match of line.matchAll(NUMBER)) {
+        const before = BEFORE.exec(line.slice(Math.max(0, match.index - 32), match.index))?.[1];
+        const behind = BEHIND.exec(line.slice(match.index + match[0].length))?.[1];
+        if (before !== '' || behind !== undefined) note(`${before} ${behind ?? ''}`, match[0]);
+      }
+    } else
+      line.split(delimiter).forEach((cell, nth) => {
+        const bare = cell.trim().replaceAll('"', '');
+        if (/^[-−+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?$/.test(bare)) note(String(nth), bare);
+      });
+  }
+  return [...new Set([...kinds.values()].flatMap(oddOf))];
+}
+
+/** What parts the cells of a table; undefined where most lines are no rows of one. */
+function delimiterOf(lines: readonly string[]): string | undefined {
+  const sample = lines.filter((line) => line.trim() !== '').slice(0, 200);
+  if (sample.length < LEAST_VALUES) return undefined;
+  return DELIMITERS.find((delimiter) => {
+    const counts = sample.map((line) => line.slice(0, SEEN).split(delimiter).length);
+    const usual = counts.toSorted((a, b) => a - b)[counts.length >> 1]!;
+    return usual > 2 && counts.filter((count) => count === usual).length > counts.length * 0.8;
+  });
+}
+
+function oddOf(values: readonly Value[]): readonly number[] {
+  if (values.length < LEAST_VALUES) return [];
+  const middle = median(values.map(({ value }) => value));
+  const usual = median(values.map(({ value }) => Math.abs(value - middle)));
+  const far = values
+    .map(({ at, value }) => ({ at, away: Math.abs(value - middle) }))
+    .filter(({ away }) => away > usual * FAR);
+  if (far.length > Math.max(1, values.length * MOST_ODD)) return [];
+  return far
+    .toSorted((one, other) => other.away - one.away || one.at - other.at)
+    .slice(0, MOST_OF_KIND)
+    .map(({ at }) => at);
+}
+
+function median(numbers: readonly number[]): number {
+  return numbers.toSorted((a, b) => a - b)[numbers.length >> 1]!;
+}
