@@ -1,16 +1,20 @@
 // Brings a fresh or stale checkout to the point where compiled code can run:
 // installs packages and compiles, each only if it has to be done. Plain
 // JavaScript without packages, because neither is there before it ran.
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const at = (...parts) => join(root, ...parts);
 const INSTALL_STAMP = at('node_modules', '.svc-installed');
 const BUILD_STAMP = at('dist', '.svc-built');
+/** A wait that prints nothing for longer looks like one that hangs. */
+const ALIVE_EVERY_MS = 15_000;
+/** Of what npm printed, shown where it failed. */
+const LAST_LINES = 15;
 /** Documents beside the sources that the build renders. */
 const PAGES = ['README.md', 'SECURITY.md', 'CHANGELOG.md'];
 const SOURCES = [
@@ -55,14 +59,70 @@ function run(label, command, args) {
   process.stderr.write(`${label}: done in ${((Date.now() - startedMs) / 1000).toFixed(1)} s\n`);
 }
 
-function install() {
+/** Runs npm without a word of its output; a line now and then shows that it lives. Returns what it printed and its exit code. */
+function runNpm(args, env) {
+  const startedMs = Date.now();
+  const seconds = () => Math.round((Date.now() - startedMs) / 1000);
+  const timer = setInterval(
+    () => process.stderr.write(`  still at it (${seconds()} s)\n`),
+    ALIVE_EVERY_MS,
+  );
+  return new Promise((resolve) => {
+    const child = spawn('npm', args, { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] });
+    let output = '';
+    const keep = (piece) => (output += piece);
+    child.stdout.on('data', keep);
+    child.stderr.on('data', keep);
+    child.on('error', (error) => keep(`${error.message}\n`));
+    child.on('close', (code) => {
+      clearInterval(timer);
+      resolve({ code, output, seconds: seconds() });
+    });
+  });
+}
+
+/** The folder above `include/node` where the headers of this very Node lie, so that none need be downloaded. */
+function headersFolder() {
+  const folders = [dirname(dirname(process.execPath)), '/usr', '/usr/local'];
+  return folders.find((folder) => {
+    const file = join(folder, 'include', 'node', 'node_version.h');
+    if (!existsSync(file)) return false;
+    const text = readFileSync(file, 'utf8');
+    const numbers = ['MAJOR', 'MINOR', 'PATCH'].map(
+      (part) => new RegExp(`#define NODE_${part}_VERSION (\\d+)`).exec(text)?.[1],
+    );
+    return numbers.join('.') === process.versions.node;
+  });
+}
+
+/** What helps where npm failed, by what it printed; undefined where its own last lines must do. */
+function cureOf(output, folder) {
+  if (!/gyp ERR!|node-gyp/.test(output)) return undefined;
+  if (/not found: make|make: not found|find Python|g\+\+: (?:not found|No such)/i.test(output))
+    return 'SQLite is compiled here: install python3, make and g++ (Debian: apt-get install python3 make g++)';
+  if (folder === undefined)
+    return (
+      `SQLite is compiled here, and needs the headers of Node ${process.versions.node}, which could not be downloaded: ` +
+      'set npm_config_nodedir to the folder whose include/node has them (an unpacked archive of that Node has)'
+    );
+  return undefined;
+}
+
+async function install() {
   const wanted = `${fileHash(at('package-lock.json'))} ${process.versions.modules}`;
   if (readStamp(INSTALL_STAMP) === wanted) return;
-  run('Installing packages (compiles SQLite once, about a minute)', 'npm', [
-    'ci',
-    '--no-audit',
-    '--no-fund',
-  ]);
+  const label = 'Installing packages (compiles SQLite once, about a minute)';
+  process.stderr.write(`${label}…\n`);
+  const isChosen = process.env.npm_config_nodedir !== undefined;
+  const folder = isChosen ? process.env.npm_config_nodedir : headersFolder();
+  const env = { ...process.env, ...(folder !== undefined && { npm_config_nodedir: folder }) };
+  const { code, output, seconds } = await runNpm(['ci', '--no-audit', '--no-fund'], env);
+  if (code !== 0) {
+    process.stderr.write(`${output.trimEnd().split('\n').slice(-LAST_LINES).join('\n')}\n`);
+    const cure = cureOf(output, folder);
+    fail(`${label} failed (exit code ${code})${cure === undefined ? '' : `\n${cure}`}`);
+  }
+  process.stderr.write(`${label}: done in ${seconds} s\n`);
   writeFileSync(INSTALL_STAMP, wanted);
 }
 
@@ -127,7 +187,7 @@ function endWithNpm() {
 }
 
 checkNode();
-install();
+await install();
 build();
 const [entry, ...args] = process.argv.slice(2);
 if (entry !== undefined) {

@@ -2,10 +2,10 @@
  * `npm start` in a checkout: whatever ends npm ends the proxy. The checkout is a copy of the files
  * that make it one, in which a build only puts the program of this build in its place.
  */
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { test } from 'uvu';
@@ -46,6 +46,8 @@ writeFileSync('dist/.ci/bundle.js', '');
 writeFileSync('dist/app/main.js', ${program});
 `;
   writeFileSync(join(checkout, 'node_modules/typescript/bin/tsc'), compiler);
+  // What has no source any more is deleted behind a build.
+  writeFileSync(join(checkout, '.ci/bundle.ts'), '');
   return checkout;
 }
 
@@ -138,6 +140,51 @@ test('Ctrl-C reaches npm and the proxy, and counts once', async () => {
   } finally {
     await upstream.close();
   }
+});
+
+/** What `npm start` in a checkout without packages prints, with a program in npm's place. */
+function installWith(npm: string, env: Readonly<Record<string, string>> = {}): string {
+  const place = makePlace();
+  try {
+    const checkout = makeCheckout(place);
+    rmSync(join(checkout, 'node_modules/.svc-installed'));
+    const programs = join(place.folder, 'programs');
+    mkdirSync(programs);
+    writeFileSync(join(programs, 'npm'), `#!/bin/sh\n${npm}\n`, { mode: 0o755 });
+    const { stderr, status } = spawnSync(process.execPath, ['.ci/bootstrap.mjs'], {
+      cwd: checkout,
+      env: { ...place.env, PATH: `${programs}:${process.env['PATH']}`, ...env },
+      encoding: 'utf8',
+    });
+    return `${stderr}exit code ${status}`;
+  } finally {
+    place.dispose();
+  }
+}
+
+test('a failed install shows the end of what npm printed, and the one line that helps', () => {
+  const wall = 'i=0; while [ $i -lt 200 ]; do echo "gyp ERR! line $i"; i=$((i+1)); done; ';
+  const compiler = installWith(`${wall} echo "gyp ERR! find Python"; exit 1`);
+  assert.match(compiler, /install python3, make and g\+\+/);
+  assert.match(compiler, 'gyp ERR! line 199');
+  assert.not.match(compiler, 'gyp ERR! line 100\n');
+  assert.match(compiler, 'exit code 1');
+  assert.not.match(installWith('echo "npm error EACCES"; exit 1'), /compiled here/);
+});
+
+test("Node's own headers are used where they lie, and what the user chose is kept", () => {
+  const named = 'echo "nodedir=$npm_config_nodedir"; exit 1';
+  const folder = /nodedir=(.*)/.exec(installWith(named))?.[1];
+  if (folder !== '')
+    assert.match(
+      readFileSync(join(folder ?? '', 'include/node/node_version.h'), 'utf8'),
+      `#define NODE_MAJOR_VERSION ${process.versions.node.split('.')[0]}`,
+    );
+  assert.match(installWith(named, { npm_config_nodedir: '/mine' }), 'nodedir=/mine');
+  assert.match(
+    installWith('mkdir -p node_modules; echo noise'),
+    /Installing packages[^\n]*…\nInstalling packages[^\n]*: done in \d+ s\nCompiling/,
+  );
 });
 
 test.run();
