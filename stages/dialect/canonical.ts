@@ -223,6 +223,8 @@ export interface CanonicalError {
   readonly message: string;
   /** The provider's own short code, where it gave one. */
   readonly code?: string;
+  /** The member of the request that it is about, in dialects that say so. */
+  readonly param?: string;
 }
 
 /** One event as the wire carries it: the name is absent where the dialect sends none. */

@@ -37,6 +37,7 @@ import { fromSvcError, statusOfError, unreadableAnswer } from './translate-error
 import type { ConversationMarks } from './call-marks.ts';
 import { exactJson, isObject, objectOf, stringOf } from './translate-json.ts';
 import { prepareRequest } from './translate-prepare.ts';
+import { tooLongFor } from './translate-too-long.ts';
 
 export type { AnswerWishes, ProviderTools, Unsupported, TranslatableDialect, WireEvent };
 
@@ -183,7 +184,7 @@ export function createTranslator(options: TranslatorOptions) {
     let text = '';
     for (const event of events) {
       if (event.type === 'usage') usage = event.usage;
-      for (const visible of filter(event)) text += writer.write(visible);
+      for (const each of filter(event)) text += writer.write(inClientsWords(each, options.to));
     }
     return text === '' ? [] : [Buffer.from(text)];
   };
@@ -218,6 +219,12 @@ export function createTranslator(options: TranslatorOptions) {
     push: (event: WireEvent): Buffer[] => guard(() => reader.read(event)),
     /** The provider's bytes have ended. A stream that was cut off ends in an error event. */
     end: (): Buffer[] => guard(() => reader.end()),
+    /** An HTTP error of the provider as a stream that begins and fails; `body` is parsed JSON, or anything else. */
+    refused: (status: number, body: unknown): Buffer[] =>
+      write([
+        { type: 'start', id: '', model: '' },
+        { type: 'error', error: from.readError(status, body) },
+      ]),
     /** Ends the client's stream with an error event, if it has not ended already. */
     fail: (error: SvcError): Buffer[] => write([{ type: 'error', error: fromSvcError(error) }]),
     /**
@@ -251,16 +258,32 @@ function refuseError(answer: unknown): void {
   throw new SvcError('bad_gateway', message ?? 'The provider answered with an error');
 }
 
-/** An HTTP error of a provider as the client's dialect says it. `body` is parsed JSON, or anything else. */
+/** Clients look for the words of their own provider. */
+function inClientsWords(event: CanonicalEvent, to: TranslatableDialect): CanonicalEvent {
+  if (event.type !== 'error') return event;
+  const error = tooLongFor(to, event.error);
+  return error === undefined ? event : { ...event, error };
+}
+
+/**
+ * An HTTP error of a provider as the client's dialect says it. `body` is parsed JSON, or anything
+ * else. `isInStream` is true where the client's own provider says it in a stream that fails.
+ */
 export function translateError(
   from: TranslatableDialect,
   to: TranslatableDialect,
   status: number,
   body: unknown,
-): { readonly status: number; readonly body: Buffer } {
+): { readonly status: number; readonly body: Buffer; readonly isInStream: boolean } {
   const error = DIALECTS[from].readError(status, body);
+  const tooLong = tooLongFor(to, error);
+  if (tooLong !== undefined) {
+    const written = exactJson(DIALECTS[to].writeError(tooLong, 400));
+    return { status: 400, body: Buffer.from(written), isInStream: to === 'responses' };
+  }
   const known = status >= 400 && status <= 599 ? status : statusOfError[error.kind];
   // Only the messages dialect knows 529.
   const sent = known === 529 && to !== 'messages' ? 503 : known;
-  return { status: sent, body: Buffer.from(exactJson(DIALECTS[to].writeError(error, sent))) };
+  const written = exactJson(DIALECTS[to].writeError(error, sent));
+  return { status: sent, body: Buffer.from(written), isInStream: false };
 }

@@ -33,7 +33,7 @@ export async function keepErrorAnswer(
   const head = toHead(prepared, response, scope);
   if (prepared.reading.how === 'translate') {
     const { translatedError } = await import('./translated.ts');
-    return translatedError(prepared, prepared.reading.from, head, bytes);
+    return translatedError(prepared, prepared.reading, head, bytes, scope);
   }
   return bytes.length === 0 ? [head, END] : [head, toChunk(bytes), END];
 }

@@ -70,6 +70,10 @@ function readBody(
   head: HeadFrame,
   options: ReadOptions,
 ): Promise<Read> | Read {
+  if (isPage(prepared, head)) {
+    response.body.cancel(new Error('it is no answer'));
+    return noAnswer(prepared, head, 'a web page', options);
+  }
   if (options.mustHold && head.streaming) {
     const copy = decodedCopy(response);
     if (copy !== undefined || isPlain(head))
@@ -108,6 +112,8 @@ function readDocument(
   const judge = (answer: Answer<ProxyFrame>): Promise<Read> | Read => {
     // It has outgrown what is gathered, and is on its way as a stream.
     if (!Array.isArray(answer)) return { answer };
+    if (answer.length === 2 && isAnswered(prepared, head))
+      return noAnswer(prepared, head, 'nothing', options);
     const describe = (bytes: Buffer): Read => {
       if (!isErrorDocument(bytes)) return complete(answer, admission);
       admission.errorEvent();
@@ -119,6 +125,30 @@ function readDocument(
   };
   const gathered = gather(head, body, () => watch(body, head, options));
   return gathered instanceof Promise ? gathered.then(judge) : judge(gathered);
+}
+
+/** True for what should be the answer of a model. */
+function isAnswered({ request }: Prepared, { status }: HeadFrame): boolean {
+  return request.original.endpoint.operation === 'generate' && status < 300;
+}
+
+/** True for a page of some gateway or captive portal in place of an answer. */
+function isPage(prepared: Prepared, head: HeadFrame): boolean {
+  const type = headerValue(head.headers, 'content-type')?.toLowerCase() ?? '';
+  return isAnswered(prepared, head) && /^(?:text\/html|application\/xhtml)/.test(type);
+}
+
+/** A success without an answer: nobody could use it, and another provider may have one. */
+function noAnswer(
+  { provider }: Prepared,
+  { status }: HeadFrame,
+  what: string,
+  { admission }: ReadOptions,
+): Read {
+  admission.errorEvent();
+  admission.release();
+  const message = `Provider '${provider.name}' answered ${status} with ${what} in place of an answer`;
+  return { error: new SvcError('bad_gateway', message, { code: 'PROVIDER_004' }) };
 }
 
 /** The document is all here and says nothing of a failure. */
@@ -220,7 +250,7 @@ async function toAnswer(
   }
   if (reading.how === 'translate') {
     const { documentOf, translatedError } = await import('./translated.ts');
-    return translatedError(prepared, reading.from, head, await documentOf(body));
+    return translatedError(prepared, reading, head, await documentOf(body), scope);
   }
   const isReadable = reading.how === 'passthrough' && head.streaming && isPlain(head);
   return stream(head, body, isReadable ? reading.added : undefined);

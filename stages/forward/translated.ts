@@ -3,7 +3,7 @@
  * so that nothing behind `forward` knows that another provider answered.
  */
 import { Source, SvcError } from '../../engine/index.ts';
-import type { Answer, WholeAnswer } from '../../engine/index.ts';
+import type { Answer } from '../../engine/index.ts';
 import { parseExact } from '../dialect/exact-json.ts';
 import { parseJson } from '../dialect/json-kind.ts';
 import { isTranslatable } from '../dialect/translatable.ts';
@@ -13,12 +13,7 @@ import {
   streamOfAnswer,
   translateError,
 } from '../dialect/translate.ts';
-import type {
-  AnswerWishes,
-  TranslatableDialect,
-  Translator,
-  WireEvent,
-} from '../dialect/translate.ts';
+import type { AnswerWishes, Translator, WireEvent } from '../dialect/translate.ts';
 import { conversationId } from '../model/conversation.ts';
 import { providerFailed } from '../model/errors.ts';
 import { END, toChunk } from '../model/frame.ts';
@@ -100,13 +95,23 @@ function withUsage(head: HeadFrame, translator: Translator): HeadFrame {
 /** An error answer in the client's dialect. Throws PROVIDER_004 for what only concerns the provider. */
 export function translatedError(
   prepared: Prepared,
-  from: TranslatableDialect,
+  reading: Translating,
   head: HeadFrame,
   bytes: Buffer,
-): WholeAnswer<ProxyFrame> {
-  const to = prepared.request.original.endpoint.dialect;
+  scope: Pick<AttemptScope, 'services' | 'run'>,
+): Answer<ProxyFrame> {
+  const { endpoint, facts } = prepared.request.original;
+  const to = endpoint.dialect;
   if (head.status >= 500 || !isTranslatable(to)) throw providerFailed(head.status);
-  const error = translateError(from, to, head.status, parseJson(bytes.toString('utf8')));
+  const document = parseJson(bytes.toString('utf8'));
+  const error = translateError(reading.from, to, head.status, document);
+  if (error.isInStream && facts.stream) {
+    const { translator, toFrame } = translationFor(prepared, reading, scope);
+    const events = Buffer.concat(translator.refused(head.status, document));
+    const streamed = toTranslatedHead(head, 'text/event-stream', prepared);
+    const failed = Object.freeze({ ...streamed, status: 200, failed: true });
+    return Source.of<ProxyFrame>([failed, toFrame(events), END].flat());
+  }
   const written = toTranslatedHead(head, 'application/json', prepared);
   return [{ ...written, status: error.status }, toChunk(error.body), END];
 }

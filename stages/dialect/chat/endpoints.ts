@@ -8,5 +8,4 @@ export const chatEndpoints: DialectEndpoints = Object.freeze<DialectEndpoints>({
     '/v1/completions': passingConversation('completions', 'chat'),
     '/v1/embeddings': passing('embeddings', 'chat'),
   },
-  gets: { '/v1/chat/completions': passing('other', 'chat') },
 });

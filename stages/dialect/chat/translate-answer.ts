@@ -28,6 +28,10 @@ const STOP_REASONS = new Map<unknown, StopReason>([
   ['function_call', 'toolUse'],
   ['content_filter', 'refusal'],
   ['error', 'failed'],
+  // z.ai says these.
+  ['model_context_window_exceeded', 'contextWindow'],
+  ['sensitive', 'refusal'],
+  ['network_error', 'failed'],
 ]);
 
 /** The dialect's word for each reason. */
@@ -152,6 +156,6 @@ export function readChatError(status: number, body: unknown): CanonicalError {
 }
 
 export function writeChatError(error: CanonicalError): JsonObject {
-  const { message, code } = error;
-  return { error: { message, type: ERROR_TYPES[error.kind], param: null, code: code ?? null } };
+  const { message, code = null, param = null } = error;
+  return { error: { message, type: ERROR_TYPES[error.kind], param, code } };
 }
