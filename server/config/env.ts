@@ -67,11 +67,14 @@ export function readEnvFile(
   name: string,
 ): { variables: Variables; originOf: OriginOf; warnings: readonly string[] } {
   const lines = text.split(/\r?\n/);
-  const stray = strayLines(lines);
+  const { stray, first } = kindsOfLines(lines);
   let variables: Variables;
   try {
     // The parser of Node 20 takes a line without `=` for the beginning of the next one's name.
-    variables = parseEnv(lines.map((line, at) => (stray.has(at) ? '' : line)).join('\n'));
+    const read = lines.map((line, at) =>
+      stray.has(at) ? '' : first.has(at) ? withHashes(line) : line,
+    );
+    variables = parseEnv(read.join('\n'));
   } catch (thrown) {
     throw unreadable(`${name}: it is not a file of NAME=value lines`, thrown);
   }
@@ -89,17 +92,38 @@ export function readEnvFile(
   };
 }
 
-/** Lines, from 0, that are neither a variable, nor within its quotes, nor a comment. */
-function strayLines(lines: readonly string[]): ReadonlySet<number> {
+/**
+ * A line whose value stands without quotes and holds a `#`: a comment begins behind white space, as in
+ * a shell, and not inside a word, where it is part of a password. Node's parser cuts at any.
+ */
+function withHashes(line: string): string {
+  const found = /^(\s*(?:export\s+)?[A-Za-z_][\w.-]*\s*=\s*)([^\s"'`#][^"'`]*)$/.exec(line);
+  if (found === null || !found[2]!.includes('#')) return line;
+  const value = found[2]!.replace(/\s#.*$/, '').trimEnd();
+  return `${found[1]}'${value}'`;
+}
+
+interface LineKinds {
+  /** Lines, from 0, that are neither a variable, nor within its quotes, nor a comment. */
+  readonly stray: ReadonlySet<number>;
+  /** Lines on which a variable stands, or begins. */
+  readonly first: ReadonlySet<number>;
+}
+
+function kindsOfLines(lines: readonly string[]): LineKinds {
   const stray = new Set<number>();
+  const first = new Set<number>();
   for (let at = 0; at < lines.length; at += 1) {
     const line = lines[at]!;
     if (/^\s*(#|$)/.test(line)) continue;
     const value = /^\s*(?:export\s+)?[A-Za-z_][\w.-]*\s*=\s*(.*)$/.exec(line)?.[1];
     if (value === undefined) stray.add(at);
-    else at = lastLineOf(value, lines, at);
+    else {
+      first.add(at);
+      at = lastLineOf(value, lines, at);
+    }
   }
-  return stray;
+  return { stray, first };
 }
 
 /** The line on which a quoted value that begins on line `at` ends. */
@@ -143,7 +167,8 @@ export function variableLayer(
     const entry = { ...origin, setting, concrete, spelled: name, rank, value };
     entries.push({ ...entry, tellsSecret: tellsSecret(setting, parsed) });
   }
-  return { source: kind, entries, faults, names: [], warnings: misspelt(variables, originOf) };
+  const warnings = [...misspelt(variables, originOf), ...notRead(variables, originOf)];
+  return { source: kind, entries, faults, names: [], warnings };
 }
 
 /** What `text` means for this setting, or undefined when it may not say that. */
@@ -182,6 +207,17 @@ function parseForm(text: string, form: Form): unknown {
     default:
       return undefined;
   }
+}
+
+/** What other programs read, and a user would expect to count here. */
+function notRead(variables: Variables, originOf: OriginOf): readonly string[] {
+  const name = ['ALL_PROXY', 'all_proxy'].find((one) => (variables[one] ?? '') !== '');
+  const hasOwn = ['HTTPS_PROXY', 'https_proxy'].some((one) => (variables[one] ?? '') !== '');
+  if (name === undefined || hasOwn) return [];
+  const cure = 'set HTTPS_PROXY (and HTTP_PROXY) to the http: or https: address of a proxy';
+  return [
+    withOrigin(`${name} is not read, and SOCKS is not supported: ${cure}`, name, originOf(name)),
+  ];
 }
 
 function misspelt(variables: Variables, originOf: OriginOf): readonly string[] {

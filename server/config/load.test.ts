@@ -277,6 +277,34 @@ test('an env file: export, quotes, comments, odd names, the last definition coun
   assert.is(provenance.get('server.port')?.where, 'my.env:5, SVC_PORT');
 });
 
+test('an env file: a # inside a value is part of it, one behind white space begins a comment', async () => {
+  const envFile = [
+    'MSGPROV_API_KEY=sk-a#b#c # of the team',
+    'CHATPROV_API_KEY="d#e"',
+    "NOTE='two",
+    "x=y#z' # end",
+    'SVC_HOST=#nothing',
+    'SVC_PORT=12 # ours',
+  ].join('\n');
+  const { config } = await loadText({ envFile });
+  const keys = (name: string) => config.providers[name]?.keys.map(({ secret }) => secret);
+  assert.equal(keys('messages'), ['sk-a#b#c']);
+  assert.equal(keys('chat'), ['d#e']);
+  assert.is(config.server.port, 12);
+  assert.is(config.server.host, '127.0.0.1');
+});
+
+test('ALL_PROXY, which nothing reads, is named with what to set instead', async () => {
+  const env = { ALL_PROXY: 'socks5://127.0.0.1:1080' };
+  const { warnings } = await loadText({ env });
+  assert.match(
+    warnings.join(),
+    /ALL_PROXY is not read, and SOCKS is not supported: set HTTPS_PROXY/,
+  );
+  const both = { ...env, HTTPS_PROXY: 'http://127.0.0.1:3128' };
+  assert.equal((await loadText({ env: both })).warnings, []);
+});
+
 test('an env file: a line that says nothing takes none of the others with it', async () => {
   const envFile = 'SVC_HOST\nSVC_PORT=6\r\n  loose words\r\nSVC_MODE="strict"\nSVC_PORT';
   const { config, warnings } = await loadText({ envFile });

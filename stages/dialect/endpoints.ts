@@ -22,12 +22,9 @@ const DIALECTS: readonly DialectEndpoints[] = [
   generativeEndpoints,
 ];
 
-/** Paths by which requests are known before anything else of them is. */
+/** Paths that take one method only. */
 const POSTS: ReadonlyMap<string, Endpoint> = new Map(
   DIALECTS.flatMap(({ posts }) => Object.entries(posts)),
-);
-const GETS: ReadonlyMap<string, Endpoint> = new Map(
-  DIALECTS.flatMap(({ gets = {} }) => Object.entries(gets)),
 );
 const PROBE = passing('probe', 'messages');
 
@@ -45,10 +42,7 @@ export function resolveEndpoint(
   const post = POSTS.get(path);
   if (post !== undefined) {
     if (post.dialect === 'responses' && isUpgrade(headers)) throw upgradeRefused();
-    if (method === 'POST') return post;
-    const got = GETS.get(path);
-    if (got === undefined) return { allow: ['POST'] };
-    return method === 'GET' || method === 'HEAD' ? got : { allow: ['GET', 'HEAD', 'POST'] };
+    return method === 'POST' ? post : { allow: ['POST'] };
   }
   if (path === '/' || path === '/api/hello') {
     return method === 'HEAD' ? PROBE : path === '/' ? undefined : { allow: ['HEAD'] };
@@ -68,6 +62,10 @@ const VERSION_TWICE = /^\/v1\/(v1|v1beta)\//;
 /** The error for a path that is none of the proxy's; where a client's base URL is the likely cause, it says so. */
 export function noSuchPath(target: string): SvcError {
   const path = pathOf(target);
+  if (path.startsWith('//'))
+    return notFound(
+      `No such path on this proxy: the client's base URL must not end in a slash, as the client adds ${path.replace(/^\/+/, '/')} to it`,
+    );
   const version = VERSION_TWICE.exec(path)?.[1];
   if (version !== undefined)
     return notFound(

@@ -20,10 +20,12 @@ export function leaveOutProviderTools(
   others: number,
   { providerTools, note }: ReadRequestContext,
 ): void {
-  const needed = types.find((type) => others === 0 || RUN_BY_CLIENT.test(type));
-  if (needed !== undefined && providerTools === 'skip') {
-    const why = others === 0 ? 'which is all that the request offers' : 'which the client runs';
-    throw cannotCarry(`the provider’s own tool ${needed}, ${why}`);
-  }
+  const [first] = types;
+  // Without it there would be an answer, and nothing of what was asked for in it.
+  if (first !== undefined && others === 0)
+    throw cannotCarry(`the provider’s own tool ${first}, which is all that the request offers`);
+  const needed = types.find((type) => RUN_BY_CLIENT.test(type));
+  if (needed !== undefined && providerTools === 'skip')
+    throw cannotCarry(`the provider’s own tool ${needed}, which the client runs`);
   for (const type of types) note(`tool ${type} left out: only its own provider runs it`);
 }

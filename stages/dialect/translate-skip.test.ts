@@ -164,18 +164,22 @@ test('a generative path names its model, whatever the name is made of', () => {
 });
 
 test('a demand for a tool that was left out is not dropped in silence', () => {
-  const body = { model: 'm', input: 'hi', tools: [{ type: 'mcp' }], tool_choice: 'required' };
+  const f = { type: 'function', name: 'f', parameters: {} };
+  const choice = { type: 'function', name: 'g' };
+  const body = { model: 'm', input: 'hi', tools: [{ type: 'mcp' }, f], tool_choice: choice };
   assert.throws(
     () => ask('responses', 'chat', body, { providerTools: 'drop' }),
     /demand for a tool/,
   );
 });
 
-test('tools that the provider runs are left out only where that was asked for', () => {
+test('a request that offers nothing but a tool of its provider is refused, whoever else could be asked', () => {
   const body = { model: 'm', input: 'hi', tools: [{ type: 'web_search' }] };
-  const { body: sent, notes } = ask('responses', 'chat', body, { providerTools: 'drop' });
-  assert.is(sent.tools, undefined);
-  assert.ok(notes.some((note) => note.includes('web_search')));
+  for (const providerTools of ['drop', 'skip'] as const)
+    assert.throws(
+      () => ask('responses', 'chat', body, { providerTools }),
+      /own tool web_search, which is all/,
+    );
 });
 
 test('tools that the provider runs are left out beside others, and kept where the client runs them', () => {

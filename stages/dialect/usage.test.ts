@@ -241,4 +241,18 @@ test('a text that mentions counts is none of them', () => {
   assert.equal([usage.inputTokens, usage.outputTokens], [3, 4]);
 });
 
+test('a 0 at the end of a messages stream does not overwrite what was counted at its beginning', () => {
+  const lines = [
+    'data: {"type":"message_start","message":{"usage":{"input_tokens":1200,"cache_read_input_tokens":700,"output_tokens":1}}}\n\n',
+    'data: {"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"input_tokens":0,"cache_read_input_tokens":0,"output_tokens":9}}\n\n',
+  ];
+  const observer = observe(
+    dialects.messages,
+    true,
+    lines.map((line) => Buffer.from(line)),
+  );
+  const { inputTokens, cacheReadTokens, outputTokens } = observer.usage();
+  assert.equal([inputTokens, cacheReadTokens, outputTokens], [1200, 700, 9]);
+});
+
 test.run();

@@ -68,26 +68,23 @@ function mostInformative(failures: readonly Failed[], scope: AttemptScope): Answ
     weighty.find((failure) => failure.error.kind !== 'bad_request') ??
     failures.findLast((failure) => failure.isObjection) ??
     failures[0];
+  if (chosen?.wasAsked === true) scope.servedBy(chosen.provider);
+  if (chosen?.errorAnswer !== undefined) return chosen.errorAnswer;
   if (chosen === undefined) throw new SvcError('internal', 'The request has no provider');
-  // Provider, model, status and cause are those of one attempt, wherever they are shown.
-  scope.servedBy(chosen.provider);
-  if (chosen.errorAnswer !== undefined) return chosen.errorAnswer;
-  chosen.attempt.isShown = true;
-  throw withOthers(chosen, failures);
+  throw withUnfit(chosen, failures);
 }
 
 /** The failure, and why others did not stand in: nobody would guess that it is for what the request holds. */
-function withOthers(chosen: Failed, failures: readonly Failed[]): SvcError {
+function withUnfit(chosen: Failed, failures: readonly Failed[]): SvcError {
   const { error } = chosen;
-  const others = failures.flatMap((failed) => {
-    if (failed === chosen) return [];
-    if (failed.isUnfit === true && failed.error.kind === 'bad_request') return failed.error.message;
-    const { provider, attempt, isObjection } = failed;
-    return isObjection === true ? `'${provider}', which stood in, answered ${attempt.status}` : [];
-  });
-  if (others.length === 0) return error;
+  const unfit = failures.filter(
+    (failed) => failed !== chosen && failed.isUnfit === true && failed.error.kind === 'bad_request',
+  );
+  if (unfit.length === 0) return error;
   const { kind, code, retryAfterS, allowed, cure } = error;
-  const message = [error.message, ...others].join('; ');
+  const message = [error, ...unfit.map((failed) => failed.error)]
+    .map((each) => each.message)
+    .join('; ');
   return new SvcError(kind, message, { cause: error, code, retryAfterS, allowed, cure });
 }
 
@@ -105,7 +102,8 @@ function tryTarget(
   const provider = services.providers.get(target.provider);
   const state = services.states.get(target.provider);
   if (provider === undefined || state === undefined) {
-    throw new SvcError('internal', `There is no provider named '${target.provider}'`);
+    const error = new SvcError('internal', `There is no provider named '${target.provider}'`);
+    return { error, wasAsked: false, provider: target.provider };
   }
   const options = {
     config,

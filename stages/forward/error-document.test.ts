@@ -133,5 +133,30 @@ test('trace and row have one outcome, also for a stream that was cut off', () =>
     assert.is((await traceOf(t, got)).outcome, 'partial');
   }));
 
+test('a page or nothing in place of an answer is a failure, and another provider is asked', () =>
+  withPair({ yaml: withSpare('chat', 'providers:') }, async (t) => {
+    const html = [['Content-Type', 'text/html; charset=utf-8']] as const;
+    const json = [['Content-Type', 'application/json']] as const;
+    const page = Buffer.from('<!doctype html><title>Sign in</title>');
+    const odd = { page: toAnswer(200, html, [page]), nothing: toAnswer(200, json, []) };
+    for (const [name, sent] of Object.entries(odd)) {
+      for (const stream of [false, true]) {
+        t.recover();
+        t.upstream.reset();
+        t.upstream.script(
+          undefined,
+          answer(() => sent),
+        );
+        const answered = await send(t, stream);
+        assert.is(answered.status, 200, name);
+        assert.match(answered.text, 'Noted', `${name}, stream ${stream}`);
+      }
+    }
+    t.spare.script(undefined, '503');
+    const answered = await send(t);
+    assert.ok(answered.status >= 500, answered.text);
+    assert.not.match(answered.text, '<title>');
+  }));
+
 test.after(closeClients);
 test.run();

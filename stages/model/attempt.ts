@@ -11,11 +11,4 @@ export interface Attempt {
   readonly status: number | undefined;
   /** Why this try did not become the answer: a code or a short reason. */
   readonly failure: string | undefined;
-  /** True of the one whose failure the client gets to see, where no head could say whose it is. */
-  readonly isShown?: boolean;
-}
-
-/** The attempt whose failure the client got; undefined where an answer's head says who answered. */
-export function shownIn(attempts: readonly Attempt[] | undefined): Attempt | undefined {
-  return attempts?.find((attempt) => attempt.isShown === true);
 }

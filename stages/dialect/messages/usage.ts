@@ -16,12 +16,17 @@ export function mergeMessagesUsage(known: Usage, figures: JsonObject): Usage {
   const written1h = countOf(split['ephemeral_1h_input_tokens']);
   const writtenBySplit =
     written5m === null && written1h === null ? null : (written5m ?? 0) + (written1h ?? 0);
+  // Some servers end with a 0 for what they counted at the beginning.
+  const unlessZero = (count: number | null, before: number | null): number | null =>
+    count === 0 ? (before ?? 0) : (count ?? before);
   return {
-    inputTokens: countOf(figures['input_tokens']) ?? known.inputTokens,
+    inputTokens: unlessZero(countOf(figures['input_tokens']), known.inputTokens),
     outputTokens: countOf(figures['output_tokens']) ?? known.outputTokens,
-    cacheReadTokens: countOf(figures['cache_read_input_tokens']) ?? known.cacheReadTokens,
-    cacheWriteTokens:
-      countOf(figures['cache_creation_input_tokens']) ?? writtenBySplit ?? known.cacheWriteTokens,
+    cacheReadTokens: unlessZero(countOf(figures['cache_read_input_tokens']), known.cacheReadTokens),
+    cacheWriteTokens: unlessZero(
+      countOf(figures['cache_creation_input_tokens']) ?? writtenBySplit,
+      known.cacheWriteTokens,
+    ),
     cacheWrite1hTokens: written1h ?? known.cacheWrite1hTokens,
     reasoningTokens: countOf(details['thinking_tokens']) ?? known.reasoningTokens,
     estimated: false,

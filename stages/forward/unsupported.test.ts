@@ -1,0 +1,110 @@
+/** What single providers refuse is left out after they said so, once. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { answer } from '../../fixtures/upstream.ts';
+import { jsonAnswer } from '../../fixtures/upstream/answer.ts';
+import { enforce } from '../../fixtures/upstream/enforce.ts';
+import { bodyOf, ownKey, traceOf, withPair } from '../../fixtures/forward/pair.ts';
+import { closeClients, exchange } from '../../fixtures/server/exchange.ts';
+
+const bad = (message: string) =>
+  jsonAnswer(400, { error: { message, type: 'invalid_request_error', param: null, code: null } });
+
+const refusing = (word: string) =>
+  answer((situation) =>
+    situation.request.body.includes(word)
+      ? bad(`Unrecognized request argument supplied: ${word}`)
+      : situation.answer(),
+  );
+
+const local = (kind: string) => (url: string) =>
+  `providers: { other: { kind: ${kind}, base_url: "${url}", api_key: k } }\nrouting: { primary: other }\n`;
+
+test('a provider that refuses stream_options is asked once more without, and then never with', () =>
+  withPair({ yaml: local('chat') }, async (t) => {
+    t.spare.script(undefined, refusing('stream_options'));
+    for (const dialect of ['chat', 'messages'] as const) {
+      const path = dialect === 'chat' ? '/v1/chat/completions' : '/v1/messages';
+      const body = JSON.stringify({
+        ...(JSON.parse(bodyOf(dialect, true)) as object),
+        stream_options: undefined,
+      });
+      for (const [at, tries] of (dialect === 'chat' ? [2, 1] : [1, 1]).entries()) {
+        const before = t.spare.requests.length;
+        const answered = await exchange(t.proxy.port, { path, body, headers: ownKey(dialect) });
+        assert.is(answered.status, 200, answered.text);
+        assert.is(t.spare.requests.length - before, tries, `${dialect} ${at}`);
+        if (tries === 2)
+          assert.match(JSON.stringify(await traceOf(t, answered)), 'refuses stream_options');
+      }
+    }
+    const own = bodyOf('chat', true);
+    const answered = await exchange(t.proxy.port, {
+      path: '/v1/chat/completions',
+      body: own,
+      headers: ownKey('chat'),
+    });
+    assert.is(answered.status, 400, 'what the client says itself is between the two');
+  }));
+
+test('calls whose reasoning is not known get a word in its place, once the provider asks for it', () =>
+  withPair({ yaml: local('chat') }, async (t) => {
+    enforce(t.spare);
+    const call = { type: 'tool_use', id: 't1', name: 'f', input: {} };
+    const result = { type: 'tool_result', tool_use_id: 't1', content: 'ok' };
+    const body = JSON.stringify({
+      model: 'm',
+      max_tokens: 5,
+      tools: [{ name: 'f', input_schema: { type: 'object' } }],
+      messages: [
+        { role: 'user', content: 'go' },
+        { role: 'assistant', content: [call] },
+        { role: 'user', content: [result] },
+      ],
+    });
+    for (const tries of [2, 1]) {
+      const before = t.spare.requests.length;
+      const answered = await exchange(t.proxy.port, { body });
+      assert.is(answered.status, 200, answered.text);
+      assert.is(t.spare.requests.length - before, tries);
+      assert.match(t.spare.requests.at(-1)!.body.toString(), '"reasoning_content":" "');
+    }
+  }));
+
+test('a server that takes instructions at the beginning alone gets later ones as text of the user', () =>
+  withPair({ yaml: local('chat') }, async (t) => {
+    t.spare.script(
+      undefined,
+      answer((situation) =>
+        /"role":"user".*"role":"system"/.test(situation.request.body.toString())
+          ? bad('System message must be at the beginning.')
+          : situation.answer(),
+      ),
+    );
+    const messages = [
+      { role: 'user', content: 'go' },
+      { role: 'system', content: 'Be brief.' },
+    ];
+    const body = JSON.stringify({ model: 'm', max_tokens: 5, messages });
+    const answered = await exchange(t.proxy.port, { body });
+    assert.is(answered.status, 200, answered.text);
+    const sent = t.spare.requests.at(-1)!.body.toString();
+    assert.match(sent, '<system>\\nBe brief.\\n</system>');
+  }));
+
+test('a request that offers only a search of its own provider gets the reason, and no answer without a search', () =>
+  withPair({ yaml: local('chat') }, async (t) => {
+    const tools = [{ type: 'web_search_20250305', name: 'web_search' }];
+    const messages = [{ role: 'user', content: 'What is new?' }];
+    const body = JSON.stringify({ model: 'm', max_tokens: 5, messages, tools });
+    const answered = await exchange(t.proxy.port, { body });
+    assert.is(answered.status, 400, answered.text);
+    assert.match(
+      answered.text,
+      /own tool web_search_20250305, which is all that the request offers/,
+    );
+    assert.is(t.spare.requests.length, 0);
+  }));
+
+test.after(closeClients);
+test.run();
