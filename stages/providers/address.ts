@@ -38,7 +38,7 @@ const UNVERSIONED = new Set(['api.perplexity.ai', 'api.githubcopilot.com']);
  */
 export function toAddress(kind: ProviderKind, baseUrl: string, isCode = false): ProviderAddress {
   const { origin, hostname, pathname, search } = new URL(baseUrl);
-  const whole = pathname.replace(/\/+$/, '');
+  const whole = pathname.replace(/(?<!\/)\/+$/, '');
   const query = search.slice(1);
   if (kind === 'passthrough' || isCode) {
     return { origin, pathPrefix: whole, appends: 'path', query };
