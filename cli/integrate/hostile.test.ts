@@ -304,7 +304,7 @@ test('seven at once are seven in the list, each with what it replaced; a lock of
     const list = JSON.parse(read(join(place.home, 'integrations.json'))) as {
       integrations: Entry[];
     };
-    assert.equal(list.integrations.map((one) => one['file']).toSorted(), files);
+    assert.equal(list.integrations.map((one) => String(one['file'])).toSorted(), files);
     assert.is(new Set(list.integrations.map((one) => one['backup'])).size, 7);
     assert.equal(
       fs.readdirSync(place.home).filter((name) => name.includes('lock')),
