@@ -1,6 +1,8 @@
 /**
  * One process of the test runner (`test.ts`): loads the test files named as arguments, one after
  * the other, runs what each registered, and writes a line of JSON per step to file descriptor 3.
+ * The next file begins when nothing of the last one is left open: what would keep a process from
+ * ending is found here, and by the file it belongs to.
  *
  * uvu runs the suites, but its own sum is not used: it swallows what a `before` or `after` throws
  * and exits with 0 all the same, and it does not mention tests that were registered and never run.
@@ -8,7 +10,8 @@
 import { writeSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { inspect } from 'node:util';
-import type { Ended, TestStep } from './test-process.ts';
+import { fileMark } from './test-steps.ts';
+import type { Ended, TestStep } from './test-steps.ts';
 
 /** What uvu's runner resolves with: its faults as text or true, tests passed, skipped, and all. */
 type Ran = readonly [faults: string | true, passed: number, skipped: number, total: number];
@@ -56,9 +59,11 @@ for (const when of ['before', 'after'] as const) {
 }
 
 async function runFile(file: string): Promise<Ended> {
+  const startedMs = performance.now();
   const suites: Suite[] = [];
   shared.UVU_INDEX = queue.push(suites) - 1;
   const sum = { passed: 0, skipped: 0, total: 0, neverRun: 0 };
+  let threw = false;
   try {
     await import(pathToFileURL(file).href);
     const registered = suites.length;
@@ -77,13 +82,13 @@ async function runFile(file: string): Promise<Ended> {
     }
   } catch (error) {
     print(`\n${inspect(error)}\n`);
-    return { ...sum, kind: 'ended', file, threw: true };
+    threw = true;
   }
-  return { ...sum, kind: 'ended', file, threw: false };
+  return { ...sum, kind: 'ended', file, threw, durationMs: performance.now() - startedMs };
 }
 
 /** What holds this process open besides the pipes that it began with. */
-function openResources(): string[] {
+function openResources(): readonly string[] {
   const left = process.getActiveResourcesInfo();
   for (const name of atStart) {
     const at = left.indexOf(name);
@@ -92,15 +97,29 @@ function openResources(): string[] {
   return left;
 }
 
-const atStart = process.getActiveResourcesInfo();
+/** Resolves with what is still open after `patienceMs`; nothing, as a rule at once. */
+async function leftOpen(patienceMs: number): Promise<readonly string[]> {
+  const untilMs = performance.now() + patienceMs;
+  for (;;) {
+    const open = openResources();
+    if (open.length === 0 || performance.now() > untilMs) return open;
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+}
+
 const [leftOpenMs = '', ...files] = process.argv.slice(2);
+// The pipes are opened by the first piece that is written.
+for (const stream of [process.stdout, process.stderr]) stream.write('');
+const atStart = process.getActiveResourcesInfo();
 for (const file of files) {
+  for (const stream of [process.stdout, process.stderr]) stream.write(fileMark(file));
   report({ kind: 'begun', file });
   report(await runFile(file));
+  const resources = await leftOpen(Number(leftOpenMs));
+  if (resources.length > 0) {
+    report({ kind: 'open', file, resources });
+    process.exit(1);
+  }
 }
 // A test that runs a command in this process may have set it.
 process.exitCode = 0;
-setTimeout(() => {
-  report({ kind: 'open', resources: openResources() });
-  process.exit(1);
-}, Number(leftOpenMs)).unref();

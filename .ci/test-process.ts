@@ -1,27 +1,9 @@
-/** Runs test files in a process of their own and says what became of each. */
+/** Runs test files in a process of their own, one after the other, and says what became of each. */
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-
-/** What a file's tests came to, as `test-child.ts` counted them. */
-export interface Ended {
-  readonly kind: 'ended';
-  readonly file: string;
-  readonly passed: number;
-  readonly skipped: number;
-  /** Tests that `run()` was called for. */
-  readonly total: number;
-  /** Tests that `run()` was not called for. */
-  readonly neverRun: number;
-  /** Whether loading the file or an `after` threw. */
-  readonly threw: boolean;
-}
-
-/** One line from the child. */
-export type TestStep =
-  | { readonly kind: 'begun'; readonly file: string }
-  | Ended
-  | { readonly kind: 'open'; readonly resources: readonly string[] };
+import { outputByFile } from './test-steps.ts';
+import type { Ended, TestStep } from './test-steps.ts';
 
 /** One file's outcome. */
 export interface FileResult {
@@ -30,23 +12,25 @@ export interface FileResult {
   readonly failed: number;
   /** Why the file is red; undefined for a green one. */
   readonly problem: string | undefined;
-  /** All that its process printed. */
+  /** All that its process printed meanwhile. */
   readonly output: string;
   readonly durationMs: number;
 }
 
+/** What became of the files given to one process. */
+export interface ProcessResult {
+  readonly results: readonly FileResult[];
+  /** Files that have no result: their process ended before them, or badly after all. */
+  readonly left: readonly string[];
+}
+
 /** How long each step may take, in milliseconds. */
 export interface Patience {
-  /** From a process's start to its end. */
+  /** A file, from its first line to its last test. */
   readonly fileMs: number;
   /** From the last test to the end: what still holds the process then was left open. */
   readonly leftOpenMs: number;
 }
-
-const CHILD = fileURLToPath(new URL('test-child.js', import.meta.url));
-const STEPS_FD = 3;
-/** How long output may still arrive from a process that has ended. */
-const HELD_MS = 10_000;
 
 interface Exit {
   readonly code: number | null;
@@ -55,6 +39,11 @@ interface Exit {
   /** Whether something that the process started still holds its output. */
   readonly isHeld: boolean;
 }
+
+const CHILD = fileURLToPath(new URL('test-child.js', import.meta.url));
+const STEPS_FD = 3;
+/** How long output may still arrive from a process that has ended. */
+const HELD_MS = 10_000;
 
 /** Why a file whose tests ended is red. */
 function problemOf({ passed, skipped, total, neverRun, threw }: Ended): string | undefined {
@@ -76,69 +65,108 @@ function endOf({ code, signal, timedOut, isHeld }: Exit, patience: Patience): st
   return isHeld ? 'left a process behind that holds its output' : undefined;
 }
 
-/** Ends a child that takes too long, and does not wait for what it left behind. */
-function exitOf(child: ChildProcess, { fileMs }: Patience): Promise<Exit> {
+/** Ends a child when a file takes too long, and does not wait for what it left behind. */
+function exitOf(child: ChildProcess, timer: NodeJS.Timeout): Promise<Omit<Exit, 'timedOut'>> {
   return new Promise((resolve) => {
-    let timedOut = false;
     let heldTimer: NodeJS.Timeout | undefined;
-    const timer = setTimeout(() => {
-      timedOut = true;
-      child.kill('SIGKILL');
-    }, fileMs);
     const settle = (code: number | null, signal: NodeJS.Signals | null, isHeld: boolean) => {
       clearTimeout(timer);
       clearTimeout(heldTimer);
-      resolve({ code, signal, timedOut, isHeld });
+      resolve({ code, signal, isHeld });
     };
     child.on('close', (code, signal) => settle(code, signal, false));
     child.on('exit', (code, signal) => {
       heldTimer = setTimeout(() => {
-        for (const stream of child.stdio)
-          if (stream !== null && stream !== undefined) stream.destroy();
+        for (const stream of child.stdio) stream?.destroy();
         settle(code, signal, true);
       }, HELD_MS);
     });
   });
 }
 
-/** Runs `file` and resolves with its result; it never rejects. `env` is the child's environment. */
-export async function runFile(
-  file: string,
+/** What a process did: the steps that it reported, what it printed and how it ended. */
+interface Ran {
+  readonly steps: readonly TestStep[];
+  readonly outputs: readonly ReadonlyMap<string, string>[];
+  readonly exit: Exit;
+}
+
+async function runChild(
+  files: readonly string[],
   env: NodeJS.ProcessEnv,
-  patience: Patience,
-): Promise<FileResult> {
-  const startedMs = performance.now();
+  { fileMs, leftOpenMs }: Patience,
+): Promise<Ran> {
   const child = spawn(
     process.execPath,
-    ['--enable-source-maps', CHILD, String(patience.leftOpenMs), file],
+    ['--enable-source-maps', CHILD, String(leftOpenMs), ...files],
     { stdio: ['ignore', 'pipe', 'pipe', 'pipe'], env },
   );
-  let output = '';
-  let lines = '';
-  for (const stream of [child.stdout, child.stderr])
-    stream?.setEncoding('utf8').on('data', (piece: string) => (output += piece));
-  const steps = child.stdio[STEPS_FD] as NodeJS.ReadableStream;
-  steps.setEncoding('utf8').on('data', (piece: string) => (lines += piece));
-  const exit = await exitOf(child, patience);
-  const written = lines
+  const texts = ['', '', ''];
+  let timedOut = false;
+  const timer = setTimeout(() => {
+    timedOut = true;
+    child.kill('SIGKILL');
+  }, fileMs + leftOpenMs);
+  for (const [at, stream] of [child.stdout, child.stderr, child.stdio[STEPS_FD]].entries()) {
+    const readable = stream as NodeJS.ReadableStream;
+    readable.setEncoding('utf8').on('data', (piece: string) => {
+      texts[at] += piece;
+      // Each step is a sign of life: the time is a file's, not the process's.
+      if (at === 2) timer.refresh();
+    });
+  }
+  const exit = await exitOf(child, timer);
+  const [stdout = '', stderr = '', lines = ''] = texts;
+  const steps = lines
     .split('\n')
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line) as TestStep);
-  const ended = written.find((step) => step.kind === 'ended');
-  const open = written.find((step) => step.kind === 'open');
-  const end = endOf(exit, patience);
-  const problem =
-    ended === undefined
-      ? `ended before its tests did (${end ?? 'exit code 0'})`
-      : (problemOf(ended) ??
-        (open === undefined ? end : `left open: ${open.resources.join(', ') || 'a thread'}`));
   return {
-    file,
-    passed: ended?.passed ?? 0,
-    // A file that is red without a failed test counts as one.
-    failed: problem === undefined ? 0 : Math.max((ended?.total ?? 0) - (ended?.passed ?? 0), 1),
-    problem,
-    output,
-    durationMs: performance.now() - startedMs,
+    steps,
+    outputs: [outputByFile(stdout), outputByFile(stderr)],
+    exit: { ...exit, timedOut },
   };
+}
+
+/**
+ * Runs `files` in one process and resolves with their results; it never rejects. A process that
+ * breaks down in a file leaves those after it without a result, and one that ends badly after
+ * several leaves all of them: whose doing it was is only seen when each runs alone. `env` is the
+ * process's environment.
+ */
+export async function runFiles(
+  files: readonly string[],
+  env: NodeJS.ProcessEnv,
+  patience: Patience,
+): Promise<ProcessResult> {
+  const startedMs = performance.now();
+  const { steps, outputs, exit } = await runChild(files, env, patience);
+  const end = endOf(exit, patience);
+  const results: FileResult[] = [];
+  for (const file of files) {
+    const of = steps.filter((step) => step.file === file);
+    if (of.length === 0) break;
+    const ended = of.find((step) => step.kind === 'ended');
+    const open = of.find((step) => step.kind === 'open');
+    const alone = files.length === 1 ? end : undefined;
+    const problem =
+      ended === undefined
+        ? `ended before its tests did (${end ?? 'exit code 0'})`
+        : (problemOf(ended) ??
+          (open === undefined ? alone : `left open: ${open.resources.join(', ')}`));
+    const { passed = 0, total = 0 } = ended ?? {};
+    results.push({
+      file,
+      passed,
+      // A file that is red without a failed test counts as one.
+      failed: problem === undefined ? 0 : Math.max(total - passed, 1),
+      problem,
+      output: outputs.map((output) => output.get(file) ?? '').join(''),
+      durationMs: files.length === 1 ? performance.now() - startedMs : (ended?.durationMs ?? 0),
+    });
+  }
+  const isBroken =
+    files.length > 1 && end !== undefined && results.every(({ problem }) => problem === undefined);
+  if (isBroken && results.length === files.length) return { results: [], left: files };
+  return { results, left: files.slice(results.length) };
 }

@@ -10,7 +10,6 @@ import * as assert from 'uvu/assert';
 const RUNNER = fileURLToPath(new URL('test.js', import.meta.url));
 const HEAD = `import { suite, test } from ${JSON.stringify(import.meta.resolve('uvu'))};
 import * as fs from 'node:fs';
-import { spawn } from 'node:child_process';
 const fail = (why) => { throw new Error(why); };
 `;
 
@@ -182,6 +181,34 @@ test('of more than ten files the slowest ten are named', () => {
   const { output } = run(files);
   const named = output.slice(output.indexOf('slowest 10 of 12 files:')).match(/^ {2}\d+\.\d s f/gm);
   assert.is(named?.length, 10, output);
+});
+
+test('in one process a file that breaks it down, or leaves something open, is the only red one', () => {
+  const good = `import { setTimeout as pause } from 'node:timers/promises'; ${ONE} test.run();`;
+  const { code, lastLine, output } = run({
+    a: good,
+    'b-leaves': `test('leaves', () => process['ex' + 'it'](0)); test.run();`,
+    c: good,
+    'd-holds': `setInterval(() => {}, 1000); ${ONE} test.run();`,
+    e: `console.log('printed by e'); ${ONE} test('two', () => fail('no')); test.run();`,
+    f: good,
+  });
+  assert.is(code, 1);
+  assert.match(output, /^ {2}b-leaves\.test\.js: ended before its tests did/m);
+  assert.match(output, /^ {2}d-holds\.test\.js: left open: Timeout/m);
+  assert.match(output, /^── e\.test\.js: 1 of 2 tests failed\nprinted by e\n/m);
+  assert.is(lastLine, '5 passed, 3 failed', output);
+});
+
+test('a process that ends badly after several files runs each of them alone', () => {
+  const { code, lastLine, output } = run({
+    a: `${ONE} test.run();`,
+    b: `process['o' + 'n']('exit', () => { process['exit' + 'Code'] = 3; }); ${ONE} test.run();`,
+    c: `${ONE} test.run();`,
+  });
+  assert.is(code, 1);
+  assert.match(output, /^red: 1\n {2}b\.test\.js: exit code 3$/m);
+  assert.is(lastLine, '3 passed, 1 failed', output);
 });
 
 test('no file at all is no success', () => {

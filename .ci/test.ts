@@ -1,22 +1,34 @@
 /**
- * Runs the tests: every file in a process of its own, two at a time, each with a time limit, so
- * that one that hangs or leaves something open is found and named. A file is green when all the
- * tests that it registered ran and passed, and its process ended by itself with 0.
+ * Runs the tests, in one process more at a time than there are processors, since many tests wait.
+ * A process runs a few small files, one after the other; one that reads or changes what belongs to
+ * a whole process, or starts a proxy, has its own. A file is green when all the tests that it
+ * registered ran and passed, and nothing of it was left open; it has a time limit, so that one that
+ * hangs is found and named.
  *
  * `node dist/.ci/test.js [--full] [--in FOLDER] [--only TEXT…]`: TEXT is a part of the path below
  * the project, such as `cli/setup` or `cli/recount.test.ts`; `x.test.js` runs always;
- * `x.full.test.js` needs more than a bare machine has and runs with `--full`. Tests that draw lots
- * have one throw; with `--full` those run again with twenty. `--in` is another folder than `dist`.
- * `--left-open MS` is the time for a process to end after its last test (60,000).
+ * `x.full.test.js` needs more than a bare machine has, or takes minutes, and runs with `--full`.
+ * Tests that draw lots have one throw; with `--full` those run again with twenty. `--in` is another
+ * folder than `dist`. `--left-open MS` is the time for a file to leave nothing open after its last
+ * test (60,000).
  */
 import { readFileSync, readdirSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { runFile } from './test-process.ts';
+import { runFiles } from './test-process.ts';
 import type { FileResult, Patience } from './test-process.ts';
 
-const CONCURRENCY = 2;
+const CONCURRENCY = availableParallelism() + 1;
+/** Most files a process, where they need none of their own. */
+const BATCH = 8;
+/**
+ * What a test says that reads or changes something of its whole process, or starts more than a few
+ * functions: a proxy, a server, a program, a thread.
+ */
+const NEEDS_PROCESS =
+  /\bprocess\.|\bglobalThis\.|\bfetch\(|node:(?:child_process|http|https|net|tls|v8|vm|worker_threads)|fixtures\/(?!compress\/|dialect\/|engine\/|random\.|wire\/|wire\.)/;
 /** How many of the slowest files are named. */
 const SLOWEST = 10;
 /** How often tests that draw lots do so with `--full`, by the variables that they read; what is set already stays. */
@@ -63,20 +75,36 @@ function testFiles(folder: string): string[] {
 const isBad = (each: FileResult): boolean => each.problem !== undefined;
 const secondsOf = ({ durationMs }: FileResult): string => (durationMs / 1000).toFixed(1);
 
+/** The files by process: those that need their own first, as the longest are among them. */
+function batchesOf(files: readonly string[], folder: string): string[][] {
+  const isAlone = (file: string): boolean =>
+    NEEDS_PROCESS.test(readFileSync(join(folder, file), 'utf8'));
+  const together = files.filter((file) => !isAlone(file));
+  const batches = files.filter(isAlone).map((file) => [file]);
+  const size = Math.min(BATCH, Math.ceil(together.length / (2 * CONCURRENCY)));
+  for (let at = 0; at < together.length; at += size) batches.push(together.slice(at, at + size));
+  return batches;
+}
+
 async function runAll(
-  files: readonly string[],
+  batches: readonly (readonly string[])[],
   concurrency: number,
   { full, folder, patience }: Options,
 ): Promise<FileResult[]> {
   const env = { ...(full && MANY_THROWS), ...process.env, FORCE_COLOR: '0', NO_COLOR: '1' };
-  const waiting = [...files];
+  const waiting = [...batches];
   const results: FileResult[] = [];
   const work = async (): Promise<void> => {
-    for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
-      const result = await runFile(join(folder, file), env, patience);
-      results.push({ ...result, file });
-      const mark = isBad(result) ? 'FAIL' : 'ok  ';
-      process.stdout.write(`${mark} ${file} (${result.passed} passed, ${secondsOf(result)} s)\n`);
+    for (let batch = waiting.shift(); batch !== undefined; batch = waiting.shift()) {
+      const paths = batch.map((file) => join(folder, file));
+      const done = await runFiles(paths, env, patience);
+      waiting.push(...done.left.map((path) => [relative(folder, path)]));
+      for (const result of done.results) {
+        const file = relative(folder, result.file);
+        results.push({ ...result, file });
+        const mark = isBad(result) ? 'FAIL' : 'ok  ';
+        process.stdout.write(`${mark} ${file} (${result.passed} passed, ${secondsOf(result)} s)\n`);
+      }
     }
   };
   await Promise.all(Array.from({ length: concurrency }, work));
@@ -92,7 +120,11 @@ async function runAgain(results: readonly FileResult[], options: Options): Promi
   if (bad.length === 0) return { results, unsteady: [] };
   process.stdout.write('\nonce more, alone:\n');
   const files = bad.map(({ file }) => file);
-  const again = await runAll(files, 1, options);
+  const again = await runAll(
+    files.map((file) => [file]),
+    1,
+    options,
+  );
   const good = results.filter((each) => !isBad(each));
   const passedNow = new Set(again.filter((each) => !isBad(each)).map(({ file }) => file));
   return {
@@ -142,11 +174,5 @@ const chosen = full
   ? all.filter((file) => isFull(file) || drawsLots(file))
   : all.filter((file) => !isFull(file));
 const leftOut = full ? [] : all.filter(isFull);
-/** Files that measure time run last and alone: beside others they would measure those. */
-const isTiming = (file: string): boolean => file.endsWith('.timing.test.js');
-const together = chosen.filter((file) => !isTiming(file));
-const results = [
-  ...(await runAll(together, CONCURRENCY, options)),
-  ...(await runAll(chosen.filter(isTiming), 1, options)),
-];
+const results = await runAll(batchesOf(chosen, folder), CONCURRENCY, options);
 process.exitCode = report(await runAgain(results, options), leftOut);
