@@ -1,35 +1,18 @@
 /**
  * Every command of the specification and every one that is registered, run beside a proxy that
- * serves: each has a row that looks at what it changed, or counts what it printed again. The
- * lists are held against each other, so that a command without a row fails.
+ * serves: each has a row that looks at what it changed, or counts what it printed again. That each
+ * has one is tested in `command-rows.test.ts`.
  */
 import { readdirSync } from 'node:fs';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { configureEffects } from '../../fixtures/cli/effects/configure-effects.ts';
-import type { Effect } from '../../fixtures/cli/effects/effect.ts';
-import { extendEffects } from '../../fixtures/cli/effects/extend-effects.ts';
-import { figureEffects } from '../../fixtures/cli/effects/figure-effects.ts';
-import { lookEffects } from '../../fixtures/cli/effects/look-effects.ts';
-import { runEffects } from '../../fixtures/cli/effects/run-effects.ts';
-import { vaultEffects } from '../../fixtures/cli/effects/vault-effects.ts';
+import { COMMAND_EFFECTS } from '../../fixtures/cli/effects/command-effects.ts';
 import { conversation, withLive } from '../../fixtures/cli/live.ts';
 import type { Live } from '../../fixtures/cli/live.ts';
 import { SPECIFIED } from '../../fixtures/cli/specified.ts';
-import { loadDefinitions } from '../parse/definitions.ts';
-import { pathOf } from '../parse/syntax.ts';
 import { isOwnData } from '../service/own-data.ts';
 
-const EFFECTS: readonly Effect[] = [
-  ...figureEffects,
-  ...lookEffects,
-  ...vaultEffects,
-  ...configureEffects,
-  ...runEffects,
-  ...extendEffects,
-];
-
-const rows = new Set(EFFECTS.map(([command]) => command));
+const rows = new Set(COMMAND_EFFECTS.map(([command]) => command));
 
 /** Requests whose figures differ: two models, one with much to save, one that fails. */
 async function traffic(live: Live): Promise<void> {
@@ -49,26 +32,11 @@ function callsOf(live: Live, command: string, from = 0): readonly (readonly stri
     .map((argv) => argv.slice(words.length));
 }
 
-test('every registered command has a row, and every row is of one', async () => {
-  const registered = (await loadDefinitions()).map((one) => pathOf(one).join(' '));
-  assert.equal(
-    registered.filter((command) => !rows.has(command)),
-    [],
-    'commands without a row',
-  );
-  assert.equal(
-    [...rows].filter((command) => !registered.includes(command)),
-    [],
-    'rows without a command',
-  );
-  assert.is(rows.size, EFFECTS.length);
-});
-
 test('every command has its effect, and those of the specification were run with its options', () =>
   withLive(async (live) => {
     await traffic(live);
     const failed: string[] = [];
-    for (const [command, effect] of EFFECTS) {
+    for (const [command, effect] of COMMAND_EFFECTS) {
       const before = live.calls.length;
       try {
         await effect(live);
