@@ -12,7 +12,18 @@ export interface Verdict {
   readonly what: string;
   /** The measured value; NaN where a part of it is missing. */
   readonly value: number;
-  readonly unit: 'x' | 'ms' | 's' | 'MB' | '%' | 'lines' | 'texts' | 'turns' | 'files/s' | 'points';
+  readonly unit:
+    | 'x'
+    | 'ms'
+    | 's'
+    | 'MB'
+    | '%'
+    | 'lines'
+    | 'texts'
+    | 'turns'
+    | 'files/s'
+    | 'points'
+    | 'rows';
   readonly bar: number;
   readonly direction: 'at least' | 'at most';
   readonly met: boolean;

@@ -45,6 +45,7 @@ const PLACES: Readonly<Record<Verdict['unit'], number>> = {
   turns: 0,
   'files/s': 0,
   points: 2,
+  rows: 0,
 };
 
 /** `met` or `missed`, what, the figure and its bar. */

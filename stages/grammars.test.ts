@@ -1,31 +1,20 @@
-import { mkdtempSync, symlinkSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { createGrammarLoader, packagedFile } from './grammars.ts';
+import { GRAMMAR_SAMPLES } from '../fixtures/grammar-samples.ts';
+import { CODE_EXTENSIONS, grammarFor } from './compress/code/code-tools.ts';
+import { createGrammarLoader } from './grammars.ts';
+import { GRAMMARS } from './vault/read/grammar.ts';
 
-test('a grammar that could not be loaded is tried again when its failure is forgotten, not before', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'svc-grammars-'));
-  const asked: string[] = [];
-  const loader = createGrammarLoader((name) => {
-    asked.push(name);
-    return join(folder, `tree-sitter-${name}.wasm`);
-  });
-  const load = (): Promise<boolean> =>
-    loader.load('python').then(
-      () => true,
-      () => false,
-    );
-  assert.is(await load(), false);
-  symlinkSync(packagedFile('python'), join(folder, 'tree-sitter-python.wasm'));
-  assert.is(await load(), false);
-  assert.is(asked.length, 1);
-  loader.forgetFailures();
-  assert.is(await load(), true);
-  loader.forgetFailures();
-  assert.is(await load(), true);
-  assert.is(asked.length, 2);
+test('every grammar in use loads and parses a definition without a fault', async () => {
+  const loader = createGrammarLoader();
+  const names = new Set([...GRAMMARS.values(), ...CODE_EXTENSIONS.map((one) => grammarFor(one)!)]);
+  assert.equal([...names].toSorted(), Object.keys(GRAMMAR_SAMPLES).toSorted());
+  for (const name of names) {
+    const { parser } = await loader.load(name);
+    const tree = parser.parse(GRAMMAR_SAMPLES[name]!(1));
+    assert.is(tree?.rootNode.hasError, false, name);
+    tree?.delete();
+  }
 });
 
 test.run();

@@ -49,7 +49,7 @@ async function recordsOf(place: Place): Promise<readonly Record<string, unknown>
 async function listed(place: Place, event: string): Promise<readonly Record<string, unknown>[]> {
   for (let tries = 0; ; tries += 1) {
     const records = await recordsOf(place).catch(() => []);
-    if (records.some((record) => record['event'] === event) || tries > 100) return records;
+    if (records.some((record) => record['event'] === event) || tries > 2400) return records;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }

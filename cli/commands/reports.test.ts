@@ -268,7 +268,7 @@ test('requests --follow prints what comes, in the same columns, until it is inte
     const following = start(place, ['requests', '--follow', '-n', '2']);
     const until = async (pattern: RegExp) => {
       for (let tries = 0; !pattern.test(following.output.stdout); tries += 1) {
-        assert.ok(tries < 400 && following.child.exitCode === null, following.output.stdout);
+        assert.ok(tries < 4800 && following.child.exitCode === null, following.output.stdout);
         await new Promise((resolve) => setTimeout(resolve, 25));
       }
     };

@@ -1,4 +1,4 @@
-import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { test } from 'uvu';
@@ -9,6 +9,7 @@ import { stored } from '../../fixtures/ledger/temp-ledger.ts';
 import { logFile } from '../../server/log/open-log.ts';
 import { exitCodes } from '../exit.ts';
 import { makePlace, start } from '../../fixtures/cli/run.ts';
+import { until } from '../../fixtures/wait.ts';
 
 /** What a hook may leave running. Each throws where nobody can catch it. */
 const LEFT_RUNNING: Readonly<Record<string, string>> = {
@@ -40,7 +41,7 @@ async function chat(
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ model, messages: [{ role: 'user', content: 'hi' }], ...more }),
-    signal: AbortSignal.timeout(8000),
+    signal: AbortSignal.timeout(120_000),
   });
   return { status: answer.status, text: await answer.text() };
 }
@@ -77,7 +78,7 @@ async function withProviders(
     await use({
       ask: (model) => chat(url, model, model === 'shaky-model' ? { n: 7 } : {}),
       async health() {
-        const answer = await fetch(`${url}/health`, { signal: AbortSignal.timeout(8000) });
+        const answer = await fetch(`${url}/health`, { signal: AbortSignal.timeout(120_000) });
         return (await answer.json()) as { status: string; reasons: string[] };
       },
     });
@@ -89,13 +90,11 @@ async function withProviders(
   }
 }
 
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
-
 for (const [what, hook] of Object.entries(LEFT_RUNNING)) {
   test(`${what} that throws outside of a hook stops only its own provider`, () =>
     withProviders(hook, '', async ({ ask, health }) => {
       assert.is((await ask('shaky-model')).status, 200);
-      await pause(150);
+      await until('it is stopped', async () => (await health()).status === 'degraded');
       const refused = await ask('shaky-model');
       assert.is(refused.status, 503);
       assert.match(refused.text, "Provider 'shaky' was stopped");
@@ -107,9 +106,9 @@ for (const [what, hook] of Object.entries(LEFT_RUNNING)) {
 }
 
 test('a fallback takes over from a provider that was stopped', () =>
-  withProviders(LEFT_RUNNING['a timer']!, 'fallback: [chat]\n', async ({ ask }) => {
+  withProviders(LEFT_RUNNING['a timer']!, 'fallback: [chat]\n', async ({ ask, health }) => {
     await ask('shaky-model');
-    await pause(100);
+    await until('it is stopped', async () => (await health()).status === 'degraded');
     assert.is((await ask('shaky-model')).status, 200);
   }));
 
@@ -118,7 +117,7 @@ test('a module that throws later at its top level is stopped as well, from the s
     '',
     '',
     async ({ ask, health }) => {
-      await pause(100);
+      await until('it is stopped', async () => (await health()).status === 'degraded');
       assert.is((await ask('steady-model')).status, 200);
       assert.match((await health()).reasons.join(), 'custom provider shaky: stopped');
     },
@@ -144,9 +143,12 @@ test('what a plugin leaves running and throws is logged with its name, and hurts
   const proxy = start(place, ['serve', '--port', '0', '--config', config], env);
   try {
     const [, url = ''] = await proxy.prints(/listens on (http:\S+)/);
-    for (let count = 0; count < 2; count += 1) {
+    const logged = (what: string) =>
+      readFileSync(logFile(place.home), 'utf8').split(what).length - 1;
+    for (let count = 1; count <= 2; count += 1) {
       assert.is((await chat(url, 'm')).status, 200);
-      await pause(100);
+      for (const what of ['late timer', 'late promise'])
+        await until(`${what} is logged`, () => existsSync(logFile(place.home)) && logged(what) > 0);
     }
     proxy.child.kill('SIGTERM');
     assert.is((await proxy.ended).code, 0);

@@ -12,7 +12,7 @@ interface Health {
 }
 
 /** Longer than an answer of `/health` is kept, also on a busy machine. */
-const PATIENCE_MS = 10_000;
+const PATIENCE_MS = 120_000;
 
 /** The first `/health` that `wanted` takes; the last one that was read when there is none in time. */
 async function healthUntil(port: number, wanted: (health: Health) => boolean): Promise<Health> {

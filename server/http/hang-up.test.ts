@@ -43,7 +43,7 @@ test('after CONNECT, a refused upgrade and a bad head nobody can hold the descri
       [upgrade('', '/elsewhere'), 'HTTP/1.1 404'],
       ['this is no HTTP\r\n\r\n', 'HTTP/1.1 400'],
     ] as const;
-    const got = await Promise.all(cases.map(([bytes]) => isGivenBack(proxy.port, bytes, 4000)));
+    const got = await Promise.all(cases.map(([bytes]) => isGivenBack(proxy.port, bytes, 120_000)));
     assert.equal(
       got,
       cases.map(([, status]) => `${status} given back`),
@@ -83,7 +83,7 @@ test('a client that is refused while it still writes gets to write the rest and 
         socket.write(framed ? `10000\r\n${piece.toString()}\r\n` : piece);
         await first;
         await writeSlowly(socket, size - piece.length, framed);
-        await once(socket, 'end', { signal: AbortSignal.timeout(60_000) });
+        await once(socket, 'end', { signal: AbortSignal.timeout(120_000) });
         const [head = '', body = ''] = Buffer.concat(pieces).toString().split('\r\n\r\n');
         assert.match(head, /^HTTP\/1\.1 413 /, name);
         assert.type(JSON.parse(body).error.message, 'string', name);
@@ -94,7 +94,7 @@ test('a client that is refused while it still writes gets to write the rest and 
 test('nor after a head that did not arrive in time', async () => {
   await withProxy({}, async ({ proxy }) => {
     const head = 'POST /v1/messages HTTP/1.1\r\nHost: loc';
-    assert.is(await isGivenBack(proxy.port, head, 4000), 'HTTP/1.1 400 given back');
+    assert.is(await isGivenBack(proxy.port, head, 120_000), 'HTTP/1.1 400 given back');
   });
 });
 
@@ -119,7 +119,7 @@ test('what leaves HTTP behind a running answer waits until the answer has left',
         `POST /v1/messages HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}${bytes}`,
       );
       const end = '\r\n0\r\n\r\n';
-      const untilMs = Date.now() + 5000;
+      const untilMs = Date.now() + 120_000;
       const rest = () => text.slice(text.indexOf(end) + end.length);
       while ((!text.includes(end) || rest() === '') && Date.now() < untilMs)
         await new Promise((resolve) => setTimeout(resolve, 10));

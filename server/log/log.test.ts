@@ -1,4 +1,6 @@
 import { Writable } from 'node:stream';
+import { once } from 'node:events';
+import { setTimeout as pause } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createManualClock } from '../../engine/clock.ts';
@@ -147,8 +149,10 @@ test('bodies are written only when asked for, by direction', async () => {
 test('a stream that fails stops the log, not the caller', async () => {
   const stream = new Writable({ write: (_chunk, _encoding, done) => done(new Error('disk full')) });
   const broken = toMemory({ destination: { kind: 'stream', stream } }).log;
+  const failed = once(stream, 'error');
   broken.info('one');
-  await new Promise((resolve) => setTimeout(resolve, 100));
+  await failed;
+  await pause(1);
   broken.info('two');
   assert.is(broken.dropped, 1);
   await broken.close();

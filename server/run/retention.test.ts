@@ -40,7 +40,7 @@ const totalRequests = async (t: TestProxy) => {
 
 async function rowsLeft(t: TestProxy, count: number): Promise<number> {
   let left = await t.rows(0);
-  for (const untilMs = Date.now() + 5000; left.length > count && Date.now() < untilMs;) {
+  for (const untilMs = Date.now() + 120_000; left.length > count && Date.now() < untilMs;) {
     await new Promise((resolve) => setTimeout(resolve, 20));
     left = await t.rows(0);
   }

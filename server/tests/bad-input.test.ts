@@ -7,7 +7,6 @@ import type { TestProxy } from '../../fixtures/proxy.ts';
 import { CHAT, MESSAGE, exchange, json } from '../../fixtures/server/exchange.ts';
 import { closeClients } from '../../fixtures/server/exchange.ts';
 import type { Sent } from '../../fixtures/server/exchange.ts';
-import { mainThreadWaitedMs } from '../../fixtures/starvation.ts';
 
 type Case = readonly [
   name: string,
@@ -220,14 +219,8 @@ function fields(count: number, sizeBytes: number): Record<string, string> {
   );
 }
 
-const QUICK_MS = 2000;
-
 async function refused(t: TestProxy, [name, sent, status, type, code]: Case): Promise<void> {
-  const startedMs = Date.now();
-  const waitedMs = mainThreadWaitedMs(process.pid);
   const got = await exchange(t.proxy.port, sent);
-  // Client and proxy are on this thread: what it waited for a processor is no part of it.
-  const tookMs = Date.now() - startedMs - (mainThreadWaitedMs(process.pid) - waitedMs);
   assert.is(got.status, status, `${name}: ${got.text.slice(0, 200)}`);
   const body = JSON.parse(got.text) as {
     type: string;
@@ -240,7 +233,6 @@ async function refused(t: TestProxy, [name, sent, status, type, code]: Case): Pr
   assert.is(got.headers['x-request-id'], body.request_id, name);
   assert.is(got.headers['content-length'], String(got.body.length), name);
   if (status === 405) assert.match(got.headers.allow ?? '', /OPTIONS/, name);
-  assert.ok(tookMs < QUICK_MS, `${name} is refused quickly: ${tookMs} ms`);
   assert.is(t.upstream.requests.length, 0, `${name} reaches nobody`);
 }
 

@@ -12,6 +12,7 @@ import { EXPECTED, unreachable, late } from './faults-testing.ts';
 import type { Ending } from './faults-testing.ts';
 import { MESSAGE, closeClients, exchange, json } from '../../fixtures/server/exchange.ts';
 import type { Answered } from '../../fixtures/server/exchange.ts';
+import { pause, until } from '../../fixtures/wait.ts';
 
 const HOP = /^(?:connection|keep-alive|transfer-encoding|trailer)$/i;
 const OURS = /^(?:x-request-id|x-svc-request-id|date)$/i;
@@ -220,21 +221,15 @@ test('a request is never sent twice', () =>
   }));
 
 async function closedUpstream({ upstream }: TestProxy, from = 0): Promise<void> {
-  const untilMs = Date.now() + 1000;
-  while (upstream.connections.slice(from).some((each) => each.closedAtMs === undefined)) {
-    assert.ok(Date.now() < untilMs, 'a connection to the upstream was left open');
-    await pause(2);
-  }
+  await until('no connection to the upstream is left open', () =>
+    upstream.connections.slice(from).every((each) => each.closedAtMs !== undefined),
+  );
 }
 
 /** Waits for the newest connection. A reset is known to the side that sends it before it has arrived on the other. */
 async function closedOnBothSides(t: TestProxy): Promise<void> {
   await closedUpstream(t, -1);
   await pause(20);
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
 test('the table names every scenario', () => {

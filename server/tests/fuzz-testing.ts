@@ -29,7 +29,7 @@ export interface FuzzOptions {
 }
 
 /** No exchange may take longer, the provider's stalls included. */
-const PATIENCE_MS = 30_000;
+const PATIENCE_MS = 120_000;
 
 /** Sends them all, `concurrency` at a time, and resolves with how each ended. */
 export async function sendHostile(options: FuzzOptions): Promise<Ended[]> {

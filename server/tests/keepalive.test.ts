@@ -25,7 +25,7 @@ async function answerTo(port: number, body: string, version = '1.1', fields = ''
     `POST /v1/messages HTTP/${version}\r\nHost: localhost\r\nContent-Type: application/json\r\n` +
       `Connection: close\r\n${fields}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
   );
-  await once(socket, 'close', { signal: AbortSignal.timeout(8000) });
+  await once(socket, 'close', { signal: AbortSignal.timeout(120_000) });
   return Buffer.concat(pieces).toString('latin1');
 }
 

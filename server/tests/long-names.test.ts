@@ -15,7 +15,6 @@ const NAME_BYTES = 4 * MB;
 const REQUESTS = 50;
 /** Kept names would be `REQUESTS * NAME_BYTES`. */
 const MOST_KEPT_BYTES = 30 * MB;
-const MOST_MS = 500;
 
 interface Memory {
   readonly heapUsed: number;
@@ -50,15 +49,12 @@ test('very long model names are kept nowhere once their requests are over', () =
           at % 2 === 0 ? ['/v1/messages', MESSAGE] : ['/v1/chat/completions', CHAT];
         await exchange(proxy.port, { path, body: json(base, { model }) });
       }
-      const startMs = performance.now();
       const traces = await exchange(proxy.port, { method: 'GET', path: '/traces' });
-      const tookMs = performance.now() - startMs;
       const after = await memoryOf(proxy.child);
       const list = (JSON.parse(traces.text) as { traces: { model: string }[] }).traces;
       assert.ok(list.length >= REQUESTS);
       assert.ok(list.every(({ model }) => model.length <= 256));
       assert.ok(after.heapUsed - before.heapUsed < MOST_KEPT_BYTES, `${after.heapUsed}`);
-      assert.ok(tookMs < MOST_MS, `/traces took ${tookMs} ms`);
       assert.ok(traces.text.length < MB);
     } finally {
       await killProxy(proxy);

@@ -3,6 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withProxy } from '../../fixtures/proxy.ts';
 import type { TestProxy } from '../../fixtures/proxy.ts';
+import { request as onRequest } from '../../fixtures/upstream.ts';
 import {
   CHAT,
   MESSAGE,
@@ -31,6 +32,29 @@ function lines(text: string): unknown[] {
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line) as unknown);
 }
+
+test('by default an event is passed on before the next one comes', () =>
+  withProxy({}, async (t) => {
+    let isSeen: () => void = () => undefined;
+    const seen = new Promise<void>((resolve) => (isSeen = resolve));
+    t.upstream.script(
+      undefined,
+      onRequest(async (x) => {
+        const { wire, headLength, pieces } = x.answer();
+        const write = (piece: Buffer, end = '') =>
+          x.write(`${piece.length.toString(16)}\r\n${piece.toString()}\r\n${end}`);
+        await x.write(wire.subarray(0, headLength));
+        await write(pieces[0]!);
+        // A proxy that gathers would wait for what comes after this.
+        await seen;
+        await write(pieces.at(-1)!, '0\r\n\r\n');
+      }),
+    );
+    const message = await openAnswer(t.proxy.port, { body: STREAM });
+    message.once('data', isSeen);
+    const { text } = await readAnswer(message);
+    assert.match(text, 'message_start');
+  }));
 
 test('a client that accepts lines gets one event a line', () =>
   withProxy({}, async (t) => {

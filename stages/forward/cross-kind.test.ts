@@ -24,7 +24,7 @@ interface Ask {
 
 type Client = (url: string, ask: Ask) => Promise<Heard>;
 
-const PATIENCE = { timeout: 5000, maxRetries: 0, apiKey: 'mine' };
+const PATIENCE = { timeout: 120_000, maxRetries: 0, apiKey: 'mine' };
 const SCHEMA = { type: 'object' as const, properties: { place: { type: 'string' } } };
 const ASK = [{ role: 'user' as const, content: 'What is the weather in Oslo?' }];
 const NAME = 'weather';

@@ -54,16 +54,13 @@ interface Flapping {
   readonly spare: Spoken | undefined;
 }
 
-/** Asks again and again on one connection, and returns the slowest answer's time in milliseconds. */
-async function lane({ t, dialect, spare }: Flapping): Promise<number> {
+/** Asks again and again on one connection. */
+async function lane({ t, dialect, spare }: Flapping): Promise<void> {
   const client = createKeepAliveClient(t.proxy.port);
-  let slowestMs = 0;
   try {
     for (let n = 0; n < REQUESTS; n += 1) {
       const stream = n % 2 === 0;
-      const startedMs = performance.now();
       const got = await client.ask(PATHS[dialect], bodyOf(dialect, stream), ownKey(dialect));
-      slowestMs = Math.max(slowestMs, performance.now() - startedMs);
       if (spare !== undefined) assert.is(got.status, 200, 'somebody always answers');
       if (stream && got.status === 200) expectStreamOnce(dialect, got.text);
       else expectDocument(dialect, got);
@@ -73,7 +70,6 @@ async function lane({ t, dialect, spare }: Flapping): Promise<number> {
   } finally {
     client.close();
   }
-  return slowestMs;
 }
 
 async function play(flapping: Flapping): Promise<void> {
@@ -87,15 +83,13 @@ async function play(flapping: Flapping): Promise<void> {
     opened += 1;
     states.forceHealth(dialect, 'healthy');
   }, 40);
-  let slowestMs = 0;
   try {
     const lanes = Array.from({ length: CONNECTIONS }, () => lane(flapping));
-    slowestMs = Math.max(...(await Promise.all(lanes)));
+    await Promise.all(lanes);
   } finally {
     clearInterval(timer);
   }
   assert.ok(opened > 0, 'the breaker opened');
-  assert.ok(slowestMs < 5_000, `the slowest took ${slowestMs} ms`);
   const rows = await t.rows(CONNECTIONS * REQUESTS);
   assert.is(rows.length, CONNECTIONS * REQUESTS);
   assert.is(new Set(rows.map((row) => row.id)).size, rows.length);

@@ -21,7 +21,7 @@ const WAYS = {
   'models.<alias>.stream':
     'models:\n  claude-fixture-1: { stream: false }\n  gpt-fixture-1: { stream: false }\n  gemini-fixture-1: { stream: false }',
 };
-const PATIENCE = { timeout: 5000, maxRetries: 0, apiKey: 'mine' };
+const PATIENCE = { timeout: 120_000, maxRetries: 0, apiKey: 'mine' };
 const ASK = [{ role: 'user' as const, content: 'Hello there' }];
 const SCHEMA = { type: 'object' as const, properties: {} };
 

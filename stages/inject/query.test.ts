@@ -143,28 +143,4 @@ test('what another svc has added to is not added to again', () => {
   assert.is(asked(`where?\n\n${ADDED_MARK} …`), undefined);
 });
 
-test('a text of openings that never end is searched in no time', () => {
-  const startMs = performance.now();
-  asked('<task '.repeat(300_000));
-  asked('<task>'.repeat(300_000));
-  asked('<rules><task></rules>'.repeat(100_000));
-  assert.ok(performance.now() - startMs < 3000);
-});
-
-test('the questions of 400 KB are found and named in a millisecond or so', () => {
-  const turns = Array.from({ length: 200 }, (_, n) => [
-    ask(`question ${n}`),
-    assistant([{ type: 'tool_use', id: `t${n}`, name: 'x', input: {} }]),
-    ask([{ type: 'tool_result', tool_use_id: `t${n}`, content: `line ${n}\n`.repeat(200) }]),
-  ]).flat();
-  const blocks = dialects.messages.blocks({ messages: turns });
-  const times = Array.from({ length: 9 }, () => {
-    const startMs = performance.now();
-    assert.is(questionsOf(blocks).length, 200);
-    return performance.now() - startMs;
-  });
-  // A bar against mistakes in the order of growth; the figure itself is a fifth of this.
-  assert.ok(Math.min(...times) < 10, `${Math.min(...times)} ms`);
-});
-
 test.run();

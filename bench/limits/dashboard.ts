@@ -1,0 +1,30 @@
+/** What the dashboard takes of a browser's frames. Measured where there is a Chromium. */
+import { existsSync } from 'node:fs';
+import { withBrowser } from '../../fixtures/server/dashboard-browser.ts';
+import { flingThrough } from '../../fixtures/server/scrolling.ts';
+import { least } from './limit.ts';
+import type { LimitGroup, Measured } from './limit.ts';
+
+/** Of a frame at sixty a second. */
+const FRAME_MS = 16;
+const CHROMIUM = '/usr/bin/chromium';
+
+async function frames(): Promise<readonly Measured[]> {
+  if (!existsSync(CHROMIUM)) return [];
+  const yaml = 'compression: { threshold_tokens: 0 }';
+  const value = await least(3, async () => {
+    let ms = Number.NaN;
+    await withBrowser({ yaml }, async (t, open) => {
+      const { page } = await open();
+      ms = (await flingThrough(t, page)).frameMs;
+    });
+    return ms;
+  });
+  const what = 'work a frame while 10,000 requests are scrolled';
+  return [{ what, unit: 'ms', most: FRAME_MS, value }];
+}
+
+/** Processor time. */
+export const DASHBOARD_LIMITS: readonly LimitGroup[] = [
+  { name: 'dashboard, best of three', measure: frames },
+];

@@ -1,0 +1,71 @@
+/**
+ * `npm run bench:limits`: every limit of time and memory that svc keeps on a quiet machine, with
+ * the machine it was measured on. Tests compare growth, count work and wait for events; they
+ * do not fail by a clock, so this is where a limit is held.
+ *
+ *   npm run bench:limits                     # everything, about four minutes
+ *   npm run bench:limits -- commands memory  # groups whose name has one of these words
+ *
+ * Exit code 0 when every bar is met, 1 when one is missed, 2 when no group has the name.
+ */
+import { readFileSync } from 'node:fs';
+import { cpus, loadavg, release, totalmem, type } from 'node:os';
+import { closeClients } from '../../fixtures/server/exchange.ts';
+import { verdict } from '../bars.ts';
+import { createProgress } from '../progress.ts';
+import { verdictText } from '../report.ts';
+import { COMMAND_LIMITS } from './commands.ts';
+import { DASHBOARD_LIMITS } from './dashboard.ts';
+import { LARGE_REQUEST_LIMITS } from './large-requests.ts';
+import { REQUEST_LIMITS } from './requests.ts';
+import { WORK_LIMITS } from './work.ts';
+
+const GROUPS = [
+  ...COMMAND_LIMITS,
+  ...WORK_LIMITS,
+  ...REQUEST_LIMITS,
+  ...LARGE_REQUEST_LIMITS,
+  ...DASHBOARD_LIMITS,
+];
+
+/** What a figure depends on, on one line. */
+function machine(): string {
+  const model = cpus()[0]?.model.trim() ?? 'unknown processor';
+  const memory = `${(totalmem() / 2 ** 30).toFixed(1)} GiB`;
+  const load = loadavg()[0]?.toFixed(1);
+  return `${cpus().length} × ${model}, ${memory}, ${type()} ${release()}, Node ${process.versions.node}, load ${load}`;
+}
+
+async function main(words: readonly string[]): Promise<number> {
+  const groups = GROUPS.filter(
+    ({ name }) => words.length === 0 || words.some((word) => name.includes(word)),
+  );
+  if (groups.length === 0) {
+    const names = GROUPS.map(({ name }) => `  ${name}\n`).join('');
+    process.stderr.write(`error: no group is called ${words.join(' or ')}; there are\n${names}`);
+    return 2;
+  }
+  const { version } = JSON.parse(
+    readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'),
+  ) as { version: string };
+  process.stdout.write(`svc ${version} on ${machine()}\n`);
+  const progress = createProgress(process.stderr);
+  let missed = 0;
+  for (const { name, measure } of groups) {
+    progress.report(name);
+    const measured = await measure();
+    progress.clear();
+    process.stdout.write(`\n${name}\n`);
+    for (const { what, unit, most, value } of measured) {
+      const judged = verdict({ what, unit, direction: 'at most', bar: most }, value);
+      if (!judged.met) missed += 1;
+      process.stdout.write(`${verdictText(judged)}\n`);
+    }
+    if (measured.length === 0) process.stdout.write('  not measured here\n');
+  }
+  closeClients();
+  process.stdout.write(`\n${missed === 0 ? 'every bar is met' : `${missed} bars are missed`}\n`);
+  return missed === 0 ? 0 : 1;
+}
+
+process.exitCode = await main(process.argv.slice(2));

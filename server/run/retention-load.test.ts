@@ -1,0 +1,15 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { closeClients } from '../../fixtures/server/exchange.ts';
+import { askWhilePruning } from '../../fixtures/server/pruning.ts';
+
+/** Deleted in one piece, the first of them would wait for all of it. */
+const LEAST_STORED = 5;
+
+test('requests are answered and their rows stored while 100,000 old rows are deleted', async () => {
+  const { stored, tookMs } = await askWhilePruning();
+  assert.ok(stored > LEAST_STORED, `only ${stored} rows were stored in ${tookMs} ms`);
+});
+
+test.after(closeClients);
+test.run();

@@ -1,0 +1,29 @@
+/**
+ * The promise of the ledger: a row recorded some time before `kill -9` is in the file. The time is
+ * 100 ms; here it is ten times that, so that no busy machine breaks it, and `npm run bench:limits`
+ * holds the promise itself. `SVC_KILL_ROUNDS` sets the rounds (5).
+ */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { killRounds } from '../../fixtures/ledger/kill-rounds.ts';
+
+const ROUNDS = Number(process.env['SVC_KILL_ROUNDS'] ?? 5);
+const ACKNOWLEDGED_MS = 1000;
+
+async function expectKept(rounds: number, children: number): Promise<void> {
+  const { acknowledged, lost } = await killRounds({
+    rounds,
+    children,
+    acknowledgedMs: ACKNOWLEDGED_MS,
+  });
+  assert.equal(lost, [], 'acknowledged rows were lost');
+  assert.ok(acknowledged > rounds * 10, `only ${acknowledged} rows were acknowledged`);
+}
+
+test(`${ROUNDS} kills under load: no acknowledged row lost, none twice, none invented`, () =>
+  expectKept(ROUNDS, 1));
+
+test('the same for two proxies that share a ledger and die together', () =>
+  expectKept(Math.ceil(ROUNDS / 3), 2));
+
+test.run();
