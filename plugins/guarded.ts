@@ -6,6 +6,7 @@
 import { SvcError } from '../engine/index.ts';
 import type { Clock, Handlers, StageContext, StageState } from '../engine/index.ts';
 import type { ProxyFrame } from '../stages/model/frame.ts';
+import { checkedHeads } from './own-head.ts';
 import type { HandlerStage } from './plugin-stage.ts';
 
 /** Faults in a row after which the stage rests. */
@@ -54,16 +55,17 @@ export function guarded(
       try {
         const result = handler(frame, ctx);
         if (!(result instanceof Promise)) {
+          const checked = checkedHeads(result);
           faults = 0;
-          return result;
+          return checked;
         }
-        return inTime(result, timeoutMs, clock).then(
-          (value: unknown) => {
+        return inTime(result, timeoutMs, clock)
+          .then((value: unknown) => {
+            const checked = checkedHeads(value);
             faults = 0;
-            return value;
-          },
-          (thrown: unknown) => failed(thrown, ctx),
-        );
+            return checked;
+          })
+          .catch((thrown: unknown) => failed(thrown, ctx));
       } catch (thrown) {
         // An error of the proxy's own kind is the author's answer, not a fault.
         if (thrown instanceof SvcError) throw thrown;

@@ -11,6 +11,7 @@ import type { HeadFrame, ProxyFrame } from '../stages/model/frame.ts';
 import { withoutHeaders } from '../stages/model/headers.ts';
 import { PluginFaults, checkBrought, checkPlugin } from './check-plugin.ts';
 import { guarded } from './guarded.ts';
+import { checkedFrame } from './own-head.ts';
 import type { ReportFault } from './guarded.ts';
 import { toHookStages } from './hooks.ts';
 import { importDefault } from './module.ts';
@@ -136,7 +137,10 @@ function toInsertion(
               timeoutMs: stage.timeoutMs ?? STREAM_TIMEOUT_MS,
               clock,
               report,
-              emitted: (frame) => (frame.kind === 'head' ? withoutSize(frame) : frame),
+              emitted: (frame) => {
+                const checked = checkedFrame(frame);
+                return checked.kind === 'head' ? withoutSize(checked) : checked;
+              },
             }),
         };
       const { open, watch, settled } = stage;

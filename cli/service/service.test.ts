@@ -18,12 +18,29 @@ test('the systemd unit starts this program with this home, whatever is in the pa
   });
   assert.is(code, 0);
   assert.match(stdout, `ExecStart="${process.execPath}" "/opt/s v c/main.js" "serve"\n`);
-  assert.match(stdout, String.raw`Environment="SVC_HOME=${place.folder}/a \"b\" 100%% $$HOME"`);
+  assert.match(stdout, String.raw`Environment="SVC_HOME=${place.folder}/a \"b\" 100%% $HOME"`);
   assert.not.ok(fs.existsSync(home), 'printing makes nothing');
   const file = join(place.folder, 'svc.service');
   fs.writeFileSync(file, stdout.replaceAll('/opt/s v c/main.js', '/dev/null'));
   const checked = spawnSync('systemd-analyze', ['--user', 'verify', file], { encoding: 'utf8' });
   if (checked.error === undefined) assert.not.match(checked.stderr, /svc\.service:\d+/);
+  place.dispose();
+});
+
+test('no path adds a line to the unit', async () => {
+  const place = makePlace();
+  for (const control of ['\n', '\r', '\r\n', '\v', '\u001b', '\u007f', '\\\n']) {
+    const env = { ...place.env, SVC_HOME: `/tmp/x${control}ExecStartPre=/bin/evil` };
+    const plain = { ...place.env, SVC_HOME: '/tmp/x' };
+    const entry = `/opt/y${control}ExecStart=/bin/evil`;
+    const { stdout } = await run(place, ['service', 'print', 'systemd'], { env, entry });
+    const usual = (await run(place, ['service', 'print', 'systemd'], { env: plain })).stdout;
+    assert.is(stdout.split(/[\n\r\v]/).length, usual.split('\n').length);
+    assert.not.match(stdout, /^Exec\w+=\/bin\/evil/m);
+    const list = await run(place, ['service', 'print', 'launchd'], { env });
+    if (/^[\r\n\\]+$/.test(control)) assert.match(list.stdout, /&#1[03];ExecStartPre/);
+    else assert.is(list.code, exitCodes.usage);
+  }
   place.dispose();
 });
 

@@ -1,4 +1,5 @@
 /** The files by which systemd and launchd run the proxy. */
+import { SvcError } from '../../engine/error.ts';
 
 export interface UnitFacts {
   readonly node: string;
@@ -33,9 +34,9 @@ Description=svc, a local proxy for language models
 After=network-online.target
 
 [Service]
-ExecStart=${[node, entry, 'serve'].map(systemdWord).join(' ')}
+ExecStart=${[node, entry, 'serve'].map((word) => systemdWord(word)).join(' ')}
 ExecReload=/bin/kill -HUP $MAINPID
-Environment=${systemdWord(`SVC_HOME=${home}`)}
+Environment=${systemdWord(`SVC_HOME=${home}`, 'value')}
 Restart=on-failure
 RestartSec=2
 # Running requests may end: svc drains for at most 30 s.
@@ -48,10 +49,21 @@ WantedBy=default.target
 `;
 }
 
-function systemdWord(text: string): string {
-  const escaped = text.replaceAll('\\', '\\\\').replaceAll('"', String.raw`\"`);
-  return `"${escaped.replaceAll('%', '%%').replaceAll('$', '$$$$')}"`;
+/**
+ * A word between quotation marks (systemd.syntax(7), "Quoting"): a line break in it would begin
+ * another setting. Only a command line has variables, so only there a dollar is written twice.
+ */
+function systemdWord(text: string, of: 'command' | 'value' = 'command'): string {
+  const escaped = text
+    .replaceAll('\\', '\\\\')
+    .replaceAll('"', String.raw`\"`)
+    .replaceAll('%', '%%')
+    .replaceAll(CONTROLS, (control) => `\\x${control.charCodeAt(0).toString(16).padStart(2, '0')}`);
+  return `"${of === 'command' ? escaped.replaceAll('$', '$$$$') : escaped}"`;
 }
+
+// oxlint-disable-next-line no-control-regex
+const CONTROLS = /[\0-\x1f\x7f]/g;
 
 function launchdList({ node, entry, home }: UnitFacts): string {
   const words = [node, entry, 'serve'].map((word) => `    <string>${xml(word)}</string>`);
@@ -86,6 +98,21 @@ ${words.join('\n')}
 `;
 }
 
+/** Text of XML 1.0, which has no word for most control characters. Throws `usage` for one of those. */
 function xml(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll(CONTROLS, (control) => {
+      if (!'\t\n\r'.includes(control))
+        throw new SvcError(
+          'usage',
+          'A path with control characters cannot stand in a launchd file',
+          {
+            cure: 'Choose another SVC_HOME.',
+          },
+        );
+      return `&#${control.charCodeAt(0)};`;
+    });
 }

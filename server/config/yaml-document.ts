@@ -20,6 +20,8 @@ export interface YamlDocumentLimits {
   readonly depth: number;
   /** Pieces that the lexer cuts the text into. */
   readonly tokens: number;
+  /** Aliases, as they stand in the text; with 0 none is read. */
+  readonly aliases: number;
 }
 
 const TOO_DEEP = 'it is nested too deeply';
@@ -84,6 +86,7 @@ function refuseExcess(yaml: Yaml, text: string, limits: YamlDocumentLimits): voi
   let tokens = 0;
   let brackets = 0;
   let markers = 0;
+  let aliases = 0;
   let at = 0;
   let isScalar = false;
   const refuse = (message: string): never => {
@@ -100,6 +103,13 @@ function refuseExcess(yaml: Yaml, text: string, limits: YamlDocumentLimits): voi
       if (token === ']' || token === '}') brackets--;
       if (token === '-' || token === '?') markers++;
       if (token.includes('\n')) markers = 0;
+      // Before the parser sees them: it takes its time over each, though nobody will read it.
+      if (token.startsWith('*') && ++aliases > limits.aliases)
+        refuse(
+          limits.aliases === 0
+            ? 'aliases are not read: write the value itself'
+            : `it follows more than ${limits.aliases} aliases`,
+        );
       if (brackets > limits.depth || markers > limits.depth) refuse(TOO_DEEP);
     }
     isScalar = false;

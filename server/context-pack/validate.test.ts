@@ -208,4 +208,24 @@ test('the command: exit codes, lines for people, JSON, schema', async () => {
   }
 });
 
+test('a chain of aliases is refused at the first one, before the parser has looked at any', async () => {
+  const chain = (length: number) =>
+    Array.from({ length }, (_, at) => (at === 0 ? 'k0: &a0 1' : `k${at}: &a${at} [*a${at - 1}]`));
+  const texts = [
+    chain(20_000).join('\n'),
+    ['k: &a 1', ...Array.from({ length: 20_000 }, (_, at) => `k${at}: *a`)].join('\n'),
+    `[&a 1, ${'*a, '.repeat(20_000)}]`,
+  ];
+  for (const text of texts) {
+    const result = await validatePack(Buffer.from(text), 'yaml');
+    assert.is(result.valid, false);
+    if (result.valid) continue;
+    assert.is(result.faults.length, 1);
+    assert.match(result.faults[0]!.message, /aliases are not read/);
+    // Where it is nothing after it counts: a fault of the syntax behind it is never reached.
+    const broken = await validatePack(Buffer.from(`${text}\n{`), 'yaml');
+    assert.equal(broken, result);
+  }
+});
+
 test.run();

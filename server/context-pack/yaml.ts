@@ -11,7 +11,11 @@ const MAX_TOKENS = 1_000_000;
 /** Aliases and tags are refused: a pack is data, and what it says stands where it is said. */
 export async function parsePack(text: string, depth: number): Promise<PlacedValue | PlacedFault> {
   try {
-    const { yaml, contents } = await parseYaml(text, { depth, tokens: MAX_TOKENS });
+    const { yaml, contents } = await parseYaml(text, {
+      depth,
+      tokens: MAX_TOKENS,
+      aliases: 0,
+    });
     return new PlacedYaml(yaml, depth).read(contents);
   } catch (thrown) {
     if (thrown instanceof YamlFault) return { at: thrown.at ?? 0, why: thrown.message };

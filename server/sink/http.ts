@@ -46,7 +46,8 @@ export interface StreamEncoding {
 export class HttpSink implements Sink<ProxyFrame> {
   #options: HttpSinkOptions;
   #streaming = false;
-  #declaredLength = false;
+  /** Bytes of the body that the head has promised and that have not gone out yet; undefined where it promised none. */
+  #promisedBytes: number | undefined;
   #tail: Buffer | undefined;
   #encode: StreamEncoding | undefined;
   #isBodyBegun = false;
@@ -97,6 +98,9 @@ export class HttpSink implements Sink<ProxyFrame> {
     const { response, signal } = this.#options;
     this.#tail = bytes;
     if (signal.aborted) return Promise.reject(signal.reason);
+    // A byte more would be read as the beginning of the next answer.
+    if (this.#promisedBytes !== undefined && (this.#promisedBytes -= bytes.length) < 0)
+      throw new SvcError('internal', 'An answer is longer than its Content-Length');
     this.#isBodyBegun = true;
     // The end leaves in the same write where nothing has to wait for it.
     return response.write(bytes) || isLast ? undefined : this.#drained();
@@ -132,6 +136,8 @@ export class HttpSink implements Sink<ProxyFrame> {
     const last = [held && this.#shape(held), this.#encode?.end()];
     const rest = last.filter((bytes) => bytes !== undefined);
     for (const bytes of rest) if (bytes.length > 0) response.write(bytes);
+    if (this.#promisedBytes !== undefined && this.#promisedBytes > 0)
+      throw new SvcError('internal', 'An answer is shorter than its Content-Length');
     return new Promise((resolve, reject) => {
       const stop = () => reject(signal.reason);
       signal.addEventListener('abort', stop, { once: true });
@@ -151,11 +157,11 @@ export class HttpSink implements Sink<ProxyFrame> {
     this.#encode = this.#streaming && head.status < 400 ? encode : undefined;
     if (this.#encode !== undefined) setHeader(headers, 'Content-Type', this.#encode.contentType);
     if (this.#encode !== undefined) setHeader(headers, 'Content-Length', undefined);
-    this.#declaredLength = headerValue(headers, 'content-length') !== undefined;
+    const declared = headerValue(headers, 'content-length');
     const bodiless = head.status === 204 || head.status === 304 || response.req.method === 'HEAD';
-    if (sizeBytes !== undefined && !this.#declaredLength && !bodiless) {
-      headers.push('Content-Length', String(sizeBytes));
-    }
+    if (sizeBytes !== undefined && !bodiless && declared !== String(sizeBytes))
+      setHeader(headers, 'Content-Length', String(sizeBytes));
+    else if (declared !== undefined && !bodiless) this.#promisedBytes = Number(declared);
     // nginx holds answers back until they are whole, unless they say otherwise.
     if (sizeBytes === undefined && headerValue(headers, 'x-accel-buffering') === undefined)
       headers.push('X-Accel-Buffering', 'no');
@@ -194,7 +200,7 @@ export class HttpSink implements Sink<ProxyFrame> {
     const held = this.#shape(pacer?.end() ?? NOTHING);
     if (held.length > 0) response.write(held);
     // A document that is cut short must look cut short: only a broken connection says so.
-    if (!this.#streaming || this.#declaredLength) {
+    if (!this.#streaming || this.#promisedBytes !== undefined) {
       response.destroy();
       return;
     }

@@ -283,4 +283,97 @@ test('every fault of a plugin is named with file and line, and a reload leaves t
     });
   }));
 
+test('a head that HTTP cannot carry is a fault of its stage, and the row stays; a wrong length does no harm', () =>
+  withFolder((folder) =>
+    withProxy({}, async (t) => {
+      const answering = (head: string, how: string) => `export default {
+        name: 'odd',
+        setup: ({ tools }) => ({ stages: [{
+          after: 'route', answers: true,
+          on: { request(frame) {
+            const frames = tools.answer(frame, { body: { json: { ok: true } } });
+            const odd = { ...frames[0], ${head} };
+            const all = [odd, ...frames.slice(1)];
+            return ${how};
+          } },
+        }] }),
+      };`;
+      const ways = {
+        whole: 'all',
+        promised: 'Promise.resolve(all)',
+        live: 'new ReadableStream({ start(c) { for (const one of all) c.enqueue(one); c.close(); } })',
+      };
+      const bad = [
+        'status: 99',
+        'status: 100',
+        'status: 101',
+        'status: 1000',
+        'status: 200.5',
+        'status: NaN',
+        "status: '200'",
+        'status: null',
+        'status: undefined',
+        'status: -1',
+        "headers: ['x-a', 'b\\r\\nSet-Cookie: c']",
+        "headers: ['x a', 'b']",
+        "headers: ['x-a']",
+        "headers: ['x-a', 7]",
+        "headers: ['x-a', '\\u20ac']",
+        'headers: {}',
+        'headers: null',
+      ];
+      const lengths = [
+        "headers: ['content-length', '3']",
+        "headers: ['Content-Length', '3000']",
+        "headers: ['content-length', 'x']",
+        "headers: ['content-length', '-1', 'content-length', '5']",
+        "headers: ['transfer-encoding', 'chunked', 'content-length', '3']",
+        "headers: ['transfer-encoding', 'gzip']",
+        "headers: ['connection', 'close, x-a', 'upgrade', 'h2c']",
+      ];
+      let count = 0;
+      for (const [way, how] of Object.entries(ways)) {
+        for (const head of [...bad, ...lengths]) {
+          const module = write(folder, `odd-${(count += 1)}.mjs`, answering(head, how));
+          t.configure(yamlOf(module));
+          await t.proxy.reload();
+          const answer = await ask(t, json(MESSAGE));
+          const isBad = bad.includes(head);
+          assert.is(answer.status, isBad ? 500 : 200, `${way} ${head}: ${answer.text}`);
+          if (!isBad) assert.equal(JSON.parse(answer.text), { ok: true }, `${way} ${head}`);
+          assert.ok(answer.whole);
+          const row = (await t.rows(count)).at(-1);
+          assert.is(row?.status, answer.status, `${way} ${head}`);
+          assert.is(row?.outcome, isBad ? 'error' : 'ok', `${way} ${head}`);
+        }
+      }
+    }),
+  ));
+
+test('a stage that changes the body of an answer cannot break its framing by the head that it returns', () =>
+  withFolder((folder) =>
+    withProxy({}, async (t) => {
+      for (const promised of ['1', '99999']) {
+        const module = write(
+          folder,
+          `longer-${promised}.mjs`,
+          `export default {
+            name: 'longer',
+            setup: ({ tools }) => ({ stages: [{ after: 'forward', on: {
+              head: (head) => ({ ...head, headers: [...head.headers, 'content-length', '${promised}'] }),
+              end: (end) => [tools.toChunk('      '), end],
+            } }] }),
+          };`,
+        );
+        t.configure(yamlOf(module));
+        await t.proxy.reload();
+        for (const stream of [false, true]) {
+          const answer = await ask(t, json(MESSAGE, { stream }));
+          assert.is(answer.status, 200, answer.text);
+          assert.ok(answer.whole && answer.text.endsWith('      '), answer.text);
+        }
+      }
+    }),
+  ));
+
 test.run();

@@ -3,26 +3,30 @@ import type { SvcError } from '../../engine/index.ts';
 import { spendingLimit } from '../model/errors.ts';
 import { emptyUsage } from '../model/usage.ts';
 import type { Usage } from '../model/usage.ts';
+import { foreseenOutput } from './most-output.ts';
+import type { AskedOutput } from './most-output.ts';
 import type { SpendingNote } from './spending.ts';
 
 /** The request header whose `once` lets a request pass its limits. */
 export const ALLOW_HEADER = 'x-svc-allow-spend';
 
-/** Agents ask for room of 32,000 tokens and more and use a fraction of it; few answers are longer than this. */
-const LIKELY_OUTPUT_TOKENS = 4_096;
-
-/** What a request will use in all likelihood; the model is undefined where nothing names it. */
+/** What a request will use at most, as far as it can be foreseen; the model is undefined where nothing names it. */
 export interface EstimatedUse {
   readonly model: string | undefined;
-  readonly usage: Usage;
+  readonly inputTokens: number;
+  /** Undefined where nothing is written, as for embeddings. */
+  readonly output: AskedOutput | undefined;
 }
 
 /**
- * The usage to price as a request's estimate: all input at the plain price, although some
- * of it may be cached, and as much output as is likely, at most what the request allows.
+ * The usage to price as a request's estimate for a model: all input at the plain price, although
+ * some of it may be cached, and as much output as the request allows, or else the model.
  */
-export function estimateUsage(inputTokens: number, maxOutputTokens: number | undefined): Usage {
-  const outputTokens = Math.min(maxOutputTokens ?? LIKELY_OUTPUT_TOKENS, LIKELY_OUTPUT_TOKENS);
+export function estimateUsage(
+  { inputTokens, output }: Omit<EstimatedUse, 'model'>,
+  model: string | undefined,
+): Usage {
+  const outputTokens = output === undefined ? 0 : foreseenOutput(output, model);
   return Object.freeze({ ...emptyUsage, inputTokens, outputTokens, estimated: true });
 }
 

@@ -111,18 +111,16 @@ export async function tryProvider(
     if (!admission.admitted) return refused(prepared, admission, status, scope);
     const fault = status === undefined ? chargeFor(admission, charge) : undefined;
     if (fault !== undefined) return passedOver(scope, target, fault.message, fault);
-    const asking = {
-      prepared,
-      admission,
-      attempt: open(prepared, admission, scope),
-      isLast,
-      scope,
-    };
+    const attempt = open(prepared, admission, scope);
+    const asking = { prepared, admission, attempt, isLast, scope };
     try {
       const call = {
         runId: scope.run.id,
         attempt: scope.attempts.length - 1,
         provider: provider.name,
+        onSent: () => {
+          attempt.isSent = true;
+        },
       };
       const wire = prepared.wire(admission.key, signal);
       const sent = await scope.services.upstream.send(wire, call);
@@ -234,6 +232,7 @@ function judgeAnswer(
   const toTried = (read: Read): Tried => {
     if ('answer' in read) return read;
     attempt.failure = keptText(read.error.message);
+    attempt.isTimedOut = read.error.kind === 'gateway_timeout';
     return { ...read, wasAsked: true, provider: prepared.provider.name };
   };
   const reading = readAnswer(prepared, response, { mustHold, admission, scope });
@@ -246,6 +245,7 @@ function broken({ prepared, admission, attempt, scope }: AskedKey, thrown: unkno
   admission.release();
   const error = toFailure(thrown);
   attempt.failure = keptText(error.message);
+  attempt.isTimedOut = error.kind === 'gateway_timeout';
   return { error, wasAsked: true, provider: prepared.provider.name };
 }
 

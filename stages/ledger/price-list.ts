@@ -33,6 +33,8 @@ export interface RateCard {
   readonly cacheWrite1h: Rate;
   /** Dollars for a request as such; 0 nearly everywhere. */
   readonly perRequestUsd: number;
+  /** Tokens that the model reads at most; absent where that is not listed. */
+  readonly contextWindow?: number;
 }
 
 /** A line of the list. Rates are dollars per million tokens below any tier; `null` where none is listed. */
@@ -100,12 +102,12 @@ function findCard(
   for (const vendor of vendors) {
     if (!vendor) continue;
     const found = library.calcPrice({ input_tokens: 0 }, model, { provider: vendor, timestamp });
-    if (found !== null) return toCard(found.model_price);
+    if (found !== null) return toCard(found.model_price, found.model.context_window);
   }
   return null;
 }
 
-function toCard(price: ModelPrice): RateCard {
+function toCard(price: ModelPrice, contextWindow: number | undefined): RateCard {
   const input = toRate(price['input_mtok']) ?? FREE;
   const cacheWrite = toRate(price['cache_write_mtok']) ?? input;
   return {
@@ -115,6 +117,7 @@ function toCard(price: ModelPrice): RateCard {
     cacheWrite,
     cacheWrite1h: toRate(price['cache_write_1h_mtok']) ?? cacheWrite,
     perRequestUsd: (toRate(price['requests_kcount'])?.base ?? 0) / 1000,
+    ...(contextWindow !== undefined && { contextWindow }),
   };
 }
 

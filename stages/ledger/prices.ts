@@ -120,6 +120,9 @@ export function createPrices(options: PricesOptions = {}) {
       const smaller = scaleInput(usage, Math.max(0, total - addedTokens) / total);
       return Math.round(costOf(card, usage) - costOf(card, smaller));
     },
+    /** Tokens that the model reads at most; null where that is not listed. */
+    contextWindow: (provider: PricedProvider, model: string, atMs: number): number | null =>
+      cardOf(provider, model, atMs)?.contextWindow ?? null,
     /** The public list of these vendors, for `list-pricing`. */
     listPrices: (atMs: number, vendors: readonly string[] = VENDORS): ListedPrice[] =>
       vendors.flatMap((vendor) => list.list(vendor, atMs)),

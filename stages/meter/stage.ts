@@ -23,6 +23,9 @@ import type { Services } from '../services.ts';
 import { createDecoder } from '../wire/decode.ts';
 import type { Decoder } from '../wire/decode.ts';
 import { clientSkill, createClientFamily } from './client.ts';
+import { plausible } from './plausible.ts';
+import { unansweredUse } from './unanswered.ts';
+import type { Unanswered } from './unanswered.ts';
 import type { ClientFamily } from './client.ts';
 
 interface Measured {
@@ -121,6 +124,7 @@ function toRow(
   state: Measured,
   run: RunInfo,
   { services, sizeOf, familyOf }: Metering,
+  unanswered?: Unanswered,
 ): LedgerRow {
   const { last, error } = settlement;
   const { body, head } = last;
@@ -149,6 +153,8 @@ function toRow(
   const leftOut = partOf(saved, request?.report.estimatedLeftOut, ratio, taken);
   const cacheHit = request?.report.cacheHit ?? false;
   const breakpoints = request?.report.breakpoints ?? null;
+  // What was answered has figures of its own; for nothing at all there is what the provider was given.
+  const wasted = head === undefined ? unanswered : undefined;
   const byBreakpoints =
     priced && breakpoints !== null ? prices.cachingNanoUsd(provider, model, usage, at) : null;
   return ledgerRow({
@@ -164,14 +170,15 @@ function toRow(
     status: head?.status ?? (error === undefined ? null : services.statusOf(error.kind)),
     errorKind: error?.kind ?? null,
     errorCode: error?.code ?? null,
-    inputTokensRaw: input === null ? null : input + (saved ?? 0) - (added ?? 0),
-    inputTokensSent: cacheHit ? 0 : input,
+    inputTokensRaw:
+      input === null ? (wasted?.inputTokens ?? null) : input + (saved ?? 0) - (added ?? 0),
+    inputTokensSent: cacheHit ? 0 : (input ?? wasted?.inputTokens ?? null),
     savedTokens: saved,
-    outputTokens: usage.outputTokens,
+    outputTokens: usage.outputTokens ?? wasted?.outputTokens ?? null,
     cacheReadTokens: usage.cacheReadTokens,
     cacheWriteTokens: usage.cacheWriteTokens,
-    usageEstimated: usage.estimated,
-    costNanoUsd: cacheHit ? 0 : cost,
+    usageEstimated: usage.estimated || wasted !== undefined,
+    costNanoUsd: cacheHit ? 0 : (cost ?? wasted?.costNanoUsd ?? null),
     costSavedNanoUsd: cacheHit ? cost : together(costSaved, byBreakpoints),
     breakpoints,
     costSavedByBreakpointsNanoUsd: byBreakpoints,
@@ -276,10 +283,14 @@ function settleSpending(
   { last }: Settlement<ProxyFrame>,
   row: LedgerRow,
   guard: Services['spending'],
+  unanswered: Unanswered | undefined,
 ): void {
   const { head } = last;
   const report = (head?.request ?? last.request?.request)?.report;
   if (report === undefined || report.cacheHit === true) return;
+  // Another provider has answered: what the first one was given counts besides.
+  if (head !== undefined && unanswered !== undefined)
+    guard.count(unanswered.costNanoUsd ?? 0, unanswered.inputTokens + unanswered.outputTokens);
   const { costNanoUsd, inputTokensSent, outputTokens } = row;
   const spending = report.spending;
   const tokens = (inputTokensSent ?? 0) + (outputTokens ?? 0);
@@ -314,12 +325,39 @@ function measuredRow(
   state: Measured,
   run: RunInfo,
   metering: Metering,
-): { readonly row: LedgerRow; readonly usageCorrected: true | undefined } {
+): {
+  readonly row: LedgerRow;
+  readonly usageCorrected: true | undefined;
+  readonly unanswered: Unanswered | undefined;
+} {
   if (settlement.outcome === 'ok') state.observer?.ended?.();
-  const reported = reportedUsage(settlement.last.head, state);
-  learn(settlement, reported, state, metering.services, metering.sizeOf);
-  const row = toRow(settlement, reported, state, run, metering);
-  return { row, usageCorrected: reported.corrected };
+  const { services, sizeOf } = metering;
+  const reported = plausibleUsage(settlement, state, run, services);
+  learn(settlement, reported, state, services, sizeOf);
+  const unanswered = unansweredUse(settlement, run.startedWallMs, services, sizeOf);
+  const row = toRow(settlement, reported, state, run, metering, unanswered);
+  return { row, usageCorrected: reported.corrected, unanswered };
+}
+
+/** What the provider reported, as far as it can be true. */
+function plausibleUsage(
+  { last: { head } }: Settlement<ProxyFrame>,
+  state: Measured,
+  run: RunInfo,
+  { providers, prices }: Services,
+): Usage {
+  const reported = reportedUsage(head, state);
+  // An answer of our own was counted by nobody, and one that was kept was looked at before.
+  if (head === undefined || head.attempts.length === 0) return reported;
+  return plausible(reported, head.request, () => {
+    const provider = providers.get(head.request.route?.provider ?? '');
+    const model = head.model ?? state.observer?.model() ?? modelOf(head.request);
+    const contextWindow =
+      provider === undefined || model === undefined
+        ? null
+        : prices.contextWindow(provider, model, run.startedWallMs);
+    return { model, contextWindow, streamedTokens: state.observer?.streamedTokens() ?? 0 };
+  });
 }
 
 /** Watches the answer; writes its row when the run has settled. */
@@ -345,15 +383,21 @@ export const meter = defineStage<ProxyFrame, undefined, Services>({
         const record = () => {
           let row: LedgerRow;
           let usageCorrected: true | undefined;
+          let unanswered: Unanswered | undefined;
           let fault: { readonly thrown: unknown } | undefined;
           try {
-            ({ row, usageCorrected } = measuredRow(settlement, state, ctx.run, metering));
+            ({ row, usageCorrected, unanswered } = measuredRow(
+              settlement,
+              state,
+              ctx.run,
+              metering,
+            ));
           } catch (thrown) {
             // Whatever an answer makes of its figures, the request has its row.
             row = toRow(settlement, emptyUsage, unmeasured(), ctx.run, metering);
             fault = { thrown };
           }
-          settleSpending(settlement, row, services.spending);
+          settleSpending(settlement, row, services.spending, unanswered);
           // The trace was added with what the engine alone knows.
           const savings = savingsOf(row);
           const { outcome } = row;

@@ -11,4 +11,8 @@ export interface Attempt {
   readonly status: number | undefined;
   /** Why this try did not become the answer: a code or a short reason. */
   readonly failure: string | undefined;
+  /** True once all of the request was written to the connection. */
+  readonly isSent?: boolean;
+  /** True if the time for its answer was up. */
+  readonly isTimedOut?: boolean;
 }

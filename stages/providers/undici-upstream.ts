@@ -68,7 +68,7 @@ export function createConnector(): Connector {
 /** An upstream that sends through `dispatcher`, which it owns, and answers at the end of each `turn`. */
 export function createUpstream(dispatcher: Dispatcher, turn: Turn): Upstream {
   return {
-    send: (request) => new DispatchedRequest(request, turn).start(dispatcher),
+    send: (request, call) => new DispatchedRequest(request, turn, call?.onSent).start(dispatcher),
     // A gentler close would wait for connections that are still being made.
     close: () => dispatcher.destroy(),
   };
@@ -93,10 +93,12 @@ class DispatchedRequest implements Dispatcher.DispatchHandler, FlowControl {
   #stopped: Error | undefined;
   /** While the library looks at the request: what it refuses then never concerned a provider. */
   #isLookedAt = false;
+  #onSent: (() => void) | undefined;
 
-  constructor(request: UpstreamRequest, turn: Turn) {
+  constructor(request: UpstreamRequest, turn: Turn, onSent?: () => void) {
     this.#request = request;
     this.#turn = turn;
+    this.#onSent = onSent;
     this.#idle = new IdleLimit(request.idleTimeoutMs, () => this.#stop(stoppedSending()));
   }
 
@@ -160,6 +162,10 @@ class DispatchedRequest implements Dispatcher.DispatchHandler, FlowControl {
   onConnect(abort: (error: Error) => void): void {
     this.#abort = abort;
     if (this.#stopped !== undefined) abort(this.#stopped);
+  }
+
+  onRequestSent(): void {
+    this.#onSent?.();
   }
 
   onHeaders(status: number, fields: readonly Buffer[], resume: () => void): boolean {

@@ -51,6 +51,8 @@ export interface UpstreamCall {
   readonly attempt: number;
   /** The provider's configured name. */
   readonly provider: string;
+  /** Called once all of the request was written to the connection: the provider has it, whatever follows. */
+  readonly onSent?: () => void;
 }
 
 export interface Upstream {

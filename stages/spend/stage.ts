@@ -8,6 +8,7 @@ import type { StageContext } from '../../engine/index.ts';
 import { ALLOW_HEADER, amountText, spendingFault } from '../budget/estimate.ts';
 import type { Reservation } from '../budget/reservation.ts';
 import type { SpendingNote, SpendingRequest } from '../budget/spending.ts';
+import { mayCost } from '../budget/unread.ts';
 import { clientSession, conversationId } from '../model/conversation.ts';
 import type { ProxyFrame, RequestFrame } from '../model/frame.ts';
 import { headerValue } from '../model/headers.ts';
@@ -15,7 +16,6 @@ import { withReport } from '../model/request.ts';
 import type { ProxyRequest, RequestReport } from '../model/request.ts';
 import type { Services } from '../services.ts';
 import { estimateOf } from './estimate.ts';
-import { mayCost } from './unread.ts';
 
 export interface SpendConfig {
   /** Off, nothing is estimated or refused; what is spent is counted all the same. */

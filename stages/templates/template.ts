@@ -17,6 +17,9 @@ export interface Template {
   readonly text: string;
 }
 
+/** A template has a line or two for each of its variables. */
+const MOST_CHARS = 64 * 1024;
+
 const FRONT_MATTER = /^---\r?\n([^]*?)^---[ \t]*(?:\r?\n|$)/m;
 
 /** Rejects with `bad_request` and everything that is wrong. */
@@ -41,10 +44,8 @@ export async function readTemplate(name: string, source: string): Promise<Templa
 
 async function readFrontMatter(source: string) {
   // Imported here, so that a start does not pay for it.
-  const { parseDocument } = await import('yaml');
-  const document = parseDocument(source);
-  const faults = document.errors.map(({ message }) => message.split('\n', 1)[0] ?? '');
-  const members: unknown = faults.length > 0 ? null : document.toJS({ maxAliasCount: 0 });
+  const yaml = await import('yaml');
+  const { members, faults } = readMembers(yaml, source);
   const variables = new Map<string, TemplateVariable>();
   let description: string | undefined;
   for (const [key, value] of entriesOf(members)) {
@@ -54,6 +55,33 @@ async function readFrontMatter(source: string) {
     else faults.push(`${key} is not known; there are description and variables`);
   }
   return { description, variables, faults };
+}
+
+/** The plain data of a short YAML text, or why it is not read. Anchors alone mean nothing; a value stands where it is used. */
+function readMembers(
+  { isAlias, parseDocument, visit }: typeof import('yaml'),
+  source: string,
+): { readonly members: unknown; readonly faults: string[] } {
+  if (source.length > MOST_CHARS)
+    return { members: null, faults: ['the part between the lines of --- is too long'] };
+  try {
+    const document = parseDocument(source, { merge: false, logLevel: 'error' });
+    const faults = document.errors.map(({ message }) => message.split('\n', 1)[0] ?? '');
+    let alias: string | undefined;
+    visit(document, {
+      Node(_key, node) {
+        if (!isAlias(node)) return undefined;
+        alias = node.source;
+        return visit.BREAK;
+      },
+    });
+    if (alias !== undefined)
+      faults.push(`aliases such as *${alias} are not read: write the value itself`);
+    return { members: faults.length > 0 ? null : (document.toJS() as unknown), faults };
+  } catch {
+    // What the parser recurses into without end.
+    return { members: null, faults: ['the part between the lines of --- is nested too deeply'] };
+  }
 }
 
 const entriesOf = (value: unknown): readonly (readonly [string, unknown])[] =>

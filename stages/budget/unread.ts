@@ -1,21 +1,20 @@
 /** What a request that passes unread is likely to use: enough of its body is looked at to price it. */
-import type { EstimatedUse } from '../budget/estimate.ts';
-import { estimateUsage } from '../budget/estimate.ts';
+import type { EstimatedUse } from './estimate.ts';
+import { CHOICES_NAMES, LIMIT_NAMES, toAskedOutput } from './most-output.ts';
 import type { Operation } from '../model/endpoint.ts';
 import { modelInPath } from '../model/target.ts';
 import type { BodyFrame } from '../model/body.ts';
 import { isPlain } from '../model/headers.ts';
 import { tokensOfLength } from '../model/input-size.ts';
 import { scalarAt, spansOf } from '../wire/unread-model.ts';
-import type { Usage } from '../model/usage.ts';
-import { emptyUsage } from '../model/usage.ts';
 import type { ByteSpan } from '../wire/json-path.ts';
 import { createPathScanner } from '../wire/json-path.ts';
 
 /** A request of which nothing is known before it is answered. */
 const UNKNOWN: EstimatedUse = Object.freeze({
   model: undefined,
-  usage: Object.freeze({ ...emptyUsage, inputTokens: 0, outputTokens: 0, estimated: true }),
+  inputTokens: 0,
+  output: undefined,
 });
 
 /** Nothing is generated or embedded by these, and providers take nothing for them. */
@@ -26,8 +25,7 @@ const scan = createPathScanner([
   ['model'],
   ['input'],
   ['prompt'],
-  ['max_tokens'],
-  ['max_output_tokens'],
+  ...[...LIMIT_NAMES, ...CHOICES_NAMES].map((name) => [name]),
 ]);
 
 const COMMA = 0x2c;
@@ -50,21 +48,17 @@ export function estimateUnread(body: BodyFrame): EstimatedUse {
   if (!isPlain(body)) return UNKNOWN;
   const found = spansOf(bytes, scan);
   if (found === undefined) return UNKNOWN;
-  const [model, input, prompt, ...limits] = found;
+  const [model, input, prompt, ...others] = found;
   const asked = input ?? prompt ?? { start: 0, end: bytes.length };
   const inputTokens = tokensIn(bytes, asked);
-  const most = limits
-    .map((span) => scalarAt(bytes, span))
-    .find((value) => typeof value === 'number');
+  const values = others.map((span) => scalarAt(bytes, span));
+  const [limits, choices] = [values.slice(0, LIMIT_NAMES.length), values.slice(LIMIT_NAMES.length)];
   const named = scalarAt(bytes, model);
   return {
     model: modelInPath(target) ?? (typeof named === 'string' ? named : undefined),
-    usage: isEmbedding ? embedding(inputTokens) : estimateUsage(inputTokens, most),
+    inputTokens,
+    output: isEmbedding ? undefined : toAskedOutput(limits, choices),
   };
-}
-
-function embedding(inputTokens: number): Usage {
-  return { ...emptyUsage, inputTokens, outputTokens: 0, estimated: true };
 }
 
 /** A list of numbers is text that the client has cut into tokens itself. */

@@ -1,0 +1,50 @@
+/** Heads that a plugin makes: what HTTP can carry, and no promise about a body that somebody else counts. */
+import { Source } from '../engine/index.ts';
+import type { HeadFrame, ProxyFrame } from '../stages/model/frame.ts';
+import { isHopByHop, withoutHeaders } from '../stages/model/headers.ts';
+
+/** Field names and values (RFC 9110 §5.1, §5.5). */
+const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+// oxlint-disable-next-line no-control-regex
+const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+
+/**
+ * What a handler returned, with every head in it checked; frames that are none, and everything else,
+ * as they are. Throws, also later where a live answer's head comes, for a head that cannot be sent.
+ */
+export function checkedHeads(handled: unknown): unknown {
+  if (Array.isArray(handled)) return handled.map(checkedFrame);
+  if (handled instanceof ReadableStream)
+    return Source.fromStream(handled as ReadableStream<ProxyFrame>).map(checkedFrame);
+  if (handled instanceof Source) return (handled as Source<ProxyFrame>).map(checkedFrame);
+  return checkedFrame(handled as ProxyFrame);
+}
+
+/** The frame itself, unless it is a head that has to be changed. */
+export function checkedFrame<F extends ProxyFrame>(frame: F): F | HeadFrame {
+  return isHead(frame) ? checkedHead(frame) : frame;
+}
+
+function isHead(frame: unknown): frame is HeadFrame {
+  return typeof frame === 'object' && frame !== null && 'kind' in frame && frame.kind === 'head';
+}
+
+function checkedHead(head: HeadFrame): HeadFrame {
+  const { status, headers } = head as { readonly status: unknown; readonly headers: unknown };
+  if (!isStatus(status))
+    throw new TypeError(`its answer has the status ${String(status)}; 200 to 999 can be sent`);
+  if (!Array.isArray(headers) || headers.length % 2 !== 0)
+    throw new TypeError('the headers of its answer are no list of names and values');
+  for (const [at, text] of headers.entries()) {
+    const pattern = at % 2 === 0 ? NAME : VALUE;
+    if (typeof text !== 'string' || !pattern.test(text))
+      throw new TypeError(`a header of its answer cannot be sent: ${JSON.stringify(text)}`);
+  }
+  const isFraming = (name: string): boolean => name === 'content-length' || isHopByHop(name);
+  if (!head.headers.some((text, at) => at % 2 === 0 && isFraming(text.toLowerCase()))) return head;
+  return { ...head, headers: withoutHeaders(head.headers, isFraming) };
+}
+
+function isStatus(status: unknown): boolean {
+  return typeof status === 'number' && Number.isInteger(status) && status >= 200 && status <= 999;
+}

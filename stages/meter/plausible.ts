@@ -1,0 +1,88 @@
+/**
+ * Figures that the request and the model do not allow. A provider that reports a million tokens for
+ * a line of text would use up a day's limit by a slip; such a figure is noted, and an estimate of
+ * ours is charged in its place.
+ */
+import { askedOutput, foreseenOutput } from '../budget/most-output.ts';
+import { isObject } from '../dialect/json-kind.ts';
+import { estimateInputTokens } from '../model/input-size.ts';
+import type { ProxyRequest } from '../model/request.ts';
+import { totalInputTokens } from '../model/usage.ts';
+import type { Usage } from '../model/usage.ts';
+
+/** What a provider adds to the input of its own: instructions for tools and formats, marks around messages. */
+const ADDED_TOKENS = 32_768;
+/** Limits are kept by steps of what a model writes at once, and not always to the token. */
+const OVERRUN_TOKENS = 1024;
+const OVERRUN = 1.25;
+/** Of a model whose window is not known; no model of 2026 reads more. */
+const LARGEST_WINDOW = 2_000_000;
+/** How often a provider that runs tools of its own may have the model read all of it again in one answer. */
+const MOST_ROUNDS = 20;
+/** Members by which a model reads what does not stand in the request. */
+const ELSEWHERE =
+  /"(?:previous_response_id|conversation|prompt|container|mcp_servers|cachedContent|cached_content|file_id|file_uri|fileUri|fileData|file_data|image_url|file_url|url)"/;
+
+/** What bounds the figures of one answer. */
+export interface Bounds {
+  readonly model: string | undefined;
+  /** Tokens that the model reads at most; null where that is not known. */
+  readonly contextWindow: number | null;
+  /** Output tokens that were seen in the stream; 0 for a document. */
+  readonly streamedTokens: number;
+}
+
+/** `usage`, with an estimate in the place of figures that `request` cannot have caused; the same object where there are none. */
+export function plausible(usage: Usage, request: ProxyRequest, bounds: () => Bounds): Usage {
+  const input = totalInputTokens(usage) ?? 0;
+  const output = usage.outputTokens ?? 0;
+  // Most requests are told by their size alone, without a look at the model.
+  if (input <= sizeBound(request) && output <= OVERRUN_TOKENS) return usage;
+  const { model, contextWindow, streamedTokens } = bounds();
+  const mostInput = isSelfContained(request)
+    ? sizeBound(request)
+    : (contextWindow ?? LARGEST_WINDOW) * MOST_ROUNDS;
+  const asked = foreseenOutput(askedOutput(request.original.json), model);
+  const mostOutput = asked * OVERRUN + OVERRUN_TOKENS;
+  const isInputOff = input > mostInput;
+  const isOutputOff = output > mostOutput;
+  if (!isInputOff && !isOutputOff) return usage;
+  return Object.freeze({
+    ...usage,
+    ...(isInputOff && {
+      inputTokens: estimateInputTokens(request),
+      cacheReadTokens: null,
+      cacheWriteTokens: null,
+      cacheWrite1hTokens: null,
+    }),
+    ...(isOutputOff && {
+      outputTokens: Math.round(streamedTokens > 0 ? streamedTokens : asked),
+      reasoningTokens: null,
+    }),
+    estimated: true,
+    corrected: true as const,
+  });
+}
+
+/** No text has more tokens than bytes. */
+function sizeBound({ original, report }: ProxyRequest): number {
+  return original.body.bytes.length + (report.injectedTokens ?? 0) + ADDED_TOKENS;
+}
+
+/** True if all that the model reads stands in the request itself, and is read once. */
+function isSelfContained({ original }: ProxyRequest): boolean {
+  const { json, body, endpoint } = original;
+  if (!endpoint.rewritable || !isObject(json)) return false;
+  const tools = json['tools'];
+  const isHosted = (tool: unknown): boolean => {
+    if (!isObject(tool)) return true;
+    const { type } = tool;
+    const isDeclared = 'functionDeclarations' in tool || 'function_declarations' in tool;
+    return type === undefined
+      ? !isDeclared && !('input_schema' in tool)
+      : type !== 'custom' && type !== 'function';
+  };
+  if (tools !== undefined && tools !== null && (!Array.isArray(tools) || tools.some(isHosted)))
+    return false;
+  return !ELSEWHERE.test(body.bytes.toString('latin1'));
+}
