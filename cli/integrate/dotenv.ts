@@ -28,8 +28,9 @@ export const dotenv: TextFormat = {
 
 /** The value of the last line that sets the variable: that one counts. */
 function spanOf(text: string, path: KeyPath): { start: number; end: number } | undefined {
+  const name = String(path[0]).replaceAll(/[\\^$.*+?()[\]{}|/-]/g, String.raw`\$&`);
   const line = new RegExp(
-    String.raw`^([ \t]*(?:export[ \t]+)?${path[0]}[ \t]*=[ \t]*)([^\r\n]*)`,
+    String.raw`^([ \t]*(?:export[ \t]+)?${name}[ \t]*=[ \t]*)([^\r\n]*)`,
     'gm',
   );
   const match = [...text.matchAll(line)].at(-1);

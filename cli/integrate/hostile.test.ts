@@ -147,6 +147,7 @@ test('entries that are none are named, left alone, and keep nothing from the oth
       {},
       { ...good, file: null },
       { ...good, file: 7 },
+      { ...good, file: '.claude/settings.json' },
       { ...good, format: 'xml' },
       { ...good, format: '__proto__' },
       { ...good, written: null },

@@ -5,7 +5,7 @@
  * `backups`, and that only where its hash is the one that was noted.
  */
 import * as fs from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, isAbsolute, join } from 'node:path';
 import { SvcError } from '../../engine/error.ts';
 import {
   createPrivateFile,
@@ -93,7 +93,8 @@ function toIntegration(home: string, item: unknown): Integration | undefined {
   if (!isObject(item)) return undefined;
   const { client, file, format, url, at, backup, before, madeFolder, left, written } = item;
   const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
-  if (!isText(client) || !isText(file) || !isText(url) || !isText(at)) return undefined;
+  if (!isText(client) || !isText(file) || !isAbsolute(file) || !isText(url) || !isText(at))
+    return undefined;
   if (!isFormat(format) || typeof madeFolder !== 'boolean') return undefined;
   if (!isHash(left) || (before !== undefined && !isHash(before))) return undefined;
   if (!Array.isArray(written) || !written.every(isWritten)) return undefined;

@@ -19,10 +19,10 @@ const KEY_PARAMETERS: ReadonlySet<string> = new Set([
   'x-svc-key',
 ]);
 
-/** What begins like a key of ours, in a place that is for keys. */
+/** What begins like a key of ours where a word begins, in a place that is for keys. */
 const BEGINS_LIKE_OURS = /(?<![\w-])svc_[\w-]*/g;
-/** A key of ours as it is made; nothing else in a place that is not for keys. */
-const WHOLE_KEY = /(?<![\w-])svc_[\w-]{43}(?![\w-])/g;
+/** A key of ours as it is made, whatever it was glued to; nothing else in a place that is not for keys. */
+const WHOLE_KEY = /svc_[\w-]{43}/g;
 
 /** True for what no provider may get: one of our keys, or what is left of one. */
 export function looksLikeOurs(key: string): boolean {
@@ -50,7 +50,7 @@ export function keysIn({ headers, target }: Head): readonly string[] {
 
 /** True if the path itself holds what has the shape of a key: there it cannot be taken out. */
 export function isKeyInPath(path: string): boolean {
-  return path.includes('svc') && (decoded(path).match(WHOLE_KEY) ?? []).length > 0;
+  return /svc|%/.test(path) && (decoded(path).match(WHOLE_KEY) ?? []).length > 0;
 }
 
 /** `head` without the fields and query parameters that hold one of `keys`. */
@@ -74,19 +74,24 @@ function keysOfField(name: string, value: string): readonly string[] {
   const isForKeys = KEY_FIELDS.includes(name) || name === 'proxy-authorization';
   if (isForKeys) return keysOfCredential(value);
   if (!value.includes('svc_')) return [];
-  return value.match(isCredentialField(name) ? BEGINS_LIKE_OURS : WHOLE_KEY) ?? [];
+  return isCredentialField(name) ? keysAmong(value) : (value.match(WHOLE_KEY) ?? []);
+}
+
+/** What looks like a key of ours in a text that is meant to be one. */
+function keysAmong(text: string): readonly string[] {
+  return [...(text.match(WHOLE_KEY) ?? []), ...(text.match(BEGINS_LIKE_OURS) ?? [])];
 }
 
 /** A credential with or without its scheme; of `Basic` (RFC 7617) the user and the password. */
 function keysOfCredential(value: string): readonly string[] {
   const whole = value.trim();
   const [, scheme = '', rest = ''] = /^(\S+)[ \t]+(\S.*)$/.exec(whole) ?? [];
-  const found = [whole, rest, ...(whole.match(BEGINS_LIKE_OURS) ?? [])];
+  const found = [whole, rest, ...keysAmong(whole)];
   if (scheme.toLowerCase() === 'basic') {
     const pair = Buffer.from(rest, 'base64').toString('utf8');
     const colon = pair.indexOf(':');
     found.push(pair.slice(0, Math.max(colon, 0)), pair.slice(colon + 1));
-    found.push(...(pair.match(BEGINS_LIKE_OURS) ?? []));
+    found.push(...keysAmong(pair));
   }
   return found.filter((key) => key !== '');
 }
@@ -95,7 +100,7 @@ function keysOfCredential(value: string): readonly string[] {
 function keysOfProtocols(value: string): readonly string[] {
   return value.split(',').flatMap((protocol) => {
     const name = protocol.trim();
-    return [name, name.slice(name.indexOf('.') + 1), ...(name.match(BEGINS_LIKE_OURS) ?? [])];
+    return [name, name.slice(name.indexOf('.') + 1), ...keysAmong(name)];
   });
 }
 

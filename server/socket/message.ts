@@ -6,6 +6,7 @@ import { dialects } from '../../stages/dialect/registry.ts';
 import { isObject, jsonTypeOf, parseBody } from '../../stages/dialect/json-kind.ts';
 import type { JsonObject } from '../../stages/dialect/json-kind.ts';
 import { malformedRequest, wrongType } from '../../stages/model/errors.ts';
+import { isCredentialField } from '../../stages/model/headers.ts';
 import { isCleanTarget } from '../gate/target.ts';
 import { withoutMembers } from '../../stages/wire/without-members.ts';
 
@@ -48,13 +49,30 @@ export function readMessage(data: RawData, isBinary: boolean, headers: readonly 
   if (key !== undefined && !HEAD_TEXT.test(key)) {
     throw malformedRequest("Field 'api_key' contains characters that a key may not contain");
   }
+  const strays = strayKeys(message);
+  const isOurs = (name: string): boolean => OURS.has(name) || strays.has(name);
   return {
     endpoint,
     target,
-    headers: [...headers, ...ofRequest(endpoint, key, headers)],
-    bytes: withoutMembers(bytes, (name) => OURS.has(name)),
+    headers: [
+      ...headers,
+      ...ofRequest(endpoint, key, headers),
+      ...[...strays.values()].flatMap((stray) => ['api-key', stray]),
+    ],
+    bytes: withoutMembers(bytes, isOurs),
     gzip: message['gzip'] === true,
   };
+}
+
+/** Members of other names for a key that hold one of this proxy: no provider gets it in a body either. */
+function strayKeys(message: JsonObject): ReadonlyMap<string, string> {
+  const found = new Map<string, string>();
+  for (const [name, value] of Object.entries(message)) {
+    if (OURS.has(name) || typeof value !== 'string' || !isCredentialField(name)) continue;
+    const key = /^(?:Bearer +)?(svc_[!-~]{0,1024})$/i.exec(value)?.[1];
+    if (key !== undefined) found.set(name, key);
+  }
+  return found;
 }
 
 /** The library hands a frame over as one buffer, or as several. */

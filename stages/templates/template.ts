@@ -19,6 +19,9 @@ export interface Template {
 
 /** A template has a line or two for each of its variables. */
 const MOST_CHARS = 64 * 1024;
+/** Brackets that stand inside each other; two are of use. */
+const MOST_BRACKETS = 32;
+const TOO_DEEP = 'the part between the lines of --- is nested too deeply';
 
 const FRONT_MATTER = /^---\r?\n([^]*?)^---[ \t]*(?:\r?\n|$)/m;
 
@@ -64,6 +67,8 @@ function readMembers(
 ): { readonly members: unknown; readonly faults: string[] } {
   if (source.length > MOST_CHARS)
     return { members: null, faults: ['the part between the lines of --- is too long'] };
+  // Before the parser, which recurses, and takes long to give up.
+  if (isDeep(source)) return { members: null, faults: [TOO_DEEP] };
   try {
     const document = parseDocument(source, { merge: false, logLevel: 'error' });
     const faults = document.errors.map(({ message }) => message.split('\n', 1)[0] ?? '');
@@ -80,8 +85,17 @@ function readMembers(
     return { members: faults.length > 0 ? null : (document.toJS() as unknown), faults };
   } catch {
     // What the parser recurses into without end.
-    return { members: null, faults: ['the part between the lines of --- is nested too deeply'] };
+    return { members: null, faults: [TOO_DEEP] };
   }
+}
+
+function isDeep(source: string): boolean {
+  let depth = 0;
+  for (const [bracket] of source.matchAll(/[[\]{}]/g)) {
+    depth += bracket === '[' || bracket === '{' ? 1 : -1;
+    if (depth > MOST_BRACKETS) return true;
+  }
+  return /(?:[-?][ \t]+){33}/.test(source);
 }
 
 const entriesOf = (value: unknown): readonly (readonly [string, unknown])[] =>
