@@ -95,7 +95,7 @@ export const clients: readonly Client[] = [
     ],
     notes: [
       'Cursor calls from its own servers, so 127.0.0.1 is out of its reach: put a public HTTPS address in front of svc.',
-      '`svc auth --generate` makes the key that requests from outside need as X-Svc-Key; the front end has to add it.',
+      '`svc auth --generate` makes the key that requests from outside need: enter it as the OpenAI API key.',
       'Models whose names contain claude- bypass the override.',
     ],
   },

@@ -36,7 +36,7 @@ export interface Integration {
   /** The address that the client was given. */
   readonly url: string;
   readonly at: string;
-  /** Name of the file as it was before, in the folder `backups`; null where there was none. */
+  /** Name of the file as it was before, in the folder `backups`; empty where the list names none there, null where there was none. */
   readonly backup: string | null;
   /** SHA-256 of the file as it was before; absent in entries of earlier versions, and where there was none. */
   readonly before?: string;
@@ -124,13 +124,12 @@ function isWritten(value: unknown): value is Written {
   );
 }
 
-/** The name of a backup; earlier versions wrote its path. Undefined for anything outside the folder. */
+/** The name of a backup; earlier versions wrote its path. For a path outside the folder it is empty, which is no file's; undefined for what is no text. */
 function nameOf(home: string, backup: unknown): string | undefined {
   if (typeof backup !== 'string') return undefined;
   const name = basename(backup);
-  if (name === '' || name === '.' || name === '..') return undefined;
   if (name === backup) return name;
-  return isSameFolder(dirname(backup), backupFolder(home)) ? name : undefined;
+  return isSameFolder(dirname(backup), backupFolder(home)) ? name : '';
 }
 
 function isSameFolder(a: string, b: string): boolean {

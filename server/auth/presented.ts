@@ -19,14 +19,26 @@ const KEY_PARAMETERS: ReadonlySet<string> = new Set([
   'x-svc-key',
 ]);
 
-/** What begins like a key of ours where a word begins, in a place that is for keys. */
+/** What begins like a key of ours where a word begins: that is enough in a place that is for keys. */
 const BEGINS_LIKE_OURS = /(?<![\w-])svc_[\w-]*/g;
-/** A key of ours as it is made, whatever it was glued to; nothing else in a place that is not for keys. */
-const WHOLE_KEY = /svc_[\w-]{43}/g;
+/** The same of a whole key, for places that are not for keys. */
+const WHOLE_WORD = /(?<![\w-])svc_[\w-]{43}(?![\w-])/g;
+/**
+ * A whole key glued to something. Long tokens of others hold these letters by chance (one in ten
+ * thousand of 2,000 characters), so only a key that this proxy has made counts here.
+ */
+const GLUED = /svc_[\w-]{43}/g;
 
-/** True for what no provider may get: one of our keys, or what is left of one. */
+/** Something that may be a key of ours. */
+export interface Candidate {
+  readonly key: string;
+  /** True if it has the shape of one: known or not, no provider gets it. */
+  readonly isOurShape: boolean;
+}
+
+/** True for what has the shape of a key of ours, or of what is left of one. */
 export function looksLikeOurs(key: string): boolean {
-  return key.startsWith('svc_');
+  return /^svc_[\w-]*$/.test(key);
 }
 
 /** The head of a request: its fields, and its path and query. */
@@ -37,25 +49,24 @@ export interface Head {
 
 /**
  * Everything in `head` that may be a key of ours: what stands where keys stand, and elsewhere what
- * has their shape. `X-Svc-Key` itself is not looked at. Each once, in the order of the head.
+ * has their shape. `X-Svc-Key` itself is not looked at. In the order of the head, some twice.
  */
-export function keysIn({ headers, target }: Head): readonly string[] {
-  const found = new Set<string>();
-  for (let i = 0; i + 1 < headers.length; i += 2) {
-    for (const key of keysOfField(headers[i]!.toLowerCase(), headers[i + 1]!)) found.add(key);
-  }
-  for (const pair of pairsOf(target)) for (const key of keysOfPair(pair)) found.add(key);
-  return [...found];
+export function keysIn({ headers, target }: Head): readonly Candidate[] {
+  const found: Candidate[] = [];
+  for (let i = 0; i + 1 < headers.length; i += 2)
+    found.push(...keysOfField(headers[i]!.toLowerCase(), headers[i + 1]!));
+  for (const pair of pairsOf(target)) found.push(...keysOfPair(pair));
+  return found;
 }
 
 /** True if the path itself holds what has the shape of a key: there it cannot be taken out. */
 export function isKeyInPath(path: string): boolean {
-  return /svc|%/.test(path) && (decoded(path).match(WHOLE_KEY) ?? []).length > 0;
+  return /svc|%/.test(path) && matchesOf(decoded(path), WHOLE_WORD).length > 0;
 }
 
 /** `head` without the fields and query parameters that hold one of `keys`. */
 export function withoutKeys({ headers, target }: Head, keys: readonly string[]): Head {
-  const isTaken = (key: string): boolean => keys.includes(key);
+  const isTaken = ({ key }: Candidate): boolean => keys.includes(key);
   const kept: string[] = [];
   for (let i = 0; i + 1 < headers.length; i += 2) {
     const [name, value] = [headers[i]!, headers[i + 1]!];
@@ -68,39 +79,51 @@ export function withoutKeys({ headers, target }: Head, keys: readonly string[]):
   return { headers: kept, target: rest.length === 0 ? path : `${path}?${rest.join('&')}` };
 }
 
-function keysOfField(name: string, value: string): readonly string[] {
+function keysOfField(name: string, value: string): readonly Candidate[] {
   if (name === 'x-svc-key') return [];
   if (name === SUBPROTOCOL) return keysOfProtocols(value);
-  const isForKeys = KEY_FIELDS.includes(name) || name === 'proxy-authorization';
-  if (isForKeys) return keysOfCredential(value);
+  if (KEY_FIELDS.includes(name) || name === 'proxy-authorization') return keysOfCredential(value);
   if (!value.includes('svc_')) return [];
-  return isCredentialField(name) ? keysAmong(value) : (value.match(WHOLE_KEY) ?? []);
+  return keysAmong(value, isCredentialField(name) ? BEGINS_LIKE_OURS : WHOLE_WORD);
 }
 
-/** What looks like a key of ours in a text that is meant to be one. */
-function keysAmong(text: string): readonly string[] {
-  return [...(text.match(WHOLE_KEY) ?? []), ...(text.match(BEGINS_LIKE_OURS) ?? [])];
+/** What has our shape in a text, as `words` has it, and whole keys of ours that are glued to something. */
+function keysAmong(text: string, words: RegExp): readonly Candidate[] {
+  if (!text.includes('svc_')) return [];
+  return [
+    ...matchesOf(text, words).map((key) => ({ key, isOurShape: true })),
+    ...matchesOf(text, GLUED).map((key) => ({ key, isOurShape: false })),
+  ];
+}
+
+function matchesOf(text: string, pattern: RegExp): readonly string[] {
+  return text.match(pattern) ?? [];
 }
 
 /** A credential with or without its scheme; of `Basic` (RFC 7617) the user and the password. */
-function keysOfCredential(value: string): readonly string[] {
+function keysOfCredential(value: string): readonly Candidate[] {
   const whole = value.trim();
   const [, scheme = '', rest = ''] = /^(\S+)[ \t]+(\S.*)$/.exec(whole) ?? [];
-  const found = [whole, rest, ...keysAmong(whole)];
-  if (scheme.toLowerCase() === 'basic') {
-    const pair = Buffer.from(rest, 'base64').toString('utf8');
-    const colon = pair.indexOf(':');
-    found.push(pair.slice(0, Math.max(colon, 0)), pair.slice(colon + 1));
-    found.push(...keysAmong(pair));
-  }
-  return found.filter((key) => key !== '');
+  const isBasic = scheme.toLowerCase() === 'basic';
+  const pair = isBasic ? Buffer.from(rest, 'base64').toString('utf8') : '';
+  const colon = pair.indexOf(':');
+  const texts = [whole, rest, pair.slice(0, Math.max(colon, 0)), pair.slice(colon + 1)];
+  return [
+    ...keysAmong(whole, BEGINS_LIKE_OURS),
+    ...keysAmong(pair, BEGINS_LIKE_OURS),
+    ...texts.filter((key) => key !== '').map((key) => ({ key, isOurShape: false })),
+  ];
 }
 
 /** `realtime, openai-insecure-api-key.<key>`, or a protocol that is the key. */
-function keysOfProtocols(value: string): readonly string[] {
+function keysOfProtocols(value: string): readonly Candidate[] {
   return value.split(',').flatMap((protocol) => {
     const name = protocol.trim();
-    return [name, name.slice(name.indexOf('.') + 1), ...keysAmong(name)];
+    const texts = [name, name.slice(name.indexOf('.') + 1)];
+    return [
+      ...keysAmong(name, BEGINS_LIKE_OURS),
+      ...texts.map((key) => ({ key, isOurShape: false })),
+    ];
   });
 }
 
@@ -114,12 +137,12 @@ function pairsOf(target: string): readonly string[] {
   return query.length < 2 ? [] : query.slice(1).split('&');
 }
 
-function keysOfPair(pair: string): readonly string[] {
+function keysOfPair(pair: string): readonly Candidate[] {
   const equals = pair.indexOf('=');
   const name = decoded(equals < 0 ? '' : pair.slice(0, equals));
   const value = decoded(pair.slice(equals + 1));
   if (KEY_PARAMETERS.has(name.toLowerCase())) return value === '' ? [] : keysOfCredential(value);
-  return decoded(pair).match(WHOLE_KEY) ?? [];
+  return keysAmong(decoded(pair), WHOLE_WORD);
 }
 
 /** Percent-encoding undone; what is none stays as it is. */

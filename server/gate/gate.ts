@@ -34,7 +34,7 @@ import {
 import type { KeyCheck, Keyed } from '../auth/auth.ts';
 import { COOKIE_PATH } from '../auth/browser-sessions.ts';
 import type { BrowserSessions } from '../auth/browser-sessions.ts';
-import { isKeyInPath, keysIn, looksLikeOurs } from '../auth/presented.ts';
+import { isKeyInPath, keysIn } from '../auth/presented.ts';
 import { RIGHTS } from '../auth/rights.ts';
 import type { Rights } from '../auth/rights.ts';
 import { isLoopback } from './addresses.ts';
@@ -204,14 +204,14 @@ const NO_KEYS: Presented = Object.freeze({ ours: [], found: undefined });
 function presented({ rawHeaders, url = '' }: GateRequest, keys: KeyCheck): Presented {
   const ours: string[] = [];
   let first: Keyed | undefined;
-  for (const key of keysIn({ headers: rawHeaders, target: originForm(url) })) {
+  for (const { key, isOurShape } of keysIn({ headers: rawHeaders, target: originForm(url) })) {
     const verdict = keys.check(key);
     if (verdict === 'dead') return { error: authRevoked() };
     if (verdict === 'unknown') {
-      if (looksLikeOurs(key)) return { error: authMissing('the key is not one of this proxy') };
+      if (isOurShape) return { error: authMissing('the key is not one of this proxy') };
       continue;
     }
-    ours.push(key);
+    if (!ours.includes(key)) ours.push(key);
     first ??= verdict;
   }
   return { ours, found: first };

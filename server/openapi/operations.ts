@@ -312,7 +312,11 @@ const MODE = inHeader(
   'Compression mode of this request',
   oneOf('strict', 'hybrid', 'aggressive'),
 );
-const BYPASS = inHeader('x-svc-bypass', '`1` sends the request unchanged', oneOf('1'));
+const BYPASS = inHeader(
+  'x-svc-bypass',
+  '`1` sends the request unchanged; where a plugin has a stage, from another machine with a key that may',
+  oneOf('1'),
+);
 const CACHE = inHeader('x-svc-cache', '`on` lets the response cache answer', oneOf('on', 'off'));
 const CAPTURE = inHeader(
   'x-svc-capture',
@@ -331,7 +335,7 @@ const TEMPLATE_VARS = inHeader(
 );
 const ALLOW_SPEND = inHeader(
   'x-svc-allow-spend',
-  '`once` lets this request exceed a spending limit',
+  '`once` lets this request exceed a spending limit; from another machine with a key that may',
   oneOf('once'),
 );
 const SKILL = inHeader('x-svc-skill', 'The skill that `svc attribution` counts this request to');

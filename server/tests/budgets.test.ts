@@ -251,7 +251,7 @@ test('figures beyond what request and model allow are noted and not charged', ()
         assert.is((await post(t, path, BODIES[path]!(1000))).status, 200);
         count += 1;
         const row = (await t.rows(count)).at(-1);
-        assert.ok(spent(t) - before < 20e9, `${path} ${input} ${output}: ${spent(t) - before}`);
+        assert.ok(spent(t) - before < 30e9, `${path} ${input} ${output}: ${spent(t) - before}`);
         assert.ok(spent(t) > before, 'it is not free either');
         assert.is(row?.usageEstimated, true, `${path} ${input} ${output}`);
         const { text } = await exchange(t.proxy.port, { method: 'GET', path: '/trace/last' });

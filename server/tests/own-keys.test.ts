@@ -149,8 +149,8 @@ test('an unknown or revoked key of our shape is 401 from anywhere, and reaches n
           ['GET', '/stats'],
         ] as const) {
           for (const [place, fields] of Object.entries(PLACES)) {
-            // What is shorter than a key has its shape only where a word begins.
-            if (bad === 'svc_short' && place === 'glued to a word') continue;
+            // Glued to something, only a key that was one of ours is told from a token of others.
+            if (bad !== key && place === 'glued to a word') continue;
             const { status, text } = await send(t, method, path, { ...where, ...fields(bad) });
             assert.is(status, 401, `${place} on ${path}`);
             assert.match(text, code);
@@ -178,7 +178,7 @@ test('other fields, other parameters and a path do not carry a key out either', 
     }
     assert.is((await send(t, 'GET', `/v1/files?after=${key}&limit=2`, {})).status, 200);
     assert.match(t.upstream.requests.at(-1)!.target, /\?limit=2$/);
-    for (const spelt of [key, key.replace('v', '%76'), `x-${key}-y`])
+    for (const spelt of [key, key.replace('v', '%76'), `x.${key}`])
       assert.is((await send(t, 'GET', `/v1/models/${spelt}`, {})).status, 400);
     assert.not.ok(holds(received(t), key));
   }));
@@ -194,6 +194,10 @@ test("the client's own key of the provider goes out beside ours", () =>
     const others = { 'x-svc-key': key, 'x-api-key': STRANGE };
     assert.is((await send(t, 'POST', '/v1/messages', others)).status, 401);
     assert.is(t.upstream.requests.length, 1);
+    // A long token of somebody else's holds the letters of ours by chance.
+    const token = `Bearer eyJ${'a'.repeat(50)}svc_${'b'.repeat(60)}.c`;
+    assert.is((await send(t, 'POST', '/v1/messages', { authorization: token })).status, 200);
+    assert.ok(t.upstream.requests[1]!.rawHeaders.flat().includes(token));
   }));
 
 test('the key of the configuration is one of ours, whatever it looks like', () =>
@@ -293,7 +297,8 @@ test('no key is left in captures, traces, logs or the ledger', () =>
       const { key } = makeKey(t);
       const body = json({ ...MESSAGE, temperature: 0 });
       for (const bad of [key, STRANGE]) {
-        for (const fields of Object.values(PLACES)) {
+        for (const [place, fields] of Object.entries(PLACES)) {
+          if (bad !== key && place === 'glued to a word') continue;
           const headers = { ...fields(bad), 'x-session-id': bad, 'x-svc-skill': bad };
           await exchange(t.proxy.port, { headers, body, path: `/v1/messages?after=${bad}` });
         }

@@ -37,7 +37,7 @@ export function spendingFault(note: SpendingNote): SvcError {
   const spent = scope === 'request' ? '' : `${amount(used)} of it is used and `;
   const per = scope === 'tokens' ? 'day' : scope;
   return spendingLimit(
-    `Spending limit of ${amount(limit)} per ${per} reached: ${spent}this request is estimated at ${amount(estimate)}. Send '${ALLOW_HEADER}: once' or run \`svc spend allow\` to allow it.`,
+    `Spending limit of ${amount(limit)} per ${per} reached: ${spent}this request is estimated at ${amount(estimate)}. Send '${ALLOW_HEADER}: once' (from another machine with a key that may) or run \`svc spend allow\` to allow it.`,
   );
 }
 

@@ -3,7 +3,7 @@
  * a line of text would use up a day's limit by a slip; such a figure is noted, and an estimate of
  * ours is charged in its place.
  */
-import { askedOutput, foreseenOutput } from '../budget/most-output.ts';
+import { askedOutput, foreseenOutput, mostOutputTokens } from '../budget/most-output.ts';
 import { isObject } from '../dialect/json-kind.ts';
 import { estimateInputTokens } from '../model/input-size.ts';
 import type { ProxyRequest } from '../model/request.ts';
@@ -42,10 +42,12 @@ export function plausible(usage: Usage, request: ProxyRequest, bounds: () => Bou
   const mostInput = isSelfContained(request)
     ? sizeBound(request)
     : (contextWindow ?? LARGEST_WINDOW) * MOST_ROUNDS;
-  const asked = foreseenOutput(askedOutput(request.original.json), model);
-  const mostOutput = asked * OVERRUN + OVERRUN_TOKENS;
+  const asked = askedOutput(request.original.json);
+  const mostOutput = withOverrun(foreseenOutput(asked, model));
+  // Not every provider counts its model's reasoning against the limit.
+  const reasoning = Math.min(usage.reasoningTokens ?? 0, withOverrun(mostOutputTokens(model)));
   const isInputOff = input > mostInput;
-  const isOutputOff = output > mostOutput;
+  const isOutputOff = output > mostOutput + reasoning;
   if (!isInputOff && !isOutputOff) return usage;
   return Object.freeze({
     ...usage,
@@ -56,12 +58,16 @@ export function plausible(usage: Usage, request: ProxyRequest, bounds: () => Bou
       cacheWrite1hTokens: null,
     }),
     ...(isOutputOff && {
-      outputTokens: Math.round(streamedTokens > 0 ? streamedTokens : asked),
+      outputTokens: Math.round(streamedTokens > 0 ? streamedTokens : mostOutput),
       reasoningTokens: null,
     }),
     estimated: true,
     corrected: true as const,
   });
+}
+
+function withOverrun(tokens: number): number {
+  return Math.ceil(tokens * OVERRUN) + OVERRUN_TOKENS;
 }
 
 /** No text has more tokens than bytes. */
