@@ -16,7 +16,7 @@ import {
   rateLimited,
   shuttingDown,
 } from '../../stages/model/errors.ts';
-import { withoutHeaders } from '../../stages/model/headers.ts';
+import { headerValue, withoutHeaders } from '../../stages/model/headers.ts';
 import { toBodyFrame } from '../http/body-frame.ts';
 import { admittedHead } from '../gate/admitted-head.ts';
 import type { Served } from '../gate/admitted-head.ts';
@@ -237,7 +237,11 @@ class Connection {
     const post = { ...this.#upgrade, method: 'POST', url, rawHeaders };
     const admission = generation.gate(post, 'upgrade');
     if (admission.verdict === 'refused') throw admission.error;
-    return admittedHead({ endpoint, target, headers }, admission, isGuarded(generation));
+    const head = admittedHead({ endpoint, target, headers }, admission, isGuarded(generation));
+    // Who opened the connection sends its frames; the field never leaves.
+    const key = headerValue(this.#upgrade.rawHeaders, 'x-svc-key');
+    if (key === undefined || headerValue(head.headers, 'x-svc-key') !== undefined) return head;
+    return { ...head, headers: [...head.headers, 'X-Svc-Key', key] };
   }
 
   #next(): void {

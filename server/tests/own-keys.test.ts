@@ -8,6 +8,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { WebSocket } from 'ws';
 import { systemClock } from '../../engine/clock.ts';
+import { defineStage } from '../../engine/index.ts';
 import { withProxy } from '../../fixtures/proxy.ts';
 import type { TestProxy } from '../../fixtures/proxy.ts';
 import {
@@ -18,6 +19,8 @@ import {
   json,
 } from '../../fixtures/server/exchange.ts';
 import { Talk, isEnd, talk } from '../../fixtures/server/websocket.ts';
+import { callerOf } from '../../stages/model/conversation.ts';
+import type { ProxyFrame } from '../../stages/model/frame.ts';
 import { openKeyStore } from '../auth/auth.ts';
 
 /** The shape of a key of ours that no proxy has made. */
@@ -287,6 +290,34 @@ test('a WebSocket takes it as subprotocol, in the query, in a field and in a fra
     assert.not.ok(holds(received(t), key));
     assert.not.ok(received(t).includes('svc_'));
   }));
+
+test('a key names the same caller wherever it stands, and two keys name two', async () => {
+  const callers: string[] = [];
+  const watching = defineStage<ProxyFrame, undefined, undefined>({
+    name: 'callers',
+    build: () => ({
+      watch: { request: ({ request }) => void callers.push(callerOf(request.original.body)) },
+    }),
+  });
+  const stage = watching(undefined, undefined);
+  await withProxy({ insertions: [{ stage, plugin: 'callers', before: 'route' }] }, async (t) => {
+    const [one, two] = [makeKey(t).key, makeKey(t).key];
+    for (const key of [one, two]) {
+      for (const fields of [{ 'x-svc-key': key }, PLACES['bearer']!(key), { 'x-api-key': key }]) {
+        const { status } = await send(t, 'POST', '/v1/messages', { ...REMOTE, ...fields });
+        assert.is(status, 200);
+        const opened = await talk(t.proxy.wsPort, { ...REMOTE, ...fields });
+        assert.ok((await opened.answered(json(MESSAGE))).some(isEnd));
+        opened.socket.close();
+      }
+    }
+    assert.is(callers.length, 12);
+    assert.is(new Set(callers.slice(0, 6)).size, 1);
+    assert.is(new Set(callers.slice(6)).size, 1);
+    assert.is(new Set(callers).size, 2);
+    assert.not.ok(received(t).includes('svc_'));
+  });
+});
 
 test('no key is left in captures, traces, logs or the ledger', () =>
   withProxy(
