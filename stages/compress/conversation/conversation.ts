@@ -23,7 +23,7 @@ import { hasMark } from '../text/has-mark.ts';
 import { lineBreaks } from '../text/line-breaks.ts';
 import { linesIn } from '../text/ranges.ts';
 import { queriesOf } from './query.ts';
-import { countedOrigins } from '../references/origins.ts';
+import { countedIn, countedOrigins } from '../references/origins.ts';
 import { SentLines } from '../references/repeats.ts';
 import type { ConversationBlock } from './blocks.ts';
 import {
@@ -269,10 +269,15 @@ function remember(
     repeatedLines === 0
   )
     state.sent.addForm(label, block.text, text);
-  // Lines that went from between are found by the numbers that a view prints, by nothing else.
-  const isView = isStripped(by) && lineNumbering(block.text.split('\n')) !== undefined;
-  if (label !== undefined && isView && isSearched(block)) {
-    state.sent.add(label, block.text, undefined, linesIn(removed));
+  if (
+    label !== undefined &&
+    isStripped(by.filter((name) => name !== 'repeats')) &&
+    isSearched(block)
+  ) {
+    const isView = lineNumbering(block.text.split('\n')) !== undefined;
+    const isWhole = repeatedLines === 0;
+    const numbers = isView && isWhole ? {} : { numbers: countedIn(block.text, text, removed) };
+    state.sent.add(label, block.text, undefined, { lines: linesIn(removed), ...numbers });
   } else if (label !== undefined && isSearched({ text }) && isSearched(block)) {
     const changed = text !== block.text;
     const origins = changed ? countedOrigins(block.text, text, { removed, before: 0 }) : undefined;

@@ -158,21 +158,27 @@ export function isSearched({ text }: { readonly text: string }): boolean {
   return text.length <= MAX_LINES || lineBreaks(text, MAX_LINES + 1) <= MAX_LINES;
 }
 
-function withReferences(applied: Applied, { text, lines, labels }: Referred): Rewritten {
+function withReferences(
+  applied: Applied,
+  { text, lines, labels }: Omit<Referred, 'covers'>,
+): Rewritten {
   return { ...applied, text, by: [...applied.by, 'repeats'], repeatedLines: lines, labels };
 }
 
-/** Code with its repeats named and the comments between them left out. */
+/** A file with its repeats named and the comments between them left out. */
 function strippedBetween(referred: Referred, plain: Applied): Rewritten | undefined {
-  const made = stripBetween(referred.text, plain.text, plain.removed);
+  const made = stripBetween(referred, plain.text, plain.removed);
   return made === undefined
     ? undefined
     : { ...withReferences(plain, { ...referred, text: made.text }), removed: made.removed };
 }
 
+/** Rules that leave comments and blank lines out of a file, and nothing else. */
+const STRIPPING: ReadonlySet<string | undefined> = new Set(['code', 'config']);
+
 /** True where nothing was done to a text but that comments were left out, and numbers thinned out. */
 export function isStripped(by: readonly string[]): boolean {
-  return by[0] === 'code' && by.every((name) => name === 'code' || name === 'gutter');
+  return STRIPPING.has(by[0]) && by.every((name) => name === by[0] || name === 'gutter');
 }
 
 function thinNumbers(made: Rewritten): readonly Rewritten[] {

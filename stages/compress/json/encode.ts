@@ -8,7 +8,11 @@ import { printCompact, readJson, type JsonNode, type ObjectNode } from './lexer.
 import { planColumns, printColumns, printKey, printRow } from './table.ts';
 import { findShapes, signatureOf, type Shape } from './shapes.ts';
 import { estimateTokens } from '../../model/tokens.ts';
+import { lineBreaks } from '../text/line-breaks.ts';
 import { MARK } from '../text/marker.ts';
+
+/** A file of fewer lines has none that could be named later. */
+const MIN_LINES = 4;
 
 const HOW =
   '@N(columns) opens a table of N, one a line; col="x" holds for all rows, col^"p" means cells start with p, empty cell = key absent';
@@ -21,8 +25,10 @@ const JSON_LINES_HEADER = `${MARK}JSON Lines, complete: ${HOW}]`;
 
 /** Re-encodes JSON; white space goes, and tables replace repeated keys. */
 export const compressJson: Apply = (text, { mode, classification }) => {
-  // An edit names the text that it replaces to the letter.
-  if (mode !== 'aggressive' && classification.file === true) return undefined;
+  // An edit names the text that it replaces to the letter; and what is read again after it is mostly
+  // named by the lines that went out before, which saves more than any encoding of the whole.
+  if (classification.file === true && (mode !== 'aggressive' || lineBreaks(text) >= MIN_LINES))
+    return undefined;
   const node = readJson(text);
   return node === undefined ? encodeLines(text) : encodeValue(text, node);
 };

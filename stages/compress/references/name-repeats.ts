@@ -90,7 +90,7 @@ export function nameSameText(
   body: string,
   sent: SentLines,
   { isRun, earlier, isEdit }: Pick<RepeatContext, 'isRun' | 'earlier' | 'isEdit'>,
-): Referred | undefined {
+): Omit<Referred, 'covers'> | undefined {
   const form = earlier && text !== body ? sent.formOf(body) : undefined;
   if (form?.text !== text || isEdit) return undefined;
   const total = estimateTokens(body);

@@ -55,6 +55,23 @@ export function countedOrigins(
   );
 }
 
+/**
+ * For every line of `original` the number at which a reader finds it who counts the lines of `text`,
+ * by its markers; NaN for those that are not there.
+ */
+export function countedIn(
+  original: string,
+  text: string,
+  removed: readonly LineRange[],
+): readonly number[] {
+  const counted = numbersOfLines(text.split('\n'));
+  const found = original.split('\n').map(() => Number.NaN);
+  originsOf(original, text, { removed, before: 0 }).forEach((number, at) => {
+    if (!Number.isNaN(number)) found[number - 1] = counted[at]!;
+  });
+  return found;
+}
+
 /** By content, the places of the lines that were not left out, rising. */
 function numbersOf(
   lines: readonly string[],

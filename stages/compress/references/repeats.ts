@@ -13,8 +13,10 @@ import { numbersOfLines, writeReference, type Words } from './reference.ts';
 import type { SentForm } from './same-text.ts';
 import {
   clipRun,
+  hiddenAround,
   hashLine,
   hashRun,
+  lastOf,
   numbersOf,
   ownRun,
   sameLines,
@@ -34,7 +36,7 @@ const WORD = /[\p{L}\p{N}]/u;
 const CANDIDATES = 6;
 const PASS_LINES = 50;
 /** Stands where lines of a text are missing, or were written in another way: equals no line of any other. */
-const GAP = '\u0000\n';
+export const GAP = '\u0000\n';
 
 interface EarlierBlock {
   readonly label: string;
@@ -91,6 +93,16 @@ export interface Referred {
   readonly lines: number;
   /** Which earlier texts it names. */
   readonly labels: ReadonlySet<string>;
+  /** How many lines of the input each line of `text` stands for. */
+  readonly covers: readonly number[];
+}
+
+/** Lines that were left out of a text that is known as it came. */
+export interface Hidden {
+  /** By index. */
+  readonly lines: ReadonlySet<number>;
+  /** The number of every other line as its reader counts what was sent; where absent, that of the text. */
+  readonly numbers?: readonly number[];
 }
 
 /** All lines that went out so far, findable by content. Grows with the conversation, never shrinks. */
@@ -107,35 +119,35 @@ export class SentLines {
   /**
    * Adds what went out for a block. Lines that are markers of ours are no content and are
    * never referred to, nor is what is no line of the block as it came (`origins`). Of a text
-   * as it came, lines of `hidden` were left out; a reference may pass over few of them.
+   * as it came, `hidden` ones were left out; a reference may pass over few of them.
    */
-  add(
-    label: string,
-    text: string,
-    origins?: readonly number[],
-    hidden?: ReadonlySet<number>,
-  ): void {
+  add(label: string, text: string, origins?: readonly number[], hidden?: Hidden): void {
     const raw = text.split('\n');
-    const counted = origins ?? numbersOfLines(raw);
+    const counted = origins ?? hidden?.numbers ?? numbersOfLines(raw);
+    const isHidden: boolean[] = [];
     const lines: string[] = [];
     const numbers: number[] = [];
     const { contents, prefixes: printed } = splitNumbers(raw);
     const prefixes: string[] = [];
-    let last = Number.NaN;
+    let last: number | undefined;
     contents.forEach((content, at) => {
       const number = raw[at]!.startsWith(MARK) ? Number.NaN : counted[at]!;
-      const isContent = !Number.isNaN(number);
-      if (lines.length > 0 && (!isContent || number !== last + 1)) {
+      const isLeftOut = hidden?.lines.has(at) === true;
+      const isContent = isLeftOut || !Number.isNaN(number);
+      const follows = isLeftOut || last === undefined || number === last + 1;
+      if (lines.length > 0 && (!isContent || !follows)) {
         lines.push(GAP);
         numbers.push(Number.NaN);
+        isHidden.push(false);
         if (printed !== undefined) prefixes.push('');
       }
       if (isContent) {
         lines.push(content);
         numbers.push(number);
+        isHidden.push(isLeftOut);
         if (printed !== undefined) prefixes.push(printed[at]!);
       }
-      last = number;
+      if (!isLeftOut || !Number.isNaN(number)) last = number;
     });
     const shownPrefixes = printed === undefined ? undefined : prefixes;
     const block =
@@ -145,14 +157,12 @@ export class SentLines {
         numbers,
         prefixes: shownPrefixes,
         printed: printedNumbers({ contents: lines, prefixes: shownPrefixes }),
-        ...(hidden === undefined
-          ? {}
-          : { hidden: numbers.map((number) => hidden.has(number - 1)) }),
+        ...(hidden === undefined ? {} : { hidden: isHidden }),
       }) - 1;
     const hashes = lines.map(hashLine);
     lines.forEach((content, line) => {
       const key = hashes[line]!;
-      if (hidden?.has(numbers[line]! - 1) === true) return;
+      if (isHidden[line] === true) return;
       if (content.length >= LONG_LINE && !this.long.has(key)) this.long.set(key, { block, line });
     });
     for (let line = 0; line + MIN_LINES <= lines.length; line++) {
@@ -212,6 +222,8 @@ export class SentLines {
       options,
     };
     const out: string[] = [];
+    const covers: number[] = [];
+    let lastReference = -1;
     const used = new Set<string>();
     let replaced = 0;
     for (let at = 0; at < lines.length;) {
@@ -224,17 +236,24 @@ export class SentLines {
         const end = run !== undefined && run.to - at > PASS_LINES ? run.to : at + 1;
         for (; at < end; at++) {
           out.push(raw[at]!);
+          covers.push(1);
           noteOwn(own, raw, hashes, at);
         }
         continue;
       }
-      out.push(reference);
+      const above = out.length - 1 - lastReference;
+      const around = hiddenAround(run, lines, literal.size > 0 ? 0 : above);
+      out.length -= around.before;
+      covers.length -= around.before;
+      lastReference = out.push(reference) - 1;
+      const covered = around.before + run.to - run.from + around.behind;
+      covers.push(covered);
       used.add(run.label);
-      replaced += run.to - run.from;
-      at = run.to;
+      replaced += covered;
+      at = run.to + around.behind;
     }
     if (replaced === 0) return undefined;
-    return { text: out.join('\n'), lines: replaced, labels: used };
+    return { text: out.join('\n'), lines: replaced, labels: used, covers };
   }
 
   private runAt(own: OwnLines, hashes: readonly number[], at: number): Run | undefined {
@@ -310,7 +329,9 @@ function runOf(source: EarlierBlock | OwnLines, line: number, at: number, count:
   const named = isOther
     ? ({ first: number, by: 'printed' } as const)
     : ({ first: counted, by: 'count' } as const);
-  return { from: at, to: at + count, label, ...named, printed, prefixes, line };
+  const hidden = 'hidden' in source ? source.hidden : undefined;
+  const there = { lines: source.lines, hidden, numbers, printed, prefixes, line };
+  return { from: at, to: at + count, label, ...named, ...there };
 }
 
 /** The reference for a run, or undefined where it would hardly be shorter than the lines, or lose their numbers. */
@@ -325,7 +346,7 @@ function refer(
   const numbers = numbersOf(run, prefixes);
   if (numbers === undefined) return undefined;
   const count = run.to - run.from;
-  const range = { from: run.first, to: run.first + count - 1, by: run.by };
+  const range = { from: run.first, to: lastOf(run), by: run.by };
   const text = writeReference(run.label, range, words, numbers);
   const floor = count < MIN_LINES ? MIN_TOKENS_SAVED_SHORT : MIN_TOKENS_SAVED;
   const replaced = lines.join('\n');

@@ -10,6 +10,11 @@ export interface Run {
   /** The number of the first line where it stood before, counted or printed. */
   readonly first: number;
   readonly by: NamedLines['by'];
+  /** The text where they stood, and which of its lines were left out there. */
+  readonly lines: readonly string[];
+  readonly hidden: readonly boolean[] | undefined;
+  /** The numbers of the lines where they stood; NaN for one that was left out there. */
+  readonly numbers: readonly number[];
   /** The numbers that a view printed there. */
   readonly printed: readonly number[] | undefined;
   /** What stood before the lines of that text, and the index of the first of them in it. */
@@ -70,6 +75,9 @@ export function sameLines(
 /** At most such a share of what a reference names may have been left out where it stood. */
 const HIDDEN_SHARE = 1 / 3;
 
+/** Of what it stands for with the lines around it, such a share can be seen. */
+const SEEN_SHARE = 1 / 2;
+
 /** How many of `length` lines from `line` on may be named: they begin and end with one that can be seen. */
 export function shownRun(
   hidden: readonly boolean[] | undefined,
@@ -106,6 +114,36 @@ export function numbersOf(run: Run, prefixes: SplitLines['prefixes']): Numbers |
   if (numbering === undefined) return undefined;
   if (isCounted(run, prefixes, 0) && isSo((at) => here(at) === there(at))) return 'same';
   return isSo((at) => here(at) === numberAt(numbering, at)) ? { first: here(0) } : undefined;
+}
+
+/**
+ * How many lines before `from` and from `to` on were left out right before and behind the run where
+ * it stood: what names the run stands for them too, as it does for those inside it. At most `above`
+ * lines before it are looked at.
+ */
+export function hiddenAround(
+  { from, to, line, lines: there, hidden }: Run,
+  lines: readonly string[],
+  above: number,
+): { readonly before: number; readonly behind: number } {
+  const isHidden = (at: number): boolean =>
+    hidden?.[line + at] === true && there[line + at] === lines[from + at];
+  let before = 0;
+  while (before < above && isHidden(-before - 1)) before++;
+  let behind = 0;
+  while (to + behind < lines.length && isHidden(to - from + behind)) behind++;
+  let seen = 0;
+  for (let at = 0; at < to - from; at++) if (hidden?.[line + at] !== true) seen++;
+  const all = before + to - from + behind;
+  return seen >= all * SEEN_SHARE ? { before, behind } : { before: 0, behind: 0 };
+}
+
+/** The number of the last line of a run that can be seen where it stood. */
+export function lastOf({ from, to, first, by, numbers, line }: Run): number {
+  let last = to - from - 1;
+  if (by === 'printed') return first + last;
+  while (last > 0 && Number.isNaN(numbers[line + last]!)) last--;
+  return numbers[line + last]!;
 }
 
 /** True where the number before a line is the one that a reference counts: a view may begin further down. */

@@ -52,9 +52,9 @@ test('a reference begins and ends with a line that can be seen, and most of it c
   const comments = times(12, (n) => `// the ${n}th line of a long comment about all of this`);
   const file = [...FILE.slice(0, 12), ...comments, ...FILE.slice(12)];
   const { outcomes } = read([
-    file.join('\n'),
-    [...comments, ...file.slice(24, 50), 'end();', 'more();'].join('\n'),
-    [...file.slice(0, 40), ...times(12, (n) => `other(${n});`)].join('\n'),
+    view(file),
+    view([...comments, ...file.slice(24, 50), 'end();', 'more();'], 13),
+    view([...file.slice(0, 40), ...times(12, (n) => `other(${n});`)]),
   ]);
   const [second, third] = [outcomes[1]!.text, outcomes[2]!.text];
   assert.not.match(second, /:1[3-9]-|lines 1[3-9]–/);
@@ -100,11 +100,17 @@ test('a harness above the code, and what it says twice of itself, move no line',
 });
 
 test('a text without such a note, or with nothing left to take out, is left alone', () => {
-  assert.is(stripBetween('a\nb\nc', 'a', [{ from: 1, to: 3 }]), undefined);
+  assert.is(
+    stripBetween({ text: 'a\nb\nc', covers: [1, 1, 1] }, 'a', [{ from: 1, to: 3 }]),
+    undefined,
+  );
   const note =
     '# [svc omitted 2 of 9 lines, comments and blank lines only; the source is complete]';
   const named = '[svc result 1 (a.ts), lines 1-9]';
-  assert.is(stripBetween(named, `${note}\na`, [{ from: 1, to: 3 }]), undefined);
+  assert.is(
+    stripBetween({ text: named, covers: [9] }, `${note}\na`, [{ from: 1, to: 3 }]),
+    undefined,
+  );
 });
 
 test.run();

@@ -5,18 +5,18 @@
 import { MARK, markerIn } from '../text/marker.ts';
 import { linesIn, rangesWithout } from '../text/ranges.ts';
 import type { Compressed, LineRange } from '../rule.ts';
-import { readReference } from './reference.ts';
+import type { Referred } from './repeats.ts';
 
 /** The note by which a text says how many of its lines are left out. */
 const OMITTED = /omitted \d+ of/;
 
 /**
- * `named`, the text with references, without those lines of `removed` that no reference names.
- * `stripped` is the same text with all of `removed` taken out, which says so in a note of its
+ * The text with references, of which each line stands for so many as `covers` says, without those
+ * lines of `removed` that no reference names. `stripped` is the same text with all of `removed` taken out, which says so in a note of its
  * own; undefined where it has none, or nothing is left to take out. Lines are counted from 0.
  */
 export function stripBetween(
-  named: string,
+  { text: named, covers }: Pick<Referred, 'text' | 'covers'>,
   stripped: string,
   removed: readonly LineRange[],
 ): Compressed | undefined {
@@ -24,11 +24,11 @@ export function stripBetween(
   const out: string[] = [];
   const keep: boolean[] = [];
   let firstReference = Number.POSITIVE_INFINITY;
-  for (const line of named.split('\n')) {
-    const reference = line.startsWith(MARK) ? readReference(line) : undefined;
-    if (reference !== undefined) {
+  for (const [at, line] of named.split('\n').entries()) {
+    const covered = covers[at] ?? 1;
+    if (line.startsWith(MARK)) {
       firstReference = Math.min(firstReference, out.length);
-      for (let at = reference.from; at <= reference.to; at++) keep.push(true);
+      for (let nth = 0; nth < covered; nth++) keep.push(true);
     } else keep.push(!gone.has(keep.length));
     if (keep.at(-1) === true) out.push(line);
   }
