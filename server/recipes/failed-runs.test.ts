@@ -90,6 +90,11 @@ const RUNS: readonly (readonly [command: string, text: string, name: string])[] 
     `➤ YN0000: ┌ Resolution step\n➤ YN0000: └ Completed\n${times(30, (n) => `➤ YN0013: │ part${n}@npm:1.${n} can't be found in the cache`)}\n➤ YN0013: │ odd@npm:2.0 can't be found in the cache\n➤ YN0000: └ Completed\n➤ YN0001: │ RequestError: connect\n➤ YN0000: Failed with errors in 1s`,
     'odd@npm:2.0',
   ],
+  [
+    'gh run view 1 --log',
+    `${times(30, (n) => `2026-01-02T03:04:${10 + n}.0000000Z ${n === 1 ? '##[group]Run actions/odd@v4' : `prepared part ${n} of all`}`)}\n2026-01-02T03:05:00.0000000Z ##[error]Process completed with exit code 1.\n2026-01-02T03:05:01.0000000Z Post job cleanup.`,
+    '##[group]Run actions/odd@v4',
+  ],
 ];
 
 for (const mode of ['hybrid', 'aggressive'] as const)

@@ -155,6 +155,15 @@ test('so it is in a long result, of which other lines are named', () => {
 const DIFF = (tail: string): string =>
   `commit 77aa77aa77aa77aa77aa77aa77aa77aa77aa77aa\nAuthor: A B <a@example.com>\n\n    Fix reads\n\ndiff --git a/src/pool.c b/src/pool.c\nindex 1111111..2222222 100644\n--- a/src/pool.c\n+++ b/src/pool.c\n@@ -100,7 +100,7 @@ static int pool_take(pool_t *p, size_t n)\n   slot_t *s = p->first;\n   uint8_t *end = p->base + p->size;\n   int flags = p->flags & 0x10;\n-  while (s && s->size < n && s->next != p->last_slot_that_was_used) s = s->next;\n+  while (s && s->size < n) s = s->next;\n   if (!s) return -1;\n   p->free -= n;\n   return 0;\n@@ -130,16 +130,16 @@ static int pool_give(pool_t *p, slot_t *s)\n   int last = p->count - 1;\n   for (int j = 0; j < last; j++) {\n-    if (p->slots[j].addr + sizeof(int32_t) > p->end_of_pool) {\n+    left -= sizeof(int32_t);\n+    if (left < 0) {\n       /* not enough room to read the size of the slot */\n       return -1;\n     }\n     int32_t bytes = read32(p->slots[j].addr);\n-    if (p->slots[j].addr + bytes > p->end_of_pool) {\n+    left -= bytes;\n+    if (left < 0) {\n       /* not enough room to read what the slot holds */\n       return -1;\n     }\n     total += bytes;\n   }\n   return total;\n${tail}`;
 
+test('that an output was cut short is said each time', () => {
+  const lines = times(80, (n) => `checked the part number ${n} of the shop, which took a while`);
+  const text = (n: number): string =>
+    `<returncode>0</returncode>\n<a>x</a>\n<b>y</b>\n<warning>\nThe output of your last command was too long.\nPlease try a different command that produces less output.\n</warning><output_head>\n${lines.join('\n')}\nend ${n}\n</output_head>`;
+  const [, out] = sent('Check it', [bash('./check', text(1)), bash('./check', text(2))]);
+  assert.match(out!, 'The output of your last command was too long.');
+  assert.match(out!, /\[svc .*result 1/);
+});
+
 test('a reference counts lines of what was sent, and what a header says of them holds', () => {
   const calls = [
     bash('git show 77aa77aa 2>/dev/null | head -50', DIFF('')),

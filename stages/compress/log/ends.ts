@@ -36,13 +36,9 @@ function unstamped(line: string): string {
   return line.slice(stampLength(line)).trim();
 }
 
-/** The indexes of what a harness says above a result: its first lines, and those that say how it ended. */
+/** The indexes of what a harness says above a result: how it ended, that it was cut short, what to do then. */
 export function openingLines(lines: readonly string[]): readonly number[] {
-  let said = 0;
-  return lines.flatMap((line, at) => {
-    if (isBlank(line)) return [];
-    return said++ < ENDS || endStated(line) === 'status' ? [at] : [];
-  });
+  return lines.flatMap((line, at) => (isBlank(line) ? [] : [at]));
 }
 
 /**
