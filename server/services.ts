@@ -191,7 +191,7 @@ export async function createServices(options: ServiceOptions) {
     questions,
     /** When these services were opened, in milliseconds since the epoch. */
     startedMs,
-    statusOf: (kind: ErrorKind) => errorTable[kind].status,
+    statusOf: (kind: ErrorKind) => (kind === 'cancelled' ? null : errorTable[kind].status),
     window,
     /** Finished requests for whoever watches. */
     live,

@@ -79,8 +79,8 @@ export interface Services {
   readonly log: StageLog;
   /** A provider's words as they may be kept: without keys of ours and of the request, which it may repeat. */
   readonly withoutKeys: (words: string, body: BodyFrame | undefined) => string;
-  /** The HTTP status that a client gets for a failure of this kind. */
-  readonly statusOf: (kind: ErrorKind) => number;
+  /** The HTTP status that a client gets for a failure of this kind; null for a client that left and gets none. */
+  readonly statusOf: (kind: ErrorKind) => number | null;
 }
 
 /** What a generation has for itself: it follows from the configuration's values alone. */

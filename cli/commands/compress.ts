@@ -37,8 +37,9 @@ class PreviewFile extends JsonCommand {
   threshold = Option.String('--threshold', {
     description: 'Tokens before the first compressed block; 0 for a file that is no request',
   });
-  ask = Option.String('--ask', '', {
-    description: 'What the user wants to know of a file that is no request',
+  ask = Option.String('--ask', {
+    description:
+      'What the user wants to know of a file that is no request; of its title where left out, nothing where empty',
   });
   as = Option.String('--as', {
     description: 'The tool whose result the file is, with its command: Bash:npm test',
@@ -58,6 +59,8 @@ class PreviewFile extends JsonCommand {
     this.print(view.previewHeading(preview, basename(this.file), colors));
     if (preview.tool !== null && this.as === undefined)
       this.note(`Assumed from the file: ${preview.tool}. --as tool:command names another.`);
+    if (this.ask === undefined && preview.tool !== null && view.isProse(preview))
+      this.note('Prose is shortened by what is asked, here of its title. --ask names a question.');
     this.print();
     const rows = view.previewRows(preview, this.all, colors);
     if (rows.length > 0) {
@@ -74,13 +77,16 @@ class PreviewFile extends JsonCommand {
 
   private async preview(): Promise<Preview> {
     const { context } = this;
-    const [{ toRequestFile }, { previewOf }, { jobOptions }] = await Promise.all([
-      import('../preview/request-file.ts'),
-      import('../preview/preview.ts'),
-      import('../preview/options.ts'),
-    ]);
+    const [{ toRequestFile }, { previewOf }, { jobOptions }, { assumedQuestion }] =
+      await Promise.all([
+        import('../preview/request-file.ts'),
+        import('../preview/preview.ts'),
+        import('../preview/options.ts'),
+        import('../preview/assumed-question.ts'),
+      ]);
     const text = readInput(resolve(context.cwd, this.file)).toString();
-    const file = toRequestFile(text, this.file, this.ask, this.as);
+    const ask = this.ask ?? assumedQuestion(text, basename(this.file));
+    const file = toRequestFile(text, this.file, ask, this.as);
     const { config } = await configOf(this.config, context);
     const configured = await jobOptions(config, context);
     const threshold = file.as === 'text' ? 0 : configured.thresholdTokens;

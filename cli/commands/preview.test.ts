@@ -228,4 +228,37 @@ test('what cannot be previewed is reported with its cause', async () => {
   place.dispose();
 });
 
+test('prose is previewed as what a request with a question would lose', async () => {
+  const place = makePlace();
+  const essay = `# The harbour town\n\n${Array.from(
+    { length: 60 },
+    (_, n) =>
+      `Ferry ${n} was built by the guild, which few visitors of the town notice. In the year ${1700 + n} it sank after storm number ${n * 7}.`,
+  ).join('\n\n')}\n`;
+  const file = write(place, 'essay.md', essay);
+  const alone = await printed(place, file);
+  const asRequest = await printed(
+    place,
+    write(place, 'request.json', {
+      model: 'gpt-fixture-1',
+      input: [
+        { role: 'user', content: 'What does essay.md say about The harbour town?' },
+        {
+          type: 'function_call',
+          call_id: 't',
+          name: 'Read',
+          arguments: '{"file_path":"essay.md"}',
+        },
+        { type: 'function_call_output', call_id: 't', output: essay },
+      ],
+    }),
+    '--threshold',
+    '0',
+  );
+  assert.ok(alone.total.saved > 0);
+  assert.equal(alone.blocks[0]!.tokens, asRequest.blocks.at(-1)!.tokens);
+  // Where nothing is asked, all of it stays.
+  assert.is((await printed(place, file, '--ask', '')).total.saved, 0);
+});
+
 test.run();

@@ -96,7 +96,7 @@ class RouteAdd extends RouteCommands {
     category: 'Configure',
     description: 'Send matching requests to another model',
     details:
-      'All conditions that are given must hold; without any, every request matches. Of the rules that match, the one with the highest priority wins, of equal ones the older. A conversation stays where a rule put it until another rule matches. Requests that must be sent unchanged (`x-svc-bypass`, `svc pause`, subscription traffic) follow no rule.',
+      'All conditions that are given must hold; without any, every request matches. Of the rules that match, the one with the highest priority wins, of equal ones the older. A conversation stays where a rule put it until another rule matches. Requests that must be sent unchanged (`x-svc-bypass`, `svc pause`) follow no rule; a subscription’s follow one to any provider but their own.',
     examples: [
       [
         'A cheaper model for small requests',

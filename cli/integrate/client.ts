@@ -46,8 +46,30 @@ export interface Client {
   readonly settings: (url: string) => readonly string[];
   /** What a person should know besides. */
   readonly notes: readonly string[];
-  /** What `svc run` puts before the client's own arguments. */
-  readonly runArguments?: (url: string) => readonly string[];
+  /** What `svc run` adds for it, beside the variables that every client gets. */
+  readonly runWith?: (run: ClientRun) => RunAdditions;
+  /**
+   * True for a client that reads its base URL from its own settings alone. `names` is a file that
+   * holds the address where svc cannot write the settings.
+   */
+  readonly ownSettingsOnly?: { readonly names?: (where: Surroundings) => string };
+}
+
+/** A client that is about to be started. */
+export interface ClientRun {
+  /** Where the proxy is. */
+  readonly url: string;
+  /** svc's own home folder. */
+  readonly home: string;
+  readonly where: Surroundings;
+  /** The arguments that the user gives to it. */
+  readonly rest: readonly string[];
+}
+
+export interface RunAdditions {
+  /** They stand before the user's. */
+  readonly args?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 /** The variables by which clients find a base URL; each reads those of its own dialect. */

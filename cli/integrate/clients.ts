@@ -6,6 +6,7 @@ import { claudeFolder, codexFolder } from '../../server/sessions/find.ts';
 import type { Change, Client } from './client.ts';
 import { modelChanges } from './model-lists.ts';
 import { opencode } from './opencode.ts';
+import { piRun, piSettings } from './pi.ts';
 
 const codexSettings = (url: string): readonly Change[] => [
   { path: ['model_provider'], value: 'svc' },
@@ -21,12 +22,6 @@ const zedSettings = (url: string): readonly Change[] => [
   { path: ['language_models', 'anthropic', 'api_url'], value: url },
   { path: ['language_models', 'openai', 'api_url'], value: `${url}/v1` },
   { path: ['language_models', 'google', 'api_url'], value: url },
-];
-
-const piSettings = (url: string): readonly Change[] => [
-  { path: ['providers', 'anthropic', 'baseUrl'], value: url },
-  { path: ['providers', 'openai', 'baseUrl'], value: `${url}/v1` },
-  { path: ['providers', 'google', 'baseUrl'], value: `${url}/v1beta` },
 ];
 
 const variables = (...changes: readonly (readonly [name: string, value: string])[]) =>
@@ -77,11 +72,12 @@ export const clients: readonly Client[] = [
     notes: [
       'It sends the key in OPENAI_API_KEY; a ChatGPT login is not used with a provider of its own.',
     ],
-    runArguments: (url) =>
-      codexSettings(url).flatMap(({ path, value }) => [
+    runWith: ({ url }) => ({
+      args: codexSettings(url).flatMap(({ path, value }) => [
         '-c',
         `${path.join('.')}=${JSON.stringify(value)}`,
       ]),
+    }),
   },
   {
     id: 'cursor',
@@ -98,6 +94,7 @@ export const clients: readonly Client[] = [
       '`svc auth --generate` makes the key that requests from outside need: enter it as the OpenAI API key.',
       'Models whose names contain claude- bypass the override.',
     ],
+    ownSettingsOnly: {},
   },
   {
     id: 'cline',
@@ -119,6 +116,9 @@ export const clients: readonly Client[] = [
       `cline auth -p openai-compatible -k <key> -m <model> -b ${url}/v1`,
     ],
     notes: ['Cline keeps its settings in a store of its editor, which svc does not write to.'],
+    ownSettingsOnly: {
+      names: ({ userHome }) => join(userHome, '.cline', 'data', 'settings', 'providers.json'),
+    },
   },
   {
     id: 'aider',
@@ -168,6 +168,7 @@ export const clients: readonly Client[] = [
       `    apiBase: ${url}/v1/`,
     ],
     notes: ['It reads no variable: each model in its file needs the line.'],
+    ownSettingsOnly: {},
   },
   {
     id: 'zed',
@@ -189,6 +190,7 @@ export const clients: readonly Client[] = [
       `    "google": { "api_url": "${url}" } } }`,
     ],
     notes: ["Models that Zed itself hosts go through Zed's servers, not through svc."],
+    ownSettingsOnly: {},
   },
   {
     id: 'gemini-cli',
@@ -247,6 +249,7 @@ export const clients: readonly Client[] = [
       `    "google": { "baseUrl": "${url}/v1beta" } } }`,
     ],
     notes: ['Its own models of these providers stay as they are; only the address changes.'],
+    runWith: piRun,
   },
   {
     id: 'litellm',

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { isObject } from '../../stages/dialect/json-kind.ts';
 import type { Change, Client, Surroundings, Wanted } from './client.ts';
 import { jsonc } from './jsonc.ts';
+import { readSettingsFile, textOf } from './settings-file.ts';
 
 /** The path that its client of each provider expects in the base URL, and the variable of its key. */
 const PROVIDERS: Readonly<Record<string, { readonly path: string; readonly key: string }>> = {
@@ -40,7 +41,27 @@ export const opencode: Client = {
     'Only the providers that you have a key for: opencode lists the models of every provider that stands there.',
     "A project's own opencode.json wins; name it with --file.",
   ],
+  runWith: ({ url, where }) => ({
+    env: {
+      // Unlike other clients of this variable it adds no version.
+      ANTHROPIC_BASE_URL: `${url}/v1`,
+      [INLINE]: inlineSettings(url, where),
+    },
+  }),
 };
+
+/** Settings that win over those of every file. */
+const INLINE = 'OPENCODE_CONFIG_CONTENT';
+
+/** The addresses of what the user has keys for, over what the variable says already. */
+function inlineSettings(url: string, where: Surroundings): string {
+  const { changes } = wanted(url, textOf(readSettingsFile(settingsFile(where))), where);
+  const before = where.env[INLINE] || '{}';
+  return changes.reduce(
+    (text, { path, value }) => jsonc.put(text, path, JSON.stringify(value)),
+    before,
+  );
+}
 
 function settingsFile({ env, userHome }: Surroundings): string {
   const folder = join(env['XDG_CONFIG_HOME'] || join(userHome, '.config'), 'opencode');

@@ -103,6 +103,11 @@ export function untouchedLine(preview: Preview): string | undefined {
   return `${counted(left.length, 'block')} with ${tokens} tokens never touched here: ${reasons}`;
 }
 
+/** True for a text that is shortened by what is asked about it. */
+export function isProse({ blocks }: Preview): boolean {
+  return blocks.some(({ textClass }) => textClass === 'narrative');
+}
+
 /** True if the threshold is all that keeps this request from being compressed. */
 export function isHeldByThreshold({ blocks, total }: Preview): boolean {
   return total.saved === 0 && blocks.some(({ reason }) => reason === 'below-threshold');

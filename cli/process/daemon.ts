@@ -82,6 +82,33 @@ export function runningInstance(home: string): Instance | undefined {
   return instance !== undefined && isRunning(instance) ? instance : undefined;
 }
 
+/** How often a proxy that starts is looked at. */
+const LOOK_MS = 50;
+
+/**
+ * Where the proxy of this home folder listens, once it does; undefined where none runs, or where one
+ * that was starting has ended.
+ *
+ * @throws SvcError `unavailable` where one takes too long to start.
+ */
+export async function listeningUrl(
+  home: string,
+  { clock }: Pick<CliContext, 'clock'>,
+): Promise<string | undefined> {
+  const untilMs = clock.monotonicMs() + START_MS;
+  for (;;) {
+    const instance = runningInstance(home);
+    if (instance?.url !== undefined) return instance.url;
+    if (instance === undefined) return undefined;
+    if (clock.monotonicMs() > untilMs) throw notListening();
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+  }
+}
+
+function notListening(): SvcError {
+  return new SvcError('unavailable', `svc was not listening after ${START_MS / 1000} s`);
+}
+
 /**
  * Claims the home folder for this process.
  *
@@ -197,7 +224,7 @@ function factsOf(child: ChildProcess, home: string): Promise<ServeFacts> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
       child.kill('SIGKILL');
-      reject(new SvcError('unavailable', `svc was not listening after ${START_MS / 1000} s`));
+      reject(notListening());
     }, START_MS);
     const fail = (error: SvcError) => {
       clearTimeout(timer);

@@ -2,12 +2,13 @@
 import { basename } from 'node:path';
 import { Command, Option } from 'clipanion';
 import { SvcCommand } from '../command.ts';
-import { SvcError } from '../../engine/error.ts';
+import { SvcError, isSvcError } from '../../engine/error.ts';
 import { reachable } from '../address.ts';
 import type { CliContext } from '../context.ts';
-import { runningInstance, startInBackground } from '../process/daemon.ts';
+import { listeningUrl, runningInstance, startInBackground } from '../process/daemon.ts';
 import { clientVariables } from '../integrate/client.ts';
 import { clients } from '../integrate/clients.ts';
+import { wayPast } from '../integrate/past.ts';
 import { runChild } from './child.ts';
 import { printReceipt, receiptJson, receiptOf } from './receipt.ts';
 
@@ -17,7 +18,7 @@ class Run extends SvcCommand {
     category: 'Run',
     description: 'Start a client through the proxy, and show at its end what it cost and saved',
     details:
-      "svc's own options stand before the client; whatever follows it is the client's, with or without `--`. The client gets the base URLs in its environment; no file is changed. Where no proxy runs, one is started in the background and stays. The exit code is the client's. The receipt on stderr counts what went through the proxy meanwhile, by the ledger.",
+      "svc's own options stand before the client; whatever follows it is the client's, with or without `--`. The client gets the base URLs in its environment, or as arguments where it reads no variable; no file of its own is changed. Where neither is possible, svc says so before, with the way. Where no proxy runs, one is started in the background and stays. The exit code is the client's. The receipt on stderr counts what went through the proxy meanwhile, by the ledger.",
     examples: [
       ['Claude Code', '$0 run claude'],
       ['What follows the client is for the client', '$0 run claude -p "explain this folder"'],
@@ -33,10 +34,15 @@ class Run extends SvcCommand {
   async execute() {
     const { context } = this;
     const url = await this.proxyUrl();
+    const [program = '', ...rest] = this.command;
+    const client = clients.find(({ programs }) => programs.includes(basename(program)));
+    const past = client && wayPast(client, { home: this.home, url, context });
+    if (past !== undefined) this.note(`svc: ${past}`);
+    const own = client?.runWith?.({ url, home: this.home, where: context, rest });
     const sinceMs = context.clock.wallMs();
     const code = await runChild(
-      withArguments(this.command, url),
-      clientEnvironment(context, url),
+      [program, ...(own?.args ?? []), ...rest],
+      { ...clientEnvironment(context, url), ...own?.env },
       context,
     );
     if (this.quiet) return code;
@@ -56,14 +62,22 @@ class Run extends SvcCommand {
   /** Where the proxy listens; it is started where none runs. */
   private async proxyUrl(): Promise<string> {
     const { context, home } = this;
-    const running = runningInstance(home)?.url;
+    const running = await listeningUrl(home, context);
     if (running !== undefined) return reachable(running);
-    const { url, pid } = await startInBackground(home, {}, context, context.cwd);
-    if (!this.quiet)
-      this.note(
-        `svc is running in the background now, on ${url} (pid ${pid}); \`svc stop\` ends it.`,
-      );
-    return reachable(url);
+    try {
+      const { url, pid } = await startInBackground(home, {}, context, context.cwd);
+      if (!this.quiet)
+        this.note(
+          `svc is running in the background now, on ${url} (pid ${pid}); \`svc stop\` ends it.`,
+        );
+      return reachable(url);
+    } catch (thrown) {
+      // Another start was quicker.
+      const other = isSvcError(thrown) && thrown.kind === 'conflict';
+      const url = other ? await listeningUrl(home, context) : undefined;
+      if (url === undefined) throw thrown;
+      return reachable(url);
+    }
   }
 }
 
@@ -85,13 +99,6 @@ function withoutProxy(env: CliContext['env'], hostname: string) {
   const all = [...new Set([...(present ?? '').split(','), hostname, 'localhost'])];
   const value = all.filter((one) => one !== '').join(',');
   return Object.fromEntries(names.map((name) => [name, value]));
-}
-
-/** Some clients read no variable; they take the settings as arguments. */
-function withArguments(command: readonly string[], url: string): readonly string[] {
-  const [program = '', ...rest] = command;
-  const client = clients.find(({ programs }) => programs.includes(basename(program)));
-  return [program, ...(client?.runArguments?.(url) ?? []), ...rest];
 }
 
 export const commands = [Run];

@@ -100,6 +100,98 @@ test('Codex gets its settings as arguments; a proxy of the network is left out',
     assert.match(stdout, /\n-c\nmodel_providers\.svc\.supports_websockets=false\nexec\n$/);
   }));
 
+/** A client that only shows what it was started with. */
+function showing(place: Place, name: string, script: string): string {
+  const client = join(place.folder, name);
+  fs.writeFileSync(client, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+  return client;
+}
+
+test('two clients that are started at once share one proxy', () =>
+  withProxy(async ({ place, client, env }, upstream) => {
+    const argv = [
+      'run',
+      '-q',
+      '--',
+      process.execPath,
+      client,
+      '0',
+      'ANTHROPIC_BASE_URL=/v1/messages',
+    ];
+    const ends = await Promise.all([1, 2, 3].map(() => start(place, argv, env).ended));
+    for (const { code, stdout, stderr } of ends)
+      assert.equal([code, stdout, stderr], [0, 'ANTHROPIC_BASE_URL 200\n', '']);
+    assert.is(upstream.requests.length, 3);
+  }));
+
+test('opencode gets an address with a version for each provider that it has a key for', () =>
+  withProxy(async ({ place, env }) => {
+    const client = showing(
+      place,
+      'opencode',
+      'echo "$ANTHROPIC_BASE_URL"; echo "$OPENCODE_CONFIG_CONTENT"',
+    );
+    const keys = {
+      ...env,
+      ANTHROPIC_API_KEY: 'mine',
+      OPENCODE_CONFIG_CONTENT: '{"autoupdate": false}',
+    };
+    const { stdout } = await start(place, ['run', '-q', client, 'run', 'hi'], keys).ended;
+    const [base = '', ...rest] = stdout.split('\n');
+    assert.match(base, /^http:\/\/127\.0\.0\.1:\d+\/v1$/);
+    assert.equal(JSON.parse(rest.join('\n')), {
+      autoupdate: false,
+      provider: { anthropic: { options: { baseURL: base } } },
+    });
+  }));
+
+test('pi gets an extension that says where its providers are, and none for its own commands', () =>
+  withProxy(async ({ place, env }) => {
+    const client = showing(place, 'pi', 'printf "%s\\n" "$@"');
+    const { stdout } = await start(place, ['run', '-q', client, '-p', 'hi'], env).ended;
+    const [flag, file = '', ...words] = stdout.trimEnd().split('\n');
+    assert.equal([flag, ...words], ['--extension', '-p', 'hi']);
+    const { default: extend } = (await import(
+      `data:text/javascript,${encodeURIComponent(fs.readFileSync(file, 'utf8'))}`
+    )) as {
+      default: (pi: object) => void;
+    };
+    const bases: string[] = [];
+    extend({
+      registerProvider: (name: string, { baseUrl }: { baseUrl: string }) =>
+        bases.push(`${name} ${baseUrl.replace(/:\d+/, '')}`),
+    });
+    assert.equal(bases, [
+      'anthropic http://127.0.0.1',
+      'openai http://127.0.0.1/v1',
+      'google http://127.0.0.1/v1beta',
+    ]);
+    const own = await start(place, ['run', '-q', client, 'install', 'x'], env).ended;
+    assert.is(own.stdout, 'install\nx\n');
+  }));
+
+test('a client that reads no variable is started with a word on how it goes through svc', () =>
+  withProxy(async ({ place, env }) => {
+    const told = /reads its address from its own settings alone, so (?:perhaps )?it goes past svc/;
+    for (const [name, way] of [
+      ['cn', '`svc integrate continue --apply` sets it.'],
+      ['cline', '`svc integrate cline` shows what to set.'],
+    ] as const) {
+      const client = showing(place, name, 'exit 3');
+      const { code, stderr } = await start(place, ['run', '-q', client], env).ended;
+      assert.is(code, 3);
+      assert.match(stderr, told);
+      assert.ok(stderr.includes(way), stderr);
+    }
+    const pid = fs.readFileSync(join(place.home, 'svc.pid'), 'utf8');
+    const { url } = JSON.parse(pid) as { url: string };
+    const file = join(place.folder, '.cline', 'data', 'settings', 'providers.json');
+    fs.mkdirSync(join(file, '..'), { recursive: true });
+    fs.writeFileSync(file, JSON.stringify({ baseUrl: `${url}/v1` }));
+    const set = await start(place, ['run', '-q', join(place.folder, 'cline')], env).ended;
+    assert.is(set.stderr, '');
+  }));
+
 test('what follows the client is for the client, also without --', () =>
   withProxy(async ({ place, env }) => {
     const client = join(place.folder, 'client');

@@ -175,7 +175,7 @@ function grouped(label: 'model' | 'provider', groups: ReadonlyMap<string, Totals
     counter('cost_usd_total', `US dollars by ${label}.`, (t) => toUsd(knownCost(t))),
     family('gauge')(
       'prompt_cache_hit_ratio',
-      `Share of cacheable tokens that was read from the provider's cache, by ${label}.`,
+      `Share of input tokens that was read from the provider's cache, by ${label}.`,
       promptCacheRatio,
     ),
   ];

@@ -3,7 +3,9 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withProxy } from '../../fixtures/proxy.ts';
 import type { TestProxy } from '../../fixtures/proxy.ts';
-import { closeClients, exchange } from '../../fixtures/server/exchange.ts';
+import { CHAT, closeClients, exchange, json as toJson } from '../../fixtures/server/exchange.ts';
+import { answer as scenario } from '../../fixtures/upstream.ts';
+import { jsonAnswer } from '../../fixtures/upstream/answer.ts';
 import { parseIsoDate } from './iso-date.ts';
 
 const YAML = 'compression:\n  threshold_tokens: 100\nsecurity:\n  api_key: a-key-of-the-proxy\n';
@@ -123,9 +125,44 @@ test('each cache is reported apart from the others', async () => {
       .json as Record<string, Json>;
     assert.is(compression?.['misses'], 1);
     assert.is(compression?.['entries'], 1);
+    // The same again is found, block by block.
+    await sendLosing(t);
+    const again = (await read(t, '/cache-stats')).json['compression_cache'] as Json;
+    assert.equal([again['hits'], again['misses']], [1, 1]);
     assert.equal(Object.keys(prompt?.['providers'] as Json), ['messages']);
   });
 });
+
+/** What a provider of kind chat reports: what was read from its cache, and never what it wrote there. */
+const CACHED = {
+  id: 'c1',
+  object: 'chat.completion',
+  model: 'gpt-5',
+  choices: [{ index: 0, message: { role: 'assistant', content: 'Hi' }, finish_reason: 'stop' }],
+  usage: {
+    prompt_tokens: 1_000_000,
+    completion_tokens: 1,
+    prompt_tokens_details: { cached_tokens: 128 },
+  },
+};
+
+test('the hit ratio of a provider’s cache is what was read of all input', () =>
+  withProxy({}, async (t) => {
+    t.upstream.script(
+      undefined,
+      scenario(() => jsonAnswer(200, CACHED)),
+    );
+    const body = toJson(CHAT, { model: 'gpt-5' });
+    await exchange(t.proxy.port, { path: '/v1/chat/completions', body });
+    await t.rows(1);
+    const { json: stats } = await read(t, '/cache-stats');
+    const { providers, ...all } = stats['prompt_cache'] as Record<string, Json>;
+    assert.is(all['hit_ratio'], 0.000128);
+    const { chat } = providers as Record<string, Json>;
+    assert.is(chat?.['hit_ratio'], 0.000128);
+    const metrics = await exchange(t.proxy.port, { path: '/metrics', method: 'GET' });
+    assert.match(metrics.text, /prompt_cache_hit_ratio\{[^}]*"chat"[^}]*\} 0\.000128$/m);
+  }));
 
 test('dates are ISO 8601 or nothing', () => {
   assert.is(parseIsoDate('2026-01-31'), Date.UTC(2026, 0, 31));

@@ -61,5 +61,32 @@ test('a client that adds a query keeps it', () =>
     }
   }));
 
+test('lists of kept conversations, other versions and uploads pass to the maker of their path', () =>
+  withPair({ yaml: () => '' }, async (t) => {
+    const png = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 255]);
+    const media = { 'content-type': 'image/png' };
+    for (const [method, path, key, body] of [
+      ['GET', '/v1/chat/completions?limit=2', 'chat-key', undefined],
+      ['GET', '/v1alpha/models', 'generative-key', undefined],
+      ['POST', '/v1beta1/tunedModels/m:countTokens', 'generative-key', '{}'],
+      ['POST', '/upload/v1beta/files?uploadType=media', 'generative-key', png],
+      ['GET', '/download/v1beta/files/f:download?alt=media', 'generative-key', undefined],
+    ] as const) {
+      const headers = body === png ? media : {};
+      const got = await exchange(t.proxy.port, { method, path, headers, ...(body && { body }) });
+      assert.is.not(got.status, 405, path);
+      const last = t.upstream.requests.at(-1)!;
+      assert.equal([last.method, last.target], [method, path]);
+      assert.ok(last.body.equals(Buffer.from(body ?? '')), path);
+      assert.match(last.headerBytes.toString(), key);
+    }
+    const path = '/v1alpha/models/gemini-3-pro:generateContent';
+    const body = JSON.stringify({ contents: [{ role: 'user', parts: [{ text: 'Hi.' }] }] });
+    await exchange(t.proxy.port, { path, body });
+    assert.is(t.upstream.requests.at(-1)!.target, path);
+    const row = (await t.rows(6)).at(-1);
+    assert.equal([row?.dialect, row?.modelRequested], ['generative', 'gemini-3-pro']);
+  }));
+
 test.after(closeClients);
 test.run();

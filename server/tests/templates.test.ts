@@ -170,4 +170,22 @@ test('a body with too many values to be parsed is refused with a template, and p
     assert.is(passed.status, 200, passed.text);
   }));
 
+test('counting tokens and asking beside a conversation go on without a template', () =>
+  withTemplates(async (t) => {
+    const headers = { 'x-svc-template': 'review', ...vars({ language: 'Go' }) };
+    const body = json(MESSAGE);
+    for (const sent of [
+      { path: '/v1/messages/count_tokens?beta=true', body },
+      { path: '/v1/messages/count_tokens', body: json(MESSAGE, { svc_template: 'review' }) },
+      { path: '/v1/embeddings', body: '{"model":"e","input":"x"}' },
+      { path: '/v1/models', method: 'GET' },
+    ]) {
+      const got = await exchange(t.proxy.port, { ...sent, headers });
+      assert.is(got.status, 200, `${sent.path}: ${got.text}`);
+      const last = t.upstream.requests.at(-1)!;
+      assert.equal([last.target, last.body.toString()], [sent.path, sent.body ?? '']);
+      assert.not.match(last.headerBytes.toString(), /x-svc/i);
+    }
+  }));
+
 test.run();

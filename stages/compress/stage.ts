@@ -29,6 +29,7 @@ import { leftForBlocks } from './threshold.ts';
 import { compressStanding } from './standing.ts';
 import { createToolTrimmer } from './tools/trim.ts';
 import { asksModel, passedBecause, tooSmallBecause, unchangedBecause } from './unsaved.ts';
+import { unchangedTokens } from './unchanged-size.ts';
 import { COMPRESSION_VERSION } from './version.ts';
 import type { WithinLimit } from './within-limit.ts';
 
@@ -126,6 +127,7 @@ async function compressRequest(
   const report = { mode: options.mode };
   if (options.mode === 'strict') {
     ctx.note('not_compressed_because', 'the mode is strict');
+    noteTokens(ctx, unchangedTokens(whole));
     return withReport(whole, report);
   }
   const { request, changed: trimmed } =
@@ -148,6 +150,7 @@ async function compressRequest(
   if (result.forgotten > 0) ctx.note('results_forgotten', result.forgotten);
   notes.trouble(result, ctx);
   if (result.outcomes.every((outcome) => !outcome.changed) && result.failed !== undefined) {
+    noteTokens(ctx, unchangedTokens(request));
     services.lost.keep(ctx.run.id, tools);
     return withReport(request, ofTools);
   }
@@ -155,8 +158,7 @@ async function compressRequest(
   const before = result.outcomes.reduce((sum, outcome) => sum + outcome.tokensBefore, 0);
   const after = result.outcomes.reduce((sum, outcome) => sum + outcome.tokensAfter, 0);
   const leftOut = result.outcomes.reduce((sum, { tokensLeftOut = 0 }) => sum + tokensLeftOut, 0);
-  ctx.note('tokens_before', before);
-  ctx.note('tokens_after', after);
+  noteTokens(ctx, before, after);
   ctx.note('blocks_changed', changed);
   if (leftOut > 0) ctx.note('long_results_tokens_left_out', leftOut);
   if (changed === 0 && result.failed === undefined)
@@ -173,6 +175,12 @@ async function compressRequest(
     ...(leftOut > 0 && { estimatedLeftOut: leftOut }),
     ...(result.forgotten > 0 && { estimatedForgotten: Math.max(result.tokensForgotten, 0) }),
   });
+}
+
+/** Estimated tokens of all blocks, as they came and as they go out. */
+function noteTokens(ctx: StageContext, before: number, after = before): void {
+  ctx.note('tokens_before', before);
+  ctx.note('tokens_after', after);
 }
 
 /** What trimming the tools took away, for the trace and the report. */
@@ -321,6 +329,7 @@ export const compress = defineStage<ProxyFrame, CompressConfig, Services>({
           const passed = untouched ?? offBecause(request, config, services);
           if (passed !== undefined) {
             if (asksModel(request)) ctx.note('not_compressed_because', passed);
+            noteTokens(ctx, unchangedTokens(request));
             if (untouched === undefined && !config.enabled) leaveOff(request, services, ctx, notes);
             return undefined;
           }

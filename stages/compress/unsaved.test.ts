@@ -46,6 +46,12 @@ for (const { why, messages = [result(line)], headers = [], more, settings } of C
       const request = posted('/v1/messages', Buffer.from(JSON.stringify(body)), headers, more);
       await bench.send(request, settings);
       assert.match(String(bench.notes.get('not_compressed_because')), why);
+      const [before, after] = ['tokens_before', 'tokens_after'].map((name) =>
+        bench.notes.get(name),
+      );
+      assert.type(before, 'number');
+      assert.ok(Number(before) > 0);
+      assert.is(after, before);
     } finally {
       await bench.close();
     }

@@ -22,9 +22,12 @@ const DIALECTS: readonly DialectEndpoints[] = [
   generativeEndpoints,
 ];
 
-/** Paths that take one method only. */
+/** Paths by which requests are known before anything else of them is. */
 const POSTS: ReadonlyMap<string, Endpoint> = new Map(
   DIALECTS.flatMap(({ posts }) => Object.entries(posts)),
+);
+const GETS: ReadonlyMap<string, Endpoint> = new Map(
+  DIALECTS.flatMap(({ gets = {} }) => Object.entries(gets)),
 );
 const PROBE = passing('probe', 'messages');
 
@@ -42,7 +45,10 @@ export function resolveEndpoint(
   const post = POSTS.get(path);
   if (post !== undefined) {
     if (post.dialect === 'responses' && isUpgrade(headers)) throw upgradeRefused();
-    return method === 'POST' ? post : { allow: ['POST'] };
+    if (method === 'POST') return post;
+    const got = GETS.get(path);
+    if (got === undefined) return { allow: ['POST'] };
+    return method === 'GET' || method === 'HEAD' ? got : { allow: ['GET', 'HEAD', 'POST'] };
   }
   if (path === '/' || path === '/api/hello') {
     return method === 'HEAD' ? PROBE : path === '/' ? undefined : { allow: ['HEAD'] };

@@ -68,23 +68,26 @@ function mostInformative(failures: readonly Failed[], scope: AttemptScope): Answ
     weighty.find((failure) => failure.error.kind !== 'bad_request') ??
     failures.findLast((failure) => failure.isObjection) ??
     failures[0];
-  if (chosen?.wasAsked === true) scope.servedBy(chosen.provider);
-  if (chosen?.errorAnswer !== undefined) return chosen.errorAnswer;
   if (chosen === undefined) throw new SvcError('internal', 'The request has no provider');
-  throw withUnfit(chosen, failures);
+  // Provider, model, status and cause are those of one attempt, wherever they are shown.
+  scope.servedBy(chosen.provider);
+  if (chosen.errorAnswer !== undefined) return chosen.errorAnswer;
+  chosen.attempt.isShown = true;
+  throw withOthers(chosen, failures);
 }
 
 /** The failure, and why others did not stand in: nobody would guess that it is for what the request holds. */
-function withUnfit(chosen: Failed, failures: readonly Failed[]): SvcError {
+function withOthers(chosen: Failed, failures: readonly Failed[]): SvcError {
   const { error } = chosen;
-  const unfit = failures.filter(
-    (failed) => failed !== chosen && failed.isUnfit === true && failed.error.kind === 'bad_request',
-  );
-  if (unfit.length === 0) return error;
+  const others = failures.flatMap((failed) => {
+    if (failed === chosen) return [];
+    if (failed.isUnfit === true && failed.error.kind === 'bad_request') return failed.error.message;
+    const { provider, attempt, isObjection } = failed;
+    return isObjection === true ? `'${provider}', which stood in, answered ${attempt.status}` : [];
+  });
+  if (others.length === 0) return error;
   const { kind, code, retryAfterS, allowed, cure } = error;
-  const message = [error, ...unfit.map((failed) => failed.error)]
-    .map((each) => each.message)
-    .join('; ');
+  const message = [error.message, ...others].join('; ');
   return new SvcError(kind, message, { cause: error, code, retryAfterS, allowed, cure });
 }
 
@@ -102,8 +105,7 @@ function tryTarget(
   const provider = services.providers.get(target.provider);
   const state = services.states.get(target.provider);
   if (provider === undefined || state === undefined) {
-    const error = new SvcError('internal', `There is no provider named '${target.provider}'`);
-    return { error, wasAsked: false, provider: target.provider };
+    throw new SvcError('internal', `There is no provider named '${target.provider}'`);
   }
   const options = {
     config,

@@ -5,7 +5,14 @@
  */
 import { isTranslatable } from '../dialect/translatable.ts';
 import type { UsageRequest } from '../model/dialect.ts';
-import { isRewritable, modelOf, verbatimIf, setModel, setParam } from '../model/request.ts';
+import {
+  isRewritable,
+  modelOf,
+  released,
+  setModel,
+  setParam,
+  verbatimIf,
+} from '../model/request.ts';
 import type { ProxyRequest, RouteTarget } from '../model/request.ts';
 import { kindOf } from '../providers/named-provider.ts';
 import type { Provider, ProviderName } from '../providers/provider.ts';
@@ -62,13 +69,19 @@ export function prepare(
   provider: Provider,
   options: PrepareOptions,
 ): Preparation | Promise<Preparation> {
-  const asked = verbatimIf(target.verbatim, request);
+  const asked = verbatimIf(target.verbatim, forAccount(request, target));
   const owner = hookOwner(asked, provider, options.services);
   if (owner === undefined) return prepareWire(asked, target, provider, options);
   const prepared = prepareWire(asked, target, provider, { ...options, identity: true });
   const hooked = (found: Preparation): Preparation =>
     'ready' in found ? { ready: withHooks(found.ready, owner) } : found;
   return prepared instanceof Promise ? prepared.then(hooked) : hooked(prepared);
+}
+
+/** A subscription ties the bytes of a request to its own provider; any other one may have them rewritten. */
+function forAccount(request: ProxyRequest, { credential }: RouteTarget): ProxyRequest {
+  const isTied = request.original.body.untouchable === 'subscription';
+  return isTied && credential !== 'client' ? released(request) : request;
 }
 
 function prepareWire(

@@ -13,6 +13,9 @@ import { requestAdmission } from '../providers/admission.ts';
 import type { Admission, Refusal } from '../providers/admission.ts';
 import type { ProviderState } from '../providers/states.ts';
 import type { UpstreamResponse } from '../providers/upstream.ts';
+import { mayBeOfAccount } from '../providers/account.ts';
+import type { AccountTrouble } from '../providers/account.ts';
+import { errorWords } from './error-words.ts';
 import { keepErrorAnswer } from './kept-error.ts';
 import type { Prepared } from './prepared.ts';
 import { readAnswer, readable, toFailure } from './read-answer.ts';
@@ -20,9 +23,14 @@ import type { Read } from './read-answer.ts';
 import { mayRefuse, unsupportedIn } from './unsupported.ts';
 import type { AttemptScope } from './attempt-scope.ts';
 
+/** An attempt while it goes on. */
+export type OpenAttempt = { -readonly [K in keyof Attempt]: Attempt[K] };
+
 /** A provider that did not answer. */
 export interface Failed {
   readonly error: SvcError;
+  /** Its place in the waterfall: the last try, or that there was none. */
+  readonly attempt: OpenAttempt;
   /** False if it was never asked: skipped, or refused by its breaker, keys or pace. */
   readonly wasAsked: boolean;
   /** Its own error answer, where the client may see it. */
@@ -50,8 +58,13 @@ export interface Choice {
 /** What became of one provider. */
 export type Tried = { readonly answer: Answer<ProxyFrame> } | Failed;
 
-/** An attempt while it goes on. */
-type OpenAttempt = { -readonly [K in keyof Attempt]: Attempt[K] };
+/** How a key was answered that another one of the same provider may do better than. */
+interface TurnedAway {
+  readonly status: number;
+  readonly attempt: OpenAttempt;
+  /** Its error answer, where that says more than that the keys are used up. */
+  readonly errorAnswer?: Answer<ProxyFrame> | undefined;
+}
 
 /** `target` is not asked; `error` is the answer where no other provider has one. */
 export function passedOver(
@@ -60,8 +73,9 @@ export function passedOver(
   why: string,
   error = new SvcError('bad_request', `Provider '${provider}' cannot serve this request: ${why}`),
 ): Failed {
-  begin(scope, provider, model).failure = keptText(`skipped: ${why}`);
-  return { error, wasAsked: false, isUnfit: true, provider };
+  const attempt = begin(scope, provider, model);
+  attempt.failure = keptText(`skipped: ${why}`);
+  return { error, attempt, wasAsked: false, isUnfit: true, provider };
 }
 
 /** Puts the next try into the waterfall. */
@@ -97,7 +111,7 @@ export async function tryProvider(
   const { provider } = prepared;
   const { signal } = scope.run;
   const triedKeys = new Set<string>();
-  let status: number | undefined;
+  let last: TurnedAway | undefined;
   for (;;) {
     const asked = requestAdmission({
       provider: provider.name,
@@ -108,8 +122,8 @@ export async function tryProvider(
       signal,
     });
     const admission = asked instanceof Promise ? await asked : asked;
-    if (!admission.admitted) return refused(prepared, admission, status, scope);
-    const fault = status === undefined ? chargeFor(admission, charge) : undefined;
+    if (!admission.admitted) return refused(prepared, admission, last, scope);
+    const fault = last === undefined ? chargeFor(admission, charge) : undefined;
     if (fault !== undefined) return passedOver(scope, target, fault.message, fault);
     const attempt = open(prepared, admission, scope);
     const asking = { prepared, admission, attempt, isLast, scope };
@@ -124,10 +138,13 @@ export async function tryProvider(
       };
       const wire = prepared.wire(admission.key, signal);
       const sent = await scope.services.upstream.send(wire, call);
-      const read = judge(asking, readable(prepared, prepared.answered?.(sent) ?? sent, scope));
+      const answered = readable(prepared, prepared.answered?.(sent) ?? sent, scope);
+      const read = saysWhy(asking, answered)
+        ? judgeWords(asking, answered)
+        : judge(asking, answered, undefined);
       const tried = read instanceof Promise ? await read : read;
-      if (typeof tried !== 'number') return tried;
-      status = tried;
+      if (!('status' in tried)) return tried;
+      last = tried;
     } catch (thrown) {
       return broken(asking, thrown);
     }
@@ -146,23 +163,37 @@ function chargeFor(admission: Admission, charge: Choice['charge']): SvcError | u
   }
 }
 
-/** No further try here: `status` is what the last key was answered with, if one was sent. */
+/** Gives up on this provider; `last` is how its last key was answered, if one was sent. */
 function refused(
   { provider, model }: Prepared,
   { why, error }: Refusal,
-  status: number | undefined,
+  last: TurnedAway | undefined,
   scope: AttemptScope,
 ): Failed {
-  if (status !== undefined)
-    return { error: error ?? keysUsedUp(status), wasAsked: true, provider: provider.name };
-  begin(scope, provider.name, model).failure = `not asked: ${why}`;
-  return { error: error ?? providerFailed(0), wasAsked: false, provider: provider.name };
+  if (last !== undefined) {
+    const { status, errorAnswer, attempt } = last;
+    const used = { error: error ?? keysUsedUp(status), attempt, wasAsked: true };
+    return { ...used, errorAnswer, provider: provider.name };
+  }
+  const attempt = begin(scope, provider.name, model);
+  attempt.failure = `not asked: ${why}`;
+  const { name } = provider;
+  return { error: error ?? providerFailed(0), attempt, wasAsked: false, provider: name };
 }
 
-/** Every key was answered alike, and none of them rests. */
+/** Every key was turned away, and none of them rests. */
 function keysUsedUp(status: number): SvcError {
-  return status === 401 ? providerKeyRejected() : providerLimited();
+  if (status === 429) return providerLimited();
+  return status === 401 ? providerKeyRejected() : providerKeyRejected(`status ${status}`);
 }
+
+/** What the trace adds to the status. */
+const TROUBLES: Readonly<Record<AccountTrouble | 'none', string>> = {
+  none: '',
+  no_credit: ': no credit left',
+  refused: '',
+  no_access: ': no access to the model',
+};
 
 /** One request that is on its way to a provider with one key. */
 interface AskedKey {
@@ -188,19 +219,47 @@ function open(
   return attempt;
 }
 
-/** What a response means; a number is the status after which the next key is tried. */
-function judge(asked: AskedKey, response: UpstreamResponse): Promise<Tried> | Tried | number {
+/** True where the words of an error decide whether another key or provider is asked. */
+function saysWhy({ admission, isLast }: AskedKey, { status }: UpstreamResponse): boolean {
+  return mayBeOfAccount(status) && (admission.key !== undefined || !isLast);
+}
+
+/** The same as `judge`, by the words of an error answer. */
+async function judgeWords(
+  asked: AskedKey,
+  answered: UpstreamResponse,
+): Promise<Tried | TurnedAway> {
+  asked.attempt.headMs = sinceStart(asked.scope);
+  // Another key or provider is asked whatever the words are, or else the client gets to see them.
+  const isDispensable = asked.admission.key !== undefined && answered.status !== 400;
+  const { clock } = asked.scope.services;
+  const { response, trouble } = await errorWords(answered, isDispensable, clock);
+  return judge(asked, response, trouble);
+}
+
+/** What a response means, or that the next key is tried. */
+function judge(
+  asked: AskedKey,
+  response: UpstreamResponse,
+  trouble: AccountTrouble | undefined,
+): Promise<Tried | TurnedAway> | Tried | TurnedAway {
   const { prepared, admission, attempt, scope } = asked;
   const { status } = response;
-  attempt.headMs = sinceStart(scope);
+  attempt.headMs ??= sinceStart(scope);
   attempt.status = status;
-  const verdict = admission.head(status, response.headers);
-  if (verdict !== 'accept') attempt.failure = `status ${status}`;
-  if (verdict === 'next_key') return dropped(response, admission);
+  const verdict = admission.head(status, response.headers, trouble);
+  if (verdict !== 'accept') attempt.failure = `status ${status}${TROUBLES[trouble ?? 'none']}`;
+  if (verdict === 'next_key') {
+    if (trouble !== undefined) return turnedAway(prepared, response, admission, attempt, scope);
+    drop(response, admission);
+    return { status, attempt };
+  }
   if (prepared.isGuess && (status === 404 || status === 405)) {
-    attempt.failure = `status ${dropped(response, admission)}: perhaps no such path`;
+    drop(response, admission);
+    attempt.failure = `status ${status}: perhaps no such path`;
+    const error = providerFailed(404);
     const { name } = prepared.provider;
-    return { error: providerFailed(404), wasAsked: true, isPathMissing: true, provider: name };
+    return { error, attempt, wasAsked: true, isPathMissing: true, provider: name };
   }
   if (verdict === 'accept' && prepared.spare.length > 0 && mayRefuse(status))
     return judgeRefusal(asked, response);
@@ -212,10 +271,11 @@ async function judgeRefusal(asked: AskedKey, response: UpstreamResponse): Promis
   const { prepared, attempt, admission } = asked;
   const read = await unsupportedIn(response, prepared.spare);
   if (read.found === undefined) return judgeAnswer(asked, read.response, 'accept');
-  attempt.failure = `status ${dropped(read.response, admission)}: refuses ${read.found}`;
+  drop(read.response, admission);
+  attempt.failure = `status ${response.status}: refuses ${read.found}`;
   const { name } = prepared.provider;
   const error = providerFailed(response.status);
-  return { error, wasAsked: true, refused: read.found, provider: name };
+  return { error, attempt, wasAsked: true, refused: read.found, provider: name };
 }
 
 function judgeAnswer(
@@ -227,13 +287,13 @@ function judgeAnswer(
   const isObjection = verdict === 'accept' && status >= 400 && !prepared.target.isPrimary;
   if (isObjection) attempt.failure = `status ${status}`;
   if (isObjection || (verdict === 'next_provider' && !isLast))
-    return setAside(prepared, response, admission, scope, isObjection);
+    return setAside(prepared, response, { admission, attempt, scope }, isObjection);
   const mustHold = !isLast && verdict === 'accept';
   const toTried = (read: Read): Tried => {
     if ('answer' in read) return read;
     attempt.failure = keptText(read.error.message);
     attempt.isTimedOut = read.error.kind === 'gateway_timeout';
-    return { ...read, wasAsked: true, provider: prepared.provider.name };
+    return { ...read, attempt, wasAsked: true, provider: prepared.provider.name };
   };
   const reading = readAnswer(prepared, response, { mustHold, admission, scope });
   return reading instanceof Promise ? reading.then(toTried) : toTried(reading);
@@ -246,26 +306,38 @@ function broken({ prepared, admission, attempt, scope }: AskedKey, thrown: unkno
   const error = toFailure(thrown);
   attempt.failure = keptText(error.message);
   attempt.isTimedOut = error.kind === 'gateway_timeout';
-  return { error, wasAsked: true, provider: prepared.provider.name };
+  return { error, attempt, wasAsked: true, provider: prepared.provider.name };
 }
 
-function dropped({ status, body }: UpstreamResponse, admission: Admission): number {
+function drop({ body }: UpstreamResponse, admission: Admission): void {
   body.cancel(new Error('it is tried in another way'));
   admission.release();
-  return status;
+}
+
+/** The next key is tried; where none is left, the client gets to see why. */
+async function turnedAway(
+  prepared: Prepared,
+  response: UpstreamResponse,
+  admission: Admission,
+  attempt: OpenAttempt,
+  scope: AttemptScope,
+): Promise<TurnedAway> {
+  const errorAnswer = await keepErrorAnswer(prepared, response, scope);
+  admission.release();
+  return { status: response.status, attempt, errorAnswer };
 }
 
 /** An error answer is kept for the client while the next provider is asked. */
 async function setAside(
   prepared: Prepared,
   response: UpstreamResponse,
-  admission: Admission,
-  scope: AttemptScope,
+  { admission, attempt, scope }: Pick<AskedKey, 'admission' | 'attempt' | 'scope'>,
   isObjection: boolean,
 ): Promise<Failed> {
   const errorAnswer = await keepErrorAnswer(prepared, response, scope);
   admission.release();
   const { status } = response;
   const error = status === 429 ? providerLimited() : providerFailed(status);
-  return { error, wasAsked: true, errorAnswer, isObjection, provider: prepared.provider.name };
+  const { name } = prepared.provider;
+  return { error, attempt, wasAsked: true, errorAnswer, isObjection, provider: name };
 }

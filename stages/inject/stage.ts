@@ -153,6 +153,7 @@ export const inject = defineStage<ProxyFrame, InjectConfig, Services>({
     return {
       on: {
         request({ request }, ctx): RequestFrame | undefined | Promise<RequestFrame> {
+          ctx.note('blocks_injected', 0);
           if (!config.enabled || vault === undefined || inTime === undefined) return undefined;
           if (!isRewritable(request)) return undefined;
           if (!REWRITTEN.has(request.original.dialect.name)) return undefined;

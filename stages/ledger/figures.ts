@@ -214,8 +214,12 @@ export function savedPercent(totals: Totals): number | null {
   return totals.inputTokens === 0 ? null : (100 * totals.savedTokens) / totals.inputTokens;
 }
 
-/** How much of what providers could have read from their prompt cache they did, 0 to 1; `null` if they reported nothing. */
+/**
+ * How much of the input providers read from their prompt cache, 0 to 1; `null` if they reported
+ * nothing of one. What they wrote to it says little: some kinds of providers do not report that.
+ */
 export function promptCacheRatio(totals: Totals): number | null {
-  const cacheable = totals.cacheReadTokens + totals.cacheWriteTokens;
-  return cacheable === 0 ? null : totals.cacheReadTokens / cacheable;
+  const { cacheReadTokens, cacheWriteTokens, sentInputTokens } = totals;
+  if (cacheReadTokens + cacheWriteTokens === 0 || sentInputTokens === 0) return null;
+  return Math.min(1, cacheReadTokens / sentInputTokens);
 }

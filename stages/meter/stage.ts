@@ -4,6 +4,7 @@
  */
 import { defineStage } from '../../engine/index.ts';
 import type { RunInfo, Settlement } from '../../engine/index.ts';
+import { shownIn } from '../model/attempt.ts';
 import type { UsageObserver } from '../model/dialect.ts';
 import { ledgerRow } from '../ledger/row.ts';
 import type { LedgerRow } from '../ledger/row.ts';
@@ -106,7 +107,8 @@ function modelIn(
   { withoutKeys }: Services,
 ): string | null {
   const request = head?.request ?? frame?.request;
-  const asked = request && modelOf(request);
+  const shown = head === undefined ? shownIn(request?.route?.attempts) : undefined;
+  const asked = shown?.model ?? (request && modelOf(request));
   const model = head?.model ?? observer?.model() ?? asked ?? null;
   return model === null || model === asked ? model : withoutKeys(model, body);
 }
@@ -131,7 +133,8 @@ function toRow(
   const request = head?.request ?? last.request?.request;
   const usage = usageOf(settlement, reported, state, services, sizeOf);
   const model = modelIn(settlement, state, services);
-  const provider = services.providers.get(request?.route?.provider ?? '');
+  const shown = head === undefined ? shownIn(request?.route?.attempts) : undefined;
+  const provider = services.providers.get(shown?.provider ?? request?.route?.provider ?? '');
   const measured = usage.inputTokens !== null || usage.outputTokens !== null;
   const at = run.startedWallMs;
   const { prices } = services;

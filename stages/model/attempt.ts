@@ -15,4 +15,11 @@ export interface Attempt {
   readonly isSent?: boolean;
   /** True if the time for its answer was up. */
   readonly isTimedOut?: boolean;
+  /** True of the one whose failure the client gets to see, where no head could say whose it is. */
+  readonly isShown?: boolean;
+}
+
+/** The attempt whose failure the client got; undefined where an answer's head says who answered. */
+export function shownIn(attempts: readonly Attempt[] | undefined): Attempt | undefined {
+  return attempts?.find((attempt) => attempt.isShown === true);
 }

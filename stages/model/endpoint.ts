@@ -39,8 +39,10 @@ export interface WrongMethod {
 
 /** How a dialect's paths are served. */
 export interface DialectEndpoints {
-  /** Paths that take POST only. */
+  /** Paths that take POST, and no other method but the GETs among them. */
   readonly posts: Readonly<Record<string, Endpoint>>;
+  /** How a GET of one of them is served: a list of what was posted there and kept. */
+  readonly gets?: Readonly<Record<string, Endpoint>>;
   /** Any other path that belongs to the dialect alone; undefined for one that does not. */
   readonly other?: (path: string, method: string) => Endpoint | WrongMethod | undefined;
 }

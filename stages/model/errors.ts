@@ -55,9 +55,9 @@ export function wrongType(field: string, expected: string, got: string): SvcErro
   );
 }
 
-/** PROVIDER_001: the provider refused every configured key. */
-export function providerKeyRejected(): SvcError {
-  return new SvcError('bad_gateway', 'Provider rejected request: Invalid API key', {
+/** PROVIDER_001: the provider refused every configured key, with a 401 unless `why` says otherwise. */
+export function providerKeyRejected(why = 'Invalid API key'): SvcError {
+  return new SvcError('bad_gateway', `Provider rejected request: ${why}`, {
     code: 'PROVIDER_001',
   });
 }

@@ -308,6 +308,15 @@ export function verbatimIf(isVerbatim: boolean, request: ProxyRequest): ProxyReq
   return Object.freeze({ original, edits: NO_EDITS, route, report: kept, isVerbatim });
 }
 
+/** The same request for a provider to which the reason does not apply why it may not be edited. */
+export function released(request: ProxyRequest): ProxyRequest {
+  const { edits, route, report, isVerbatim } = request;
+  const { body, dialect, facts, json } = request.original;
+  const { untouchable: _, ...free } = body;
+  const original = new Original({ body: Object.freeze(free), dialect, facts, json });
+  return Object.freeze({ original, edits, route, report, isVerbatim });
+}
+
 /** Why a request goes to some providers as large as it came, in words for its trace. */
 export const VERBATIM_BECAUSE =
   'its provider is of kind passthrough, whose requests are never rewritten';

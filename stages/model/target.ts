@@ -7,7 +7,8 @@ export function pathOf(target: string): string {
 }
 
 /** A model with what is asked of it, which is two words in one, or a model alone. */
-const NAMED_MODEL = /^\/v1(?:beta)?\/models\/(?:(.+):(?:[a-z]+[A-Z][A-Za-z]*|predict)|([^/]+))$/;
+const NAMED_MODEL =
+  /^\/v1(?:alpha|beta1?)?\/models\/(?:(.+):(?:[a-z]+[A-Z][A-Za-z]*|predict)|([^/]+))$/;
 
 /** The model named in a generative path, decoded; undefined elsewhere. */
 export function modelInPath(target: string): string | undefined {
@@ -26,7 +27,7 @@ export function decodedName(name: string): string {
 
 /** `target` with another model in its path; undefined where the path names none. */
 export function withModelInPath(target: string, model: string): string | undefined {
-  const match = /^(\/v1(?:beta)?\/models\/)[^?#]+(?=:[A-Za-z]+(?:[?#]|$))/.exec(target);
+  const match = /^(\/v1(?:alpha|beta1?)?\/models\/)[^?#]+(?=:[A-Za-z]+(?:[?#]|$))/.exec(target);
   if (match === null) return undefined;
   return match[1]! + encodeURIComponent(model) + target.slice(match[0].length);
 }

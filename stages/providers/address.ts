@@ -28,7 +28,7 @@ const LAST_VERSION = /\/v\d+(?:(?:alpha|beta)\d*)?$/;
 /** Where Vertex keeps the models of a maker; the version stands long before it. */
 const PUBLISHER = /\/publishers\/[^/]+$/;
 /** The version of a request's own path; files are uploaded beside it. */
-const OWN_VERSION = /^(\/upload)?\/v1(?:alpha|beta)?\d*(?=\/)/;
+const OWN_VERSION = /^(\/(?:up|down)load)?\/v1(?:alpha|beta)?\d*(?=\/)/;
 /** Hosts that serve the chat dialect without any version, and so document an origin alone. */
 const UNVERSIONED = new Set(['api.perplexity.ai', 'api.githubcopilot.com']);
 

@@ -5,8 +5,10 @@
  * | response head               | with a configured key                | with the client's own, or none      |
  * |-----------------------------|--------------------------------------|-------------------------------------|
  * | 429                         | the key cools; `next_key`            | `next_provider`                     |
- * | 401                         | the key cools; `next_key`            | `accept`: it is the client's affair  |
- * | 500, 502, 503, 504, 529     | counts as failure; `next_provider`   | the same                            |
+ * | 401, 403                    | the key cools; `next_key`            | `accept`: it is the client's affair  |
+ * | 402, or no credit           | the key cools; `next_key`            | `next_provider`                     |
+ * | no access to the model      | `next_key`                           | `accept`                            |
+ * | 5xx of `outcome.ts`         | counts as failure; `next_provider`   | the same                            |
  * | anything else               | `accept`                              | `accept`                             |
  *
  * A 2xx is no success yet: that is reported through `content`, when the first content arrived or
@@ -16,6 +18,7 @@
 import { isSvcError } from '../../engine/index.ts';
 import type { CancelSignal, Clock, SvcError } from '../../engine/index.ts';
 import { circuitOpen, providerStopped } from '../model/errors.ts';
+import type { AccountTrouble } from './account.ts';
 import type { Headers } from '../model/headers.ts';
 import type { BreakerOutcome, BreakerPass } from './breaker.ts';
 import { keyFault } from './keys.ts';
@@ -151,17 +154,24 @@ export class Admission {
     this.waitedMs = waitedMs;
   }
 
-  /** Reports the response head. */
-  head(status: number, headers: Headers): HeadVerdict {
+  /** Reports the response head, and what the words behind it say of the account (`accountTrouble`). */
+  head(status: number, headers: Headers, trouble?: AccountTrouble): HeadVerdict {
     const isGood = status >= 200 && status < 300;
-    if (!isGood) this.#settle(outcomeOfStatus(status));
+    if (!isGood) this.#settle(trouble === 'no_credit' ? 'abandoned' : outcomeOfStatus(status));
     if (isProviderFailure(status)) return 'next_provider';
-    if (this.#keyId === undefined) return status === 429 ? 'next_provider' : 'accept';
-    const { state, clock } = this.#request;
-    if (status === 429) {
-      state.keys.reject(this.#keyId, 'limited', retryAfterMs(headers, clock.wallMs()));
-    } else if (status === 401) state.keys.reject(this.#keyId, 'refused');
-    else return 'accept';
+    const isLimited = status === 429;
+    if (this.#keyId === undefined) {
+      return isLimited || trouble === 'no_credit' ? 'next_provider' : 'accept';
+    }
+    const { keys } = this.#request.state;
+    const askedMs = retryAfterMs(headers, this.#request.clock.wallMs());
+    if (trouble === 'no_credit') {
+      keys.reject(this.#keyId, 'refused', askedMs, `No credit left (${status})`);
+    } else if (isLimited) keys.reject(this.#keyId, 'limited', askedMs);
+    else if (status === 401) keys.reject(this.#keyId, 'refused');
+    else if (trouble === 'refused') {
+      keys.reject(this.#keyId, 'refused', undefined, `Permission denied (${status})`);
+    } else if (trouble === undefined) return 'accept';
     return 'next_key';
   }
 

@@ -9,6 +9,7 @@
  * | healthy   | failure, fewer than 3 in a row      | healthy   |                                   |
  * | healthy   | failure, the third in a row or more | unhealthy | `down`, for 30 s                  |
  * | healthy   | no key left                         | unhealthy | `rate_limited` or `auth`, 30 s    |
+ * | no key    | a key may be used again             | healthy   |                                   |
  * | unhealthy | recovery check, 30 s after          | healthy   | the row stays: one more failure … |
  * | unhealthy | success                             | healthy   | the row of failures ends          |
  * | unhealthy | failure, no key left                | unhealthy | the 30 s are not prolonged        |
@@ -62,14 +63,17 @@ export class Health {
   #reason: UnhealthyReason = 'down';
   /** Unhealthy before this monotonic time. */
   #untilMs = -Infinity;
+  readonly #untilKeyMs: () => number;
 
-  constructor(clock: Clock) {
+  /** `untilKeyMs` gives the milliseconds until one of its configured keys may be used; 0 where that is now. */
+  constructor(clock: Clock, untilKeyMs: () => number = () => Infinity) {
     this.#clock = clock;
+    this.#untilKeyMs = untilKeyMs;
   }
 
   isHealthy(): boolean {
     // Most providers were never unhealthy: they cost no look at the clock.
-    return this.#untilMs === -Infinity || this.#clock.monotonicMs() >= this.#untilMs;
+    return this.#untilMs === -Infinity || this.#recoversInMs() === 0;
   }
 
   /** The same for a request with the client's own key, which configured keys say nothing of. */
@@ -107,8 +111,14 @@ export class Health {
       state: isHealthy ? 'healthy' : 'unhealthy',
       reason: isHealthy ? undefined : this.#reason,
       failuresInRow: this.#inRow,
-      recoversInMs: isHealthy ? 0 : this.#untilMs - this.#clock.monotonicMs(),
+      recoversInMs: isHealthy ? 0 : this.#recoversInMs(),
     };
+  }
+
+  /** The earlier of the recovery check and, where only keys are missing, of the first that may be used. */
+  #recoversInMs(): number {
+    const leftMs = Math.max(0, this.#untilMs - this.#clock.monotonicMs());
+    return leftMs > 0 && this.#isOutOfKeys() ? Math.min(leftMs, this.#untilKeyMs()) : leftMs;
   }
 
   #isOutOfKeys(): boolean {

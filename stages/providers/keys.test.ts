@@ -198,7 +198,7 @@ test('the ring does what a plain log of all rejections says', () => {
           if (one.do === 'wait') clock.advance(one.ms);
           if (one.do === 'reject' && one.index < count) {
             ring.reject(ids[one.index]!, one.how, one.waitMs);
-            const waitMs = one.how === 'refused' ? 300_000 : (one.waitMs ?? 60_000);
+            const waitMs = one.waitMs ?? (one.how === 'refused' ? 300_000 : 60_000);
             slow.reject(names[one.index]!, one.how, clock.monotonicMs(), waitMs);
           }
           if (one.do !== 'pick') continue;

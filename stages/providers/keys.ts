@@ -4,7 +4,7 @@
  * | state   | event                       | next    | also                                        |
  * |---------|-----------------------------|---------|---------------------------------------------|
  * | usable  | answer 429 (`limited`)      | limited | until `Retry-After`, else the 429 setting   |
- * | usable  | answer 401 (`refused`)      | refused | until the 401 setting                       |
+ * | usable  | 401, 402, 403, no credit    | refused | until the 401 setting                       |
  * | limited | `limited`                   | limited | until the later of the two times            |
  * | limited | `refused`                   | refused | until the later of the two times            |
  * | refused | `refused`                   | refused | until the later of the two times            |
@@ -23,7 +23,7 @@ import type { ProviderKey } from './provider.ts';
 /** `failover` stays with the first usable key, `roundrobin` takes them in turn. */
 export type KeyRotation = 'failover' | 'roundrobin';
 
-/** The provider's verdict on a key: 429 or 401. */
+/** The provider's verdict on a key: 429; or 401 and what else holds for every request with it. */
 export type KeyRejection = 'limited' | 'refused';
 
 export interface KeyRingSettings {
@@ -32,7 +32,7 @@ export interface KeyRingSettings {
   readonly keys: readonly ProviderKey[];
   /** After a 429 without a wait of its own, in milliseconds. */
   readonly cooldown429Ms: number;
-  /** After a 401, in milliseconds. */
+  /** After any other refusal, in milliseconds. */
   readonly cooldown401Ms: number;
 }
 
@@ -48,7 +48,7 @@ export interface PickedKey {
 export interface NoKey {
   readonly usable: false;
   /**
-   * `refused`: each key is cooling after a 401. `cooling`: each is cooling, some after a 429.
+   * `refused`: each key was refused and is cooling. `cooling`: each is cooling, some after a 429.
    * `tried`: what is left was excluded. `none`: the ring is empty.
    */
   readonly why: 'refused' | 'cooling' | 'tried' | 'none';
@@ -57,6 +57,8 @@ export interface NoKey {
    * are any, since a refused key will most likely be refused again. 0 for `tried` and `none`.
    */
   readonly waitMs: number;
+  /** Of `refused`, what the first key was refused for; undefined for a 401. */
+  readonly because?: string | undefined;
 }
 
 export type KeyPick = PickedKey | NoKey;
@@ -77,7 +79,7 @@ export interface KeyView {
 export function keyFault(none: NoKey): SvcError | undefined {
   switch (none.why) {
     case 'refused':
-      return providerKeyRejected();
+      return providerKeyRejected(none.because);
     case 'cooling':
       return allKeysCooling(none.waitMs / 1000);
     case 'none':
@@ -92,6 +94,8 @@ export function keyFault(none: NoKey): SvcError | undefined {
 interface KeyState {
   readonly picked: PickedKey;
   verdict: KeyRejection | undefined;
+  /** What it was refused for, where that was no 401. */
+  because: string | undefined;
   untilMs: number;
   picks: number;
   limited: number;
@@ -142,13 +146,17 @@ export class KeyRing {
     return noKey(states, nowMs);
   }
 
-  /** Reports a 429 or a 401. `retryAfterMs` is what the provider asked for, clamped already. An unknown id is ignored. */
-  reject(id: string, how: KeyRejection, retryAfterMs?: number): void {
+  /**
+   * Reports a verdict. `retryAfterMs` is what the provider asked for, clamped already; `because`
+   * says what else than a 401 a key was refused for. An unknown id is ignored.
+   */
+  reject(id: string, how: KeyRejection, retryAfterMs?: number, because?: string): void {
     const state = this.#states.find((one) => one.picked.id === id);
     if (state === undefined) return;
     const { cooldown429Ms, cooldown401Ms } = this.#settings;
-    const waitMs = how === 'refused' ? cooldown401Ms : (retryAfterMs ?? cooldown429Ms);
+    const waitMs = retryAfterMs ?? (how === 'refused' ? cooldown401Ms : cooldown429Ms);
     this.hear({ id, verdict: how, waitMs });
+    state.because = because;
     state[how] += 1;
     this.#moved(id);
   }
@@ -158,6 +166,7 @@ export class KeyRing {
     const state = this.#states.find((one) => one.picked.id === id);
     if (state === undefined) return;
     state.verdict = verdict;
+    state.because = undefined;
     state.untilMs = Math.max(state.untilMs, this.#clock.monotonicMs() + waitMs);
   }
 
@@ -212,6 +221,13 @@ export class KeyRing {
     return this.#states.length === 0 || this.#states.some((state) => state.untilMs <= nowMs);
   }
 
+  /** Milliseconds until a key may be used, by whatever verdict it rests; 0 where one may now, and of an empty ring. */
+  untilUsableMs(): number {
+    if (this.#states.length === 0) return 0;
+    const firstMs = Math.min(...this.#states.map((state) => state.untilMs));
+    return Math.max(0, firstMs - this.#clock.monotonicMs());
+  }
+
   /** Every key in order, without its secret. */
   view(): readonly KeyView[] {
     const nowMs = this.#clock.monotonicMs();
@@ -228,11 +244,19 @@ export class KeyRing {
 
 function wake(state: KeyState): void {
   state.verdict = undefined;
+  state.because = undefined;
   state.untilMs = -Infinity;
 }
 
 function unused(): Omit<KeyState, 'picked'> {
-  return { verdict: undefined, untilMs: -Infinity, picks: 0, limited: 0, refused: 0 };
+  return {
+    verdict: undefined,
+    because: undefined,
+    untilMs: -Infinity,
+    picks: 0,
+    limited: 0,
+    refused: 0,
+  };
 }
 
 function noKey(states: readonly KeyState[], nowMs: number): NoKey {
@@ -245,6 +269,7 @@ function noKey(states: readonly KeyState[], nowMs: number): NoKey {
     usable: false,
     why: limited.length === 0 ? 'refused' : 'cooling',
     waitMs: Math.min(...waited.map((state) => state.untilMs)) - nowMs,
+    because: cooling[0]?.because,
   };
 }
 

@@ -6,23 +6,26 @@
  * |--------------------------------------------|-----------|----------------------------------------|
  * | connect error, reset before the head       | failed    |                                        |
  * | head or idle time-out                      | failed    |                                        |
- * | 500, 502, 503, 504, 529                    | failed    |                                        |
+ * | 500, 502, 503, 504, 520–526, 529, 530      | failed    |                                        |
  * | error event inside a 200, body broken off  | failed    | after a success, if content had come   |
  * | other 1xx–4xx                              | succeeded | it answers; the request was at fault   |
- * | 429                                        | abandoned | it answers, and serves nobody          |
+ * | 402, 429                                   | abandoned | it answers, and serves nobody          |
  * | other 5xx, such as 501                     | abandoned | about the request as much as about it  |
  * | client gone, shutdown, our own fault       | abandoned | nothing was learnt                     |
  * | a fault in the provider's own hooks        | abandoned | it says nothing of the upstream        |
  *
- * A 429 is not a success either: it must not dilute the failures of others, nor close a
- * breaker as its probe. The keys' cooldown deals with it.
+ * A 429 or an account without credit is no success either: it must not dilute the failures of
+ * others, nor close a breaker as its probe. The keys' cooldown deals with it.
  */
 import { isSvcError } from '../../engine/index.ts';
 import type { CancelSignal } from '../../engine/index.ts';
 import type { BreakerOutcome } from './breaker.ts';
 import { isHookFault } from './hook-fault.ts';
 
-const FAILURES: ReadonlySet<number> = new Set([500, 502, 503, 504, 529]);
+/** From 520 on they are Cloudflare's, about the server behind it. */
+const FAILURES: ReadonlySet<number> = new Set([
+  500, 502, 503, 504, 520, 521, 522, 523, 524, 525, 526, 529, 530,
+]);
 
 /** True for a status after which the provider counts as failing and a fallback is due. */
 export function isProviderFailure(status: number): boolean {
@@ -32,7 +35,7 @@ export function isProviderFailure(status: number): boolean {
 /** What a response head says. */
 export function outcomeOfStatus(status: number): BreakerOutcome {
   if (FAILURES.has(status)) return 'failed';
-  return status === 429 || status >= 500 ? 'abandoned' : 'succeeded';
+  return status === 402 || status === 429 || status >= 500 ? 'abandoned' : 'succeeded';
 }
 
 /**

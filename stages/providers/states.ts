@@ -135,12 +135,13 @@ function toState(
   peers: () => Peers,
 ): LiveState {
   before?.keys.configure(settings.keys);
+  const keys =
+    before?.keys ?? new KeyRing(settings.keys, clock, (keyId) => peers().keyMoved(name, keyId));
   if (settings.pace !== undefined) before?.pace?.configure(settings.pace);
   return {
-    keys:
-      before?.keys ?? new KeyRing(settings.keys, clock, (keyId) => peers().keyMoved(name, keyId)),
+    keys,
     breaker: before?.breaker ?? new Breaker(clock, (move) => peers().breakerMoved(name, move)),
-    health: before?.health ?? new Health(clock),
+    health: before?.health ?? new Health(clock, () => keys.untilUsableMs()),
     failover: before?.failover ?? createFailover(clock),
     pace: settings.pace && (before?.pace ?? new Pace(settings.pace, clock)),
     needsKey: settings.needsKey ?? true,

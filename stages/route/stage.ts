@@ -17,7 +17,7 @@ import type { ProxyRequest, RouteTarget } from '../model/request.ts';
 import type { Provider } from '../providers/provider.ts';
 import type { Services } from '../services.ts';
 import type { RouteConfig } from '../providers/route-config.ts';
-import { namedFor, resolved } from '../providers/named-provider.ts';
+import { kindOf, namedFor, resolved } from '../providers/named-provider.ts';
 import type { Named } from '../providers/named-provider.ts';
 import type { RuleDecision } from './rules-router.ts';
 import type { RouteFacts } from './rules.ts';
@@ -37,7 +37,7 @@ interface Choice {
 }
 
 function choose(request: ProxyRequest, config: RouteConfig, services: Services): Choice {
-  const rule = askRules(request, services);
+  const rule = askRules(request, config, services);
   const named = namedFor(request, config, services.providers);
   const { kind } = named;
   const { name, verbatim } =
@@ -100,15 +100,29 @@ function notServed(provider: string, counts: boolean, setting: string): SvcError
   });
 }
 
-/** What a rule says. Where nothing may be rewritten the model cannot be changed, so none is asked. */
-function askRules(request: ProxyRequest, services: Services): RuleDecision | undefined {
+/**
+ * What a rule says. Where nothing may be rewritten the model cannot be changed, so none is asked;
+ * what is tied to its own provider may be sent to any other, and to that one for no other model.
+ */
+function askRules(
+  request: ProxyRequest,
+  config: RouteConfig,
+  services: Services,
+): RuleDecision | undefined {
   const { endpoint, body } = request.original;
   if (endpoint.operation !== 'generate' || !endpoint.rewritable) return undefined;
-  if (body.untouchable !== undefined) return undefined;
-  return services.router.decide({
+  const isTied = body.untouchable === 'subscription';
+  if (body.untouchable !== undefined && !isTied) return undefined;
+  const kind = kindOf(request);
+  const rule = services.router.decide({
     facts: () => factsOf(request, services),
     conversation: () => conversationId(request),
   });
+  if (!isTied || rule === undefined || rule.target.model === modelOf(request)) return rule;
+  const { name } = resolved(rule.target.provider, kind, services.providers);
+  const provider = services.providers.get(name);
+  const isOwn = provider !== undefined && takesOwnKey(provider, kind, config);
+  return isOwn ? undefined : rule;
 }
 
 function factsOf(request: ProxyRequest, { spending }: Services): RouteFacts {

@@ -37,6 +37,8 @@ export const template = defineStage<ProxyFrame, TemplateConfig, Services>({
   build: ({ folder }) => ({
     on: {
       request({ request }, ctx): Promise<RequestFrame> | undefined {
+        // A client sends its fields with each request, also where there is no text to fill in.
+        if (isBeside(request)) return undefined;
         const asked = askedBy(request);
         if (asked === undefined) return undefined;
         if (!isRewritable(request)) throw unchanged(asked.by);
@@ -48,6 +50,11 @@ export const template = defineStage<ProxyFrame, TemplateConfig, Services>({
     },
   }),
 });
+
+/** True for what is asked beside a conversation: for a count of its tokens, a list of models, files. */
+function isBeside({ original: { endpoint } }: ProxyRequest): boolean {
+  return endpoint.operation === 'count_tokens' || !endpoint.isConversation;
+}
 
 async function fill(
   request: ProxyRequest,

@@ -1,5 +1,6 @@
 /** Keeps how every run went, so that `/trace/<id>` can show it stage by stage. */
 import { defineStage } from '../../engine/index.ts';
+import { shownIn } from '../model/attempt.ts';
 import type { Attempt } from '../model/attempt.ts';
 import type { BodyFrame } from '../model/body.ts';
 import type { ProxyFrame } from '../model/frame.ts';
@@ -28,6 +29,7 @@ export const trace = defineStage<ProxyFrame, undefined, Services>({
     settled({ last, outcome, error, durationMs, spans }, ctx) {
       const { head, body } = last;
       const request = head?.request ?? last.request?.request;
+      const shown = head === undefined ? shownIn(request?.route?.attempts) : undefined;
       // A fault of our own: its cause is known here alone, and goes to no client.
       if (error?.kind === 'internal') {
         const { message, node, cause } = error;
@@ -37,8 +39,8 @@ export const trace = defineStage<ProxyFrame, undefined, Services>({
         id: ctx.run.id,
         startedMs: ctx.run.startedWallMs,
         endpoint: body === undefined ? '' : pathOf(body.target),
-        model: (request && modelOf(request)) ?? null,
-        provider: request?.route?.provider ?? null,
+        model: shown?.model ?? (request && modelOf(request)) ?? null,
+        provider: shown?.provider ?? request?.route?.provider ?? null,
         status: head?.status ?? (error === undefined ? null : services.statusOf(error.kind)),
         outcome,
         error: error === undefined ? null : services.withoutKeys(error.message, body),

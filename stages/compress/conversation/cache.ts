@@ -44,6 +44,12 @@ export function createBlockCache(maxEntries: number) {
       store?.set(key, applied);
       return applied;
     },
+    /** How many results it was asked for. */
+    asked: (): number => hits + misses,
+    /** Counts results that need not be asked for again: the whole beginning of a conversation is known. */
+    addHits(count: number): void {
+      hits += count;
+    },
     figures: (): CacheFigures => ({
       entries: store?.size ?? 0,
       sizeBytes: (store?.calculatedSize ?? 0) * 2,

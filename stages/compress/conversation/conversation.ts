@@ -79,6 +79,8 @@ const ERROR_CHARS = 8000;
 export interface ConversationState {
   readonly outcomes: BlockOutcome[];
   readonly sent: SentLines;
+  /** Results that the cache was asked for. */
+  asked: number;
   tokens: number;
   query: string;
   calls: number;
@@ -87,7 +89,7 @@ export interface ConversationState {
 
 export function emptyState(): ConversationState {
   const labels = noLabels();
-  return { outcomes: [], sent: new SentLines(), tokens: 0, query: '', calls: 0, labels };
+  return { outcomes: [], sent: new SentLines(), asked: 0, tokens: 0, query: '', calls: 0, labels };
 }
 
 /** Hears what is decided so far, and which block is looked at next. */
@@ -109,7 +111,9 @@ export function compressConversation(
 ): readonly BlockOutcome[] {
   for (let at = state.outcomes.length; at < blocks.length; at++) {
     watch?.(state.outcomes, blocks[at]!);
+    const asked = cache?.asked() ?? 0;
     state.outcomes.push(compressBlock(blocks[at]!, queries[at]!, options, cache, state));
+    state.asked += (cache?.asked() ?? 0) - asked;
   }
   return state.outcomes;
 }

@@ -21,6 +21,8 @@ import { COMPRESSION_VERSION } from '../version.ts';
 /** Compresses growing conversations; keeps the state of the `maxConversations` newest ones. */
 export class ConversationMemo {
   private readonly states = new Map<string, ConversationState>();
+  /** Those of jobs that are about to go on: what they hold was not asked for again. */
+  private readonly unfinished = new WeakSet<ConversationState>();
   private readonly maxConversations: number;
 
   constructor(maxConversations: number) {
@@ -36,11 +38,15 @@ export class ConversationMemo {
     const queries = queriesOf(blocks);
     const chain = hashChain(blocks, queries, options);
     const state = this.take(chain);
+    if (!this.unfinished.delete(state)) cache?.addHits(state.asked);
     try {
       compressConversation(blocks, options, cache, state, watch, queries);
     } catch (thrown) {
       // What was done before it need not be done again.
-      if (thrown instanceof GrammarNeeded) this.keep(chain, state);
+      if (thrown instanceof GrammarNeeded) {
+        this.keep(chain, state);
+        this.unfinished.add(state);
+      }
       throw thrown;
     }
     this.keep(chain, state);

@@ -8,4 +8,5 @@ export const chatEndpoints: DialectEndpoints = Object.freeze<DialectEndpoints>({
     '/v1/completions': passingConversation('completions', 'chat'),
     '/v1/embeddings': passing('embeddings', 'chat'),
   },
+  gets: { '/v1/chat/completions': passing('other', 'chat') },
 });

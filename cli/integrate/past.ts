@@ -1,0 +1,39 @@
+/** Clients that `svc run` starts and that go past svc all the same, because of where they read their base URL. */
+import { SvcError } from '../../engine/error.ts';
+import type { Client, Surroundings } from './client.ts';
+import { readSettingsFile, textOf } from './settings-file.ts';
+import { readWiring } from './wiring.ts';
+
+interface Starting {
+  readonly home: string;
+  /** Where the proxy is. */
+  readonly url: string;
+  readonly context: Surroundings;
+}
+
+/** Why `client` goes past the proxy as it is set now, and the way to change that; undefined where it does not. */
+export function wayPast(client: Client, { home, url, context }: Starting): string | undefined {
+  const { ownSettingsOnly: own, name, id } = client;
+  if (own === undefined) return undefined;
+  const path = own.names?.(context);
+  if (path !== undefined && holds(path, url)) return undefined;
+  const wired = readWiring(home, context, url).find((one) => one.client.id === id)?.wired;
+  if (wired === 'yes') return undefined;
+  const isKnown = wired !== 'unknown';
+  const what = wired === 'partly' ? 'some of its models go past svc' : 'it goes past svc';
+  const way =
+    client.file === undefined
+      ? `\`svc integrate ${id}\` shows what to set.`
+      : `\`svc integrate ${id} --apply\` sets it.`;
+  return `${name} reads its address from its own settings alone, so ${isKnown ? '' : 'perhaps '}${what}. ${way}`;
+}
+
+/** True if a file names the proxy; one that cannot be read says nothing. */
+function holds(path: string, url: string): boolean {
+  try {
+    return textOf(readSettingsFile(path)).includes(url);
+  } catch (thrown) {
+    if (!(thrown instanceof SvcError)) throw thrown;
+    return false;
+  }
+}

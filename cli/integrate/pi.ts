@@ -1,0 +1,36 @@
+/** pi: a base URL for each provider of its own, in its file of models or by an extension. */
+import { join } from 'node:path';
+import { ensurePrivateFolder, writePrivateFile } from '../../server/config/home.ts';
+import type { Change, ClientRun, RunAdditions } from './client.ts';
+
+/** The path that its client of each provider expects in the base URL. */
+const PATHS = { anthropic: '', openai: '/v1', google: '/v1beta' } as const;
+
+/** What its file of models has to say. */
+export function piSettings(url: string): readonly Change[] {
+  return Object.entries(PATHS).map(([provider, path]) => ({
+    path: ['providers', provider, 'baseUrl'],
+    value: `${url}${path}`,
+  }));
+}
+
+/** Commands of its own, which ask no model and take no extension. */
+const COMMANDS: ReadonlySet<string> = new Set(['install', 'remove', 'update', 'list', 'config']);
+
+/** It reads no variable; an extension can say where a provider is, for one run. */
+export function piRun({ url, home, rest }: ClientRun): RunAdditions {
+  if (COMMANDS.has(rest[0] ?? '')) return {};
+  const folder = join(home, 'run');
+  ensurePrivateFolder(folder);
+  const file = join(folder, 'pi-through-svc.js');
+  writePrivateFile(file, extension(url));
+  return { args: ['--extension', file] };
+}
+
+function extension(url: string): string {
+  const calls = Object.entries(PATHS).map(([provider, path]) => {
+    const options = JSON.stringify({ baseUrl: `${url}${path}` });
+    return `  pi.registerProvider(${JSON.stringify(provider)}, ${options});\n`;
+  });
+  return `// Written by \`svc run\` at each start of pi.\nexport default function (pi) {\n${calls.join('')}}\n`;
+}

@@ -1,0 +1,73 @@
+/** Provider, model, status and cause of a failure are those of one attempt; a key that rests keeps nobody away for longer. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { systemClock } from '../../engine/clock.ts';
+import { closeClients, exchange } from '../../fixtures/server/exchange.ts';
+import { PATHS, bodyOf, traceOf, withPair, withSpare } from '../../fixtures/forward/pair.ts';
+
+const SENT = { path: PATHS.messages, body: bodyOf('messages', false) };
+
+test('a limit that is over after a second keeps requests away no longer', () => {
+  // It stands still until it is moved: no machine is too slow for a second.
+  let nowMs = 1e6;
+  const clock = { ...systemClock, monotonicMs: () => nowMs };
+  return withPair({ yaml: withSpare('messages', 'providers:'), clock }, async (t) => {
+    const stop = t.upstream.script(undefined, '429', { retryAfter: '600' });
+    const asked: string[] = [];
+    const send = async () => {
+      const got = await exchange(t.proxy.port, SENT);
+      assert.is(got.status, 200);
+      asked.push((await traceOf(t, got)).provider ?? '');
+    };
+    await send();
+    await send();
+    const mark = () => t.proxy.services.states.get('messages')!.health.view();
+    assert.is(mark().reason, 'rate_limited');
+    // As an operator's word, or another proxy's, that the key may be used.
+    t.proxy.services.states.get('messages')!.keys.reset();
+    assert.is(mark().state, 'healthy');
+    stop();
+    await send();
+    t.recover();
+    t.upstream.script(undefined, '429', { retryAfter: '1', times: 1 });
+    await send();
+    await send();
+    nowMs += 1500;
+    await send();
+    assert.equal(asked, ['spare', 'spare', 'messages', 'spare', 'spare', 'messages']);
+  });
+});
+
+test('what a fallback finds fault with is not told as the cause of another provider', () =>
+  withPair(
+    {
+      yaml: (url) => `providers:
+  spare: { kind: messages, base_url: "${url}", api_key: spare-key }
+fallback: [spare/other-model]
+`,
+    },
+    async (t) => {
+      t.upstream.script(undefined, '401');
+      t.spare.script(undefined, '404');
+      for (const [at, outcome] of ['asked', 'resting'].entries()) {
+        const got = await exchange(t.proxy.port, SENT);
+        const { error } = JSON.parse(got.text) as { error: { code: string; message: string } };
+        assert.equal([got.status, error.code], [502, 'PROVIDER_001'], outcome);
+        assert.is(
+          error.message,
+          "Provider rejected request: Invalid API key; 'spare', which stood in, answered 404",
+        );
+        const trace = await traceOf(t, got);
+        assert.equal([trace.provider, trace.status], ['messages', 502], outcome);
+        const row = (await t.rows(at + 1)).at(-1)!;
+        const { model } = JSON.parse(SENT.body) as { model: string };
+        assert.equal(
+          [row.provider, row.model, row.status, row.errorCode],
+          ['messages', model, 502, 'PROVIDER_001'],
+        );
+      }
+    },
+  ));
+
+test.after(closeClients);
+test.run();

@@ -1,0 +1,61 @@
+/**
+ * What an error answer says of the account behind the key that was sent. Providers say the same in
+ * different statuses, so their words count as well:
+ *
+ * | status        | words                                   | trouble                            |
+ * |---------------|-----------------------------------------|------------------------------------|
+ * | 402           | any                                     | `no_credit`                        |
+ * | 400, 403, 429 | balance, credit or quota are used up    | `no_credit`                        |
+ * | 403           | the input was flagged                   | none: it is about the request      |
+ * | 403           | no access to this model                 | `no_access`                        |
+ * | 403           | any other                               | `refused`                          |
+ *
+ * `no_credit` and `refused` hold for every request with the key; `no_access` only for this one.
+ */
+import { isObject, parseJson } from '../dialect/json-kind.ts';
+
+export type AccountTrouble = 'no_credit' | 'refused' | 'no_access';
+
+/** Statuses that may be about the account. */
+const STATUSES: ReadonlySet<number> = new Set([400, 402, 403, 429]);
+
+/**
+ * Words of Anthropic, OpenAI, xAI, Moonshot, DashScope, SiliconFlow, Novita and others. "You exceeded
+ * your current quota" is none of them: Google says so of a limit per minute as well.
+ */
+const NO_CREDIT =
+  /credit balance|(?:insufficient|not[_ ]enough|no)[_ ](?:account[_ ])?(?:balance|quota|credits?|funds)|balance (?:is )?(?:insufficient|not enough|too low)|(?:out of|used all(?: \w+)?) (?:credits?|extra usage)|exceeded_current_quota|billing[_ ](?:hard[_ ]limit|not[_ ]active|error)|specified api usage limits|spending limit|arrearage|payment required/i;
+const FLAGGED = /flagged|moderation|content[_ ](?:policy|filter)/i;
+const NO_ACCESS = /\bmodel\b|model_not_found/i;
+
+/** True for a status whose words are worth reading. */
+export function mayBeOfAccount(status: number): boolean {
+  return STATUSES.has(status);
+}
+
+/** What an answer with `status` says of the account; `body` is its document, decoded, or empty where it cannot be read. */
+export function accountTrouble(status: number, body: Buffer): AccountTrouble | undefined {
+  if (!STATUSES.has(status)) return undefined;
+  if (status === 402) return 'no_credit';
+  const words = wordsOf(body);
+  if (NO_CREDIT.test(words)) return 'no_credit';
+  if (status !== 403 || FLAGGED.test(words)) return undefined;
+  return NO_ACCESS.test(words) ? 'no_access' : 'refused';
+}
+
+/** Longest text that is looked at: an error says what it is at once, and may quote the request behind that. */
+const MAX_WORDS = 500;
+
+/** The error's own texts; what it quotes of the request stands deeper. */
+function wordsOf(body: Buffer): string {
+  const document = parseJson(body.toString('utf8'));
+  const first: unknown = Array.isArray(document) ? document[0] : document;
+  if (!isObject(first)) return '';
+  const error = isObject(first['error']) ? first['error'] : first;
+  const texts = [error['code'], error['type'], error['status'], error['message'], first['code']];
+  if (typeof first['error'] === 'string') texts.push(first['error']);
+  return texts
+    .filter((text) => typeof text === 'string')
+    .map((text) => text.slice(0, MAX_WORDS))
+    .join('\n');
+}
