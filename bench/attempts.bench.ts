@@ -12,11 +12,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import {
-  Source,
   compile,
   createCanceller,
   defineStage,
   run,
+  streamOf,
   systemClock,
 } from '../engine/index.ts';
 import type { Plan, Sink, Stage } from '../engine/index.ts';
@@ -26,7 +26,7 @@ import { toProviders } from '../server/generation/providers.ts';
 import { createServices } from '../server/services.ts';
 import { createPrices } from '../stages/ledger/prices.ts';
 import { resolveEndpoint } from '../stages/dialect/endpoints.ts';
-import { gather, isDocument, stream } from '../stages/forward/answer.ts';
+import { framesOf, gather, isDocument } from '../stages/forward/answer.ts';
 import { toUpstreamRequest } from '../stages/forward/outgoing.ts';
 import { forward } from '../stages/forward/stage.ts';
 import { keep } from '../stages/keep/stage.ts';
@@ -36,6 +36,7 @@ import { proxyFrameKinds } from '../stages/model/frame.ts';
 import type { ProxyFrame } from '../stages/model/frame.ts';
 import type { BodyFrame } from '../stages/model/body.ts';
 import { parse } from '../stages/parse/stage.ts';
+import { bodyOf } from '../stages/providers/response-body.ts';
 import type { Upstream } from '../stages/providers/upstream.ts';
 import { protect } from '../stages/protect/stage.ts';
 import { route } from '../stages/route/stage.ts';
@@ -176,7 +177,7 @@ const STUB: Upstream = {
     const pieces = isStream
       ? [FIRST, ...Array.from({ length: EVENTS }, () => EVENT), LAST]
       : [ANSWER];
-    return { status: 200, headers: ['content-type', type], body: Source.of(pieces) };
+    return { status: 200, headers: ['content-type', type], body: bodyOf(streamOf(pieces)) };
   },
   close: async () => undefined,
 };
@@ -255,7 +256,7 @@ const plainForward = defineStage<ProxyFrame, undefined, Services>({
         const { status, headers, body } = await upstream.send(sent);
         const streaming = headers[1] === 'text/event-stream';
         const head = { kind: 'head', status, headers, request, attempts: [], streaming } as const;
-        return isDocument(head) ? gather(head, body, () => body) : stream(head, body);
+        return isDocument(head) ? gather(head, body) : framesOf(head, body);
       },
     },
   }),

@@ -3,11 +3,11 @@ import { isAnswer } from './answer.ts';
 import type { Answer } from './answer.ts';
 import { SvcError, toSvcError } from './error.ts';
 import type { Frame } from './frame.ts';
-import { watchSafely } from './fused.ts';
 import type { Plan } from './graph/compile.ts';
 import type { PlanNode } from './graph/segment.ts';
 import type { Segment } from './graph/segment.ts';
 import type { RunScope } from './run-scope.ts';
+import { watchSafely } from './segment-run.ts';
 import { isTransform } from './stage.ts';
 import type { TransformBehaviour } from './stage.ts';
 

@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import fc from 'fast-check';
-import { Source, chain, run, toTransform } from './index.ts';
+import { chain, run, streamOf, toTransform } from './index.ts';
 import type { Stage } from './index.ts';
 import { createCollectingSink, mustCompile, testRun } from '../fixtures/engine/run.ts';
 import {
@@ -92,7 +92,7 @@ const makers: readonly ((n: number) => Stage<TestFrame>)[] = [
       on: {
         part: ({ text }) =>
           text.startsWith('a')
-            ? Source.of<TestFrame>([
+            ? streamOf<TestFrame>([
                 { kind: 'part', text: `instead ${n}` },
                 { kind: 'part', text },
                 { kind: 'close' },

@@ -1,5 +1,5 @@
 /** The engine's public door. It knows frames and stages, and nothing of models, providers or HTTP. */
-export { isAnswer, isWhole } from './answer.ts';
+export { isAnswer, isWhole, streamOf } from './answer.ts';
 export type { Answer, LiveAnswer, WholeAnswer } from './answer.ts';
 export { createCanceller, toAbortSignal } from './cancel.ts';
 export type { CancelSignal, Canceller } from './cancel.ts';
@@ -18,11 +18,9 @@ export { chain } from './graph/declare.ts';
 export type { Graph, GraphEdge, GraphFault, GraphNode, Insertion } from './graph/declare.ts';
 export { cutText, keptText } from './kept-text.ts';
 export { run } from './run.ts';
-export type { Sink } from './run.ts';
+export type { Sink } from './respond.ts';
 export type { Outcome, Settlement } from './settle.ts';
 export type { Span } from './spans.ts';
-export { Bell, Source } from './source.ts';
-export type { Tap } from './source.ts';
 export { KeptSpans } from './spans.ts';
 export { defineStage } from './stage.ts';
 export type {

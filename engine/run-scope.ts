@@ -5,21 +5,25 @@ import type { RunInfo } from './context.ts';
 import { SvcError, isSvcError, toSvcError } from './error.ts';
 import type { Frame, FrameKinds } from './frame.ts';
 import type { Plan } from './graph/compile.ts';
-import type { StepScope } from './fused.ts';
+import type { PipeScope } from './pipe.ts';
 import { NodeRun } from './node-run.ts';
 import type { Outcome, Settlement } from './settle.ts';
 import { KeptSpans } from './spans.ts';
 import { isTransform } from './stage.ts';
 import type { Handled } from './stage.ts';
 
-export class RunScope<F extends Frame> implements StepScope<F> {
+export class RunScope<F extends Frame> implements PipeScope<F> {
   readonly nodeRuns: readonly NodeRun[];
   /** True once something of the answer left the graph towards the sink. */
   handed = false;
   #plan: Plan<F>;
   #info: RunInfo;
+  /** What the sink threw: no fault of a node. */
+  sinkFault: unknown;
   #last: { [kind: string]: F } = {};
   #answering: NodeRun | undefined;
+  /** The node whose answer is on its way: another than the answering one where its answer took that one's place. */
+  #source: string | undefined;
   /** Called with the reason when the run is cancelled; there are seldom two. */
   #waiting: ((reason: unknown) => void)[] = [];
   #stops: (() => void)[] = [];
@@ -69,6 +73,11 @@ export class RunScope<F extends Frame> implements StepScope<F> {
 
   answeredBy(index: number): void {
     this.#answering = this.nodeRuns[index];
+    this.#source = this.#answering?.node;
+  }
+
+  sourceIs(node: string): void {
+    this.#source = node;
   }
 
   /** Throws if an answer ended without the frame that closes it. */
@@ -78,9 +87,13 @@ export class RunScope<F extends Frame> implements StepScope<F> {
     throw this.named(error);
   }
 
-  /** What broke in the answer itself is a fault of the node that gave it, unless another is named already. */
   named(thrown: unknown): SvcError {
-    return toSvcError(thrown, this.#answering?.node);
+    return toSvcError(thrown, this.#source);
+  }
+
+  /** The error of a run that `thrown` ended: of the sink, of the node named in it, or of the one that gave the answer. */
+  faultOf(thrown: unknown): SvcError {
+    return thrown === this.sinkFault ? toSvcError(thrown) : this.named(thrown);
   }
 
   /** A fault that must not change the outcome is left as a note at the answering node. */
@@ -135,6 +148,18 @@ export class RunScope<F extends Frame> implements StepScope<F> {
   /** Like `race`; a live answer that comes after the run was cancelled is cancelled too. */
   raceAnswer(promise: Promise<Handled<F>>): Promise<Handled<F>> {
     return this.race(promise, cancelIfLive);
+  }
+
+  /** Settles as `pipe` does; when the run is cancelled it is given a turn of the event loop to stop its source. */
+  async windDown(pipe: Promise<void>): Promise<void> {
+    try {
+      await this.race(pipe);
+    } catch (thrown) {
+      // An author's stream may never let go.
+      if (this.cancelled() !== undefined)
+        await Promise.race([pipe, nextTurn()]).catch(() => undefined);
+      throw thrown;
+    }
   }
 
   /** Calls `stop` once, as soon as the run is cancelled; at once if it is already. */
@@ -193,6 +218,10 @@ export class RunScope<F extends Frame> implements StepScope<F> {
     }
     return undefined;
   }
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
 }
 
 function noteUnsettled(nodeRun: NodeRun, thrown: unknown): void {

@@ -1,16 +1,15 @@
 /**
- * Any stage as a real `{writable, readable}` pair: what the engine fuses can
- * also stand alone in a pipe, and a test proves that both give the same frames.
+ * Any stage as a real `{writable, readable}` pair: what the engine fuses can also stand alone in a
+ * pipe, and a test proves that both give the same frames.
  */
+import { streamOf } from './answer.ts';
 import { toSvcError } from './error.ts';
-import { FusedSource } from './fused.ts';
-import type { StepScope } from './fused.ts';
 import type { RunInfo } from './context.ts';
 import type { Frame, FrameKinds } from './frame.ts';
 import { toFused } from './graph/segment.ts';
-import type { FusedSegment } from './graph/segment.ts';
 import { NodeRun } from './node-run.ts';
-import { Source } from './source.ts';
+import { toHandlerStream } from './pipe.ts';
+import type { StepScope } from './segment-run.ts';
 import { isTransform } from './stage.ts';
 import type { Stage } from './stage.ts';
 
@@ -24,8 +23,7 @@ export function toTransform<F extends Frame>(
   info: RunInfo,
   kinds: FrameKinds<F>,
 ): ReadableWritablePair<F, F> {
-  const node = { name: stage.name, stage, index: 0, needsEvents: false };
-  const nodeRun = new NodeRun(node, info);
+  const nodeRun = new NodeRun({ name: stage.name, needsEvents: false }, info);
   const { behaviour } = stage;
   try {
     if (isTransform(behaviour)) return behaviour.transform(nodeRun);
@@ -33,23 +31,35 @@ export function toTransform<F extends Frame>(
   } catch (thrown) {
     throw toSvcError(thrown, stage.name);
   }
-  const segment = toFused([node], [...kinds.request, ...kinds.response]);
-  return handlersAsStream(segment, {
+  const node = { name: stage.name, stage, index: 0, needsEvents: false };
+  const scope: StepScope<F> = {
     kinds,
     nodeRuns: [nodeRun],
     now: () => info.clock.monotonicMs(),
     raceAnswer: (promise) => promise,
-  });
-}
-
-/** A segment of handlers as a pair of web streams that hold no frame but the one in hand. */
-export function handlersAsStream<F extends Frame>(
-  segment: FusedSegment<F>,
-  scope: StepScope<F>,
-): ReadableWritablePair<F, F> {
-  const { readable, writable } = new TransformStream<F, F>();
-  return {
-    writable,
-    readable: new FusedSource(Source.fromStream(readable), segment, scope).toStream(),
   };
+  /** What is read once the handlers' own stream is over. */
+  const more: ReadableStream<F>[] = [];
+  const segment = toFused([node], [...kinds.request, ...kinds.response]);
+  const stream = toHandlerStream(segment, scope, 0, ({ frames, rest }) => {
+    more.push(streamOf(frames));
+    if (rest.answer !== undefined) more.push(rest.answer);
+  });
+  let reader = stream.readable.getReader();
+  const readable = new ReadableStream<F>(
+    {
+      async pull(controller) {
+        for (;;) {
+          const { done, value } = await reader.read();
+          const next = done ? more.shift() : undefined;
+          if (!done) return controller.enqueue(value);
+          if (next === undefined) return controller.close();
+          reader = next.getReader();
+        }
+      },
+      cancel: (reason) => reader.cancel(reason),
+    },
+    { highWaterMark: 0 },
+  );
+  return { writable: stream.writable, readable };
 }

@@ -1,5 +1,4 @@
 /** Heads that a plugin makes: what HTTP can carry, and no promise about a body that somebody else counts. */
-import { Source } from '../engine/index.ts';
 import type { HeadFrame, ProxyFrame } from '../stages/model/frame.ts';
 import { isHopByHop, withoutHeaders } from '../stages/model/headers.ts';
 
@@ -15,8 +14,11 @@ const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 export function checkedHeads(handled: unknown): unknown {
   if (Array.isArray(handled)) return handled.map(checkedFrame);
   if (handled instanceof ReadableStream)
-    return Source.fromStream(handled as ReadableStream<ProxyFrame>).map(checkedFrame);
-  if (handled instanceof Source) return (handled as Source<ProxyFrame>).map(checkedFrame);
+    return (handled as ReadableStream<ProxyFrame>).pipeThrough(
+      new TransformStream<ProxyFrame, ProxyFrame>({
+        transform: (frame, controller) => controller.enqueue(checkedFrame(frame)),
+      }),
+    );
   return checkedFrame(handled as ProxyFrame);
 }
 

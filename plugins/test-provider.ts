@@ -2,10 +2,11 @@
  * A test kit for authors of providers: what their provider would send and how it would read an
  * answer, without a proxy and without a network. It uses the same code as the proxy.
  */
-import { Source, systemClock } from '../engine/index.ts';
+import { streamOf, systemClock } from '../engine/index.ts';
 import type { Clock } from '../engine/index.ts';
 import { hookRequest, hookResponse } from '../stages/providers/hooks.ts';
 import type { HookJson, HookOwner } from '../stages/providers/hooks.ts';
+import { bodyOf } from '../stages/providers/response-body.ts';
 import { readWhole } from '../stages/providers/upstream.ts';
 import type { UpstreamResponse } from '../stages/providers/upstream.ts';
 import { encodeEvent } from '../stages/wire/events.ts';
@@ -79,7 +80,7 @@ function toWire(path: string, headers: Readonly<Record<string, string>>) {
 }
 
 function toAnswer(type: string, bytes: Buffer, status: number): UpstreamResponse {
-  return { status, headers: ['content-type', type], body: Source.of([bytes]) };
+  return { status, headers: ['content-type', type], body: bodyOf(streamOf([bytes])) };
 }
 
 async function readAll({ body }: UpstreamResponse): Promise<Buffer> {

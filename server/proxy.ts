@@ -21,7 +21,7 @@ import type { ServerServices } from './services.ts';
 import { runAndReport } from './run/run-and-report.ts';
 import { HttpSink } from './sink/http.ts';
 import { acceptsLines, createLineEncoding } from './sink/lines.ts';
-import { createPacer } from './sink/pace.ts';
+import { createPace } from './sink/pace.ts';
 
 export interface ProxyCall {
   readonly request: IncomingMessage;
@@ -119,7 +119,7 @@ function toSink(call: ProxyCall): HttpSink {
     dialect: dialects[call.endpoint.dialect],
     extraHeaders: call.extraHeaders,
     encode: lines ? createLineEncoding() : undefined,
-    pacer: paced ? createPacer({ ...streaming, clock: services.clock }) : undefined,
+    pace: paced ? createPace({ ...streaming, clock: services.clock }) : undefined,
   });
 }
 

@@ -54,7 +54,7 @@ test('the built-in graph, in the order of both ways, without anything in the hom
   );
   assert.equal(waysOf(graph), [
     ['lookup', 'fused: meter trace'],
-    ['forward', 'fused: keep meter trace'],
+    ['forward', 'fused: forward keep meter trace'],
   ]);
   assert.ok(!existsSync(place.home) || readdirSync(place.home).length === 0);
 });
@@ -89,7 +89,10 @@ test('a plugin that needs settings gets them by --settings', async () => {
 test('text, Mermaid and SVG show the same nodes, whatever they are called', async () => {
   const text = await run(place, ['graph', '--plugin', streamed]);
   assert.match(text.stdout, /own<stream> +plugin streamed, web stream\n/);
-  assert.match(text.stdout, /Answer of forward\n {2}fused segment {2}keep\n {2}web stream {5}own/);
+  assert.match(
+    text.stdout,
+    /Answer of forward\n {2}fused segment {2}forward → keep\n {2}web stream {5}own/,
+  );
   const mermaid = await run(place, ['graph', '--plugin', streamed, '--mermaid']);
   assert.match(mermaid.stdout, /^flowchart TD\n/);
   assert.match(mermaid.stdout, /\["own#60;stream#62;, plugin streamed, web stream"\]/);

@@ -7,7 +7,7 @@ import { isTransform } from '../stage.ts';
 import type { Graph, GraphFault, GraphNode, Insertion } from './declare.ts';
 import { insert } from './insert.ts';
 import { requestPathOf, responsePathOf } from './path.ts';
-import { toFused, toStop, toStreamSegment } from './segment.ts';
+import { handlesAny, toFused, toStop } from './segment.ts';
 import type { Segment, Stop } from './segment.ts';
 import { validate } from './validate.ts';
 import type { PlanNode } from './segment.ts';
@@ -26,7 +26,7 @@ export interface Plan<F extends Frame> {
 
 export interface CompileOptions<F extends Frame> {
   readonly insertions?: readonly Insertion<F>[];
-  /** False makes every node a web stream of its own; the frames that come out are the same. Default true. */
+  /** False makes every node a TransformStream of its own; the frames that come out are the same. Default true. */
   readonly fuse?: boolean;
 }
 
@@ -63,10 +63,13 @@ function toSegments<F extends Frame>(
     group = [];
   };
   for (const node of path) {
-    if (fuse && !isTransform(node.stage.behaviour)) group.push(node);
-    else {
+    const { behaviour } = node.stage;
+    if (isTransform(behaviour)) {
       close();
-      segments.push(toStreamSegment(node, kinds));
+      segments.push(Object.freeze({ form: 'stream', node, by: behaviour }));
+    } else {
+      group.push(node);
+      if (!fuse) close();
     }
   }
   close();
@@ -100,9 +103,12 @@ export function compile<F extends Frame>(
   const answerPaths = new Map<number, readonly Segment<F>[]>();
   for (const node of nodes) {
     if (node.stage.answers !== true) continue;
+    const { response } = graph.kinds;
     const path = responsePathOf(graph, node.name).map(planned);
-    const full = node.needsEvents && splitting !== undefined ? [splitting, ...path] : path;
-    answerPaths.set(node.index, toSegments(full, graph.kinds.response, options.fuse ?? true));
+    if (node.needsEvents && splitting !== undefined) path.unshift(splitting);
+    // What a node does with response frames it does first with those of its own answer.
+    if (handlesAny(node, response)) path.unshift(node);
+    answerPaths.set(node.index, toSegments(path, response, options.fuse ?? true));
   }
   const plan: Plan<F> = Object.freeze({
     nodes: Object.freeze(splitting === undefined ? nodes : [...nodes, splitting]),

@@ -46,11 +46,11 @@ export interface FusedSegment<F extends Frame> {
   readonly steps: ReadonlyMap<F['kind'], readonly Step<F>[]>;
 }
 
-/** One stage as a web stream: its author's own, or one for its handlers where nothing is fused. */
+/** One stage with a stream of its own. */
 export interface StreamSegment<F extends Frame> {
   readonly form: 'stream';
   readonly node: PlanNode<F>;
-  readonly by: TransformBehaviour<F> | FusedSegment<F>;
+  readonly by: TransformBehaviour<F>;
 }
 
 export type Segment<F extends Frame> = FusedSegment<F> | StreamSegment<F>;
@@ -66,6 +66,14 @@ function stepOf<F extends Frame>(
   const handle = (behaviour.on as { [kind: string]: Handler<F> } | undefined)?.[kind];
   const watch = (behaviour.watch as { [kind: string]: Watcher<F> } | undefined)?.[kind];
   return handle === undefined && watch === undefined ? undefined : { node, place, handle, watch };
+}
+
+/** True if the node handles or watches a frame of one of `kinds`. */
+export function handlesAny<F extends Frame>(
+  node: PlanNode<F>,
+  kinds: readonly F['kind'][],
+): boolean {
+  return kinds.some((kind) => stepOf(node, kind, 0) !== undefined);
 }
 
 /** Looks the node's steps up once, for all runs. */
@@ -90,14 +98,4 @@ export function toFused<F extends Frame>(
     if (taken.length > 0) steps.set(kind, Object.freeze(taken));
   }
   return Object.freeze({ form: 'fused', nodes, steps });
-}
-
-/** Makes `node` a web stream. */
-export function toStreamSegment<F extends Frame>(
-  node: PlanNode<F>,
-  kinds: readonly F['kind'][],
-): StreamSegment<F> {
-  const { behaviour } = node.stage;
-  const by = isTransform(behaviour) ? behaviour : toFused([node], kinds);
-  return Object.freeze({ form: 'stream', node, by });
 }

@@ -89,7 +89,8 @@ function flowFaults<F extends Frame>(graph: Graph<F>): GraphFault[] {
   for (const node of graph.nodes) {
     if (node.stage.answers !== true) continue;
     const path = responsePathOf(graph, node.name);
-    for (const behind of path) seesAnswers.add(behind.name);
+    // A node's own answer passes its handlers first.
+    for (const behind of [node, ...path]) seesAnswers.add(behind.name);
     if (graph.splitter === undefined && path.some((behind) => behind.stage.needs === 'events')) {
       const message = `A stage behind '${node.name}' needs events, and the graph has no splitter`;
       faults.push({ fault: 'no_splitter', message });

@@ -19,13 +19,13 @@ export class RecordingSink implements Sink<ProxyFrame> {
     this.#recorder.end('complete');
   }
 
-  write(frame: ProxyFrame, isLast: boolean): Promise<void> | void {
+  write(frame: ProxyFrame): Promise<void> | void {
     this.#see(frame);
-    return this.#sink.write(frame, isLast);
+    return this.#sink.write(frame);
   }
 
-  flush(): void {
-    this.#sink.flush?.();
+  before(): ReadableWritablePair<ProxyFrame, ProxyFrame> | undefined {
+    return this.#sink.before?.();
   }
 
   async end(): Promise<void> {

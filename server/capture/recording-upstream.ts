@@ -1,6 +1,8 @@
 /** The wire to the providers, with whatever goes over it recorded for the runs that are captured. */
+import { Cancelled } from '../../engine/index.ts';
+import { bodyOf } from '../../stages/providers/response-body.ts';
 import type { Upstream } from '../../stages/providers/upstream.ts';
-import type { RunRecorder } from './recorder.ts';
+import type { AttemptRecorder, RunRecorder } from './recorder.ts';
 
 /** `upstream`, of which `recorderOf` hears for the runs that it names. */
 export function recordingUpstream(
@@ -15,16 +17,7 @@ export function recordingUpstream(
       return upstream.send(request, call).then(
         (response) => {
           attempt.head(response);
-          const body = response.body.tap({
-            value: (bytes) => attempt.piece(bytes),
-            end: () => attempt.end('complete'),
-            error(thrown) {
-              attempt.end('broken', thrown);
-              return thrown;
-            },
-            cancel: (reason) => attempt.end('cancelled', reason),
-          });
-          return { ...response, body };
+          return { ...response, body: bodyOf(recorded(response.body.bytes(), attempt)) };
         },
         (thrown: unknown) => {
           attempt.end('broken', thrown);
@@ -34,4 +27,39 @@ export function recordingUpstream(
     },
     close: () => upstream.close(),
   };
+}
+
+/** The same stream, of which `attempt` records what comes and how it ends. */
+function recorded(
+  stream: ReadableStream<Buffer>,
+  attempt: AttemptRecorder,
+): ReadableStream<Buffer> {
+  const reader = stream.getReader();
+  let isCancelled = false;
+  return new ReadableStream<Buffer>(
+    {
+      async pull(controller) {
+        try {
+          const { done, value } = await reader.read();
+          if (isCancelled) return undefined;
+          if (!done) {
+            attempt.piece(value);
+            return controller.enqueue(value);
+          }
+          attempt.end('complete');
+          return controller.close();
+        } catch (thrown) {
+          // The run that was cancelled may reach the socket before it reaches this stream.
+          attempt.end(thrown instanceof Cancelled ? 'cancelled' : 'broken', thrown);
+          throw thrown;
+        }
+      },
+      cancel(reason) {
+        isCancelled = true;
+        attempt.end('cancelled', reason);
+        return reader.cancel(reason);
+      },
+    },
+    { highWaterMark: 0 },
+  );
 }

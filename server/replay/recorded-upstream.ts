@@ -1,5 +1,5 @@
 /** The wire to the providers as it was when a run was recorded: nothing leaves this machine. */
-import { Source, SvcError } from '../../engine/index.ts';
+import { SvcError } from '../../engine/index.ts';
 import { piecesOf } from '../../stages/captures/record.ts';
 import type {
   CaptureRecord,
@@ -8,6 +8,7 @@ import type {
   CapturedResponse,
 } from '../../stages/captures/record.ts';
 import { pathOf } from '../../stages/model/target.ts';
+import { bodyOf } from '../../stages/providers/response-body.ts';
 import type { Upstream, UpstreamResponse } from '../../stages/providers/upstream.ts';
 
 export interface RecordedUpstream extends Upstream {
@@ -78,15 +79,20 @@ function kindOfPath(path: string): string {
 
 function toResponse(response: CapturedResponse, leave: () => void): UpstreamResponse {
   const { status, headers, end, failure } = response;
-  const body = Source.of(piecesOf(response.body)).map<Buffer>(
-    (piece) => piece,
-    () => {
-      if (end === 'broken') throw toError(failure);
-      if (end === 'cancelled') leave();
-      return [];
+  const pieces = [...piecesOf(response.body)];
+  const stream = new ReadableStream<Buffer>(
+    {
+      pull(controller) {
+        const piece = pieces.shift();
+        if (piece !== undefined) return controller.enqueue(piece);
+        if (end === 'broken') throw toError(failure);
+        if (end === 'cancelled') leave();
+        return controller.close();
+      },
     },
+    { highWaterMark: 0 },
   );
-  return { status, headers, body };
+  return { status, headers, body: bodyOf(stream) };
 }
 
 function toError(failure: CapturedFailure | null): SvcError {

@@ -33,13 +33,13 @@ export class CopyingSink implements Sink<ProxyFrame> {
     return this.#sink.whole(frames);
   }
 
-  write(frame: ProxyFrame, isLast: boolean): Promise<void> | void {
+  write(frame: ProxyFrame): Promise<void> | void {
     this.#see(frame);
-    return this.#sink.write(frame, isLast);
+    return this.#sink.write(frame);
   }
 
-  flush(): void {
-    this.#sink.flush?.();
+  before(): ReadableWritablePair<ProxyFrame, ProxyFrame> | undefined {
+    return this.#sink.before?.();
   }
 
   end(): Promise<void> | void {

@@ -4,13 +4,12 @@ import { createServer } from 'node:http';
 import type { ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createManualClock } from '../../engine/clock.ts';
-import { createCanceller } from '../../engine/index.ts';
+import { createCanceller, streamOf } from '../../engine/index.ts';
 import { dialects } from '../../stages/dialect/registry.ts';
 import { END, toChunk } from '../../stages/model/frame.ts';
-import type { HeadFrame } from '../../stages/model/frame.ts';
+import type { HeadFrame, ProxyFrame } from '../../stages/model/frame.ts';
 import { HttpSink } from './http.ts';
-import { createPacer } from './pace.ts';
-import type { Pacer } from './pace.ts';
+import { createPace } from './pace.ts';
 
 /** A head with no more in it than the sink looks at. */
 function headOf(response: ServerResponse): HeadFrame {
@@ -26,15 +25,12 @@ function headOf(response: ServerResponse): HeadFrame {
 }
 
 /** What `act` makes of a response, and what its client reads. */
-async function served(
-  act: (sink: HttpSink, response: ServerResponse) => void,
-  pacer?: Pacer,
-): Promise<string> {
+async function served(act: (sink: HttpSink, response: ServerResponse) => void): Promise<string> {
   const server = createServer((_request, response) => {
     const { signal } = createCanceller();
     const dialect = dialects.chat;
     const extraHeaders: string[] = [];
-    act(new HttpSink({ response, signal, requestId: 'r', dialect, extraHeaders, pacer }), response);
+    act(new HttpSink({ response, signal, requestId: 'r', dialect, extraHeaders }), response);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   try {
@@ -45,67 +41,99 @@ async function served(
   }
 }
 
-test('what was written leaves together with the flush, and not before', async () => {
-  const waiting: number[] = [];
-  const text = await served((sink, response) => {
-    const look = () => void waiting.push(response.socket?.writableLength ?? -1);
-    void sink.write(headOf(response));
-    look();
-    void sink.write(toChunk(Buffer.from('data: 1\n\n')));
-    void sink.write(toChunk(Buffer.from('data: 2\n\n')));
-    look();
-    sink.flush();
-    look();
-    void sink.write(toChunk(Buffer.from('data: 3\n\n')));
-    void sink.write(END);
-    void sink.end();
+/** Pipes frames into a sink as the engine does. */
+async function piped(sink: HttpSink, frames: readonly ProxyFrame[]): Promise<void> {
+  const before = sink.before();
+  const stream = streamOf(frames);
+  const target = new WritableStream<ProxyFrame>({
+    write: (frame) => sink.write(frame),
+    close: () => sink.end(),
   });
-  assert.is(text, 'data: 1\n\ndata: 2\n\ndata: 3\n\n');
-  const [atHead, before, after] = waiting;
-  assert.is(atHead, 0);
-  assert.ok(before! > 100, `${before} bytes wait`);
-  assert.is(after, 0);
+  await (before === undefined ? stream : stream.pipeThrough(before)).pipeTo(target);
+}
+
+const chunk = (text: string): ProxyFrame => toChunk(Buffer.from(text));
+
+test('what comes in one turn leaves in one write, with the head and the end', async () => {
+  let writes = 0;
+  const text = await served((sink, response) => {
+    const { socket } = response;
+    const write = socket!._writev!.bind(socket);
+    socket!._writev = (...given) => {
+      writes += 1;
+      write(...given);
+    };
+    void piped(sink, [headOf(response), chunk('data: 1\n\n'), chunk('data: 2\n\n'), END]);
+  });
+  assert.is(text, 'data: 1\n\ndata: 2\n\n');
+  assert.is(writes, 1);
 });
 
-test('a slow client holds a stream back, but not its end', async () => {
-  const piece = Buffer.from(`data: ${'x'.repeat(40_000)}\n\n`);
+test('a slow client holds a stream back until it has taken what was written', async () => {
+  const piece = chunk(`data: ${'x'.repeat(40_000)}\n\n`);
   const held: boolean[] = [];
-  const text = await served((sink, response) => {
+  await served((sink, response) => {
     void sink.write(headOf(response));
-    const first = sink.write(toChunk(piece));
+    const first = sink.write(piece);
     held.push(first instanceof Promise);
     void Promise.resolve(first).then(() => {
-      held.push(sink.write(toChunk(piece), true) instanceof Promise);
+      held.push(sink.write(chunk('data: 1\n\n')) instanceof Promise);
       void sink.end();
     });
   });
-  assert.is(text.length, 2 * piece.length);
   assert.equal(held, [true, false]);
 });
 
-test('a slow client holds a stream back that is paced, by time or by size', async () => {
+test('a stream that is paced goes out by time, by size, and with its end', async () => {
   const clock = createManualClock();
-  const pacer = createPacer({ bufferTokens: 1000, flushIntervalMs: 10, clock });
-  const part = Buffer.from('x'.repeat(40_000));
-  const held: boolean[] = [];
-  const text = await served((sink, response) => {
-    const write = (bytes: Buffer) => {
-      const written = sink.write(toChunk(bytes));
-      held.push(written instanceof Promise);
-      return written;
-    };
-    void sink.write(headOf(response));
-    void write(part);
-    clock.advance(10);
-    // What was due has gone to a client that has not taken it yet.
-    void Promise.resolve(write(Buffer.from('y')))
-      .then(() => write(part))
-      // No event ends here, and none of it counts as a token.
-      .then(() => write(part))
-      .then(() => sink.end());
-  }, pacer);
-  assert.is(text.length, 3 * part.length + 1);
-  assert.equal(held, [false, true, false, true]);
+  const pace = createPace({ bufferTokens: 1000, flushIntervalMs: 10, clock });
+  const { writable, readable } = pace.stream;
+  const writer = writable.getWriter();
+  const reader = readable.getReader();
+  const next = async (): Promise<number> => {
+    const { value } = await reader.read();
+    return value?.kind === 'chunk' ? value.bytes.length : 0;
+  };
+  const part = chunk('x'.repeat(40_000));
+  await served((_sink, response) => {
+    void writer.write(headOf(response));
+    response.end();
+  });
+  assert.is((await reader.read()).value?.kind, 'head');
+  const byTime = next();
+  await writer.write(part);
+  clock.advance(10);
+  assert.is(await byTime, 40_000);
+  const bySize = next();
+  // No event ends here, and none of it counts as a token.
+  await writer.write(part);
+  await writer.write(part);
+  assert.is(await bySize, 80_000);
+  const last = next();
+  await writer.write(chunk('y'));
+  await writer.write(END);
+  assert.is(await last, 1);
+  assert.is((await reader.read()).value?.kind, 'end');
+  assert.is(pace.rest().length, 0);
+});
+
+test('what a paced stream holds when it breaks can still be taken, and its time is over', async () => {
+  const clock = createManualClock();
+  const pace = createPace({ bufferTokens: 1000, flushIntervalMs: 10, clock });
+  const writer = pace.stream.writable.getWriter();
+  const reader = pace.stream.readable.getReader();
+  const read = reader.read();
+  await served((_sink, response) => {
+    void writer.write(headOf(response));
+    response.end();
+  });
+  await read;
+  const broken = reader.read().catch((thrown: unknown) => thrown);
+  await writer.write(chunk('held'));
+  await writer.abort(new Error('reset'));
+  assert.is(((await broken) as Error).message, 'reset');
+  assert.is(pace.rest().toString(), 'held');
+  clock.advance(10);
 });
 
 test.run();

@@ -12,7 +12,7 @@ import { headerValue } from '../../stages/model/headers.ts';
 import { endsEvent } from '../../stages/wire/event-ends.ts';
 import { endEarly } from '../http/hang-up.ts';
 import { errorBody, errorHeaders, errorStatus } from '../http/error-response.ts';
-import type { Pacer } from './pace.ts';
+import type { Pace } from './pace.ts';
 
 /** A body up to this size is copied to save a system call. */
 const JOINED_BYTES = 16 * 1024;
@@ -30,8 +30,8 @@ export interface HttpSinkOptions {
   readonly extraHeaders: readonly string[];
   /** How a stream is written to the client; by default its bytes are left alone. */
   readonly encode?: StreamEncoding | undefined;
-  /** Holds bytes back until there are enough of them; by default nothing is held. */
-  readonly pacer?: Pacer | undefined;
+  /** Holds events of a stream back until there are enough of them; by default nothing is held. */
+  readonly pace?: Pace | undefined;
 }
 
 /** Another form for the events of a stream. */
@@ -51,8 +51,6 @@ export class HttpSink implements Sink<ProxyFrame> {
   #tail: Buffer | undefined;
   #encode: StreamEncoding | undefined;
   #isBodyBegun = false;
-  /** What went wrong while nobody waited for a write. */
-  #fault: unknown;
 
   constructor(options: HttpSinkOptions) {
     this.#options = options;
@@ -75,35 +73,27 @@ export class HttpSink implements Sink<ProxyFrame> {
     });
   }
 
-  write(frame: ProxyFrame, isLast = false): Promise<void> | void {
-    const { pacer } = this.#options;
+  before(): ReadableWritablePair<ProxyFrame, ProxyFrame> | undefined {
+    return this.#options.pace?.stream;
+  }
+
+  write(frame: ProxyFrame): Promise<void> | void {
+    const { response } = this.#options;
     if (frame.kind === 'head') return this.#writeHead(frame, undefined);
     if (frame.kind !== 'chunk') return undefined;
-    if (this.#fault !== undefined) throw this.#fault;
-    // Before any other form is made of them: the pacer counts events.
-    const due = this.#streaming && pacer !== undefined ? pacer.push(frame.bytes) : frame.bytes;
-    const bytes = due.length === 0 ? due : this.#shape(due);
-    if (bytes.length > 0) return this.#send(bytes, isLast);
-    // What the pacer sent in its own time may still wait for the client.
-    return this.#options.response.writableNeedDrain ? this.#drained() : undefined;
-  }
-
-  /** What goes out now for these bytes of a body: in the client's form. */
-  #shape(bytes: Buffer): Buffer {
-    return this.#encode?.push(bytes) ?? bytes;
-  }
-
-  /** Resolves when the bytes may be followed by more; rejects when the run was cancelled. */
-  #send(bytes: Buffer, isLast: boolean): Promise<void> | void {
-    const { response, signal } = this.#options;
-    this.#tail = bytes;
-    if (signal.aborted) return Promise.reject(signal.reason);
+    const bytes = this.#shape(frame.bytes);
+    if (bytes.length === 0) return undefined;
     // A byte more would be read as the beginning of the next answer.
     if (this.#promisedBytes !== undefined && (this.#promisedBytes -= bytes.length) < 0)
       throw new SvcError('internal', 'An answer is longer than its Content-Length');
+    this.#tail = bytes;
     this.#isBodyBegun = true;
-    // The end leaves in the same write where nothing has to wait for it.
-    return response.write(bytes) || isLast ? undefined : this.#drained();
+    return response.write(bytes) ? undefined : this.#drained();
+  }
+
+  /** What goes out for these bytes of a body: in the client's form. */
+  #shape(bytes: Buffer): Buffer {
+    return this.#encode?.push(bytes) ?? bytes;
   }
 
   /** Resolves when the client has taken what was written; rejects when the run was cancelled. */
@@ -124,18 +114,10 @@ export class HttpSink implements Sink<ProxyFrame> {
     });
   }
 
-  /** node would write what it has behind everything else that this turn of the loop brings. */
-  flush(): void {
-    if (this.#isBodyBegun) this.#options.response.socket?.uncork();
-  }
-
   async end(): Promise<void> {
-    const { response, signal, pacer } = this.#options;
-    if (this.#fault !== undefined) throw this.#fault;
-    const held = pacer?.end();
-    const last = [held && this.#shape(held), this.#encode?.end()];
-    const rest = last.filter((bytes) => bytes !== undefined);
-    for (const bytes of rest) if (bytes.length > 0) response.write(bytes);
+    const { response, signal } = this.#options;
+    const rest = this.#encode?.end() ?? NOTHING;
+    if (rest.length > 0) response.write(rest);
     if (this.#promisedBytes !== undefined && this.#promisedBytes > 0)
       throw new SvcError('internal', 'An answer is shorter than its Content-Length');
     return new Promise((resolve, reject) => {
@@ -149,7 +131,7 @@ export class HttpSink implements Sink<ProxyFrame> {
   }
 
   #writeHead(head: HeadFrame, sizeBytes: number | undefined): void {
-    const { response, requestId, extraHeaders, encode, pacer } = this.#options;
+    const { response, requestId, extraHeaders, encode } = this.#options;
     const headers = withOurCors(head.headers, extraHeaders);
     if (headerValue(headers, 'x-request-id') === undefined) headers.push('X-Request-ID', requestId);
     headers.push('X-Svc-Request-ID', requestId);
@@ -172,21 +154,10 @@ export class HttpSink implements Sink<ProxyFrame> {
     setImmediate(() => {
       if (!this.#isBodyBegun && !response.destroyed) response.flushHeaders();
     });
-    if (!this.#streaming || pacer === undefined) return;
-    pacer.start((due) => {
-      try {
-        const bytes = this.#shape(due);
-        // Nobody waits here: the next write does, until the client has taken it.
-        if (bytes.length > 0 && !this.#options.signal.aborted) void this.#send(bytes, true);
-      } catch (thrown) {
-        this.#fault = thrown;
-      }
-    });
-    pacer.begin(head.request.original.dialect);
   }
 
   fail(error: SvcError): void {
-    const { response, requestId, extraHeaders, dialect, pacer } = this.#options;
+    const { response, requestId, extraHeaders, dialect, pace } = this.#options;
     if (response.destroyed) return;
     if (!response.headersSent) {
       const body = errorBody(error, requestId);
@@ -197,7 +168,7 @@ export class HttpSink implements Sink<ProxyFrame> {
       endEarly(response, body);
       return;
     }
-    const held = this.#shape(pacer?.end() ?? NOTHING);
+    const held = this.#shape(pace?.rest() ?? NOTHING);
     if (held.length > 0) response.write(held);
     // A document that is cut short must look cut short: only a broken connection says so.
     if (!this.#streaming || this.#promisedBytes !== undefined) {

@@ -5,6 +5,9 @@
  */
 import type { Clock } from '../../engine/index.ts';
 import type { Dialect } from '../../stages/model/dialect.ts';
+import { toChunk } from '../../stages/model/frame.ts';
+import type { ProxyFrame } from '../../stages/model/frame.ts';
+import { isPlain } from '../../stages/model/headers.ts';
 import { createSplitter } from '../../stages/wire/events.ts';
 
 export interface PaceOptions {
@@ -15,16 +18,18 @@ export interface PaceOptions {
   readonly clock: Clock;
 }
 
-export type Pacer = ReturnType<typeof createPacer>;
+export interface Pace {
+  readonly stream: TransformStream<ProxyFrame, ProxyFrame>;
+  /** Takes what is held of a stream that broke. */
+  rest(): Buffer;
+}
 
-const NOTHING = Buffer.alloc(0);
 /** More than this is not held: what a provider sends may be no event, and never become one. */
 const MAX_HELD_BYTES = 64 * 1024;
 
-/** A pacer for one stream. */
-export function createPacer({ bufferTokens, flushIntervalMs, clock }: PaceOptions) {
+/** The pace of one answer. One that is no stream of plain events passes as it comes. */
+export function createPace({ bufferTokens, flushIntervalMs, clock }: PaceOptions): Pace {
   const splitter = createSplitter();
-  let flush: (bytes: Buffer) => void = () => undefined;
   let dialect: Dialect | undefined;
   let held: Buffer[] = [];
   let heldBytes = 0;
@@ -34,37 +39,47 @@ export function createPacer({ bufferTokens, flushIntervalMs, clock }: PaceOption
   function take(): Buffer {
     stopTimer?.();
     stopTimer = undefined;
-    const bytes = held.length === 0 ? NOTHING : Buffer.concat(held);
+    const bytes = Buffer.concat(held);
     held = [];
     heldBytes = 0;
     tokens = 0;
     return bytes;
   }
 
-  return {
-    /** Gives the place to which bytes go when their time is up. */
-    start(to: (bytes: Buffer) => void): void {
-      flush = to;
+  /** True if what is held is due now. */
+  function hold(bytes: Buffer, of: Dialect): boolean {
+    held.push(bytes);
+    heldBytes += bytes.length;
+    let isLast = false;
+    for (const event of splitter.push(bytes)) {
+      if (event.data === undefined) continue;
+      if (of.isContent(event.event, event.data)) tokens += 1;
+      if (of.isTerminator(event.event, event.data)) isLast = true;
+    }
+    return isLast || tokens >= bufferTokens || heldBytes >= MAX_HELD_BYTES;
+  }
+
+  const stream = new TransformStream<ProxyFrame, ProxyFrame>({
+    transform(frame, controller) {
+      const flush = (): void => {
+        const bytes = take();
+        if (bytes.length > 0) controller.enqueue(toChunk(bytes));
+      };
+      if (frame.kind === 'head' && frame.streaming && isPlain(frame))
+        dialect = frame.request.original.dialect;
+      if (dialect === undefined || frame.kind !== 'chunk') {
+        flush();
+        controller.enqueue(frame);
+      } else if (hold(frame.bytes, dialect)) flush();
+      else
+        stopTimer ??= clock.after(flushIntervalMs, () => {
+          try {
+            flush();
+          } catch {
+            // The client has left: a stream that was cancelled takes nothing more.
+          }
+        });
     },
-    /** A stream of this dialect begins. */
-    begin(of: Dialect): void {
-      dialect = of;
-    },
-    /** Takes the next bytes; returns what is due now, possibly nothing. */
-    push(bytes: Buffer): Buffer {
-      held.push(bytes);
-      heldBytes += bytes.length;
-      let isLast = false;
-      for (const event of splitter.push(bytes)) {
-        if (event.data === undefined) continue;
-        if (dialect?.isContent(event.event, event.data) === true) tokens += 1;
-        if (dialect?.isTerminator(event.event, event.data) === true) isLast = true;
-      }
-      if (isLast || tokens >= bufferTokens || heldBytes >= MAX_HELD_BYTES) return take();
-      stopTimer ??= clock.after(flushIntervalMs, () => flush(take()));
-      return NOTHING;
-    },
-    /** Returns what is still held; nothing is flushed afterwards. */
-    end: take,
-  };
+  });
+  return { stream, rest: take };
 }

@@ -151,7 +151,6 @@ export class SocketSink implements Sink<ProxyFrame> {
     if (signal.aborted) throw signal.reason;
     const payload = this.#options.gzip ? await compress(text) : text;
     if (socket.readyState !== socket.OPEN) throw closed();
-    const slow = socket.bufferedAmount > MAX_BUFFERED_BYTES;
     const sent = new Promise<void>((resolve, reject) => {
       socket.send(payload, { binary: this.#options.gzip }, (error) => {
         // A frame fails when its socket is gone, which may be known here before 'close' is emitted.
@@ -159,7 +158,7 @@ export class SocketSink implements Sink<ProxyFrame> {
         else resolve();
       });
     });
-    if (slow) await sent;
+    if (socket.bufferedAmount > MAX_BUFFERED_BYTES) await sent;
     else sent.catch(() => undefined);
   }
 }

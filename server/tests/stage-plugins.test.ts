@@ -89,7 +89,9 @@ async function places(): Promise<
   const behind = answers.find(({ from }) => from === 'forward')!;
   const answered = new Set(behind.segments.flatMap(({ nodes }) => nodes.map(({ node }) => node)));
   const nodes = new Set([...request.map(({ node }) => node), ...answered]);
-  const before = (node: string): string => (answered.has(node) ? 'chunk' : 'request');
+  // `forward` handles the frames of its own answer: what stands before it gets requests only.
+  const before = (node: string): string =>
+    answered.has(node) && node !== 'forward' ? 'chunk' : 'request';
   return [...nodes].flatMap((node) => [
     { side: 'before', node, frame: node === 'parse' ? 'body' : before(node) },
     { side: 'after', node, frame: node === 'forward' ? 'chunk' : before(node) },

@@ -1,13 +1,13 @@
 /**
- * From a provider's response to an answer: a short document is gathered and
- * sent in one piece, everything else is a live stream that reads from the socket
- * only when somebody reads from it.
+ * From a provider's response to an answer: a short document is gathered and sent in one piece,
+ * everything else is a web stream that reads from the socket only when it is read from.
  */
-import type { Answer, Source, WholeAnswer } from '../../engine/index.ts';
+import type { Answer, WholeAnswer } from '../../engine/index.ts';
 import type { UsageRequest } from '../model/dialect.ts';
 import { END, toChunk } from '../model/frame.ts';
 import type { ChunkFrame, HeadFrame, ProxyFrame } from '../model/frame.ts';
 import { headerValue } from '../model/headers.ts';
+import type { ResponseBody } from '../providers/response-body.ts';
 
 const NOTHING = Buffer.alloc(0);
 /** A document up to this size is gathered: a stream would cost more than the wait. */
@@ -30,43 +30,54 @@ export function isBodiless(status: number, method: string): boolean {
   return method === 'HEAD' || status === 204 || status === 304;
 }
 
+/** The answer as it comes: head, chunks, end. */
+export function framesOf(head: HeadFrame, body: ResponseBody): ReadableStream<ProxyFrame> {
+  return body.stream<ProxyFrame>({ before: [head], each: toChunk, after: [END] });
+}
+
 /**
- * Reads a document until its end. One that outgrows the limit on the way goes on
- * as a stream, read through `watched`. Throws or rejects if the document breaks off: nothing of it was sent yet.
+ * Reads a document to its end: head, at most one chunk, end. One that outgrows the limit on the way
+ * goes on as a stream. Rejects if the document breaks off: nothing of it was sent yet.
  */
-export function gather(
-  head: HeadFrame,
-  body: Source<Buffer>,
-  watched: () => Source<Buffer>,
-): Answer<ProxyFrame> | Promise<Answer<ProxyFrame>> {
+export async function gather(head: HeadFrame, body: ResponseBody): Promise<Answer<ProxyFrame>> {
+  const { pieces: arrived, isWhole } = body.arrived();
+  // A short document is there with its head.
+  if (isWhole) return wholeOf(head, Buffer.concat(arrived));
   const pieces: Buffer[] = [];
   let gatheredBytes = 0;
-  const more = (): Answer<ProxyFrame> | Promise<Answer<ProxyFrame>> => {
-    while (gatheredBytes <= MAX_GATHERED_BYTES) {
-      const piece = body.poll();
-      // A short document is there with its head, and then costs no promise.
-      if (piece === null) return body.wait().then(more);
-      if (piece === undefined) return whole(head, pieces);
-      pieces.push(piece);
-      gatheredBytes += piece.length;
-    }
-    return stream(head, watched().prepend(pieces));
-  };
-  return more();
+  const reader = body.bytes().getReader();
+  while (gatheredBytes <= MAX_GATHERED_BYTES) {
+    const { done, value } = await reader.read();
+    if (done) return wholeOf(head, Buffer.concat(pieces));
+    pieces.push(value);
+    gatheredBytes += value.length;
+  }
+  return resumed([head, ...pieces.map(toChunk)], reader);
 }
 
-function whole(head: HeadFrame, pieces: readonly Buffer[]): WholeAnswer<ProxyFrame> {
-  if (pieces.length === 0) return [head, END];
-  return [head, toChunk(pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)), END];
+/** An answer that is all there. */
+export function wholeOf(head: HeadFrame, bytes: Buffer): WholeAnswer<ProxyFrame> {
+  return bytes.length === 0 ? [head, END] : [head, toChunk(bytes), END];
 }
 
-/** The answer as it comes: head, chunks, end. What answers to `added` is there for the meter only. */
-export function stream(
-  head: HeadFrame,
-  body: Source<Buffer>,
-  added?: UsageRequest,
-): Source<ProxyFrame> {
-  return body.map<ProxyFrame>(chunksWithout(added), () => [END]).prepend([head]);
+/** `frames`, and then what `reader` still brings. */
+function resumed(
+  frames: ProxyFrame[],
+  reader: ReadableStreamDefaultReader<Buffer>,
+): ReadableStream<ProxyFrame> {
+  return new ReadableStream<ProxyFrame>(
+    {
+      async pull(controller) {
+        const frame = frames.shift();
+        if (frame !== undefined) return controller.enqueue(frame);
+        const { done, value } = await reader.read();
+        controller.enqueue(done ? END : toChunk(value));
+        if (done) controller.close();
+      },
+      cancel: (reason) => reader.cancel(reason),
+    },
+    { highWaterMark: 0 },
+  );
 }
 
 /** Makes chunks of whole events, without what only answers to `added`; the meter still reads that. */

@@ -1,6 +1,7 @@
 /** What the attempts of one request share, and what reading an answer reports about its attempt. */
-import type { RunInfo } from '../../engine/index.ts';
+import type { Handled, RunInfo } from '../../engine/index.ts';
 import type { Attempt } from '../model/attempt.ts';
+import type { ChunkFrame, EndFrame, ProxyFrame } from '../model/frame.ts';
 import type { Admission } from '../providers/admission.ts';
 import type { Services } from '../services.ts';
 import type { Caching } from './caching.ts';
@@ -21,6 +22,8 @@ export interface AttemptScope {
   readonly unsupported: KnownUnsupported;
   /** Whose answer or failure the client sees. */
   servedBy(provider: string): void;
+  /** What is done with the frames of the live answer that the client gets. */
+  goesLive(live: LiveSteps): void;
   /** Something that was left out or changed knowingly. */
   note(text: string): void;
   /** What the provider that is asked now was asked to cache. */
@@ -35,4 +38,24 @@ export interface ReadOptions {
   /** Is notified of how the exchange goes, and given back at its end. */
   readonly admission: Admission;
   readonly scope: AttemptScope;
+}
+
+/** Follows one body. Each of its ends is reported once. */
+export interface BodyWatch {
+  /** What may go on now: of a stream whole events, possibly none. */
+  push(bytes: Buffer): Buffer;
+  /** The body has ended; returns what was held. Throws PROVIDER_004 for a stream that is cut short, however cleanly the connection ends. */
+  end(): Buffer;
+  /** It broke off with `thrown`. */
+  failed(thrown: unknown): void;
+  /** The rest is not wanted. */
+  left(): void;
+}
+
+/** What `forward` does with the frames of its own live answer, as handlers of the graph. */
+export interface LiveSteps {
+  readonly watch: BodyWatch;
+  /** Absent where the stream that translates the answer does both. */
+  readonly chunk?: (chunk: ChunkFrame) => Handled<ProxyFrame>;
+  readonly end?: (end: EndFrame) => Handled<ProxyFrame>;
 }

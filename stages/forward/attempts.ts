@@ -42,6 +42,7 @@ export async function answerFrom(
       tried = await tryWithout(request, choice, scope, tried.refused);
     if ('answer' in tried) {
       scope.servedBy(target.provider);
+      if (tried.live !== undefined) scope.goesLive(tried.live);
       logFailover(targets, target, failures, scope);
       return tried.answer;
     }

@@ -1,7 +1,10 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Bell, Source, createManualClock } from '../../engine/index.ts';
+import { createManualClock } from '../../engine/index.ts';
+import type { Clock } from '../../engine/index.ts';
 import { dialects } from '../dialect/registry.ts';
+import { ResponseBody } from '../providers/response-body.ts';
+import { readWhole } from '../providers/upstream.ts';
 import { EventCursor } from '../wire/events.ts';
 import { ErrorEvent, HOLD_LIMITS, hold } from './hold.ts';
 import type { Held } from './hold.ts';
@@ -18,101 +21,77 @@ const FAILED =
   'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}\n\n';
 
 /** A body that a test writes piece by piece. */
-class Written extends Source<Buffer> {
-  readonly #steps: (() => Buffer | undefined)[] = [];
-  readonly #bell = new Bell();
+function written(...pieces: readonly string[]): ResponseBody {
+  const flow = { pause: () => undefined, resume: () => undefined, cancel: () => undefined };
+  const body = new ResponseBody(flow, { later: (work) => queueMicrotask(work) });
+  for (const piece of pieces) body.push(Buffer.from(piece));
+  return body;
+}
 
-  poll(): Buffer | null | undefined {
-    const step = this.#steps.shift();
-    return step === undefined ? null : step();
-  }
-
-  wait(): Promise<void> {
-    return this.#bell.wait();
-  }
-
-  cancel(): void {
-    this.#steps.length = 0;
-  }
-
-  write(text: string): void {
-    this.#give(() => Buffer.from(text));
-  }
-
-  end(): void {
-    this.#give(() => undefined);
-  }
-
-  fail(error: Error): void {
-    this.#give(() => {
-      throw error;
-    });
-  }
-
-  #give(step: () => Buffer | undefined): void {
-    this.#steps.push(step);
-    this.#bell.ring();
-  }
+function holding(body: ResponseBody, clock: Clock): Promise<Held> {
+  const dialect = dialects.messages;
+  return hold({ body, encoding: undefined, dialect, clock, limits: HOLD_LIMITS });
 }
 
 const clockless = createManualClock();
 
-async function heldOf(...pieces: string[]): Promise<Held> {
-  const written = new Written();
-  for (const piece of pieces) written.write(piece);
-  written.end();
-  return hold(written, dialects.messages, clockless, HOLD_LIMITS);
-}
-
-function textOf(held: Held): string {
-  return 'failed' in held ? '' : Buffer.concat(held.pieces).toString();
+/** What becomes of `pieces`, which come one at a time until the answer is released or the body ends. */
+async function heldOf(...pieces: string[]): Promise<{ held: Held; text: string }> {
+  const body = written();
+  let held: Held | undefined;
+  const done = holding(body, clockless).then((value) => (held = value));
+  for (const piece of pieces) {
+    if (held !== undefined) break;
+    body.push(Buffer.from(piece));
+    await turn();
+  }
+  body.end();
+  return { held: await done, text: (await readWhole(body, Infinity))?.toString() ?? '' };
 }
 
 test('what only announces is held until the first content, in one order', async () => {
-  const held = await heldOf(START, PING, BLOCK, PING, TEXT, STOP);
+  const { held, text } = await heldOf(START, PING, BLOCK, PING, TEXT, STOP);
   assert.is('released' in held && held.released, 'content');
-  assert.is(textOf(held), START + PING + BLOCK + PING + TEXT);
+  assert.is(text, START + PING + BLOCK + PING + TEXT);
 });
 
 test('content is found wherever the pieces are cut', async () => {
   const all = START + BLOCK + TEXT;
   for (let at = 1; at < all.length; at += 1) {
-    const held = await heldOf(all.slice(0, at), all.slice(at));
+    const { held, text } = await heldOf(all.slice(0, at), all.slice(at));
     assert.is('released' in held && held.released, 'content', `cut at ${at}`);
-    assert.is(textOf(held), all);
+    assert.is(text, all);
   }
 });
 
 test('an error event before content fails, wherever the pieces are cut', async () => {
   const all = START + FAILED;
   for (let at = 1; at < all.length; at += 1) {
-    const held = await heldOf(all.slice(0, at), all.slice(at));
+    const { held } = await heldOf(all.slice(0, at), all.slice(at));
     assert.ok('failed' in held && held.failed instanceof ErrorEvent, `cut at ${at}`);
   }
 });
 
 test('a stream that ends before it says anything fails; a complete empty one does not', async () => {
-  const broken = await heldOf(START, PING);
+  const { held: broken } = await heldOf(START, PING);
   assert.ok('failed' in broken);
-  const empty = await heldOf(START, STOP);
+  const { held: empty } = await heldOf(START, STOP);
   assert.is('released' in empty && empty.released, 'end');
 });
 
 test('a body that breaks off fails with its own error', async () => {
-  const written = new Written();
+  const body = written(START);
   const error = new Error('reset');
-  written.write(START);
-  written.fail(error);
-  const held = await hold(written, dialects.messages, clockless, HOLD_LIMITS);
+  body.fail(error);
+  const held = await holding(body, clockless);
   assert.is('failed' in held && held.failed, error);
 });
 
 test('after ten seconds the client gets what there is, and the rest as it comes', async () => {
   const clock = createManualClock();
-  const written = new Written();
-  written.write(START);
+  const body = written(START);
   let held: Held | undefined;
-  void hold(written, dialects.messages, clock, HOLD_LIMITS).then((value) => (held = value));
+  void holding(body, clock).then((value) => (held = value));
   await turn();
   clock.advance(9_999);
   await turn();
@@ -121,19 +100,20 @@ test('after ten seconds the client gets what there is, and the rest as it comes'
   await turn();
   if (held === undefined || 'failed' in held) return assert.unreachable();
   assert.is(held.released, 'time');
-  assert.is(textOf(held), START);
-  const next = written.read();
-  written.write(TEXT);
-  written.end();
-  assert.is((await next)?.toString(), TEXT);
-  assert.is(await written.read(), undefined);
+  const reader = body.bytes().getReader();
+  assert.is((await reader.read()).value?.toString(), START);
+  const next = reader.read();
+  body.push(Buffer.from(TEXT));
+  body.end();
+  assert.is((await next).value?.toString(), TEXT);
+  assert.ok((await reader.read()).done);
 });
 
 test('no more than 64 KiB are held', async () => {
   const pings = PING.repeat(Math.ceil(HOLD_LIMITS.bytes / PING.length / 2));
-  const held = await heldOf(START, pings, pings, TEXT);
+  const { held, text } = await heldOf(START, pings, pings, TEXT);
   assert.is('released' in held && held.released, 'size');
-  assert.is(textOf(held), START + pings + pings);
+  assert.is(text, START + pings + pings);
 });
 
 test('an error event is noticed in any split, and text about errors is not', () => {

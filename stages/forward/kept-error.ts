@@ -4,11 +4,10 @@
  * long or slow to come is given up.
  */
 import type { Answer } from '../../engine/index.ts';
-import { END, toChunk } from '../model/frame.ts';
 import type { ProxyFrame } from '../model/frame.ts';
 import { readWhole } from '../providers/upstream.ts';
 import type { UpstreamResponse } from '../providers/upstream.ts';
-import { isBodiless } from './answer.ts';
+import { isBodiless, wholeOf } from './answer.ts';
 import type { AttemptScope } from './attempt-scope.ts';
 import { toHead } from './head.ts';
 import type { Prepared } from './prepared.ts';
@@ -35,7 +34,7 @@ export async function keepErrorAnswer(
     const { translatedError } = await import('./translated.ts');
     return translatedError(prepared, prepared.reading, head, bytes, scope);
   }
-  return bytes.length === 0 ? [head, END] : [head, toChunk(bytes), END];
+  return wholeOf(head, bytes);
 }
 
 async function readShort(

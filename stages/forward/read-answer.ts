@@ -2,29 +2,39 @@
  * From a provider's response to the answer that the client gets, telling the
  * provider's breaker how it went on the way.
  */
-import { Source, SvcError, isSvcError } from '../../engine/index.ts';
+import { SvcError, isSvcError, isWhole, streamOf } from '../../engine/index.ts';
 import type { Answer } from '../../engine/index.ts';
 import { isErrorDocument } from '../dialect/error-document.ts';
 import { undecodable } from '../model/errors.ts';
+import type { UsageRequest } from '../model/dialect.ts';
 import { END } from '../model/frame.ts';
 import type { HeadFrame, ProxyFrame } from '../model/frame.ts';
 import { headerValue, isPlain } from '../model/headers.ts';
 import type { Admission } from '../providers/admission.ts';
-import { decodedCopy, decodedResponse } from '../providers/decoded-body.ts';
-import type { DecodedCopy } from '../providers/decoded-body.ts';
+import { decodedResponse, readEncoding } from '../providers/decoded-body.ts';
+import { bodyOf } from '../providers/response-body.ts';
+import type { ResponseBody } from '../providers/response-body.ts';
 import type { UpstreamResponse } from '../providers/upstream.ts';
 import { decodeBody } from '../wire/decode.ts';
-import { MAX_GATHERED_BYTES, gather, isBodiless, isDocument, stream } from './answer.ts';
-import type { AttemptScope } from './attempt-scope.ts';
+import {
+  MAX_GATHERED_BYTES,
+  chunksWithout,
+  framesOf,
+  gather,
+  isBodiless,
+  isDocument,
+} from './answer.ts';
+import type { AttemptScope, LiveSteps } from './attempt-scope.ts';
 import { toHead } from './head.ts';
 import { ErrorEvent, HOLD_LIMITS, hold } from './hold.ts';
+import { passingSteps } from './live.ts';
 import type { Prepared } from './prepared.ts';
-import { watch } from './watched-body.ts';
+import { watchBody } from './watched-body.ts';
 import type { ReadOptions } from './attempt-scope.ts';
 
 /** The answer, or why there is none; `errorAnswer` is what the provider answered instead. */
 export type Read =
-  | { readonly answer: Answer<ProxyFrame> }
+  | { readonly answer: Answer<ProxyFrame>; readonly live?: LiveSteps }
   | { readonly error: SvcError; readonly errorAnswer?: Answer<ProxyFrame> };
 
 /** What a failure is called that was thrown before anything was shown. */
@@ -37,18 +47,12 @@ export function toFailure(thrown: unknown): SvcError {
 }
 
 /** Reads on until there is something to show, or a reason to show nothing of it, which is returned rather than thrown. */
-export function readAnswer(
+export async function readAnswer(
   prepared: Prepared,
   response: UpstreamResponse,
   options: ReadOptions,
-): Promise<Read> | Read {
+): Promise<Read> {
   const { admission, scope } = options;
-  const failed = (thrown: unknown): Read => {
-    response.body.cancel(thrown);
-    admission.failed(thrown, scope.run.signal);
-    admission.release();
-    return { error: toFailure(thrown) };
-  };
   const head = toHead(prepared, response, scope);
   if (isBodiless(response.status, prepared.request.original.body.method)) {
     admission.content();
@@ -57,31 +61,22 @@ export function readAnswer(
     return { answer: [head, END] };
   }
   try {
-    const read = readBody(prepared, response, head, options);
-    return read instanceof Promise ? read.catch(failed) : read;
+    if (isPage(prepared, head)) {
+      response.body.cancel(new Error('it is no answer'));
+      return noAnswer(prepared, head, 'a web page', options);
+    }
+    if (isReadWhole(prepared, head)) return await readDocument(prepared, response, head, options);
+    const encoding = readEncoding(response);
+    const isHeld = options.mustHold && head.streaming && (encoding !== undefined || isPlain(head));
+    return isHeld
+      ? await readHeld(prepared, response, encoding, head, options)
+      : await toLive(prepared, head, response.body, options);
   } catch (thrown) {
-    return failed(thrown);
+    response.body.cancel(thrown);
+    admission.failed(thrown, scope.run.signal);
+    admission.release();
+    return { error: toFailure(thrown) };
   }
-}
-
-function readBody(
-  prepared: Prepared,
-  response: UpstreamResponse,
-  head: HeadFrame,
-  options: ReadOptions,
-): Promise<Read> | Read {
-  if (isPage(prepared, head)) {
-    response.body.cancel(new Error('it is no answer'));
-    return noAnswer(prepared, head, 'a web page', options);
-  }
-  if (options.mustHold && head.streaming) {
-    const copy = decodedCopy(response);
-    if (copy !== undefined || isPlain(head))
-      return readHeld(prepared, response, copy, head, options);
-  }
-  if (isReadWhole(prepared, head)) return readDocument(prepared, response, head, options);
-  const body = watch(response.body, head, options);
-  return toAnswer(prepared, head, body, options.scope).then((answer) => ({ answer }));
 }
 
 /**
@@ -98,33 +93,28 @@ function isReadWhole(prepared: Prepared, head: HeadFrame): boolean {
 }
 
 /** A document says how it went only at its end, and then perhaps that it failed. */
-function readDocument(
+async function readDocument(
   prepared: Prepared,
   { body }: UpstreamResponse,
   head: HeadFrame,
   options: ReadOptions,
-): Promise<Read> | Read {
+): Promise<Read> {
   const { admission, scope } = options;
   if (!isVerbatim(prepared, head)) {
-    const made = toAnswer(prepared, head, body, scope);
-    return made.then((answer) => complete(answer, admission));
+    const { translatedAnswer } = await import('./translated.ts');
+    return complete(await translatedAnswer(prepared, head, body, scope), admission);
   }
-  const judge = (answer: Answer<ProxyFrame>): Promise<Read> | Read => {
-    // It has outgrown what is gathered, and is on its way as a stream.
-    if (!Array.isArray(answer)) return { answer };
-    if (answer.length === 2 && isAnswered(prepared, head))
-      return noAnswer(prepared, head, 'nothing', options);
-    const describe = (bytes: Buffer): Read => {
-      if (!isErrorDocument(bytes)) return complete(answer, admission);
-      admission.errorEvent();
-      admission.release();
-      return declaredFailure(prepared, head, answer);
-    };
-    const bytes = errorBytes(prepared, head, answer[1]);
-    return bytes instanceof Promise ? bytes.then(describe) : describe(bytes);
-  };
-  const gathered = gather(head, body, () => watch(body, head, options));
-  return gathered instanceof Promise ? gathered.then(judge) : judge(gathered);
+  const answer = await gather(head, body);
+  // It has outgrown what is gathered, and is on its way as a stream.
+  if (!isWhole(answer)) return { answer, live: passingSteps(watchBody(head, options), undefined) };
+  if (answer.length === 2 && isAnswered(prepared, head))
+    return noAnswer(prepared, head, 'nothing', options);
+  const bytes = errorBytes(prepared, head, answer[1]);
+  if (!isErrorDocument(bytes instanceof Promise ? await bytes : bytes))
+    return complete(answer, admission);
+  admission.errorEvent();
+  admission.release();
+  return declaredFailure(prepared, head, answer);
 }
 
 /** True for what should be the answer of a model. */
@@ -210,48 +200,71 @@ export function readable(
 async function readHeld(
   prepared: Prepared,
   response: UpstreamResponse,
-  copy: DecodedCopy | undefined,
+  encoding: string | undefined,
   head: HeadFrame,
   options: ReadOptions,
 ): Promise<Read> {
   const { admission, scope } = options;
+  const { body } = response;
   const { clock } = scope.services;
   const limits = scope.config.hold ?? HOLD_LIMITS;
-  const held = await hold(copy?.decoded ?? response.body, prepared.dialect, clock, limits);
+  const held = await hold({ body, encoding, dialect: prepared.dialect, clock, limits });
   if (!('failed' in held)) {
     scope.note(`held back until ${held.released}`);
     if (held.released === 'content') admission.content();
-    // What was looked into decoded goes on as it came.
-    const body = copy?.whole() ?? response.body.prepend(held.pieces);
-    return { answer: await toAnswer(prepared, head, watch(body, head, options), scope) };
+    return toLive(prepared, head, body, options);
   }
   const { failed } = held;
-  response.body.cancel(new Error('another provider takes over'));
+  const sent = Buffer.concat(body.arrived().pieces);
+  body.cancel(new Error('another provider takes over'));
   // A stream that ends before it says anything is a failure of the provider's as well.
   if (isSvcError(failed) || scope.run.signal.aborted) admission.failed(failed, scope.run.signal);
   else admission.errorEvent();
   admission.release();
   const error = toFailure(failed);
   if (!(failed instanceof ErrorEvent)) return { error };
-  const sent = Source.of(copy?.pieces ?? held.pieces);
-  return { error, errorAnswer: await toAnswer(prepared, head, sent, scope) };
+  return { error, errorAnswer: await sentAnswer(prepared, head, sent, scope) };
 }
 
-async function toAnswer(
+/** The answer as it comes, watched on its way. */
+async function toLive(
   prepared: Prepared,
   head: HeadFrame,
-  body: Source<Buffer>,
+  body: ResponseBody,
+  options: ReadOptions,
+): Promise<Read> {
+  const watch = watchBody(head, options);
+  if (!isVerbatim(prepared, head)) {
+    const { translatedAnswer } = await import('./translated.ts');
+    return {
+      answer: await translatedAnswer(prepared, head, body, options.scope, watch),
+      live: { watch },
+    };
+  }
+  return {
+    answer: framesOf(head, body),
+    live: passingSteps(watch, addedUsage(prepared, head)),
+  };
+}
+
+/** What was asked for here and can be taken out of the answer again. */
+function addedUsage({ reading }: Prepared, head: HeadFrame): UsageRequest | undefined {
+  return reading.how === 'passthrough' && head.streaming && isPlain(head)
+    ? reading.added
+    : undefined;
+}
+
+/** The answer of a provider that sent an error event before any content: nothing follows `sent`. */
+async function sentAnswer(
+  prepared: Prepared,
+  head: HeadFrame,
+  sent: Buffer,
   scope: AttemptScope,
 ): Promise<Answer<ProxyFrame>> {
-  const { reading } = prepared;
-  if (reading.how !== 'passthrough' && head.status < 400) {
+  if (!isVerbatim(prepared, head)) {
     const { translatedAnswer } = await import('./translated.ts');
-    return translatedAnswer(prepared, reading, head, body, scope);
+    return translatedAnswer(prepared, head, bodyOf(streamOf([sent])), scope);
   }
-  if (reading.how === 'translate') {
-    const { documentOf, translatedError } = await import('./translated.ts');
-    return translatedError(prepared, reading, head, await documentOf(body), scope);
-  }
-  const isReadable = reading.how === 'passthrough' && head.streaming && isPlain(head);
-  return stream(head, body, isReadable ? reading.added : undefined);
+  const chunks = chunksWithout(addedUsage(prepared, head))(sent);
+  return streamOf([head, chunks, END].flat());
 }

@@ -8,7 +8,7 @@ import { losesSaving, VERBATIM_BECAUSE } from '../model/request.ts';
 import type { ProxyRequest } from '../model/request.ts';
 import type { Services } from '../services.ts';
 import { answerFrom } from './attempts.ts';
-import type { AttemptScope } from './attempt-scope.ts';
+import type { AttemptScope, LiveSteps } from './attempt-scope.ts';
 import type { Caching } from './caching.ts';
 import type { ForwardConfig } from './config.ts';
 import { createLeftOutLog } from './left-out.ts';
@@ -20,6 +20,8 @@ interface Forwarding {
   readonly notes: string[];
   /** What the last provider that was asked was to cache. */
   caching: Caching | undefined;
+  /** What is done with the frames of a live answer. */
+  live: LiveSteps | undefined;
   /** Gives back the place that a stream holds until its run has settled. */
   release: (() => void) | undefined;
 }
@@ -61,6 +63,7 @@ function answer(
     },
     note: (text) => void notes.push(text),
     cached: (caching) => void (ctx.state.caching = caching),
+    goesLive: (live) => void (ctx.state.live = live),
   });
 }
 
@@ -95,6 +98,7 @@ export const forward = defineStage<ProxyFrame, ForwardConfig, Services>({
         attempts: undefined,
         notes: [],
         caching: undefined,
+        live: undefined,
         release: undefined,
       }),
       on: {
@@ -102,9 +106,15 @@ export const forward = defineStage<ProxyFrame, ForwardConfig, Services>({
           if (request.original.facts.stream) ctx.state.release = claim(services);
           return answer(request, { config, services, chatOnly, unsupported, leftOut }, ctx);
         },
+        chunk: (chunk, { state }) => (state as Forwarding).live?.chunk?.(chunk),
+        end: (end, { state }) => (state as Forwarding).live?.end?.(end),
       },
-      settled(_settlement, ctx) {
+      settled({ error }, ctx) {
         if (ctx.state === undefined) return;
+        const { watch } = (ctx.state as Forwarding).live ?? {};
+        // What broke elsewhere is no failure of the provider.
+        if (error !== undefined && error.node === ctx.node) watch?.failed(error);
+        else watch?.left();
         report(ctx.state, ctx);
         ctx.state.release?.();
       },

@@ -2,7 +2,7 @@
  * Answers in another dialect than the client's: read as they come and written anew,
  * so that nothing behind `forward` knows that another provider answered.
  */
-import { Source, SvcError } from '../../engine/index.ts';
+import { SvcError, streamOf } from '../../engine/index.ts';
 import type { Answer } from '../../engine/index.ts';
 import { parseExact } from '../dialect/exact-json.ts';
 import { parseJson } from '../dialect/json-kind.ts';
@@ -20,14 +20,16 @@ import { END, toChunk } from '../model/frame.ts';
 import type { ChunkEvent, ChunkFrame, HeadFrame, ProxyFrame } from '../model/frame.ts';
 import { withoutHeaders } from '../model/headers.ts';
 import { createTokens } from '../model/run-tokens.ts';
+import type { ResponseBody } from '../providers/response-body.ts';
 import { readWhole } from '../providers/upstream.ts';
 import { createEventReader } from '../wire/events.ts';
 import type { Prepared, Reading } from './prepared.ts';
-import type { AttemptScope } from './attempt-scope.ts';
-import { chunksWithout } from './answer.ts';
+import type { AttemptScope, BodyWatch } from './attempt-scope.ts';
+import { chunksWithout, framesOf } from './answer.ts';
 
 /** A document that is longer than this is not translated. */
 const MAX_DOCUMENT_BYTES = 32 * 1024 * 1024;
+const NOTHING = Buffer.alloc(0);
 
 type Translating = Exclude<Reading, { how: 'passthrough' }>;
 
@@ -60,7 +62,7 @@ function translationFor(
 }
 
 /** A body to its end. Throws `bad_gateway` if it is too long to be translated. */
-export async function documentOf(body: Source<Buffer>): Promise<Buffer> {
+async function documentOf(body: ResponseBody): Promise<Buffer> {
   const bytes = await readWhole(body, MAX_DOCUMENT_BYTES);
   if (bytes !== undefined) return bytes;
   throw new SvcError('bad_gateway', 'The answer is too long to be translated');
@@ -110,32 +112,36 @@ export function translatedError(
     const events = Buffer.concat(translator.refused(head.status, document));
     const streamed = toTranslatedHead(head, 'text/event-stream', prepared);
     const failed = Object.freeze({ ...streamed, status: 200, failed: true });
-    return Source.of<ProxyFrame>([failed, toFrame(events), END].flat());
+    return streamOf([failed, toFrame(events), END].flat());
   }
   const written = toTranslatedHead(head, 'application/json', prepared);
   return [{ ...written, status: error.status }, toChunk(error.body), END];
 }
 
-/** A successful answer in the client's dialect, whole or live as the provider sent it. */
+/** An answer in the client's dialect, live if the provider streams to a client that asked for that. `watch` sees the body. */
 export async function translatedAnswer(
   prepared: Prepared,
-  reading: Translating,
   head: HeadFrame,
-  body: Source<Buffer>,
+  body: ResponseBody,
   scope: Pick<AttemptScope, 'services' | 'run'>,
+  watch?: BodyWatch,
 ): Promise<Answer<ProxyFrame>> {
-  const translation = translationFor(prepared, reading, scope);
-  if (!head.streaming || !prepared.request.original.facts.stream) {
-    const bytes = await documentOf(body);
-    return head.streaming
-      ? joinedAnswer(prepared, head, translation, bytes)
-      : translatedAtOnce(prepared, reading, head, translation, bytes);
+  const { reading } = prepared;
+  if (reading.how === 'passthrough') throw new SvcError('internal', 'Nothing is to be translated');
+  if (head.status < 400 && head.streaming && prepared.request.original.facts.stream) {
+    const type = answerType(reading.wishes, true);
+    const translation = translationFor(prepared, reading, scope);
+    const written = withUsage(toTranslatedHead(head, type, prepared), translation.translator);
+    return framesOf(written, body).pipeThrough(toTranslating(translation, watch));
   }
-  const written = withUsage(
-    toTranslatedHead(head, answerType(reading.wishes, true), prepared),
-    translation.translator,
-  );
-  return liveTranslation(written, translation, body);
+  const bytes = await documentOf(body);
+  watch?.push(bytes);
+  watch?.end();
+  if (head.status >= 400) return translatedError(prepared, reading, head, bytes, scope);
+  const translation = translationFor(prepared, reading, scope);
+  return head.streaming
+    ? joinedAnswer(prepared, head, translation, bytes)
+    : translatedAtOnce(prepared, reading, head, translation, bytes);
 }
 
 function translatedAtOnce(
@@ -158,7 +164,7 @@ function translatedAtOnce(
   const metered = how === 'one-document' ? written : withUsage(written, translator);
   const answer = [metered, toFrame(body), END].flat();
   // A stream goes the way of streams, also where it is short: a client may want it in lines.
-  return written.streaming ? Source.of(answer) : answer;
+  return written.streaming ? streamOf(answer) : answer;
 }
 
 /** A document of what a provider streamed though nobody asked for a stream. */
@@ -178,20 +184,26 @@ function toWireEvent(piece: ChunkEvent | undefined): WireEvent[] {
   return piece?.data === undefined ? [] : [{ event: piece.event, data: piece.data }];
 }
 
-/** The answer in the client's dialect as it comes. */
-function liveTranslation(
-  head: HeadFrame,
+/** A stream that reads frames of the provider's dialect and writes those of the client's. */
+function toTranslating(
   { translator, toFrame }: AnswerTranslation,
-  body: Source<Buffer>,
-): Source<ProxyFrame> {
+  watch: BodyWatch | undefined,
+): TransformStream<ProxyFrame, ProxyFrame> {
   const events = createEventReader();
   const translate = (piece: ChunkEvent | undefined): Buffer[] =>
     toWireEvent(piece).flatMap((event) => translator.push(event));
+  const read = (bytes: Buffer): Buffer[] => events.push(bytes).flatMap(translate);
   const chunk = (written: readonly Buffer[]): ProxyFrame[] =>
     written.length === 0 ? [] : [toFrame(Buffer.concat(written))].flat();
-  const frames = body.map<ProxyFrame>(
-    (piece) => chunk(events.push(piece).flatMap(translate)),
-    () => [...chunk([...translate(events.rest()), ...translator.end()]), END],
-  );
-  return frames.prepend([head]);
+  const made = (frame: ProxyFrame): ProxyFrame[] => {
+    if (frame.kind === 'chunk') return chunk(read(watch?.push(frame.bytes) ?? frame.bytes));
+    if (frame.kind !== 'end') return [frame];
+    const last = read(watch?.end() ?? NOTHING);
+    return [...chunk([...last, ...translate(events.rest()), ...translator.end()]), frame];
+  };
+  return new TransformStream<ProxyFrame, ProxyFrame>({
+    transform(frame, controller) {
+      for (const each of made(frame)) controller.enqueue(each);
+    },
+  });
 }

@@ -15,13 +15,13 @@ import type { ProviderState } from '../providers/states.ts';
 import type { UpstreamResponse } from '../providers/upstream.ts';
 import { mayBeOfAccount } from '../providers/account.ts';
 import type { AccountTrouble } from '../providers/account.ts';
-import { errorWords } from './error-words.ts';
+import { troubleIn } from './error-words.ts';
 import { keepErrorAnswer } from './kept-error.ts';
 import type { Prepared } from './prepared.ts';
 import { readAnswer, readable, toFailure } from './read-answer.ts';
 import type { Read } from './read-answer.ts';
 import { mayRefuse, unsupportedIn } from './unsupported.ts';
-import type { AttemptScope } from './attempt-scope.ts';
+import type { AttemptScope, LiveSteps } from './attempt-scope.ts';
 
 /** An attempt while it goes on. */
 export type OpenAttempt = { -readonly [K in keyof Attempt]: Attempt[K] };
@@ -56,7 +56,7 @@ export interface Choice {
 }
 
 /** What became of one provider. */
-export type Tried = { readonly answer: Answer<ProxyFrame> } | Failed;
+export type Tried = { readonly answer: Answer<ProxyFrame>; readonly live?: LiveSteps } | Failed;
 
 /** How a key was answered that another one of the same provider may do better than. */
 interface TurnedAway {
@@ -233,8 +233,7 @@ async function judgeWords(
   // Another key or provider is asked whatever the words are, or else the client gets to see them.
   const isDispensable = asked.admission.key !== undefined && answered.status !== 400;
   const { clock } = asked.scope.services;
-  const { response, trouble } = await errorWords(answered, isDispensable, clock);
-  return judge(asked, response, trouble);
+  return judge(asked, answered, await troubleIn(answered, isDispensable, clock));
 }
 
 /** What a response means, or that the next key is tried. */
@@ -269,13 +268,13 @@ function judge(
 /** An error that may only be about a part of the request that this provider does not take. */
 async function judgeRefusal(asked: AskedKey, response: UpstreamResponse): Promise<Tried> {
   const { prepared, attempt, admission } = asked;
-  const read = await unsupportedIn(response, prepared.spare);
-  if (read.found === undefined) return judgeAnswer(asked, read.response, 'accept');
-  drop(read.response, admission);
-  attempt.failure = `status ${response.status}: refuses ${read.found}`;
+  const found = await unsupportedIn(response, prepared.spare);
+  if (found === undefined) return judgeAnswer(asked, response, 'accept');
+  drop(response, admission);
+  attempt.failure = `status ${response.status}: refuses ${found}`;
   const { name } = prepared.provider;
   const error = providerFailed(response.status);
-  return { error, attempt, wasAsked: true, refused: read.found, provider: name };
+  return { error, attempt, wasAsked: true, refused: found, provider: name };
 }
 
 function judgeAnswer(
@@ -295,8 +294,7 @@ function judgeAnswer(
     attempt.isTimedOut = read.error.kind === 'gateway_timeout';
     return { ...read, attempt, wasAsked: true, provider: prepared.provider.name };
   };
-  const reading = readAnswer(prepared, response, { mustHold, admission, scope });
-  return reading instanceof Promise ? reading.then(toTried) : toTried(reading);
+  return readAnswer(prepared, response, { mustHold, admission, scope }).then(toTried);
 }
 
 /** Something was thrown in place of a response. */

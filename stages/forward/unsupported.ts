@@ -3,7 +3,6 @@
  * is found out by asking: an error answer that names the thing makes the request go out once more
  * without it, and where that went well the next ones go out so at once.
  */
-import type { Source } from '../../engine/index.ts';
 import type { Unsupported } from '../dialect/translate.ts';
 import type { RouteTarget } from '../model/request.ts';
 import type { UpstreamResponse } from '../providers/upstream.ts';
@@ -24,32 +23,15 @@ export function mayRefuse(status: number): boolean {
   return status === 400 || status === 422;
 }
 
-/** The first of `candidates` that the answer refuses, and the answer as it came, to be read by others. */
+/** The first of `candidates` that the answer refuses. Nothing of its body is taken. */
 export async function unsupportedIn(
-  response: UpstreamResponse,
+  { body }: UpstreamResponse,
   candidates: readonly Unsupported[],
-): Promise<{ readonly found: Unsupported | undefined; readonly response: UpstreamResponse }> {
-  const { text, body } = await beginningOf(response.body);
-  const found = candidates.find((each) => WORDS[each].test(text));
-  return { found, response: { ...response, body } };
-}
-
-async function beginningOf(
-  body: Source<Buffer>,
-): Promise<{ readonly text: string; readonly body: Source<Buffer> }> {
-  const pieces: Buffer[] = [];
-  let size = 0;
-  try {
-    while (size < MOST_BYTES) {
-      const piece = body.poll();
-      if (piece === undefined) break;
-      if (piece === null) await body.wait();
-      else size += pieces[pieces.push(piece) - 1]!.length;
-    }
-  } catch {
-    // It fails once more for whoever reads on.
-  }
-  return { text: Buffer.concat(pieces).toString('utf8'), body: body.prepend(pieces) };
+): Promise<Unsupported | undefined> {
+  // One that breaks off fails once more for the code that reads on.
+  const { bytes } = await body.beginning(MOST_BYTES);
+  const text = bytes.toString('utf8');
+  return candidates.find((each) => WORDS[each].test(text));
 }
 
 /** What is known of each provider and model, for the life of the process. */

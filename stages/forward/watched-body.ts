@@ -1,33 +1,28 @@
-/** An answer's body on its way to the client: cut behind whole events, watched for how it goes. */
-import type { Source } from '../../engine/index.ts';
+/**
+ * Splits the upstream body at event boundaries and reports its outcome to the provider's breaker.
+ */
 import { streamCutShort } from '../model/errors.ts';
 import type { HeadFrame } from '../model/frame.ts';
 import { isPlain } from '../model/headers.ts';
 import { EventCursor } from '../wire/events.ts';
-import type { ReadOptions } from './attempt-scope.ts';
+import type { EventRun } from '../wire/events.ts';
+import type { BodyWatch, ReadOptions } from './attempt-scope.ts';
 
 /**
- * A longer event goes on in parts. Half of a shorter one is held: nobody can use it, and behind a
- * connection that broke off in the middle of it an error event could not be read.
+ * A longer event goes on in parts. Half of a shorter one is held: it is of no use to a client, and
+ * after a connection that broke off in the middle of it an error event could not be read.
  */
 const MAX_HELD_BYTES = 64 * 1024;
 
-/** The same body, a stream in whole events. What becomes of it is reported to the provider's breaker. */
-export function watch(
-  body: Source<Buffer>,
-  head: HeadFrame,
-  { admission, scope }: ReadOptions,
-): Source<Buffer> {
+/** Watches the body of the answer that `head` begins. */
+export function watchBody(head: HeadFrame, { admission, scope }: ReadOptions): BodyWatch {
   const { observer } = head;
   const cursor = head.streaming && isPlain(head) ? new EventCursor(MAX_HELD_BYTES) : undefined;
   let hasContent = false;
   let hasFailed = false;
-  const failed = (thrown: unknown): unknown => {
-    admission.failed(thrown, scope.run.signal);
-    admission.release();
-    return thrown;
-  };
-  const see = (bytes: Buffer): Buffer => {
+  let isOver = false;
+
+  function see(bytes: Buffer): void {
     observer?.push(bytes);
     if (cursor !== undefined && holdsErrorEvent(bytes)) {
       hasContent = hasFailed = true;
@@ -36,21 +31,41 @@ export function watch(
       hasContent = true;
       admission.content();
     }
-    return bytes;
-  };
-  return body.tap({ error: failed, cancel: () => admission.release() }).map(
-    (bytes) =>
-      cursor === undefined ? see(bytes) : cursor.push(bytes).map((run) => see(run.bytes)),
-    () => {
+  }
+
+  function seeRuns(runs: readonly EventRun[]): Buffer {
+    for (const { bytes } of runs) see(bytes);
+    return runs.length === 1 ? runs[0]!.bytes : Buffer.concat(runs.map(({ bytes }) => bytes));
+  }
+
+  const watch: BodyWatch = {
+    push(bytes) {
+      if (cursor !== undefined) return seeRuns(cursor.push(bytes));
+      see(bytes);
+      return bytes;
+    },
+    end() {
       const rest = cursor?.rest();
-      const last = rest === undefined ? [] : [see(rest.bytes)];
-      // However cleanly the connection ends: an answer that stops in its middle has failed.
-      if (!hasFailed && observer?.isCutShort() === true) throw failed(streamCutShort());
+      const last = seeRuns(rest === undefined ? [] : [rest]);
+      if (!hasFailed && observer?.isCutShort() === true) {
+        const error = streamCutShort();
+        watch.failed(error);
+        throw error;
+      }
       if (!hasContent) admission.content();
-      admission.release();
+      watch.left();
       return last;
     },
-  );
+    failed(thrown) {
+      if (!isOver) admission.failed(thrown, scope.run.signal);
+      watch.left();
+    },
+    left() {
+      if (!isOver) admission.release();
+      isOver = true;
+    },
+  };
+  return watch;
 }
 
 /** An event that is an error by its name, or whose payload begins with one. */

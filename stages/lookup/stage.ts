@@ -2,7 +2,7 @@
  * Answers from the response cache where a request is deterministic by its own
  * words, and lets equal requests that are in the air share one answer.
  */
-import { Source, defineStage, toSvcError } from '../../engine/index.ts';
+import { defineStage, streamOf, toSvcError } from '../../engine/index.ts';
 import type { Answer, CancelSignal, StageContext } from '../../engine/index.ts';
 import type { KeptAnswer } from '../answers/answer.ts';
 import { isSeat } from '../answers/flights.ts';
@@ -91,7 +91,7 @@ function toAnswer(kept: KeptAnswer, request: ProxyRequest): Answer<ProxyFrame> {
     ...(usage && { usage: () => usage }),
   });
   const frames: ProxyFrame[] = [head, ...kept.chunks.map((bytes) => toChunk(bytes)), END];
-  return kept.streaming ? Source.of(frames) : frames;
+  return kept.streaming ? streamOf(frames) : frames;
 }
 
 async function lookUp(

@@ -4,7 +4,7 @@
  * dialect, synchronously and for 50 ms at most; one that fails ends its attempt and no more.
  */
 import { SvcError } from '../../engine/index.ts';
-import type { Clock, Source } from '../../engine/index.ts';
+import type { Clock } from '../../engine/index.ts';
 import { parseJson } from '../dialect/json-kind.ts';
 import { printable, undecodable } from '../model/errors.ts';
 import { headerValue, isHopByHop, withoutHeaders } from '../model/headers.ts';
@@ -12,6 +12,7 @@ import type { Headers } from '../model/headers.ts';
 import { createSplitter, encodeEvent } from '../wire/events.ts';
 import { decodedResponse } from './decoded-body.ts';
 import { hookFault, isHookFault, wordsOf } from './hook-fault.ts';
+import { bodyOf } from './response-body.ts';
 import type { UpstreamRequest, UpstreamResponse } from './upstream.ts';
 
 /** Any JSON value; hooks know their dialect's shapes themselves. */
@@ -104,17 +105,20 @@ export function hookResponse(owner: HookOwner, response: UpstreamResponse): Upst
   return {
     status: response.status,
     headers: withoutHeaders(plain.headers, (name) => name === 'content-length'),
-    body: isEvents
-      ? hookedEvents(owner, event, plain.body)
-      : hookedDocument(owner, response.status, plain.body),
+    body: bodyOf(
+      plain.body
+        .bytes()
+        .pipeThrough(
+          isEvents ? hookedEvents(owner, event) : hookedDocument(owner, response.status),
+        ),
+    ),
   };
 }
 
 function hookedEvents(
   owner: HookOwner,
   hook: NonNullable<ProviderHooks['event']>,
-  body: Source<Buffer>,
-): Source<Buffer> {
+): TransformStream<Buffer, Buffer> {
   const splitter = createSplitter();
 
   function changed(piece: { event: string | undefined; data: string | undefined; bytes: Buffer }) {
@@ -132,41 +136,41 @@ function hookedEvents(
     });
   }
 
-  // A fault in a hook also ends the exchange, as of every `map`.
-  return body.map(
-    (bytes) => {
+  return new TransformStream<Buffer, Buffer>({
+    transform(bytes, controller) {
       const made = Buffer.concat(splitter.push(bytes).map(changed));
-      return made.length === 0 ? undefined : made;
+      if (made.length > 0) controller.enqueue(made);
     },
-    () => {
+    flush(controller) {
       const rest = splitter.rest();
-      return rest === undefined ? [] : [changed(rest)];
+      if (rest !== undefined) controller.enqueue(changed(rest));
     },
-  );
+  });
 }
 
-function hookedDocument(owner: HookOwner, status: number, body: Source<Buffer>): Source<Buffer> {
+function hookedDocument(owner: HookOwner, status: number): TransformStream<Buffer, Buffer> {
   const pieces: Buffer[] = [];
   let sizeBytes = 0;
-  return body.map<Buffer>(
-    (piece) => {
+  return new TransformStream<Buffer, Buffer>({
+    transform(piece) {
       pieces.push(piece);
       sizeBytes += piece.length;
-      if (sizeBytes <= MAX_DOCUMENT_BYTES) return undefined;
+      if (sizeBytes <= MAX_DOCUMENT_BYTES) return;
       const message = `An answer of provider '${owner.name}' is too long for hooks`;
       throw new SvcError('bad_gateway', message);
     },
-    () => {
+    flush(controller) {
       const bytes = Buffer.concat(pieces);
       const json = parseJson(bytes.toString('utf8'));
-      if (json === undefined || owner.hooks.response === undefined) return [bytes];
+      if (json === undefined || owner.hooks.response === undefined)
+        return controller.enqueue(bytes);
       const given: HookedResponse = { status, body: json };
       const hooked = call(owner, 'response', owner.hooks.response, given) ?? given;
-      return [
+      return controller.enqueue(
         left(owner, 'response', () => Buffer.from(written(owner, 'response', 'body', hooked.body))),
-      ];
+      );
     },
-  );
+  });
 }
 
 function call<T, R>(owner: HookOwner, name: HookName, hook: (given: T) => R, given: T): R {

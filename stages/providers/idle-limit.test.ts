@@ -7,15 +7,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createCanceller, createTurn, isSvcError } from '../../engine/index.ts';
-import type { Source } from '../../engine/index.ts';
 import { createAgent, createUpstream } from './undici-upstream.ts';
+
+type Reader = ReadableStreamDefaultReader<Buffer>;
 
 const IDLE_MS = 400;
 
 /** The body of an answer that `answer` gives. */
 async function withBody(
   answer: (response: ServerResponse) => void,
-  use: (body: Source<Buffer>) => Promise<void>,
+  use: (body: Reader) => Promise<void>,
 ): Promise<void> {
   const server = createServer((_request, response) => answer(response)).listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -32,7 +33,7 @@ async function withBody(
       idleTimeoutMs: IDLE_MS,
       signal: createCanceller().signal,
     });
-    await use(body);
+    await use(body.bytes().getReader());
   } finally {
     await upstream.close();
     server.closeAllConnections();
@@ -40,12 +41,12 @@ async function withBody(
   }
 }
 
-async function readAll(body: Source<Buffer>): Promise<number> {
+async function readAll(body: Reader): Promise<number> {
   let bytes = 0;
   for (;;) {
-    const piece = await body.read();
-    if (piece === undefined) return bytes;
-    bytes += piece.length;
+    const { done, value } = await body.read();
+    if (done) return bytes;
+    bytes += value.length;
   }
 }
 
@@ -101,7 +102,7 @@ test('a reader may pause for longer than a provider may be silent', () => {
       await sleep(IDLE_MS * 2);
       const first = await body.read();
       await sleep(IDLE_MS * 2);
-      assert.is((first?.length ?? 0) + (await readAll(body)), bytes);
+      assert.is((first.value?.length ?? 0) + (await readAll(body)), bytes);
     },
   );
 });

@@ -54,9 +54,7 @@ test('every interim answer is skipped, wherever the bytes are cut, and costs no 
       assert.is(response.status, 200, answer);
       assert.equal(response.headers, ['Content-Length', '14', 'X-A', '1']);
       const pieces: Buffer[] = [];
-      for (let piece = await response.body.read(); piece; piece = await response.body.read()) {
-        pieces.push(piece);
-      }
+      for await (const piece of response.body.bytes()) pieces.push(piece);
       assert.is(Buffer.concat(pieces).toString(), 'HTTP/1.1 100 x', answer);
     }
   }

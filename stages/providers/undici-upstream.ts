@@ -15,12 +15,12 @@ import {
   upstreamTimeout,
 } from '../model/errors.ts';
 import { abortForGood } from './abort-for-good.ts';
-import { CoalescingBody } from './coalescing-body.ts';
-import type { FlowControl } from './coalescing-body.ts';
 import { reasonOf } from './failure-reason.ts';
 import { IdleLimit } from './idle-limit.ts';
 import { skipContinue } from './interim.ts';
 import { writeAtOnce } from './one-write.ts';
+import { ResponseBody } from './response-body.ts';
+import type { FlowControl } from './response-body.ts';
 import type { Upstream, UpstreamRequest, UpstreamResponse } from './upstream.ts';
 
 /** Below the 30 to 400 seconds after which providers' edges close an idle connection. */
@@ -87,7 +87,7 @@ class DispatchedRequest implements Dispatcher.DispatchHandler, FlowControl {
   #abort: ((error: Error) => void) | undefined;
   #resume: () => void = () => undefined;
   #isPaused = false;
-  #body: CoalescingBody | undefined;
+  #body: ResponseBody | undefined;
   #headTimer: NodeJS.Timeout | undefined;
   #idle: IdleLimit;
   #stopped: Error | undefined;
@@ -172,7 +172,7 @@ class DispatchedRequest implements Dispatcher.DispatchHandler, FlowControl {
     if (status < 200) return true;
     clearTimeout(this.#headTimer);
     this.#resume = resume;
-    const body = new CoalescingBody(this, this.#turn);
+    const body = new ResponseBody(this, this.#turn);
     this.#body = body;
     const headers = toHeaders(fields);
     this.#turn.first(() => {

@@ -3,8 +3,9 @@
  * one turn of the event loop are joined into one chunk, and a reader that stops
  * pauses the socket.
  */
-import type { CancelSignal, Source } from '../../engine/index.ts';
+import type { CancelSignal } from '../../engine/index.ts';
 import type { Headers } from '../model/headers.ts';
+import type { ResponseBody } from './response-body.ts';
 
 export interface UpstreamRequest {
   readonly origin: string;
@@ -24,22 +25,24 @@ export interface UpstreamResponse {
   readonly status: number;
   readonly headers: Headers;
   /** Pieces as they come, each joined from whatever has arrived. Breaks with a `SvcError`. */
-  readonly body: Source<Buffer>;
+  readonly body: ResponseBody;
 }
 
 /** A body to its end; undefined if it is longer than `maxBytes`, and then cancelled. Rejects where it breaks off. */
-export async function readWhole(
-  body: Source<Buffer>,
-  maxBytes: number,
-): Promise<Buffer | undefined> {
+export async function readWhole(body: ResponseBody, maxBytes: number): Promise<Buffer | undefined> {
+  const arrived = body.arrived();
+  // A short document is there with its head, and then costs no stream.
+  if (arrived.isWhole) {
+    const bytes = Buffer.concat(arrived.pieces);
+    return bytes.length > maxBytes ? undefined : bytes;
+  }
   const pieces: Buffer[] = [];
   let sizeBytes = 0;
-  for (let piece = await body.read(); piece !== undefined; piece = await body.read()) {
+  for await (const piece of body.bytes()) {
     pieces.push(piece);
     sizeBytes += piece.length;
-    if (sizeBytes <= maxBytes) continue;
-    body.cancel(new Error('it is too long'));
-    return undefined;
+    // To leave the loop cancels the body.
+    if (sizeBytes > maxBytes) return undefined;
   }
   return Buffer.concat(pieces);
 }

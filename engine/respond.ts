@@ -1,0 +1,150 @@
+/**
+ * The response half of a run: an answer goes through the segments after the node that gave it into
+ * the sink, a live one as a web stream, a whole one in one piece.
+ */
+import { abandon, streamOf } from './answer.ts';
+import type { LiveAnswer, WholeAnswer } from './answer.ts';
+import { toSvcError } from './error.ts';
+import type { SvcError } from './error.ts';
+import type { Frame } from './frame.ts';
+import type { FusedSegment, Segment } from './graph/segment.ts';
+import { pipeInto, toOwnStream } from './pipe.ts';
+import type { RunScope } from './run-scope.ts';
+import { SegmentRun } from './segment-run.ts';
+
+/**
+ * Where an answer goes. `write` and `end` are those of a WritableStream, which the engine makes of
+ * them: a promise holds the source back until it settles.
+ */
+export interface Sink<F extends Frame> {
+  /** Takes an answer that is complete. */
+  whole(frames: readonly F[]): void | Promise<void>;
+  /** Takes one frame of a live answer. A promise must reject as soon as the run's signal aborts. */
+  write(frame: F): void | Promise<void>;
+  /** The live answer is complete. Resolves when the last of it has been handed over. */
+  end(): void | Promise<void>;
+  /** Reports to the client that the run failed, in whatever way is still possible. */
+  fail(error: SvcError): void | Promise<void>;
+  /** A stream that a live answer passes on its way into the sink; made once a run. */
+  before?(): ReadableWritablePair<F, F> | undefined;
+}
+
+/** Pipes a live answer into the sink. Rejects with what broke, or as soon as the run is cancelled. */
+export async function sendLive<F extends Frame>(
+  answer: LiveAnswer<F>,
+  segments: readonly Segment<F>[],
+  scope: RunScope<F>,
+  sink: Sink<F>,
+): Promise<void> {
+  let stream = answer;
+  let handlers: FusedSegment<F>[] = [];
+  const pipeOn = ({ writable, readable }: ReadableWritablePair<F, F>): void => {
+    // What breaks is found again at the sink.
+    pipeInto(stream, handlers, writable, scope).catch(() => undefined);
+    stream = readable;
+    handlers = [];
+  };
+  try {
+    for (const segment of segments) {
+      if (segment.form === 'fused') handlers.push(segment);
+      else pipeOn(toOwnStream(segment.by, scope.nodeRuns[segment.node.index]!, scope));
+    }
+    const before = sink.before?.();
+    if (before !== undefined) pipeOn(before);
+  } catch (thrown) {
+    abandon(stream, thrown);
+    throw thrown;
+  }
+  await scope.windDown(pipeInto(stream, handlers, toWritable(sink, scope), scope));
+}
+
+/** The sink as a stream, which errors itself when the run is cancelled: that stops the source within a millisecond. */
+function toWritable<F extends Frame>(sink: Sink<F>, scope: RunScope<F>): WritableStream<F> {
+  const guarded = async (work: () => void | Promise<void>): Promise<void> => {
+    try {
+      await work();
+    } catch (thrown) {
+      scope.sinkFault = thrown;
+      throw thrown;
+    }
+  };
+  return new WritableStream<F>({
+    start: (controller) => scope.onCancel(() => controller.error(scope.cancelled())),
+    write(frame) {
+      scope.leaves(frame);
+      return guarded(() => sink.write(frame));
+    },
+    close() {
+      scope.mustBeComplete();
+      return guarded(() => sink.end());
+    },
+  });
+}
+
+/** Hands a whole answer to the sink. Rejects with what broke, or as soon as the run is cancelled. */
+export async function sendWhole<F extends Frame>(
+  answer: WholeAnswer<F>,
+  segments: readonly Segment<F>[],
+  scope: RunScope<F>,
+  sink: Sink<F>,
+): Promise<void> {
+  let frames = answer;
+  for (const segment of segments) {
+    if (segment.form === 'fused') frames = await throughHandlers(frames, segment, scope);
+    else {
+      const own = toOwnStream(segment.by, scope.nodeRuns[segment.node.index]!, scope);
+      frames = await collect(streamOf(frames).pipeThrough(own), scope);
+    }
+  }
+  for (const frame of frames) scope.saw(frame);
+  scope.mustBeComplete();
+  scope.handed = true;
+  try {
+    const taken = sink.whole(frames);
+    if (taken !== undefined) await scope.race(taken);
+  } catch (thrown) {
+    scope.sinkFault = thrown;
+    throw thrown;
+  }
+  const cancelled = scope.cancelled();
+  if (cancelled !== undefined) throw cancelled;
+}
+
+async function throughHandlers<F extends Frame>(
+  frames: readonly F[],
+  segment: FusedSegment<F>,
+  scope: RunScope<F>,
+  from = 0,
+): Promise<readonly F[]> {
+  const handlers = new SegmentRun(segment, scope, from);
+  const passed: F[] = [];
+  for (const frame of frames) {
+    passed.push(...(await handlers.pass(frame)));
+    if (handlers.rest !== undefined) break;
+  }
+  const { answer, place = 0, node } = handlers.rest ?? {};
+  if (answer === undefined) return passed;
+  const more = await collect(answer, scope).catch((thrown: unknown) => {
+    throw toSvcError(thrown, node);
+  });
+  return [...passed, ...(await throughHandlers(more, segment, scope, place))];
+}
+
+/** All frames of a stream, which is cancelled with the run. */
+async function collect<F extends Frame>(
+  stream: ReadableStream<F>,
+  scope: RunScope<F>,
+): Promise<F[]> {
+  const frames: F[] = [];
+  const reader = stream.getReader();
+  try {
+    for (;;) {
+      const { done, value } = await scope.race(reader.read());
+      if (done) return frames;
+      frames.push(value);
+    }
+  } catch (thrown) {
+    reader.cancel(thrown).catch(() => undefined);
+    throw thrown;
+  }
+}

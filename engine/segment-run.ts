@@ -1,0 +1,176 @@
+/**
+ * Frames on their way through the handlers of one segment. It waits for a handler that returns a
+ * promise, so that the order of the frames is kept.
+ */
+import { abandon, isAnswer, isWhole } from './answer.ts';
+import type { LiveAnswer } from './answer.ts';
+import type { StageContext } from './context.ts';
+import { SvcError, toSvcError } from './error.ts';
+import type { Frame, FrameKinds } from './frame.ts';
+import type { FusedSegment, Step, Watcher } from './graph/segment.ts';
+import type { NodeRun } from './node-run.ts';
+import type { Handled } from './stage.ts';
+
+/** What handlers need of a run. */
+export interface StepScope<F extends Frame> {
+  readonly kinds: FrameKinds<F>;
+  readonly nodeRuns: readonly NodeRun[];
+  now(): number;
+  /** Settles as `promise` does, or rejects as soon as the run is cancelled. */
+  raceAnswer(promise: Promise<Handled<F>>): Promise<Handled<F>>;
+}
+
+/** What takes the place of the source's further frames. */
+export interface Rest<F extends Frame> {
+  /** Undefined where the answer ends here. */
+  readonly answer: LiveAnswer<F> | undefined;
+  /** Where its frames come in: after the node that gave it. */
+  readonly place: number;
+  /** That node, which its faults are named after. */
+  readonly node: string;
+}
+
+/** Above this many steps, reading the clock around each would cost more than 3 µs a frame. */
+const MAX_TIMED_STEPS = 32;
+
+export class SegmentRun<F extends Frame> {
+  /** Set once a handler has ended the answer or put another in its place: no more frames are wanted. */
+  rest: Rest<F> | undefined;
+  readonly #segment: FusedSegment<F>;
+  readonly #scope: StepScope<F>;
+  readonly #from: number;
+
+  /** Frames come in before the node at the place `from` of the segment. */
+  constructor(segment: FusedSegment<F>, scope: StepScope<F>, from = 0) {
+    this.#segment = segment;
+    this.#scope = scope;
+    this.#from = from;
+  }
+
+  /** The frames that take the place of `frame`. Rejects with the error of a handler, named after its node. */
+  async pass(frame: F, from = this.#from): Promise<readonly F[]> {
+    const steps = this.#segment.steps.get(frame.kind);
+    if (steps === undefined) return [frame];
+    const isTimed = steps.length <= MAX_TIMED_STEPS;
+    let current = frame;
+    let inMs = isTimed ? this.#scope.now() : 0;
+    for (let at = 0; at < steps.length; at += 1) {
+      const step = steps[at]!;
+      if (step.place < from) continue;
+      const nodeRun = this.#scope.nodeRuns[step.node.index]!;
+      let result: Handled<F>;
+      try {
+        const handled = step.handle?.(current, nodeRun);
+        result = handled instanceof Promise ? await this.#scope.raceAnswer(handled) : handled;
+      } catch (thrown) {
+        throw toSvcError(thrown, nodeRun.node);
+      }
+      const isReplaced = result !== undefined && (result as F | null)?.kind !== current.kind;
+      if (!isReplaced) {
+        // Checked to be a frame of the same kind.
+        current = (result as F | undefined) ?? current;
+        if (step.watch !== undefined) watchSafely(step.watch, current, nodeRun);
+      }
+      if (isTimed) {
+        const outMs = this.#scope.now();
+        nodeRun.timed(inMs, outMs);
+        inMs = outMs;
+      } else nodeRun.counted();
+      if (isReplaced) return this.#replace(result, current, step, nodeRun);
+    }
+    return [current];
+  }
+
+  /** What becomes of what a handler returned for `frame` that is not simply another frame of its kind. */
+  async #replace(
+    result: Handled<F>,
+    frame: F,
+    step: Step<F>,
+    nodeRun: NodeRun,
+  ): Promise<readonly F[]> {
+    const { kinds } = this.#scope;
+    const { node } = nodeRun;
+    const place = step.place + 1;
+    const frames = standIns(result, frame, kinds, node);
+    if (!isWhole(frames)) {
+      this.#goOnWith({ answer: frames, place, node });
+      return [];
+    }
+    for (const each of frames) {
+      const watch = this.#watchOf(each, step);
+      if (watch !== undefined) watchSafely(watch, each, nodeRun);
+    }
+    if (frame.kind !== kinds.last && frames.at(-1)?.kind === kinds.last)
+      this.#goOnWith({ answer: undefined, place, node });
+    const passed: F[] = [];
+    const { rest } = this;
+    for (const each of frames) {
+      passed.push(...(await this.pass(each, place)));
+      // A handler further on has put another answer in the place of these.
+      if (this.rest !== rest) break;
+    }
+    return passed;
+  }
+
+  #goOnWith(rest: Rest<F>): void {
+    if (this.rest?.answer !== undefined) abandon(this.rest.answer, undefined);
+    this.rest = rest;
+  }
+
+  /** The node's watcher for a frame that it returned; a request's is that of the kind it got. */
+  #watchOf(frame: F, step: Step<F>): Watcher<F> | undefined {
+    if (this.#scope.kinds.request.includes(frame.kind)) return step.watch;
+    return this.#segment.steps.get(frame.kind)?.find(({ place }) => place === step.place)?.watch;
+  }
+}
+
+/** What takes the place of `frame`: a list of frames or a live answer. Throws for anything else. */
+function standIns<F extends Frame>(
+  result: Handled<F>,
+  frame: F,
+  kinds: FrameKinds<F>,
+  node: string,
+): readonly F[] | LiveAnswer<F> {
+  // Code without types may return anything.
+  const given = result as F | readonly F[] | null | string;
+  const isRequest = kinds.request.includes(frame.kind);
+  let got = `a '${String((given as F | null)?.kind)}'`;
+  if (given === null || typeof given !== 'object')
+    got = `a ${given === null ? 'null' : typeof given}`;
+  else if (!isAnswer<F>(given)) {
+    if (isRequest && kinds.request.includes(given.kind)) return [given];
+  } else if (!isWhole(given) || isRequest || keepsOrder(given, frame, kinds)) return given;
+  else got = `a list of [${given.map((each) => String((each as F | null)?.kind)).join(', ')}]`;
+  const message = `Stage '${node}' returned ${got} for a '${frame.kind}' frame`;
+  throw toSvcError(new SvcError('internal', message), node);
+}
+
+/** True if an answer stays in order with `frames` in the place of `frame`. */
+function keepsOrder<F extends Frame>(
+  frames: readonly F[],
+  frame: F,
+  { response, last }: FrameKinds<F>,
+): boolean {
+  const first = response[0];
+  if (frame.kind === first && frames[0]?.kind !== first) return false;
+  if (frame.kind === last && frames.at(-1)?.kind !== last) return false;
+  return frames.every((each, at) => {
+    const kind = (each as F | null)?.kind;
+    if (kind === first) return at === 0 && frame.kind === first;
+    if (kind === last) return at === frames.length - 1;
+    return kind !== undefined && response.includes(kind);
+  });
+}
+
+/** Calls a watcher: it changes nothing, and nor does its fault, which is noted. */
+export function watchSafely<F extends Frame>(
+  watch: (frame: F, ctx: StageContext) => void,
+  frame: F,
+  nodeRun: NodeRun,
+): void {
+  try {
+    watch(frame, nodeRun);
+  } catch (thrown) {
+    nodeRun.note('watch_error', thrown instanceof Error ? thrown.message : 'unknown');
+  }
+}

@@ -1,0 +1,210 @@
+/**
+ * The body of a response: a web stream whose pieces join what one turn of the event loop brings. A
+ * server that sends two hundred small events at once gives one chunk, not two hundred; an event
+ * that comes alone is not held back. What has arrived can be looked at before any of it is taken.
+ */
+import type { Gathering } from '../../engine/index.ts';
+
+/** With this much unread the socket is paused, so that no piece is larger than this and one read's rest. */
+const MAX_PIECE_BYTES = 32 * 1024;
+/** What comes with the head is one piece if it came in one read, of 64 KiB at most: a short answer is all there then. */
+const MAX_FIRST_PIECE_BYTES = 64 * 1024;
+/** What is read ahead of a stalled reader is not needed yet, so less of it is held. */
+const MAX_AHEAD_BYTES = 4 * 1024;
+
+/** Where the pieces come from. */
+export interface FlowControl {
+  pause(): void;
+  resume(): void;
+  cancel(reason: unknown): void;
+  /** More is wanted than has arrived; absent where it comes by itself. */
+  ask?(): void;
+}
+
+/** What a stream carries: items of its own at both ends, and one for each piece of the body. */
+export interface StreamForm<T> {
+  readonly before: readonly T[];
+  readonly each: (piece: Buffer) => T;
+  readonly after: readonly T[];
+}
+
+/** The pieces as they are. */
+const BYTES: StreamForm<Buffer> = { before: [], each: (piece) => piece, after: [] };
+
+/** What has arrived of a body and was not taken. */
+export interface Arrived {
+  readonly pieces: readonly Buffer[];
+  /** True if nothing follows. */
+  readonly isWhole: boolean;
+  /** What it broke with. */
+  readonly error: Error | undefined;
+}
+
+export class ResponseBody {
+  readonly #flow: FlowControl;
+  readonly #turn: Gathering;
+  #pieces: Buffer[] = [];
+  #unreadBytes = 0;
+  #isPaused = false;
+  #isWhole = false;
+  #error: Error | undefined;
+  /** What comes with the head cannot have been asked for yet. */
+  #isAsked = false;
+  #isWaking = false;
+  /** Hands the next item to the stream's reader, which waits for it. */
+  #give: (() => void) | undefined;
+  #more: Promise<void> | undefined;
+  #onMore: () => void = () => undefined;
+
+  constructor(flow: FlowControl, turn: Gathering) {
+    this.#flow = flow;
+    this.#turn = turn;
+  }
+
+  push(piece: Buffer): void {
+    this.#pieces.push(piece);
+    this.#unreadBytes += piece.length;
+    const isAhead = this.#isAsked && this.#give === undefined;
+    const asked = isAhead ? MAX_AHEAD_BYTES : MAX_PIECE_BYTES;
+    const most = this.#isAsked ? asked : MAX_FIRST_PIECE_BYTES;
+    if (this.#unreadBytes >= most && !this.#isPaused) {
+      this.#isPaused = true;
+      // A copy: each piece would keep the whole read alive that it was cut from.
+      if (isAhead) this.#pieces = [Buffer.concat(this.#pieces)];
+      this.#flow.pause();
+    }
+    this.#wake();
+  }
+
+  end(): void {
+    this.#isWhole = this.#error === undefined;
+    this.#wake();
+  }
+
+  fail(error: Error): void {
+    this.#error ??= error;
+    this.#wake();
+  }
+
+  /** The reads of one turn call `push` many times; the reader is woken once, after all of them. */
+  #wake(): void {
+    if (this.#isWaking || (this.#give === undefined && this.#more === undefined)) return;
+    this.#isWaking = true;
+    this.#turn.later(this.#onTurn);
+  }
+
+  #onTurn = (): void => {
+    this.#isWaking = false;
+    this.#more = undefined;
+    this.#onMore();
+    this.#give?.();
+  };
+
+  #take(): Buffer | undefined {
+    if (this.#pieces.length === 0) return undefined;
+    const piece = this.#pieces.length === 1 ? this.#pieces[0] : Buffer.concat(this.#pieces);
+    this.#pieces = [];
+    this.#unreadBytes = 0;
+    if (this.#isPaused) {
+      this.#isPaused = false;
+      if (!this.#isWhole && this.#error === undefined) this.#flow.resume();
+    }
+    return piece;
+  }
+
+  /** What has arrived, without taking it. */
+  arrived(): Arrived {
+    return { pieces: this.#pieces, isWhole: this.#isWhole, error: this.#error };
+  }
+
+  /** Resolves when more has arrived, or nothing more will. */
+  more(): Promise<void> {
+    if (this.#isWhole || this.#error !== undefined) return Promise.resolve();
+    this.#more ??= new Promise((resolve) => (this.#onMore = resolve));
+    this.#flow.ask?.();
+    return this.#more;
+  }
+
+  /** What has arrived once that is the whole body, at least `mostBytes` (64 KiB at most), or broken off; nothing is taken. */
+  async beginning(mostBytes: number): Promise<{ readonly bytes: Buffer; readonly error?: Error }> {
+    for (;;) {
+      const bytes = Buffer.concat(this.#pieces);
+      if (this.#error !== undefined) return { bytes, error: this.#error };
+      if (this.#isWhole || bytes.length >= mostBytes) return { bytes };
+      await this.more();
+    }
+  }
+
+  /** The pieces that were not taken, as a stream that holds none of them. Called once. */
+  bytes(): ReadableStream<Buffer> {
+    return this.stream(BYTES);
+  }
+
+  /** The same in another form. A body that breaks gives first what arrived before that. */
+  stream<T>({ before, each, after }: StreamForm<T>): ReadableStream<T> {
+    const first = [...before];
+    return new ReadableStream<T>(
+      {
+        pull: (controller) => {
+          const item = first.shift();
+          if (item !== undefined) return controller.enqueue(item);
+          this.#isAsked = true;
+          const give = (): void => {
+            const piece = this.#take();
+            if (piece === undefined && this.#error === undefined && !this.#isWhole) return;
+            this.#give = undefined;
+            if (piece !== undefined) return controller.enqueue(each(piece));
+            if (this.#error !== undefined) return controller.error(this.#error);
+            for (const last of after) controller.enqueue(last);
+            controller.close();
+          };
+          this.#give = give;
+          give();
+          if (this.#give !== undefined) this.#flow.ask?.();
+        },
+        cancel: (reason) => {
+          this.#give = undefined;
+          this.cancel(reason);
+        },
+      },
+      { highWaterMark: 0 },
+    );
+  }
+
+  /** Gives up what is not taken, which closes the connection; a stream of it breaks. Harmless after the end. */
+  cancel(reason: unknown): void {
+    this.#pieces = [];
+    this.#unreadBytes = 0;
+    if (this.#isWhole || this.#error !== undefined) return;
+    this.#flow.cancel(reason);
+    this.fail(reason instanceof Error ? reason : new Error('it was cancelled'));
+  }
+}
+
+/** A body of what `stream` brings. */
+export function bodyOf(stream: ReadableStream<Buffer>): ResponseBody {
+  const reader = stream.getReader();
+  let isReading = false;
+  const body = new ResponseBody(
+    {
+      pause: () => undefined,
+      resume: () => undefined,
+      cancel: (reason) => void reader.cancel(reason).catch(() => undefined),
+      ask() {
+        if (isReading) return;
+        isReading = true;
+        reader.read().then(
+          ({ done, value }) => {
+            isReading = false;
+            if (done) body.end();
+            else body.push(value);
+          },
+          (thrown: unknown) =>
+            body.fail(thrown instanceof Error ? thrown : new Error(String(thrown))),
+        );
+      },
+    },
+    { later: (work) => work() },
+  );
+  return body;
+}
