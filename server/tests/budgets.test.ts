@@ -193,7 +193,7 @@ test('what the provider did not receive, or refused, costs nothing', async () =>
   const env = {
     MSGPROV_BASE_URL: `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`,
   };
-  await deaf.close();
+  deaf.close();
   await withProxy({ yaml, env }, async (t) => {
     const refused = await post(t, '/v1/messages', BODIES['/v1/messages']!(1000));
     assert.ok(refused.status >= 500, `${refused.status}`);

@@ -95,6 +95,6 @@ function together(a: Unanswered, b: Unanswered): Unanswered {
   return {
     inputTokens: a.inputTokens + b.inputTokens,
     outputTokens: a.outputTokens + b.outputTokens,
-    costNanoUsd: isPriced ? a.costNanoUsd! + b.costNanoUsd! : null,
+    costNanoUsd: isPriced ? a.costNanoUsd + b.costNanoUsd : null,
   };
 }
