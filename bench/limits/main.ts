@@ -17,6 +17,7 @@ import { verdictText } from '../report.ts';
 import { COMMAND_LIMITS } from './commands.ts';
 import { DASHBOARD_LIMITS } from './dashboard.ts';
 import { LARGE_REQUEST_LIMITS } from './large-requests.ts';
+import { ODD_REQUEST_LIMITS } from './odd-requests.ts';
 import { REQUEST_LIMITS } from './requests.ts';
 import { WORK_LIMITS } from './work.ts';
 
@@ -25,6 +26,7 @@ const GROUPS = [
   ...WORK_LIMITS,
   ...REQUEST_LIMITS,
   ...LARGE_REQUEST_LIMITS,
+  ...ODD_REQUEST_LIMITS,
   ...DASHBOARD_LIMITS,
 ];
 

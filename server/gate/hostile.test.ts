@@ -73,7 +73,7 @@ function exchange(port: number, bytes: string, next = NEXT): Promise<number[]> {
       resolve([...received.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map((match) => Number(match[1])));
     };
     socket.setEncoding('latin1');
-    socket.setTimeout(3000, finish);
+    socket.setTimeout(60_000, finish);
     socket.on('data', (text: string) => {
       received += text;
     });

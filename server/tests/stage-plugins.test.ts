@@ -300,7 +300,7 @@ test('a stream that hangs ends its own request in time, wherever it stands', () 
       hangsAt(kind, kind === 'request' ? "before: 'route'" : "after: 'forward'"),
     );
     // Longer than the limit, but never idle: it holds frames back, then lets them go slowly.
-    stages.push(`{ name: 'buffers', after: 'forward', timeoutMs: 100, transform: () => {
+    stages.push(`{ name: 'buffers', after: 'forward', timeoutMs: 1000, transform: () => {
       const held = [];
       let isHeld = false;
       return new TransformStream({
@@ -311,7 +311,7 @@ test('a stream that hangs ends its own request in time, wherever it stands', () 
         },
         async flush(controller) {
           for (const frame of held) {
-            await new Promise((resolve) => setTimeout(resolve, 60));
+            await new Promise((resolve) => setTimeout(resolve, 550));
             controller.enqueue(frame);
           }
         },

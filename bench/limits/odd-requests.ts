@@ -1,0 +1,68 @@
+/** What odd requests leave behind, and how soon a proxy answers after them. */
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { withProxy } from '../../fixtures/proxy.ts';
+import { MESSAGE, exchange, json } from '../../fixtures/server/exchange.ts';
+import { least } from './limit.ts';
+import type { LimitGroup, Measured } from './limit.ts';
+
+const FUZZ = fileURLToPath(new URL('../../server/tests/fuzz.test.js', import.meta.url));
+/** A process that keeps nothing of its requests stays far below. */
+const FUZZ_MB = 600;
+const NAME_BYTES = 4 * 2 ** 20;
+const NAMES = 50;
+const TRACES_MS = 500;
+const REFUSED_MS = 2000;
+
+async function fuzzed(): Promise<readonly Measured[]> {
+  const { stdout } = spawnSync(process.execPath, [FUZZ], { encoding: 'utf8' });
+  const sizes = [...stdout.matchAll(/RSS (\d+) MB/g)].map(([, size]) => Number(size));
+  const value = sizes.length === 0 ? Number.NaN : Math.max(...sizes);
+  return [{ what: 'resident memory after 1,500 odd requests', unit: 'MB', most: FUZZ_MB, value }];
+}
+
+async function listed(): Promise<readonly Measured[]> {
+  let value = Number.NaN;
+  await withProxy({}, async (t) => {
+    for (let at = 0; at < NAMES; at += 1) {
+      const model = `${at}-`.padEnd(NAME_BYTES, 'm');
+      await exchange(t.proxy.port, { body: json(MESSAGE, { model }) });
+    }
+    value = await least(3, async () => {
+      const startedMs = performance.now();
+      await exchange(t.proxy.port, { method: 'GET', path: '/traces' });
+      return performance.now() - startedMs;
+    });
+  });
+  const what = '/traces after fifty names of four megabytes';
+  return [{ what, unit: 'ms', most: TRACES_MS, value }];
+}
+
+/** Bodies that a parser would go on with for long. */
+const REFUSED: Readonly<Record<string, string>> = {
+  'a body of nothing but brackets': '['.repeat(2_000_000),
+  'a body that breaks off after ten megabytes': `{"model":"${'a'.repeat(10_000_000)}`,
+};
+
+async function refused(): Promise<readonly Measured[]> {
+  const found: Measured[] = [];
+  await withProxy({}, async (t) => {
+    for (const [name, body] of Object.entries(REFUSED)) {
+      const value = await least(3, async () => {
+        const startedMs = performance.now();
+        const { status } = await exchange(t.proxy.port, { body });
+        if (status < 400) throw new Error(`${name} was answered with ${status}`);
+        return performance.now() - startedMs;
+      });
+      found.push({ what: `${name} is refused`, unit: 'ms', most: REFUSED_MS, value });
+    }
+  });
+  return found;
+}
+
+/** Wall time and memory. */
+export const ODD_REQUEST_LIMITS: readonly LimitGroup[] = [
+  { name: 'odd requests: names', measure: listed },
+  { name: 'odd requests: refused bodies, best of three', measure: refused },
+  { name: 'odd requests: memory', measure: fuzzed },
+];
