@@ -27,6 +27,7 @@ export interface ReadRequestContext {
 /** What a server may refuse that others take, or want: found out by asking it. */
 export type Unsupported =
   | 'stream_options'
+  | 'reasoning of calls'
   | 'calls without reasoning'
   | 'instructions in the middle';
 

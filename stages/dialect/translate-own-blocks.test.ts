@@ -137,6 +137,7 @@ test('what the user says and nobody else can read, or what has no beginning with
     ['messages', one({ thread: { type: 'continue', previous_message_id: 'm1' } }), /thread/],
     ['messages', one({ compaction: { summarize: true } }), /compaction/],
     ['chat', one({}, [{ type: 'newest_part' }]), /newest_part/],
+    ['chat', one({}, [{ type: 'film', title: 'Tides', data: 'aGk=' }]), /film/],
     [
       'responses',
       {

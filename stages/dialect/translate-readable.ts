@@ -51,12 +51,21 @@ export function readUnknown(
 ): TextBlock | undefined {
   const type = wordOf(block.type);
   const text = readableText(block);
-  if (text !== '') {
+  if (text !== '' && (place !== 'user' || isAllText(block))) {
     note(`${type} goes as the text that it holds`);
     return { kind: 'text', text };
   }
   if (place === 'user') throw cannotCarry(`a content block of type ${type}`);
   return place === 'result' ? unreadable(`a block of type ${type}`, note) : leftOut(type, note);
+}
+
+/** Members that say nothing by themselves. */
+const AROUND = ['type', 'id', 'cache_control', 'citations'];
+
+/** True for a block that has nothing beside its text: of a film with a title the title is the least. */
+function isAllText(block: JsonObject): boolean {
+  const known: readonly string[] = [...READABLE, ...AROUND];
+  return Object.keys(block).every((name) => known.includes(name));
 }
 
 /** Stands in a tool's result for what only its provider has. */

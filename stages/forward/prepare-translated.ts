@@ -36,6 +36,7 @@ export function toOneDocument(request: ProxyRequest, from: TranslatableDialect):
 /** What servers of the chat dialect refuse or want, each in its own way. */
 const OF_CHAT: readonly Unsupported[] = [
   'stream_options',
+  'reasoning of calls',
   'calls without reasoning',
   'instructions in the middle',
 ];

@@ -71,6 +71,41 @@ test('calls whose reasoning is not known get a word in its place, once the provi
     }
   }));
 
+test('a server that refuses reasoning beside calls gets them without, though it thinks itself', () => {
+  const call = { id: 'one', name: 'f', input: {} };
+  const thinking = { text: 'I think.', signature: 'c2ln' };
+  const replies = () => ({ deltas: [], toolCalls: [call], stop: 'tool' as const, thinking });
+  return withPair({ yaml: local('chat'), upstream: { replies } }, async (t) => {
+    const go = { role: 'user', content: 'go' };
+    const more = { model: 'm', max_tokens: 5, tools: [{ name: 'f', input_schema: {} }] };
+    const first = await exchange(t.proxy.port, {
+      body: JSON.stringify({ ...more, messages: [go] }),
+    });
+    const { content } = JSON.parse(first.text) as { content: { id: string }[] };
+    const results = content.map(({ id }) => ({
+      type: 'tool_result',
+      tool_use_id: id,
+      content: 'a',
+    }));
+    const messages = [go, { role: 'assistant', content }, { role: 'user', content: results }];
+    t.spare.script(
+      undefined,
+      answer((situation) =>
+        situation.request.body.includes('reasoning_content')
+          ? bad("property 'messages.1.reasoning_content' is unsupported")
+          : situation.answer(),
+      ),
+    );
+    for (const tries of [2, 1]) {
+      const before = t.spare.requests.length;
+      const body = JSON.stringify({ ...more, messages });
+      const answered = await exchange(t.proxy.port, { body });
+      assert.is(answered.status, 200, answered.text);
+      assert.is(t.spare.requests.length - before, tries);
+    }
+  });
+});
+
 test('a server that takes instructions at the beginning alone gets later ones as text of the user', () =>
   withPair({ yaml: local('chat') }, async (t) => {
     t.spare.script(

@@ -10,6 +10,8 @@ import type { UpstreamResponse } from '../providers/upstream.ts';
 /** The words of the error answers. */
 const WORDS: Readonly<Record<Unsupported, RegExp>> = {
   stream_options: /stream_options|include_usage/,
+  'reasoning of calls':
+    /reasoning.{0,80}(?:extra|not (?:permitted|allowed|supported)|unsupported|unknown|unexpected)|(?:extra|unsupported|unknown|unexpected|unrecognized).{0,80}reasoning/i,
   'calls without reasoning': /reasoning_content/,
   'instructions in the middle':
     /system messages? (?:must|should|can only|is only allowed).{0,40}(?:begin|first|start)|unexpected role ['"]?system/i,

@@ -26,13 +26,20 @@ export function membersOfCall(call: CanonicalBlock): JsonObject {
   return extra_content === undefined ? {} : { extra_content };
 }
 
-/** The members that a message with these calls gets; `isWanted` says that the server refuses one without reasoning. */
-export function membersOfMessage(calls: readonly CanonicalBlock[], isWanted: boolean): JsonObject {
+/** Whether the server takes reasoning back, or refuses calls without it; undefined for what is not known. */
+export type ReasoningWish = 'wanted' | 'refused' | undefined;
+
+/** The members that a message with these calls gets. */
+export function membersOfMessage(
+  calls: readonly CanonicalBlock[],
+  wish: ReasoningWish,
+): JsonObject {
+  if (wish === 'refused') return {};
   for (const call of calls) {
     const reasoning = objectOf(markOf(call).reasoning);
     if (Object.keys(reasoning).length > 0) return reasoning;
   }
-  return isWanted && calls.length > 0 ? UNKNOWN_REASONING : {};
+  return wish === 'wanted' && calls.length > 0 ? UNKNOWN_REASONING : {};
 }
 
 function markOf(call: CanonicalBlock): JsonObject {

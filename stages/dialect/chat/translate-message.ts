@@ -24,7 +24,7 @@ import {
   wordOf,
 } from '../translate-json.ts';
 import { readUnknown, type BlockPlace } from '../translate-readable.ts';
-import { membersOfCall, membersOfMessage } from './translate-marks.ts';
+import { membersOfCall, membersOfMessage, type ReasoningWish } from './translate-marks.ts';
 import { addressOf, documentOf, sourceOf } from '../translate-media.ts';
 
 /** The texts of a content that may hold nothing else, such as a system prompt. */
@@ -170,13 +170,13 @@ function readToolMessage(message: JsonObject, note: Note): ToolResultBlock {
 
 /**
  * One canonical message as the chat messages that say it: results first, each on its own.
- * `wantsReasoning` is true for a server that refuses calls without the reasoning before them.
+ * `reasoning` says what the server wants of the reasoning before calls.
  */
 export function writeChatMessages(
   message: CanonicalMessage,
-  wantsReasoning: boolean,
+  reasoning: ReasoningWish,
 ): JsonObject[] {
-  if (message.role === 'assistant') return [writeAssistant(message.blocks, wantsReasoning)];
+  if (message.role === 'assistant') return [writeAssistant(message.blocks, reasoning)];
   if (message.role === 'system') {
     return [{ role: 'system', content: message.blocks.map(textOf).join('\n\n') }];
   }
@@ -242,14 +242,14 @@ function writeDocument(block: DocumentBlock): JsonObject {
   return { type: 'file', file: { filename, file_data: addressOf(source) } };
 }
 
-function writeAssistant(blocks: readonly CanonicalBlock[], wantsReasoning: boolean): JsonObject {
+function writeAssistant(blocks: readonly CanonicalBlock[], reasoning: ReasoningWish): JsonObject {
   const texts = blocks.filter((block) => block.kind === 'text').map((block) => block.text);
   const refused = blocks.filter((block) => block.kind === 'refusal').map((block) => block.text);
   const called = blocks.filter((block) => block.kind === 'toolUse');
   const calls = called.map((call) => ({ ...writeToolCall(call), ...membersOfCall(call) }));
   return defined({
     role: 'assistant',
-    ...membersOfMessage(called, wantsReasoning),
+    ...membersOfMessage(called, reasoning),
     content: texts.length === 0 && (calls.length > 0 || refused.length > 0) ? null : texts.join(''),
     refusal: refused.length === 0 ? undefined : refused.join(''),
     tool_calls: calls.length === 0 ? undefined : calls,

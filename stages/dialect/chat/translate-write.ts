@@ -12,6 +12,7 @@ import { cannotCarry } from '../translate-errors.ts';
 import { defined } from '../translate-json.ts';
 import { noteErrorMarks } from '../translate-prepare.ts';
 import { fitsStrictMode } from '../translate-schema.ts';
+import type { ReasoningWish } from './translate-marks.ts';
 import { writeChatMessages } from './translate-message.ts';
 
 /** Throws `unprocessable` for what the dialect lacks, such as a document by its address. */
@@ -27,9 +28,7 @@ export function writeChatRequest(
     model: request.model,
     messages: [
       ...writeSystem(request.system),
-      ...request.messages.flatMap((message) =>
-        writeChatMessages(message, context.unsupported.has('calls without reasoning')),
-      ),
+      ...request.messages.flatMap((message) => writeChatMessages(message, reasoningWish(context))),
     ],
     tools: hasTools ? request.tools.map(writeTool) : undefined,
     tool_choice: hasTools ? writeChoice(request) : undefined,
@@ -46,6 +45,11 @@ export function writeChatRequest(
     reasoning_effort: writeEffort(request, note),
   });
   return { body, path: '/v1/chat/completions' };
+}
+
+function reasoningWish({ unsupported }: WriteRequestContext): ReasoningWish {
+  if (unsupported.has('reasoning of calls')) return 'refused';
+  return unsupported.has('calls without reasoning') ? 'wanted' : undefined;
 }
 
 function writeSystem(system: readonly string[]): JsonObject[] {
