@@ -15,10 +15,11 @@ interface Starting {
 export function wayPast(client: Client, { home, url, context }: Starting): string | undefined {
   const { ownSettingsOnly: own, name, id } = client;
   if (own === undefined) return undefined;
-  const path = own.names?.(context);
-  if (path !== undefined && holds(path, url)) return undefined;
-  const wired = readWiring(home, context, url).find((one) => one.client.id === id)?.wired;
-  if (wired === 'yes') return undefined;
+  const wiring = readWiring(home, context, url).find((one) => one.client.id === id);
+  const wired = wiring?.wired ?? 'unknown';
+  const path = own.names?.(context) ?? wiring?.file ?? undefined;
+  // A slash more or less at the end of an address makes no difference.
+  if (wired !== 'partly' && path !== undefined && holds(path, url)) return undefined;
   const isKnown = wired !== 'unknown';
   const what = wired === 'partly' ? 'some of its models go past svc' : 'it goes past svc';
   const way =

@@ -183,13 +183,19 @@ test('a client that reads no variable is started with a word on how it goes thro
       assert.match(stderr, told);
       assert.ok(stderr.includes(way), stderr);
     }
+    const continueFile = join(place.folder, '.continue', 'config.yaml');
     const pid = fs.readFileSync(join(place.home, 'svc.pid'), 'utf8');
     const { url } = JSON.parse(pid) as { url: string };
     const file = join(place.folder, '.cline', 'data', 'settings', 'providers.json');
     fs.mkdirSync(join(file, '..'), { recursive: true });
     fs.writeFileSync(file, JSON.stringify({ baseUrl: `${url}/v1` }));
-    const set = await start(place, ['run', '-q', join(place.folder, 'cline')], env).ended;
-    assert.is(set.stderr, '');
+    fs.mkdirSync(join(continueFile, '..'));
+    const model = `  - { name: m, provider: openai, model: gpt, apiBase: '${url}/v1' }`;
+    fs.writeFileSync(continueFile, `name: c\nversion: 1.0.0\nmodels:\n${model}\n`, { mode: 0o600 });
+    for (const name of ['cline', 'cn']) {
+      const set = await start(place, ['run', '-q', join(place.folder, name)], env).ended;
+      assert.is(set.stderr, '', name);
+    }
   }));
 
 test('what follows the client is for the client, also without --', () =>
