@@ -75,6 +75,19 @@ export const componentSchemas: Readonly<Record<string, Schema>> = {
           at_work: whole,
           jobs_waiting: about(whole, 'Requests that no thread has yet'),
         }),
+        conversations: object({
+          remember: about(flag, '`compression.remember`'),
+          remembered: about(whole, 'Conversations of which something is remembered'),
+          remembered_bytes: whole,
+          thoughts_refused: about(
+            whole,
+            'Requests since the start that a provider refused for thoughts that did not match what stood before them; each was sent again without those',
+          ),
+          thoughts_dropped: about(
+            byName(whole),
+            'Thoughts since the start that providers say they have not shown to the model, by reason',
+          ),
+        }),
         vault_index: vaultIndex,
         router: object({
           enabled: flag,
@@ -271,6 +284,10 @@ export const componentSchemas: Readonly<Record<string, Schema>> = {
       ),
     },
     {
+      dropped_thoughts: about(
+        text,
+        'Present where the provider says that it has not shown thoughts of the request to the model, as in `2 thoughts dropped: prefix`',
+      ),
       usage_corrected: about(flag, 'True where the provider sent token counts that are none'),
       capture: about(text, 'What became of its capture: `kept`, or `dropped: …`'),
     },

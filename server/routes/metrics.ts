@@ -125,6 +125,21 @@ function families({ version, services, app }: RouteSources): Family[] {
     ),
     gauge('uptime_seconds', 'Seconds since the start.', (clock.wallMs() - startedMs) / 1000),
     gauge('requests_running', 'Proxied requests that run now.', app().running.size),
+    counter(
+      'thoughts_refused_total',
+      'Requests that a provider refused for thoughts that did not match what stood before them.',
+      services.conversations.thoughts.refusals,
+    ),
+    counter(
+      'thoughts_dropped_total',
+      'Thoughts that providers say they have not shown to the model.',
+      [...services.conversations.thoughts.dropped.values()].reduce((sum, each) => sum + each, 0),
+    ),
+    gauge(
+      'conversations_remembered',
+      'Conversations of which something is remembered.',
+      services.conversations.figures.conversations,
+    ),
     gauge('compression_threads', 'Threads that can compress now.', threads.threads),
     gauge('compression_threads_at_work', 'Threads that compress now.', threads.threadsAtWork),
     gauge(

@@ -115,6 +115,18 @@ function compressionThreads({ services }: RouteSources) {
   return { most, running: threads, at_work: threadsAtWork, jobs_waiting: jobsWaiting };
 }
 
+/** What is remembered of conversations, and what became of thoughts all the same. */
+function conversations({ services }: RouteSources) {
+  const { isRemembering, figures, thoughts } = services.conversations;
+  return {
+    remember: isRemembering,
+    remembered: figures.conversations,
+    remembered_bytes: figures.chars,
+    thoughts_refused: thoughts.refusals,
+    thoughts_dropped: Object.fromEntries(thoughts.dropped),
+  };
+}
+
 function health(sources: RouteSources, vault: VaultFacts, files: readonly string[]) {
   const { version, services, app } = sources;
   const { window, clock, startedMs } = services;
@@ -133,6 +145,7 @@ function health(sources: RouteSources, vault: VaultFacts, files: readonly string
     compilation_mode: config.compression.enabled ? config.compression.mode : 'strict',
     compilation_mode_applies_to: appliesTo(config),
     compression_threads: compressionThreads(sources),
+    conversations: conversations(sources),
     vault_index: vault.index,
     router: {
       enabled: router.enabled,

@@ -12,6 +12,7 @@ import type { ProxyOptions, TestProxy } from '../../fixtures/proxy.ts';
 import { createBoundClient } from '../../fixtures/server/bound-client.ts';
 import type { BoundDialect, BoundTurn } from '../../fixtures/server/bound-client.ts';
 import { closeClients, exchange } from '../../fixtures/server/exchange.ts';
+import type { Answered } from '../../fixtures/server/exchange.ts';
 import { createBindingProvider } from '../../fixtures/upstream/binding.ts';
 import type { BindingProvider } from '../../fixtures/upstream/binding.ts';
 
@@ -27,6 +28,8 @@ interface Bench {
   readonly running: () => TestProxy;
   /** Stops the proxy and starts it again in the same home. */
   readonly restart: (yaml?: string, edit?: (lines: string) => string) => Promise<void>;
+  /** The next turn, which may be refused. */
+  readonly send: (turn?: BoundTurn) => Promise<Answered>;
   readonly provider: BindingProvider;
 }
 
@@ -58,6 +61,7 @@ async function converse(
         assert.is(answered.status, 200, answered.text);
         return (await arrived).body.toString();
       },
+      send: (turn) => client.turn(running.proxy.port, mine(turn)),
       async directly() {
         const answered = await client.turn(running.upstream.port, mine());
         assert.is(answered.status, 200, answered.text);
@@ -245,6 +249,104 @@ test('messages: trimmed tools stay so under bypass, strict and off', async () =>
     },
     { yaml: trim },
   );
+  assert.equal([refused, dropped], [[], []]);
+});
+
+test('messages: a lost memory costs one more request, not the conversation', async () => {
+  const { refused } = await converse('messages', async ({ turn, restart, running }) => {
+    for (let n = 0; n < 4; n += 1) await turn();
+    await restart(undefined, () => '');
+    await turn();
+    const { requests } = running().upstream;
+    assert.is(requests.length, 2, 'it was sent once more');
+    const [first, again] = requests.map(({ body }) => JSON.parse(body.toString()) as object);
+    const binding = { prefix_mismatch_behavior: 'drop_block' };
+    assert.equal(again, { ...first, thinking: { type: 'adaptive', block_binding: binding } });
+    assert.match(
+      requests[1]!.header('anthropic-beta') ?? '',
+      'thinking-binding-controls-2026-08-01',
+    );
+    // From then on it asks so from the start.
+    await turn();
+    assert.is(running().upstream.requests.length, 3);
+    await running().rows(2);
+    const { port } = running().proxy;
+    const trace = await exchange(port, { path: '/trace/last', method: 'GET' });
+    assert.match(trace.text, /"dropped_thoughts":"\d thoughts? dropped: prefix"/);
+    const metrics = await exchange(port, { path: '/metrics', method: 'GET' });
+    assert.match(metrics.text, 'svc_thoughts_refused_total 1');
+    assert.match(metrics.text, /svc_thoughts_dropped_total [1-9]/);
+  });
+  assert.is(refused.length, 1);
+});
+
+test('messages: any other refusal, and one that the client asked for, is passed on', async () => {
+  await converse('messages', async ({ turn, restart, running, send }) => {
+    for (let n = 0; n < 3; n += 1) await turn();
+    await restart(undefined, () => '');
+    const thinking = { type: 'adaptive', block_binding: { prefix_mismatch_behavior: 'error' } };
+    const beta = { 'anthropic-beta': 'thinking-binding-controls-2026-08-01' };
+    const asked = await send({ more: { thinking }, headers: beta });
+    assert.equal([asked.status, running().upstream.requests.length], [400, 1]);
+    const other = await send({ more: { thinking } });
+    assert.match(other.text, 'Extra inputs');
+    assert.equal([other.status, running().upstream.requests.length], [400, 2]);
+  });
+});
+
+for (const dialect of ['messages', 'responses'] as const) {
+  test(`${dialect}: tokens are counted of what would be sent`, async () => {
+    const { refused, dropped } = await converse(dialect, async ({ turn, count, restart }) => {
+      for (let n = 0; n < 3; n += 1) await turn();
+      const sent = await turn();
+      assert.ok(smaller(sent) > 0);
+      const counted = await count();
+      assert.is(smaller(counted), smaller(sent));
+      await restart();
+      assert.is(await count(), counted);
+      assert.is(smaller(await count(bypassHeader)), smaller(sent), 'what was sent before');
+      await turn();
+    });
+    assert.equal([refused, dropped], [[], []]);
+  });
+}
+
+test('messages: a conversation stays with the key that it began with', async () => {
+  const provider = createBindingProvider();
+  const yaml = `${ON}keys: { rotation: roundrobin }\n`;
+  const running = await startTestProxy({
+    yaml,
+    env: { MSGPROV_API_KEY: 'one', MSGPROV_OAUTH_TOKEN: 'two' },
+  });
+  try {
+    running.upstream.script(undefined, provider.scenario);
+    const used = new Set<string>();
+    for (const name of ['first', 'second']) {
+      const client = createBoundClient(name, 'messages', 'claude-sonnet-5-5');
+      const before = running.upstream.requests.length;
+      for (let n = 0; n < 4; n += 1) assert.is((await client.turn(running.proxy.port)).status, 200);
+      const keys = running.upstream.requests
+        .slice(before)
+        .map((one) => one.header('x-api-key') ?? one.header('authorization') ?? '');
+      assert.is(new Set(keys).size, 1, keys.join(' '));
+      used.add(keys[0]!);
+    }
+    assert.is(used.size, 2, 'conversations take the keys in turn');
+    assert.equal(provider.dropped, []);
+  } finally {
+    await running.close();
+  }
+});
+
+test('a refreshed token keeps the memory of its conversation', async () => {
+  const { refused, dropped } = await converse('messages', async ({ turn }) => {
+    const as = (token: string): BoundTurn => ({ headers: { 'x-api-key': token } });
+    for (let n = 0; n < 3; n += 1) await turn(as('old'));
+    for (let n = 0; n < 2; n += 1)
+      await turn({ headers: { ...as('new').headers, 'x-svc-mode': 'strict' } });
+    for (let n = 0; n < 2; n += 1) assert.ok(smaller(await turn(as('old'))) > 0);
+    for (let n = 0; n < 2; n += 1) await turn(as('new'));
+  });
   assert.equal([refused, dropped], [[], []]);
 });
 

@@ -164,6 +164,8 @@ async function compressRequest(
   if (changed === 0 && result.failed === undefined)
     ctx.note('not_compressed_because', unchangedBecause(result.outcomes, config));
   if (result.where !== undefined) ctx.note('where', result.where);
+  // What is only counted is the next turn's, and shown with that.
+  if (!asksModel(request)) return smaller;
   for (const { classification, tokensBefore, tokensAfter } of result.outcomes)
     services.lost.count(classification?.kind ?? 'unclassified', tokensBefore, tokensAfter);
   services.lost.keep(ctx.run.id, [...tools, ...toLost(blocks, result.outcomes)]);
@@ -321,24 +323,25 @@ export const compress = defineStage<ProxyFrame, CompressConfig, Services>({
   traceAs: 'compaction',
   build(config, services) {
     const notes = createNotes(services.log);
+    const handle = (frame: RequestFrame, ctx: StageContext): Promise<RequestFrame> | undefined => {
+      const { request } = frame;
+      const untouched = passedBecause(request);
+      const passed = untouched ?? offBecause(request, config, services);
+      if (passed !== undefined) {
+        if (asksModel(request)) ctx.note('not_compressed_because', passed);
+        noteTokens(ctx, unchangedTokens(request));
+        if (untouched === undefined && !config.enabled) leaveOff(request, services, ctx, notes);
+        return undefined;
+      }
+      return compressRequest(request, config, services, ctx, notes).then((smaller) =>
+        Object.freeze({ kind: 'request' as const, request: smaller }),
+      );
+    };
     return {
       on: {
-        request(frame, ctx): RequestFrame | undefined | Promise<RequestFrame> {
-          const { request } = frame;
-          const untouched = passedBecause(request);
-          const passed = untouched ?? offBecause(request, config, services);
-          if (passed !== undefined) {
-            if (asksModel(request)) ctx.note('not_compressed_because', passed);
-            noteTokens(ctx, unchangedTokens(request));
-            if (untouched === undefined && !config.enabled) leaveOff(request, services, ctx, notes);
-            return undefined;
-          }
-          const compressed = async (): Promise<RequestFrame> => {
-            await services.conversations.ready(request);
-            const smaller = await compressRequest(request, config, services, ctx, notes);
-            return Object.freeze({ kind: 'request', request: smaller });
-          };
-          return compressed();
+        request(frame, ctx): RequestFrame | undefined | Promise<RequestFrame | undefined> {
+          const behind = services.conversations.ready(frame.request);
+          return behind === undefined ? handle(frame, ctx) : behind.then(() => handle(frame, ctx));
         },
       },
     };

@@ -11,6 +11,8 @@ import { isEditable } from './standing.ts';
 /** What goes out, and how many blocks of it were decided by what went out before. */
 export interface AsSent {
   readonly request: ProxyRequest;
+  /** True where a thought is signed over it. */
+  readonly isBound: boolean;
   /** Blocks that go out smaller, or with more in them, as they did before. */
   readonly repeated: number;
   /** Blocks that a stage would have changed and that stay as they came. */
@@ -23,7 +25,7 @@ export interface AsSent {
 export function asSent(request: ProxyRequest, conversations: Conversations): AsSent {
   const { original, edits } = request;
   const standing = conversations.standing(request);
-  const same = { request, repeated: 0, heldRaw: 0, restored: 0 };
+  const same = { request, isBound: standing.isBound, repeated: 0, heldRaw: 0, restored: 0 };
   if (!standing.isBound) return same;
   const texts = new Map(edits.texts);
   const appended = new Map(edits.appended);
@@ -53,12 +55,8 @@ export function asSent(request: ProxyRequest, conversations: Conversations): AsS
   }
   const values = toolsAsSent(request, conversations);
   if (heldRaw === 0 && restored === 0 && values === edits.values) return { ...same, repeated };
-  return {
-    request: asSentBefore(request, { texts, appended, values }),
-    repeated,
-    heldRaw,
-    restored,
-  };
+  const made = asSentBefore(request, { texts, appended, values });
+  return { request: made, isBound: true, repeated, heldRaw, restored };
 }
 
 /** The edited values, with those of the tools as they went out before. */
@@ -66,13 +64,12 @@ function toolsAsSent(
   { original, edits }: ProxyRequest,
   conversations: Conversations,
 ): readonly NewValue[] {
-  const { tools, sent, pin } = conversations.memoryOf({ original }).record;
+  const { tools, isOlder, pin } = conversations.memoryOf({ original }).record;
   const isEdited = edits.values.some(isOfTools);
   if (!isEdited && tools.size === 0) return edits.values;
   const written = tools.get(toolsKey(original));
   // Of an older program, which trimmed them and did not write it down.
-  if (written === undefined && isEdited && sent === undefined && pin?.tools === 'trim')
-    return edits.values;
+  if (written === undefined && isEdited && isOlder && pin?.tools === 'trim') return edits.values;
   if (written !== undefined && written === JSON.stringify(edits.values.filter(isOfTools)))
     return edits.values;
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by `noteSent`

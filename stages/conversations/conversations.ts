@@ -6,7 +6,8 @@
  * another one sends. A credential that was refreshed or rotated is a new caller. So that a running
  * conversation loses nothing by it, the first request of a new caller gets a copy of the memory of
  * the same conversation under another credential, where it shows that it has that conversation:
- * it holds answers of the model, and blocks behind them of which that memory knows.
+ * it holds answers of the model, and blocks behind them of which that memory knows. Where two credentials
+ * take turns, results of tools that only the other one sent are taken over: their calls have random ids.
  */
 import type { Clock } from '../../engine/index.ts';
 import type { Turn } from '../model/conversation.ts';
@@ -52,6 +53,7 @@ export function createConversations({ store, clock, version }: ConversationsOpti
   const standings = new WeakMap<Original, Standing>();
   /** By conversation, as long as the process lives. */
   const repeated = new Map<string, number>();
+  const counts = { refusals: 0, dropped: new Map<string, number>() };
   /** False: nothing is remembered, so that conversations with thoughts are left alone. */
   let isRemembering = true;
 
@@ -69,7 +71,7 @@ export function createConversations({ store, clock, version }: ConversationsOpti
     }
     let record = known ?? emptyRecord(id, beginning, 0);
     const isNew = known === undefined;
-    return {
+    const memory: Memory = {
       id,
       get record() {
         return record;
@@ -95,6 +97,13 @@ export function createConversations({ store, clock, version }: ConversationsOpti
         if (repeated.size > MAX_REPEATED) repeated.delete(repeated.keys().next().value!);
       },
     };
+    const missed = sentByOthers(
+      original,
+      record,
+      store.withBeginning(beginning).filter((one) => one.id !== id),
+    );
+    if (missed.length > 0) memory.set({ sent: missed });
+    return memory;
   };
   const older = (record: ConversationRecord, prefix: string): Injected | null | undefined =>
     record.injected.has(prefix) ? null : store.olderInjected(prefix);
@@ -107,10 +116,11 @@ export function createConversations({ store, clock, version }: ConversationsOpti
     let found = standings.get(original);
     if (found === undefined) {
       const { record } = memoryOf({ original });
-      const { pin, sent } = record;
-      // A pin of a program that did not write down what it sent: the same algorithms give the same again.
-      const isTrusted = pin !== undefined && sent === undefined && pin.version === version;
-      found = standingOf(original, () => ({ sent, isTrusted, isClosed: !isRemembering }));
+      const { pin, sent, isOlder } = record;
+      // The same algorithms give what an older program sent.
+      const isTrusted = isOlder && pin?.version === version;
+      const isClosed = !isRemembering && mayThink(original);
+      found = standingOf(original, () => ({ sent, isTrusted }), isClosed);
       standings.set(original, found);
     }
     return found;
@@ -139,13 +149,31 @@ export function createConversations({ store, clock, version }: ConversationsOpti
      */
     noteSent(request: ProxyRequest): Promise<void> | undefined {
       const { original } = request;
-      if (!isRemembering || original.endpoint.operation !== 'generate' || !mayThink(original))
-        return undefined;
+      if (original.endpoint.operation !== 'generate' || !mayThink(original)) return undefined;
       const memory = memoryOf(request);
+      if (!isRemembering && !memory.record.isOlder) return undefined;
       const change = changeOf(request, standing(request), memory.record);
       if (change === undefined) return undefined;
       memory.set(change);
       return store.flush();
+    },
+    /** The id of the key of a provider that a conversation with thoughts began with. */
+    keyOf(request: ProxyRequest, provider: string): string | undefined {
+      const known = standing(request).isBound
+        ? memoryOf(request).record.keys.get(provider)
+        : undefined;
+      return known;
+    },
+    /** Remembers the first key of a conversation in which the model may think; false where it is another one now. */
+    noteKey(request: ProxyRequest, provider: string, keyId: string): boolean {
+      if (!isRemembering || !mayThink(request.original)) return true;
+      const memory = memoryOf(request);
+      const known = memory.record.keys.get(provider);
+      if (known === keyId) return true;
+      const { isBound } = standing(request);
+      // Nothing is bound to a key yet, or no longer to the one before.
+      memory.set({ keys: [[provider, keyId]] });
+      return known === undefined || !isBound;
     },
     /** The recipes that were kept under an id. */
     recipes: store.recipes,
@@ -153,6 +181,19 @@ export function createConversations({ store, clock, version }: ConversationsOpti
     flush: store.flush,
     get figures(): StoreFigures {
       return store.figures;
+    },
+    /** A provider has refused thoughts that do not match, and was asked to drop them. */
+    noteRefusal(): void {
+      counts.refusals += 1;
+    },
+    /** A provider says that it has dropped so many thoughts, by reason. */
+    noteDropped(dropped: Readonly<Record<string, number>>): void {
+      for (const [reason, count] of Object.entries(dropped))
+        counts.dropped.set(reason, (counts.dropped.get(reason) ?? 0) + count);
+    },
+    /** Since the start: requests that were refused for their thoughts, and thoughts that providers dropped, by reason. */
+    get thoughts(): { readonly refusals: number; readonly dropped: ReadonlyMap<string, number> } {
+      return counts;
     },
     /** Whether what is sent is remembered from now on. */
     remember(isOn: boolean): void {
@@ -191,15 +232,32 @@ function continues(original: Original, { pin, sent, id, beginning }: Conversatio
   if (mark !== undefined && last !== undefined && mark.blocks > answered)
     if (endMark(last) === mark.last) return true;
   if (sent === undefined || sent.size === 0) return false;
-  const standing = standingOf(original, () => ({ sent, isTrusted: false, isClosed: false }));
+  const standing = standingOf(original, () => ({ sent, isTrusted: false }));
   return blocks.some(({ index }) => index > answered && standing.writtenOf(index) !== undefined);
+}
+
+/** What another credential sent of the results of tools behind the last block that `record` knows. */
+function sentByOthers(
+  original: Original,
+  record: Readonly<ConversationRecord>,
+  others: readonly ConversationRecord[],
+): readonly (readonly [string, string])[] {
+  if (others.length === 0) return [];
+  const blocks = original.blocks();
+  const own = standingOf(original, () => ({ sent: record.sent, isTrusted: false }));
+  const known = blocks.findLastIndex(({ index }) => own.writtenOf(index) !== undefined);
+  return blocks.slice(known + 1, own.lastThought + 1).flatMap((block) => {
+    const key = block.toolUseId === undefined ? undefined : own.keyOf(block.index);
+    const sent = key && others.findLast((one) => one.sent?.has(key) === true)?.sent?.get(key);
+    return key === undefined || sent === undefined ? [] : [[key, sent] as const];
+  });
 }
 
 /** What is to be written down of what goes out; undefined for nothing. */
 function changeOf(
   request: ProxyRequest,
   standing: Standing,
-  { sent, pin, tools }: ConversationRecord,
+  { sent, isOlder, tools }: Readonly<ConversationRecord>,
 ): Change | undefined {
   const { original } = request;
   const appended = appendedTo(request);
@@ -218,8 +276,8 @@ function changeOf(
       continue;
     entries.push([standing.keyOf(index)!, writeSent(text, goesOut)]);
   }
-  // From the first time on that anything was decided about it, what is not written down went out as it came.
-  const isNoted = entries.length > 0 || (sent === undefined && pin !== undefined);
+  // From now on what is not written down went out as it came.
+  const isNoted = entries.length > 0 || isOlder;
   const more = toolsOf(request, tools);
   return isNoted || more.length > 0 ? { sent: entries, tools: more } : undefined;
 }

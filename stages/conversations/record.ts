@@ -74,8 +74,10 @@ export interface ConversationRecord {
   readonly injected: Map<string, Injected | null>;
   /** How far its runs were sent. */
   tails: readonly Tail[];
-  /** What went out for its blocks (`sent.ts`); undefined in one that was never written down so. */
+  /** What went out for its blocks (`sent-text.ts`); a block that is not in here went out as it came. */
   sent: Map<string, string> | undefined;
+  /** True where an older program did not write that down: to compute it gives it. */
+  isOlder: boolean;
   /** What went out for its tools, by the hash of those that came. */
   readonly tools: Map<string, string>;
   /** The key that it began with, by provider. */
@@ -96,6 +98,7 @@ export interface Change {
   readonly tools?: readonly (readonly [key: string, values: string])[];
   readonly keys?: readonly (readonly [provider: string, key: string])[];
   readonly dropsThoughts?: true;
+  readonly older?: true;
 }
 
 /** A line of the file, as it was understood. */
@@ -122,6 +125,7 @@ export function emptyRecord(id: string, beginning: string, atMs: number): Conver
     injected: new Map(),
     tails: [],
     sent: undefined,
+    isOlder: false,
     tools: new Map(),
     keys: new Map(),
     dropsThoughts: false,
@@ -139,7 +143,9 @@ export function apply(record: ConversationRecord, change: Change): void {
   for (const [prefix, injected] of change.injected ?? []) record.injected.set(prefix, injected);
   for (const [key, values] of change.tools ?? []) record.tools.set(key, values);
   for (const [provider, key] of change.keys ?? []) record.keys.set(provider, key);
+  if (change.older === true && record.sent === undefined) record.isOlder = true;
   if (change.sent === undefined) return;
+  record.isOlder = false;
   record.sent ??= new Map();
   for (const [key, text] of change.sent) record.sent.set(key, text);
 }
@@ -148,6 +154,7 @@ export function apply(record: ConversationRecord, change: Change): void {
 export function wholeOf(record: ConversationRecord): Change {
   const { pin, timedOut, leftOut, parts, injected, tails, sent, tools, keys, dropsThoughts } =
     record;
+  const { isOlder } = record;
   return {
     ...(pin !== undefined && { pin }),
     ...(timedOut.size > 0 && { timedOut: [...timedOut] }),
@@ -161,6 +168,7 @@ export function wholeOf(record: ConversationRecord): Change {
     ...(tools.size > 0 && { tools: [...tools] }),
     ...(keys.size > 0 && { keys: [...keys] }),
     ...(dropsThoughts && { dropsThoughts }),
+    ...(isOlder && { older: true }),
   };
 }
 
@@ -204,6 +212,7 @@ export function readLine(text: string): Line | undefined {
     tools: textPairsIn(value['tools']),
     keys: textPairsIn(value['keys']),
     ...(value['dropsThoughts'] === true && { dropsThoughts: true }),
+    ...(value['older'] === true && { older: true }),
   };
   return { id, beginning, atMs, change };
 }
@@ -224,7 +233,7 @@ function readOlderChange(kind: string, text: string): Change | undefined {
   switch (kind) {
     case 'compress': {
       const pin = readPin(parseJson(text));
-      return pin && { pin };
+      return pin && { pin, older: true };
     }
     case 'slow':
       return { timedOut: text.split(' ') };

@@ -23,8 +23,6 @@ export type Stand = 'as-sent' | 'raw' | 'free';
 export interface Known {
   readonly sent: ConversationRecord['sent'];
   readonly isTrusted: boolean;
-  /** True where nothing of a conversation with thoughts may be changed any more. */
-  readonly isClosed: boolean;
 }
 
 /** Which of the blocks a stage may change, or add to. */
@@ -39,11 +37,14 @@ export function isThought({ kind, role }: Block): boolean {
 
 const NOTHING_SENT: ReadonlyMap<string, string> = new Map();
 
-/** Of a request as it came in. What is read of it is read once, at the first question. */
-export function standingOf(original: Original, known: () => Known) {
+/**
+ * Of a request as it came in. What is read of it is read once, at the first question. `isClosed`: nothing of it
+ * may be changed any more, since what is sent is not remembered.
+ */
+export function standingOf(original: Original, known: () => Known, isClosed = false) {
   const blocks = original.blocks();
   const lastThought = blocks.findLastIndex(isThought);
-  const isBound = lastThought >= 0;
+  const isBound = lastThought >= 0 || isClosed;
   let keys: readonly (string | undefined)[] | undefined;
   let found: Known | undefined;
   const texts = new Map<number, string>();
@@ -57,13 +58,12 @@ export function standingOf(original: Original, known: () => Known) {
   };
   const standOf = (index: number): Stand => {
     if (!isBound) return 'free';
-    const { isTrusted, isClosed } = knownOf();
     if (writtenOf(index) !== undefined) return 'as-sent';
-    if (index < lastThought && !isTrusted) return 'raw';
+    if (index < lastThought && !knownOf().isTrusted) return 'raw';
     return isClosed ? 'raw' : 'free';
   };
   return {
-    /** True where thoughts in the request are signed over what stands before them. */
+    /** True where thoughts are signed over what stands before them, or one will be and what is sent is not remembered. */
     isBound,
     /** The index of the last block with a thought; -1 without one. */
     lastThought,

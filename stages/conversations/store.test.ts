@@ -81,7 +81,8 @@ test('the lines of an older program are read', () =>
     ];
     writeFileSync(file, older.map((line) => `${JSON.stringify(line)}\n`).join(''));
     const store = await open();
-    const { pin, timedOut, leftOut, parts, tails, sent } = store.get('c')!;
+    const { pin, timedOut, leftOut, parts, tails, sent, isOlder } = store.get('c')!;
+    assert.ok(isOlder);
     assert.is(pin?.sent?.blocks, 3);
     assert.equal([...timedOut], ['1:a', '2:b']);
     assert.equal([...leftOut], [['r', { line: 'line', tokens: 7 }]]);

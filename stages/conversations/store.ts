@@ -203,7 +203,8 @@ class Appender {
   }
 
   isBehind(): boolean {
-    if (this.#isScheduled) return false;
+    // What waits to be written is written first.
+    if (this.#isScheduled) return true;
     const found = statSync(this.#options.file, { throwIfNoEntry: false });
     return found !== undefined && (found.size !== this.#knownBytes || found.ino !== this.#inode);
   }

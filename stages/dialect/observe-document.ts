@@ -69,7 +69,9 @@ export class DocumentObserver implements UsageObserver {
     if (this.#answer !== undefined) return this.#answer;
     this.#answer = createAnswer();
     const bytes = withoutMark(this.#bytesSoFar());
-    if (!this.#isEnded || !readEnds(this.#answer, this.#compiled, bytes))
+    const { details } = this.#compiled.reader;
+    const isDetailed = details !== undefined && bytes.includes(details);
+    if (!this.#isEnded || isDetailed || !readEnds(this.#answer, this.#compiled, bytes))
       readDocument(this.#answer, this.#compiled, bytes);
     return this.#answer;
   }

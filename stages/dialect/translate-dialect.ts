@@ -29,7 +29,8 @@ export type Unsupported =
   | 'stream_options'
   | 'reasoning of calls'
   | 'calls without reasoning'
-  | 'instructions in the middle';
+  | 'instructions in the middle'
+  | 'thoughts that do not match';
 
 export interface WriteRequestContext {
   readonly note: Note;

@@ -2,6 +2,7 @@
 import type { Handled, RunInfo } from '../../engine/index.ts';
 import type { Attempt } from '../model/attempt.ts';
 import type { ChunkFrame, EndFrame, ProxyFrame } from '../model/frame.ts';
+import type { AsSent } from '../conversations/as-sent.ts';
 import type { Admission } from '../providers/admission.ts';
 import type { Services } from '../services.ts';
 import type { Caching } from './caching.ts';
@@ -28,6 +29,8 @@ export interface AttemptScope {
   note(text: string): void;
   /** What the provider that is asked now was asked to cache. */
   cached(caching: Caching | undefined): void;
+  /** What goes out as it was sent before, to the provider that is asked now. */
+  stands(sent: AsSent | undefined): void;
   /** The same for the log, where each stands once. */
   leftOut(provider: string, notes: readonly string[]): void;
 }

@@ -6,6 +6,7 @@ import { SvcError } from '../../engine/index.ts';
 import type { Answer } from '../../engine/index.ts';
 import type { ProxyFrame } from '../model/frame.ts';
 import type { ProxyRequest, RouteTarget } from '../model/request.ts';
+import { MISMATCHES } from './dropped-thoughts.ts';
 import { logFailover } from './failover-log.ts';
 import { passedOver, tryProvider } from './try-provider.ts';
 import type { Choice, Failed, Tried } from './try-provider.ts';
@@ -119,6 +120,7 @@ function tryTarget(
     if ('skip' in prepared) return passedOver(scope, target, prepared.skip);
     for (const text of prepared.ready.notes) scope.note(text);
     scope.cached(prepared.ready.caching);
+    scope.stands(prepared.ready.sent);
     scope.leftOut(provider.name, prepared.ready.notes);
     return tryProvider(prepared.ready, state, choice, scope);
   };
@@ -151,10 +153,26 @@ async function tryWithout(
   // What it costs was asked for the first time.
   const again: Choice = { ...choice, charge: undefined };
   const unsupported = new Set([...scope.unsupported.of(choice.target), part]);
+  if (part === MISMATCHES) {
+    noteMismatches(request, choice.target.provider, scope);
+    return tryTarget(request, again, scope, { unsupported });
+  }
   const tried = await tryTarget(request, again, scope, { unsupported });
   const status = scope.attempts.at(-1)?.status ?? 0;
   // Another refusal after it is about something else.
   if (status < 400 || ('error' in tried && tried.refused !== undefined))
     scope.unsupported.add(choice.target, part);
   return tried;
+}
+
+/** What does not match is the conversation's affair, not the provider's: it asks so from now on. */
+function noteMismatches(request: ProxyRequest, provider: string, scope: AttemptScope): void {
+  const { conversations, log } = scope.services;
+  scope.note(`${provider} refused thoughts that do not match; it was asked to leave them out`);
+  log.warning('a provider refused thoughts that do not match what was sent before them', {
+    provider,
+    request: scope.run.id,
+  });
+  conversations.noteRefusal();
+  conversations.memoryOf(request).set({ dropsThoughts: true });
 }

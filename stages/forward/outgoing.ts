@@ -8,6 +8,7 @@ import type { Dialect } from '../model/dialect.ts';
 import { dialects } from '../dialect/registry.ts';
 import {
   KEY_FIELDS,
+  headerList,
   headerValue,
   isCredentialField,
   ofConnection,
@@ -36,6 +37,8 @@ export interface OutgoingOptions {
   /** True if credentials in other fields, such as a gateway's, do not. */
   readonly elsewhere: boolean;
   readonly signal: CancelSignal;
+  /** A beta of the messages dialect that the request needs. */
+  readonly beta?: string;
 }
 
 /** The dialect whose header carries a provider's key. */
@@ -65,12 +68,20 @@ function outgoingHeaders(
       (options.identity && name === 'accept-encoding') ||
       (!encoded && name === 'content-encoding'),
   );
+  if (options.beta !== undefined) addBeta(kept, options.beta);
   if (options.identity) kept.push('accept-encoding', 'identity');
   if (options.key !== undefined) {
     kept.push(...keyDialect(provider, request).keyHeaders(options.key.secret, options.key.scheme));
   }
   kept.push(...provider.headers);
   return kept;
+}
+
+const BETA_FIELD = 'anthropic-beta';
+
+function addBeta(headers: string[], beta: string): void {
+  const listed = headerList(headers, BETA_FIELD);
+  if (listed?.includes(beta) !== true) headers.push(BETA_FIELD, beta);
 }
 
 /** Without the query's `key`, where the client's own credential must not go along. */

@@ -19,6 +19,12 @@ import type { Provider, ProviderName } from '../providers/provider.ts';
 import { asSent } from '../conversations/as-sent.ts';
 import type { AsSent } from '../conversations/as-sent.ts';
 import { withCaching } from './caching.ts';
+import {
+  CONTROLS_BETA,
+  MISMATCHES,
+  mayDropThoughts,
+  withoutMismatches,
+} from './dropped-thoughts.ts';
 import { hookOwner, withHooks } from './hooked.ts';
 import { toUpstreamRequest } from './outgoing.ts';
 import { mayStream, modelAt } from './prepared.ts';
@@ -139,7 +145,13 @@ function prepareSame(
   if (behind !== undefined)
     return behind.then(() => prepareSame(request, target, provider, options));
   const { facts, endpoint } = request.original;
-  const sent = asSent(request, conversations);
+  const kept = asSent(request, conversations);
+  const isBound = conversations.standing(request).isBound && mayDropThoughts(request);
+  const dropsThoughts =
+    isBound &&
+    (options.unsupported.has(MISMATCHES) || conversations.memoryOf(request).record.dropsThoughts);
+  const sent = dropsThoughts ? { ...kept, request: withoutMismatches(kept.request) } : kept;
+  const thoughts = { isBound, dropsThoughts };
   const saved = conversations.noteSent(sent.request);
   const cached = withCaching(forProvider(sent.request, target, provider), provider, options);
   const from = endpoint.dialect;
@@ -149,7 +161,7 @@ function prepareSame(
     isRewritable(request) &&
     !mayStream(request, provider, options.config);
   const ready = (whole?: OneDocument): Preparation => ({
-    ready: toPrepared(cached, sent, whole, target, provider, options),
+    ready: toPrepared(cached, { sent, ...thoughts }, whole, target, provider, options),
   });
   if (isWhole)
     return Promise.all([loadTranslation(), saved]).then(([{ toOneDocument }]) =>
@@ -158,9 +170,17 @@ function prepareSame(
   return saved === undefined ? ready() : saved.then(() => ready());
 }
 
+/** What of a request was decided by what its thoughts are signed over. */
+interface Bound {
+  readonly sent: AsSent;
+  /** True where thoughts may have to be left out. */
+  readonly isBound: boolean;
+  readonly dropsThoughts: boolean;
+}
+
 function toPrepared(
   { request, caching }: ReturnType<typeof withCaching>,
-  sent: AsSent,
+  { sent, isBound, dropsThoughts }: Bound,
   whole: OneDocument | undefined,
   target: RouteTarget,
   provider: Provider,
@@ -170,7 +190,8 @@ function toPrepared(
   const isRefused = options.unsupported.has('stream_options');
   const added = whole === undefined && !isRefused ? usageToAskFor(request) : undefined;
   const edited = added === undefined ? request : setParam(request, added.member, added.value(json));
-  const identity = options.identity || added !== undefined || whole !== undefined;
+  // A refusal has to be read.
+  const identity = options.identity || added !== undefined || whole !== undefined || isBound;
   return {
     provider,
     target,
@@ -179,9 +200,14 @@ function toPrepared(
     dialect,
     reading: whole?.reading ?? { how: 'passthrough', added },
     isGuess: isGuess(request, provider),
-    spare: added === undefined ? [] : ['stream_options'],
+    spare: [
+      ...(added === undefined ? [] : (['stream_options'] as const)),
+      ...(isBound && !dropsThoughts ? ([MISMATCHES] as const) : []),
+    ],
     notes: [],
     sent,
+    preferredKey: options.services.conversations.keyOf(request, provider.name),
+    noteKey: (keyId) => options.services.conversations.noteKey(request, provider.name, keyId),
     caching,
     wire(key, signal) {
       const wire = toUpstreamRequest(whole?.request ?? edited, provider, {
@@ -190,6 +216,7 @@ function toPrepared(
         signal,
         ownKey: target.credential === 'client',
         elsewhere: target.isElsewhere,
+        ...(dropsThoughts && { beta: CONTROLS_BETA }),
       });
       return whole === undefined ? wire : { ...wire, path: whole.path(wire.path) };
     },

@@ -33,6 +33,10 @@ export interface Prepared {
   /** The dialect in which the provider answers. */
   readonly dialect: Dialect;
   readonly reading: Reading;
+  /** The id of the configured key that the conversation began with. */
+  readonly preferredKey?: string | undefined;
+  /** Notes the id of the key that goes out; false where it is not the one that the conversation began with. */
+  readonly noteKey?: (keyId: string) => boolean;
   /** True if the provider may not know the path at all; then its 404 says nothing of the request. */
   readonly isGuess: boolean;
   /** What it holds that this provider may refuse, and can do without. */

@@ -9,6 +9,7 @@ import type { ProxyRequest } from '../model/request.ts';
 import type { Services } from '../services.ts';
 import { answerFrom } from './attempts.ts';
 import type { AttemptScope, LiveSteps } from './attempt-scope.ts';
+import type { AsSent } from '../conversations/as-sent.ts';
 import type { Caching } from './caching.ts';
 import type { ForwardConfig } from './config.ts';
 import { createLeftOutLog } from './left-out.ts';
@@ -22,6 +23,8 @@ interface Forwarding {
   caching: Caching | undefined;
   /** What is done with the frames of a live answer. */
   live: LiveSteps | undefined;
+  /** What went out as it was sent before. */
+  sent: AsSent | undefined;
   /** Gives back the place that a stream holds until its run has settled. */
   release: (() => void) | undefined;
 }
@@ -64,11 +67,20 @@ function answer(
     note: (text) => void notes.push(text),
     cached: (caching) => void (ctx.state.caching = caching),
     goesLive: (live) => void (ctx.state.live = live),
+    stands: (sent) => void (ctx.state.sent = sent),
   });
 }
 
 /** What was tried, and what a failed run tried too. */
-function report({ attempts, notes, caching }: Forwarding, ctx: StageContext<Forwarding>): void {
+function report(
+  { attempts, notes, caching, sent }: Forwarding,
+  ctx: StageContext<Forwarding>,
+): void {
+  if (sent?.isBound === true) {
+    ctx.note('blocks_as_sent', sent.repeated);
+    if (sent.heldRaw > 0) ctx.note('blocks_held_raw', sent.heldRaw);
+    ctx.note('as_sent_because', 'thoughts are signed over what stands before them');
+  }
   if (caching !== undefined) {
     if ('breakpoints' in caching) {
       // As in `messages.4.content.1`.
@@ -99,6 +111,7 @@ export const forward = defineStage<ProxyFrame, ForwardConfig, Services>({
         notes: [],
         caching: undefined,
         live: undefined,
+        sent: undefined,
         release: undefined,
       }),
       on: {

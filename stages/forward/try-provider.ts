@@ -117,6 +117,7 @@ export async function tryProvider(
       provider: provider.name,
       state,
       triedKeys,
+      preferredKey: prepared.preferredKey,
       usesConfiguredKey: target.credential === 'configured',
       clock: scope.services.clock,
       signal,
@@ -125,6 +126,7 @@ export async function tryProvider(
     if (!admission.admitted) return refused(prepared, admission, last, scope);
     const fault = last === undefined ? chargeFor(admission, charge) : undefined;
     if (fault !== undefined) return passedOver(scope, target, fault.message, fault);
+    noteKey(prepared, admission, scope);
     const attempt = open(prepared, admission, scope);
     const asking = { prepared, admission, attempt, isLast, scope };
     try {
@@ -149,6 +151,15 @@ export async function tryProvider(
       return broken(asking, thrown);
     }
   }
+}
+
+/** Thoughts may be bound to the account: the conversation goes on with the key that it began with. */
+function noteKey(prepared: Prepared, { keyId, key }: Admission, scope: AttemptScope): void {
+  const { noteKey: note, provider } = prepared;
+  if (keyId === undefined || note === undefined) return;
+  if (note(keyId)) return;
+  const words = `the conversation began with another key of ${provider.name} than '${key?.label ?? ''}'`;
+  scope.note(`${words}: its thoughts may be dropped`);
 }
 
 /** Only now: an allowance that this uses up would be lost on a provider that is not asked after all. */

@@ -13,6 +13,9 @@ const WORDS: Readonly<Record<Unsupported, RegExp>> = {
   'reasoning of calls':
     /reasoning.{0,80}(?:extra|not (?:permitted|allowed|supported)|unsupported|unknown|unexpected)|(?:extra|unsupported|unknown|unexpected|unrecognized).{0,80}reasoning/i,
   'calls without reasoning': /reasoning_content/,
+  // The provider's words, with or without quotation marks; other faults of thoughts have other words.
+  'thoughts that do not match':
+    /messages\.\d+\.content\.\d+: Invalid [`'"]?signature[`'"]? in [`'"]?(?:redacted_)?thinking[`'"]? block/,
   'instructions in the middle':
     /system messages? (?:must|should|can only|is only allowed).{0,40}(?:begin|first|start)|unexpected role ['"]?system/i,
 };

@@ -52,6 +52,7 @@ export class KeptRun implements Writable<Omit<FinishedRun, 'spans'>> {
   durationMs = 0;
   savings: TraceSavings | null = null;
   usageCorrected = false;
+  droppedThoughts: string | null = null;
   capture: string | null = null;
   readonly spans = new KeptSpans();
   attempts: readonly Attempt[] = [];
@@ -71,6 +72,7 @@ export class KeptRun implements Writable<Omit<FinishedRun, 'spans'>> {
     this.durationMs = run.durationMs;
     this.savings = null;
     this.usageCorrected = false;
+    this.droppedThoughts = null;
     this.capture = null;
     run.spans(this.spans);
     // What a run was still waiting for when it was ended reports its own end later.

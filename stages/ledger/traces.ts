@@ -17,6 +17,7 @@ export type TracedRun = Omit<FinishedRun, 'spans'> & {
   readonly spans: Pick<KeptSpans, 'list'>;
   readonly savings?: TraceSavings | null;
   readonly usageCorrected?: boolean;
+  readonly droppedThoughts?: string | null;
   readonly capture?: string | null;
 };
 
@@ -42,6 +43,8 @@ export interface FoundLater {
   readonly outcome: LedgerRow['outcome'];
   readonly savings?: TraceSavings | undefined;
   readonly usageCorrected?: boolean | undefined;
+  /** As in `2 thoughts dropped: prefix`. */
+  readonly droppedThoughts?: string | undefined;
 }
 
 /** Keeps the newest `size` traces (default 200); `onSpans` sees the times of each run that comes. */
@@ -67,12 +70,13 @@ export function createTraces(size = 200, onSpans?: (spans: KeptSpans) => void) {
       onSpans?.(kept.spans);
     },
     /** Sets what was found out of a run that is still kept. */
-    correct(id: string, { outcome, savings, usageCorrected }: FoundLater): void {
+    correct(id: string, { outcome, savings, usageCorrected, droppedThoughts }: FoundLater): void {
       const run = find(id);
       if (run === undefined) return;
       run.outcome = outcome;
       run.savings = savings ?? null;
       run.usageCorrected = usageCorrected ?? false;
+      run.droppedThoughts = droppedThoughts ?? null;
     },
     /** Sets what became of the recording of a run that is still kept. */
     captured(id: string, what: string): void {
@@ -108,6 +112,8 @@ export function toTrace(run: TracedRun) {
       : null,
     /** Present where the provider sent token counts that are none, such as fractions; the ledger has them corrected. */
     ...(run.usageCorrected && { usage_corrected: true as const }),
+    /** Present where the provider says that it has not shown thoughts of the request to the model. */
+    ...(run.droppedThoughts && { dropped_thoughts: run.droppedThoughts }),
     /** What became of its capture: `kept`, or `dropped: …`. Present where the request was to be captured. */
     ...(run.capture && { capture: run.capture }),
     /** Only stages that saw a frame or failed, in graph order; the one that failed has an `error`. */

@@ -322,24 +322,36 @@ function learn(
   learned.learnTokens(model, input, () => sizeOf(request));
 }
 
+/** What was found out of a run at its end. */
+interface Measurement {
+  readonly row: LedgerRow;
+  readonly usageCorrected?: true | undefined;
+  readonly unanswered?: Unanswered | undefined;
+  readonly dropped?: Usage['droppedThoughts'];
+}
+
+/** `2 thoughts dropped: prefix, model`; undefined for none. */
+function wordsOf(dropped: Usage['droppedThoughts']): string | undefined {
+  if (dropped === undefined) return undefined;
+  const count = Object.values(dropped).reduce((sum, each) => sum + each, 0);
+  return `${count} ${count === 1 ? 'thought' : 'thoughts'} dropped: ${Object.keys(dropped).join(', ')}`;
+}
+
 /** The row, after what the answer teaches, and whether the provider's figures had to be corrected. */
 function measuredRow(
   settlement: Settlement<ProxyFrame>,
   state: Measured,
   run: RunInfo,
   metering: Metering,
-): {
-  readonly row: LedgerRow;
-  readonly usageCorrected: true | undefined;
-  readonly unanswered: Unanswered | undefined;
-} {
+): Measurement {
   if (settlement.outcome === 'ok') state.observer?.ended?.();
   const { services, sizeOf } = metering;
   const reported = plausibleUsage(settlement, state, run, services);
   learn(settlement, reported, state, services, sizeOf);
   const unanswered = unansweredUse(settlement, run.startedWallMs, services, sizeOf);
   const row = toRow(settlement, reported, state, run, metering, unanswered);
-  return { row, usageCorrected: reported.corrected, unanswered };
+  const { corrected: usageCorrected, droppedThoughts: dropped } = reported;
+  return { row, usageCorrected, unanswered, dropped };
 }
 
 /** What the provider reported, as far as it can be true. */
@@ -384,28 +396,32 @@ export const meter = defineStage<ProxyFrame, undefined, Services>({
       settled(settlement, ctx) {
         const state: Measured = ctx.state ?? unmeasured();
         const record = () => {
-          let row: LedgerRow;
-          let usageCorrected: true | undefined;
-          let unanswered: Unanswered | undefined;
+          let measured: Measurement;
           let fault: { readonly thrown: unknown } | undefined;
           try {
-            ({ row, usageCorrected, unanswered } = measuredRow(
-              settlement,
-              state,
-              ctx.run,
-              metering,
-            ));
+            measured = measuredRow(settlement, state, ctx.run, metering);
           } catch (thrown) {
             // Whatever an answer makes of its figures, the request has its row.
-            row = toRow(settlement, emptyUsage, unmeasured(), ctx.run, metering);
+            measured = { row: toRow(settlement, emptyUsage, unmeasured(), ctx.run, metering) };
             fault = { thrown };
+          }
+          const { row, usageCorrected, unanswered, dropped } = measured;
+          const droppedThoughts = wordsOf(dropped);
+          if (dropped !== undefined) {
+            services.conversations.noteDropped(dropped);
+            services.log.warning('a provider has not shown thoughts to the model', {
+              request: ctx.run.id,
+              what: droppedThoughts,
+            });
           }
           settleSpending(settlement, row, services.spending, unanswered);
           // The trace was added with what the engine alone knows.
           const savings = savingsOf(row);
           const { outcome } = row;
-          if (outcome !== settlement.outcome || savings !== undefined || usageCorrected) {
-            services.traces.correct(ctx.run.id, { outcome, savings, usageCorrected });
+          const isNews = outcome !== settlement.outcome || savings !== undefined;
+          if (isNews || usageCorrected || droppedThoughts !== undefined) {
+            const found = { outcome, savings, usageCorrected, droppedThoughts };
+            services.traces.correct(ctx.run.id, found);
           }
           services.ledger.record(row);
           if (fault !== undefined) throw fault.thrown;

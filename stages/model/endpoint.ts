@@ -53,6 +53,11 @@ export function generating(dialect: DialectName, defaultKind: EndpointKind): End
   return Object.freeze({ ...what, defaultKind });
 }
 
+/** A path that counts what would be sent: the request is read and made as the turn itself would be. */
+export function counting(dialect: DialectName, defaultKind: EndpointKind): Endpoint {
+  return Object.freeze({ ...generating(dialect, defaultKind), operation: 'count_tokens' as const });
+}
+
 /** A path whose body passes unread and is a conversation all the same. */
 export function passingConversation(operation: Operation, defaultKind: EndpointKind): Endpoint {
   return Object.freeze({ ...passing(operation, defaultKind), isConversation: true });

@@ -266,6 +266,13 @@ export function asSentBefore(
   return Object.freeze({ original, edits: all, route, report, isVerbatim });
 }
 
+/** The request with a top-level member set, also where it must not be edited: without it the provider refuses all of it. */
+export function withParamAnyway(request: ProxyRequest, name: string, value: unknown): ProxyRequest {
+  const { original, edits, route, report, isVerbatim } = request;
+  const params = new Map(edits.params).set(name, value);
+  return Object.freeze({ original, edits: { ...edits, params }, route, report, isVerbatim });
+}
+
 /** The request with a route. */
 export function withRoute(request: ProxyRequest, route: Route): ProxyRequest {
   const { original, edits, report, isVerbatim } = request;

@@ -22,6 +22,8 @@ export interface Usage {
   readonly estimated: boolean;
   /** True if the provider sent a count that is none (negative, with a fraction, beyond all bounds), which was corrected or left out. */
   readonly corrected?: true;
+  /** Thoughts of the request that the provider says it has not shown to the model, by reason; absent for none. */
+  readonly droppedThoughts?: Readonly<Record<string, number>>;
 }
 
 /** A usage in which nothing was measured. */

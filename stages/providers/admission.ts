@@ -44,6 +44,8 @@ export interface AdmissionRequest {
   readonly state: ProviderState;
   /** Ids of the keys that this request has tried; `requestAdmission` adds the one that it picks. */
   readonly triedKeys: Set<string>;
+  /** The id of the key to take while it is usable. */
+  readonly preferredKey?: string | undefined;
   /** True if a configured key goes out. */
   readonly usesConfiguredKey: boolean;
   readonly clock: Clock;
@@ -111,10 +113,11 @@ function openRefusal(provider: ProviderName, openForS: number): Refusal {
 function pickKey({
   state,
   triedKeys,
+  preferredKey,
   usesConfiguredKey,
 }: AdmissionRequest): PickedKey | Refusal | undefined {
   if (!usesConfiguredKey) return undefined;
-  const pick = state.keys.pick(triedKeys);
+  const pick = state.keys.pick(triedKeys, preferredKey);
   if (!pick.usable) return keyRefusal(state, pick);
   triedKeys.add(pick.id);
   return pick;
@@ -152,6 +155,11 @@ export class Admission {
     this.key = picked?.key;
     this.isProbe = pass.probe;
     this.waitedMs = waitedMs;
+  }
+
+  /** What stands for the configured key; undefined without one. */
+  get keyId(): string | undefined {
+    return this.#keyId;
   }
 
   /** Reports the response head, and what the words behind it say of the account (`accountTrouble`). */

@@ -130,10 +130,19 @@ export class KeyRing {
     this.configure(settings);
   }
 
-  /** Chooses a key, none of those in `exclude` (ids that this request has tried). Costs one look a key. */
-  pick(exclude?: ReadonlySet<string>): KeyPick {
+  /** Chooses a key, none of those in `exclude` (ids that this request has tried); `preferred` while it is usable. Costs one look a key. */
+  pick(exclude?: ReadonlySet<string>, preferred?: string): KeyPick {
     const states = this.#states;
     const nowMs = this.#clock.monotonicMs();
+    const wanted = states.find(({ picked }) => picked.id === preferred);
+    if (
+      wanted !== undefined &&
+      wanted.untilMs <= nowMs &&
+      exclude?.has(wanted.picked.id) !== true
+    ) {
+      wanted.picks += 1;
+      return wanted.picked;
+    }
     const first = this.#settings.rotation === 'roundrobin' ? this.#next : 0;
     for (let step = 0; step < states.length; step += 1) {
       const index = (first + step) % states.length;

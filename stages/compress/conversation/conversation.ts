@@ -200,7 +200,9 @@ function repeat(
   state.tokens = tokens;
   state.query = query;
   const label = labelOf(block, hintsOf(block), state.labels);
-  remember(block, label, { text, removed: [], by: [], repeatedLines: 0 }, state);
+  // What of it names earlier lines is not known: it is no form that an equal result could be named by.
+  const repeatedLines = text === block.text ? 0 : 1;
+  remember(block, label, { text, removed: [], by: [], repeatedLines }, state);
   return repeatedOutcome(block, text);
 }
 

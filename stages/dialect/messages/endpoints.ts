@@ -1,11 +1,11 @@
 /** The paths of the messages dialect. */
-import { generating, passing, passingConversation } from '../../model/endpoint.ts';
+import { counting, generating, passing, passingConversation } from '../../model/endpoint.ts';
 import type { DialectEndpoints } from '../../model/endpoint.ts';
 
 export const messagesEndpoints: DialectEndpoints = Object.freeze<DialectEndpoints>({
   posts: {
     '/v1/messages': generating('messages', 'messages'),
-    '/v1/messages/count_tokens': passingConversation('count_tokens', 'messages'),
+    '/v1/messages/count_tokens': counting('messages', 'messages'),
   },
   other(path, method) {
     if (!path.startsWith('/v1/messages/')) return undefined;

@@ -6,6 +6,7 @@ import type { BlockHolder, BlockList } from '../block-list.ts';
 import type { RequestFacts } from '../../model/dialect.ts';
 import { isObject, listOf, textOf } from '../json-kind.ts';
 import type { JsonObject } from '../json-kind.ts';
+import { pathOf } from '../../model/target.ts';
 import { checkFields } from '../validation.ts';
 import type { FieldRule } from '../validation.ts';
 
@@ -16,8 +17,11 @@ const FIELDS: readonly FieldRule[] = [
   { name: 'stream', type: 'boolean' },
 ];
 
-export function validateMessages(body: unknown): SvcError | undefined {
-  return checkFields(body, FIELDS);
+/** A request that is only counted says nothing of what may be answered. */
+const COUNTED_FIELDS = FIELDS.filter(({ name }) => name !== 'max_tokens');
+
+export function validateMessages(body: unknown, target: string): SvcError | undefined {
+  return checkFields(body, pathOf(target).endsWith('/count_tokens') ? COUNTED_FIELDS : FIELDS);
 }
 
 export function messagesFacts(body: unknown): RequestFacts {

@@ -3,6 +3,7 @@ import type { Usage } from '../../model/usage.ts';
 import { correctedIn, countOf, isObject } from '../json-kind.ts';
 import type { JsonObject } from '../json-kind.ts';
 import type { Answer, AnswerReader } from '../answer-reader.ts';
+import { TRANSFORMATIONS_NEEDLE, withTransformations } from '../transformations.ts';
 import { objectOf } from '../translate-json.ts';
 
 /**
@@ -31,17 +32,28 @@ export function mergeMessagesUsage(known: Usage, figures: JsonObject): Usage {
     reasoningTokens: countOf(details['thinking_tokens']) ?? known.reasoningTokens,
     estimated: false,
     ...(known.corrected && { corrected: true }),
+    ...(known.droppedThoughts && { droppedThoughts: known.droppedThoughts }),
     ...correctedIn(figures),
   };
 }
 
 export const messagesReader: AnswerReader = Object.freeze({
   needles: [Buffer.from('_tokens')],
-  paths: [['usage'], ['model'], ['message', 'usage'], ['message', 'model']],
+  paths: [
+    ['usage'],
+    ['model'],
+    ['message', 'usage'],
+    ['message', 'model'],
+    ['input_transformations'],
+    ['message', 'input_transformations'],
+  ],
   ends: { first: 'model', last: 'usage' },
-  read(answer: Answer, [usage, model, startUsage, startModel]: readonly unknown[]): void {
+  details: TRANSFORMATIONS_NEEDLE,
+  read(answer: Answer, values: readonly unknown[]): void {
+    const [usage, model, startUsage, startModel, transformed, startTransformed] = values;
     if (isObject(startUsage)) answer.usage = mergeMessagesUsage(answer.usage, startUsage);
     if (isObject(usage)) answer.usage = mergeMessagesUsage(answer.usage, usage);
+    answer.usage = withTransformations(answer.usage, transformed ?? startTransformed);
     const named = model ?? startModel;
     if (typeof named === 'string' && named !== '') answer.model = named;
   },

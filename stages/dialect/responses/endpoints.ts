@@ -1,11 +1,11 @@
 /** The paths of the responses dialect. */
-import { generating, passing, passingConversation } from '../../model/endpoint.ts';
+import { counting, generating, passing, passingConversation } from '../../model/endpoint.ts';
 import type { DialectEndpoints } from '../../model/endpoint.ts';
 
 export const responsesEndpoints: DialectEndpoints = Object.freeze<DialectEndpoints>({
   posts: {
     '/v1/responses': generating('responses', 'chat'),
-    '/v1/responses/input_tokens': passingConversation('count_tokens', 'chat'),
+    '/v1/responses/input_tokens': counting('responses', 'chat'),
     '/v1/responses/compact': passingConversation('compact', 'chat'),
   },
   other: (path) => (path.startsWith('/v1/responses/') ? passing('other', 'chat') : undefined),

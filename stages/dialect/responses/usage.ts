@@ -4,6 +4,7 @@ import { countOf, isObject } from '../json-kind.ts';
 import type { JsonObject } from '../json-kind.ts';
 import type { Answer, AnswerReader } from '../answer-reader.ts';
 import { splitInput } from '../split-input.ts';
+import { TRANSFORMATIONS_NEEDLE, withTransformations } from '../transformations.ts';
 import { objectOf } from '../translate-json.ts';
 
 /** Normalises one `usage` object. */
@@ -24,12 +25,22 @@ const TERMINAL = new Set(['response.completed', 'response.incomplete', 'response
 export const responsesReader: AnswerReader = Object.freeze({
   // Every event has a sequence number and a type; only the whole response has a usage member.
   needles: [Buffer.from('usage":')],
-  paths: [['usage'], ['model'], ['response', 'usage'], ['response', 'model'], ['type']],
+  paths: [
+    ['usage'],
+    ['model'],
+    ['response', 'usage'],
+    ['response', 'model'],
+    ['type'],
+    ['input_transformations'],
+    ['response', 'input_transformations'],
+  ],
+  details: TRANSFORMATIONS_NEEDLE,
   ends: { first: 'model', last: 'usage' },
   read(answer: Answer, values: readonly unknown[]): void {
-    const [usage, model, innerUsage, innerModel, type] = values;
+    const [usage, model, innerUsage, innerModel, type, transformed, innerTransformed] = values;
     const figures = usage ?? innerUsage;
     if (isObject(figures)) answer.usage = toResponsesUsage(figures);
+    answer.usage = withTransformations(answer.usage, transformed ?? innerTransformed);
     const named = model ?? innerModel;
     if (typeof named === 'string' && named !== '') answer.model = named;
     if (typeof type !== 'string') return;
