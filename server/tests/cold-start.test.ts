@@ -107,14 +107,6 @@ test('a start that takes longer than a request may wait goes on, and what was se
     await until(async () => (await cold.health()).status === 'ok');
   }));
 
-test('however little time a request has, one of them is the first that a thread is ready for', () =>
-  withCold(120, false, async (cold) => {
-    assert.not.ok(await cold.isSaved(asking('Who uses it?', LARGE)));
-    cold.release();
-    let n = 0;
-    await until(() => cold.isSaved(asking(`And who else? ${n++}`, LARGE)));
-  }));
-
 test('threads that cannot start make /health say so, and small requests do without them', () =>
   withCold(1000, true, async (cold) => {
     for (let n = 0; n < 3; n++) assert.not.ok(await cold.isSaved(asking(`Where? ${n}`, LARGE)));

@@ -53,6 +53,26 @@ test('a job without a limit ends when its client leaves, and the next one does n
   assert.is(await missesAfter({ limitMs: 0, isPrepared: true }), 1);
 });
 
+test('however little time a request has, its thread goes on starting and does a later one', async () => {
+  const workers: Worker[] = [];
+  const note = (worker: Worker): void => void workers.push(worker);
+  process.on('worker', note);
+  const clock = createManualClock();
+  const thread = createCompressThread({ cacheEntries: 10, clock });
+  for (const limitMs of [120, 20, 1]) {
+    const early = thread.run(jobOf('a', 'b'), limitMs, stays);
+    clock.advance(limitMs);
+    assert.equal(await early, { failed: 'starting', decided: [] });
+  }
+  assert.match(thread.trouble() ?? '', /^compression: the last 3 requests were sent as they came/);
+  assert.ok('outcomes' in (await thread.run(jobOf('a', 'b'), 0, stays)));
+  assert.is(thread.trouble(), undefined);
+  assert.ok('outcomes' in (await thread.run(jobOf('a', 'b', 'c'), 1, stays)));
+  assert.is(workers.length, 1);
+  process.off('worker', note);
+  await thread.close();
+});
+
 test('a job with a limit goes on within it when its client leaves: the next turn finds it done', async () => {
   assert.is(await missesAfter({ limitMs: 5000 }), 4);
 });
