@@ -15,6 +15,8 @@ const ADDED_TOKENS = 32_768;
 /** Limits are kept by steps of what a model writes at once, and not always to the token. */
 const OVERRUN_TOKENS = 1024;
 const OVERRUN = 1.25;
+/** Few documents are longer; one whose own figure is none counts as much, and no more. */
+const LIKELY_TOKENS = 4096;
 /** Of a model whose window is not known; no model of 2026 reads more. */
 const LARGEST_WINDOW = 2_000_000;
 /** How often a provider that runs tools of its own may have the model read all of it again in one answer. */
@@ -58,7 +60,9 @@ export function plausible(usage: Usage, request: ProxyRequest, bounds: () => Bou
       cacheWrite1hTokens: null,
     }),
     ...(isOutputOff && {
-      outputTokens: Math.round(streamedTokens > 0 ? streamedTokens : mostOutput),
+      outputTokens: Math.round(
+        streamedTokens > 0 ? streamedTokens : Math.min(mostOutput, LIKELY_TOKENS),
+      ),
       reasoningTokens: null,
     }),
     estimated: true,
