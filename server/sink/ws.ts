@@ -152,7 +152,10 @@ export class SocketSink implements Sink<ProxyFrame> {
     const payload = this.#options.gzip ? await compress(text) : text;
     if (socket.readyState !== socket.OPEN) throw closed();
     const sent = new Promise<void>((resolve, reject) => {
+      const stop = (): void => reject(signal.reason);
+      signal.addEventListener('abort', stop, { once: true });
       socket.send(payload, { binary: this.#options.gzip }, (error) => {
+        signal.removeEventListener('abort', stop);
         // A frame fails when its socket is gone, which may be known here before 'close' is emitted.
         if (error) reject(closed(error));
         else resolve();

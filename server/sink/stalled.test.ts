@@ -1,0 +1,140 @@
+/** A client that takes nothing: how much of an answer each sink lets out of its source. */
+import { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { Duplex } from 'node:stream';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { WebSocketServer } from 'ws';
+import type { WebSocket } from 'ws';
+import {
+  Cancelled,
+  chain,
+  createCanceller,
+  defineStage,
+  run,
+  systemClock,
+} from '../../engine/index.ts';
+import type { CancelSignal, Sink } from '../../engine/index.ts';
+import { dialects } from '../../stages/dialect/registry.ts';
+import { proxyFrameKinds, toChunk } from '../../stages/model/frame.ts';
+import type { BodyFrame } from '../../stages/model/body.ts';
+import type { HeadFrame, ProxyFrame } from '../../stages/model/frame.ts';
+import { mustCompile } from '../../fixtures/engine/run.ts';
+import { HttpSink } from './http.ts';
+import { createLineEncoding } from './lines.ts';
+import { createPace } from './pace.ts';
+import { SocketSink } from './ws.ts';
+
+/** More than any sink writes without waiting for its client. */
+const EVENT = Buffer.from(`data: {"text":"${'x'.repeat(300_000)}"}\n\n`);
+const dialect = dialects.chat;
+
+/** A connection whose other end reads nothing. */
+const stalledSocket = (): Duplex => new Duplex({ read: () => undefined, write: () => undefined });
+
+function stalledResponse(): ServerResponse {
+  const response = new ServerResponse(new IncomingMessage(stalledSocket() as Socket));
+  response.assignSocket(stalledSocket() as Socket);
+  return response;
+}
+
+function stalledWebSocket(): Promise<WebSocket> {
+  const server = new WebSocketServer({ noServer: true });
+  const request = new IncomingMessage(stalledSocket() as Socket);
+  request.method = 'GET';
+  request.headers = {
+    upgrade: 'websocket',
+    'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
+    'sec-websocket-version': '13',
+  };
+  const socket = stalledSocket();
+  return new Promise((resolve) => {
+    server.handleUpgrade(request, socket, Buffer.alloc(0), (client) => resolve(client));
+  });
+}
+
+/** How many chunks an endless answer gives until nothing moves, and whether it is cancelled with its run. */
+async function admitted(
+  toSink: (signal: CancelSignal) => Sink<ProxyFrame> | Promise<Sink<ProxyFrame>>,
+) {
+  const canceller = createCanceller();
+  const seen = { chunks: 0, isCancelled: false };
+  const request = { original: { dialect, body: { method: 'POST' } } };
+  // No more of a head than the sinks look at.
+  const head = {
+    kind: 'head',
+    status: 200,
+    headers: ['Content-Type', 'text/event-stream'],
+    request,
+    attempts: [],
+    streaming: true,
+  } as unknown as HeadFrame;
+  let isBegun = false;
+  const answer = new ReadableStream<ProxyFrame>(
+    {
+      pull(controller) {
+        if (isBegun) seen.chunks += 1;
+        controller.enqueue(isBegun ? toChunk(EVENT) : head);
+        isBegun = true;
+      },
+      cancel() {
+        seen.isCancelled = true;
+      },
+    },
+    { highWaterMark: 0 },
+  );
+  const answering = defineStage<ProxyFrame, undefined, undefined>({
+    name: 'answer',
+    answers: true,
+    build: () => ({ on: { body: () => answer }, watch: { chunk: () => undefined } }),
+  })(undefined, undefined);
+  const plan = mustCompile(chain(proxyFrameKinds, [answering]));
+  const info = {
+    id: 'stalled',
+    clock: systemClock,
+    startedMs: systemClock.monotonicMs(),
+    startedWallMs: systemClock.wallMs(),
+    signal: canceller.signal,
+  };
+  const sink = await toSink(canceller.signal);
+  const done = run(plan, { kind: 'body' } as BodyFrame, info, sink);
+  // Until nothing has moved for as long as a thousand turns of the loop.
+  for (let quiet = 0, before = -1; quiet < 1000; quiet += 1) {
+    await new Promise((resolve) => setImmediate(resolve));
+    if (seen.chunks !== before) quiet = 0;
+    before = seen.chunks;
+  }
+  const { chunks } = seen;
+  canceller.abort(new Cancelled('client_gone'));
+  assert.is((await done).outcome, 'cancelled');
+  assert.ok(seen.isCancelled);
+  return chunks;
+}
+
+const http =
+  (more: Partial<ConstructorParameters<typeof HttpSink>[0]> = {}) =>
+  (signal: CancelSignal): Sink<ProxyFrame> =>
+    new HttpSink({
+      response: stalledResponse(),
+      signal,
+      requestId: 'r',
+      dialect,
+      extraHeaders: [],
+      ...more,
+    });
+
+test('exactly two chunks: one at the sink, one in the TransformStream of the segment', async () => {
+  assert.is(await admitted(http()), 2, 'events');
+  assert.is(await admitted(http({ encode: createLineEncoding() })), 2, 'lines');
+  const socket = await stalledWebSocket();
+  const toSocket = (signal: CancelSignal) =>
+    new SocketSink({ socket, signal, requestId: 'r', gzip: false });
+  assert.is(await admitted(toSocket), 2, 'WebSocket');
+});
+
+test('a stream that is paced is one more', async () => {
+  const pace = createPace({ bufferTokens: 1, flushIntervalMs: 60_000, clock: systemClock });
+  assert.is(await admitted(http({ pace })), 3);
+});
+
+test.run();
