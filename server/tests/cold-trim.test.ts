@@ -148,17 +148,19 @@ test('after a long pause old results are one line each, and stay so in every lat
     assert.equal(leftOut(more), [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
     assert.equal(more.slice(0, 12), cold.slice(0, 12));
     await later.close();
-    // What cannot be read is dropped: the originals go out.
+    // An entry that cannot be read costs itself; a line that cannot be read costs what it holds.
     const file = join(folder, 'decisions.jsonl');
-    const lines = readFileSync(file, 'utf8').split('\n');
-    assert.ok(lines.some((line) => line.includes('"leftOut":[[')));
-    writeFileSync(
-      file,
-      lines.map((line) => line.replaceAll('"leftOut":[[', '"leftOut":[[1,2],[')).join('\n'),
-    );
-    const broken = await startTestProxy(options);
-    assert.equal(leftOut(await send(broken, body(all.slice(0, 21)))), []);
-    await broken.close();
+    const text = readFileSync(file, 'utf8');
+    assert.ok(text.includes('"leftOut":[['));
+    for (const [damage, kept] of [
+      ['"leftOut":[[1,2],[', leftOut(more)],
+      ['"leftOut":[', []],
+    ] as const) {
+      writeFileSync(file, text.replaceAll('"leftOut":[[', damage));
+      const broken = await startTestProxy(options);
+      assert.equal(leftOut(await send(broken, body(all.slice(0, 21)))), kept, damage);
+      await broken.close();
+    }
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
