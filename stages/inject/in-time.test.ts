@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { systemClock } from '../../engine/clock.ts';
+import { createManualClock, systemClock } from '../../engine/clock.ts';
 import type { Clock } from '../../engine/clock.ts';
 import type { Vault } from '../vault/contract.ts';
 import { createVaultInTime } from './in-time.ts';
@@ -50,6 +50,23 @@ test('after one that took too long nobody waits until it has its answer', async 
     await wait(1);
     assert.is(await ask(), 2);
   }
+});
+
+test('until the first answer a request waits for the index to be opened', async () => {
+  const manual = createManualClock(0);
+  const vault = createVaultInTime(
+    vaultThat(() => true),
+    manual,
+  );
+  let open: (found: number) => void = () => undefined;
+  const opening = new Promise<number>((resolve) => (open = resolve));
+  const first = vault.ask(() => opening);
+  manual.advance(1999);
+  open(1);
+  assert.is(await first, 1);
+  const later = vault.ask(() => new Promise<number>(() => undefined));
+  manual.advance(200);
+  assert.is(await later, undefined, 'from then on it is a repair, which takes longer');
 });
 
 test('a vault that is not ready is not asked', async () => {
