@@ -84,6 +84,11 @@ function keysOfField(name: string, value: string): readonly Candidate[] {
   if (name === SUBPROTOCOL) return keysOfProtocols(value);
   if (KEY_FIELDS.includes(name) || name === 'proxy-authorization') return keysOfCredential(value);
   if (!value.includes('svc_')) return [];
+  // The name of a cookie is no key; the dashboard's begins like one.
+  if (name === 'cookie')
+    return value
+      .split(';')
+      .flatMap((cookie) => keysAmong(cookie.slice(cookie.indexOf('=') + 1), BEGINS_LIKE_OURS));
   return keysAmong(value, isCredentialField(name) ? BEGINS_LIKE_OURS : WHOLE_WORD);
 }
 
