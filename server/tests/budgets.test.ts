@@ -243,7 +243,7 @@ test('figures beyond what request and model allow are noted and not charged', ()
         [1e15, 1],
         [3000, 1e15],
         [1e9, 1e9],
-        [1_000_000, 5],
+        [5_000_000, 5],
         [3000, 50_000],
       ] as const) {
         const before = spent(t);

@@ -17,7 +17,7 @@ const OVERRUN_TOKENS = 1024;
 const OVERRUN = 1.25;
 /** Few documents are longer; one whose own figure is none counts as much, and no more. */
 const LIKELY_TOKENS = 4096;
-/** Of a model whose window is not known; no model of 2026 reads more. */
+/** No model of 2026 reads more at once. */
 const LARGEST_WINDOW = 2_000_000;
 /** How often a provider that runs tools of its own may have the model read all of it again in one answer. */
 const MOST_ROUNDS = 20;
@@ -41,9 +41,10 @@ export function plausible(usage: Usage, request: ProxyRequest, bounds: () => Bou
   // Most requests are told by their size alone, without a look at the model.
   if (input <= sizeBound(request) && output <= OVERRUN_TOKENS) return usage;
   const { model, contextWindow, streamedTokens } = bounds();
+  // Price lists lag behind models, so that no window that they name bounds what is read once.
   const mostInput = isSelfContained(request)
-    ? sizeBound(request)
-    : (contextWindow ?? LARGEST_WINDOW) * MOST_ROUNDS;
+    ? Math.max(sizeBound(request), LARGEST_WINDOW)
+    : Math.max(contextWindow ?? 0, LARGEST_WINDOW) * MOST_ROUNDS;
   const asked = askedOutput(request.original.json);
   const mostOutput = withOverrun(foreseenOutput(asked, model));
   // Not every provider counts its model's reasoning against the limit.
