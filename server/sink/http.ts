@@ -145,7 +145,7 @@ export class HttpSink implements Sink<ProxyFrame> {
       setHeader(headers, 'Content-Length', String(sizeBytes));
     else if (declared !== undefined && !bodiless) this.#promisedBytes = Number(declared);
     // nginx holds answers back until they are whole, unless they say otherwise.
-    if (sizeBytes === undefined && headerValue(headers, 'x-accel-buffering') === undefined)
+    if (head.streaming && headerValue(headers, 'x-accel-buffering') === undefined)
       headers.push('X-Accel-Buffering', 'no');
     response.writeHead(head.status, headers);
     if (sizeBytes !== undefined) return;

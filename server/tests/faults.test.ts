@@ -15,7 +15,7 @@ import type { Answered } from '../../fixtures/server/exchange.ts';
 import { pause, until } from '../../fixtures/wait.ts';
 
 const HOP = /^(?:connection|keep-alive|transfer-encoding|trailer)$/i;
-const OURS = /^(?:x-request-id|x-svc-request-id|date)$/i;
+const OURS = /^(?:x-request-id|x-svc-request-id|x-accel-buffering|date)$/i;
 
 /** The fields that an answer passed through must share with the original, in order. */
 function endToEnd(rawHeaders: readonly string[]): string[] {
