@@ -115,7 +115,7 @@ test('a second proxy with the same home is told about the first', async () => {
 });
 
 test('a taken port is reported with the process that has it', async () => {
-  const server = createServer();
+  const server = createServer((socket) => void socket.resume());
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   const place = makePlace();

@@ -70,7 +70,7 @@ test('of two starts at once one runs, and the other says so', async () => {
 });
 
 test('a failing start in the background fails here, with the same words', async () => {
-  const server = createServer();
+  const server = createServer((socket) => void socket.resume());
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   const place = makePlace();
