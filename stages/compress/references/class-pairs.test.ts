@@ -2,7 +2,8 @@
  * References between texts of every pair of classes: what a tool printed, and a later result that
  * says a part of it again between lines of its own. Each reference is read here by its wording
  * alone and looked up in what came in: the name must be that of the file, command or tool, the
- * lines must be the original's, and the block that it stands in must have had them there.
+ * lines must be the original's, and the block that it stands in must have had them there. Where lines
+ * of the original were left out, they are counted as a reader counts what was sent.
  */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -12,6 +13,7 @@ import { TEXT_CLASSES, type TextClass } from '../../model/classify/classes.ts';
 import { compressConversation, type BlockOutcome } from '../conversation/conversation.ts';
 import type { ConversationBlock } from '../conversation/blocks.ts';
 import type { CommentLines, Mode } from '../rule.ts';
+import { numbersOfLines } from './reference.ts';
 
 /** What a tool was asked for, what it is called by then, and what it prints. */
 interface Made {
@@ -262,6 +264,29 @@ const LINE_BY_LINE = new Set(['repeats', 'gutter']);
 const AGAIN = /^\[svc the line above (\d+) more times\]$/;
 const HEADER = /^\[svc \d+ lines, every tenth numbered\]$/;
 
+/** What rules leave out of a text whose other lines stay: a reference may stand for some of it too. */
+const LEFT_OUT = /^\s*(?:\/\/.*|#.*|--.*|;.*)?$/;
+
+/**
+ * Where lines that a reader counts in what was sent stand in `own`, at or behind `start`, with nothing
+ * between them but what was left out there; undefined where they do not.
+ */
+function findSeen(
+  seen: readonly string[],
+  own: readonly string[],
+  start: number,
+): readonly [from: number, to: number] | undefined {
+  for (let from = start; from < own.length; from++) {
+    let at = from;
+    const isThere = seen.every((line, nth) => {
+      while (nth > 0 && at < own.length && own[at] !== line && LEFT_OUT.test(own[at]!)) at++;
+      return own[at++] === line;
+    });
+    if (isThere) return [from, at];
+  }
+  return undefined;
+}
+
 interface Checked {
   readonly faults: readonly string[];
   readonly references: number;
@@ -275,6 +300,10 @@ function checkReferences(
 ): Checked {
   const faults: string[] = [];
   let references = 0;
+  // Lines of a text that went out with some left out are counted as they went out.
+  const isCut = (at: number): boolean =>
+    outcomes[at]!.text !== blocks[at]!.text &&
+    !outcomes[at]!.by.every((name) => LINE_BY_LINE.has(name));
   blocks.forEach((block, at) => {
     const { text, by } = outcomes[at]!;
     if (text === block.text) return;
@@ -282,6 +311,7 @@ function checkReferences(
     const own = raw.map(texts);
     const whole: string[] = [];
     let cursor = 0;
+    let isOfCut = false;
     for (const line of text.split('\n')) {
       const read = readLine(line);
       if (read === undefined) {
@@ -297,6 +327,23 @@ function checkReferences(
         faults.push(`block ${at}: nothing earlier is called ${read.label}`);
         continue;
       }
+      const sent = outcomes[named]!.text.split('\n');
+      isOfCut ||= isCut(named);
+      // Printed numbers are those of the original, whatever is left out between them.
+      if (isCut(named) && !read.isPrinted && !sent.some((one) => NUMBER.test(one))) {
+        const numbers = numbersOfLines(sent);
+        const isNamed = (nth: number): boolean =>
+          numbers[nth]! >= read.from && numbers[nth]! <= read.to;
+        const seen = sent.filter((one, nth) => isNamed(nth) && !one.startsWith('[svc '));
+        const found = findSeen(seen.map(texts), own, cursor);
+        if (found === undefined || seen.length === 0)
+          faults.push(`block ${at}: ${line} stands for no lines of it: ${seen[0]?.slice(0, 60)}`);
+        else {
+          whole.push(...own.slice(...found));
+          cursor = found[1];
+        }
+        continue;
+      }
       const there = blocks[named]!.text.split('\n');
       const [start, end] = rangeIn(read, there);
       const piece = there.map(texts).slice(start, end);
@@ -309,7 +356,9 @@ function checkReferences(
       else cursor = place - 1 + piece.length;
       whole.push(...piece);
     }
-    if (by.every((name) => LINE_BY_LINE.has(name)) && whole.join('\n') !== own.join('\n'))
+    const said = (all: readonly string[]): string =>
+      all.filter((line) => !isOfCut || !LEFT_OUT.test(line)).join('\n');
+    if (by.every((name) => LINE_BY_LINE.has(name)) && said(whole) !== said(own))
       faults.push(`block ${at}: its references and its lines do not make it up`);
   });
   return { faults, references };
