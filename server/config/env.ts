@@ -99,7 +99,7 @@ export function readEnvFile(
 function withHashes(line: string): string {
   const found = /^(\s*(?:export\s+)?[A-Za-z_][\w.-]*\s*=\s*)([^\s"'`#][^"'`]*)$/.exec(line);
   if (found === null || !found[2]!.includes('#')) return line;
-  const value = found[2]!.replace(/\s#.*$/, '').trimEnd();
+  const value = found[2]!.split(/\s#/, 1)[0]!.trimEnd();
   return `${found[1]}'${value}'`;
 }
 

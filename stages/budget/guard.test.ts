@@ -37,7 +37,7 @@ test('a request at the limit passes, one above it is blocked and says why', () =
   assert.is(fault.kind, 'spending_limit');
   assert.is(
     fault.message,
-    "Spending limit of $1.00 per request reached: this request is estimated at $1.50. Send 'x-svc-allow-spend: once' or run `svc spend allow` to allow it.",
+    "Spending limit of $1.00 per request reached: this request is estimated at $1.50. Send 'x-svc-allow-spend: once' (from another machine with a key that may) or run `svc spend allow` to allow it.",
   );
 });
 

@@ -94,7 +94,7 @@ const SAID: Record<TranslatableDialect, Said> = {
 
 /** The larger of two figures is what was sent; of an input and an output together the sum. */
 function figuresIn(message: string): Figures | undefined {
-  const sum = /(\d+) \+ (\d+) > (\d+)/.exec(message);
+  const sum = /(?<!\d)(\d{1,12}) \+ (\d{1,12}) > (\d{1,12})/.exec(message);
   if (sum !== null) return { used: Number(sum[1]) + Number(sum[2]), limit: Number(sum[3]) };
   const found = [...message.matchAll(/\d{3,12}/g)].map(([text]) => Number(text));
   const [first, second, ...more] = [...new Set(found)];

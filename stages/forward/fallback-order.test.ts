@@ -209,9 +209,13 @@ test('where nothing may be rewritten, a fallback to another model is passed over
     assert.equal(modelsAsked(t), ['claude-fixture-1']);
     const { attempts } = await traceOf(t, got);
     assert.match(attempts[1]?.failure ?? '', /skipped: .*another model/);
+    // Tokens are counted where the turn itself would be answered.
     const count = { path: '/v1/messages/count_tokens', body: MESSAGES.body };
+    const bypassed = { ...count, headers: { 'x-svc-bypass': '1' } };
+    assert.is((await exchange(t.proxy.port, bypassed)).status, 529);
+    assert.equal(modelsAsked(t), Array(2).fill('claude-fixture-1'));
     assert.is((await exchange(t.proxy.port, count)).status, 529);
-    assert.is(t.upstream.requests.length, 2);
+    assert.equal(modelsAsked(t).slice(2), ['claude-fixture-1', 'claude-small']);
   }));
 
 test.after(closeClients);

@@ -5,7 +5,7 @@ import type { ConversationBlock } from './blocks.ts';
 
 const LABEL_CHARS = 24;
 /** Where a shell sends what is printed: it says nothing of what a command does. */
-const REDIRECTION = /\s*\d?>{1,2}(?:&\d|\s*[^\s;&|]+)|\s*<\s*\/dev\/null/g;
+const REDIRECTION = /(?<!\s)\s*(?:\d?>{1,2}(?:&\d|\s*[^\s;&|]+)|<\s*\/dev\/null)/g;
 /** A word that can be a path with folders in it. */
 const IN_FOLDERS = /(?<![^\s="'])[~.\w@+-]*(?:\/[\w.@+-]+)+\/?(?![^\s"';|&)])/g;
 

@@ -27,8 +27,8 @@ const NAMED_SHARE = 0.4;
 const WHOLE_OUTLINE_SHARE = 1.25;
 const START_LINES = 40;
 const TAIL_LINES = 15;
-/** A blank line, or one that opens a comment, behind the number that a view prints. */
-const OPENS = /^ *(?:\d+[\t→:|]? ?)?\s*(?:\/\*+|"""|'''|<!--)?\s*$/;
+/** A blank line, or one that opens a comment, after the number that a view prints; without white space around it. */
+const OPENS = /^(?:\d+[\t→:|]? ?)?\s*(?:\/\*+|"""|'''|<!--)?$/;
 /** Lines around one that is named. */
 const AROUND = 2;
 const AROUND_NUMBER = 8;
@@ -184,7 +184,7 @@ class KeptLines {
     let end = 0;
     while (end < most && this.#costOf(0, end + 1) <= tokens) end++;
     // What only opens a comment says nothing without it.
-    while (end > 1 && OPENS.test(this.#lines[end - 1]!)) end--;
+    while (end > 1 && OPENS.test(this.#lines[end - 1]!.trim())) end--;
     this.take(0, end, Infinity);
   }
 
