@@ -244,7 +244,7 @@ test('figures beyond what request and model allow are noted and not charged', ()
         [3000, 1e15],
         [1e9, 1e9],
         [5_000_000, 5],
-        [3000, 50_000],
+        [3000, 5_000_000],
       ] as const) {
         const before = spent(t);
         upstream.answer(document(claimsOf(input, output)));

@@ -46,7 +46,9 @@ export function plausible(usage: Usage, request: ProxyRequest, bounds: () => Bou
     ? Math.max(sizeBound(request), LARGEST_WINDOW)
     : Math.max(contextWindow ?? 0, LARGEST_WINDOW) * MOST_ROUNDS;
   const asked = askedOutput(request.original.json);
-  const mostOutput = withOverrun(foreseenOutput(asked, model));
+  // Not every server keeps to the limit that it is given.
+  const foreseen = foreseenOutput(asked, model);
+  const mostOutput = withOverrun(Math.max(foreseen, mostOutputTokens(model)));
   // Not every provider counts its model's reasoning against the limit.
   const reasoning = Math.min(usage.reasoningTokens ?? 0, withOverrun(mostOutputTokens(model)));
   const isInputOff = input > mostInput;
@@ -62,7 +64,7 @@ export function plausible(usage: Usage, request: ProxyRequest, bounds: () => Bou
     }),
     ...(isOutputOff && {
       outputTokens: Math.round(
-        streamedTokens > 0 ? streamedTokens : Math.min(mostOutput, LIKELY_TOKENS),
+        streamedTokens > 0 ? streamedTokens : Math.min(withOverrun(foreseen), LIKELY_TOKENS),
       ),
       reasoningTokens: null,
     }),

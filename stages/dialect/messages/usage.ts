@@ -17,17 +17,18 @@ export function mergeMessagesUsage(known: Usage, figures: JsonObject): Usage {
   const written1h = countOf(split['ephemeral_1h_input_tokens']);
   const writtenBySplit =
     written5m === null && written1h === null ? null : (written5m ?? 0) + (written1h ?? 0);
-  // Some servers end with a 0 for what they counted at the beginning.
-  const unlessZero = (count: number | null, before: number | null): number | null =>
-    count === 0 ? (before ?? 0) : (count ?? before);
+  const input = countOf(figures['input_tokens']);
+  const read = countOf(figures['cache_read_input_tokens']);
+  const write = countOf(figures['cache_creation_input_tokens']) ?? writtenBySplit;
+  // Some servers end with zeros for what they counted at the beginning: nobody sends no input.
+  const isNone = ![input, read, write].some((count) => count !== null && count > 0);
+  const merged = (count: number | null, before: number | null): number | null =>
+    isNone ? (before ?? count) : (count ?? before);
   return {
-    inputTokens: unlessZero(countOf(figures['input_tokens']), known.inputTokens),
+    inputTokens: merged(input, known.inputTokens),
     outputTokens: countOf(figures['output_tokens']) ?? known.outputTokens,
-    cacheReadTokens: unlessZero(countOf(figures['cache_read_input_tokens']), known.cacheReadTokens),
-    cacheWriteTokens: unlessZero(
-      countOf(figures['cache_creation_input_tokens']) ?? writtenBySplit,
-      known.cacheWriteTokens,
-    ),
+    cacheReadTokens: merged(read, known.cacheReadTokens),
+    cacheWriteTokens: merged(write, known.cacheWriteTokens),
     cacheWrite1hTokens: written1h ?? known.cacheWrite1hTokens,
     reasoningTokens: countOf(details['thinking_tokens']) ?? known.reasoningTokens,
     estimated: false,
