@@ -67,7 +67,7 @@ const resultsOf = (lines: number): readonly (readonly [command: string, output: 
       'Traceback (most recent call last):',
       times(
         (n) =>
-          `  File "/app/src/step_${n}.py", line ${n + 7}, in step_${n}\n    return step_${n + 1}('${SERIAL}')`,
+          `  File "${n % 10 === 0 ? '/app/src' : '/usr/lib/python3.11'}/step_${n}.py", line ${n + 7}, in step_${n}\n    return step_${n + 1}('${SERIAL}')`,
         60,
       ),
       `ValueError: ${SERIAL} is too small`,

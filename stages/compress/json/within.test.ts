@@ -52,10 +52,17 @@ test('what only begins or ends like JSON is none', () => {
     assert.is(jsonWithin(text), undefined, text.slice(0, 30));
 });
 
-test('a file that was read keeps its form in hybrid, also with a line beside it', () => {
-  const text = `${PRETTY}\nShell cwd was reset to /w`;
-  assert.not.ok(result(text, 'Bash', { command: 'cat rows.json' }, 'hybrid').by.includes('json'));
-  assert.ok(result(text, 'Bash', { command: 'cat rows.json' }, 'aggressive').by.includes('json'));
+test('a file that was read keeps its form in hybrid; in aggressive one of a single line is encoded', () => {
+  const read = (json: string, mode: 'hybrid' | 'aggressive') =>
+    result(`${json}\nShell cwd was reset to /w`, 'Bash', { command: 'cat rows.json' }, mode).by;
+  const single = JSON.stringify(ROWS);
+  assert.not.ok(read(PRETTY, 'hybrid').includes('json'));
+  assert.not.ok(read(single, 'hybrid').includes('json'));
+  assert.not.ok(
+    read(PRETTY, 'aggressive').includes('json'),
+    'its lines can be named when read again',
+  );
+  assert.ok(read(single, 'aggressive').includes('json'));
 });
 
 test.run();
