@@ -270,5 +270,22 @@ test('capsules make long blocks shorter, and only where that is so', async () =>
   );
 });
 
+for (const name of ['gate.md', 'gate.txt', 'gate.log'])
+  test(`a capsule of a short block of repeats is shorter: ${name}`, async () => {
+    const line = 'The flumbrick gate is inspected again each hour.';
+    await withVault(
+      async (rig) => {
+        const whole = lastUserText(await sent(rig, MESSAGES.path, raw));
+        rig.configure('vault:\n  capsules: true\n');
+        await rig.proxy.reload();
+        const short = lastUserText(await sent(rig, MESSAGES.path, raw));
+        assert.ok(short.length < whole.length * 0.5, `${short.length} of ${whole.length}`);
+        assert.match(short, new RegExp(line));
+        assert.match(short, /the line above 11 more times/);
+      },
+      { files: { [name]: `${line}\n`.repeat(12) } },
+    );
+  });
+
 test.after(closeClients);
 test.run();

@@ -68,18 +68,19 @@ export const BUILT_IN_RULES: readonly Rule[] = [
     apply: foldListing,
   },
   {
-    name: 'repeats',
-    when: { class: ['listing'] },
-    step: 'encode',
-    endings: 'own',
-    apply: foldListedRepeats,
-  },
-  {
     name: 'narrative',
     when: { class: ['narrative'], unless: isReadToTheLetter },
     step: 'drop',
     endings: 'checked',
     apply: extractNarrative,
+  },
+  // Behind the sentences, which leave copies out by themselves where they shorten at all.
+  {
+    name: 'repeats',
+    when: { class: ['listing', 'narrative'], unless: isReadToTheLetter },
+    step: 'encode',
+    endings: 'own',
+    apply: foldListedRepeats,
   },
   // Stack traces, which stand in logs too, come before logs: what a log keeps is measured against its budget last.
   {
