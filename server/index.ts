@@ -37,7 +37,6 @@ import { createRouter } from './http/router.ts';
 import { ownRoutes } from './routes/own.ts';
 import { keysFile, refuseOpenBind } from './gate/open-bind.ts';
 import { openRouteRules } from './generation/route-rules.ts';
-import { keepHeapSmall } from './run/heap.ts';
 import { createServices } from './services.ts';
 import type { ServerServices } from './services.ts';
 import { openShared } from './shared/open-shared.ts';
@@ -116,7 +115,6 @@ async function openProxy(options: StartOptions) {
   const { loaded, version, clock = systemClock, env = process.env } = options;
   const { config } = loaded;
   const watch = options.watch ?? createPluginWatch();
-  keepHeapSmall();
   refuseOpenBind(config, clock.wallMs());
   ensurePrivateFolder(config.home);
   const custom = await loadCustomProviders(config, env, watch);

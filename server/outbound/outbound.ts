@@ -3,7 +3,7 @@
  * `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` name. The way is chosen once a connection.
  */
 import { createTunnel } from '../../stages/providers/tunnel.ts';
-import type { Dispatcher } from '../../stages/providers/undici.ts';
+import type { Dispatcher } from 'undici';
 import { createAgent, createConnector } from '../../stages/providers/undici-upstream.ts';
 import { isLoopbackHost } from '../config/address.ts';
 import type { Config } from '../config/config.ts';

@@ -5,7 +5,7 @@
  * request aborted, and leaves the connection empty: 10 cancelled streams made 20 connections.
  */
 import type { Socket } from 'node:net';
-import { errors } from './undici.ts';
+import { errors } from 'undici';
 
 /** Makes an abort end the request that runs on `socket` as well. Returns the same socket. */
 export function abortForGood(socket: Socket): Socket {

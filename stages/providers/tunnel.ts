@@ -8,7 +8,7 @@ import type { Socket } from 'node:net';
 import { isIPv6 } from 'node:net';
 import { providerUnreachable } from '../model/errors.ts';
 import { reasonOf } from './failure-reason.ts';
-import type { Connector } from './undici.ts';
+import type { Connector } from './undici-upstream.ts';
 
 /** As long as a machine goes on trying to connect directly. */
 const ANSWER_WITHIN_MS = 120_000;

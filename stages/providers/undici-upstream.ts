@@ -3,8 +3,8 @@
  * left to the library's default: head and idle time come from the provider,
  * idle connections close before a server would close them.
  */
-import { Agent, buildConnector, errors } from './undici.ts';
-import type { Connector, Dispatcher } from './undici.ts';
+import { Agent, buildConnector, errors } from 'undici';
+import type { Dispatcher } from 'undici';
 import { Cancelled, SvcError, isSvcError } from '../../engine/index.ts';
 import type { Turn } from '../../engine/index.ts';
 import {
@@ -22,6 +22,9 @@ import { writeAtOnce } from './one-write.ts';
 import { ResponseBody } from './response-body.ts';
 import type { FlowControl } from './response-body.ts';
 import type { Upstream, UpstreamRequest, UpstreamResponse } from './upstream.ts';
+
+/** Opens a connection. */
+export type Connector = buildConnector.connector;
 
 /** Below the 30 to 400 seconds after which providers' edges close an idle connection. */
 const KEEP_ALIVE_MS = 20_000;
