@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { GRAMMAR_SAMPLES } from '../fixtures/grammar-samples.ts';
-import { CODE_EXTENSIONS, grammarFor } from './compress/code/code-tools.ts';
+import { CODE_EXTENSIONS, grammarFor } from './compress/rules/code/code-tools.ts';
 import { createGrammarLoader } from './grammars.ts';
 import { GRAMMARS } from './vault/read/grammar.ts';
 

@@ -3,7 +3,7 @@
  * Two texts with the same tokens have the same identifiers, signatures, strings and syntax.
  */
 import type { Node, Parser } from 'web-tree-sitter';
-import { CODE_EXTENSIONS, grammarFor } from '../../stages/compress/code/code-tools.ts';
+import { CODE_EXTENSIONS, grammarFor } from '../../stages/compress/rules/code/code-tools.ts';
 import { markerIn } from '../../stages/compress/text/marker.ts';
 import { lineNumbering } from '../../stages/model/classify/envelope.ts';
 import { createGrammarLoader } from '../../stages/grammars.ts';

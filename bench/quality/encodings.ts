@@ -5,17 +5,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import { join } from 'node:path';
 import { readFileSync } from 'node:fs';
-import { builtIn } from '../../stages/compress/built-in.ts';
-import { guessExtension } from '../../stages/compress/code/strip-code.ts';
-import type { CommentLines, Mode } from '../../stages/compress/rule.ts';
-import {
-  compressConversation,
-  emptyState,
-} from '../../stages/compress/conversation/conversation.ts';
-import { ungroupGrep } from '../../stages/compress/grep/group-grep.ts';
-import { decodeJson } from '../../stages/compress/json/decode.ts';
-import { printCompact, readJson } from '../../stages/compress/json/lexer.ts';
-import { unfoldListing } from '../../stages/compress/listing/fold-listing.ts';
+import { builtIn } from '../../stages/compress/rules/built-in.ts';
+import { guessExtension } from '../../stages/compress/rules/code/strip-code.ts';
+import type { CommentLines, Mode } from '../../stages/compress/rules/rule.ts';
+import { compressConversation, emptyState } from '../../stages/compress/pass/conversation.ts';
+import { ungroupGrep } from '../../stages/compress/rules/grep/group-grep.ts';
+import { decodeJson } from '../../stages/compress/rules/json/decode.ts';
+import { printCompact, readJson } from '../../stages/compress/rules/json/lexer.ts';
+import { unfoldListing } from '../../stages/compress/rules/listing/fold-listing.ts';
 import { classify } from '../../stages/model/classify/classify.ts';
 import type { ClassifyHints } from '../../stages/model/classify/hints.ts';
 import type { CountTokens } from '../../stages/model/count-tokens.ts';

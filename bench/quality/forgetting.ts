@@ -2,13 +2,13 @@
  * What leaving old results out at cold moments is worth: transcripts turn by turn through the real
  * choice and a simulated prompt cache that has run out before every tenth turn.
  */
-import { createBlockCache, type BlockCache } from '../../stages/compress/conversation/cache.ts';
+import { createBlockCache, type BlockCache } from '../../stages/compress/pass/cache.ts';
 import {
   compressConversation,
   type ConversationOptions,
-} from '../../stages/compress/conversation/conversation.ts';
-import { forgettable } from '../../stages/compress/forget/forgettable.ts';
-import { leavingOut } from '../../stages/compress/forget/forgotten.ts';
+} from '../../stages/compress/pass/conversation.ts';
+import { forgettable } from '../../stages/compress/history/forget/forgettable.ts';
+import { leavingOut } from '../../stages/compress/history/forget/forgotten.ts';
 import type { CountTokens } from '../../stages/model/count-tokens.ts';
 import { LIFETIME_MS } from '../../stages/model/conversation.ts';
 import { median } from '../figures.ts';

@@ -6,8 +6,8 @@ import {
   compressConversation,
   emptyState,
   type ConversationState,
-} from '../../stages/compress/conversation/conversation.ts';
-import type { ConversationBlock } from '../../stages/compress/conversation/blocks.ts';
+} from '../../stages/compress/pass/conversation.ts';
+import type { ConversationBlock } from '../../stages/compress/pass/blocks.ts';
 import { keptLines, knownLines, strangeLines } from './kept-lines.ts';
 import { codeFiles, editSamples, grepSamples, listingSamples, spread } from './samples.ts';
 import { restored } from '../../fixtures/compress/decoders.ts';

@@ -2,7 +2,7 @@
  * The false-fact test: every line that goes out stands in the input, or decodes to lines
  * that do. Whatever is left over was made up by us, and must be nothing but markers.
  */
-import { textsInJson } from '../../stages/compress/json/texts.ts';
+import { textsInJson } from '../../stages/compress/rules/json/texts.ts';
 import { openEnvelope } from '../../stages/model/classify/envelope.ts';
 import {
   compressConversation,
@@ -10,19 +10,19 @@ import {
   type BlockOutcome,
   type ConversationOptions,
   type ConversationState,
-} from '../../stages/compress/conversation/conversation.ts';
-import type { ConversationBlock } from '../../stages/compress/conversation/blocks.ts';
-import { unpackStack } from '../../stages/compress/trace/pack-stack.ts';
-import { ungroupGrep } from '../../stages/compress/grep/group-grep.ts';
-import { decodeJson } from '../../stages/compress/json/decode.ts';
-import { jsonWithin } from '../../stages/compress/json/within.ts';
-import { printCompact, readJson } from '../../stages/compress/json/lexer.ts';
-import { unfoldListing } from '../../stages/compress/listing/fold-listing.ts';
-import { cleanLine } from '../../stages/compress/log/clean.ts';
-import { stampLength } from '../../stages/compress/log/score.ts';
+} from '../../stages/compress/pass/conversation.ts';
+import type { ConversationBlock } from '../../stages/compress/pass/blocks.ts';
+import { unpackStack } from '../../stages/compress/rules/trace/pack-stack.ts';
+import { ungroupGrep } from '../../stages/compress/rules/grep/group-grep.ts';
+import { decodeJson } from '../../stages/compress/rules/json/decode.ts';
+import { jsonWithin } from '../../stages/compress/rules/json/within.ts';
+import { printCompact, readJson } from '../../stages/compress/rules/json/lexer.ts';
+import { unfoldListing } from '../../stages/compress/rules/listing/fold-listing.ts';
+import { cleanLine } from '../../stages/compress/rules/log/clean.ts';
+import { stampLength } from '../../stages/compress/rules/log/score.ts';
 import { markerIn } from '../../stages/compress/text/marker.ts';
-import { chunkText } from '../../stages/compress/narrative/chunks.ts';
-import { splitPasted } from '../../stages/compress/conversation/user-text.ts';
+import { chunkText } from '../../stages/compress/rules/narrative/chunks.ts';
+import { splitPasted } from '../../stages/compress/pass/user-text.ts';
 import {
   decodeJsonWithin,
   readTexts,

@@ -1,6 +1,6 @@
 /** Failure logs of continuous integration: how many labelled signals survive a token budget. */
 import { join } from 'node:path';
-import { builtIn } from '../../stages/compress/built-in.ts';
+import { builtIn } from '../../stages/compress/rules/built-in.ts';
 import type { CountTokens } from '../../stages/model/count-tokens.ts';
 import { readRecords } from './corpus.ts';
 

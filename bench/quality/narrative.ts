@@ -3,8 +3,8 @@
  * the answer to another question, asked only later, survives too.
  */
 import { join } from 'node:path';
-import { builtIn } from '../../stages/compress/built-in.ts';
-import type { Mode } from '../../stages/compress/rule.ts';
+import { builtIn } from '../../stages/compress/rules/built-in.ts';
+import type { Mode } from '../../stages/compress/rules/rule.ts';
 import type { CountTokens } from '../../stages/model/count-tokens.ts';
 import { readRecords } from './corpus.ts';
 

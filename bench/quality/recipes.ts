@@ -3,14 +3,14 @@
  * that they take of a request of 10,000 tokens.
  */
 import { bundledRecipes } from '../../server/bundled-recipes.ts';
-import { builtIn } from '../../stages/compress/built-in.ts';
+import { builtIn } from '../../stages/compress/rules/built-in.ts';
 import { createRecipeCompiler, toRecipeSet } from '../../stages/compress/recipe/set.ts';
 import {
   compressConversation,
   type ConversationOptions,
-} from '../../stages/compress/conversation/conversation.ts';
-import type { ConversationBlock } from '../../stages/compress/conversation/blocks.ts';
-import type { Rewriter } from '../../stages/compress/rewrite.ts';
+} from '../../stages/compress/pass/conversation.ts';
+import type { ConversationBlock } from '../../stages/compress/pass/blocks.ts';
+import type { Rewriter } from '../../stages/compress/rules/rewrite.ts';
 import type { CountTokens } from '../../stages/model/count-tokens.ts';
 import { estimateTokens } from '../../stages/model/tokens.ts';
 import { median } from '../figures.ts';

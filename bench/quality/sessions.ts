@@ -9,7 +9,7 @@ import { estimateSessions } from '../../server/estimate/estimate.ts';
 import type { EstimateSettings } from '../../server/estimate/conversation.ts';
 import type { EstimateReport } from '../../server/estimate/estimate.ts';
 import type { SessionGroup } from '../../server/estimate/sums.ts';
-import type { Mode } from '../../stages/compress/rule.ts';
+import type { Mode } from '../../stages/compress/rules/rule.ts';
 import { toPauseMs } from '../../stages/compress/settings.ts';
 import { measurePrefixes } from './session-prefix.ts';
 import type { PrefixTurns } from './session-prefix.ts';

@@ -1,6 +1,6 @@
 /** Time per 10,000 estimated tokens, text by text, and for single lines of a megabyte. */
-import { builtIn } from '../../stages/compress/built-in.ts';
-import type { ApplyContext } from '../../stages/compress/rewrite.ts';
+import { builtIn } from '../../stages/compress/rules/built-in.ts';
+import type { ApplyContext } from '../../stages/compress/rules/rewrite.ts';
 import { estimateTokens } from '../../stages/model/tokens.ts';
 
 export interface SpeedResult {

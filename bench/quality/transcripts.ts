@@ -4,13 +4,13 @@
  * prompt cache?
  */
 import { join } from 'node:path';
-import { createBlockCache } from '../../stages/compress/conversation/cache.ts';
+import { createBlockCache } from '../../stages/compress/pass/cache.ts';
 import {
   compressConversation,
   type ConversationOptions,
-} from '../../stages/compress/conversation/conversation.ts';
-import type { ConversationBlock } from '../../stages/compress/conversation/blocks.ts';
-import type { Mode } from '../../stages/compress/rule.ts';
+} from '../../stages/compress/pass/conversation.ts';
+import type { ConversationBlock } from '../../stages/compress/pass/blocks.ts';
+import type { Mode } from '../../stages/compress/rules/rule.ts';
 import type { CountTokens } from '../../stages/model/count-tokens.ts';
 import { MAX_TYPED_CHARS } from '../../stages/model/protect.ts';
 import { LENGTHS } from '../../server/estimate/sums.ts';

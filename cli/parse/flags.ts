@@ -2,7 +2,7 @@
 import { resolve } from 'node:path';
 import { SvcError } from '../../engine/error.ts';
 import { MAX_WORKERS } from '../../stages/compress/worker/count.ts';
-import type { Mode } from '../../stages/compress/rule.ts';
+import type { Mode } from '../../stages/compress/rules/rule.ts';
 import type { LoadedConfig, LoadOptions } from '../../server/config/load.ts';
 import type { CliContext } from '../context.ts';
 

@@ -1,7 +1,7 @@
 /** What a proxy of this configuration would compress a new conversation with. */
 import { join } from 'node:path';
 import type { Config } from '../../server/config/config.ts';
-import type { DryOptions } from '../../stages/compress/dry-run.ts';
+import type { DryOptions } from '../../stages/compress/pass/dry-run.ts';
 import type { CliContext } from '../context.ts';
 import { note } from '../screen/output.ts';
 

@@ -1,6 +1,6 @@
 /** `svc preview`: what compression would do to a file, and how that is shown. */
-import { dryRun } from '../../stages/compress/dry-run.ts';
-import type { DryBlock, DryOptions } from '../../stages/compress/dry-run.ts';
+import { dryRun } from '../../stages/compress/pass/dry-run.ts';
+import type { DryBlock, DryOptions } from '../../stages/compress/pass/dry-run.ts';
 import { counted } from '../screen/output.ts';
 import type { Colors } from '../screen/output.ts';
 import { createCounter, percentSaved, sumOf } from './counted.ts';

@@ -4,7 +4,7 @@
  * saving is worth follows from the provider's own count of each request: of the input tokens in
  * their order, the first were read from its cache, the next written to it, the rest plain.
  */
-import type { DryOptions } from '../../stages/compress/dry-run.ts';
+import type { DryOptions } from '../../stages/compress/pass/dry-run.ts';
 import { createToolTrimmer } from '../../stages/compress/tools/trim.ts';
 import type { ConversationCompressor } from '../../stages/compress/worker/conversation-compressor.ts';
 import type { Prices } from '../../stages/ledger/prices.ts';

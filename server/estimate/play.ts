@@ -3,12 +3,12 @@
  * each of its blocks, and what is left out at cold moments and in every later request.
  */
 import { createCanceller } from '../../engine/index.ts';
-import { toConversationBlocks } from '../../stages/compress/conversation/blocks.ts';
-import { withForgotten } from '../../stages/compress/forget/forgotten.ts';
-import { compressForgetting } from '../../stages/compress/forget/at-cold-moment.ts';
-import { withParts } from '../../stages/compress/long/decide.ts';
-import { mayForget } from '../../stages/compress/may-forget.ts';
-import { leftForBlocks } from '../../stages/compress/threshold.ts';
+import { toConversationBlocks } from '../../stages/compress/pass/blocks.ts';
+import { withForgotten } from '../../stages/compress/history/forget/forgotten.ts';
+import { compressForgetting } from '../../stages/compress/history/forget/at-cold-moment.ts';
+import { withParts } from '../../stages/compress/history/long/decide.ts';
+import { mayForget } from '../../stages/compress/history/may-forget.ts';
+import { leftForBlocks } from '../../stages/compress/pass/threshold.ts';
 import type { ConversationCompressor } from '../../stages/compress/worker/conversation-compressor.ts';
 import type { JobOptions } from '../../stages/compress/worker/job.ts';
 import { COMPRESSION_VERSION } from '../../stages/compress/version.ts';

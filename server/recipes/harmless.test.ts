@@ -6,11 +6,8 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { recipeTexts, type PrintedText } from '../../fixtures/compress/recipe-texts.ts';
 import { createTextChecks, noTexts } from '../../fixtures/corpus/compress/texts.ts';
-import {
-  compressConversation,
-  emptyState,
-} from '../../stages/compress/conversation/conversation.ts';
-import type { ConversationBlock } from '../../stages/compress/conversation/blocks.ts';
+import { compressConversation, emptyState } from '../../stages/compress/pass/conversation.ts';
+import type { ConversationBlock } from '../../stages/compress/pass/blocks.ts';
 import { OPERATIONS } from '../../stages/compress/recipe/operations.ts';
 import { createRecipeCompiler } from '../../stages/compress/recipe/set.ts';
 import { createConversationCompressor } from '../../stages/compress/worker/conversation-compressor.ts';

@@ -16,7 +16,7 @@ import {
   sentAtMs,
   writeOpencode,
 } from '../../fixtures/sessions.ts';
-import { toConversationBlocks } from '../../stages/compress/conversation/blocks.ts';
+import { toConversationBlocks } from '../../stages/compress/pass/blocks.ts';
 import { asRequest } from './as-request.ts';
 import { findSessions } from './find.ts';
 import { linesOf } from './lines.ts';

@@ -14,7 +14,7 @@ import { slice } from '../settings/slice.ts';
 import type { SectionOf } from '../settings/slice.ts';
 import { LIFETIME_MS } from '../model/conversation.ts';
 import type { RecipeSet } from './recipe/recipe.ts';
-import type { Mode } from './rule.ts';
+import type { Mode } from './rules/rule.ts';
 import { DEFAULT_WORKERS, MAX_WORKERS } from './worker/count.ts';
 
 /** Not `0m`: every moment would be a cold one. */

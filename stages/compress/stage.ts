@@ -13,25 +13,30 @@ import { replaceTexts, withReport } from '../model/request.ts';
 import type { ProxyRequest } from '../model/request.ts';
 import { cacheLifetimeMs } from '../prompt-cache/lifetime.ts';
 import type { Services } from '../services.ts';
-import { toConversationBlocks } from './conversation/blocks.ts';
-import type { ConversationBlock } from './conversation/blocks.ts';
+import { toConversationBlocks } from './pass/blocks.ts';
+import type { ConversationBlock } from './pass/blocks.ts';
 import type { JobOptions, JobOutcome } from './worker/job.ts';
-import { rememberLong, withParts } from './long/decide.ts';
-import { createTroubleNotes } from './note-trouble.ts';
-import { mayForget } from './may-forget.ts';
-import { pinOptions, pinStrict } from './pin.ts';
-import type { PinOptions } from './pin.ts';
-import { samplesOf } from './samples.ts';
+import { rememberLong, withParts } from './history/long/decide.ts';
+import { createTroubleNotes } from './pass/note-trouble.ts';
+import { mayForget } from './history/may-forget.ts';
+import { pinOptions, pinStrict } from './pass/pin.ts';
+import type { PinOptions } from './pass/pin.ts';
+import { samplesOf } from './pass/samples.ts';
 import type { RecipeSet } from './recipe/recipe.ts';
 import type { CompressConfig } from './settings.ts';
 import { isMode } from './settings.ts';
-import { leftForBlocks } from './threshold.ts';
-import { compressStanding } from './standing.ts';
+import { leftForBlocks } from './pass/threshold.ts';
+import { compressStanding } from './pass/standing.ts';
 import { createToolTrimmer } from './tools/trim.ts';
-import { asksModel, passedBecause, tooSmallBecause, unchangedBecause } from './unsaved.ts';
-import { unchangedTokens } from './unchanged-size.ts';
+import {
+  asksModel,
+  passedBecause,
+  tooSmallBecause,
+  unchangedBecause,
+} from './pass/skip-reasons.ts';
+import { unchangedTokens } from './pass/unchanged-size.ts';
 import { COMPRESSION_VERSION } from './version.ts';
-import type { WithinLimit } from './within-limit.ts';
+import type { WithinLimit } from './pass/within-limit.ts';
 
 function askedMode(request: ProxyRequest): CompressConfig['mode'] | undefined {
   const asked = headerValue(request.original.body.headers, 'x-svc-mode')?.trim().toLowerCase();

@@ -2,7 +2,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { MOST_GROWTH, leastGrowth, processorMs } from '../../fixtures/growth.ts';
-import { toConversationBlocks } from '../compress/conversation/blocks.ts';
+import { toConversationBlocks } from '../compress/pass/blocks.ts';
 import { questionsOf } from '../inject/query.ts';
 import { createRequestSize } from '../learned/request-size.ts';
 import { hashOfBeginning } from '../model/conversation.ts';

@@ -1,7 +1,7 @@
 /** A recipe from its data to what goes out: in a conversation, beside the built-in rules. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { compressConversation } from '../conversation/conversation.ts';
+import { compressConversation } from '../pass/conversation.ts';
 import { createConversationCompressor } from '../worker/conversation-compressor.ts';
 import { CONVERSATION, times } from '../../../fixtures/compress/texts.ts';
 import { checkRecipe } from './check.ts';

@@ -3,7 +3,7 @@
  * Written as YAML (`docs/recipes.md`); this is its data.
  */
 import type { TextClass } from '../../model/classify/classes.ts';
-import type { Mode } from '../rule.ts';
+import type { Mode } from '../rules/rule.ts';
 import type { Values } from './operation.ts';
 
 export interface Recipe {

@@ -1,5 +1,5 @@
 /** The lines of a text while a recipe works on it, and how they are written down again. */
-import type { Compressed, LineRange } from '../rule.ts';
+import type { Compressed, LineRange } from '../rules/rule.ts';
 import { MARK, omitted, omittedMore } from '../text/marker.ts';
 import { linesIn, rangesWithout, runsOf } from '../text/ranges.ts';
 

@@ -1,8 +1,8 @@
 /** Sets of recipes: what is handed to a thread, and what a thread makes of it. */
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { BUILT_IN_RULES } from '../built-in.ts';
-import { rewrite, type Rewriter } from '../rewrite.ts';
+import { BUILT_IN_RULES } from '../rules/built-in.ts';
+import { rewrite, type Rewriter } from '../rules/rewrite.ts';
 import type { Recipe, RecipeSet } from './recipe.ts';
 import { toRules } from './to-rule.ts';
 

@@ -1,8 +1,8 @@
 /** Compiles recipes to rules of compression, which run as the built-in ones do. */
 import { TEXT_CLASSES } from '../../model/classify/classes.ts';
-import { endingLines } from '../log/ends.ts';
-import { statesFailure } from '../log/outcome.ts';
-import type { Rule } from '../rule.ts';
+import { endingLines } from '../rules/log/ends.ts';
+import { statesFailure } from '../rules/log/outcome.ts';
+import type { Rule } from '../rules/rule.ts';
 import { OPERATIONS } from './operations.ts';
 import { anyPattern } from './pattern.ts';
 import type { Recipe, Step } from './recipe.ts';

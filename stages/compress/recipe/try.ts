@@ -1,7 +1,7 @@
 /** Runs one recipe alone on one text, and says what it saved and kept: for its author. */
 import { estimateTokens } from '../../model/tokens.ts';
-import { rewrite } from '../rewrite.ts';
-import type { Mode } from '../rule.ts';
+import { rewrite } from '../rules/rewrite.ts';
+import type { Mode } from '../rules/rule.ts';
 import { anyPattern } from './pattern.ts';
 import type { Recipe, RecipeExample } from './recipe.ts';
 import { toRules } from './to-rule.ts';

@@ -1,6 +1,6 @@
 /** Whether a text holds what looks like a marker of ours, and is therefore left alone. */
-import { cleanLine } from '../log/clean.ts';
-import { stampLength } from '../log/score.ts';
+import { cleanLine } from '../rules/log/clean.ts';
+import { stampLength } from '../rules/log/score.ts';
 import { MARK } from './marker.ts';
 
 /** Longest part of a line before a mark that is looked at, in characters. */

@@ -2,7 +2,7 @@
  * Where the lines of a text stood in its block, while one algorithm after another leaves
  * lines out: every marker names lines of the block as it came, whatever was done before.
  */
-import type { Compressed, LineRange } from '../rule.ts';
+import type { Compressed, LineRange } from '../rules/rule.ts';
 import { MARK, omitted, omittedMore, readOmitted } from './marker.ts';
 import { readRepeated } from './repeats.ts';
 

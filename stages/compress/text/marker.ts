@@ -2,7 +2,7 @@
  * The wording of what we leave behind. A marker names how much is missing and where, and
  * that the source itself is whole: readers have taken vaguer wording for file corruption.
  */
-import type { LineRange } from '../rule.ts';
+import type { LineRange } from '../rules/rule.ts';
 import { rangesWithout, replaceRanges } from './ranges.ts';
 
 /** How every marker and every header of an encoding begins. */

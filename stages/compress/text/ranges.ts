@@ -1,5 +1,5 @@
 /** Ranges of lines: runs of neighbours that are alike, and the lines that do not stay. */
-import type { LineRange } from '../rule.ts';
+import type { LineRange } from '../rules/rule.ts';
 
 /** Runs of neighbours that have one key, of `least` or more; what has none (undefined) is in no run. */
 export function runsOf<T>(

@@ -3,7 +3,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { printCompact, readJson } from '../json/lexer.ts';
+import { printCompact, readJson } from '../rules/json/lexer.ts';
 import { shorterSchema } from './schema.ts';
 
 const TOOL = { name: 'read_file', description: 'Reads a file.', isStrict: false };

@@ -2,8 +2,8 @@
  * What a JSON Schema says twice or says by default. A schema without it takes and refuses the same
  * values, whatever draft it is read by, and names and describes the same things.
  */
-import { partsOf, printCompact } from '../json/lexer.ts';
-import type { JsonNode, ObjectNode } from '../json/lexer.ts';
+import { partsOf, printCompact } from '../rules/json/lexer.ts';
+import type { JsonNode, ObjectNode } from '../rules/json/lexer.ts';
 import { tidied } from './description.ts';
 
 /** What of the whole schema a part of it is written by. */

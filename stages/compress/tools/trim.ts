@@ -10,7 +10,7 @@ import type { DialectName } from '../../model/dialect.ts';
 import { setValues } from '../../model/request.ts';
 import type { NewValue, ProxyRequest } from '../../model/request.ts';
 import { findSpans } from '../../wire/json-path.ts';
-import { printCompact, readJson } from '../json/lexer.ts';
+import { printCompact, readJson } from '../rules/json/lexer.ts';
 import { definitionsIn } from './definitions.ts';
 import type { Definition } from './definitions.ts';
 import { tidied } from './description.ts';

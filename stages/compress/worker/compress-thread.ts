@@ -11,7 +11,7 @@ import { WorkerPool } from '../../threads/pool.ts';
 import type { JobOptions } from '../../threads/pool.ts';
 import type { PoolLoad } from '../../threads/pool-options.ts';
 import type { ConversationCompressor } from './conversation-compressor.ts';
-import type { CacheFigures } from '../conversation/cache.ts';
+import type { CacheFigures } from '../pass/cache.ts';
 import { DEFAULT_WORKERS } from './count.ts';
 import { isStart, ThreadFaults } from './thread-faults.ts';
 import type { CompressJob, CompressProtocol, Expected, JobOutcome } from './job.ts';

@@ -1,7 +1,7 @@
 /** The compressing thread: takes jobs, of which it is given one at a time. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { serveJobs } from '../../threads/serve.ts';
-import { createCodeTools, type CodeTools } from '../code/code-tools.ts';
+import { createCodeTools, type CodeTools } from '../rules/code/code-tools.ts';
 import { createRecipeCompiler } from '../recipe/set.ts';
 import { createConversationCompressor } from './conversation-compressor.ts';
 import type { CompressProtocol, Expected } from './job.ts';

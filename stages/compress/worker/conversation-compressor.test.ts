@@ -1,9 +1,9 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createGrammarLoader, packagedFile } from '../../grammars.ts';
-import { createCodeTools } from '../code/code-tools.ts';
+import { createCodeTools } from '../rules/code/code-tools.ts';
 import { createConversationCompressor } from './conversation-compressor.ts';
-import type { ConversationBlock } from '../conversation/blocks.ts';
+import type { ConversationBlock } from '../pass/blocks.ts';
 import type { JobOutcome } from './job.ts';
 import { LOG } from '../../../fixtures/compress/texts.ts';
 

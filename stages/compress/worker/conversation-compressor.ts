@@ -3,15 +3,15 @@
  * next turn quick. The same object works in a thread of its own and, for small
  * conversations, right where the request is.
  */
-import { createBlockCache } from '../conversation/cache.ts';
-import { createCodeTools, type CodeTools } from '../code/code-tools.ts';
-import type { BlockOutcome, Watch } from '../conversation/conversation.ts';
-import { GrammarNeeded } from '../code/grammar-needed.ts';
+import { createBlockCache } from '../pass/cache.ts';
+import { createCodeTools, type CodeTools } from '../rules/code/code-tools.ts';
+import type { BlockOutcome, Watch } from '../pass/conversation.ts';
+import { GrammarNeeded } from '../rules/code/grammar-needed.ts';
 import type { CompressJob, JobOutcome } from './job.ts';
-import { ConversationMemo } from '../conversation/memo.ts';
+import { ConversationMemo } from '../pass/memo.ts';
 import type { RecipeSet } from '../recipe/recipe.ts';
 import { createRecipeCompiler } from '../recipe/set.ts';
-import type { Rewriter } from '../rewrite.ts';
+import type { Rewriter } from '../rules/rewrite.ts';
 
 /** Conversations whose state is kept for their next turn. */
 const MAX_CONVERSATIONS = 32;

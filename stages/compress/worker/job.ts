@@ -1,9 +1,9 @@
 /** What is asked of the compressing thread, and what it answers. All of it can be copied between threads. */
-import type { Mode } from '../rule.ts';
-import type { ConversationOptions, BlockOutcome } from '../conversation/conversation.ts';
-import type { CacheFigures } from '../conversation/cache.ts';
+import type { Mode } from '../rules/rule.ts';
+import type { ConversationOptions, BlockOutcome } from '../pass/conversation.ts';
+import type { CacheFigures } from '../pass/cache.ts';
 import type { RecipeSet } from '../recipe/recipe.ts';
-import type { ConversationBlock } from '../conversation/blocks.ts';
+import type { ConversationBlock } from '../pass/blocks.ts';
 
 /** The options of a conversation without functions, which cannot be copied. */
 export type JobOptions = Omit<ConversationOptions, 'commentLines' | 'definitions' | 'rewriter'> & {

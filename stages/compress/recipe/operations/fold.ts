@@ -1,5 +1,5 @@
 /** Operations on lines that are equal or alike. */
-import { templateOf } from '../../log/score.ts';
+import { templateOf } from '../../rules/log/score.ts';
 import { MARK } from '../../text/marker.ts';
 import { repeated } from '../../text/repeats.ts';
 import { replaceRanges, runsOf } from '../../text/ranges.ts';

@@ -1,5 +1,5 @@
 /** Operations on a text that is one JSON document. Any other text is left alone; scalars stay as they are written. */
-import { printCompact, readJson, type JsonNode, type ObjectNode } from '../../json/lexer.ts';
+import { printCompact, readJson, type JsonNode, type ObjectNode } from '../../rules/json/lexer.ts';
 import { operation } from '../operation.ts';
 import { replaceRows, textOf, type Loss, type Row } from '../rows.ts';
 

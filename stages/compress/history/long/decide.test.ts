@@ -1,0 +1,42 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { times } from '../../../../fixtures/compress/texts.ts';
+import type { ConversationBlock } from '../../pass/blocks.ts';
+import { resultKeys } from '../../pass/result-keys.ts';
+import { withParts } from './decide.ts';
+
+const read = (index: number, path: string, lines: number): ConversationBlock => ({
+  index,
+  role: 'user',
+  kind: 'tool_result',
+  text: times(lines, (n) => `line ${n} of ${path}`).join('\n'),
+  toolName: 'Read',
+  toolInput: { file_path: path },
+});
+
+const circumstances = { longTokens: 500, decided: new Map(), mayDecide: true };
+
+test('a request without a long result costs no more than to find that out', () => {
+  const blocks = [read(0, '/w/a.ts', 10), read(1, '/w/b.ts', 10)];
+  const body = {
+    get tools(): never {
+      throw new Error('nobody needs the tools');
+    },
+  };
+  const { blocks: same, allowed, heldBack } = withParts(blocks, { ...circumstances, body });
+  assert.is(same, blocks);
+  assert.is(allowed.size + heldBack.length, 0);
+});
+
+test('of what may go out in parts the places and keys are named', () => {
+  const blocks = [read(0, '/w/a.ts', 10), read(1, '/w/b.ts', 900), read(2, '/w/b.ts', 900)];
+  const { blocks: made, allowed } = withParts(blocks, { ...circumstances, body: {} });
+  assert.equal([...allowed], [[1, resultKeys(blocks)[1]]]);
+  assert.equal(
+    made.map(({ partWords }) => partWords !== undefined),
+    [false, true, false],
+    'what is asked for again is needed whole',
+  );
+});
+
+test.run();

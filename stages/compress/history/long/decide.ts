@@ -1,0 +1,90 @@
+/**
+ * Which long results may be left in parts. All but one of the conditions follow from what stands
+ * before a result; that its file was not edited since is looked at once, when the result is first
+ * sent, and kept durably: later turns repeat the decision, whatever is edited by then.
+ */
+import type { Memory } from '../../../conversations/conversations.ts';
+import { costsAtLeast } from '../../../model/tokens.ts';
+import { isPlainResult, type ConversationBlock } from '../../pass/blocks.ts';
+import { resultKeys } from '../../pass/result-keys.ts';
+import { namedBy, writesOf, writtenBy } from '../forget/edited.ts';
+import { askWords, declaredTools } from './request-lines.ts';
+
+/** Results that were looked at, by `resultKeys`: true for one that goes out in parts. */
+export type LongDecisions = ReadonlyMap<string, boolean>;
+
+export interface LongCircumstances {
+  readonly longTokens: number;
+  /** The request's, which declares the tools. */
+  readonly body: unknown;
+  /** What was decided in earlier turns. */
+  readonly decided: Pick<LongDecisions, 'get'>;
+  /** False where the provider edits the context itself: then nothing is decided anew. */
+  readonly mayDecide: boolean;
+}
+
+/** The results of a request, as it is decided about them; each by its key of `resultKeys`. */
+export interface Parted {
+  /** With how to ask for a part of it in each that may be left in parts. */
+  readonly blocks: readonly ConversationBlock[];
+  /** Those that may, by their places in `blocks`. */
+  readonly allowed: ReadonlyMap<number, string>;
+  /** Those held back for an edit since. */
+  readonly heldBack: readonly string[];
+}
+
+/** Every request comes here, and few have a long result: for the others nothing but that is found out. */
+export function withParts(
+  blocks: readonly ConversationBlock[],
+  { longTokens, body, decided, mayDecide }: LongCircumstances,
+): Parted {
+  const allowed = new Map<number, string>();
+  const isLong = blocks.map(
+    (block) => longTokens > 0 && isPlainResult(block) && costsAtLeast(block.text, longTokens + 1),
+  );
+  if (!isLong.includes(true)) return { blocks, allowed, heldBack: [] };
+  const tools = declaredTools(body);
+  const writes = writesOf(blocks);
+  const lengths = new Set(blocks.filter((_, at) => isLong[at]).map(({ text }) => text.length));
+  const keys = resultKeys(blocks, (text) => lengths.has(text.length));
+  const visible = new Set<string>();
+  const written = new Set<string>();
+  const heldBack: string[] = [];
+  const made = blocks.map((block, at): ConversationBlock => {
+    for (const name of writtenBy(block)) written.add(name);
+    if (isLong[at] !== true) return block;
+    const words = askWords(block, tools);
+    if (words === undefined) return block;
+    const origins = originsOf(block);
+    // What is asked for again is needed whole; so is what the agent has been working on.
+    const isKnown = origins.some((name) => visible.has(name) || written.has(name));
+    for (const name of origins) visible.add(name);
+    if (isKnown) return block;
+    const key = keys[at]!;
+    const before = decided.get(key);
+    if (before === undefined && !mayDecide) return block;
+    const isEdited = writes.isSince(at, block);
+    if (before === false || (before === undefined && isEdited)) {
+      heldBack.push(key);
+      return block;
+    }
+    allowed.set(at, key);
+    return { ...block, partWords: words };
+  });
+  return { blocks: made, allowed, heldBack };
+}
+
+/** Names of the files that a call shows; of one that names none the call itself. */
+function originsOf(block: ConversationBlock): readonly string[] {
+  const names = namedBy(block);
+  return names.length > 0 ? names : [JSON.stringify([block.toolName, block.toolInput])];
+}
+
+/** Remembers of a turn's results which went out in parts and which were held back. */
+export function rememberLong(
+  memory: Memory,
+  now: readonly (readonly [key: string, isInParts: boolean])[],
+): void {
+  const more = now.filter(([key, value]) => memory.record.parts.get(key) !== value);
+  if (more.length > 0) memory.set({ parts: more });
+}

@@ -1,0 +1,76 @@
+/** What a question and a call name: identifiers, quoted words, lines by their number. */
+import { isObject } from '../../../dialect/json-kind.ts';
+import { hintsOf } from '../../pass/block-label.ts';
+import type { ConversationBlock } from '../../pass/blocks.ts';
+
+/** Words to look for in a long text. */
+export interface Named {
+  /** Looked for in every line, to the letter: names that cannot be everyday words. */
+  readonly exact: readonly string[];
+  /** Looked for in what an outline names, in lower case: any word that says something. */
+  readonly words: ReadonlySet<string>;
+  /** Numbers of lines. */
+  readonly lines: readonly number[];
+}
+
+const QUOTED = /`([^`\n]{2,80})`|"([^"\n]{2,80})"|'([^'\n]{2,80})'/g;
+const WORD = /[A-Za-z_$][\w$]*(?:(?:\.|::|->|-)[A-Za-z_$][\w$]*)*/g;
+/** An underscore or digit inside, a capital behind a small letter, or capitals alone. */
+const IDENTIFIER = /[A-Za-z]_|_[A-Za-z]|[a-z][A-Z]|[A-Za-z]\d|^[A-Z]{3,}$|::|->/;
+const LINE = /\bline[s ]*(\d{1,6})(?:\s*(?:-|–|to)\s*(\d{1,6}))?|\.\w{1,8}:(\d{1,6})\b/gi;
+const MAX_EXACT = 40;
+const MIN_WORD_CHARS = 4;
+const PATHS = /^(?:file_?path|path|filename|file|dir(?:ectory)?|cwd|workdir|description)$/i;
+const EVERYDAY: ReadonlySet<string> = new Set(
+  (
+    'this that with from have what when where which there their they them then than will would should could into ' +
+    'about after before again please make makes made need needs want does doing done work works working look looks ' +
+    'find file files line lines code show read write change changes fix mend test tests other some only also just ' +
+    'very more most such each every because while like using used uses here your'
+  ).split(' '),
+);
+
+/** What is named in the newest question at a result of a tool, and in the call that asked for it. */
+export function namedIn(query: string, call: ConversationBlock): Named {
+  const asked = `${query}\n${inputWords(call)}`;
+  const quotes = [...asked.matchAll(QUOTED)].map(([, ...parts]) => parts.find(Boolean) ?? '');
+  const found = [...asked.matchAll(WORD)].map(([word]) => word);
+  const exact = [...quotes, ...found.filter((word) => IDENTIFIER.test(word))].filter((text) =>
+    /\w{2}/.test(text),
+  );
+  const words = found
+    .flatMap((word) => [word, ...word.split(/\W+/)])
+    .map((word) => word.toLowerCase())
+    .filter((word) => word.length >= MIN_WORD_CHARS && !EVERYDAY.has(word));
+  return {
+    exact: [...new Set(exact)].slice(0, MAX_EXACT),
+    words: new Set(words),
+    lines: [...asked.matchAll(LINE)].flatMap(([, from, to, only]) => [
+      ...new Set([from, to, only].filter((text) => text !== undefined).map(Number)),
+    ]),
+  };
+}
+
+/** Of a command what it quotes; of another input all but paths, which say where, not what. */
+function inputWords(call: ConversationBlock): string {
+  const { command } = hintsOf(call);
+  if (command !== undefined)
+    return [...command.slice(0, 2000).matchAll(QUOTED)].map(([whole]) => whole).join(' ');
+  if (!isObject(call.toolInput)) return '';
+  return Object.entries(call.toolInput)
+    .flatMap(([key, value]) =>
+      typeof value === 'string' && key !== 'command' && !PATHS.test(key) ? [value] : [],
+    )
+    .join('\n')
+    .slice(0, 2000);
+}
+
+/** True if an outline's entry has one of the words in its name: `OrderParser` for `parser`. */
+export function isNamed(name: string, words: ReadonlySet<string>): boolean {
+  const lower = name.toLowerCase();
+  if (words.has(lower)) return true;
+  return name
+    .slice(0, 200)
+    .split(/[^A-Za-z0-9]+|(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/)
+    .some((part) => words.has(part.toLowerCase()));
+}

@@ -1,0 +1,148 @@
+/** What gives a reader the shape of a long text: what code defines, headings, the outermost lines. */
+import type { Classification } from '../../../model/classify/classes.ts';
+import type { Definition, Definitions } from '../../rules/code/definitions.ts';
+
+/** A line, or a few, that say what stands below them: in code a definition, else the like. */
+export type OutlineEntry = Definition;
+
+const HEADING = /^(#{1,6}) +(\S.*)$/;
+const FENCE = /^ {0,3}(?:```|~~~)/;
+const UNDERLINE = /^(?:={3,}|-{3,}|~{3,}|\^{3,}|\*{3,}|#{3,})$/;
+const NUMBERED = /^(\d+(?:\.\d+)*)\.? +[A-Z].{2,80}$/;
+const MAX_HEADING_CHARS = 200;
+
+/** The outline of the lines of a text; empty where it has none. May throw `GrammarNeeded`. */
+export function outlineOf(
+  lines: readonly string[],
+  { kind, extension }: Classification,
+  definitions: Definitions | undefined,
+): readonly OutlineEntry[] {
+  if (kind === 'code') {
+    const found = extension === undefined ? undefined : definitions?.(lines.join('\n'), extension);
+    const isHeader = extension !== undefined && HEADERS.has(extension);
+    return found === undefined ? outermost(lines, isHeader) : withOutermost(found, lines, isHeader);
+  }
+  return kind === 'narrative' ? headings(lines) : outermost(lines);
+}
+
+/** With the outermost lines of what no definition covers: tables, statements, tests. */
+function withOutermost(
+  definitions: readonly OutlineEntry[],
+  lines: readonly string[],
+  isHeader: boolean,
+): readonly OutlineEntry[] {
+  const isCovered = lines.map(() => false);
+  for (const { from, to } of definitions) isCovered.fill(true, from, to);
+  const others = outermost(
+    lines.map((line, at) => (isCovered[at] === true ? '' : line)),
+    isHeader,
+  );
+  return [...definitions, ...others].toSorted((one, other) => one.from - other.from);
+}
+
+/** Those of Markdown, reStructuredText and numbered chapters. */
+function headings(lines: readonly string[]): readonly OutlineEntry[] {
+  const found: Found[] = [];
+  const underlines: string[] = [];
+  let isCode = false;
+  lines.forEach((line, row) => {
+    if (FENCE.test(line)) isCode = !isCode;
+    if (isCode || line.length > MAX_HEADING_CHARS) return;
+    const below = lines[row + 1] ?? '';
+    const isUnderlined =
+      /\S/.test(line) && UNDERLINE.test(below) && below.length >= line.length - 1;
+    const [, marks, title] = HEADING.exec(line) ?? [];
+    const number = NUMBERED.exec(line)?.[1];
+    if (title !== undefined) found.push({ row, name: title, depth: marks!.length - 1, rows: 1 });
+    else if (isUnderlined && !UNDERLINE.test(line)) {
+      const sign = below[0]!;
+      if (!underlines.includes(sign)) underlines.push(sign);
+      found.push({ row, name: line, depth: underlines.indexOf(sign), rows: 2 });
+    } else if (number !== undefined)
+      found.push({ row, name: line, depth: number.split('.').length - 1, rows: 1 });
+  });
+  return closed(found, lines.length);
+}
+
+/** Lines without or with the least indentation, below which others stand; in a header also declarations of one line. */
+function outermost(all: readonly string[], isHeader = false): readonly OutlineEntry[] {
+  const lines = withoutAsides(all);
+  const filled = lines.flatMap((line, row) => {
+    const indent = line.search(/\S/);
+    return indent < 0 || /^\s*[)\]}>,;]+\s*$/.test(line) ? [] : [{ row, indent, line }];
+  });
+  const levels = [...new Set(filled.map(({ indent }) => indent))]
+    .toSorted((one, other) => one - other)
+    .slice(0, 2);
+  const found = filled.flatMap(({ row, indent, line }, at) => {
+    const isParent = (filled[at + 1]?.indent ?? -1) > indent;
+    const depth = levels.indexOf(indent);
+    const declares = isHeader && indent === 0 && DECLARES.test(line);
+    if (depth < 0 || (!isParent && !declares)) return [];
+    return [{ row, name: line.trim(), depth, rows: declares ? rowsOf(lines, row) : 1 }];
+  });
+  return closed(found, lines.length);
+}
+
+/** Files of declarations, each of which is a line or a few. */
+const HEADERS: ReadonlySet<string> = new Set('h hh hpp hxx pyi mli'.split(' '));
+/** A declaration in such a file, but for what only opens and closes it. */
+const DECLARES =
+  /^(?:[A-Za-z_][^;{}=]{0,200}\(|(?:typedef|struct|enum|union|class|namespace|extern|using|template|val|type|def)\b|#\s*define\s+\w+[( ])/;
+const MAX_ROWS = 4;
+
+function rowsOf(lines: readonly string[], row: number): number {
+  for (let rows = 1; rows < MAX_ROWS; rows++)
+    if (/[;{:]\s*$/.test(lines[row + rows - 1]!) || !/^\s+\S/.test(lines[row + rows] ?? ''))
+      return rows;
+  return MAX_ROWS;
+}
+
+const COMMENT =
+  /^\s*(?:\/\/|--\s|;|%|\*(?:\s|\/|$)|#(?![!\w]|\s*(?:define|include|if|ifdef|ifndef|else|elif|endif|pragma|undef)\b)|@\w)/;
+const BLOCKS: readonly (readonly [open: RegExp, close: string])[] = [
+  [/^\s*\/\*/, '*/'],
+  [/^\s*<!--/, '-->'],
+  [/^\s*\(\*/, '*)'],
+  [/^\s*[rRuU]?"""/, '"""'],
+  [/^\s*[rRuU]?'''/, "'''"],
+];
+
+/** The lines with blank ones in the place of comments, licences, texts about the code and decorators. */
+function withoutAsides(lines: readonly string[]): readonly string[] {
+  let close: string | undefined;
+  return lines.map((line) => {
+    if (close !== undefined) {
+      if (line.includes(close)) close = undefined;
+      return '';
+    }
+    const opened = BLOCKS.find(([open]) => open.test(line));
+    if (opened === undefined) return COMMENT.test(line) ? '' : line;
+    const [open, end] = opened;
+    const behind = line.slice(open.exec(line)![0].length);
+    if (!behind.includes(end)) close = end;
+    return '';
+  });
+}
+
+interface Found {
+  readonly row: number;
+  readonly rows: number;
+  readonly name: string;
+  readonly depth: number;
+}
+
+/** Each reaches to the next that lies no deeper. */
+function closed(found: readonly Found[], end: number): readonly OutlineEntry[] {
+  const behind: Found[] = [];
+  return found
+    .toReversed()
+    .map((one): OutlineEntry => {
+      while (behind.length > 0 && behind.at(-1)!.depth > one.depth) behind.pop();
+      const to = behind.at(-1)?.row ?? end;
+      behind.push(one);
+      const { row, rows, name, depth } = one;
+      return { name, from: row, signatureEnd: Math.min(row + rows, to), to, depth };
+    })
+    .toReversed();
+}

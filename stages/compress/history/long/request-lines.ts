@@ -1,0 +1,183 @@
+/**
+ * How a tool is asked for a part of what it returned, in its own words: a reader of files that
+ * takes line numbers, or a shell command that only reads.
+ */
+import { isObject, textOf, type JsonObject } from '../../../dialect/json-kind.ts';
+import { operandsOf, valued } from '../../../model/classify/flags.ts';
+import { programsOf } from '../../../model/classify/command.ts';
+import { pipelinesOf } from '../../../model/classify/shell.ts';
+import { unwrap } from '../../../model/classify/unwrap.ts';
+import { hintsOf } from '../../pass/block-label.ts';
+import type { ConversationBlock } from '../../pass/blocks.ts';
+import { writtenBy } from '../forget/edited.ts';
+import { definitionsIn } from '../../tools/definitions.ts';
+
+/**
+ * Words with `{from}`, `{to}` and `{count}` for lines counted from 1, and `{before}` for the
+ * number of those before the first.
+ */
+export type AskWords = string;
+
+/** The words with the lines filled in; a half-open range of lines counted from 0. */
+export function askFor(words: AskWords, from: number, to: number): string {
+  return words
+    .replaceAll('{from}', String(from + 1))
+    .replaceAll('{to}', String(to))
+    .replaceAll('{count}', String(to - from))
+    .replaceAll('{before}', String(from));
+}
+
+/** The inputs of the tools that a request body declares, by the tool's name, in any dialect. */
+export type DeclaredTools = ReadonlyMap<string, JsonObject>;
+
+export function declaredTools(body: unknown): DeclaredTools {
+  return new Map(definitionsIn(body).map(({ name, schema }) => [name, schema?.value ?? {}]));
+}
+
+/** Undefined for a call that cannot be asked for a part of its result, or was already. */
+export function askWords(call: ConversationBlock, declared: DeclaredTools): AskWords | undefined {
+  const { toolInput, toolName = '' } = call;
+  if (isObject(toolInput) && toolInput['command'] === 'view')
+    return typeof toolInput['path'] === 'string' && !isRanged(toolInput)
+      ? (rangeWords(toolName, declared.get(toolName) ?? {}) ??
+          `${toolName} with view_range [{from}, {to}]`)
+      : undefined;
+  const { command, path } = hintsOf(call);
+  if (command !== undefined) return shellWords(call, command);
+  if (path === undefined || isRanged(toolInput) || !READS.test(wordsOf(toolName))) return undefined;
+  const schema = declared.get(toolName);
+  if (schema !== undefined) return rangeWords(toolName, schema);
+  // Claude Code sends a reader's schema later than its calls where tools are found by a search.
+  return toolName === 'Read' ? 'Read with offset {from} and limit {count}' : undefined;
+}
+
+const READS = /(?:^|_)(?:read|view|open|cat|show|get|load|file)(?:_|$)/;
+
+/** A tool's own name in lower case behind its server's, its words joined by `_`. */
+function wordsOf(toolName: string): string {
+  const own = toolName.slice(0, 100).replace(/^.*(?:__|[.:/])(?=\w)/, '');
+  return own.replaceAll(/(?<=[a-z\d])(?=[A-Z])|[\s-]+/g, '_').toLowerCase();
+}
+
+/** Names of parameters, in lower case without underscores. */
+const FIRST =
+  /^(?:start|begin|from|first)(?:line)?(?:number)?(?:oneindexed)?$|^line(?:start|from|begin)$/;
+const LAST = /^(?:end|to|last)(?:line)?(?:number)?(?:oneindexed)?(?:inclusive)?$|^line(?:end|to)$/;
+const SKIPPED = /^(?:line)?offset$|^skip(?:lines)?$/;
+const COUNT = /^(?:limit|maxlines|numlines|linecount|numberoflines|linelimit)$/;
+const RANGE = /^(?:view|line)?ranges?$|^lines$/;
+const ZERO_BASED = /\b(?:0|zero)[- ](?:based|indexed)|\bstart(?:s|ing)? (?:at|from) (?:0|zero)\b/i;
+
+interface Parameter {
+  readonly name: string;
+  readonly schema: JsonObject;
+}
+
+function rangeWords(toolName: string, schema: JsonObject): AskWords | undefined {
+  const all = parametersOf(schema);
+  const named = (pattern: RegExp): Parameter | undefined =>
+    all.find(({ name }) => pattern.test(plain(name)));
+  const [first, last, skipped, count] = [FIRST, LAST, SKIPPED, COUNT].map(named);
+  const start = first ?? skipped;
+  if (start !== undefined && (last ?? count) !== undefined) {
+    const isFromZero = ZERO_BASED.test(textOf(start.schema['description']) ?? '');
+    const from = `${start.name} ${isFromZero ? '{before}' : '{from}'}`;
+    if (last === undefined) return `${toolName} with ${from} and ${count!.name} {count}`;
+    return isFromZero ? undefined : `${toolName} with ${from} and ${last.name} {to}`;
+  }
+  const range = named(RANGE);
+  if (range === undefined) return undefined;
+  const isText = /string/.test(JSON.stringify([range.schema['type'], range.schema['items'] ?? '']));
+  return `${toolName} with ${range.name} ${isText ? '{from}-{to}' : '[{from}, {to}]'}`;
+}
+
+const plain = (name: string): string => name.toLowerCase().replaceAll(/[_-]/g, '');
+
+const MAX_DEPTH = 4;
+
+/** Those of an input, and of objects and lists in it. */
+function parametersOf(schema: JsonObject, depth = 0): readonly Parameter[] {
+  if (depth > MAX_DEPTH) return [];
+  const properties = isObject(schema['properties']) ? schema['properties'] : {};
+  const own = Object.entries(properties).flatMap(([name, inner]) =>
+    isObject(inner) ? [{ name, schema: inner }] : [],
+  );
+  const items = isObject(schema['items']) ? [schema['items']] : [];
+  const inner = [...own.map((one) => one.schema), ...items];
+  return [...own, ...inner.flatMap((one) => parametersOf(one, depth + 1))];
+}
+
+/** True for an input that names a part itself; the beginning to the end is none. */
+function isRanged(input: unknown): boolean {
+  if (Array.isArray(input)) return input.some(isRanged);
+  if (!isObject(input)) return false;
+  return Object.entries(input).some(([name, value]) => {
+    if (value === null || value === undefined || value === '') return false;
+    const key = plain(name);
+    if (FIRST.test(key) || SKIPPED.test(key)) return Number(value) !== 0 && Number(value) !== 1;
+    if (RANGE.test(key) && Array.isArray(value)) return !(value[0] === 1 && value[1] === -1);
+    if (RANGE.test(key) || LAST.test(key) || COUNT.test(key)) return true;
+    return isRanged(value);
+  });
+}
+
+/** Programs that read and print, whatever they are called with, but for redirections. */
+const PRINTERS: ReadonlySet<string> = new Set(
+  (
+    'cat bat batcat less more nl grep egrep fgrep rg ag ack find ls tree jq yq xxd od strings ' +
+    'sort uniq cut tr wc diff cmp cd pwd echo printf true test git pygmentize glow column fold'
+  ).split(' '),
+);
+const READING_GIT: ReadonlySet<string> = new Set(['show', 'blame', 'cat-file', 'grep', 'ls-files']);
+/** A shell that is handed the command, `find` that does something with what it finds, a command in a command. */
+const SHELL = /^(?:\/(?:usr\/)?bin\/)?(?:ba|z)?sh -l?c /;
+const ACTS = /\s-(?:exec|execdir|ok|okdir|delete|fprint\w*)\b|[$<]\(|`/;
+const ONE_FILE: ReadonlySet<string> = new Set(['cat', 'less', 'more', 'bat', 'batcat', 'nl']);
+/** What a shell makes other words of. */
+const PATTERN = /[*?[\]{}$]/;
+const NO_VALUES = valued('');
+const MAX_COMMAND_CHARS = 2000;
+
+/** `sed -n '13,424p' src/a.ts` for a command that shows one file, else its output cut by `sed`. */
+function shellWords(call: ConversationBlock, whole: string): AskWords | undefined {
+  const command = unquoted(whole.replace(SHELL, ''));
+  if (command.length > MAX_COMMAND_CHARS || ACTS.test(command)) return undefined;
+  const programs = programsOf(command);
+  if (programs.length === 0 || !programs.every((name) => PRINTERS.has(name))) return undefined;
+  const pipelines = pipelinesOf(command).filter((pipeline) => pipeline.length > 0);
+  const words = pipelines.flat().map((one) => unwrap(one.words));
+  const writes = pipelines.flat().some(({ redirected }) => redirected);
+  if (writes || words.some(([name, verb]) => name === 'git' && !READING_GIT.has(verb ?? '')))
+    return undefined;
+  // Whatever else may write. Git was looked at.
+  if (
+    !programs.includes('git') &&
+    writtenBy({ ...call, kind: 'tool_use', toolInput: { command } }).length > 0
+  )
+    return undefined;
+  const [first = [], ...others] = words.filter(([name]) => name !== 'cd');
+  const [name = '', ...args] = first;
+  const [file = '*', ...more] = operandsOf(args, NO_VALUES);
+  // Behind `sudo` or in a container the file is not there for a command of its own.
+  const isPlain = pipelines.flat().some((one) => one.words[0] === name);
+  const cds = words.filter(([program]) => program === 'cd');
+  if (
+    others.length === 0 &&
+    isPlain &&
+    ONE_FILE.has(name) &&
+    more.length === 0 &&
+    ![file, ...cds.flat()].some((word) => PATTERN.test(word))
+  ) {
+    const there = cds.map((cd) => `${cd.map(quoted).join(' ')} && `).join('');
+    return `${there}sed -n '{from},{to}p' ${quoted(file)}`;
+  }
+  return pipelines.length === 1
+    ? "the same command with | sed -n '{from},{to}p' behind it"
+    : "the same command in { …; } | sed -n '{from},{to}p'";
+}
+
+/** What stands in quotes as a whole, as a shell takes it. */
+const unquoted = (text: string): string => /^'([^']*)'$/.exec(text)?.[1] ?? text;
+
+const quoted = (path: string): string =>
+  /^[\w./@%+,:~-]+$/.test(path) ? path : `'${path.replaceAll("'", String.raw`'\''`)}'`;

@@ -1,0 +1,72 @@
+/**
+ * A cache of compressed texts. It saves time and nothing else: keys cover all that the
+ * result depends on, so a full, empty or absent cache gives the same bytes.
+ */
+import { createHash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import type { Applied, ApplyContext, Rewriter } from '../rules/rewrite.ts';
+
+export interface CacheFigures {
+  readonly entries: number;
+  readonly sizeBytes: number;
+  readonly hits: number;
+  readonly misses: number;
+}
+
+/** Results by content. */
+export type BlockCache = ReturnType<typeof createBlockCache>;
+
+/** Room for results, in characters of output, whatever the number of entries. */
+const MAX_CHARS = 32_000_000;
+
+/** A cache of at most `maxEntries` results; 0 gives one that never holds anything. */
+export function createBlockCache(maxEntries: number) {
+  const store =
+    maxEntries > 0
+      ? new LRUCache<string, Applied>({
+          max: maxEntries,
+          maxSize: MAX_CHARS,
+          sizeCalculation: (value) => value.text.length + 200,
+        })
+      : undefined;
+  let [hits, misses] = [0, 0];
+  return {
+    /** What the rewriter makes of the text, or has made of it before. */
+    apply(rewriter: Rewriter, text: string, context: ApplyContext): Applied {
+      const key = keyOf(text, context, rewriter.id);
+      const known = store?.get(key);
+      if (known !== undefined) {
+        hits++;
+        return known;
+      }
+      misses++;
+      const applied = rewriter.apply(text, context);
+      store?.set(key, applied);
+      return applied;
+    },
+    /** How many results it was asked for. */
+    asked: (): number => hits + misses,
+    /** Counts results that need not be asked for again: the whole beginning of a conversation is known. */
+    addHits(count: number): void {
+      hits += count;
+    },
+    figures: (): CacheFigures => ({
+      entries: store?.size ?? 0,
+      sizeBytes: (store?.calculatedSize ?? 0) * 2,
+      hits,
+      misses,
+    }),
+  };
+}
+
+function keyOf(text: string, context: ApplyContext, rulesId: string): string {
+  const { mode, query, maxChars, logBudgetTokens, hints, commentLines, applied } = context;
+  const { linesBefore, linesAfter } = context;
+  const sizes = [maxChars, logBudgetTokens, linesBefore, linesAfter];
+  const rest = [mode, query, sizes, hints, commentLines !== undefined, applied?.id, rulesId];
+  return createHash('sha1')
+    .update(JSON.stringify(rest))
+    .update('\u0000')
+    .update(text)
+    .digest('base64');
+}

@@ -1,0 +1,116 @@
+/** Results that are a JSON document with texts in it: each text is compressed as what it is, and goes out below the document. */
+import { expectFrom, type ClassifyHints } from '../../model/classify/hints.ts';
+import { estimateTokens } from '../../model/tokens.ts';
+import { endsBadly } from '../rules/log/outcome.ts';
+import { textsInJson, writeTexts, type CarriedText } from '../rules/json/texts.ts';
+import type { SentLines } from '../repeats/repeats.ts';
+import { hintsOf } from './block-label.ts';
+import type { ConversationBlock } from './blocks.ts';
+import type { BlockCache } from './cache.ts';
+import { leastSaved, rewriteBlock, type Known, type Rewritten } from './rewrite-block.ts';
+
+/** One text of a document, as if it were the result itself. */
+export interface CarriedPart extends Pick<Rewritten, 'text' | 'removed' | 'by' | 'repeatedLines'> {
+  readonly block: ConversationBlock;
+  readonly hints: ClassifyHints;
+}
+
+/** A document and its texts as they came. */
+export interface CarriedTexts {
+  readonly frame: string;
+  readonly parts: readonly CarriedPart[];
+}
+
+/**
+ * The texts of a result that is little else than a document with texts, of which `hints` are known;
+ * undefined for any other block. A JSON file that was read stays as it lies on the disk: whoever
+ * edits it has to name what stands there.
+ */
+export function carriedTexts(
+  block: ConversationBlock,
+  hints: ClassifyHints,
+): CarriedTexts | undefined {
+  if (block.kind !== 'tool_result' || mayBeFile(hints)) return undefined;
+  const found = textsInJson(block.text);
+  const isFailed = found !== undefined && endsBadly(found.frame);
+  return (
+    found && {
+      frame: found.frame,
+      parts: found.texts.map((one) => partOf(isFailed ? { ...block, isError: true } : block, one)),
+    }
+  );
+}
+
+/** True where a file was shown that may be the document itself; one of code is never JSON, so that its client wrapped it. */
+function mayBeFile(hints: ClassifyHints): boolean {
+  const { file, kind } = expectFrom(hints);
+  return file === true && (kind === undefined || kind === 'json' || kind === 'config');
+}
+
+function partOf(block: ConversationBlock, { text, beside }: CarriedText): CarriedPart {
+  const part = { ...block, text, toolInput: inputOf(block, beside) };
+  return { block: part, hints: hintsOf(part), text, removed: [], by: [], repeatedLines: 0 };
+}
+
+/** What became of a document's texts. */
+export interface RewrittenTexts extends Rewritten {
+  readonly parts: readonly CarriedPart[];
+}
+
+/** The document of `block` with its texts below it; undefined where that is hardly smaller. */
+export function rewriteCarried(
+  block: ConversationBlock,
+  { frame, parts }: CarriedTexts,
+  known: Known,
+  cache: BlockCache | undefined,
+  sent: SentLines,
+): RewrittenTexts | undefined {
+  const made = parts.map(
+    ({ block: part, hints, text }) =>
+      rewriteBlock(part, { ...known, hints }, cache, sent) ?? asItIs(text),
+  );
+  const text = writeTexts(
+    frame,
+    made.map((one) => one.text),
+  );
+  const total = estimateTokens(block.text);
+  if (total - estimateTokens(text) < leastSaved(total)) return undefined;
+  const skipped = made.flatMap((one) => one.skipped ?? []);
+  const failed = made.flatMap((one) => one.failed ?? []);
+  const leftOut = made.reduce((sum, one) => sum + (one.tokensLeftOut ?? 0), 0);
+  return {
+    text,
+    classification: { kind: 'json' },
+    by: [...new Set(['texts', ...made.flatMap((one) => one.by)])],
+    removed: [],
+    isTried: true,
+    repeatedLines: made.reduce((sum, one) => sum + one.repeatedLines, 0),
+    labels: new Set(made.flatMap((one) => [...(one.labels ?? [])])),
+    ...(leftOut === 0 ? {} : { tokensLeftOut: leftOut }),
+    ...(failed.length === 0 ? {} : { failed }),
+    ...(skipped.length === 0 ? {} : { skipped }),
+    parts: parts.map((part, at) => ({ ...part, ...made[at]! })),
+  };
+}
+
+function asItIs(text: string): Rewritten {
+  const classification = { kind: 'narrative' } as const;
+  return { text, classification, by: [], removed: [], isTried: false, repeatedLines: 0 };
+}
+
+const RUNS = /(?:run|exec|shell|bash|command|terminal)/i;
+const READS = /(?:read|view|open|cat|fetch)/i;
+/** Part of a file, behind its name. */
+const LINES_OF = /:\d+(?:-\d+)?$/;
+
+/** Where a text came from: what stands beside it, as of several commands; else what the call says. */
+function inputOf(
+  { toolName = '', toolInput }: ConversationBlock,
+  beside: CarriedText['beside'],
+): unknown {
+  const { query } = beside;
+  if (query !== undefined && RUNS.test(toolName)) return { command: query };
+  if (query !== undefined && READS.test(toolName)) return { path: query.replace(LINES_OF, '') };
+  const { command, path } = hintsOf({ toolInput: beside });
+  return command === undefined && path === undefined ? toolInput : beside;
+}

@@ -1,0 +1,98 @@
+/**
+ * Makes unchanged history nearly free: the state after a conversation's blocks is kept
+ * under a hash of those blocks, and the next turn goes on from there. Like every cache
+ * here it saves time only; without it the same bytes come out.
+ */
+import { createHash } from 'node:crypto';
+import type { BlockCache } from './cache.ts';
+import {
+  compressConversation,
+  emptyState,
+  type BlockOutcome,
+  type ConversationOptions,
+  type ConversationState,
+  type Watch,
+} from './conversation.ts';
+import type { ConversationBlock } from './blocks.ts';
+import { GrammarNeeded } from '../rules/code/grammar-needed.ts';
+import { queriesOf } from './query.ts';
+import { COMPRESSION_VERSION } from '../version.ts';
+
+/** Compresses growing conversations; keeps the state of the `maxConversations` newest ones. */
+export class ConversationMemo {
+  private readonly states = new Map<string, ConversationState>();
+  /** Those of jobs that are about to go on: what they hold was not asked for again. */
+  private readonly unfinished = new WeakSet<ConversationState>();
+  private readonly maxConversations: number;
+
+  constructor(maxConversations: number) {
+    this.maxConversations = maxConversations;
+  }
+
+  compress(
+    blocks: readonly ConversationBlock[],
+    options: ConversationOptions,
+    cache?: BlockCache,
+    watch?: Watch,
+  ): readonly BlockOutcome[] {
+    const queries = queriesOf(blocks);
+    const chain = hashChain(blocks, queries, options);
+    const state = this.take(chain);
+    if (!this.unfinished.delete(state)) cache?.addHits(state.asked);
+    try {
+      compressConversation(blocks, options, cache, state, watch, queries);
+    } catch (thrown) {
+      // What was done before it need not be done again.
+      if (thrown instanceof GrammarNeeded) {
+        this.keep(chain, state);
+        this.unfinished.add(state);
+      }
+      throw thrown;
+    }
+    this.keep(chain, state);
+    return [...state.outcomes];
+  }
+
+  /** The longest known beginning. It is taken out: its state is about to grow into another conversation's. */
+  private take(chain: readonly string[]): ConversationState {
+    for (const key of chain.toReversed()) {
+      const state = this.states.get(key);
+      if (state === undefined) continue;
+      this.states.delete(key);
+      return state;
+    }
+    return emptyState();
+  }
+
+  private keep(chain: readonly string[], state: ConversationState): void {
+    // The same text may be decided by the next time.
+    if (state.outcomes.some(({ undecided }) => undecided !== undefined)) return;
+    const key = chain[state.outcomes.length - 1];
+    if (key !== undefined) this.states.set(key, state);
+    for (const oldest of this.states.keys()) {
+      if (this.states.size <= this.maxConversations) break;
+      this.states.delete(oldest);
+    }
+  }
+}
+
+/** One hash a block, each covering everything up to it, and what further down in its message is asked about it. */
+function hashChain(
+  blocks: readonly ConversationBlock[],
+  queries: readonly string[],
+  options: ConversationOptions,
+): readonly string[] {
+  const { definitions, commentLines, rewriter, applied, ...plain } = options;
+  const isGiven = [definitions !== undefined, commentLines !== undefined];
+  let previous = JSON.stringify([COMPRESSION_VERSION, plain, isGiven, rewriter?.id, applied?.id]);
+  return blocks.map((block, at) => {
+    const { text, ...rest } = block;
+    previous = createHash('sha1')
+      .update(previous)
+      .update(JSON.stringify([rest, queries[at]]))
+      .update('\u0000')
+      .update(text)
+      .digest('base64');
+    return previous;
+  });
+}

@@ -1,0 +1,84 @@
+/** A request that went out as large as it came says why, in words. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { BodyFrame } from '../../model/body.ts';
+import type { CompressConfig } from '../settings.ts';
+import { createBench, posted } from '../../../fixtures/compress/stage.ts';
+import { unchangedBecause } from './skip-reasons.ts';
+
+const line = 'Plain words that somebody wrote, none of them twice in the same order. ';
+const result = (content: string, is_error = false): object => ({
+  role: 'user',
+  content: [{ type: 'tool_result', tool_use_id: 't', content, is_error }],
+});
+
+interface Case {
+  readonly why: RegExp;
+  readonly messages?: readonly object[];
+  readonly target?: string;
+  readonly headers?: readonly string[];
+  readonly more?: Partial<BodyFrame>;
+  readonly settings?: Partial<CompressConfig>;
+}
+
+const CASES: readonly Case[] = [
+  { why: /subscription token/, more: { untouchable: 'subscription' } },
+  { why: /X-Svc-Bypass/, more: { untouchable: 'bypass' } },
+  { why: /paused/, more: { untouchable: 'paused' } },
+  { why: /enabled is false/, settings: { enabled: false } },
+  { why: /the mode is strict/, headers: ['x-svc-mode', 'strict'] },
+  { why: /below compression.threshold_tokens \(9000\)/, settings: { thresholdTokens: 9000 } },
+  {
+    why: /below compression.threshold_tokens \(5000\)/,
+    messages: [result(line.repeat(40))],
+    settings: { thresholdTokens: 5000 },
+  },
+  { why: /neither tool results nor pasted text/, messages: [{ role: 'user', content: line }] },
+  { why: /errors, kept whole/, messages: [result(line.repeat(9), true)] },
+  { why: /nothing repeats/, messages: [result(line.repeat(9))] },
+];
+
+for (const { why, messages = [result(line)], headers = [], more, settings } of CASES) {
+  test(`not compressed: ${why.source}`, async () => {
+    const bench = await createBench();
+    try {
+      const body = { model: 'm', max_tokens: 10, system: line.repeat(9), messages };
+      const request = posted('/v1/messages', Buffer.from(JSON.stringify(body)), headers, more);
+      await bench.send(request, settings);
+      assert.match(String(bench.notes.get('not_compressed_because')), why);
+      const [before, after] = ['tokens_before', 'tokens_after'].map((name) =>
+        bench.notes.get(name),
+      );
+      assert.type(before, 'number');
+      assert.ok(Number(before) > 0);
+      assert.is(after, before);
+    } finally {
+      await bench.close();
+    }
+  });
+}
+
+test('paths that ask no model are no news', async () => {
+  const bench = await createBench();
+  try {
+    await bench.send(posted('/v1/embeddings', Buffer.from('{"input":"hello"}')));
+    assert.is(bench.notes.has('not_compressed_because'), false);
+  } finally {
+    await bench.close();
+  }
+});
+
+test('what was tried says more than what was not', () => {
+  const of = (...reasons: string[]): string =>
+    unchangedBecause(
+      reasons.map((reason) => ({ reason })),
+      { thresholdTokens: 7 },
+    );
+  assert.match(of('kind', 'below-threshold', 'no-gain'), /repeats/);
+  assert.match(of('kind', 'below-threshold', 'error_result'), /errors/);
+  assert.match(of('kind', 'below-threshold'), /\(7\)/);
+  assert.match(of('marked'), /already/);
+  assert.match(of(), /neither/);
+});
+
+test.run();

@@ -1,0 +1,462 @@
+/**
+ * References between texts of every pair of classes: what a tool printed, and a later result that
+ * says a part of it again between lines of its own. Each reference is read here by its wording
+ * alone and looked up in what came in: the name must be that of the file, command or tool, the
+ * lines must be the original's, and the block that it stands in must have had them there. Where lines
+ * of the original were left out, they are counted as a reader counts what was sent.
+ */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { createRandom, randomInt, type Random } from '../../../fixtures/random.ts';
+import { loadCodeTools } from '../../../fixtures/compress/texts.ts';
+import { TEXT_CLASSES, type TextClass } from '../../model/classify/classes.ts';
+import { compressConversation, type BlockOutcome } from '../pass/conversation.ts';
+import type { ConversationBlock } from '../pass/blocks.ts';
+import type { CommentLines, Mode } from '../rules/rule.ts';
+import { numbersOfLines } from './reference.ts';
+
+/** What a tool was asked for, what it is called by then, and what it prints. */
+interface Made {
+  readonly tool: string;
+  readonly input: Readonly<Record<string, string>>;
+  readonly name: string;
+  readonly lines: readonly string[];
+}
+
+const WORDS = 'river stone market harbour granite lantern bridge orchard meadow signal'.split(' ');
+const word = (random: Random): string => WORDS[randomInt(random, 0, WORDS.length)]!;
+
+/** So many lines, or groups of them, each from its place. */
+const lines = (count: number, line: (at: number) => string | readonly string[]): string[] =>
+  Array.from({ length: count }, (_, at) => line(at)).flat();
+
+const hash = (random: Random, length: number): string =>
+  Array.from({ length }, () => randomInt(random, 0, 16).toString(16)).join('');
+
+/** A text of each class as a tool prints it, long enough that its rules do something with it. */
+const MAKERS: Readonly<Record<TextClass, (random: Random, tag: string) => Made>> = {
+  narrative: (random, tag) => ({
+    tool: 'Read',
+    input: { file_path: `/app/docs/${tag}.md` },
+    name: `${tag}.md`,
+    lines: lines(60, (at) => [
+      `The ${word(random)} of ${tag} number ${at} was built by ${word(random)} keepers in the year ${1500 + randomInt(random, 0, 400)} and stands today. `,
+      ...(at % 3 === 0 ? [''] : []),
+    ]),
+  }),
+  code: (random, tag) => ({
+    tool: 'Read',
+    input: { file_path: `/app/src/${tag}.ts` },
+    name: `${tag}.ts`,
+    lines: lines(40, (at) => [
+      `// ${word(random)} ${tag} ${at}: why the ${word(random)} below is there,`,
+      `// and what becomes of it when the ${word(random)} is gone.`,
+      `export function ${word(random)}${tag}${at}(value: number): number {`,
+      `  const ${word(random)} = value * ${randomInt(random, 1, 999)} + ${at};`,
+      ...(at % 4 === 0 ? ['  // the sign matters here', '  // and so does its place'] : []),
+      `  return ${word(random)}(value, 'a text of ${tag} ${at}');`,
+      '}',
+      '',
+    ]),
+  }),
+  config: (random, tag) => ({
+    tool: 'Read',
+    input: { file_path: `/app/conf/${tag}.yaml` },
+    name: `${tag}.yaml`,
+    lines: lines(40, (at) => [
+      `# how the ${word(random)} of ${tag} ${at} is reached`,
+      `# and who may change it`,
+      `${word(random)}_${tag}_${at}:`,
+      `  host: ${word(random)}-${at}.${tag}.example`,
+      `  port: ${1000 + randomInt(random, 0, 8000)}`,
+      '',
+    ]),
+  }),
+  log: (random, tag) => ({
+    tool: 'Bash',
+    input: { command: `make ${tag}` },
+    name: `make ${tag}`,
+    lines: lines(260, (at) =>
+      at % 90 === 50
+        ? `src/${tag}${at}.c:${at}:7: error: '${word(random)}' undeclared in ${tag}`
+        : at % 40 < 5
+          ? `CC ${tag}.o`
+          : `[${at}/260] Compiling ${word(random)}-${tag} v0.${randomInt(random, 0, 99)}.${at} (${word(random)})`,
+    ),
+  }),
+  json: (random, tag) => ({
+    tool: 'fetch_rows',
+    input: { table: tag },
+    name: 'fetch_rows',
+    lines: JSON.stringify(
+      Array.from({ length: 40 }, (_, at) => ({
+        id: at,
+        name: `${word(random)} ${tag} ${at}`,
+        note: `the ${word(random)} beside the ${word(random)} of ${tag}`,
+        size: randomInt(random, 0, 9999),
+      })),
+      null,
+      2,
+    ).split('\n'),
+  }),
+  listing: (random, tag) => ({
+    tool: 'Bash',
+    input: { command: `find ${tag}` },
+    name: `find ${tag}`,
+    lines: lines(
+      90,
+      (at) =>
+        `${tag}/packages/part${Math.floor(at / 12)}/${word(random)}/file${at}.${at % 5 === 0 ? 'md' : 'ts'}`,
+    ),
+  }),
+  grep: (random, tag) => ({
+    tool: 'Grep',
+    input: { pattern: tag, path: '/app' },
+    name: 'Grep',
+    lines: lines(
+      90,
+      (at) =>
+        `src/${tag}/part${Math.floor(at / 9)}.ts:${(at % 9) * 14 + 3}:  ${word(random)}(${tag}, '${word(random)} ${at}');`,
+    ),
+  }),
+  diff: (random, tag) => ({
+    tool: 'Bash',
+    input: { command: 'git diff HEAD~1' },
+    name: 'git diff HEAD~1',
+    lines: lines(6, (file) => [
+      `diff --git a/src/${tag}${file}.ts b/src/${tag}${file}.ts`,
+      `index ${hash(random, 7)}..${hash(random, 7)} 100644`,
+      `--- a/src/${tag}${file}.ts`,
+      `+++ b/src/${tag}${file}.ts`,
+      '@@ -1,10 +1,10 @@',
+      ...lines(
+        10,
+        (at) => ` const ${word(random)}${file}${at} = '${tag} ${word(random)}';`,
+      ).flatMap((line, at) =>
+        at === 5 ? [`-const old${file} = '${tag}';`, `+const fresh${file} = '${tag}';`] : [line],
+      ),
+    ]),
+  }),
+  trace: (random, tag) => ({
+    tool: 'Bash',
+    input: { command: `python3 ${tag}.py` },
+    name: `python3 ${tag}.py`,
+    lines: lines(6, (part) => [
+      'Traceback (most recent call last):',
+      ...lines(8, (at) => [
+        `  File "/usr/lib/python3/dist-packages/${tag}/part${at % 3}.py", line ${10 + at}, in ${word(random)}`,
+        `    return ${word(random)}(${tag}, ${at})`,
+      ]),
+      `ValueError: the ${word(random)} of ${tag} ${part} is not a ${word(random)}`,
+      '',
+    ]),
+  }),
+  html: (random, tag) => ({
+    tool: 'fetch_page',
+    input: { url: `https://example.test/${tag}` },
+    name: 'fetch_page',
+    lines: [
+      '<!doctype html>',
+      '<html>',
+      '<body>',
+      ...lines(
+        60,
+        (at) => `<p class="${tag}">The ${word(random)} ${at} of the ${word(random)}</p>`,
+      ),
+      '</body>',
+      '</html>',
+    ],
+  }),
+  blob: (random, tag) => ({
+    tool: 'Bash',
+    input: { command: `base64 ${tag}.png` },
+    name: `base64 ${tag}.png`,
+    lines: lines(40, () => hash(random, 76)),
+  }),
+  other: (random, tag) => ({
+    tool: 'Bash',
+    input: { command: `psql ${tag}` },
+    name: `psql ${tag}`,
+    lines: lines(
+      70,
+      (at) =>
+        ` ${at} | ${word(random)} | ${tag} ${hash(random, 12)} | ${randomInt(random, 0, 9999)}`,
+    ),
+  }),
+};
+
+/** How a result stands in what a harness sends. */
+const WRAPPED: readonly ((lines: readonly string[]) => string)[] = [
+  (body) => body.join('\n'),
+  (body) => body.join('\n'),
+  (body) => ['<returncode>0</returncode>', '<output>', ...body, '</output>'].join('\n'),
+  (body) => body.map((line, at) => `${String(at + 1).padStart(6)}\t${line}`).join('\n'),
+  (body) =>
+    ['<file>', ...body.map((line, at) => `${String(at + 240).padStart(6)}\t${line}`)].join('\n'),
+];
+
+/** A part of the lines: mostly one piece, sometimes two with something between. */
+function partOf(random: Random, from: readonly string[]): readonly string[] {
+  const piece = (): readonly string[] => {
+    const start = randomInt(random, 0, Math.max(1, from.length - 12));
+    return from.slice(start, start + randomInt(random, 10, from.length));
+  };
+  return random() < 0.6 ? piece() : [...piece(), `between ${hash(random, 8)}`, ...piece()];
+}
+
+/** What a reference says by its wording: whose lines, which, and how they are numbered; '' as they are there. */
+interface Read {
+  readonly label: string;
+  readonly from: number;
+  readonly to: number;
+  readonly how: string;
+  /** True where the numbers are those that a view prints, not a count. */
+  readonly isPrinted: boolean;
+}
+
+const HOW = '(|, (?:here )?without numbers|, (?:here )?numbered from " *\\d+\\t")\\]$';
+const FULL = new RegExp(`^\\[svc lines? (numbered |)(\\d+)(?:–(\\d+))? (?:of|in) (.+) again${HOW}`);
+const NAMED = new RegExp(`^\\[svc (.+), (lines? |numbered )(\\d+)(?:-(\\d+))?${HOW}`);
+
+function readLine(line: string): Read | undefined {
+  const full = FULL.exec(line);
+  if (full !== null) return readOf(full[4]!, full[1]!, full.slice(2, 4), full[5]);
+  const named = NAMED.exec(line);
+  return named === null ? undefined : readOf(named[1]!, named[2]!, named.slice(3, 5), named[5]);
+}
+
+function readOf(label: string, unit: string, [from, to]: readonly string[], how = ''): Read {
+  const isPrinted = unit === 'numbered ';
+  return { label, from: Number(from), to: Number(to ?? from), how, isPrinted };
+}
+
+/** The indexes of the lines that a reference names, from the first up to the one behind the last. */
+function rangeIn({ from, to, isPrinted }: Read, there: readonly string[]): [number, number] {
+  const start = isPrinted ? there.findIndex((line) => numberOf(line) === from) : from - 1;
+  return [start, start + to - from + 1];
+}
+
+/** The number of the first line that a reference stands for, whose lines stood in `there`. */
+function firstNumber(read: Read, there: readonly string[]): number | undefined {
+  const { how } = read;
+  if (how === '') return numberOf(there[rangeIn(read, there)[0]]);
+  const number = /\d+/.exec(how)?.[0];
+  return number === undefined ? undefined : Number(number);
+}
+
+const NUMBER = /^ *(\d+)\t/;
+/** A line without the number that a viewer put before it, and without white space at its end. */
+const texts = (line: string): string => line.replace(NUMBER, '').trimEnd();
+const numberOf = (line: string | undefined): number | undefined => {
+  const found = NUMBER.exec(line ?? '')?.[1];
+  return found === undefined ? undefined : Number(found);
+};
+
+/** Where a piece stands in a text, in one run, at or behind `start`; −1 where it does not. */
+function find(piece: readonly string[], text: readonly string[], start: number): number {
+  for (let at = start; at + piece.length <= text.length; at++)
+    if (piece.every((line, offset) => text[at + offset] === line)) return at;
+  return -1;
+}
+
+/** Rules that change nothing else about the lines: then references and the rest make up the text. */
+const LINE_BY_LINE = new Set(['repeats', 'gutter']);
+const AGAIN = /^\[svc the line above (\d+) more times\]$/;
+const HEADER = /^\[svc \d+ lines, every tenth numbered\]$/;
+
+/** What rules leave out of a text whose other lines stay: a reference may stand for some of it too. */
+const LEFT_OUT = /^\s*(?:\/\/.*|#.*|--.*|;.*)?$/;
+
+/**
+ * Where lines that a reader counts in what was sent stand in `own`, at or behind `start`, with nothing
+ * between them but what was left out there; undefined where they do not.
+ */
+function findSeen(
+  seen: readonly string[],
+  own: readonly string[],
+  start: number,
+): readonly [from: number, to: number] | undefined {
+  for (let from = start; from < own.length; from++) {
+    let at = from;
+    const isThere = seen.every((line, nth) => {
+      while (nth > 0 && at < own.length && own[at] !== line && LEFT_OUT.test(own[at]!)) at++;
+      return own[at++] === line;
+    });
+    if (isThere) return [from, at];
+  }
+  return undefined;
+}
+
+interface Checked {
+  readonly faults: readonly string[];
+  readonly references: number;
+}
+
+/** Holds every reference of a conversation against what came in. `names` has what each text is called. */
+function checkReferences(
+  blocks: readonly ConversationBlock[],
+  names: readonly (string | undefined)[],
+  outcomes: readonly BlockOutcome[],
+): Checked {
+  const faults: string[] = [];
+  let references = 0;
+  // Lines of a text that went out with some left out are counted as they went out.
+  const isCut = (at: number): boolean =>
+    outcomes[at]!.text !== blocks[at]!.text &&
+    !outcomes[at]!.by.every((name) => LINE_BY_LINE.has(name));
+  blocks.forEach((block, at) => {
+    const { text, by } = outcomes[at]!;
+    if (text === block.text) return;
+    const raw = block.text.split('\n');
+    const own = raw.map(texts);
+    const whole: string[] = [];
+    let cursor = 0;
+    let isOfCut = false;
+    for (const line of text.split('\n')) {
+      const read = readLine(line);
+      if (read === undefined) {
+        const times = AGAIN.exec(line)?.[1];
+        if (times !== undefined) for (let n = 0; n < Number(times); n++) whole.push(whole.at(-1)!);
+        else if (!HEADER.test(line)) whole.push(texts(line));
+        continue;
+      }
+      references++;
+      const isOwn = read.label === 'this text';
+      const named = isOwn ? at : names.indexOf(read.label);
+      if (named < 0 || (named >= at && !isOwn)) {
+        faults.push(`block ${at}: nothing earlier is called ${read.label}`);
+        continue;
+      }
+      const sent = outcomes[named]!.text.split('\n');
+      isOfCut ||= isCut(named);
+      // Printed numbers are those of the original, whatever is left out between them.
+      if (isCut(named) && !read.isPrinted && !sent.some((one) => NUMBER.test(one))) {
+        const numbers = numbersOfLines(sent);
+        const isNamed = (nth: number): boolean =>
+          numbers[nth]! >= read.from && numbers[nth]! <= read.to;
+        const seen = sent.filter((one, nth) => isNamed(nth) && !one.startsWith('[svc '));
+        const found = findSeen(seen.map(texts), own, cursor);
+        if (found === undefined || seen.length === 0)
+          faults.push(`block ${at}: ${line} stands for no lines of it: ${seen[0]?.slice(0, 60)}`);
+        else {
+          whole.push(...own.slice(...found));
+          cursor = found[1];
+        }
+        continue;
+      }
+      const there = blocks[named]!.text.split('\n');
+      const [start, end] = rangeIn(read, there);
+      const piece = there.map(texts).slice(start, end);
+      const first = firstNumber(read, there);
+      let place = isOwn ? Math.max(cursor, end) : cursor;
+      do place = find(piece, own, place) + 1;
+      while (place > 0 && numberOf(raw[place - 1]) !== first);
+      if (piece.length !== read.to - read.from + 1 || place === 0)
+        faults.push(`block ${at}: ${line} stands for no lines of it: ${piece[0]?.slice(0, 60)}`);
+      else cursor = place - 1 + piece.length;
+      whole.push(...piece);
+    }
+    const said = (all: readonly string[]): string =>
+      all.filter((line) => !isOfCut || !LEFT_OUT.test(line)).join('\n');
+    if (by.every((name) => LINE_BY_LINE.has(name)) && said(whole) !== said(own))
+      faults.push(`block ${at}: its references and its lines do not make it up`);
+  });
+  return { faults, references };
+}
+
+function result(index: number, made: Made, text: string): ConversationBlock {
+  return {
+    index,
+    role: 'user',
+    kind: 'tool_result',
+    message: index,
+    toolUseId: `t${index}`,
+    text,
+    toolName: made.tool,
+    toolInput: made.input,
+  };
+}
+
+/**
+ * Three results, of which the second has a part of the first and the third parts of both, then
+ * what a person pasted below a question and what a model wrote to a file, with a result that
+ * has a part of each.
+ */
+function conversation(random: Random, first: TextClass, later: TextClass) {
+  const wrap = (): (typeof WRAPPED)[number] => WRAPPED[randomInt(random, 0, WRAPPED.length)]!;
+  const one = MAKERS[first](random, 'alpha');
+  const two = MAKERS[later](random, 'beta');
+  const cut = randomInt(random, 0, two.lines.length);
+  const mixed = [...two.lines.slice(0, cut), ...partOf(random, one.lines), ...two.lines.slice(cut)];
+  const three = MAKERS[first](random, 'gamma');
+  const both = [...partOf(random, mixed), ...three.lines, ...partOf(random, one.lines)];
+  const pasted = MAKERS[later](random, 'delta');
+  const written = MAKERS[first](random, 'epsilon');
+  const last = [...partOf(random, pasted.lines), hash(random, 9), ...partOf(random, written.lines)];
+  const asked = ['Please look at this.', '', ...pasted.lines, '', 'What does it say?'];
+  return {
+    blocks: [
+      result(0, one, wrap()(one.lines)),
+      result(1, two, wrap()(mixed)),
+      result(2, three, wrap()(both)),
+      { index: 3, role: 'user', kind: 'user_text', message: 3, text: asked.join('\n') },
+      {
+        index: 4,
+        role: 'assistant',
+        kind: 'tool_use',
+        message: 4,
+        text: written.lines.join('\n'),
+        toolName: 'Write',
+        toolInput: { file_path: '/app/epsilon', content: written.lines.join('\n') },
+      },
+      result(5, { ...three, lines: last }, wrap()(last)),
+    ] satisfies ConversationBlock[],
+    names: [
+      `result 1 (${one.name})`,
+      `result 2 (${two.name})`,
+      `result 3 (${three.name})`,
+      'user text 1',
+      'content of call 1 (Write)',
+      `result 4 (${three.name})`,
+    ],
+  };
+}
+
+/** How often each pair is drawn. */
+const SEEDS = Number(process.env['SVC_PAIR_SEEDS'] ?? 1);
+const MODES: readonly Mode[] = ['hybrid', 'aggressive'];
+
+function checkPairs(mode: Mode, commentLines: CommentLines) {
+  const faults: string[] = [];
+  let references = 0;
+  let pair = 0;
+  for (const first of TEXT_CLASSES) {
+    for (const later of TEXT_CLASSES) {
+      pair++;
+      for (let seed = 1; seed <= SEEDS; seed++) {
+        const { blocks, names } = conversation(createRandom(seed * 1000 + pair), first, later);
+        const outcomes = compressConversation(blocks, {
+          mode,
+          maxChars: 120,
+          thresholdTokens: 0,
+          logBudgetTokens: 1500,
+          ...(mode === 'aggressive' ? { commentLines } : {}),
+        });
+        const checked = checkReferences(blocks, names, outcomes);
+        references += checked.references;
+        for (const fault of checked.faults)
+          faults.push(`${mode}, ${first} then ${later}, seed ${seed}: ${fault}`);
+      }
+    }
+  }
+  return { faults, references };
+}
+
+for (const mode of MODES)
+  test(`in ${mode} every reference between two classes names lines of the original`, async () => {
+    const { faults, references } = checkPairs(mode, await loadCodeTools(['ts']));
+    assert.equal(faults.slice(0, 20), []);
+    assert.ok(references > 500, `${references}`);
+  });
+
+test.run();

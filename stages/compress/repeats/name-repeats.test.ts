@@ -1,0 +1,118 @@
+/** What of a result stays to the letter though it went out before, through the whole pass. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { withoutColours } from '../../model/classify/colours.ts';
+import type { ConversationBlock } from '../pass/blocks.ts';
+import { compressConversation } from '../pass/conversation.ts';
+import { CONVERSATION, SOURCE, times } from '../../../fixtures/compress/texts.ts';
+
+/** What goes out for the results of shell commands, one after the other. */
+function results(runs: readonly (readonly [command: string, text: string])[]): readonly string[] {
+  const blocks = runs.map(([command, text], index): ConversationBlock => ({
+    index,
+    role: 'user',
+    kind: 'tool_result',
+    text,
+    toolName: 'bash',
+    toolInput: { command },
+  }));
+  return compressConversation(blocks, CONVERSATION).map(({ text }) => text);
+}
+
+test('what a harness says of a result stays, also where it said the same before', () => {
+  const advice = [
+    'Please try a different command that produces less output.',
+    'If you need all of it you can write it into a file, and search in that file for what matters.',
+    'If you search and find too much then a narrower pattern helps more often than not.',
+  ];
+  const said = ['<returncode>0</returncode>', '<warning>', 'The output of your command is cut.'];
+  const wrapped = (body: string): string =>
+    [...said, ...advice, '</warning><output>', body, '</output>'].join('\n');
+  const other = SOURCE.replaceAll('load', 'read');
+  const out = results([
+    ['cat a.ts', wrapped(SOURCE)],
+    ['cat b.ts', wrapped(other)],
+    ['sed -n 1,80p a.ts', wrapped(`${SOURCE}\n`)],
+  ]);
+  for (const text of out) assert.equal(text.split('\n').slice(0, 3), said);
+  assert.match(out[2]!, 'of result 1 (a.ts) again]');
+});
+
+test('colours hide no name of a failed test from a run that says the same again', () => {
+  const esc = '\u001b';
+  const failed = (name: string) =>
+    `  ${esc}[1m${esc}[41m FAIL ${esc}[22m${esc}[49m ${esc}[2m"${esc}[22m${esc}[31m${name}${esc}[39m${esc}[2m"${esc}[22m`;
+  const names = [failed('parses the last line'), failed('counts blank ones')];
+  const run = [
+    `${esc}[1mparser.test.ts${esc}[22m`,
+    times(40, (n) => `• part ${n} of the long suite, which has many parts`),
+    ...names.map((name) => `${name}\n    Expected values to be equal:\n        ++2\n        --1`),
+    times(20, (n) => `    in step ${n} of what the runner says about it`),
+    '  Total:     62',
+    '  Passed:    60',
+    '  Skipped:   0',
+  ].join('\n');
+  const [, again] = results([
+    ['npx uvu', run],
+    ['npx uvu', run],
+  ]);
+  assert.match(again!, 'of result 1 (npx uvu)');
+  const plain = withoutColours(again!);
+  for (const name of ['parses the last line', 'counts blank ones'])
+    assert.match(plain, `FAIL  "${name}"`);
+});
+
+test('in a short result a failure stays that an earlier run had too', () => {
+  const failures = [
+    "src/theme.ts(5,15): error TS2305: Module 'terminal' has no exported member 'EditorTheme'.",
+    "src/theme.ts(9,15): error TS2305: Module 'terminal' has no exported member 'MarkdownTheme'.",
+  ];
+  const steps = times(
+    6,
+    (n) => `> building the package number ${n} of all that are in this folder`,
+  );
+  const before = [...times(30, (n) => `one ${n}`), ...steps, ...failures, 'end of the first run'];
+  const later = ['a', 'b', 'c', ...steps, 'new', ...failures, 'd', 'e', 'f'];
+  const out = results([
+    ['npm run build', before.join('\n')],
+    ['npm run build', later.join('\n')],
+  ])[1]!;
+  assert.match(out, '[svc ');
+  for (const line of failures) assert.ok(out.includes(line), out);
+});
+
+test('in a short result a warning stays too: whether it is gone is what the run was for', () => {
+  const warnings = [
+    '/app/docs/index.rst:4: WARNING: toctree contains reference to nonexisting document "genindex"',
+    'src/parse.c:12:9: warning: unused variable "state" left behind by the last change of all',
+    'npm warn deprecated inflight@1.0.6: this module is not supported, and leaks memory as it runs',
+  ];
+  const steps = times(8, (n) => `step ${n} of the build that writes the pages of this project`);
+  const run = (end: string): string => [...steps, ...warnings, ...steps.slice(3), end].join('\n');
+  const out = results([
+    [
+      'make docs',
+      [...times(30, (n) => `one ${n}`), run('build succeeded, 3 warnings.')].join('\n'),
+    ],
+    ['make docs', run('build succeeded after all, 3 warnings.')],
+  ])[1]!;
+  assert.match(out, '[svc ');
+  for (const line of warnings) assert.ok(out.includes(line), out);
+});
+
+test('of a short result a fifth stays, or all of it', () => {
+  const shown = (from: number, to: number): string => SOURCE.split('\n').slice(from, to).join('\n');
+  const asked = (tail: string): string => `${shown(40, 58)}\n${tail}`;
+  const few = times(2, (n) => `new line ${n}`).join('\n');
+  const some = times(9, (n) => `line ${n} of others`).join('\n');
+  const command = (from: number): string => `sed -n ${from},99p a.ts`;
+  const out = results([
+    ['cat a.ts', SOURCE],
+    [command(41), asked(few)],
+    [command(42), asked(some)],
+  ]);
+  assert.is(out[1], asked(few));
+  assert.match(out[2]!, '[svc lines 41–58 of result 1 (a.ts) again]');
+});
+
+test.run();

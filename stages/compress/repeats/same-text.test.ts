@@ -1,0 +1,107 @@
+/** A text that comes again to the letter, after it went out shortened or encoded. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { compressConversation, emptyState } from '../pass/conversation.ts';
+import type { ConversationBlock } from '../pass/blocks.ts';
+import { restored } from '../../../fixtures/compress/decoders.ts';
+import { CONVERSATION } from '../../../fixtures/compress/texts.ts';
+
+const lines = (count: number, line: (n: number) => string): string =>
+  Array.from({ length: count }, (_, n) => line(n)).join('\n');
+const two = (n: number): string => String(n % 60).padStart(2, '0');
+
+/** Each with the command that prints it. */
+const PRINTED: Readonly<Record<string, string>> = {
+  'docker logs api': lines(
+    100,
+    (n) =>
+      `\u001b[32m2026-03-01 10:${two(n)}:00\u001b[0m INFO job ${(n * 7919) % 100_003} done in ${(n * 31) % 977} ms`,
+  ),
+  'journalctl -u api': lines(
+    900,
+    (n) =>
+      `2026-03-01T10:${two(n)}:${two(n * 7)}.${n}Z INFO job ${(n * 7919) % 100_003} done in ${(n * 31) % 977} ms`,
+  ),
+  'rg value src': lines(
+    80,
+    (n) => `src/parts/deep/mod-${n % 7}.ts:${n}: const value${n} = ${n * 31};`,
+  ),
+  'find src -type f': lines(90, (n) => `./src/group-${n % 5}/item-${(n * 7919) % 1009}.ts`),
+  'curl -s localhost/items': JSON.stringify(
+    Array.from({ length: 40 }, (_, id) => ({ id, name: `item ${id * 7919}`, done: id % 3 === 0 })),
+    null,
+    2,
+  ),
+  'git diff':
+    'diff --git a/a.c b/a.c\nindex 1234567..89abcde 100644\n--- a/a.c\n+++ b/a.c\n' +
+    lines(14, (n) =>
+      [
+        `@@ -${n * 40 + 1},9 +${n * 40 + 1},9 @@ int f${n}()`,
+        ...[1, 2, 3, 4].map((k) => ` line ${n} with value ${k * n}`),
+        `-  old ${n};`,
+        `+  new ${n};`,
+        ...[5, 6, 7, 8].map((k) => ` line ${n} with value ${k * n}`),
+      ].join('\n'),
+    ),
+};
+
+const results = (...printed: readonly (readonly [string, string])[]): ConversationBlock[] =>
+  printed.map(([command, text], index) => ({
+    index,
+    role: 'tool',
+    kind: 'tool_result',
+    text,
+    toolName: 'Bash',
+    toolInput: { command },
+  }));
+
+for (const mode of ['hybrid', 'aggressive'] as const)
+  for (const [command, text] of Object.entries(PRINTED))
+    test(`what ${command} prints again is named where it went out, in ${mode}`, () => {
+      const state = emptyState();
+      const options = { ...CONVERSATION, mode };
+      const blocks = results([command, text], [command, text], [command, text]);
+      const [first, second, third] = compressConversation(blocks, options, undefined, state);
+      assert.ok(first!.changed);
+      for (const again of [second!, third!]) {
+        assert.ok(
+          again.tokensAfter < first!.tokensAfter / 3,
+          `${again.tokensAfter}: ${again.text}`,
+        );
+        assert.is(restored(state.sent, again.text), first!.text);
+        assert.ok(again.repeatedLines > 0);
+      }
+      // Nothing that comes later changes what went out.
+      assert.equal(compressConversation(blocks.slice(0, 2), options), [first, second]);
+    });
+
+test('a short text that comes again is there again, in its other form', () => {
+  const text = PRINTED['rg value src']!.split('\n').slice(0, 16).join('\n');
+  const state = emptyState();
+  const blocks = results(['rg value src', text], ['rg value src', text]);
+  const [first, second] = compressConversation(blocks, CONVERSATION, undefined, state);
+  assert.ok(first!.changed);
+  assert.is(second!.text, first!.text);
+});
+
+test('where the provider may forget, nothing points into an earlier result', () => {
+  const [[command, text]] = Object.entries(PRINTED) as [[string, string]];
+  const [first, second] = compressConversation(results([command, text], [command, text]), {
+    ...CONVERSATION,
+    forgets: true,
+  });
+  assert.ok(first!.changed);
+  assert.is(second!.text, first!.text);
+});
+
+test('another text of the same command is no repeat', () => {
+  const command = 'find src -type f';
+  const text = PRINTED[command]!;
+  const [, second] = compressConversation(
+    results([command, text], [command, `${text}\n./src/one-more.ts`]),
+    CONVERSATION,
+  );
+  assert.is(second!.repeatedLines, 0);
+});
+
+test.run();

@@ -1,0 +1,107 @@
+/**
+ * Source code: lines that hold only comments go, runs of blank lines between statements
+ * shrink to one. Every other line stays to the letter, so that identifiers, signatures,
+ * strings and syntax are whole; so do comments that are there for tools, and warnings.
+ */
+import { lineNumbering } from '../../../model/classify/envelope.ts';
+import { keptComments } from './comments.ts';
+import { hereDocuments, mayBeginInside } from './excerpt.ts';
+import type { Apply, Compressed, LineRange } from '../rule.ts';
+import { MARK } from '../../text/marker.ts';
+import { rangesWithout } from '../../text/ranges.ts';
+
+/** Strips comment lines; needs `context.commentLines`. */
+export const stripCode: Apply = (text, context) => {
+  const extension = context.classification.extension ?? guessExtension(text);
+  if (context.commentLines === undefined || extension === undefined) return undefined;
+  const raw = text.split('\n');
+  const widths = lineNumbering(raw);
+  const lines = widths === undefined ? raw : raw.map((line, at) => line.slice(widths[at]));
+  const known = widths !== undefined && isFirst(raw);
+  if (!known && mayBeginInside(lines, extension)) return undefined;
+  const spare = context.commentLines(lines.join('\n'), extension);
+  const content = hereDocuments(lines, extension);
+  if (spare === undefined || content === undefined) return undefined;
+  return dropLines(raw, lines, { spare, content, extension });
+};
+
+/** Whether a numbered view begins with the first line of its file. */
+function isFirst(numbered: readonly string[]): boolean {
+  const first = numbered.find((line) => line !== '') ?? '';
+  return Number(/^ *(\d{1,9})/.exec(first)?.[1]) === 1;
+}
+
+interface Parsed {
+  /** Lines that hold nothing but a comment, or are blank behind another. */
+  readonly spare: readonly LineRange[];
+  /** Lines that are content whatever the parser made of them. */
+  readonly content: ReadonlySet<number>;
+  readonly extension: string;
+}
+
+function dropLines(
+  raw: readonly string[],
+  lines: readonly string[],
+  { spare, content, extension }: Parsed,
+): Compressed | undefined {
+  const isBlank = lines.map((line) => line.trim() === '');
+  const comments = spare.filter(({ from }) => isBlank[from] !== true);
+  const spareBlanks = new Set(spare.map(({ from }) => from).filter((at) => isBlank[at]));
+  const keep = lines.map(() => true);
+  const kept = keptComments(lines, comments);
+  for (const range of comments) if (!kept.has(range)) keep.fill(false, range.from, range.to);
+  for (const at of content) keep[at] = true;
+  let blank = true;
+  keep.forEach((stays, at) => {
+    if (!stays) return;
+    if (blank && spareBlanks.has(at) && !content.has(at)) keep[at] = false;
+    blank = isBlank[at]!;
+  });
+  const out = raw.filter((_, at) => keep[at]);
+  const removed = rangesWithout(keep);
+  const count = raw.length - out.length;
+  if (count < 2) return undefined;
+  const note = `${MARK}omitted ${count} of ${raw.length} lines, comments and blank lines only; the source is complete]`;
+  const first = out[0]?.startsWith('#!') === true ? 1 : 0;
+  out.splice(first, 0, asComment(note, extension));
+  return { text: out.join('\n'), removed };
+}
+
+const HASH_COMMENTS = new Set('py pyi rb sh bash zsh pl r ps1 gyp gypi'.split(' '));
+
+function asComment(note: string, extension: string): string {
+  if (HASH_COMMENTS.has(extension)) return `# ${note}`;
+  return extension === 'css' ? `/* ${note} */` : `// ${note}`;
+}
+
+const GUESSES: readonly (readonly [string, RegExp])[] = [
+  [
+    'py',
+    /^(?:from [\w.]+ import |import \w[\w.]*$|(?:async )?def \w+\(.*|class \w.*:$|[ \t]+self\.)/m,
+  ],
+  ['go', /^package \w+$|^func (?:\(|\w+\()/m],
+  ['rs', /^(?:pub )?(?:fn|impl|mod|use) [\w<:]+|^#\[derive/m],
+  [
+    'java',
+    /^(?:package [\w.]+;|import (?:static )?[\w.]+\*?;|public (?:final |abstract )?(?:class|interface|enum) )/m,
+  ],
+  ['cpp', /^#\s*(?:include|define|ifndef|ifdef|pragma)\b/m],
+  ['php', /^<\?php/m],
+  ['rb', /^(?:require ['"]|[ \t]*def \w+[?!]?(?:\(|$)|[ \t]*end$)/m],
+  [
+    'ts',
+    /^(?:import|export) .*|^(?:const|let|var) \w+|^(?:async )?function \w+|^interface \w+|require\(/m,
+  ],
+  ['sh', /^#!.*\bsh$|^(?:if \[|for \w+ in |fi$|done$)/m],
+  ['css', /^[.#@]?[\w-]+[^{}\n]{0,80}\{$/m],
+];
+
+/** A file extension for source whose file is unknown; undefined where nothing speaks for a language. */
+export function guessExtension(text: string): string | undefined {
+  const sample = text
+    .slice(0, 8000)
+    .split('\n')
+    .map((line) => line.slice(0, 200))
+    .join('\n');
+  return GUESSES.find(([, pattern]) => pattern.test(sample))?.[0];
+}

@@ -1,0 +1,91 @@
+/**
+ * Configuration files: comment lines and runs of blank lines go, every key and value stays
+ * as it was written. Each format has a reader; the text is read before and after, and must
+ * configure the same. What no reader accepts stays as it is.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import { isDirective, keepsBlock } from '../code/comment-directives.ts';
+import type { Apply, Compressed } from '../rule.ts';
+import {
+  readAssignments,
+  readDockerfile,
+  readEnv,
+  readIni,
+  readPatterns,
+  readProperties,
+  readSections,
+} from './lines.ts';
+import type { ConfigReader } from './reading.ts';
+import { readToml } from './toml.ts';
+import { readYaml } from './yaml.ts';
+import { MARK } from '../../text/marker.ts';
+
+const READERS: Readonly<Record<string, readonly ConfigReader[]>> = {
+  yaml: [readYaml],
+  yml: [readYaml],
+  toml: [readToml],
+  ini: [readIni],
+  cfg: [readSections],
+  conf: [readSections],
+  editorconfig: [readIni],
+  npmrc: [readIni],
+  properties: [readProperties],
+  env: [readEnv],
+  gitignore: [readPatterns],
+};
+/** Where nothing is known of the file, the first format that explains all of the text. */
+const BY_LOOK: readonly ConfigReader[] = [
+  readYaml,
+  readToml,
+  readSections,
+  readDockerfile,
+  readAssignments,
+];
+/** A comment that is an instruction by its form: `#!`, `#:schema`, `# syntax=`, `# check=`. */
+const INSTRUCTION = /^\s*#(?:[!:%$]|\s*(?:syntax|check)\s*=|\s*@)/;
+
+/** Strips comment lines of YAML, TOML, INI, .env, properties, ignore lists and Dockerfiles. */
+export const stripConfig: Apply = (text, { classification }) => {
+  const readers = READERS[classification.extension ?? ''] ?? BY_LOOK;
+  for (const read of readers) {
+    const reading = read(text);
+    if (reading !== undefined) return strip(text, read, reading);
+  }
+  return undefined;
+};
+
+function strip(
+  text: string,
+  read: ConfigReader,
+  { comments, blanks, values }: NonNullable<ReturnType<ConfigReader>>,
+): Compressed | undefined {
+  const lines = text.split('\n');
+  const noComments = lines.map(
+    (line, at) =>
+      !comments.has(at) || isDirective(line) || keepsBlock(line) || INSTRUCTION.test(line),
+  );
+  // Blank lines can be content where the reader cannot decide: then all of them stay.
+  for (const keep of [withoutBlankRuns(lines, noComments, blanks), noComments]) {
+    const kept = lines.filter((_, at) => keep[at]);
+    if (lines.length - kept.length < 2) return undefined;
+    if (!isDeepStrictEqual(read(kept.join('\n'))?.values, values)) continue;
+    const note = `# ${MARK}omitted ${lines.length - kept.length} of ${lines.length} lines, comments and blank lines only; the source is complete]`;
+    const removed = lines.flatMap((_, at) => (keep[at] === true ? [] : [{ from: at, to: at + 1 }]));
+    return { text: [note, ...kept].join('\n'), removed };
+  }
+  return undefined;
+}
+
+function withoutBlankRuns(
+  lines: readonly string[],
+  keep: readonly boolean[],
+  blanks: ReadonlySet<number>,
+): readonly boolean[] {
+  let blank = true;
+  return lines.map((_, at) => {
+    if (keep[at] !== true) return false;
+    const again = blank && blanks.has(at);
+    blank = blanks.has(at);
+    return !again;
+  });
+}

@@ -1,0 +1,61 @@
+/** YAML, by a real parser: what it does not accept is not YAML to us. */
+import { Lexer, parseAllDocuments } from 'yaml';
+import { beginsInside, type ConfigReading } from './reading.ts';
+import { lineBreaks } from '../../text/line-breaks.ts';
+
+/** Parsing takes about 1 ms for 10 KB; larger files are left alone. */
+const MAX_CHARS = 300_000;
+/** Values that grow by aliases beyond this are refused by the parser. */
+const MAX_ALIASES = 100;
+
+/** Reads YAML of any number of documents. Only the values show which blank lines are content. */
+export function readYaml(text: string): ConfigReading | undefined {
+  if (text.length > MAX_CHARS || !looksLikeYaml(text) || beginsInside(text)) return undefined;
+  try {
+    const documents = parseAllDocuments(text, { uniqueKeys: false, logLevel: 'silent' });
+    if (!Array.isArray(documents) || documents.some((document) => document.errors.length > 0))
+      return undefined;
+    const values = documents.map(
+      (document) => document.toJS({ maxAliasCount: MAX_ALIASES }) as unknown,
+    );
+    return { values, comments: commentLines(text), blanks: blankLines(text) };
+  } catch {
+    // An alias without its anchor, too many of them, too deep a nesting: whatever the parser cannot bear.
+    return undefined;
+  }
+}
+
+function looksLikeYaml(text: string): boolean {
+  return (
+    !/^[ \t]*\[[^\]]{1,100}\][ \t]*$/m.test(text) &&
+    /^[ \t]*(?:- )?["']?[\w./ -]{1,80}["']?:(?: |\r?$)/m.test(text)
+  );
+}
+
+function blankLines(text: string): ReadonlySet<number> {
+  return new Set(text.split('\n').flatMap((line, at) => (line.trim() === '' ? [at] : [])));
+}
+
+// The lexer announces document starts, flow errors and scalars by control characters that are no text.
+const SCALAR_SIGNAL = '\u001f';
+const LEXER_SIGNALS: ReadonlySet<string> = new Set(['\u0002', '\u0018', SCALAR_SIGNAL]);
+
+/** Lines whose only token is a comment; a `#` inside a block scalar is content. */
+function commentLines(text: string): ReadonlySet<number> {
+  const comments = new Set<number>();
+  let line = 0;
+  let blankSoFar = true;
+  let scalar = false;
+  for (const token of new Lexer().lex(text)) {
+    if (LEXER_SIGNALS.has(token)) {
+      scalar = token === SCALAR_SIGNAL;
+      continue;
+    }
+    if (!scalar && token.startsWith('#') && blankSoFar) comments.add(line);
+    const breaks = lineBreaks(token);
+    line += breaks;
+    blankSoFar = breaks > 0 ? token.endsWith('\n') : blankSoFar && token.trim() === '';
+    scalar = false;
+  }
+  return comments;
+}

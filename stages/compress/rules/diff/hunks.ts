@@ -1,0 +1,151 @@
+/** Hunks of unified diffs: read whole or not at all, and cut down to the context that is kept. */
+import type { LineRange } from '../rule.ts';
+import { runsOf } from '../../text/ranges.ts';
+import { packSigns } from './signs.ts';
+
+const CONTEXT = 1;
+const HUNK = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@(.*?)(\r?)$/s;
+/** Changes that stand inside a line, as `--word-diff` marks them. */
+const WORD_MARKS = [
+  ['[-', '-]'],
+  ['{+', '+}'],
+] as const;
+
+/** A hunk of which every line is there. */
+export interface Hunk {
+  readonly at: number;
+  readonly end: number;
+  readonly oldStart: number;
+  readonly newStart: number;
+  readonly heading: string;
+  /** What lines end in before their line feed: a carriage return, or nothing. */
+  readonly eol: string;
+  readonly lines: readonly string[];
+}
+
+/** A hunk whose lines add up to what its header says; anything else is left as it is. */
+export function readHunk(lines: readonly string[], at: number): Hunk | undefined {
+  const match = HUNK.exec(lines[at] ?? '');
+  if (match === null) return undefined;
+  let oldLeft = Number(match[2] ?? 1);
+  let newLeft = Number(match[4] ?? 1);
+  let end = at + 1;
+  while (end < lines.length && (oldLeft > 0 || newLeft > 0)) {
+    const sign = lines[end]![0] ?? ' ';
+    if (sign === '-') oldLeft--;
+    else if (sign === '+') newLeft--;
+    else if (sign === ' ') {
+      oldLeft--;
+      newLeft--;
+    } else if (sign !== '\\') return undefined;
+    end++;
+  }
+  if (oldLeft !== 0 || newLeft !== 0) return undefined;
+  if (lines[end]?.startsWith('\\') === true) end++;
+  if (goesOn(lines, end) || holdsFileHeader(lines, at, end)) return undefined;
+  return {
+    at,
+    end,
+    oldStart: Number(match[1]),
+    newStart: Number(match[3]),
+    heading: match[5]!,
+    eol: match[6]!,
+    lines: lines.slice(at + 1, end),
+  };
+}
+
+/** Lines of a hunk that its header does not count: where they belong would be lost with the context before them. */
+function goesOn(lines: readonly string[], end: number): boolean {
+  let next = end;
+  while (lines[next]?.trim() === '') next++;
+  const line = lines[next] ?? '';
+  // The end of a mail, and the header of the next file.
+  if (
+    /^-- \r?$/.test(line) ||
+    (line.startsWith('--- ') && (lines[next + 1] ?? '').startsWith('+++ '))
+  )
+    return false;
+  return /^[-+ ]/.test(line);
+}
+
+/** A header that counts too much reaches into the next file, whose names then look like changes. */
+function holdsFileHeader(lines: readonly string[], from: number, to: number): boolean {
+  return (
+    to - from > 2 &&
+    lines[to - 2]!.startsWith('--- ') &&
+    lines[to - 1]!.startsWith('+++ ') &&
+    HUNK.test(lines[to] ?? '')
+  );
+}
+
+/** How hunks are printed. */
+export interface HunkStyle {
+  /** Whether signs of long runs are written once. */
+  readonly pack: boolean;
+  /** The heading of the hunk above in the same file: it is not repeated. */
+  readonly above: string | undefined;
+  /** The file is new, or gone. */
+  readonly whole: boolean;
+}
+
+/**
+ * The hunk with `CONTEXT` lines around each change; a long quiet stretch inside splits it in
+ * two. Long runs of lines that all come or all go are packed. Lines left out are added to `removed`.
+ */
+export function trimHunk(
+  hunk: Hunk,
+  removed: LineRange[],
+  { pack, above, whole }: HunkStyle,
+): readonly string[] {
+  if (pack && whole && isOneRun(hunk)) return packSigns(hunk.lines);
+  const isChange = hunk.lines.map((line) => /^[+\-\\]/.test(line) || isWordChange(line));
+  const keep = hunk.lines.map((_, at) =>
+    isChange.slice(Math.max(0, at - CONTEXT), at + CONTEXT + 1).includes(true),
+  );
+  bridge(keep);
+  const out: string[] = [];
+  let oldLine = hunk.oldStart;
+  let newLine = hunk.newStart;
+  let heading = hunk.heading === above ? '' : hunk.heading;
+  for (const { from, to } of runsOf(keep, (stays) => stays)) {
+    const part = hunk.lines.slice(from, to);
+    const oldCount = part.filter((line) => /^(?:[- ]|$)/.test(line)).length;
+    const newCount = part.filter((line) => /^(?:[+ ]|$)/.test(line)).length;
+    if (keep[from] === true) {
+      const header = `@@ -${span(oldLine, oldCount)} +${span(newLine, newCount)} @@${heading}${hunk.eol}`;
+      out.push(header, ...(pack ? packSigns(part) : part));
+      heading = '';
+    } else removed.push({ from: hunk.at + 1 + from, to: hunk.at + 1 + to });
+    oldLine += oldCount;
+    newLine += newCount;
+  }
+  return out;
+}
+
+function isWordChange(line: string): boolean {
+  return WORD_MARKS.some(([open, close]) => {
+    const at = line.indexOf(open);
+    return at >= 0 && line.includes(close, at + open.length);
+  });
+}
+
+/** All of a new file, or of a deleted one: the head of the packed run says what the hunk's header would. */
+function isOneRun({ oldStart, newStart, lines }: Hunk): boolean {
+  const sign = oldStart === 0 && newStart === 1 ? '+' : '-';
+  if (sign === '-' && (oldStart !== 1 || newStart !== 0)) return false;
+  return packSigns(lines)[0] !== lines[0];
+}
+
+/** A gap of two lines or fewer inside a hunk costs less than the header that would replace it. */
+function bridge(keep: boolean[]): void {
+  let last = -1;
+  for (let at = 0; at < keep.length; at++) {
+    if (keep[at] !== true) continue;
+    if (last >= 0 && at - last > 1 && at - last <= 4) keep.fill(true, last, at);
+    last = at;
+  }
+}
+
+function span(start: number, count: number): string {
+  return count === 1 ? String(start) : `${start},${count}`;
+}

@@ -1,0 +1,168 @@
+/**
+ * Diffs: the file's three header lines become one, context shrinks to a line a side, signs
+ * of long runs are written once, and hunks of lock files and generated files are counted
+ * instead of shown. No + or − line of source is ever left out, and hunk headers keep true
+ * line numbers. What is no plain unified diff (words marked inside lines, colours, three
+ * ways, counts that lie) stays as it is.
+ */
+import { estimateTokens } from '../../../model/tokens.ts';
+import type { Apply, Compressed, LineRange } from '../rule.ts';
+import { readHunk, trimHunk } from './hunks.ts';
+import { isPackedHeader, packedLines, SIGNS_LEGEND } from './signs.ts';
+import { MARK } from '../../text/marker.ts';
+
+const GENERATED =
+  /(?:^|\/)(?:package-lock\.json|npm-shrinkwrap\.json|yarn\.lock|pnpm-lock\.yaml|bun\.lockb?|Cargo\.lock|poetry\.lock|uv\.lock|Pipfile\.lock|composer\.lock|Gemfile\.lock|go\.sum|flake\.lock)$|\.min\.(?:js|css)$|\.(?:js|css)\.map$|\.snap$/;
+
+/** Explaining packed runs costs about as much as this many signs. */
+const WORTH_LEGEND = 20;
+
+/** Shrinks unified diffs as git prints them. */
+export const shrinkDiff: Apply = (text) => {
+  const lines = text.split('\n');
+  // Lines without signs that still report changes: what is left out could be one of them.
+  if (!isPlain(lines)) return undefined;
+  // A line that looks like the head of a packed run would be read as one.
+  const packed = lines.some(isPackedHeader) ? undefined : shrink(lines, true);
+  const least =
+    packed !== undefined && packedLines(packed.text) >= WORTH_LEGEND
+      ? packed
+      : shrink(lines, false);
+  return estimateTokens(least.text) < estimateTokens(text) ? least : undefined;
+};
+
+/** Whether every hunk that can be read has lines with signs, as those of `--word-diff` have not. */
+function isPlain(lines: readonly string[]): boolean {
+  for (let at = 0; at < lines.length;) {
+    const hunk = readHunk(lines, at);
+    if (hunk !== undefined && !hunk.lines.some((line) => /^[+-]/.test(line))) return false;
+    at = hunk?.end ?? at + 1;
+  }
+  return true;
+}
+
+function shrink(lines: readonly string[], pack: boolean): Compressed {
+  const out: string[] = [];
+  const removed: LineRange[] = [];
+  let names = false;
+  let counted = false;
+  // Only a hunk that follows another at once is of the same file for certain.
+  let above: string | undefined;
+  for (let at = 0; at < lines.length;) {
+    const hunk = readHunk(lines, at);
+    const header = hunk === undefined ? readFileHeader(lines, at) : undefined;
+    if (header !== undefined) {
+      at = header.end;
+      names ||= header.named;
+      above = undefined;
+      out.push(...header.lines);
+      if (!header.generated) continue;
+      const end = generatedEnd(lines, at);
+      if (end === at) continue;
+      counted = true;
+      out.push(countHunks(lines.slice(at, end)));
+      removed.push({ from: at, to: end });
+      at = end;
+    } else if (hunk !== undefined) {
+      const whole = isWholeFile(lines, at);
+      out.push(...trimHunk(hunk, removed, { pack, above, whole }));
+      above = hunk.heading;
+      at = hunk.end;
+    } else {
+      above = undefined;
+      out.push(lines[at++]!);
+    }
+  }
+  const signs = pack && out.some(isPackedHeader);
+  const less = removed.length > 0;
+  return { text: [heading({ names, signs, less, counted }), ...out].join('\n'), removed };
+}
+
+/** A file that comes or goes as a whole; a first hunk without context may also be an insertion. */
+function isWholeFile(lines: readonly string[], at: number): boolean {
+  return (
+    /^--- \/dev\/null\b/.test(lines[at - 2] ?? '') ||
+    /^\+{3} \/dev\/null\b/.test(lines[at - 1] ?? '')
+  );
+}
+
+interface Used {
+  readonly names: boolean;
+  readonly signs: boolean;
+  readonly less: boolean;
+  /** Hunks of generated files are counted instead of shown. */
+  readonly counted: boolean;
+}
+
+/** What is to be known to read the rest: only what the text makes use of. */
+function heading({ names, signs, less, counted }: Used): string {
+  const parts = [
+    `diff with ${less ? 'less context, ' : ''}all + and - lines ${counted ? 'of source ' : ''}kept`,
+    ...(names ? ['"*** p" = --- a/p and +++ b/p'] : []),
+    ...(signs ? [SIGNS_LEGEND] : []),
+    'the source is complete',
+  ];
+  return `${MARK}${parts.join('; ')}]`;
+}
+
+interface FileHeader {
+  readonly lines: readonly string[];
+  readonly end: number;
+  readonly generated: boolean;
+  /** The path stands on a line of ours. */
+  readonly named: boolean;
+}
+
+const EXTENDED =
+  /^(?:index [0-9a-f]+\.\.[0-9a-f]+|old mode|new mode|new file|deleted file|similarity|dissimilarity|rename |copy |--- |\+\+\+ )/;
+
+/** The header lines of a file, without those that only say again what others do. */
+function readFileHeader(lines: readonly string[], at: number): FileHeader | undefined {
+  const match = /^diff --git (a\/.{1,400} b\/.{1,400})$/s.exec(lines[at]!);
+  if (match === null) return undefined;
+  let end = at + 1;
+  while (end < lines.length && EXTENDED.test(lines[end]!.slice(0, 100))) {
+    end++;
+    if (lines[end - 1]!.startsWith('+++ ')) break;
+  }
+  const extended = lines.slice(at + 1, end).filter((line) => !line.startsWith('index '));
+  const path = samePath(match[1]!);
+  const generated = GENERATED.test(path ?? match[1]!);
+  if (path !== undefined) return { lines: named(path, extended), end, generated, named: true };
+  // Where the paths differ, `---` and `+++` name both, and the first line adds nothing.
+  const both = `a/${pathAfter('--- a/', extended)} b/${pathAfter('+++ b/', extended)}`;
+  const kept = both === match[1] ? extended : [lines[at]!, ...extended];
+  return { lines: kept, end, generated, named: false };
+}
+
+/** `a/p b/p` → `p`; undefined where the two differ. */
+function samePath(both: string): string | undefined {
+  const path = both.slice(2, (both.length - 1) / 2);
+  return both === `a/${path} b/${path}` ? path : undefined;
+}
+
+function pathAfter(start: string, lines: readonly string[]): string | undefined {
+  return lines.find((line) => line.startsWith(start))?.slice(start.length);
+}
+
+function named(path: string, extended: readonly string[]): readonly string[] {
+  const kept = extended.filter((line) => line !== `--- a/${path}` && line !== `+++ b/${path}`);
+  const [mode, gone] = kept;
+  const whole =
+    kept.length === 2 &&
+    ((/^new file mode \d+$/.test(mode!) && gone === '--- /dev/null') ||
+      (/^deleted file mode \d+$/.test(mode!) && gone === '+++ /dev/null'));
+  return whole ? [`*** ${path} (${mode})`] : [`*** ${path}`, ...kept];
+}
+
+function generatedEnd(lines: readonly string[], at: number): number {
+  let end = at;
+  for (let hunk = readHunk(lines, end); hunk !== undefined; hunk = readHunk(lines, end))
+    end = hunk.end;
+  return end;
+}
+
+function countHunks(lines: readonly string[]): string {
+  const count = (mark: string): number => lines.filter((line) => line.startsWith(mark)).length;
+  return `${MARK}generated file: ${count('@@ ')} hunks with ${count('+')} added and ${count('-')} removed lines left out; the source is complete]`;
+}

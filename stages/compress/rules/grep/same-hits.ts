@@ -1,0 +1,46 @@
+/**
+ * Hits that say the same on other lines, lossless: the text is written once, and later
+ * hits name the line that has it. For searches whose hits carry a number and no path.
+ *
+ *     93:    def run(self):
+ *     352:=93
+ */
+import { estimateTokens } from '../../../model/tokens.ts';
+import type { Apply } from '../rule.ts';
+import { MARK } from '../../text/marker.ts';
+
+const HEADER = `${MARK}hits, complete: "9:=5" has the text of the last 5: above]`;
+const HIT = /^(\d{1,7}):(.*)$/s;
+const NAMED = /^(\d{1,7}):=(\d{1,7})$/;
+/** Shorter texts are not worth a name. */
+const MIN_TOKENS = 6;
+/** Names are a burden to a reader: they must save a tenth. */
+const WORTH = 0.9;
+
+/** Names hits that have the text of one above. */
+export const nameSameHits: Apply = (text) => {
+  const lines = text.split('\n');
+  if (lines.some((line) => NAMED.test(line.slice(0, 20)))) return undefined;
+  const textOf = new Map<string, string>();
+  const numberOf = new Map<string, string>();
+  const named = lines.map((line) => {
+    const [, number, content] = HIT.exec(line) ?? [];
+    if (number === undefined || content === undefined) return line;
+    const first = numberOf.get(content);
+    const isFirstStill = first !== undefined && textOf.get(first) === content;
+    textOf.set(number, content);
+    if (isFirstStill && estimateTokens(content) >= MIN_TOKENS) return `${number}:=${first}`;
+    numberOf.set(content, number);
+    return line;
+  });
+  const out = [HEADER, ...named].join('\n');
+  const worth = estimateTokens(out) <= estimateTokens(text) * WORTH;
+  return worth && !isView(lines) ? { text: out, removed: [] } : undefined;
+};
+
+/** True for a view of a file, whose numbers count up: it is read as code, where a name instead of a line would be in the way. */
+function isView(lines: readonly string[]): boolean {
+  const numbers = lines.map((line) => Number(HIT.exec(line)?.[1] ?? Number.NaN));
+  const steps = numbers.filter((number, at) => number === numbers[at - 1]! + 1).length;
+  return steps * 2 > lines.length;
+}

@@ -1,0 +1,77 @@
+/**
+ * A log without what only a terminal needs: colour codes, and the earlier states of a
+ * progress bar that painted over itself.
+ */
+import { withoutColours } from '../../../model/classify/colours.ts';
+import { costsAtLeast, estimateTokens } from '../../../model/tokens.ts';
+import type { Apply } from '../rule.ts';
+import { MARK } from '../../text/marker.ts';
+import { foldRepeats } from '../../text/repeats.ts';
+import { dropRedraws, type Redrawn } from './redraw.ts';
+
+const ESCAPE = '\u001b';
+// Colour codes after `cat -v`, which prints the escape character as two.
+const CARET = '^[[';
+const CARET_COLOUR = /\^\[\[[0-9;]{0,32}m/g;
+
+/** Where a terminal goes back to the first column, it writes over the line as after a carriage return. */
+const FIRST_COLUMN = new RegExp(`${ESCAPE}\\[[01]?G`, 'g');
+/** What is underlined; of several answers that is the chosen one, which nothing else shows. */
+const UNDERLINED = new RegExp(`${ESCAPE}\\[4m([^${ESCAPE}\r]{1,80})`, 'g');
+/** Stand at the ends of an underlined part while colours are taken off. */
+const BEGIN = '\u0001';
+const END = '\u0002';
+const HELD = `${BEGIN}([^${END}]{1,80})${END}`;
+const CHOSEN = new RegExp(`(?<=[/|] ?)${HELD}|${HELD}(?= ?[/|])`, 'g');
+const STAND_INS = new RegExp(`[${BEGIN}${END}]`, 'g');
+
+/** A line without colours, and without earlier states of its progress. */
+export function cleanLine(line: string): string {
+  return redrawn(plainLine(line)).text;
+}
+
+function plainLine(line: string): string {
+  const plain = line.includes(ESCAPE) ? withoutSequences(line) : line;
+  return plain.includes(CARET) ? plain.replace(CARET_COLOUR, '') : plain;
+}
+
+function withoutSequences(line: string): string {
+  if (!line.includes(`${ESCAPE}[4m`)) return withoutColours(line.replace(FIRST_COLUMN, '\r'));
+  const held = line.replace(STAND_INS, '').replace(UNDERLINED, `${BEGIN}$1${END}`);
+  return withoutColours(held.replace(FIRST_COLUMN, '\r'))
+    .replace(CHOSEN, `${ESCAPE}[4m$1$2${ESCAPE}[24m`)
+    .replace(STAND_INS, '');
+}
+
+function redrawn(line: string): Redrawn {
+  return line.includes('\r') ? dropRedraws(line) : { text: line, dropped: 0 };
+}
+
+/**
+ * Cleans every line and folds runs of equal lines into one with a count. Nothing that can
+ * be read is lost but earlier states of progress, and a last line says how many.
+ */
+export const cleanLog: Apply = (text) => {
+  const lines = text.split('\n');
+  const isColoured = text.includes(ESCAPE) || text.includes(CARET);
+  const plain = isColoured ? lines.map(plainLine) : lines;
+  const isRedrawn = plain.some((line) => line.includes('\r'));
+  const cleaned = isRedrawn ? withoutRedraws(plain) : foldRepeats(plain);
+  return cleaned === text ? undefined : { text: cleaned, removed: [] };
+};
+
+/** The shorter of: with all states of progress, and with the last ones and a note. */
+function withoutRedraws(lines: readonly string[]): string {
+  const drawn = lines.map(redrawn);
+  const dropped = drawn.reduce((sum, line) => sum + line.dropped, 0);
+  const last = drawn.map((line) => line.text);
+  if (dropped === 0) return foldRepeats(last);
+  last.splice(last.at(-1) === '' ? -1 : last.length, 0, redrawNote(dropped));
+  const short = foldRepeats(last);
+  const whole = foldRepeats(lines.map((line) => (line.endsWith('\r') ? line.slice(0, -1) : line)));
+  return costsAtLeast(whole, estimateTokens(short)) ? short : whole;
+}
+
+function redrawNote(dropped: number): string {
+  return `${MARK}${dropped} earlier ${dropped === 1 ? 'state' : 'states'} of progress in the lines above left out; the source is complete]`;
+}

@@ -1,0 +1,62 @@
+/**
+ * The lines in which compilers, type checkers and linters state an error of a file: each is a failure
+ * of its own, however many there are, and whoever mends them needs all.
+ */
+import { anyOf } from '../../../model/classify/any-of.ts';
+
+/** Longest part of a line that is looked at, in characters. */
+const SEEN = 300;
+
+const STATED: readonly RegExp[] = [
+  // gcc, clang, GHC, Zig, mypy, javac, swiftc and whoever words it so; Go's compiler and vet; linkers
+  /^\s{0,4}\S.{0,200}?:\d+(?::\d+)?: (?:fatal )?error\b/,
+  /^(?:vet: )?\S{1,200}\.go:\d+:\d+: \S/,
+  /\bundefined reference to\b|\bundefined symbol\b|^ld(?:\.\w+)?: |: multiple definition of /,
+  // TypeScript, C#, MSVC, Pascal
+  /\(\d+(?:,\d+){0,3}\) ?: (?:fatal )?error\b|:\d+:\d+ - error TS\d/,
+  // Rust, Kotlin, Scala, Maven, PHP, Elixir, Dart, OCaml, CMake, Python
+  /^error(?:\[E\d+\])?: (?!aborting|could not compile)\S/,
+  /^e: \S|^\[error\] \S{1,200}:\d+|^\[ERROR\] \S{1,200}:\[\d+,\d+\]/,
+  /^PHP (?:Parse|Fatal) error|^\*\* \((?:Compile|Syntax|Token)\w*Error\)|^\s{0,4}error •/,
+  /^Error: \S|^CMake Error at \S|^\s{0,8}(?:SyntaxError|IndentationError|TabError): /,
+  // ESLint, stylelint, yamllint; flake8, Ruff, Pylint
+  /^\s{1,8}\d+:\d+ +(?:error|✖) /,
+  /^\S{1,200}:\d+:\d+: [EFC]\d{2,5}:? /,
+];
+const isStated = anyOf(STATED);
+/** Lines behind it that say where, or of what. */
+const DETAIL =
+  /^ {1,8}--> \S|^\s{0,4}at \S{1,200}:\d+|^\s{2,8}(?:symbol|required|found|reason|location): /;
+const DETAIL_LINES = 5;
+/** The line before, which does. */
+const PLACED = /^File "[^"]{1,200}", lines? \d/;
+/** A word of these is in each of them, or a place with a column: most lines have neither. */
+const LIKELY = /error|undefined|multiple|^ld|\.go:\d|^e: |✖|:\d+:\d+: [EFC]\d/i;
+
+/** The indexes of such lines and of those that say where, the first time that each stands there. */
+export function compilerErrors(lines: readonly string[]): readonly number[] {
+  const found: number[] = [];
+  const seen = new Set<string>();
+  for (const [at, whole] of lines.entries()) {
+    const line = whole.slice(0, SEEN);
+    if (!LIKELY.test(line) || !isStated.test(line)) continue;
+    const details = detailsBelow(lines, at);
+    const before = PLACED.test(lines[at - 1]?.slice(0, SEEN) ?? '') ? [at - 1] : [];
+    const rows = [...before, at, ...details];
+    const all = rows.map((row) => lines[row]).join('\n');
+    if (seen.has(all)) continue;
+    seen.add(all);
+    found.push(...rows);
+  }
+  return found;
+}
+
+function detailsBelow(lines: readonly string[], at: number): readonly number[] {
+  const details: number[] = [];
+  for (let row = at + 1; row < lines.length && row <= at + DETAIL_LINES; row++) {
+    const line = lines[row]!.slice(0, SEEN);
+    if (LIKELY.test(line) && isStated.test(line)) break;
+    if (DETAIL.test(line)) details.push(row);
+  }
+  return details;
+}

@@ -1,0 +1,69 @@
+/**
+ * The lines of a tool's output that say how it ended: whatever else is left out, the first and
+ * last lines, the totals of known runners, and exit statuses stay to the letter. Readers decide
+ * by them what to do next.
+ */
+import { withoutColours } from '../../../model/classify/colours.ts';
+import { isTotals } from '../../../model/classify/totals.ts';
+import { stampLength, templateOf } from './score.ts';
+import { MARK } from '../../text/marker.ts';
+
+/** So many lines that are not blank stay at either end; the last ones come first of all that stay. */
+export const ENDS = 3;
+/** Longest part of a line that is looked at, in characters. */
+const SEEN = 300;
+/** Of totals that say the same, and of statuses of one form, so many of the last stay. */
+const SAME = 3;
+
+const EXIT_STATUS =
+  /\bexit(?:ed|s|ing)?\b.{0,40}?\b(?:code|status|with)\b\D{0,6}\d|\bexit(?:code|_code|status)? ?[:=]? ?\d+$|\breturn ?code\D{0,4}\d|\bstatus[:=] ?\d+$|^rc ?= ?\d|\bterminated by signal\b/i;
+
+/** What a line reports about how something ended: totals, or a status. Colours and time stamps are looked through. */
+function endStated(line: string): 'totals' | 'status' | undefined {
+  const seen = withoutColours(line.length > SEEN ? line.slice(0, SEEN) : line);
+  const bare = seen.endsWith('\r') ? seen.slice(0, -1) : seen;
+  const message = bare.slice(stampLength(bare));
+  if (isTotals(message)) return 'totals';
+  return EXIT_STATUS.test(message) ? 'status' : undefined;
+}
+
+/** True as well for a line that only sets a colour. */
+function isBlank(line: string): boolean {
+  return withoutColours(line).trim() === '';
+}
+
+function unstamped(line: string): string {
+  return line.slice(stampLength(line)).trim();
+}
+
+/** The indexes of what a harness says above a result: how it ended, that it was cut short, what to do then. */
+export function openingLines(lines: readonly string[]): readonly number[] {
+  return lines.flatMap((line, at) => (isBlank(line) ? [] : [at]));
+}
+
+/**
+ * The indexes of lines that stay, in the order of their weight: the last and first three that say
+ * something, and those that show how it ended, from the last on; of those that say the same a few.
+ */
+export function endingLines(lines: readonly string[]): ReadonlySet<number> {
+  const hasText = (at: number): boolean => !isBlank(lines[at]!) && !lines[at]!.startsWith(MARK);
+  const first: number[] = [];
+  for (let at = 0; at < lines.length && first.length < ENDS; at++) if (hasText(at)) first.push(at);
+  const last: number[] = [];
+  const summaries: number[] = [];
+  const seen = new Map<string, number>();
+  for (let at = lines.length - 1; at >= 0; at--) {
+    if (!hasText(at)) continue;
+    if (last.length < ENDS) {
+      last.push(at);
+      continue;
+    }
+    const what = endStated(lines[at]!);
+    if (what === undefined) continue;
+    const form = what === 'status' ? templateOf(lines[at]!) : unstamped(lines[at]!);
+    const known = seen.get(form) ?? 0;
+    seen.set(form, known + 1);
+    if (known < SAME) summaries.push(at);
+  }
+  return new Set([...last, ...first, ...summaries]);
+}

@@ -1,0 +1,100 @@
+/**
+ * The lines by which runners name what failed: whoever runs it again or opens it looks for these.
+ * A runner may name a test where it ran and again in a list at the end.
+ */
+import { anyOf } from '../../../model/classify/any-of.ts';
+import { estimateTokens } from '../../../model/tokens.ts';
+
+/** Longest part of a line that is looked at, in characters. */
+const SEEN = 300;
+
+/** Mocha names a test below its suite, ending with a colon, Busted below its place. */
+const NUMBERED = /^\s{0,8}\d{1,4}\) \S/;
+const PLACED = /^(?:Failure|Error) (?:->|→) \S/;
+
+/** How a line begins that names what failed. */
+const BEGINS: readonly RegExp[] = [
+  // pytest; unittest, automake, lit; Go; Rust
+  /^(?:FAILED|ERROR) \S{1,200}::/,
+  /^(?:FAIL|ERROR|TIMEOUT|XPASS): \S/,
+  /^\s{0,12}--- FAIL: |^FAIL\t\S/,
+  /^ {2,12}(?:FAIL|SIGABRT|SIGSEGV|TIMEOUT) \[ *[\d.]+s\]/,
+  // TAP, and the signs of JavaScript's runners, bats and Swift
+  /^\s{0,12}not ok \d/,
+  /^\s{0,8}[✖✗✘×] \S/,
+  /^ ?FAIL {1,2}[^\s:]|^ {2,4}FAIL {1,2}"|^\s{0,4}● \S/,
+  /^ {2,6}\[[\w -]{1,40}\] › \S/,
+  // RSpec, Minitest, PHPUnit, Mocha, Jasmine, ExUnit, Playwright
+  NUMBERED,
+  /^[\w:]{1,120}#test_\w|^(?:rspec|cucumber) \S{1,200}:\d/,
+  // GoogleTest, CTest, Meson, Busted, Behave, Test::More and its harness
+  /^\[ {2}FAILED {2}\] \S/,
+  /^\s{0,8}\d+\/\d+ Test +#\d+: .{1,200}\*{3}|^\t +\d+ - .{1,200} \(\w+\)/,
+  /^ *\d+\/\d+ .{1,200} (?:FAIL|TIMEOUT|ERROR)\b/,
+  PLACED,
+  /^ {2}\S{1,200}\.feature:\d/,
+  /^# {1,3}Failed test |^\S{1,200} +\(Wstat: |^\S{1,200} \.{2,} ?(?:Failed|Dubious)\b|^ {2}Failed tests?: /,
+  // Surefire, .NET, XCTest, PHP's own check
+  /^\[ERROR\] {1,4}[\w$.]{1,200}(?:[.:#]\w|\[)/,
+  /^ {2,4}(?:Failed|X) \S.{0,200} \[[^\]]{1,20}\]$/,
+  /^Test Case '.{1,200}' failed/,
+  /^Errors parsing \S/,
+];
+const NAMED = anyOf(BEGINS);
+/** The verdict behind a name: unittest, Rust, Gradle, Karma, pytest -v; RSpec; Robot Framework; Surefire. */
+const VERDICT =
+  /\S (?:FAILED|FAIL|ERROR)(?: *\[ *\d+%\])?$|\(FAILED - \d+\)$|\| FAIL \|$|<<< (?:FAILURE|ERROR)!$/;
+/** The signs that a verdict ends with, and how long one is: most lines end otherwise. */
+const LAST_SIGNS = new Set(Array.from('DLR])|!', (sign) => sign.charCodeAt(0)));
+const VERDICT_CHARS = 24;
+
+function isNamed(line: string): boolean {
+  if (NAMED.test(line)) return true;
+  if (!LAST_SIGNS.has(line.charCodeAt(line.length - 1))) return false;
+  return VERDICT.test(line.length > VERDICT_CHARS ? line.slice(-VERDICT_CHARS) : line);
+}
+
+const LAST_OF_NAME = /^ {4,40}\S.{0,200}:$/;
+const NAME_LINES = 6;
+
+/**
+ * The indexes of lines that name what failed, at most `maxTokens` of them; where there are more, the
+ * last: runners list at the end what failed in all.
+ */
+export function failedTests(
+  lines: readonly string[],
+  maxTokens: number,
+  costOf: (at: number, kept: ReadonlySet<number>) => number = (at) => estimateTokens(lines[at]!),
+): ReadonlySet<number> {
+  const kept = new Set<number>();
+  let left = maxTokens;
+  for (let at = lines.length - 1; at >= 0; at--) {
+    const name = nameAt(lines, at);
+    for (const line of name) {
+      if (kept.has(line)) continue;
+      const cost = costOf(line, kept);
+      if (cost > left) return kept;
+      left -= cost;
+      kept.add(line);
+    }
+  }
+  return kept;
+}
+
+/** The lines of the name that begins at `at`, the last one first; none where no name does. */
+function nameAt(lines: readonly string[], at: number): readonly number[] {
+  const line = cut(lines[at]!);
+  if (!isNamed(line)) return [];
+  if (PLACED.test(line) && at + 1 < lines.length) return [at + 1, at];
+  if (!NUMBERED.test(line)) return [at];
+  for (let end = at + 1; end < at + NAME_LINES && end < lines.length; end++) {
+    if (lines[end]!.trim() === '') break;
+    if (!LAST_OF_NAME.test(cut(lines[end]!))) continue;
+    return Array.from({ length: end - at + 1 }, (_, back) => end - back);
+  }
+  return [at];
+}
+
+function cut(line: string): string {
+  return line.length > SEEN ? line.slice(0, SEEN) : line;
+}

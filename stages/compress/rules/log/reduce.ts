@@ -1,0 +1,348 @@
+/**
+ * Failure-preserving reduction of logs that exceed a token budget. The ends, the totals and
+ * lines unlike all others stay; every other line is scored, lines around a failure inherit
+ * part of its score, lines that say the same thing again count for less, and the best lines
+ * are kept whole, in order, with markers in the gaps.
+ */
+import { costsAtLeast, estimateTokens } from '../../../model/tokens.ts';
+import type { Apply, Compressed } from '../rule.ts';
+import { compilerErrors } from './compiler-errors.ts';
+import { ENDS, endingLines } from './ends.ts';
+import { failedTests } from './failed-tests.ts';
+import { cutLine, seenParts, segmentLine } from './segments.ts';
+import { oddValues } from './odd-values.ts';
+import { passedLines } from './passed.ts';
+import { isFailure, isPointer, isSuspicious, scoreLine, stampLength, templateOf } from './score.ts';
+import { joinKept, MARK, readOmitted } from '../../text/marker.ts';
+import { readRepeated } from '../../text/repeats.ts';
+
+/** A log below this many tokens is left alone: markers would eat what is won. */
+const MIN_TOKENS = 250;
+/** Share of the budget that lines may take which stay whatever they score. */
+const KEPT_SHARE = 0.5;
+/** Share of it that the names of failed tests may take besides. */
+const NAMES_SHARE = 0.3;
+/** Share of it that the very last lines may take where they are long. */
+const LAST_SHARE = 0.7;
+/** Share of it above which a line is cut. */
+const CUT_SHARE = 0.25;
+/** Share of it that lines unlike all others may take; where there are more, none is a rarity. */
+const ODD_SHARE = 0.1;
+/** What a gap costs, as its marker is kept. */
+const GAP_TOKENS = 12;
+const HEADER_TOKENS = 60;
+const BEFORE = 3;
+const NEAR = 12;
+/** What a test that passed prints tells of no failure, however it is worded. */
+const PASSED_SCORE = 2;
+const AFTER = 7;
+
+/** Reduces a build, test, CI or system log to at most `logBudgetTokens`, and all errors that a compiler states. */
+export const reduceLog: Apply = (text, context) => {
+  const budget = context.logBudgetTokens;
+  if (!costsAtLeast(text, Math.max(MIN_TOKENS, budget + 1))) return undefined;
+  const lines = text.split('\n');
+  const segmented = lines.map(segmentLine);
+  const segments = segmented.map(seenParts);
+  const suspicious = segments.map((parts) => parts.filter(isSuspicious));
+  const stamp = sharedStamp(lines);
+  const ranking = rankedScores(lines, segments, suspicious);
+  const ending = endingLines(lines);
+  const whole = [...ending].reduce((sum, at) => sum + costOf(lines[at]!), 0);
+  const longest = budget * CUT_SHARE;
+  // Where all that tells of the end has room as it is, nothing of it is cut.
+  const longestEnd = whole <= budget * KEPT_SHARE ? whole : longest;
+  const last = lastLines(ending, lines, budget * LAST_SHARE);
+  const rest = segmented.map((one, at) =>
+    last.has(at)
+      ? one.line
+      : ending.has(at)
+        ? cutLine(one, longestEnd)
+        : cutLine(one, longest, one.line.startsWith(stamp) ? stamp.length : 0),
+  );
+  const scores = belowPointed(spreadScores(ranking), lines);
+  const always = alwaysKept(lines, { rest, segments, ending, last, budget });
+  // Without what all lines begin with, all of them may have room.
+  const all = withHeader(rest.join('\n'), stamp);
+  if (stamp !== '' && !costsAtLeast(all, budget + 1)) return { text: all, removed: [] };
+  const candidate = fill({ scores, lines, rest, always }, budget - HEADER_TOKENS);
+  if (candidate === undefined) return undefined;
+  return { text: withHeader(candidate.text, stamp), removed: candidate.removed };
+};
+
+/**
+ * Chooses lines until the result is near the budget: what markers cost is only known once
+ * it is built. Undefined where no line would stay, or none would go.
+ */
+function fill({ scores, lines, rest, always }: Scored, budget: number): Compressed | undefined {
+  const ranked = rank(scores, lines, rest);
+  const join = (aim: number): Compressed => joinKept(rest, choose(ranked, lines, always, aim));
+  let best = join(budget);
+  let aim = budget;
+  for (let round = 0; round < 3; round++) {
+    const used = estimateTokens(best.text);
+    if (used > budget * 0.96) break;
+    aim = Math.round(aim * (budget / Math.max(used, budget / 2)));
+    const next = join(aim);
+    if (estimateTokens(next.text) > budget) break;
+    best = next;
+  }
+  const hasText = best.text
+    .split('\n')
+    .some((line) => line.trim() !== '' && !line.startsWith(MARK));
+  const isCut = rest.some((line) => line.includes('\n'));
+  return hasText && (isCut || best.removed.length > 0) ? best : undefined;
+}
+
+/** The lines of a log with what is known of them; `rest` is what would go out of each. */
+interface Scored {
+  readonly scores: readonly number[];
+  readonly lines: readonly string[];
+  readonly rest: readonly string[];
+  readonly always: ReadonlySet<number>;
+}
+
+/**
+ * The lines that stay whatever they score: every error that a compiler states, and up to shares of
+ * the budget the ends of the log and what shows how it ended, the later ones first, names of failed
+ * tests, and lines unlike all others in a value or as a whole.
+ */
+function alwaysKept(
+  lines: readonly string[],
+  { rest, segments, ending, last, budget }: Known,
+): ReadonlySet<number> {
+  const keep = new Set<number>(last);
+  let left = budget * KEPT_SHARE - [...last].reduce((sum, at) => sum + costOf(rest[at]!), 0);
+  const take = (at: number): void => {
+    const cost = costOf(rest[at]!);
+    if (keep.has(at) || cost > left) return;
+    left -= cost;
+    keep.add(at);
+  };
+  for (const at of ending) take(at);
+  const costBeside = (at: number, kept: ReadonlySet<number>): number =>
+    kept.has(at + 1) ? costOf(rest[at]!) - GAP_TOKENS : costOf(rest[at]!);
+  for (const at of failedTests(lines, budget * NAMES_SHARE, costBeside)) keep.add(at);
+  for (const at of compilerErrors(segments.map((parts) => parts[0]!))) keep.add(at);
+  let leftOdd = budget * ODD_SHARE;
+  for (const at of oddValues(segments.map((parts) => parts[0]!))) {
+    leftOdd -= costOf(rest[at]!);
+    if (leftOdd < 0) break;
+    keep.add(at);
+  }
+  const odd = oddLines(lines, segments);
+  const cost = odd.reduce((sum, at) => sum + costOf(rest[at]!), 0);
+  if (cost <= budget * ODD_SHARE) for (const at of odd) take(at);
+  return keep;
+}
+
+/** The last lines of a log, which stay uncut while so many tokens hold them. */
+function lastLines(
+  ending: ReadonlySet<number>,
+  lines: readonly string[],
+  tokens: number,
+): ReadonlySet<number> {
+  const last = new Set<number>();
+  let left = tokens;
+  for (const at of [...ending].slice(0, ENDS)) {
+    left -= costOf(lines[at]!);
+    if (left < 0) break;
+    last.add(at);
+  }
+  return last;
+}
+
+/** What a line costs that stands alone, with the marker of a gap beside it. */
+function costOf(line: string): number {
+  return estimateTokens(line) + 1 + GAP_TOKENS;
+}
+
+interface Known {
+  readonly rest: readonly string[];
+  readonly segments: readonly (readonly string[])[];
+  /** What `endingLines` says of the lines, in its order. */
+  readonly ending: ReadonlySet<number>;
+  /** Those of them that come last and stay uncut. */
+  readonly last: ReadonlySet<number>;
+  readonly budget: number;
+}
+
+/** Lines whose form no other line has: an agent's own print among a tool's rows. */
+function oddLines(
+  lines: readonly string[],
+  segments: readonly (readonly string[])[],
+): readonly number[] {
+  const forms = lines.map((line, at) =>
+    line.trim() === '' || line.startsWith(MARK) ? '' : formOf(segments[at]![0]!),
+  );
+  const counts = new Map<string, number>();
+  for (const form of forms) counts.set(form, (counts.get(form) ?? 0) + 1);
+  return forms.flatMap((form, at) => (form !== '' && counts.get(form) === 1 ? [at] : []));
+}
+
+/** A line's first word and the signs between the others. */
+function formOf(line: string): string {
+  const cut = line.slice(0, 120);
+  const first = /^\W{0,20}[\p{L}_]{0,24}/u.exec(cut)?.[0] ?? '';
+  return (
+    first +
+    cut
+      .slice(first.length)
+      .replace(/[\p{L}\p{N}_]+/gu, 'w')
+      .replace(/\s+/g, ' ')
+      .slice(0, 24)
+  );
+}
+
+/** A line that may be kept: where it stands and what it costs. */
+interface Ranked {
+  readonly at: number;
+  readonly tokens: number;
+  readonly isBlank: boolean;
+}
+
+/** The lines, best first; of equals the later one. Noise comes last: it stays while there is room. */
+function rank(
+  scores: readonly number[],
+  lines: readonly string[],
+  rest: readonly string[],
+): readonly Ranked[] {
+  return rest
+    .map((line, at) => ({ at, tokens: estimateTokens(line), isBlank: line.trim() === '' }))
+    .filter(({ at }) => !lines[at]!.startsWith(MARK))
+    .toSorted((a, b) => scores[b.at]! - scores[a.at]! || b.at - a.at);
+}
+
+/**
+ * Which lines to keep: those of `always`, then by falling score until the budget is spent. Missing means no. A
+ * count of repeats goes with its line. Of what earlier steps left, notes stay, and gaps
+ * are announced anew.
+ */
+function choose(
+  ranked: readonly Ranked[],
+  lines: readonly string[],
+  always: ReadonlySet<number>,
+  budget: number,
+): boolean[] {
+  const keep: boolean[] = [];
+  lines.forEach((line, at) => {
+    if (line.startsWith(MARK) && isNote(line)) keep[at] = true;
+  });
+  let spent = 0;
+  for (const { at, tokens } of ranked) {
+    if (!always.has(at)) continue;
+    keep[at] = true;
+    if (readRepeated(lines[at + 1] ?? '') !== undefined) keep[at + 1] = true;
+    spent += tokens + 1;
+  }
+  spent += GAP_TOKENS * gapsBetween(always);
+  for (const { at, tokens, isBlank } of ranked) {
+    if (spent >= budget) break;
+    if (always.has(at)) continue;
+    const isFolded = readRepeated(lines[at + 1] ?? '') !== undefined;
+    const joins = (keep[at - 1] === true ? 1 : 0) + (keep[at + 1] === true ? 1 : 0);
+    // A blank line among dropped ones would only part a gap in two.
+    if (isBlank && joins === 0) continue;
+    if (isPointer(lines[at]!) && keep[at - 1] !== true) continue;
+    const cost = tokens + 1 + GAP_TOKENS * (isFolded ? 1 : 1 - joins);
+    if (spent + cost > budget) continue;
+    keep[at] = true;
+    if (isFolded) keep[at + 1] = true;
+    spent += cost;
+  }
+  return keep;
+}
+
+function gapsBetween(kept: ReadonlySet<number>): number {
+  return [...kept].filter((at) => at > 0 && !kept.has(at - 1)).length;
+}
+
+function isNote(mark: string): boolean {
+  return readOmitted(mark) === undefined && readRepeated(mark) === undefined;
+}
+
+/** Scores with repetition and position counted in. */
+function rankedScores(
+  lines: readonly string[],
+  segments: readonly (readonly string[])[],
+  suspicious: readonly (readonly string[])[],
+): readonly number[] {
+  const seen = new Map<string, number>();
+  const passed = passedLines(segments.map((parts) => parts[0]!));
+  const plain = segments.map((parts, at) => {
+    const own = Math.max(...parts.map((part) => scoreLine(part, suspicious[at]!.includes(part))));
+    return passed.has(at) ? Math.min(own, PASSED_SCORE) : own;
+  });
+  const lastFailure = plain.findLastIndex(isFailure);
+  const total = lines.reduce((sum, line) => sum + line.length, 0);
+  return lines.map((line, at) => {
+    const own = plain[at]!;
+    if (own <= -2) return own;
+    const template = templateOf(segments[at]![0]!);
+    const times = seen.get(template) ?? 0;
+    seen.set(template, times + 1);
+    // Of a line that fills the text something must stay, however little it says.
+    const isLong = line.length > 1200 && line.length < total / 2;
+    const length = isLong && !isFailure(own) ? -3 : 0;
+    const end = at <= lastFailure ? beforeFailure(lastFailure - at) : 0;
+    const tail = at >= lines.length - 6 ? 1 : 0;
+    const again = times < 2 ? 0 : -3 - Math.min(4, times / 4);
+    return own + end + tail + length + again;
+  });
+}
+
+/** What a line gains that stands so many lines before the last failure: its command mostly printed it. */
+function beforeFailure(distance: number): number {
+  if (distance < NEAR) return 3.5;
+  return distance < 25 ? 1.5 : 0;
+}
+
+/** Lets each line take on part of what its neighbours score: context belongs to a failure. */
+function spreadScores(scores: readonly number[]): readonly number[] {
+  const out = [...scores];
+  scores.forEach((score, at) => {
+    if (!isFailure(score)) return;
+    for (let step = 1; step <= AFTER; step++) raise(out, at + step, score * 0.7 - step * 0.7);
+    for (let step = 1; step <= BEFORE; step++) raise(out, at - step, score * 0.7 - step * 1.1);
+  });
+  return out;
+}
+
+/** Puts lines that only point at the one above right behind it: without it they say nothing. */
+function belowPointed(scores: readonly number[], lines: readonly string[]): readonly number[] {
+  return scores.map((score, at) =>
+    at > 0 && isPointer(lines[at]!) ? Math.min(score, scores[at - 1]! - 0.01) : score,
+  );
+}
+
+function raise(scores: number[], at: number, score: number): void {
+  const now = scores[at];
+  if (now !== undefined && now < score) scores[at] = now <= -2 ? Math.min(score, 3) : score;
+}
+
+/** The beginning of the time stamps that all lines share, or nothing where too few characters are shared. */
+function sharedStamp(lines: readonly string[]): string {
+  let prefix: string | undefined;
+  let stamped = 0;
+  let marks = 0;
+  for (const line of lines) {
+    const length = stampLength(line);
+    if (length === 0) {
+      if (line.startsWith(MARK)) marks++;
+      continue;
+    }
+    stamped++;
+    prefix ??= line.slice(0, length);
+    while (!line.startsWith(prefix)) prefix = prefix.slice(0, -1);
+    // Behind a whole stamp a line does not begin like one any more, and nobody could put it back.
+    if (prefix.length >= length) prefix = prefix.slice(0, prefix.lastIndexOf(':') + 1);
+  }
+  return prefix !== undefined && prefix.length >= 8 && stamped >= (lines.length - marks) * 0.9 - 1
+    ? prefix
+    : '';
+}
+
+function withHeader(text: string, stamp: string): string {
+  if (stamp === '') return text;
+  return `${MARK}lines that begin like a time stamp had "${stamp}" before them]\n${text}`;
+}

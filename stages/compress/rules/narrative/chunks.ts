@@ -1,0 +1,140 @@
+/**
+ * Prose cut into chunks that are kept or dropped whole. Joined again, they are the text.
+ * Only sentences are ever dropped: what has no sentence's end is a row, a name or a caption.
+ */
+import { classifyLine } from '../../../model/classify/prose.ts';
+import { lineBreaks } from '../../text/line-breaks.ts';
+
+/** A sentence or clause, or a part of the text that is never dropped. */
+export interface Chunk {
+  readonly text: string;
+  /** The white space that follows it. */
+  readonly space: string;
+  readonly droppable: boolean;
+  /** Zero-based line that it begins on. */
+  readonly line: number;
+}
+
+/** Headings, lists, tables, quotes, code and whatever else is laid out: not prose. */
+const LAID_OUT =
+  /^(?:#{1,6} |\s*[-*+•] |\s*\d{1,3}[.)] |\s*\||\s*>|\s*[<+!|=]| {4}|\t|={3,}|-{3,}|.{0,80}:$)/;
+/** Spans that someone may need to the letter. */
+const MUST_KEEP =
+  /`[^`]+`|https?:\/\/|(?:^|\s)(?:\.{0,2}\/)?[\w.-]+\/[\w./-]{3,}|\b[0-9a-f]{8,}\b|(?<![\w.-])[\w.-]+@[\w.-]+\.\w+|\b(?:error|exception|warning|failed|traceback)\b|\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b|\b\w+\(\)|\b[a-z]+[A-Z]\w+\b/;
+/** An instruction is not material to be thinned out. */
+const INSTRUCTION =
+  /\b(?:you|your|please|must|should|shall|do not|don't|never|always|make sure|ensure|important|note that|remember|required?)\b|^(?:use|write|add|fix|run|create|implement|return|explain|summari[sz]e|answer|find|list)\b/i;
+
+/** Longer pieces without a sentence's end are no prose. */
+const LONGEST = 2000;
+
+const FENCE = /^\s{0,6}(?:```|~~~)/;
+const STOP = /[.!?…]["'”’»)\]*_]{0,3}(?:\[[^\]\n]{1,30}\]){0,4}$|[。！？؟۔।]["'”’」』）]{0,3}$/;
+const END = /[.!?…]["'”’»)\]*_]{0,3}(?=\s|$)|[。！？]["'”’」』）]{0,3}|[؟۔।](?=\s|$)|\n\s*\n/g;
+const CLAUSE = /[;:,–—] |[；：，、،]/g;
+/** "the U.S. government": no sentence ends where the next word is small. */
+const GOES_ON = /^\s*\p{Ll}/u;
+const ABBREVIATION =
+  /\b(?:[A-Z]|Mr|Mrs|Ms|Dr|Prof|St|Jr|Sr|vs|etc|e\.g|i\.e|cf|No|Vol|Fig|Inc|Ltd|Co|approx|ca|al)\.$/;
+/** A shorter line that ends without a sentence's end is a row or a caption, not wrapped text. */
+const WRAPPED_CHARS = 50;
+
+/** Cuts a text into chunks. Sentences longer than four times `maxChars` are cut at clauses near that length. */
+export function chunkText(text: string, maxChars: number): readonly Chunk[] {
+  const chunks: Chunk[] = [];
+  const lines = text.split(/(?<=\n)/);
+  let fenced = false;
+  for (let at = 0; at < lines.length;) {
+    const fence = FENCE.test(lines[at]!);
+    const end = fenced || fence ? at : paragraphEnd(lines, at);
+    if (fence) fenced = !fenced;
+    if (end === at) {
+      const body = lines[at]!.trimEnd();
+      chunks.push({ text: body, space: lines[at]!.slice(body.length), droppable: false, line: at });
+      at++;
+      continue;
+    }
+    let line = at;
+    for (const sentence of sentences(lines.slice(at, end).join(''))) {
+      const whole = isSentence(sentence);
+      for (const piece of whole ? clauses(sentence, maxChars) : [sentence]) {
+        chunks.push(toChunk(piece, line, whole));
+        line += lineBreaks(piece);
+      }
+    }
+    at = end;
+  }
+  return chunks;
+}
+
+/** Where the prose that begins on a line ends; the line itself where it is none. Wrapped lines go on until a sentence ends. */
+function paragraphEnd(lines: readonly string[], from: number): number {
+  let at = from;
+  while (at < lines.length && isProse(lines[at]!)) {
+    const body = lines[at]!.trimEnd();
+    at++;
+    if (body.length < WRAPPED_CHARS || STOP.test(body)) break;
+    // The last line of a paragraph may be too short to show by itself what it is.
+    if (at < lines.length && isTail(lines[at]!)) return at + 1;
+  }
+  return at;
+}
+
+function isProse(line: string): boolean {
+  const body = line.trimEnd();
+  return body.length <= 200_000 && !LAID_OUT.test(body) && classifyLine(body) === 'prose';
+}
+
+function isTail(line: string): boolean {
+  return (
+    line.length < WRAPPED_CHARS &&
+    /^[\p{L}("'“]/u.test(line) &&
+    !/\s{2,}\S|\t/.test(line) &&
+    STOP.test(line.trimEnd())
+  );
+}
+
+/** True for what begins like a sentence and ends like one: neither a row nor the rest of a line above. */
+function isSentence(text: string): boolean {
+  return !/^\s*\p{Ll}/u.test(text) && STOP.test(text.trimEnd());
+}
+
+function toChunk(piece: string, line: number, whole: boolean): Chunk {
+  const text = piece.trimEnd();
+  const droppable =
+    whole &&
+    text.length >= 20 &&
+    text.length <= LONGEST &&
+    !MUST_KEEP.test(text) &&
+    !INSTRUCTION.test(text);
+  return { text, space: piece.slice(text.length), droppable, line };
+}
+
+function sentences(paragraph: string): string[] {
+  const out: string[] = [];
+  let start = 0;
+  for (const match of paragraph.matchAll(END)) {
+    const end = match.index + match[0].length;
+    if (ABBREVIATION.test(paragraph.slice(Math.max(start, end - 12), end))) continue;
+    if (GOES_ON.test(paragraph.slice(end, end + 40))) continue;
+    const space = /^\s*/.exec(paragraph.slice(end, end + 40))![0].length;
+    out.push(paragraph.slice(start, end + space));
+    start = end + space;
+  }
+  if (start < paragraph.length) out.push(paragraph.slice(start));
+  return out;
+}
+
+function clauses(sentence: string, maxChars: number): string[] {
+  if (sentence.length <= maxChars * 4) return [sentence];
+  const out: string[] = [];
+  let start = 0;
+  for (const match of sentence.matchAll(CLAUSE)) {
+    const end = match.index + match[0].length;
+    if (end - start < maxChars) continue;
+    out.push(sentence.slice(start, end));
+    start = end;
+  }
+  out.push(sentence.slice(start));
+  return out;
+}

@@ -1,0 +1,132 @@
+/**
+ * Narrative, extractive: with a query known, the user's and that of the call, the sentences that have least to do with it
+ * and hold least that anyone could ask for later are left out whole; without a query only
+ * copies of earlier sentences are. Kept sentences are never changed inside.
+ */
+import type { Apply, CompressContext, Compressed, LineRange } from '../rule.ts';
+import { MARK } from '../../text/marker.ts';
+import { chunkText, type Chunk } from './chunks.ts';
+import { answering, laterValue, queryScores, wordsOfEach, type Words } from './score.ts';
+import { estimateTokens } from '../../../model/tokens.ts';
+
+/** A narrative below this many tokens is left alone. */
+const MIN_TOKENS = 600;
+const MIN_CHUNKS = 12;
+/** Characters of the shortest sentence that is ever dropped. */
+const SHORTEST = 20;
+/** Share of tokens that stays, by mode. */
+const KEEP = { strict: 1, hybrid: 0.728, aggressive: 0.325 } as const;
+/**
+ * How near to the question, from 0 to 1, a chunk must be to stay whatever else it holds.
+ * Below that, `hybrid` ranks by what may be asked later, `aggressive` by nearness alone.
+ */
+const NEAR = 0.5;
+const QUERY_WEIGHT = { strict: 0, hybrid: 0, aggressive: 40 } as const;
+/** Shorter sentences may well be meant twice. */
+const MIN_COPY_CHARS = 40;
+
+/** Leaves out sentences of long prose. */
+export const extractNarrative: Apply = (text, context) => {
+  if (estimateTokens(text) < MIN_TOKENS || !mayHoldProse(text)) return undefined;
+  const chunks = chunkText(text, context.maxChars);
+  const prose = chunks.filter((chunk) => chunk.droppable).length;
+  if (prose < MIN_CHUNKS) return undefined;
+  const words = wordsOfEach(chunks);
+  const keep = choose(chunks, words, context);
+  const out = print(chunks, keep);
+  return out.removed.length === 0 ? undefined : out;
+};
+
+/** False where the lines are too short for sentences: a megabyte of such lines need not be cut up to see that. */
+function mayHoldProse(text: string): boolean {
+  let room = 0;
+  for (let from = 0; from < text.length && room < MIN_CHUNKS;) {
+    const end = text.indexOf('\n', from);
+    const length = (end < 0 ? text.length : end) - from;
+    room += Math.floor(length / SHORTEST);
+    from += length + 1;
+  }
+  return room >= MIN_CHUNKS;
+}
+
+function choose(
+  chunks: readonly Chunk[],
+  words: readonly Words[],
+  context: CompressContext,
+): boolean[] {
+  const keep = copies(chunks).map((copy) => !copy);
+  const { asked = '', query } = context;
+  const answers = answering(chunks, words, asked);
+  const scores = queryScores(chunks, words, `${asked}\n${query}`);
+  // Without a word in common there is nothing to rank by: what is unique stays.
+  if (scores === undefined) return keep;
+  const sizes = chunks.map((chunk) => estimateTokens(chunk.text));
+  const total = sizes.reduce((sum, size) => sum + size, 0);
+  let excess =
+    sizes.reduce((sum, size, at) => sum + (keep[at] === true ? size : 0), 0) -
+    total * KEEP[context.mode];
+  const values = laterValue(chunks, words);
+  const worth = scores.map(
+    (score, at) => values[at]! + QUERY_WEIGHT[context.mode] * score + (score >= NEAR ? 100 : 0),
+  );
+  const order = chunks
+    .map((_, at) => at)
+    .filter((at) => keep[at] === true && chunks[at]!.droppable && answers[at] !== true)
+    .toSorted((a, b) => worth[a]! - worth[b]! || a - b);
+  for (const at of order) {
+    if (excess < sizes[at]! / 2) continue;
+    keep[at] = false;
+    excess -= sizes[at]!;
+  }
+  return keep;
+}
+
+/** Which chunks repeat an earlier one word for word. */
+function copies(chunks: readonly Chunk[]): readonly boolean[] {
+  const seen = new Set<string>();
+  return chunks.map((chunk) => {
+    if (!chunk.droppable || chunk.text.length < MIN_COPY_CHARS) return false;
+    const key = wordingOf(chunk.text);
+    if (seen.has(key)) return true;
+    seen.add(key);
+    return false;
+  });
+}
+
+const AROUND = /^["'“”‘’([]+(?:[.,;:!"'“”‘’)\]…]+$)?|(?<![.,;:!"'“”‘’)\]…])[.,;:!"'“”‘’)\]…]+$/g;
+/** Of a number only what ends a clause can go: 5' is not 5". */
+const BEHIND_NUMBER = /(?<![.,;:)])[.,;:)]+$/;
+
+/**
+ * A sentence without what cannot carry meaning: white space, and punctuation around its
+ * words, but for a question mark. The case of its first letter goes too; further in, case
+ * may tell a name from a word. Signs inside a word or before a number stay.
+ */
+function wordingOf(sentence: string): string {
+  const words = sentence
+    .split(/\s+/)
+    .map((word) => word.replace(/\d/.test(word) ? BEHIND_NUMBER : AROUND, ''))
+    .filter((word) => word !== '')
+    .join(' ');
+  return words.slice(0, 1).toLowerCase() + words.slice(1);
+}
+
+/** Kept chunks as they stood, one short marker in each gap. */
+function print(chunks: readonly Chunk[], keep: readonly boolean[]): Compressed {
+  const removed: LineRange[] = [];
+  let dropped = 0;
+  let out = '';
+  for (let at = 0; at < chunks.length; at++) {
+    const chunk = chunks[at]!;
+    if (keep[at] === true) {
+      out += chunk.text + chunk.space;
+      continue;
+    }
+    dropped++;
+    removed.push({ from: chunk.line, to: chunk.line + 1 });
+    if (keep[at - 1] === true || at === 0) out += '… ';
+    if (keep[at + 1] === true && chunk.space.includes('\n')) out = out.trimEnd() + chunk.space;
+  }
+  const note = `${MARK}omitted ${dropped} of ${chunks.length} sentences, at each …; the source is complete]`;
+  return { text: `${note}\n${out}`, removed };
+}

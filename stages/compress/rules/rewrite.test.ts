@@ -1,0 +1,221 @@
+/** Rules that are not built in run as built-in ones do: chosen by their conditions, in order, behind the same gates. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { estimateTokens } from '../../model/tokens.ts';
+import { BUILT_IN_RULES, builtIn } from './built-in.ts';
+import { createBlockCache } from '../pass/cache.ts';
+import { ConversationMemo } from '../pass/memo.ts';
+import { rewrite, type Applied, type ApplyContext } from './rewrite.ts';
+import type { Apply, Rule, When } from './rule.ts';
+import {
+  contextFor,
+  CONVERSATION,
+  SOURCE,
+  STORY,
+  times,
+} from '../../../fixtures/compress/texts.ts';
+import { joinKept } from '../text/marker.ts';
+
+const REPORT = [
+  '============================= test session starts ==============================',
+  'platform linux -- Python 3.12.3, pytest-8.3.3, pluggy-1.5.0',
+  'rootdir: /app',
+  ...times(60, (n) => `tests/test_part${n % 7}.py::test_case_${n} PASSED`),
+  'FAILED tests/test_app.py::test_login - assert 1 == 2',
+  'FAILED tests/test_app.py::test_logout - assert 3 == 2',
+  '========================= 2 failed, 60 passed in 4.2s ==========================',
+].join('\n');
+
+const without =
+  (unwanted: RegExp): Apply =>
+  (text) => {
+    const lines = text.split('\n');
+    return joinKept(
+      lines,
+      lines.map((line) => !unwanted.test(line)),
+    );
+  };
+
+function rule(name: string, when: When, more: Partial<Rule> = {}): Rule {
+  return { name, when, step: 'drop', apply: without(/PASSED/), ...more };
+}
+
+const { classification: _, ...PLAIN } = contextFor('log');
+const ran = (command: string, more: Partial<ApplyContext> = {}): ApplyContext => ({
+  ...PLAIN,
+  hints: { toolName: 'Bash', command },
+  ...more,
+});
+
+test('every condition of a rule must hold', () => {
+  const cases: readonly (readonly [Omit<When, 'class'>, ApplyContext, boolean])[] = [
+    [{ program: ['pytest'] }, ran('cd app && poetry run pytest -q | tail -90'), true],
+    [{ program: ['pytest'] }, ran("bash -c 'python -m pytest'"), true],
+    [{ program: ['pytest'] }, ran('npm test -- pytest'), false],
+    [{ program: ['pytest'] }, { ...PLAIN, hints: {} }, false],
+    [{ command: /^make\b/ }, ran('make check'), true],
+    [{ command: /^make\b/ }, ran('npm run make'), false],
+    [{ tool: /^Bash$/ }, ran('make'), true],
+    [{ tool: /^Read$/ }, ran('make'), false],
+    [{ tool: /^Bash$/, program: ['pytest'] }, ran('make'), false],
+    [{ path: /\.log$/ }, { ...PLAIN, hints: { toolName: 'Read', path: 'a/test.log' } }, true],
+    [{ path: /\.log$/ }, ran('make'), false],
+    [{ extension: ['log'] }, { ...PLAIN, hints: { path: 'a/test.log' } }, true],
+    [{ extension: ['txt'] }, { ...PLAIN, hints: { path: 'a/test.log' } }, false],
+    [{ mode: ['aggressive'] }, ran('make'), false],
+    [{ mode: ['aggressive'] }, ran('make', { mode: 'aggressive' }), true],
+    [{ mode: ['strict'] }, ran('make', { mode: 'strict' }), false],
+  ];
+  for (const [when, context, isMeant] of cases) {
+    const { by, isTried } = rewrite([rule('own', { class: ['log'], ...when })]).apply(
+      REPORT,
+      context,
+    );
+    const what = JSON.stringify([when, context.hints]);
+    assert.equal(by, isMeant ? ['own'] : [], what);
+    assert.is(isTried, isMeant, what);
+  }
+  assert.equal(rewrite([rule('own', { class: ['trace'] })]).apply(REPORT, ran('make')).by, []);
+});
+
+test('rules run step by step, those of a step as they are listed', () => {
+  const order: string[] = [];
+  const noting = (name: string, step: Rule['step']): Rule =>
+    rule(name, { class: ['log'] }, { step, apply: () => void order.push(name) });
+  const rules = [noting('d', 'encode'), noting('b', 'drop'), noting('a', 'clean')];
+  rewrite([...rules, noting('c', 'drop')]).apply(REPORT, ran('make'));
+  assert.equal(order, ['a', 'b', 'c', 'd']);
+  assert.throws(() => rewrite([...BUILT_IN_RULES, rule('grep', { class: ['log'] })]), /named grep/);
+});
+
+test('how a command ended stays to the letter, whatever a rule drops', () => {
+  const careless = rule('careless', { class: ['log'] }, { apply: without(/passed|PASSED/) });
+  assert.equal(rewrite([careless]).apply(REPORT, ran('pytest')).by, []);
+  const { by } = rewrite([{ ...careless, endings: 'own' }]).apply(REPORT, ran('pytest'));
+  assert.equal(by, ['careless'], 'it was the check that held it');
+});
+
+test('names that a search printed have no end that must stay', () => {
+  const names = times(40, (at) => `packages/core/src/part-${at % 7}/file-${at}.ts`);
+  for (const command of [
+    'find packages -name "*.ts" | grep -E "src" | sort',
+    'grep -rl foo packages | head -40',
+    'git grep -l foo',
+  ])
+    assert.equal(builtIn.apply(names.join('\n'), ran(command)).by, ['listing'], command);
+  const copied = builtIn.apply(names.join('\n'), ran('make install'));
+  assert.equal(copied.by, [], 'what other programs print may end with what matters');
+});
+
+test('a rule that throws, grows a text or leaves nothing of it changes nothing', () => {
+  const applied = (apply: Apply): Applied =>
+    rewrite([rule('own', { class: ['log'] }, { apply, endings: 'own' })]).apply(
+      REPORT,
+      ran('make'),
+    );
+  const thrown = applied(() => {
+    throw new Error('no');
+  });
+  assert.equal([thrown.text, thrown.failed], [REPORT, ['own']]);
+  for (const text of [`${REPORT}\n${REPORT}`, '', '\n'])
+    assert.is(applied(() => ({ text, removed: [] })).text, REPORT);
+});
+
+test('in a conversation it is named, numbers lines of the block and is kept from what is protected', () => {
+  const own = rule('own', { class: ['log'], program: ['pytest'] });
+  const options = { ...CONVERSATION, rewriter: rewrite([own, ...BUILT_IN_RULES], 'own') };
+  const block = {
+    role: 'user',
+    kind: 'tool_result',
+    text: REPORT,
+    toolName: 'Bash',
+    toolInput: { command: 'pytest' },
+  } as const;
+  const blocks = [
+    { ...block, index: 0, protectedReason: 'pinned' },
+    { ...block, index: 1, text: REPORT.replaceAll('test_case', 'test_other') },
+    { ...block, index: 2, text: SOURCE, toolInput: { command: 'cat a.ts' } },
+  ];
+  const memo = new ConversationMemo(1);
+  for (const cache of [undefined, createBlockCache(9), createBlockCache(9)]) {
+    const [kept, made, code] = memo.compress(blocks, options, cache);
+    assert.equal([kept!.text, kept!.reason, kept!.isTried], [REPORT, 'pinned', false]);
+    assert.equal(made!.by, ['own']);
+    assert.match(made!.text, '[svc omitted 60 of 66 lines here (lines 4–63)');
+    assert.equal(made!.removed, [{ from: 3, to: 63 }]);
+    assert.equal([code!.changed, code!.isTried], [false, false]);
+  }
+});
+
+test('what one set of rules made is never taken for what another would', () => {
+  const [drops, keeps] = [/PASSED/, /rootdir/].map((unwanted, at) => ({
+    ...CONVERSATION,
+    rewriter: rewrite(
+      [rule('own', { class: ['log'] }, { apply: without(unwanted), endings: 'own' })],
+      `rules ${at}`,
+    ),
+  }));
+  const blocks = [
+    {
+      index: 0,
+      role: 'user',
+      kind: 'tool_result',
+      text: REPORT,
+      toolName: 'Bash',
+      toolInput: { command: 'pytest' },
+    },
+  ] as const;
+  const cache = createBlockCache(9);
+  for (const memo of [new ConversationMemo(9), new ConversationMemo(0)]) {
+    assert.ok(memo.compress(blocks, drops!, cache)[0]!.changed);
+    assert.not(memo.compress(blocks, keeps!, cache)[0]!.changed);
+  }
+});
+
+test('the gates: never larger, never empty, twice is once, blobs only in aggressive', () => {
+  const blob = 'QUJDREVG'.repeat(600);
+  const texts = [
+    STORY,
+    '/**\n * Says things.\n */\nexport const a = `// not a comment\n/* nor this */`;\n// gone\n// gone too\nexport const b = /\\/\\*/.test(a);\n// eslint-disable-next-line\nf();\n',
+    blob,
+    '{"a": [1, 2,   3]}',
+    '\u001b[1ma\u001b[0m\nb\n'.repeat(200),
+    '',
+    ' \n ',
+  ];
+  for (const mode of ['strict', 'hybrid', 'aggressive'] as const) {
+    for (const text of texts) {
+      const options = { ...PLAIN, query: 'lighthouse', mode, hints: {} };
+      const out = builtIn.apply(text, options).text;
+      assert.ok(estimateTokens(out) <= estimateTokens(text));
+      assert.is(out.trim() === '', text.trim() === '');
+      assert.is(builtIn.apply(out, options).text, out);
+      if (mode === 'strict' || (mode === 'hybrid' && text === blob)) assert.is(out, text);
+    }
+  }
+  assert.match(
+    builtIn.apply(blob, { ...PLAIN, mode: 'aggressive', hints: {} }).text,
+    'omitted 4800 characters of base64',
+  );
+});
+
+test('lines of code left out are counted from the beginning of the block', () => {
+  const comments = times(9, (n) => `// the ${n}th line of what all of this is for`);
+  const text = ['<output>', ...comments, 'export const a = 1;', '</output>'].join('\n');
+  const commentLines = () => [{ from: 0, to: 9 }];
+  const context = { ...PLAIN, mode: 'aggressive', hints: { path: 'a.ts' }, commentLines } as const;
+  const out = builtIn.apply(text, context);
+  assert.equal(out.by, ['code']);
+  assert.equal(out.removed, [{ from: 1, to: 10 }]);
+});
+
+test('lines are left out for more than a tenth of a text of which nothing would be missing', () => {
+  const out = (unwanted: RegExp): Applied => {
+    const drop = rule('drop', { class: ['log'] }, { isOptional: true, apply: without(unwanted) });
+    return rewrite([drop]).apply(REPORT, ran('pytest'));
+  };
+  assert.is(out(/case_(?:7|17|27) PASSED/).text, REPORT);
+  assert.equal(out(/PASSED/).by, ['drop']);
+});
+
+test.run();
