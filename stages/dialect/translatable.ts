@@ -1,5 +1,5 @@
 /** Which dialects can be translated, without the code that does it: most proxies never need that. */
-import type { TranslatableDialect } from './translate.ts';
+import type { TranslatableDialect } from './translate/translate.ts';
 
 const TRANSLATABLE: readonly TranslatableDialect[] = [
   'messages',

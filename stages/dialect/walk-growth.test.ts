@@ -15,8 +15,8 @@ import { resolveEndpoint } from './endpoints.ts';
 import type { Endpoint } from '../model/endpoint.ts';
 import { dialects } from './registry.ts';
 import { createCallMarks } from './call-marks.ts';
-import { translateRequest } from './translate.ts';
-import type { TranslatableDialect } from './translate.ts';
+import { translateRequest } from './translate/translate.ts';
+import type { TranslatableDialect } from './translate/translate.ts';
 
 const COUNT = 4_000;
 /** What takes the square of its input takes many times longer for 16,000 of anything. */

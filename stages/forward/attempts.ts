@@ -12,7 +12,7 @@ import { passedOver, tryProvider } from './try-provider.ts';
 import type { Choice, Failed, Tried } from './try-provider.ts';
 import type { AttemptScope } from './attempt-scope.ts';
 import { prepare } from './prepare.ts';
-import type { Unsupported } from '../dialect/translate.ts';
+import type { Unsupported } from '../dialect/translate/translate.ts';
 import type { Preparation, PrepareOptions } from './prepared.ts';
 
 /** Tries the targets in order. Throws the failure that says most if none of them can answer. */

@@ -2,8 +2,8 @@
 import type { Dialect } from '../model/dialect.ts';
 import { exactJson, parseExact } from '../dialect/exact-json.ts';
 import { dialects } from '../dialect/registry.ts';
-import { ownWishes, translateRequest } from '../dialect/translate.ts';
-import type { Unsupported, TranslatableDialect } from '../dialect/translate.ts';
+import { ownWishes, translateRequest } from '../dialect/translate/translate.ts';
+import type { Unsupported, TranslatableDialect } from '../dialect/translate/translate.ts';
 import { conversationId } from '../model/conversation.ts';
 import { withoutHeaders } from '../model/headers.ts';
 import { render } from '../wire/render.ts';

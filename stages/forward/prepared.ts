@@ -3,7 +3,11 @@ import type { CancelSignal } from '../../engine/index.ts';
 import type { AsSent } from '../conversations/as-sent.ts';
 import type { Caching } from './caching.ts';
 import type { Dialect, UsageRequest } from '../model/dialect.ts';
-import type { AnswerWishes, Unsupported, TranslatableDialect } from '../dialect/translate.ts';
+import type {
+  AnswerWishes,
+  Unsupported,
+  TranslatableDialect,
+} from '../dialect/translate/translate.ts';
 import { modelOf } from '../model/request.ts';
 import type { ProxyRequest, RouteTarget } from '../model/request.ts';
 import type { Provider, ProviderKey, ProviderName } from '../providers/provider.ts';

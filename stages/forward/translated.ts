@@ -12,8 +12,8 @@ import {
   createTranslator,
   streamOfAnswer,
   translateError,
-} from '../dialect/translate.ts';
-import type { AnswerWishes, Translator, WireEvent } from '../dialect/translate.ts';
+} from '../dialect/translate/translate.ts';
+import type { AnswerWishes, Translator, WireEvent } from '../dialect/translate/translate.ts';
 import { conversationId } from '../model/conversation.ts';
 import { providerFailed } from '../model/errors.ts';
 import { END, toChunk } from '../model/frame.ts';

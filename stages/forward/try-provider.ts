@@ -5,7 +5,7 @@
 import { SvcError, keptText } from '../../engine/index.ts';
 import type { Answer } from '../../engine/index.ts';
 import type { Attempt } from '../model/attempt.ts';
-import type { Unsupported } from '../dialect/translate.ts';
+import type { Unsupported } from '../dialect/translate/translate.ts';
 import { providerFailed, providerKeyRejected, providerLimited } from '../model/errors.ts';
 import type { ProxyFrame } from '../model/frame.ts';
 import type { RouteTarget } from '../model/request.ts';

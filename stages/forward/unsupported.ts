@@ -3,7 +3,7 @@
  * is found out by asking: an error answer that names the thing makes the request go out once more
  * without it, and where that went well the next ones go out so at once.
  */
-import type { Unsupported } from '../dialect/translate.ts';
+import type { Unsupported } from '../dialect/translate/translate.ts';
 import type { RouteTarget } from '../model/request.ts';
 import type { UpstreamResponse } from '../providers/upstream.ts';
 

@@ -7,10 +7,10 @@ import type {
   JsonObject,
   StopReason,
 } from '../canonical.ts';
-import type { AnswerContext } from '../translate-dialect.ts';
-import { errorKindOfStatus, kindsByWord, plainErrorMessage } from '../translate-errors.ts';
-import { unwrapFreeform } from '../translate-freeform.ts';
-import { answerId } from '../translate-ids.ts';
+import type { AnswerContext } from '../translate/dialect.ts';
+import { errorKindOfStatus, kindsByWord, plainErrorMessage } from '../translate/errors.ts';
+import { unwrapFreeform } from '../translate/freeform.ts';
+import { answerId } from '../translate/ids.ts';
 import {
   defined,
   filledString,
@@ -18,7 +18,7 @@ import {
   numberOf,
   objectOf,
   stringOf,
-} from '../translate-json.ts';
+} from '../translate/json.ts';
 import { writeToolCall } from './translate-message.ts';
 
 const STOP_REASONS = new Map<unknown, StopReason>([

@@ -10,10 +10,10 @@ import type {
   ToolResultBlock,
   ToolUseBlock,
 } from '../canonical.ts';
-import type { ReadRequestContext } from '../translate-dialect.ts';
-import { droppedParts } from '../translate-dropped.ts';
-import { cannotCarry } from '../translate-errors.ts';
-import { wrapFreeform } from '../translate-freeform.ts';
+import type { ReadRequestContext } from '../translate/dialect.ts';
+import { droppedParts } from '../translate/dropped.ts';
+import { cannotCarry } from '../translate/errors.ts';
+import { wrapFreeform } from '../translate/freeform.ts';
 import {
   defined,
   exactJson,
@@ -22,10 +22,10 @@ import {
   objectsOf,
   stringOf,
   wordOf,
-} from '../translate-json.ts';
-import { readUnknown, type BlockPlace } from '../translate-readable.ts';
+} from '../translate/json.ts';
+import { readUnknown, type BlockPlace } from '../translate/readable.ts';
 import { membersOfCall, membersOfMessage, type ReasoningWish } from './translate-marks.ts';
-import { addressOf, documentOf, sourceOf } from '../translate-media.ts';
+import { addressOf, documentOf, sourceOf } from '../translate/media.ts';
 
 /** The texts of a content that may hold nothing else, such as a system prompt. */
 export function readChatText(content: unknown): string[] {

@@ -8,11 +8,11 @@ import type {
   ResponseFormat,
   ToolChoice,
 } from '../canonical.ts';
-import { noteDropped } from '../translate-dropped.ts';
-import type { ReadRequestContext } from '../translate-dialect.ts';
-import { cannotCarry } from '../translate-errors.ts';
-import { leaveOutProviderTools } from '../translate-hosted.ts';
-import { freeformTool } from '../translate-freeform.ts';
+import { noteDropped } from '../translate/dropped.ts';
+import type { ReadRequestContext } from '../translate/dialect.ts';
+import { cannotCarry } from '../translate/errors.ts';
+import { leaveOutProviderTools } from '../translate/hosted.ts';
+import { freeformTool } from '../translate/freeform.ts';
 import {
   booleanOf,
   defined,
@@ -22,7 +22,7 @@ import {
   objectsOf,
   stringOf,
   stringsOf,
-} from '../translate-json.ts';
+} from '../translate/json.ts';
 import { readChatMessage, readChatText } from './translate-message.ts';
 
 const KNOWN = new Set([

@@ -24,7 +24,7 @@ import {
   objectOf,
   parseArguments,
   stringOf,
-} from '../translate-json.ts';
+} from '../translate/json.ts';
 
 /** A tool call as it grows. It opens when its name is known. */
 export interface GrowingCall {

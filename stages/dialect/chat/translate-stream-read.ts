@@ -7,8 +7,8 @@ import {
   objectOf,
   objectsOf,
   stringOf,
-} from '../translate-json.ts';
-import { EventReader } from '../translate-stream-read.ts';
+} from '../translate/json.ts';
+import { EventReader } from '../translate/stream-read.ts';
 import { readChatError, readChatStop } from './translate-answer.ts';
 import { REASONING, toChatMark } from './translate-marks.ts';
 import { readAnswerContent } from './translate-message.ts';

@@ -1,10 +1,10 @@
 /** Writes the chat stream: a chunk for the role, deltas, the finish reason, the usage if asked for, `[DONE]`. */
 import type { CanonicalError, CanonicalEvent, JsonObject, OpeningBlock } from '../canonical.ts';
-import { unwrapFreeform } from '../translate-freeform.ts';
-import { answerId } from '../translate-ids.ts';
-import { EventWriter } from '../translate-stream-write.ts';
+import { unwrapFreeform } from '../translate/freeform.ts';
+import { answerId } from '../translate/ids.ts';
+import { EventWriter } from '../translate/stream-write.ts';
 import { writeChatError, chatStop, writeChatUsage } from './translate-answer.ts';
-import { exactJson } from '../translate-json.ts';
+import { exactJson } from '../translate/json.ts';
 
 /** Writes one stream. */
 export class ChatWriter extends EventWriter {

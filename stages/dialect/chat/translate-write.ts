@@ -7,11 +7,11 @@ import type {
   Note,
   ResponseFormat,
 } from '../canonical.ts';
-import type { WriteRequestContext, WrittenRequest } from '../translate-dialect.ts';
-import { cannotCarry } from '../translate-errors.ts';
-import { defined } from '../translate-json.ts';
-import { noteErrorMarks } from '../translate-prepare.ts';
-import { fitsStrictMode } from '../translate-schema.ts';
+import type { WriteRequestContext, WrittenRequest } from '../translate/dialect.ts';
+import { cannotCarry } from '../translate/errors.ts';
+import { defined } from '../translate/json.ts';
+import { noteErrorMarks } from '../translate/prepare.ts';
+import { fitsStrictMode } from '../translate/schema.ts';
 import type { ReasoningWish } from './translate-marks.ts';
 import { writeChatMessages } from './translate-message.ts';
 

@@ -7,7 +7,7 @@ import { countOf, isObject } from '../json-kind.ts';
 import type { JsonObject } from '../json-kind.ts';
 import type { Answer, AnswerReader } from '../answer-reader.ts';
 import { splitInput } from '../split-input.ts';
-import { objectOf } from '../translate-json.ts';
+import { objectOf } from '../translate/json.ts';
 
 /** Normalises one `usage` object, of a chat completion, a legacy completion or an embedding. */
 export function toChatUsage(figures: JsonObject): Usage {

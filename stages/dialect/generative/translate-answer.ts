@@ -8,9 +8,9 @@ import type {
   JsonObject,
   StopReason,
 } from '../canonical.ts';
-import type { AnswerContext } from '../translate-dialect.ts';
-import { errorKindOfStatus, plainErrorMessage, unreadableAnswer } from '../translate-errors.ts';
-import { defined, filledString, numberOf, objectOf, parseArguments } from '../translate-json.ts';
+import type { AnswerContext } from '../translate/dialect.ts';
+import { errorKindOfStatus, plainErrorMessage, unreadableAnswer } from '../translate/errors.ts';
+import { defined, filledString, numberOf, objectOf, parseArguments } from '../translate/json.ts';
 
 const REFUSALS: ReadonlySet<unknown> = new Set([
   'SAFETY',

@@ -12,7 +12,7 @@ import type {
   ToolUseBlock,
 } from '../canonical.ts';
 import { isSvcError } from '../../../engine/error.ts';
-import { cannotCarry } from '../translate-errors.ts';
+import { cannotCarry } from '../translate/errors.ts';
 import {
   defined,
   exactJson,
@@ -21,8 +21,8 @@ import {
   objectOf,
   parseArguments,
   stringOf,
-} from '../translate-json.ts';
-import { readUnknown, unreadable, type BlockPlace } from '../translate-readable.ts';
+} from '../translate/json.ts';
+import { readUnknown, unreadable, type BlockPlace } from '../translate/readable.ts';
 import { camelKeys, objectField, objectsField } from './translate-fields.ts';
 
 /** Reads all contents. Calls may come without an id: they get one by their place, and responses find it by name. */

@@ -1,8 +1,8 @@
 /** The generative dialect's side of translation. */
 import type { CanonicalResponse, JsonObject, WireEvent } from '../canonical.ts';
-import { gatherStream } from '../translate-answer.ts';
-import type { AnswerContext, DialectTranslation } from '../translate-dialect.ts';
-import { exactJson, objectOf, objectsOf } from '../translate-json.ts';
+import { gatherStream } from '../translate/answer.ts';
+import type { AnswerContext, DialectTranslation } from '../translate/dialect.ts';
+import { exactJson, objectOf, objectsOf } from '../translate/json.ts';
 import {
   readGenerativeError,
   writeGenerativeError,

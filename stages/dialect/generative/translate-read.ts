@@ -8,10 +8,10 @@ import type {
   ResponseFormat,
   ToolChoice,
 } from '../canonical.ts';
-import { noteDropped } from '../translate-dropped.ts';
-import type { ReadRequestContext } from '../translate-dialect.ts';
-import { cannotCarry } from '../translate-errors.ts';
-import { leaveOutProviderTools } from '../translate-hosted.ts';
+import { noteDropped } from '../translate/dropped.ts';
+import type { ReadRequestContext } from '../translate/dialect.ts';
+import { cannotCarry } from '../translate/errors.ts';
+import { leaveOutProviderTools } from '../translate/hosted.ts';
 import {
   defined,
   filledString,
@@ -19,8 +19,8 @@ import {
   numberOf,
   stringOf,
   stringsOf,
-} from '../translate-json.ts';
-import { fromOpenApi } from '../translate-schema.ts';
+} from '../translate/json.ts';
+import { fromOpenApi } from '../translate/schema.ts';
 import { readContents } from './translate-content.ts';
 import {
   camelKeys,

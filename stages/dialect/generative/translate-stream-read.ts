@@ -8,8 +8,8 @@ import {
   objectOf,
   objectsOf,
   stringOf,
-} from '../translate-json.ts';
-import { EventReader } from '../translate-stream-read.ts';
+} from '../translate/json.ts';
+import { EventReader } from '../translate/stream-read.ts';
 import { readGenerativeError, readGenerativeStop } from './translate-answer.ts';
 import { createArguments, type GrowingArguments } from './translate-arguments.ts';
 import { toMark } from './translate-content.ts';

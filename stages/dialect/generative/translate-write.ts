@@ -1,10 +1,10 @@
 /** A canonical request as the generative dialect says it. */
 import type { CanonicalRequest, CanonicalTool, Effort, JsonObject, Note } from '../canonical.ts';
-import type { WriteRequestContext, WrittenRequest } from '../translate-dialect.ts';
+import type { WriteRequestContext, WrittenRequest } from '../translate/dialect.ts';
 import { effortOf } from '../chat/translate-write.ts';
-import { droppedParts } from '../translate-dropped.ts';
-import { cannotCarry } from '../translate-errors.ts';
-import { defined } from '../translate-json.ts';
+import { droppedParts } from '../translate/dropped.ts';
+import { cannotCarry } from '../translate/errors.ts';
+import { defined } from '../translate/json.ts';
 import { writeContent } from './translate-content.ts';
 
 /** Throws `unprocessable` for what the dialect lacks and the request cannot do without. */

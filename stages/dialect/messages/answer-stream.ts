@@ -3,8 +3,8 @@
  * translation: signatures, citations and members that nobody here knows stay.
  */
 import type { JsonObject, WireEvent } from '../canonical.ts';
-import { unreadableAnswer } from '../translate-errors.ts';
-import { exactJson, isObject, stringOf, typedEvent } from '../translate-json.ts';
+import { unreadableAnswer } from '../translate/errors.ts';
+import { exactJson, isObject, stringOf, typedEvent } from '../translate/json.ts';
 
 /** Every block as its start, its deltas and its stop. */
 export function messagesStreamOf(message: JsonObject): WireEvent[] {

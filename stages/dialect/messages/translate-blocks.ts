@@ -8,10 +8,10 @@ import type {
   TextBlock,
   ToolResultBlock,
 } from '../canonical.ts';
-import type { ReadRequestContext } from '../translate-dialect.ts';
-import { unreadable, type BlockPlace } from '../translate-readable.ts';
-import { droppedParts } from '../translate-dropped.ts';
-import { cannotCarry } from '../translate-errors.ts';
+import type { ReadRequestContext } from '../translate/dialect.ts';
+import { unreadable, type BlockPlace } from '../translate/readable.ts';
+import { droppedParts } from '../translate/dropped.ts';
+import { cannotCarry } from '../translate/errors.ts';
 import {
   defined,
   exactJson,
@@ -21,7 +21,7 @@ import {
   parseArguments,
   stringOf,
   wordOf,
-} from '../translate-json.ts';
+} from '../translate/json.ts';
 import { readOwnBlock } from './translate-own-blocks.ts';
 
 /** The blocks of a `content`, which may be a plain string. Throws for what it cannot do without and nobody else has. */

@@ -1,9 +1,9 @@
 /** The messages dialect's side of translation. */
 import type { CanonicalResponse } from '../canonical.ts';
-import { gatherStream } from '../translate-answer.ts';
-import { unreadableAnswer } from '../translate-errors.ts';
-import { objectOf, objectsOf } from '../translate-json.ts';
-import type { AnswerContext, DialectTranslation } from '../translate-dialect.ts';
+import { gatherStream } from '../translate/answer.ts';
+import { unreadableAnswer } from '../translate/errors.ts';
+import { objectOf, objectsOf } from '../translate/json.ts';
+import type { AnswerContext, DialectTranslation } from '../translate/dialect.ts';
 import { messagesStreamOf } from './answer-stream.ts';
 import {
   readMessagesError,

@@ -1,9 +1,9 @@
 /** Blocks that only the messages dialect has, as what they mean elsewhere. */
 import type { JsonObject, TextBlock } from '../canonical.ts';
-import type { ReadRequestContext } from '../translate-dialect.ts';
-import { cannotCarry } from '../translate-errors.ts';
-import { filledString, objectOf, stringOf } from '../translate-json.ts';
-import { readUnknown, type BlockPlace } from '../translate-readable.ts';
+import type { ReadRequestContext } from '../translate/dialect.ts';
+import { cannotCarry } from '../translate/errors.ts';
+import { filledString, objectOf, stringOf } from '../translate/json.ts';
+import { readUnknown, type BlockPlace } from '../translate/readable.ts';
 
 /** Calls of tools that the provider runs, and marks of which model went on: what came of them stands beside them. */
 const OF_THE_PROVIDER = new Set(['server_tool_use', 'mcp_tool_use', 'fallback']);

@@ -8,9 +8,9 @@ import type {
   ResponseFormat,
   ToolChoice,
 } from '../canonical.ts';
-import { droppedParts, noteDropped } from '../translate-dropped.ts';
-import type { ReadRequestContext } from '../translate-dialect.ts';
-import { cannotCarry } from '../translate-errors.ts';
+import { droppedParts, noteDropped } from '../translate/dropped.ts';
+import type { ReadRequestContext } from '../translate/dialect.ts';
+import { cannotCarry } from '../translate/errors.ts';
 import {
   booleanOf,
   defined,
@@ -22,7 +22,7 @@ import {
   stringOf,
   stringsOf,
   wordOf,
-} from '../translate-json.ts';
+} from '../translate/json.ts';
 import { readMessagesBlocks } from './translate-blocks.ts';
 import { readMessagesTools } from './translate-tools.ts';
 

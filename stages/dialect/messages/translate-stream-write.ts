@@ -1,9 +1,9 @@
 /** Writes the messages stream: every block with its index, the end only when the usage is known. */
 import type { CanonicalError, CanonicalEvent, JsonObject, OpeningBlock } from '../canonical.ts';
-import { answerId } from '../translate-ids.ts';
-import { EventWriter } from '../translate-stream-write.ts';
+import { answerId } from '../translate/ids.ts';
+import { EventWriter } from '../translate/stream-write.ts';
 import { writeMessagesError, messagesStop, writeMessagesUsage } from './translate-answer.ts';
-import { exactJson } from '../translate-json.ts';
+import { exactJson } from '../translate/json.ts';
 
 /** Writes one stream. */
 export class MessagesWriter extends EventWriter {

@@ -1,7 +1,7 @@
 /** The tools of a messages request. */
 import type { CanonicalTool, JsonObject } from '../canonical.ts';
-import type { ReadRequestContext } from '../translate-dialect.ts';
-import { leaveOutProviderTools } from '../translate-hosted.ts';
+import type { ReadRequestContext } from '../translate/dialect.ts';
+import { leaveOutProviderTools } from '../translate/hosted.ts';
 import {
   booleanOf,
   defined,
@@ -9,7 +9,7 @@ import {
   objectOf,
   objectsOf,
   stringOf,
-} from '../translate-json.ts';
+} from '../translate/json.ts';
 
 /** Stands in the list only so that the provider knows of tools to be loaded later; it can never be called. */
 const PLACEHOLDER = 'DeferredToolPlaceholder';

@@ -8,9 +8,9 @@ import type {
   JsonObject,
   Note,
 } from '../canonical.ts';
-import type { SystemPlace, WriteRequestContext, WrittenRequest } from '../translate-dialect.ts';
-import { cannotCarry } from '../translate-errors.ts';
-import { defined } from '../translate-json.ts';
+import type { SystemPlace, WriteRequestContext, WrittenRequest } from '../translate/dialect.ts';
+import { cannotCarry } from '../translate/errors.ts';
+import { defined } from '../translate/json.ts';
 import { writeMessagesBlock } from './translate-blocks.ts';
 
 /** Throws `unprocessable` for what the dialect lacks: JSON without a schema, a choice among several tools. */

@@ -4,7 +4,7 @@ import { correctedIn, countOf, isObject } from '../json-kind.ts';
 import type { JsonObject } from '../json-kind.ts';
 import type { Answer, AnswerReader } from '../answer-reader.ts';
 import { TRANSFORMATIONS_NEEDLE, withTransformations } from '../transformations.ts';
-import { objectOf } from '../translate-json.ts';
+import { objectOf } from '../translate/json.ts';
 
 /**
  * Adds what `figures` says to what was known. A stream reports twice: `message_start` with

@@ -1,10 +1,10 @@
 /** The responses dialect's side of translation. Its errors outside a stream are those of chat. */
 import { writeChatError } from '../chat/translate-answer.ts';
 import type { CanonicalResponse, JsonObject } from '../canonical.ts';
-import { gatherStream } from '../translate-answer.ts';
-import { unreadableAnswer } from '../translate-errors.ts';
-import { objectOf } from '../translate-json.ts';
-import type { AnswerContext, DialectTranslation } from '../translate-dialect.ts';
+import { gatherStream } from '../translate/answer.ts';
+import { unreadableAnswer } from '../translate/errors.ts';
+import { objectOf } from '../translate/json.ts';
+import type { AnswerContext, DialectTranslation } from '../translate/dialect.ts';
 import { responsesStreamOf } from './answer-stream.ts';
 import { readResponsesError, writeResponsesResponse } from './translate-answer.ts';
 import { readResponsesRequest } from './translate-read.ts';

@@ -10,8 +10,8 @@ import type {
   TextBlock,
   ToolResultBlock,
 } from '../canonical.ts';
-import { cannotCarry } from '../translate-errors.ts';
-import { wrapFreeform } from '../translate-freeform.ts';
+import { cannotCarry } from '../translate/errors.ts';
+import { wrapFreeform } from '../translate/freeform.ts';
 import {
   exactJson,
   filledString,
@@ -19,9 +19,9 @@ import {
   objectsOf,
   stringOf,
   wordOf,
-} from '../translate-json.ts';
-import { addressOf, documentOf, sourceOf } from '../translate-media.ts';
-import { readableText, readUnknown, unreadable, type BlockPlace } from '../translate-readable.ts';
+} from '../translate/json.ts';
+import { addressOf, documentOf, sourceOf } from '../translate/media.ts';
+import { readableText, readUnknown, unreadable, type BlockPlace } from '../translate/readable.ts';
 import { isClientSearch, namesOf, searchInput, TOOL_SEARCH } from './translate-tools.ts';
 
 /** `input` as messages; each item is one of its own, neighbours are merged later for every dialect alike. */

@@ -1,9 +1,9 @@
 /** A responses request, read into the canonical shape. What no other dialect can say is refused. */
 import type { CanonicalRequest, Effort, JsonObject, Reasoning, ToolChoice } from '../canonical.ts';
 import { toFormat } from '../chat/translate-read.ts';
-import { droppedParts, noteDropped } from '../translate-dropped.ts';
-import type { ReadRequestContext } from '../translate-dialect.ts';
-import { cannotCarry } from '../translate-errors.ts';
+import { droppedParts, noteDropped } from '../translate/dropped.ts';
+import type { ReadRequestContext } from '../translate/dialect.ts';
+import { cannotCarry } from '../translate/errors.ts';
 import {
   booleanOf,
   defined,
@@ -12,8 +12,8 @@ import {
   objectOf,
   objectsOf,
   stringOf,
-} from '../translate-json.ts';
-import { textsOf } from '../translate-prepare.ts';
+} from '../translate/json.ts';
+import { textsOf } from '../translate/prepare.ts';
 import { readInput } from './translate-items.ts';
 import { readResponsesTools, withDeclaredNames } from './translate-tools.ts';
 

@@ -4,10 +4,10 @@
  */
 import type { CanonicalMessage, CanonicalTool, JsonObject } from '../canonical.ts';
 import { readFunction } from '../chat/translate-read.ts';
-import type { AnswerWishes, ReadRequestContext } from '../translate-dialect.ts';
-import { freeformTool } from '../translate-freeform.ts';
-import { leaveOutProviderTools } from '../translate-hosted.ts';
-import { exactJson, objectOf, objectsOf, stringOf } from '../translate-json.ts';
+import type { AnswerWishes, ReadRequestContext } from '../translate/dialect.ts';
+import { freeformTool } from '../translate/freeform.ts';
+import { leaveOutProviderTools } from '../translate/hosted.ts';
+import { exactJson, objectOf, objectsOf, stringOf } from '../translate/json.ts';
 
 /** The name under which a model elsewhere calls the client's search for tools. */
 export const TOOL_SEARCH = 'tool_search';

@@ -1,11 +1,11 @@
 /** A canonical request as the responses dialect says it. */
 import type { CanonicalRequest, CanonicalTool, JsonObject, Note } from '../canonical.ts';
 import { atMostHigh, effortOf, writtenFormat } from '../chat/translate-write.ts';
-import type { WriteRequestContext, WrittenRequest } from '../translate-dialect.ts';
-import { cannotCarry } from '../translate-errors.ts';
-import { defined } from '../translate-json.ts';
-import { noteErrorMarks } from '../translate-prepare.ts';
-import { fitsStrictMode } from '../translate-schema.ts';
+import type { WriteRequestContext, WrittenRequest } from '../translate/dialect.ts';
+import { cannotCarry } from '../translate/errors.ts';
+import { defined } from '../translate/json.ts';
+import { noteErrorMarks } from '../translate/prepare.ts';
+import { fitsStrictMode } from '../translate/schema.ts';
 import { writeItems } from './translate-items.ts';
 
 /** Throws `unprocessable` for what the dialect lacks: stop sequences. */

@@ -5,7 +5,7 @@ import type { JsonObject } from '../json-kind.ts';
 import type { Answer, AnswerReader } from '../answer-reader.ts';
 import { splitInput } from '../split-input.ts';
 import { TRANSFORMATIONS_NEEDLE, withTransformations } from '../transformations.ts';
-import { objectOf } from '../translate-json.ts';
+import { objectOf } from '../translate/json.ts';
 
 /** Normalises one `usage` object. */
 export function toResponsesUsage(figures: JsonObject): Usage {

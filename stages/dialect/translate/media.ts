@@ -1,7 +1,7 @@
 /** Where media come from, and which inline files count as documents: what every dialect that takes files takes. */
-import type { DocumentBlock, MediaSource } from './canonical.ts';
-import { cannotCarry } from './translate-errors.ts';
-import { parseDataUrl } from './translate-json.ts';
+import type { DocumentBlock, MediaSource } from '../canonical.ts';
+import { cannotCarry } from './errors.ts';
+import { parseDataUrl } from './json.ts';
 
 /** A document of that source. Throws `unprocessable` for sound, video and office formats. */
 export function documentOf(source: MediaSource, title: string | undefined): DocumentBlock {

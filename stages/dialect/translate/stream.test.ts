@@ -9,8 +9,8 @@ import {
   messagesStream,
   run,
   types,
-} from '../../fixtures/dialect/translation.ts';
-import { createCallMarks } from './call-marks.ts';
+} from '../../../fixtures/dialect/translation.ts';
+import { createCallMarks } from '../call-marks.ts';
 import type { TranslatableDialect } from './translate.ts';
 
 test('chat → messages: real first types, no empty pieces, the end after the usage', () => {

@@ -3,8 +3,8 @@
  * in which they were never called: what they did would stand in the history, where the readers
  * refuse it. Those that the client runs are part of its work, and no other model knows them.
  */
-import type { ReadRequestContext } from './translate-dialect.ts';
-import { cannotCarry } from './translate-errors.ts';
+import type { ReadRequestContext } from './dialect.ts';
+import { cannotCarry } from './errors.ts';
 
 /** Defined by the provider and run by the client: shells, editors, screens, memory folders. */
 const RUN_BY_CLIENT =

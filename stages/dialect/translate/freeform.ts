@@ -2,8 +2,8 @@
  * Tools that take free text instead of JSON. Only some dialects have them, so in the
  * middle they are functions of one string; what the model says comes back unwrapped.
  */
-import type { CanonicalTool, JsonObject, Note } from './canonical.ts';
-import { filledString, parseArguments, stringOf } from './translate-json.ts';
+import type { CanonicalTool, JsonObject, Note } from '../canonical.ts';
+import { filledString, parseArguments, stringOf } from './json.ts';
 
 const freeformSchema: JsonObject = Object.freeze({
   type: 'object',

@@ -1,5 +1,5 @@
 /** What every answer goes through on its way to a client of another dialect, whole or as a stream. */
-import { emptyUsage } from '../model/usage.ts';
+import { emptyUsage } from '../../model/usage.ts';
 import type {
   CanonicalBlock,
   CanonicalEvent,
@@ -10,13 +10,13 @@ import type {
   StreamReader,
   TranslatableDialect,
   WireEvent,
-} from './canonical.ts';
-import type { AnswerWishes } from './translate-dialect.ts';
-import { unreadableAnswer } from './translate-errors.ts';
-import type { ConversationMarks, MarkedCall } from './call-marks.ts';
-import { toolIdFor } from './translate-ids.ts';
-import { parseArguments } from './translate-json.ts';
-import { hasContent, isForeign } from './translate-prepare.ts';
+} from '../canonical.ts';
+import type { AnswerWishes } from './dialect.ts';
+import { unreadableAnswer } from './errors.ts';
+import type { ConversationMarks, MarkedCall } from '../call-marks.ts';
+import { toolIdFor } from './ids.ts';
+import { parseArguments } from './json.ts';
+import { hasContent, isForeign } from './prepare.ts';
 
 export interface AnswerFilter {
   readonly to: TranslatableDialect;

@@ -1,7 +1,7 @@
 /** Calls in a chat server's stream, kept apart whatever it leaves out or says twice. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { chunk, datas, make, run, types } from '../../fixtures/dialect/translation.ts';
+import { chunk, datas, make, run, types } from '../../../fixtures/dialect/translation.ts';
 
 test('servers that number every call 0 or say stop after calls are understood', () => {
   const call = (id: string): object =>

@@ -4,7 +4,7 @@
  * turn, without a table.
  */
 import { createHash } from 'node:crypto';
-import type { TranslatableDialect } from './canonical.ts';
+import type { TranslatableDialect } from '../canonical.ts';
 
 const TOOL_ID: Record<TranslatableDialect, RegExp> = {
   messages: /^[a-zA-Z0-9_-]{1,64}$/,

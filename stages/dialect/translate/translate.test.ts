@@ -1,8 +1,8 @@
 /** Requests through the public door: what crosses and what it looks like there. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { agentTurn, ask, user, type Asked } from '../../fixtures/dialect/translation.ts';
-import { createCallMarks } from './call-marks.ts';
+import { agentTurn, ask, user, type Asked } from '../../../fixtures/dialect/translation.ts';
+import { createCallMarks } from '../call-marks.ts';
 import { answerType } from './translate.ts';
 
 test('messages → chat: results are split, instructions keep their place, nothing foreign goes along', () => {

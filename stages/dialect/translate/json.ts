@@ -3,10 +3,10 @@
  * wanted kind or with nothing, so that the readers state what they look for and
  * never trust a field.
  */
-import type { WireEvent } from './canonical.ts';
-import { exactJson, parseExact } from './exact-json.ts';
-import { ExactNumber } from './exact-number.ts';
-import { isObject, jsonTypeOf, parseJson, type JsonObject } from './json-kind.ts';
+import type { WireEvent } from '../canonical.ts';
+import { exactJson, parseExact } from '../exact-json.ts';
+import { ExactNumber } from '../exact-number.ts';
+import { isObject, jsonTypeOf, parseJson, type JsonObject } from '../json-kind.ts';
 
 export { exactJson, isObject, parseExact, parseJson };
 

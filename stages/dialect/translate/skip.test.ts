@@ -1,8 +1,15 @@
 /** What cannot cross: skips with their reason, losses with a note, and errors. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { agentTurn, ask, make, PATHS, skipOf, user } from '../../fixtures/dialect/translation.ts';
-import { isTranslatable } from './translatable.ts';
+import {
+  agentTurn,
+  ask,
+  make,
+  PATHS,
+  skipOf,
+  user,
+} from '../../../fixtures/dialect/translation.ts';
+import { isTranslatable } from '../translatable.ts';
 import { ownWishes, translateError, type TranslatableDialect } from './translate.ts';
 
 test('what a target cannot say is skipped with the reason', () => {

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createParser } from 'eventsource-parser';
-import { emptyUsage } from '../model/usage.ts';
+import { emptyUsage } from '../../model/usage.ts';
 import type {
   CanonicalBlock,
   CanonicalEvent,
@@ -11,16 +11,16 @@ import type {
   CanonicalRequest,
   CanonicalResponse,
   WireEvent,
-} from './canonical.ts';
-import { chatTranslation } from './chat/translate-dialect.ts';
-import { generativeTranslation } from './generative/translate-dialect.ts';
-import { messagesTranslation } from './messages/translate-dialect.ts';
-import { responsesTranslation } from './responses/translate-dialect.ts';
-import { responseEvents } from './translate-answer.ts';
-import type { AnswerContext, DialectTranslation } from './translate-dialect.ts';
-import { createCallMarks } from './call-marks.ts';
-import { objectOf, parseJson } from './translate-json.ts';
-import { prepareRequest } from './translate-prepare.ts';
+} from '../canonical.ts';
+import { chatTranslation } from '../chat/translate-dialect.ts';
+import { generativeTranslation } from '../generative/translate-dialect.ts';
+import { messagesTranslation } from '../messages/translate-dialect.ts';
+import { responsesTranslation } from '../responses/translate-dialect.ts';
+import { responseEvents } from './answer.ts';
+import type { AnswerContext, DialectTranslation } from './dialect.ts';
+import { createCallMarks } from '../call-marks.ts';
+import { objectOf, parseJson } from './json.ts';
+import { prepareRequest } from './prepare.ts';
 
 const DIALECTS: readonly DialectTranslation[] = [
   messagesTranslation,

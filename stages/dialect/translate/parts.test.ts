@@ -1,15 +1,15 @@
 /** The small parts of translation: blocks in a row, ids and marks, schemas, dropped fields. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { createArguments } from './generative/translate-arguments.ts';
-import { noteDropped } from './translate-dropped.ts';
-import { createCallMarks } from './call-marks.ts';
-import { answerId, toolIdFor } from './translate-ids.ts';
-import { parseArguments, parseDataUrl } from './translate-json.ts';
+import { createArguments } from '../generative/translate-arguments.ts';
+import { noteDropped } from './dropped.ts';
+import { createCallMarks } from '../call-marks.ts';
+import { answerId, toolIdFor } from './ids.ts';
+import { parseArguments, parseDataUrl } from './json.ts';
 import type { TranslatableDialect } from './translate.ts';
 import { translateRequest } from './translate.ts';
-import { fitsStrictMode, fromOpenApi } from './translate-schema.ts';
-import { BlockSerializer } from './translate-serial.ts';
+import { fitsStrictMode, fromOpenApi } from './schema.ts';
+import { BlockSerializer } from './serial.ts';
 
 test('a block that waits for its turn comes out whole, and closed blocks make way', () => {
   const serial = new BlockSerializer();

@@ -3,7 +3,7 @@
  * room when they hear it, and each hears its own words alone: Claude Code looks for "prompt is too
  * long", Codex and opencode for a code, others for Gemini's sentence.
  */
-import type { CanonicalError, CanonicalErrorKind, TranslatableDialect } from './canonical.ts';
+import type { CanonicalError, CanonicalErrorKind, TranslatableDialect } from '../canonical.ts';
 
 /** How long it is and may be, in tokens, where the provider says both. */
 interface Figures {

@@ -5,7 +5,7 @@
  * trace as unknown, because new fields come weekly. `cache_control` on blocks and tools
  * goes without a note: it is on every request, and concerns the price alone.
  */
-import type { JsonObject, Note, TranslatableDialect } from './canonical.ts';
+import type { JsonObject, Note, TranslatableDialect } from '../canonical.ts';
 
 const CACHING = 'prompt caching is the provider’s own; it changes the price, not the answer';
 const ACCOUNT = 'identifies the user or the request to its provider';

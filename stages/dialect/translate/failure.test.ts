@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { SvcError } from '../../engine/error.ts';
+import { SvcError } from '../../../engine/error.ts';
 import {
   chatStream,
   chunk,
@@ -10,7 +10,7 @@ import {
   messagesStream,
   run,
   skipOf,
-} from '../../fixtures/dialect/translation.ts';
+} from '../../../fixtures/dialect/translation.ts';
 import { translateError, type TranslatableDialect } from './translate.ts';
 
 test('a stream that is cut off, or begins twice, ends in an error and says nothing after it', () => {

@@ -1,13 +1,13 @@
 /** What the writers of all dialects' streams have in common. */
-import { emptyUsage, type Usage } from '../model/usage.ts';
+import { emptyUsage, type Usage } from '../../model/usage.ts';
 import type {
   CanonicalError,
   CanonicalEvent,
   OpeningBlock,
   StopReason,
   StreamWriter,
-} from './canonical.ts';
-import type { AnswerContext } from './translate-dialect.ts';
+} from '../canonical.ts';
+import type { AnswerContext } from './dialect.ts';
 
 /** Follows one stream; a dialect says what is written of each event, which may be nothing. */
 export abstract class EventWriter implements StreamWriter {

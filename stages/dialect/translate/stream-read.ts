@@ -5,10 +5,10 @@ import type {
   JsonObject,
   StreamReader,
   WireEvent,
-} from './canonical.ts';
-import type { AnswerContext } from './translate-dialect.ts';
-import { isObject, numberOf, parseExact, stringOf } from './translate-json.ts';
-import { BlockSerializer } from './translate-serial.ts';
+} from '../canonical.ts';
+import type { AnswerContext } from './dialect.ts';
+import { isObject, numberOf, parseExact, stringOf } from './json.ts';
+import { BlockSerializer } from './serial.ts';
 
 /** Follows one stream; a dialect says what each event means. */
 export abstract class EventReader implements StreamReader {

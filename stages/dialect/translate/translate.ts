@@ -4,40 +4,35 @@
  * makes, an HTTP error through `translateError`. All of it is pure: parsed JSON and
  * stream events in, JSON and bytes out. Same-dialect traffic must not come here.
  */
-import { isSvcError, SvcError, toSvcError } from '../../engine/error.ts';
-import { emptyUsage } from '../model/usage.ts';
-import { encodeEvent } from '../wire/events.ts';
-import type { Usage } from '../model/usage.ts';
+import { isSvcError, SvcError, toSvcError } from '../../../engine/error.ts';
+import { emptyUsage } from '../../model/usage.ts';
+import { encodeEvent } from '../../wire/events.ts';
+import type { Usage } from '../../model/usage.ts';
 import type {
   CanonicalEvent,
   CanonicalResponse,
   JsonObject,
   TranslatableDialect,
   WireEvent,
-} from './canonical.ts';
-import { chatTranslation } from './chat/translate-dialect.ts';
-import { generativeTranslation } from './generative/translate-dialect.ts';
-import { dialects } from './registry.ts';
-import { messagesTranslation } from './messages/translate-dialect.ts';
-import { responsesTranslation } from './responses/translate-dialect.ts';
-import {
-  clientBlocks,
-  createEventFilter,
-  gatherStream,
-  responseEvents,
-} from './translate-answer.ts';
+} from '../canonical.ts';
+import { chatTranslation } from '../chat/translate-dialect.ts';
+import { generativeTranslation } from '../generative/translate-dialect.ts';
+import { dialects } from '../registry.ts';
+import { messagesTranslation } from '../messages/translate-dialect.ts';
+import { responsesTranslation } from '../responses/translate-dialect.ts';
+import { clientBlocks, createEventFilter, gatherStream, responseEvents } from './answer.ts';
 import type {
   AnswerWishes,
   DialectTranslation,
   ProviderTools,
   Unsupported,
   WrittenRequest,
-} from './translate-dialect.ts';
-import { fromSvcError, statusOfError, unreadableAnswer } from './translate-errors.ts';
-import type { ConversationMarks } from './call-marks.ts';
-import { exactJson, isObject, objectOf, stringOf } from './translate-json.ts';
-import { prepareRequest } from './translate-prepare.ts';
-import { tooLongFor } from './translate-too-long.ts';
+} from './dialect.ts';
+import { fromSvcError, statusOfError, unreadableAnswer } from './errors.ts';
+import type { ConversationMarks } from '../call-marks.ts';
+import { exactJson, isObject, objectOf, stringOf } from './json.ts';
+import { prepareRequest } from './prepare.ts';
+import { tooLongFor } from './too-long.ts';
 
 export type { AnswerWishes, ProviderTools, Unsupported, TranslatableDialect, WireEvent };
 

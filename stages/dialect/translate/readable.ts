@@ -4,9 +4,9 @@
  * tool's result a word stands for what cannot be read; of what the model or its provider wrote the
  * rest is left out. Only what the user says now cannot be missing.
  */
-import type { JsonObject, Note, TextBlock } from './canonical.ts';
-import { cannotCarry } from './translate-errors.ts';
-import { isObject, wordOf } from './translate-json.ts';
+import type { JsonObject, Note, TextBlock } from '../canonical.ts';
+import { cannotCarry } from './errors.ts';
+import { isObject, wordOf } from './json.ts';
 
 /** Whose content a block is in: the user's, the model's, instructions, or the result of a tool. */
 export type BlockPlace = 'user' | 'assistant' | 'system' | 'result';

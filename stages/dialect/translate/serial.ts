@@ -3,7 +3,7 @@
  * parallel tool calls; every writer wants one block after the other. The first
  * open block goes through at once, pieces of others wait for their turn.
  */
-import type { CanonicalEvent, OpeningBlock } from './canonical.ts';
+import type { CanonicalEvent, OpeningBlock } from '../canonical.ts';
 
 interface Waiting {
   readonly key: string;

@@ -5,14 +5,14 @@ import type {
   CanonicalRequest,
   Note,
   TranslatableDialect,
-} from './canonical.ts';
-import type { ConversationMarks } from './call-marks.ts';
-import type { DialectTranslation, SystemPlace } from './translate-dialect.ts';
-import { droppedParts } from './translate-dropped.ts';
-import { cannotCarry } from './translate-errors.ts';
-import { wrapFreeform } from './translate-freeform.ts';
-import { toolIdFor, toolNameFor } from './translate-ids.ts';
-import { parseArguments } from './translate-json.ts';
+} from '../canonical.ts';
+import type { ConversationMarks } from '../call-marks.ts';
+import type { DialectTranslation, SystemPlace } from './dialect.ts';
+import { droppedParts } from './dropped.ts';
+import { cannotCarry } from './errors.ts';
+import { wrapFreeform } from './freeform.ts';
+import { toolIdFor, toolNameFor } from './ids.ts';
+import { parseArguments } from './json.ts';
 
 export interface PrepareContext {
   readonly note: Note;

@@ -2,8 +2,8 @@
  * Errors between dialects: one table of what a status means, one of which status a
  * meaning has, and the exception that says that a request cannot be translated.
  */
-import { SvcError, type ErrorKind } from '../../engine/error.ts';
-import type { CanonicalError, CanonicalErrorKind } from './canonical.ts';
+import { SvcError, type ErrorKind } from '../../../engine/error.ts';
+import type { CanonicalError, CanonicalErrorKind } from '../canonical.ts';
 
 /** What another dialect cannot say. `translateRequest` turns it into a skip with this reason. */
 export function cannotCarry(what: string): SvcError {

@@ -1,7 +1,7 @@
 /** Blocks, items and parts that only one dialect has: carried as text, left out or refused, in every pair alike. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { ask, skipOf, user } from '../../fixtures/dialect/translation.ts';
+import { ask, skipOf, user } from '../../../fixtures/dialect/translation.ts';
 import type { TranslatableDialect } from './translate.ts';
 
 const OTHERS: Record<TranslatableDialect, readonly TranslatableDialect[]> = {

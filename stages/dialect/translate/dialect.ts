@@ -9,7 +9,7 @@ import type {
   StreamWriter,
   TranslatableDialect,
   WireEvent,
-} from './canonical.ts';
+} from '../canonical.ts';
 
 /**
  * What to do where a conversation cannot do without a tool that its provider defines: give the
