@@ -2,8 +2,11 @@
  * What newer versions of Claude Code write beside the messages: the requests as they went out. A line
  * `api-request-shape` holds system prompt and tools, `api-request-blob` a message under a hash, and
  * `api-request` names both: how many messages it keeps of the request that it follows (`base`), and
- * the hashes of those after them. Answers have no blob: their hash first stands in the request after.
+ * the hashes of those after them. A hash is the SHA-256 of the message's JSON with its keys in order.
+ * Answers have no blob: their hash first stands in the request after; nor have messages that were sent
+ * just as they stand in a line of their own (seen with 2.1.332).
  */
+import { createHash } from 'node:crypto';
 import { isObject, listOf, textOf } from '../../stages/dialect/json-kind.ts';
 import type { JsonObject } from '../../stages/dialect/json-kind.ts';
 import { timeOf } from './session.ts';
@@ -47,6 +50,8 @@ export class SentRequests {
   readonly #shapes = new Map<string, JsonObject>();
   readonly #messages = new Map<string, unknown>();
   readonly #sent = new Map<string, Sent>();
+  /** Messages with a line of their own, until a hash has been looked for among them. */
+  #written: { readonly role: unknown; readonly content: unknown }[] = [];
 
   /** True for a line that is one of these. */
   take(line: JsonObject): boolean {
@@ -63,7 +68,11 @@ export class SentRequests {
         tail: listOf(line['tail']).map(String),
         atMs: timeOf(line['timestamp']),
       });
-    } else return false;
+    } else {
+      if (type === 'user' && isObject(message))
+        this.#written.push({ role: message['role'], content: message['content'] });
+      return false;
+    }
     return true;
   }
 
@@ -87,6 +96,14 @@ export class SentRequests {
     return [...found];
   }
 
+  /** True where a message is known by its hash, also as a line of its own. */
+  #has(hash: string): boolean {
+    if (this.#messages.has(hash)) return true;
+    for (const message of this.#written) this.#messages.set(hashOf(message), message);
+    this.#written = [];
+    return this.#messages.has(hash);
+  }
+
   /** The conversation that a request goes on with, with its messages at the end; undefined where one is missing. */
   #follow(
     { shape, params, base, keep, tail }: Sent,
@@ -95,11 +112,12 @@ export class SentRequests {
   ): Draft | undefined {
     const before = base === undefined ? undefined : drafts.get(base);
     if (before === undefined && keep > 0) return undefined;
-    const answer = answers.get(base ?? '');
+    let answer = answers.get(base ?? '');
     for (const hash of tail) {
-      if (this.#messages.has(hash)) continue;
+      if (this.#has(hash)) continue;
       if (answer === undefined) return undefined;
       this.#messages.set(hash, { role: 'assistant', content: answer.content });
+      answer = undefined;
     }
     const goesOn = before !== undefined && keep === before.items.length && before.shape === shape;
     const draft = goesOn
@@ -123,4 +141,13 @@ function paramsOf({ model, max_tokens, thinking, context_management }: JsonObjec
     ...(thinking === undefined ? {} : { thinking }),
     ...(context_management === undefined ? {} : { context_management }),
   };
+}
+
+function hashOf(message: unknown): string {
+  const json = JSON.stringify(message, (_, value: unknown) =>
+    isObject(value)
+      ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+      : value,
+  );
+  return createHash('sha256').update(json).digest('hex');
 }

@@ -101,12 +101,21 @@ test('Claude Code: requests as they were sent, with system prompt and tools', as
   );
   assert.equal(found[0]!.params['system'], SYSTEM);
   assert.equal(found[0]!.params['tools'], TOOLS);
-  const lines = claudeCodeLines({ isSent: true }).filter(
-    (line) => !line.includes('"api-request-blob"'),
-  );
-  const less = await readLines(lines);
+  const unknown = claudeCodeLines({ isSent: true })
+    .filter((line) => !line.includes('"api-request-blob"'))
+    .map((line) => line.replace('"tail":["', '"tail":["0'));
+  const less = await readLines(unknown);
   assertWhole(less, 'claude-code');
   assert.not('system' in less[0]!.params, 'where one is missing, the messages are taken');
+});
+
+test('Claude Code: messages that have a line of their own and are named by its hash alone', async () => {
+  const named = claudeCodeLines({ isSent: true }).filter(
+    (line) => !line.includes('"api-request-blob"') || !line.includes('"tool_result"'),
+  );
+  const found = await readLines(named);
+  assertWhole(found, 'claude-code');
+  assert.equal(found[0]!.params['system'], SYSTEM);
 });
 
 test('Claude Code: blocks of one answer that come between results, agents, compaction, retries', async () => {
