@@ -10,8 +10,7 @@ import { toRequest } from '../../stages/model/request.ts';
 import { createConversations } from '../../stages/conversations/conversations.ts';
 import type { Conversations } from '../../stages/conversations/conversations.ts';
 import { createStore } from '../../stages/conversations/store.ts';
-import { LIFETIME_MS } from '../../stages/model/conversation.ts';
-import { leastCachedTokens } from '../../stages/prompt-cache/known-models.ts';
+import { CACHE_LIFETIMES_MS, factsOf } from '../../stages/model/model-facts.ts';
 import { breakpointsIn } from '../../stages/prompt-cache/breakpoints.ts';
 import { median } from '../figures.ts';
 import { createPromptCache } from './prompt-cache.ts';
@@ -40,7 +39,7 @@ export interface MarkedCost {
 type Pause = (turn: number) => number;
 
 const quick: Pause = () => MINUTE_MS;
-const slow: Pause = () => 2 * LIFETIME_MS;
+const slow: Pause = () => 2 * CACHE_LIFETIMES_MS['5m'];
 const withPauses: Pause = (turn) => (turn % 10 === 9 ? slow(turn) : MINUTE_MS);
 
 /** Plays `transcript` four times. */
@@ -99,7 +98,7 @@ function markersOf(
   );
   if (!goesOn || isSlow) return [];
   const before = messages.map(({ content }) => (typeof content === 'string' ? 1 : content.length));
-  return breakpointsIn(json, leastCachedTokens(MODEL)!).map(([list, at, , part]) => {
+  return breakpointsIn(json, factsOf(MODEL).leastCachedTokens!).map(([list, at, , part]) => {
     if (list === 'tools') return 0;
     if (list === 'system') return 1;
     const first = 2 + before.slice(0, Number(at)).reduce((sum, parts) => sum + parts, 0);

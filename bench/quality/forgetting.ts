@@ -10,9 +10,10 @@ import {
 import { forgettable } from '../../stages/compress/history/forget/forgettable.ts';
 import { leavingOut } from '../../stages/compress/history/forget/forgotten.ts';
 import type { CountTokens } from '../../stages/model/count-tokens.ts';
-import { LIFETIME_MS } from '../../stages/model/conversation.ts';
+import { CACHE_LIFETIMES_MS } from '../../stages/model/model-facts.ts';
 import { median } from '../figures.ts';
-import { createPromptCache } from './prompt-cache.ts';
+import { READ_PRICES, costAt, createPromptCache, totalTokens } from './prompt-cache.ts';
+import type { CachedTokens } from './prompt-cache.ts';
 import { toBlocks, turnEnds } from './transcripts.ts';
 import type { Transcript } from './transcripts.ts';
 
@@ -24,8 +25,8 @@ export interface Forgetting {
   readonly forgotten: number;
   /** Forgotten results whose call comes again later, with the same input. */
   readonly askedAgain: number;
-  /** Input cost with forgetting, divided by the cost of compression alone. */
-  readonly cost: number;
+  /** Input cost with forgetting, divided by the cost of compression alone, at each of `READ_PRICES`. */
+  readonly costs: readonly number[];
   /** Turns outside cold moments in which an earlier block went out with other bytes than before. */
   readonly unstableTurns: number;
 }
@@ -40,22 +41,24 @@ export function measureForgetting(
   const cache = createBlockCache(1000);
   const [plain, less] = [createPromptCache(), createPromptCache()];
   let blocks = whole;
-  let before: readonly string[] = [];
-  let [atMs, costBefore, costAfter, unstableTurns] = [0, 0, 0, 0];
+  let sentBefore: readonly string[] = [];
+  let [atMs, unstableTurns] = [0, 0];
+  const tokensBefore: CachedTokens[] = [];
+  const tokensAfter: CachedTokens[] = [];
   const sized = (texts: readonly string[]) => texts.map((text) => ({ text, tokens: count(text) }));
   const plainTexts = sized(compressConversation(whole, options, cache).map(({ text }) => text));
   for (const [turn, end] of turnEnds(transcript, whole).entries()) {
     const isCold = turn % PAUSE_EVERY === PAUSE_EVERY - 1;
-    atMs += isCold ? 2 * LIFETIME_MS : MINUTE_MS;
+    atMs += isCold ? 2 * CACHE_LIFETIMES_MS['5m'] : MINUTE_MS;
     if (isCold) blocks = withMoreForgotten(blocks, end, options, cache);
     const texts = compressConversation(blocks.slice(0, end), options, cache).map(
       ({ text }) => text,
     );
-    if (!isCold && before.some((text, at) => text !== texts[at])) unstableTurns++;
-    before = texts;
+    if (!isCold && sentBefore.some((text, at) => text !== texts[at])) unstableTurns++;
+    sentBefore = texts;
     const breakpoints = [1, end - 1];
-    costBefore += plain.cost({ blocks: plainTexts.slice(0, end), breakpoints, atMs });
-    costAfter += less.cost({ blocks: sized(texts), breakpoints, atMs });
+    tokensBefore.push(plain.send({ blocks: plainTexts.slice(0, end), breakpoints, atMs }));
+    tokensAfter.push(less.send({ blocks: sized(texts), breakpoints, atMs }));
   }
   const gone = blocks.filter(({ forgotten }) => forgotten !== undefined);
   const askedAgain = gone.filter((one) =>
@@ -67,7 +70,9 @@ export function measureForgetting(
         JSON.stringify(toolInput) === JSON.stringify(one.toolInput),
     ),
   ).length;
-  return { forgotten: gone.length, askedAgain, cost: costAfter / costBefore, unstableTurns };
+  const [before, after] = [totalTokens(tokensBefore), totalTokens(tokensAfter)];
+  const costs = READ_PRICES.map((price) => costAt(price, after) / costAt(price, before));
+  return { forgotten: gone.length, askedAgain, costs, unstableTurns };
 }
 
 type Blocks = ReturnType<typeof toBlocks>;
@@ -95,6 +100,8 @@ export interface ForgettingSummary {
   readonly askedAgain: number;
   readonly median: number;
   readonly worst: number;
+  /** The median at each of `READ_PRICES`. */
+  readonly medianByReadPrice: readonly number[];
   readonly unstableTurns: number;
 }
 
@@ -104,13 +111,14 @@ export function summariseForgetting(all: readonly Forgetting[]): ForgettingSumma
   if (used.length === 0) return undefined;
   const sum = (pick: (one: Forgetting) => number) =>
     all.reduce((total, one) => total + pick(one), 0);
-  const costs = used.map(({ cost }) => cost);
+  const costsAt = (at: number) => used.map(({ costs }) => costs[at]!);
   return {
     transcripts: used.length,
     forgotten: sum((one) => one.forgotten),
     askedAgain: sum((one) => one.askedAgain),
-    median: median(costs),
-    worst: Math.max(...costs),
+    median: median(costsAt(0)),
+    worst: Math.max(...costsAt(0)),
+    medianByReadPrice: READ_PRICES.map((_, at) => median(costsAt(at))),
     unstableTurns: sum((one) => one.unstableTurns),
   };
 }

@@ -26,6 +26,8 @@ const source = {
   medianNetWithPauses: 0.904,
   worstNetWithPauses: 1,
   unstableTurns: 0,
+  medianNetByReadPrice: [0.9, 0.92, 0.95],
+  worstNetByReadPrice: [1, 1, 1],
 };
 
 const CLASSES = [
@@ -88,6 +90,7 @@ const report: QualityReport = {
     askedAgain: 0,
     median: 0.9,
     worst: 1,
+    medianByReadPrice: [1, 1, 1],
     unstableTurns: 0,
   },
   keptLines: { kept: 100, strange: 0 },

@@ -1,5 +1,6 @@
 /** The quality report as tables for a terminal. */
 import Table from 'cli-table3';
+import { READ_PRICES } from './prompt-cache.ts';
 import type { QualityReport } from './report.ts';
 
 type Cells = readonly (string | number)[];
@@ -24,6 +25,7 @@ const SECTIONS: readonly Section[] = [
   logs,
   narrative,
   sources,
+  readPrices,
   marked,
   forgetting,
   keptLines,
@@ -118,6 +120,20 @@ function sources(report: QualityReport): string {
   );
 }
 
+function readPrices(report: QualityReport): string {
+  return table(
+    'The same without pauses, where cached input costs less of the price of plain input: median and worst net cost',
+    ['mode', 'source', ...READ_PRICES.map((price) => `reads at ${price}`)],
+    report.sources.map(({ mode, source, medianNetByReadPrice, worstNetByReadPrice }) => [
+      mode,
+      source,
+      ...medianNetByReadPrice.map(
+        (cost, at) => `${cost.toFixed(3)}, ${worstNetByReadPrice[at]!.toFixed(3)}`,
+      ),
+    ]),
+  );
+}
+
 function marked(report: QualityReport): string {
   return table(
     'Clients that ask for no caching: input cost with the markers that svc sets, 1 = without any; compression off',
@@ -146,8 +162,11 @@ function marked(report: QualityReport): string {
 
 function forgetting({ forgetting: figures }: QualityReport): string {
   if (figures === undefined) return '';
-  const { transcripts, forgotten, askedAgain, median, worst } = figures;
-  return `Old results left out at cold moments, before every tenth turn: input cost ${median.toFixed(3)} of that with compression alone in the median of the ${transcripts} transcripts concerned, worst ${worst.toFixed(3)}; ${askedAgain} of ${forgotten} were asked for again`;
+  const { transcripts, forgotten, askedAgain, median, worst, medianByReadPrice } = figures;
+  const byPrice = READ_PRICES.map(
+    (price, at) => `${medianByReadPrice[at]!.toFixed(3)} at ${price}`,
+  );
+  return `Old results left out at cold moments, before every tenth turn: input cost ${median.toFixed(3)} of that with compression alone in the median of the ${transcripts} transcripts concerned, worst ${worst.toFixed(3)} (by the price of reads: ${byPrice.join(', ')}); ${askedAgain} of ${forgotten} were asked for again`;
 }
 
 function keptLines({ keptLines: figures }: QualityReport): string {

@@ -7,7 +7,8 @@ import { createHash } from 'node:crypto';
 
 /** Prices against plain input, and limits, as Anthropic has them. */
 const WRITE = 1.25;
-const READ = 0.1;
+/** What providers ask for cached input: most models, Opus and Sonnet 5.5, Fable 5.1 (`model-facts.ts`). */
+export const READ_PRICES = [0.1, 0.05, 0.025] as const;
 const TTL_MS = 5 * 60_000;
 const MAX_BREAKPOINTS = 4;
 const LOOKBACK_BLOCKS = 20;
@@ -33,7 +34,7 @@ export interface CachedTokens {
 export interface PromptCache {
   /** Sends the request. Throws a RangeError beyond four breakpoints, as the provider refuses it. */
   send(request: CachedRequest): CachedTokens;
-  /** Sends it, and gives what its input costs, in tokens at the base price. */
+  /** Sends it, and gives what its input costs at the first of `READ_PRICES`, in tokens at the base price. */
   cost(request: CachedRequest): number;
 }
 
@@ -62,10 +63,21 @@ export function createPromptCache(): PromptCache {
   return {
     send,
     cost(request) {
-      const { read, written, plain } = send(request);
-      return read * READ + written * WRITE + plain;
+      return costAt(READ_PRICES[0], send(request));
     },
   };
+}
+
+/** What input costs where reads have a price, in tokens at the base price. */
+export function costAt(readPrice: number, { read, written, plain }: CachedTokens): number {
+  return read * readPrice + written * WRITE + plain;
+}
+
+/** The tokens of several requests together. */
+export function totalTokens(requests: readonly CachedTokens[]): CachedTokens {
+  const sum = (kind: keyof CachedTokens) =>
+    requests.reduce((total, tokens) => total + tokens[kind], 0);
+  return { read: sum('read'), written: sum('written'), plain: sum('plain') };
 }
 
 interface Prefix {

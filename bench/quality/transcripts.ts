@@ -16,7 +16,8 @@ import { MAX_TYPED_CHARS } from '../../stages/model/protect.ts';
 import { LENGTHS } from '../../server/estimate/sums.ts';
 import { median } from '../figures.ts';
 import { readRecords } from './corpus.ts';
-import { createPromptCache } from './prompt-cache.ts';
+import { READ_PRICES, costAt, createPromptCache, totalTokens } from './prompt-cache.ts';
+import type { CachedTokens } from './prompt-cache.ts';
 
 interface Part {
   readonly type: string;
@@ -118,6 +119,8 @@ export interface TranscriptResult {
   readonly netCost: number;
   /** The same where every tenth turn comes when the provider's cache has forgotten. */
   readonly netCostWithPauses: number;
+  /** `netCost` at each of `READ_PRICES`. */
+  readonly netCostByReadPrice: readonly number[];
 }
 
 /** Plays a transcript: every prefix is compressed from nothing, as after a restart with an empty cache. */
@@ -141,6 +144,10 @@ export function measureTranscript(
     text === blocks[at]!.text ? before[at]! : { text, tokens: count(text) },
   );
   const outcomes = compressConversation(blocks, options);
+  const netCosts = (pauses: readonly number[]): readonly number[] => {
+    const [ours, theirs] = [after, before].map((sent) => inputTokens(sent, turns, pauses));
+    return READ_PRICES.map((price) => costAt(price, ours!) / costAt(price, theirs!));
+  };
   return {
     id: transcript.id,
     mode: options.mode,
@@ -152,8 +159,9 @@ export function measureTranscript(
     tokensBefore: sum(before.map(({ tokens }) => tokens)),
     tokensAfter: sum(after.map(({ tokens }) => tokens)),
     unstableTurns,
-    netCost: inputCost(after, turns, []) / inputCost(before, turns, []),
-    netCostWithPauses: inputCost(after, turns, PAUSES) / inputCost(before, turns, PAUSES),
+    netCost: netCosts([])[0]!,
+    netCostWithPauses: netCosts(PAUSES)[0]!,
+    netCostByReadPrice: netCosts([]),
   };
 }
 
@@ -179,19 +187,19 @@ const MINUTE_MS = 60_000;
 const PAUSES: readonly number[] = [9];
 const PAUSE_MS = 10 * MINUTE_MS;
 
-/** Input cost of all turns, in tokens at the base price, with markers as Claude Code sets them: on system and tools, and on the newest block. */
-function inputCost(
+/** Input of all turns, with markers as Claude Code sets them: on system and tools, and on the newest block. */
+function inputTokens(
   blocks: readonly { readonly text: string; readonly tokens: number }[],
   turns: readonly number[],
   pauses: readonly number[],
-): number {
+): CachedTokens {
   const cache = createPromptCache();
   let atMs = 0;
-  const costs = turns.map((end, turn) => {
+  const sent = turns.map((end, turn) => {
     atMs += pauses.includes(turn % 10) ? PAUSE_MS : MINUTE_MS;
-    return cache.cost({ blocks: blocks.slice(0, end), breakpoints: [1, end - 1], atMs });
+    return cache.send({ blocks: blocks.slice(0, end), breakpoints: [1, end - 1], atMs });
   });
-  return sum(costs);
+  return totalTokens(sent);
 }
 
 const sum = (numbers: readonly number[]): number =>
@@ -209,6 +217,9 @@ export interface SourceSummary {
   readonly medianNetWithPauses: number;
   readonly worstNetWithPauses: number;
   readonly unstableTurns: number;
+  /** The median at each of `READ_PRICES`. */
+  readonly medianNetByReadPrice: readonly number[];
+  readonly worstNetByReadPrice: readonly number[];
 }
 
 /** A row for each source and mode, and one for all coding agents (every source but tau-bench). */
@@ -251,5 +262,12 @@ function summary(mode: Mode, source: string, results: readonly TranscriptResult[
     medianNetWithPauses: median(withPauses),
     worstNetWithPauses: Math.max(...withPauses),
     unstableTurns: sum(results.map((result) => result.unstableTurns)),
+    medianNetByReadPrice: READ_PRICES.map((_, at) => median(results.map(atPrice(at)))),
+    worstNetByReadPrice: READ_PRICES.map((_, at) => Math.max(...results.map(atPrice(at)))),
   };
 }
+
+const atPrice =
+  (at: number) =>
+  ({ netCostByReadPrice }: TranscriptResult): number =>
+    netCostByReadPrice[at]!;

@@ -3,6 +3,7 @@
  * model writes at most. Limits foresee this much, since nothing stops a model from using it up.
  */
 import { isObject } from '../dialect/json-kind.ts';
+import { factsOf } from '../model/model-facts.ts';
 
 /** What requests call the limit; a provider of one dialect may understand another's name as well. */
 export const LIMIT_NAMES = [
@@ -13,30 +14,6 @@ export const LIMIT_NAMES = [
 ] as const;
 /** How many answers are asked for at once: each may be as long as the limit. */
 export const CHOICES_NAMES = ['n', 'best_of', 'candidateCount', 'candidate_count'] as const;
-
-/** Of a model that is in no table; as much as any model of 2026 writes. */
-const MOST_KNOWN = 128_000;
-
-/** Tokens by what a model's name holds, the first that fits; from the providers' pages of models, 2026-11. */
-const BY_NAME: readonly (readonly [RegExp, number])[] = [
-  [/claude-3[-.]5/, 8192],
-  [/claude-(?:2|instant|3-(?:opus|sonnet|haiku))/, 4096],
-  [/claude-opus-4(?:-[01])?(?:-20|$|@)/, 32_000],
-  [/claude-3[-.]7|claude-(?:sonnet|haiku)-4(?!-[6-9])|claude-opus-4-5/, 64_000],
-  [/gpt-3\.5|gpt-4-turbo|gpt-4-\d{4}-(?:preview|vision)/, 4096],
-  [/gpt-4(?:-0|-32k|$)/, 8192],
-  [/gpt-4o|chatgpt-4o/, 16_384],
-  [/gpt-4\.1/, 32_768],
-  [/(?:^|\/)o[134](?:-|$)/, 100_000],
-  [/gemini-(?:1|2\.0)/, 8192],
-  [/gemini/, 65_536],
-];
-
-/** Output tokens that a model writes at most, as far as its name tells. */
-export function mostOutputTokens(model: string | undefined): number {
-  const name = model?.toLowerCase() ?? '';
-  return BY_NAME.find(([pattern]) => pattern.test(name))?.[1] ?? MOST_KNOWN;
-}
 
 /** What a request says of the length of its answer. */
 export interface AskedOutput {
@@ -72,5 +49,5 @@ export function askedOutput(json: unknown): AskedOutput {
 
 /** Output tokens of all answers together, at most. */
 export function foreseenOutput({ limit, choices }: AskedOutput, model: string | undefined): number {
-  return (limit ?? mostOutputTokens(model)) * choices;
+  return (limit ?? factsOf(model).mostOutputTokens) * choices;
 }

@@ -12,7 +12,7 @@ import {
 import { isSwitchedOn, setting } from '../settings/setting.ts';
 import { slice } from '../settings/slice.ts';
 import type { SectionOf } from '../settings/slice.ts';
-import { LIFETIME_MS } from '../model/conversation.ts';
+import { CACHE_LIFETIMES_MS } from '../model/model-facts.ts';
 import type { RecipeSet } from './recipe/recipe.ts';
 import type { Mode } from './rules/rule.ts';
 import { DEFAULT_WORKERS, MAX_WORKERS } from './worker/count.ts';
@@ -24,7 +24,7 @@ const UNIT_MS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600
 /** Milliseconds of a pause as written, such as `20m`; null where the setting is off. */
 export function toPauseMs(value: string | boolean): number | null {
   if (value === false || value === 'off') return null;
-  if (value === true || value === 'on') return LIFETIME_MS;
+  if (value === true || value === 'on') return CACHE_LIFETIMES_MS['5m'];
   return Number.parseInt(value, 10) * UNIT_MS[value.slice(-1)]!;
 }
 

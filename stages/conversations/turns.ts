@@ -6,8 +6,9 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Block } from '../model/block.ts';
-import { LIFETIME_MS, createNaming, isBillingBlock } from '../model/conversation.ts';
+import { createNaming, isBillingBlock } from '../model/conversation.ts';
 import type { Turn } from '../model/conversation.ts';
+import { CACHE_LIFETIMES_MS } from '../model/model-facts.ts';
 import type { Original, ProxyRequest } from '../model/request.ts';
 import { shortDigest, shortHash } from '../model/short-hash.ts';
 import type { Tail } from './tails.ts';
@@ -77,7 +78,7 @@ function follow(
     .slice(before.blocks)
     .some(({ role }) => role === 'assistant');
   if (!answered) return { tail: sentAgain(before, blocks, hash, atMs), others };
-  const gap = atMs - before.atMs > LIFETIME_MS ? 'l' : 's';
+  const gap = atMs - before.atMs > CACHE_LIFETIMES_MS['5m'] ? 'l' : 's';
   const gaps = `${before.gaps}${gap}`.slice(-GAPS);
   const tail = { blocks, hash, atMs, gaps, goesOn: true };
   // Another run may start from the same first request.

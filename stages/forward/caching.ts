@@ -9,11 +9,8 @@ import type { JsonObject } from '../dialect/json-kind.ts';
 import { isRewritable, modelOf, setMarkers, setParam, withReport } from '../model/request.ts';
 import type { JsonPath } from '../model/block.ts';
 import type { ProxyRequest } from '../model/request.ts';
-import {
-  LARGEST_MINIMUM,
-  leastCachedTokens,
-  takesPromptCacheKey,
-} from '../prompt-cache/known-models.ts';
+import { LARGEST_MINIMUM, factsOf } from '../model/model-facts.ts';
+import { takesPromptCacheKey } from '../prompt-cache/cache-key.ts';
 import { someMarker } from '../prompt-cache/markers.ts';
 import { breakpointsIn, withMarkers } from '../prompt-cache/breakpoints.ts';
 import type { Provider } from '../providers/provider.ts';
@@ -97,8 +94,10 @@ function markersFor(
   model: string | undefined,
   { conversations }: CachingOptions['services'],
 ): Caching {
+  const facts = factsOf(model);
   const leastTokens =
-    leastCachedTokens(model ?? '') ?? (promptCache === 'on' ? LARGEST_MINIMUM : undefined);
+    (facts.isMarked ? facts.leastCachedTokens : undefined) ??
+    (promptCache === 'on' ? LARGEST_MINIMUM : undefined);
   if (leastTokens === undefined)
     return { notBecause: 'the model is not known to cache what is marked' };
   if (someMarker(body, () => true)) return { notBecause: 'the client sets its own markers' };

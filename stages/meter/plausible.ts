@@ -3,9 +3,10 @@
  * a line of text would use up a day's limit by a slip; such a figure is noted, and an estimate of
  * ours is charged in its place.
  */
-import { askedOutput, foreseenOutput, mostOutputTokens } from '../budget/most-output.ts';
+import { askedOutput, foreseenOutput } from '../budget/most-output.ts';
 import { isObject } from '../dialect/json-kind.ts';
 import { estimateInputTokens } from '../model/input-size.ts';
+import { factsOf } from '../model/model-facts.ts';
 import type { ProxyRequest } from '../model/request.ts';
 import { totalInputTokens } from '../model/usage.ts';
 import type { Usage } from '../model/usage.ts';
@@ -48,9 +49,12 @@ export function plausible(usage: Usage, request: ProxyRequest, bounds: () => Bou
   const asked = askedOutput(request.original.json);
   // Not every server keeps to the limit that it is given.
   const foreseen = foreseenOutput(asked, model);
-  const mostOutput = withOverrun(Math.max(foreseen, mostOutputTokens(model)));
+  const mostOutput = withOverrun(Math.max(foreseen, factsOf(model).mostOutputTokens));
   // Not every provider counts its model's reasoning against the limit.
-  const reasoning = Math.min(usage.reasoningTokens ?? 0, withOverrun(mostOutputTokens(model)));
+  const reasoning = Math.min(
+    usage.reasoningTokens ?? 0,
+    withOverrun(factsOf(model).mostOutputTokens),
+  );
   const isInputOff = input > mostInput;
   const isOutputOff = output > mostOutput + reasoning;
   if (!isInputOff && !isOutputOff) return usage;

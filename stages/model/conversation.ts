@@ -8,9 +8,6 @@ import type { Block } from './block.ts';
 import { KEY_FIELDS, headerValue } from './headers.ts';
 import type { Headers } from './headers.ts';
 
-/** How long a provider keeps what a cache marker wrote, in milliseconds, from its last use on. */
-export const LIFETIME_MS = 300_000;
-
 /** The header fields in which clients name their sessions, in lower case; the first that is there counts. */
 export const SESSION_FIELDS: ReadonlySet<string> = new Set([
   'x-claude-code-session-id',

@@ -1,26 +1,44 @@
 /**
- * For how long after its last request a provider may still have what a conversation sent, as far
- * as the request shows. The longest that is known counts: rewriting a prefix that is still cached
- * would cost more than it saves.
+ * For how long after its last request a provider keeps what a conversation sent, as far as the request
+ * shows: surely, and at most. Rewriting a prefix that may still be cached would cost more than it saves;
+ * a pause explains a missing prefix only where the provider does not promise to keep it.
  */
 import { isObject } from '../dialect/json-kind.ts';
+import type { JsonObject } from '../dialect/json-kind.ts';
 import type { DialectName } from '../model/dialect.ts';
-import { LIFETIME_MS } from '../model/conversation.ts';
+import { CACHE_LIFETIMES_MS, factsOf } from '../model/model-facts.ts';
+import type { CacheLifetime } from '../model/model-facts.ts';
 import { someMarker } from './markers.ts';
 
-/** How long the provider keeps what a marker with `ttl: 1h` wrote. */
-export const HOUR_MS = 3_600_000;
-
-/** Milliseconds, of a request body in `dialect`. */
+/** Milliseconds for which it may be kept, of a request body in `dialect`: the longest that is known counts. */
 export function cacheLifetimeMs(dialect: DialectName, body: unknown): number {
-  if (!isObject(body)) return HOUR_MS;
+  if (!isObject(body)) return CACHE_LIFETIMES_MS['1h'];
+  const chosen = chosenLifetime(dialect, body);
+  if (dialect === 'messages') return CACHE_LIFETIMES_MS[chosen ?? '5m'];
   // Other providers keep it for five to ten minutes, and for up to an hour when they are not busy.
-  if (dialect !== 'messages')
-    return body['prompt_cache_retention'] === '24h' ? 24 * HOUR_MS : HOUR_MS;
-  return someMarker(body, isForAnHour) ? HOUR_MS : LIFETIME_MS;
+  return Math.max(CACHE_LIFETIMES_MS['1h'], CACHE_LIFETIMES_MS[chosen ?? '1h']);
 }
 
-/** Five minutes is what a marker has by default. */
+/** Milliseconds for which it is surely kept, unless the provider needs the room. */
+export function promisedLifetimeMs(
+  dialect: DialectName,
+  body: unknown,
+  model: string | undefined,
+): number {
+  const chosen = isObject(body) ? chosenLifetime(dialect, body) : undefined;
+  return CACHE_LIFETIMES_MS[chosen ?? factsOf(model).lifetime];
+}
+
+/** What the request asks for; undefined for the default. */
+function chosenLifetime(dialect: DialectName, body: JsonObject): CacheLifetime | undefined {
+  // Five minutes is what a marker has by default.
+  if (dialect === 'messages') return someMarker(body, isForAnHour) ? '1h' : undefined;
+  if (body['prompt_cache_retention'] === '24h') return '24h';
+  const options = body['prompt_cache_options'];
+  const ttl = isObject(options) ? options['ttl'] : undefined;
+  return ttl === '30m' || ttl === '12h' ? ttl : undefined;
+}
+
 function isForAnHour(marker: unknown): boolean {
   return isObject(marker) && marker['ttl'] === '1h';
 }

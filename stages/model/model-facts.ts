@@ -1,0 +1,165 @@
+/**
+ * What is known of models beside their prices: one table, a source and a date for each row. Whatever
+ * depends on a fact of a model reads it here, so that a new model is one new row. The names under which
+ * other companies sell the same model are understood too (`anthropic/claude-sonnet-4.5`).
+ */
+
+/** Milliseconds for which providers keep a cached prompt after its last use. */
+export const CACHE_LIFETIMES_MS = {
+  /** A `cache_control` marker by default [platform.claude.com, prompt-caching, 2026-11]; OpenAI's least for GPT before 5.6. */
+  '5m': 300_000,
+  /** `prompt_cache_options.ttl`, the default of GPT-5.6 and later [developers.openai.com, prompt-caching, 2026-11]. */
+  '30m': 1_800_000,
+  /** A marker with `ttl: 1h` [platform.claude.com]; what OpenAI keeps at most when it is not busy. */
+  '1h': 3_600_000,
+  /** `prompt_cache_options.ttl: 12h` [openai 7.57, types, 2026-11]. */
+  '12h': 43_200_000,
+  /** `prompt_cache_retention: 24h` [developers.openai.com, prompt-caching, 2026-11]. */
+  '24h': 86_400_000,
+} as const;
+
+export type CacheLifetime = keyof typeof CACHE_LIFETIMES_MS;
+
+/** What the provider binds the thinking of a model to: a changed prefix, or another account, makes it unreadable. */
+export type ThinkingBinding = 'none' | 'prefix' | 'account';
+
+export interface ModelFacts {
+  /** Tokens from which on a prefix is cached; undefined where the model is not known to have a prompt cache. */
+  readonly leastCachedTokens: number | undefined;
+  /** True where only what carries a `cache_control` marker is cached. */
+  readonly isMarked: boolean;
+  /** Price of cached input, as a part of the price of plain input. */
+  readonly readPrice: number;
+  /** How long a cached prefix is kept where the request does not say it. */
+  readonly lifetime: CacheLifetime;
+  readonly thinking: ThinkingBinding;
+  /** Output tokens that the model writes at most. */
+  readonly mostOutputTokens: number;
+  /** Where the row is from, and when it was read. */
+  readonly source: string;
+}
+
+/** A Claude model of a family from a version on, up to the next row of that family. */
+type Claude = readonly [family: string, since: number];
+
+type Row<Model = Claude | RegExp> = readonly [
+  model: Model,
+  leastCachedTokens: number | undefined,
+  readPrice: number,
+  thinking: ThinkingBinding,
+  mostOutputTokens: number,
+  source: string,
+];
+
+/** The largest minimum that there is, in tokens. */
+export const LARGEST_MINIMUM = 4096;
+/** As much as any model of 2026 writes. */
+const MOST_KNOWN = 128_000;
+
+const PAGES = 'platform.claude.com, prompt-caching, pricing, models, 2026-11-26';
+const BOUND = 'platform.claude.com, preserved-thinking, pricing, models, 2026-11-26';
+const GUESSED = `${BOUND}; least cached length from memory: that of the model before`;
+const OLD = 'platform.claude.com, prompt-caching, legacy models, 2026-11';
+
+/** Of each family in the order of versions. */
+const CLAUDE: readonly Row<Claude>[] = [
+  [['fable', 0], 512, 0.1, 'none', MOST_KNOWN, PAGES],
+  [['fable', 5.1], 512, 0.025, 'prefix', MOST_KNOWN, GUESSED],
+  [['mythos', 0], 512, 0.1, 'none', MOST_KNOWN, PAGES],
+  [['mythos', 5.1], 512, 0.025, 'prefix', MOST_KNOWN, GUESSED],
+  [['opus', 3], 1024, 0.1, 'none', 4096, OLD],
+  [['opus', 4], 1024, 0.1, 'none', 32_000, PAGES],
+  [['opus', 4.5], 4096, 0.1, 'none', 64_000, PAGES],
+  [['opus', 4.6], 4096, 0.1, 'none', MOST_KNOWN, PAGES],
+  [['opus', 4.7], 2048, 0.1, 'none', MOST_KNOWN, PAGES],
+  [['opus', 4.8], 1024, 0.1, 'none', MOST_KNOWN, PAGES],
+  [['opus', 5], 512, 0.1, 'none', MOST_KNOWN, PAGES],
+  [['opus', 5.5], 512, 0.05, 'prefix', MOST_KNOWN, GUESSED],
+  [['sonnet', 3], 1024, 0.1, 'none', 4096, OLD],
+  [['sonnet', 3.5], 1024, 0.1, 'none', 8192, OLD],
+  [['sonnet', 3.7], 1024, 0.1, 'none', 64_000, OLD],
+  [['sonnet', 4], 1024, 0.1, 'none', 64_000, PAGES],
+  [['sonnet', 4.6], 1024, 0.1, 'none', MOST_KNOWN, PAGES],
+  [['sonnet', 5], 1024, 0.1, 'none', MOST_KNOWN, PAGES],
+  [['sonnet', 5.5], 1024, 0.05, 'account', MOST_KNOWN, GUESSED],
+  [['haiku', 3], 2048, 0.1, 'none', 4096, OLD],
+  [['haiku', 3.5], 2048, 0.1, 'none', 8192, OLD],
+  [['haiku', 4], 4096, 0.1, 'none', 64_000, PAGES],
+  [['haiku', 5.5], 4096, 0.1, 'account', MOST_KNOWN, GUESSED],
+];
+
+const UNKNOWN_CLAUDE: Row = [
+  /claude/,
+  LARGEST_MINIMUM,
+  0.1,
+  'none',
+  MOST_KNOWN,
+  'none: a Claude model of no known family, with the largest minimum of the others',
+];
+
+/** GPT that keeps its cache for half an hour by default. */
+const HALF_HOUR = /gpt-(?:5\.[6-9]|[6-9])/;
+
+const GPT = 'developers.openai.com, prompt-caching, models, 2026-11-26';
+const GEMINI = 'ai.google.dev, caching, models; from memory, 2026-11';
+
+/** The first that fits. */
+const OTHERS: readonly Row<RegExp>[] = [
+  [/claude-(?:2|instant)/, undefined, 1, 'none', 4096, 'memory, 2026-11'],
+  [/gpt-3\.5|gpt-4-turbo|gpt-4-\d{4}-(?:preview|vision)/, undefined, 1, 'none', 4096, GPT],
+  [/gpt-4(?:-0|-32k|$)/, undefined, 1, 'none', 8192, GPT],
+  [/gpt-4o|chatgpt-4o/, 1024, 0.5, 'none', 16_384, GPT],
+  [/gpt-4\.1/, 1024, 0.25, 'none', 32_768, GPT],
+  [/(?:^|\/)o1(?:-|$)/, 1024, 0.5, 'none', 100_000, GPT],
+  [/(?:^|\/)o[34](?:-|$)/, 1024, 0.25, 'none', 100_000, GPT],
+  [HALF_HOUR, 1024, 0.1, 'account', MOST_KNOWN, `${GPT}; bound reasoning by openai 7.57, types`],
+  [/gpt-5/, 1024, 0.1, 'none', MOST_KNOWN, GPT],
+  [/gemini-(?:1|2\.0)/, 4096, 0.25, 'none', 8192, GEMINI],
+  [/gemini/, 1024, 0.1, 'none', 65_536, GEMINI],
+];
+
+const NOTHING: ModelFacts = Object.freeze({
+  leastCachedTokens: undefined,
+  isMarked: false,
+  readPrice: 1,
+  lifetime: '5m',
+  thinking: 'none',
+  mostOutputTokens: MOST_KNOWN,
+  source: 'none: no row has this model',
+});
+
+/** What is known of a model by its name; of an unknown one, and of none, what is safe to assume. */
+export function factsOf(model: string | undefined): ModelFacts {
+  const name = model?.toLowerCase() ?? '';
+  const claude = claudeOf(name);
+  if (claude !== undefined && claude.version >= 3) {
+    const { family, version } = claude;
+    const row = CLAUDE.findLast(([[named, since]]) => named === family && since <= version);
+    return toFacts(row ?? UNKNOWN_CLAUDE, true, '5m');
+  }
+  const row = OTHERS.find(([pattern]) => pattern.test(name));
+  if (row === undefined) return NOTHING;
+  return toFacts(row, false, HALF_HOUR.test(name) ? '30m' : '5m');
+}
+
+function toFacts(row: Row, isMarked: boolean, lifetime: CacheLifetime): ModelFacts {
+  const [, leastCachedTokens, readPrice, thinking, mostOutputTokens, source] = row;
+  return { leastCachedTokens, isMarked, readPrice, lifetime, thinking, mostOutputTokens, source };
+}
+
+const CLAUDE_NAMED = /claude-([a-z]+)-(\d{1,2})(?:[-.](\d{1,2}))?(?!\d)/;
+/** Names of the third generation have the version first. */
+const CLAUDE_NUMBERED = /claude-(\d)(?:[-.](\d))?-([a-z]+)/;
+
+/** Family, and 4.5 for `4-5`. */
+function claudeOf(name: string): { readonly family: string; readonly version: number } | undefined {
+  const named = CLAUDE_NAMED.exec(name);
+  if (named !== null) return { family: named[1]!, version: versionOf(named[2]!, named[3]) };
+  const numbered = CLAUDE_NUMBERED.exec(name);
+  if (numbered === null) return undefined;
+  return { family: numbered[3]!, version: versionOf(numbered[1]!, numbered[2]) };
+}
+
+function versionOf(major: string, minor: string | undefined): number {
+  return Number(major) + Number(minor ?? 0) / 10;
+}
