@@ -3,7 +3,7 @@ import type { ProxyRequest } from '../../model/request.ts';
 import { createConversationCompressor } from '../worker/conversation-compressor.ts';
 import { toConversationBlocks } from './blocks.ts';
 import type { JobOptions } from '../worker/job.ts';
-import type { PinOptions } from './pin.ts';
+import type { PinOptions } from './options.ts';
 import { withParts } from '../history/long/decide.ts';
 import { mayForget } from '../history/may-forget.ts';
 import { leftForBlocks } from './threshold.ts';

@@ -1,8 +1,11 @@
-/** Why a request went out as large as it came, in words for its trace and for `svc status`. */
+/** Why a request went out as large as it came, in words for its trace and for `svc status`, and how large. */
+import type { Conversations } from '../../conversations/conversations.ts';
 import { VERBATIM_BECAUSE } from '../../model/request.ts';
 import type { ProxyRequest } from '../../model/request.ts';
+import { estimateTokens } from '../../model/tokens.ts';
 import type { JobOutcome } from '../worker/job.ts';
 import type { CompressConfig } from '../settings.ts';
+import { requestedMode } from './options.ts';
 
 const UNTOUCHABLE = {
   bypass: 'it has the header X-Svc-Bypass',
@@ -19,10 +22,35 @@ export function passedBecause({ original, isVerbatim }: ProxyRequest): string | 
   return endpoint.rewritable ? undefined : 'requests of this kind are never rewritten';
 }
 
+/** Set where nothing is compressed, or nothing in this request can be eligible: a token is never shorter than a byte. */
+export function skippedBecause(
+  request: ProxyRequest,
+  config: CompressConfig,
+  conversations: Conversations,
+): string | undefined {
+  if (!config.enabled) return 'compression.enabled is false';
+  const isSmall = request.original.body.bytes.length < config.thresholdTokens;
+  return isSmall &&
+    requestedMode(request) === undefined &&
+    !mayTrimTools(request, config, conversations)
+    ? tooSmallBecause(config)
+    : undefined;
+}
+
+/** Definitions of tools precede every request of a conversation, however small the first ones are. */
+function mayTrimTools(
+  request: ProxyRequest,
+  { tools }: Pick<CompressConfig, 'tools'>,
+  conversations: Conversations,
+): boolean {
+  if (!request.original.facts.hasTools) return false;
+  if (tools === 'trim') return true;
+  if (conversations.figures.conversations === 0) return false;
+  return conversations.memoryOf(request).record.pin?.tools === 'trim';
+}
+
 /** Why a small request is not looked at either. */
-export function tooSmallBecause({
-  thresholdTokens,
-}: Pick<CompressConfig, 'thresholdTokens'>): string {
+function tooSmallBecause({ thresholdTokens }: Pick<CompressConfig, 'thresholdTokens'>): string {
   return `it is below compression.threshold_tokens (${thresholdTokens})`;
 }
 
@@ -49,4 +77,18 @@ export function unchangedBecause(
 /** True for requests about which nobody wonders: they ask no model for an answer. */
 export function asksModel({ original }: ProxyRequest): boolean {
   return original.endpoint.operation === 'generate';
+}
+
+/** Larger bodies are not read for it: that would hold up the event loop for a millisecond and more. */
+const COUNTED_BYTES = 128 * 1024;
+/** Of the bodies of all dialects, roughly. */
+const BYTES_PER_TOKEN = 4;
+
+/** Estimated tokens of the blocks of `request`; 0 where it asks no model. */
+export function unchangedTokens({ original }: ProxyRequest): number {
+  const { body, endpoint } = original;
+  if (endpoint.operation !== 'generate') return 0;
+  if (body.untouchable === 'size' || body.bytes.length > COUNTED_BYTES)
+    return Math.round(body.bytes.length / BYTES_PER_TOKEN);
+  return original.blocks().reduce((sum, { text }) => sum + estimateTokens(text), 0);
 }

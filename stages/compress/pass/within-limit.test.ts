@@ -13,7 +13,7 @@ import type { ConversationCompressor } from '../worker/conversation-compressor.t
 import { compressConversation } from './conversation.ts';
 import type { ConversationBlock } from './blocks.ts';
 import type { CompressJob } from '../worker/job.ts';
-import { pinOptions } from './pin.ts';
+import { pinOptions } from './options.ts';
 import { compressWithinLimit } from './within-limit.ts';
 
 const LIMIT_MS = 1000;

@@ -3,12 +3,16 @@
  * old results of tools out from then on: all of it is written to the cache again in any case, so
  * that rewriting it costs nothing.
  */
+import type { Conversations } from '../../../conversations/conversations.ts';
+import type { ProxyRequest } from '../../../model/request.ts';
+import { cacheLifetimeMs } from '../../../prompt-cache/lifetime.ts';
 import type { ConversationBlock } from '../../pass/blocks.ts';
 import {
   compressWithinLimit,
   type LimitedOutcomes,
   type WithinLimit,
 } from '../../pass/within-limit.ts';
+import type { CompressConfig } from '../../settings.ts';
 import { forgettable } from './forgettable.ts';
 import { outcomesOfPointed, withPointedTo } from './pointers.ts';
 import { leavingOut, rememberForgotten, withForgotten } from './forgotten.ts';
@@ -22,6 +26,18 @@ export interface ForgettingOutcomes extends LimitedOutcomes {
   readonly forgotten: number;
   /** Tokens of what went out in their place before, less those of the lines that stand there. */
   readonly tokensForgotten: number;
+}
+
+/** True where the conversation paused for longer than the setting, and than any cache of it lives. */
+export function isColdMoment(
+  request: ProxyRequest,
+  { coldTrimMs }: Pick<CompressConfig, 'coldTrimMs'>,
+  conversations: Pick<Conversations, 'turnOf'>,
+): boolean {
+  const { dialect, endpoint, json } = request.original;
+  if (coldTrimMs === null || endpoint.operation !== 'generate') return false;
+  const { pauseMs } = conversations.turnOf(request);
+  return pauseMs !== null && pauseMs > Math.max(coldTrimMs, cacheLifetimeMs(dialect.name, json));
 }
 
 /** `isCold`: whether more may be left out now. What was left out before always is. */

@@ -3,10 +3,12 @@
  * before a result; that its file was not edited since is looked at once, when the result is first
  * sent, and kept durably: later turns repeat the decision, whatever is edited by then.
  */
-import type { Memory } from '../../../conversations/conversations.ts';
+import type { ProxyRequest } from '../../../model/request.ts';
 import { costsAtLeast } from '../../../model/tokens.ts';
-import { isPlainResult, type ConversationBlock } from '../../pass/blocks.ts';
+import { isPlainResult, toConversationBlocks, type ConversationBlock } from '../../pass/blocks.ts';
 import { resultKeys } from '../../pass/result-keys.ts';
+import type { WithinLimit } from '../../pass/within-limit.ts';
+import type { JobOutcome } from '../../worker/job.ts';
 import { namedBy, writesOf, writtenBy } from '../forget/edited.ts';
 import { askWords, declaredTools } from './request-lines.ts';
 
@@ -80,11 +82,29 @@ function originsOf(block: ConversationBlock): readonly string[] {
   return names.length > 0 ? names : [JSON.stringify([block.toolName, block.toolInput])];
 }
 
-/** Remembers of a turn's results which went out in parts and which were held back. */
-export function rememberLong(
-  memory: Memory,
-  now: readonly (readonly [key: string, isInParts: boolean])[],
-): void {
-  const more = now.filter(([key, value]) => memory.record.parts.get(key) !== value);
-  if (more.length > 0) memory.set({ parts: more });
+/** The blocks of a request, with what is decided about long results; `remember` keeps that for later turns. */
+export function withLongResults(
+  request: ProxyRequest,
+  { memory, options }: Pick<WithinLimit, 'memory' | 'options'>,
+): {
+  readonly blocks: readonly ConversationBlock[];
+  readonly remember: (outcomes: readonly JobOutcome[]) => void;
+} {
+  const { blocks, allowed, heldBack } = withParts(toConversationBlocks(request), {
+    longTokens: options.longResultsTokens ?? 0,
+    body: request.original.json,
+    decided: memory.record.parts,
+    mayDecide: options.forgets !== true,
+  });
+  return {
+    blocks,
+    remember(outcomes) {
+      const inParts = [...allowed].filter(([at]) => outcomes[at]?.tokensLeftOut !== undefined);
+      const decided = [
+        ...heldBack.map((key) => [key, false] as const),
+        ...inParts.map(([, key]) => [key, true] as const),
+      ].filter(([key, isInParts]) => memory.record.parts.get(key) !== isInParts);
+      if (decided.length > 0) memory.set({ parts: decided });
+    },
+  };
 }

@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { JobOutcome } from '../worker/job.ts';
-import { createTroubleNotes } from './note-trouble.ts';
+import { createTroubleNotes } from './report.ts';
 
 const outcome = (index: number, more: Partial<JobOutcome>): JobOutcome => ({
   index,

@@ -1,0 +1,191 @@
+/**
+ * What a request is compressed with. Mode and settings are pinned to a conversation at its first
+ * eligible request: otherwise a changed setting would change bytes that the provider has already
+ * cached. How far it was sent is kept with them. One setting wins over every pin at once: a user
+ * who turns rewriting off expects it to be off.
+ */
+import { SvcError } from '../../../engine/index.ts';
+import type { StageContext } from '../../../engine/index.ts';
+import type { Memory } from '../../conversations/conversations.ts';
+import type { Pin } from '../../conversations/record.ts';
+import type { Standing } from '../../conversations/standing.ts';
+import { headerValue } from '../../model/headers.ts';
+import type { ProxyRequest } from '../../model/request.ts';
+import type { Services } from '../../services.ts';
+import { mayForget } from '../history/may-forget.ts';
+import type { RecipeSet } from '../recipe/recipe.ts';
+import type { CompressConfig } from '../settings.ts';
+import { isMode } from '../settings.ts';
+import { COMPRESSION_VERSION } from '../version.ts';
+import type { JobOptions } from '../worker/job.ts';
+import { leftForBlocks } from './threshold.ts';
+
+/** Why the bytes of the prefix change once, if they do; `strict` where the setting wins over the pin. */
+type PrefixChange = 'mode' | 'version' | 'strict' | 'context_editing' | undefined;
+
+/** What one request is compressed with, and what is known of its conversation. */
+export interface RequestOptions {
+  readonly memory: Memory;
+  readonly standing: Standing;
+  readonly options: JobOptions;
+  readonly tools: PinOptions['tools'];
+  readonly change: PrefixChange;
+}
+
+/** The mode that a request names itself. Throws `bad_request` for a name that is none. */
+export function requestedMode({ original }: ProxyRequest): CompressConfig['mode'] | undefined {
+  const named = headerValue(original.body.headers, 'x-svc-mode')?.trim().toLowerCase();
+  if (named === undefined || isMode(named)) return named;
+  throw new SvcError(
+    'bad_request',
+    `x-svc-mode: '${named.slice(0, 40)}' is not a mode; send strict, hybrid or aggressive`,
+  );
+}
+
+/** What a request is compressed with, pinned to its conversation and noted in its trace. */
+export function optionsOf(
+  request: ProxyRequest,
+  config: CompressConfig,
+  services: Services,
+  ctx: StageContext,
+): RequestOptions {
+  const { original } = request;
+  const { conversations, learned, log } = services;
+  const requested = requestedMode(request);
+  const memory = conversations.memoryOf(request);
+  // Looked at before this request leaves anything behind.
+  const standing = conversations.standing(request);
+  const { recipes, ...settings } = config;
+  const defaults = {
+    ...settings,
+    thresholdTokens: () => leftForBlocks(original.json, config.thresholdTokens),
+    ...(learned.applied !== undefined && { applied: learned.applied.id }),
+    ...(recipes !== undefined && { recipes: recipes.id }),
+    forgets: mayForget(original.json),
+    // Tools precede every thought.
+    ...(standing.isBound && { tools: 'off' as const }),
+  };
+  const { options: pinned, change } = pinOptions(memory, defaults, requested);
+  const options = withRules(pinned, config, services);
+  ctx.note('mode', options.mode);
+  if (options.recipes !== undefined) ctx.note('recipes', options.recipes.id);
+  if (options.applied !== undefined) ctx.note('applied', options.applied.id);
+  ctx.note('version', COMPRESSION_VERSION);
+  if (change !== undefined && !standing.isBound) {
+    ctx.note('prefix_changes_because_of', change);
+    if (change !== 'strict')
+      log.warning('the compressed prefix of a conversation changes once', { because: change });
+  }
+  return { memory, standing, options, tools: pinned.tools, change };
+}
+
+/** The pinned options with the rules that their ids name. Rules that were forgotten hold no more. */
+function withRules(
+  pinned: PinOptions,
+  { recipes: current }: CompressConfig,
+  { learned, conversations }: Services,
+): JobOptions {
+  const { applied: id, recipes: setId, tools: _, ...options } = pinned;
+  const applied = id === undefined ? undefined : learned.rules(id);
+  const recipes = setId === undefined ? undefined : recipesOf(setId, current, conversations);
+  return {
+    ...options,
+    ...(applied !== undefined && { applied }),
+    ...(recipes !== undefined && { recipes }),
+  };
+}
+
+/** The recipes that a conversation began with, though others may be configured by now. */
+function recipesOf(
+  id: string,
+  current: RecipeSet | undefined,
+  conversations: Services['conversations'],
+): RecipeSet | undefined {
+  const kept = conversations.recipes(id);
+  if (current?.id === id) {
+    if (kept === undefined) conversations.setRecipes(id, JSON.stringify(current));
+    return current;
+  }
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written above
+  return kept === undefined ? undefined : (JSON.parse(kept) as RecipeSet);
+}
+
+interface Pinned {
+  readonly options: PinOptions;
+  readonly change: PrefixChange;
+}
+
+/** What is pinned: rules by their id, so that a pin stays small. */
+export type PinOptions = Omit<JobOptions, 'applied' | 'recipes'> & {
+  readonly applied?: string;
+  readonly recipes?: string;
+  /** What is done to the definitions of tools. */
+  readonly tools?: 'off' | 'trim';
+};
+
+/** What a conversation is pinned to if it begins now; its threshold takes a look at all its tools. */
+type Defaults = Omit<PinOptions, 'thresholdTokens'> & {
+  readonly thresholdTokens: () => number;
+};
+
+/**
+ * The options of a conversation: those it began with, or `defaults` if it begins
+ * now. `requested` is the mode that this request names itself; it is pinned from then on. So is
+ * a default mode of `strict`. Once the provider may forget, it may from then on.
+ */
+export function pinOptions(
+  memory: Memory,
+  defaults: Defaults,
+  requested: JobOptions['mode'] | undefined,
+): Pinned {
+  const { pin } = memory.record;
+  const { mode, maxChars, logBudgetTokens } = pin ?? defaults;
+  const thresholdTokens = pin?.thresholdTokens ?? defaults.thresholdTokens();
+  // A conversation that began without rules goes on without them.
+  const { applied, recipes, userProse, longResultsTokens = 0, tools } = pin ?? defaults;
+  const forgets = defaults.forgets === true || pin?.forgets === true;
+  const options = {
+    mode: requested ?? (defaults.mode === 'strict' ? 'strict' : mode),
+    maxChars,
+    thresholdTokens,
+    logBudgetTokens,
+    ...(applied === undefined ? {} : { applied }),
+    ...(recipes === undefined ? {} : { recipes }),
+    ...(userProse === true ? { userProse } : {}),
+    ...(tools === 'trim' ? { tools } : {}),
+    ...(longResultsTokens > 0 ? { longResultsTokens } : {}),
+    ...(forgets ? { forgets } : {}),
+  };
+  const sent = pin?.sent === undefined ? {} : { sent: pin.sent };
+  setPin(memory, { version: COMPRESSION_VERSION, ...options, ...sent });
+  if (pin === undefined) return { options, change: undefined };
+  if (pin.mode !== options.mode)
+    return { options, change: requested === undefined ? 'strict' : 'mode' };
+  if (pin.version !== COMPRESSION_VERSION) return { options, change: 'version' };
+  return { options, change: forgets && pin.forgets !== true ? 'context_editing' : undefined };
+}
+
+/**
+ * Compression is off, also for a conversation that was rewritten while it was on: that is pinned to `strict`.
+ * True if it was not so before. One that has no pin gets none.
+ */
+export function turnOff(
+  request: ProxyRequest,
+  { conversations }: Services,
+  ctx: StageContext,
+): boolean {
+  if (conversations.figures.conversations === 0) return false;
+  const { isBound } = conversations.standing(request);
+  const memory = conversations.memoryOf(request);
+  const { pin } = memory.record;
+  if (pin === undefined || pin.mode === 'strict') return false;
+  memory.set({ pin: { ...pin, mode: 'strict' } });
+  ctx.note('mode', 'strict');
+  if (!isBound) ctx.note('prefix_changes_because_of', 'off');
+  return true;
+}
+
+/** Nothing is written down where nothing has changed. */
+function setPin(memory: Memory, pin: Pin): void {
+  if (JSON.stringify(memory.record.pin) !== JSON.stringify(pin)) memory.set({ pin });
+}
