@@ -1,19 +1,21 @@
 /**
- * The attempt loop: one provider after another, until something can be shown to
- * the client. After the first content nothing is tried again.
+ * The attempt loop: one provider after another, until something can be shown to the client. After
+ * the first content nothing is tried again. Each try ends in a `Step`, which names what is next.
  */
 import { SvcError } from '../../engine/index.ts';
 import type { Answer } from '../../engine/index.ts';
 import type { ProxyFrame } from '../model/frame.ts';
 import type { ProxyRequest, RouteTarget } from '../model/request.ts';
+import type { AttemptScope } from './attempt-scope.ts';
+import { toClient } from './failures.ts';
 import { MISMATCHES } from './dropped-thoughts.ts';
 import { logFailover } from './failover-log.ts';
-import { passedOver, tryProvider } from './try-provider.ts';
-import type { Choice, Failed, Tried } from './try-provider.ts';
-import type { AttemptScope } from './attempt-scope.ts';
 import { prepare } from './prepare.ts';
-import type { Unsupported } from '../dialect/translate/translate.ts';
-import type { Preparation, PrepareOptions } from './prepared.ts';
+import type { PrepareOptions } from './prepared.ts';
+import { passedOver } from './step.ts';
+import type { Failure, Outcome, TargetStep } from './step.ts';
+import { tryProvider } from './try-provider.ts';
+import type { Choice } from './try-provider.ts';
 
 /** Tries the targets in order. Throws the failure that says most if none of them can answer. */
 export async function answerFrom(
@@ -21,87 +23,85 @@ export async function answerFrom(
   targets: readonly RouteTarget[],
   scope: AttemptScope,
 ): Promise<Answer<ProxyFrame>> {
-  const failures: Failed[] = [];
+  const failures: Failure[] = [];
   for (let index = 0; index < targets.length; index += 1) {
     const target = targets[index]!;
     // Only the first one's price was looked at before.
     const spending = index === 0 ? undefined : request.report.spending;
-    const choice: Choice = {
-      target,
-      isLast: index === targets.length - 1,
-      charge: spending && (() => spending.moveTo?.(target)),
-    };
     const fault = spending?.limitFor?.(target);
-    const trying =
+    const outcome =
       fault === undefined
-        ? tryTarget(request, choice, scope)
+        ? await outcomeOf(request, scope, {
+            target,
+            isLast: index === targets.length - 1,
+            charge: spending && (() => spending.moveTo?.(target)),
+          })
         : passedOver(scope, target, fault.message, fault);
-    let tried = trying instanceof Promise ? await trying : trying;
-    if ('error' in tried && tried.isPathMissing === true)
-      tried = await tryOtherPath(request, choice, scope);
-    while ('error' in tried && tried.refused !== undefined)
-      tried = await tryWithout(request, choice, scope, tried.refused);
-    if ('answer' in tried) {
+    if (outcome.next === 'answer') {
       scope.servedBy(target.provider);
-      if (tried.live !== undefined) scope.goesLive(tried.live);
+      if (outcome.live !== undefined) scope.goesLive(outcome.live);
       logFailover(targets, target, failures, scope);
-      return tried.answer;
+      return outcome.answer;
     }
-    failures.push(tried);
-    if (!mayGoOn(tried.error, scope)) break;
+    failures.push(outcome.failure);
+    if (outcome.next === 'give_up') break;
   }
-  return mostInformative(failures, scope);
+  return toClient(failures, scope);
 }
 
-/** A client that left, or a fault of our own, is no reason to ask another provider. */
-function mayGoOn(error: SvcError, { run }: AttemptScope): boolean {
-  return !run.signal.aborted && error.kind !== 'cancelled' && error.kind !== 'internal';
-}
+/** What is known, at this try, of what the provider does not take. */
+type Known = Pick<PrepareOptions, 'chatOnly' | 'unsupported'>;
 
-/**
- * A provider's own words first, then what went wrong last, then why nobody was asked. What a
- * stand-in finds fault with comes after all of these: it may only be a model that it does not have.
- */
-function mostInformative(failures: readonly Failed[], scope: AttemptScope): Answer<ProxyFrame> {
-  const weighty = failures.filter((failure) => failure.isObjection !== true);
-  const chosen =
-    weighty.findLast((failure) => failure.errorAnswer !== undefined) ??
-    weighty.findLast((failure) => failure.wasAsked) ??
-    weighty.find((failure) => failure.error.kind !== 'bad_request') ??
-    failures.findLast((failure) => failure.isObjection) ??
-    failures[0];
-  if (chosen === undefined) throw new SvcError('internal', 'The request has no provider');
-  // Provider, model, status and cause are those of one attempt, wherever they are shown.
-  scope.servedBy(chosen.provider);
-  if (chosen.errorAnswer !== undefined) return chosen.errorAnswer;
-  chosen.attempt.isShown = true;
-  throw withOthers(chosen, failures);
-}
-
-/** The failure, and why others did not stand in: nobody would guess that it is for what the request holds. */
-function withOthers(chosen: Failed, failures: readonly Failed[]): SvcError {
-  const { error } = chosen;
-  const others = failures.flatMap((failed) => {
-    if (failed === chosen) return [];
-    if (failed.isUnfit === true && failed.error.kind === 'bad_request') return failed.error.message;
-    const { provider, attempt, isObjection } = failed;
-    return isObjection === true ? `'${provider}', which stood in, answered ${attempt.status}` : [];
-  });
-  if (others.length === 0) return error;
-  const { kind, code, retryAfterS, allowed, cure } = error;
-  const message = [error.message, ...others].join('; ');
-  return new SvcError(kind, message, { cause: error, code, retryAfterS, allowed, cure });
-}
-
-function tryTarget(
+/** Asks one provider, in another way as long as a step says so. */
+async function outcomeOf(
   request: ProxyRequest,
-  choice: Choice,
   scope: AttemptScope,
-  {
-    chatOnly = scope.chatOnly,
-    unsupported = scope.unsupported.of(choice.target),
-  }: Partial<Pick<PrepareOptions, 'chatOnly' | 'unsupported'>> = {},
-): Promise<Tried> | Tried {
+  choice: Choice,
+): Promise<Outcome> {
+  const { target } = choice;
+  const { provider } = target;
+  let { chatOnly, unsupported }: Known = {
+    chatOnly: scope.chatOnly,
+    unsupported: scope.unsupported.of(target),
+  };
+  let step = await ask(request, scope, choice, { chatOnly, unsupported });
+  // What it costs was asked for the first try.
+  const again: Choice = { ...choice, charge: undefined };
+  for (;;) {
+    switch (step.next) {
+      case 'other_endpoint':
+        chatOnly = new Set([provider]);
+        step = await ask(request, scope, again, { chatOnly, unsupported });
+        // A 404 on both paths was about the model, and says nothing of the paths.
+        if (lastStatus(scope) !== 404) scope.chatOnly.add(provider);
+        break;
+      case 'without': {
+        const { part } = step;
+        unsupported = new Set([...unsupported, part]);
+        if (part === MISMATCHES) noteMismatches(request, provider, scope);
+        step = await ask(request, scope, again, { chatOnly, unsupported });
+        if (part !== MISMATCHES && (lastStatus(scope) < 400 || step.next === 'without'))
+          // Another refusal after it is about something else.
+          scope.unsupported.add(target, part);
+        break;
+      }
+      default:
+        return step;
+    }
+  }
+}
+
+function lastStatus({ attempts }: AttemptScope): number {
+  return attempts.at(-1)?.status ?? 0;
+}
+
+/** Makes the request ready for one provider and asks it, with one key after another. */
+async function ask(
+  request: ProxyRequest,
+  scope: AttemptScope,
+  choice: Choice,
+  known: Known,
+): Promise<TargetStep> {
   const { services, config } = scope;
   const { target, isLast } = choice;
   const provider = services.providers.get(target.provider);
@@ -109,60 +109,20 @@ function tryTarget(
   if (provider === undefined || state === undefined) {
     throw new SvcError('internal', `There is no provider named '${target.provider}'`);
   }
-  const options = {
+  const identity = scope.needsEvents || !isLast;
+  const prepared = await prepare(request, target, provider, {
     config,
     services,
-    identity: scope.needsEvents || !isLast,
-    chatOnly,
-    unsupported,
-  };
-  const send = (prepared: Preparation): Promise<Tried> | Tried => {
-    if ('skip' in prepared) return passedOver(scope, target, prepared.skip);
-    for (const text of prepared.ready.notes) scope.note(text);
-    scope.cached(prepared.ready.caching);
-    scope.stands(prepared.ready.sent);
-    scope.leftOut(provider.name, prepared.ready.notes);
-    return tryProvider(prepared.ready, state, choice, scope);
-  };
-  const prepared = prepare(request, target, provider, options);
-  return prepared instanceof Promise ? prepared.then(send) : send(prepared);
-}
-
-/** The provider answered as if it had no such path: the request once more, translated to one that it has. */
-async function tryOtherPath(
-  request: ProxyRequest,
-  choice: Choice,
-  scope: AttemptScope,
-): Promise<Tried> {
-  const { provider } = choice.target;
-  // What it costs was asked for the first path.
-  const again: Choice = { ...choice, charge: undefined };
-  const tried = await tryTarget(request, again, scope, { chatOnly: new Set([provider]) });
-  // A 404 on both paths was about the model, and says nothing of the paths.
-  if (scope.attempts.at(-1)?.status !== 404) scope.chatOnly.add(provider);
-  return tried;
-}
-
-/** The provider refused a part of the request that it can do without: once more without it, as everything for it from now on. */
-async function tryWithout(
-  request: ProxyRequest,
-  choice: Choice,
-  scope: AttemptScope,
-  part: Unsupported,
-): Promise<Tried> {
-  // What it costs was asked for the first time.
-  const again: Choice = { ...choice, charge: undefined };
-  const unsupported = new Set([...scope.unsupported.of(choice.target), part]);
-  if (part === MISMATCHES) {
-    noteMismatches(request, choice.target.provider, scope);
-    return tryTarget(request, again, scope, { unsupported });
-  }
-  const tried = await tryTarget(request, again, scope, { unsupported });
-  const status = scope.attempts.at(-1)?.status ?? 0;
-  // Another refusal after it is about something else.
-  if (status < 400 || ('error' in tried && tried.refused !== undefined))
-    scope.unsupported.add(choice.target, part);
-  return tried;
+    identity,
+    ...known,
+  });
+  if ('skip' in prepared) return passedOver(scope, target, prepared.skip);
+  const { ready } = prepared;
+  for (const text of ready.notes) scope.note(text);
+  scope.cached(ready.caching);
+  scope.stands(ready.sent);
+  scope.leftOut(provider.name, ready.notes);
+  return tryProvider(ready, state, choice, scope);
 }
 
 /** What does not match is the conversation's affair, not the provider's: it asks so from now on. */

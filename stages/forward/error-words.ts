@@ -1,8 +1,10 @@
 /**
- * An error answer whose words decide what happens next: whether the account behind the key is the
- * reason. Nothing of it is taken, so that it can be passed on as it came.
+ * Error answers whose words decide what happens next: whether the account behind the key is the
+ * reason, or a part of the request that this provider does not take. Nothing of them is taken, so
+ * that they can be passed on as they came.
  */
 import type { Clock } from '../../engine/index.ts';
+import type { Unsupported } from '../dialect/translate/translate.ts';
 import { headerValue } from '../model/headers.ts';
 import { accountTrouble } from '../providers/account.ts';
 import type { AccountTrouble } from '../providers/account.ts';
@@ -16,23 +18,57 @@ const MAX_ERROR_MS = 2_000;
 const NOTHING = Buffer.alloc(0);
 
 /**
- * What `response` says of the account; nothing of its body is taken. Where `isDispensable` nobody needs
- * the body for certain, and one that does not come in time is given up. Rejects where it breaks off otherwise.
+ * What `response` says of the account. Where `isDispensable` the body is not needed for certain, and
+ * one that does not come in time is given up. Rejects where it breaks off otherwise.
  */
 export async function troubleIn(
-  { body, status, headers }: UpstreamResponse,
+  response: UpstreamResponse,
   isDispensable: boolean,
   clock: Clock,
 ): Promise<AccountTrouble | undefined> {
-  const giveUp = (): void => body.cancel(new Error('its words take too long'));
+  const giveUp = (): void => response.body.cancel(new Error('its words take too long'));
   const stopTimer = isDispensable ? clock.after(MAX_ERROR_MS, giveUp) : undefined;
-  const { bytes, error } = await body.beginning(MAX_ERROR_BYTES);
+  const { words, error } = await wordsOf(response);
   stopTimer?.();
   if (error !== undefined && !isDispensable) throw error;
+  return accountTrouble(response.status, error === undefined ? words : NOTHING);
+}
+
+/** How providers say that they do not take a part of a request. */
+const REFUSALS: Readonly<Record<Unsupported, RegExp>> = {
+  stream_options: /stream_options|include_usage/,
+  'reasoning of calls':
+    /reasoning.{0,80}(?:extra|not (?:permitted|allowed|supported)|unsupported|unknown|unexpected)|(?:extra|unsupported|unknown|unexpected|unrecognized).{0,80}reasoning/i,
+  'calls without reasoning': /reasoning_content/,
+  // The provider's words, with or without quotation marks; other faults of thoughts have other words.
+  'thoughts that do not match':
+    /messages\.\d+\.content\.\d+: Invalid [`'"]?signature[`'"]? in [`'"]?(?:redacted_)?thinking[`'"]? block/,
+  'instructions in the middle':
+    /system messages? (?:must|should|can only|is only allowed).{0,40}(?:begin|first|start)|unexpected role ['"]?system/i,
+};
+
+/** True for an error that may be about a part of the request. */
+export function mayRefuse(status: number): boolean {
+  return status === 400 || status === 422;
+}
+
+/** The first of `candidates` that the answer refuses. One that breaks off fails once more for the code that reads on. */
+export async function unsupportedIn(
+  response: UpstreamResponse,
+  candidates: readonly Unsupported[],
+): Promise<Unsupported | undefined> {
+  const { words } = await wordsOf(response);
+  const text = words.toString('utf8');
+  return candidates.find((each) => REFUSALS[each].test(text));
+}
+
+/** The decoded beginning of the body, none of it where it cannot be decoded; what it broke off with, and what came before. */
+async function wordsOf({ headers, body }: UpstreamResponse): Promise<{
+  readonly words: Buffer;
+  readonly error?: Error;
+}> {
+  const { bytes, error } = await body.beginning(MAX_ERROR_BYTES);
+  if (error !== undefined) return { words: bytes, error };
   const encoding = headerValue(headers, 'content-encoding');
-  const words =
-    error === undefined
-      ? await decodeBody(bytes, encoding, MAX_ERROR_BYTES).catch(() => NOTHING)
-      : NOTHING;
-  return accountTrouble(status, words);
+  return { words: await decodeBody(bytes, encoding, MAX_ERROR_BYTES).catch(() => NOTHING) };
 }

@@ -2,14 +2,14 @@
 import type { RouteTarget } from '../model/request.ts';
 import { unhealthyBecause } from '../providers/health.ts';
 import type { ProviderState } from '../providers/states.ts';
-import type { Failed } from './try-provider.ts';
 import type { AttemptScope } from './attempt-scope.ts';
+import type { Failure } from './step.ts';
 
 /** `answering` has answered, after those in `failures` did not. */
 export function logFailover(
   targets: readonly RouteTarget[],
   answering: RouteTarget,
-  failures: readonly Failed[],
+  failures: readonly Failure[],
   { services, attempts }: AttemptScope,
 ): void {
   // An error answer of the last one left is shown as well.
@@ -26,7 +26,7 @@ export function logFailover(
   }
   const failure = failures.find((failed) => failed.provider === provider);
   // It may well be able to answer the next request.
-  if (failure?.isUnfit === true) return;
+  if (failure?.how === 'unfit') return;
   if (state.failover.away())
     services.log.warning('a failover has begun: another provider answers', {
       provider,

@@ -68,20 +68,18 @@ function hasMember({ original, edits }: ProxyRequest, name: string): boolean {
   );
 }
 
-/** Makes `request` ready for `target`, after a promise where that takes a translation. */
-export function prepare(
+/** Makes `request` ready for `target`. */
+export async function prepare(
   request: ProxyRequest,
   target: RouteTarget,
   provider: Provider,
   options: PrepareOptions,
-): Preparation | Promise<Preparation> {
+): Promise<Preparation> {
   const asked = verbatimIf(target.verbatim, forAccount(request, target));
   const owner = hookOwner(asked, provider, options.services);
   if (owner === undefined) return prepareWire(asked, target, provider, options);
-  const prepared = prepareWire(asked, target, provider, { ...options, identity: true });
-  const hooked = (found: Preparation): Preparation =>
-    'ready' in found ? { ready: withHooks(found.ready, owner) } : found;
-  return prepared instanceof Promise ? prepared.then(hooked) : hooked(prepared);
+  const found = await prepareWire(asked, target, provider, { ...options, identity: true });
+  return 'ready' in found ? { ready: withHooks(found.ready, owner) } : found;
 }
 
 /** A subscription ties the bytes of a request to its own provider; any other one may have them rewritten. */
@@ -90,12 +88,12 @@ function forAccount(request: ProxyRequest, { credential }: RouteTarget): ProxyRe
   return isTied && credential !== 'client' ? released(request) : request;
 }
 
-function prepareWire(
+async function prepareWire(
   request: ProxyRequest,
   target: RouteTarget,
   provider: Provider,
   options: PrepareOptions,
-): Preparation | Promise<Preparation> {
+): Promise<Preparation> {
   const { rewritable } = request.original.endpoint;
   const isOther = target.model !== undefined && target.model !== modelOf(request);
   if (isOther && target.verbatim)
@@ -120,9 +118,8 @@ function prepareWire(
           ? 'the request has too many values to be translated'
           : `the request must not be rewritten (${body.untouchable})`,
     };
-  return loadTranslation().then(({ prepareTranslated }) =>
-    prepareTranslated(request, from, target, provider, options),
-  );
+  const { prepareTranslated } = await loadTranslation();
+  return prepareTranslated(request, from, target, provider, options);
 }
 
 /** How to ask for the usage of a stream that neither the client nor the configuration decides about. */
@@ -134,16 +131,14 @@ function usageToAskFor(request: ProxyRequest): UsageRequest | undefined {
   return isFree ? usageRequest : undefined;
 }
 
-function prepareSame(
+async function prepareSame(
   request: ProxyRequest,
   target: RouteTarget,
   provider: Provider,
   options: PrepareOptions,
-): Preparation | Promise<Preparation> {
+): Promise<Preparation> {
   const { conversations } = options.services;
-  const behind = conversations.ready(request);
-  if (behind !== undefined)
-    return behind.then(() => prepareSame(request, target, provider, options));
+  await conversations.ready(request);
   const { facts, endpoint } = request.original;
   const kept = asSent(request, conversations);
   const isBound = conversations.standing(request).isBound && mayDropThoughts(request);
@@ -160,14 +155,9 @@ function prepareSame(
     isTranslatable(from) &&
     isRewritable(request) &&
     !mayStream(request, provider, options.config);
-  const ready = (whole?: OneDocument): Preparation => ({
-    ready: toPrepared(cached, { sent, ...thoughts }, whole, target, provider, options),
-  });
-  if (isWhole)
-    return Promise.all([loadTranslation(), saved]).then(([{ toOneDocument }]) =>
-      ready(toOneDocument(cached.request, from)),
-    );
-  return saved === undefined ? ready() : saved.then(() => ready());
+  const whole = isWhole ? (await loadTranslation()).toOneDocument(cached.request, from) : undefined;
+  await saved;
+  return { ready: toPrepared(cached, { sent, ...thoughts }, whole, target, provider, options) };
 }
 
 /** What of a request was decided by what its thoughts are signed over. */

@@ -1,0 +1,168 @@
+/** One exchange: the request goes to one provider with one key, and what comes back decides the next step. */
+import { keptText } from '../../engine/index.ts';
+import { providerFailed, providerLimited } from '../model/errors.ts';
+import { mayBeOfAccount } from '../providers/account.ts';
+import type { AccountTrouble } from '../providers/account.ts';
+import type { Admission, HeadVerdict } from '../providers/admission.ts';
+import type { UpstreamResponse } from '../providers/upstream.ts';
+import type { AttemptScope } from './attempt-scope.ts';
+import { mayRefuse, troubleIn, unsupportedIn } from './error-words.ts';
+import { keepErrorAnswer } from './kept-error.ts';
+import type { Prepared } from './prepared.ts';
+import { readAnswer, readable, toFailure } from './read-answer.ts';
+import { begin, failed, sinceStart } from './step.ts';
+import type { OpenAttempt, Outcome, Step } from './step.ts';
+
+/** A request that is on its way. */
+interface Exchange {
+  readonly prepared: Prepared;
+  readonly admission: Admission;
+  readonly attempt: OpenAttempt;
+  /** True if no other provider is left. */
+  readonly isLast: boolean;
+  readonly scope: AttemptScope;
+}
+
+/** Sends the request with the key of `admission`, which is given back when the exchange is over. Never rejects. */
+export async function exchange(
+  prepared: Prepared,
+  admission: Admission,
+  isLast: boolean,
+  scope: AttemptScope,
+): Promise<Step> {
+  const attempt = open(prepared, admission, scope);
+  const asked: Exchange = { prepared, admission, attempt, isLast, scope };
+  try {
+    const wire = prepared.wire(admission.key, scope.run.signal);
+    const sent = await scope.services.upstream.send(wire, {
+      runId: scope.run.id,
+      attempt: scope.attempts.length - 1,
+      provider: prepared.provider.name,
+      onSent: () => {
+        attempt.isSent = true;
+      },
+    });
+    const response = readable(prepared, prepared.answered?.(sent) ?? sent, scope);
+    attempt.headMs = sinceStart(scope);
+    return await judge(asked, response, await troubleOf(asked, response));
+  } catch (thrown) {
+    return broken(asked, thrown);
+  }
+}
+
+/** The next attempt in the waterfall, after what it took to be admitted. */
+function open(
+  { provider, model }: Prepared,
+  admission: Admission,
+  scope: AttemptScope,
+): OpenAttempt {
+  if (admission.waitedMs > 0) {
+    const waited = Math.round(admission.waitedMs);
+    scope.note(`waited ${waited} ms for the rate limit of ${provider.name}`);
+  }
+  const attempt = begin(scope, provider.name, model);
+  attempt.key = admission.key?.label;
+  return attempt;
+}
+
+/** What the words of an error say of the account, where they decide whether another key or provider is asked. */
+async function troubleOf(
+  { admission, isLast, scope }: Exchange,
+  response: UpstreamResponse,
+): Promise<AccountTrouble | undefined> {
+  const { status } = response;
+  const hasKey = admission.key !== undefined;
+  if (!mayBeOfAccount(status) || (!hasKey && isLast)) return undefined;
+  // Another key or provider is asked whatever the words are, or else the client gets to see them.
+  return troubleIn(response, hasKey && status !== 400, scope.services.clock);
+}
+
+/** What the trace adds to the status. */
+const TROUBLES: Readonly<Record<AccountTrouble | 'none', string>> = {
+  none: '',
+  no_credit: ': no credit left',
+  refused: '',
+  no_access: ': no access to the model',
+};
+
+/** What a response means. */
+async function judge(
+  asked: Exchange,
+  response: UpstreamResponse,
+  trouble: AccountTrouble | undefined,
+): Promise<Step> {
+  const { prepared, admission, attempt } = asked;
+  const { status } = response;
+  attempt.status = status;
+  const verdict = admission.head(status, response.headers, trouble);
+  if (verdict !== 'accept') attempt.failure = `status ${status}${TROUBLES[trouble ?? 'none']}`;
+  if (verdict === 'next_key') return turnedAway(asked, response, trouble);
+  if (prepared.isGuess && (status === 404 || status === 405)) {
+    drop(response, admission);
+    attempt.failure = `status ${status}: perhaps no such path`;
+    return { next: 'other_endpoint' };
+  }
+  if (verdict === 'accept' && prepared.spare.length > 0 && mayRefuse(status)) {
+    const part = await unsupportedIn(response, prepared.spare);
+    if (part !== undefined) {
+      drop(response, admission);
+      attempt.failure = `status ${status}: refuses ${part}`;
+      return { next: 'without', part };
+    }
+  }
+  return judgeAnswer(asked, response, verdict);
+}
+
+/** The next key is tried; where none is left, the client gets to see why. */
+async function turnedAway(
+  { prepared, admission, attempt, scope }: Exchange,
+  response: UpstreamResponse,
+  trouble: AccountTrouble | undefined,
+): Promise<Step> {
+  const { status } = response;
+  if (trouble === undefined) {
+    drop(response, admission);
+    return { next: 'next_key', last: { status, attempt } };
+  }
+  const errorAnswer = await keepErrorAnswer(prepared, response, scope);
+  admission.release();
+  return { next: 'next_key', last: { status, attempt, errorAnswer } };
+}
+
+/** An answer for the client, or one that is kept for it while the next provider is asked. */
+async function judgeAnswer(
+  { prepared, admission, attempt, isLast, scope }: Exchange,
+  response: UpstreamResponse,
+  verdict: HeadVerdict,
+): Promise<Outcome> {
+  const { status } = response;
+  const isObjection = verdict === 'accept' && status >= 400 && !prepared.target.isPrimary;
+  if (isObjection) attempt.failure = `status ${status}`;
+  if (isObjection || (verdict === 'next_provider' && !isLast)) {
+    const errorAnswer = await keepErrorAnswer(prepared, response, scope);
+    admission.release();
+    const error = status === 429 ? providerLimited() : providerFailed(status);
+    return failed(scope, { how: isObjection ? 'objected' : 'failed', error, attempt, errorAnswer });
+  }
+  const mustHold = !isLast && verdict === 'accept';
+  const read = await readAnswer(prepared, response, { mustHold, admission, scope });
+  if ('answer' in read) return { next: 'answer', ...read };
+  attempt.failure = keptText(read.error.message);
+  attempt.isTimedOut = read.error.kind === 'gateway_timeout';
+  return failed(scope, { how: 'failed', ...read, attempt });
+}
+
+/** Something was thrown in place of a response. */
+function broken({ admission, attempt, scope }: Exchange, thrown: unknown): Outcome {
+  admission.failed(thrown, scope.run.signal);
+  admission.release();
+  const error = toFailure(thrown);
+  attempt.failure = keptText(error.message);
+  attempt.isTimedOut = error.kind === 'gateway_timeout';
+  return failed(scope, { how: 'failed', error, attempt });
+}
+
+function drop({ body }: UpstreamResponse, admission: Admission): void {
+  body.cancel(new Error('it is tried in another way'));
+  admission.release();
+}

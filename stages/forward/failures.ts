@@ -1,0 +1,42 @@
+/** What the client gets when no provider has answered: one failure of all that there were. */
+import { SvcError } from '../../engine/index.ts';
+import type { Answer } from '../../engine/index.ts';
+import type { ProxyFrame } from '../model/frame.ts';
+import type { AttemptScope } from './attempt-scope.ts';
+import type { Failure } from './step.ts';
+
+/**
+ * A provider's own words first, then what went wrong last, then why no one was asked. What a
+ * stand-in finds fault with comes after all of these: it may only be a model that it does not have.
+ * Throws where the chosen one has no error answer of its own.
+ */
+export function toClient(failures: readonly Failure[], scope: AttemptScope): Answer<ProxyFrame> {
+  const weighty = failures.filter(({ how }) => how !== 'objected');
+  const chosen =
+    weighty.findLast(({ errorAnswer }) => errorAnswer !== undefined) ??
+    weighty.findLast(({ how }) => how === 'failed') ??
+    weighty.find(({ error }) => error.kind !== 'bad_request') ??
+    failures.findLast(({ how }) => how === 'objected') ??
+    failures[0];
+  if (chosen === undefined) throw new SvcError('internal', 'The request has no provider');
+  // Provider, model, status and cause are those of one attempt, wherever they are shown.
+  scope.servedBy(chosen.provider);
+  if (chosen.errorAnswer !== undefined) return chosen.errorAnswer;
+  chosen.attempt.isShown = true;
+  throw withOthers(chosen, failures);
+}
+
+/** The failure, and why others did not stand in: it would be hard to guess that it is for what the request holds. */
+function withOthers(chosen: Failure, failures: readonly Failure[]): SvcError {
+  const { error } = chosen;
+  const others = failures.flatMap((failure) => {
+    const { how, provider, attempt } = failure;
+    if (failure === chosen) return [];
+    if (how === 'objected') return `'${provider}', which stood in, answered ${attempt.status}`;
+    return how === 'unfit' && failure.error.kind === 'bad_request' ? failure.error.message : [];
+  });
+  if (others.length === 0) return error;
+  const { kind, code, retryAfterS, allowed, cure } = error;
+  const message = [error.message, ...others].join('; ');
+  return new SvcError(kind, message, { cause: error, code, retryAfterS, allowed, cure });
+}

@@ -1,0 +1,109 @@
+/**
+ * What one try leads to. Each try of a provider ends in a `Step`, which names what happens next;
+ * `attempts.ts` follows the steps until one of them is an `Outcome` of the provider.
+ */
+import { SvcError, keptText } from '../../engine/index.ts';
+import type { Answer } from '../../engine/index.ts';
+import type { Unsupported } from '../dialect/translate/translate.ts';
+import type { Attempt } from '../model/attempt.ts';
+import type { ProxyFrame } from '../model/frame.ts';
+import type { RouteTarget } from '../model/request.ts';
+import type { AttemptScope, LiveSteps } from './attempt-scope.ts';
+
+/** An attempt while it goes on. */
+export type OpenAttempt = { -readonly [K in keyof Attempt]: Attempt[K] };
+
+/**
+ * How a provider failed:
+ *
+ * - `unfit`: left out because of what the request needs or costs, not for how it is doing;
+ * - `unasked`: refused by its breaker, keys or pace before anything was sent;
+ * - `failed`: asked, without a usable answer;
+ * - `objected`: it stood in for another provider and found fault with the request.
+ */
+export type Failing = 'unfit' | 'unasked' | 'failed' | 'objected';
+
+/** A provider that did not answer. */
+export interface Failure {
+  readonly how: Failing;
+  readonly error: SvcError;
+  /** Its place in the waterfall: the last try, or that there was none. */
+  readonly attempt: OpenAttempt;
+  /** Its own error answer, where the client may see it. */
+  readonly errorAnswer?: Answer<ProxyFrame> | undefined;
+  readonly provider: string;
+}
+
+/** What became of one provider. */
+export type Outcome =
+  /** The client gets this answer. */
+  | { readonly next: 'answer'; readonly answer: Answer<ProxyFrame>; readonly live?: LiveSteps }
+  | { readonly next: 'next_provider'; readonly failure: Failure }
+  /** No provider is asked any more: the client left, or the fault is our own. */
+  | { readonly next: 'give_up'; readonly failure: Failure };
+
+/** What follows one exchange. */
+export type Step =
+  | Outcome
+  /** Another key of the same provider may do better. */
+  | { readonly next: 'next_key'; readonly last: TurnedAway }
+  /** It may only lack the path, and is asked on another one. */
+  | { readonly next: 'other_endpoint' }
+  /** It is asked once more without this part, which the request can do without. */
+  | { readonly next: 'without'; readonly part: Unsupported };
+
+/** The same, when the keys of a provider are used up. */
+export type TargetStep = Exclude<Step, { readonly next: 'next_key' }>;
+
+/** How the last key was answered. */
+export interface TurnedAway {
+  readonly status: number;
+  readonly attempt: OpenAttempt;
+  /** Its error answer, where that says more than that the keys are used up. */
+  readonly errorAnswer?: Answer<ProxyFrame> | undefined;
+}
+
+/** Milliseconds since the first byte of the request. */
+export function sinceStart({ run }: AttemptScope): number {
+  return run.clock.monotonicMs() - run.startedMs;
+}
+
+/** Puts the next try into the waterfall. */
+export function begin(
+  scope: AttemptScope,
+  provider: string,
+  model: string | undefined,
+): OpenAttempt {
+  const attempt: OpenAttempt = {
+    provider,
+    // Attempts are kept with the trace.
+    model: model && keptText(model),
+    key: undefined,
+    startedMs: sinceStart(scope),
+    headMs: undefined,
+    status: undefined,
+    failure: undefined,
+  };
+  scope.attempts.push(attempt);
+  return attempt;
+}
+
+/** The step after a failure: a client that left, or a fault of our own, is no reason to ask another provider. */
+export function failed({ run }: AttemptScope, failure: Omit<Failure, 'provider'>): Outcome {
+  const { kind } = failure.error;
+  const isOver = run.signal.aborted || kind === 'cancelled' || kind === 'internal';
+  const { provider } = failure.attempt;
+  return { next: isOver ? 'give_up' : 'next_provider', failure: { ...failure, provider } };
+}
+
+/** `target` is not asked; `error` is the answer where no other provider has one. */
+export function passedOver(
+  scope: AttemptScope,
+  { provider, model }: RouteTarget,
+  why: string,
+  error = new SvcError('bad_request', `Provider '${provider}' cannot serve this request: ${why}`),
+): Outcome {
+  const attempt = begin(scope, provider, model);
+  attempt.failure = keptText(`skipped: ${why}`);
+  return failed(scope, { how: 'unfit', error, attempt });
+}
