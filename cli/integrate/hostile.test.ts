@@ -6,29 +6,13 @@ import * as fs from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { entry, makePlace, run } from '../../fixtures/cli/run.ts';
+import { entry, inPlace, run, write } from '../../fixtures/cli/run.ts';
 import type { Place } from '../../fixtures/cli/run.ts';
 import { exitCodes } from '../exit.ts';
 
 const ADDRESS = 'http://127.0.0.1:8766';
 const SETTINGS = '.claude/settings.json';
 const BEFORE = '{ "env": { "A": "1" } }\n';
-
-async function within(use: (place: Place) => Promise<void>): Promise<void> {
-  const place = makePlace();
-  try {
-    await use(place);
-  } finally {
-    place.dispose();
-  }
-}
-
-function write(place: Place, name: string, text: string): string {
-  const path = join(place.folder, name);
-  fs.mkdirSync(dirname(path), { recursive: true });
-  fs.writeFileSync(path, text);
-  return path;
-}
 
 const read = (path: string): string => fs.readFileSync(path, 'utf8');
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
@@ -51,7 +35,7 @@ function setList(place: Place, ...integrations: unknown[]): void {
 const undoAll = (place: Place) => run(place, ['integrate', '--undo']);
 
 test('what a list calls a backup is neither read nor removed outside the folder of backups', () =>
-  within(async (place) => {
+  inPlace(async (place) => {
     const settings = write(place, SETTINGS, BEFORE);
     const good = await applied(place);
     const after = read(settings);
@@ -92,7 +76,7 @@ test('what a list calls a backup is neither read nor removed outside the folder 
   }));
 
 test('a saved file that was changed is not put back, and what is ours is taken out', () =>
-  within(async (place) => {
+  inPlace(async (place) => {
     const settings = write(place, SETTINGS, BEFORE);
     const good = await applied(place);
     const backup = join(place.home, 'backups', String(good['backup']));
@@ -104,7 +88,7 @@ test('a saved file that was changed is not put back, and what is ours is taken o
   }));
 
 test('no file is removed, replaced or edited that does not hold what svc writes', () =>
-  within(async (place) => {
+  inPlace(async (place) => {
     write(place, SETTINGS, BEFORE);
     const good = await applied(place);
     const mine = '{ "env": { "ANTHROPIC_BASE_URL": "https://mine.example", "B": "2" } }\n';
@@ -135,7 +119,7 @@ test('no file is removed, replaced or edited that does not hold what svc writes'
   }));
 
 test('entries that are none are named, left alone, and keep nothing from the others', () =>
-  within(async (place) => {
+  inPlace(async (place) => {
     const settings = write(place, SETTINGS, BEFORE);
     const good = await applied(place);
     const after = read(settings);
@@ -184,7 +168,7 @@ test('entries that are none are named, left alone, and keep nothing from the oth
   }));
 
 test('one file that cannot be taken back keeps no other from it', () =>
-  within(async (place) => {
+  inPlace(async (place) => {
     const codex = write(place, '.codex/config.toml', 'model = "x"\n');
     write(place, SETTINGS, BEFORE);
     assert.is((await run(place, ['integrate', 'claude', '--apply'])).code, 0);
@@ -201,8 +185,8 @@ test('one file that cannot be taken back keeps no other from it', () =>
   }));
 
 test('an entry of an earlier version, with a path and no hash, is taken back', () =>
-  within(async (place) => {
-    const settings = write(place, SETTINGS, BEFORE);
+  inPlace(async (place) => {
+    const settings = write(place, SETTINGS, BEFORE, 0o644);
     const { before, ...good } = await applied(place);
     assert.is(before, sha256(BEFORE));
     const backup = join(place.home, 'backups', String(good['backup']));
@@ -217,7 +201,7 @@ test('an entry of an earlier version, with a path and no hash, is taken back', (
   }));
 
 test('what was saved outlives the file that it was saved of', () =>
-  within(async (place) => {
+  inPlace(async (place) => {
     const settings = write(place, SETTINGS, BEFORE);
     const good = await applied(place);
     fs.rmSync(settings);
@@ -228,7 +212,7 @@ test('what was saved outlives the file that it was saved of', () =>
   }));
 
 test('a link that leads nowhere yet stays one, and its target is made and removed', () =>
-  within(async (place) => {
+  inPlace(async (place) => {
     const target = join(place.folder, 'dotfiles/claude.json');
     fs.mkdirSync(dirname(target));
     fs.mkdirSync(join(place.folder, '.claude'));
@@ -256,7 +240,7 @@ test('a link that leads nowhere yet stays one, and its target is made and remove
   }));
 
 test('a flow map with a comment is taken back after a change', () =>
-  within(async (place) => {
+  inPlace(async (place) => {
     const texts = [
       '{ model: x } # mine\n',
       '{ # mine\n  model: x\n}\n',
@@ -290,7 +274,7 @@ async function svc(place: Place, argv: readonly string[]): Promise<readonly [num
 }
 
 test('seven at once are seven in the list, each with what it replaced; a lock of the dead is taken over', () =>
-  within(async (place) => {
+  inPlace(async (place) => {
     const files = Array.from({ length: 7 }, (_, at) =>
       write(place, `project-${at}/.env`, `OPENAI_API_KEY=key-${at}\n`),
     );

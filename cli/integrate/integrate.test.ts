@@ -6,27 +6,9 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { parse as parseYaml } from 'yaml';
 import { exitCodes } from '../exit.ts';
-import { makePlace, run } from '../../fixtures/cli/run.ts';
-import type { Place } from '../../fixtures/cli/run.ts';
+import { inPlace, run, write } from '../../fixtures/cli/run.ts';
 
 const URL_OF_DEFAULTS = 'http://127.0.0.1:8766';
-
-async function within(use: (place: Place) => Promise<void>): Promise<void> {
-  const place = makePlace();
-  try {
-    await use(place);
-  } finally {
-    place.dispose();
-  }
-}
-
-function write(place: Place, name: string, text: string, mode = 0o644): string {
-  const path = join(place.folder, name);
-  fs.mkdirSync(dirname(path), { recursive: true });
-  fs.writeFileSync(path, text);
-  fs.chmodSync(path, mode);
-  return path;
-}
 
 interface Sample {
   readonly client: string;
@@ -119,7 +101,7 @@ const SAMPLES: readonly Sample[] = [
 
 for (const { client, name, text, holds } of SAMPLES) {
   test(`${client}: applied, once more, and undone to the former bytes`, () =>
-    within(async (place) => {
+    inPlace(async (place) => {
       const path = write(place, name, text, 0o640);
       const applied = await run(place, ['integrate', client, '--apply', '--json']);
       assert.is(applied.code, 0, applied.stderr);
@@ -155,7 +137,7 @@ for (const { client, name, text, holds } of SAMPLES) {
 }
 
 test('a file that was changed since loses only what svc wrote; what was changed of that stays', () =>
-  within(async (place) => {
+  inPlace(async (place) => {
     const path = write(place, '.codex/config.toml', 'model = "gpt-5"\nmodel_provider = ""\n');
     await run(place, ['integrate', 'codex', '--apply']);
     const edited = fs
@@ -174,7 +156,7 @@ test('a file that was changed since loses only what svc wrote; what was changed 
   }));
 
 test('a file that svc made is removed with its folder; one that was there empty is empty again', () =>
-  within(async (place) => {
+  inPlace(async (place) => {
     const made = await run(place, ['integrate', 'claude', '--apply']);
     assert.is(made.code, 0, made.stderr);
     const path = join(place.folder, '.claude/settings.json');
@@ -189,7 +171,7 @@ test('a file that svc made is removed with its folder; one that was there empty 
   }));
 
 test('a link to a file elsewhere stays a link', () =>
-  within(async (place) => {
+  inPlace(async (place) => {
     const target = write(place, 'dotfiles/claude.json', '{}\n');
     fs.mkdirSync(join(place.folder, '.claude'));
     const link = join(place.folder, '.claude/settings.json');
@@ -202,7 +184,7 @@ test('a link to a file elsewhere stays a link', () =>
   }));
 
 test("somebody else's address is not replaced unless that is asked for", () =>
-  within(async (place) => {
+  inPlace(async (place) => {
     const text = '{ "env": { "ANTHROPIC_BASE_URL": "https://gateway.example.com" } }\n';
     const path = write(place, '.claude/settings.json', text);
     const refused = await run(place, ['integrate', 'claude', '--apply']);
@@ -216,7 +198,7 @@ test("somebody else's address is not replaced unless that is asked for", () =>
   }));
 
 test('models with addresses of their own stay as they are, and it is reported which', () =>
-  within(async (place) => {
+  inPlace(async (place) => {
     const text =
       'model_list:\n  - model_name: a\n    litellm_params:\n      model: openai/gpt-5\n      api_base: http://127.0.0.1:11434/v1\n  - model_name: b\n    litellm_params: {model: anthropic/claude-x}\n';
     const path = write(place, 'litellm.yaml', text);
@@ -231,7 +213,7 @@ test('models with addresses of their own stay as they are, and it is reported wh
   }));
 
 test('what cannot be done is refused with cause and cure, and changes nothing', () =>
-  within(async (place) => {
+  inPlace(async (place) => {
     const path = write(place, '.claude/settings.json', '{ "env": \n');
     const refusals: readonly (readonly [readonly string[], number, RegExp])[] = [
       [['claude', '--apply'], exitCodes.config, /settings\.json: it is not JSON/],
@@ -252,7 +234,7 @@ test('what cannot be done is refused with cause and cure, and changes nothing', 
   }));
 
 test('opencode: the providers that have a key, and none without one', () =>
-  within(async (place) => {
+  inPlace(async (place) => {
     const path = join(place.folder, '.config/opencode/opencode.json');
     const without = await run(place, ['integrate', 'opencode', '--apply']);
     assert.is(without.code, exitCodes.not_found);
@@ -269,7 +251,7 @@ test('opencode: the providers that have a key, and none without one', () =>
   }));
 
 test('every client shows what to set for the address of this proxy', () =>
-  within(async (place) => {
+  inPlace(async (place) => {
     const env = { ...place.env, SVC_PORT: '9345' };
     const { stdout } = await run(place, ['integrate', '--json'], { env });
     const { clients } = JSON.parse(stdout) as { clients: readonly { client: string }[] };
