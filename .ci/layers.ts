@@ -38,7 +38,7 @@ const NOUNS = [
   'audit',
   'conversations',
   'budget',
-  'lost',
+  'originals',
   'learned',
   'prompt-cache',
   'templates',

@@ -13,7 +13,7 @@ import type { LedgerRow } from './ledger/row.ts';
 import type { Prices } from './ledger/prices.ts';
 import type { FoundLater } from './ledger/traces.ts';
 import type { FinishedRun } from './ledger/kept-run.ts';
-import type { LostBlocks } from './lost/lost-blocks.ts';
+import type { LostBlocks } from './originals/originals.ts';
 import type { Conversations } from './conversations/conversations.ts';
 import type { Provider, ProviderName } from './providers/provider.ts';
 import type { ProviderStates } from './providers/states.ts';

@@ -4,7 +4,7 @@
  * from elsewhere does not open them.
  */
 import { notFound } from '../../stages/model/errors.ts';
-import type { KeptBlock, LostBlocks } from '../../stages/lost/lost-blocks.ts';
+import type { KeptBlock, LostBlocks } from '../../stages/originals/originals.ts';
 import { getJson } from '../http/router.ts';
 import type { Route } from '../http/router.ts';
 

@@ -3,7 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { MOST_GROWTH, leastGrowth, processorMs } from '../../fixtures/growth.ts';
 import { toConversationBlocks } from '../compress/pass/blocks.ts';
-import { questionsOf } from '../inject/query.ts';
+import { questionsOf } from '../inject/questions.ts';
 import { createRequestSize } from '../learned/request-size.ts';
 import { hashOfBeginning } from '../model/conversation.ts';
 import { estimateInputTokens } from '../model/input-size.ts';

@@ -2,8 +2,8 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { dialects } from '../dialect/registry.ts';
 import { ADDED_MARK } from './injection.ts';
-import { askedIn } from './asked.ts';
-import { questionsOf } from './query.ts';
+import { askedIn } from './query.ts';
+import { questionsOf } from './questions.ts';
 
 const questions = (messages: readonly object[], system?: unknown) =>
   questionsOf(dialects.messages.blocks({ model: 'm', max_tokens: 1, system, messages }));

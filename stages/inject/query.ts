@@ -1,69 +1,128 @@
-/** The turns of a conversation at which something may be added, and what names each of them. */
-import { createHash } from 'node:crypto';
-import type { Block } from '../model/block.ts';
-import { isBillingBlock } from '../model/conversation.ts';
+/**
+ * What a person asked, out of what their program sent as the user's message. Agents wrap
+ * the words of the user, put reminders and editor state around them, and send turns that
+ * ask nothing; a search for any of that finds files that nobody asked about.
+ */
+import { ADDED_MARK } from './injection.ts';
 
-/** A message of the user that has text and answers no tool call. */
-export interface Question {
-  /** The message's number. */
-  readonly message: number;
-  /** Names the conversation up to and including this message, as the client sent it. */
-  readonly prefix: string;
-  /** True if it is what the model is being asked now. */
-  readonly isLast: boolean;
-  readonly texts: readonly string[];
-}
+/** Of a long text the beginning and the end are looked at: people ask before or behind what they paste. */
+const START_CHARS = 500;
+const TAIL_CHARS = 1500;
+/** Texts beyond this are cut before they are searched for sections. */
+const MAX_SCANNED_CHARS = 200_000;
+
+/** Sections in which programs hand over the user's own words (Cursor, Copilot, Cline, Roo, Claude Code). */
+const OWN_WORDS = ['user_query', 'userRequest', 'user_message', 'task', 'feedback', 'command-args'];
+
+/** Sections that programs add by themselves (the same, and Codex). */
+const ADDED_BY_PROGRAMS = [
+  'system-reminder',
+  'environment_context',
+  'environment_details',
+  'environment_info',
+  'user_instructions',
+  'INSTRUCTIONS',
+  'turn_aborted',
+  'ide_opened_file',
+  'ide_selection',
+  'ide_diagnostics',
+  'command-name',
+  'command-message',
+  'local-command-caveat',
+  'local-command-stdout',
+  'local-command-stderr',
+  'bash-stdout',
+  'bash-stderr',
+  'additional_data',
+  'user_info',
+  'user_rules',
+  'rules',
+  'project_layout',
+  'git_status',
+  'open_and_recently_viewed_files',
+  'attached_files',
+  'attachments',
+  'editorContext',
+  'reminderInstructions',
+  'workspace_info',
+];
+
+/** How Cline and its kin begin the output of a tool. */
+const TOOL_OUTPUT = /^\[\w{1,60}(?: for [^\n]{0,500})?\] Result:/;
+
+/** Words of a turn that only says how to go on. */
+const STEERING = new Set(
+  (
+    'a again ahead alright and all carry continue cool do done fine fix go good great hello hey hi ' +
+    'it keep just let like looks me more next nice no nope now ok okay on please proceed ready resume ' +
+    'retry right run sounds start stop sure thank thanks that the then this try up very well wait ' +
+    "yeah yep yes you let's that's"
+  ).split(' '),
+);
+const MAX_STEERING_WORDS = 6;
 
 /**
- * The questions of a conversation, oldest first. A message that answers tool calls is
- * none, even if it has text too: nothing may come between a call and its result.
+ * The query for the texts of one user message, or undefined if they ask nothing, or hold what
+ * another svc has added: that one has searched already.
  */
-export function questionsOf(blocks: readonly Block[]): Question[] {
-  const questions: Question[] = [];
-  const hash = createHash('sha256');
-  // Some programs put a reminder of their own, in a system role, behind the question.
-  const lastMessage = blocks.findLast((block) => block.role !== 'system')?.message;
-  for (let at = 0; at < blocks.length;) {
-    const { message } = blocks[at]!;
-    const texts: string[] = [];
-    let answersCall = false;
-    for (; at < blocks.length && blocks[at]!.message === message; at++) {
-      const block = blocks[at]!;
-      if (isPartOfName(block)) {
-        hash.update(`\0${block.role}\0${block.kind}\0`);
-        hash.update(nameOf(block));
-      }
-      if (block.kind === 'tool_result') answersCall = true;
-      if (isUserText(block)) texts.push(block.text);
+export function askedIn(texts: readonly string[]): string | undefined {
+  if (texts.some((text) => text.includes(ADDED_MARK))) return undefined;
+  const sections = texts.map((text) => sectionsOf(scanned(text)));
+  const own = sections.flatMap((each) => each.own).map((text) => text.trim());
+  const rest = sections.map((each) => each.rest.trim());
+  // Agents whose tools are prompted for, not declared, send their output as the user's text.
+  const answersCall = texts.some((text) => TOOL_OUTPUT.test(text));
+  const asked = [...(answersCall ? [] : rest), ...own].filter((text) => text !== '').join('\n');
+  if (!/[\p{L}\p{N}]/u.test(asked) || isSteering(asked)) return undefined;
+  if (asked.length <= START_CHARS + TAIL_CHARS) return asked;
+  return `${asked.slice(0, START_CHARS)}\n${asked.slice(-TAIL_CHARS)}`;
+}
+
+function scanned(text: string): string {
+  if (text.length <= MAX_SCANNED_CHARS) return text;
+  return `${text.slice(0, START_CHARS)}\n${text.slice(-MAX_SCANNED_CHARS)}`;
+}
+
+function isSteering(text: string): boolean {
+  if (text.length > 100) return false;
+  const words = text.toLowerCase().match(/[\p{L}\p{N}_']+/gu) ?? [];
+  return words.length <= MAX_STEERING_WORDS && words.every((word) => STEERING.has(word));
+}
+
+interface Sections {
+  /** What stands in sections of the user's own words. */
+  readonly own: readonly string[];
+  /** What stands outside of every known section. */
+  readonly rest: string;
+}
+
+// The bound keeps the search linear for a text of openings that never end.
+const OPENING = new RegExp(
+  `<(${[...OWN_WORDS, ...ADDED_BY_PROGRAMS].join('|')})(?:\\s[^<>]{0,200})?>`,
+  'g',
+);
+
+function sectionsOf(text: string): Sections {
+  const own: string[] = [];
+  const rest: string[] = [];
+  const unclosed = new Set<string>();
+  let from = 0;
+  for (const match of text.matchAll(OPENING)) {
+    const name = match[1]!;
+    if (match.index < from || unclosed.has(name)) continue;
+    const start = match.index + match[0].length;
+    const end = text.indexOf(`</${name}>`, start);
+    if (end < 0) {
+      unclosed.add(name);
+      continue;
     }
-    if (texts.length === 0 || answersCall || message < 0) continue;
-    const prefix = hash.copy().digest('base64url').slice(0, 22);
-    questions.push({ message, prefix, isLast: message === lastMessage, texts });
+    rest.push(text.slice(from, match.index));
+    // The user's own words may lie within a section of the program's, never the other way round.
+    const inside = text.slice(start, end);
+    if (OWN_WORDS.includes(name)) own.push(sectionsOf(inside).rest);
+    else own.push(...sectionsOf(inside).own);
+    from = end + name.length + 3;
   }
-  return questions;
-}
-
-/**
- * The billing block changes in every request. Reasoning is dropped from later turns by
- * some clients, and neither the question nor what was added to it changes with that.
- */
-function isPartOfName(block: Block): boolean {
-  return block.kind !== 'thinking' && !isBillingBlock(block);
-}
-
-/**
- * A tool's output goes by the id of its call, which is made once: output is most of what a
- * conversation holds, and clients clear old output in later turns.
- */
-function nameOf(block: Block): string {
-  return block.kind === 'tool_result' ? (block.toolUseId ?? block.text) : block.text;
-}
-
-function isUserText(block: Block): boolean {
-  return (
-    block.role === 'user' &&
-    block.kind === 'text' &&
-    block.path !== undefined &&
-    block.text.trim() !== ''
-  );
+  rest.push(text.slice(from));
+  return { own, rest: rest.join('').replace(/^# AGENTS\.md instructions.*$/gm, '') };
 }

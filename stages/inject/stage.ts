@@ -14,14 +14,14 @@ import type { ProxyRequest } from '../model/request.ts';
 import type { Services } from '../services.ts';
 import { askVault, withdrawnIn } from './ask.ts';
 import type { Withdrawn } from './ask.ts';
-import { askedIn } from './asked.ts';
+import { askedIn } from './query.ts';
 import type { InjectConfig } from './settings.ts';
 import { createVaultInTime } from './in-time.ts';
 import type { VaultInTime } from './in-time.ts';
 import { settingsOf, sourcesOf } from './injection.ts';
 import type { Injection } from './injection.ts';
-import { questionsOf } from './query.ts';
-import type { Question } from './query.ts';
+import { questionsOf } from './questions.ts';
+import type { Question } from './questions.ts';
 
 /** Dialects whose requests may be rewritten. */
 const REWRITTEN = new Set(['messages', 'chat', 'responses']);

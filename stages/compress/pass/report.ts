@@ -1,7 +1,7 @@
 /** What became of the blocks of a request: in what goes out, in its trace, its row, `svc diff`, the log, and what is learned. */
 import type { StageContext } from '../../../engine/index.ts';
 import type { BlockSample } from '../../learned/learned.ts';
-import type { ChangedBlock } from '../../lost/lost-blocks.ts';
+import type { ChangedBlock } from '../../originals/originals.ts';
 import type { Block } from '../../model/block.ts';
 import { replaceTexts } from '../../model/request.ts';
 import type { RequestReport, ProxyRequest } from '../../model/request.ts';

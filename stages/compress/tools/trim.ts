@@ -3,7 +3,7 @@
  * becomes follows from itself alone, so that it is the same in every turn and after any restart.
  */
 import { LRUCache } from 'lru-cache';
-import type { ChangedBlock } from '../../lost/lost-blocks.ts';
+import type { ChangedBlock } from '../../originals/originals.ts';
 import { estimateTokens } from '../../model/tokens.ts';
 import type { JsonPath } from '../../model/block.ts';
 import type { DialectName } from '../../model/dialect.ts';

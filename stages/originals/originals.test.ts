@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { createLostBlocks } from './lost-blocks.ts';
+import { createLostBlocks } from './originals.ts';
 
 const block = {
   index: 3,
