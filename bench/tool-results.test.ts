@@ -15,7 +15,7 @@ test('every result of the load compresses, whatever its number, and none is know
       const out = textOf(await bench.send(request, { thresholdTokens: 4500 }));
       assert.ok(out.length < body.length * 0.8, String(out.length / body.length));
       assert.is(bench.notes.get('where'), 'thread');
-      const kinds = bench.lost.ofRequest('r1')?.map(({ kind }) => kind);
+      const kinds = bench.originals.ofRequest('r1')?.map(({ kind }) => kind);
       assert.equal(kinds?.toSorted(), ['diff', 'grep', 'json', 'listing', 'log', 'trace']);
       misses.push(bench.compressor.figures().misses);
       assert.is(bench.compressor.figures().hits, 0);

@@ -30,7 +30,7 @@ import { createSessionWindow } from '../stages/ledger/window.ts';
 import { ThreadedWriter } from '../stages/ledger/threaded-writer.ts';
 import type { LedgerWriter } from '../stages/ledger/writer-contract.ts';
 import type { LedgerRow } from '../stages/ledger/row.ts';
-import { createLostBlocks } from '../stages/originals/originals.ts';
+import { createOriginals } from '../stages/originals/originals.ts';
 import type { BodyFrame } from '../stages/model/body.ts';
 import { createProviderStates } from '../stages/providers/states.ts';
 import { createUpstream } from '../stages/providers/undici-upstream.ts';
@@ -213,7 +213,7 @@ export async function createServices(options: ServiceOptions) {
     answers: { store: await openAnswers(config, clock, shared), flights: createFlights({ clock }) },
     conversations: createConversations({ store, clock, version: COMPRESSION_VERSION }),
     compressor,
-    lost: createLostBlocks(),
+    originals: createOriginals(),
     learned,
     activeAlerts: createActiveAlerts(),
     telemetry,

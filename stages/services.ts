@@ -13,7 +13,7 @@ import type { LedgerRow } from './ledger/row.ts';
 import type { Prices } from './ledger/prices.ts';
 import type { FoundLater } from './ledger/traces.ts';
 import type { FinishedRun } from './ledger/kept-run.ts';
-import type { LostBlocks } from './originals/originals.ts';
+import type { Originals } from './originals/originals.ts';
 import type { Conversations } from './conversations/conversations.ts';
 import type { Provider, ProviderName } from './providers/provider.ts';
 import type { ProviderStates } from './providers/states.ts';
@@ -72,7 +72,7 @@ export interface Services {
   /** What providers want back with their tool calls. */
   readonly callMarks: CallMarks;
   readonly compressor: CompressThread;
-  readonly lost: LostBlocks;
+  readonly originals: Originals;
   readonly learned: Learned;
   /** The user's indexed files; undefined where the vault is off. */
   readonly vault: Vault | undefined;

@@ -4,20 +4,20 @@
  * from elsewhere does not open them.
  */
 import { notFound } from '../../stages/model/errors.ts';
-import type { KeptBlock, LostBlocks } from '../../stages/originals/originals.ts';
+import type { KeptBlock, Originals } from '../../stages/originals/originals.ts';
 import { getJson } from '../http/router.ts';
 import type { Route } from '../http/router.ts';
 
-/** Routes over `lost`; `last` stands for the request that came last and lost something. */
-export function blockRoutes(lost: LostBlocks): Route[] {
+/** Routes over what is kept; `last` names the request that came last and lost something. */
+export function blockRoutes(originals: Originals): Route[] {
   const oneBlock = (id: string) => {
-    const block = lost.get(id);
+    const block = originals.get(id);
     if (block === undefined) throw notFound('No block with that id is kept');
     return blockJson(block);
   };
   const ofRequest = (asked: string) => {
-    const id = asked === 'last' ? lost.lastRequestId : asked;
-    const blocks = id === undefined ? undefined : lost.ofRequest(id);
+    const id = asked === 'last' ? originals.lastRequestId : asked;
+    const blocks = id === undefined ? undefined : originals.ofRequest(id);
     if (blocks === undefined) throw notFound(nothingKept(asked));
     return lostJson(id ?? asked, blocks);
   };

@@ -50,7 +50,7 @@ export function ownRoutes(options: OwnRouteOptions): Route[] {
         session: sessionJson(services.window),
         caches: cachesJson(sources),
         providers: statesJson(services.states).providers,
-        classes: services.lost
+        classes: services.originals
           .byKind()
           .map(({ kind, tokensBefore: tokens_before, tokensAfter: tokens_after }) => ({
             class: kind,
@@ -70,7 +70,7 @@ export function ownRoutes(options: OwnRouteOptions): Route[] {
     ...ledgerRoutes(sources),
     ...metricsRoutes(sources),
     ...traceRoutes(services.traces),
-    ...blockRoutes(services.lost),
+    ...blockRoutes(services.originals),
     ...vaultRoutes(services.vault),
     ...configRoutes(options.reload),
     ...docsRoutes(version),

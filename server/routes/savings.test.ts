@@ -98,11 +98,11 @@ test('saved tokens are the model’s own, by the ratio learned from its usage', 
   await withProxy({ yaml: YAML }, async (t) => {
     const id = await sendLosing(t);
     const [row] = await t.rows(1);
-    const { learned, lost } = t.proxy.services;
+    const { learned, originals } = t.proxy.services;
     const [model] = learned.status().models;
     assert.is(model?.model, row?.model);
     assert.is.not(model?.tokenRatio, 1);
-    const estimated = (lost.ofRequest(id) ?? []).reduce(
+    const estimated = (originals.ofRequest(id) ?? []).reduce(
       (sum, block) => sum + block.tokensBefore - block.tokensAfter,
       0,
     );

@@ -60,7 +60,7 @@ for (const { target, body, before, after } of BODIES) {
     try {
       const out = textOf(await bench.send(posted(target, Buffer.from(body))));
       assert.is(bench.notes.get('blocks_changed'), 2);
-      const [first = grepOutput, second = grepOutput] = (bench.lost.ofRequest('r1') ?? []).map(
+      const [first = grepOutput, second = grepOutput] = (bench.originals.ofRequest('r1') ?? []).map(
         (block) => block.after,
       );
       for (const text of [first, second]) assert.ok(text.length < grepOutput.length * 0.8);

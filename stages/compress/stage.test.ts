@@ -35,8 +35,8 @@ test('a tool result gets smaller; every other byte stays', async () => {
   assert.ok(after!.startsWith(before!.slice(0, 100)));
   const parsed: unknown = JSON.parse(out);
   assert.equal((parsed as { messages: unknown[] }).messages.slice(0, 2), messages.slice(0, 2));
-  assert.is(bench.lost.lastRequestId, 'r1');
-  assert.is(bench.lost.ofRequest('r1')?.[0]?.before, grepOutput);
+  assert.is(bench.originals.lastRequestId, 'r1');
+  assert.is(bench.originals.ofRequest('r1')?.[0]?.before, grepOutput);
   await bench.close();
 });
 

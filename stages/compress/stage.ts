@@ -49,7 +49,7 @@ async function compressRequest(
     tools === 'trim' ? notes.trimTools(whole) : { request: whole, changed: [] };
   const trimmed = changed.map(({ block }) => block);
   const ofTools = { ...report, ...noteTools(trimmed, ctx) };
-  const { compressor, conversations, learned, lost } = services;
+  const { compressor, conversations, learned, originals } = services;
   const { maxTimeMs } = config;
   const limits: WithinLimit = { memory, compressor, options, maxTimeMs, signal: ctx.run.signal };
   const isCold =
@@ -63,7 +63,7 @@ async function compressRequest(
   notes.trouble(result, ctx);
   if (failed !== undefined && outcomes.every((outcome) => !outcome.changed)) {
     noteTokens(ctx, unchangedTokens(request));
-    lost.keep(ctx.run.id, trimmed);
+    originals.keep(ctx.run.id, trimmed);
     return withReport(request, ofTools);
   }
   const smaller = applyOutcomes(request, blocks, outcomes);
@@ -73,8 +73,8 @@ async function compressRequest(
   // What is only counted is the next turn's, and shown with that.
   if (!asksModel(request)) return smaller;
   for (const { classification, tokensBefore, tokensAfter } of outcomes)
-    lost.count(classification?.kind ?? 'unclassified', tokensBefore, tokensAfter);
-  lost.keep(ctx.run.id, [...trimmed, ...changedBlocks(blocks, outcomes)]);
+    originals.count(classification?.kind ?? 'unclassified', tokensBefore, tokensAfter);
+  originals.keep(ctx.run.id, [...trimmed, ...changedBlocks(blocks, outcomes)]);
   learned.learnBlocks(samplesOf(blocks, outcomes, options.mode));
   return withReport(smaller, { ...ofTools, ...sizes });
 }

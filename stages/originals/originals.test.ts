@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { createLostBlocks } from './originals.ts';
+import { createOriginals } from './originals.ts';
 
 const block = {
   index: 3,
@@ -14,40 +14,40 @@ const block = {
 };
 
 test('a block keeps its id from turn to turn, and each request its own place for it', () => {
-  const lost = createLostBlocks();
-  lost.keep('r1', [block]);
-  lost.keep('r2', [{ ...block, index: 7 }]);
-  const [first] = lost.ofRequest('r1') ?? [];
-  const [second] = lost.ofRequest('r2') ?? [];
+  const originals = createOriginals();
+  originals.keep('r1', [block]);
+  originals.keep('r2', [{ ...block, index: 7 }]);
+  const [first] = originals.ofRequest('r1') ?? [];
+  const [second] = originals.ofRequest('r2') ?? [];
   assert.is(first?.id, second?.id);
   assert.equal([first?.index, second?.index], [3, 7]);
-  assert.is(lost.get(first!.id)?.before, block.before);
-  assert.is(lost.lastRequestId, 'r2');
+  assert.is(originals.get(first!.id)?.before, block.before);
+  assert.is(originals.lastRequestId, 'r2');
 });
 
 test('the same text shortened in two ways is kept twice', () => {
-  const lost = createLostBlocks();
-  lost.keep('hybrid', [block]);
-  lost.keep('aggressive', [{ ...block, after: 'three' }]);
-  assert.is(lost.ofRequest('hybrid')?.[0]?.after, 'one');
-  assert.is(lost.ofRequest('aggressive')?.[0]?.after, 'three');
+  const originals = createOriginals();
+  originals.keep('hybrid', [block]);
+  originals.keep('aggressive', [{ ...block, after: 'three' }]);
+  assert.is(originals.ofRequest('hybrid')?.[0]?.after, 'one');
+  assert.is(originals.ofRequest('aggressive')?.[0]?.after, 'three');
 });
 
 test('a request that lost nothing is not the last one that did', () => {
-  const lost = createLostBlocks();
-  assert.is(lost.lastRequestId, undefined);
-  lost.keep('r1', [block]);
-  lost.keep('r2', []);
-  assert.is(lost.lastRequestId, 'r1');
-  assert.is(lost.ofRequest('r2'), undefined);
+  const originals = createOriginals();
+  assert.is(originals.lastRequestId, undefined);
+  originals.keep('r1', [block]);
+  originals.keep('r2', []);
+  assert.is(originals.lastRequestId, 'r1');
+  assert.is(originals.ofRequest('r2'), undefined);
 });
 
 test('the oldest texts give way', () => {
-  const lost = createLostBlocks();
+  const originals = createOriginals();
   const big = 'x'.repeat(6 * 1024 * 1024);
-  for (let n = 0; n < 4; n++) lost.keep(`r${n}`, [{ ...block, before: `${n}${big}` }]);
-  assert.equal(lost.ofRequest('r0'), []);
-  assert.is(lost.ofRequest('r3')?.length, 1);
+  for (let n = 0; n < 4; n++) originals.keep(`r${n}`, [{ ...block, before: `${n}${big}` }]);
+  assert.equal(originals.ofRequest('r0'), []);
+  assert.is(originals.ofRequest('r3')?.length, 1);
 });
 
 test.run();

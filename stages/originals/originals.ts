@@ -35,7 +35,7 @@ export interface KindTokens {
   readonly tokensAfter: number;
 }
 
-export type LostBlocks = ReturnType<typeof createLostBlocks>;
+export type Originals = ReturnType<typeof createOriginals>;
 
 /** Where a kept block stands in a request. */
 interface Position {
@@ -49,7 +49,7 @@ function idOf({ before, after }: ChangedBlock): string {
   return hash.digest('base64url').slice(0, 12);
 }
 
-export function createLostBlocks() {
+export function createOriginals() {
   const blocks = new LRUCache<string, KeptBlock>({
     maxSize: MAX_CHARS,
     sizeCalculation: (block) => block.before.length + block.after.length + 200,
