@@ -6,23 +6,11 @@ import type { AddressInfo } from 'node:net';
 import { createManualClock } from '../../engine/clock.ts';
 import { createCanceller, streamOf } from '../../engine/index.ts';
 import { dialects } from '../../stages/dialect/registry.ts';
+import { headOf } from '../../fixtures/server/sink-head.ts';
 import { END, toChunk } from '../../stages/model/frame.ts';
-import type { HeadFrame, ProxyFrame } from '../../stages/model/frame.ts';
+import type { ProxyFrame } from '../../stages/model/frame.ts';
 import { HttpSink } from './http.ts';
 import { createPace } from './pace.ts';
-
-/** A head with no more in it than the sink looks at. */
-function headOf(response: ServerResponse): HeadFrame {
-  const request = { original: { dialect: dialects.chat, body: { method: response.req.method } } };
-  return {
-    kind: 'head',
-    status: 200,
-    headers: ['Content-Type', 'text/event-stream'],
-    request,
-    attempts: [],
-    streaming: true,
-  } as unknown as HeadFrame;
-}
 
 /** What `act` makes of a response, and what its client reads. */
 async function served(act: (sink: HttpSink, response: ServerResponse) => void): Promise<string> {
@@ -63,7 +51,12 @@ test('what comes in one turn leaves in one write, with the head and the end', as
       writes += 1;
       write(...given);
     };
-    void piped(sink, [headOf(response), chunk('data: 1\n\n'), chunk('data: 2\n\n'), END]);
+    void piped(sink, [
+      headOf(response.req.method),
+      chunk('data: 1\n\n'),
+      chunk('data: 2\n\n'),
+      END,
+    ]);
   });
   assert.is(text, 'data: 1\n\ndata: 2\n\n');
   assert.is(writes, 1);
@@ -73,7 +66,7 @@ test('a slow client holds a stream back until it has taken what was written', as
   const piece = chunk(`data: ${'x'.repeat(40_000)}\n\n`);
   const held: boolean[] = [];
   await served((sink, response) => {
-    void sink.write(headOf(response));
+    void sink.write(headOf(response.req.method));
     const first = sink.write(piece);
     held.push(first instanceof Promise);
     void Promise.resolve(first).then(() => {
@@ -96,7 +89,7 @@ test('a stream that is paced goes out by time, by size, and with its end', async
   };
   const part = chunk('x'.repeat(40_000));
   await served((_sink, response) => {
-    void writer.write(headOf(response));
+    void writer.write(headOf(response.req.method));
     response.end();
   });
   assert.is((await reader.read()).value?.kind, 'head');
@@ -124,7 +117,7 @@ test('what a paced stream holds when it breaks can still be taken, and its time 
   const reader = pace.stream.readable.getReader();
   const read = reader.read();
   await served((_sink, response) => {
-    void writer.write(headOf(response));
+    void writer.write(headOf(response.req.method));
     response.end();
   });
   await read;

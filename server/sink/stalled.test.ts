@@ -18,7 +18,8 @@ import type { CancelSignal, Sink } from '../../engine/index.ts';
 import { dialects } from '../../stages/dialect/registry.ts';
 import { proxyFrameKinds, toChunk } from '../../stages/model/frame.ts';
 import type { BodyFrame } from '../../stages/model/body.ts';
-import type { HeadFrame, ProxyFrame } from '../../stages/model/frame.ts';
+import type { ProxyFrame } from '../../stages/model/frame.ts';
+import { headOf } from '../../fixtures/server/sink-head.ts';
 import { mustCompile } from '../../fixtures/engine/run.ts';
 import { HttpSink } from './http.ts';
 import { createLineEncoding } from './lines.ts';
@@ -59,16 +60,7 @@ async function admitted(
 ) {
   const canceller = createCanceller();
   const seen = { chunks: 0, isCancelled: false };
-  const request = { original: { dialect, body: { method: 'POST' } } };
-  // No more of a head than the sinks look at.
-  const head = {
-    kind: 'head',
-    status: 200,
-    headers: ['Content-Type', 'text/event-stream'],
-    request,
-    attempts: [],
-    streaming: true,
-  } as unknown as HeadFrame;
+  const head = headOf('POST');
   let isBegun = false;
   const answer = new ReadableStream<ProxyFrame>(
     {

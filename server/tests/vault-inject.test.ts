@@ -237,6 +237,14 @@ test('copies of one text take no place from another', async () => {
   );
 });
 
+/** What is said with the whole block, and then with its capsule. */
+async function wholeAndShort(rig: TestProxy): Promise<readonly [whole: string, short: string]> {
+  const whole = lastUserText(await sent(rig, MESSAGES.path, raw));
+  rig.configure('vault:\n  capsules: true\n');
+  await rig.proxy.reload();
+  return [whole, lastUserText(await sent(rig, MESSAGES.path, raw))];
+}
+
 test('capsules make long blocks shorter, and only where that is so', async () => {
   const filler = Array.from(
     { length: 90 },
@@ -245,10 +253,7 @@ test('capsules make long blocks shorter, and only where that is so', async () =>
   const long = `# Gate\n\n${filler.join('\n\n')}\n\nThe flumbrick gate opens at 07:15 sharp.\n`;
   await withVault(
     async (rig) => {
-      const whole = lastUserText(await sent(rig, MESSAGES.path, raw));
-      rig.configure('vault:\n  capsules: true\n');
-      await rig.proxy.reload();
-      const short = lastUserText(await sent(rig, MESSAGES.path, raw));
+      const [whole, short] = await wholeAndShort(rig);
       assert.ok(short.length < whole.length * 0.7, `${short.length} of ${whole.length}`);
       assert.match(short, /opens at 07:15 sharp/);
       const lamp = MESSAGES.body([MESSAGES.user('the zandrel lamp?')]);
@@ -275,10 +280,7 @@ for (const name of ['gate.md', 'gate.txt', 'gate.log'])
     const line = 'The flumbrick gate is inspected again each hour.';
     await withVault(
       async (rig) => {
-        const whole = lastUserText(await sent(rig, MESSAGES.path, raw));
-        rig.configure('vault:\n  capsules: true\n');
-        await rig.proxy.reload();
-        const short = lastUserText(await sent(rig, MESSAGES.path, raw));
+        const [whole, short] = await wholeAndShort(rig);
         assert.ok(short.length < whole.length * 0.5, `${short.length} of ${whole.length}`);
         assert.match(short, new RegExp(line));
         assert.match(short, /the line above 11 more times/);
