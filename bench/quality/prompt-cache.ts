@@ -20,6 +20,12 @@ export interface CachedRequest {
   readonly blocks: readonly { readonly text: string; readonly tokens: number }[];
   /** Numbers of the blocks that carry a marker, rising; at most four. */
   readonly breakpoints: readonly number[];
+  /** True for a provider that caches unasked: it takes any number of breakpoints. */
+  readonly isAutomatic?: boolean;
+  /** A shorter prefix is not cached; 1,024 tokens by default. */
+  readonly leastTokens?: number;
+  /** For how long it is kept; five minutes by default. */
+  readonly lifetimeMs?: number;
   /** When it is sent, in milliseconds. */
   readonly atMs: number;
 }
@@ -41,20 +47,21 @@ export interface PromptCache {
 /** An empty cache. */
 export function createPromptCache(): PromptCache {
   const expiry = new Map<string, number>();
-  const send: PromptCache['send'] = ({ blocks, breakpoints, atMs }) => {
-    if (breakpoints.length > MAX_BREAKPOINTS)
+  const send: PromptCache['send'] = ({ blocks, breakpoints, atMs, ...more }) => {
+    const { isAutomatic = false, leastTokens = MINIMUM_TOKENS, lifetimeMs = TTL_MS } = more;
+    if (!isAutomatic && breakpoints.length > MAX_BREAKPOINTS)
       throw new RangeError(`${breakpoints.length} breakpoints, ${MAX_BREAKPOINTS} at most`);
     const prefixes = prefixesOf(blocks);
     const hit = breakpoints
       .map((at) => longestHit(prefixes, at, (key) => (expiry.get(key) ?? 0) > atMs))
       .reduce((best, each) => Math.max(best, each), -1);
     const read = prefixes[hit]?.tokens ?? 0;
-    if (hit >= 0) expiry.set(prefixes[hit]!.key, atMs + TTL_MS);
+    if (hit >= 0) expiry.set(prefixes[hit]!.key, atMs + lifetimeMs);
     let written = read;
     for (const at of breakpoints) {
       const prefix = prefixes[at];
-      if (prefix === undefined || prefix.tokens < MINIMUM_TOKENS) continue;
-      expiry.set(prefix.key, atMs + TTL_MS);
+      if (prefix === undefined || prefix.tokens < leastTokens) continue;
+      expiry.set(prefix.key, atMs + lifetimeMs);
       written = Math.max(written, prefix.tokens);
     }
     const total = prefixes.at(-1)?.tokens ?? 0;

@@ -2,6 +2,7 @@
 import { Command, Option } from 'clipanion';
 import { JsonCommand } from '../command.ts';
 import { SvcError } from '../../engine/error.ts';
+import type { MissReportJson } from '../../stages/ledger/miss-json.ts';
 import type { CliContext } from '../context.ts';
 import { runningInstance } from '../process/daemon.ts';
 import { spanOf, withLedger } from '../ledger.ts';
@@ -23,6 +24,7 @@ class Savings extends JsonCommand {
       ['What svc would have saved on the sessions on this machine', '$0 savings --estimate'],
       ['The same for a folder of them', '$0 savings --estimate ~/.claude/projects'],
       ['Tools that were never called, and what they cost', '$0 savings --prefix'],
+      ['What missing the providers’ prompt caches cost, and why', '$0 savings --misses'],
     ],
   });
 
@@ -35,6 +37,10 @@ class Savings extends JsonCommand {
   prefix = Option.Boolean('--prefix', false, {
     description:
       'Tools that requests define: what they cost in 30 days, or from --since on, and which were never called',
+  });
+  misses = Option.Boolean('--misses', false, {
+    description:
+      'What was lost because providers’ prompt caches were missed: by cause, with what helps against each',
   });
   mode = Option.String('--mode', {
     description: 'With --estimate: compression mode, in place of the configured one',
@@ -57,6 +63,12 @@ class Savings extends JsonCommand {
       const sinceMs = since === undefined ? undefined : (await spanOf(since, undefined)).sinceMs;
       return prefix({ folder, config, seconds, json, sinceMs }, context);
     }
+    if (this.misses) {
+      const report = await this.readMisses();
+      if (json) return this.printJson(report);
+      const { printMisses } = await import('../screen/misses.ts');
+      return printMisses(context, report, since);
+    }
     const report = await this.read();
     if (json) this.printJson(report);
     else await this.show(report, since);
@@ -64,11 +76,12 @@ class Savings extends JsonCommand {
 
   /** What would change nothing is a mistake. Throws `usage`. */
   private checkOptions(): void {
-    const { estimate, prefix, folder, mode, seconds, since } = this;
+    const { estimate, prefix, misses, folder, mode, seconds, since } = this;
     const refuse = (message: string): never => {
       throw new SvcError('usage', message);
     };
-    if (estimate && prefix) refuse('--estimate and --prefix are two reports: ask for one');
+    if ([estimate, prefix, misses].filter(Boolean).length > 1)
+      refuse('--estimate, --prefix and --misses are three reports: ask for one');
     if (estimate && since !== undefined)
       refuse('--since does not go with --estimate, which reads whole sessions');
     if (!estimate && mode !== undefined) refuse('--mode goes with --estimate');
@@ -84,6 +97,20 @@ class Savings extends JsonCommand {
     return readOwn(
       home,
       since === undefined ? '/savings' : `/savings?since=${encodeURIComponent(since)}`,
+    );
+  }
+
+  private async readMisses(): Promise<MissReportJson> {
+    const { context, home, since } = this;
+    const { sinceMs } = await spanOf(since, undefined);
+    if (runningInstance(home) !== undefined) {
+      const path = '/savings/misses';
+      const asked = since === undefined ? path : `${path}?since=${encodeURIComponent(since)}`;
+      return (await readOwn(home, asked)) as unknown as MissReportJson;
+    }
+    const { missReportJson } = await import('../../stages/ledger/miss-json.ts');
+    return withLedger(context, this.config, async (reader, queries) =>
+      missReportJson(await queries.missReport(reader, { sinceMs })),
     );
   }
 

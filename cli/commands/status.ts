@@ -58,6 +58,11 @@ class Status extends JsonCommand {
     if (!this.tipCache) return;
     const { printPromptCache } = await import('../screen/prompt-cache.ts');
     const isPrinted = await printPromptCache(context, status.prompt_cache ?? {});
+    if (isPrinted && status.cache_misses !== null && status.cache_misses !== undefined) {
+      const { printMisses } = await import('../screen/misses.ts');
+      this.print();
+      printMisses(context, status.cache_misses, undefined);
+    }
     if (isPrinted) return;
     this.print();
     this.print('No provider has reported its prompt cache yet');

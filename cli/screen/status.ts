@@ -4,6 +4,7 @@ import { counted, dollars, figure, pairs } from './output.ts';
 import type { Colors } from './output.ts';
 import { controlIfRunning, readOwn } from '../remote.ts';
 import type { Json } from '../remote.ts';
+import type { MissReportJson } from '../../stages/ledger/miss-json.ts';
 import { retriesOf } from './retries.ts';
 import { uncompressedOf, uncompressedWords } from './uncompressed.ts';
 
@@ -16,8 +17,9 @@ export async function readStatus(home: string, withPromptCache = false) {
   // One that hangs is still there, which the pid file says.
   const own = await controlIfRunning(home, 'status').catch(() => undefined);
   const url = instance?.url;
-  const paths = ['/health', '/recent', '/traces', ...(withPromptCache ? ['/cache-stats'] : [])];
-  const [health, recent, traces, caches] =
+  const cachePaths = withPromptCache ? ['/cache-stats', '/savings/misses'] : [];
+  const paths = ['/health', '/recent', '/traces', ...cachePaths];
+  const [health, recent, traces, caches, misses] =
     own === undefined ? [] : await Promise.all(paths.map((path) => quietly(home, path)));
   const pid = own?.['pid'] ?? instance?.pid;
   return {
@@ -40,7 +42,11 @@ export async function readStatus(home: string, withPromptCache = false) {
     /** Why newest requests went out as large as they came, the most frequent reason first. */
     not_compressed: uncompressedOf(listOf(traces?.['traces'])),
     /** What providers read from their own prompt caches; only where it was asked for. */
-    ...(withPromptCache && { prompt_cache: (caches?.['prompt_cache'] ?? null) as Json | null }),
+    ...(withPromptCache && {
+      prompt_cache: (caches?.['prompt_cache'] ?? null) as Json | null,
+      /** What was lost because they were missed, by cause. */
+      cache_misses: (misses ?? null) as MissReportJson | null,
+    }),
   };
 }
 

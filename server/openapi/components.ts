@@ -8,6 +8,7 @@ import {
   ledgerSums,
   vaultIndex,
   rowBreakpoints,
+  cacheMiss,
   recentFields,
   injection,
   speedCache,
@@ -18,6 +19,7 @@ import {
   noRequests,
   stored,
 } from './fields.ts';
+import { MISS_CAUSES } from '../../stages/model/cached-turn.ts';
 import { dashboardSchemas } from './dashboard.ts';
 import { proxiedSchemas } from './proxied.ts';
 import {
@@ -216,6 +218,27 @@ export const componentSchemas: Readonly<Record<string, Schema>> = {
       'All that providers read from their prompt caches; `lanes` says for which of it svc asked',
     ),
   }),
+  CacheMisses: object({
+    requests: about(whole, 'Requests of which it is known what they read from a prompt cache'),
+    missed_requests: whole,
+    input_tokens: whole,
+    missed_tokens: about(whole, 'Input tokens that the turn before had left in the cache'),
+    cost_usd: usd,
+    cost_missed_usd: about(usd, 'The part of the cost that reading them would have spared'),
+    share_of_cost: nullable(number),
+    unpriced: about(whole, 'Requests among the missed ones whose price is not known'),
+    causes: list(
+      object({
+        cause: oneOf(...MISS_CAUSES),
+        requests: whole,
+        missed_tokens: whole,
+        cost_missed_usd: usd,
+        unpriced: whole,
+        advice: about(text, 'What a person can do about it'),
+      }),
+      MISS_CAUSES.length,
+    ),
+  }),
   LedgerSums: object(
     {
       node: about(nullable(text), 'The name of the machine'),
@@ -287,6 +310,13 @@ export const componentSchemas: Readonly<Record<string, Schema>> = {
       dropped_thoughts: about(
         text,
         'Present where the provider says that it has not shown thoughts of the request to the model, as in `2 thoughts dropped: prefix`',
+      ),
+      cache_miss: object(
+        {
+          ...cacheMiss,
+          compared_with: about(nullable(text), 'The id of the request before'),
+        },
+        { compared_cause: about(oneOf(...MISS_CAUSES), 'Ours, where the provider names another') },
       ),
       usage_corrected: about(flag, 'True where the provider sent token counts that are none'),
       capture: about(text, 'What became of its capture: `kept`, or `dropped: …`'),

@@ -1,4 +1,5 @@
 /** Fields that several answers of the proxy share: figures, sums, and parts of a request. */
+import { MISS_CAUSES } from '../../stages/model/cached-turn.ts';
 import {
   about,
   flag,
@@ -60,6 +61,13 @@ export const rowBreakpoints = object({
   cost_saved: nullable(usd),
 });
 
+export const cacheMiss = {
+  cause: oneOf(...MISS_CAUSES),
+  detail: about(nullable(text), 'What exactly differed from the turn before'),
+  missed_tokens: nullable(whole),
+  cost: about(nullable(usd), 'What reading these tokens from the cache would have spared'),
+};
+
 export const recentFields = {
   request_id: text,
   timestamp: moment,
@@ -81,6 +89,7 @@ export const recentFields = {
 
 export const injection = {
   cache_breakpoints: rowBreakpoints,
+  cache_miss: object(cacheMiss),
   vault_injection: object({
     chunks_injected: whole,
     tokens_injected: nullable(whole),

@@ -114,6 +114,14 @@ export const ownOperations: readonly Operation[] = [
       response: json(ref('Savings')),
       errors: [400],
     },
+    'get /savings/misses': {
+      summary: 'What was lost because providers’ prompt caches were missed, by cause',
+      parameters: [
+        inQuery('since', 'Requests from this ISO 8601 date or time on, such as 2026-01-31'),
+      ],
+      response: json(ref('CacheMisses')),
+      errors: [400],
+    },
     'get /ledger/sums': {
       summary: 'The sums of the ledger by model and by day, to be added to those of other machines',
       parameters: [

@@ -1,4 +1,5 @@
 /** `/savings` and `/cache-stats`: what was saved, and by which cache; each kept apart from the others. */
+import { missReportJson } from '../../stages/ledger/miss-json.ts';
 import { cacheStatsJson, savingsJson } from '../../stages/ledger/report.ts';
 import { invalidQuery } from '../http/query.ts';
 import { getJson } from '../http/router.ts';
@@ -9,17 +10,29 @@ import type { RouteSources } from './sources.ts';
 export function savingsRoutes(sources: RouteSources): Route[] {
   return [
     getJson('/savings', async (request) => {
-      const since = new URL(request.url).searchParams.get('since');
-      const sinceMs = since === null ? 0 : parseIsoDate(since);
-      if (sinceMs === undefined) throw invalidQuery('since', ISO_DATE);
+      const sinceMs = sinceOf(request);
       const nowMs = sources.services.clock.wallMs();
       const report = await sources.ask((reader, queries) =>
         queries.savingsReport(reader, nowMs, sinceMs),
       );
       return savingsJson(report);
     }),
+    getJson('/savings/misses', async (request) => {
+      const span = { sinceMs: sinceOf(request) };
+      return missReportJson(
+        await sources.ask((reader, queries) => queries.missReport(reader, span)),
+      );
+    }),
     getJson('/cache-stats', () => cachesJson(sources)),
   ];
+}
+
+/** Throws `invalid_request` for a value that is no ISO date. */
+function sinceOf(request: Request): number {
+  const since = new URL(request.url).searchParams.get('since');
+  const sinceMs = since === null ? 0 : parseIsoDate(since);
+  if (sinceMs === undefined) throw invalidQuery('since', ISO_DATE);
+  return sinceMs;
 }
 
 /** The caches as they stand; the response cache is null while it is off. */

@@ -13,6 +13,8 @@ import type { Clock } from '../../engine/index.ts';
 import type { Turn } from '../model/conversation.ts';
 import type { NewValue, Original, ProxyRequest } from '../model/request.ts';
 import { textOf } from '../model/request.ts';
+import type { CachedTurn } from '../model/cached-turn.ts';
+import { createCachedTurns } from './cached-turns.ts';
 import { endMark } from './end-mark.ts';
 import { apply, emptyRecord, wholeOf } from './record.ts';
 import type { Change, ConversationRecord, Injected } from './record.ts';
@@ -133,9 +135,19 @@ export function createConversations({ store, clock, version }: ConversationsOpti
     clock,
   );
 
+  const cachedTurns = createCachedTurns(function* () {
+    for (const { id, cached } of store.records()) yield [id, cached] as const;
+  });
+
   return {
     memoryOf,
     standing,
+    /** Remembers what a turn left in the provider's cache; returns the turn before, where there was one. */
+    noteCached: (request: ProxyRequest, turn: CachedTurn): CachedTurn | undefined =>
+      cachedTurns.follow(turn, memoryOf(request).id, {
+        runs: () => memoryOf(request).record.cached,
+        set: (change) => memoryOf(request).set({ cached: [change] }),
+      }),
     /** Notes that the request is sent, at its first call, and says what it is; later calls say the same. */
     turnOf: (request: ProxyRequest): Turn => turns.turnOf(request),
     /** Resolves when what other processes remember is known too; undefined where it is. */

@@ -4,6 +4,9 @@
  * may be read twice. Lines of older programs, a key and a text each, are read too.
  */
 import { isObject, parseJson } from '../dialect/json-kind.ts';
+import type { CachedTurn } from '../model/cached-turn.ts';
+import { applyCached, cachedWhole, parseCached } from './cached-turns.ts';
+import type { CachedChange } from './cached-turns.ts';
 import { parseTails } from './tails.ts';
 import type { Tail } from './tails.ts';
 
@@ -74,6 +77,8 @@ export interface ConversationRecord {
   readonly injected: Map<string, Injected | null>;
   /** How far its runs were sent. */
   tails: readonly Tail[];
+  /** What the newest turn of each run left in the provider's cache, by numbers of ours. */
+  readonly cached: Map<number, CachedTurn>;
   /** What went out for its blocks (`sent-text.ts`); a block that is not in here went out as it came. */
   sent: Map<string, string> | undefined;
   /** True where an older program did not write that down: to compute it gives it. */
@@ -94,6 +99,7 @@ export interface Change {
   readonly parts?: readonly (readonly [key: string, isInParts: boolean])[];
   readonly injected?: readonly (readonly [prefix: string, injected: Injected | null])[];
   readonly tails?: readonly Tail[];
+  readonly cached?: readonly CachedChange[];
   readonly sent?: readonly (readonly [key: string, text: string])[];
   readonly tools?: readonly (readonly [key: string, values: string])[];
   readonly keys?: readonly (readonly [provider: string, key: string])[];
@@ -124,6 +130,7 @@ export function emptyRecord(id: string, beginning: string, atMs: number): Conver
     parts: new Map(),
     injected: new Map(),
     tails: [],
+    cached: new Map(),
     sent: undefined,
     isOlder: false,
     tools: new Map(),
@@ -137,6 +144,7 @@ export function apply(record: ConversationRecord, change: Change): void {
   if (change.pin !== undefined) record.pin = change.pin;
   if (change.tails !== undefined) record.tails = change.tails;
   if (change.dropsThoughts === true) record.dropsThoughts = true;
+  for (const turn of change.cached ?? []) applyCached(record.cached, turn);
   for (const key of change.timedOut ?? []) record.timedOut.add(key);
   for (const [key, line, tokens] of change.leftOut ?? []) record.leftOut.set(key, { line, tokens });
   for (const [key, isInParts] of change.parts ?? []) record.parts.set(key, isInParts);
@@ -154,7 +162,7 @@ export function apply(record: ConversationRecord, change: Change): void {
 export function wholeOf(record: ConversationRecord): Change {
   const { pin, timedOut, leftOut, parts, injected, tails, sent, tools, keys, dropsThoughts } =
     record;
-  const { isOlder } = record;
+  const { isOlder, cached } = record;
   return {
     ...(pin !== undefined && { pin }),
     ...(timedOut.size > 0 && { timedOut: [...timedOut] }),
@@ -164,6 +172,7 @@ export function wholeOf(record: ConversationRecord): Change {
     ...(parts.size > 0 && { parts: [...parts] }),
     ...(injected.size > 0 && { injected: [...injected] }),
     ...(tails.length > 0 && { tails }),
+    ...(cached.size > 0 && { cached: cachedWhole(cached) }),
     ...(sent !== undefined && { sent: [...sent] }),
     ...(tools.size > 0 && { tools: [...tools] }),
     ...(keys.size > 0 && { keys: [...keys] }),
@@ -208,6 +217,7 @@ export function readLine(text: string): Line | undefined {
       return injected === undefined ? [] : [[prefix, injected] as const];
     }),
     ...(Array.isArray(value['tails']) && { tails: parseTails(value['tails']) }),
+    ...(Array.isArray(value['cached']) && { cached: parseCached(value['cached']) }),
     ...(Array.isArray(sent) && { sent: textPairsIn(sent) }),
     tools: textPairsIn(value['tools']),
     keys: textPairsIn(value['keys']),

@@ -130,6 +130,8 @@ function storeOf({ clock, limits, write }: Parts) {
     take,
     /** What is remembered of a conversation. */
     get: (id: string): ConversationRecord | undefined => kept.get(id)?.record,
+    /** What is remembered of all, the oldest first. */
+    records: (): Iterable<ConversationRecord> => Array.from(kept.values(), ({ record }) => record),
     /** Those that begin alike, whoever sends them, the newest last. */
     withBeginning: (beginning: string): readonly ConversationRecord[] =>
       [...(byBeginning.get(beginning) ?? [])].flatMap((id) => kept.get(id)?.record ?? []),

@@ -4,6 +4,7 @@
  */
 import { KeptSpans, keptText } from '../../engine/index.ts';
 import type { Attempt } from '../model/attempt.ts';
+import type { CacheMiss } from '../model/cached-turn.ts';
 import type { LedgerRow } from './row.ts';
 
 /** What a finished run says of itself. */
@@ -38,6 +39,9 @@ export type TraceSavings = Pick<
   | 'cacheWriteTokens'
 >;
 
+/** Why the provider's cache was missed, and what that cost. */
+export type TraceMiss = CacheMiss & { readonly costNanoUsd: number | null };
+
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
 export class KeptRun implements Writable<Omit<FinishedRun, 'spans'>> {
@@ -53,6 +57,7 @@ export class KeptRun implements Writable<Omit<FinishedRun, 'spans'>> {
   savings: TraceSavings | null = null;
   usageCorrected = false;
   droppedThoughts: string | null = null;
+  cacheMiss: TraceMiss | null = null;
   capture: string | null = null;
   readonly spans = new KeptSpans();
   attempts: readonly Attempt[] = [];
@@ -73,6 +78,7 @@ export class KeptRun implements Writable<Omit<FinishedRun, 'spans'>> {
     this.savings = null;
     this.usageCorrected = false;
     this.droppedThoughts = null;
+    this.cacheMiss = null;
     this.capture = null;
     run.spans(this.spans);
     // What a run was still waiting for when it was ended reports its own end later.

@@ -106,6 +106,33 @@ export function createPrices(options: PricesOptions = {}) {
       };
       return Math.round(costOf(card, plain) - costOf(card, usage));
     },
+    /**
+     * What `missedTokens` of the input cost more than reading them from the provider's cache would
+     * have: they were written to it, as far as anything was, and the rest was plain input.
+     */
+    missedNanoUsd(
+      provider: PricedProvider,
+      model: string,
+      usage: Usage,
+      missedTokens: number,
+      atMs: number,
+    ): number | null {
+      const card = cardOf(provider, model, atMs);
+      if (card === null || totalInputTokens(usage) === null) return null;
+      const written = usage.cacheWriteTokens ?? 0;
+      const plain = usage.inputTokens ?? 0;
+      const fromWritten = Math.min(missedTokens, written);
+      const fromPlain = Math.min(missedTokens - fromWritten, plain);
+      const kept = written === 0 ? 0 : (written - fromWritten) / written;
+      const read = {
+        ...usage,
+        inputTokens: plain - fromPlain,
+        cacheReadTokens: (usage.cacheReadTokens ?? 0) + fromWritten + fromPlain,
+        cacheWriteTokens: written - fromWritten,
+        cacheWrite1hTokens: (usage.cacheWrite1hTokens ?? 0) * kept,
+      };
+      return Math.max(0, Math.round(costOf(card, usage) - costOf(card, read)));
+    },
     /** What `addedTokens` of the input cost, had they been billed like the rest, likewise. */
     addedNanoUsd(
       provider: PricedProvider,

@@ -1,6 +1,7 @@
 /** One request's figures in the specification's spelling: for lists, the live feed, and the request's own page. */
 import { costWithout, netSaving, roundedMs, toUsd } from './figures.ts';
 import { rowBreakpointsJson } from './lanes.ts';
+import { missJson } from './miss-json.ts';
 import { isFailure } from './row.ts';
 import type { LedgerRow } from './row.ts';
 
@@ -8,6 +9,7 @@ import type { LedgerRow } from './row.ts';
 type RecentExtras = {
   cache_breakpoints?: ReturnType<typeof rowBreakpointsJson>;
   vault_injection?: ReturnType<typeof injectionJson>;
+  cache_miss?: ReturnType<typeof missJson>;
 };
 
 /** One element of `/recent` (spec §2.6). `input_tokens` are the client's, before compression and injection. */
@@ -34,6 +36,15 @@ export function recentJson(row: LedgerRow) {
   const extras: RecentExtras = {};
   if (row.breakpoints !== null) extras.cache_breakpoints = rowBreakpointsJson(row);
   if (row.chunksInjected !== null) extras.vault_injection = injectionJson(row, row.chunksInjected);
+  if (row.cacheMiss !== null) {
+    const { cacheMiss, cacheMissDetail, cacheMissedTokens, costCacheMissedNanoUsd } = row;
+    extras.cache_miss = missJson(
+      cacheMiss,
+      cacheMissDetail,
+      cacheMissedTokens,
+      costCacheMissedNanoUsd,
+    );
+  }
   return Object.assign(json, extras);
 }
 

@@ -127,6 +127,11 @@ function toThirdVersion(file: string): void {
     DROP INDEX requests_injected; DROP INDEX requests_of_session;
     CREATE INDEX requests_started ON requests (started_ms);
     DROP TABLE summed; DROP TABLE hours;
+    DROP INDEX requests_missed;
+    ALTER TABLE requests DROP COLUMN cache_miss;
+    ALTER TABLE requests DROP COLUMN cache_miss_detail;
+    ALTER TABLE requests DROP COLUMN cache_missed_tokens;
+    ALTER TABLE requests DROP COLUMN cost_cache_missed_nano_usd;
     ALTER TABLE requests DROP COLUMN tool_tokens;
     ALTER TABLE requests DROP COLUMN cost_saved_by_tools_nano_usd;
     ALTER TABLE requests DROP COLUMN long_result_tokens;

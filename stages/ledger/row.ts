@@ -4,6 +4,7 @@
  */
 import { cutText } from '../../engine/index.ts';
 import type { Outcome } from '../../engine/index.ts';
+import type { MissCause } from '../model/cached-turn.ts';
 
 /** One finished request. `null` means unmeasured or not applicable, never zero. */
 export interface LedgerRow {
@@ -56,6 +57,14 @@ export interface LedgerRow {
   readonly toolTokens: number | null;
   /** The part of `costSavedNanoUsd` that they would have cost. */
   readonly costSavedByToolsNanoUsd: number | null;
+  /** Why it read less from the provider's cache than the turn before left there; null for a hit, or where nothing was cached or told. */
+  readonly cacheMiss: MissCause | null;
+  /** What exactly differed, in words. */
+  readonly cacheMissDetail: string | null;
+  /** Input tokens that could have been read from the cache. */
+  readonly cacheMissedTokens: number | null;
+  /** The part of `costNanoUsd` that reading them would have spared. */
+  readonly costCacheMissedNanoUsd: number | null;
   /** Milliseconds from the first byte of the request to the end of the answer. */
   readonly latencyMs: number | null;
   /** Milliseconds until the first byte of the answer. */
@@ -131,6 +140,10 @@ export function ledgerRow(facts: LedgerFacts): LedgerRow {
     costSavedByLongResultsNanoUsd: facts.costSavedByLongResultsNanoUsd ?? null,
     toolTokens: facts.toolTokens ?? null,
     costSavedByToolsNanoUsd: facts.costSavedByToolsNanoUsd ?? null,
+    cacheMiss: facts.cacheMiss ?? null,
+    cacheMissDetail: clip(facts.cacheMissDetail ?? null),
+    cacheMissedTokens: facts.cacheMissedTokens ?? null,
+    costCacheMissedNanoUsd: facts.costCacheMissedNanoUsd ?? null,
     latencyMs: facts.latencyMs ?? null,
     ttfbMs: facts.ttfbMs ?? null,
     attempts: facts.attempts ?? 0,

@@ -80,6 +80,10 @@ export const ledgerColumns = [
   'cost_saved_by_long_results_nano_usd',
   'tool_tokens',
   'cost_saved_by_tools_nano_usd',
+  'cache_miss',
+  'cache_miss_detail',
+  'cache_missed_tokens',
+  'cost_cache_missed_nano_usd',
 ] as const;
 
 /**
@@ -132,6 +136,10 @@ export function pushCells(cells: Cell[], row: LedgerRow): void {
     row.costSavedByLongResultsNanoUsd,
     row.toolTokens,
     row.costSavedByToolsNanoUsd,
+    row.cacheMiss,
+    row.cacheMissDetail,
+    row.cacheMissedTokens,
+    row.costCacheMissedNanoUsd,
   );
 }
 
@@ -206,4 +214,11 @@ export const migrations: readonly Migration[] = [
   addLongResults,
   addTrimmedTools,
   addByBatch,
+  [
+    'ALTER TABLE requests ADD COLUMN cache_miss TEXT',
+    'ALTER TABLE requests ADD COLUMN cache_miss_detail TEXT',
+    'ALTER TABLE requests ADD COLUMN cache_missed_tokens INTEGER',
+    'ALTER TABLE requests ADD COLUMN cost_cache_missed_nano_usd INTEGER',
+    'CREATE INDEX requests_missed ON requests (started_ms) WHERE cache_miss IS NOT NULL',
+  ],
 ];

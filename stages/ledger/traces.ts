@@ -8,9 +8,10 @@ import type { Attempt } from '../model/attempt.ts';
 import { roundedMs } from './figures.ts';
 import { KeptRun } from './kept-run.ts';
 import { rowBreakpointsJson } from './lanes.ts';
+import { missJson } from './miss-json.ts';
 import { rowSavingsJson } from './request-json.ts';
 import type { LedgerRow } from './row.ts';
-import type { FinishedRun, TraceSavings } from './kept-run.ts';
+import type { FinishedRun, TraceMiss, TraceSavings } from './kept-run.ts';
 
 /** What a trace is made of. */
 export type TracedRun = Omit<FinishedRun, 'spans'> & {
@@ -18,6 +19,7 @@ export type TracedRun = Omit<FinishedRun, 'spans'> & {
   readonly savings?: TraceSavings | null;
   readonly usageCorrected?: boolean;
   readonly droppedThoughts?: string | null;
+  readonly cacheMiss?: TraceMiss | null;
   readonly capture?: string | null;
 };
 
@@ -45,6 +47,7 @@ export interface FoundLater {
   readonly usageCorrected?: boolean | undefined;
   /** As in `2 thoughts dropped: prefix`. */
   readonly droppedThoughts?: string | undefined;
+  readonly cacheMiss?: TraceMiss | undefined;
 }
 
 /** Keeps the newest `size` traces (default 200); `onSpans` sees the times of each run that comes. */
@@ -70,13 +73,15 @@ export function createTraces(size = 200, onSpans?: (spans: KeptSpans) => void) {
       onSpans?.(kept.spans);
     },
     /** Sets what was found out of a run that is still kept. */
-    correct(id: string, { outcome, savings, usageCorrected, droppedThoughts }: FoundLater): void {
+    correct(id: string, found: FoundLater): void {
       const run = find(id);
       if (run === undefined) return;
+      const { outcome, savings, usageCorrected, droppedThoughts, cacheMiss } = found;
       run.outcome = outcome;
       run.savings = savings ?? null;
       run.usageCorrected = usageCorrected ?? false;
       run.droppedThoughts = droppedThoughts ?? null;
+      run.cacheMiss = cacheMiss ?? null;
     },
     /** Sets what became of the recording of a run that is still kept. */
     captured(id: string, what: string): void {
@@ -114,6 +119,8 @@ export function toTrace(run: TracedRun) {
     ...(run.usageCorrected && { usage_corrected: true as const }),
     /** Present where the provider says that it has not shown thoughts of the request to the model. */
     ...(run.droppedThoughts && { dropped_thoughts: run.droppedThoughts }),
+    /** Present where less was read from the provider's cache than the turn before had left in it: why. */
+    ...(run.cacheMiss && { cache_miss: traceMissJson(run.cacheMiss) }),
     /** What became of its capture: `kept`, or `dropped: …`. Present where the request was to be captured. */
     ...(run.capture && { capture: run.capture }),
     /** Only stages that saw a frame or failed, in graph order; the one that failed has an `error`. */
@@ -122,6 +129,17 @@ export function toTrace(run: TracedRun) {
       .filter((span) => span.frames > 0 || 'error' in span.notes)
       .map((span) => toStage(span, run.error)),
     attempts: run.attempts.map(toAttempt),
+  };
+}
+
+function traceMissJson(miss: TraceMiss) {
+  const { cause, detail, missedTokens, costNanoUsd, comparedWith, ourCause } = miss;
+  return {
+    ...missJson(cause, detail, missedTokens, costNanoUsd),
+    /** The request that was compared with; null where there was none before. */
+    compared_with: comparedWith,
+    /** Present where the provider names the cause, and the comparison gives another one. */
+    ...(ourCause && { compared_cause: ourCause }),
   };
 }
 

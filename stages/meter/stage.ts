@@ -9,6 +9,7 @@ import type { UsageObserver } from '../model/dialect.ts';
 import { ledgerRow } from '../ledger/row.ts';
 import type { LedgerRow } from '../ledger/row.ts';
 import type { TraceSavings } from '../ledger/kept-run.ts';
+import type { CacheMiss } from '../model/cached-turn.ts';
 import { clientSession } from '../model/conversation.ts';
 import type { HeadFrame, ProxyFrame } from '../model/frame.ts';
 import { headerValue } from '../model/headers.ts';
@@ -20,10 +21,12 @@ import { emptyUsage, totalInputTokens, withPartial } from '../model/usage.ts';
 import type { Usage } from '../model/usage.ts';
 import { createRequestSize } from '../learned/request-size.ts';
 import type { RequestSize } from '../learned/request-size.ts';
+import type { Provider } from '../providers/provider.ts';
 import type { Services } from '../services.ts';
 import { createDecoder } from '../wire/decode.ts';
 import type { Decoder } from '../wire/decode.ts';
 import { clientSkill, createClientFamily } from './client.ts';
+import { explainMiss } from './cache-miss.ts';
 import { plausible } from './plausible.ts';
 import { unansweredUse } from './unanswered.ts';
 import type { Unanswered } from './unanswered.ts';
@@ -127,6 +130,7 @@ function toRow(
   run: RunInfo,
   { services, sizeOf, familyOf }: Metering,
   unanswered?: Unanswered,
+  explain?: Explain,
 ): LedgerRow {
   const { last, error } = settlement;
   const { body, head } = last;
@@ -139,6 +143,7 @@ function toRow(
   const at = run.startedWallMs;
   const { prices } = services;
   const priced = measured && provider !== undefined && model !== null;
+  const miss = priced ? explain?.(usage, provider, model) : undefined;
   /** What so many tokens more of input would have cost. */
   const worth = (tokens: number | null): number | null =>
     priced && tokens !== null ? prices.savedNanoUsd(provider, model, usage, tokens, at) : null;
@@ -158,6 +163,10 @@ function toRow(
   const breakpoints = request?.report.breakpoints ?? null;
   // What was answered has figures of its own; for nothing at all there is what the provider was given.
   const wasted = head === undefined ? unanswered : undefined;
+  const costMissed =
+    priced && miss !== undefined
+      ? prices.missedNanoUsd(provider, model, usage, miss.missedTokens, at)
+      : null;
   const byBreakpoints =
     priced && breakpoints !== null ? prices.cachingNanoUsd(provider, model, usage, at) : null;
   return ledgerRow({
@@ -198,6 +207,10 @@ function toRow(
     addedTokens: cacheHit && added !== null ? 0 : added,
     costAddedNanoUsd: cacheHit && costAdded !== null ? 0 : costAdded,
     topChunks: request?.report.injected ?? null,
+    cacheMiss: miss?.cause ?? null,
+    cacheMissDetail: miss?.detail ?? null,
+    cacheMissedTokens: miss?.missedTokens ?? null,
+    costCacheMissedNanoUsd: costMissed,
     latencyMs: settlement.durationMs,
     ttfbMs: state.firstByteMs ?? null,
     attempts: (head ?? request?.route)?.attempts.length ?? 0,
@@ -322,12 +335,16 @@ function learn(
   learned.learnTokens(model, input, () => sizeOf(request));
 }
 
+/** Says why a provider's cache was missed, once. */
+type Explain = (usage: Usage, provider: Provider, model: string) => CacheMiss | undefined;
+
 /** What was found out of a run at its end. */
 interface Measurement {
   readonly row: LedgerRow;
   readonly usageCorrected?: true | undefined;
   readonly unanswered?: Unanswered | undefined;
   readonly dropped?: Usage['droppedThoughts'];
+  readonly miss?: CacheMiss | undefined;
 }
 
 /** `2 thoughts dropped: prefix, model`; undefined for none. */
@@ -349,9 +366,12 @@ function measuredRow(
   const reported = plausibleUsage(settlement, state, run, services);
   learn(settlement, reported, state, services, sizeOf);
   const unanswered = unansweredUse(settlement, run.startedWallMs, services, sizeOf);
-  const row = toRow(settlement, reported, state, run, metering, unanswered);
+  let miss: CacheMiss | undefined;
+  const explain: Explain = (usage, provider, model) =>
+    (miss = explainMiss(settlement, run, usage, { provider, model }, services));
+  const row = toRow(settlement, reported, state, run, metering, unanswered, explain);
   const { corrected: usageCorrected, droppedThoughts: dropped } = reported;
-  return { row, usageCorrected, unanswered, dropped };
+  return { row, usageCorrected, unanswered, dropped, miss };
 }
 
 /** What the provider reported, as far as it can be true. */
@@ -405,7 +425,7 @@ export const meter = defineStage<ProxyFrame, undefined, Services>({
             measured = { row: toRow(settlement, emptyUsage, unmeasured(), ctx.run, metering) };
             fault = { thrown };
           }
-          const { row, usageCorrected, unanswered, dropped } = measured;
+          const { row, usageCorrected, unanswered, dropped, miss } = measured;
           const droppedThoughts = wordsOf(dropped);
           if (dropped !== undefined) {
             services.conversations.noteDropped(dropped);
@@ -419,8 +439,9 @@ export const meter = defineStage<ProxyFrame, undefined, Services>({
           const savings = savingsOf(row);
           const { outcome } = row;
           const isNews = outcome !== settlement.outcome || savings !== undefined;
-          if (isNews || usageCorrected || droppedThoughts !== undefined) {
-            const found = { outcome, savings, usageCorrected, droppedThoughts };
+          if (isNews || usageCorrected || (droppedThoughts ?? miss) !== undefined) {
+            const cacheMiss = miss && { ...miss, costNanoUsd: row.costCacheMissedNanoUsd };
+            const found = { outcome, savings, usageCorrected, droppedThoughts, cacheMiss };
             services.traces.correct(ctx.run.id, found);
           }
           services.ledger.record(row);

@@ -4,6 +4,8 @@
  * input, some count reasoning beside the output); its reader normalises to this.
  */
 
+import type { NamedMiss } from './cached-turn.ts';
+
 /** Token counts of one answer. `null` means that nobody measured it, which is not zero. */
 export interface Usage {
   /** Input tokens billed at the plain input price. Tokens read from or written to the provider's cache are NOT in here. */
@@ -24,6 +26,8 @@ export interface Usage {
   readonly corrected?: true;
   /** Thoughts of the request that the provider says it has not shown to the model, by reason; absent for none. */
   readonly droppedThoughts?: Readonly<Record<string, number>>;
+  /** Why the provider itself says that its cache was missed; absent where it does not. */
+  readonly cacheMiss?: NamedMiss;
 }
 
 /** A usage in which nothing was measured. */

@@ -67,6 +67,10 @@ function rowOf(n: number): LedgerRow {
     costSavedByLongResultsNanoUsd: whole(1e9),
     toolTokens: whole(1000),
     costSavedByToolsNanoUsd: whole(1e9),
+    cacheMiss: pick('pause', 'model', 'evicted', null),
+    cacheMissDetail: pick('7 min', null),
+    cacheMissedTokens: whole(90_000),
+    costCacheMissedNanoUsd: whole(1e9),
     latencyMs: pick(null, randomInt(random, 0, 80_000) / 4, randomInt(random, 0, 800)),
     ttfbMs: pick(null, randomInt(random, 0, 8000) / 2),
     attempts: randomInt(random, 0, 4),
@@ -148,6 +152,7 @@ function* questions(): Generator<readonly [string, (db: LedgerReader) => Promise
     async (db) => [await queries.rowWithId(db, 'req_B17'), await queries.rowWithId(db, 'x')],
   ];
   yield ['savings', (db) => queries.savingsReport(db, NOW_MS)];
+  yield ['misses', (db) => queries.missReport(db, { sinceMs: 0 })];
   yield ['last day', (db) => queries.lastDayReport(db, NOW_MS)];
   yield ['today', (db) => queries.totalsOfToday(db, NOW_MS)];
   yield ['all', (db) => queries.totalsOf(db)];

@@ -65,6 +65,8 @@ const TEXTS: ReadonlySet<string> = new Set([
   'session_id',
   'skill',
   'node',
+  'cache_miss',
+  'cache_miss_detail',
 ]);
 const FRACTIONS: ReadonlySet<string> = new Set(['latency_ms', 'ttfb_ms']);
 

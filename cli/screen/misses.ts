@@ -1,0 +1,56 @@
+/** What missing the providers' prompt caches cost, as `svc savings --misses` and `svc status --tip-cache` show it. */
+import type { MissReportJson } from '../../stages/ledger/miss-json.ts';
+import type { CliContext } from '../context.ts';
+import { counted, dollars, figure, percent, print } from './output.ts';
+import { printTable } from './table.ts';
+
+/** Causes in words, where their names do not say enough. */
+const WORDS: Readonly<Record<string, string>> = {
+  first_request: 'first request',
+  pause: 'pause beyond the lifetime',
+  model: 'another model',
+  system: 'system prompt changed',
+  tools: 'tools changed',
+  thinking: 'thinking parameters changed',
+  tool_choice_or_images: 'tool_choice or images changed',
+  message: 'earlier message changed',
+  below_least_length: 'below the least length',
+  no_marker: 'no cache marker',
+  key_or_provider: 'other key or provider',
+  evicted: 'evicted (nothing differs)',
+};
+
+export const causeInWords = (cause: string): string => WORDS[cause] ?? cause;
+
+/** The whole report: a table by cause, and below it what helps against those that cost something. */
+export function printMisses(
+  context: CliContext,
+  report: MissReportJson,
+  since: string | undefined,
+): void {
+  const span = since === undefined ? '' : ` since ${since}`;
+  if (report.missed_requests === 0) {
+    print(context, `No request has missed a provider’s prompt cache${span}.`);
+    return;
+  }
+  const share =
+    report.share_of_cost === null ? '' : `, ${percent(report.share_of_cost)} of the cost`;
+  print(
+    context,
+    `Lost to missed prompt caches${span}: ${dollars(report.cost_missed_usd)}${share} of ${counted(report.requests, 'request')}`,
+  );
+  print(context);
+  printTable(
+    context,
+    ['cause', '>requests', '>tokens missed', '>cost'],
+    report.causes.map(({ cause, requests, missed_tokens: tokens, cost_missed_usd: cost }) => [
+      causeInWords(cause),
+      figure(requests),
+      figure(tokens),
+      dollars(cost),
+    ]),
+  );
+  const helped = report.causes.filter(({ missed_tokens: tokens }) => tokens > 0);
+  if (helped.length > 0) print(context);
+  for (const { cause, advice } of helped) print(context, `${causeInWords(cause)}: ${advice}`);
+}

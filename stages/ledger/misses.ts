@@ -1,0 +1,63 @@
+/** What was lost because providers' caches were missed, by cause, from the rows that are still kept. */
+import { sql } from 'kysely';
+import type { MissCause } from '../model/cached-turn.ts';
+import { inSpan } from './sums.ts';
+import type { TimeSpan } from './sums.ts';
+import type { LedgerReader } from './tables.ts';
+
+/** The misses of one cause. */
+export interface CauseSums {
+  readonly cause: MissCause;
+  readonly requests: number;
+  readonly missedTokens: number;
+  /** What reading those tokens from the cache would have spared; of requests with a known price. */
+  readonly costNanoUsd: number;
+  /** Requests whose price is not known. */
+  readonly unpriced: number;
+}
+
+/** All misses of a span, and what they are a part of. */
+export interface MissReport {
+  /** The dearest first. */
+  readonly byCause: readonly CauseSums[];
+  /** Requests of which it is known what they read from a provider's cache. */
+  readonly requests: number;
+  /** Input tokens of these, and what all of them cost. */
+  readonly inputTokens: number;
+  readonly costNanoUsd: number;
+}
+
+/** The misses of the rows that are still kept. */
+export async function missReport(db: LedgerReader, span: TimeSpan): Promise<MissReport> {
+  const [byCause, all] = await Promise.all([
+    inSpan(db, span)
+      .where('cacheMiss', 'is not', null)
+      .select((eb) => [
+        eb.ref('cacheMiss').$notNull().as('cause'),
+        eb.fn.countAll<number>().as('requests'),
+        sql<number>`coalesce(sum(cache_missed_tokens), 0)`.as('missedTokens'),
+        sql<number>`coalesce(sum(cost_cache_missed_nano_usd), 0)`.as('costNanoUsd'),
+        sql<number>`sum(CASE WHEN cost_cache_missed_nano_usd IS NULL THEN 1 ELSE 0 END)`.as(
+          'unpriced',
+        ),
+      ])
+      .groupBy('cacheMiss')
+      .execute(),
+    inSpan(db, span)
+      .where('cacheReadTokens', 'is not', null)
+      .select((eb) => [
+        eb.fn.countAll<number>().as('requests'),
+        sql<number>`coalesce(sum(input_tokens_sent), 0)`.as('inputTokens'),
+        sql<number>`coalesce(sum(cost_nano_usd), 0)`.as('costNanoUsd'),
+      ])
+      .executeTakeFirstOrThrow(),
+  ]);
+  const dearest = byCause.toSorted(
+    (a, b) =>
+      b.costNanoUsd - a.costNanoUsd ||
+      b.missedTokens - a.missedTokens ||
+      b.requests - a.requests ||
+      a.cause.localeCompare(b.cause),
+  );
+  return { byCause: dearest, ...all };
+}

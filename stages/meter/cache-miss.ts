@@ -1,0 +1,79 @@
+/** Compares a turn with the one before it, where it read less from the provider's cache than was there. */
+import type { RunInfo, Settlement } from '../../engine/index.ts';
+import { isObject, listOf } from '../dialect/json-kind.ts';
+import type { CacheMiss } from '../model/cached-turn.ts';
+import { callerOf } from '../model/conversation.ts';
+import type { ProxyFrame } from '../model/frame.ts';
+import { factsOf } from '../model/model-facts.ts';
+import { shortHash } from '../model/short-hash.ts';
+import { totalInputTokens } from '../model/usage.ts';
+import type { Usage } from '../model/usage.ts';
+import { missOf } from '../prompt-cache/miss.ts';
+import type { Names } from '../prompt-cache/miss.ts';
+import { cachedTurnOf, nameOfTool, systemOf } from '../prompt-cache/turn.ts';
+import type { Provider } from '../providers/provider.ts';
+import type { ProxyRequest } from '../model/request.ts';
+import type { Services } from '../services.ts';
+
+/** Dialects of providers whose caches are explained by what is sent. */
+const EXPLAINED: ReadonlySet<string> = new Set(['messages', 'chat', 'responses']);
+/** Providers that cache unasked count in steps of so many tokens. */
+const STEP_TOKENS = 128;
+
+/**
+ * Undefined for a hit, and where the provider says nothing of its cache. Remembers the turn, so that the
+ * next one is compared with it. Called when the client has its answer: all hashing is done then.
+ */
+export function explainMiss(
+  { last: { head }, durationMs }: Settlement<ProxyFrame>,
+  run: RunInfo,
+  usage: Usage,
+  { provider, model }: { readonly provider: Provider; readonly model: string },
+  { conversations }: Services,
+): CacheMiss | undefined {
+  const { cacheReadTokens, cacheWriteTokens, estimated } = usage;
+  if (head === undefined || head.status >= 400 || head.failed === true || estimated)
+    return undefined;
+  const { request, attempts } = head;
+  const { original, report } = request;
+  if (original.endpoint.operation !== 'generate' || !EXPLAINED.has(original.dialect.name))
+    return undefined;
+  if (report.cacheHit === true || attempts.length === 0) return undefined;
+  if (cacheReadTokens === null && cacheWriteTokens === null) return undefined;
+  const needsMarkers = provider.kind === 'messages';
+  const total = totalInputTokens(usage)!;
+  const read = cacheReadTokens ?? 0;
+  const isMarked = needsMarkers || factsOf(model).isMarked;
+  const written = cacheWriteTokens ?? 0;
+  const turn = cachedTurnOf(request, {
+    request: run.id,
+    atMs: run.startedWallMs,
+    doneMs: run.startedWallMs + durationMs,
+    provider: provider.name,
+    model,
+    key: shortHash([attempts.at(-1)?.key ?? callerOf(original.body)]),
+    total,
+    read,
+    left: isMarked || written > 0 ? read + written : leftUnasked(model, total, read),
+    needsMarkers,
+  });
+  if (turn === undefined) return undefined;
+  const before = conversations.noteCached(request, turn);
+  return missOf(turn, before, namesIn(request), usage.cacheMiss);
+}
+
+/** What a provider keeps of a prompt without being asked; of a model that is not known, what it has shown to keep. */
+function leftUnasked(model: string, total: number, read: number): number {
+  const least = factsOf(model).leastCachedTokens;
+  if (least === undefined) return read;
+  return total < least ? 0 : total - (total % STEP_TOKENS);
+}
+
+function namesIn(request: ProxyRequest): Names {
+  const { original } = request;
+  const { json } = original;
+  return {
+    tool: (at) => nameOfTool(listOf(isObject(json) ? json['tools'] : undefined)[at]),
+    piece: (at) => systemOf(original.blocks(), request)[at],
+  };
+}

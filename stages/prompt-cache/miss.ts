@@ -1,0 +1,228 @@
+/**
+ * Why a turn read less from the provider's cache than the turn before left in it: the one place that
+ * decides, by comparing the two requests and the clock. Where several things differ, the cause is the one
+ * that alone would have been enough and that comes first in what the model reads; the detail names the others.
+ *
+ * What providers document of their caches stands in `model-facts.ts`; what invalidates them is from
+ * platform.claude.com, prompt-caching, "what invalidates the cache", 2026-11.
+ */
+import { HASH_CHARS } from '../model/cached-turn.ts';
+import type { CacheMiss, CachedTurn, MissCause, NamedMiss } from '../model/cached-turn.ts';
+import { LARGEST_MINIMUM, factsOf } from '../model/model-facts.ts';
+
+/** What names things of the present request, of which hashes say only that they differ. */
+export interface Names {
+  /** The name of the tool at a place. */
+  readonly tool: (at: number) => string;
+  /** Block and character of a piece of the system prompt. */
+  readonly piece: (at: number) => { readonly block: number; readonly from: number } | undefined;
+}
+
+/** A shortfall below both is how providers count: in steps of 128 tokens, and by parts of a block. */
+const SMALL_TOKENS = 256;
+const SMALL_SHARE = 0.01;
+const MOST_NAMES = 3;
+
+type Found = readonly [cause: MissCause, detail: string | null];
+
+/** Undefined for a turn that read what the turn before left, and where that cannot be said. */
+export function missOf(
+  turn: CachedTurn,
+  before: CachedTurn | undefined,
+  names: Names,
+  named?: NamedMiss,
+): CacheMiss | undefined {
+  const theirs = named && causeNamed(named.reason);
+  if (before === undefined) {
+    if (named === undefined || theirs === undefined) return firstOf(turn);
+    const { reason, missedTokens } = named;
+    const detail = `the provider says ${reason}`;
+    return { cause: theirs, detail, missedTokens: missedTokens ?? 0, comparedWith: null };
+  }
+  const shared = sharedOf(turn, before);
+  const missedTokens = missedBy(turn, before, shared);
+  if (missedTokens === undefined) return undefined;
+  const [ours, detail] = causeOf(turn, before, shared, names);
+  const comparedWith = before.request;
+  if (named === undefined || theirs === undefined)
+    return { cause: ours, detail, missedTokens, comparedWith };
+  const isSame = theirs === ours;
+  return {
+    cause: theirs,
+    detail: isSame ? detail : `the provider says ${named.reason}; by our comparison ${ours}`,
+    missedTokens: named.missedTokens ?? missedTokens,
+    comparedWith,
+    ...(!isSame && { ourCause: ours }),
+  };
+}
+
+/** Nothing could have been read. What did read something found what another conversation left. */
+function firstOf({ read, messages }: CachedTurn): CacheMiss | undefined {
+  if (read > 0) return undefined;
+  const isLate = messages.split(',').length > 2;
+  const detail = isLate ? 'the conversation was not seen before this request' : null;
+  return { cause: 'first_request', detail, missedTokens: 0, comparedWith: null };
+}
+
+/** How much of two turns is the same. */
+interface Shared {
+  readonly now: readonly string[];
+  readonly earlier: readonly string[];
+  /** Messages from the first on that went out alike. */
+  readonly prefix: number;
+  /** True if what differs behind it is a change of the past, and not another continuation of the same beginning. */
+  readonly isEdit: boolean;
+}
+
+const sentOf = (entry: string | undefined): string | undefined => entry?.slice(0, HASH_CHARS);
+const cameOf = (entry: string | undefined): string | undefined => entry?.slice(-HASH_CHARS);
+
+function sharedOf(turn: CachedTurn, before: CachedTurn): Shared {
+  const now = turn.messages.split(',');
+  const earlier = before.messages.split(',');
+  let prefix = 0;
+  while (
+    prefix < earlier.length &&
+    prefix < now.length &&
+    sentOf(now[prefix]) === sentOf(earlier[prefix])
+  )
+    prefix += 1;
+  const rest = new Set(earlier.slice(prefix).map(sentOf));
+  const isEdit =
+    prefix < earlier.length &&
+    (now.length > earlier.length || now.slice(prefix).some((entry) => rest.has(sentOf(entry))));
+  return { now, earlier, prefix, isEdit };
+}
+
+/** Tokens that were there and were not read; undefined for a hit. */
+function missedBy(turn: CachedTurn, before: CachedTurn, shared: Shared): number | undefined {
+  const { prefix, earlier, isEdit } = shared;
+  const isWhole = prefix === earlier.length || isEdit;
+  // Another continuation reads what was left before the two went apart.
+  const left = isWhole
+    ? before.left
+    : Math.max(0, ...before.steps.map(([count, tokens]) => (count <= prefix ? tokens : 0)));
+  const short = Math.min(left, turn.total) - turn.read;
+  if (left === 0 && turn.read === 0) return isUncached(turn, before) ? 0 : undefined;
+  return short > SMALL_TOKENS && short > left * SMALL_SHARE ? short : undefined;
+}
+
+/** True where nothing was there because nothing is ever cached so. */
+function isUncached(turn: CachedTurn, before: CachedTurn): boolean {
+  return isBelowLeast(turn, before) || turn.markers === 'none' || before.markers === 'none';
+}
+
+function isBelowLeast(turn: CachedTurn, before: CachedTurn): boolean {
+  const least = factsOf(turn.model).leastCachedTokens;
+  if (least === undefined) return false;
+  return turn.total < least || (before.left === 0 && before.total < least);
+}
+
+function causeOf(turn: CachedTurn, before: CachedTurn, shared: Shared, names: Names): Found {
+  const [first, ...others] = differences(turn, before, shared, names);
+  if (first === undefined) return ['evicted', null];
+  const [cause, detail] = first;
+  if (others.length === 0 || cause === 'below_least_length' || cause === 'no_marker') return first;
+  const also = `also: ${[...new Set(others.map(([other]) => other))].join(', ')}`;
+  return [cause, detail === null ? also : `${detail}; ${also}`];
+}
+
+/** All that differs, what counts first in front. */
+function* differences(
+  turn: CachedTurn,
+  before: CachedTurn,
+  shared: Shared,
+  names: Names,
+): Generator<Found> {
+  if (turn.provider !== before.provider)
+    yield ['key_or_provider', `${turn.provider} in place of ${before.provider}`];
+  if (turn.model !== before.model) yield ['model', `${turn.model} in place of ${before.model}`];
+  else if (turn.tier !== before.tier) yield ['model', 'another speed or service tier'];
+  if (isBelowLeast(turn, before)) {
+    const least = factsOf(turn.model).leastCachedTokens ?? LARGEST_MINIMUM;
+    yield ['below_least_length', `${turn.model} caches from ${least} tokens on`];
+  }
+  if (turn.markers === 'none') yield ['no_marker', 'the request carries no cache_control'];
+  else if (before.markers === 'none' && before.left === 0)
+    yield ['no_marker', 'the request before carried no cache_control'];
+  const pauseMs = turn.atMs - before.atMs;
+  if (pauseMs > before.lifetimeMs)
+    yield ['pause', `${inWords(pauseMs)}; the cache is kept for ${inWords(before.lifetimeMs)}`];
+  if (turn.tools !== before.tools) yield ['tools', toolsIn(turn.tools, before.tools, names)];
+  if (turn.system !== before.system) yield ['system', systemIn(turn.system, before.system, names)];
+  else if (turn.format !== before.format) yield ['system', 'another format of the answer'];
+  if (turn.thinking !== before.thinking) yield ['thinking', null];
+  if (turn.choice !== before.choice) yield ['tool_choice_or_images', 'another tool_choice'];
+  else if (turn.images !== before.images)
+    yield ['tool_choice_or_images', turn.images ? 'the first image' : 'no image any more'];
+  if (shared.isEdit) yield ['message', messageIn(shared)];
+  if (turn.key !== before.key) yield ['key_or_provider', 'another key'];
+}
+
+/** Which message went out otherwise than before, and whether the client sent another one. */
+function messageIn({ now, earlier, prefix }: Shared): string {
+  const isOurs = now[prefix] !== undefined && cameOf(now[prefix]) === cameOf(earlier[prefix]);
+  const by = isOurs ? 'svc' : 'the client';
+  const kept = now.length < earlier.length ? ', which now has fewer messages' : '';
+  return `message ${prefix + 1} of ${earlier.length}, by ${by}${kept}`;
+}
+
+function toolsIn(now: string, earlier: string, { tool }: Names): string {
+  const width = 2 * HASH_CHARS;
+  const pairs = (all: string) => all.match(new RegExp(`.{${width}}`, 'g')) ?? [];
+  const before = new Map(
+    pairs(earlier).map((pair) => [pair.slice(0, HASH_CHARS), pair.slice(HASH_CHARS)]),
+  );
+  const changed: string[] = [];
+  const added: string[] = [];
+  for (const [at, pair] of pairs(now).entries()) {
+    const name = pair.slice(0, HASH_CHARS);
+    const definition = before.get(name);
+    if (definition === undefined) added.push(tool(at));
+    else if (definition !== pair.slice(HASH_CHARS)) changed.push(tool(at));
+    before.delete(name);
+  }
+  const parts = [
+    ...(changed.length > 0 ? [`changed: ${some(changed)}`] : []),
+    ...(added.length > 0 ? [`added: ${some(added)}`] : []),
+    ...(before.size > 0 ? [`${before.size} removed`] : []),
+  ];
+  return parts.length === 0 ? 'another order' : parts.join('; ');
+}
+
+function some(names: readonly string[]): string {
+  const rest = names.length - MOST_NAMES;
+  const shown = names.slice(0, MOST_NAMES).join(', ');
+  return rest > 0 ? `${shown} and ${rest} more` : shown;
+}
+
+function systemIn(now: string, earlier: string, { piece }: Names): string {
+  let at = 0;
+  const hash = (all: string) => all.slice(at * HASH_CHARS, (at + 1) * HASH_CHARS);
+  while (hash(now) !== '' && hash(now) === hash(earlier)) at += 1;
+  const found = piece(at);
+  if (found === undefined) return 'its end was removed';
+  return `block ${found.block + 1}, from character ${found.from} on`;
+}
+
+function inWords(ms: number): string {
+  const minutes = ms / 60_000;
+  if (minutes < 1) return `${Math.round(ms / 1000)} s`;
+  return minutes < 120 ? `${Math.round(minutes)} min` : `${Math.round(minutes / 60)} h`;
+}
+
+/** Providers' words for what they found; none for what says that nothing was compared. */
+const NAMED: readonly (readonly [RegExp, MissCause])[] = [
+  [/model|service_tier|speed/, 'model'],
+  [/tool_choice|image/, 'tool_choice_or_images'],
+  [/tool/, 'tools'],
+  [/system|instruction|format/, 'system'],
+  [/thinking|reasoning|effort/, 'thinking'],
+  [/message(?:s)?_changed|input|prefix|content/, 'message'],
+  [/expired|ttl/, 'pause'],
+  [/evict/, 'evicted'],
+];
+
+function causeNamed(reason: string): MissCause | undefined {
+  return NAMED.find(([pattern]) => pattern.test(reason))?.[1];
+}
