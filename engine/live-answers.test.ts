@@ -46,15 +46,24 @@ interface Drive {
   readonly fuse?: boolean;
   /** Where the client stops taking anything. */
   readonly stallsAt?: number | undefined;
-  /** The client leaves. */
-  readonly leavesAfterMs?: number | undefined;
+  /** The client leaves once nothing moves any more. */
+  readonly leaves?: boolean;
+}
+
+/** Resolves when `count` has not changed for fifty turns of the event loop. */
+async function untilQuiet(count: () => number): Promise<void> {
+  for (let quiet = 0, before = -1; quiet < 50; quiet += 1) {
+    await new Promise((resolve) => setImmediate(resolve));
+    if (count() !== before) quiet = 0;
+    before = count();
+  }
 }
 
 const shout = stage('shout', {
   on: { part: ({ text }) => ({ kind: 'part', text: text.toUpperCase() }) },
 });
 
-async function drive(script: Script, { fuse = true, stallsAt, leavesAfterMs }: Drive = {}) {
+async function drive(script: Script, { fuse = true, stallsAt, leaves = false }: Drive = {}) {
   const { stream, seen } = scripted(script);
   const answering = stage('answer', { on: { question: () => stream } }, { answers: true });
   const plan = mustCompile(chain(testKinds, [reader, answering, shout]), { fuse });
@@ -69,11 +78,11 @@ async function drive(script: Script, { fuse = true, stallsAt, leavesAfterMs }: D
   });
   const done = run(plan, ASK, testRun(undefined, canceller.signal), sink);
   let takenAtLeave: number | undefined;
-  if (leavesAfterMs !== undefined)
-    setTimeout(() => {
-      takenAtLeave = seen.taken;
-      canceller.abort(new Cancelled('client_gone'));
-    }, leavesAfterMs);
+  if (leaves) {
+    await untilQuiet(() => seen.taken + written);
+    takenAtLeave = seen.taken;
+    canceller.abort(new Cancelled('client_gone'));
+  }
   const { outcome, error } = await done;
   const { cancels } = seen;
   const { frames } = sink;
@@ -104,11 +113,53 @@ test('frames, errors and ends are the same, fused and unfused, and no frame befo
   assert.ok(broken > 20, `only ${broken} broke`);
 });
 
+test('frames that a stage has made before the source breaks reach a client that stalls', async () => {
+  const three = (text: string): TestFrame[] =>
+    [1, 2, 3].map((n) => ({ kind: 'part', text: `${text}${n}` }));
+  const list = stage('list', { on: { part: ({ text }) => three(text) } });
+  const transform = () =>
+    new TransformStream<TestFrame, TestFrame>({
+      transform(frame, controller) {
+        const made = frame.kind === 'part' ? three(frame.text) : [frame];
+        for (const each of made) controller.enqueue(each);
+      },
+    });
+  const own = stage('own', { transform });
+  for (const [stages, made, before] of [
+    [[list], 3],
+    [[own], 3],
+    [[list, shout, own], 9],
+    [[own, list], 9],
+    [[], 3, transform],
+  ] as const)
+    for (const fuse of [true, false])
+      for (const stallsAt of [0, 1, 3]) {
+        let release = (): void => undefined;
+        const isHeld = new Promise<void>((resolve) => (release = resolve));
+        let written = 0;
+        const sink = createCollectingSink<TestFrame>({
+          onFrame: () => ((written += 1) === stallsAt + 1 ? isHeld : undefined),
+        });
+        const { stream } = scripted({ frames: answerOf('a', 'b'), breaksAt: 2 });
+        const answering = stage('answer', { on: { question: () => stream } }, { answers: true });
+        const plan = mustCompile(chain(testKinds, [reader, answering, ...stages]), { fuse });
+        const paced = before === undefined ? sink : { ...sink, before };
+        const done = run(plan, ASK, testRun(), paced);
+        // The source breaks as soon as it is asked for more; a stalled client does not ask.
+        await untilQuiet(() => sink.frames.length);
+        release();
+        const { outcome, error } = await done;
+        const how = `${stages.map(({ name }) => name).join()} ${fuse} ${stallsAt}`;
+        assert.is(sink.frames.length, 1 + made, how);
+        assert.equal([outcome, error?.node], ['partial', 'answer'], how);
+      }
+});
+
 test('a client that takes nothing holds the source back at one frame, and stops it by leaving', async () => {
   const frames = answerOf(...Array.from({ length: 50 }, (_, n) => `${n}`));
   for (const stallsAt of [0, 1, 7]) {
     for (const waits of [undefined, frames.map((_, n) => n % 2 === 1)]) {
-      const how = { stallsAt, leavesAfterMs: 20 };
+      const how = { stallsAt, leaves: true };
       const { takenAtLeave, outcome, cancels } = await drive({ frames, waits }, how);
       // One at the sink, one in the TransformStream of the segment.
       assert.is(takenAtLeave, stallsAt + 2);
@@ -120,7 +171,7 @@ test('a client that takes nothing holds the source back at one frame, and stops 
 
 test('a client that leaves while nothing comes ends the run, though the read never settles', async () => {
   const script = { frames: answerOf('a', 'b'), silentAt: 2 };
-  const { outcome, frames, cancels } = await drive(script, { leavesAfterMs: 5 });
+  const { outcome, frames, cancels } = await drive(script, { leaves: true });
   assert.is(outcome, 'cancelled');
   assert.is(frames.length, 2);
   assert.is(cancels, 1);

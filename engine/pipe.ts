@@ -13,6 +13,20 @@ import type { Rest, StepScope } from './segment-run.ts';
 import type { NodeRun } from './node-run.ts';
 import type { TransformBehaviour } from './stage.ts';
 
+/**
+ * What one stream of a pipe hands to the next: a frame, or all that took the place of one. As one
+ * item they cannot be parted: where the source breaks, its error clears what a stream has queued.
+ */
+export type Item<F extends Frame> = F | readonly F[];
+
+export function framesIn<F extends Frame>(item: Item<F>): readonly F[] {
+  return isList(item) ? item : [item];
+}
+
+function isList<F extends Frame>(item: Item<F>): item is readonly F[] {
+  return Array.isArray(item);
+}
+
 /** What streams need of a run. */
 export interface PipeScope<F extends Frame> extends StepScope<F> {
   /** The error for what broke in the source itself: it is named after the node that gave the answer. */
@@ -38,17 +52,19 @@ export function toHandlerStream<F extends Frame>(
   scope: StepScope<F>,
   from: number,
   onInstead: (instead: Instead<F>) => void,
-): TransformStream<F, F> {
+): TransformStream<Item<F>, Item<F>> {
   const handlers = new SegmentRun(segment, scope, from);
-  return new TransformStream<F, F>({
-    async transform(frame, controller) {
-      const frames = await handlers.pass(frame);
-      if (handlers.rest === undefined) {
-        for (const each of frames) controller.enqueue(each);
+  return new TransformStream<Item<F>, Item<F>>({
+    async transform(item, controller) {
+      const frames: F[] = [];
+      for (const frame of framesIn(item)) {
+        frames.push(...(await handlers.pass(frame)));
+        if (handlers.rest === undefined) continue;
+        onInstead({ frames, rest: handlers.rest });
+        controller.terminate();
         return;
       }
-      onInstead({ frames, rest: handlers.rest });
-      controller.terminate();
+      if (frames.length > 0) controller.enqueue(frames);
     },
   });
 }
@@ -70,7 +86,7 @@ interface Entry<F extends Frame> {
 export async function pipeInto<F extends Frame>(
   answer: LiveAnswer<F>,
   segments: readonly FusedSegment<F>[],
-  target: WritableStream<F>,
+  target: WritableStream<Item<F>>,
   scope: PipeScope<F>,
 ): Promise<void> {
   let entries: readonly Entry<F>[] = [{ answer, segment: 0, place: 0 }];
@@ -79,7 +95,7 @@ export async function pipeInto<F extends Frame>(
       const { segment, place, node } = entry;
       if (node !== undefined) scope.sourceIs(node);
       entries = entries.slice(1);
-      let stream = entry.answer;
+      let stream: ReadableStream<Item<F>> = entry.answer;
       let endedAt = -1;
       for (let at = segment; at < segments.length; at += 1) {
         const from = at === segment ? place : 0;
@@ -110,49 +126,70 @@ function entriesOf<F extends Frame>(
   return answer === undefined ? [] : [{ answer, segment, place, node }];
 }
 
-/**
- * A stage's own stream seen from outside: frames are timed, an error is named after the node in
- * which it arose, and to cancel it stops the source at once, though the stream may be busy.
- */
+/** A stage's own stream, as `toGuarded` gives it. Throws what the stage throws, named after it. */
 export function toOwnStream<F extends Frame>(
   behaviour: TransformBehaviour<F>,
   nodeRun: NodeRun,
   scope: PipeScope<F>,
-): ReadableWritablePair<F, F> {
-  let pair: ReadableWritablePair<F, F>;
+): ReadableWritablePair<F, Item<F>> {
   try {
-    pair = behaviour.transform(nodeRun);
+    return toGuarded(behaviour.transform(nodeRun), scope, nodeRun);
   } catch (thrown) {
     throw toSvcError(thrown, nodeRun.node);
   }
+}
+
+/**
+ * A foreign stream seen from outside: frames are timed, an error is named after the node in which it
+ * arose, to cancel it stops the source at once, though the stream may be busy, and what it has made
+ * is read before it hears that the source broke.
+ */
+export function toGuarded<F extends Frame>(
+  pair: ReadableWritablePair<F, F>,
+  scope: PipeScope<F>,
+  nodeRun?: NodeRun,
+): ReadableWritablePair<F, Item<F>> {
   const writer = pair.writable.getWriter();
   const reader = pair.readable.getReader();
   let input: WritableStreamDefaultController | undefined;
   let rejectWrite: (reason: unknown) => void = () => undefined;
+  let isRead = false;
+  /** Aborts the stream as its source broke, once nothing of it waits to be read. */
+  let abort: (() => Promise<void>) | undefined;
   return {
-    writable: new WritableStream<F>({
+    writable: new WritableStream<Item<F>>({
       start: (controller) => void (input = controller),
-      write(frame) {
-        nodeRun.entered(scope.now());
-        return new Promise((resolve, reject) => {
-          rejectWrite = reject;
-          writer.write(frame).then(resolve, reject);
-        });
+      async write(item) {
+        for (const frame of framesIn(item)) {
+          nodeRun?.entered(scope.now());
+          await new Promise<void>((resolve, reject) => {
+            rejectWrite = reject;
+            writer.write(frame).then(resolve, reject);
+          });
+        }
       },
       close: () => writer.close(),
-      // What broke before it got here is no fault of this node.
-      abort: (reason) => writer.abort(scope.named(reason)),
+      abort(reason) {
+        // What broke before it got here is no fault of this node.
+        abort = () => writer.abort(scope.named(reason));
+        return isRead ? abort() : undefined;
+      },
     }),
     readable: new ReadableStream<F>(
       {
         async pull(controller) {
+          isRead = true;
           try {
-            const { done, value } = await reader.read();
+            const read = reader.read();
+            if (abort !== undefined && !(await isReady(read))) await abort();
+            const { done, value } = await read;
             if (done) return controller.close();
-            nodeRun.left(scope.now());
+            nodeRun?.left(scope.now());
             controller.enqueue(value);
           } catch (thrown) {
-            throw toSvcError(thrown, nodeRun.node);
+            throw toSvcError(thrown, nodeRun?.node);
+          } finally {
+            isRead = false;
           }
         },
         cancel(reason) {
@@ -164,4 +201,17 @@ export function toOwnStream<F extends Frame>(
       { highWaterMark: 0 },
     ),
   };
+}
+
+/** False for what has not settled a turn of the event loop later. */
+function isReady(promise: Promise<unknown>): Promise<boolean> {
+  const settled = promise.then(
+    () => true,
+    () => true,
+  );
+  return Promise.race([settled, nextTurn().then(() => false)]);
+}
+
+export function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
 }

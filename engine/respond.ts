@@ -8,7 +8,8 @@ import { toSvcError } from './error.ts';
 import type { SvcError } from './error.ts';
 import type { Frame } from './frame.ts';
 import type { FusedSegment, Segment } from './graph/segment.ts';
-import { pipeInto, toOwnStream } from './pipe.ts';
+import { framesIn, pipeInto, toGuarded, toOwnStream } from './pipe.ts';
+import type { Item } from './pipe.ts';
 import type { RunScope } from './run-scope.ts';
 import { SegmentRun } from './segment-run.ts';
 
@@ -38,7 +39,7 @@ export async function sendLive<F extends Frame>(
 ): Promise<void> {
   let stream = answer;
   let handlers: FusedSegment<F>[] = [];
-  const pipeOn = ({ writable, readable }: ReadableWritablePair<F, F>): void => {
+  const pipeOn = ({ writable, readable }: ReadableWritablePair<F, Item<F>>): void => {
     // What breaks is found again at the sink.
     pipeInto(stream, handlers, writable, scope).catch(() => undefined);
     stream = readable;
@@ -50,7 +51,7 @@ export async function sendLive<F extends Frame>(
       else pipeOn(toOwnStream(segment.by, scope.nodeRuns[segment.node.index]!, scope));
     }
     const before = sink.before?.();
-    if (before !== undefined) pipeOn(before);
+    if (before !== undefined) pipeOn(toGuarded(before, scope));
   } catch (thrown) {
     abandon(stream, thrown);
     throw thrown;
@@ -59,7 +60,7 @@ export async function sendLive<F extends Frame>(
 }
 
 /** The sink as a stream, which errors itself when the run is cancelled: that stops the source within a millisecond. */
-function toWritable<F extends Frame>(sink: Sink<F>, scope: RunScope<F>): WritableStream<F> {
+function toWritable<F extends Frame>(sink: Sink<F>, scope: RunScope<F>): WritableStream<Item<F>> {
   const guarded = async (work: () => void | Promise<void>): Promise<void> => {
     try {
       await work();
@@ -68,12 +69,15 @@ function toWritable<F extends Frame>(sink: Sink<F>, scope: RunScope<F>): Writabl
       throw thrown;
     }
   };
-  return new WritableStream<F>({
+  return new WritableStream<Item<F>>({
     start: (controller) => scope.onCancel(() => controller.error(scope.cancelled())),
-    write(frame) {
-      scope.leaves(frame);
-      return guarded(() => sink.write(frame));
-    },
+    write: (item) =>
+      guarded(async () => {
+        for (const frame of framesIn(item)) {
+          scope.leaves(frame);
+          await sink.write(frame);
+        }
+      }),
     close() {
       scope.mustBeComplete();
       return guarded(() => sink.end());

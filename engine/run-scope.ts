@@ -5,6 +5,7 @@ import type { RunInfo } from './context.ts';
 import { SvcError, isSvcError, toSvcError } from './error.ts';
 import type { Frame, FrameKinds } from './frame.ts';
 import type { Plan } from './graph/compile.ts';
+import { nextTurn } from './pipe.ts';
 import type { PipeScope } from './pipe.ts';
 import { NodeRun } from './node-run.ts';
 import type { Outcome, Settlement } from './settle.ts';
@@ -155,9 +156,8 @@ export class RunScope<F extends Frame> implements PipeScope<F> {
     try {
       await this.race(pipe);
     } catch (thrown) {
-      // An author's stream may never let go.
-      if (this.cancelled() !== undefined)
-        await Promise.race([pipe, nextTurn()]).catch(() => undefined);
+      // No longer: an author's stream may never let go.
+      if (this.cancelled() !== undefined) await nextTurn();
       throw thrown;
     }
   }
@@ -218,10 +218,6 @@ export class RunScope<F extends Frame> implements PipeScope<F> {
     }
     return undefined;
   }
-}
-
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }
 
 function noteUnsettled(nodeRun: NodeRun, thrown: unknown): void {

@@ -8,7 +8,8 @@ import type { RunInfo } from './context.ts';
 import type { Frame, FrameKinds } from './frame.ts';
 import { toFused } from './graph/segment.ts';
 import { NodeRun } from './node-run.ts';
-import { toHandlerStream } from './pipe.ts';
+import { framesIn, toHandlerStream } from './pipe.ts';
+import type { Item } from './pipe.ts';
 import type { StepScope } from './segment-run.ts';
 import { isTransform } from './stage.ts';
 import type { Stage } from './stage.ts';
@@ -45,17 +46,21 @@ export function toTransform<F extends Frame>(
     more.push(streamOf(frames));
     if (rest.answer !== undefined) more.push(rest.answer);
   });
-  let reader = stream.readable.getReader();
+  let reader: ReadableStreamDefaultReader<Item<F>> = stream.readable.getReader();
+  let waiting: readonly F[] = [];
   const readable = new ReadableStream<F>(
     {
       async pull(controller) {
-        for (;;) {
+        while (waiting.length === 0) {
           const { done, value } = await reader.read();
           const next = done ? more.shift() : undefined;
-          if (!done) return controller.enqueue(value);
-          if (next === undefined) return controller.close();
-          reader = next.getReader();
+          if (!done) waiting = framesIn(value);
+          else if (next === undefined) return controller.close();
+          else reader = next.getReader();
         }
+        const [first, ...others] = waiting;
+        waiting = others;
+        controller.enqueue(first!);
       },
       cancel: (reason) => reader.cancel(reason),
     },

@@ -21,6 +21,7 @@ import type { BodyFrame } from '../../stages/model/body.ts';
 import type { ProxyFrame } from '../../stages/model/frame.ts';
 import { headOf } from '../../fixtures/server/sink-head.ts';
 import { mustCompile } from '../../fixtures/engine/run.ts';
+import { createManualClock } from '../../engine/clock.ts';
 import { HttpSink } from './http.ts';
 import { createLineEncoding } from './lines.ts';
 import { createPace } from './pace.ts';
@@ -54,9 +55,12 @@ function stalledWebSocket(): Promise<WebSocket> {
   });
 }
 
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
+
 /** How many chunks an endless answer gives until nothing moves, and whether it is cancelled with its run. */
 async function admitted(
   toSink: (signal: CancelSignal) => Sink<ProxyFrame> | Promise<Sink<ProxyFrame>>,
+  { event = EVENT, everyTurns = 0, onTurn = (): void => undefined } = {},
 ) {
   const canceller = createCanceller();
   const seen = { chunks: 0, isCancelled: false };
@@ -64,9 +68,10 @@ async function admitted(
   let isBegun = false;
   const answer = new ReadableStream<ProxyFrame>(
     {
-      pull(controller) {
+      async pull(controller) {
+        for (let turn = 0; turn < everyTurns; turn += 1) await nextTurn();
         if (isBegun) seen.chunks += 1;
-        controller.enqueue(isBegun ? toChunk(EVENT) : head);
+        controller.enqueue(isBegun ? toChunk(event) : head);
         isBegun = true;
       },
       cancel() {
@@ -92,7 +97,8 @@ async function admitted(
   const done = run(plan, { kind: 'body' } as BodyFrame, info, sink);
   // Until nothing has moved for as long as a thousand turns of the loop.
   for (let quiet = 0, before = -1; quiet < 1000; quiet += 1) {
-    await new Promise((resolve) => setImmediate(resolve));
+    await nextTurn();
+    onTurn();
     if (seen.chunks !== before) quiet = 0;
     before = seen.chunks;
   }
@@ -124,9 +130,15 @@ test('exactly two chunks: one at the sink, one in the TransformStream of the seg
   assert.is(await admitted(toSocket), 2, 'WebSocket');
 });
 
-test('a stream that is paced is one more', async () => {
+test('a stream that is paced is one more, whether it goes out by size or by time', async () => {
   const pace = createPace({ bufferTokens: 1, flushIntervalMs: 60_000, clock: systemClock });
-  assert.is(await admitted(http({ pace })), 3);
+  assert.is(await admitted(http({ pace })), 3, 'by size');
+  const clock = createManualClock();
+  const slow = createPace({ bufferTokens: 1000, flushIntervalMs: 10, clock });
+  // Held until its time is up, and more than the socket takes.
+  const event = Buffer.from(`data: {"text":"${'x'.repeat(40_000)}"}\n\n`);
+  const onTurn = (): void => clock.advance(10);
+  assert.is(await admitted(http({ pace: slow }), { event, everyTurns: 2, onTurn }), 3, 'by time');
 });
 
 test.run();
