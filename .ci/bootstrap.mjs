@@ -16,7 +16,7 @@ const ALIVE_EVERY_MS = 15_000;
 /** Of what npm printed, shown where it failed. */
 const LAST_LINES = 15;
 /** Documents beside the sources that the build renders. */
-const PAGES = ['README.md', 'SECURITY.md', 'CHANGELOG.md'];
+const PAGES = ['README.md', 'SECURITY.md', 'CHANGELOG.md', 'CONTRIBUTING.md'];
 const SOURCES = [
   'engine',
   'stages',

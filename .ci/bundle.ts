@@ -89,9 +89,7 @@ const { metafile } = await build({
 });
 writeFileSync(`${compiled}app/${DEFINITIONS_FILE}`, JSON.stringify(await loadDefinitions()));
 
-const guides = JSON.stringify(renderGuides());
-for (const folder of ['app', 'server/openapi'])
-  writeFileSync(join(compiled, folder, GUIDES_FILE), guides);
+writeFileSync(join(compiled, 'app', GUIDES_FILE), JSON.stringify(renderGuides()));
 /** The bundled recipes as the program reads them at its start: checked, and without their examples. */
 const recipes = await readRecipes([
   fileURLToPath(new URL('../../plugins/recipes', import.meta.url)),
@@ -105,7 +103,7 @@ for (const folder of ['app', 'cli/parse'])
 /** Compressed size that script and style of the dashboard may have together. */
 const PAGE_MAX_BYTES = 150 * 1024;
 
-/** Bundles the dashboard's page, and leaves it beside whoever serves it: the bundled program and the compiled one. */
+/** Bundles the dashboard's page. */
 async function bundlePage(): Promise<string[]> {
   const page = await build({
     entryPoints: {
@@ -129,7 +127,6 @@ async function bundlePage(): Promise<string[]> {
   for (const name of outputs) {
     const bytes = readFileSync(join(`${compiled}app`, name));
     sizeBytes += gzipSync(bytes).length;
-    writeFileSync(join(`${compiled}server/dashboard`, name), bytes);
   }
   if (sizeBytes > PAGE_MAX_BYTES)
     throw new Error(`the dashboard has ${sizeBytes} bytes compressed, over ${PAGE_MAX_BYTES}`);

@@ -10,7 +10,17 @@ import { guideFiles, headingId, renderGuides } from './guides.ts';
 import { readTopics } from './topics.ts';
 
 const files = [...guideFiles().keys()];
+/** For people who change svc; those that are no pages too. */
+const maintained = [
+  ...files.filter((file) => /^(?:CONTRIBUTING|docs\/[^/]+\/)/.test(file)),
+  ...['.github', '.github/ISSUE_TEMPLATE'].flatMap(pagesIn),
+];
 const textOf = (file: string) => fs.readFileSync(join(projectRoot, file), 'utf8');
+
+function pagesIn(folder: string): readonly string[] {
+  const names = fs.readdirSync(join(projectRoot, folder));
+  return names.filter((name) => name.endsWith('.md')).map((name) => `${folder}/${name}`);
+}
 
 /** Without blocks of code, whose `#` and brackets mean other things. */
 const proseOf = (file: string) => textOf(file).replaceAll(/^```[^]*?^```/gm, '');
@@ -22,7 +32,7 @@ function anchorsOf(file: string): ReadonlySet<string> {
 }
 
 test('every link leads to a file that is there, and to a heading in it', () => {
-  for (const file of files) {
+  for (const file of [...files, ...maintained]) {
     for (const [, href] of proseOf(file).matchAll(/\]\(([^)\s]+)\)/g)) {
       if (href!.startsWith('https:')) continue;
       const [path = '', anchor] = href!.split('#', 2);
@@ -35,14 +45,14 @@ test('every link leads to a file that is there, and to a heading in it', () => {
 
 test('every page of docs is in its index, and every file that a document names is there', () => {
   const index = textOf('docs/index.md');
-  for (const file of files.filter((one) => /^docs\/(?!index)/.test(one)))
+  for (const file of files.filter((one) => /^docs\/(?!index)[^/]+$/.test(one)))
     assert.ok(
       index.includes(`](${file.slice('docs/'.length)})`),
       `${file} is not in docs/index.md`,
     );
-  const folders = 'engine|stages|plugins|server|cli|fixtures|bench|docs|\\.ci';
+  const folders = 'engine|stages|plugins|server|cli|fixtures|bench|docs|examples|deploy|\\.ci';
   const named = new RegExp(`\`((?:${folders})/[\\w./-]*)\``, 'g');
-  for (const file of ['README.md', 'docs/architecture.md', 'docs/plugins.md'])
+  for (const file of ['README.md', 'docs/architecture.md', 'docs/plugins.md', ...maintained])
     for (const [, path] of proseOf(file).matchAll(named))
       assert.ok(fs.existsSync(join(projectRoot, path!)), `${file}: ${path}`);
 });
@@ -63,7 +73,7 @@ test('every command that is named in a text exists, with its options', async () 
   const definitions = await allDefinitions();
   const paths = definitions.map((one) => ({ one, path: pathOf(one) }));
   const topics = new Set(readTopics().map(({ name }) => name));
-  for (const file of files.filter((one) => one !== 'CHANGELOG.md')) {
+  for (const file of [...files.filter((one) => one !== 'CHANGELOG.md'), ...maintained]) {
     // The generated table is the settings' own text.
     const text = proseOf(file).replace(/<!-- settings:begin -->[^]*<!-- settings:end -->/, '');
     for (const [, typed] of text.matchAll(/`svc ([a-z][^`]*)`/g)) {
@@ -83,6 +93,41 @@ test('every command that is named in a text exists, with its options', async () 
       for (const option of words.filter((word) => word.startsWith('--')))
         assert.ok(known.has(option.split('=')[0]!) || option === '--help', `${file}: ${typed}`);
     }
+  }
+});
+
+test('every script that is named exists, and so does every test that it is given', () => {
+  const { scripts } = JSON.parse(textOf('package.json')) as {
+    readonly scripts: Readonly<Record<string, string>>;
+  };
+  const tests = fs
+    .readdirSync(projectRoot, { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.test.ts') && !path.includes('node_modules'));
+  for (const file of [...files, ...maintained]) {
+    for (const [typed, run, name] of textOf(file).matchAll(/\bnpm (run )?([\w:-]+)/g)) {
+      if (run === undefined && !['test', 'start'].includes(name!)) continue;
+      // Old entries name what there was.
+      if (file !== 'CHANGELOG.md') assert.ok((name ?? '') in scripts, `${file}: ${typed}`);
+    }
+    for (const [typed, parts] of textOf(file).matchAll(/npm run test:one -- ([\w./ -]+)/g))
+      for (const part of parts!.trim().split(' '))
+        assert.ok(
+          tests.some((path) => path.includes(part)),
+          `${file}: ${typed}`,
+        );
+  }
+});
+
+test('every decision says what it is about, in four parts, and is in the list', () => {
+  const [list = '', ...pages] = pagesIn('docs/decisions').toSorted(
+    (a, b) => Number(b.endsWith('README.md')) - Number(a.endsWith('README.md')),
+  );
+  assert.ok(pages.length > 0);
+  for (const page of pages) {
+    assert.ok(textOf(list).includes(`](${page.slice('docs/decisions/'.length)})`), page);
+    assert.match(textOf(page), /^# .+\n\n\d{4}-\d\d-\d\d/, `${page} has a date`);
+    const parts = [...textOf(page).matchAll(/^## (.+)$/gm)].map(([, part]) => part);
+    assert.equal(parts, ['Context', 'Decision', 'Consequence'], page);
   }
 });
 

@@ -16,6 +16,7 @@ const OTHERS: ReadonlyMap<string, string> = new Map([
   ['README.md', 'readme'],
   ['SECURITY.md', 'promises'],
   ['CHANGELOG.md', 'changelog'],
+  ['CONTRIBUTING.md', 'contributing'],
   ['bench/README.md', 'bench'],
   ['fixtures/README.md', 'fixtures'],
 ]);
@@ -30,11 +31,28 @@ const TITLES: ReadonlyMap<string, string> = new Map([
 
 /** Every file that becomes a page, with the page's name; those of `docs` first, its index ahead. */
 export function guideFiles(): ReadonlyMap<string, string> {
-  const names = readdirSync(join(root, 'docs'))
+  const names = namesIn('docs').toSorted(
+    (a, b) => Number(b === 'index') - Number(a === 'index') || (a < b ? -1 : 1),
+  );
+  return new Map([
+    ...names.map((name) => [`docs/${name}.md`, name] as const),
+    ...OTHERS,
+    ...namesIn('docs/contributing').map((name) => [`docs/contributing/${name}.md`, name] as const),
+    ...namesIn('docs/decisions').map(
+      (name) =>
+        [
+          `docs/decisions/${name}.md`,
+          name === 'README' ? 'decisions' : `decision-${name}`,
+        ] as const,
+    ),
+  ]);
+}
+
+function namesIn(folder: string): readonly string[] {
+  return readdirSync(join(root, folder))
     .filter((file) => file.endsWith('.md'))
     .map((file) => file.slice(0, -'.md'.length))
-    .toSorted((a, b) => Number(b === 'index') - Number(a === 'index') || (a < b ? -1 : 1));
-  return new Map([...names.map((name) => [`docs/${name}.md`, name] as const), ...OTHERS]);
+    .toSorted();
 }
 
 /** All pages, rendered. Throws for a link to a file that is no page, and for what a page may not hold. */

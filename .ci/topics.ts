@@ -12,10 +12,10 @@ import { guideFiles } from './guides.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Every page of `docs` but their list. */
+/** Every page of `docs` for users, but their list. */
 export function readTopics(): Topic[] {
   return [...guideFiles()]
-    .filter(([file, name]) => file.startsWith('docs/') && name !== 'index')
+    .filter(([file, name]) => /^docs\/[^/]+$/.test(file) && name !== 'index')
     .map(([file, name]) => {
       const tokens = new Marked().lexer(readFileSync(join(root, file), 'utf8'));
       return { name, blocks: tokens.flatMap((token) => blocksOf(token, 0)) };

@@ -1,5 +1,6 @@
 /** The page's script and style, as `.ci/bundle.ts` has left them beside whoever serves them. */
 import { readFile } from 'node:fs/promises';
+import { madeByBuild } from '../http/made-by-build.ts';
 
 export interface PageAssets {
   readonly script: Uint8Array;
@@ -11,8 +12,8 @@ export function createPageAssets(): () => Promise<PageAssets> {
   let reading: Promise<PageAssets> | undefined;
   async function read(): Promise<PageAssets> {
     const [script, style] = await Promise.all([
-      readFile(new URL('./dashboard-page.js', import.meta.url)),
-      readFile(new URL('./dashboard-style.css', import.meta.url)),
+      readFile(madeByBuild('dashboard-page.js')),
+      readFile(madeByBuild('dashboard-style.css')),
     ]);
     return { script, style };
   }

@@ -1,5 +1,6 @@
 /** `/docs/<name>`: a page of the documentation, rendered by the build from its Markdown file. */
 import { readFile } from 'node:fs/promises';
+import { madeByBuild } from '../http/made-by-build.ts';
 import { escaped } from './html.ts';
 
 /** A rendered page. `html` is safe by its making: `.ci/guides.ts` lets no foreign HTML into it. */
@@ -10,12 +11,12 @@ export interface Guide {
   readonly html: string;
 }
 
-/** File that the build leaves beside whoever serves it. */
+/** File that the build leaves beside the bundled program. */
 export const GUIDES_FILE = 'guides.json';
 
 /** Reads all pages. Rejects where the program was not bundled. */
 export async function readGuides(): Promise<readonly Guide[]> {
-  const text = await readFile(new URL(`./${GUIDES_FILE}`, import.meta.url), 'utf8');
+  const text = await readFile(madeByBuild(GUIDES_FILE), 'utf8');
   return JSON.parse(text) as readonly Guide[];
 }
 
