@@ -15,6 +15,7 @@ import { verdict } from '../bars.ts';
 import { createProgress } from '../progress.ts';
 import { verdictText } from '../report.ts';
 import { COMMAND_LIMITS } from './commands.ts';
+import { CONVERSATION_LIMITS } from './conversations.ts';
 import { DASHBOARD_LIMITS } from './dashboard.ts';
 import { LARGE_REQUEST_LIMITS } from './large-requests.ts';
 import { ODD_REQUEST_LIMITS } from './odd-requests.ts';
@@ -24,6 +25,7 @@ import { WORK_LIMITS } from './work.ts';
 const GROUPS = [
   ...COMMAND_LIMITS,
   ...WORK_LIMITS,
+  ...CONVERSATION_LIMITS,
   ...REQUEST_LIMITS,
   ...LARGE_REQUEST_LIMITS,
   ...ODD_REQUEST_LIMITS,

@@ -2,11 +2,11 @@
  * Puts into a request what went out for its blocks before, where thoughts are signed over it: whatever
  * stages have made of them, and also where nothing of the request may be edited.
  */
+import { isEditable } from '../model/block.ts';
 import { asSentBefore } from '../model/request.ts';
 import type { NewValue, ProxyRequest } from '../model/request.ts';
 import { appendedTo, isOfTools, toolsKey } from './conversations.ts';
 import type { Conversations } from './conversations.ts';
-import { isEditable } from './standing.ts';
 
 /** What goes out, and how many blocks of it were decided by what went out before. */
 export interface AsSent {

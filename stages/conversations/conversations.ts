@@ -10,16 +10,19 @@
  * take turns, results of tools that only the other one sent are taken over: their calls have random ids.
  */
 import type { Clock } from '../../engine/index.ts';
+import { isEditable } from '../model/block.ts';
 import type { Turn } from '../model/conversation.ts';
 import type { NewValue, Original, ProxyRequest } from '../model/request.ts';
 import { textOf } from '../model/request.ts';
 import type { CachedTurn } from '../model/cached-turn.ts';
 import { createCachedTurns } from './cached-turns.ts';
+import { createBlockHashes } from './block-hashes.ts';
+import type { BlockHashes } from './block-hashes.ts';
 import { endMark } from './end-mark.ts';
 import { apply, emptyRecord, wholeOf } from './record.ts';
 import type { Change, ConversationRecord, Injected } from './record.ts';
-import { RAW, isSent, textHash, writeSent } from './sent-text.ts';
-import { isEditable, standingOf } from './standing.ts';
+import { RAW, textHash, writeSent } from './sent-text.ts';
+import { standingOf } from './standing.ts';
 import type { Standing } from './standing.ts';
 import type { ConversationStore, StoreFigures } from './store.ts';
 import { createTurns } from './turns.ts';
@@ -53,6 +56,7 @@ export type Conversations = ReturnType<typeof createConversations>;
 export function createConversations({ store, clock, version }: ConversationsOptions) {
   const memories = new WeakMap<Original, Memory>();
   const standings = new WeakMap<Original, Standing>();
+  const hashesOf = createBlockHashes();
   /** By conversation, as long as the process lives. */
   const repeated = new Map<string, number>();
   const counts = { refusals: 0, dropped: new Map<string, number>() };
@@ -67,7 +71,7 @@ export function createConversations({ store, clock, version }: ConversationsOpti
     if (known === undefined) {
       const other = store
         .withBeginning(beginning)
-        .findLast((one) => one.id !== id && continues(original, one));
+        .findLast((one) => one.id !== id && continues(original, hashesOf(original), one));
       if (other !== undefined && !isCount) known = store.set(id, beginning, wholeOf(other));
       else known = other;
     }
@@ -101,6 +105,7 @@ export function createConversations({ store, clock, version }: ConversationsOpti
     };
     const missed = sentByOthers(
       original,
+      hashesOf(original),
       record,
       store.withBeginning(beginning).filter((one) => one.id !== id),
     );
@@ -122,7 +127,7 @@ export function createConversations({ store, clock, version }: ConversationsOpti
       // The same algorithms give what an older program sent.
       const isTrusted = isOlder && pin?.version === version;
       const isClosed = !isRemembering && mayThink(original);
-      found = standingOf(original, () => ({ sent, isTrusted }), isClosed);
+      found = standingOf(original, hashesOf(original), () => ({ sent, isTrusted }), isClosed);
       standings.set(original, found);
     }
     return found;
@@ -132,6 +137,7 @@ export function createConversations({ store, clock, version }: ConversationsOpti
       get: (original) => memoryOf({ original }).record.tails,
       set: (original, tails) => memoryOf({ original }).set({ tails }),
     },
+    hashesOf,
     clock,
   );
 
@@ -233,7 +239,11 @@ function isThinkingOff(json: unknown): boolean {
 }
 
 /** True where the request holds what the other memory knows, behind an answer of the model. */
-function continues(original: Original, { pin, sent, id, beginning }: ConversationRecord): boolean {
+function continues(
+  original: Original,
+  hashes: BlockHashes,
+  { pin, sent, id, beginning }: ConversationRecord,
+): boolean {
   const blocks = original.blocks();
   const answered = blocks.findIndex(({ role }) => role === 'assistant');
   if (answered < 0) return false;
@@ -244,19 +254,20 @@ function continues(original: Original, { pin, sent, id, beginning }: Conversatio
   if (mark !== undefined && last !== undefined && mark.blocks > answered)
     if (endMark(last) === mark.last) return true;
   if (sent === undefined || sent.size === 0) return false;
-  const standing = standingOf(original, () => ({ sent, isTrusted: false }));
+  const standing = standingOf(original, hashes, () => ({ sent, isTrusted: false }));
   return blocks.some(({ index }) => index > answered && standing.writtenOf(index) !== undefined);
 }
 
 /** What another credential sent of the results of tools behind the last block that `record` knows. */
 function sentByOthers(
   original: Original,
+  hashes: BlockHashes,
   record: Readonly<ConversationRecord>,
   others: readonly ConversationRecord[],
 ): readonly (readonly [string, string])[] {
   if (others.length === 0) return [];
   const blocks = original.blocks();
-  const own = standingOf(original, () => ({ sent: record.sent, isTrusted: false }));
+  const own = standingOf(original, hashes, () => ({ sent: record.sent, isTrusted: false }));
   const known = blocks.findLastIndex(({ index }) => own.writtenOf(index) !== undefined);
   return blocks.slice(known + 1, own.lastThought + 1).flatMap((block) => {
     const key = block.toolUseId === undefined ? undefined : own.keyOf(block.index);
@@ -283,7 +294,7 @@ function changeOf(
     if (
       goesOut === text
         ? isKnownRaw(request, index, written, standing, sent)
-        : written !== undefined && isSent(written, goesOut)
+        : standing.isWritten(index, goesOut)
     )
       continue;
     entries.push([standing.keyOf(index)!, writeSent(text, goesOut)]);

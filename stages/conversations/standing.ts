@@ -11,8 +11,9 @@
  */
 import type { Block } from '../model/block.ts';
 import type { Original } from '../model/request.ts';
+import type { BlockHashes } from './block-hashes.ts';
 import type { ConversationRecord } from './record.ts';
-import { RAW, isSent, readSent, textHash } from './sent-text.ts';
+import { RAW, isSent, readSent } from './sent-text.ts';
 
 export type Standing = ReturnType<typeof standingOf>;
 
@@ -23,11 +24,6 @@ export type Stand = 'as-sent' | 'raw' | 'free';
 export interface Known {
   readonly sent: ConversationRecord['sent'];
   readonly isTrusted: boolean;
-}
-
-/** Which of the blocks a stage may change, or add to. */
-export function isEditable({ kind, role, path }: Block): boolean {
-  return path !== undefined && (kind === 'tool_result' || (role === 'user' && kind === 'text'));
 }
 
 /** True where a block of the model holds a thought. */
@@ -41,19 +37,23 @@ const NOTHING_SENT: ReadonlyMap<string, string> = new Map();
  * Of a request as it came in. What is read of it is read once, at the first question. `isClosed`: nothing of it
  * may be changed any more, since what is sent is not remembered.
  */
-export function standingOf(original: Original, known: () => Known, isClosed = false) {
+export function standingOf(
+  original: Original,
+  { nameOf }: Pick<BlockHashes, 'nameOf'>,
+  known: () => Known,
+  isClosed = false,
+) {
   const blocks = original.blocks();
   const lastThought = blocks.findLastIndex(isThought);
   const isBound = lastThought >= 0 || isClosed;
-  let keys: readonly (string | undefined)[] | undefined;
   let found: Known | undefined;
   const texts = new Map<number, string>();
+  const compared = new Map<number, readonly [written: string, text: string, isSame: boolean]>();
   const knownOf = (): Known => (found ??= known());
-  const keyOf = (index: number): string | undefined => (keys ??= keysOf(blocks))[index];
   const writtenOf = (index: number): string | undefined => {
     const { sent = NOTHING_SENT } = knownOf();
     if (sent.size === 0) return undefined;
-    const key = keyOf(index);
+    const key = nameOf(index);
     return key === undefined ? undefined : sent.get(key);
   };
   const standOf = (index: number): Stand => {
@@ -62,6 +62,16 @@ export function standingOf(original: Original, known: () => Known, isClosed = fa
     if (index < lastThought && !knownOf().isTrusted) return 'raw';
     return isClosed ? 'raw' : 'free';
   };
+  /** True if `text`, which is not the original, is what is written down of a block. It is compared once. */
+  const isWritten = (index: number, text: string): boolean => {
+    const written = writtenOf(index);
+    if (written === undefined) return false;
+    const before = compared.get(index);
+    if (before?.[0] === written && before[1] === text) return before[2];
+    const isSame = isSent(written, text);
+    compared.set(index, [written, text, isSame]);
+    return isSame;
+  };
   return {
     /** True where thoughts are signed over what stands before them, or one will be and what is sent is not remembered. */
     isBound,
@@ -69,9 +79,10 @@ export function standingOf(original: Original, known: () => Known, isClosed = fa
     lastThought,
     standOf,
     /** Names an editable block by its text, its call, and how many equal ones came before it. */
-    keyOf,
+    keyOf: nameOf,
     /** What is written down of a block; undefined for nothing. */
     writtenOf,
+    isWritten,
     /** What must go out for a block; undefined for one that is free. */
     fixedText(index: number): string | undefined {
       const stand = standOf(index);
@@ -86,21 +97,8 @@ export function standingOf(original: Original, known: () => Known, isClosed = fa
     allows(index: number, text: string): boolean {
       const stand = standOf(index);
       if (stand === 'free') return true;
-      const isChanged = text !== blocks[index]!.text;
-      const written = stand === 'raw' ? RAW : writtenOf(index)!;
-      return isChanged ? isSent(written, text) : written === RAW;
+      if (text === blocks[index]!.text) return stand === 'raw' || writtenOf(index) === RAW;
+      return stand === 'as-sent' && isWritten(index, text);
     },
   };
-}
-
-/** The name of each editable block. */
-function keysOf(blocks: readonly Block[]): readonly (string | undefined)[] {
-  const times = new Map<string, number>();
-  return blocks.map((block) => {
-    if (!isEditable(block)) return undefined;
-    const name = textHash(`${block.toolUseId ?? ''}\0${block.text}`);
-    const before = times.get(name) ?? 0;
-    times.set(name, before + 1);
-    return before === 0 ? name : `${name}.${before}`;
-  });
 }

@@ -3,14 +3,11 @@
  * that conversation comes back while a provider's prompt cache still holds it. From the second
  * request on this is stored durably, so that a restart changes nothing.
  */
-import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import type { Block } from '../model/block.ts';
-import { createNaming, isBillingBlock } from '../model/conversation.ts';
 import type { Turn } from '../model/conversation.ts';
 import { CACHE_LIFETIMES_MS } from '../model/model-facts.ts';
 import type { Original, ProxyRequest } from '../model/request.ts';
-import { shortDigest, shortHash } from '../model/short-hash.ts';
+import type { BlockHashes } from './block-hashes.ts';
 import type { Tail } from './tails.ts';
 
 /** Pauses that are looked back at. */
@@ -26,14 +23,18 @@ export interface TailStore {
   set(original: Original, tails: readonly Tail[]): void;
 }
 
-export function createTurns(store: TailStore, clock: { wallMs(): number }) {
+export function createTurns(
+  store: TailStore,
+  hashesOf: (original: Original) => BlockHashes,
+  clock: { wallMs(): number },
+) {
   const firsts = new LRUCache<string, readonly Tail[]>({ max: FIRST_REQUESTS });
   const note = ({ original }: ProxyRequest): Turn => {
     const conversation = original.conversation();
     const kept = store.get(original);
     const tails = kept.length === 0 ? (firsts.get(conversation) ?? []) : kept;
     const atMs = clock.wallMs();
-    const { tail, others } = follow(original, tails, atMs);
+    const { tail, others } = follow(original, hashesOf(original), tails, atMs);
     const now = [tail, ...others].slice(0, TAILS);
     if (kept.length === 0 && !tail.goesOn) firsts.set(conversation, now);
     else store.set(original, now);
@@ -57,11 +58,12 @@ function isSlow(gaps: string): boolean {
 /** The tail that `original` leaves behind, and those of the same beginning that it has nothing to do with. */
 function follow(
   original: Original,
+  { upTo }: BlockHashes,
   tails: readonly Tail[],
   atMs: number,
 ): { readonly tail: Tail; readonly others: readonly Tail[] } {
   const blocks = original.blocks().length;
-  const hashes = hashesOf(original, tails);
+  const hashes = upTo(tails.map((tail) => tail.blocks));
   const hash = hashes.get(blocks)!;
   let before: Tail | undefined;
   for (const tail of tails) {
@@ -88,55 +90,4 @@ function follow(
 /** Written out: to spread another object took a third of a microsecond. */
 function sentAgain({ gaps, goesOn }: Tail, blocks: number, hash: string, atMs: number): Tail {
   return { blocks, hash, atMs, gaps, goesOn };
-}
-
-/**
- * Hashes of the first so many blocks, tools included: of all, and of as many as each of `tails`
- * had. What the conversation's name was made of is not hashed again: tails are kept by that name.
- */
-function hashesOf(original: Original, tails: readonly Tail[]): ReadonlyMap<number, string> {
-  const blocks = original.blocks();
-  const ends = new Set([blocks.length]);
-  for (const tail of tails) if (tail.blocks < blocks.length) ends.add(tail.blocks);
-  const isNaming = createNaming();
-  const name = original.beginning();
-  const tools = toolsOf(original.json);
-  // Most requests are the first of their conversation, or the same once more.
-  if (ends.size === 1) {
-    const parts: string[] = [];
-    for (const block of blocks) if (!isNaming(block)) parts.push(...partsOf(block));
-    const isInName = parts.length === 0 && tools === undefined;
-    const hash = isInName ? name : shortHash([name, tools ?? '', ...parts]);
-    return new Map([[blocks.length, hash]]);
-  }
-  const hash = createHash('sha256')
-    .update(name)
-    .update(tools ?? '');
-  let isInName = tools === undefined;
-  const hashes = new Map<number, string>();
-  const note = (end: number): void =>
-    void hashes.set(end, isInName ? name : shortDigest(hash.copy()));
-  for (const [at, block] of blocks.entries()) {
-    if (ends.has(at)) note(at);
-    if (isNaming(block)) continue;
-    for (const part of partsOf(block)) {
-      hash.update(part);
-      isInName = false;
-    }
-  }
-  note(blocks.length);
-  return hashes;
-}
-
-/** What tells a block from others. */
-function partsOf(block: Block): readonly string[] {
-  if (isBillingBlock(block)) return [];
-  return [`\0${block.role}\0${block.kind}\0${block.toolUseId ?? ''}\0`, block.text];
-}
-
-/** The tools as they stand in front of all blocks; undefined where there are none. */
-function toolsOf(json: unknown): string | undefined {
-  const tools =
-    typeof json === 'object' && json !== null && 'tools' in json ? json.tools : undefined;
-  return tools === undefined || tools === null ? undefined : JSON.stringify(tools);
 }

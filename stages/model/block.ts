@@ -48,3 +48,8 @@ export interface Block {
   readonly hasCacheControl?: boolean;
   readonly hasCitations?: boolean;
 }
+
+/** True for a block that a stage may change, or add to. */
+export function isEditable({ kind, role, path }: Block): boolean {
+  return path !== undefined && (kind === 'tool_result' || (role === 'user' && kind === 'text'));
+}

@@ -1,0 +1,194 @@
+/**
+ * Hashes of a request's blocks. A conversation is sent again and again with more at its end: what the
+ * request before held too, which comparing shows at a tenth of the cost, is not hashed once more. That
+ * saves time only: the hashes are the same.
+ */
+import { createHash } from 'node:crypto';
+import type { Hash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import { isObject } from '../dialect/json-kind.ts';
+import { isEditable } from '../model/block.ts';
+import type { Block } from '../model/block.ts';
+import { createNaming, isBillingBlock } from '../model/conversation.ts';
+import type { Original } from '../model/request.ts';
+import { shortDigest, shortHash } from '../model/short-hash.ts';
+import { textHash } from './sent-text.ts';
+
+/** Characters of the newest requests that are held to compare with: some ten long conversations. */
+const MAX_CHARS = 4 * 1024 * 1024;
+/** Shorter requests are hashed as fast. */
+const MIN_CHARS = 64 * 1024;
+
+/** What was hashed of one request. */
+interface Hashed {
+  readonly blocks: readonly Block[];
+  readonly chars: number;
+  /** The tools, which precede all blocks, and as JSON text once that is asked for. */
+  readonly tools: unknown;
+  toolsText: string | undefined;
+  /** The name of each editable block that was asked for, and how often its hash came before it. */
+  readonly names: (string | undefined)[];
+  readonly times: Map<string, number>;
+  /** Hashes of the first so many blocks. */
+  readonly ends: Map<number, string>;
+  /** The hash of all blocks before number `hashedTo`, which can go on. */
+  hash: Hash | undefined;
+  hashedTo: number;
+}
+
+export type BlockHashes = ReturnType<ReturnType<typeof createBlockHashes>>;
+
+export function createBlockHashes() {
+  const newest = new LRUCache<string, Hashed>({
+    maxSize: MAX_CHARS,
+    sizeCalculation: ({ chars }) => chars,
+  });
+  const known = new WeakMap<Original, Hashed>();
+  const open = (original: Original): Hashed => {
+    const blocks = original.blocks();
+    let chars = 0;
+    for (const { text } of blocks) chars += text.length;
+    const hashed: Hashed = {
+      blocks,
+      chars,
+      tools: toolsOf(original.json),
+      toolsText: undefined,
+      names: [],
+      times: new Map(),
+      ends: new Map(),
+      hash: undefined,
+      hashedTo: 0,
+    };
+    if (chars < MIN_CHARS) return hashed;
+    const id = original.conversation();
+    const before = newest.get(id);
+    if (before !== undefined) resume(hashed, before);
+    newest.set(id, hashed);
+    return hashed;
+  };
+  return (original: Original) => {
+    let hashed = known.get(original);
+    if (hashed === undefined) known.set(original, (hashed = open(original)));
+    const all = hashed;
+    return {
+      /** Names an editable block by its text, its call, and how many equal ones came before it; undefined for others. */
+      nameOf: (index: number): string | undefined => nameOf(all, index),
+      /** Hashes of the first so many blocks, tools included: of all, and of as many as `counts` says. */
+      upTo: (counts: Iterable<number>): ReadonlyMap<number, string> =>
+        hashesUpTo(all, original.beginning(), counts),
+    };
+  };
+}
+
+/** Takes over what was hashed of the blocks that both begin with. */
+function resume(hashed: Hashed, before: Hashed): void {
+  const { blocks, tools, names, times, ends } = hashed;
+  const differs = before.blocks.findIndex((block, at) => !isSame(block, blocks[at]));
+  const same = differs < 0 ? before.blocks.length : differs;
+  if (before.names.length <= same) {
+    names.push(...before.names);
+    for (const [name, count] of before.times) times.set(name, count);
+  }
+  if (!isSameJson(before.tools, tools)) return;
+  hashed.toolsText = before.toolsText;
+  for (const [end, hash] of before.ends) if (end <= same) ends.set(end, hash);
+  if (before.hashedTo > same) return;
+  hashed.hash = before.hash?.copy();
+  hashed.hashedTo = before.hashedTo;
+}
+
+function isSame(one: Block, other: Block | undefined): boolean {
+  if (isBillingBlock(one)) return other !== undefined && isBillingBlock(other);
+  return (
+    other !== undefined &&
+    one.text === other.text &&
+    one.role === other.role &&
+    one.kind === other.kind &&
+    one.toolUseId === other.toolUseId &&
+    one.message === other.message &&
+    (one.path === undefined) === (other.path === undefined)
+  );
+}
+
+function nameOf({ blocks, names, times }: Hashed, index: number): string | undefined {
+  for (let at = names.length; at <= index && at < blocks.length; at += 1) {
+    const block = blocks[at]!;
+    if (!isEditable(block)) {
+      names.push(undefined);
+      continue;
+    }
+    const name = textHash(`${block.toolUseId ?? ''}\0${block.text}`);
+    const before = times.get(name) ?? 0;
+    times.set(name, before + 1);
+    names.push(before === 0 ? name : `${name}.${before}`);
+  }
+  return names[index];
+}
+
+/**
+ * What the conversation's name (`beginning`) was made of is not hashed again: hashes are compared
+ * within one conversation.
+ */
+function hashesUpTo(
+  hashed: Hashed,
+  beginning: string,
+  counts: Iterable<number>,
+): ReadonlyMap<number, string> {
+  const { blocks, ends } = hashed;
+  const wanted = new Set([blocks.length]);
+  for (const count of counts) if (count < blocks.length) wanted.add(count);
+  const missing = [...wanted].filter((end) => !ends.has(end));
+  if (missing.length === 0) return ends;
+  const tools = (hashed.toolsText ??=
+    hashed.tools === undefined ? '' : JSON.stringify(hashed.tools));
+  const isNaming = createNaming();
+  // Most requests are the first of their conversation, or the same once more.
+  if (wanted.size === 1 && hashed.chars < MIN_CHARS) {
+    const parts = blocks.flatMap((block) => (isNaming(block) ? [] : partsOf(block)));
+    const isInName = parts.length === 0 && tools === '';
+    ends.set(blocks.length, isInName ? beginning : shortHash([beginning, tools, ...parts]));
+    return ends;
+  }
+  const isResumed = hashed.hash !== undefined && missing.every((end) => end >= hashed.hashedTo);
+  const from = isResumed ? hashed.hashedTo : 0;
+  const hash = isResumed ? hashed.hash! : createHash('sha256').update(beginning).update(tools);
+  let isInName = tools === '';
+  const note = (end: number): void => {
+    if (wanted.has(end)) ends.set(end, isInName ? beginning : shortDigest(hash.copy()));
+  };
+  for (const [at, block] of blocks.entries()) {
+    if (at >= from) note(at);
+    if (isNaming(block)) continue;
+    for (const part of partsOf(block)) {
+      if (at >= from) hash.update(part);
+      isInName = false;
+    }
+  }
+  note(blocks.length);
+  hashed.hash = hash;
+  hashed.hashedTo = blocks.length;
+  return ends;
+}
+
+/** What tells a block from others. */
+function partsOf(block: Block): readonly string[] {
+  if (isBillingBlock(block)) return [];
+  return [`\0${block.role}\0${block.kind}\0${block.toolUseId ?? ''}\0`, block.text];
+}
+
+function toolsOf(json: unknown): unknown {
+  return (isObject(json) ? json['tools'] : undefined) ?? undefined;
+}
+
+/** True if both would be written alike, the order of members included. */
+function isSameJson(one: unknown, other: unknown): boolean {
+  if (one === other) return true;
+  if (Array.isArray(one)) {
+    if (!Array.isArray(other) || one.length !== other.length) return false;
+    return one.every((value, at) => isSameJson(value, other[at]));
+  }
+  if (!isObject(one) || !isObject(other)) return false;
+  const [names, others] = [Object.keys(one), Object.keys(other)];
+  if (names.length !== others.length) return false;
+  return names.every((name, at) => name === others[at] && isSameJson(one[name], other[name]));
+}
