@@ -1,26 +1,9 @@
 /** What missing the providers' prompt caches cost, as `svc savings --misses` and `svc status --tip-cache` show it. */
 import type { MissReportJson } from '../../stages/ledger/miss-json.ts';
+import { causeInWords } from '../../server/dashboard/page/miss-words.ts';
 import type { CliContext } from '../context.ts';
 import { counted, dollars, figure, percent, print } from './output.ts';
 import { printTable } from './table.ts';
-
-/** Causes in words, where their names do not say enough. */
-const WORDS: Readonly<Record<string, string>> = {
-  first_request: 'first request',
-  pause: 'pause beyond the lifetime',
-  model: 'another model',
-  system: 'system prompt changed',
-  tools: 'tools changed',
-  thinking: 'thinking parameters changed',
-  tool_choice_or_images: 'tool_choice or images changed',
-  message: 'earlier message changed',
-  below_least_length: 'below the least length',
-  no_marker: 'no cache marker',
-  key_or_provider: 'other key or provider',
-  evicted: 'evicted (nothing differs)',
-};
-
-export const causeInWords = (cause: string): string => WORDS[cause] ?? cause;
 
 /** The whole report: a table by cause, and below it what helps against those that cost something. */
 export function printMisses(

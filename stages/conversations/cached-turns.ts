@@ -71,7 +71,7 @@ export function createCachedTurns(all: () => Kept) {
       const candidates = new Set(namesOf(turn).flatMap((name) => index.get(name) ?? []));
       const before = best(turn, [...candidates]);
       const isSameRun = before !== undefined && continues(turn, before.turn);
-      const now = isSameRun ? withSteps(turn, before.turn) : turn;
+      const now = before === undefined ? turn : withSteps(turn, before.turn);
       let kept: number | undefined;
       if (before !== undefined) {
         const own = store.runs();
@@ -117,16 +117,13 @@ function rankOf(turn: CachedTurn, before: CachedTurn): readonly number[] | undef
   // What was not answered yet when this one was sent had left nothing.
   if (before.doneMs > turn.atMs + SLACK_MS) return undefined;
   const now = turn.messages.split(',');
-  const then = before.messages.split(',');
-  const isAlike = (entry: string, at: number) =>
-    entry.slice(0, HASH_CHARS) === now[at]?.slice(0, HASH_CHARS);
-  const first = then.findIndex((entry, at) => !isAlike(entry, at));
-  const prefix = first < 0 ? then.length : first;
-  const alike = then.filter(isAlike).length;
+  const earlier = before.messages.split(',');
+  const prefix = sharedMessages(turn, before);
+  const alike = earlier.filter((entry, at) => isAlike(entry, now[at])).length;
   const isAnswered = now.length > 1;
   const isSameKey = turn.key === before.key;
   // A first request like another one's is no continuation of it.
-  if (!isSameKey && (!isAnswered || alike < then.length / 2)) return undefined;
+  if (!isSameKey && (!isAnswered || alike < earlier.length / 2)) return undefined;
   const isRewritten =
     isAnswered &&
     turn.session !== '' &&
@@ -138,19 +135,35 @@ function rankOf(turn: CachedTurn, before: CachedTurn): readonly number[] | undef
   return [Math.max(prefix, alike), prefix, same.filter(Boolean).length, before.atMs];
 }
 
+/** How many messages of `before`, from the first on, went out alike. */
+function sharedMessages(turn: CachedTurn, before: CachedTurn): number {
+  const now = turn.messages.split(',');
+  const earlier = before.messages.split(',');
+  const end = earlier.findIndex((entry, at) => !isAlike(entry, now[at]));
+  return end < 0 ? earlier.length : end;
+}
+
+const countOf = ({ messages }: CachedTurn): number => messages.split(',').length;
+
+function isAlike(entry: string, other: string | undefined): boolean {
+  return entry.slice(0, HASH_CHARS) === other?.slice(0, HASH_CHARS);
+}
+
 /** True where `before` need not be remembered any more: whatever goes on from it goes on from `turn` too. */
 function continues(turn: CachedTurn, before: CachedTurn): boolean {
   return (
     turn.provider === before.provider &&
     turn.model === before.model &&
     turn.key === before.key &&
-    turn.messages.split(',').length >= before.messages.split(',').length
+    sharedMessages(turn, before) === countOf(before)
   );
 }
 
+/** The turn with what earlier ones left of the messages that they have in common. */
 function withSteps(turn: CachedTurn, before: CachedTurn): CachedTurn {
-  const step = [before.messages.split(',').length, before.left, before.atMs] as const;
-  return { ...turn, steps: [...before.steps, step].slice(-MOST_STEPS) };
+  const shared = sharedMessages(turn, before);
+  const steps = [...before.steps, [countOf(before), before.left, before.atMs] as const];
+  return { ...turn, steps: steps.filter(([count]) => count <= shared).slice(-MOST_STEPS) };
 }
 
 /** What is written down of `turn`, after `before` of the same run. */

@@ -28,8 +28,8 @@ export interface AnswerReader {
   readonly paths: readonly JsonPath[];
   /** Which of them a whole answer has at its two ends, where they are looked for first. */
   readonly ends?: EndMembers;
-  /** In a document that holds this, a value at `paths` may stand anywhere. */
-  readonly details?: Buffer;
+  /** In a document that holds one of these, a value at `paths` may stand anywhere. */
+  readonly details?: readonly Buffer[];
   /** Takes the values at `paths`, parsed, undefined where absent. May see one payload twice. */
   read(answer: Answer, values: readonly unknown[]): void;
   /** Matches the last lines of a stream that ended properly. */

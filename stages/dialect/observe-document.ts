@@ -70,7 +70,7 @@ export class DocumentObserver implements UsageObserver {
     this.#answer = createAnswer();
     const bytes = withoutMark(this.#bytesSoFar());
     const { details } = this.#compiled.reader;
-    const isDetailed = details !== undefined && bytes.includes(details);
+    const isDetailed = details?.some((needle) => bytes.includes(needle)) === true;
     if (!this.#isEnded || isDetailed || !readEnds(this.#answer, this.#compiled, bytes))
       readDocument(this.#answer, this.#compiled, bytes);
     return this.#answer;

@@ -8,6 +8,7 @@ import { useFetched } from './fetched.ts';
 import { dollars, duration, orDash, percent, share, short, spanOf, time, whole } from './format.ts';
 import { Link } from './link.tsx';
 import { localMoment } from './local-time.ts';
+import { missInWords } from './miss-words.ts';
 import { queryOf, useRequests } from './requests-data.ts';
 import { ModelName, Outcome } from './requests.tsx';
 import { Table } from './table.tsx';
@@ -76,43 +77,6 @@ export function ConversationsView({ query }: { readonly query: URLSearchParams }
   );
 }
 
-/** What the provider's cache had of a turn's prefix, seen from the turn before. */
-type Prefix =
-  | { readonly kind: 'first' }
-  | { readonly kind: 'kept' }
-  | { readonly kind: 'unmeasured' }
-  | { readonly kind: 'broken'; readonly because: string };
-
-/** Providers forget a prefix after five minutes unless the client asks for longer. */
-const FORGOTTEN_MS = 5 * 60_000;
-/** Providers cache whole pieces; what is short of the last turn's cached prefix by less is no break. */
-const NEARLY = 0.9;
-
-/**
- * Whether a turn found in the provider's cache what the turn before had read from it and written to
- * it. The cause is what can be seen in the two rows, and a guess in no other case.
- */
-function prefixOf(turn: RequestJson, before: RequestJson | undefined): Prefix {
-  if (before === undefined) return { kind: 'first' };
-  const read = turn.provider_cache_read_tokens;
-  const hadRead = before.provider_cache_read_tokens;
-  const hadWritten = before.provider_cache_creation_tokens;
-  if (read === null || (hadRead === null && hadWritten === null)) return { kind: 'unmeasured' };
-  const cached = (hadRead ?? 0) + (hadWritten ?? 0);
-  if (cached === 0) return { kind: 'unmeasured' };
-  if (read >= cached * NEARLY) return { kind: 'kept' };
-  const pauseMs = Date.parse(turn.timestamp) - Date.parse(before.timestamp);
-  if (turn.provider !== before.provider)
-    return { kind: 'broken', because: `another provider: ${orDash(turn.provider)}` };
-  if (turn.model_resolved !== before.model_resolved)
-    return { kind: 'broken', because: `another model: ${orDash(turn.model_resolved)}` };
-  if (turn.mode !== before.mode)
-    return { kind: 'broken', because: `another compression mode: ${orDash(turn.mode)}` };
-  if (pauseMs > FORGOTTEN_MS)
-    return { kind: 'broken', because: `${spanOf(pauseMs / 1000)} since the turn before` };
-  return { kind: 'broken', because: 'an earlier part of the request is another one' };
-}
-
 export function ConversationView({ id }: { readonly id: string }) {
   const query = useMemo(() => new URLSearchParams({ session: id, range: 'all' }), [id]);
   const { rows, error } = useRequests(query);
@@ -160,8 +124,11 @@ interface TurnProps {
   readonly before: RequestJson | undefined;
 }
 
+/** True where something was in the cache, and was not read. */
+const isLoss = ({ cache_miss: miss }: RequestJson): boolean => (miss?.missed_tokens ?? 0) > 0;
+
 function Turn({ turn, number, most, before }: TurnProps) {
-  const prefix = prefixOf(turn, before);
+  const miss = turn.cache_miss;
   const raw = turn.input_tokens ?? 0;
   const savedTokens = turn.tokens_saved ?? 0;
   const read = turn.provider_cache_read_tokens;
@@ -198,14 +165,13 @@ function Turn({ turn, number, most, before }: TurnProps) {
             <span class={savedTone(turn.tokens_saved)}>{short(turn.tokens_saved)} saved</span> ·{' '}
             {short(turn.output_tokens)} out · {dollars(turn.cost)} · {duration(turn.latency_ms)}
           </p>
-          <p class={prefix.kind === 'broken' ? 'warn' : 'quiet'}>
+          <p class={isLoss(turn) ? 'warn' : 'quiet'}>
             Prompt cache: {short(read)} read
             {read !== null &&
               sent !== null &&
               sent > 0 &&
               `, ${share(read / sent)} of what was sent`}
-            {prefix.kind === 'broken' &&
-              `; the cached prefix was not found again: ${prefix.because}`}
+            {miss !== undefined && `; ${missInWords(miss)}`}
           </p>
         </>
       )}

@@ -2,6 +2,7 @@
 import type { RequestJson } from '../contract.ts';
 import type { Tone } from './columns.ts';
 import { counted } from './counted.ts';
+import { missInWords } from './miss-words.ts';
 import { NONE, dollars, duration, orDash, percent, short, whole } from './format.ts';
 
 /** The model that answered; before it the one that was asked for, where it is another. */
@@ -55,6 +56,9 @@ export function requestFacts(row: RequestJson): readonly Fact[] {
       'Provider’s prompt cache',
       known([read, `${short(read)} read`], [written, `${short(written)} written`]),
     ],
+    ...(row.cache_miss === undefined
+      ? []
+      : [['Cache missed', missInWords(row.cache_miss)] as const]),
     [
       'Time taken',
       known(

@@ -3,6 +3,7 @@ import type { Usage } from '../../model/usage.ts';
 import { correctedIn, countOf, isObject } from '../json-kind.ts';
 import type { JsonObject } from '../json-kind.ts';
 import type { Answer, AnswerReader } from '../answer-reader.ts';
+import { DIAGNOSTICS_NEEDLES, withNamedMiss } from '../named-miss.ts';
 import { TRANSFORMATIONS_NEEDLE, withTransformations } from '../transformations.ts';
 import { objectOf } from '../translate/json.ts';
 
@@ -33,6 +34,7 @@ export function mergeMessagesUsage(known: Usage, figures: JsonObject): Usage {
     reasoningTokens: countOf(details['thinking_tokens']) ?? known.reasoningTokens,
     estimated: false,
     ...(known.corrected && { corrected: true }),
+    ...(known.cacheMiss && { cacheMiss: known.cacheMiss }),
     ...(known.droppedThoughts && { droppedThoughts: known.droppedThoughts }),
     ...correctedIn(figures),
   };
@@ -47,16 +49,20 @@ export const messagesReader: AnswerReader = Object.freeze({
     ['message', 'model'],
     ['input_transformations'],
     ['message', 'input_transformations'],
+    ['diagnostics'],
+    ['message', 'diagnostics'],
   ],
   ends: { first: 'model', last: 'usage' },
-  details: TRANSFORMATIONS_NEEDLE,
+  details: [TRANSFORMATIONS_NEEDLE, ...DIAGNOSTICS_NEEDLES],
   read(answer: Answer, values: readonly unknown[]): void {
-    const [usage, model, startUsage, startModel, transformed, startTransformed] = values;
+    const [usage, model, startUsage, startModel, transformed, startTransformed, ...rest] = values;
+    const [diagnostics, startDiagnostics] = rest;
     if (isObject(startUsage)) answer.usage = mergeMessagesUsage(answer.usage, startUsage);
     if (isObject(usage)) answer.usage = mergeMessagesUsage(answer.usage, usage);
     answer.usage = withTransformations(answer.usage, transformed ?? startTransformed);
-    const named = model ?? startModel;
-    if (typeof named === 'string' && named !== '') answer.model = named;
+    answer.usage = withNamedMiss(answer.usage, diagnostics ?? startDiagnostics);
+    const modelName = model ?? startModel;
+    if (typeof modelName === 'string' && modelName !== '') answer.model = modelName;
   },
   ending: /^event: ?message_stop|"type"\s*:\s*"message_stop"/m,
   // What follows the reason only says once more that the message is complete.

@@ -4,6 +4,7 @@ import { countOf, isObject } from '../json-kind.ts';
 import type { JsonObject } from '../json-kind.ts';
 import type { Answer, AnswerReader } from '../answer-reader.ts';
 import { splitInput } from '../split-input.ts';
+import { DIAGNOSTICS_NEEDLES, withNamedMiss } from '../named-miss.ts';
 import { TRANSFORMATIONS_NEEDLE, withTransformations } from '../transformations.ts';
 import { objectOf } from '../translate/json.ts';
 
@@ -33,14 +34,19 @@ export const responsesReader: AnswerReader = Object.freeze({
     ['type'],
     ['input_transformations'],
     ['response', 'input_transformations'],
+    ['prompt_cache_diagnostics'],
+    ['response', 'prompt_cache_diagnostics'],
   ],
-  details: TRANSFORMATIONS_NEEDLE,
+  details: [TRANSFORMATIONS_NEEDLE, ...DIAGNOSTICS_NEEDLES],
   ends: { first: 'model', last: 'usage' },
   read(answer: Answer, values: readonly unknown[]): void {
-    const [usage, model, innerUsage, innerModel, type, transformed, innerTransformed] = values;
+    const [usage, model, innerUsage, innerModel, type, transformed, innerTransformed, ...rest] =
+      values;
+    const [diagnostics, innerDiagnostics] = rest;
     const figures = usage ?? innerUsage;
     if (isObject(figures)) answer.usage = toResponsesUsage(figures);
     answer.usage = withTransformations(answer.usage, transformed ?? innerTransformed);
+    answer.usage = withNamedMiss(answer.usage, diagnostics ?? innerDiagnostics);
     const named = model ?? innerModel;
     if (typeof named === 'string' && named !== '') answer.model = named;
     if (typeof type !== 'string') return;

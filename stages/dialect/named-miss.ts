@@ -1,0 +1,25 @@
+/** What a provider says of its prompt cache where a client asked it why it was missed. */
+import type { Usage } from '../model/usage.ts';
+import { countOf, isObject } from './json-kind.ts';
+
+/** A document with one of these in it is read whole. */
+export const DIAGNOSTICS_NEEDLES = ['"cache_miss_reason"', '"prompt_cache_diagnostics"'].map(
+  (name) => Buffer.from(name),
+);
+
+const MAX_CHARS = 60;
+
+/**
+ * `usage` with the reason in `diagnostics`: `{cache_miss_reason: {type, cache_missed_input_tokens}}` of
+ * Anthropic, `{type: cache_miss, reason, cache_missed_tokens}` of OpenAI; as it was where there is none.
+ */
+export function withNamedMiss(usage: Usage, diagnostics: unknown): Usage {
+  if (!isObject(diagnostics)) return usage;
+  const found = diagnostics['cache_miss_reason'] ?? diagnostics['reason'];
+  const inner = isObject(found) ? found : diagnostics;
+  const reason = isObject(found) ? found['type'] : found;
+  if (typeof reason !== 'string' || reason === '') return usage;
+  const tokens = inner['cache_missed_input_tokens'] ?? inner['cache_missed_tokens'];
+  const cacheMiss = { reason: reason.slice(0, MAX_CHARS), missedTokens: countOf(tokens) };
+  return { ...usage, cacheMiss };
+}
