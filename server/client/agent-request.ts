@@ -30,6 +30,7 @@ export function writeCall(
   set(body, 'temperature', call.temperature);
   set(body, 'top_p', call.topP);
   Object.assign(body, call.providerOptions?.['svc']);
+  // What `providerOptions` adds is the caller's own, and checked by the provider.
   return { request: body as unknown as MultiProviderRequest, warnings };
 }
 

@@ -5,7 +5,7 @@
 import type { CaptureRecord } from '../../stages/captures/record.ts';
 import type { TranslatableDialect } from '../../stages/dialect/canonical.ts';
 import { resolveEndpoint } from '../../stages/dialect/endpoints.ts';
-import { isObject, listOf, parseJson, textOf } from '../../stages/dialect/json-kind.ts';
+import { isObject, listOf, parseJson, stringOf } from '../../stages/dialect/json-kind.ts';
 import type { JsonObject } from '../../stages/dialect/json-kind.ts';
 import type { Prices } from '../../stages/ledger/prices.ts';
 import type { CountTokens } from '../../stages/model/count-tokens.ts';
@@ -225,7 +225,7 @@ function toolsIn(body: JsonObject): readonly Tool[] {
 }
 
 function named(tool: JsonObject, { name, type }: JsonObject): Tool {
-  return { name: textOf(name) ?? textOf(type) ?? 'unnamed', text: JSON.stringify(tool) };
+  return { name: stringOf(name) ?? stringOf(type) ?? 'unnamed', text: JSON.stringify(tool) };
 }
 
 function calledIn(

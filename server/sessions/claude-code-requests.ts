@@ -7,7 +7,7 @@
  * just as they stand in a line of their own (seen with 2.1.332).
  */
 import { createHash } from 'node:crypto';
-import { isObject, listOf, textOf } from '../../stages/dialect/json-kind.ts';
+import { isObject, listOf, stringOf } from '../../stages/dialect/json-kind.ts';
 import type { JsonObject } from '../../stages/dialect/json-kind.ts';
 import { timeOf } from './session.ts';
 
@@ -56,14 +56,14 @@ export class SentRequests {
   /** True for a line that is one of these. */
   take(line: JsonObject): boolean {
     const { type, shape, message, params } = line;
-    const hash = textOf(line['hash']) ?? textOf(line['shapeHash']) ?? '';
+    const hash = stringOf(line['hash']) ?? stringOf(line['shapeHash']) ?? '';
     if (type === 'api-request-shape' && isObject(shape)) this.#shapes.set(hash, shape);
     else if (type === 'api-request-blob') this.#messages.set(hash, message);
     else if (type === 'api-request' && typeof line['id'] === 'string') {
       this.#sent.set(line['id'], {
         shape: hash,
         params: isObject(params) ? params : {},
-        base: textOf(line['base']),
+        base: stringOf(line['base']),
         keep: Number(line['keep'] ?? 0),
         tail: listOf(line['tail']).map(String),
         atMs: timeOf(line['timestamp']),

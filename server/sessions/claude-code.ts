@@ -3,7 +3,7 @@
  * older versions hold neither system prompt nor tools; newer ones (seen with 2.1.330) also hold what
  * was sent, request by request, see `claude-code-requests.ts`.
  */
-import { isObject, listOf, textOf } from '../../stages/dialect/json-kind.ts';
+import { isObject, listOf, stringOf } from '../../stages/dialect/json-kind.ts';
 import type { JsonObject } from '../../stages/dialect/json-kind.ts';
 import { dialects } from '../../stages/dialect/registry.ts';
 import type { Usage } from '../../stages/model/usage.ts';
@@ -37,7 +37,7 @@ export class ClaudeCodeReader implements LineReader {
   }
 
   take(line: JsonObject): void {
-    this.#sessionId ||= textOf(line['sessionId']) ?? '';
+    this.#sessionId ||= stringOf(line['sessionId']) ?? '';
     if (this.#sent.take(line)) return;
     const { message } = line;
     if (!isObject(message) || (line['type'] !== 'user' && line['type'] !== 'assistant')) return;
@@ -54,9 +54,9 @@ export class ClaudeCodeReader implements LineReader {
 
   #draftOf(line: JsonObject): Draft {
     if (line['isSidechain'] !== true) return this.#main;
-    const parent = textOf(line['parentUuid']);
+    const parent = stringOf(line['parentUuid']);
     const draft = (parent === undefined ? undefined : this.#agents.get(parent)) ?? this.#begin();
-    const own = textOf(line['uuid']);
+    const own = stringOf(line['uuid']);
     if (own !== undefined) this.#agents.set(own, draft);
     return draft;
   }
@@ -72,14 +72,14 @@ export class ClaudeCodeReader implements LineReader {
   #answered(draft: Draft, message: JsonObject, line: JsonObject): void {
     if (message['model'] === NO_MODEL) return;
     const content = listOf(message['content']);
-    const id = textOf(message['id']);
+    const id = stringOf(message['id']);
     const known = id === undefined ? undefined : this.#answers.get(id);
     if (known !== undefined) {
       known.content.push(...content);
       known.message = message;
       return;
     }
-    const answer = { message, content: [...content], request: textOf(line['requestRef']) };
+    const answer = { message, content: [...content], request: stringOf(line['requestRef']) };
     if (id !== undefined) this.#answers.set(id, answer);
     const atMs = draft.atMs ?? timeOf(line['timestamp']);
     draft.requests.push({ items: draft.items.length, atMs, answer });
@@ -111,12 +111,12 @@ export class ClaudeCodeReader implements LineReader {
   }
 }
 
-const modelOf = ({ message }: Answer): string | null => textOf(message['model']) ?? null;
+const modelOf = ({ message }: Answer): string | null => stringOf(message['model']) ?? null;
 
 function figuresOf(given: Answer) {
   const { message, content } = given;
   const answer = { ...message, content };
-  const id = textOf(message['id']);
+  const id = stringOf(message['id']);
   const model = modelOf(given);
   return { model, usage: usageOf(message), answer, ...(id === undefined ? {} : { id }) };
 }

@@ -3,7 +3,7 @@
  * conversation as the responses dialect has it, among events. The system prompt stands in
  * `session_meta`, or among the items; tools do where the model gets them as an item (seen with 0.169).
  */
-import { countOf, isObject, listOf, textOf } from '../../stages/dialect/json-kind.ts';
+import { countOf, isObject, listOf, stringOf } from '../../stages/dialect/json-kind.ts';
 import type { JsonObject } from '../../stages/dialect/json-kind.ts';
 import { emptyUsage } from '../../stages/model/usage.ts';
 import type { Usage } from '../../stages/model/usage.ts';
@@ -35,7 +35,7 @@ export class CodexReader implements LineReader {
   take({ type, payload, timestamp }: JsonObject): void {
     if (!isObject(payload)) return;
     if (type === 'session_meta') this.#begin(payload);
-    else if (type === 'turn_context') this.#model = textOf(payload['model']) ?? this.#model;
+    else if (type === 'turn_context') this.#model = stringOf(payload['model']) ?? this.#model;
     else if (type === 'compacted') this.#compacted(payload);
     else if (type === 'response_item') this.#item(payload, timeOf(timestamp));
     else if (type === 'token_usage_record') this.#counted(payload['usage']);
@@ -45,8 +45,8 @@ export class CodexReader implements LineReader {
 
   /** A session that was resumed or forked has the lines of the former one behind its own first. */
   #begin({ id, base_instructions: base, instructions }: JsonObject): void {
-    this.#sessionId ||= textOf(id) ?? '';
-    this.#instructions ??= textOf(isObject(base) ? base['text'] : instructions);
+    this.#sessionId ||= stringOf(id) ?? '';
+    this.#instructions ??= stringOf(isObject(base) ? base['text'] : instructions);
   }
 
   #item(payload: JsonObject, atMs: number | null): void {
@@ -70,7 +70,7 @@ export class CodexReader implements LineReader {
 
   /** From here on the client sends a summary, and what it chose to keep, in place of what stood before. */
   #compacted({ message, replacement_history: kept }: JsonObject): void {
-    const text = textOf(message) ?? '';
+    const text = stringOf(message) ?? '';
     const summary = { type: 'message', role: 'user', content: [{ type: 'input_text', text }] };
     const items = listOf(kept).filter((item) => isObject(item));
     this.#drafts.push({ items: items.length > 0 ? [...items] : [summary], requests: [] });

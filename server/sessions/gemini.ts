@@ -3,7 +3,7 @@
  * lines `$set` that change the head or put other messages in place of all (seen with 2026's
  * versions); one document with a list of messages in older ones. They hold neither system prompt nor tools.
  */
-import { countOf, isObject, listOf, textOf } from '../../stages/dialect/json-kind.ts';
+import { countOf, isObject, listOf, stringOf } from '../../stages/dialect/json-kind.ts';
 import type { JsonObject } from '../../stages/dialect/json-kind.ts';
 import { emptyUsage } from '../../stages/model/usage.ts';
 import type { Usage } from '../../stages/model/usage.ts';
@@ -27,7 +27,7 @@ export class GeminiReader implements LineReader {
   }
 
   #change({ sessionId, messages }: JsonObject): void {
-    this.#sessionId ||= textOf(sessionId) ?? '';
+    this.#sessionId ||= stringOf(sessionId) ?? '';
     if (!Array.isArray(messages)) return;
     if (this.#messages.size > 0) this.#before.push(this.#messages);
     this.#messages = new Map();
@@ -94,7 +94,7 @@ function played(messages: Iterable<JsonObject>, counted: Set<string>) {
       const id = String(message['id']);
       const calls = listOf(message['toolCalls']).filter((call) => isObject(call));
       if (!counted.has(id) && items.length > 0) {
-        const model = textOf(message['model']) ?? null;
+        const model = stringOf(message['model']) ?? null;
         const usage = usageOf(message['tokens']);
         requests.push({
           items: items.length,

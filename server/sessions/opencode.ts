@@ -7,7 +7,7 @@ import { constants, copyFileSync, existsSync, mkdtempSync, rmSync, statSync } fr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { countOf, isObject, parseJson, textOf } from '../../stages/dialect/json-kind.ts';
+import { countOf, isObject, parseJson, stringOf } from '../../stages/dialect/json-kind.ts';
 import type { JsonObject } from '../../stages/dialect/json-kind.ts';
 import { emptyUsage, totalInputTokens } from '../../stages/model/usage.ts';
 import type { Usage } from '../../stages/model/usage.ts';
@@ -74,8 +74,8 @@ function readOne(database: Database.Database, session: string): readonly Convers
       if (text !== '') items.push({ role: 'user', content: text });
       continue;
     }
-    model = textOf(message['modelID']) ?? model;
-    vendor ??= textOf(message['providerID']);
+    model = stringOf(message['modelID']) ?? model;
+    vendor ??= stringOf(message['providerID']);
     requests.push({
       items: items.length,
       atMs: isObject(message['time']) ? countTime(message['time']['created']) : null,
@@ -122,7 +122,7 @@ function answered(parts: readonly JsonObject[]): readonly unknown[] {
     ...calls.map(({ callID, state }) => ({
       role: 'tool',
       tool_call_id: callID,
-      content: textOf(state['output']) ?? textOf(state['error']) ?? '',
+      content: stringOf(state['output']) ?? stringOf(state['error']) ?? '',
     })),
   ];
 }

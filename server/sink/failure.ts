@@ -2,7 +2,7 @@
  * What a provider says of a failure, as the object with `error.message` that ends an answer over
  * WebSocket, whatever it looked like.
  */
-import { isObject, parseJson, textOf } from '../../stages/dialect/json-kind.ts';
+import { isObject, parseJson, stringOf } from '../../stages/dialect/json-kind.ts';
 
 /** What goes out: the provider's own object, ours with `message`, or both in this order. */
 export interface Failure {
@@ -26,7 +26,7 @@ export function failureIn(
   if (!isNamed && !isTyped && !isObject(error) && typeof error !== 'string') return undefined;
   if (isObject(error) && typeof error['message'] === 'string') return { text: data };
   const inner = isObject(response) && isObject(response['error']) ? response['error'] : {};
-  const wording = textOf(error) ?? textOf(inner['message']) ?? textOf(message) ?? UNNAMED;
+  const wording = stringOf(error) ?? stringOf(inner['message']) ?? stringOf(message) ?? UNNAMED;
   return { text: data, message: wording };
 }
 
@@ -35,6 +35,6 @@ export function failureOfStatus(text: string, status: number): Failure {
   const payload = parseJson(text);
   const error = isObject(payload) ? payload['error'] : undefined;
   if (isObject(error) && typeof error['message'] === 'string') return { text };
-  const detail = textOf(error) ?? (isObject(payload) ? textOf(payload['message']) : undefined);
+  const detail = stringOf(error) ?? (isObject(payload) ? stringOf(payload['message']) : undefined);
   return { message: detail ?? `The provider answered with status ${status}` };
 }

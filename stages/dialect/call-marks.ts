@@ -7,7 +7,7 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { TranslatableDialect } from './canonical.ts';
-import { exactJson, parseArguments } from './translate/json.ts';
+import { exactJson, parseArguments } from './exact-json.ts';
 
 /** A call as the client knows it. */
 export interface MarkedCall {

@@ -5,7 +5,8 @@
  */
 import { createHash } from 'node:crypto';
 import { ExactNumber } from './exact-number.ts';
-import { parseJson } from './json-kind.ts';
+import { isObject, parseJson } from './json-kind.ts';
+import type { JsonObject } from './json-kind.ts';
 
 const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 const NUMBER_CHAR = /[-+.\deE]/;
@@ -29,6 +30,13 @@ export function parseExact(text: string): unknown {
   }
   pieces.push(text.slice(from));
   return withNumbers(parseJson(pieces.join('')), mark);
+}
+
+/** Tool arguments as an object. No text at all is a call without arguments; anything but an object is undefined. */
+export function parseArguments(text: string): JsonObject | undefined {
+  if (text.trim() === '') return {};
+  const value = parseExact(text);
+  return isObject(value) ? value : undefined;
 }
 
 interface Span {

@@ -23,8 +23,60 @@ export function listOf(value: unknown): readonly unknown[] {
 }
 
 /** The value if it is a string, else undefined. */
-export function textOf(value: unknown): string | undefined {
+export function stringOf(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
+}
+
+/** `value` as an object; an empty one if it is something else. */
+export function objectOf(value: unknown): JsonObject {
+  return isObject(value) ? value : {};
+}
+
+/** The objects in the list `value`; none if it is no list. */
+export function objectsOf(value: unknown): JsonObject[] {
+  return Array.isArray(value) ? value.filter(isObject) : [];
+}
+
+/** A string with something in it. */
+export function filledString(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+export function numberOf(given: unknown): number | undefined {
+  const value = given instanceof ExactNumber ? given.valueOf() : given;
+  return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
+}
+
+export function booleanOf(value: unknown): boolean | undefined {
+  return typeof value === 'boolean' ? value : undefined;
+}
+
+/** Longer than any type, role or place that a provider names. */
+const MOST_WORD_CHARS = 80;
+
+/** `value` as a word of a message or a key: foreign text is cut, and whatever is no text or number has one name. */
+export function wordOf(value: unknown): string {
+  if (typeof value === 'string') return value.slice(0, MOST_WORD_CHARS);
+  if (value instanceof ExactNumber) return value.text;
+  return typeof value === 'number' ? String(value) : `(${jsonTypeOf(value)})`;
+}
+
+/** The strings in the list `value`, or `[value]` if it is one string. */
+export function stringsOf(value: unknown): string[] {
+  if (typeof value === 'string') return [value];
+  return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
+}
+
+/** `T` without the members that are undefined: what may be is optional in it. */
+type Defined<T> = {
+  readonly [K in keyof T as undefined extends T[K] ? never : K]: T[K];
+} & { readonly [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined> };
+
+/** A copy without the keys whose value is undefined, so that they do not count as present. */
+export function defined<const T extends object>(object: T): Defined<T> {
+  const entries = Object.entries(object).filter(([, value]) => value !== undefined);
+  // What the filter does is what the type says; neither is known to the signature of `fromEntries`.
+  return Object.fromEntries(entries) as Defined<T>;
 }
 
 /** More tokens than any request has, yet thousands of them, and what they cost in nano-dollars, add up exactly. */

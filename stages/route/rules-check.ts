@@ -1,4 +1,5 @@
 /** Checks rules that a user wrote, and says everything that is wrong with them at once. */
+import { defined } from '../dialect/json-kind.ts';
 import { parseTarget } from './rules.ts';
 import type { RouteRule } from './rules.ts';
 
@@ -74,10 +75,11 @@ export function checkRule(value: unknown, context: RuleContext): CheckedRule {
     if (!isValid(rule[name]))
       faults.push(`${name}: found ${printable(rule[name])}, expected ${expected}`);
   }
-  if (faults.length === 0) faults.push(...contradictions(rule as unknown as RouteRule, context));
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- every field was checked above
+  const checked = rule as unknown as RouteRule;
+  if (faults.length === 0) faults.push(...contradictions(checked, context));
   if (faults.length > 0) return { ok: false, faults };
-  const stated = Object.entries(rule).filter(([, stands]) => stands !== undefined);
-  return { ok: true, rule: Object.freeze(Object.fromEntries(stated)) as unknown as RouteRule };
+  return { ok: true, rule: Object.freeze(defined(checked)) };
 }
 
 /** What is wrong with a rule whose parts are each sound. */

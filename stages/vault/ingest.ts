@@ -1,6 +1,7 @@
 /** Blocks that are handed in at run time: what one must look like, and its record in the log. */
 import { SvcError } from '../../engine/error.ts';
-import { isObject, jsonTypeOf, type JsonObject } from '../dialect/json-kind.ts';
+import { isObject, jsonTypeOf } from '../dialect/json-kind.ts';
+import type { JsonObject } from '../dialect/json-kind.ts';
 import { missingField, wrongType } from '../model/errors.ts';
 import { SAFE, type BlockInfo, type RiskClass } from './block.ts';
 import { describeBlock } from './read/read-file.ts';

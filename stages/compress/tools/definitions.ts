@@ -1,5 +1,5 @@
 /** Where a request body defines tools that the client runs, in any dialect. */
-import { isObject, listOf, textOf } from '../../dialect/json-kind.ts';
+import { isObject, listOf, stringOf } from '../../dialect/json-kind.ts';
 import type { JsonObject } from '../../dialect/json-kind.ts';
 import type { JsonPath } from '../../model/block.ts';
 
@@ -61,10 +61,10 @@ function definitionsOf({ tool, path }: ListedTool): readonly Definition[] {
   const inner = INNER.find((name) => isObject(tool[name]));
   if (inner !== undefined)
     return definitionsOf({ tool: tool[inner] as JsonObject, path: [...path, inner] });
-  const text = textOf(tool['description']);
+  const text = stringOf(tool['description']);
   const schema = SCHEMAS.find((name) => isObject(tool[name]));
   const own: Definition = {
-    name: textOf(tool['name']) ?? '',
+    name: stringOf(tool['name']) ?? '',
     description: text === undefined ? undefined : { path: [...path, 'description'], text },
     schema:
       schema === undefined

@@ -1,7 +1,8 @@
 /** A whole completion as the equivalent short stream, with all that nobody here knows. */
 import type { JsonObject, WireEvent } from '../canonical.ts';
 import { unreadableAnswer } from '../translate/errors.ts';
-import { exactJson, isObject, objectsOf } from '../translate/json.ts';
+import { exactJson } from '../exact-json.ts';
+import { isObject, objectsOf } from '../json-kind.ts';
 
 /** Every choice as one delta and its end, then the usage. */
 export function chatStreamOf({ choices, usage, ...rest }: JsonObject): WireEvent[] {

@@ -1,7 +1,7 @@
 /** Events of chat-completions streams. */
 import type { SvcError } from '../../../engine/index.ts';
 import { encodeEvent } from '../../wire/events.ts';
-import { objectOf, objectsOf, parseJson } from '../translate/json.ts';
+import { objectOf, objectsOf, parseJson } from '../json-kind.ts';
 
 /** Fields of a delta that only announce who speaks. */
 const ANNOUNCING = new Set(['role', 'content']);

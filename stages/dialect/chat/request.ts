@@ -4,7 +4,7 @@ import type { Block, JsonPath } from '../../model/block.ts';
 import { createBlockList } from '../block-list.ts';
 import type { BlockHolder, BlockList } from '../block-list.ts';
 import type { RequestFacts } from '../../model/dialect.ts';
-import { isObject, listOf, textOf } from '../json-kind.ts';
+import { isObject, listOf, stringOf } from '../json-kind.ts';
 import type { JsonObject } from '../json-kind.ts';
 import { checkFields } from '../validation.ts';
 import type { FieldRule } from '../validation.ts';
@@ -27,13 +27,13 @@ export function chatFacts(body: unknown): RequestFacts {
   const limit = fields['max_completion_tokens'] ?? fields['max_tokens'];
   const thinking = fields['thinking'];
   return Object.freeze({
-    model: textOf(fields['model']),
+    model: stringOf(fields['model']),
     stream: fields['stream'] === true,
     maxOutputTokens: typeof limit === 'number' ? limit : undefined,
     usageWish: usageWish(options),
     hasTools: listOf(fields['tools']).length > 0 || listOf(fields['functions']).length > 0,
     hasThinking:
-      (textOf(fields['reasoning_effort']) ?? 'none') !== 'none' ||
+      (stringOf(fields['reasoning_effort']) ?? 'none') !== 'none' ||
       isObject(fields['reasoning']) ||
       (isObject(thinking) && thinking['type'] !== 'disabled'),
   });
@@ -82,12 +82,12 @@ function holderOf(list: BlockList, message: JsonObject, i: number): BlockHolder 
     case 'assistant':
       return { message: i, role: 'assistant', kind: 'text' };
     case 'tool': {
-      const toolUseId = textOf(message['tool_call_id']);
+      const toolUseId = stringOf(message['tool_call_id']);
       const call = list.callOf(toolUseId);
       return { message: i, role: 'tool', kind: 'tool_result', toolUseId, call };
     }
     case 'function': {
-      const name = textOf(message['name']);
+      const name = stringOf(message['name']);
       const call = list.callOf(name) ?? { name, input: undefined };
       return { message: i, role: 'tool', kind: 'tool_result', call };
     }
@@ -132,7 +132,7 @@ function readPart(list: BlockList, part: JsonObject, path: JsonPath, holder: Blo
 }
 
 function readCall(list: BlockList, call: JsonObject, path: JsonPath, holder: BlockHolder): void {
-  const id = textOf(call['id']);
+  const id = stringOf(call['id']);
   if (isObject(call['function'])) {
     addCall(list, call['function'], 'arguments', [...path, 'function'], holder, id);
   } else if (isObject(call['custom'])) {
@@ -147,10 +147,10 @@ function addCall(
   field: 'arguments' | 'input',
   path: JsonPath,
   holder: BlockHolder,
-  id: string | undefined = textOf(call['name']),
+  id: string | undefined = stringOf(call['name']),
 ): void {
-  const text = textOf(call[field]);
+  const text = stringOf(call[field]);
   const input = field === 'input' && text !== undefined ? JSON.stringify(text) : text;
-  if (id !== undefined) list.call(id, { name: textOf(call['name']), input });
+  if (id !== undefined) list.call(id, { name: stringOf(call['name']), input });
   list.addText(holder, 'tool_use', text, [...path, field]);
 }

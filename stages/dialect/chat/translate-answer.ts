@@ -11,14 +11,7 @@ import type { AnswerContext } from '../translate/dialect.ts';
 import { errorKindOfStatus, kindsByWord, plainErrorMessage } from '../translate/errors.ts';
 import { unwrapFreeform } from '../translate/freeform.ts';
 import { answerId } from '../translate/ids.ts';
-import {
-  defined,
-  filledString,
-  isObject,
-  numberOf,
-  objectOf,
-  stringOf,
-} from '../translate/json.ts';
+import { defined, filledString, isObject, numberOf, objectOf, stringOf } from '../json-kind.ts';
 import { writeToolCall } from './translate-message.ts';
 
 const STOP_REASONS = new Map<unknown, StopReason>([
@@ -152,7 +145,7 @@ export function readChatError(status: number, body: unknown): CanonicalError {
     kind: vague ? byStatus : typed,
     message: filledString(error.message) ?? stringOf(whole.error) ?? plainErrorMessage(actual),
     code: filledString(error.code),
-  }) as unknown as CanonicalError;
+  });
 }
 
 export function writeChatError(error: CanonicalError): JsonObject {

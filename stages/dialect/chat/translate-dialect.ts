@@ -3,7 +3,7 @@ import type { CanonicalResponse, JsonObject } from '../canonical.ts';
 import { gatherStream } from '../translate/answer.ts';
 import type { AnswerContext, DialectTranslation } from '../translate/dialect.ts';
 import { unreadableAnswer } from '../translate/errors.ts';
-import { objectOf, objectsOf, stringOf } from '../translate/json.ts';
+import { objectOf, objectsOf, stringOf } from '../json-kind.ts';
 import { chatStreamOf } from './answer-stream.ts';
 import { readChatError, writeChatError, writeChatResponse } from './translate-answer.ts';
 import { readToolCall, writeToolCall } from './translate-message.ts';

@@ -4,7 +4,8 @@
  * a single call (Gemini's signature in `extra_content`).
  */
 import type { CanonicalBlock, JsonObject, ProviderMark } from '../canonical.ts';
-import { exactJson, isObject, objectOf, parseJson } from '../translate/json.ts';
+import { exactJson } from '../exact-json.ts';
+import { isObject, objectOf, parseJson } from '../json-kind.ts';
 
 /** The members of a message that hold reasoning in clear; each server has its own. */
 export const REASONING = ['reasoning_content', 'reasoning'] as const;

@@ -14,15 +14,8 @@ import type { ReadRequestContext } from '../translate/dialect.ts';
 import { droppedParts } from '../translate/dropped.ts';
 import { cannotCarry } from '../translate/errors.ts';
 import { wrapFreeform } from '../translate/freeform.ts';
-import {
-  defined,
-  exactJson,
-  filledString,
-  objectOf,
-  objectsOf,
-  stringOf,
-  wordOf,
-} from '../translate/json.ts';
+import { exactJson } from '../exact-json.ts';
+import { defined, filledString, objectOf, objectsOf, stringOf, wordOf } from '../json-kind.ts';
 import { readUnknown, type BlockPlace } from '../translate/readable.ts';
 import { membersOfCall, membersOfMessage, type ReasoningWish } from './translate-marks.ts';
 import { addressOf, documentOf, sourceOf } from '../translate/media.ts';

@@ -22,7 +22,7 @@ import {
   objectsOf,
   stringOf,
   stringsOf,
-} from '../translate/json.ts';
+} from '../json-kind.ts';
 import { readChatMessage, readChatText } from './translate-message.ts';
 
 const KNOWN = new Set([
@@ -77,7 +77,7 @@ export function readChatRequest(body: JsonObject, context: ReadRequestContext): 
     stream: body.stream === true,
     responseFormat: readFormat(body.response_format),
     reasoning: readReasoning(body),
-  }) as unknown as CanonicalRequest;
+  });
 }
 
 /** Fields that change what is asked, and that have no counterpart. */
@@ -130,7 +130,7 @@ export function readFunction(tool: JsonObject): CanonicalTool {
     description: filledString(tool.description),
     schema: objectOf(tool.parameters),
     strict: booleanOf(tool.strict),
-  }) as unknown as CanonicalTool;
+  });
 }
 
 function readChoice(choice: unknown): ToolChoice | undefined {
@@ -165,7 +165,7 @@ export function toFormat(format: JsonObject, given: JsonObject): ResponseFormat 
     name: filledString(given.name),
     schema: objectOf(given.schema),
     strict: booleanOf(given.strict),
-  }) as unknown as ResponseFormat;
+  });
 }
 
 const EFFORTS: ReadonlySet<string> = new Set([
@@ -191,5 +191,5 @@ function readReasoning(body: JsonObject): Reasoning | undefined {
     budgetTokens !== undefined ||
     nested.enabled === true ||
     thinking === 'enabled';
-  return on ? (defined({ on, effort, budgetTokens }) as unknown as Reasoning) : undefined;
+  return on ? defined({ on, effort, budgetTokens }) : undefined;
 }

@@ -16,15 +16,8 @@
  * among them, otherwise the latest call.
  */
 import type { JsonObject } from '../canonical.ts';
-import {
-  exactJson,
-  filledString,
-  isObject,
-  numberOf,
-  objectOf,
-  parseArguments,
-  stringOf,
-} from '../translate/json.ts';
+import { exactJson, parseArguments } from '../exact-json.ts';
+import { filledString, isObject, numberOf, objectOf, stringOf } from '../json-kind.ts';
 
 /** A tool call as it grows. It opens when its name is known. */
 export interface GrowingCall {

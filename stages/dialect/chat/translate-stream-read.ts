@@ -1,13 +1,6 @@
 /** Reads the chat stream: chunks of deltas, a finish reason, a usage chunk, `[DONE]`. */
 import type { CanonicalEvent, JsonObject } from '../canonical.ts';
-import {
-  filledString,
-  isObject,
-  numberOf,
-  objectOf,
-  objectsOf,
-  stringOf,
-} from '../translate/json.ts';
+import { filledString, isObject, numberOf, objectOf, objectsOf, stringOf } from '../json-kind.ts';
 import { EventReader } from '../translate/stream-read.ts';
 import { readChatError, readChatStop } from './translate-answer.ts';
 import { REASONING, toChatMark } from './translate-marks.ts';

@@ -4,7 +4,7 @@ import { unwrapFreeform } from '../translate/freeform.ts';
 import { answerId } from '../translate/ids.ts';
 import { EventWriter } from '../translate/stream-write.ts';
 import { writeChatError, chatStop, writeChatUsage } from './translate-answer.ts';
-import { exactJson } from '../translate/json.ts';
+import { exactJson } from '../exact-json.ts';
 
 /** Writes one stream. */
 export class ChatWriter extends EventWriter {

@@ -9,7 +9,7 @@ import type {
 } from '../canonical.ts';
 import type { WriteRequestContext, WrittenRequest } from '../translate/dialect.ts';
 import { cannotCarry } from '../translate/errors.ts';
-import { defined } from '../translate/json.ts';
+import { defined } from '../json-kind.ts';
 import { noteErrorMarks } from '../translate/prepare.ts';
 import { fitsStrictMode } from '../translate/schema.ts';
 import type { ReasoningWish } from './translate-marks.ts';

@@ -3,11 +3,10 @@
  * that speak this dialect disagree on names; the ones known from their answers are read.
  */
 import type { Usage } from '../../model/usage.ts';
-import { countOf, isObject } from '../json-kind.ts';
+import { countOf, isObject, objectOf } from '../json-kind.ts';
 import type { JsonObject } from '../json-kind.ts';
 import type { Answer, AnswerReader } from '../answer-reader.ts';
 import { splitInput } from '../split-input.ts';
-import { objectOf } from '../translate/json.ts';
 
 /** Normalises one `usage` object, of a chat completion, a legacy completion or an embedding. */
 export function toChatUsage(figures: JsonObject): Usage {

@@ -1,8 +1,8 @@
 /** Events of generative streams. */
 import type { ErrorKind, SvcError } from '../../../engine/index.ts';
 import { encodeEvent } from '../../wire/events.ts';
+import { objectOf, objectsOf, parseJson } from '../json-kind.ts';
 import type { JsonObject } from '../json-kind.ts';
-import { objectOf, objectsOf, parseJson } from '../translate/json.ts';
 
 /** True if a candidate has a part that is not empty text, or a finish reason. */
 export function isGenerativeContent(_event: string | undefined, data: string): boolean {

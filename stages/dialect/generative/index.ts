@@ -1,6 +1,6 @@
 /** The generative dialect: Google's `generateContent` and `streamGenerateContent`. */
 import type { Dialect } from '../../model/dialect.ts';
-import { objectOf, stringOf } from '../translate/json.ts';
+import { objectOf, stringOf } from '../json-kind.ts';
 import { createObservers } from '../observe.ts';
 import { generativeErrorEvent, isGenerativeContent, isGenerativeTerminator } from './event.ts';
 import { generativeBlocks, generativeFacts, validateGenerative } from './request.ts';

@@ -8,7 +8,7 @@ import { createBlockList } from '../block-list.ts';
 import type { BlockHolder, BlockList } from '../block-list.ts';
 import type { RequestFacts } from '../../model/dialect.ts';
 import { modelInPath } from '../../model/target.ts';
-import { isObject, listOf, textOf } from '../json-kind.ts';
+import { isObject, listOf, stringOf } from '../json-kind.ts';
 import type { JsonObject } from '../json-kind.ts';
 import { checkFields } from '../validation.ts';
 
@@ -63,7 +63,7 @@ function readPart(list: BlockList, part: JsonObject, path: JsonPath, holder: Blo
   if (isObject(response.value)) {
     return addResponse(list, response.value, [...path, response.name], holder.message);
   }
-  const text = textOf(part['text']);
+  const text = stringOf(part['text']);
   if (text === undefined) return list.add(holder, mediaKind(part));
   const kind = part['thought'] === true ? 'thinking' : holder.kind;
   list.addText(holder, kind, text, [...path, 'text']);
@@ -73,15 +73,15 @@ function mediaKind(part: JsonObject): BlockKind {
   const data =
     field(part, 'inlineData', 'inline_data').value ?? field(part, 'fileData', 'file_data').value;
   if (!isObject(data)) return 'other';
-  const type = textOf(field(data, 'mimeType', 'mime_type').value) ?? '';
+  const type = stringOf(field(data, 'mimeType', 'mime_type').value) ?? '';
   return type.startsWith('image/') ? 'image' : 'document';
 }
 
 /** Calls rarely have ids; a response without one answers the latest call of its name. */
 function addCall(list: BlockList, call: JsonObject, holder: BlockHolder): void {
-  const name = textOf(call['name']);
+  const name = stringOf(call['name']);
   const input = call['args'] === undefined ? undefined : JSON.stringify(call['args']);
-  const id = textOf(call['id']);
+  const id = stringOf(call['id']);
   if (id !== undefined) list.call(keyOf(id, undefined), { name, input });
   if (name !== undefined) list.call(keyOf(undefined, name), { name, input });
   list.add(holder, 'tool_use');
@@ -92,8 +92,8 @@ function keyOf(id: string | undefined, name: string | undefined): string {
 }
 
 function addResponse(list: BlockList, result: JsonObject, path: JsonPath, message: number): void {
-  const name = textOf(result['name']);
-  const toolUseId = textOf(result['id']);
+  const name = stringOf(result['name']);
+  const toolUseId = stringOf(result['id']);
   const call = list.callOf(keyOf(toolUseId, name)) ?? { name, input: undefined };
   const holder: BlockHolder = { message, role: 'tool', kind: 'tool_result', toolUseId, call };
   const failed: BlockHolder = { ...holder, isError: true };

@@ -10,7 +10,8 @@ import type {
 } from '../canonical.ts';
 import type { AnswerContext } from '../translate/dialect.ts';
 import { errorKindOfStatus, plainErrorMessage, unreadableAnswer } from '../translate/errors.ts';
-import { defined, filledString, numberOf, objectOf, parseArguments } from '../translate/json.ts';
+import { parseArguments } from '../exact-json.ts';
+import { defined, filledString, numberOf, objectOf } from '../json-kind.ts';
 
 const REFUSALS: ReadonlySet<unknown> = new Set([
   'SAFETY',

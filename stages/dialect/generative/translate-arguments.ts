@@ -1,7 +1,8 @@
 /** Function arguments that arrive in pieces, each with the path at which it belongs. */
 import type { JsonObject } from '../canonical.ts';
 import { ExactNumber } from '../exact-number.ts';
-import { exactJson, stringOf } from '../translate/json.ts';
+import { exactJson } from '../exact-json.ts';
+import { stringOf } from '../json-kind.ts';
 
 /** Arguments as they grow. Objects have no prototype, so no key of the wire is special. */
 export type GrowingArguments = ReturnType<typeof createArguments>;

@@ -13,15 +13,8 @@ import type {
 } from '../canonical.ts';
 import { isSvcError } from '../../../engine/error.ts';
 import { cannotCarry } from '../translate/errors.ts';
-import {
-  defined,
-  exactJson,
-  filledString,
-  isObject,
-  objectOf,
-  parseArguments,
-  stringOf,
-} from '../translate/json.ts';
+import { exactJson, parseArguments } from '../exact-json.ts';
+import { defined, filledString, isObject, objectOf, stringOf } from '../json-kind.ts';
 import { readUnknown, unreadable, type BlockPlace } from '../translate/readable.ts';
 import { camelKeys, objectField, objectsField } from './translate-fields.ts';
 
@@ -96,7 +89,7 @@ function readCall(part: JsonObject, fallbackId: string): ToolUseBlock {
     name: stringOf(call.name) ?? '',
     input: exactJson(objectOf(call.args)),
     mark: mark === undefined ? undefined : toMark(mark),
-  }) as unknown as ToolUseBlock;
+  });
 }
 
 /** A thought signature as what has to come back with its call. */

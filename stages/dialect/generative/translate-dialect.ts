@@ -2,7 +2,8 @@
 import type { CanonicalResponse, JsonObject, WireEvent } from '../canonical.ts';
 import { gatherStream } from '../translate/answer.ts';
 import type { AnswerContext, DialectTranslation } from '../translate/dialect.ts';
-import { exactJson, objectOf, objectsOf } from '../translate/json.ts';
+import { exactJson } from '../exact-json.ts';
+import { objectOf, objectsOf } from '../json-kind.ts';
 import {
   readGenerativeError,
   writeGenerativeError,

@@ -1,7 +1,7 @@
 /** The generative dialect writes its fields in camel case and also takes snake case; this reads either. */
 import type { JsonObject } from '../canonical.ts';
 import { decodedName } from '../../model/target.ts';
-import { isObject } from '../translate/json.ts';
+import { isObject } from '../json-kind.ts';
 
 /** The value of `name` (camel case) in `object`, under either spelling. */
 export function fieldOf(object: JsonObject, name: string): unknown {

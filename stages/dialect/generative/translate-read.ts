@@ -12,14 +12,7 @@ import { noteDropped } from '../translate/dropped.ts';
 import type { ReadRequestContext } from '../translate/dialect.ts';
 import { cannotCarry } from '../translate/errors.ts';
 import { leaveOutProviderTools } from '../translate/hosted.ts';
-import {
-  defined,
-  filledString,
-  isObject,
-  numberOf,
-  stringOf,
-  stringsOf,
-} from '../translate/json.ts';
+import { defined, filledString, isObject, numberOf, stringOf, stringsOf } from '../json-kind.ts';
 import { fromOpenApi } from '../translate/schema.ts';
 import { readContents } from './translate-content.ts';
 import {
@@ -94,7 +87,7 @@ export function readGenerativeRequest(
     stream: target.method === 'streamGenerateContent',
     responseFormat: readFormat(config),
     reasoning: readReasoning(camelKeys(objectField(config, 'thinkingConfig'))),
-  }) as unknown as CanonicalRequest;
+  });
 }
 
 function refuseInexpressible(config: JsonObject): void {
@@ -127,7 +120,7 @@ function readFunction(declaration: JsonObject): CanonicalTool {
       : isObject(own)
         ? fromOpenApi(own)
         : { type: 'object', properties: {} },
-  }) as unknown as CanonicalTool;
+  });
 }
 
 function readChoice(body: JsonObject): ToolChoice | undefined {

@@ -1,14 +1,8 @@
 /** Reads the generative stream: whole candidates in pieces, without a terminator but with a finish reason. */
 import { emptyUsage, type Usage } from '../../model/usage.ts';
 import type { CanonicalEvent, JsonObject, OpeningBlock } from '../canonical.ts';
-import {
-  exactJson,
-  filledString,
-  isObject,
-  objectOf,
-  objectsOf,
-  stringOf,
-} from '../translate/json.ts';
+import { exactJson } from '../exact-json.ts';
+import { filledString, isObject, objectOf, objectsOf, stringOf } from '../json-kind.ts';
 import { EventReader } from '../translate/stream-read.ts';
 import { readGenerativeError, readGenerativeStop } from './translate-answer.ts';
 import { createArguments, type GrowingArguments } from './translate-arguments.ts';

@@ -1,7 +1,8 @@
 /** Writes the generative stream, as events or as one JSON array. Function calls go out whole. */
 import type { CanonicalError, CanonicalEvent, JsonObject, OpeningBlock } from '../canonical.ts';
 import { statusOfError } from '../translate/errors.ts';
-import { defined, exactJson } from '../translate/json.ts';
+import { exactJson } from '../exact-json.ts';
+import { defined } from '../json-kind.ts';
 import { EventWriter } from '../translate/stream-write.ts';
 import {
   writeCall,

@@ -4,7 +4,7 @@ import type { WriteRequestContext, WrittenRequest } from '../translate/dialect.t
 import { effortOf } from '../chat/translate-write.ts';
 import { droppedParts } from '../translate/dropped.ts';
 import { cannotCarry } from '../translate/errors.ts';
-import { defined } from '../translate/json.ts';
+import { defined } from '../json-kind.ts';
 import { writeContent } from './translate-content.ts';
 
 /** Throws `unprocessable` for what the dialect lacks and the request cannot do without. */

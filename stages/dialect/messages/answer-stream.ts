@@ -4,7 +4,9 @@
  */
 import type { JsonObject, WireEvent } from '../canonical.ts';
 import { unreadableAnswer } from '../translate/errors.ts';
-import { exactJson, isObject, stringOf, typedEvent } from '../translate/json.ts';
+import { exactJson } from '../exact-json.ts';
+import { isObject, stringOf } from '../json-kind.ts';
+import { typedEvent } from '../translate/stream-write.ts';
 
 /** Every block as its start, its deltas and its stop. */
 export function messagesStreamOf(message: JsonObject): WireEvent[] {

@@ -1,6 +1,6 @@
 /** The messages dialect: Anthropic's `/v1/messages`. */
 import type { Dialect } from '../../model/dialect.ts';
-import { objectOf } from '../translate/json.ts';
+import { objectOf } from '../json-kind.ts';
 import { createObservers } from '../observe.ts';
 import { isMessagesContent, isMessagesTerminator, messagesErrorEvent } from './event.ts';
 import { messagesBlocks, messagesFacts, validateMessages } from './request.ts';

@@ -4,7 +4,7 @@ import type { Block, JsonPath } from '../../model/block.ts';
 import { createBlockList } from '../block-list.ts';
 import type { BlockHolder, BlockList } from '../block-list.ts';
 import type { RequestFacts } from '../../model/dialect.ts';
-import { isObject, listOf, textOf } from '../json-kind.ts';
+import { isObject, listOf, stringOf } from '../json-kind.ts';
 import type { JsonObject } from '../json-kind.ts';
 import { pathOf } from '../../model/target.ts';
 import { checkFields } from '../validation.ts';
@@ -28,7 +28,7 @@ export function messagesFacts(body: unknown): RequestFacts {
   const fields = isObject(body) ? body : {};
   const thinking = fields['thinking'];
   return Object.freeze({
-    model: textOf(fields['model']),
+    model: stringOf(fields['model']),
     stream: fields['stream'] === true,
     maxOutputTokens: typeof fields['max_tokens'] === 'number' ? fields['max_tokens'] : undefined,
     usageWish: 'unsaid',
@@ -92,9 +92,9 @@ function readPart(list: BlockList, part: JsonObject, path: JsonPath, holder: Blo
 }
 
 function readToolUse(list: BlockList, part: JsonObject, holder: BlockHolder): void {
-  const id = textOf(part['id']);
+  const id = stringOf(part['id']);
   const input = part['input'] === undefined ? undefined : JSON.stringify(part['input']);
-  const call = { name: textOf(part['name']), input };
+  const call = { name: stringOf(part['name']), input };
   if (id !== undefined) list.call(id, call);
   list.add({ ...holder, call }, 'tool_use', part, input);
 }
@@ -105,7 +105,7 @@ function readToolResult(
   path: JsonPath,
   message: number,
 ): void {
-  const toolUseId = textOf(result['tool_use_id']);
+  const toolUseId = stringOf(result['tool_use_id']);
   const holder: BlockHolder = {
     message,
     role: 'tool',

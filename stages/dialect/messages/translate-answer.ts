@@ -10,7 +10,7 @@ import type {
 import type { AnswerContext } from '../translate/dialect.ts';
 import { errorKindOfStatus, kindsByWord, plainErrorMessage } from '../translate/errors.ts';
 import { answerId } from '../translate/ids.ts';
-import { defined, filledString, objectOf, stringOf } from '../translate/json.ts';
+import { defined, filledString, objectOf, stringOf } from '../json-kind.ts';
 import { writeMessagesBlock } from './translate-blocks.ts';
 
 const STOP_REASONS = new Map<unknown, StopReason>([

@@ -12,16 +12,8 @@ import type { ReadRequestContext } from '../translate/dialect.ts';
 import { unreadable, type BlockPlace } from '../translate/readable.ts';
 import { droppedParts } from '../translate/dropped.ts';
 import { cannotCarry } from '../translate/errors.ts';
-import {
-  defined,
-  exactJson,
-  filledString,
-  objectOf,
-  objectsOf,
-  parseArguments,
-  stringOf,
-  wordOf,
-} from '../translate/json.ts';
+import { exactJson, parseArguments } from '../exact-json.ts';
+import { defined, filledString, objectOf, objectsOf, stringOf, wordOf } from '../json-kind.ts';
 import { readOwnBlock } from './translate-own-blocks.ts';
 
 /** The blocks of a `content`, which may be a plain string. Throws for what it cannot do without and nobody else has. */
@@ -64,7 +56,7 @@ function readBlock(
         text: stringOf(block.thinking) ?? '',
         signature: filledString(block.signature),
         provider: 'messages',
-      }) as unknown as CanonicalBlock;
+      });
     case 'redacted_thinking':
       return {
         kind: 'redactedThinking',
@@ -100,7 +92,7 @@ function readDocument(block: JsonObject): DocumentBlock {
     kind: 'document',
     source: read,
     title: filledString(block.title),
-  }) as unknown as DocumentBlock;
+  });
 }
 
 function readToolResult(

@@ -2,7 +2,7 @@
 import type { CanonicalResponse } from '../canonical.ts';
 import { gatherStream } from '../translate/answer.ts';
 import { unreadableAnswer } from '../translate/errors.ts';
-import { objectOf, objectsOf } from '../translate/json.ts';
+import { objectOf, objectsOf } from '../json-kind.ts';
 import type { AnswerContext, DialectTranslation } from '../translate/dialect.ts';
 import { messagesStreamOf } from './answer-stream.ts';
 import {

@@ -2,7 +2,7 @@
 import type { JsonObject, TextBlock } from '../canonical.ts';
 import type { ReadRequestContext } from '../translate/dialect.ts';
 import { cannotCarry } from '../translate/errors.ts';
-import { filledString, objectOf, stringOf } from '../translate/json.ts';
+import { filledString, objectOf, stringOf } from '../json-kind.ts';
 import { readUnknown, type BlockPlace } from '../translate/readable.ts';
 
 /** Calls of tools that the provider runs, and marks of which model went on: what came of them stands beside them. */

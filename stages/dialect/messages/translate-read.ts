@@ -22,7 +22,7 @@ import {
   stringOf,
   stringsOf,
   wordOf,
-} from '../translate/json.ts';
+} from '../json-kind.ts';
 import { readMessagesBlocks } from './translate-blocks.ts';
 import { readMessagesTools } from './translate-tools.ts';
 
@@ -72,7 +72,7 @@ export function readMessagesRequest(
     stream: body.stream === true,
     responseFormat: readFormat(body),
     reasoning: readReasoning(body, context),
-  }) as unknown as CanonicalRequest;
+  });
 }
 
 /** State and duties that live at the provider cannot follow the request elsewhere. */
@@ -155,5 +155,5 @@ function readReasoning(body: JsonObject, { note }: ReadRequestContext): Reasonin
     on: true,
     effort,
     budgetTokens: numberOf(thinking.budget_tokens),
-  }) as unknown as Reasoning;
+  });
 }

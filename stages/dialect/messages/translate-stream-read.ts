@@ -1,7 +1,8 @@
 /** Reads the messages stream: named events between `message_start` and `message_stop`. */
 import { emptyUsage, type Usage } from '../../model/usage.ts';
 import type { CanonicalEvent, JsonObject, OpeningBlock } from '../canonical.ts';
-import { exactJson, filledString, objectOf, stringOf, wordOf } from '../translate/json.ts';
+import { exactJson } from '../exact-json.ts';
+import { filledString, objectOf, stringOf, wordOf } from '../json-kind.ts';
 import { EventReader } from '../translate/stream-read.ts';
 import { readMessagesError, readMessagesStop } from './translate-answer.ts';
 import { mergeMessagesUsage } from './usage.ts';

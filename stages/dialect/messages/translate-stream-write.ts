@@ -3,7 +3,7 @@ import type { CanonicalError, CanonicalEvent, JsonObject, OpeningBlock } from '.
 import { answerId } from '../translate/ids.ts';
 import { EventWriter } from '../translate/stream-write.ts';
 import { writeMessagesError, messagesStop, writeMessagesUsage } from './translate-answer.ts';
-import { exactJson } from '../translate/json.ts';
+import { exactJson } from '../exact-json.ts';
 
 /** Writes one stream. */
 export class MessagesWriter extends EventWriter {

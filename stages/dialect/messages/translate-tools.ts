@@ -2,14 +2,7 @@
 import type { CanonicalTool, JsonObject } from '../canonical.ts';
 import type { ReadRequestContext } from '../translate/dialect.ts';
 import { leaveOutProviderTools } from '../translate/hosted.ts';
-import {
-  booleanOf,
-  defined,
-  filledString,
-  objectOf,
-  objectsOf,
-  stringOf,
-} from '../translate/json.ts';
+import { booleanOf, defined, filledString, objectOf, objectsOf, stringOf } from '../json-kind.ts';
 
 /** Stands in the list only so that the provider knows of tools to be loaded later; it can never be called. */
 const PLACEHOLDER = 'DeferredToolPlaceholder';
@@ -43,7 +36,7 @@ function readTool(tool: JsonObject): CanonicalTool {
     description: filledString(tool.description),
     schema: objectOf(tool.input_schema),
     strict: booleanOf(tool.strict),
-  }) as unknown as CanonicalTool;
+  });
 }
 
 /** The tools that messages in the middle of the conversation define. */

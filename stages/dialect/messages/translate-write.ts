@@ -10,7 +10,7 @@ import type {
 } from '../canonical.ts';
 import type { SystemPlace, WriteRequestContext, WrittenRequest } from '../translate/dialect.ts';
 import { cannotCarry } from '../translate/errors.ts';
-import { defined } from '../translate/json.ts';
+import { defined } from '../json-kind.ts';
 import { writeMessagesBlock } from './translate-blocks.ts';
 
 /** Throws `unprocessable` for what the dialect lacks: JSON without a schema, a choice among several tools. */

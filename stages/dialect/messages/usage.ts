@@ -1,11 +1,10 @@
 /** Usage in messages answers. Cached tokens are counted beside `input_tokens`, never in it. */
 import type { Usage } from '../../model/usage.ts';
-import { correctedIn, countOf, isObject } from '../json-kind.ts';
+import { correctedIn, countOf, isObject, objectOf } from '../json-kind.ts';
 import type { JsonObject } from '../json-kind.ts';
 import type { Answer, AnswerReader } from '../answer-reader.ts';
 import { DIAGNOSTICS_NEEDLES, withNamedMiss } from '../named-miss.ts';
 import { TRANSFORMATIONS_NEEDLE, withTransformations } from '../transformations.ts';
-import { objectOf } from '../translate/json.ts';
 
 /**
  * Adds what `figures` says to what was known. A stream reports twice: `message_start` with

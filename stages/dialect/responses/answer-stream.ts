@@ -1,8 +1,8 @@
 /** A whole response as the equivalent short stream, with all that nobody here knows, encrypted reasoning too. */
 import type { JsonObject, WireEvent } from '../canonical.ts';
-import { listOf } from '../json-kind.ts';
+import { listOf, objectsOf, stringOf } from '../json-kind.ts';
+import { typedEvent } from '../translate/stream-write.ts';
 import { unreadableAnswer } from '../translate/errors.ts';
-import { objectsOf, stringOf, typedEvent } from '../translate/json.ts';
 
 const ENDINGS = ['completed', 'incomplete', 'failed'];
 

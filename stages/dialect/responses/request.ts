@@ -4,7 +4,7 @@ import type { Block, JsonPath } from '../../model/block.ts';
 import { createBlockList } from '../block-list.ts';
 import type { BlockHolder, BlockList } from '../block-list.ts';
 import type { RequestFacts } from '../../model/dialect.ts';
-import { isObject, listOf, textOf } from '../json-kind.ts';
+import { isObject, listOf, stringOf } from '../json-kind.ts';
 import type { JsonObject } from '../json-kind.ts';
 import { checkFields } from '../validation.ts';
 import type { FieldRule } from '../validation.ts';
@@ -25,7 +25,7 @@ export function responsesFacts(body: unknown): RequestFacts {
   const fields = isObject(body) ? body : {};
   const limit = fields['max_output_tokens'];
   return Object.freeze({
-    model: textOf(fields['model']),
+    model: stringOf(fields['model']),
     stream: fields['stream'] === true,
     maxOutputTokens: typeof limit === 'number' ? limit : undefined,
     usageWish: 'unsaid',
@@ -84,22 +84,22 @@ function messageHolder(item: JsonObject, i: number): BlockHolder {
 }
 
 function resultHolder(list: BlockList, item: JsonObject, i: number): BlockHolder {
-  const toolUseId = textOf(item['call_id']) ?? textOf(item['id']);
+  const toolUseId = stringOf(item['call_id']) ?? stringOf(item['id']);
   const call = list.callOf(toolUseId);
   return { message: i, role: 'tool', kind: 'tool_result', toolUseId, call };
 }
 
 function addCall(list: BlockList, item: JsonObject, field: 'arguments' | 'input', i: number): void {
-  const id = textOf(item['call_id']);
-  const text = textOf(item[field]);
+  const id = stringOf(item['call_id']);
+  const text = stringOf(item[field]);
   const input = field === 'input' && text !== undefined ? JSON.stringify(text) : text;
-  if (id !== undefined) list.call(id, { name: textOf(item['name']), input });
+  if (id !== undefined) list.call(id, { name: stringOf(item['name']), input });
   const holder: BlockHolder = { message: i, role: 'assistant', kind: 'tool_use' };
   list.addText(holder, 'tool_use', text, ['input', i, field]);
 }
 
 function addShellCall(list: BlockList, item: JsonObject, i: number): void {
-  const id = textOf(item['call_id']) ?? textOf(item['id']);
+  const id = stringOf(item['call_id']) ?? stringOf(item['id']);
   const input = item['action'] === undefined ? undefined : JSON.stringify(item['action']);
   if (id !== undefined) list.call(id, { name: 'shell', input });
   list.add({ message: i, role: 'assistant', kind: 'tool_use' }, 'tool_use');

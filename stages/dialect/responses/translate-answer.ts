@@ -11,7 +11,8 @@ import { readChatError } from '../chat/translate-answer.ts';
 import type { AnswerContext, AnswerWishes } from '../translate/dialect.ts';
 import { unwrapFreeform } from '../translate/freeform.ts';
 import { answerId } from '../translate/ids.ts';
-import { defined, filledString, isObject, objectOf, parseArguments } from '../translate/json.ts';
+import { parseArguments } from '../exact-json.ts';
+import { defined, filledString, isObject, objectOf } from '../json-kind.ts';
 
 /** Why an answer stopped: its status, the detail of an unfinished one, and whether it holds tool calls. */
 export function readResponsesStop(response: JsonObject, calls: boolean): StopReason {

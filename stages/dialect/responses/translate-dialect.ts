@@ -3,7 +3,7 @@ import { writeChatError } from '../chat/translate-answer.ts';
 import type { CanonicalResponse, JsonObject } from '../canonical.ts';
 import { gatherStream } from '../translate/answer.ts';
 import { unreadableAnswer } from '../translate/errors.ts';
-import { objectOf } from '../translate/json.ts';
+import { objectOf } from '../json-kind.ts';
 import type { AnswerContext, DialectTranslation } from '../translate/dialect.ts';
 import { responsesStreamOf } from './answer-stream.ts';
 import { readResponsesError, writeResponsesResponse } from './translate-answer.ts';

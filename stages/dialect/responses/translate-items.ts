@@ -12,14 +12,8 @@ import type {
 } from '../canonical.ts';
 import { cannotCarry } from '../translate/errors.ts';
 import { wrapFreeform } from '../translate/freeform.ts';
-import {
-  exactJson,
-  filledString,
-  objectOf,
-  objectsOf,
-  stringOf,
-  wordOf,
-} from '../translate/json.ts';
+import { exactJson } from '../exact-json.ts';
+import { filledString, objectOf, objectsOf, stringOf, wordOf } from '../json-kind.ts';
 import { addressOf, documentOf, sourceOf } from '../translate/media.ts';
 import { readableText, readUnknown, unreadable, type BlockPlace } from '../translate/readable.ts';
 import { isClientSearch, namesOf, searchInput, TOOL_SEARCH } from './translate-tools.ts';

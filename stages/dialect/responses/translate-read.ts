@@ -12,7 +12,7 @@ import {
   objectOf,
   objectsOf,
   stringOf,
-} from '../translate/json.ts';
+} from '../json-kind.ts';
 import { textsOf } from '../translate/prepare.ts';
 import { readInput } from './translate-items.ts';
 import { readResponsesTools, withDeclaredNames } from './translate-tools.ts';
@@ -64,7 +64,7 @@ export function readResponsesRequest(
     stream: body.stream === true,
     responseFormat: toFormat(format, format),
     reasoning: readReasoning(objectOf(body.reasoning)),
-  }) as unknown as CanonicalRequest;
+  });
 }
 
 const STORED: { readonly [field: string]: string } = {

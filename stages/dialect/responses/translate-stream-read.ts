@@ -1,7 +1,7 @@
 /** Reads the responses stream: typed events for items and their parts, ended by the whole response. */
 import type { CanonicalEvent, JsonObject, OpeningBlock } from '../canonical.ts';
 import { wrapFreeform } from '../translate/freeform.ts';
-import { isObject, numberOf, objectOf, stringOf, wordOf } from '../translate/json.ts';
+import { isObject, numberOf, objectOf, stringOf, wordOf } from '../json-kind.ts';
 import { EventReader } from '../translate/stream-read.ts';
 import { readResponsesError, readResponsesStop } from './translate-answer.ts';
 import { isClientSearch, searchInput, TOOL_SEARCH } from './translate-tools.ts';

@@ -1,7 +1,8 @@
 /** Writes the responses stream: every item announced, grown and repeated whole, then the whole response. */
 import type { CanonicalError, CanonicalEvent, JsonObject, OpeningBlock } from '../canonical.ts';
 import { writeChatError } from '../chat/translate-answer.ts';
-import { exactJson, objectOf, objectsOf } from '../translate/json.ts';
+import { exactJson } from '../exact-json.ts';
+import { objectOf, objectsOf } from '../json-kind.ts';
 import { EventWriter } from '../translate/stream-write.ts';
 import {
   callForm,

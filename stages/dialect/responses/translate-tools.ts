@@ -7,7 +7,8 @@ import { readFunction } from '../chat/translate-read.ts';
 import type { AnswerWishes, ReadRequestContext } from '../translate/dialect.ts';
 import { freeformTool } from '../translate/freeform.ts';
 import { leaveOutProviderTools } from '../translate/hosted.ts';
-import { exactJson, objectOf, objectsOf, stringOf } from '../translate/json.ts';
+import { exactJson } from '../exact-json.ts';
+import { objectOf, objectsOf, stringOf } from '../json-kind.ts';
 
 /** The name under which a model elsewhere calls the client's search for tools. */
 export const TOOL_SEARCH = 'tool_search';

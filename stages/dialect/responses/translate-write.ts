@@ -3,7 +3,7 @@ import type { CanonicalRequest, CanonicalTool, JsonObject, Note } from '../canon
 import { atMostHigh, effortOf, writtenFormat } from '../chat/translate-write.ts';
 import type { WriteRequestContext, WrittenRequest } from '../translate/dialect.ts';
 import { cannotCarry } from '../translate/errors.ts';
-import { defined } from '../translate/json.ts';
+import { defined } from '../json-kind.ts';
 import { noteErrorMarks } from '../translate/prepare.ts';
 import { fitsStrictMode } from '../translate/schema.ts';
 import { writeItems } from './translate-items.ts';

@@ -1,12 +1,11 @@
 /** Usage in responses answers, which count cached tokens inside the input. */
 import type { Usage } from '../../model/usage.ts';
-import { countOf, isObject } from '../json-kind.ts';
+import { countOf, isObject, objectOf } from '../json-kind.ts';
 import type { JsonObject } from '../json-kind.ts';
 import type { Answer, AnswerReader } from '../answer-reader.ts';
 import { splitInput } from '../split-input.ts';
 import { DIAGNOSTICS_NEEDLES, withNamedMiss } from '../named-miss.ts';
 import { TRANSFORMATIONS_NEEDLE, withTransformations } from '../transformations.ts';
-import { objectOf } from '../translate/json.ts';
 
 /** Normalises one `usage` object. */
 export function toResponsesUsage(figures: JsonObject): Usage {

@@ -15,7 +15,7 @@ import type { AnswerWishes } from './dialect.ts';
 import { unreadableAnswer } from './errors.ts';
 import type { ConversationMarks, MarkedCall } from '../call-marks.ts';
 import { toolIdFor } from './ids.ts';
-import { parseArguments } from './json.ts';
+import { parseArguments } from '../exact-json.ts';
 import { hasContent, isForeign } from './prepare.ts';
 
 export interface AnswerFilter {

@@ -3,7 +3,8 @@
  * middle they are functions of one string; what the model says comes back unwrapped.
  */
 import type { CanonicalTool, JsonObject, Note } from '../canonical.ts';
-import { filledString, parseArguments, stringOf } from './json.ts';
+import { parseArguments } from '../exact-json.ts';
+import { filledString, stringOf } from '../json-kind.ts';
 
 const freeformSchema: JsonObject = Object.freeze({
   type: 'object',

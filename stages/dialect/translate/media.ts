@@ -1,7 +1,6 @@
 /** Where media come from, and which inline files count as documents: what every dialect that takes files takes. */
 import type { DocumentBlock, MediaSource } from '../canonical.ts';
 import { cannotCarry } from './errors.ts';
-import { parseDataUrl } from './json.ts';
 
 /** A document of that source. Throws `unprocessable` for sound, video and office formats. */
 export function documentOf(source: MediaSource, title: string | undefined): DocumentBlock {
@@ -21,4 +20,14 @@ export function sourceOf(url: string): MediaSource {
 /** The address that says the same. */
 export function addressOf(source: MediaSource): string {
   return source.from === 'url' ? source.url : `data:${source.mediaType};base64,${source.data}`;
+}
+
+/** `data:<type>;base64,<data>` taken apart, or undefined for any other address. */
+export function parseDataUrl(url: string): { mediaType: string; data: string } | undefined {
+  if (!url.startsWith('data:')) return undefined;
+  const comma = url.indexOf(',');
+  const declared = url.slice(5, comma);
+  if (comma < 0 || !declared.endsWith(';base64')) return undefined;
+  const mediaType = declared.split(';')[0]!;
+  return mediaType === '' ? undefined : { mediaType, data: url.slice(comma + 1) };
 }

@@ -12,7 +12,7 @@ import { droppedParts } from './dropped.ts';
 import { cannotCarry } from './errors.ts';
 import { wrapFreeform } from './freeform.ts';
 import { toolIdFor, toolNameFor } from './ids.ts';
-import { parseArguments } from './json.ts';
+import { parseArguments } from '../exact-json.ts';
 
 export interface PrepareContext {
   readonly note: Note;

@@ -6,7 +6,7 @@
  */
 import type { JsonObject, Note, TextBlock } from '../canonical.ts';
 import { cannotCarry } from './errors.ts';
-import { isObject, wordOf } from './json.ts';
+import { isObject, wordOf } from '../json-kind.ts';
 
 /** Whose content a block is in: the user's, the model's, instructions, or the result of a tool. */
 export type BlockPlace = 'user' | 'assistant' | 'system' | 'result';

@@ -19,7 +19,7 @@ import { responsesTranslation } from '../responses/translate-dialect.ts';
 import { responseEvents } from './answer.ts';
 import type { AnswerContext, DialectTranslation } from './dialect.ts';
 import { createCallMarks } from '../call-marks.ts';
-import { objectOf, parseJson } from './json.ts';
+import { objectOf, parseJson } from '../json-kind.ts';
 import { prepareRequest } from './prepare.ts';
 
 const DIALECTS: readonly DialectTranslation[] = [

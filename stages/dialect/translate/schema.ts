@@ -1,6 +1,6 @@
 /** Questions about JSON Schemas, and the one rewriting that a dialect's own notation needs. */
 import type { JsonObject } from '../canonical.ts';
-import { isObject, objectOf, stringsOf } from './json.ts';
+import { isObject, objectOf, stringsOf } from '../json-kind.ts';
 
 /** True if every object in the schema forbids other keys and requires all of its own, as strict modes demand. */
 export function fitsStrictMode(schema: unknown): boolean {

@@ -7,7 +7,8 @@ import type {
   WireEvent,
 } from '../canonical.ts';
 import type { AnswerContext } from './dialect.ts';
-import { isObject, numberOf, parseExact, stringOf } from './json.ts';
+import { parseExact } from '../exact-json.ts';
+import { isObject, numberOf, stringOf } from '../json-kind.ts';
 import { BlockSerializer } from './serial.ts';
 
 /** Follows one stream; a dialect says what each event means. */

@@ -6,7 +6,10 @@ import type {
   OpeningBlock,
   StopReason,
   StreamWriter,
+  WireEvent,
 } from '../canonical.ts';
+import { exactJson } from '../exact-json.ts';
+import type { JsonObject } from '../json-kind.ts';
 import type { AnswerContext } from './dialect.ts';
 
 /** Follows one stream; a dialect says what is written of each event, which may be nothing. */
@@ -73,4 +76,9 @@ export abstract class EventWriter implements StreamWriter {
   protected ping(): string {
     return ': ping\n\n';
   }
+}
+
+/** An event that is named by the type of what it holds. */
+export function typedEvent(payload: JsonObject & { readonly type: string }): WireEvent {
+  return { event: payload.type, data: exactJson(payload) };
 }

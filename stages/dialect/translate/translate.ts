@@ -30,7 +30,8 @@ import type {
 } from './dialect.ts';
 import { fromSvcError, statusOfError, unreadableAnswer } from './errors.ts';
 import type { ConversationMarks } from '../call-marks.ts';
-import { exactJson, isObject, objectOf, stringOf } from './json.ts';
+import { exactJson } from '../exact-json.ts';
+import { isObject, objectOf, stringOf } from '../json-kind.ts';
 import { prepareRequest } from './prepare.ts';
 import { tooLongFor } from './too-long.ts';
 

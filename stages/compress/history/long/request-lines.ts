@@ -2,7 +2,8 @@
  * How a tool is asked for a part of what it returned, in its own words: a reader of files that
  * takes line numbers, or a shell command that only reads.
  */
-import { isObject, textOf, type JsonObject } from '../../../dialect/json-kind.ts';
+import { isObject, stringOf } from '../../../dialect/json-kind.ts';
+import type { JsonObject } from '../../../dialect/json-kind.ts';
 import { operandsOf, valued } from '../../../model/classify/flags.ts';
 import { programsOf } from '../../../model/classify/command.ts';
 import { pipelinesOf } from '../../../model/classify/shell.ts';
@@ -80,7 +81,7 @@ function rangeWords(toolName: string, schema: JsonObject): AskWords | undefined 
   const [first, last, skipped, count] = [FIRST, LAST, SKIPPED, COUNT].map(named);
   const start = first ?? skipped;
   if (start !== undefined && (last ?? count) !== undefined) {
-    const isFromZero = ZERO_BASED.test(textOf(start.schema['description']) ?? '');
+    const isFromZero = ZERO_BASED.test(stringOf(start.schema['description']) ?? '');
     const from = `${start.name} ${isFromZero ? '{before}' : '{from}'}`;
     if (last === undefined) return `${toolName} with ${from} and ${count!.name} {count}`;
     return isFromZero ? undefined : `${toolName} with ${from} and ${last.name} {to}`;
