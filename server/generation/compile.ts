@@ -7,7 +7,7 @@ import { SvcError, compile } from '../../engine/index.ts';
 import type { GraphFault, Insertion, Plan } from '../../engine/index.ts';
 import { largestAnswer } from '../../stages/answers/answer.ts';
 import { defaultGraph } from '../../stages/graph.ts';
-import type { RecipeSet } from '../../stages/compress/recipe/recipe.ts';
+import type { RecipeSet } from '../../stages/model/pass.ts';
 import type { CompressConfig } from '../../stages/compress/settings.ts';
 import { ENDPOINT_KINDS } from '../../stages/model/endpoint.ts';
 import type { EndpointKind } from '../../stages/model/endpoint.ts';

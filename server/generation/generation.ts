@@ -4,7 +4,7 @@
  */
 import type { Plan } from '../../engine/index.ts';
 import type { ProxyFrame } from '../../stages/model/frame.ts';
-import type { RecipeSet } from '../../stages/compress/recipe/recipe.ts';
+import type { RecipeSet } from '../../stages/model/pass.ts';
 import type { Prices } from '../../stages/ledger/prices.ts';
 import type { Provider } from '../../stages/providers/provider.ts';
 import type { Config } from '../config/config.ts';

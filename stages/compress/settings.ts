@@ -13,7 +13,7 @@ import { isSwitchedOn, setting } from '../settings/setting.ts';
 import { slice } from '../settings/slice.ts';
 import type { SectionOf } from '../settings/slice.ts';
 import { CACHE_LIFETIMES_MS } from '../model/model-facts.ts';
-import type { RecipeSet } from './recipe/recipe.ts';
+import type { RecipeSet } from '../model/pass.ts';
 import type { Mode } from './rules/rule.ts';
 import { DEFAULT_WORKERS, MAX_WORKERS } from './worker/count.ts';
 

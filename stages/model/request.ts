@@ -14,6 +14,8 @@ import type { Block, JsonPath, ProtectedReason } from './block.ts';
 import type { BodyFrame } from './body.ts';
 import { hashOfBeginning, hashOfConversation } from './conversation.ts';
 import type { Turn } from './conversation.ts';
+import { NO_PASS } from './pass.ts';
+import type { Pass, PassPart } from './pass.ts';
 import { protectedReasons } from './protect.ts';
 
 /** One provider that may serve a request. */
@@ -103,6 +105,8 @@ export interface ProxyRequest {
   readonly edits: Edits;
   readonly route: Route | undefined;
   readonly report: RequestReport;
+  /** What stages have added to the pass that `compress` makes. */
+  readonly pass: Pass;
   /** True if it goes to a provider that takes no rewriting: then every edit leaves it as it is. */
   readonly isVerbatim: boolean;
 }
@@ -181,6 +185,7 @@ export function toRequest(parts: OriginalParts): ProxyRequest {
     edits: NO_EDITS,
     route: undefined,
     report: NO_REPORT,
+    pass: NO_PASS,
     isVerbatim: false,
   });
 }
@@ -261,29 +266,36 @@ export function asSentBefore(
   request: ProxyRequest,
   edits: Pick<Edits, 'texts' | 'appended' | 'values'>,
 ): ProxyRequest {
-  const { original, route, report, isVerbatim } = request;
+  const { original, route, report, pass, isVerbatim } = request;
   const all = { ...request.edits, ...edits };
-  return Object.freeze({ original, edits: all, route, report, isVerbatim });
+  return Object.freeze({ original, edits: all, route, report, pass, isVerbatim });
 }
 
 /** The request with a top-level member set, also where it must not be edited: without it the provider refuses all of it. */
 export function withParamAnyway(request: ProxyRequest, name: string, value: unknown): ProxyRequest {
-  const { original, edits, route, report, isVerbatim } = request;
+  const { original, edits, route, report, pass, isVerbatim } = request;
   const params = new Map(edits.params).set(name, value);
-  return Object.freeze({ original, edits: { ...edits, params }, route, report, isVerbatim });
+  return Object.freeze({ original, edits: { ...edits, params }, route, report, pass, isVerbatim });
 }
 
 /** The request with a route. */
 export function withRoute(request: ProxyRequest, route: Route): ProxyRequest {
-  const { original, edits, report, isVerbatim } = request;
-  return Object.freeze({ original, edits, route, report, isVerbatim });
+  const { original, edits, report, pass, isVerbatim } = request;
+  return Object.freeze({ original, edits, route, report, pass, isVerbatim });
 }
 
 /** The request with more in its report. */
 export function withReport(request: ProxyRequest, more: RequestReport): ProxyRequest {
-  const { original, edits, route, report, isVerbatim } = request;
+  const { original, edits, route, report, pass, isVerbatim } = request;
   const full = Object.freeze({ ...report, ...more });
-  return Object.freeze({ original, edits, route, report: full, isVerbatim });
+  return Object.freeze({ original, edits, route, report: full, pass, isVerbatim });
+}
+
+/** The request with one more part of the pass that `compress` makes. */
+export function withPassPart(request: ProxyRequest, part: PassPart): ProxyRequest {
+  const { original, edits, route, report, isVerbatim } = request;
+  const pass = Object.freeze([...request.pass, part]);
+  return Object.freeze({ original, edits, route, report, pass, isVerbatim });
 }
 
 /** True if stages may edit this request. Where they may not, every edit leaves it as it is. */
@@ -294,8 +306,8 @@ export function isRewritable(request: ProxyRequest): boolean {
 
 function edited(request: ProxyRequest, edits: Edits): ProxyRequest {
   if (!isRewritable(request)) return request;
-  const { original, route, report } = request;
-  return Object.freeze({ original, edits, route, report, isVerbatim: false });
+  const { original, route, report, pass } = request;
+  return Object.freeze({ original, edits, route, report, pass, isVerbatim: false });
 }
 
 /**
@@ -304,24 +316,24 @@ function edited(request: ProxyRequest, edits: Edits): ProxyRequest {
  */
 export function verbatimIf(isVerbatim: boolean, request: ProxyRequest): ProxyRequest {
   if (request.isVerbatim === isVerbatim) return request;
-  const { original, edits, route, report } = request;
-  if (!isVerbatim) return Object.freeze({ original, edits, route, report, isVerbatim });
+  const { original, edits, route, report, pass } = request;
+  if (!isVerbatim) return Object.freeze({ original, edits, route, report, pass, isVerbatim });
   const { spending, cacheHit, cache } = report;
   const kept = Object.freeze({
     ...(spending && { spending }),
     ...(cacheHit !== undefined && { cacheHit }),
     ...(cache && { cache }),
   });
-  return Object.freeze({ original, edits: NO_EDITS, route, report: kept, isVerbatim });
+  return Object.freeze({ original, edits: NO_EDITS, route, report: kept, pass, isVerbatim });
 }
 
 /** The same request for a provider to which the reason does not apply why it may not be edited. */
 export function released(request: ProxyRequest): ProxyRequest {
-  const { edits, route, report, isVerbatim } = request;
+  const { edits, route, report, pass, isVerbatim } = request;
   const { body, dialect, facts, json } = request.original;
   const { untouchable: _, ...free } = body;
   const original = new Original({ body: Object.freeze(free), dialect, facts, json });
-  return Object.freeze({ original, edits, route, report, isVerbatim });
+  return Object.freeze({ original, edits, route, report, pass, isVerbatim });
 }
 
 /** Why a request goes to some providers as large as it came, in words for its trace. */

@@ -13,7 +13,7 @@ import { headerValue } from '../../model/headers.ts';
 import type { ProxyRequest } from '../../model/request.ts';
 import type { Services } from '../../services.ts';
 import { mayForget } from '../history/may-forget.ts';
-import type { RecipeSet } from '../recipe/recipe.ts';
+import type { RecipeSet } from '../../model/pass.ts';
 import type { CompressConfig } from '../settings.ts';
 import { isMode } from '../settings.ts';
 import { COMPRESSION_VERSION } from '../version.ts';

@@ -71,13 +71,3 @@ export interface RecipeFile {
   readonly recipe: Recipe;
   readonly examples: readonly RecipeExample[];
 }
-
-/** Recipes that run together, in their order, before the built-in rules. */
-export interface RecipeSet {
-  /** Differs where what any of them does differs. */
-  readonly id: string;
-  /** `Recipe[]` as JSON: cheap to hand to a thread. */
-  readonly source: string;
-  /** True where patterns of somebody else's are among them: those never run on the event loop. */
-  readonly isOwn: boolean;
-}

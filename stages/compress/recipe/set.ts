@@ -3,7 +3,8 @@ import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { BUILT_IN_RULES } from '../rules/built-in.ts';
 import { rewrite, type Rewriter } from '../rules/rewrite.ts';
-import type { Recipe, RecipeSet } from './recipe.ts';
+import type { Recipe } from './recipe.ts';
+import type { RecipeSet } from '../../model/pass.ts';
 import { toRules } from './to-rule.ts';
 
 /** A set of recipes, in their order; `isOwn` where any of them is not of this program. */

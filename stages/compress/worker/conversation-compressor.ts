@@ -9,7 +9,7 @@ import type { BlockOutcome, Watch } from '../pass/conversation.ts';
 import { GrammarNeeded } from '../rules/code/grammar-needed.ts';
 import type { CompressJob, JobOutcome } from './job.ts';
 import { ConversationMemo } from '../pass/memo.ts';
-import type { RecipeSet } from '../recipe/recipe.ts';
+import type { RecipeSet } from '../../model/pass.ts';
 import { createRecipeCompiler } from '../recipe/set.ts';
 import type { Rewriter } from '../rules/rewrite.ts';
 

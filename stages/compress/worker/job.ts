@@ -2,7 +2,7 @@
 import type { Mode } from '../rules/rule.ts';
 import type { ConversationOptions, BlockOutcome } from '../pass/conversation.ts';
 import type { CacheFigures } from '../pass/cache.ts';
-import type { RecipeSet } from '../recipe/recipe.ts';
+import type { RecipeSet } from '../../model/pass.ts';
 import type { ConversationBlock } from '../pass/blocks.ts';
 
 /** The options of a conversation without functions, which cannot be copied. */
