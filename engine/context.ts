@@ -55,4 +55,14 @@ export interface StageContext<State = unknown> {
   state: State;
   /** Adds a fact to this node's entry in the trace. A later note of the same name replaces the earlier one. */
   note(name: string, value: NoteValue): void;
+  /** The node of that name inside this one; undefined where there is none. */
+  readonly inner?: ((name: string) => InnerRun | undefined) | undefined;
+}
+
+/** A node inside another, in one run: the stage around it says when it was at work. */
+export interface InnerRun {
+  /** It took a frame at `inMs` and gave one at `outMs`, both monotonic. */
+  timed(inMs: number, outMs: number): void;
+  /** The last frame of the answer that it gave has left it. */
+  answered(outMs: number): void;
 }

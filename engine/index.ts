@@ -6,14 +6,21 @@ export type { CancelSignal, Canceller } from './cancel.ts';
 export { createManualClock, systemClock } from './clock.ts';
 export type { Clock, ManualClock } from './clock.ts';
 export { Cancelled } from './context.ts';
-export type { CancelReason, NoteValue, RunInfo, StageContext, StageState } from './context.ts';
+export type {
+  CancelReason,
+  InnerRun,
+  NoteValue,
+  RunInfo,
+  StageContext,
+  StageState,
+} from './context.ts';
 export { SvcError, isSvcError, toSvcError } from './error.ts';
 export type { ErrorDetails, ErrorKind } from './error.ts';
 export type { Frame, FrameKinds, FrameOf } from './frame.ts';
 export { compile } from './graph/compile.ts';
 export type { Compiled, CompileOptions, Plan } from './graph/compile.ts';
 export { describePlan } from './graph/describe.ts';
-export type { PlanOutline } from './graph/describe.ts';
+export type { NodeOutline, PlanOutline } from './graph/describe.ts';
 export { chain } from './graph/declare.ts';
 export type { Graph, GraphEdge, GraphFault, GraphNode, Insertion } from './graph/declare.ts';
 export { cutText, keptText } from './kept-text.ts';

@@ -11,6 +11,7 @@ export class NodeRun implements StageContext<StageState> {
   readonly node: string;
   readonly needsEvents: boolean;
   state: StageState = undefined;
+  inner: StageContext['inner'] = undefined;
   /** Names and values in turn. */
   #notes: (string | NoteValue)[] | undefined;
   #firstInMs: number | undefined;

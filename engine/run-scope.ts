@@ -34,6 +34,17 @@ export class RunScope<F extends Frame> implements PipeScope<F> {
     this.#plan = plan;
     this.#info = info;
     this.nodeRuns = plan.nodes.map((node) => new NodeRun(node, info));
+    // Most graphs have none.
+    if (plan.inner.size > 0) this.#nest(plan);
+  }
+
+  #nest({ inner }: Plan<F>): void {
+    for (const [index, nodes] of inner) {
+      this.nodeRuns[index]!.inner = (name) => {
+        const node = nodes.find((one) => one.name === name);
+        return node && this.nodeRuns[node.index];
+      };
+    }
   }
 
   /** Calls every node's `open`, so that `settled` finds its state whatever happens later. */

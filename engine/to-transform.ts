@@ -32,7 +32,14 @@ export function toTransform<F extends Frame>(
   } catch (thrown) {
     throw toSvcError(thrown, stage.name);
   }
-  const node = { name: stage.name, stage, index: 0, needsEvents: false };
+  const node = {
+    name: stage.name,
+    stage,
+    index: 0,
+    needsEvents: false,
+    plugin: undefined,
+    about: undefined,
+  };
   const scope: StepScope<F> = {
     kinds,
     nodeRuns: [nodeRun],

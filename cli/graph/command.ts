@@ -4,8 +4,7 @@ import { SvcCommand } from '../command.ts';
 import { SvcError } from '../../engine/error.ts';
 import { configOf } from '../parse/flags.ts';
 import { PLUGIN_SETTINGS, typedPlugins } from '../parse/typed-plugins.ts';
-import { drawMermaid, drawText, toDrawing } from './drawing.ts';
-import type { Drawing } from './drawing.ts';
+import { drawMermaid, drawText } from './drawing.ts';
 import { drawSvg } from './svg.ts';
 
 class Graph extends SvcCommand {
@@ -19,6 +18,8 @@ class Graph extends SvcCommand {
       ['As text', '$0 graph'],
       ['With a plugin that is not configured', '$0 graph --plugin ./cost-cap.mjs'],
       ['For a document', '$0 graph --mermaid'],
+      ['What a macro would put into it', '$0 graph --macro builds'],
+      ['Which recipes run, in their order', '$0 graph --recipes'],
       ['A picture', '$0 graph --svg > graph.svg'],
     ],
   });
@@ -30,55 +31,59 @@ class Graph extends SvcCommand {
   mermaid = Option.Boolean('--mermaid', false, { description: 'As a flowchart of Mermaid' });
   svg = Option.Boolean('--svg', false, { description: 'As an SVG picture' });
 
+  macro = Option.String('--macro', {
+    description: 'The graph of a request that names this macro (x-svc-macro)',
+  });
+  recipes = Option.Boolean('--recipes', false, {
+    description: 'The recipes in the order in which they run, and the stage of each',
+  });
+
   async execute() {
     const { context } = this;
+    if (this.recipes) return this.listRecipes();
     if ([this.json, this.mermaid, this.svg].filter(Boolean).length > 1)
       throw new SvcError('usage', '--json, --mermaid and --svg exclude each other');
-    const { drawing, plugins } = await this.compile();
-    if (this.json) this.printJson(toJson(drawing, plugins));
-    else if (this.svg) context.stdout.write(`${drawSvg(drawing)}\n`);
-    else if (this.mermaid) context.stdout.write(`${drawMermaid(drawing).join('\n')}\n`);
-    else for (const line of drawText(drawing, this.colors)) this.print(line);
+    const { outline, json } = await this.compile();
+    if (this.json) this.printJson(json);
+    else if (this.svg) context.stdout.write(`${drawSvg(outline)}\n`);
+    else if (this.mermaid) context.stdout.write(`${drawMermaid(outline).join('\n')}\n`);
+    else for (const line of drawText(outline, this.colors)) this.print(line);
+  }
+
+  private async listRecipes() {
+    if (this.mermaid || this.svg)
+      throw new SvcError('usage', '--recipes is a list: it takes neither --mermaid nor --svg');
+    const { recipesInOrder } = await import('../../server/graph/recipes.ts');
+    const list = await recipesInOrder(await this.configured(), this.context.clock, this.macro);
+    if (this.json) this.printJson({ recipes: list });
+    else
+      this.printTable(
+        ['stage', 'recipe', 'from', ''],
+        list.map(({ node, name, from, description }) => [node, name, from, description]),
+      );
+    return 0;
+  }
+
+  /** The configuration with the plugins that were typed. */
+  private async configured() {
+    const { config } = await configOf(this.config, this.context);
+    const more = await typedPlugins(this.plugin, this.settings, this.context.cwd);
+    return { ...config, plugins: [...config.plugins, ...more] };
   }
 
   private async compile() {
     const { context } = this;
-    const [{ config }, { compiledGraph }, { describePlan }] = await Promise.all([
-      configOf(this.config, context),
+    const [config, { compiledGraph }, { describePlan }, { graphJson }] = await Promise.all([
+      this.configured(),
       import('../../server/generation/compile-alone.ts'),
       import('../../engine/index.ts'),
+      import('../../server/graph/json.ts'),
     ]);
-    const more = await typedPlugins(this.plugin, this.settings, context.cwd);
-    const withMore = { ...config, plugins: [...config.plugins, ...more] };
-    const { plan, plugins, warnings } = await compiledGraph(withMore, context.env);
+    const { plan, plugins, warnings } = await compiledGraph(config, context.env, this.macro);
     for (const warning of warnings) this.note(`! ${warning}`);
-    const bringers = plugins.flatMap(({ name, insertions }) =>
-      insertions.map(({ stage }) => [stage.name, name] as const),
-    );
-    return { drawing: toDrawing(describePlan(plan), new Map(bringers)), plugins };
+    const outline = describePlan(plan);
+    return { outline, json: graphJson(outline, plugins) };
   }
-}
-
-function toJson(
-  { request, answers }: Drawing,
-  plugins: readonly { readonly name: string; readonly module: string }[],
-) {
-  return {
-    request: request.map(({ name, plugin, answers: mayAnswer, isStream }) => ({
-      node: name,
-      plugin,
-      answers: mayAnswer,
-      web_stream: isStream,
-    })),
-    answers: answers.map(({ from, segments }) => ({
-      from,
-      segments: segments.map(({ form, nodes }) => ({
-        form,
-        nodes: nodes.map(({ name, plugin }) => ({ node: name, plugin })),
-      })),
-    })),
-    plugins: plugins.map(({ name, module }) => ({ name, module })),
-  };
 }
 
 export const commands = [Graph];

@@ -1,52 +1,16 @@
-/** The compiled graph with the plugins that brought its stages, and its drawings as text and Mermaid. */
-import type { PlanOutline } from '../../engine/index.ts';
+/** Drawings of the compiled graph, as text and Mermaid. */
+import type { NodeOutline, PlanOutline } from '../../engine/index.ts';
 import type { Colors } from '../screen/output.ts';
 
-/** A segment of an answer's way, or one node of it as a web stream. */
-export interface DrawnSegment {
-  readonly form: 'fused' | 'stream';
-  readonly nodes: readonly DrawnNode[];
-}
+type Stop = PlanOutline['request'][number];
+type Segment = PlanOutline['answers'][number]['segments'][number];
 
-export interface DrawnNode {
-  readonly name: string;
-  /** Null for a built-in stage. */
-  readonly plugin: string | null;
-}
-
-export interface DrawnStop extends DrawnNode {
-  readonly answers: boolean;
-  readonly isStream: boolean;
-}
-
-export interface Drawing {
-  readonly request: readonly DrawnStop[];
-  readonly answers: readonly {
-    readonly from: string;
-    readonly segments: readonly DrawnSegment[];
-  }[];
-}
-
-/** `plugins` maps the name of a stage to the plugin that brought it. */
-export function toDrawing(outline: PlanOutline, plugins: ReadonlyMap<string, string>): Drawing {
-  const drawn = (name: string): DrawnNode => ({ name, plugin: plugins.get(name) ?? null });
-  return {
-    request: outline.request.map(({ node, answers, isStream }) => ({
-      ...drawn(node),
-      answers,
-      isStream,
-    })),
-    answers: outline.answers.map(({ from, segments }) => ({
-      from,
-      segments: segments.map(({ form, nodes }) => ({ form, nodes: nodes.map(drawn) })),
-    })),
-  };
-}
-
-/** What is worth knowing of a stop besides its name. */
-export function remarksOf({ plugin, answers, isStream }: DrawnStop): readonly string[] {
+/** What is worth knowing of a node besides its name. */
+export function remarksOf(node: NodeOutline & Partial<Stop>): readonly string[] {
+  const { plugin, about, answers = false, isStream = false } = node;
   return [
     ...(plugin === null ? [] : [`plugin ${plugin}`]),
+    ...about,
     ...(answers ? ['may answer'] : []),
     ...(isStream ? ['web stream'] : []),
   ];
@@ -54,21 +18,38 @@ export function remarksOf({ plugin, answers, isStream }: DrawnStop): readonly st
 
 const FORMS = { fused: 'fused segment', stream: 'web stream' } as const;
 
-export function segmentTitle({ form }: DrawnSegment): string {
+export function segmentTitle({ form }: Segment): string {
   return FORMS[form];
 }
 
-export function drawText({ request, answers }: Drawing, colors: Colors): readonly string[] {
-  const width = Math.max(...request.map(({ name }) => name.length));
-  const stops = request.map((stop) => {
-    const remarks = remarksOf(stop).join(', ');
-    return remarks === ''
-      ? `  ${stop.name}`
-      : `  ${stop.name.padEnd(width)}  ${colors.dim(remarks)}`;
-  });
-  const named = ({ name, plugin }: DrawnNode) =>
-    plugin === null ? name : `${name} ${colors.dim(`(plugin ${plugin})`)}`;
-  const ways = answers.flatMap((answer) => [
+/** A node inside another is drawn below it. */
+const WITHIN = '▸ ';
+
+/** Each node of a request's way as drawn, those inside of another below it. */
+export function rowsOf({ request }: PlanOutline) {
+  return request.flatMap((stop) => [
+    { label: stop.node, remarks: remarksOf(stop), isInner: false, isStream: stop.isStream },
+    ...stop.inner.map((node) => ({
+      label: WITHIN + node.node,
+      remarks: remarksOf(node),
+      isInner: true,
+      isStream: false,
+    })),
+  ]);
+}
+
+export function drawText(outline: PlanOutline, colors: Colors): readonly string[] {
+  const rows = rowsOf(outline).map(({ label, remarks, isInner }) => ({
+    name: isInner ? `  ${label}` : label,
+    remarks: remarks.join(', '),
+  }));
+  const width = Math.max(...rows.map(({ name }) => name.length));
+  const stops = rows.map(({ name, remarks }) =>
+    remarks === '' ? `  ${name}` : `  ${name.padEnd(width)}  ${colors.dim(remarks)}`,
+  );
+  const named = ({ node, plugin }: NodeOutline) =>
+    plugin === null ? node : `${node} ${colors.dim(`(plugin ${plugin})`)}`;
+  const ways = outline.answers.flatMap((answer) => [
     '',
     colors.bold(`Answer of ${answer.from}`),
     ...(answer.segments.length === 0 ? ['  straight to the client'] : []),
@@ -84,13 +65,17 @@ export function drawText({ request, answers }: Drawing, colors: Colors): readonl
 const quoted = (text: string): string =>
   `"${text.replaceAll(/[&"<>#\n]/g, (sign) => `#${sign.codePointAt(0)};`)}"`;
 
-/** A flowchart of Mermaid: solid lines for requests, dotted ones for answers. */
-export function drawMermaid({ request, answers }: Drawing): readonly string[] {
+/** A flowchart of Mermaid: solid lines for requests, dotted ones for answers and for what is inside a node. */
+export function drawMermaid({ request, answers }: PlanOutline): readonly string[] {
   const lines = ['flowchart TD', '  client([client])'];
-  const idOf = new Map(request.map(({ name }, index) => [name, `r${index}`]));
+  const idOf = new Map(request.map(({ node }, index) => [node, `r${index}`]));
   for (const [index, stop] of request.entries()) {
-    const label = [stop.name, ...remarksOf(stop)].join(', ');
+    const label = [stop.node, ...remarksOf(stop)].join(', ');
     lines.push(`  ${index === 0 ? 'client' : `r${index - 1}`} --> r${index}[${quoted(label)}]`);
+    for (const [at, inner] of stop.inner.entries())
+      lines.push(
+        `  r${index} -. within .- r${index}_${at}([${quoted([inner.node, ...remarksOf(inner)].join(', '))}])`,
+      );
   }
   for (const [way, { from, segments }] of answers.entries()) {
     let last = idOf.get(from) ?? 'client';
@@ -99,8 +84,8 @@ export function drawMermaid({ request, answers }: Drawing): readonly string[] {
       lines.push(
         `  subgraph a${way}_${at}[${quoted(`${segmentTitle(segment)}, answer of ${from}`)}]`,
       );
-      for (const [index, { name, plugin }] of segment.nodes.entries()) {
-        const label = plugin === null ? name : `${name}, plugin ${plugin}`;
+      for (const [index, { node, plugin }] of segment.nodes.entries()) {
+        const label = plugin === null ? node : `${node}, plugin ${plugin}`;
         lines.push(`    ${ids[index]}[${quoted(label)}]`);
       }
       lines.push('  end');

@@ -1,6 +1,6 @@
 /** The compiled graph as SVG: the request's way on the left, one column for the answer of each node. */
-import { remarksOf, segmentTitle } from './drawing.ts';
-import type { Drawing } from './drawing.ts';
+import type { PlanOutline } from '../../engine/index.ts';
+import { rowsOf, segmentTitle } from './drawing.ts';
 
 /** In pixels. */
 const BOX = { width: 190, height: 40 };
@@ -18,7 +18,8 @@ interface Placed {
   readonly y: number;
 }
 
-export function drawSvg({ request, answers }: Drawing): string {
+export function drawSvg(outline: PlanOutline): string {
+  const { answers } = outline;
   const parts: string[] = [];
   let bottom = 0;
   const box = ({ x, y }: Placed, name: string, remark: string, isDashed: boolean): void => {
@@ -44,10 +45,10 @@ export function drawSvg({ request, answers }: Drawing): string {
   };
 
   heading(MARGIN, 'Request');
-  for (const [index, stop] of request.entries()) {
+  for (const [index, { label, remarks, isInner, isStream }] of rowsOf(outline).entries()) {
     const at = { x: MARGIN, y: MARGIN + HEADING + index * (BOX.height + GAP.y) };
-    box(at, stop.name, remarksOf(stop).join(', '), stop.isStream);
-    if (index > 0)
+    box(at, label, remarks.join(', '), isInner || isStream);
+    if (index > 0 && !isInner)
       arrow({ x: MARGIN + BOX.width / 2, y: at.y - GAP.y }, { x: MARGIN + BOX.width / 2, y: at.y });
   }
   for (const [way, { from, segments }] of answers.entries()) {
@@ -67,7 +68,7 @@ export function drawSvg({ request, answers }: Drawing): string {
         const top = y + TITLE + index * (BOX.height + GAP.y);
         if (index > 0) arrow({ x: middle, y: top - GAP.y }, { x: middle, y: top });
         const remark = node.plugin === null ? '' : `plugin ${node.plugin}`;
-        box({ x, y: top }, node.name, remark, segment.form === 'stream');
+        box({ x, y: top }, node.node, remark, segment.form === 'stream');
       }
       y += height + GAP.y;
       bottom = Math.max(bottom, y - GAP.y);

@@ -20,6 +20,8 @@ export interface Plan<F extends Frame> {
   /** For each node that may answer, by its index: the segments that its answer passes. */
   readonly answerPaths: ReadonlyMap<number, readonly Segment<F>[]>;
   readonly kinds: FrameKinds<F>;
+  /** For each node that has nodes inside, by its index: those, in declared order. */
+  readonly inner: ReadonlyMap<number, readonly PlanNode<F>[]>;
   /** True if some stage sees events, so that answers should come unencoded. */
   readonly needsEvents: boolean;
 }
@@ -76,6 +78,14 @@ function toSegments<F extends Frame>(
   return segments;
 }
 
+function toPlanNode<F extends Frame>(
+  { name, stage, plugin, about }: GraphNode<F>,
+  index: number,
+  needsEvents: boolean,
+): PlanNode<F> {
+  return { name, stage, index, needsEvents, plugin, about };
+}
+
 /** Checks and compiles a graph. All faults are reported at once, and then there is no plan. */
 export function compile<F extends Frame>(
   declared: Graph<F>,
@@ -86,19 +96,28 @@ export function compile<F extends Frame>(
   if (faults.length > 0) return { plan: undefined, faults };
 
   const ordered = inOrder(graph);
-  const nodes: PlanNode<F>[] = ordered.map(({ name, stage }, index) => {
+  const nodes: PlanNode<F>[] = ordered.map((node, index) => {
     const needsEvents =
-      stage.answers === true &&
-      responsePathOf(graph, name).some((behind) => behind.stage.needs === 'events');
-    return { name, stage, index, needsEvents };
+      node.stage.answers === true &&
+      responsePathOf(graph, node.name).some((behind) => behind.stage.needs === 'events');
+    return toPlanNode(node, index, needsEvents);
   });
   const planned = (node: GraphNode<F>) => nodes[ordered.indexOf(node)]!;
   const splitter = graph.splitter;
   const needsEvents = nodes.some((node) => node.needsEvents);
   const splitting: PlanNode<F> | undefined =
     splitter && needsEvents
-      ? { name: splitter.name, stage: splitter, index: nodes.length, needsEvents: false }
+      ? toPlanNode({ name: splitter.name, stage: splitter }, nodes.length, false)
       : undefined;
+
+  const all = [...nodes, ...(splitting === undefined ? [] : [splitting])];
+  const inner = new Map<number, PlanNode<F>[]>();
+  for (const node of graph.inner ?? []) {
+    const around = nodes.find(({ name }) => name === node.within)!.index;
+    const planNode = toPlanNode(node, all.length, false);
+    all.push(planNode);
+    inner.set(around, [...(inner.get(around) ?? []), planNode]);
+  }
 
   const answerPaths = new Map<number, readonly Segment<F>[]>();
   for (const node of nodes) {
@@ -111,11 +130,12 @@ export function compile<F extends Frame>(
     answerPaths.set(node.index, toSegments(path, response, options.fuse ?? true));
   }
   const plan: Plan<F> = Object.freeze({
-    nodes: Object.freeze(splitting === undefined ? nodes : [...nodes, splitting]),
+    nodes: Object.freeze(all),
     requestPath: Object.freeze(
       requestPathOf(graph).map((node) => toStop(planned(node), graph.kinds.request)),
     ),
     answerPaths,
+    inner,
     kinds: graph.kinds,
     needsEvents,
   });

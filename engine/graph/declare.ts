@@ -9,6 +9,15 @@ import type { Stage } from '../stage.ts';
 export interface GraphNode<F extends Frame> {
   readonly name: string;
   readonly stage: Stage<F>;
+  /** Who inserted it; absent for a node of the declared graph. */
+  readonly plugin?: string;
+  /** What it brings, one phrase each, for people who look at the graph. */
+  readonly about?: readonly string[];
+}
+
+/** A node inside another: no frame passes it, the stage around it says when it is at work. */
+export interface InnerNode<F extends Frame> extends GraphNode<F> {
+  readonly within: string;
 }
 
 export interface GraphEdge {
@@ -23,6 +32,7 @@ export interface Graph<F extends Frame> {
   readonly entry: string;
   readonly nodes: readonly GraphNode<F>[];
   readonly edges: readonly GraphEdge[];
+  readonly inner?: readonly InnerNode<F>[];
   /**
    * Stands right behind every node whose answer reaches a stage that `needs`
    * events, and only then; it cuts chunks at event boundaries.
@@ -33,13 +43,16 @@ export interface Graph<F extends Frame> {
 /** A stage that a plugin puts into a graph, named after the stage. */
 export interface Insertion<F extends Frame> {
   readonly stage: Stage<F>;
-  /** The node that it stands before, or after: exactly one of the two. */
+  /** The node that it stands before, after or within: exactly one of the three. */
   readonly before?: string;
   readonly after?: string;
+  readonly within?: string;
   /** Where several stand at the same place, the lower comes first; default 0. */
   readonly order?: number;
   /** Who inserts it: second key of the order, and named in every fault. */
   readonly plugin: string;
+  /** As in `GraphNode`. */
+  readonly about?: readonly string[];
 }
 
 /** One thing that is wrong with a graph. */

@@ -5,15 +5,18 @@ import type { Plan } from './compile.ts';
 import type { PlanNode, Segment } from './segment.ts';
 
 export type PlanOutline = ReturnType<typeof describePlan>;
+/** A node as people see it. */
+export type NodeOutline = ReturnType<typeof toNode>;
 
 export function describePlan<F extends Frame>(plan: Plan<F>) {
   /** In the order in which a request passes them. */
   const request = plan.requestPath.map(({ node }) => ({
-    node: node.name,
+    ...toNode(node),
     /** True if it may answer in place of the nodes behind it. */
     answers: node.stage.answers === true,
     /** True for a stage with a stream of its own. */
     isStream: isTransform(node.stage.behaviour),
+    inner: (plan.inner.get(node.index) ?? []).map(toNode),
   }));
   /** For each node that may answer: what its answer passes, in order. */
   const answers = plan.requestPath.flatMap(({ node }) => {
@@ -23,8 +26,17 @@ export function describePlan<F extends Frame>(plan: Plan<F>) {
   return { request, answers };
 }
 
+function toNode<F extends Frame>({ name, plugin, about }: PlanNode<F>) {
+  return {
+    node: name,
+    /** Who inserted it; null for a built-in stage. */
+    plugin: plugin ?? null,
+    about: about ?? [],
+  };
+}
+
 /** `fused`: its nodes run as one; `stream`: one node, as a web stream. */
 function toOutline<F extends Frame>(segment: Segment<F>) {
   const nodes: readonly PlanNode<F>[] = segment.form === 'fused' ? segment.nodes : [segment.node];
-  return { form: segment.form, nodes: nodes.map(({ name }) => name) };
+  return { form: segment.form, nodes: nodes.map(toNode) };
 }

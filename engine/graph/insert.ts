@@ -1,6 +1,6 @@
 /** Puts plugins' stages into a graph; the graph given is not changed. */
 import type { Frame } from '../frame.ts';
-import type { Graph, GraphEdge, GraphFault, Insertion } from './declare.ts';
+import type { Graph, GraphEdge, GraphFault, GraphNode, InnerNode, Insertion } from './declare.ts';
 
 function byOrder<F extends Frame>(a: Insertion<F>, b: Insertion<F>): number {
   const order = (a.order ?? 0) - (b.order ?? 0);
@@ -40,11 +40,13 @@ export function insert<F extends Frame>(
   let { entry } = graph;
   let edges: readonly GraphEdge[] = graph.edges;
   const nodes = [...graph.nodes];
+  const inner: InnerNode<F>[] = [...(graph.inner ?? [])];
 
   const place = (insertion: Insertion<F>, target: string | undefined): boolean => {
     const { plugin } = insertion;
     const name = insertion.stage.name;
-    if ((insertion.before === undefined) === (insertion.after === undefined)) {
+    const { before: next, after: last, within } = insertion;
+    if ([next, last, within].filter((each) => each !== undefined).length !== 1) {
       const message = `Plugin '${insertion.plugin}' must say where '${name}' goes: either before or after a node`;
       faults.push({ fault: 'bad_insertion', message, insertion: { plugin, target } });
       return false;
@@ -54,21 +56,32 @@ export function insert<F extends Frame>(
       faults.push({ fault: 'unknown_node', message, insertion: { plugin, target } });
       return false;
     }
-    nodes.push({ name, stage: insertion.stage });
     return true;
   };
 
-  for (const insertion of sorted.filter((each) => each.after === undefined)) {
+  for (const insertion of sorted.filter((each) => each.within !== undefined)) {
+    const { within } = insertion;
+    if (!place(insertion, within) || within === undefined) continue;
+    inner.push({ ...toNode(insertion), within });
+  }
+  const between = sorted.filter((each) => each.within === undefined);
+  for (const insertion of between.filter((each) => each.after === undefined)) {
     const target = insertion.before;
     if (!place(insertion, target) || target === undefined) continue;
+    nodes.push(toNode(insertion));
     edges = before(edges, insertion.stage.name, target);
     if (entry === target) entry = insertion.stage.name;
   }
   // Each one goes directly behind its target, so the last to be placed stands first.
-  for (const insertion of sorted.filter((each) => each.after !== undefined).toReversed()) {
+  for (const insertion of between.filter((each) => each.after !== undefined).toReversed()) {
     const target = insertion.after;
     if (!place(insertion, target) || target === undefined) continue;
+    nodes.push(toNode(insertion));
     edges = after(edges, insertion.stage.name, target);
   }
-  return { graph: { ...graph, entry, nodes, edges }, faults };
+  return { graph: { ...graph, entry, nodes, edges, inner }, faults };
+}
+
+function toNode<F extends Frame>({ stage, plugin, about }: Insertion<F>): GraphNode<F> {
+  return { name: stage.name, stage, plugin, ...(about !== undefined && { about }) };
 }

@@ -15,6 +15,9 @@ export interface PlanNode<F extends Frame> {
   readonly index: number;
   /** True if it may answer, and a stage on its answer's way reads events. */
   readonly needsEvents: boolean;
+  /** As in `GraphNode`. */
+  readonly plugin: string | undefined;
+  readonly about: readonly string[] | undefined;
 }
 
 export type Handler<F extends Frame> = (

@@ -12,11 +12,11 @@ function kindsOf<F extends Frame>(behaviour: Behaviour<F>): F['kind'][] {
 
 function nameFaults<F extends Frame>(graph: Graph<F>): GraphFault[] {
   const faults: GraphFault[] = [];
-  const names = graph.nodes.map((node) => node.name);
+  const names = [...graph.nodes, ...(graph.inner ?? [])].map((node) => node.name);
   for (const name of new Set(names.filter((each, index) => names.indexOf(each) !== index))) {
     faults.push({ fault: 'duplicate_node', message: `There is more than one node '${name}'` });
   }
-  const known = new Set(names);
+  const known = new Set(graph.nodes.map((node) => node.name));
   if (!known.has(graph.entry)) {
     faults.push({ fault: 'unknown_node', message: `The entry '${graph.entry}' is not a node` });
   }

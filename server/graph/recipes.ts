@@ -1,0 +1,43 @@
+/** The recipes of a configuration in the order in which they run, each with the node that adds it. */
+import type { Clock } from '../../engine/index.ts';
+import { macroNode } from '../../plugins/bundled/macros.ts';
+import type { Config } from '../config/config.ts';
+import { configuredPlugins } from '../generation/configured-plugins.ts';
+import { macroFolder } from '../macros/macros.ts';
+import { loadStageMacros } from '../macros/stage-macros.ts';
+import { knownRecipes } from '../recipes/recipes.ts';
+import type { KnownRecipe } from '../recipes/recipes.ts';
+
+export interface RunningRecipe {
+  readonly node: string;
+  readonly name: string;
+  /** `own`, `bundled`, or `plugin NAME`. */
+  readonly from: string;
+  readonly description: string;
+}
+
+/** `macro`: one that a request names. Of recipes with one name the first runs, and is listed. */
+export async function recipesInOrder(
+  config: Config,
+  clock: Clock,
+  macro?: string,
+): Promise<readonly RunningRecipe[]> {
+  const plugins = await configuredPlugins(config, clock);
+  const known = await knownRecipes(config.compression.recipes, plugins);
+  const folder = macroFolder(config.home);
+  const macros = await loadStageMacros({ folder, plugins, recipes: known });
+  const named = [...new Set([...config.macros, ...(macro === undefined ? [] : [macro])])];
+  const toRow =
+    (node: string) =>
+    ({ recipe: { name, description }, from }: KnownRecipe): RunningRecipe => ({
+      node,
+      name,
+      from,
+      description,
+    });
+  const rows = [
+    ...named.flatMap((name) => macros.stage(name).recipes.map(toRow(macroNode(name)))),
+    ...known.filter(({ runs }) => runs).map(toRow('recipes')),
+  ];
+  return rows.filter(({ name }, at) => rows.findIndex((one) => one.name === name) === at);
+}
