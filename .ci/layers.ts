@@ -18,6 +18,7 @@ const VERBS = [
   'parse',
   'template',
   'protect',
+  'recipes',
   'compress',
   'inject',
   'route',

@@ -5,10 +5,11 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Cancelled, toSvcError } from '../engine/index.ts';
-import type { Canceller, RunInfo, SvcError } from '../engine/index.ts';
+import type { Canceller, Plan, RunInfo, SvcError } from '../engine/index.ts';
 import { dialects } from '../stages/dialect/registry.ts';
 import type { Endpoint } from '../stages/model/endpoint.ts';
 import type { BodyFrame } from '../stages/model/body.ts';
+import type { ProxyFrame } from '../stages/model/frame.ts';
 import type { Headers } from '../stages/model/headers.ts';
 import { decodeBody } from '../stages/wire/decode.ts';
 import { encodingToUndo, toBodyFrame } from './http/body-frame.ts';
@@ -62,6 +63,7 @@ export async function proxy(call: ProxyCall): Promise<void> {
   });
   const sink = toSink(call);
   let body: BodyFrame;
+  let plan: Plan<ProxyFrame>;
   try {
     const { maxProxiedRequestBytes } = call.generation.config.limits;
     refuseOtherMedia(call.endpoint, request.rawHeaders);
@@ -82,12 +84,13 @@ export async function proxy(call: ProxyCall): Promise<void> {
     const { target, headers, endpoint, paused, generation } = call;
     const received = { method, target, headers, endpoint, paused };
     body = toBodyFrame(received, wireBytes, bytes, generation.config);
+    plan = generation.planOf(body);
   } catch (thrown) {
     refuse(call, toSvcError(thrown), info, sink);
     return;
   }
   writeInterimResponse(call, body);
-  await runAndReport(call.generation.plan, body, info, sink, services);
+  await runAndReport(plan, body, info, sink, services);
   if (!request.complete) request.resume();
 }
 

@@ -39,7 +39,8 @@ class Auth extends JsonCommand {
     description: 'When it expires: 12h, 30d; never by default',
   });
   may = Option.Array('--may', [], {
-    description: 'What its requests may loosen: allow-spend, capture, bypass; nothing by default',
+    description:
+      'What its requests may loosen: allow-spend, capture, bypass, macro; nothing by default',
   });
 
   async execute() {

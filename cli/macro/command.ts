@@ -231,15 +231,20 @@ class Run extends JsonCommand {
     category: 'Extend',
     description: 'Run the steps of a macro, or show what they would do',
     details:
-      'What can be known beforehand is checked before the first step. The first step that fails ends the run: what was done before stays, is listed with what takes it back, and --from goes on. The exit code is that of the failure.',
+      'A macro of recipes and settings is a stage: it is run on a file, as on the result of a tool, and what would go out is printed. Of others, what can be known beforehand is checked before the first step. The first step that fails ends the run: what was done before stays, is listed with what takes it back, and --from goes on. The exit code is that of the failure.',
     examples: [
       ['What it would do', '$0 macro run rule-out --dry-run'],
       ['With a value', '$0 macro run rule-out --var logs=false'],
       ['Go on behind a step that failed', '$0 macro run rule-out --from 2'],
+      ['A stage, on a file', '$0 macro run builds build.log --command "make -j4"'],
     ],
   });
 
   name = Option.String({ name: 'name' });
+  file = Option.String({ name: 'file', required: false });
+  command = Option.String('--command', {
+    description: 'What printed the file, for a macro that is a stage',
+  });
   vars = Option.Array('--var', [], { description: 'A value, as name=value; may be repeated' });
   dryRun = Option.Boolean('--dry-run', false, { description: 'Do nothing, show every step' });
   from = Option.String('--from', { description: 'The step to begin with, from 1' });
@@ -253,11 +258,18 @@ class Run extends JsonCommand {
     const config = lazyConfig(this.config, context);
     const found = await macroNamed(name, config, context);
     const macro = usable(found);
-    const [{ fillMacro }, { runSteps }] = await Promise.all([
-      import('../../stages/macros/values.ts'),
-      import('./run.ts'),
-    ]);
-    const steps = fillMacro(macro, toValues(this.vars));
+    const [{ fillMacro }, { isStageStep, stagePhrases, stageStepsOf }, { runSteps }] =
+      await Promise.all([
+        import('../../stages/macros/values.ts'),
+        import('../../stages/macros/stage-steps.ts'),
+        import('./run.ts'),
+      ]);
+    const all = fillMacro(macro, toValues(this.vars));
+    const stage = stageStepsOf(all);
+    if (stage !== undefined) return this.runStage(await config(), stagePhrases(stage));
+    if (this.file !== undefined || this.command !== undefined)
+      throw new SvcError('usage', `Macro ${name} is no stage, and takes no file`);
+    const steps = all.filter((step) => !isStageStep(step));
     const from = this.from === undefined ? 1 : toWhole(this.from, '--from', 1, steps.length);
     const { dim } = this.colors;
     const width = Math.max(...steps.map(({ action }) => action.length));
@@ -299,6 +311,40 @@ class Run extends JsonCommand {
           ? 'Nothing was done. The checks before a run have passed.'
           : `${name}: ${counted(steps.length - from + 1, 'step')} done`,
       );
+  }
+  /** What a macro that is a stage makes of a file goes to standard output, what it saved to the other. */
+  private async runStage(config: Config, about: readonly string[]) {
+    const { context, name, file, command } = this;
+    if (this.from !== undefined || this.replace || this.vars.length > 0)
+      throw new SvcError(
+        'usage',
+        `Macro ${name} is a stage: no --from, no --replace, and its variables have their defaults`,
+      );
+    if (this.dryRun) {
+      if (this.json) this.printJson({ macro: name, stage: true, does: about });
+      else for (const phrase of about) this.print(phrase);
+      return 0;
+    }
+    const { runStage } = await import('./run-stage.ts');
+    const made = await runStage({ name, file, command, config, context });
+    const { text, by, reason, tokensBefore, tokensAfter } = made;
+    if (this.json)
+      this.printJson({
+        macro: name,
+        stage: true,
+        file: made.file,
+        by,
+        unchanged_because: reason,
+        tokens_before: tokensBefore,
+        tokens_after: tokensAfter,
+        text,
+      });
+    else {
+      context.stdout.write(text);
+      const what = reason === null ? `by ${by.join(', ')}` : `unchanged (${reason})`;
+      this.note(`${made.file}: ${tokensBefore} → ${tokensAfter} tokens, ${what}`);
+    }
+    return 0;
   }
 }
 

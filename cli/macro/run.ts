@@ -1,8 +1,7 @@
 /** Runs the steps of a macro in their order, and stops at the first that fails. */
 import { SvcError, toSvcError } from '../../engine/error.ts';
 import { actionOf } from '../../stages/macros/actions.ts';
-import type { ActionName } from '../../stages/macros/actions.ts';
-import type { MacroStep } from '../../stages/macros/macro.ts';
+import type { CommandAction, CommandStep } from '../../stages/macros/macro.ts';
 import { homeOf } from '../context.ts';
 import { onEnd } from '../process/signals.ts';
 import { control } from '../remote.ts';
@@ -15,7 +14,7 @@ export type StepState = 'done' | 'failed' | 'not_run' | 'would_run';
 export interface StepReport {
   /** From 1. */
   readonly step: number;
-  readonly action: ActionName;
+  readonly action: CommandAction;
   readonly does: string;
   readonly state: StepState;
   readonly said: string | null;
@@ -42,7 +41,10 @@ export interface RunOptions extends StepTools {
  * Everything that can be known beforehand is checked before the first step. Never rejects for what
  * is wrong with a step: the report has it.
  */
-export async function runSteps(all: readonly MacroStep[], options: RunOptions): Promise<RunReport> {
+export async function runSteps(
+  all: readonly CommandStep[],
+  options: RunOptions,
+): Promise<RunReport> {
   const reports: StepReport[] = all.map((step, at) => ({
     step: at + 1,
     action: step.action,
@@ -80,7 +82,7 @@ export async function runSteps(all: readonly MacroStep[], options: RunOptions): 
 }
 
 interface Placed {
-  readonly step: MacroStep;
+  readonly step: CommandStep;
   readonly at: number;
 }
 
@@ -90,8 +92,11 @@ async function checkAll(
   options: RunOptions,
 ): Promise<SvcError | undefined> {
   const { name, context } = options;
-  const faults: { readonly at: number; readonly action: ActionName; readonly error: SvcError }[] =
-    [];
+  const faults: {
+    readonly at: number;
+    readonly action: CommandAction;
+    readonly error: SvcError;
+  }[] = [];
   const written = new Set<string>();
   for (const { step, at } of steps) {
     try {

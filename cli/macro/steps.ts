@@ -6,8 +6,7 @@ import type { AlertsJson } from '../../server/alerts/evaluate.ts';
 import type { Config } from '../../server/config/config.ts';
 import { createPrivateFile, writePrivateFile } from '../../server/config/home.ts';
 import { reasonOf } from '../../stages/disk-reason.ts';
-import type { ActionName } from '../../stages/macros/actions.ts';
-import type { MacroStep, StepOf } from '../../stages/macros/macro.ts';
+import type { CommandAction, CommandStep, StepOf } from '../../stages/macros/macro.ts';
 import { homeOf } from '../context.ts';
 import type { CliContext } from '../context.ts';
 import { readInput } from '../input-file.ts';
@@ -36,7 +35,7 @@ export interface Done {
   readonly undo: string;
 }
 
-interface Kind<A extends ActionName> {
+interface Kind<A extends CommandAction> {
   /** What it does, for `--dry-run`; goes on after "would ". */
   describe(step: StepOf<A>): string;
   /** Why it cannot be done now; `written` are the files that earlier steps make. Nothing is changed. */
@@ -50,7 +49,7 @@ const NEVER = 'it cannot be taken back';
 
 const MOST_INGEST_BYTES = 900_000;
 
-const KINDS: { readonly [A in ActionName]: Kind<A> } = {
+const KINDS: { readonly [A in CommandAction]: Kind<A> } = {
   compress: {
     describe: ({ file, recipe, to }) =>
       `make ${file} smaller by ${recipe.join(', ')} and write ${to}`,
@@ -214,22 +213,22 @@ const KINDS: { readonly [A in ActionName]: Kind<A> } = {
 };
 
 /** The type of `KINDS` holds each action and its kind together, which an index by a union does not see. */
-const kindOf = (step: MacroStep): Kind<ActionName> =>
+const kindOf = (step: CommandStep): Kind<CommandAction> =>
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- see above
-  KINDS[step.action] as unknown as Kind<ActionName>;
+  KINDS[step.action] as unknown as Kind<CommandAction>;
 
-export const describe = (step: MacroStep): string => kindOf(step).describe(step);
+export const describe = (step: CommandStep): string => kindOf(step).describe(step);
 
 /** Throws why the step could not be done now. */
 export async function check(
-  step: MacroStep,
+  step: CommandStep,
   tools: StepTools,
   written: ReadonlySet<string>,
 ): Promise<void> {
   await kindOf(step).check?.(step, tools, written);
 }
 
-export const perform = (step: MacroStep, tools: StepTools): Promise<Done> =>
+export const perform = (step: CommandStep, tools: StepTools): Promise<Done> =>
   kindOf(step).do(step, tools);
 
 async function pause(paused: boolean, { context }: StepTools): Promise<Done> {
@@ -245,7 +244,7 @@ async function pause(paused: boolean, { context }: StepTools): Promise<Done> {
 }
 
 /** The file that a step writes; undefined where it writes none. */
-export function outputOf(step: MacroStep, { cwd }: CliContext): string | undefined {
+export function outputOf(step: CommandStep, { cwd }: CliContext): string | undefined {
   return step.action === 'compress' ? resolve(cwd, step.to) : undefined;
 }
 

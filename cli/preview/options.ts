@@ -5,13 +5,19 @@ import type { DryOptions } from '../../stages/compress/pass/dry-run.ts';
 import type { CliContext } from '../context.ts';
 import { note } from '../screen/output.ts';
 
-/** With its recipes, and with what was learned and applied. */
-export async function jobOptions(config: Config, context: CliContext): Promise<DryOptions> {
-  const [{ configuredPlugins }, { loadRecipes }, { openLearned }] = await Promise.all([
-    import('../../server/generation/configured-plugins.ts'),
-    import('../../server/recipes/recipes.ts'),
+/** With its recipes and macros, that of a request among them where it names `macro`, and with what was learned and applied. */
+export async function jobOptions(
+  config: Config,
+  context: CliContext,
+  macro?: string,
+): Promise<DryOptions> {
+  const [{ passOf }, { createPassJoiner, asBegun }, { openLearned }] = await Promise.all([
+    import('../../server/generation/pass-of.ts'),
+    import('../../stages/compress/pass/parts.ts'),
     import('../../stages/learned/learned.ts'),
   ]);
+  const pass = await passOf(config, context.clock, macro);
+  const { config: begun, recipes } = asBegun(createPassJoiner(config.compression)(pass));
   const {
     enabled,
     mode,
@@ -21,9 +27,7 @@ export async function jobOptions(config: Config, context: CliContext): Promise<D
     userProse,
     longResultsTokens,
     tools,
-  } = config.compression;
-  const plugins = await configuredPlugins(config, context.clock);
-  const recipes = await loadRecipes(config.compression.recipes, plugins);
+  } = begun;
   const learned = await openLearned({
     file: join(config.home, 'learned.json'),
     clock: context.clock,

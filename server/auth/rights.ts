@@ -5,8 +5,9 @@
  */
 import { ALLOW_HEADER } from '../../stages/budget/estimate.ts';
 import { CAPTURE_HEADER } from '../../stages/captures/files.ts';
+import { MACRO_HEADER } from '../../stages/macros/settings.ts';
 
-export const RIGHTS = ['allow-spend', 'capture', 'bypass'] as const;
+export const RIGHTS = ['allow-spend', 'capture', 'bypass', 'macro'] as const;
 export type Right = (typeof RIGHTS)[number];
 export type Rights = readonly Right[];
 
@@ -15,6 +16,7 @@ const HEADER_OF: Readonly<Record<Right, string>> = {
   'allow-spend': ALLOW_HEADER,
   capture: CAPTURE_HEADER,
   bypass: 'x-svc-bypass',
+  macro: MACRO_HEADER,
 };
 
 export function isRight(value: unknown): value is Right {

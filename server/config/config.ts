@@ -11,6 +11,7 @@ import { compression } from '../../stages/compress/settings.ts';
 import { caching } from '../../stages/forward/settings.ts';
 import { inject } from '../../stages/inject/settings.ts';
 import { fleet, ledger, metrics } from '../../stages/ledger/settings.ts';
+import { macros } from '../../stages/macros/settings.ts';
 import { keys, providers } from '../../stages/providers/settings.ts';
 import { routing } from '../../stages/route/settings.ts';
 import { build, slice } from '../../stages/settings/slice.ts';
@@ -47,6 +48,7 @@ export const configuration = slice(
     providers,
     customProviders,
     plugins,
+    macros,
     limits,
     streaming,
     telemetry,

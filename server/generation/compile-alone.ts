@@ -24,34 +24,37 @@ export interface AloneOptions {
   readonly env: Variables;
   /** A folder for what would be written. */
   readonly scratch: string;
+  /** As in `GenerationOptions`. */
+  readonly macroHome?: string;
 }
 
 /** Compiles it and does not activate it. Throws `config` as a start would. */
 export async function compileAlone(options: AloneOptions): Promise<Generation> {
-  const { config, services, env, scratch } = options;
+  const { config, services, env, scratch, macroHome } = options;
   const { clock } = services;
   return makeGeneration({
     number: 1,
     config,
     services,
     env,
+    ...(macroHome !== undefined && { macroHome }),
     keys: createKeyring({ file: join(scratch, 'keys.json'), clock }),
     ports: () => [],
     custom: await loadCustomProviders(config, env),
   });
 }
 
-/** The graph of a configuration. Its home is neither read nor written: an empty folder stands in for it. */
-export async function compiledGraph(config: Config, env: Variables) {
+/** The graph of a configuration, or of a request that names `macro`. Of its home only the macros are read, and nothing is written: an empty folder stands in for it. */
+export async function compiledGraph(config: Config, env: Variables, macro?: string) {
   const scratch = mkdtempSync(join(tmpdir(), 'svc-graph-'));
   try {
-    return await compiledIn(scratch, config, env);
+    return await compiledIn(scratch, config, env, macro);
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }
 }
 
-async function compiledIn(scratch: string, given: Config, env: Variables) {
+async function compiledIn(scratch: string, given: Config, env: Variables, macro?: string) {
   const config: Config = {
     ...given,
     home: scratch,
@@ -63,7 +66,10 @@ async function compiledIn(scratch: string, given: Config, env: Variables) {
   const log = silentLog(scratch, systemClock);
   const services = await createServices({ config, log, ledgerWriter: noLedgerWriter });
   try {
-    const { plan, plugins, custom } = await compileAlone({ config, services, env, scratch });
+    const macroHome = given.home;
+    const made = await compileAlone({ config, services, env, scratch, macroHome });
+    const { plugins, custom } = made;
+    const plan = macro === undefined ? made.plan : made.withMacro(macro);
     // The warnings name providers that are code and cannot be used: the proxy starts without them.
     return { plan, plugins, warnings: pluginReasons(custom) };
   } finally {

@@ -3,12 +3,11 @@
  * changes until the generation is activated, so that a faulty reload leaves all as it was.
  */
 import { readFileSync } from 'node:fs';
-import { SvcError, compile } from '../../engine/index.ts';
-import type { GraphFault, Insertion, Plan } from '../../engine/index.ts';
+import { SvcError, isSvcError } from '../../engine/index.ts';
+import type { GraphFault, Insertion } from '../../engine/index.ts';
 import { largestAnswer } from '../../stages/answers/answer.ts';
 import { defaultGraph } from '../../stages/graph.ts';
 import type { RecipeSet } from '../../stages/model/pass.ts';
-import type { CompressConfig } from '../../stages/compress/settings.ts';
 import { ENDPOINT_KINDS } from '../../stages/model/endpoint.ts';
 import type { EndpointKind } from '../../stages/model/endpoint.ts';
 import type { ProxyFrame } from '../../stages/model/frame.ts';
@@ -27,6 +26,10 @@ import { createCors } from '../http/cors.ts';
 import { createGate } from '../gate/gate.ts';
 import type { Generation } from './generation.ts';
 import { retuneLog, secretsOf } from '../log/open-log.ts';
+import type { BundledPlugin } from '../../plugins/bundled/bundled.ts';
+import { macrosPlugin } from '../../plugins/bundled/macros.ts';
+import type { MacroStage } from '../../plugins/bundled/macros.ts';
+import { recipesPlugin } from '../../plugins/bundled/recipes.ts';
 import { loadPlugins } from '../../plugins/load-plugins.ts';
 import type { LoadedPlugin } from '../../plugins/load-plugins.ts';
 import { lineOfText } from '../../plugins/line-in-source.ts';
@@ -37,7 +40,12 @@ import { withPluginProviders } from './plugins.ts';
 import type { CustomProviders } from './plugins.ts';
 import { priceOverrides, refuseLoops, refuseUnknown, toProviders } from './providers.ts';
 import { openRouteRules } from './route-rules.ts';
-import { loadRecipes } from '../recipes/recipes.ts';
+import { knownRecipes, recipesPhrase, setOf } from '../recipes/recipes.ts';
+import { macroFolder } from '../macros/macros.ts';
+import { loadStageMacros } from '../macros/stage-macros.ts';
+import type { StageMacros } from '../macros/stage-macros.ts';
+import { createPlans } from './plans.ts';
+import type { Plans } from './plans.ts';
 import type { ServerServices } from '../services.ts';
 import { spendingSettings } from '../facts/spending.ts';
 
@@ -56,6 +64,8 @@ export interface GenerationOptions {
   readonly watch?: PluginWatch;
   /** Stages that stand in the graph beside the built-in ones and those of plugins. */
   readonly insertions?: readonly Insertion<ProxyFrame>[];
+  /** The home whose macros it may use; that of the configuration where left out. */
+  readonly macroHome?: string;
   /** The ports that the listeners really have. */
   readonly ports: () => readonly number[];
 }
@@ -75,20 +85,52 @@ export async function makeGeneration(options: GenerationOptions): Promise<Genera
     report: (message, cause) => log.error(`plugin stage ${message}`, { cause }),
     runImport: (module, work) => watch.importing(module, module.url, work),
   });
+  const known = await knownRecipes(config.compression.recipes, plugins);
+  const running = known.filter(({ runs }) => runs);
+  const recipes = setOf(running);
+  const folder = macroFolder(options.macroHome ?? config.home);
+  const macros = await loadStageMacros({ folder, plugins, recipes: known });
   const generation = compileGeneration({
     ...options,
     custom: withPluginProviders(options.custom, plugins, config, env, watch),
     plugins,
-    recipes: await loadRecipes(config.compression.recipes, plugins),
+    recipes,
+    macros,
+    bundled: [
+      recipesPlugin(recipes, [recipesPhrase(running)]),
+      macrosPlugin(configuredMacros(config, macros)),
+    ],
     insertions: [...insertions, ...plugins.flatMap((plugin) => plugin.insertions)],
   });
   bound.bind(generation);
   return generation;
 }
 
+/** Throws `config` (CONFIG_002) with every macro of the configuration that cannot be a stage. */
+function configuredMacros({ macros: names }: Config, macros: StageMacros): readonly MacroStage[] {
+  const faults: string[] = [];
+  const found = [...new Set(names)].flatMap((name) => {
+    try {
+      return macros.stage(name);
+    } catch (thrown) {
+      if (!isSvcError(thrown)) throw thrown;
+      faults.push(thrown.message);
+      return [];
+    }
+  });
+  if (faults.length === 0) return found;
+  const list = faults.map((fault) => `  - macros: ${fault}`).join('\n');
+  throw new SvcError('config', `Macros that cannot be stages:\n${list}`, {
+    code: 'CONFIG_002',
+    cure: '`svc macro list` shows the macros; `svc macro show NAME` one of them.',
+  });
+}
+
 interface CompileOptions extends GenerationOptions {
   readonly plugins: readonly LoadedPlugin[];
   readonly recipes: RecipeSet | undefined;
+  readonly macros: StageMacros;
+  readonly bundled: readonly BundledPlugin[];
   readonly insertions: readonly Insertion<ProxyFrame>[];
 }
 
@@ -123,26 +165,18 @@ function byModel(config: Config): ReadonlyMap<string, ModelRoute> {
   return routes;
 }
 
-function toCompress({ compression }: Config, recipes: RecipeSet | undefined): CompressConfig {
-  const { recipes: _named, ...rest } = compression;
-  return { ...rest, ...(recipes !== undefined && { recipes }) };
-}
-
-function toPlan(
-  config: Config,
+function toPlans(
+  { config, plugins, bundled, insertions, macros }: CompileOptions,
   services: Services,
-  insertions: readonly Insertion<ProxyFrame>[],
-  recipes: RecipeSet | undefined,
-  plugins: readonly LoadedPlugin[],
   aloneAs: string,
-): Plan<ProxyFrame> {
+): Plans {
   const { providers } = services;
   // Without an address a passthrough is no provider: it says how requests reach those of their paths.
   const named = config.routing.primary !== 'passthrough' || providers.has('passthrough');
   const graph = defaultGraph(
     {
       template: { folder: templateFolder(config.home) },
-      compress: toCompress(config, recipes),
+      compress: config.compression,
       inject: config.inject,
       route: {
         byKind: byKind(config, providers),
@@ -162,10 +196,16 @@ function toPlan(
     },
     services,
   );
-  const { plan, faults } = compile(graph, { insertions });
-  if (plan !== undefined) return plan;
-  const list = faults.map((fault) => `  - ${fault.message}${pluginOf(fault, plugins)}`).join('\n');
-  throw new SvcError('config', `The stage graph cannot be built:\n${list}`, { code: 'CONFIG_002' });
+  return createPlans({
+    graph,
+    insertions: [...insertions, ...bundled.flatMap((plugin) => plugin.insertions)],
+    macros,
+    refuse(faults) {
+      const list = faults.map((fault) => `  - ${fault.message}${pluginOf(fault, plugins)}`);
+      const text = `The stage graph cannot be built:\n${list.join('\n')}`;
+      return new SvcError('config', text, { code: 'CONFIG_002' });
+    },
+  });
 }
 
 /** The file of the plugin that a fault is about, and the line that names the node, where only one does. */
@@ -219,19 +259,12 @@ function compileGeneration(options: CompileOptions): Generation {
   const rules = openRouteRules(config.home, () => [...names]).list();
   const overrides = priceOverrides(config, custom.byName);
   const prices = createPrices({ list: services.priceList, overrides });
-  const plan = toPlan(
-    config,
-    { ...services, providers, prices },
-    options.insertions,
-    options.recipes,
-    options.plugins,
-    ownWordOf(options),
-  );
+  const plans = toPlans(options, { ...services, providers, prices }, ownWordOf(options));
   const { security, limits } = config;
   return {
     number: options.number,
     config,
-    plan,
+    ...plans,
     providers,
     prices,
     custom,

@@ -2,8 +2,6 @@
  * A generation is one configuration with the plan made from it. A run keeps the
  * generation that it began with, so a reload changes nothing under way.
  */
-import type { Plan } from '../../engine/index.ts';
-import type { ProxyFrame } from '../../stages/model/frame.ts';
 import type { RecipeSet } from '../../stages/model/pass.ts';
 import type { Prices } from '../../stages/ledger/prices.ts';
 import type { Provider } from '../../stages/providers/provider.ts';
@@ -11,12 +9,12 @@ import type { Config } from '../config/config.ts';
 import type { Cors } from '../http/cors.ts';
 import type { Gate } from '../gate/gate.ts';
 import type { LoadedPlugin } from '../../plugins/load-plugins.ts';
+import type { Plans } from './plans.ts';
 import type { CustomProviders } from './plugins.ts';
 
-export interface Generation {
+export interface Generation extends Plans {
   readonly number: number;
   readonly config: Config;
-  readonly plan: Plan<ProxyFrame>;
   /** Every provider that can be asked, by name. */
   readonly providers: ReadonlyMap<string, Provider>;
   /** Those of them that are code, and what is wrong with the others. */

@@ -346,8 +346,12 @@ const ALLOW_SPEND = inHeader(
   '`once` lets this request exceed a spending limit; from another machine with a key that may',
   oneOf('once'),
 );
+const MACRO = inHeader(
+  'x-svc-macro',
+  'Name of a macro that is a stage for this conversation from now on; from another machine with a key that may',
+);
 const SKILL = inHeader('x-svc-skill', 'The skill that `svc attribution` counts this request to');
-const OURS = [MODE, BYPASS, CACHE, CAPTURE, TEMPLATE, TEMPLATE_VARS, ALLOW_SPEND, SKILL];
+const OURS = [MODE, BYPASS, CACHE, CAPTURE, TEMPLATE, TEMPLATE_VARS, ALLOW_SPEND, MACRO, SKILL];
 const UPSTREAM_ERRORS = [400, 402, 413, 415, 502, 504];
 const stream = { 'text/event-stream': text, 'application/x-ndjson': text };
 const free: Schema = { type: 'object', additionalProperties: true };

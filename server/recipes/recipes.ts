@@ -10,7 +10,8 @@ import { reasonOf } from '../../stages/disk-reason.ts';
 import { bundledRecipes } from '../bundled-recipes.ts';
 import { readAuthored } from '../config/authored-yaml.ts';
 
-const isRecipeName = (name: string): boolean => /\.ya?ml$/.test(name);
+/** True for the name of a file in which a recipe may stand. */
+export const isRecipeFile = (name: string): boolean => /\.ya?ml$/.test(name);
 
 /** Throws `config` (CONFIG_002) with every fault of the file and its line. */
 export async function readRecipe(file: string): Promise<RecipeFile> {
@@ -50,7 +51,7 @@ export function recipeFiles(path: string): readonly string[] {
     throw new SvcError('config', `${path} is not there`, { code: 'CONFIG_002' });
   if (!statSync(path).isDirectory()) return [path];
   return readdirSync(path)
-    .filter(isRecipeName)
+    .filter(isRecipeFile)
     .toSorted()
     .map((name) => join(path, name));
 }
@@ -107,11 +108,22 @@ export async function loadRecipes(
   setting: string | readonly string[],
   plugins: readonly RecipeBringer[] = [],
 ): Promise<RecipeSet | undefined> {
-  const known = await knownRecipes(setting, plugins);
-  const running = known.filter(({ runs }) => runs);
-  if (running.length === 0) return undefined;
+  return setOf((await knownRecipes(setting, plugins)).filter(({ runs }) => runs));
+}
+
+/** These recipes, in their order; undefined where there are none. */
+export function setOf(known: readonly KnownRecipe[]): RecipeSet | undefined {
+  if (known.length === 0) return undefined;
   return toRecipeSet(
-    running.map(({ recipe }) => recipe),
-    running.some(({ from }) => from !== 'bundled'),
+    known.map(({ recipe }) => recipe),
+    known.some(({ from }) => from !== 'bundled'),
   );
+}
+
+/** How many run and where they come from, as in `52 recipes (1 own, 51 bundled)`. */
+export function recipesPhrase(running: readonly KnownRecipe[]): string {
+  const counts = new Map<string, number>();
+  for (const { from } of running) counts.set(from, (counts.get(from) ?? 0) + 1);
+  const parts = [...counts].map(([from, count]) => `${count} ${from}`).join(', ');
+  return `${running.length} ${running.length === 1 ? 'recipe' : 'recipes'} (${parts})`;
 }

@@ -220,7 +220,7 @@ class Connection {
       const { bytes } = asked;
       const received = { method: 'POST', ...head, paused: this.#options.paused() };
       const body = toBodyFrame(received, bytes, bytes, generation.config);
-      await runAndReport(generation.plan, body, info, sink, services);
+      await runAndReport(generation.planOf(body), body, info, sink, services);
     } catch (thrown) {
       this.#refuse(info, toSvcError(thrown));
     } finally {

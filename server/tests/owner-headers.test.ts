@@ -114,7 +114,7 @@ test('x-svc-bypass is for all, until a plugin has a stage that it would get past
 });
 
 test('every right is one that can be given', () => {
-  assert.equal([...RIGHTS], ['allow-spend', 'capture', 'bypass']);
+  assert.equal([...RIGHTS], ['allow-spend', 'capture', 'bypass', 'macro']);
 });
 
 test.after(closeClients);

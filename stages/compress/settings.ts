@@ -13,7 +13,6 @@ import { isSwitchedOn, setting } from '../settings/setting.ts';
 import { slice } from '../settings/slice.ts';
 import type { SectionOf } from '../settings/slice.ts';
 import { CACHE_LIFETIMES_MS } from '../model/model-facts.ts';
-import type { RecipeSet } from '../model/pass.ts';
 import type { Mode } from './rules/rule.ts';
 import { DEFAULT_WORKERS, MAX_WORKERS } from './worker/count.ts';
 
@@ -162,7 +161,7 @@ export const compression = slice({
   }),
 });
 
-/** What of them the stage needs, with the recipes that were loaded; the rest is decided before it. */
+/** What of them the stage needs; the rest is decided before it. */
 export type CompressConfig = Omit<
   SectionOf<typeof compression>,
   | 'subscriptionTraffic'
@@ -172,7 +171,7 @@ export type CompressConfig = Omit<
   | 'remember'
   | 'rememberMb'
   | 'rememberDays'
-> & { readonly recipes?: RecipeSet };
+>;
 
 function recipePath(value: string, absolute: (path: string) => string): string {
   return value === 'bundled' || value === 'off' ? value : absolute(value);

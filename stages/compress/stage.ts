@@ -12,6 +12,8 @@ import type { Services } from '../services.ts';
 import { isColdMoment } from './history/forget/at-cold-moment.ts';
 import { withLongResults } from './history/long/decide.ts';
 import { optionsOf, turnOff } from './pass/options.ts';
+import { createPassJoiner } from './pass/parts.ts';
+import type { JoinedPass } from './pass/parts.ts';
 import { applyOutcomes, changedBlocks, createTroubleNotes, samplesOf } from './pass/report.ts';
 import { noteSizes, noteTokens, noteTools } from './pass/report.ts';
 import { asksModel, passedBecause, skippedBecause, unchangedBecause } from './pass/skip-reasons.ts';
@@ -31,13 +33,14 @@ interface Notes {
 
 async function compressRequest(
   whole: ProxyRequest,
-  config: CompressConfig,
+  joined: JoinedPass,
   services: Services,
   ctx: StageContext,
   notes: Notes,
 ): Promise<ProxyRequest> {
+  const { config } = joined;
   const blocks = whole.original.blocks();
-  const { memory, standing, options, tools, change } = optionsOf(whole, config, services, ctx);
+  const { memory, standing, options, tools, change } = optionsOf(whole, joined, services, ctx);
   const report = { mode: options.mode };
   if (change === 'strict') notes.strict('compression.mode is strict');
   if (options.mode === 'strict') {
@@ -98,10 +101,12 @@ export const compress = defineStage<ProxyFrame, CompressConfig, Services>({
   traceAs: 'compaction',
   build(config, services) {
     const notes = createNotes(services.log);
+    const join = createPassJoiner(config);
     const handle = (frame: RequestFrame, ctx: StageContext): Promise<RequestFrame> | undefined => {
       const { request } = frame;
       const untouched = passedBecause(request);
-      const passed = untouched ?? skippedBecause(request, config, services.conversations);
+      const joined = join(request.pass);
+      const passed = untouched ?? skippedBecause(request, joined, services.conversations);
       if (passed !== undefined) {
         if (asksModel(request)) ctx.note('not_compressed_because', passed);
         noteTokens(ctx, unchangedTokens(request));
@@ -109,7 +114,7 @@ export const compress = defineStage<ProxyFrame, CompressConfig, Services>({
           notes.strict('compression.enabled is false');
         return undefined;
       }
-      return compressRequest(request, config, services, ctx, notes).then((smaller) =>
+      return compressRequest(request, joined, services, ctx, notes).then((smaller) =>
         Object.freeze({ kind: 'request' as const, request: smaller }),
       );
     };

@@ -20,6 +20,8 @@ export interface Pin {
   /** Learned rules and recipes, by their ids. */
   readonly applied?: string;
   readonly recipes?: string;
+  /** The macro that a request of it named last, by its id. */
+  readonly macro?: string;
   readonly userProse?: boolean;
   readonly longResultsTokens?: number;
   readonly forgets?: boolean;

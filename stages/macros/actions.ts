@@ -24,13 +24,45 @@ export interface Action {
   readonly undo: string | null;
   /** Whether a proxy must run for it. */
   readonly needsProxy: boolean;
+  /** True for what a macro does as a stage before `compress`, or to the file that it is run on. */
+  readonly inStage?: true;
 }
 
 const text = (about: string) => ({ kind: 'text', about }) as const;
 const optional = (about: string) => ({ kind: 'text', about, default: null }) as const;
+const word = <const W extends readonly string[]>(about: string, words: W) =>
+  ({ kind: 'word', about, words, default: null }) as const;
+const tokens = (about: string, least = 0) =>
+  ({ kind: 'count', about, least, most: 999_999_999, default: null }) as const;
 
 /** Every action, by the name under which it stands in a macro. */
 export const ACTIONS = {
+  recipes: {
+    about: 'Runs recipes before those of `compression.recipes`, whether or not that names them',
+    params: { use: { kind: 'texts', about: 'A recipe by its name or file, or a list of them' } },
+    undo: null,
+    needsProxy: false,
+    inStage: true,
+  },
+  settings: {
+    about: 'Sets what the rules of compression go by, in place of the setting of that name',
+    params: {
+      mode: word('How much is changed', ['strict', 'hybrid', 'aggressive']),
+      threshold_tokens: tokens('Tokens from which on a block is compressed'),
+      log_budget_tokens: tokens('Tokens that a reduced log may have', 1),
+      long_results_tokens: tokens('Tokens from which on a long result goes out in parts'),
+      max_chars: tokens('Soft length of a narrative chunk, in characters', 1),
+      user_prose: {
+        kind: 'flag',
+        about: 'Whether long prose of the user may be shortened',
+        default: null,
+      },
+      tools: word('Whether definitions of tools are trimmed', ['off', 'trim']),
+    },
+    undo: null,
+    needsProxy: false,
+    inStage: true,
+  },
   compress: {
     about: 'Makes a file smaller with recipes and writes the result to a new file',
     params: {

@@ -78,7 +78,7 @@ function checkSteps(
     report(['steps'], `is a list of 1 to ${MOST_STEPS} steps`);
     return [];
   }
-  return (listed as unknown[]).flatMap((entry, at) => {
+  const steps = (listed as unknown[]).flatMap((entry, at) => {
     const path = ['steps', String(at)];
     const [name, values] = stepOf(entry);
     if (name === undefined) {
@@ -100,9 +100,31 @@ function checkSteps(
       return [];
     }
     checkValues(name, values, variables, [...path, name], report);
-    return [{ action: name, values }];
+    if (name === 'settings' && Object.keys(values).length === 0)
+      report([...path, name], `names no setting; known are ${paramNames(name)}`);
+    return [{ action: name, values, path: [...path, name] }];
   });
+  refuseMixed(steps, report);
+  return steps.map(({ action, values }) => ({ action, values }));
 }
+
+/** A stage is for requests that nobody watches: what a person runs cannot be a step of one. */
+function refuseMixed(
+  steps: readonly (WrittenStep & { readonly path: readonly string[] })[],
+  report: ReportFault,
+): void {
+  if (!steps.some(({ action }) => isStageAction(action))) return;
+  for (const { action, path } of steps)
+    if (!isStageAction(action))
+      report(
+        path,
+        'is run by a person alone: `recipes` and `settings` make a macro a stage, which takes no other steps',
+      );
+}
+
+const isStageAction = (name: ActionName): boolean => actionOf(name).inStage === true;
+const paramNames = (name: ActionName): string =>
+  Object.keys(actionOf(name).params).join(', ') || 'none';
 
 /** `pause`, or `{debug: {on: true}}`. */
 function stepOf(
@@ -123,7 +145,7 @@ function checkValues(
   report: ReportFault,
 ): void {
   const { params } = actionOf(name);
-  const known = Object.keys(params).join(', ') || 'none';
+  const known = paramNames(name);
   for (const given of Object.keys(values))
     if (!Object.hasOwn(params, given))
       report([...path, given], `is no parameter; known are ${known}`);

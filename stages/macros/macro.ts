@@ -1,6 +1,7 @@
 /**
- * A macro: a named sequence of recipes on files and of actions of the engine, with variables. It is
- * data alone (`docs/macros.md`): no step runs a program, and none can be made or run over HTTP.
+ * A macro: a named sequence of steps, with variables. It is either a stage before `compress`, made
+ * of recipes and settings of rules, or what a person runs: recipes on files and actions of the
+ * engine. It is data alone (`docs/macros.md`): no step runs a program, and none can be made over HTTP.
  */
 import type { Variable } from '../model/placeholders.ts';
 import type { ActionName } from './actions.ts';
@@ -22,6 +23,17 @@ export interface Macro {
 
 /** A step with every value in its place. Paths are as they were written. */
 export type MacroStep =
+  | { readonly action: 'recipes'; readonly use: readonly string[] }
+  | {
+      readonly action: 'settings';
+      readonly mode?: 'strict' | 'hybrid' | 'aggressive';
+      readonly threshold_tokens?: number;
+      readonly log_budget_tokens?: number;
+      readonly long_results_tokens?: number;
+      readonly max_chars?: number;
+      readonly user_prose?: boolean;
+      readonly tools?: 'off' | 'trim';
+    }
   | {
       readonly action: 'compress';
       readonly file: string;
@@ -51,6 +63,14 @@ export type MacroStep =
   | { readonly action: 'learn'; readonly do: 'apply' | 'reset' }
   | { readonly action: 'check_alerts' }
   | { readonly action: 'reload' };
+
+/** What a macro does as a stage. */
+export type StageStep = Extract<MacroStep, { readonly action: 'recipes' | 'settings' }>;
+/** What a person runs. */
+export type CommandStep = Exclude<MacroStep, StageStep>;
+
+/** The actions that a person runs. */
+export type CommandAction = CommandStep['action'];
 
 /** The step of one action. */
 export type StepOf<A extends ActionName> = Extract<MacroStep, { readonly action: A }>;

@@ -18,10 +18,11 @@ import type { CompressConfig } from '../settings.ts';
 import { isMode } from '../settings.ts';
 import { COMPRESSION_VERSION } from '../version.ts';
 import type { JobOptions } from '../worker/job.ts';
+import type { JoinedPass } from './parts.ts';
 import { leftForBlocks } from './threshold.ts';
 
 /** Why the bytes of the prefix change once, if they do; `strict` where the setting wins over the pin. */
-type PrefixChange = 'mode' | 'version' | 'strict' | 'context_editing' | undefined;
+type PrefixChange = 'mode' | 'macro' | 'version' | 'strict' | 'context_editing' | undefined;
 
 /** What one request is compressed with, and what is known of its conversation. */
 export interface RequestOptions {
@@ -45,19 +46,22 @@ export function requestedMode({ original }: ProxyRequest): CompressConfig['mode'
 /** What a request is compressed with, pinned to its conversation and noted in its trace. */
 export function optionsOf(
   request: ProxyRequest,
-  config: CompressConfig,
+  joined: JoinedPass,
   services: Services,
   ctx: StageContext,
 ): RequestOptions {
   const { original } = request;
+  const { config, recipes } = joined;
   const { conversations, learned, log } = services;
-  const requested = requestedMode(request);
   const memory = conversations.memoryOf(request);
   // Looked at before this request leaves anything behind.
   const standing = conversations.standing(request);
-  const { recipes, ...settings } = config;
+  const requested = {
+    mode: requestedMode(request),
+    macro: requestedMacro(request, joined, standing.isBound),
+  };
   const defaults = {
-    ...settings,
+    ...config,
     thresholdTokens: () => leftForBlocks(original.json, config.thresholdTokens),
     ...(learned.applied !== undefined && { applied: learned.applied.id }),
     ...(recipes !== undefined && { recipes: recipes.id }),
@@ -66,7 +70,7 @@ export function optionsOf(
     ...(standing.isBound && { tools: 'off' as const }),
   };
   const { options: pinned, change } = pinOptions(memory, defaults, requested);
-  const options = withRules(pinned, config, services);
+  const options = withRules(pinned, recipes, services);
   ctx.note('mode', options.mode);
   if (options.recipes !== undefined) ctx.note('recipes', options.recipes.id);
   if (options.applied !== undefined) ctx.note('applied', options.applied.id);
@@ -79,10 +83,32 @@ export function optionsOf(
   return { memory, standing, options, tools: pinned.tools, change };
 }
 
+/** What a conversation gets with the macro that this request names; undefined where it names none. */
+function requestedMacro(
+  { original }: ProxyRequest,
+  { requested, recipes }: JoinedPass,
+  isBound: boolean,
+): RequestedMacro | undefined {
+  if (requested === undefined) return undefined;
+  const { thresholdTokens, tools, ...settings } = requested.settings;
+  return {
+    id: requested.id,
+    recipes: recipes?.id,
+    settings: {
+      ...settings,
+      ...(thresholdTokens !== undefined && {
+        thresholdTokens: leftForBlocks(original.json, thresholdTokens),
+      }),
+      // Tools precede every thought.
+      ...(tools !== undefined && !isBound && { tools }),
+    },
+  };
+}
+
 /** The pinned options with the rules that their ids name. Rules that were forgotten hold no more. */
 function withRules(
   pinned: PinOptions,
-  { recipes: current }: CompressConfig,
+  current: RecipeSet | undefined,
   { learned, conversations }: Services,
 ): JobOptions {
   const { applied: id, recipes: setId, tools: _, ...options } = pinned;
@@ -128,24 +154,39 @@ type Defaults = Omit<PinOptions, 'thresholdTokens'> & {
   readonly thresholdTokens: () => number;
 };
 
+/** What a request names itself: a mode, and a macro with all that the conversation gets with it. */
+export interface Requested {
+  readonly mode: JobOptions['mode'] | undefined;
+  readonly macro: RequestedMacro | undefined;
+}
+
+export interface RequestedMacro {
+  readonly id: string;
+  readonly settings: Partial<Omit<PinOptions, 'recipes'>>;
+  /** The recipes that run with it, by their id. */
+  readonly recipes: string | undefined;
+}
+
 /**
  * The options of a conversation: those it began with, or `defaults` if it begins
- * now. `requested` is the mode that this request names itself; it is pinned from then on. So is
- * a default mode of `strict`. Once the provider may forget, it may from then on.
+ * now. What this request names itself is pinned from then on: a mode, and a macro that was not the
+ * last one named. So is a default mode of `strict`. Once the provider may forget, it may from then on.
  */
-export function pinOptions(
-  memory: Memory,
-  defaults: Defaults,
-  requested: JobOptions['mode'] | undefined,
-): Pinned {
+export function pinOptions(memory: Memory, defaults: Defaults, requested: Requested): Pinned {
   const { pin } = memory.record;
-  const { mode, maxChars, logBudgetTokens } = pin ?? defaults;
-  const thresholdTokens = pin?.thresholdTokens ?? defaults.thresholdTokens();
+  const { macro: named } = requested;
+  const macro = named?.id ?? pin?.macro;
+  const isNamedAnew = named !== undefined && pin?.macro !== macro;
+  const changed = isNamedAnew ? { ...named.settings, recipes: named.recipes } : {};
+  const begun = { ...(pin ?? { ...defaults, thresholdTokens: undefined }), ...changed };
+  const { mode, maxChars, logBudgetTokens } = begun;
+  const thresholdTokens = begun.thresholdTokens ?? defaults.thresholdTokens();
   // A conversation that began without rules goes on without them.
-  const { applied, recipes, userProse, longResultsTokens = 0, tools } = pin ?? defaults;
+  const { applied, recipes, userProse, longResultsTokens = 0, tools } = begun;
   const forgets = defaults.forgets === true || pin?.forgets === true;
+  const ownMode = requested.mode ?? named?.settings.mode;
   const options = {
-    mode: requested ?? (defaults.mode === 'strict' ? 'strict' : mode),
+    mode: ownMode ?? (defaults.mode === 'strict' ? 'strict' : mode),
     maxChars,
     thresholdTokens,
     logBudgetTokens,
@@ -157,10 +198,12 @@ export function pinOptions(
     ...(forgets ? { forgets } : {}),
   };
   const sent = pin?.sent === undefined ? {} : { sent: pin.sent };
-  setPin(memory, { version: COMPRESSION_VERSION, ...options, ...sent });
+  const ofMacro = macro === undefined ? {} : { macro };
+  setPin(memory, { version: COMPRESSION_VERSION, ...options, ...ofMacro, ...sent });
   if (pin === undefined) return { options, change: undefined };
+  if (isNamedAnew) return { options, change: 'macro' };
   if (pin.mode !== options.mode)
-    return { options, change: requested === undefined ? 'strict' : 'mode' };
+    return { options, change: ownMode === undefined ? 'strict' : 'mode' };
   if (pin.version !== COMPRESSION_VERSION) return { options, change: 'version' };
   return { options, change: forgets && pin.forgets !== true ? 'context_editing' : undefined };
 }

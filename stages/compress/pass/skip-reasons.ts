@@ -6,6 +6,7 @@ import { estimateTokens } from '../../model/tokens.ts';
 import type { JobOutcome } from '../worker/job.ts';
 import type { CompressConfig } from '../settings.ts';
 import { requestedMode } from './options.ts';
+import type { JoinedPass } from './parts.ts';
 
 const UNTOUCHABLE = {
   bypass: 'it has the header X-Svc-Bypass',
@@ -25,28 +26,22 @@ export function passedBecause({ original, isVerbatim }: ProxyRequest): string | 
 /** Set where nothing is compressed, or nothing in this request can be eligible: a token is never shorter than a byte. */
 export function skippedBecause(
   request: ProxyRequest,
-  config: CompressConfig,
+  { config, requested }: JoinedPass,
   conversations: Conversations,
 ): string | undefined {
   if (!config.enabled) return 'compression.enabled is false';
-  const isSmall = request.original.body.bytes.length < config.thresholdTokens;
-  return isSmall &&
-    requestedMode(request) === undefined &&
-    !mayTrimTools(request, config, conversations)
-    ? tooSmallBecause(config)
-    : undefined;
-}
-
-/** Definitions of tools precede every request of a conversation, however small the first ones are. */
-function mayTrimTools(
-  request: ProxyRequest,
-  { tools }: Pick<CompressConfig, 'tools'>,
-  conversations: Conversations,
-): boolean {
-  if (!request.original.facts.hasTools) return false;
-  if (tools === 'trim') return true;
-  if (conversations.figures.conversations === 0) return false;
-  return conversations.memoryOf(request).record.pin?.tools === 'trim';
+  const { body, facts } = request.original;
+  if (body.bytes.length >= config.thresholdTokens) return undefined;
+  // What a request asks for holds from then on.
+  if (requested !== undefined || requestedMode(request) !== undefined) return undefined;
+  // Definitions of tools precede every request of a conversation, however small the first ones are.
+  if (facts.hasTools && config.tools === 'trim') return undefined;
+  if (conversations.figures.conversations === 0) return tooSmallBecause(config);
+  // A conversation goes on as it began, whatever is configured by now.
+  const { pin } = conversations.memoryOf(request).record;
+  const isTrimmed = facts.hasTools && pin?.tools === 'trim';
+  const isEligible = pin !== undefined && body.bytes.length >= pin.thresholdTokens;
+  return isTrimmed || isEligible ? undefined : tooSmallBecause(config);
 }
 
 /** Why a small request is not looked at either. */

@@ -54,7 +54,11 @@ function createBench(): Bench {
   const memory = createConversations({ store: createStore(clock), clock, version: 0 }).memoryOf(
     requestOf({ messages: [] }),
   );
-  pinOptions(memory, { ...options, thresholdTokens: () => 0 }, undefined);
+  pinOptions(
+    memory,
+    { ...options, thresholdTokens: () => 0 },
+    { mode: undefined, macro: undefined },
+  );
   const { signal } = createCanceller();
   return {
     clock,

@@ -1,0 +1,47 @@
+/** The bundled plugin of macros: each that is named is a stage of its own before `compress`. */
+import type { Insertion } from '../../engine/index.ts';
+import type { ProxyFrame } from '../../stages/model/frame.ts';
+import type { PassPart } from '../../stages/model/pass.ts';
+import { passStage } from '../../stages/recipes/stage.ts';
+import { ORDER } from './bundled.ts';
+import type { BundledPlugin } from './bundled.ts';
+
+const NAME = 'macros';
+
+/** A macro that can be a stage. */
+export interface MacroStage {
+  readonly name: string;
+  readonly part: PassPart;
+  /** Differs where what it does differs. */
+  readonly id: string;
+  readonly about: readonly string[];
+}
+
+/** What the node of a macro is called. */
+export const macroNode = (name: string): string => `macro:${name}`;
+
+/** Those of the configuration, in its order. */
+export function macrosPlugin(macros: readonly MacroStage[]): BundledPlugin {
+  return {
+    name: NAME,
+    insertions: macros.map(({ name, part, about }, index) =>
+      toInsertion(name, part, about, ORDER.macro + index),
+    ),
+  };
+}
+
+/** One that a request names: it holds for its conversation from that request on. */
+export function requestedMacro({ name, part, id, about }: MacroStage): Insertion<ProxyFrame> {
+  const requested = Object.freeze({ ...part, requestedAs: id });
+  return toInsertion(name, requested, about, ORDER.requestedMacro);
+}
+
+function toInsertion(
+  name: string,
+  part: PassPart,
+  about: readonly string[],
+  order: number,
+): Insertion<ProxyFrame> {
+  const stage = passStage(macroNode(name), part);
+  return { stage, plugin: NAME, before: 'compress', order, about };
+}
