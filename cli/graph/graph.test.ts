@@ -50,7 +50,9 @@ test('the built-in graph, in the order of both ways, without anything in the hom
   const graph = await printed([]);
   assert.equal(
     graph.request.map(({ node }) => node),
-    'parse template protect compress inject route lookup spend forward keep meter trace'.split(' '),
+    'parse template protect recipes compress inject route lookup spend forward keep meter trace'.split(
+      ' ',
+    ),
   );
   assert.equal(waysOf(graph), [
     ['lookup', 'fused: meter trace'],

@@ -79,7 +79,7 @@ test('a faulty macro is refused with each fault on its line, and not kept', () =
     const ran = await macro(place, 'create', 'bad', 'bad.yaml');
     assert.is(ran.code, exitCodes.bad_request);
     for (const fault of [
-      'bad.yaml:4: step 1 "pausee" is no action; known are compress,',
+      'bad.yaml:4: step 1 "pausee" is no action; known are recipes, settings,',
       'bad.yaml:5: step 2 (debug): onn is no parameter; known are on',
       'bad.yaml:5: step 2 (debug) needs on: true or false',
       'bad.yaml:8: step 3 (force_health): state is healthy or unhealthy, not "sick"',
