@@ -28,6 +28,8 @@ const LOG = [
   'Done',
 ].join('\n');
 
+const homeOf = (t: TestProxy): string => dirname(t.db);
+
 const EAGER = 'compression: { threshold_tokens: 0 }\n';
 
 const STAGE = `steps:
@@ -36,15 +38,15 @@ const STAGE = `steps:
 `;
 
 function writeMacro(t: TestProxy, name: string, source: string): void {
-  mkdirSync(join(t.home, 'macros'), { recursive: true });
-  writeFileSync(join(t.home, 'macros', `${name}.yaml`), source, { mode: 0o600 });
+  mkdirSync(join(homeOf(t), 'macros'), { recursive: true });
+  writeFileSync(join(homeOf(t), 'macros', `${name}.yaml`), source, { mode: 0o600 });
 }
 
 /** Proxies with the macro `builds`, which no request gets by itself. */
 const withMacro = (use: (t: TestProxy) => Promise<void>) =>
   withProxy({ yaml: EAGER }, async (t) => {
-    mkdirSync(join(t.home, 'recipes'), { recursive: true });
-    const file = join(t.home, 'recipes', 'shop-build.yaml');
+    mkdirSync(join(homeOf(t), 'recipes'), { recursive: true });
+    const file = join(homeOf(t), 'recipes', 'shop-build.yaml');
     writeFileSync(file, JSON.stringify(RECIPE), { mode: 0o600 });
     writeMacro(t, 'builds', STAGE);
     await t.proxy.reload();
