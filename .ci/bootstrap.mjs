@@ -26,6 +26,7 @@ const SOURCES = [
   'fixtures',
   'bench',
   'docs',
+  'examples',
   '.ci',
 ];
 

@@ -196,6 +196,7 @@ async function withShell(
     join(place.folder, 'redact.mjs'),
     "export default { name: 'redact', setup: () => ({ stages: [{ before: 'route', on: {} }] }) };",
   );
+  fs.cpSync(join(projectRoot, 'examples'), join(place.folder, 'examples'), { recursive: true });
   fs.writeFileSync(join(place.folder, 'traffic.har'), JSON.stringify(TRAFFIC));
   fs.mkdirSync(join(place.folder, 'tests'));
   try {

@@ -12,7 +12,7 @@ import { readTopics } from './topics.ts';
 const files = [...guideFiles().keys()];
 /** For people who change svc; those that are no pages too. */
 const maintained = [
-  ...files.filter((file) => /^(?:CONTRIBUTING|docs\/[^/]+\/)/.test(file)),
+  ...files.filter((file) => /^(?:CONTRIBUTING|examples|docs\/[^/]+\/)/.test(file)),
   ...['.github', '.github/ISSUE_TEMPLATE'].flatMap(pagesIn),
 ];
 const textOf = (file: string) => fs.readFileSync(join(projectRoot, file), 'utf8');

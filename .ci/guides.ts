@@ -19,6 +19,7 @@ const OTHERS: ReadonlyMap<string, string> = new Map([
   ['CONTRIBUTING.md', 'contributing'],
   ['bench/README.md', 'bench'],
   ['fixtures/README.md', 'fixtures'],
+  ['examples/README.md', 'examples'],
 ]);
 
 /** Titles in the list of pages, where the heading means nothing or something else there. */

@@ -7,7 +7,7 @@ import { projectRoot } from '../fixtures/paths.ts';
 import type { ProviderDefinition } from './index.ts';
 import { testProvider } from './test-provider.ts';
 
-const file = pathToFileURL(join(projectRoot, 'fixtures/plugins/acme.mjs')).href;
+const file = pathToFileURL(join(projectRoot, 'examples/provider/acme.mjs')).href;
 const { default: acme } = (await import(file)) as { default: ProviderDefinition };
 const base: ProviderDefinition = { kind: 'chat', baseUrl: 'https://a.example' };
 

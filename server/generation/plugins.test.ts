@@ -10,7 +10,7 @@ import { answer } from '../../fixtures/upstream.ts';
 import { toAnswer } from '../../fixtures/upstream/answer.ts';
 import { CHAT, MESSAGE, closeClients, exchange, json } from '../../fixtures/server/exchange.ts';
 
-const example = readFileSync(join(projectRoot, 'fixtures/plugins/acme.mjs'), 'utf8');
+const example = readFileSync(join(projectRoot, 'examples/provider/acme.mjs'), 'utf8');
 
 /** A proxy whose `acme` is `text`, aimed at its upstream; `write` changes the module. */
 async function withAcme(

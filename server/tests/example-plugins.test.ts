@@ -1,7 +1,8 @@
-/** The plugins in `fixtures/plugins` at work: what the provider gets of each, and what the client. */
+/** The plugins in `fixtures/plugins` and `examples/redaction` at work: what the provider gets of each, and what the client. */
+import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { fixturePath } from '../../fixtures/paths.ts';
+import { fixturePath, projectRoot } from '../../fixtures/paths.ts';
 import { withProxy } from '../../fixtures/proxy.ts';
 import type { TestProxy } from '../../fixtures/proxy.ts';
 import { answer } from '../../fixtures/upstream.ts';
@@ -13,8 +14,10 @@ test.after(closeClients);
 const ADDRESS = 'ada.lovelace@example.org';
 const SALT = 'a salt of this test';
 
-const yamlOf = (name: string, config: object) =>
-  `plugins:\n  - module: ${JSON.stringify(fixturePath('plugins', name))}\n    config: ${JSON.stringify(config)}\n`;
+const REDACT = join(projectRoot, 'examples/redaction/redact.mjs');
+
+const yamlOf = (module: string, config: object) =>
+  `plugins:\n  - module: ${JSON.stringify(module)}\n    config: ${JSON.stringify(config)}\n`;
 
 const ask = (t: TestProxy, body: string, headers = {}, path = '/v1/messages') =>
   exchange(t.proxy.port, { path, body, headers });
@@ -48,7 +51,7 @@ const replying = (type: string, body: Buffer) =>
   answer(() => toAnswer(200, [['content-type', type]], [body]));
 
 test('personal data does not reach the provider and stands in the whole answer', () =>
-  withProxy({ yaml: yamlOf('redact.mjs', { salt: SALT, words: ['Ada'] }) }, async (t) => {
+  withProxy({ yaml: yamlOf(REDACT, { salt: SALT, words: ['Ada'] }) }, async (t) => {
     await ask(t, JSON.stringify(saying(`I am Ada. Write to ${ADDRESS} or +44 20 7946 0958.`)));
     const sent = t.upstream.requests[0]!.body.toString();
     const mark = markIn(t);
@@ -73,7 +76,7 @@ test('personal data does not reach the provider and stands in the whole answer',
   }));
 
 test('a mark that is cut between events, or escaped in arguments, is put back in streams', () =>
-  withProxy({ yaml: yamlOf('redact.mjs', { salt: SALT, words: ['say "hi"'] }) }, async (t) => {
+  withProxy({ yaml: yamlOf(REDACT, { salt: SALT, words: ['say "hi"'] }) }, async (t) => {
     const body = JSON.stringify({ ...saying(`say "hi" to ${ADDRESS}`), stream: true });
     await ask(t, body);
     const mark = markIn(t);
@@ -100,7 +103,7 @@ test('a mark that is cut between events, or escaped in arguments, is put back in
   }));
 
 test('personal data of chat clients comes back too', () =>
-  withProxy({ yaml: yamlOf('redact.mjs', { salt: SALT }) }, async (t) => {
+  withProxy({ yaml: yamlOf(REDACT, { salt: SALT }) }, async (t) => {
     const messages = [{ role: 'user', content: `Write to ${ADDRESS}` }];
     const body = JSON.stringify({ ...CHAT, messages, stream: true });
     await ask(t, body, {}, '/v1/chat/completions');
@@ -120,7 +123,7 @@ test('personal data of chat clients comes back too', () =>
   }));
 
 test('a salt that anybody could guess stops the start', async () => {
-  const start = withProxy({ yaml: yamlOf('redact.mjs', { salt: 'x' }) }, async () => undefined);
+  const start = withProxy({ yaml: yamlOf(REDACT, { salt: 'x' }) }, async () => undefined);
   await start.then(
     () => assert.unreachable(),
     (thrown: Error) => assert.match(thrown.message, /salt: a text of 8 characters or more/),
@@ -131,29 +134,35 @@ const PRICED =
   'providers: { messages: { pricing: { input_cost_per_1m_tokens: 3, output_cost_per_1m_tokens: 15 } } }\n';
 
 test('a cap above the estimate lets a request pass, one below it refuses', () =>
-  withProxy({ yaml: `${yamlOf('cost-cap.mjs', {})}${PRICED}` }, async (t) => {
-    const body = json({ ...MESSAGE, max_tokens: 1000 });
-    // 1,000 tokens of output at $15 a million, and a little input.
-    const passed = await ask(t, body, { 'x-cost-cap-usd': '0.02' });
-    assert.is(passed.status, 200, passed.text);
-    const refused = await ask(t, body, { 'x-cost-cap-usd': '0.01' });
-    assert.is(refused.status, 402);
-    assert.match(refused.text, /Estimated at \$0\.015\d, above the cap of \$0\.01/);
-    const unreadable = await ask(t, body, { 'x-cost-cap-usd': 'much' });
-    assert.is(unreadable.status, 400);
-    assert.is((await ask(t, body)).status, 200, 'no cap');
-    assert.is(t.upstream.requests.length, 2);
-  }));
+  withProxy(
+    { yaml: `${yamlOf(fixturePath('plugins', 'cost-cap.mjs'), {})}${PRICED}` },
+    async (t) => {
+      const body = json({ ...MESSAGE, max_tokens: 1000 });
+      // 1,000 tokens of output at $15 a million, and a little input.
+      const passed = await ask(t, body, { 'x-cost-cap-usd': '0.02' });
+      assert.is(passed.status, 200, passed.text);
+      const refused = await ask(t, body, { 'x-cost-cap-usd': '0.01' });
+      assert.is(refused.status, 402);
+      assert.match(refused.text, /Estimated at \$0\.015\d, above the cap of \$0\.01/);
+      const unreadable = await ask(t, body, { 'x-cost-cap-usd': 'much' });
+      assert.is(unreadable.status, 400);
+      assert.is((await ask(t, body)).status, 200, 'no cap');
+      assert.is(t.upstream.requests.length, 2);
+    },
+  ));
 
 test('what has no price passes, or is refused where the configuration says so', async () => {
   for (const [unknown, status] of [
     ['pass', 200],
     ['refuse', 402],
   ] as const)
-    await withProxy({ yaml: yamlOf('cost-cap.mjs', { default_usd: 1, unknown }) }, async (t) => {
-      const body = json({ ...MESSAGE, model: 'a-model-without-a-price' });
-      assert.is((await ask(t, body)).status, status);
-    });
+    await withProxy(
+      { yaml: yamlOf(fixturePath('plugins', 'cost-cap.mjs'), { default_usd: 1, unknown }) },
+      async (t) => {
+        const body = json({ ...MESSAGE, model: 'a-model-without-a-price' });
+        assert.is((await ask(t, body)).status, status);
+      },
+    );
 });
 
 test('a signed request carries the signature of what was sent', async () => {

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { systemClock } from '../../engine/clock.ts';
-import { fixturePath } from '../../fixtures/paths.ts';
+import { projectRoot } from '../../fixtures/paths.ts';
 import { withProxy } from '../../fixtures/proxy.ts';
 import type { TestProxy } from '../../fixtures/proxy.ts';
 import { MESSAGE, closeClients, exchange, json } from '../../fixtures/server/exchange.ts';
@@ -93,7 +93,7 @@ test('x-svc-capture records, or stops recording, with the right to it', () =>
   }));
 
 test('x-svc-bypass is for all, until a plugin has a stage that it would get past', async () => {
-  const guard = `plugins:\n  - module: ${fixturePath('plugins', 'redact.mjs')}\n    config:\n      salt: a long word\n`;
+  const guard = `plugins:\n  - module: ${join(projectRoot, 'examples/redaction/redact.mjs')}\n    config:\n      salt: a long word\n`;
   const bypass = { 'x-svc-bypass': '1' };
   const isBypassed = async (t: TestProxy, headers: Fields): Promise<boolean> => {
     assert.is((await ask(t, { ...bypass, ...headers })).status, 200);

@@ -1,0 +1,50 @@
+/**
+ * The plugin of `examples/stage` with a TransformStream in place of handlers: the form for stages that
+ * hold frames back, emit on a timer, or wrap a stream that exists already. It passes on, in order,
+ * every frame that it does not mean to change; backpressure, errors and cancellation are the platform's.
+ */
+export default {
+  name: 'release-stream',
+
+  config({ name } = {}) {
+    if (typeof name !== 'string' || name === '') throw new Error('name: a text is wanted');
+    return { name };
+  },
+
+  setup: ({ config, tools }) => ({
+    stages: [
+      {
+        before: 'parse',
+        // Called once for each request: what belongs to one lives in here.
+        transform: (ctx) =>
+          new TransformStream({
+            transform(frame, controller) {
+              if (frame.kind !== 'body') return controller.enqueue(frame);
+              const parts = Buffer.from(frame.bytes).toString('utf8').split('{release}');
+              ctx.note('releases', parts.length - 1);
+              const written = JSON.stringify(config.name).slice(1, -1);
+              controller.enqueue(
+                parts.length === 1
+                  ? frame
+                  : tools.withBody(frame, Buffer.from(parts.join(written))),
+              );
+            },
+          }),
+      },
+      {
+        name: 'release-stream-header',
+        after: 'forward',
+        transform: () =>
+          new TransformStream({
+            transform(frame, controller) {
+              controller.enqueue(
+                frame.kind === 'head'
+                  ? { ...frame, headers: [...frame.headers, 'x-release', config.name] }
+                  : frame,
+              );
+            },
+          }),
+      },
+    ],
+  }),
+};
