@@ -60,6 +60,8 @@ export interface StartOptions {
   readonly insertions?: readonly Insertion<ProxyFrame>[];
   /** False opens no control socket, so that many proxies can share a home; default true. */
   readonly control?: boolean;
+  /** False starts no thread before a request needs it, so that many proxies start for little; default true. */
+  readonly prepares?: boolean;
 }
 
 /** A proxy that runs. */
@@ -96,7 +98,7 @@ export async function startProxy(options: StartOptions): Promise<RunningProxy> {
       generations,
       log: services.log,
       audit: services.audit,
-      activated: (generation) => prepare(services, generation),
+      activated: (generation) => prepare(options, services, generation),
     });
     const front = openFront(options, proxy, generations, reload);
     await proxy.listen(front.handlers);
@@ -222,12 +224,13 @@ function openFront(
 
 /** Opens the control socket, logs how things stand and prepares what the first request needs. */
 async function takeCommands(
-  { loaded, version, control: hasControl = true }: StartOptions,
+  options: StartOptions,
   { services, sessions, watch, host, listeners, ports }: OpenedProxy,
   { app, door }: ReturnType<typeof openFront>,
   generations: Generations,
   reload: Reload,
 ): Promise<RunningProxy> {
+  const { loaded, version, control: hasControl = true } = options;
   const { config } = loaded;
   const { log, clock, states } = services;
   watch.listen(({ code: { name, version: failed }, why, thrown }) => {
@@ -296,7 +299,7 @@ async function takeCommands(
   ];
   for (const warning of warnings) log.warning(warning);
   for (const reason of pluginReasons(current.custom)) log.error(reason);
-  prepare(services, current);
+  prepare(options, services, current);
   clock.after(WARM_UP_MS, () => {
     services.priceList.load();
     services.vault.mayHaveBlocks();
@@ -314,9 +317,13 @@ async function takeCommands(
 }
 
 /** Loads what a generation's first request would wait for: in threads of their own, or not at all. */
-function prepare(services: ServerServices, { config, recipes }: Generation): void {
+function prepare(
+  { prepares = true }: StartOptions,
+  services: ServerServices,
+  { config, recipes }: Generation,
+): void {
   const { enabled, mode } = config.compression;
-  if (enabled && mode !== 'strict') services.compressor.prepare({ mode, recipes });
+  if (prepares && enabled && mode !== 'strict') services.compressor.prepare({ mode, recipes });
   // What day and sessions have cost is only worth a look into the ledger where it is limited.
   if (config.budget.enabled) void recallSpending(services.spending, services.log);
 }
