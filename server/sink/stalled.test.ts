@@ -32,7 +32,9 @@ const EVENT = Buffer.from(`data: {"text":"${'x'.repeat(300_000)}"}\n\n`);
 const dialect = dialects.chat;
 
 /** A connection whose other end reads nothing. */
-const stalledSocket = (): Duplex => new Duplex({ read: () => undefined, write: () => undefined });
+const stalledSocket = (): Duplex =>
+  // The same in all versions of Node.
+  new Duplex({ writableHighWaterMark: 16_384, read: () => undefined, write: () => undefined });
 
 function stalledResponse(): ServerResponse {
   const response = new ServerResponse(new IncomingMessage(stalledSocket() as Socket));
