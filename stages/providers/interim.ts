@@ -1,7 +1,8 @@
 /**
  * Takes `100 Continue` out of what a provider sends. RFC 9110 §15.2 lets a server send it unasked
  * and has clients skip it; our HTTP library takes it for a broken server, and skips only the other
- * interim answers. It reads by `socket.read()`, so this stands there.
+ * interim answers. So they are taken out where bytes enter a socket: by `push`, as those of any
+ * stream of Node do.
  */
 import type { Socket } from 'node:net';
 
@@ -17,7 +18,7 @@ const MAX_HEAD_BYTES = 16 * 1024;
 
 /** Makes `socket` skip interim `100` heads in front of each answer. Returns the same socket. */
 export function skipContinue(socket: Socket): Socket {
-  const read = socket.read.bind(socket) as (size?: number) => Buffer | null;
+  const push = socket.push.bind(socket);
   const write = socket.write.bind(socket) as (...given: unknown[]) => boolean;
   /** True from a request until the first bytes of its final answer. */
   let isHeadDue = false;
@@ -26,19 +27,17 @@ export function skipContinue(socket: Socket): Socket {
     isHeadDue = true;
     return write(...given);
   };
-  socket.read = (size?: number): Buffer | null => {
-    for (;;) {
-      const bytes = read(size);
-      if (!isHeadDue || bytes === null) return bytes;
-      if (held === undefined && isFinal(bytes)) {
-        isHeadDue = false;
-        return bytes;
-      }
-      const { passed, rest } = skip(held === undefined ? bytes : Buffer.concat([held, bytes]));
-      held = rest;
-      if (rest === undefined) isHeadDue = false;
-      if (passed.length > 0) return passed;
+  socket.push = (bytes: Buffer | null): boolean => {
+    if (!isHeadDue || bytes === null) return push(bytes);
+    if (held === undefined && isFinal(bytes)) {
+      isHeadDue = false;
+      return push(bytes);
     }
+    const { passed, rest } = skip(held === undefined ? bytes : Buffer.concat([held, bytes]));
+    held = rest;
+    isHeadDue = rest !== undefined;
+    // Where all of it is held more is wanted.
+    return passed.length === 0 || push(passed);
   };
   return socket;
 }
