@@ -24,13 +24,11 @@ import {
   isBodiless,
   isDocument,
 } from './answer.ts';
-import type { AttemptScope, LiveSteps } from './attempt-scope.ts';
+import type { AttemptScope, LiveSteps, ReadOptions } from './attempt-scope.ts';
 import { toHead } from './head.ts';
 import { ErrorEvent, HOLD_LIMITS, hold } from './hold.ts';
-import { passingSteps } from './live.ts';
 import type { Prepared } from './prepared.ts';
-import { watchBody } from './watched-body.ts';
-import type { ReadOptions } from './attempt-scope.ts';
+import { passingSteps, watchBody } from './watched-body.ts';
 
 /** The answer, or why there is none; `errorAnswer` is what the provider answered instead. */
 export type Read =

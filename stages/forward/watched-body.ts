@@ -1,12 +1,14 @@
 /**
  * Splits the upstream body at event boundaries and reports its outcome to the provider's breaker.
  */
+import type { UsageRequest } from '../model/dialect.ts';
 import { streamCutShort } from '../model/errors.ts';
 import type { HeadFrame } from '../model/frame.ts';
 import { isPlain } from '../model/headers.ts';
 import { EventCursor } from '../wire/events.ts';
 import type { EventRun } from '../wire/events.ts';
-import type { BodyWatch, ReadOptions } from './attempt-scope.ts';
+import { chunksWithout } from './answer.ts';
+import type { BodyWatch, LiveSteps, ReadOptions } from './attempt-scope.ts';
 
 /**
  * A longer event goes on in parts. Half of a shorter one is held: it is of no use to a client, and
@@ -66,6 +68,23 @@ export function watchBody(head: HeadFrame, { admission, scope }: ReadOptions): B
     },
   };
   return watch;
+}
+
+/** The handlers of `forward` for an answer passed through: it is watched, and what only answers to `added` is taken out. */
+export function passingSteps(watch: BodyWatch, added: UsageRequest | undefined): LiveSteps {
+  const toFrames = chunksWithout(added);
+  return {
+    watch,
+    chunk(chunk) {
+      const bytes = watch.push(chunk.bytes);
+      if (bytes.length === 0) return [];
+      return bytes === chunk.bytes && added === undefined ? chunk : toFrames(bytes);
+    },
+    end(end) {
+      const bytes = watch.end();
+      return bytes.length === 0 ? end : [toFrames(bytes), end].flat();
+    },
+  };
 }
 
 /** An event that is an error by its name, or whose payload begins with one. */
