@@ -9,6 +9,7 @@ import { commandTables } from '../cli/parse/help.ts';
 import { settingsTable } from '../server/config/document.ts';
 import { actionsTable } from './macro-document.ts';
 import { operationsDocument, recipesTable } from './recipe-document.ts';
+import { causesTable, modelFactsTable } from './miss-document.ts';
 import { bundledRecipes } from '../server/bundled-recipes.ts';
 
 /** README is a front door: what is longer belongs in `docs`. */
@@ -24,6 +25,8 @@ const PARTS = [
   { file: 'docs/recipes.md', part: 'recipes', text: recipesTable(bundledRecipes()) },
   { file: 'docs/recipes.md', part: 'operations', text: operationsDocument() },
   { file: 'docs/macros.md', part: 'actions', text: actionsTable() },
+  { file: 'docs/cache-misses.md', part: 'causes', text: causesTable() },
+  { file: 'docs/cache-misses.md', part: 'models', text: modelFactsTable() },
 ];
 
 const pathOf = (file: string) => fileURLToPath(new URL(`../../${file}`, import.meta.url));

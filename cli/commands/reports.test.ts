@@ -44,6 +44,9 @@ function makeRows(count: number): LedgerRow[] {
       costNanoUsd: isPriced ? 1_000_000 + n : null,
       costSavedNanoUsd: isPriced ? (saved ?? 0) * 1000 : null,
       costAddedNanoUsd: isPriced ? 100 : null,
+      cacheMiss: one([null, null, 'pause', 'tools', 'first_request']),
+      cacheMissedTokens: one([0, 900]),
+      costCacheMissedNanoUsd: isPriced ? 5_000_000 + n : null,
       latencyMs: one([null, 12.5, 250]),
       cacheHit: one([true, false, false]),
     });
@@ -124,6 +127,41 @@ test('stats: today and ever', () =>
       rows.filter((row) => dayOf(row) === today),
       'today',
     );
+  }));
+
+test('savings --misses: dollars by cause, the dearest first, with what helps', () =>
+  withReports(async (place) => {
+    const missed = rows.filter((row) => row.cacheMiss !== null);
+    const printed = await json(place, ['savings', '--misses']);
+    assert.is(printed['missed_requests'], missed.length);
+    const causes = printed['causes'] as readonly Json[];
+    assert.is(causes.length, 3);
+    const costs = causes.map((cause) => Number(cause['cost_missed_usd']));
+    assert.equal(
+      costs,
+      costs.toSorted((a, b) => b - a),
+    );
+    for (const { cause, requests, missed_tokens: tokens, cost_missed_usd: cost } of causes) {
+      const own = missed.filter((row) => row.cacheMiss === cause);
+      assert.is(requests, own.length);
+      assert.is(
+        tokens,
+        sum(own, (row) => row.cacheMissedTokens),
+      );
+      assert.is(
+        Math.round(Number(cost) * 1e9),
+        sum(own, (row) => row.costCacheMissedNanoUsd),
+      );
+    }
+    const shown = await run(place, ['savings', '--misses', '--since', '2026-11-01'], { clock });
+    assert.is(shown.code, 0, shown.stderr);
+    assert.match(shown.stdout, /Lost to missed prompt caches since 2026-11-01: \$/);
+    assert.match(
+      shown.stdout,
+      /tools changed: connect and disconnect MCP servers between sessions/,
+    );
+    const both = await run(place, ['savings', '--misses', '--prefix'], { clock });
+    assert.is(both.code, exitCodes.usage);
   }));
 
 test('models, usage and cost-breakdown: every group', () =>

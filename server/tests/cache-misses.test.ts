@@ -1,10 +1,16 @@
 /** Why a provider's cache was missed, from outside: a provider that caches as the public ones do, and a clock that is given. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { systemClock } from '../../engine/index.ts';
-import { withProxy } from '../../fixtures/proxy.ts';
+import { withPair, withSpare } from '../../fixtures/forward/pair.ts';
+import { startTestProxy, withProxy } from '../../fixtures/proxy.ts';
 import type { TestProxy } from '../../fixtures/proxy.ts';
 import { closeClients, exchange } from '../../fixtures/server/exchange.ts';
+import { answer as answering } from '../../fixtures/upstream.ts';
+import { toAnswer } from '../../fixtures/upstream/answer.ts';
 import { createCachingModel } from '../../fixtures/upstream/caching.ts';
 import type { CachingModel } from '../../fixtures/upstream/caching.ts';
 import type { LedgerRow } from '../../stages/ledger/row.ts';
@@ -122,6 +128,94 @@ test('another model, a long pause and other tools are told, with what they cost'
     const sum = [other, late, changed].reduce((all, row) => all + row.costCacheMissedNanoUsd!, 0);
     assert.ok(Math.abs(Number(report['cost_missed_usd']) - sum / 1e9) < 1e-9);
   }));
+
+test('what the provider names wins, and ours is shown beside it', () =>
+  withPlace(async ({ send, read, upstream }) => {
+    await send(talk(1));
+    await send(talk(2));
+    const named = {
+      diagnostics: {
+        cache_miss_reason: { type: 'system_changed', cache_missed_input_tokens: 777 },
+      },
+    };
+    const usage = {
+      input_tokens: 9,
+      cache_read_input_tokens: 0,
+      cache_creation_input_tokens: 9000,
+      output_tokens: 1,
+    };
+    const message = {
+      id: 'm',
+      type: 'message',
+      role: 'assistant',
+      model: 'claude-sonnet-4-5',
+      content: [],
+    };
+    const whole = JSON.stringify({ ...message, stop_reason: 'end_turn', ...named, usage });
+    const back = upstream.script(
+      undefined,
+      answering(() => toAnswer(200, [['content-type', 'application/json']], [Buffer.from(whole)])),
+    );
+    const row = await send(talk(3, { tools: TOOLS.slice(1) }));
+    back();
+    assert.is(row.cacheMiss, 'system');
+    assert.is(row.cacheMissedTokens, 777);
+    const miss = (await read(`/trace/${row.id}`))['cache_miss'] as Json;
+    assert.equal([miss['cause'], miss['compared_cause']], ['system', 'tools']);
+    assert.match(
+      String(miss['detail']),
+      /the provider says system_changed; by our comparison tools/,
+    );
+  }));
+
+test('another provider is told', async () => {
+  const { replies } = createCachingModel({ clock: systemClock });
+  await withPair(
+    { yaml: withSpare('messages', 'providers:'), upstream: { replies } },
+    async (t) => {
+      const send = (turn: number) => exchange(t.proxy.port, { body: JSON.stringify(talk(turn)) });
+      await send(1);
+      await send(2);
+      const back = t.upstream.script(undefined, '529');
+      await send(3);
+      back();
+      const rows = await t.rows(3);
+      assert.is(rows[2]!.provider, 'spare');
+      assert.is(rows[2]!.cacheMiss, 'key_or_provider');
+      assert.match(rows[2]!.cacheMissDetail!, /^spare in place of messages/);
+    },
+  );
+});
+
+test('the turn before is known after a restart, from hashes alone', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-misses-'));
+  let aheadMs = 0;
+  const clock = { ...systemClock, wallMs: () => systemClock.wallMs() + aheadMs };
+  const { replies } = createCachingModel({ clock });
+  const options = { clock, env: { SVC_HOME: folder }, upstream: { replies } };
+  try {
+    const first = await startTestProxy(options);
+    for (const turn of [1, 2, 3])
+      assert.is(
+        (await exchange(first.proxy.port, { body: JSON.stringify(talk(turn)) })).status,
+        200,
+      );
+    await first.rows(3);
+    await first.close();
+    const kept = readFileSync(join(folder, 'decisions.jsonl'), 'utf8');
+    assert.not.match(kept, /w0x|rule\d|Grep/, 'no text');
+    const lines = kept.split('\n').filter((line) => line.includes('"cached"'));
+    assert.ok(lines.at(-1)!.length < 700, `a turn takes ${lines.at(-1)!.length} characters`);
+    aheadMs += 9 * MINUTE_MS;
+    const second = await startTestProxy(options);
+    await exchange(second.proxy.port, { body: JSON.stringify(talk(4)) });
+    const row = (await second.rows(1)).at(-1)!;
+    await second.close();
+    assert.equal(missIn(row), ['pause', '9 min; the cache is kept for 5 min']);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
 
 test.after(closeClients);
 test.run();

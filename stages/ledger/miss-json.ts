@@ -4,7 +4,7 @@ import { toUsd } from './figures.ts';
 import type { CauseSums, MissReport } from './misses.ts';
 
 /** What a person can do about each cause. */
-const ADVICE: Readonly<Record<MissCause, string>> = {
+export const ADVICE: Readonly<Record<MissCause, string>> = {
   first_request: 'nothing: a new conversation has nothing in the cache yet',
   pause:
     'answer within the lifetime, or have the client ask for longer ones (Claude Code: ENABLE_PROMPT_CACHING_1H; OpenAI: prompt_cache_retention); /compact before a long break',
@@ -17,7 +17,7 @@ const ADVICE: Readonly<Record<MissCause, string>> = {
   thinking: 'choose thinking and effort at the start of a conversation, not between turns',
   tool_choice_or_images: 'keep tool_choice the same; show images in a conversation of their own',
   message:
-    'avoid editing or rewinding what was sent; where svc is named as the one who changed it, report it (`svc trace`)',
+    'avoid editing or rewinding what was sent; where svc is named as the one who changed it, see what was switched (mode, bypass, recipes)',
   below_least_length: 'nothing: the model does not cache so short a prompt, and little is lost',
   no_marker:
     'let svc set the markers (inject.cache_breakpoints), or turn on prompt caching in the client',

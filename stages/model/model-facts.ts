@@ -42,7 +42,10 @@ export interface ModelFacts {
 /** A Claude model of a family from a version on, up to the next row of that family. */
 type Claude = readonly [family: string, since: number];
 
-type Row<Model = Claude | RegExp> = readonly [
+/** A name for people, and what a model's name holds. */
+type Named = readonly [name: string, pattern: RegExp];
+
+type Row<Model = Claude | Named> = readonly [
   model: Model,
   leastCachedTokens: number | undefined,
   readPrice: number,
@@ -56,8 +59,9 @@ export const LARGEST_MINIMUM = 4096;
 /** As much as any model of 2026 writes. */
 const MOST_KNOWN = 128_000;
 
-const PAGES = 'platform.claude.com, prompt-caching, pricing, models, 2026-11-26';
-const BOUND = 'platform.claude.com, preserved-thinking, pricing, models, 2026-11-26';
+const PAGES =
+  'platform.claude.com: pricing, models; prompt-caching as other pages quote it, 2026-11-26';
+const BOUND = 'platform.claude.com: preserved-thinking, pricing, models, 2026-11-26';
 const GUESSED = `${BOUND}; least cached length from memory: that of the model before`;
 const OLD = 'platform.claude.com, prompt-caching, legacy models, 2026-11';
 
@@ -89,7 +93,7 @@ const CLAUDE: readonly Row<Claude>[] = [
 ];
 
 const UNKNOWN_CLAUDE: Row = [
-  /claude/,
+  ['Claude of another family', /claude/],
   LARGEST_MINIMUM,
   0.1,
   'none',
@@ -104,18 +108,32 @@ const GPT = 'developers.openai.com, prompt-caching, models, 2026-11-26';
 const GEMINI = 'ai.google.dev, caching, models; from memory, 2026-11';
 
 /** The first that fits. */
-const OTHERS: readonly Row<RegExp>[] = [
-  [/claude-(?:2|instant)/, undefined, 1, 'none', 4096, 'memory, 2026-11'],
-  [/gpt-3\.5|gpt-4-turbo|gpt-4-\d{4}-(?:preview|vision)/, undefined, 1, 'none', 4096, GPT],
-  [/gpt-4(?:-0|-32k|$)/, undefined, 1, 'none', 8192, GPT],
-  [/gpt-4o|chatgpt-4o/, 1024, 0.5, 'none', 16_384, GPT],
-  [/gpt-4\.1/, 1024, 0.25, 'none', 32_768, GPT],
-  [/(?:^|\/)o1(?:-|$)/, 1024, 0.5, 'none', 100_000, GPT],
-  [/(?:^|\/)o[34](?:-|$)/, 1024, 0.25, 'none', 100_000, GPT],
-  [HALF_HOUR, 1024, 0.1, 'account', MOST_KNOWN, `${GPT}; bound reasoning by openai 7.57, types`],
-  [/gpt-5/, 1024, 0.1, 'none', MOST_KNOWN, GPT],
-  [/gemini-(?:1|2\.0)/, 4096, 0.25, 'none', 8192, GEMINI],
-  [/gemini/, 1024, 0.1, 'none', 65_536, GEMINI],
+const OTHERS: readonly Row<Named>[] = [
+  [['Claude 2, Instant', /claude-(?:2|instant)/], undefined, 1, 'none', 4096, 'memory, 2026-11'],
+  [
+    ['GPT-3.5, GPT-4 Turbo', /gpt-3\.5|gpt-4-turbo|gpt-4-\d{4}-(?:preview|vision)/],
+    undefined,
+    1,
+    'none',
+    4096,
+    GPT,
+  ],
+  [['GPT-4', /gpt-4(?:-0|-32k|$)/], undefined, 1, 'none', 8192, GPT],
+  [['GPT-4o', /gpt-4o|chatgpt-4o/], 1024, 0.5, 'none', 16_384, GPT],
+  [['GPT-4.1', /gpt-4\.1/], 1024, 0.25, 'none', 32_768, GPT],
+  [['o1', /(?:^|\/)o1(?:-|$)/], 1024, 0.5, 'none', 100_000, GPT],
+  [['o3, o4-mini', /(?:^|\/)o[34](?:-|$)/], 1024, 0.25, 'none', 100_000, GPT],
+  [
+    ['GPT-5.6 and later', HALF_HOUR],
+    1024,
+    0.1,
+    'account',
+    MOST_KNOWN,
+    `${GPT}; bound reasoning by openai 7.57, types`,
+  ],
+  [['GPT-5 up to 5.5', /gpt-5/], 1024, 0.1, 'none', MOST_KNOWN, GPT],
+  [['Gemini 1, 2.0', /gemini-(?:1|2\.0)/], 4096, 0.25, 'none', 8192, GEMINI],
+  [['Gemini 2.5 and later', /gemini/], 1024, 0.1, 'none', 65_536, GEMINI],
 ];
 
 const NOTHING: ModelFacts = Object.freeze({
@@ -137,9 +155,23 @@ export function factsOf(model: string | undefined): ModelFacts {
     const row = CLAUDE.findLast(([[named, since]]) => named === family && since <= version);
     return toFacts(row ?? UNKNOWN_CLAUDE, true, '5m');
   }
-  const row = OTHERS.find(([pattern]) => pattern.test(name));
+  const row = OTHERS.find(([[, pattern]]) => pattern.test(name));
   if (row === undefined) return NOTHING;
-  return toFacts(row, false, HALF_HOUR.test(name) ? '30m' : '5m');
+  return toFacts(row, false, defaultLifetime(row));
+}
+
+function defaultLifetime([model]: Row): CacheLifetime {
+  return model[1] === HALF_HOUR ? '30m' : '5m';
+}
+
+/** The whole table, each row under the name of its models. */
+export function allFacts(): readonly (readonly [model: string, facts: ModelFacts])[] {
+  const named = ([[name, of]]: Row): string =>
+    typeof of === 'number' ? `Claude ${name} from ${of} on` : name;
+  return [
+    ...CLAUDE.map((row) => [named(row), toFacts(row, true, '5m')] as const),
+    ...OTHERS.map((row) => [named(row), toFacts(row, false, defaultLifetime(row))] as const),
+  ];
 }
 
 function toFacts(row: Row, isMarked: boolean, lifetime: CacheLifetime): ModelFacts {

@@ -1,0 +1,28 @@
+/** The generated parts of `docs/cache-misses.md`: what helps against each cause, and the table of model facts. */
+import { causeInWords } from '../server/dashboard/page/miss-words.ts';
+import { ADVICE } from '../stages/ledger/miss-json.ts';
+import { MISS_CAUSES } from '../stages/model/cached-turn.ts';
+import { allFacts } from '../stages/model/model-facts.ts';
+
+/** Each cause with its name on the wire and what a person can do. */
+export function causesTable(): string {
+  const rows = MISS_CAUSES.map(
+    (cause) => `| ${causeInWords(cause)} | \`${cause}\` | ${ADVICE[cause]} |`,
+  );
+  return ['| Cause | Name | What helps |', '|---|---|---|', ...rows].join('\n');
+}
+
+/** Every row of the table of model facts, with its source. */
+export function modelFactsTable(): string {
+  const rows = allFacts().map(([model, facts]) => {
+    const { leastCachedTokens, readPrice, lifetime, thinking, mostOutputTokens, source } = facts;
+    const least = leastCachedTokens?.toLocaleString('en-US') ?? 'no cache known';
+    const output = mostOutputTokens.toLocaleString('en-US');
+    return `| ${model} | ${least} | ${readPrice} | ${lifetime} | ${thinking} | ${output} | ${source} |`;
+  });
+  return [
+    '| Models | Cached from (tokens) | Price of reads | Lifetime | Thinking bound to | Most output | Source |',
+    '|---|---|---|---|---|---|---|',
+    ...rows,
+  ].join('\n');
+}
