@@ -33,7 +33,7 @@ async function asJson(place: Place, ...argv: readonly string[]): Promise<Json> {
 }
 
 /** Runs `use` beside a proxy process that has sent one request; returns when both have ended. */
-async function besideProxy(place: Place, use: (requestId: string) => Promise<void>) {
+async function besideProxy(place: Place, use: (requestId: string, port: number) => Promise<void>) {
   const upstream = await startUpstream();
   const proxy = start(place, ['serve', '--port', '0'], {
     MSGPROV_BASE_URL: upstream.url,
@@ -45,7 +45,7 @@ async function besideProxy(place: Place, use: (requestId: string) => Promise<voi
     assert.is(empty.code, exitCodes.not_found);
     const answer = await exchange(Number(port), { body: BODY, headers: { 'x-api-key': 'k' } });
     assert.is(answer.status, 200, answer.text);
-    await use(String(answer.headers['x-request-id']));
+    await use(String(answer.headers['x-request-id']), Number(port));
   } finally {
     proxy.child.kill('SIGTERM');
     await proxy.ended;
@@ -97,6 +97,29 @@ test('beside a proxy: what was lost, learned and saved', async () => {
   elsewhere.dispose();
   const status = await asJson(place, 'learn', 'status');
   assert.ok(status['applied'] !== null, 'what was applied outlives the proxy');
+  place.dispose();
+});
+
+test('diff says of the blocks of a conversation with thoughts how they go out, and why', async () => {
+  const place = makePlace();
+  await besideProxy(place, async (first, port) => {
+    assert.match((await run(place, ['diff', first])).stderr, /each of its blocks may be changed/);
+    const [question, call, result] = (JSON.parse(BODY) as { readonly messages: Json[] }).messages;
+    const thought = { type: 'thinking', thinking: 'Hm.', signature: 'c2ln' };
+    const answer = { role: 'assistant', content: [thought, { type: 'text', text: 'There.' }] };
+    const messages = [question, call, result, answer, { role: 'user', content: 'And then?' }];
+    const { headers } = await exchange(port, {
+      body: JSON.stringify({ model: 'claude-opus-5-5', max_tokens: 10, messages }),
+      headers: { 'x-api-key': 'k' },
+    });
+    const id = String(headers['x-request-id']);
+    const { stdout } = await run(place, ['diff', id]);
+    assert.match(stdout, /^2 +as before +a thought is signed over what was sent$/m);
+    assert.match(stdout, /^0 +as it came +a thought is signed over it as it came$/m);
+    assert.match(stdout, /^5 +may be changed +no thought is signed over it yet$/m);
+    const { groups } = await asJson(place, 'diff', id);
+    assert.is((groups as Json[]).length, 3);
+  });
   place.dispose();
 });
 

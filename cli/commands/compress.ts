@@ -170,11 +170,16 @@ class Diff extends JsonCommand {
 
   private async printLost(lost: LostRequest): Promise<void> {
     const { context } = this;
-    const [{ lostHeader, lostRows, blockTitle }, { totalPairs }, { lineDiff }] = await Promise.all([
+    const [
+      { groupHeader, groupRows, lostHeader, lostRows, blockTitle },
+      { totalPairs },
+      { lineDiff },
+    ] = await Promise.all([
       import('../preview/lost.ts'),
       import('../preview/preview.ts'),
       import('../preview/line-diff.ts'),
     ]);
+    const { ALL_FREE } = await import('../../server/dashboard/page/block-groups.ts');
     const { colors } = this;
     const model = lost.model === null ? '' : ` to ${lost.model}`;
     const changed = counted(lost.blocks.length, 'changed block');
@@ -182,6 +187,11 @@ class Diff extends JsonCommand {
       `${colors.bold(lost.requestId)}${model}: ${changed}${colors.dim(`, tokens counted by ${lost.tokenizer}`)}`,
     );
     this.print();
+    if (lost.groups.length > 0) {
+      this.printTable(groupHeader, groupRows(lost));
+      this.print();
+    } else this.note(ALL_FREE);
+    if (lost.blocks.length === 0) return;
     this.printTable(lostHeader, lostRows(lost, colors));
     this.print();
     this.printPairs(totalPairs(lost.total));

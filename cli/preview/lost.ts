@@ -1,5 +1,6 @@
 /** `svc diff`: what a request lost on its way through the running proxy. */
 import { SvcError } from '../../engine/error.ts';
+import { blockGroups } from '../../server/dashboard/page/block-groups.ts';
 import type { LostJson } from '../../server/routes/blocks.ts';
 import { runningInstance } from '../process/daemon.ts';
 import type { Colors } from '../screen/output.ts';
@@ -30,15 +31,25 @@ export async function readLost(home: string, id: string | undefined) {
       },
     );
   }
-  const lost = await readOwn<LostJson>(home, `/v1/svc/lost/${encodeURIComponent(id ?? 'last')}`);
-  const { request_id: requestId } = lost;
+  const asked = readOwn<LostJson>(home, `/v1/svc/lost/${encodeURIComponent(id ?? 'last')}`);
+  const lost = await asked.catch((thrown: unknown) => ({ request_id: id, blocks: [], thrown }));
+  const requestId = lost.request_id ?? 'last';
   const trace = await readOwn(home, `/trace/${requestId}`).catch((): Json => ({}));
+  const groups = blockGroups(trace['stages']);
+  // Of a request that lost nothing there is still to say why.
+  if ('thrown' in lost && groups.length === 0) throw lost.thrown;
   const model = typeof trace['model'] === 'string' ? trace['model'] : null;
   const counter = await createCounter(model);
   const blocks = lost.blocks.map((block) => ({ ...block, tokens: counter.count(block) }));
   const total = sumOf(blocks.map(({ tokens }) => tokens));
-  return { requestId, model, tokenizer: counter.family, blocks, total };
+  return { requestId, model, tokenizer: counter.family, groups, blocks, total };
 }
+
+export const groupHeader = ['blocks', 'go out', 'because'];
+
+/** A row for the blocks that go out alike. */
+export const groupRows = ({ groups }: LostRequest): string[][] =>
+  groups.map(({ blocks, sent, because }) => [blocks, sent, because]);
 
 export const lostHeader = ['>#', 'id', 'block', 'class', '>before', '>after', '>saved', 'how'];
 

@@ -16,6 +16,8 @@ import type { Answered } from '../../fixtures/server/exchange.ts';
 import { createBindingProvider } from '../../fixtures/upstream/binding.ts';
 import type { BindingProvider } from '../../fixtures/upstream/binding.ts';
 
+type Json = Readonly<Record<string, unknown>>;
+
 const ON = 'compression: { threshold_tokens: 0 }\n';
 
 /** A conversation that is under way, and what may be done to it. */
@@ -184,6 +186,28 @@ for (const dialect of ['messages', 'responses'] as const) {
     assert.equal([refused, dropped], [[], []]);
   });
 }
+
+test('messages: the trace says of each block how it goes out, and why', async () => {
+  await converse('messages', async (all) => {
+    for (let n = 0; n < 3; n += 1) await all.directly();
+    for (let n = 0; n < 2; n += 1) await all.turn();
+    const { headers } = await all.send(bypassHeader);
+    const id = String(headers['x-request-id']);
+    await all.running().rows(3);
+    const { port } = all.running().proxy;
+    const { text } = await exchange(port, { method: 'GET', path: `/trace/${id}` });
+    const { stages } = JSON.parse(text) as { readonly stages: readonly Json[] };
+    const groups = stages.flatMap((stage) => (stage['block_groups'] ?? []) as readonly Json[]);
+    assert.equal(
+      groups.map(({ blocks, sent, because }) => [blocks, sent, because]),
+      [
+        ['1–9', 'as it came', 'a thought is signed over it as it came'],
+        ['13–17', 'as before', 'a thought is signed over what was sent'],
+        ['21', 'may be changed', 'no thought is signed over it yet'],
+      ],
+    );
+  });
+});
 
 test('messages: cold_trim after a pause leaves a conversation with thoughts as it is', async () => {
   let atMs = Date.now();

@@ -3,6 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { LostJson, OneRequestJson, RequestJson, Trace } from '../contract.ts';
 import { ResponseError, getJson } from './api.ts';
 import { BlockDiff } from './block-diff.tsx';
+import { ALL_FREE, GROUP_COLUMNS, blockGroups } from './block-groups.ts';
 import { ATTEMPT_COLUMNS } from './columns.ts';
 import { Facts } from './facts.tsx';
 import { orDash, whole } from './format.ts';
@@ -95,6 +96,7 @@ function Details({ json: { request, trace }, lost, id }: Loaded & { readonly id:
         <>
           <Waterfall trace={trace} />
           <Attempts trace={trace} />
+          <Groups trace={trace} />
         </>
       )}
       <Changes lost={lost} {...(request !== null && { row: request })} trace={trace} />
@@ -168,6 +170,23 @@ function Attempts({ trace: { attempts } }: { readonly trace: Trace }) {
         <h2>Attempts at providers</h2>
       </header>
       <Table columns={ATTEMPT_COLUMNS} rows={attempts} />
+    </section>
+  );
+}
+
+/** What may become of its blocks, where a thought may be signed over them. */
+function Groups({ trace: { stages } }: { readonly trace: Trace }) {
+  const groups = blockGroups(stages);
+  return (
+    <section class="card flush">
+      <header>
+        <h2>What may become of its blocks</h2>
+      </header>
+      {groups.length === 0 ? (
+        <p class="quiet">{ALL_FREE}</p>
+      ) : (
+        <Table columns={GROUP_COLUMNS} rows={groups} />
+      )}
     </section>
   );
 }

@@ -1,0 +1,39 @@
+/** How the blocks of a request went out, and why, as its trace says it; for the page and for `svc diff`. */
+import type { Column } from './columns.ts';
+
+export interface BlockGroup {
+  /** Numbers of blocks, as in `0–3, 7`. */
+  readonly blocks: string;
+  readonly sent: string;
+  readonly because: string;
+}
+
+/** Said where there are no groups. */
+export const ALL_FREE =
+  'No thought is signed over this conversation: each of its blocks may be changed.';
+
+export const GROUP_COLUMNS: readonly Column<BlockGroup>[] = [
+  { header: 'Blocks', rank: 0, least: 8, text: ({ blocks }) => blocks },
+  { header: 'Go out', rank: 1, text: ({ sent }) => sent },
+  { header: 'Because', rank: 2, least: 20, text: ({ because }) => because },
+];
+
+/** The groups in the `stages` of a trace; none where no thought is signed over the conversation, or they are no longer kept. */
+export function blockGroups(stages: unknown): readonly BlockGroup[] {
+  const list: readonly unknown[] = Array.isArray(stages) ? stages : [];
+  return list.flatMap((stage) => {
+    const groups = isRecord(stage) ? stage['block_groups'] : undefined;
+    return Array.isArray(groups) ? groups.filter(isGroup) : [];
+  });
+}
+
+function isGroup(value: unknown): value is BlockGroup {
+  return (
+    isRecord(value) &&
+    [value['blocks'], value['sent'], value['because']].every((text) => typeof text === 'string')
+  );
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null;
+}
