@@ -1,4 +1,4 @@
-/** The request half of a run: a loop over one frame, which costs no turn of the queue for a stage that is done at once. */
+/** The request half of a run: a loop over one frame. */
 import { isAnswer } from './answer.ts';
 import type { Answer } from './answer.ts';
 import { SvcError, toSvcError } from './error.ts';
@@ -39,8 +39,7 @@ export async function answerTo<F extends Frame>(
       const handled = isTransform(behaviour)
         ? through(behaviour, frame, nodeRun)
         : step?.handle?.(frame, nodeRun);
-      // A stage that is done at once costs no turn of the microtask queue.
-      result = (handled instanceof Promise ? await scope.raceAnswer(handled) : handled) ?? frame;
+      result = (await scope.raceAnswer(handled)) ?? frame;
     } catch (thrown) {
       throw toSvcError(thrown, node.name);
     }

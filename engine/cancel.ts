@@ -49,12 +49,3 @@ export function createCanceller(): Canceller {
   const signal = new RunSignal();
   return { signal, abort: (reason) => signal.abort(reason) };
 }
-
-/** The same cancellation as a real `AbortSignal`, for libraries that ask for one. */
-export function toAbortSignal(signal: CancelSignal): AbortSignal {
-  if (signal instanceof AbortSignal) return signal;
-  const controller = new AbortController();
-  if (signal.aborted) controller.abort(signal.reason);
-  else signal.addEventListener('abort', () => controller.abort(signal.reason), { once: true });
-  return controller.signal;
-}

@@ -1,7 +1,7 @@
 /** The engine's public door. It knows frames and stages, and nothing of models, providers or HTTP. */
 export { isAnswer, isWhole, streamOf } from './answer.ts';
 export type { Answer, LiveAnswer, WholeAnswer } from './answer.ts';
-export { createCanceller, toAbortSignal } from './cancel.ts';
+export { createCanceller } from './cancel.ts';
 export type { CancelSignal, Canceller } from './cancel.ts';
 export { createManualClock, systemClock } from './clock.ts';
 export type { Clock, ManualClock } from './clock.ts';

@@ -157,9 +157,9 @@ export class RunScope<F extends Frame> implements PipeScope<F> {
     return at >= 0;
   }
 
-  /** Like `race`; a live answer that comes after the run was cancelled is cancelled too. */
-  raceAnswer(promise: Promise<Handled<F>>): Promise<Handled<F>> {
-    return this.race(promise, cancelIfLive);
+  /** Like `race`, of what may be there at once; a live answer that comes after the run was cancelled is cancelled too. */
+  raceAnswer(handled: Handled<F> | Promise<Handled<F>>): Handled<F> | Promise<Handled<F>> {
+    return handled instanceof Promise ? this.race(handled, cancelIfLive) : handled;
   }
 
   /** Settles as `pipe` does; when the run is cancelled it is given a turn of the event loop to stop its source. */
@@ -213,21 +213,15 @@ export class RunScope<F extends Frame> implements PipeScope<F> {
   }
 
   /** Reports to every stage how the run ended, in graph order; one that fails does not stop the next. */
-  settle(settlement: Settlement<F>, from = 0): Promise<void> | void {
-    for (let index = from; index < this.#plan.nodes.length; index += 1) {
-      const node = this.#plan.nodes[index]!;
-      const nodeRun = this.nodeRuns[node.index]!;
+  async settle(settlement: Settlement<F>): Promise<void> {
+    for (const { stage, index } of this.#plan.nodes) {
+      const nodeRun = this.nodeRuns[index]!;
       try {
-        const pending = node.stage.behaviour.settled?.(settlement, nodeRun);
-        if (!(pending instanceof Promise)) continue;
-        return pending
-          .catch((thrown: unknown) => noteUnsettled(nodeRun, thrown))
-          .then(() => this.settle(settlement, index + 1));
+        await stage.behaviour.settled?.(settlement, nodeRun);
       } catch (thrown) {
         noteUnsettled(nodeRun, thrown);
       }
     }
-    return undefined;
   }
 }
 

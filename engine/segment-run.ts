@@ -16,8 +16,8 @@ export interface StepScope<F extends Frame> {
   readonly kinds: FrameKinds<F>;
   readonly nodeRuns: readonly NodeRun[];
   now(): number;
-  /** Settles as `promise` does, or rejects as soon as the run is cancelled. */
-  raceAnswer(promise: Promise<Handled<F>>): Promise<Handled<F>>;
+  /** What a handler returned; one that is waited for rejects as soon as the run is cancelled. */
+  raceAnswer(handled: Handled<F> | Promise<Handled<F>>): Handled<F> | Promise<Handled<F>>;
 }
 
 /** What takes the place of the source's further frames. */
@@ -60,8 +60,7 @@ export class SegmentRun<F extends Frame> {
       const nodeRun = this.#scope.nodeRuns[step.node.index]!;
       let result: Handled<F>;
       try {
-        const handled = step.handle?.(current, nodeRun);
-        result = handled instanceof Promise ? await this.#scope.raceAnswer(handled) : handled;
+        result = await this.#scope.raceAnswer(step.handle?.(current, nodeRun));
       } catch (thrown) {
         throw toSvcError(thrown, nodeRun.node);
       }

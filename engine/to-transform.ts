@@ -44,7 +44,7 @@ export function toTransform<F extends Frame>(
     kinds,
     nodeRuns: [nodeRun],
     now: () => info.clock.monotonicMs(),
-    raceAnswer: (promise) => promise,
+    raceAnswer: (handled) => handled,
   };
   /** What is read once the handlers' own stream is over. */
   const more: ReadableStream<F>[] = [];

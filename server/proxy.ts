@@ -67,14 +67,13 @@ export async function proxy(call: ProxyCall): Promise<void> {
   try {
     const { maxProxiedRequestBytes } = call.generation.config.limits;
     refuseOtherMedia(call.endpoint, request.rawHeaders);
-    const collected = collectBody(
+    const wireBytes = await collectBody(
       request,
       response,
       maxProxiedRequestBytes,
       services.inFlight,
       controller.signal,
     );
-    const wireBytes = collected instanceof Promise ? await collected : collected;
     const encoding = encodingToUndo(call.endpoint, request.headers['content-encoding']);
     const bytes =
       encoding === undefined

@@ -107,8 +107,7 @@ async function readDocument(
   if (!isWhole(answer)) return { answer, live: passingSteps(watchBody(head, options), undefined) };
   if (answer.length === 2 && isAnswered(prepared, head))
     return noAnswer(prepared, head, 'nothing', options);
-  const bytes = errorBytes(prepared, head, answer[1]);
-  if (!isErrorDocument(bytes instanceof Promise ? await bytes : bytes))
+  if (!isErrorDocument(await errorBytes(prepared, head, answer[1])))
     return complete(answer, admission);
   admission.errorEvent();
   admission.release();
@@ -151,11 +150,11 @@ const NOTHING = Buffer.alloc(0);
 const MAX_ENCODED_ERROR_BYTES = 4 * 1024;
 
 /** The bytes that may be an error under a status of success; none where there can be no such thing. */
-function errorBytes(
+async function errorBytes(
   { request }: Prepared,
   head: HeadFrame,
   chunk: ProxyFrame | undefined,
-): Buffer | Promise<Buffer> {
+): Promise<Buffer> {
   const { operation } = request.original.endpoint;
   const isAsked = operation === 'generate' || operation === 'count_tokens';
   if (!isAsked || head.status >= 300 || chunk?.kind !== 'chunk') return NOTHING;
