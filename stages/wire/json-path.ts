@@ -4,22 +4,27 @@
  * taken to be valid JSON: whoever needs that checked has parsed it already.
  */
 import type { JsonPath } from '../model/block.ts';
-import { MAX_DEPTH, skipSpace, skipString, skipValue, tooDeep } from './json-skip.ts';
+import {
+  BACKSLASH,
+  CLOSE_ARRAY,
+  CLOSE_OBJECT,
+  COLON,
+  COMMA,
+  MAX_DEPTH,
+  OPEN_ARRAY,
+  OPEN_OBJECT,
+  QUOTE,
+  skipSpace,
+  skipString,
+  skipValue,
+  tooDeep,
+} from './json-skip.ts';
 
 /** A half-open range of bytes: `start` is the first byte of the value, `end` the one after its last. */
 export interface ByteSpan {
   readonly start: number;
   readonly end: number;
 }
-
-const QUOTE = 0x22;
-const COMMA = 0x2c;
-const COLON = 0x3a;
-const BACKSLASH = 0x5c;
-const OPEN_ARRAY = 0x5b;
-const CLOSE_ARRAY = 0x5d;
-const OPEN_OBJECT = 0x7b;
-const CLOSE_OBJECT = 0x7d;
 
 /** One step of the wanted paths, merged into a tree so that the text is walked once for all of them. */
 interface PathNode {

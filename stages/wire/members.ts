@@ -1,5 +1,14 @@
 /** The members of a JSON object as they stand in its text, without parsing their values. */
-import { skipSpace, skipString, skipValue } from './json-skip.ts';
+import {
+  CLOSE_OBJECT,
+  COLON,
+  COMMA,
+  OPEN_OBJECT,
+  QUOTE,
+  skipSpace,
+  skipString,
+  skipValue,
+} from './json-skip.ts';
 
 /** Where a member stands. */
 export interface Member {
@@ -12,12 +21,6 @@ export interface Member {
   /** The byte after its value. */
   readonly end: number;
 }
-
-const QUOTE = 0x22;
-const COMMA = 0x2c;
-const COLON = 0x3a;
-const OPEN_OBJECT = 0x7b;
-const CLOSE_OBJECT = 0x7d;
 
 /**
  * The members of `bytes` in order; undefined for what is no object, or is cut off. The text is

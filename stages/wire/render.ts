@@ -3,6 +3,7 @@
  */
 import { SvcError } from '../../engine/index.ts';
 import { findSpans } from './json-path.ts';
+import { QUOTE } from './json-skip.ts';
 import type { ByteSpan } from './json-path.ts';
 import { isEdited, textOf } from '../model/request.ts';
 import type { NewValue, ProxyRequest } from '../model/request.ts';
@@ -46,7 +47,6 @@ export function render(request: ProxyRequest): Rendered {
 /** What asks a provider to cache the prefix that ends with the object it stands in. */
 export const CACHE_MARKER = Object.freeze({ type: 'ephemeral' });
 const MARKER = JSON.stringify(CACHE_MARKER);
-const QUOTE = 0x22;
 
 /** The marker as a member of the object at `span`, or around the string there, whose own edits stay possible. */
 function markerAt(bytes: Buffer, span: ByteSpan): readonly SpliceEdit[] {
