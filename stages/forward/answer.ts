@@ -40,44 +40,14 @@ export function framesOf(head: HeadFrame, body: ResponseBody): ReadableStream<Pr
  * goes on as a stream. Rejects if the document breaks off: nothing of it was sent yet.
  */
 export async function gather(head: HeadFrame, body: ResponseBody): Promise<Answer<ProxyFrame>> {
-  const { pieces: arrived, isWhole } = body.arrived();
-  // A short document is there with its head.
-  if (isWhole) return wholeOf(head, Buffer.concat(arrived));
-  const pieces: Buffer[] = [];
-  let gatheredBytes = 0;
-  const reader = body.bytes().getReader();
-  while (gatheredBytes <= MAX_GATHERED_BYTES) {
-    const { done, value } = await reader.read();
-    if (done) return wholeOf(head, Buffer.concat(pieces));
-    pieces.push(value);
-    gatheredBytes += value.length;
-  }
-  return resumed([head, ...pieces.map(toChunk)], reader);
+  const { bytes, error } = await body.beginning(MAX_GATHERED_BYTES + 1);
+  if (error !== undefined) throw error;
+  return body.arrived().isWhole ? wholeOf(head, bytes) : framesOf(head, body);
 }
 
 /** An answer that is all there. */
 export function wholeOf(head: HeadFrame, bytes: Buffer): WholeAnswer<ProxyFrame> {
   return bytes.length === 0 ? [head, END] : [head, toChunk(bytes), END];
-}
-
-/** `frames`, and then what `reader` still brings. */
-function resumed(
-  frames: ProxyFrame[],
-  reader: ReadableStreamDefaultReader<Buffer>,
-): ReadableStream<ProxyFrame> {
-  return new ReadableStream<ProxyFrame>(
-    {
-      async pull(controller) {
-        const frame = frames.shift();
-        if (frame !== undefined) return controller.enqueue(frame);
-        const { done, value } = await reader.read();
-        controller.enqueue(done ? END : toChunk(value));
-        if (done) controller.close();
-      },
-      cancel: (reason) => reader.cancel(reason),
-    },
-    { highWaterMark: 0 },
-  );
 }
 
 /** Makes chunks of whole events, without what only answers to `added`; the meter still reads that. */

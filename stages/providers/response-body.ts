@@ -46,6 +46,7 @@ export class ResponseBody {
   #pieces: Buffer[] = [];
   #unreadBytes = 0;
   #isPaused = false;
+  #mostFirstBytes = MAX_FIRST_PIECE_BYTES;
   #isWhole = false;
   #error: Error | undefined;
   /** What comes with the head cannot have been asked for yet. */
@@ -66,7 +67,7 @@ export class ResponseBody {
     this.#unreadBytes += piece.length;
     const isAhead = this.#isAsked && this.#give === undefined;
     const asked = isAhead ? MAX_AHEAD_BYTES : MAX_PIECE_BYTES;
-    const most = this.#isAsked ? asked : MAX_FIRST_PIECE_BYTES;
+    const most = this.#isAsked ? asked : this.#mostFirstBytes;
     if (this.#unreadBytes >= most && !this.#isPaused) {
       this.#isPaused = true;
       // A copy: each piece would keep the whole read alive that it was cut from.
@@ -105,11 +106,14 @@ export class ResponseBody {
     const piece = this.#pieces.length === 1 ? this.#pieces[0] : Buffer.concat(this.#pieces);
     this.#pieces = [];
     this.#unreadBytes = 0;
-    if (this.#isPaused) {
-      this.#isPaused = false;
-      if (!this.#isWhole && this.#error === undefined) this.#flow.resume();
-    }
+    this.#resume();
     return piece;
+  }
+
+  #resume(): void {
+    if (!this.#isPaused) return;
+    this.#isPaused = false;
+    if (!this.#isWhole && this.#error === undefined) this.#flow.resume();
   }
 
   /** What has arrived, without taking it. */
@@ -125,14 +129,14 @@ export class ResponseBody {
     return this.#more;
   }
 
-  /** What has arrived once that is the whole body, at least `mostBytes` (64 KiB at most), or broken off; nothing is taken. */
+  /** What has arrived once that is the whole body, at least `mostBytes`, or broken off; nothing is taken. */
   async beginning(mostBytes: number): Promise<{ readonly bytes: Buffer; readonly error?: Error }> {
-    for (;;) {
-      const bytes = Buffer.concat(this.#pieces);
-      if (this.#error !== undefined) return { bytes, error: this.#error };
-      if (this.#isWhole || bytes.length >= mostBytes) return { bytes };
+    this.#mostFirstBytes = Math.max(this.#mostFirstBytes, mostBytes);
+    if (this.#unreadBytes < mostBytes) this.#resume();
+    while (!this.#isWhole && this.#error === undefined && this.#unreadBytes < mostBytes)
       await this.more();
-    }
+    const bytes = Buffer.concat(this.#pieces);
+    return this.#error === undefined ? { bytes } : { bytes, error: this.#error };
   }
 
   /** The pieces that were not taken, as a stream that holds none of them. Called once. */
