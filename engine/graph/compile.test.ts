@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { chain, compile, run } from '../index.ts';
+import { chain, compile, describePlan, run } from '../index.ts';
 import type { Graph, Insertion, Stage } from '../index.ts';
 import { createCollectingSink, mustCompile, testRun } from '../../fixtures/engine/run.ts';
 import {
@@ -40,6 +40,51 @@ test('insertions stand before and after a node, by order, then by plugin', async
     insertion('x', { before: 'answer', order: 1 }),
   ]);
   assert.equal(words, ['q', 'first', 'a', 'b', 'late', 'x', 'y']);
+});
+
+test('a node within another passes no frame, is timed by the stage around it, and has a known place', async () => {
+  const around = stage(
+    'answer',
+    {
+      on: {
+        question(_, ctx) {
+          ctx.inner?.('tool')?.timed(1, 4);
+          assert.is(ctx.inner?.('other'), undefined);
+          return answerOf('a');
+        },
+      },
+    },
+    { answers: true },
+  );
+  const graph = chain(testKinds, [reader, around]);
+  const within = [insertion('tool', { within: 'answer', about: ['one'] })];
+  const plan = mustCompile(graph, { insertions: within });
+  const { request } = describePlan(plan);
+  assert.equal(
+    request.map(({ node, inner }) => [node, inner]),
+    [
+      ['read', []],
+      ['answer', [{ node: 'tool', plugin: 'p', about: ['one'] }]],
+    ],
+  );
+  const sink = createCollectingSink<TestFrame>();
+  const { spans } = await run(plan, { kind: 'ask', text: 'q' }, testRun(), sink);
+  const tool = spans()
+    .list()
+    .find(({ node }) => node === 'tool');
+  assert.equal([tool?.frames, tool?.busyMs], [1, 3]);
+  const { faults } = compile(graph, {
+    insertions: [
+      insertion('lost', { within: 'nowhere' }),
+      insertion('both', { within: 'answer', before: 'answer' }),
+      ...within,
+      insertion('tool', { before: 'answer' }),
+    ],
+  });
+  assert.equal(
+    faults.map(({ fault }) => fault),
+    ['unknown_node', 'bad_insertion', 'duplicate_node'],
+  );
 });
 
 test('a stage inserted before the entry gets the first frame', async () => {

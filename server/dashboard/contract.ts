@@ -9,4 +9,5 @@ export type {
   RequestsJson,
 } from '../routes/dashboard.ts';
 export type { Trace } from '../../stages/ledger/traces.ts';
+export type { GraphJson } from '../graph/json.ts';
 export type { LostJson } from '../routes/blocks.ts';

@@ -18,6 +18,7 @@ const VIEWS = [
   '/savings',
   '/providers',
   '/errors',
+  '/graph',
   '/log',
   '/no-such-page',
 ];

@@ -29,6 +29,7 @@ import { retuneLog, secretsOf } from '../log/open-log.ts';
 import type { BundledPlugin } from '../../plugins/bundled/bundled.ts';
 import { macrosPlugin } from '../../plugins/bundled/macros.ts';
 import type { MacroStage } from '../../plugins/bundled/macros.ts';
+import { providersPlugin } from '../../plugins/bundled/providers.ts';
 import { recipesPlugin } from '../../plugins/bundled/recipes.ts';
 import { loadPlugins } from '../../plugins/load-plugins.ts';
 import type { LoadedPlugin } from '../../plugins/load-plugins.ts';
@@ -90,15 +91,22 @@ export async function makeGeneration(options: GenerationOptions): Promise<Genera
   const recipes = setOf(running);
   const folder = macroFolder(options.macroHome ?? config.home);
   const macros = await loadStageMacros({ folder, plugins, recipes: known });
+  const custom = withPluginProviders(options.custom, plugins, config, env, watch);
+  const code = [...custom.byName].map(([name, { definition, plugin }]) => ({
+    name,
+    definition,
+    plugin,
+  }));
   const generation = compileGeneration({
     ...options,
-    custom: withPluginProviders(options.custom, plugins, config, env, watch),
+    custom,
     plugins,
     recipes,
     macros,
     bundled: [
       recipesPlugin(recipes, [recipesPhrase(running)]),
       macrosPlugin(configuredMacros(config, macros)),
+      providersPlugin(code),
     ],
     insertions: [...insertions, ...plugins.flatMap((plugin) => plugin.insertions)],
   });

@@ -39,6 +39,12 @@ import {
 } from './schema.ts';
 import type { Schema } from './schema.ts';
 
+const graphNode = {
+  node: about(text, 'Its name, also in traces'),
+  plugin: about(nullable(text), 'Who inserted it; null for a built-in stage'),
+  about: about(list(text), 'What it brings, one phrase each'),
+};
+
 const todaySums = object({ ...sessionSums, ...net, avg_latency_ms: nullable(ms) });
 const ledgerParts = {
   by_model: list(object({ model: nullable(text), sums: ledgerSums })),
@@ -322,6 +328,35 @@ export const componentSchemas: Readonly<Record<string, Schema>> = {
       capture: about(text, 'What became of its capture: `kept`, or `dropped: …`'),
     },
   ),
+  Graph: object({
+    request: about(
+      list(
+        object({
+          ...graphNode,
+          answers: about(flag, 'True if it may answer in place of those that come after it'),
+          web_stream: about(flag, 'True for a stage with a stream of its own'),
+          within: about(
+            list(object(graphNode)),
+            'Nodes inside it, such as providers that are code',
+          ),
+        }),
+      ),
+      'In the order in which a request passes them',
+    ),
+    answers: list(
+      object({
+        from: text,
+        segments: list(
+          object({
+            form: about(oneOf('fused', 'stream'), '`fused`: its nodes run as one'),
+            nodes: list(object({ node: text, plugin: nullable(text) })),
+          }),
+        ),
+      }),
+    ),
+    edges: list(object({ from: text, to: text, on: oneOf('request', 'answer') })),
+    plugins: list(object({ name: text, module: text })),
+  }),
   Traces: object({ traces: list(ref('Trace'), 200), count: whole }),
   Vault: object({
     available: flag,

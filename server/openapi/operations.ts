@@ -245,6 +245,10 @@ export const ownOperations: readonly Operation[] = [
       summary: 'The newest 200 requests, step by step',
       response: json(ref('Traces')),
     },
+    'get /graph': {
+      summary: 'The stages that requests and answers pass, and who inserted them',
+      response: json(ref('Graph')),
+    },
     'get /v1/svc/blocks/:id': {
       summary: 'A text as it was before compression',
       description: 'From this machine only.',

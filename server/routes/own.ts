@@ -10,6 +10,7 @@ import { configRoutes } from './config.ts';
 import type { ReloadReport } from './config.ts';
 import { dashboardRoutes } from './dashboard.ts';
 import { docsRoutes } from './docs.ts';
+import { graphRoutes } from './graph.ts';
 import { ledgerRoutes } from './ledger.ts';
 import { loginRoutes } from './login.ts';
 import { metricsRoutes } from './metrics.ts';
@@ -70,6 +71,7 @@ export function ownRoutes(options: OwnRouteOptions): Route[] {
     ...ledgerRoutes(sources),
     ...metricsRoutes(sources),
     ...traceRoutes(services.traces),
+    ...graphRoutes(generations),
     ...blockRoutes(services.originals),
     ...vaultRoutes(services.vault),
     ...configRoutes(options.reload),

@@ -1,7 +1,7 @@
 /** Which dialects can be translated, without the code that does it: most proxies never need that. */
 import type { TranslatableDialect } from './translate/translate.ts';
 
-const TRANSLATABLE: readonly TranslatableDialect[] = [
+export const TRANSLATABLE: readonly TranslatableDialect[] = [
   'messages',
   'chat',
   'responses',

@@ -1,5 +1,5 @@
 /** What the attempts of one request share, and what reading an answer reports about its attempt. */
-import type { Handled, RunInfo } from '../../engine/index.ts';
+import type { Handled, InnerRun, RunInfo } from '../../engine/index.ts';
 import type { Attempt } from '../model/attempt.ts';
 import type { ChunkFrame, EndFrame, ProxyFrame } from '../model/frame.ts';
 import type { AsSent } from '../conversations/as-sent.ts';
@@ -13,6 +13,8 @@ export interface AttemptScope {
   readonly config: ForwardConfig;
   readonly services: Services;
   readonly run: RunInfo;
+  /** The node of a provider that is code, by its name; undefined where there is none. */
+  readonly inner: ((node: string) => InnerRun | undefined) | undefined;
   /** True if a stage behind this one reads the events of streams. */
   readonly needsEvents: boolean;
   /** Every try so far, for the trace; also where all of them failed. */

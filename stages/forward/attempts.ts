@@ -6,6 +6,7 @@ import { SvcError } from '../../engine/index.ts';
 import type { Answer } from '../../engine/index.ts';
 import type { ProxyFrame } from '../model/frame.ts';
 import type { ProxyRequest, RouteTarget } from '../model/request.ts';
+import { providerNode } from '../providers/provider.ts';
 import type { AttemptScope } from './attempt-scope.ts';
 import { toClient } from './failures.ts';
 import { MISMATCHES } from './dropped-thoughts.ts';
@@ -95,8 +96,26 @@ function lastStatus({ attempts }: AttemptScope): number {
   return attempts.at(-1)?.status ?? 0;
 }
 
-/** Makes the request ready for one provider and asks it, with one key after another. */
+/** As `askProvider`; where the provider is a node of the graph, its time is taken. */
 async function ask(
+  request: ProxyRequest,
+  scope: AttemptScope,
+  choice: Choice,
+  known: Known,
+): Promise<TargetStep> {
+  const node = scope.inner?.(providerNode(choice.target.provider));
+  if (node === undefined) return askProvider(request, scope, choice, known);
+  const { clock } = scope.run;
+  const startedMs = clock.monotonicMs();
+  try {
+    return await askProvider(request, scope, choice, known);
+  } finally {
+    node.timed(startedMs, clock.monotonicMs());
+  }
+}
+
+/** Makes the request ready for one provider and asks it, with one key after another. */
+async function askProvider(
   request: ProxyRequest,
   scope: AttemptScope,
   choice: Choice,

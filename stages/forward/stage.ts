@@ -1,11 +1,12 @@
 /** Sends the request to a provider, and to the next one where the first fails, and answers with what comes back. */
 import { SvcError, defineStage } from '../../engine/index.ts';
-import type { Answer, StageContext } from '../../engine/index.ts';
+import type { Answer, InnerRun, StageContext } from '../../engine/index.ts';
 import type { Attempt } from '../model/attempt.ts';
 import { overloaded } from '../model/errors.ts';
 import type { ProxyFrame } from '../model/frame.ts';
 import { losesSaving, VERBATIM_BECAUSE } from '../model/request.ts';
 import type { ProxyRequest } from '../model/request.ts';
+import { providerNode } from '../providers/provider.ts';
 import type { Services } from '../services.ts';
 import { answerFrom } from './attempts.ts';
 import type { AttemptScope, LiveSteps } from './attempt-scope.ts';
@@ -25,6 +26,8 @@ interface Forwarding {
   live: LiveSteps | undefined;
   /** What went out as it was sent before. */
   sent: AsSent | undefined;
+  /** The node of the provider whose answer it is, where it has one. */
+  served: InnerRun | undefined;
   /** Gives back the place that a stream holds until its run has settled. */
   release: (() => void) | undefined;
 }
@@ -57,10 +60,12 @@ function answer(
     unsupported: shared.unsupported,
     leftOut: shared.leftOut,
     run: ctx.run,
+    inner: ctx.inner,
     needsEvents: ctx.needsEvents,
     attempts,
     servedBy(provider) {
       ctx.note('provider', provider);
+      ctx.state.served = ctx.inner?.(providerNode(provider));
       const isVerbatim = targets.some((target) => target.provider === provider && target.verbatim);
       if (losesSaving(isVerbatim, request)) ctx.note('not_compressed_because', VERBATIM_BECAUSE);
     },
@@ -113,6 +118,7 @@ export const forward = defineStage<ProxyFrame, ForwardConfig, Services>({
         caching: undefined,
         live: undefined,
         sent: undefined,
+        served: undefined,
         release: undefined,
       }),
       on: {
@@ -123,12 +129,13 @@ export const forward = defineStage<ProxyFrame, ForwardConfig, Services>({
         chunk: (chunk, { state }) => (state as Forwarding).live?.chunk?.(chunk),
         end: (end, { state }) => (state as Forwarding).live?.end?.(end),
       },
-      settled({ error }, ctx) {
+      settled({ error, durationMs }, ctx) {
         if (ctx.state === undefined) return;
         const { watch } = (ctx.state as Forwarding).live ?? {};
         // What broke elsewhere is no failure of the provider.
         if (error !== undefined && error.node === ctx.node) watch?.failed(error);
         else watch?.left();
+        (ctx.state as Forwarding).served?.answered(ctx.run.startedMs + durationMs);
         report(ctx.state, ctx);
         ctx.state.release?.();
       },

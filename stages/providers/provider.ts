@@ -9,6 +9,9 @@ export type ProviderKind = EndpointKind | 'passthrough';
 /** The name under which a provider is configured. */
 export type ProviderName = string;
 
+/** What the node of a provider that is code is called, in the graph and in traces. */
+export const providerNode = (name: string): string => `provider:${name}`;
+
 /** Where its requests go, as read from its base URL. */
 export interface ProviderAddress {
   /** Scheme, host and port. */

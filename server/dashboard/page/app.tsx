@@ -3,6 +3,7 @@ import type { VNode } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { CausesView } from './causes.tsx';
 import { ConversationView, ConversationsView } from './conversations.tsx';
+import { GraphView } from './graph.tsx';
 import { KeyForm } from './key-form.tsx';
 import { spanOf } from './format.ts';
 import { connection, state, stayConnected } from './live.ts';
@@ -46,6 +47,7 @@ const VIEWS: ReadonlyMap<string, View> = new Map<string, View>([
   ['savings', { name: 'Savings', show: ({ query }) => <SavingsView query={query} /> }],
   ['providers', { name: 'Providers', show: () => <ProvidersView /> }],
   ['errors', { name: 'Errors', show: ({ query }) => <CausesView query={query} /> }],
+  ['graph', { name: 'Graph', isTimeless: true, show: () => <GraphView /> }],
   ['log', { name: 'Log', isTimeless: true, show: ({ query }) => <LogView query={query} /> }],
   ['login', { isTimeless: true, show: () => <KeyForm link={location.hash.slice(1)} /> }],
 ]);
