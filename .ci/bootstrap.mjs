@@ -27,6 +27,7 @@ const SOURCES = [
   'bench',
   'docs',
   'examples',
+  'deploy',
   '.ci',
 ];
 

@@ -12,7 +12,7 @@ import { readTopics } from './topics.ts';
 const files = [...guideFiles().keys()];
 /** For people who change svc; those that are no pages too. */
 const maintained = [
-  ...files.filter((file) => /^(?:CONTRIBUTING|examples|docs\/[^/]+\/)/.test(file)),
+  ...files.filter((file) => /^(?:CONTRIBUTING|examples|deploy|docs\/[^/]+\/)/.test(file)),
   ...['.github', '.github/ISSUE_TEMPLATE'].flatMap(pagesIn),
 ];
 const textOf = (file: string) => fs.readFileSync(join(projectRoot, file), 'utf8');
@@ -52,7 +52,11 @@ test('every page of docs is in its index, and every file that a document names i
     );
   const folders = 'engine|stages|plugins|server|cli|fixtures|bench|docs|examples|deploy|\\.ci';
   const named = new RegExp(`\`((?:${folders})/[\\w./-]*)\``, 'g');
-  for (const file of ['README.md', 'docs/architecture.md', 'docs/plugins.md', ...maintained])
+  for (const file of [
+    'README.md',
+    ...files.filter((one) => one.startsWith('docs/')),
+    ...maintained,
+  ])
     for (const [, path] of proseOf(file).matchAll(named))
       assert.ok(fs.existsSync(join(projectRoot, path!)), `${file}: ${path}`);
 });

@@ -20,6 +20,7 @@ const OTHERS: ReadonlyMap<string, string> = new Map([
   ['bench/README.md', 'bench'],
   ['fixtures/README.md', 'fixtures'],
   ['examples/README.md', 'examples'],
+  ['deploy/README.md', 'deploy'],
 ]);
 
 /** Titles in the list of pages, where the heading means nothing or something else there. */

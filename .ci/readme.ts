@@ -15,6 +15,17 @@ import { bundledRecipes } from '../server/bundled-recipes.ts';
 /** README is a front door: what is longer belongs in `docs`. */
 const README_MAX_BYTES = 10_240;
 
+const pathOf = (file: string) => fileURLToPath(new URL(`../../${file}`, import.meta.url));
+
+/** Files of `deploy` as a page shows them. */
+function shownFiles(language: string, ...files: readonly string[]): string {
+  const blocks = files.map((file) => {
+    const text = readFileSync(pathOf(`deploy/${file}`), 'utf8');
+    return `\`\`\`${language}\n${text}\`\`\``;
+  });
+  return blocks.join('\n\n');
+}
+
 const PARTS = [
   { file: 'docs/settings.md', part: 'settings', text: settingsTable() },
   {
@@ -24,12 +35,21 @@ const PARTS = [
   },
   { file: 'docs/recipes.md', part: 'recipes', text: recipesTable(bundledRecipes()) },
   { file: 'docs/recipes.md', part: 'operations', text: operationsDocument() },
+  {
+    file: 'docs/reverse-proxy.md',
+    part: 'nginx',
+    text: shownFiles('nginx', 'nginx/svc.conf', 'nginx/upstream-one.conf'),
+  },
+  {
+    file: 'docs/reverse-proxy.md',
+    part: 'haproxy',
+    text: shownFiles('haproxy', 'haproxy/haproxy.cfg'),
+  },
   { file: 'docs/macros.md', part: 'actions', text: actionsTable() },
   { file: 'docs/cache-misses.md', part: 'causes', text: causesTable() },
   { file: 'docs/cache-misses.md', part: 'models', text: modelFactsTable() },
 ];
 
-const pathOf = (file: string) => fileURLToPath(new URL(`../../${file}`, import.meta.url));
 const isCheck = process.argv.includes('--check');
 const faults: string[] = [];
 

@@ -51,7 +51,15 @@ test('no registry is named: images and packages come from where a person has set
     fs.statSync(join(projectRoot, path)).isFile()
       ? [path]
       : fs.readdirSync(join(projectRoot, path)).flatMap((name) => visit(join(path, name)));
-  const places = ['Containerfile', 'README.md', 'CONTRIBUTING.md', 'docs', '.github'];
+  const places = [
+    'Containerfile',
+    'README.md',
+    'CONTRIBUTING.md',
+    'docs',
+    'deploy',
+    'compose.yaml',
+    '.github',
+  ];
   const registry =
     /\b(?:registry\.(?!ts\b)\w|npmjs|(?:docker|ghcr|quay|gcr|mcr)\.(?:io|microsoft)|pkg\.dev)/;
   for (const file of [...places, '.devcontainer'].flatMap(visit))

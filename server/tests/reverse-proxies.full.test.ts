@@ -1,4 +1,4 @@
-/** The configurations of docs/reverse-proxy.md in a real nginx and haproxy: streams, large bodies, WebSocket. */
+/** The configurations of `deploy`, which docs/reverse-proxy.md shows, in a real nginx and haproxy: streams, large bodies, WebSocket. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -15,18 +15,13 @@ import { withProxy } from '../../fixtures/proxy.ts';
 import { PATIENCE_MS } from '../../fixtures/server/exchange.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
-const page = readFileSync(join(root, 'docs/reverse-proxy.md'), 'utf8');
 const certificate = readFileSync(join(root, 'fixtures/tls/provider.crt'));
 const key = readFileSync(join(root, 'fixtures/tls/provider.key'));
 const HOST = 'svc.example.net';
 const KEY = 'svc_0123456789abcdef0123456789abcdef';
 const YAML = `server: { allowed_hosts: [${HOST}] }\nsecurity: { api_key: ${KEY} }\n`;
 
-function block(language: string): string {
-  const text = new RegExp(`\`\`\`${language}\\n([^]*?)\`\`\``).exec(page)?.[1];
-  assert.ok(text !== undefined, `the page has a block of ${language}`);
-  return text;
-}
+const deployed = (file: string) => readFileSync(join(root, 'deploy', file), 'utf8');
 
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
@@ -49,8 +44,7 @@ function put(text: string, from: string, to: string): string {
 
 const servers: Readonly<Record<string, Prepare>> = {
   nginx(folder, port, target) {
-    let site = put(block('nginx'), 'listen 443 ssl', `listen 127.0.0.1:${port} ssl`);
-    site = put(site, '127.0.0.1:8766', `127.0.0.1:${target}`);
+    let site = put(deployed('nginx/svc.conf'), 'listen 443 ssl', `listen 127.0.0.1:${port} ssl`);
     site = put(site, `/etc/ssl/${HOST}.pem`, join(folder, 'tls.crt'));
     site = put(site, `/etc/ssl/${HOST}.key`, join(folder, 'tls.key'));
     const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
@@ -61,12 +55,13 @@ const servers: Readonly<Record<string, Prepare>> = {
       `user root; daemon off; pid ${folder}/pid; error_log stderr; worker_processes 1;
 events { worker_connections 64; }
 http { access_log off; ${temporary}
+${put(deployed('nginx/upstream-one.conf'), '127.0.0.1:8766', `127.0.0.1:${target}`)}
 ${site}}`,
     );
     return ['nginx', '-c', file, '-p', folder];
   },
   haproxy(folder, port, target) {
-    let text = put(block('haproxy'), 'bind :443', `bind 127.0.0.1:${port}`);
+    let text = put(deployed('haproxy/haproxy.cfg'), 'bind :443', `bind 127.0.0.1:${port}`);
     text = put(text, '127.0.0.1:8766', `127.0.0.1:${target}`);
     text = put(text, `/etc/haproxy/${HOST}.pem`, join(folder, 'both.pem'));
     const file = join(folder, 'haproxy.cfg');
