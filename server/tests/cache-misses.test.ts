@@ -129,6 +129,28 @@ test('another model, a long pause and other tools are told, with what they cost'
     assert.ok(Math.abs(Number(report['cost_missed_usd']) - sum / 1e9) < 1e-9);
   }));
 
+test('a marker too far behind what was cached is told', () =>
+  withPlace(async ({ send }) => {
+    const part = (of: string) => ({ type: 'text', text: words(60, of) });
+    const marked = (of: string) => ({ ...part(of), cache_control: MARKER });
+    const told = async (name: string, parts: number): Promise<LedgerRow> => {
+      const system = [{ type: 'text', text: words(1500, name) }];
+      const first = (isNewest: boolean) => {
+        const last = isNewest ? marked(`${name}b`) : part(`${name}b`);
+        return { role: 'user', content: [part(`${name}a`), last] };
+      };
+      const said = Array.from({ length: parts }, (_, n) => part(`${name}${n}c`));
+      await send(talk(1, { system, messages: [first(true)] }));
+      const next = { role: 'user', content: [marked(`${name}d`)] };
+      const messages = [first(false), { role: 'assistant', content: said }, next];
+      return send(talk(1, { system, messages }));
+    };
+    assert.equal(missIn(await told('near', 15)), [null, null]);
+    const far = await told('far', 30);
+    assert.is(far.cacheMiss, 'no_marker');
+    assert.match(far.cacheMissDetail!, /^the next marker is 31 blocks behind what was cached/);
+  }));
+
 test('what the provider names wins, and ours is shown beside it', () =>
   withPlace(async ({ send, read, upstream }) => {
     await send(talk(1));

@@ -195,7 +195,7 @@ export function cachedWhole(runs: ReadonlyMap<number, CachedTurn>): readonly Cac
 
 const TEXTS = ['request', 'provider', 'model', 'key', 'session', 'markers', 'tier'] as const;
 const HASHES = ['thinking', 'choice', 'format', 'tools', 'system', 'messages'] as const;
-const FIGURES = ['atMs', 'doneMs', 'lifetimeMs', 'total', 'left', 'read'] as const;
+const FIGURES = ['atMs', 'doneMs', 'lifetimeMs', 'total', 'left', 'read', 'blocks'] as const;
 
 function isCachedTurn(value: {
   readonly [name: string]: unknown;

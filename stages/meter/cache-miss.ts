@@ -74,6 +74,13 @@ function namesIn(request: ProxyRequest): Names {
   const { json } = original;
   return {
     tool: (at) => nameOfTool(listOf(isObject(json) ? json['tools'] : undefined)[at]),
+    // Those of svc stand where the turn before had its own.
+    marker: (from) =>
+      request.edits.markers.length > 0
+        ? -1
+        : original
+            .blocks()
+            .findIndex(({ index, hasCacheControl }) => index >= from && hasCacheControl === true),
     piece: (at) => systemOf(original.blocks(), request)[at],
   };
 }

@@ -63,7 +63,9 @@ export interface CachedTurn {
   readonly read: number;
   /** Whether it carried cache markers; `automatic` where the provider needs none. */
   readonly markers: 'some' | 'none' | 'automatic';
-  /** Speed, tier and version of the answer, which have caches of their own. */
+  /** Blocks up to the last one that carries a marker of the client; 0 for none. */
+  readonly blocks: number;
+  /** Speed and service tier, which have caches of their own. */
   readonly tier: string;
   /** Of the parameters of thinking, of the choice of tools, and of the format of the answer. */
   readonly thinking: string;

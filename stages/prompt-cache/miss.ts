@@ -16,8 +16,12 @@ export interface Names {
   readonly tool: (at: number) => string;
   /** Block and character of a piece of the system prompt. */
   readonly piece: (at: number) => { readonly block: number; readonly from: number } | undefined;
+  /** The first block from a place on that carries a marker of the client; -1 for none. */
+  readonly marker: (from: number) => number;
 }
 
+/** Blocks before a marker in which the provider looks for what it has cached. */
+const LOOKBACK_BLOCKS = 20;
 /** A shortfall below both is how providers count: in steps of 128 tokens, and by parts of a block. */
 const SMALL_TOKENS = 256;
 const SMALL_SHARE = 0.01;
@@ -156,6 +160,12 @@ function* differences(
   else if (turn.images !== before.images)
     yield ['tool_choice_or_images', turn.images ? 'the first image' : 'no image any more'];
   if (shared.isEdit) yield ['message', messageIn(shared)];
+  const behind = before.blocks === 0 ? 0 : names.marker(before.blocks - 1) - before.blocks + 1;
+  if (behind > LOOKBACK_BLOCKS)
+    yield [
+      'no_marker',
+      `the next marker is ${behind} blocks behind what was cached, and the provider looks back ${LOOKBACK_BLOCKS}`,
+    ];
   if (turn.key !== before.key) yield ['key_or_provider', 'another key'];
 }
 

@@ -56,6 +56,7 @@ export function cachedTurnOf(request: ProxyRequest, figures: TurnFigures): Cache
     session: hashOfText(clientSession(body.headers)),
     lifetimeMs: promisedLifetimeMs(dialect.name, json, figures.model),
     markers: isMarked ? 'some' : isAutomatic ? 'automatic' : 'none',
+    blocks: 1 + original.blocks().findLastIndex(({ hasCacheControl }) => hasCacheControl === true),
     tier: hashOfParams('speed', 'service_tier'),
     thinking:
       hashOfParams('thinking', 'reasoning', 'reasoning_effort') + hashOfText(effort ?? undefined),
