@@ -90,6 +90,11 @@ export const recentFields = {
 export const injection = {
   cache_breakpoints: rowBreakpoints,
   cache_miss: object(cacheMiss),
+  thoughts_refused: about(
+    flag,
+    'The provider refused thoughts that did not match, and was asked once more',
+  ),
+  thoughts_dropped: about(whole, 'Thoughts that the provider says it has not shown to the model'),
   vault_injection: object({
     chunks_injected: whole,
     tokens_injected: nullable(whole),

@@ -293,8 +293,13 @@ test('messages: a lost memory costs one more request, not the conversation', asy
     // From then on it asks so from the start.
     await turn();
     assert.is(running().upstream.requests.length, 3);
-    await running().rows(2);
+    const rows = await running().rows(2);
+    const sentAgain = rows.filter(({ thoughtsRefused }) => thoughtsRefused === 1);
+    assert.is(sentAgain.length, 1, 'the row says that it was sent once more');
+    assert.ok(sentAgain[0]!.thoughtsDropped! > 0);
     const { port } = running().proxy;
+    const recent = await exchange(port, { path: '/recent', method: 'GET' });
+    assert.match(recent.text, '"thoughts_refused":true');
     const trace = await exchange(port, { path: '/trace/last', method: 'GET' });
     assert.match(trace.text, /"dropped_thoughts":"\d thoughts? dropped: prefix"/);
     const metrics = await exchange(port, { path: '/metrics', method: 'GET' });

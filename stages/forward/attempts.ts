@@ -5,11 +5,11 @@
 import { SvcError } from '../../engine/index.ts';
 import type { Answer } from '../../engine/index.ts';
 import type { ProxyFrame } from '../model/frame.ts';
+import { MISMATCHES } from '../model/attempt.ts';
 import type { ProxyRequest, RouteTarget } from '../model/request.ts';
 import { providerNode } from '../providers/provider.ts';
 import type { AttemptScope } from './attempt-scope.ts';
 import { toClient } from './failures.ts';
-import { MISMATCHES } from './dropped-thoughts.ts';
 import { logFailover } from './failover-log.ts';
 import { prepare } from './prepare.ts';
 import type { PrepareOptions } from './prepared.ts';

@@ -9,8 +9,6 @@ import type { ProxyRequest } from '../model/request.ts';
 
 /** Without it the provider does not know the setting. */
 export const CONTROLS_BETA = 'thinking-binding-controls-2026-08-01';
-/** What the provider refuses, among what a request can do without. */
-export const MISMATCHES = 'thoughts that do not match';
 
 /** True for a request that may be sent with its thoughts left out: it holds some, and says nothing of it itself. */
 export function mayDropThoughts({ original }: ProxyRequest): boolean {

@@ -4,6 +4,7 @@
  * carry it.
  */
 import { isTranslatable } from '../dialect/translatable.ts';
+import { MISMATCHES } from '../model/attempt.ts';
 import type { UsageRequest } from '../model/dialect.ts';
 import {
   isRewritable,
@@ -19,12 +20,7 @@ import type { Provider, ProviderName } from '../providers/provider.ts';
 import { asSent } from '../conversations/as-sent.ts';
 import type { AsSent } from '../conversations/as-sent.ts';
 import { withCaching } from './caching.ts';
-import {
-  CONTROLS_BETA,
-  MISMATCHES,
-  mayDropThoughts,
-  withoutMismatches,
-} from './dropped-thoughts.ts';
+import { CONTROLS_BETA, mayDropThoughts, withoutMismatches } from './dropped-thoughts.ts';
 import { hookOwner, withHooks } from './hooked.ts';
 import { toUpstreamRequest } from './outgoing.ts';
 import { mayStream, modelAt } from './prepared.ts';

@@ -10,6 +10,8 @@ type RecentExtras = {
   cache_breakpoints?: ReturnType<typeof rowBreakpointsJson>;
   vault_injection?: ReturnType<typeof injectionJson>;
   cache_miss?: ReturnType<typeof missJson>;
+  thoughts_refused?: true;
+  thoughts_dropped?: number;
 };
 
 /** One element of `/recent` (spec §2.6). `input_tokens` are the client's, before compression and injection. */
@@ -36,6 +38,8 @@ export function recentJson(row: LedgerRow) {
   const extras: RecentExtras = {};
   if (row.breakpoints !== null) extras.cache_breakpoints = rowBreakpointsJson(row);
   if (row.chunksInjected !== null) extras.vault_injection = injectionJson(row, row.chunksInjected);
+  if (row.thoughtsRefused !== null) extras.thoughts_refused = true;
+  if (row.thoughtsDropped !== null) extras.thoughts_dropped = row.thoughtsDropped;
   if (row.cacheMiss !== null) {
     const { cacheMiss, cacheMissDetail, cacheMissedTokens, costCacheMissedNanoUsd } = row;
     extras.cache_miss = missJson(

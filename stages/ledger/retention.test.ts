@@ -132,6 +132,8 @@ function toThirdVersion(file: string): void {
     ALTER TABLE requests DROP COLUMN cache_miss_detail;
     ALTER TABLE requests DROP COLUMN cache_missed_tokens;
     ALTER TABLE requests DROP COLUMN cost_cache_missed_nano_usd;
+    ALTER TABLE requests DROP COLUMN thoughts_refused;
+    ALTER TABLE requests DROP COLUMN thoughts_dropped;
     ALTER TABLE requests DROP COLUMN tool_tokens;
     ALTER TABLE requests DROP COLUMN cost_saved_by_tools_nano_usd;
     ALTER TABLE requests DROP COLUMN long_result_tokens;

@@ -65,6 +65,10 @@ export interface LedgerRow {
   readonly cacheMissedTokens: number | null;
   /** The part of `costNanoUsd` that reading them would have spared. */
   readonly costCacheMissedNanoUsd: number | null;
+  /** 1 where the provider refused thoughts that did not match, and was asked once more to leave them out; null where not. */
+  readonly thoughtsRefused: number | null;
+  /** Thoughts that the provider says it has not shown to the model; null where it says of none. */
+  readonly thoughtsDropped: number | null;
   /** Milliseconds from the first byte of the request to the end of the answer. */
   readonly latencyMs: number | null;
   /** Milliseconds until the first byte of the answer. */
@@ -144,6 +148,8 @@ export function ledgerRow(facts: LedgerFacts): LedgerRow {
     cacheMissDetail: clip(facts.cacheMissDetail ?? null),
     cacheMissedTokens: facts.cacheMissedTokens ?? null,
     costCacheMissedNanoUsd: facts.costCacheMissedNanoUsd ?? null,
+    thoughtsRefused: facts.thoughtsRefused ?? null,
+    thoughtsDropped: facts.thoughtsDropped ?? null,
     latencyMs: facts.latencyMs ?? null,
     ttfbMs: facts.ttfbMs ?? null,
     attempts: facts.attempts ?? 0,

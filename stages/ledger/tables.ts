@@ -84,6 +84,8 @@ export const ledgerColumns = [
   'cache_miss_detail',
   'cache_missed_tokens',
   'cost_cache_missed_nano_usd',
+  'thoughts_refused',
+  'thoughts_dropped',
 ] as const;
 
 /**
@@ -140,6 +142,8 @@ export function pushCells(cells: Cell[], row: LedgerRow): void {
     row.cacheMissDetail,
     row.cacheMissedTokens,
     row.costCacheMissedNanoUsd,
+    row.thoughtsRefused,
+    row.thoughtsDropped,
   );
 }
 
@@ -220,5 +224,9 @@ export const migrations: readonly Migration[] = [
     'ALTER TABLE requests ADD COLUMN cache_missed_tokens INTEGER',
     'ALTER TABLE requests ADD COLUMN cost_cache_missed_nano_usd INTEGER',
     'CREATE INDEX requests_missed ON requests (started_ms) WHERE cache_miss IS NOT NULL',
+  ],
+  [
+    'ALTER TABLE requests ADD COLUMN thoughts_refused INTEGER',
+    'ALTER TABLE requests ADD COLUMN thoughts_dropped INTEGER',
   ],
 ];

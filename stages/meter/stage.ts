@@ -4,7 +4,7 @@
  */
 import { defineStage } from '../../engine/index.ts';
 import type { RunInfo, Settlement } from '../../engine/index.ts';
-import { shownIn } from '../model/attempt.ts';
+import { isRefusedForThoughts, shownIn } from '../model/attempt.ts';
 import type { UsageObserver } from '../model/dialect.ts';
 import { ledgerRow } from '../ledger/row.ts';
 import type { LedgerRow } from '../ledger/row.ts';
@@ -135,6 +135,7 @@ function toRow(
   const { last, error } = settlement;
   const { body, head } = last;
   const request = head?.request ?? last.request?.request;
+  const attempts = (head ?? request?.route)?.attempts ?? [];
   const usage = usageOf(settlement, reported, state, services, sizeOf);
   const model = modelIn(settlement, state, services);
   const shown = head === undefined ? shownIn(request?.route?.attempts) : undefined;
@@ -211,9 +212,11 @@ function toRow(
     cacheMissDetail: miss?.detail ?? null,
     cacheMissedTokens: miss?.missedTokens ?? null,
     costCacheMissedNanoUsd: costMissed,
+    thoughtsRefused: attempts.some(isRefusedForThoughts) ? 1 : null,
+    thoughtsDropped: droppedIn(reported.droppedThoughts),
     latencyMs: settlement.durationMs,
     ttfbMs: state.firstByteMs ?? null,
-    attempts: (head ?? request?.route)?.attempts.length ?? 0,
+    attempts: attempts.length,
     client: body === undefined ? null : familyOf(body.headers),
     sessionId: body === undefined ? null : (clientSession(body.headers) ?? null),
     skill: body === undefined ? null : clientSkill(body.headers),
@@ -347,10 +350,15 @@ interface Measurement {
   readonly miss?: CacheMiss | undefined;
 }
 
+/** How many thoughts a provider says it has dropped; null where it says of none. */
+function droppedIn(dropped: Usage['droppedThoughts']): number | null {
+  return dropped === undefined ? null : Object.values(dropped).reduce((sum, each) => sum + each, 0);
+}
+
 /** `2 thoughts dropped: prefix, model`; undefined for none. */
 function wordsOf(dropped: Usage['droppedThoughts']): string | undefined {
-  if (dropped === undefined) return undefined;
-  const count = Object.values(dropped).reduce((sum, each) => sum + each, 0);
+  const count = droppedIn(dropped);
+  if (dropped === undefined || count === null) return undefined;
   return `${count} ${count === 1 ? 'thought' : 'thoughts'} dropped: ${Object.keys(dropped).join(', ')}`;
 }
 

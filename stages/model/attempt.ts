@@ -19,6 +19,13 @@ export interface Attempt {
   readonly isShown?: boolean;
 }
 
+/** What of a request a provider refuses whose thoughts do not match what precedes them, in the words of `failure`. */
+export const MISMATCHES = 'thoughts that do not match';
+
+/** True of an attempt that was refused for them: the request was sent once more, and asked to leave them out. */
+export const isRefusedForThoughts = ({ failure }: Attempt): boolean =>
+  failure?.endsWith(MISMATCHES) === true;
+
 /** The attempt whose failure the client got; undefined where an answer's head says who answered. */
 export function shownIn(attempts: readonly Attempt[] | undefined): Attempt | undefined {
   return attempts?.find((attempt) => attempt.isShown === true);

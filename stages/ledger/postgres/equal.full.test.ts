@@ -71,6 +71,8 @@ function rowOf(n: number): LedgerRow {
     cacheMissDetail: pick('7 min', null),
     cacheMissedTokens: whole(90_000),
     costCacheMissedNanoUsd: whole(1e9),
+    thoughtsRefused: pick(1, null),
+    thoughtsDropped: pick(2, null),
     latencyMs: pick(null, randomInt(random, 0, 80_000) / 4, randomInt(random, 0, 800)),
     ttfbMs: pick(null, randomInt(random, 0, 8000) / 2),
     attempts: randomInt(random, 0, 4),
