@@ -325,6 +325,7 @@ export const componentSchemas: Readonly<Record<string, Schema>> = {
         { compared_cause: about(oneOf(...MISS_CAUSES), 'Ours, where the provider names another') },
       ),
       usage_corrected: about(flag, 'True where the provider sent token counts that are none'),
+      unpriced: about(list(text), 'What of it has no price, and so keeps it without a cost'),
       capture: about(text, 'What became of its capture: `kept`, or `dropped: …`'),
     },
   ),

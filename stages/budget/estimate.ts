@@ -1,6 +1,7 @@
 /** What a request will use, guessed before it is sent, and what a block says to the user. */
 import type { SvcError } from '../../engine/index.ts';
 import { spendingLimit } from '../model/errors.ts';
+import type { RateTerms } from '../model/billing.ts';
 import { emptyUsage } from '../model/usage.ts';
 import type { Usage } from '../model/usage.ts';
 import { foreseenOutput } from './most-output.ts';
@@ -16,6 +17,8 @@ export interface EstimatedUse {
   readonly inputTokens: number;
   /** Undefined where nothing is written, as for embeddings. */
   readonly output: AskedOutput | undefined;
+  /** The terms that it asks for; undefined for the usual ones. */
+  readonly terms?: RateTerms | undefined;
 }
 
 /**
@@ -23,11 +26,12 @@ export interface EstimatedUse {
  * some of it may be cached, and as much output as the request allows, or else the model.
  */
 export function estimateUsage(
-  { inputTokens, output }: Omit<EstimatedUse, 'model'>,
+  { inputTokens, output, terms }: Omit<EstimatedUse, 'model'>,
   model: string | undefined,
 ): Usage {
   const outputTokens = output === undefined ? 0 : foreseenOutput(output, model);
-  return Object.freeze({ ...emptyUsage, inputTokens, outputTokens, estimated: true });
+  const usage = { ...emptyUsage, inputTokens, outputTokens, estimated: true };
+  return Object.freeze(terms === undefined ? usage : { ...usage, billing: terms });
 }
 
 /** 402 `spending_limit`, with the limit, what is used of it, and how to go on all the same. */

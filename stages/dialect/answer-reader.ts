@@ -14,6 +14,8 @@ export interface Answer {
   model: string | undefined;
   terminated: boolean;
   failed: boolean;
+  /** Types of the searches that were made so far, by the id of the call. */
+  searches: ReadonlyMap<string, string> | undefined;
 }
 
 /** How one dialect's answers are read. */
@@ -30,6 +32,11 @@ export interface AnswerReader {
   readonly ends?: EndMembers;
   /** In a document that holds one of these, a value at `paths` may stand anywhere. */
   readonly details?: readonly Buffer[];
+  /** Reads the calls of hosted tools from the whole of an event or document, where it holds the needle. */
+  readonly hosted?: {
+    readonly needle: Buffer;
+    read(answer: Answer, payload: unknown): void;
+  };
   /** Takes the values at `paths`, parsed, undefined where absent. May see one payload twice. */
   read(answer: Answer, values: readonly unknown[]): void;
   /** Matches the last lines of a stream that ended properly. */
@@ -66,7 +73,13 @@ export function compileReader(reader: AnswerReader): CompiledReader {
 
 /** An answer with no content yet. */
 export function createAnswer(): Answer {
-  return { usage: emptyUsage, model: undefined, terminated: false, failed: false };
+  return {
+    usage: emptyUsage,
+    model: undefined,
+    terminated: false,
+    failed: false,
+    searches: undefined,
+  };
 }
 
 /** The bytes behind a byte order mark. */
@@ -82,10 +95,12 @@ export function readPayload(
   { reader, scan }: CompiledReader,
   bytes: Buffer,
 ): boolean {
-  if (bytes.length <= PARSED_BYTES) {
+  const isHosted = reader.hosted !== undefined && bytes.includes(reader.hosted.needle);
+  if (bytes.length <= PARSED_BYTES || isHosted) {
     const whole = parseJson(bytes.toString('utf8'));
     if (whole === undefined) return false;
     reader.read(answer, valuesAt(whole, reader.paths));
+    if (isHosted) reader.hosted?.read(answer, whole);
     return true;
   }
   const spans = tryOr(() => scan(bytes), []);

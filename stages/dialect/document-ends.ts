@@ -21,21 +21,29 @@ export interface EndMembers {
   readonly first: string;
   /** Its value is an object. */
   readonly last: string;
+  /** A third that a document may have near either of them; where it has it elsewhere, nothing is read. */
+  readonly near?: string;
 }
 
 /** Reads both members of a whole document; undefined where they stand otherwise. */
 export type EndReader = (bytes: Buffer) => JsonObject | undefined;
 
 /** Gives a reader of two members. */
-export function createEndReader({ first, last }: EndMembers): EndReader {
+export function createEndReader({ first, last, near }: EndMembers): EndReader {
   const firstName = Buffer.from(`"${first}"`);
   const lastName = Buffer.from(`"${last}"`);
+  const nearName = near === undefined ? undefined : Buffer.from(`"${near}"`);
   return (bytes: Buffer): JsonObject | undefined => {
     const tail = membersFrom(bytes, lastName);
     if (tail === undefined || !isObject(tail[last])) return undefined;
     const start = membersUpTo(bytes, firstName);
+    if (start === undefined) return undefined;
     // Of two with one name the later one counts, as it does for every parser.
-    return start && { [first]: tail[first] ?? start[first], [last]: tail[last] };
+    const ends = { [first]: tail[first] ?? start[first], [last]: tail[last] };
+    if (near === undefined || nearName === undefined) return ends;
+    const found = tail[near] ?? start[near];
+    if (found === undefined) return bytes.includes(nearName) ? undefined : ends;
+    return { ...ends, [near]: found };
   };
 }
 

@@ -29,6 +29,13 @@ export function createStreamObserver(compiled: CompiledReader): UsageObserver {
   const terminated = (): boolean => current().terminated || reader.ending.test(tail.lastEvents());
   const isComplete = (): boolean => reader.complete?.test(tail.lastEvents()) === true;
   const failed = (): boolean => current().failed || reader.failure.test(tail.lastEvents());
+  const searchStart = (): void => {
+    if (current().model !== undefined || isStartSearched) return;
+    isStartSearched = true;
+    first.search(MODEL_NEEDLE, (event) => {
+      if (answer.model === undefined) readEvent(event);
+    });
+  };
   return {
     push(bytes) {
       totalBytes += bytes.length;
@@ -37,7 +44,11 @@ export function createStreamObserver(compiled: CompiledReader): UsageObserver {
       events.push(bytes, readEvent);
       tail.push(bytes);
     },
-    usage: () => current().usage,
+    usage() {
+      // The beginning names the terms as well, where no figures have come.
+      searchStart();
+      return answer.usage;
+    },
     streamedTokens() {
       const beginning = first.bytes();
       const between = totalBytes - beginning.length;
@@ -45,12 +56,7 @@ export function createStreamObserver(compiled: CompiledReader): UsageObserver {
       return estimateStreamed(samples, totalBytes);
     },
     model() {
-      if (current().model === undefined && !isStartSearched) {
-        isStartSearched = true;
-        first.search(MODEL_NEEDLE, (event) => {
-          if (answer.model === undefined) readEvent(event);
-        });
-      }
+      searchStart();
       return answer.model;
     },
     terminated,

@@ -58,6 +58,7 @@ export class KeptRun implements Writable<Omit<FinishedRun, 'spans'>> {
   usageCorrected = false;
   droppedThoughts: string | null = null;
   cacheMiss: TraceMiss | null = null;
+  unpriced: readonly string[] | null = null;
   capture: string | null = null;
   readonly spans = new KeptSpans();
   attempts: readonly Attempt[] = [];
@@ -79,6 +80,7 @@ export class KeptRun implements Writable<Omit<FinishedRun, 'spans'>> {
     this.usageCorrected = false;
     this.droppedThoughts = null;
     this.cacheMiss = null;
+    this.unpriced = null;
     this.capture = null;
     run.spans(this.spans);
     // What a run was still waiting for when it was ended reports its own end later.

@@ -1,10 +1,15 @@
 /**
  * The public price list: what a provider asks for a model at a moment. The data
- * are those of `@pydantic/genai-prices` as installed; its updater, which would
- * fetch from the network, is never used.
+ * are those of `@pydantic/genai-prices` as installed, with our overlay over them, and prices of the
+ * user's own file over both; the library's updater, which would fetch from the network, is never used.
  */
 import { createRequire } from 'node:module';
 import type { ModelInfo, ModelPrice, Provider } from '@pydantic/genai-prices';
+import type { UnitName } from '../model/billed-units.ts';
+import { OVERLAY, overlaid, withTerms } from './price-overlay.ts';
+import type { OverlayPrice } from './price-overlay.ts';
+import type { PriceLayer, Rate, RateCard, Rates } from './rate-card.ts';
+import { scaled } from './rate-card.ts';
 
 type PriceLibrary = typeof import('@pydantic/genai-prices');
 
@@ -16,25 +21,6 @@ export interface PricedProvider {
   readonly kind: string;
   /** Where it is reached; recognises resellers and other vendors behind a kind. */
   readonly baseUrl?: string;
-}
-
-/** Dollars per million tokens. A tier reprices the whole request once its input exceeds `start` tokens. */
-export interface Rate {
-  readonly base: number;
-  readonly tiers: readonly { readonly start: number; readonly price: number }[];
-}
-
-/** What a model costs. A rate that the provider does not set apart is already that of the tokens it counts them as. */
-export interface RateCard {
-  readonly input: Rate;
-  readonly output: Rate;
-  readonly cacheRead: Rate;
-  readonly cacheWrite: Rate;
-  readonly cacheWrite1h: Rate;
-  /** Dollars for a request as such; 0 nearly everywhere. */
-  readonly perRequestUsd: number;
-  /** Tokens that the model reads at most; absent where that is not listed. */
-  readonly contextWindow?: number;
 }
 
 /** A line of the list. Rates are dollars per million tokens below any tier; `null` where none is listed. */
@@ -58,10 +44,38 @@ const VENDORS: ReadonlyMap<string, string> = new Map([
   ['generative', 'google'],
 ]);
 
+/** The library's names of units with a rate of dollars a million. */
+const TOKEN_UNITS = {
+  input: 'input_mtok',
+  output: 'output_mtok',
+  cache_read: 'cache_read_mtok',
+  cache_write: 'cache_write_mtok',
+  cache_write_1h: 'cache_write_1h_mtok',
+  input_audio: 'input_audio_mtok',
+  cache_read_audio: 'cache_audio_read_mtok',
+  output_audio: 'output_audio_mtok',
+  input_image: 'input_image_mtok',
+  cache_read_image: 'cache_image_read_mtok',
+  output_image: 'output_image_mtok',
+  input_video: 'input_video_mtok',
+} as const satisfies Partial<Record<UnitName, string>>;
+/** And with one of dollars for a thousand. */
+const CALL_PRICES = {
+  web_search: 'web_searches_kcount',
+  file_search: 'storage_searches_kcount',
+} as const satisfies Partial<Record<UnitName, string>>;
+
 const FREE: Rate = { base: 0, tiers: [] };
 
-/** The list in the installed package; nothing is read before it is needed. */
-export function createPriceList() {
+/** Prices over the library's, the most important ones first. */
+type Layers = readonly (readonly [PriceLayer, readonly OverlayPrice[]])[];
+
+/** The list in the installed package; nothing is read before it is needed. `own` are the prices of the user's file. */
+export function createPriceList(own: readonly OverlayPrice[] = []) {
+  const layers: Layers = [
+    ['file', own],
+    ['overlay', OVERLAY],
+  ];
   let library: PriceLibrary | undefined;
   const loaded = () => {
     // `require`, so that a request that ends before the list is warm still gets its price.
@@ -73,12 +87,15 @@ export function createPriceList() {
     load: (): void => void loaded(),
     /** The price of a model at a moment (ms since the epoch), or `null` if it is not listed. */
     find: (provider: PricedProvider, model: string, atMs: number): RateCard | null =>
-      findCard(loaded(), provider, model, new Date(atMs)),
+      findCard(loaded(), layers, provider, model, atMs),
     /** All models of a vendor (`anthropic`, `openai`, `google`, …) as priced at that moment; empty for an unknown vendor. */
     list(vendor: string, atMs: number): ListedPrice[] {
       const provider = loaded().findProvider({ providerId: vendor });
       if (provider === undefined) return [];
-      return provider.models.map((model) => toListed(loaded(), provider, model, new Date(atMs)));
+      const models = provider.models.map((model) =>
+        toListed(loaded(), provider, model, new Date(atMs)),
+      );
+      return models;
     },
   };
 }
@@ -86,39 +103,81 @@ export function createPriceList() {
 /** Asks the vendor behind the address, then the one whose dialect it speaks, then the one whose model it is. */
 function findCard(
   library: PriceLibrary,
+  layers: Layers,
   provider: PricedProvider,
   model: string,
-  timestamp: Date,
+  atMs: number,
 ): RateCard | null {
-  const vendorOf = (kind: string): Provider | undefined => {
-    const providerId = VENDORS.get(kind);
-    return providerId === undefined ? undefined : library.findProvider({ providerId });
-  };
-  const vendors = [
-    provider.baseUrl && library.findProvider({ providerApiUrl: provider.baseUrl }),
-    vendorOf(provider.kind),
-    library.findProvider({ modelId: model }),
-  ];
+  const vendors = new Set([
+    provider.baseUrl && library.findProvider({ providerApiUrl: provider.baseUrl })?.id,
+    VENDORS.get(provider.kind),
+    library.findProvider({ modelId: model })?.id,
+  ]);
   for (const vendor of vendors) {
     if (!vendor) continue;
-    const found = library.calcPrice({ input_tokens: 0 }, model, { provider: vendor, timestamp });
-    if (found !== null) return toCard(found.model_price, found.model.context_window);
+    const card =
+      layeredCard(layers, vendor, model, atMs) ?? libraryCard(library, vendor, model, atMs);
+    if (card !== undefined) return withTerms(card, vendor, model, atMs);
   }
-  return null;
+  return layeredCard(layers, undefined, model, atMs) ?? null;
 }
 
-function toCard(price: ModelPrice, contextWindow: number | undefined): RateCard {
-  const input = toRate(price['input_mtok']) ?? FREE;
-  const cacheWrite = toRate(price['cache_write_mtok']) ?? input;
+function layeredCard(
+  layers: Layers,
+  vendor: string | undefined,
+  model: string,
+  atMs: number,
+): RateCard | undefined {
+  for (const [layer, prices] of layers) {
+    const found = overlaid(prices, vendor, model, atMs);
+    if (found === undefined) continue;
+    const { rates, contextWindow, source } = found;
+    return {
+      rates,
+      terms: {},
+      perRequestUsd: 0,
+      ...(contextWindow !== undefined && { contextWindow }),
+      layer,
+      source,
+    };
+  }
+  return undefined;
+}
+
+function libraryCard(
+  library: PriceLibrary,
+  vendor: string,
+  model: string,
+  atMs: number,
+): RateCard | undefined {
+  const provider = library.findProvider({ providerId: vendor });
+  if (provider === undefined) return undefined;
+  const timestamp = new Date(atMs);
+  const found = library.calcPrice({ input_tokens: 0 }, model, { provider, timestamp });
+  if (found === null) return undefined;
+  const { model_price: price, model: named } = found;
+  const { context_window: contextWindow } = named;
   return {
-    input,
-    output: toRate(price['output_mtok']) ?? FREE,
-    cacheRead: toRate(price['cache_read_mtok']) ?? input,
-    cacheWrite,
-    cacheWrite1h: toRate(price['cache_write_1h_mtok']) ?? cacheWrite,
+    rates: toRates(price),
+    terms: {},
     perRequestUsd: (toRate(price['requests_kcount'])?.base ?? 0) / 1000,
     ...(contextWindow !== undefined && { contextWindow }),
+    layer: 'library',
+    source: '@pydantic/genai-prices',
   };
+}
+
+function toRates(price: ModelPrice): Rates {
+  const rates: Partial<Record<UnitName, Rate>> = { input: FREE, output: FREE };
+  for (const [unit, name] of Object.entries(TOKEN_UNITS) as [UnitName, string][]) {
+    const rate = toRate(price[name]);
+    if (rate !== undefined) rates[unit] = rate;
+  }
+  for (const [unit, name] of Object.entries(CALL_PRICES) as [UnitName, string][]) {
+    const rate = toRate(price[name]);
+    if (rate !== undefined) rates[unit] = scaled(rate, 1000);
+  }
+  return rates;
 }
 
 function toRate(price: ModelPrice[string]): Rate | undefined {

@@ -4,8 +4,10 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Usage } from '../model/usage.ts';
 import { emptyUsage, totalInputTokens } from '../model/usage.ts';
-import type { PriceList, RateCard } from './price-list.ts';
+import type { PriceList } from './price-list.ts';
+import type { RateCard } from './rate-card.ts';
 import { createPriceList } from './price-list.ts';
+import { OVERLAY, overlaid } from './price-overlay.ts';
 import { createPrices } from './prices.ts';
 
 const NOW = Date.UTC(2026, 10, 20, 12);
@@ -15,12 +17,16 @@ const million = usage({ inputTokens: 100_000, outputTokens: 100_000 });
 
 const flat = (base: number) => ({ base, tiers: [] });
 const card: RateCard = {
-  input: { base: 3, tiers: [{ start: 1000, price: 6 }] },
-  output: flat(15),
-  cacheRead: flat(0.3),
-  cacheWrite: flat(3.75),
-  cacheWrite1h: flat(6),
+  rates: {
+    input: { base: 3, tiers: [{ start: 1000, price: 6 }] },
+    output: flat(15),
+    cache_read: flat(0.3),
+    cache_write: flat(3.75),
+    cache_write_1h: flat(6),
+  },
+  terms: {},
   perRequestUsd: 0,
+  layer: 'library',
 };
 
 /** A list with one model, `known`, which counts how often it is asked. */
@@ -109,7 +115,7 @@ test('the list is asked once a model and minute, unknown models included', () =>
 test('the public list: kinds, resellers by address, makers by model, local models', () => {
   const list = createPriceList();
   const input = (kind: string, model: string, baseUrl?: string) =>
-    list.find({ name: 'p', kind, ...(baseUrl && { baseUrl }) }, model, NOW)?.input.base;
+    list.find({ name: 'p', kind, ...(baseUrl && { baseUrl }) }, model, NOW)?.rates.input?.base;
   assert.is(input('messages', 'claude-sonnet-4-5-20250929'), 3);
   assert.is(input('chat', 'gpt-5.1'), 1.25);
   assert.is(input('generative', 'gemini-2.5-pro'), 1.25);
@@ -121,20 +127,28 @@ test('the public list: kinds, resellers by address, makers by model, local model
 
 test('a dated price is that of its day', () => {
   const list = createPriceList();
-  const tiers = (atMs: number) => list.find(messages, 'claude-sonnet-4-6', atMs)?.input.tiers;
+  const tiers = (atMs: number) =>
+    list.find(messages, 'claude-sonnet-4-6', atMs)?.rates.input?.tiers;
   assert.is(tiers(Date.UTC(2026, 2, 1))?.length, 1);
   assert.is(tiers(NOW)?.length, 0);
 });
+
+function isOverlaid(vendor: string, model: string): boolean {
+  return overlaid(OVERLAY, vendor, model, NOW) !== undefined;
+}
 
 test('every listed text price is what the library itself computes', () => {
   const prices = createPrices();
   const models = ['anthropic', 'openai', 'google'].flatMap((vendor) => {
     const kind = { anthropic: 'messages', openai: 'chat', google: 'generative' }[vendor] ?? '';
-    return (findProvider({ providerId: vendor })?.models ?? []).map((model) => ({
-      provider: { name: vendor, kind },
-      vendor,
-      model: model.id,
-    }));
+    const listed = findProvider({ providerId: vendor })?.models ?? [];
+    return listed
+      .filter(({ id }) => !isOverlaid(vendor, id))
+      .map((model) => ({
+        provider: { name: vendor, kind },
+        vendor,
+        model: model.id,
+      }));
   });
   const tokens = fc.nat(300_000);
   const property = fc.property(

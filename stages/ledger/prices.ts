@@ -1,13 +1,19 @@
 /**
- * What a request cost, in whole nano-dollars: the user's own prices where the
- * configuration has them, else the public list. A model in neither costs
- * `null`: an invented price would be worse than none.
+ * What a request cost, in whole nano-dollars: the sum of all that is billed, each unit at the rate of
+ * its model, under the terms of the answer. Prices are the user's own where the configuration has them,
+ * else the public list's. What has no price makes the whole cost `null`: an invented price, or a sum
+ * without a part of it, would be worse than none.
  */
 import { LRUCache } from 'lru-cache';
+import { CALL_UNITS, billedUnits } from '../model/billed-units.ts';
+import type { BilledUnit } from '../model/billed-units.ts';
+import type { RateTerms } from '../model/billing.ts';
 import type { Usage } from '../model/usage.ts';
 import { totalInputTokens } from '../model/usage.ts';
-import type { ListedPrice, PricedProvider, PriceList, Rate, RateCard } from './price-list.ts';
+import type { ListedPrice, PricedProvider, PriceList } from './price-list.ts';
 import { createPriceList } from './price-list.ts';
+import { flat, rateAt, rateOf, scaled } from './rate-card.ts';
+import type { Rate, RateCard, Rates } from './rate-card.ts';
 
 /** `providers.<name>.pricing`, in dollars per million tokens, spelt as in the configuration. */
 export interface PriceOverride {
@@ -28,8 +34,8 @@ export type Prices = ReturnType<typeof createPrices>;
 const MEMO_MS = 60_000;
 /** Models remembered; clients can invent names. */
 const MEMO_SIZE = 500;
-/** One dollar per million tokens is 1,000 nano-dollars a token. */
-const NANO_PER_TOKEN = 1000;
+/** One dollar per million is 1,000 nano-dollars a unit. */
+const NANO_PER_UNIT = 1000;
 const VENDORS = ['anthropic', 'openai', 'google'] as const;
 
 interface Memo {
@@ -54,8 +60,25 @@ export function createPrices(options: PricesOptions = {}) {
     return card;
   };
 
+  const billFor = (provider: PricedProvider, model: string, usage: Usage, atMs: number): Bill =>
+    billOf(usage, (other) => cardOf(provider, other ?? model, atMs), model);
+
+  /** What `changed` would have cost more than `usage`: of the answer's own tokens alone. */
+  const difference = (
+    provider: PricedProvider,
+    model: string,
+    usage: Usage,
+    changed: Usage,
+    atMs: number,
+  ): number | null => {
+    const own = (of: Usage) => billFor(provider, model, ownTokens(of), atMs);
+    const [before, after] = [own(usage), own(changed)];
+    if (before.missing.length > 0 || after.missing.length > 0) return null;
+    return Math.round(after.nanoUsd - before.nanoUsd);
+  };
+
   return {
-    /** What the usage cost at that moment, or `null` if the model or its input is unknown. Microseconds after the first call for a model. */
+    /** What the usage cost at that moment, or `null` if its input is unknown or anything of it has no price. Microseconds after the first call for a model. */
     costNanoUsd(
       provider: PricedProvider,
       model: string,
@@ -63,9 +86,16 @@ export function createPrices(options: PricesOptions = {}) {
       atMs: number,
     ): number | null {
       if (totalInputTokens(usage) === null) return null;
-      const card = cardOf(provider, model, atMs);
-      return card === null ? null : Math.round(costOf(card, usage));
+      const { nanoUsd, missing } = billFor(provider, model, usage, atMs);
+      return missing.length > 0 ? null : Math.round(nanoUsd);
     },
+    /** What of the usage has no price, in words: `model gpt-6`, `web_search of gpt-9`, `tier scale of gpt-5`; empty where it has one. */
+    missing: (
+      provider: PricedProvider,
+      model: string,
+      usage: Usage,
+      atMs: number,
+    ): readonly string[] => billFor(provider, model, usage, atMs).missing,
     /**
      * What `savedTokens` more of input would have cost, had they been billed like the rest of this
      * request: in the same proportions plain, cache-read and cache-written.
@@ -78,11 +108,10 @@ export function createPrices(options: PricesOptions = {}) {
       atMs: number,
     ): number | null {
       const total = totalInputTokens(usage);
-      const card = cardOf(provider, model, atMs);
-      if (card === null || total === null || total === 0) return null;
+      if (total === null || total === 0 || cardOf(provider, model, atMs) === null) return null;
       if (savedTokens === 0) return 0;
       const larger = scaleInput(usage, (total + savedTokens) / total);
-      return Math.round(costOf(card, larger) - costOf(card, usage));
+      return difference(provider, model, usage, larger, atMs);
     },
     /**
      * What the provider's prompt cache saved of this request by its own usage: what the input would
@@ -94,9 +123,7 @@ export function createPrices(options: PricesOptions = {}) {
       usage: Usage,
       atMs: number,
     ): number | null {
-      const card = cardOf(provider, model, atMs);
-      if (card === null || (usage.cacheReadTokens === null && usage.cacheWriteTokens === null))
-        return null;
+      if (usage.cacheReadTokens === null && usage.cacheWriteTokens === null) return null;
       const plain = {
         ...usage,
         inputTokens: totalInputTokens(usage),
@@ -104,7 +131,7 @@ export function createPrices(options: PricesOptions = {}) {
         cacheWriteTokens: null,
         cacheWrite1hTokens: null,
       };
-      return Math.round(costOf(card, plain) - costOf(card, usage));
+      return difference(provider, model, usage, plain, atMs);
     },
     /**
      * What `missedTokens` of the input cost more than reading them from the provider's cache would
@@ -117,8 +144,7 @@ export function createPrices(options: PricesOptions = {}) {
       missedTokens: number,
       atMs: number,
     ): number | null {
-      const card = cardOf(provider, model, atMs);
-      if (card === null || totalInputTokens(usage) === null) return null;
+      if (totalInputTokens(usage) === null) return null;
       const written = usage.cacheWriteTokens ?? 0;
       const plain = usage.inputTokens ?? 0;
       const fromWritten = Math.min(missedTokens, written);
@@ -131,7 +157,8 @@ export function createPrices(options: PricesOptions = {}) {
         cacheWriteTokens: written - fromWritten,
         cacheWrite1hTokens: (usage.cacheWrite1hTokens ?? 0) * kept,
       };
-      return Math.max(0, Math.round(costOf(card, usage) - costOf(card, read)));
+      const more = difference(provider, model, read, usage, atMs);
+      return more === null ? null : Math.max(0, more);
     },
     /** What `addedTokens` of the input cost, had they been billed like the rest, likewise. */
     addedNanoUsd(
@@ -142,10 +169,9 @@ export function createPrices(options: PricesOptions = {}) {
       atMs: number,
     ): number | null {
       const total = totalInputTokens(usage);
-      const card = cardOf(provider, model, atMs);
-      if (card === null || total === null || total === 0) return null;
+      if (total === null || total === 0) return null;
       const smaller = scaleInput(usage, Math.max(0, total - addedTokens) / total);
-      return Math.round(costOf(card, usage) - costOf(card, smaller));
+      return difference(provider, model, smaller, usage, atMs);
     },
     /** Tokens that the model reads at most; null where that is not listed. */
     contextWindow: (provider: PricedProvider, model: string, atMs: number): number | null =>
@@ -156,32 +182,88 @@ export function createPrices(options: PricesOptions = {}) {
   };
 }
 
-/** Nano-dollars, with a fraction. Each token is billed once: the parts of a `Usage` do not overlap. */
-function costOf(card: RateCard, usage: Usage): number {
-  const total = totalInputTokens(usage) ?? 0;
-  const write1h = Math.min(usage.cacheWrite1hTokens ?? 0, usage.cacheWriteTokens ?? 0);
-  const write = (usage.cacheWriteTokens ?? 0) - write1h;
-  const usdPerMillion =
-    (usage.inputTokens ?? 0) * rateAt(card.input, total) +
-    (usage.cacheReadTokens ?? 0) * rateAt(card.cacheRead, total) +
-    write * rateAt(card.cacheWrite, total) +
-    write1h * rateAt(card.cacheWrite1h, total) +
-    (usage.outputTokens ?? 0) * rateAt(card.output, total);
-  return usdPerMillion * NANO_PER_TOKEN + card.perRequestUsd * 1e9;
+/** A sum in nano-dollars, with a fraction, and what it lacks. */
+interface Bill {
+  readonly nanoUsd: number;
+  readonly missing: readonly string[];
 }
 
-function rateAt(rate: Rate, totalInput: number): number {
-  return rate.tiers.findLast((tier) => totalInput > tier.start)?.price ?? rate.base;
+const NOTHING_MISSING: readonly string[] = [];
+
+/** The one sum of money: every unit at its rate, under the terms of the answer. */
+function billOf(
+  usage: Usage,
+  cardOf: (model: string | undefined) => RateCard | null,
+  model: string,
+): Bill {
+  let nanoUsd = 0;
+  let missing: Set<string> | undefined;
+  const lacks = (what: string): void => void (missing ??= new Set()).add(what);
+  for (const unit of billedUnits(usage)) {
+    const card = cardOf(unit.model);
+    if (card === null) {
+      lacks(`model ${unit.model ?? model}`);
+      continue;
+    }
+    const rate = rateOf(card, unit.unit);
+    if (rate === undefined) {
+      lacks(`${unit.unit} of ${unit.model ?? model}`);
+      continue;
+    }
+    const factor = CALL_UNITS.has(unit.unit) ? 1 : factorOf(card, usage.billing, unit);
+    if (typeof factor === 'string') lacks(`${factor} of ${unit.model ?? model}`);
+    else nanoUsd += countOf(card, unit) * rateAt(rate, unit.promptTokens) * NANO_PER_UNIT * factor;
+  }
+  const card = cardOf(undefined);
+  nanoUsd += (card?.perRequestUsd ?? 0) * 1e9;
+  if (card === null) lacks(`model ${model}`);
+  return { nanoUsd, missing: missing === undefined ? NOTHING_MISSING : [...missing] };
+}
+
+function countOf(card: RateCard, { unit, count }: BilledUnit): number {
+  return unit === 'web_search' && card.isSearchPerRequest ? 1 : count;
+}
+
+/** What the terms of an answer make of a rate, or the name of the one that has no price. */
+function factorOf(
+  { terms }: RateCard,
+  told: RateTerms | undefined,
+  { model }: BilledUnit,
+): number | string {
+  if (told === undefined) return 1;
+  const { speed, tier, geo } = told;
+  let factor = 1;
+  // Another model runs fast only where it is sold so.
+  if (speed !== undefined && speed !== 'standard') {
+    const one = terms[speed] ?? (model === undefined ? undefined : 1);
+    if (one === undefined) return `speed ${speed}`;
+    factor *= one;
+  }
+  if (tier !== undefined) {
+    const one = terms[tier];
+    if (one === undefined) return `tier ${tier}`;
+    factor *= one;
+  }
+  if (geo === undefined) return factor;
+  const one = terms[geo];
+  return one === undefined ? `region ${geo}` : factor * one;
+}
+
+/** `usage` without what is billed beside its own tokens. */
+function ownTokens(usage: Usage): Usage {
+  if (usage.billing === undefined) return usage;
+  const { inferences: _other, webSearches: _web, fileSearches: _file, ...billing } = usage.billing;
+  return { ...usage, billing };
 }
 
 function scaleInput(usage: Usage, factor: number): Usage {
-  const scaled = (tokens: number | null) => (tokens === null ? null : tokens * factor);
+  const times = (tokens: number | null) => (tokens === null ? null : tokens * factor);
   return {
     ...usage,
-    inputTokens: scaled(usage.inputTokens),
-    cacheReadTokens: scaled(usage.cacheReadTokens),
-    cacheWriteTokens: scaled(usage.cacheWriteTokens),
-    cacheWrite1hTokens: scaled(usage.cacheWrite1hTokens),
+    inputTokens: times(usage.inputTokens),
+    cacheReadTokens: times(usage.cacheReadTokens),
+    cacheWriteTokens: times(usage.cacheWriteTokens),
+    cacheWrite1hTokens: times(usage.cacheWrite1hTokens),
   };
 }
 
@@ -196,33 +278,50 @@ function withOverride(listed: RateCard | null, override: PriceOverride | undefin
   if (inputUsd === undefined && outputUsd === undefined) return listed;
   // Half a price is none.
   if (listed === null && (inputUsd === undefined || outputUsd === undefined)) return null;
-  const output = outputUsd === undefined ? undefined : flat(outputUsd);
   const base = listed ?? unlisted(inputUsd ?? 0);
-  if (inputUsd === undefined) return { ...base, ...(output && { output }) };
-  const factor = base.input.base === 0 ? undefined : inputUsd / base.input.base;
-  const moved = (rate: Rate) => flat(factor === undefined ? inputUsd : rate.base * factor);
-  return {
-    ...base,
-    input: flat(inputUsd),
-    cacheRead: moved(base.cacheRead),
-    cacheWrite: moved(base.cacheWrite),
-    cacheWrite1h: moved(base.cacheWrite1h),
-    ...(output && { output }),
-  };
+  const rates: { -readonly [U in keyof Rates]: Rate } = { ...base.rates };
+  if (inputUsd !== undefined) {
+    const was = base.rates.input?.base;
+    const factor = was === undefined || was === 0 ? undefined : inputUsd / was;
+    for (const unit of OF_INPUT) {
+      const rate = base.rates[unit];
+      if (rate !== undefined)
+        rates[unit] = flat(factor === undefined ? inputUsd : rate.base * factor);
+    }
+    rates.input = flat(inputUsd);
+  }
+  if (outputUsd !== undefined) {
+    const was = base.rates.output?.base;
+    const factor = was === undefined || was === 0 ? 1 : outputUsd / was;
+    for (const unit of ['output_audio', 'output_image'] as const) {
+      const rate = base.rates[unit];
+      if (rate !== undefined) rates[unit] = scaled(rate, factor);
+    }
+    rates.output = flat(outputUsd);
+  }
+  return { ...base, rates, layer: 'config' as const };
 }
+
+/** Units whose rates an own price of input moves along. */
+const OF_INPUT = [
+  'cache_read',
+  'cache_write',
+  'cache_write_1h',
+  'cache_write_12h',
+  'input_audio',
+  'input_image',
+  'input_video',
+  'cache_read_audio',
+  'cache_read_image',
+] as const;
 
 function unlisted(inputUsd: number): RateCard {
   const rate = flat(inputUsd);
+  const rates = { input: rate, output: rate, cache_read: rate, cache_write: rate };
   return {
-    input: rate,
-    output: rate,
-    cacheRead: rate,
-    cacheWrite: rate,
-    cacheWrite1h: rate,
+    rates: { ...rates, cache_write_1h: rate },
+    terms: {},
     perRequestUsd: 0,
+    layer: 'config',
   };
-}
-
-function flat(usdPerMillion: number): Rate {
-  return { base: usdPerMillion, tiers: [] };
 }

@@ -20,6 +20,7 @@ export type TracedRun = Omit<FinishedRun, 'spans'> & {
   readonly usageCorrected?: boolean;
   readonly droppedThoughts?: string | null;
   readonly cacheMiss?: TraceMiss | null;
+  readonly unpriced?: readonly string[] | null;
   readonly capture?: string | null;
 };
 
@@ -48,6 +49,8 @@ export interface FoundLater {
   /** As in `2 thoughts dropped: prefix`. */
   readonly droppedThoughts?: string | undefined;
   readonly cacheMiss?: TraceMiss | undefined;
+  /** What of it has no price. */
+  readonly unpriced?: readonly string[] | undefined;
 }
 
 /** Keeps the newest `size` traces (default 200); `onSpans` sees the times of each run that comes. */
@@ -76,12 +79,13 @@ export function createTraces(size = 200, onSpans?: (spans: KeptSpans) => void) {
     correct(id: string, found: FoundLater): void {
       const run = find(id);
       if (run === undefined) return;
-      const { outcome, savings, usageCorrected, droppedThoughts, cacheMiss } = found;
+      const { outcome, savings, usageCorrected, droppedThoughts, cacheMiss, unpriced } = found;
       run.outcome = outcome;
       run.savings = savings ?? null;
       run.usageCorrected = usageCorrected ?? false;
       run.droppedThoughts = droppedThoughts ?? null;
       run.cacheMiss = cacheMiss ?? null;
+      run.unpriced = unpriced ?? null;
     },
     /** Sets what became of the recording of a run that is still kept. */
     captured(id: string, what: string): void {
@@ -121,6 +125,8 @@ export function toTrace(run: TracedRun) {
     ...(run.droppedThoughts && { dropped_thoughts: run.droppedThoughts }),
     /** Present where less was read from the provider's cache than the turn before had left in it: why. */
     ...(run.cacheMiss && { cache_miss: traceMissJson(run.cacheMiss) }),
+    /** Present where it has no cost: what has no price. */
+    ...(run.unpriced && { unpriced: run.unpriced }),
     /** What became of its capture: `kept`, or `dropped: …`. Present where the request was to be captured. */
     ...(run.capture && { capture: run.capture }),
     /** Only stages that saw a frame or failed, in graph order; the one that failed has an `error`. */

@@ -6,6 +6,7 @@
 import { askedOutput, foreseenOutput } from '../budget/most-output.ts';
 import { isObject } from '../dialect/json-kind.ts';
 import { estimateInputTokens } from '../model/input-size.ts';
+import type { Billing } from '../model/billing.ts';
 import { factsOf } from '../model/model-facts.ts';
 import type { ProxyRequest } from '../model/request.ts';
 import { totalInputTokens } from '../model/usage.ts';
@@ -39,6 +40,12 @@ export interface Bounds {
 export function plausible(usage: Usage, request: ProxyRequest, bounds: () => Bounds): Usage {
   const input = totalInputTokens(usage) ?? 0;
   const output = usage.outputTokens ?? 0;
+  const { billing } = usage;
+  if (billing !== undefined && !isPlausible(billing)) {
+    const { inferences: _other, webSearches: _web, fileSearches: _file, ...rest } = billing;
+    const corrected = { ...usage, billing: rest, estimated: true, corrected: true as const };
+    return plausible(corrected, request, bounds);
+  }
   // Most requests are told by their size alone, without a look at the model.
   if (input <= sizeBound(request) && output <= OVERRUN_TOKENS) return usage;
   const { model, contextWindow, streamedTokens } = bounds();
@@ -60,6 +67,7 @@ export function plausible(usage: Usage, request: ProxyRequest, bounds: () => Bou
   if (!isInputOff && !isOutputOff) return usage;
   return Object.freeze({
     ...usage,
+    ...(billing?.inferences && { billing: { ...billing, inferences: [] } }),
     ...(isInputOff && {
       inputTokens: estimateInputTokens(request),
       cacheReadTokens: null,
@@ -75,6 +83,19 @@ export function plausible(usage: Usage, request: ProxyRequest, bounds: () => Bou
     estimated: true,
     corrected: true as const,
   });
+}
+
+/** No answer of 2026 has more searches. */
+const MOST_SEARCHES = 10_000;
+
+/** False for inferences and searches beside the answer that no provider makes. */
+function isPlausible({ inferences = [], webSearches = 0, fileSearches = 0 }: Billing): boolean {
+  if (webSearches > MOST_SEARCHES || fileSearches > MOST_SEARCHES) return false;
+  return inferences.every(
+    ({ model, inputTokens, cacheReadTokens, cacheWriteTokens, outputTokens }) =>
+      inputTokens + cacheReadTokens + cacheWriteTokens <= LARGEST_WINDOW &&
+      outputTokens <= withOverrun(factsOf(model).mostOutputTokens),
+  );
 }
 
 function withOverrun(tokens: number): number {

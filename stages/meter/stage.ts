@@ -10,6 +10,7 @@ import { ledgerRow } from '../ledger/row.ts';
 import type { LedgerRow } from '../ledger/row.ts';
 import type { TraceSavings } from '../ledger/kept-run.ts';
 import type { CacheMiss } from '../model/cached-turn.ts';
+import { withServedTerms } from '../dialect/billing.ts';
 import { clientSession } from '../model/conversation.ts';
 import type { HeadFrame, ProxyFrame } from '../model/frame.ts';
 import { headerValue } from '../model/headers.ts';
@@ -78,6 +79,9 @@ function reportedUsage(head: HeadFrame | undefined, { observer }: Measured): Usa
   return head?.usage?.() ?? observer?.usage() ?? emptyUsage;
 }
 
+/** Where Google names the tier [ai.google.dev, priority-inference, 2026-11]. */
+const TIER_HEADER = 'x-gemini-service-tier';
+
 /** The same; of a stream that was cut off, or whose usage the client did not ask for, it is estimated. */
 function usageOf(
   { last }: Settlement<ProxyFrame>,
@@ -86,12 +90,20 @@ function usageOf(
   { learned }: Services,
   sizeOf: RequestSize,
 ): Usage {
-  if (last.head === undefined || observer === undefined) return usage;
-  if (observer.terminated() && !isForbidden(last.head, usage)) return usage;
-  const ratio = learned.tokenRatio(observer.model() ?? modelOf(last.head.request) ?? null);
-  return withPartial(usage, observer.streamedTokens() * ratio, () => {
-    const size = sizeOf(last.head!.request);
-    return size === undefined ? estimateInputTokens(last.head!.request) : size * ratio;
+  const { head } = last;
+  if (head === undefined || observer === undefined) return usage;
+  const { body, json } = head.request.original;
+  const isWhole = observer.terminated();
+  const served = withServedTerms(usage, {
+    path: body.target,
+    header: headerValue(head.headers, TIER_HEADER),
+    asked: isWhole && usage.inputTokens !== null ? undefined : json,
+  });
+  if (isWhole && !isForbidden(head, usage)) return served;
+  const ratio = learned.tokenRatio(observer.model() ?? modelOf(head.request) ?? null);
+  return withPartial(served, observer.streamedTokens() * ratio, () => {
+    const size = sizeOf(head.request);
+    return size === undefined ? estimateInputTokens(head.request) : size * ratio;
   });
 }
 
@@ -348,6 +360,24 @@ interface Measurement {
   readonly unanswered?: Unanswered | undefined;
   readonly dropped?: Usage['droppedThoughts'];
   readonly miss?: CacheMiss | undefined;
+  /** What of it has no price; undefined where all of it has one. */
+  readonly unpriced?: readonly string[] | undefined;
+}
+
+/** What keeps a row without a cost. */
+function unpricedIn(
+  settlement: Settlement<ProxyFrame>,
+  row: LedgerRow,
+  reported: Usage,
+  state: Measured,
+  { services, sizeOf }: Metering,
+): readonly string[] | undefined {
+  const { costNanoUsd, inputTokensSent, provider: name, model, startedMs, cacheHit } = row;
+  if (costNanoUsd !== null || inputTokensSent === null || cacheHit) return undefined;
+  const provider = services.providers.get(name ?? '');
+  if (provider === undefined || model === null) return undefined;
+  const usage = usageOf(settlement, reported, state, services, sizeOf);
+  return services.prices.missing(provider, model, usage, startedMs);
 }
 
 /** How many thoughts a provider says it has dropped; null where it says of none. */
@@ -379,7 +409,8 @@ function measuredRow(
     (miss = explainMiss(settlement, run, usage, { provider, model }, services));
   const row = toRow(settlement, reported, state, run, metering, unanswered, explain);
   const { corrected: usageCorrected, droppedThoughts: dropped } = reported;
-  return { row, usageCorrected, unanswered, dropped, miss };
+  const unpriced = unpricedIn(settlement, row, reported, state, metering);
+  return { row, usageCorrected, unanswered, dropped, miss, unpriced };
 }
 
 /** What the provider reported, as far as it can be true. */
@@ -403,11 +434,27 @@ function plausibleUsage(
   });
 }
 
+/** Texts remembered; clients can invent names of models. */
+const MOST_WARNED = 200;
+
+/** Says once of each thing that it has no price: the trace of every request says it too. */
+function createUnpricedWarner({ log }: Services) {
+  const warned = new Set<string>();
+  return (missing: readonly string[]): void => {
+    for (const what of missing) {
+      if (warned.has(what) || warned.size >= MOST_WARNED) continue;
+      warned.add(what);
+      log.warning('requests are without a cost: something has no price', { what });
+    }
+  };
+}
+
 /** Watches the answer; writes its row when the run has settled. */
 export const meter = defineStage<ProxyFrame, undefined, Services>({
   name: 'meter',
   build(_config, services) {
     const sizeOf = createRequestSize();
+    const warn = createUnpricedWarner(services);
     const metering: Metering = { services, sizeOf, familyOf: createClientFamily() };
     return {
       open: unmeasured,
@@ -433,7 +480,8 @@ export const meter = defineStage<ProxyFrame, undefined, Services>({
             measured = { row: toRow(settlement, emptyUsage, unmeasured(), ctx.run, metering) };
             fault = { thrown };
           }
-          const { row, usageCorrected, unanswered, dropped, miss } = measured;
+          const { row, usageCorrected, unanswered, dropped, miss, unpriced } = measured;
+          if (unpriced !== undefined) warn(unpriced);
           const droppedThoughts = wordsOf(dropped);
           if (dropped !== undefined) {
             services.conversations.noteDropped(dropped);
@@ -447,10 +495,11 @@ export const meter = defineStage<ProxyFrame, undefined, Services>({
           const savings = savingsOf(row);
           const { outcome } = row;
           const isNews = outcome !== settlement.outcome || savings !== undefined;
-          if (isNews || usageCorrected || (droppedThoughts ?? miss) !== undefined) {
+          const others = droppedThoughts ?? miss ?? unpriced;
+          if (isNews || usageCorrected || others !== undefined) {
             const cacheMiss = miss && { ...miss, costNanoUsd: row.costCacheMissedNanoUsd };
-            const found = { outcome, savings, usageCorrected, droppedThoughts, cacheMiss };
-            services.traces.correct(ctx.run.id, found);
+            const shown = { outcome, savings, usageCorrected, droppedThoughts, cacheMiss };
+            services.traces.correct(ctx.run.id, { ...shown, unpriced });
           }
           services.ledger.record(row);
           if (fault !== undefined) throw fault.thrown;

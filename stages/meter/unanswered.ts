@@ -5,6 +5,7 @@
 import type { Settlement } from '../../engine/index.ts';
 import { askedOutput, foreseenOutput } from '../budget/most-output.ts';
 import { estimateUnread, mayCost } from '../budget/unread.ts';
+import { askedTerms } from '../dialect/billing.ts';
 import { estimateInputTokens } from '../model/input-size.ts';
 import type { Attempt } from '../model/attempt.ts';
 import type { ProxyFrame } from '../model/frame.ts';
@@ -82,7 +83,14 @@ function useOf(
       ? 0
       : Math.min(foreseenOutput(output, model), Math.round(waitedMs * TOKENS_PER_MS));
   const provider = providers.get(name);
-  const usage = { ...emptyUsage, inputTokens, outputTokens, estimated: true };
+  const billing = askedTerms(json);
+  const usage = {
+    ...emptyUsage,
+    inputTokens,
+    outputTokens,
+    estimated: true,
+    ...(billing && { billing }),
+  };
   const costNanoUsd =
     provider === undefined || model === undefined
       ? null

@@ -3,6 +3,7 @@
  * dialect. Each dialect counts differently (some count cached tokens inside the
  * input, some count reasoning beside the output); its reader normalises to this.
  */
+import type { Billing } from './billing.ts';
 
 import type { NamedMiss } from './cached-turn.ts';
 
@@ -24,6 +25,8 @@ export interface Usage {
   readonly estimated: boolean;
   /** True if the provider sent a count that is none (negative, with a fraction, beyond all bounds), which was corrected or left out. */
   readonly corrected?: true;
+  /** What is billed beside these counts, or at other rates; absent for most answers. */
+  readonly billing?: Billing;
   /** Thoughts of the request that the provider says it has not shown to the model, by reason; absent for none. */
   readonly droppedThoughts?: Readonly<Record<string, number>>;
   /** Why the provider itself says that its cache was missed; absent where it does not. */

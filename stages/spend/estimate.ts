@@ -4,6 +4,7 @@ import { estimateUsage } from '../budget/estimate.ts';
 import { askedOutput } from '../budget/most-output.ts';
 import type { Estimate } from '../budget/spending.ts';
 import { estimateUnread } from '../budget/unread.ts';
+import { askedTerms } from '../dialect/billing.ts';
 import { estimateInputTokens } from '../model/input-size.ts';
 import { modelOf } from '../model/request.ts';
 import type { ProxyRequest, RouteTarget } from '../model/request.ts';
@@ -19,7 +20,8 @@ function useOf(request: ProxyRequest, provider: Provider | undefined): Estimated
     asked.limit === undefined && provider !== undefined
       ? { ...asked, limit: askedOutput(Object.fromEntries(provider.extraBody)).limit }
       : asked;
-  return { model: modelOf(request), inputTokens: estimateInputTokens(request), output };
+  const terms = askedTerms(json);
+  return { model: modelOf(request), inputTokens: estimateInputTokens(request), output, terms };
 }
 
 /** What `request` is estimated to cost at `target`; null where no price is known. */
@@ -39,6 +41,10 @@ export function estimateOf(
   if (provider === undefined || model === undefined)
     return { estimateTokens, estimateNanoUsd: null };
   const atMs = services.clock.wallMs();
-  const estimateNanoUsd = services.prices.costNanoUsd(provider, model, usage, atMs);
+  const { prices } = services;
+  const estimateNanoUsd =
+    prices.costNanoUsd(provider, model, usage, atMs) ??
+    // Terms of no known price: the usual ones hold at least something of the limit.
+    prices.costNanoUsd(provider, model, estimateUsage({ ...use, terms: undefined }, model), atMs);
   return { estimateTokens, estimateNanoUsd };
 }

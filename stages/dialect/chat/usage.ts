@@ -3,6 +3,7 @@
  * that speak this dialect disagree on names; the ones known from their answers are read.
  */
 import type { Usage } from '../../model/usage.ts';
+import { modalBilling, withBilling, withTier } from '../billing.ts';
 import { countOf, isObject, objectOf } from '../json-kind.ts';
 import type { JsonObject } from '../json-kind.ts';
 import type { Answer, AnswerReader } from '../answer-reader.ts';
@@ -11,7 +12,8 @@ import { splitInput } from '../split-input.ts';
 /** Normalises one `usage` object, of a chat completion, a legacy completion or an embedding. */
 export function toChatUsage(figures: JsonObject): Usage {
   const inputDetails = objectOf(figures['prompt_tokens_details']);
-  const reasoning = countOf(objectOf(figures['completion_tokens_details'])['reasoning_tokens']);
+  const outputDetails = objectOf(figures['completion_tokens_details']);
+  const reasoning = countOf(outputDetails['reasoning_tokens']);
   const prompt = countOf(figures['prompt_tokens']);
   const total = countOf(figures['total_tokens']);
   const completion = countOf(figures['completion_tokens']);
@@ -20,13 +22,25 @@ export function toChatUsage(figures: JsonObject): Usage {
     countOf(figures['prompt_cache_hit_tokens']) ??
     countOf(figures['cached_tokens']) ??
     countOf(figures['num_cached_tokens']);
-  return splitInput(figures, {
+  const usage = splitInput(figures, {
     input: prompt,
     cacheRead: cached,
     cacheWrite: countOf(inputDetails['cache_write_tokens']),
     output: outputOf(prompt, completion, reasoning, total),
     reasoning,
   });
+  const searched = searchesOf(figures);
+  return withBilling(
+    withBilling(usage, modalBilling(inputDetails, outputDetails)),
+    searched === 0 ? undefined : { webSearches: searched },
+  );
+}
+
+/** Searches that the server has made, by its own name for them. */
+function searchesOf(figures: JsonObject): number {
+  const { num_search_queries: queries, server_tool_use: tools } = figures;
+  if (queries === undefined && tools === undefined) return 0;
+  return countOf(queries) ?? countOf(objectOf(tools)['web_search_requests']) ?? 0;
 }
 
 /** Some providers count reasoning beside the completion; their total gives it away. */
@@ -45,11 +59,13 @@ function outputOf(
 
 export const chatReader: AnswerReader = Object.freeze({
   needles: [Buffer.from('_tokens')],
-  paths: [['usage'], ['model'], ['x_groq', 'usage']],
-  ends: { first: 'model', last: 'usage' },
-  read(answer: Answer, [usage, model, extraUsage]: readonly unknown[]): void {
+  paths: [['usage'], ['model'], ['x_groq', 'usage'], ['service_tier']],
+  ends: { first: 'model', last: 'usage', near: 'service_tier' },
+  read(answer: Answer, [usage, model, extraUsage, named]: readonly unknown[]): void {
     const figures = usage ?? extraUsage;
+    const tier = answer.usage.billing?.tier;
     if (isObject(figures)) answer.usage = toChatUsage(figures);
+    answer.usage = withTier(answer.usage, named, tier);
     if (typeof model === 'string' && model !== '') answer.model = model;
   },
   // Many servers never say `[DONE]`, and some send an empty reason with every chunk.

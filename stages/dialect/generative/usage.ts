@@ -3,7 +3,8 @@
  * the provider fetched itself and thoughts are counted beside prompt and candidates.
  */
 import type { Usage } from '../../model/usage.ts';
-import { countOf, isObject } from '../json-kind.ts';
+import { modalities, termOf, toBilling, withBilling } from '../billing.ts';
+import { countOf, isObject, listOf } from '../json-kind.ts';
 import type { JsonObject } from '../json-kind.ts';
 import type { Answer, AnswerReader } from '../answer-reader.ts';
 import { splitInput } from '../split-input.ts';
@@ -18,13 +19,51 @@ export function toGenerativeUsage(figures: JsonObject): Usage {
   const input = prompt === null ? null : prompt + (fetched ?? 0);
   const isCounted = candidates !== null || thoughts !== null;
   const rest = input === null || total === null ? null : Math.max(0, total - input);
-  return splitInput(figures, {
+  const usage = splitInput(figures, {
     input,
     cacheRead: countOf(figures['cachedContentTokenCount']),
     cacheWrite: null,
     output: isCounted ? (candidates ?? 0) + (thoughts ?? 0) : rest,
     reasoning: thoughts,
   });
+  if (!isSpecial(figures)) return usage;
+  const prompts = modalities(figures['promptTokensDetails'], figures['toolUsePromptTokensDetails']);
+  const cached = modalities(figures['cacheTokensDetails']);
+  const answered = modalities(figures['candidatesTokensDetails']);
+  const plain = (modality: string) =>
+    Math.max(0, (prompts.get(modality) ?? 0) - (cached.get(modality) ?? 0));
+  return withBilling(
+    usage,
+    toBilling({
+      tier: termOf(figures['serviceTier']) ?? termOf(figures['trafficType']),
+      inputAudioTokens: plain('AUDIO'),
+      inputImageTokens: plain('IMAGE'),
+      inputVideoTokens: plain('VIDEO'),
+      cacheReadAudioTokens: cached.get('AUDIO'),
+      cacheReadImageTokens: cached.get('IMAGE'),
+      outputAudioTokens: answered.get('AUDIO'),
+      outputImageTokens: answered.get('IMAGE'),
+    }),
+  );
+}
+
+const DETAILS = [
+  'promptTokensDetails',
+  'toolUsePromptTokensDetails',
+  'candidatesTokensDetails',
+  'cacheTokensDetails',
+];
+
+/** True if anything but text at the usual terms is in there: every chunk of a stream has its figures. */
+function isSpecial(figures: JsonObject): boolean {
+  if (termOf(figures['serviceTier'] ?? figures['trafficType']) !== undefined) return true;
+  for (const name of DETAILS) {
+    const list = figures[name];
+    if (!Array.isArray(list)) continue;
+    for (const part of list as readonly unknown[])
+      if (isObject(part) && part['modality'] !== 'TEXT') return true;
+  }
+  return false;
 }
 
 export const generativeReader: AnswerReader = Object.freeze({
@@ -35,8 +74,10 @@ export const generativeReader: AnswerReader = Object.freeze({
     ['modelVersion'],
     ['candidates', 0, 'finishReason'],
     ['promptFeedback', 'blockReason'],
+    ['candidates', 0, 'groundingMetadata', 'webSearchQueries'],
   ],
-  read(answer: Answer, [usage, model, reason, blocked]: readonly unknown[]): void {
+  read(answer: Answer, [usage, model, reason, blocked, queries]: readonly unknown[]): void {
+    const searched = Math.max(listOf(queries).length, answer.usage.billing?.webSearches ?? 0);
     // Some chunks have only a traffic type in here; figures are totals, so the last ones count.
     if (
       isObject(usage) &&
@@ -44,6 +85,7 @@ export const generativeReader: AnswerReader = Object.freeze({
     ) {
       answer.usage = toGenerativeUsage(usage);
     }
+    if (searched > 0) answer.usage = withBilling(answer.usage, { webSearches: searched });
     if (typeof model === 'string' && model !== '') answer.model = model;
     if (typeof reason === 'string' || typeof blocked === 'string') answer.terminated = true;
   },

@@ -1,6 +1,8 @@
 /** Usage in messages answers. Cached tokens are counted beside `input_tokens`, never in it. */
+import type { Billing, Inference } from '../../model/billing.ts';
 import type { Usage } from '../../model/usage.ts';
-import { correctedIn, countOf, isObject, objectOf } from '../json-kind.ts';
+import { USUAL, lastTerm, toBilling } from '../billing.ts';
+import { correctedIn, countOf, isObject, objectOf, objectsOf } from '../json-kind.ts';
 import type { JsonObject } from '../json-kind.ts';
 import type { Answer, AnswerReader } from '../answer-reader.ts';
 import { DIAGNOSTICS_NEEDLES, withNamedMiss } from '../named-miss.ts';
@@ -13,6 +15,7 @@ import { TRANSFORMATIONS_NEEDLE, withTransformations } from '../transformations.
 export function mergeMessagesUsage(known: Usage, figures: JsonObject): Usage {
   const split = objectOf(figures['cache_creation']);
   const details = objectOf(figures['output_tokens_details']);
+  const billing = billingOf(figures, known.billing);
   const written5m = countOf(split['ephemeral_5m_input_tokens']);
   const written1h = countOf(split['ephemeral_1h_input_tokens']);
   const writtenBySplit =
@@ -32,10 +35,51 @@ export function mergeMessagesUsage(known: Usage, figures: JsonObject): Usage {
     cacheWrite1hTokens: written1h ?? known.cacheWrite1hTokens,
     reasoningTokens: countOf(details['thinking_tokens']) ?? known.reasoningTokens,
     estimated: false,
+    ...(billing && { billing }),
     ...(known.corrected && { corrected: true }),
     ...(known.cacheMiss && { cacheMiss: known.cacheMiss }),
     ...(known.droppedThoughts && { droppedThoughts: known.droppedThoughts }),
     ...correctedIn(figures),
+  };
+}
+
+/** What the figures say of billing, over what was known of it; a stream's last report says all of it. */
+function billingOf(figures: JsonObject, known: Billing | undefined): Billing | undefined {
+  // Said of a request that asked for it, and kept: what was not granted costs nothing more.
+  const speed =
+    figures['speed'] === 'standard' ? 'standard' : lastTerm(figures['speed'], known?.speed);
+  const tier = lastTerm(figures['service_tier'], known?.tier);
+  const geo = lastTerm(figures['inference_geo'], known?.geo);
+  const searched = countOf(objectOf(figures['server_tool_use'])['web_search_requests']);
+  const webSearches = searched ?? known?.webSearches ?? 0;
+  const { iterations } = figures;
+  const isUsual = speed === undefined && tier === undefined && geo === undefined;
+  const isPlain = known === undefined || known === USUAL;
+  if (isUsual && webSearches === 0 && isPlain && !Array.isArray(iterations)) {
+    return typeof figures['service_tier'] === 'string' ? USUAL : known;
+  }
+  const inferences = Array.isArray(iterations)
+    ? objectsOf(iterations).map(toInference)
+    : known?.inferences;
+  return toBilling({ speed, tier, geo, webSearches, inferences }) ?? USUAL;
+}
+
+/** Entries of these types are in the figures of the answer as well; a compaction and an advisor are not. */
+const IN_TOTAL = new Set<unknown>(['message', 'fallback_message']);
+
+function toInference(entry: JsonObject): Inference {
+  const split = objectOf(entry['cache_creation']);
+  const written1h = countOf(split['ephemeral_1h_input_tokens']) ?? 0;
+  const written5m = countOf(split['ephemeral_5m_input_tokens']) ?? 0;
+  const { model, type } = entry;
+  return {
+    model: typeof model === 'string' && model !== '' ? model : undefined,
+    isInTotal: IN_TOTAL.has(type),
+    inputTokens: countOf(entry['input_tokens']) ?? 0,
+    outputTokens: countOf(entry['output_tokens']) ?? 0,
+    cacheReadTokens: countOf(entry['cache_read_input_tokens']) ?? 0,
+    cacheWriteTokens: countOf(entry['cache_creation_input_tokens']) ?? written5m + written1h,
+    cacheWrite1hTokens: written1h,
   };
 }
 

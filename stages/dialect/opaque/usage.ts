@@ -5,6 +5,7 @@
 import type { Usage } from '../../model/usage.ts';
 import { toChatUsage } from '../chat/usage.ts';
 import { toGenerativeUsage } from '../generative/usage.ts';
+import { withTier } from '../billing.ts';
 import { isObject } from '../json-kind.ts';
 import type { JsonObject } from '../json-kind.ts';
 import { mergeMessagesUsage } from '../messages/usage.ts';
@@ -20,8 +21,10 @@ function toUsage(figures: JsonObject, known: Usage): Usage {
   return mergeMessagesUsage(known, figures);
 }
 
-/** How many of the paths below lead to figures; the others lead to names of models. */
+/** How many of the paths below lead to figures. */
 const FIGURES = 5;
+/** How many more lead to names of models; the last two lead to the service tier. */
+const MODELS = 4;
 
 export const opaqueReader: AnswerReader = Object.freeze({
   needles: [Buffer.from('_tokens'), Buffer.from('TokenCo')],
@@ -35,11 +38,17 @@ export const opaqueReader: AnswerReader = Object.freeze({
     ['modelVersion'],
     ['response', 'model'],
     ['message', 'model'],
+    ['service_tier'],
+    ['response', 'service_tier'],
   ],
   read(answer: Answer, values: readonly unknown[]): void {
+    const tier = answer.usage.billing?.tier;
     const figures = values.slice(0, FIGURES).find(isObject);
     if (figures !== undefined) answer.usage = toUsage(figures, answer.usage);
-    const model = values.slice(FIGURES).find((value) => typeof value === 'string');
+    const named = values.slice(FIGURES + MODELS).find((value) => typeof value === 'string');
+    answer.usage = withTier(answer.usage, named, tier);
+    const models = values.slice(FIGURES, FIGURES + MODELS);
+    const model = models.find((value) => typeof value === 'string');
     if (typeof model === 'string' && model !== '') answer.model = model;
   },
   // Nobody knows how such a stream should end, so the connection's own end has to do.

@@ -1,0 +1,333 @@
+/** What a request costs by what its provider bills: each row of the published tables, by name, from outside. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { dollarsFor } from '../../fixtures/money/tables.ts';
+import { streamOf, withPlainUpstream } from '../../fixtures/plain-upstream.ts';
+import type { PlainUpstream } from '../../fixtures/plain-upstream.ts';
+import type { TestProxy } from '../../fixtures/proxy.ts';
+import { CHAT, MESSAGE, closeClients, exchange, json } from '../../fixtures/server/exchange.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+const RESPONSES = { model: 'gpt-5', input: 'hello' };
+const GENERATE = { contents: [{ role: 'user', parts: [{ text: 'hello' }] }] };
+
+/** Sends one request and gives what its row says that it cost, in dollars. */
+async function cost(
+  t: TestProxy,
+  upstream: PlainUpstream,
+  sent: { path: string; body: string },
+  answer: Json,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<number | null> {
+  const before = (await t.rows(0)).length;
+  upstream.answer((answered) => {
+    answered.writeHead(200, { 'content-type': 'application/json', ...headers });
+    answered.end(JSON.stringify(answer));
+  });
+  await exchange(t.proxy.port, sent);
+  const nano = (await t.rows(before + 1)).at(-1)!.costNanoUsd;
+  return nano === null ? null : nano / 1e9;
+}
+
+function message(model: string, usage: Json, asked: Json = {}) {
+  const sent = { path: '/v1/messages', body: json(MESSAGE, { model, ...asked }) };
+  const answer = { type: 'message', role: 'assistant', model, content: [], usage };
+  return [sent, { ...answer, stop_reason: 'end_turn' }] as const;
+}
+
+function chat(model: string, usage: Json, others: Json = {}, asked: Json = {}) {
+  const sent = { path: '/v1/chat/completions', body: json(CHAT, { model, ...asked }) };
+  return [sent, { object: 'chat.completion', model, choices: [], usage, ...others }] as const;
+}
+
+function response(model: string, usage: Json, others: Json = {}) {
+  const sent = { path: '/v1/responses', body: JSON.stringify({ ...RESPONSES, model }) };
+  const answer = { object: 'response', status: 'completed', model, output: [] };
+  return [sent, { ...answer, ...others, usage }] as const;
+}
+
+function generate(model: string, usageMetadata: Json, candidate: Json = {}) {
+  const path = `/v1beta/models/${model}:generateContent`;
+  const sent = { path, body: JSON.stringify(GENERATE) };
+  const candidates = [{ finishReason: 'STOP', ...candidate }];
+  return [sent, { candidates, usageMetadata, modelVersion: model }] as const;
+}
+
+const near = (found: number | null, wanted: number | undefined, what: string): void => {
+  assert.ok(
+    found !== null && wanted !== undefined && Math.abs(found - wanted) <= wanted * 0.001,
+    `${what}: ${found} for ${wanted}`,
+  );
+};
+
+const PLAIN = { input_tokens: 1000, output_tokens: 200 };
+const FABLE = 'claude-fable-5-1';
+const OPUS = 'claude-opus-5-5';
+
+test('a compaction at the provider is billed beside the answer', () =>
+  withPlainUpstream({}, async (t, upstream) => {
+    const compaction = { type: 'compaction', input_tokens: 180_000, output_tokens: 3500 };
+    const usage = { input_tokens: 23_000, output_tokens: 1000 };
+    const iterations = [compaction, { type: 'message', ...usage }];
+    const found = await cost(t, upstream, ...message(OPUS, { ...usage, iterations }));
+    const own = dollarsFor({ model: OPUS, input: 23_000, output: 1000 }, [])!;
+    const other = dollarsFor({ model: OPUS, input: 180_000, output: 3500 }, [])!;
+    near(found, own + other, 'cost');
+    assert.ok(other > 5 * own, 'the larger part of the bill');
+    const row = (await t.rows(1)).at(-1)!;
+    assert.equal([row.inputTokensSent, row.outputTokens], [23_000, 1000], 'figures stay');
+  }));
+
+test('an advisor, and a model that stepped in, are billed at their own rates', () =>
+  withPlainUpstream({}, async (t, upstream) => {
+    const advised = {
+      input_tokens: 2414,
+      output_tokens: 3200,
+      iterations: [
+        { type: 'message', input_tokens: 1051, output_tokens: 35 },
+        { type: 'advisor_message', model: FABLE, input_tokens: 2728, output_tokens: 874 },
+        { type: 'message', input_tokens: 1363, output_tokens: 3165 },
+      ],
+    };
+    near(
+      await cost(t, upstream, ...message(OPUS, advised)),
+      dollarsFor({ model: OPUS, input: 2414, output: 3200 }, [])! +
+        dollarsFor({ model: FABLE, input: 2728, output: 874 }, [])!,
+      'advisor',
+    );
+    const fallen = {
+      input_tokens: 412,
+      output_tokens: 264,
+      iterations: [
+        { type: 'message', model: FABLE, input_tokens: 408, output_tokens: 0 },
+        { type: 'fallback_message', model: OPUS, input_tokens: 412, output_tokens: 264 },
+      ],
+    };
+    near(
+      await cost(t, upstream, ...message(OPUS, fallen)),
+      dollarsFor({ model: FABLE, input: 408 }, [])! +
+        dollarsFor({ model: OPUS, input: 412, output: 264 }, [])!,
+      'fallback',
+    );
+  }));
+
+test('fast mode counts as it was served, not as it was asked for', () =>
+  withPlainUpstream({}, async (t, upstream) => {
+    const asked = { speed: 'fast' };
+    const used = { model: OPUS, input: 1000, output: 200 };
+    const served = await cost(t, upstream, ...message(OPUS, { ...PLAIN, speed: 'fast' }, asked));
+    near(served, dollarsFor(used, ['fast']), 'served');
+    const refused = { ...PLAIN, speed: 'standard' };
+    near(await cost(t, upstream, ...message(OPUS, refused, asked)), dollarsFor(used, []), 'asked');
+    near(await cost(t, upstream, ...message(OPUS, PLAIN, asked)), dollarsFor(used, []), 'not said');
+  }));
+
+test('inference in the US, batches, and both with fast mode', () =>
+  withPlainUpstream({}, async (t, upstream) => {
+    const used = { model: OPUS, input: 1000, output: 200 };
+    const us = { ...PLAIN, inference_geo: 'us' };
+    near(await cost(t, upstream, ...message(OPUS, us)), dollarsFor(used, ['us']), 'US');
+    const batch = { ...PLAIN, service_tier: 'batch' };
+    near(await cost(t, upstream, ...message(OPUS, batch)), dollarsFor(used, ['batch']), 'batch');
+    const both = { ...us, speed: 'fast', service_tier: 'standard' };
+    near(await cost(t, upstream, ...message(OPUS, both)), dollarsFor(used, ['us', 'fast']), 'both');
+    const global = { ...PLAIN, inference_geo: 'global', service_tier: 'standard' };
+    near(await cost(t, upstream, ...message(OPUS, global)), dollarsFor(used, []), 'global');
+    const [sent, answer] = message(OPUS, PLAIN);
+    const batched = { ...sent, path: '/v1/messages/batches' };
+    near(await cost(t, upstream, batched, answer), dollarsFor(used, ['batch']), 'path');
+  }));
+
+test('flex and priority count as the answer says, in every dialect that has them', () =>
+  withPlainUpstream({}, async (t, upstream) => {
+    const figures = { prompt_tokens: 1000, completion_tokens: 200, total_tokens: 1200 };
+    const used = { model: 'gpt-5', input: 1000, output: 200 };
+    for (const tier of ['flex', 'priority', 'default', 'auto'] as const) {
+      const terms = tier === 'flex' || tier === 'priority' ? [tier] : [];
+      const wanted = dollarsFor(used, terms);
+      const asked = { service_tier: 'priority' };
+      const answered = chat('gpt-5', figures, { service_tier: tier }, asked);
+      near(await cost(t, upstream, ...answered), wanted, `chat ${tier}`);
+      const own = { input_tokens: 1000, output_tokens: 200, total_tokens: 1200 };
+      const other = response('gpt-5', own, { service_tier: tier });
+      near(await cost(t, upstream, ...other), wanted, `responses ${tier}`);
+    }
+    const google = { promptTokenCount: 1000, candidatesTokenCount: 200 };
+    const flash = { model: 'gemini-2.5-flash', input: 1000, output: 200 };
+    for (const [tier, trafficType] of [
+      ['flex', 'ON_DEMAND_FLEX'],
+      ['priority', 'ON_DEMAND_PRIORITY'],
+    ] as const) {
+      const wanted = dollarsFor(flash, [tier]);
+      const told = generate('gemini-2.5-flash', { ...google, trafficType });
+      near(await cost(t, upstream, ...told), wanted, `generative ${tier}`);
+      const plain = generate('gemini-2.5-flash', google);
+      const header = { 'x-gemini-service-tier': tier };
+      near(await cost(t, upstream, ...plain, header), wanted, `header ${tier}`);
+    }
+  }));
+
+test('searches are billed one by one, in every dialect', () =>
+  withPlainUpstream({}, async (t, upstream) => {
+    const searched = { ...PLAIN, server_tool_use: { web_search_requests: 3 } };
+    const opus = dollarsFor({ model: OPUS, input: 1000, output: 200 }, [])!;
+    near(await cost(t, upstream, ...message(OPUS, searched)), opus + 0.03, 'messages');
+    const own = { input_tokens: 1000, output_tokens: 200, total_tokens: 1200 };
+    const call = (id: string, type = 'search') => ({
+      type: 'web_search_call',
+      id,
+      action: { type },
+    });
+    const output = [call('a'), call('b'), call('c', 'open_page'), { type: 'message', content: [] }];
+    const gpt = dollarsFor({ model: 'gpt-5', input: 1000, output: 200 }, [])!;
+    const answered = response('gpt-5', own, { output });
+    near(await cost(t, upstream, ...answered), gpt + 0.02, 'responses');
+    const google = { promptTokenCount: 1000, candidatesTokenCount: 200 };
+    const grounded = { groundingMetadata: { webSearchQueries: ['a', 'b'] } };
+    const flash = dollarsFor({ model: 'gemini-2.5-flash', input: 1000, output: 200 }, [])!;
+    const once = generate('gemini-2.5-flash', google, grounded);
+    near(await cost(t, upstream, ...once), flash + 0.035, 'once for a prompt');
+    const pro = dollarsFor({ model: 'gemini-3-pro-preview', input: 1000, output: 200 }, [])!;
+    const each = generate('gemini-3-pro-preview', google, grounded);
+    near(await cost(t, upstream, ...each), pro + 0.028, 'each query');
+  }));
+
+test('pictures and sound have rates of their own', () =>
+  withPlainUpstream({}, async (t, upstream) => {
+    const picture = {
+      promptTokenCount: 300,
+      candidatesTokenCount: 1320,
+      candidatesTokensDetails: [
+        { modality: 'IMAGE', tokenCount: 1290 },
+        { modality: 'TEXT', tokenCount: 30 },
+      ],
+    };
+    const model = 'gemini-2.5-flash-image';
+    const wanted = dollarsFor({ model, input: 300, output: 30, outputImage: 1290 }, []);
+    near(await cost(t, upstream, ...generate(model, picture)), wanted, 'picture');
+    const heard = {
+      promptTokenCount: 1000,
+      cachedContentTokenCount: 400,
+      candidatesTokenCount: 50,
+      promptTokensDetails: [
+        { modality: 'AUDIO', tokenCount: 700 },
+        { modality: 'TEXT', tokenCount: 300 },
+      ],
+      cacheTokensDetails: [
+        { modality: 'AUDIO', tokenCount: 300 },
+        { modality: 'TEXT', tokenCount: 100 },
+      ],
+    };
+    const parts = { input: 200, inputAudio: 400, read: 100, readAudio: 300, output: 50 };
+    near(
+      await cost(t, upstream, ...generate('gemini-2.5-flash', heard)),
+      dollarsFor({ model: 'gemini-2.5-flash', ...parts }, []),
+      'sound',
+    );
+    const spoken = {
+      prompt_tokens: 500,
+      completion_tokens: 300,
+      prompt_tokens_details: { audio_tokens: 450, cached_tokens: 0 },
+      completion_tokens_details: { audio_tokens: 280, reasoning_tokens: 0 },
+    };
+    const said = { input: 50, inputAudio: 450, output: 20, outputAudio: 280 };
+    near(
+      await cost(t, upstream, ...chat('gpt-audio', spoken)),
+      dollarsFor({ model: 'gpt-audio', ...said }, []),
+      'speech',
+    );
+    // Text costs $10 a million there, sound an unknown amount.
+    assert.is(await cost(t, upstream, ...chat('gpt-5', spoken)), null);
+  }));
+
+test('writes for five minutes, one hour and twelve hours; reads at each part of the price', () =>
+  withPlainUpstream({}, async (t, upstream) => {
+    const usage = {
+      input_tokens: 10,
+      output_tokens: 20,
+      cache_read_input_tokens: 50_000,
+      cache_creation_input_tokens: 3000,
+      cache_creation: { ephemeral_5m_input_tokens: 1000, ephemeral_1h_input_tokens: 2000 },
+    };
+    for (const model of ['claude-opus-4-8', 'claude-sonnet-5-5', 'claude-fable-5-2']) {
+      const used = { model, input: 10, output: 20, read: 50_000, write: 1000, write1h: 2000 };
+      near(await cost(t, upstream, ...message(model, usage)), dollarsFor(used, []), model);
+    }
+    const model = 'gpt-6.2-sol';
+    const details = { cached_tokens: 1000, cache_write_tokens: 3000, cache_write_tokens_12h: 2000 };
+    const own = { input_tokens: 5000, output_tokens: 20, input_tokens_details: details };
+    const used = { model, input: 1000, output: 20, read: 1000, write: 1000, write12h: 2000 };
+    near(await cost(t, upstream, ...response(model, own)), dollarsFor(used, []), model);
+  }));
+
+test('a long context has its own rates for the whole request', () =>
+  withPlainUpstream({}, async (t, upstream) => {
+    const usage = (input: number) => ({ input_tokens: input, output_tokens: 100 });
+    const model = 'claude-haiku-5-5';
+    for (const input of [100_000, 100_001]) {
+      const wanted = dollarsFor({ model, input, output: 100 }, []);
+      near(await cost(t, upstream, ...message(model, usage(input))), wanted, `${input}`);
+    }
+  }));
+
+test('what has no price makes the row unpriced and says what is missing', () =>
+  withPlainUpstream({}, async (t, upstream) => {
+    const missing = async (): Promise<unknown> => {
+      const { text } = await exchange(t.proxy.port, { method: 'GET', path: '/trace/last' });
+      return (JSON.parse(text) as { unpriced?: unknown }).unpriced;
+    };
+    const figures = { prompt_tokens: 10, completion_tokens: 2 };
+    const cases = [
+      [message(OPUS, { ...PLAIN, service_tier: 'priority' }), `tier priority of ${OPUS}`],
+      [message(OPUS, { ...PLAIN, inference_geo: 'eu' }), `region eu of ${OPUS}`],
+      [
+        message('claude-sonnet-5-5', { ...PLAIN, speed: 'fast' }),
+        'speed fast of claude-sonnet-5-5',
+      ],
+      [chat('gpt-5', figures, { service_tier: 'scale' }), 'tier scale of gpt-5'],
+      [chat('nobody-knows', figures), 'model nobody-knows'],
+    ] as const;
+    for (const [[sent, answer], what] of cases) {
+      assert.is(await cost(t, upstream, sent, answer), null, what);
+      assert.equal(await missing(), [what]);
+    }
+    const advisor = { type: 'advisor_message', model: 'nobody', input_tokens: 5, output_tokens: 5 };
+    const advised = message(OPUS, { ...PLAIN, iterations: [advisor] });
+    assert.is(await cost(t, upstream, ...advised), null);
+    assert.equal(await missing(), ['model nobody']);
+  }));
+
+test('a stream corrects its terms as it goes, and one that breaks off has those that were asked for', () =>
+  withPlainUpstream({}, async (t, upstream) => {
+    const started = (usage: Json) => ({
+      type: 'message_start',
+      message: { type: 'message', role: 'assistant', model: OPUS, content: [], usage },
+    });
+    const text = {
+      type: 'content_block_delta',
+      index: 0,
+      delta: { type: 'text_delta', text: 'hi' },
+    };
+    const body = json(MESSAGE, { model: OPUS, stream: true, speed: 'fast' });
+    const sums: (number | null)[] = [];
+    for (const [start, end] of [
+      [{ speed: 'fast' }, { speed: 'standard' }],
+      [{}, undefined],
+    ] as const) {
+      const delta = { type: 'message_delta', delta: {}, usage: { output_tokens: 200, ...end } };
+      const done = end === undefined ? [] : [delta, { type: 'message_stop' }];
+      upstream.answer(
+        streamOf(started({ input_tokens: 1000, output_tokens: 1, ...start }), text, ...done),
+      );
+      await exchange(t.proxy.port, { body });
+      const row = (await t.rows(sums.length + 1)).at(-1)!;
+      sums.push(row.costNanoUsd);
+      const terms = end === undefined ? ['fast'] : [];
+      const wanted = dollarsFor({ model: OPUS, input: 1000, output: row.outputTokens ?? 0 }, terms);
+      near((row.costNanoUsd ?? 0) / 1e9, wanted, JSON.stringify(start));
+    }
+  }));
+
+test.after(closeClients);
+test.run();

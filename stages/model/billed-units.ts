@@ -1,0 +1,141 @@
+/**
+ * Everything that a usage is billed for, as the list of units that money is the sum of; figures for
+ * tokens and context stay those of `Usage`.
+ */
+import type { Inference } from './billing.ts';
+import type { Usage } from './usage.ts';
+import { totalInputTokens } from './usage.ts';
+
+/** One thing with a price of its own. */
+export type UnitName =
+  | 'input'
+  | 'cache_read'
+  | 'cache_write'
+  | 'cache_write_1h'
+  | 'cache_write_12h'
+  | 'output'
+  | 'input_audio'
+  | 'input_image'
+  | 'input_video'
+  | 'cache_read_audio'
+  | 'cache_read_image'
+  | 'output_audio'
+  | 'output_image'
+  | 'web_search'
+  | 'file_search';
+
+/** Units that are calls of tools: counted one by one, at a price that no terms change. */
+export const CALL_UNITS: ReadonlySet<UnitName> = new Set<UnitName>(['web_search', 'file_search']);
+
+/** `count` of a unit, at the rates of one model. */
+export interface BilledUnit {
+  readonly unit: UnitName;
+  readonly count: number;
+  /** Whose rates apply; undefined for the model that answered. */
+  readonly model: string | undefined;
+  /** All input tokens of the inference that it belongs to: above a bound many models cost more. */
+  readonly promptTokens: number;
+}
+
+type Counts = Omit<Inference, 'model' | 'isInTotal'>;
+
+const COUNTS = [
+  'inputTokens',
+  'outputTokens',
+  'cacheReadTokens',
+  'cacheWriteTokens',
+  'cacheWrite1hTokens',
+] as const satisfies readonly (keyof Counts)[];
+
+/** Everything that `usage` is billed for. Each token is in one unit: nothing is counted twice, and nothing is left out. */
+export function billedUnits(usage: Usage): BilledUnit[] {
+  const units: BilledUnit[] = [];
+  const { billing } = usage;
+  const whole = countsOf(usage);
+  if (billing === undefined) {
+    addTokens(units, whole, undefined, totalInputTokens(usage) ?? 0);
+    return units;
+  }
+  const { inferences = [] } = billing;
+  for (const each of inferences) addTokens(units, each, each.model, promptOf(each));
+  // What the list has not named is billed all the same, as a part of the answer itself.
+  const rest = restOf(whole, inferences);
+  addTokens(units, rest, undefined, inferences.length === 0 ? promptOf(whole) : promptOf(rest));
+  move(units, 'input', 'input_audio', billing.inputAudioTokens);
+  move(units, 'input', 'input_image', billing.inputImageTokens);
+  move(units, 'input', 'input_video', billing.inputVideoTokens);
+  move(units, 'cache_read', 'cache_read_audio', billing.cacheReadAudioTokens);
+  move(units, 'cache_read', 'cache_read_image', billing.cacheReadImageTokens);
+  move(units, 'cache_write', 'cache_write_12h', billing.cacheWrite12hTokens);
+  move(units, 'output', 'output_audio', billing.outputAudioTokens);
+  move(units, 'output', 'output_image', billing.outputImageTokens);
+  add(units, 'web_search', billing.webSearches ?? 0, undefined, 0);
+  add(units, 'file_search', billing.fileSearches ?? 0, undefined, 0);
+  return units;
+}
+
+function countsOf(usage: Usage): Counts {
+  const cacheWriteTokens = usage.cacheWriteTokens ?? 0;
+  return {
+    inputTokens: usage.inputTokens ?? 0,
+    outputTokens: usage.outputTokens ?? 0,
+    cacheReadTokens: usage.cacheReadTokens ?? 0,
+    cacheWriteTokens,
+    cacheWrite1hTokens: Math.min(usage.cacheWrite1hTokens ?? 0, cacheWriteTokens),
+  };
+}
+
+function restOf(whole: Counts, inferences: readonly Inference[]): Counts {
+  const rest: Record<keyof Counts, number> = { ...whole };
+  for (const each of inferences) {
+    if (each.isInTotal) for (const name of COUNTS) rest[name] -= each[name];
+  }
+  for (const name of COUNTS) rest[name] = Math.max(0, rest[name]);
+  return rest;
+}
+
+function promptOf({ inputTokens, cacheReadTokens, cacheWriteTokens }: Counts): number {
+  return inputTokens + cacheReadTokens + cacheWriteTokens;
+}
+
+function addTokens(
+  units: BilledUnit[],
+  counts: Counts,
+  model: string | undefined,
+  promptTokens: number,
+): void {
+  const { cacheWriteTokens, cacheWrite1hTokens } = counts;
+  const write1h = Math.min(cacheWrite1hTokens, cacheWriteTokens);
+  add(units, 'input', counts.inputTokens, model, promptTokens);
+  add(units, 'cache_read', counts.cacheReadTokens, model, promptTokens);
+  add(units, 'cache_write', cacheWriteTokens - write1h, model, promptTokens);
+  add(units, 'cache_write_1h', write1h, model, promptTokens);
+  add(units, 'output', counts.outputTokens, model, promptTokens);
+}
+
+function add(
+  units: BilledUnit[],
+  unit: UnitName,
+  count: number,
+  model: string | undefined,
+  promptTokens: number,
+): void {
+  if (count > 0) units.push({ unit, count, model, promptTokens });
+}
+
+/** Takes `count` out of the answer's own units `from` and bills it as `to`. */
+function move(units: BilledUnit[], from: UnitName, to: UnitName, count = 0): void {
+  let left = count;
+  for (let at = units.length - 1; at >= 0 && left > 0; at--) {
+    const found = units[at]!;
+    if (found.unit !== from || found.model !== undefined) continue;
+    const moved = Math.min(left, found.count);
+    left -= moved;
+    units.splice(
+      at,
+      1,
+      { ...found, count: found.count - moved },
+      { ...found, unit: to, count: moved },
+    );
+  }
+}
