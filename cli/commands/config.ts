@@ -223,7 +223,9 @@ async function graphFaults(
     return warnings.map((warning) => toFault('plugins', warning));
   } catch (thrown) {
     if (!isSvcError(thrown) || thrown.kind !== 'config') throw thrown;
-    return [toFault('graph', thrown.message)];
+    // One fault a line, below what they have in common.
+    const [title = '', ...list] = thrown.message.split('\n  - ');
+    return (list.length === 0 ? [title] : list).map((text) => toFault('graph', text));
   }
 }
 

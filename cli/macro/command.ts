@@ -13,6 +13,7 @@ import type { CliContext } from '../context.ts';
 import { readInput } from '../input-file.ts';
 import { writeOwnFile } from '../own-file.ts';
 import { configOf, toWhole } from '../parse/flags.ts';
+import { reasonWords } from '../preview/reasons.ts';
 import { counted, writeLine } from '../screen/output.ts';
 import { toValues, variablesJson } from '../variables.ts';
 import { macroNamed, ownMacro, ownMacros, pluginMacros, usable } from './found.ts';
@@ -90,6 +91,8 @@ function foundJson({ name, plugin, file, macro, faults }: FoundMacro) {
     description: macro?.description ?? null,
     variables: macro === undefined ? [] : variablesJson(macro.variables),
     steps: macro?.steps.length ?? null,
+    stage:
+      macro?.steps.some(({ action }) => action === 'recipes' || action === 'settings') ?? false,
     faults,
   };
 }
@@ -341,7 +344,7 @@ class Run extends JsonCommand {
       });
     else {
       context.stdout.write(text);
-      const what = reason === null ? `by ${by.join(', ')}` : `unchanged (${reason})`;
+      const what = reason === null ? `by ${by.join(', ')}` : `unchanged: ${reasonWords(reason)}`;
       this.note(`${made.file}: ${tokensBefore} → ${tokensAfter} tokens, ${what}`);
     }
     return 0;

@@ -37,6 +37,7 @@ test('a macro is kept privately, shown as it was written, listed and deleted', (
           { name: 'how', required: false, default: 'fast', about: null },
         ],
         steps: 1,
+        stage: false,
         faults: [],
       },
     ]);

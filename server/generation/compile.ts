@@ -97,15 +97,17 @@ export async function makeGeneration(options: GenerationOptions): Promise<Genera
     definition,
     plugin,
   }));
+  const configured = configuredMacros(config, macros);
   const generation = compileGeneration({
     ...options,
     custom,
+    configured,
     plugins,
     recipes,
     macros,
     bundled: [
       recipesPlugin(recipes, [recipesPhrase(running)]),
-      macrosPlugin(configuredMacros(config, macros)),
+      macrosPlugin(configured),
       providersPlugin(code),
     ],
     insertions: [...insertions, ...plugins.flatMap((plugin) => plugin.insertions)],
@@ -138,6 +140,7 @@ interface CompileOptions extends GenerationOptions {
   readonly plugins: readonly LoadedPlugin[];
   readonly recipes: RecipeSet | undefined;
   readonly macros: StageMacros;
+  readonly configured: readonly MacroStage[];
   readonly bundled: readonly BundledPlugin[];
   readonly insertions: readonly Insertion<ProxyFrame>[];
 }
@@ -278,6 +281,7 @@ function compileGeneration(options: CompileOptions): Generation {
     custom,
     plugins: options.plugins,
     recipes: options.recipes,
+    macros: options.configured.map(({ id }) => id),
     gate: createGate({
       boundHost: config.server.host,
       ports,

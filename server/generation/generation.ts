@@ -23,6 +23,8 @@ export interface Generation extends Plans {
   readonly plugins: readonly LoadedPlugin[];
   /** The recipes that compression runs; undefined where it runs none. */
   readonly recipes: RecipeSet | undefined;
+  /** The macros of the configuration, by their ids. */
+  readonly macros: readonly string[];
   /** What tokens cost, the user's own prices included. */
   readonly prices: Prices;
   readonly gate: Gate;

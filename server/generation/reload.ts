@@ -31,10 +31,13 @@ function messageOf(loaded: LoadedConfig, needsRestart: readonly string[]): strin
   return `Configuration reloaded: ${active}; after a restart: ${needsRestart.join(', ')}`;
 }
 
-/** The setting whose files were changed, unless it was changed itself and is named already. */
-function changedRecipes(before: Generation, now: Generation, named: readonly string[]): string[] {
-  const setting = 'compression.recipes';
-  return before.recipes?.id === now.recipes?.id || named.includes(setting) ? [] : [setting];
+/** The settings whose files were changed, but those that were changed themselves and are named already. */
+function changedFiles(before: Generation, now: Generation, named: readonly string[]): string[] {
+  const changed = [
+    ...(before.recipes?.id === now.recipes?.id ? [] : ['compression.recipes']),
+    ...(before.macros.join() === now.macros.join() ? [] : ['macros']),
+  ];
+  return changed.filter((setting) => !named.includes(setting));
 }
 
 /** Makes the reload; calls run one after another. */
@@ -56,7 +59,7 @@ export function createReload(options: ReloadOptions): () => Promise<ReloadReport
       ...keys,
       ...modules.map((name) => `custom_providers.${name}`),
       ...plugins.map(({ name }) => `plugins.${name}`),
-      ...changedRecipes(generations.current, generation, keys),
+      ...changedFiles(generations.current, generation, keys),
     ];
     // Before it is in force: it may turn the audit log off.
     const wasAudited = audit.isEnabled;

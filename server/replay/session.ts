@@ -68,9 +68,10 @@ export async function openReplay(options: ReplayOptions) {
     captureWriter: catcher.writer,
   });
   try {
-    const generation = await compileAlone({ config, services, env, scratch });
+    const macroHome = options.config.home;
+    const generation = await compileAlone({ config, services, env, scratch, macroHome });
     generation.activate();
-    const { plan, prices, providers } = generation;
+    const { prices, providers } = generation;
     return {
       /** Today's providers and prices. */
       today: { prices, providers },
@@ -92,7 +93,7 @@ export async function openReplay(options: ReplayOptions) {
           signal: controller.signal,
         };
         const body = await toBody(record, config, options.ignoresMode === true);
-        await runAndReport(plan, body, info, NOWHERE, services);
+        await runAndReport(generation.planOf(body), body, info, NOWHERE, services);
         services.afterwards.flush();
         return catcher.take(record.id);
       },

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { systemClock } from '../../engine/clock.ts';
+import { run } from '../../fixtures/cli/run.ts';
 import { withProxy } from '../../fixtures/proxy.ts';
 import type { TestProxy } from '../../fixtures/proxy.ts';
 import { MESSAGE, closeClients, exchange, json } from '../../fixtures/server/exchange.ts';
@@ -109,6 +110,8 @@ test('a macro of the configuration is a stage for every request, and timed', () 
     const { nodes, stage } = await lastTrace(t);
     assert.equal(nodes.slice(2, 6), ['protect', 'macro:builds', 'recipes', 'compress']);
     assert.type(stage('macro:builds')?.duration_ms, 'number');
+    writeMacro(t, 'builds', STAGE.replace('0 }', '1 }'));
+    assert.equal(((await t.proxy.reload()) as typeof report).applied, ['macros']);
     // One that began without it goes on as it began: the provider has cached its beginning.
     assert.not.ok(isShort((await ask(t, conversation('one', GO_ON))).sent));
   }));
@@ -127,6 +130,30 @@ test('a header names one for its conversation, which keeps it', () =>
     assert.is(changed?.prefix_changes_because_of, 'macro');
     await ask(t, conversation('two', GO_ON), NAMED);
     assert.is((await lastTrace(t)).stage('compress')?.prefix_changes_because_of, undefined);
+  }));
+
+test('svc macro run does to a file what the stage does to the result of a tool', () =>
+  withMacro(async (t) => {
+    const { sent } = await ask(t, conversation('one'), NAMED);
+    const { messages } = JSON.parse(sent) as {
+      readonly messages: readonly { readonly content: readonly { readonly content: string }[] }[];
+    };
+    const home = homeOf(t);
+    writeFileSync(join(home, 'build.log'), LOG);
+    const place = { folder: home, home, env: { SVC_HOME: home }, dispose: () => undefined };
+    const argv = ['macro', 'run', 'builds', 'build.log', '--command', 'shop-build one'];
+    const ran = await run(place, argv);
+    assert.is(ran.stdout, messages[2]!.content[0]!.content);
+    assert.match(ran.stderr, /build\.log: \d+ → \d+ tokens, by recipe:shop-build/);
+    const asJson = JSON.parse((await run(place, [...argv, '--json'])).stdout) as { text: string };
+    assert.is(asJson.text, ran.stdout);
+    assert.equal(
+      (await run(place, ['macro', 'run', 'builds', '--dry-run'])).stdout,
+      'recipe ../recipes/shop-build.yaml\nthreshold_tokens 0\n',
+    );
+    const lost = await run(place, ['macro', 'run', 'builds']);
+    assert.is(lost.code, 2);
+    assert.match(lost.stderr, /is a stage: name the file/);
   }));
 
 test('a mode of a macro holds as one of the request does, and strict of the configuration wins', () =>
