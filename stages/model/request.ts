@@ -15,7 +15,7 @@ import type { BodyFrame } from './body.ts';
 import { hashOfBeginning, hashOfConversation } from './conversation.ts';
 import type { Turn } from './conversation.ts';
 import { NO_PASS } from './pass.ts';
-import type { Pass, PassPart } from './pass.ts';
+import type { Pass } from './pass.ts';
 import { protectedReasons } from './protect.ts';
 
 /** One provider that may serve a request. */
@@ -291,10 +291,9 @@ export function withReport(request: ProxyRequest, more: RequestReport): ProxyReq
   return Object.freeze({ original, edits, route, report: full, pass, isVerbatim });
 }
 
-/** The request with one more part of the pass that `compress` makes. */
-export function withPassPart(request: ProxyRequest, part: PassPart): ProxyRequest {
+/** The request with another pass that `compress` is to make. */
+export function withPass(request: ProxyRequest, pass: Pass): ProxyRequest {
   const { original, edits, route, report, isVerbatim } = request;
-  const pass = Object.freeze([...request.pass, part]);
   return Object.freeze({ original, edits, route, report, pass, isVerbatim });
 }
 

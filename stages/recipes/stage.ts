@@ -5,21 +5,26 @@
 import { defineStage } from '../../engine/index.ts';
 import type { Stage } from '../../engine/index.ts';
 import type { ProxyFrame, RequestFrame } from '../model/frame.ts';
-import type { PassPart } from '../model/pass.ts';
-import { isRewritable, withPassPart } from '../model/request.ts';
+import type { Pass, PassPart } from '../model/pass.ts';
+import { isRewritable, withPass } from '../model/request.ts';
 
 /** The stage called `name` that adds `part`; for a request that must not be changed it does nothing. */
 export function passStage(name: string, part: PassPart): Stage<ProxyFrame> {
   const build = defineStage<ProxyFrame, PassPart, undefined>({
     name,
-    build: (added) => ({
-      on: {
-        request({ request }): RequestFrame | undefined {
-          if (!isRewritable(request)) return undefined;
-          return Object.freeze({ kind: 'request', request: withPassPart(request, added) });
+    build(added) {
+      // Nearly every request has one part: that of the recipes.
+      const alone: Pass = Object.freeze([added]);
+      return {
+        on: {
+          request({ request }): RequestFrame | undefined {
+            if (!isRewritable(request)) return undefined;
+            const pass = request.pass.length === 0 ? alone : [...request.pass, added];
+            return Object.freeze({ kind: 'request', request: withPass(request, pass) });
+          },
         },
-      },
-    }),
+      };
+    },
   });
   return build(part, undefined);
 }
