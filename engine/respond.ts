@@ -70,7 +70,7 @@ function toWritable<F extends Frame>(sink: Sink<F>, scope: RunScope<F>): Writabl
     }
   };
   return new WritableStream<Item<F>>({
-    start: (controller) => scope.onCancel(() => controller.error(scope.cancelled())),
+    start: (controller) => void scope.onCancel(() => controller.error(scope.cancelled())),
     write: (item) =>
       guarded(async () => {
         for (const frame of framesIn(item)) {

@@ -25,10 +25,9 @@ export class RunScope<F extends Frame> implements PipeScope<F> {
   #answering: NodeRun | undefined;
   /** The node whose answer is on its way: another than the answering one where its answer took that one's place. */
   #source: string | undefined;
-  /** Called with the reason when the run is cancelled; there are seldom two. */
-  #waiting: ((reason: unknown) => void)[] = [];
-  #stops: (() => void)[] = [];
-  #listening = false;
+  /** Called when the run is cancelled. */
+  readonly #stops = new Set<() => void>();
+  #isListening = false;
 
   constructor(plan: Plan<F>, info: RunInfo) {
     this.#plan = plan;
@@ -129,32 +128,24 @@ export class RunScope<F extends Frame> implements PipeScope<F> {
 
   /** Settles as `promise` does, or rejects as soon as the run is cancelled; `onLate` hears what comes after that. */
   race<T>(promise: Promise<T>, onLate?: (value: T) => void): Promise<T> {
-    const stopped = this.cancelled();
-    if (stopped !== undefined) {
-      promise.then(onLate, () => undefined);
-      return Promise.reject(stopped);
-    }
-    this.#listen();
     return new Promise<T>((resolve, reject) => {
-      this.#waiting.push(reject);
+      let isStopped = false;
+      const forget = this.onCancel(() => {
+        isStopped = true;
+        reject(this.cancelled()!);
+      });
       promise.then(
         (value) => {
-          if (this.#waitsNoMore(reject)) resolve(value);
-          else onLate?.(value);
+          forget();
+          if (isStopped) onLate?.(value);
+          else resolve(value);
         },
         (thrown: unknown) => {
-          this.#waitsNoMore(reject);
+          forget();
           reject(thrown instanceof Error ? thrown : new Error(String(thrown)));
         },
       );
     });
-  }
-
-  /** False for one that was reported already. */
-  #waitsNoMore(reject: (reason: unknown) => void): boolean {
-    const at = this.#waiting.indexOf(reject);
-    if (at >= 0) this.#waiting.splice(at, 1);
-    return at >= 0;
   }
 
   /** Like `race`, of what may be there at once; a live answer that comes after the run was cancelled is cancelled too. */
@@ -173,30 +164,22 @@ export class RunScope<F extends Frame> implements PipeScope<F> {
     }
   }
 
-  /** Calls `stop` once, as soon as the run is cancelled; at once if it is already. */
-  onCancel(stop: () => void): void {
-    if (this.#info.signal.aborted) {
-      stop();
-      return;
-    }
-    this.#stops.push(stop);
-    this.#listen();
-  }
-
-  #listen(): void {
-    if (this.#listening) return;
-    this.#listening = true;
-    this.#info.signal.addEventListener('abort', this.#onAbort, { once: true });
+  /** Calls `stop` once, as soon as the run is cancelled, at once if it is already; never after what it returns is called. */
+  onCancel(stop: () => void): () => void {
+    if (this.#info.signal.aborted) stop();
+    else this.#stops.add(stop);
+    if (!this.#isListening) this.#info.signal.addEventListener('abort', this.#onAbort);
+    this.#isListening = true;
+    return () => void this.#stops.delete(stop);
   }
 
   #onAbort = (): void => {
-    const reason = this.cancelled();
-    for (const reject of this.#waiting.splice(0)) reject(reason);
-    for (const stop of this.#stops.splice(0)) stop();
+    for (const stop of this.#stops) stop();
+    this.#stops.clear();
   };
 
   close(): void {
-    if (this.#listening) this.#info.signal.removeEventListener('abort', this.#onAbort);
+    this.#info.signal.removeEventListener('abort', this.#onAbort);
   }
 
   /** How it ended. The node in which an error arose has its message as a note. */
