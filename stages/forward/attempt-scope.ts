@@ -9,7 +9,25 @@ import type { Caching } from './caching.ts';
 import type { ForwardConfig } from './config.ts';
 import type { KnownUnsupported } from './unsupported.ts';
 
+/** What `forward` knows of one run. */
+export interface ForwardState {
+  /** Every try; undefined while no provider is to be asked. */
+  attempts: readonly Attempt[] | undefined;
+  readonly notes: string[];
+  /** What the last provider that was asked was to cache. */
+  caching: Caching | undefined;
+  /** What is done with the frames of a live answer. */
+  live: LiveSteps | undefined;
+  /** What went out as it was sent before. */
+  sent: AsSent | undefined;
+  /** The node of the provider whose answer it is, where it has one. */
+  served: InnerRun | undefined;
+  /** Gives back the place that a stream holds until its run has settled. */
+  release: (() => void) | undefined;
+}
+
 export interface AttemptScope {
+  readonly state: ForwardState;
   readonly config: ForwardConfig;
   readonly services: Services;
   readonly run: RunInfo;
@@ -25,15 +43,7 @@ export interface AttemptScope {
   readonly unsupported: KnownUnsupported;
   /** Whose answer or failure the client sees. */
   servedBy(provider: string): void;
-  /** What is done with the frames of the live answer that the client gets. */
-  goesLive(live: LiveSteps): void;
-  /** Something that was left out or changed knowingly. */
-  note(text: string): void;
-  /** What the provider that is asked now was asked to cache. */
-  cached(caching: Caching | undefined): void;
-  /** What goes out as it was sent before, to the provider that is asked now. */
-  stands(sent: AsSent | undefined): void;
-  /** The same for the log, where each stands once. */
+  /** Logs what a provider does not get, each of it once. */
   leftOut(provider: string, notes: readonly string[]): void;
 }
 

@@ -40,7 +40,7 @@ export async function answerFrom(
         : passedOver(scope, target, fault.message, fault);
     if (outcome.next === 'answer') {
       scope.servedBy(target.provider);
-      if (outcome.live !== undefined) scope.goesLive(outcome.live);
+      scope.state.live = outcome.live;
       logFailover(targets, target, failures, scope);
       return outcome.answer;
     }
@@ -129,17 +129,13 @@ async function askProvider(
     throw new SvcError('internal', `There is no provider named '${target.provider}'`);
   }
   const identity = scope.needsEvents || !isLast;
-  const prepared = await prepare(request, target, provider, {
-    config,
-    services,
-    identity,
-    ...known,
-  });
+  const options = { target, provider, config, services, identity, ...known };
+  const prepared = await prepare(request, options);
   if ('skip' in prepared) return passedOver(scope, target, prepared.skip);
   const { ready } = prepared;
-  for (const text of ready.notes) scope.note(text);
-  scope.cached(ready.caching);
-  scope.stands(ready.sent);
+  scope.state.notes.push(...ready.notes);
+  scope.state.caching = ready.caching;
+  scope.state.sent = ready.sent;
   scope.leftOut(provider.name, ready.notes);
   return tryProvider(ready, state, choice, scope);
 }
@@ -147,7 +143,9 @@ async function askProvider(
 /** What does not match is the conversation's affair, not the provider's: it asks so from now on. */
 function noteMismatches(request: ProxyRequest, provider: string, scope: AttemptScope): void {
   const { conversations, log } = scope.services;
-  scope.note(`${provider} refused thoughts that do not match; it was asked to leave them out`);
+  scope.state.notes.push(
+    `${provider} refused thoughts that do not match; it was asked to leave them out`,
+  );
   log.warning('a provider refused thoughts that do not match what was sent before them', {
     provider,
     request: scope.run.id,

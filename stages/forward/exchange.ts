@@ -58,7 +58,7 @@ function open(
 ): OpenAttempt {
   if (admission.waitedMs > 0) {
     const waited = Math.round(admission.waitedMs);
-    scope.note(`waited ${waited} ms for the rate limit of ${provider.name}`);
+    scope.state.notes.push(`waited ${waited} ms for the rate limit of ${provider.name}`);
   }
   const attempt = begin(scope, provider.name, model);
   attempt.key = admission.key?.label;

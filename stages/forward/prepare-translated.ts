@@ -8,9 +8,8 @@ import { conversationId } from '../model/conversation.ts';
 import { withoutHeaders } from '../model/headers.ts';
 import { render } from '../wire/render.ts';
 import { modelOf, setParam, targetOf } from '../model/request.ts';
-import type { ProxyRequest, RouteTarget } from '../model/request.ts';
+import type { ProxyRequest } from '../model/request.ts';
 import { upstreamPath } from '../providers/address.ts';
-import type { Provider } from '../providers/provider.ts';
 import { withCachingIn } from './caching.ts';
 import { mayStream, modelAt } from './prepared.ts';
 import type { OneDocument, Preparation, PrepareOptions, Reading } from './prepared.ts';
@@ -45,18 +44,16 @@ const OF_CHAT: readonly Unsupported[] = [
 export function prepareTranslated(
   request: ProxyRequest,
   from: TranslatableDialect,
-  target: RouteTarget,
-  provider: Provider,
   options: PrepareOptions,
 ): Preparation {
-  const { config, services } = options;
+  const { target, provider, services } = options;
   if (provider.kind === 'passthrough') return { skip: 'it takes no translation' };
   const to: TranslatableDialect = provider.kind;
-  const model = modelAt(request, target, provider);
+  const model = modelAt(request, options);
   const translated = translateRequest(from, to, parsedBody(request), {
     target: targetOf(request),
     ...(model === undefined ? {} : { model }),
-    ...(mayStream(request, provider, config) ? {} : { stream: false }),
+    ...(mayStream(request, options) ? {} : { stream: false }),
     providerTools: target.isPrimary ? 'drop' : 'skip',
     unsupported: options.unsupported,
     marks: services.callMarks.of(conversationId(request)),

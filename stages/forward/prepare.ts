@@ -16,7 +16,7 @@ import {
 } from '../model/request.ts';
 import type { ProxyRequest, RouteTarget } from '../model/request.ts';
 import { kindOf } from '../providers/named-provider.ts';
-import type { Provider, ProviderName } from '../providers/provider.ts';
+import type { Provider } from '../providers/provider.ts';
 import { asSent } from '../conversations/as-sent.ts';
 import type { AsSent } from '../conversations/as-sent.ts';
 import { withCaching } from './caching.ts';
@@ -35,22 +35,18 @@ function isGuess({ original }: ProxyRequest, { kind, name }: Provider): boolean 
 }
 
 /** True if the provider speaks the dialect of the client's own path, as far as is known. */
-function speaks(
-  request: ProxyRequest,
-  provider: Provider,
-  chatOnly: ReadonlySet<ProviderName>,
-): boolean {
+function speaks(request: ProxyRequest, { provider, chatOnly }: PrepareOptions): boolean {
   if (provider.kind === 'passthrough') return true;
   if (provider.kind !== kindOf(request)) return false;
   return !isGuess(request, provider) || !chatOnly.has(provider.name);
 }
 
 /** The request with the model asked there, and the members that the configuration adds where the client has none. */
-function forProvider(request: ProxyRequest, target: RouteTarget, provider: Provider): ProxyRequest {
-  const model = modelAt(request, target, provider);
+function forProvider(request: ProxyRequest, options: PrepareOptions): ProxyRequest {
+  const model = modelAt(request, options);
   let edited = request;
   if (model !== undefined && model !== modelOf(request)) edited = setModel(request, model);
-  for (const [name, value] of provider.extraBody) {
+  for (const [name, value] of options.provider.extraBody) {
     if (!hasMember(request, name)) edited = setParam(edited, name, value);
   }
   return edited;
@@ -67,14 +63,13 @@ function hasMember({ original, edits }: ProxyRequest, name: string): boolean {
 /** Makes `request` ready for `target`. */
 export async function prepare(
   request: ProxyRequest,
-  target: RouteTarget,
-  provider: Provider,
   options: PrepareOptions,
 ): Promise<Preparation> {
+  const { target, provider } = options;
   const asked = verbatimIf(target.verbatim, forAccount(request, target));
   const owner = hookOwner(asked, provider, options.services);
-  if (owner === undefined) return prepareWire(asked, target, provider, options);
-  const found = await prepareWire(asked, target, provider, { ...options, identity: true });
+  if (owner === undefined) return prepareWire(asked, options);
+  const found = await prepareWire(asked, { ...options, identity: true });
   return 'ready' in found ? { ready: withHooks(found.ready, owner) } : found;
 }
 
@@ -84,20 +79,15 @@ function forAccount(request: ProxyRequest, { credential }: RouteTarget): ProxyRe
   return isTied && credential !== 'client' ? released(request) : request;
 }
 
-async function prepareWire(
-  request: ProxyRequest,
-  target: RouteTarget,
-  provider: Provider,
-  options: PrepareOptions,
-): Promise<Preparation> {
+async function prepareWire(request: ProxyRequest, options: PrepareOptions): Promise<Preparation> {
+  const { target, provider } = options;
   const { rewritable } = request.original.endpoint;
   const isOther = target.model !== undefined && target.model !== modelOf(request);
   if (isOther && target.verbatim)
     return { skip: 'it takes requests as they are, and this one names another model' };
   if (isOther && rewritable && !isRewritable(request))
     return { skip: 'the request must not be rewritten, and names another model' };
-  if (speaks(request, provider, options.chatOnly))
-    return prepareSame(request, target, provider, options);
+  if (speaks(request, options)) return prepareSame(request, options);
   const { endpoint, body } = request.original;
   const from = endpoint.dialect;
   if (
@@ -115,7 +105,7 @@ async function prepareWire(
           : `the request must not be rewritten (${body.untouchable})`,
     };
   const { prepareTranslated } = await loadTranslation();
-  return prepareTranslated(request, from, target, provider, options);
+  return prepareTranslated(request, from, options);
 }
 
 /** How to ask for the usage of a stream that neither the client nor the configuration decides about. */
@@ -127,12 +117,7 @@ function usageToAskFor(request: ProxyRequest): UsageRequest | undefined {
   return isFree ? usageRequest : undefined;
 }
 
-async function prepareSame(
-  request: ProxyRequest,
-  target: RouteTarget,
-  provider: Provider,
-  options: PrepareOptions,
-): Promise<Preparation> {
+async function prepareSame(request: ProxyRequest, options: PrepareOptions): Promise<Preparation> {
   const { conversations } = options.services;
   await conversations.ready(request);
   const { facts, endpoint } = request.original;
@@ -144,16 +129,13 @@ async function prepareSame(
   const sent = dropsThoughts ? { ...kept, request: withoutMismatches(kept.request) } : kept;
   const thoughts = { isBound, dropsThoughts };
   const saved = conversations.noteSent(sent.request);
-  const cached = withCaching(forProvider(sent.request, target, provider), provider, options);
+  const cached = withCaching(forProvider(sent.request, options), options.provider, options);
   const from = endpoint.dialect;
   const isWhole =
-    facts.stream &&
-    isTranslatable(from) &&
-    isRewritable(request) &&
-    !mayStream(request, provider, options.config);
+    facts.stream && isTranslatable(from) && isRewritable(request) && !mayStream(request, options);
   const whole = isWhole ? (await loadTranslation()).toOneDocument(cached.request, from) : undefined;
   await saved;
-  return { ready: toPrepared(cached, { sent, ...thoughts }, whole, target, provider, options) };
+  return { ready: toPrepared(cached, { sent, ...thoughts }, whole, options) };
 }
 
 /** What of a request was decided by what its thoughts are signed over. */
@@ -168,10 +150,9 @@ function toPrepared(
   { request, caching }: ReturnType<typeof withCaching>,
   { sent, isBound, dropsThoughts }: Bound,
   whole: OneDocument | undefined,
-  target: RouteTarget,
-  provider: Provider,
   options: PrepareOptions,
 ): Prepared {
+  const { target, provider } = options;
   const { dialect, json } = request.original;
   const isRefused = options.unsupported.has('stream_options');
   const added = whole === undefined && !isRefused ? usageToAskFor(request) : undefined;

@@ -68,6 +68,8 @@ export interface OneDocument {
 }
 
 export interface PrepareOptions {
+  readonly target: RouteTarget;
+  readonly provider: Provider;
   readonly config: ForwardConfig;
   readonly services: Services;
   /** Ask for answers without `Content-Encoding`, because events are looked at. */
@@ -81,8 +83,7 @@ export interface PrepareOptions {
 /** The model to ask there, by the provider's own name of it. */
 export function modelAt(
   request: ProxyRequest,
-  target: RouteTarget,
-  provider: Provider,
+  { target, provider }: Pick<PrepareOptions, 'target' | 'provider'>,
 ): string | undefined {
   const wanted = target.model ?? modelOf(request);
   return wanted === undefined ? undefined : (provider.modelAliases.get(wanted) ?? wanted);
@@ -91,8 +92,7 @@ export function modelAt(
 /** True unless the provider, the model or the configuration allows whole answers only. */
 export function mayStream(
   request: ProxyRequest,
-  provider: Provider,
-  config: ForwardConfig,
+  { provider, config }: Pick<PrepareOptions, 'provider' | 'config'>,
 ): boolean {
   return config.streamingEnabled && provider.supportsStreaming && config.streams(modelOf(request));
 }

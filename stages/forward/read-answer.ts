@@ -207,7 +207,7 @@ async function readHeld(
   const limits = scope.config.hold ?? HOLD_LIMITS;
   const held = await hold({ body, encoding, dialect: prepared.dialect, clock, limits });
   if (!('failed' in held)) {
-    scope.note(`held back until ${held.released}`);
+    scope.state.notes.push(`held back until ${held.released}`);
     if (held.released === 'content') admission.content();
     return toLive(prepared, head, body, options);
   }

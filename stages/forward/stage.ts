@@ -1,7 +1,6 @@
 /** Sends the request to a provider, and to the next one where the first fails, and answers with what comes back. */
 import { SvcError, defineStage } from '../../engine/index.ts';
-import type { Answer, InnerRun, StageContext } from '../../engine/index.ts';
-import type { Attempt } from '../model/attempt.ts';
+import type { Answer, StageContext } from '../../engine/index.ts';
 import { overloaded } from '../model/errors.ts';
 import type { ProxyFrame } from '../model/frame.ts';
 import { losesSaving, VERBATIM_BECAUSE } from '../model/request.ts';
@@ -9,28 +8,10 @@ import type { ProxyRequest } from '../model/request.ts';
 import { providerNode } from '../providers/provider.ts';
 import type { Services } from '../services.ts';
 import { answerFrom } from './attempts.ts';
-import type { AttemptScope, LiveSteps } from './attempt-scope.ts';
-import type { AsSent } from '../conversations/as-sent.ts';
-import type { Caching } from './caching.ts';
+import type { AttemptScope, ForwardState } from './attempt-scope.ts';
 import type { ForwardConfig } from './config.ts';
 import { createLeftOutLog } from './left-out.ts';
 import { createKnownUnsupported } from './unsupported.ts';
-
-interface Forwarding {
-  /** Every try; undefined while no provider is to be asked. */
-  attempts: readonly Attempt[] | undefined;
-  readonly notes: string[];
-  /** What the last provider that was asked was to cache. */
-  caching: Caching | undefined;
-  /** What is done with the frames of a live answer. */
-  live: LiveSteps | undefined;
-  /** What went out as it was sent before. */
-  sent: AsSent | undefined;
-  /** The node of the provider whose answer it is, where it has one. */
-  served: InnerRun | undefined;
-  /** Gives back the place that a stream holds until its run has settled. */
-  release: (() => void) | undefined;
-}
 
 function claim(services: Services): () => void {
   const release = services.streams.acquire();
@@ -43,13 +24,12 @@ function claim(services: Services): () => void {
 function answer(
   request: ProxyRequest,
   shared: Pick<AttemptScope, 'config' | 'services' | 'chatOnly' | 'unsupported' | 'leftOut'>,
-  ctx: StageContext<Forwarding>,
+  ctx: StageContext<ForwardState>,
 ): Promise<Answer<ProxyFrame>> {
   const { route } = request;
   if (route === undefined) {
     throw new SvcError('internal', 'The request reached the provider stage without a route');
   }
-  const { notes } = ctx.state;
   const { attempts, targets } = route;
   ctx.state.attempts = attempts;
   return answerFrom(request, targets, {
@@ -61,6 +41,7 @@ function answer(
     leftOut: shared.leftOut,
     run: ctx.run,
     inner: ctx.inner,
+    state: ctx.state,
     needsEvents: ctx.needsEvents,
     attempts,
     servedBy(provider) {
@@ -69,17 +50,13 @@ function answer(
       const isVerbatim = targets.some((target) => target.provider === provider && target.verbatim);
       if (losesSaving(isVerbatim, request)) ctx.note('not_compressed_because', VERBATIM_BECAUSE);
     },
-    note: (text) => void notes.push(text),
-    cached: (caching) => void (ctx.state.caching = caching),
-    goesLive: (live) => void (ctx.state.live = live),
-    stands: (sent) => void (ctx.state.sent = sent),
   });
 }
 
 /** What was tried, and what a failed run tried too. */
 function report(
-  { attempts, notes, caching, sent }: Forwarding,
-  ctx: StageContext<Forwarding>,
+  { attempts, notes, caching, sent }: ForwardState,
+  ctx: StageContext<ForwardState>,
 ): void {
   if (sent?.isBound === true) {
     ctx.note('blocks_as_sent', sent.repeated);
@@ -112,7 +89,7 @@ export const forward = defineStage<ProxyFrame, ForwardConfig, Services>({
     const unsupported = createKnownUnsupported();
     const leftOut = createLeftOutLog(services.log);
     return {
-      open: (): Forwarding => ({
+      open: (): ForwardState => ({
         attempts: undefined,
         notes: [],
         caching: undefined,
@@ -126,16 +103,16 @@ export const forward = defineStage<ProxyFrame, ForwardConfig, Services>({
           if (request.original.facts.stream) ctx.state.release = claim(services);
           return answer(request, { config, services, chatOnly, unsupported, leftOut }, ctx);
         },
-        chunk: (chunk, { state }) => (state as Forwarding).live?.chunk?.(chunk),
-        end: (end, { state }) => (state as Forwarding).live?.end?.(end),
+        chunk: (chunk, { state }) => (state as ForwardState).live?.chunk?.(chunk),
+        end: (end, { state }) => (state as ForwardState).live?.end?.(end),
       },
       settled({ error, durationMs }, ctx) {
         if (ctx.state === undefined) return;
-        const { watch } = (ctx.state as Forwarding).live ?? {};
+        const { watch } = (ctx.state as ForwardState).live ?? {};
         // What broke elsewhere is no failure of the provider.
         if (error !== undefined && error.node === ctx.node) watch?.failed(error);
         else watch?.left();
-        (ctx.state as Forwarding).served?.answered(ctx.run.startedMs + durationMs);
+        (ctx.state as ForwardState).served?.answered(ctx.run.startedMs + durationMs);
         report(ctx.state, ctx);
         ctx.state.release?.();
       },

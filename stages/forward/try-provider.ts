@@ -60,7 +60,7 @@ function noteKey(prepared: Prepared, { keyId, key }: Admission, scope: AttemptSc
   if (keyId === undefined || prepared.noteKey?.(keyId) !== false) return;
   const { name } = prepared.provider;
   const words = `the conversation began with another key of ${name} than '${key?.label ?? ''}'`;
-  scope.note(`${words}: its thoughts may be dropped`);
+  scope.state.notes.push(`${words}: its thoughts may be dropped`);
 }
 
 /** Only now: an allowance that this uses up would be lost on a provider that is not asked after all. */
