@@ -6,14 +6,18 @@ import { isObject } from '../../dialect/json-kind.ts';
 
 /** Edits that touch neither what tools returned nor the conversation's text. */
 const HARMLESS_EDIT = /^clear_thinking/;
+/** Set, each says by itself that the provider keeps the history or sums it up. */
+const MEMBERS = ['previous_response_id', 'conversation', 'thread', 'compaction'];
 
-/** True if a request body says so, in any dialect: context edits, compaction, a response kept by the provider, truncation. */
+/**
+ * True if a request body says so, in any dialect: context edits, an order to sum up, a history that the provider keeps
+ * (a response, a conversation, a thread), truncation, or what a compaction left.
+ */
 export function mayForget(body: unknown): boolean {
   if (!isObject(body)) return false;
   return (
     edits(body['context_management']).some(isForgetting) ||
-    isSet(body['previous_response_id']) ||
-    isSet(body['conversation']) ||
+    MEMBERS.some((name) => isSet(body[name])) ||
     (isSet(body['truncation']) && body['truncation'] !== 'disabled') ||
     holdsCompaction(body['messages']) ||
     holdsCompaction(body['input'])
