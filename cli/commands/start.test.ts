@@ -9,6 +9,7 @@ import * as assert from 'uvu/assert';
 import { outputFile, pidFile, runningInstance } from '../process/daemon.ts';
 import { exitCodes } from '../exit.ts';
 import { signalProcess } from '../process/processes.ts';
+import { rememberRewritten } from '../../fixtures/cli/remembered.ts';
 import { makePlace, run } from '../../fixtures/cli/run.ts';
 
 interface Started {
@@ -53,7 +54,13 @@ test('a proxy in the background: start, status, logs, switches, restart, stop', 
   assert.is.not(next.pid, pid);
   assert.equal(runningInstance(place.home)?.flags, { port: 0, debug: true });
 
+  await rememberRewritten(place.home, 'new');
+  await rememberRewritten(place.home, 'old', 2);
   const stopped = await run(place, ['stop']);
+  assert.match(
+    stopped.stderr,
+    /Conversations of the last day .*: 1\. They .*go on only through svc/,
+  );
   assert.equal([stopped.code, stopped.stdout], [0, `Stopped (pid ${next.pid})\n`]);
   assert.not.ok(existsSync(pidFile(place.home)));
   place.dispose();

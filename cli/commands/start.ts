@@ -10,6 +10,7 @@ import type { ServeFlags } from '../parse/flags.ts';
 import { runForeground } from '../process/foreground.ts';
 import { openBrowser } from '../screen/browser.ts';
 import { colorsFor, print, printJson } from '../screen/output.ts';
+import { noteSigned, signedConversations } from '../process/signed-conversations.ts';
 import { stopProxy } from '../process/stopping.ts';
 import { ServeOptions } from './serve.ts';
 
@@ -56,7 +57,9 @@ class Stop extends SvcCommand {
 
   async execute() {
     const stopped = await stopProxy(this.home, this.context, this.force);
-    if (this.json) this.printJson({ pid: stopped?.pid ?? null });
+    const signed = await signedConversations(this.home, this.context);
+    if (stopped !== undefined) noteSigned(signed, 'stop', this.context);
+    if (this.json) this.printJson({ pid: stopped?.pid ?? null, signed_conversations: signed });
     else this.print(stopped === undefined ? 'svc is not running' : `Stopped (pid ${stopped.pid})`);
   }
 }

@@ -5,6 +5,7 @@ import { SvcError } from '../../engine/error.ts';
 import { shortPath } from '../context.ts';
 import type { Undone } from '../integrate/apply.ts';
 import { printUndone, refuseAll, takeBackAll } from '../integrate/command.ts';
+import { noteSigned, signedConversations } from '../process/signed-conversations.ts';
 import { stopProxy } from '../process/stopping.ts';
 import { deleteData } from './own-data.ts';
 import { serviceKinds, servicePaths, serviceStarts, unitText } from './unit.ts';
@@ -63,6 +64,8 @@ class Uninstall extends JsonCommand {
     const { context, home } = this;
     const { undone, faults } = await takeBackAll(context, home, () => true);
     const stopped = await stopProxy(home, context, false);
+    const signed = await signedConversations(home, context);
+    noteSigned(signed, this.data ? 'deleted' : 'uninstall', context);
     // What was saved of a client's file lies among the data, and is needed while it is not taken back.
     if (this.data) refuseAll(faults);
     const left = this.data ? deleteData(home) : [];
@@ -71,6 +74,7 @@ class Uninstall extends JsonCommand {
         undone,
         stopped_pid: stopped?.pid ?? null,
         data_deleted: this.data,
+        signed_conversations: signed,
         left,
       });
     else this.report({ undone, stopped, left });

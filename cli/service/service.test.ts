@@ -6,6 +6,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { runningInstance } from '../process/daemon.ts';
 import { exitCodes } from '../exit.ts';
+import { rememberRewritten } from '../../fixtures/cli/remembered.ts';
 import { makePlace, run } from '../../fixtures/cli/run.ts';
 
 test('the systemd unit starts this program with this home, whatever is in the path', async () => {
@@ -67,7 +68,12 @@ test('uninstall stops the proxy and gives clients back; data go with --data alon
   await run(place, ['integrate', 'claude', '--apply']);
   assert.match(fs.readFileSync(settings, 'utf8'), 'ANTHROPIC_BASE_URL');
 
+  await rememberRewritten(place.home, 'new');
   const kept = await run(place, ['uninstall']);
+  assert.match(
+    kept.stderr,
+    /Conversations of the last day .*: 1\. They .*cannot go on without svc/,
+  );
   assert.is(kept.code, 0, kept.stderr);
   assert.is(fs.readFileSync(settings, 'utf8'), '{"a": 1}');
   assert.is(runningInstance(place.home), undefined);
@@ -79,6 +85,10 @@ test('uninstall stops the proxy and gives clients back; data go with --data alon
   fs.writeFileSync(join(place.home, 'thesis.txt'), 'x');
   const gone = await run(place, ['uninstall', '--data', '--json']);
   assert.equal(JSON.parse(gone.stdout).left, ['thesis.txt']);
+  assert.match(
+    gone.stderr,
+    /Conversations of the last day .*: 1\. They .*what was sent in them is deleted/,
+  );
   assert.equal(fs.readdirSync(place.home), ['thesis.txt']);
   fs.rmSync(join(place.home, 'thesis.txt'));
   await run(place, ['uninstall', '--data']);

@@ -4,6 +4,7 @@ import { JsonCommand } from '../command.ts';
 import { SvcError } from '../../engine/error.ts';
 import { shortPath } from '../context.ts';
 import { runningInstance } from '../process/daemon.ts';
+import { noteSigned, signedConversations } from '../process/signed-conversations.ts';
 import { openPrompts } from '../prompts/prompts.ts';
 import { isIn, isNewer, readInstalled } from './installed.ts';
 import type { Installed } from './installed.ts';
@@ -41,6 +42,8 @@ class Update extends JsonCommand {
       !this.check && way?.isOurs === true && (await this.isAgreed(way.command, version, latest));
     if (isAgreed && latest !== null) await installGlobally(name, latest, context.env);
     const isRunning = runningInstance(this.home) !== undefined;
+    const signed = isAgreed ? await signedConversations(this.home, context) : 0;
+    noteSigned(signed, 'update', context);
     if (this.json)
       this.printJson({
         installed: version,
@@ -49,6 +52,7 @@ class Update extends JsonCommand {
         command: way?.command ?? null,
         updated: isAgreed,
         restart_needed: isAgreed && isRunning,
+        signed_conversations: signed,
       });
     else if (latest === null)
       this.print(

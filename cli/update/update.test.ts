@@ -5,6 +5,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { PassThrough } from 'node:stream';
 import { exitCodes } from '../exit.ts';
+import { rememberRewritten } from '../../fixtures/cli/remembered.ts';
 import { makePlace, run } from '../../fixtures/cli/run.ts';
 import { isNewer } from './installed.ts';
 
@@ -70,7 +71,10 @@ test('a newer version is shown, and installed after a yes alone', async () => {
   for (const typed of ['', 'n\n']) assert.is((await update([], typed)).code, exitCodes.cancelled);
   assert.equal(installs(), []);
   assert.is((await update([], 'y\n')).code, 0);
-  const { code, stdout } = await update(['--yes', '--json']);
+  await rememberRewritten(place.home, 'new');
+  await rememberRewritten(place.home, 'old', 2);
+  const { code, stdout, stderr } = await update(['--yes', '--json']);
+  assert.match(stderr, /Conversations of the last day .*: 1\. They .*go on as before/);
   assert.is(code, 0);
   assert.equal(JSON.parse(stdout), {
     installed: '1.2.3',
@@ -79,6 +83,7 @@ test('a newer version is shown, and installed after a yes alone', async () => {
     command: 'npm install -g svc@1.10.0',
     updated: true,
     restart_needed: false,
+    signed_conversations: 1,
   });
   const line = 'install -g --no-fund --no-audit svc@1.10.0';
   assert.equal(installs(), [line, line]);

@@ -8,6 +8,7 @@ import { appendFile, chmod, open, readFile } from 'node:fs/promises';
 import type { Clock } from '../../engine/index.ts';
 import { moveUnreadable } from '../aside.ts';
 import { replaceFile } from '../private-file.ts';
+import { RAW } from './sent-text.ts';
 import { apply, emptyRecord, readLine, wholeOf, writeLine } from './record.ts';
 import type { Change, ConversationRecord, Injected, Line } from './record.ts';
 
@@ -314,6 +315,19 @@ async function readOwnFile({ file, clock }: StoreOptions): Promise<Buffer> {
       cause: thrown,
     });
   }
+}
+
+/**
+ * How many conversations in `file` were continued since `sinceMs` and hold blocks that went out otherwise than
+ * they came, where the model may have thought over them; 0 where nothing can be read. Changes nothing.
+ */
+export async function countRewritten(file: string, sinceMs: number): Promise<number> {
+  const store = createStore({ wallMs: () => sinceMs });
+  takeLines(store, await readFile(file, { flag: READ, encoding: 'utf8' }).catch(() => ''));
+  let count = 0;
+  for (const { atMs, sent } of store.records())
+    if (atMs >= sinceMs && [...(sent?.values() ?? [])].some((text) => text !== RAW)) count += 1;
+  return count;
 }
 
 /** Reads the memories of earlier processes and goes on from there. Never rejects. */
