@@ -13,7 +13,7 @@ import { isObject } from '../dialect/json-kind.ts';
 const MOST_NAMES = 6_000;
 /** Runs of the same name, and of the same conversation on disk. */
 const MOST_RUNS = 12;
-export const MOST_KEPT_RUNS = 6;
+const MOST_KEPT_RUNS = 4;
 /** Earlier turns of a run of which is known what they left. */
 const MOST_STEPS = 8;
 
@@ -69,6 +69,10 @@ export function createCachedTurns(all: () => Kept) {
     follow(turn: CachedTurn, id: string, store: CachedStore): CachedTurn | undefined {
       const index = runs();
       const candidates = new Set(namesOf(turn).flatMap((name) => index.get(name) ?? []));
+      // What another process has written to the same file stands in the conversation's memory alone.
+      const seen = new Set(Array.from(candidates, (run) => run.turn.request));
+      for (const [number, one] of store.runs())
+        if (!seen.has(one.request)) candidates.add({ turn: one, id, kept: number });
       const before = best(turn, [...candidates]);
       const isSameRun = before !== undefined && continues(turn, before.turn);
       const now = before === undefined ? turn : withSteps(turn, before.turn);

@@ -40,7 +40,8 @@ export function explainMiss(
     return undefined;
   if (report.cacheHit === true || attempts.length === 0) return undefined;
   if (cacheReadTokens === null && cacheWriteTokens === null) return undefined;
-  const needsMarkers = provider.kind === 'messages';
+  // Of a model that is not known nobody can say that it needs them, unless the configuration does.
+  const needsMarkers = provider.kind === 'messages' && provider.promptCache === 'on';
   const total = totalInputTokens(usage)!;
   const read = cacheReadTokens ?? 0;
   const isMarked = needsMarkers || factsOf(model).isMarked;

@@ -123,9 +123,10 @@ function isBelowLeast(turn: CachedTurn, before: CachedTurn): boolean {
 }
 
 function causeOf(turn: CachedTurn, before: CachedTurn, shared: Shared, names: Names): Found {
-  const [first, ...others] = differences(turn, before, shared, names);
+  const [first, ...rest] = differences(turn, before, shared, names);
   if (first === undefined) return ['evicted', null];
   const [cause, detail] = first;
+  const others = rest.filter(([other]) => other !== cause);
   if (others.length === 0 || cause === 'below_least_length' || cause === 'no_marker') return first;
   const also = `also: ${[...new Set(others.map(([other]) => other))].join(', ')}`;
   return [cause, detail === null ? also : `${detail}; ${also}`];
