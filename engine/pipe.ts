@@ -153,7 +153,8 @@ export function toGuarded<F extends Frame>(
   const reader = pair.readable.getReader();
   let input: WritableStreamDefaultController | undefined;
   let rejectWrite: (reason: unknown) => void = () => undefined;
-  let isRead = false;
+  /** What a reader waits for. */
+  let read: Promise<unknown> | undefined;
   /** Aborts the stream as its source broke, once nothing of it waits to be read. */
   let abort: (() => Promise<void>) | undefined;
   return {
@@ -169,27 +170,28 @@ export function toGuarded<F extends Frame>(
         }
       },
       close: () => writer.close(),
-      abort(reason) {
+      async abort(reason) {
         // What broke before it got here is no fault of this node.
         abort = () => writer.abort(scope.named(reason));
-        return isRead ? abort() : undefined;
+        const waiting = read;
+        if (waiting !== undefined && !(await isReady(waiting))) await abort();
       },
     }),
     readable: new ReadableStream<F>(
       {
         async pull(controller) {
-          isRead = true;
           try {
-            const read = reader.read();
-            if (abort !== undefined && !(await isReady(read))) await abort();
-            const { done, value } = await read;
+            const next = reader.read();
+            read = next;
+            if (abort !== undefined && !(await isReady(next))) await abort();
+            const { done, value } = await next;
             if (done) return controller.close();
             nodeRun?.left(scope.now());
             controller.enqueue(value);
           } catch (thrown) {
             throw toSvcError(thrown, nodeRun?.node);
           } finally {
-            isRead = false;
+            read = undefined;
           }
         },
         cancel(reason) {
