@@ -32,9 +32,10 @@ export async function measurePrefixes(
       const play = playConversation(conversation, compressor, settings);
       let before: readonly string[] = [];
       for (const request of conversation.requests) {
-        const sent = (await play.send(request.items, cold.has(request))).map((one) => one.sent);
+        const isCold = cold.has(request) && !play.isBound(request.items);
+        const sent = (await play.send(request.items, isCold)).map((one) => one.sent);
         counts.turns += 1;
-        if (cold.has(request)) counts.cold += 1;
+        if (isCold) counts.cold += 1;
         else if (before.some((text, at) => text !== sent[at])) counts.unstable += 1;
         before = sent;
       }

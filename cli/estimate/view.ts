@@ -69,7 +69,7 @@ function knownOf(
   { mode, tools = 'off', coldTrimMs = null }: EstimateSettings,
 ): string[] {
   const all = groups.filter(({ length }) => length === null);
-  const sum = (name: 'coldMoments' | 'forgotten' | 'askedAgain') =>
+  const sum = (name: 'coldMoments' | 'boundMoments' | 'forgotten' | 'askedAgain') =>
     all.reduce((total, group) => total + group[name], 0);
   return [
     `${counted(files, 'file')} read, compressed as a proxy would in mode ${mode}; nothing was sent and nothing written. Median and range are of the share of its input cost that a session saves.`,
@@ -83,6 +83,11 @@ function knownOf(
       ? []
       : [
           `compression.cold_trim left out ${counted(sum('forgotten'), 'old result')} at ${counted(sum('coldMoments'), 'pause')}; ${figure(sum('askedAgain'))} of them the session asked for again later. What a model would have asked for besides is not known.`,
+          ...(sum('boundMoments') === 0
+            ? []
+            : [
+                `At ${counted(sum('boundMoments'), 'pause')} it left out nothing: thoughts were signed over the old results, as those of newer models are.`,
+              ]),
         ]),
     ...(left > 0
       ? [`${counted(left, 'older file')} not read: the time was up (--seconds allows more).`]
@@ -149,6 +154,7 @@ export function estimateJson(
       saved_usd: toUsd(group.costSavedNanoUsd),
       saved_share: group.share,
       cold_moments: group.coldMoments,
+      bound_moments: group.boundMoments,
       results_left_out: group.forgotten,
       results_asked_for_again: group.askedAgain,
     })),

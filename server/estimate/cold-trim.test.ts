@@ -37,10 +37,12 @@ interface Shape {
   readonly cold?: readonly number[];
   /** What was written was written for an hour. */
   readonly isForAnHour?: boolean;
+  /** The model thought before its first call. */
+  readonly isThinking?: boolean;
 }
 
 /** Lines of a session file of Claude Code. */
-async function session({ pauses = {}, cold = [], isForAnHour = false }: Shape) {
+async function session({ pauses = {}, cold = [], isForAnHour = false, isThinking = false }: Shape) {
   const count = await loadTokenCounter('claude');
   // System prompt and tools, which the file does not hold.
   let [total, before, atMs] = [1000, 0, START_MS];
@@ -60,7 +62,9 @@ async function session({ pauses = {}, cold = [], isForAnHour = false }: Shape) {
     };
     before = total;
     const shared = { sessionId: 's', timestamp };
-    const content = [{ type: 'tool_use', id: `t${n}`, name: 'Read', input: inputOf(n) }];
+    const thought = { type: 'thinking', thinking: 'Hm.', signature: 'c2ln' };
+    const call = { type: 'tool_use', id: `t${n}`, name: 'Read', input: inputOf(n) };
+    const content = isThinking && n === 0 ? [thought, call] : [call];
     return [
       { ...shared, type: 'user', message: { role: 'user', content: n === 0 ? text : [result] } },
       {
@@ -139,6 +143,13 @@ test('what is left out from a cold moment on is what a proxy leaves out of the s
   assert.is(group.savedTokens, saved);
   assert.equal([group.coldMoments, group.forgotten, group.askedAgain], [2, 5, 0]);
   assert.is((await estimated(shape, null)).savedTokens, 0);
+});
+
+test('where a thought is signed over the old results, nothing is left out, and that is counted', async () => {
+  const shape = { pauses: { 13: 6, 15: 40 }, cold: [13, 15], isThinking: true };
+  assert.is(await leftOut(shape), 0);
+  const group = await estimated(shape);
+  assert.equal([group.savedTokens, group.coldMoments, group.boundMoments], [0, 0, 2]);
 });
 
 test('without a pause that is long enough nothing changes', async () => {

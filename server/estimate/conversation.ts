@@ -33,6 +33,8 @@ export interface Estimate {
   readonly costSavedNanoUsd: number;
   /** Requests at which old results were left out from then on. */
   readonly coldMoments: number;
+  /** Pauses after which they would have been, were no thoughts signed over them. */
+  readonly boundMoments: number;
   /** Results that were left out, and those of them whose call the session made again later. */
   readonly forgotten: number;
   readonly askedAgain: number;
@@ -47,6 +49,7 @@ export const NO_REQUESTS: Estimate = {
   costNanoUsd: 0,
   costSavedNanoUsd: 0,
   coldMoments: 0,
+  boundMoments: 0,
   forgotten: 0,
   askedAgain: 0,
 };
@@ -86,7 +89,9 @@ export async function estimateConversation(
   const sums = { ...NO_REQUESTS, requests: requests.length };
   for (const request of requests) {
     let rewritten = 0;
-    if (cold.has(request)) {
+    const isBound = cold.has(request) && play.isBound(request.items);
+    if (isBound) sums.boundMoments += 1;
+    if (cold.has(request) && !isBound) {
       await play.send(request.items, true);
       const before = blocks;
       blocks = sized(await play.send(all, false), count);

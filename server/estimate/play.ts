@@ -13,6 +13,7 @@ import type { ConversationCompressor } from '../../stages/compress/worker/conver
 import type { JobOptions } from '../../stages/compress/worker/job.ts';
 import { COMPRESSION_VERSION } from '../../stages/compress/version.ts';
 import { createConversations } from '../../stages/conversations/conversations.ts';
+import { isThought } from '../../stages/conversations/standing.ts';
 import { createStore } from '../../stages/conversations/store.ts';
 import { asRequest } from '../sessions/as-request.ts';
 import { bodyOf } from '../sessions/session.ts';
@@ -32,6 +33,8 @@ export interface SentBlock {
 export interface Play {
   /** What goes out for the first so many items. `isCold`: from now on old results are left out. */
   send(items: number, isCold: boolean): Promise<readonly SentBlock[]>;
+  /** True where a thought is signed over something of the first so many items: nothing of them may be left out then. */
+  isBound(items: number): boolean;
   /** The results that are left out by now, and those of them whose call comes again later, word for word. */
   forgotten(): { readonly results: number; readonly askedAgain: number };
 }
@@ -83,6 +86,7 @@ export function playConversation(
         return { item, text: before, sent: text ?? before, estimated: tokensBefore };
       });
     },
+    isBound: (items) => original.some((block) => isThought(block) && block.message < items),
     forgotten() {
       const gone = withForgotten(blocks, limits.memory).filter(
         (block) => block.forgotten !== undefined,
