@@ -30,21 +30,11 @@ export interface UpstreamResponse {
 
 /** A body to its end; undefined if it is longer than `maxBytes`, and then cancelled. Rejects where it breaks off. */
 export async function readWhole(body: ResponseBody, maxBytes: number): Promise<Buffer | undefined> {
-  const arrived = body.arrived();
-  // A short document is there with its head, and then costs no stream.
-  if (arrived.isWhole) {
-    const bytes = Buffer.concat(arrived.pieces);
-    return bytes.length > maxBytes ? undefined : bytes;
-  }
-  const pieces: Buffer[] = [];
-  let sizeBytes = 0;
-  for await (const piece of body.bytes()) {
-    pieces.push(piece);
-    sizeBytes += piece.length;
-    // To leave the loop cancels the body.
-    if (sizeBytes > maxBytes) return undefined;
-  }
-  return Buffer.concat(pieces);
+  const { bytes, error } = await body.beginning(maxBytes + 1);
+  if (error !== undefined) throw error;
+  if (bytes.length <= maxBytes) return bytes;
+  body.cancel(new Error('it is too long'));
+  return undefined;
 }
 
 /** Which try of which run a request is, so that what is recorded of it joins the ledger and the trace. */
