@@ -81,6 +81,7 @@ class Doctor extends JsonCommand {
       upstream.checkKeys(examined, this.offline),
       orFault('Ledger', () => data.checkLedger(examined)),
       orFault('Errors', () => data.checkErrors(examined)),
+      orFault('Prices', () => data.checkPrices(examined)),
       orFault('Vault', () => data.checkVaultIndex(examined)),
       orFault('Fleet', () => kept.checkFleet(examined)),
       orFault('Proxy keys', () => kept.checkProxyKeys(examined)),

@@ -127,6 +127,42 @@ export async function checkErrors({ context, loaded }: Examined): Promise<Found>
   }
 }
 
+const WEEK_MS = 7 * 86_400_000;
+/** More models would hide what else is wrong. */
+const MOST_MODELS = 5;
+
+/** Models that were used in the last week and cost an unknown amount: budgets and reports know nothing of them. */
+export async function checkPrices({ context, loaded }: Examined): Promise<Found> {
+  if (loaded === undefined) return [];
+  const { db } = loaded.config.ledger;
+  if (!isPostgresUrl(db) && !existsSync(db)) return [];
+  const [{ openReader }, { unpricedModels }] = await Promise.all([
+    import('../../stages/ledger/open-reader.ts'),
+    import('../../stages/ledger/queries.ts'),
+  ]);
+  try {
+    const reader = await openReader(db);
+    try {
+      const found = await unpricedModels(reader, context.clock.wallMs() - WEEK_MS);
+      if (found.length === 0) return ok('Prices', 'every model of the last week has a price');
+      const named = found
+        .slice(0, MOST_MODELS)
+        .map(({ model, requests }) => `${model ?? 'unknown'} (${counted(requests, 'request')})`);
+      const more = found.length > MOST_MODELS ? ` and ${found.length - MOST_MODELS} more` : '';
+      return warning(
+        'Prices',
+        `without a price in the last week: ${named.join(', ')}${more}`,
+        'prices.json in the home folder or providers.<name>.pricing sets one; `unpriced` in a trace says what is missing.',
+      );
+    } finally {
+      await reader.destroy();
+    }
+  } catch (thrown) {
+    if (thrown instanceof SvcError) return [];
+    throw thrown;
+  }
+}
+
 function statusText(status: number | null | undefined): string {
   if (status === null) return 'no answer';
   return status === 200 ? 'an answer that broke off' : `status ${status}`;

@@ -28,7 +28,7 @@ export async function settingsOf(
   context: CliContext,
   mode?: string,
 ) {
-  const [{ createPrices }, { loadConfig }, { priceOverrides }] = await Promise.all([
+  const [{ createPrices }, { loadConfig }, { ownPrices, priceOverrides }] = await Promise.all([
     import('../../stages/ledger/prices.ts'),
     import('../../server/config/load.ts'),
     import('../../server/generation/providers.ts'),
@@ -39,7 +39,11 @@ export async function settingsOf(
   });
   const limit = seconds === undefined ? SECONDS : toWhole(seconds, '--seconds', 1, MOST_SECONDS);
   const overrides = priceOverrides(config, new Map());
-  return { config, prices: createPrices({ overrides }), maxTimeMs: limit * 1000 };
+  return {
+    config,
+    prices: createPrices({ overrides, own: ownPrices(config) }),
+    maxTimeMs: limit * 1000,
+  };
 }
 
 /** The folder that was named, or those of all known clients. */

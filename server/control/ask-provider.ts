@@ -11,7 +11,7 @@ import type { ProviderModel } from './list-models.ts';
 import { createOutbound } from '../outbound/outbound.ts';
 import { configuredPlugins } from '../generation/configured-plugins.ts';
 import { loadCustomProviders, withPluginProviders } from '../generation/plugins.ts';
-import { priceOverrides, toProviders } from '../generation/providers.ts';
+import { ownPrices, priceOverrides, toProviders } from '../generation/providers.ts';
 
 /** Asks with what a running proxy has. `input` is what came over the control socket. */
 export async function askThrough(
@@ -40,7 +40,10 @@ export async function askDirectly(
   );
   const providers = toProviders(config, custom.byName);
   const upstream = createUpstream(createOutbound(config.outbound), createTurn());
-  const prices = createPrices({ overrides: priceOverrides(config, custom.byName) });
+  const prices = createPrices({
+    overrides: priceOverrides(config, custom.byName),
+    own: ownPrices(config),
+  });
   try {
     const provider = find(providers, name);
     const keys =

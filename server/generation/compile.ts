@@ -39,7 +39,7 @@ import { createPluginWatch } from './plugin-watch.ts';
 import type { PluginWatch } from './plugin-watch.ts';
 import { withPluginProviders } from './plugins.ts';
 import type { CustomProviders } from './plugins.ts';
-import { priceOverrides, refuseLoops, refuseUnknown, toProviders } from './providers.ts';
+import { ownPrices, priceOverrides, refuseLoops, refuseUnknown, toProviders } from './providers.ts';
 import { openRouteRules } from './route-rules.ts';
 import { knownRecipes, recipesPhrase, setOf } from '../recipes/recipes.ts';
 import { macroFolder } from '../macros/macros.ts';
@@ -269,7 +269,11 @@ function compileGeneration(options: CompileOptions): Generation {
   const names = new Set(providers.keys());
   const rules = openRouteRules(config.home, () => [...names]).list();
   const overrides = priceOverrides(config, custom.byName);
-  const prices = createPrices({ list: services.priceList, overrides });
+  const prices = createPrices({
+    list: services.priceList,
+    overrides,
+    own: ownPrices(config),
+  });
   const plans = toPlans(options, { ...services, providers, prices }, ownWordOf(options));
   const { security, limits } = config;
   return {

@@ -1,8 +1,18 @@
 /** From the configuration's providers to those that the stages use. */
+import { join } from 'node:path';
 import { SvcError } from '../../engine/index.ts';
+import type { OverlayPrice } from '../../stages/ledger/price-overlay.ts';
+import {
+  MOST_OWN_BYTES,
+  OWN_PRICES,
+  faultOfRates,
+  readOwnPrices,
+  toRates,
+} from '../../stages/ledger/own-prices.ts';
 import type { PriceOverride } from '../../stages/ledger/prices.ts';
 import { toAddress } from '../../stages/providers/address.ts';
 import type { Provider } from '../../stages/providers/provider.ts';
+import { readConfigFile } from '../config/read-file.ts';
 import { PUBLIC_BASE_URLS } from '../../stages/providers/settings.ts';
 import type { KeyCheck } from '../auth/auth.ts';
 import { looksLikeOurs } from '../auth/presented.ts';
@@ -130,27 +140,59 @@ export function ownKeyWarnings(config: Config, providers: ReadonlyMap<string, Pr
   });
 }
 
-/** The prices that users set themselves, by provider. */
+/** The prices that users set themselves, by provider. Throws `config` for a unit that there is not. */
 export function priceOverrides(
   config: Config,
   custom: CustomProviders['byName'],
 ): Map<string, PriceOverride> {
-  const prices = Object.values(config.providers).map(
-    ({ name, pricing }) => [name, pricing.inputUsdPerMTok, pricing.outputUsdPerMTok] as const,
+  const prices = new Map(
+    Object.values(config.providers).map(({ name, pricing }) => [name, toOverride(name, pricing)]),
   );
   for (const [name, { definition }] of custom) {
     const { inputUsdPer1m = null, outputUsdPer1m = null } = definition.pricing ?? {};
-    prices.push([name, inputUsdPer1m, outputUsdPer1m]);
+    prices.set(name, ofTokens(inputUsdPer1m, outputUsdPer1m));
   }
-  return new Map(
-    prices.map(([name, input, output]) => [
-      name,
-      {
-        ...(input !== null && { input_cost_per_1m_tokens: input }),
-        ...(output !== null && { output_cost_per_1m_tokens: output }),
-      },
-    ]),
-  );
+  return prices;
+}
+
+function ofTokens(input: number | null, output: number | null): PriceOverride {
+  return {
+    ...(input !== null && { input_cost_per_1m_tokens: input }),
+    ...(output !== null && { output_cost_per_1m_tokens: output }),
+  };
+}
+
+function toOverride(name: string, pricing: ProviderConfig['pricing']): PriceOverride {
+  const { inputUsdPerMTok, outputUsdPerMTok, ratesUsd, longContextUsd: long, terms } = pricing;
+  const key = `providers.${name}.pricing`;
+  const refuse = (part: string, what: string | undefined): void => {
+    if (what !== undefined)
+      throw new SvcError('config', `${key}.${part}: ${what}`, { code: 'CONFIG_001' });
+  };
+  refuse('rates', faultOfRates(ratesUsd));
+  refuse('long_context', faultOfRates(long, ['above']));
+  const usd = {
+    ...(inputUsdPerMTok !== null && { input: inputUsdPerMTok }),
+    ...(outputUsdPerMTok !== null && { output: outputUsdPerMTok }),
+    ...ratesUsd,
+  };
+  const lone = Object.keys(long).find((unit) => unit !== 'above' && !(unit in usd));
+  refuse('long_context', lone && `'${lone}' has no price below it`);
+  const { input, output, ...others } = toRates(usd, long);
+  const isTiered = [input, output].some((rate) => rate !== undefined && rate.tiers.length > 0);
+  const rates = isTiered ? toRates(usd, long) : others;
+  return {
+    ...ofTokens(inputUsdPerMTok, outputUsdPerMTok),
+    ...(Object.keys(rates).length > 0 && { rates }),
+    ...(Object.keys(terms).length > 0 && { terms }),
+  };
+}
+
+/** The prices in `$SVC_HOME/prices.json`, none where there is no such file. Throws `config` for what is none. */
+export function ownPrices({ home }: Pick<Config, 'home'>): readonly OverlayPrice[] {
+  const file = join(home, OWN_PRICES);
+  const found = readConfigFile(file, MOST_OWN_BYTES);
+  return found === undefined ? [] : readOwnPrices(found.text, file);
 }
 
 /** The warning at the start for fallbacks that have no key. */

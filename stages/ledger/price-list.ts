@@ -4,9 +4,9 @@
  * user's own file over both; the library's updater, which would fetch from the network, is never used.
  */
 import { createRequire } from 'node:module';
-import type { ModelInfo, ModelPrice, Provider } from '@pydantic/genai-prices';
+import type { ModelPrice } from '@pydantic/genai-prices';
 import type { UnitName } from '../model/billed-units.ts';
-import { OVERLAY, overlaid, withTerms } from './price-overlay.ts';
+import { OVERLAY, overlaid, plainName, withTerms } from './price-overlay.ts';
 import type { OverlayPrice } from './price-overlay.ts';
 import type { PriceLayer, Rate, RateCard, Rates } from './rate-card.ts';
 import { scaled } from './rate-card.ts';
@@ -33,6 +33,8 @@ export interface ListedPrice {
   readonly outputUsdPer1m: number | null;
   readonly cacheReadUsdPer1m: number | null;
   readonly cacheWriteUsdPer1m: number | null;
+  /** All rates, terms and where they are from; `null` where there is no price. */
+  readonly card: RateCard | null;
 }
 
 export type PriceList = ReturnType<typeof createPriceList>;
@@ -70,12 +72,13 @@ const FREE: Rate = { base: 0, tiers: [] };
 /** Prices over the library's, the most important ones first. */
 type Layers = readonly (readonly [PriceLayer, readonly OverlayPrice[]])[];
 
-/** The list in the installed package; nothing is read before it is needed. `own` are the prices of the user's file. */
-export function createPriceList(own: readonly OverlayPrice[] = []) {
-  const layers: Layers = [
-    ['file', own],
-    ['overlay', OVERLAY],
-  ];
+const layersOver = (own: readonly OverlayPrice[]): Layers => [
+  ['file', own],
+  ['overlay', OVERLAY],
+];
+
+/** The list in the installed package; nothing is read before it is needed. */
+export function createPriceList() {
   let library: PriceLibrary | undefined;
   const loaded = () => {
     // `require`, so that a request that ends before the list is warm still gets its price.
@@ -85,19 +88,48 @@ export function createPriceList(own: readonly OverlayPrice[] = []) {
   return {
     /** Reads the data, which takes some 100 ms once; otherwise the first question does. */
     load: (): void => void loaded(),
-    /** The price of a model at a moment (ms since the epoch), or `null` if it is not listed. */
-    find: (provider: PricedProvider, model: string, atMs: number): RateCard | null =>
-      findCard(loaded(), layers, provider, model, atMs),
+    /** The price of a model at a moment (ms since the epoch), or `null` if it is not listed; `own` are prices of the user's file. */
+    find: (
+      provider: PricedProvider,
+      model: string,
+      atMs: number,
+      own: readonly OverlayPrice[] = [],
+    ): RateCard | null => findCard(loaded(), layersOver(own), provider, model, atMs),
     /** All models of a vendor (`anthropic`, `openai`, `google`, …) as priced at that moment; empty for an unknown vendor. */
-    list(vendor: string, atMs: number): ListedPrice[] {
+    list(vendor: string, atMs: number, own: readonly OverlayPrice[] = []): ListedPrice[] {
       const provider = loaded().findProvider({ providerId: vendor });
-      if (provider === undefined) return [];
-      const models = provider.models.map((model) =>
-        toListed(loaded(), provider, model, new Date(atMs)),
-      );
-      return models;
+      const layers = layersOver(own);
+      const listed = (provider?.models ?? []).map((model): ListedPrice => {
+        const over = layeredCard(layers, vendor, model.id, atMs);
+        const { id, name = id } = model;
+        if (over !== undefined) return toLine(vendor, id, name, withTerms(over, vendor, id, atMs));
+        // Alone and matched by its own name: another model's pattern could match the name first.
+        const alone = { ...provider!, models: [{ ...model, match: { equals: id } }] };
+        const timestamp = new Date(atMs);
+        const found = loaded().calcPrice({ input_tokens: 0 }, id, { provider: alone, timestamp });
+        const window = model.context_window;
+        const card = found === null ? undefined : toCard(found.model_price, window);
+        return toLine(vendor, id, name, card && withTerms(card, vendor, id, atMs), window);
+      });
+      const known = new Set(listed.map(({ model }) => plainName(model)));
+      // What the library does not list, by the name that stands in its pattern.
+      for (const [layer, prices] of layers) {
+        for (const price of prices.filter((one) => one.vendor === vendor || one.vendor === '*')) {
+          const id = price.name ?? nameIn(price.model);
+          if (known.has(plainName(id))) continue;
+          known.add(plainName(id));
+          const card = layeredCard([[layer, prices]], vendor, id, atMs);
+          listed.push(toLine(vendor, id, id, card && withTerms(card, vendor, id, atMs)));
+        }
+      }
+      return listed;
     },
   };
+}
+
+/** The name that a pattern matches first. */
+function nameIn({ source }: RegExp): string {
+  return source.replace('[12]', '2').replaceAll(/\(\?[:!][^)]*\)\??|[\^$]/g, '');
 }
 
 /** Asks the vendor behind the address, then the one whose dialect it speaks, then the one whose model it is. */
@@ -131,10 +163,10 @@ function layeredCard(
   for (const [layer, prices] of layers) {
     const found = overlaid(prices, vendor, model, atMs);
     if (found === undefined) continue;
-    const { rates, contextWindow, source } = found;
+    const { rates, terms = {}, contextWindow, source } = found;
     return {
       rates,
-      terms: {},
+      terms,
       perRequestUsd: 0,
       ...(contextWindow !== undefined && { contextWindow }),
       layer,
@@ -155,8 +187,10 @@ function libraryCard(
   const timestamp = new Date(atMs);
   const found = library.calcPrice({ input_tokens: 0 }, model, { provider, timestamp });
   if (found === null) return undefined;
-  const { model_price: price, model: named } = found;
-  const { context_window: contextWindow } = named;
+  return toCard(found.model_price, found.model.context_window);
+}
+
+function toCard(price: ModelPrice, contextWindow: number | undefined): RateCard {
   return {
     rates: toRates(price),
     terms: {},
@@ -185,24 +219,23 @@ function toRate(price: ModelPrice[string]): Rate | undefined {
   return typeof price === 'number' ? { base: price, tiers: [] } : price;
 }
 
-function toListed(
-  library: PriceLibrary,
-  provider: Provider,
-  model: ModelInfo,
-  timestamp: Date,
+function toLine(
+  vendor: string,
+  model: string,
+  name: string,
+  card: RateCard | undefined,
+  contextWindow: number | null = card?.contextWindow ?? null,
 ): ListedPrice {
-  // Alone and matched by its own name: another model's pattern could match the name first.
-  const alone = { ...provider, models: [{ ...model, match: { equals: model.id } }] };
-  const found = library.calcPrice({ input_tokens: 0 }, model.id, { provider: alone, timestamp });
-  const usd = (unit: string) => toRate(found?.model_price[unit])?.base ?? null;
+  const usd = (unit: UnitName) => card?.rates[unit]?.base ?? null;
   return {
-    vendor: provider.id,
-    model: model.id,
-    name: model.name ?? model.id,
-    contextWindow: model.context_window ?? null,
-    inputUsdPer1m: usd('input_mtok'),
-    outputUsdPer1m: usd('output_mtok'),
-    cacheReadUsdPer1m: usd('cache_read_mtok'),
-    cacheWriteUsdPer1m: usd('cache_write_mtok'),
+    vendor,
+    model,
+    name,
+    contextWindow,
+    inputUsdPer1m: usd('input'),
+    outputUsdPer1m: usd('output'),
+    cacheReadUsdPer1m: usd('cache_read'),
+    cacheWriteUsdPer1m: usd('cache_write'),
+    card: card ?? null,
   };
 }

@@ -8,15 +8,18 @@ import { factsOf } from '../model/model-facts.ts';
 import type { Rate, RateCard, Rates, TermFactors } from './rate-card.ts';
 import { flat, scaled } from './rate-card.ts';
 
-/** A price of models of one vendor. */
+/** A price of models of one vendor, or of any where that is `*`. */
 export interface OverlayPrice {
   readonly vendor: string;
   readonly model: RegExp;
   /** The first day, `YYYY-MM-DD` in UTC; the first price of a model holds before it too. */
   readonly since: string;
   readonly rates: Rates;
+  readonly terms?: TermFactors;
   readonly contextWindow?: number;
   readonly source: string;
+  /** How a table names it, where the pattern does not say it. */
+  readonly name?: string;
 }
 
 interface Tier {
@@ -257,7 +260,8 @@ export function overlaid(
 ): OverlayPrice | undefined {
   const name = plainName(model);
   const of = prices.filter(
-    (one) => (vendor === undefined || one.vendor === vendor) && one.model.test(name),
+    (one) =>
+      (vendor === undefined || one.vendor === vendor || one.vendor === '*') && one.model.test(name),
   );
   return of.findLast(({ since }) => Date.parse(since) <= atMs) ?? of[0];
 }

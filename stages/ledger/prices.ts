@@ -13,17 +13,24 @@ import { totalInputTokens } from '../model/usage.ts';
 import type { ListedPrice, PricedProvider, PriceList } from './price-list.ts';
 import { createPriceList } from './price-list.ts';
 import { flat, rateAt, rateOf, scaled } from './rate-card.ts';
-import type { Rate, RateCard, Rates } from './rate-card.ts';
+import type { OverlayPrice } from './price-overlay.ts';
+import type { Rate, RateCard, Rates, TermFactors } from './rate-card.ts';
 
 /** `providers.<name>.pricing`, in dollars per million tokens, spelt as in the configuration. */
 export interface PriceOverride {
   readonly input_cost_per_1m_tokens?: number;
   readonly output_cost_per_1m_tokens?: number;
+  /** Of other units, likewise; of searches for a thousand. */
+  readonly rates?: Rates;
+  /** Factors of terms. */
+  readonly terms?: TermFactors;
 }
 
 export interface PricesOptions {
   /** By the provider's configured name. */
   readonly overrides?: ReadonlyMap<string, PriceOverride>;
+  /** Prices of the user's own file, over the public list. */
+  readonly own?: readonly OverlayPrice[];
   /** The public list; tests give their own. */
   readonly list?: PriceList;
 }
@@ -54,7 +61,7 @@ export function createPrices(options: PricesOptions = {}) {
     const minute = Math.floor(atMs / MEMO_MS);
     const known = memo.get(key);
     if (known !== undefined && known.minute === minute) return known.card;
-    const listed = list.find(provider, model, atMs);
+    const listed = list.find(provider, model, atMs, options.own);
     const card = withOverride(listed, options.overrides?.get(provider.name));
     memo.set(key, { minute, card });
     return card;
@@ -178,7 +185,7 @@ export function createPrices(options: PricesOptions = {}) {
       cardOf(provider, model, atMs)?.contextWindow ?? null,
     /** The public list of these vendors, for `list-pricing`. */
     listPrices: (atMs: number, vendors: readonly string[] = VENDORS): ListedPrice[] =>
-      vendors.flatMap((vendor) => list.list(vendor, atMs)),
+      vendors.flatMap((vendor) => list.list(vendor, atMs, options.own)),
   };
 }
 
@@ -275,7 +282,8 @@ function scaleInput(usage: Usage, factor: number): Usage {
 function withOverride(listed: RateCard | null, override: PriceOverride | undefined) {
   if (override === undefined) return listed;
   const { input_cost_per_1m_tokens: inputUsd, output_cost_per_1m_tokens: outputUsd } = override;
-  if (inputUsd === undefined && outputUsd === undefined) return listed;
+  const hasPrice = inputUsd !== undefined || outputUsd !== undefined;
+  if (!hasPrice && override.rates === undefined && override.terms === undefined) return listed;
   // Half a price is none.
   if (listed === null && (inputUsd === undefined || outputUsd === undefined)) return null;
   const base = listed ?? unlisted(inputUsd ?? 0);
@@ -299,7 +307,12 @@ function withOverride(listed: RateCard | null, override: PriceOverride | undefin
     }
     rates.output = flat(outputUsd);
   }
-  return { ...base, rates, layer: 'config' as const };
+  return {
+    ...base,
+    rates: { ...rates, ...override.rates },
+    terms: { ...base.terms, ...override.terms },
+    layer: 'config' as const,
+  };
 }
 
 /** Units whose rates an own price of input moves along. */

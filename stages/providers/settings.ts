@@ -151,6 +151,32 @@ const named = each(
         about: 'US dollars for a million output tokens, in place of the price table.',
         guarded: true,
       }),
+      ratesUsd: setting('providers.<name>.pricing.rates', {
+        type: kind({ '[string]': '0 <= number <= 1000000000' }, 'a map of units to US dollars'),
+        default: {},
+        defaultText: 'the price table',
+        about:
+          'US dollars for a million of other units (`cache_read`, `cache_write`, `cache_write_1h`, `input_audio`, `output_image`, …), and for a thousand of `web_search` and `file_search`.',
+        guarded: true,
+        read: bare,
+      }),
+      longContextUsd: setting('providers.<name>.pricing.long_context', {
+        type: kind({ '[string]': '0 <= number <= 1000000000' }, 'a map of units to US dollars'),
+        default: {},
+        about:
+          'The same for requests with more than `above` tokens of input, as in `{above: 200000, input: 6, output: 22.5}`.',
+        guarded: true,
+        read: bare,
+      }),
+      terms: setting('providers.<name>.pricing.terms', {
+        type: kind({ '[string]': '0 <= number <= 1000' }, 'a map of terms to factors'),
+        default: {},
+        defaultText: 'the price table',
+        about:
+          'Factors on every rate for tokens, by what the answer says of how it was served: `fast`, `flex`, `priority`, `batch`, `scale`, `us`, ….',
+        guarded: true,
+        read: bare,
+      }),
     }),
   },
   ({ kind: written, baseUrl, apiKey, oauthToken, oauthToken2, ...rest }, { name, origin }) => {

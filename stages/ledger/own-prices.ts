@@ -1,0 +1,129 @@
+/**
+ * Prices of the user's own: `$SVC_HOME/prices.json`, a list of models with a rate for each unit, and
+ * `providers.<name>.pricing`. Rates are dollars for a million tokens, and for a thousand searches.
+ */
+import { SvcError } from '../../engine/index.ts';
+import { isObject } from '../dialect/json-kind.ts';
+import type { JsonObject } from '../dialect/json-kind.ts';
+import { CALL_UNITS } from '../model/billed-units.ts';
+import type { UnitName } from '../model/billed-units.ts';
+import { plainName } from './price-overlay.ts';
+import type { OverlayPrice } from './price-overlay.ts';
+import type { Rate, Rates, TermFactors } from './rate-card.ts';
+
+/** The file in the home folder. */
+export const OWN_PRICES = 'prices.json';
+/** Larger than any list of models. */
+export const MOST_OWN_BYTES = 1024 * 1024;
+
+/** Every unit that may have a rate. */
+export const UNITS = [
+  'input',
+  'output',
+  'cache_read',
+  'cache_write',
+  'cache_write_1h',
+  'cache_write_12h',
+  'input_audio',
+  'input_image',
+  'input_video',
+  'cache_read_audio',
+  'cache_read_image',
+  'output_audio',
+  'output_image',
+  'web_search',
+  'file_search',
+] as const satisfies readonly UnitName[];
+
+const MEMBERS = new Set<string>([
+  ...UNITS,
+  'model',
+  'vendor',
+  'since',
+  'source',
+  'terms',
+  'long_context',
+]);
+const DAY = /^\d{4}-\d{2}-\d{2}$/;
+
+/** Rates from dollars by unit, and from those above `long.above` tokens of input. */
+export function toRates(
+  usd: Readonly<Record<string, number>>,
+  long: Readonly<Record<string, number>> = {},
+): Rates {
+  const rates: { [U in UnitName]?: Rate } = {};
+  for (const unit of UNITS) {
+    const [base, above] = [usd[unit], long[unit]];
+    if (base === undefined) continue;
+    const perMillion = CALL_UNITS.has(unit) ? 1000 : 1;
+    const tier = above !== undefined && { start: long['above'] ?? 0, price: above * perMillion };
+    rates[unit] = { base: base * perMillion, tiers: tier === false ? [] : [tier] };
+  }
+  return rates;
+}
+
+/** What is wrong with a map of dollars by unit, in words; undefined for nothing. */
+export function faultOfRates(usd: JsonObject, others: readonly string[] = []): string | undefined {
+  for (const [name, value] of Object.entries(usd)) {
+    if (!others.includes(name) && !(UNITS as readonly string[]).includes(name))
+      return `'${name}' is no unit; there are ${[...UNITS, ...others].join(', ')}`;
+    if (!isAmount(value)) return `'${name}' is no amount of 0 or more`;
+  }
+  return undefined;
+}
+
+function isAmount(value: unknown): value is number {
+  return typeof value === 'number' && Number.isFinite(value) && value >= 0;
+}
+
+/** Reads the text of the user's file. Throws `config` CONFIG_001, which names the entry, for what is no price. */
+export function readOwnPrices(text: string, file: string): OverlayPrice[] {
+  const refuse = (what: string): never => {
+    throw new SvcError('config', `${file}: ${what}`, { code: 'CONFIG_001' });
+  };
+  let list: unknown;
+  try {
+    list = JSON.parse(text);
+  } catch (cause) {
+    return refuse(`it is no JSON (${(cause as Error).message})`);
+  }
+  if (!Array.isArray(list)) return refuse('it is no list of prices');
+  return (list as readonly unknown[]).map((entry, at) => {
+    const which = `entry ${at + 1}`;
+    if (!isObject(entry)) return refuse(`${which} is no object`);
+    const { model, vendor = '*', since = '1970-01-01', source = file, terms = {} } = entry;
+    const unknown = Object.keys(entry).find((name) => !MEMBERS.has(name));
+    if (unknown !== undefined) refuse(`${which}: '${unknown}' is not known`);
+    if (typeof model !== 'string' || model === '') return refuse(`${which} names no model`);
+    if (typeof since !== 'string' || !DAY.test(since) || Number.isNaN(Date.parse(since)))
+      return refuse(`${which}: since is no day like 2026-11-26`);
+    if (typeof vendor !== 'string' || typeof source !== 'string')
+      return refuse(`${which}: vendor and source are texts`);
+    const usd = Object.fromEntries(
+      UNITS.filter((unit) => entry[unit] !== undefined).map((unit) => [unit, entry[unit]]),
+    );
+    const long = entry['long_context'] ?? {};
+    if (!isObject(long) || !isObject(terms))
+      return refuse(`${which}: long_context and terms are maps`);
+    const fault = faultOfRates(usd) ?? faultOfRates(long, ['above']) ?? faultOfTerms(terms);
+    if (fault !== undefined) refuse(`${which}: ${fault}`);
+    if (usd['input'] === undefined || usd['output'] === undefined)
+      return refuse(`${which} has no price of input and output`);
+    const name = plainName(model).replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');
+    return {
+      vendor,
+      model: new RegExp(`^${name}(?!-?\\d)`),
+      since,
+      rates: toRates(usd as Record<string, number>, long as Record<string, number>),
+      terms: terms as TermFactors,
+      source,
+      name: model,
+    };
+  });
+}
+
+/** What is wrong with factors by term, likewise. */
+export function faultOfTerms(terms: JsonObject): string | undefined {
+  const [name] = Object.entries(terms).find(([, value]) => !isAmount(value)) ?? [];
+  return name === undefined ? undefined : `the factor of '${name}' is no number of 0 or more`;
+}
