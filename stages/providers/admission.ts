@@ -53,12 +53,10 @@ export interface AdmissionRequest {
 }
 
 /**
- * Asks for one attempt: it may be made, after a promise where it has to stand in line for `rpm`,
- * or the reason why not. Rejects with the signal's reason if it aborts in line.
+ * Asks for one attempt: it may be made, perhaps after a wait for `rpm`, or the reason why not.
+ * Rejects with the signal's reason if it aborts meanwhile.
  */
-export function requestAdmission(
-  request: AdmissionRequest,
-): Admission | Refusal | Promise<Admission | Refusal> {
+export async function requestAdmission(request: AdmissionRequest): Promise<Admission | Refusal> {
   const { state, signal } = request;
   if (state.stopped !== undefined) {
     return { admitted: false, why: 'stopped', error: providerStopped(request.provider) };
@@ -70,40 +68,23 @@ export function requestAdmission(
   const isCooling = request.usesConfiguredKey && !state.keys.isUsable();
   const early = isCooling ? state.keys.pick(request.triedKeys) : undefined;
   if (early?.usable === false) return keyRefusal(state, early);
-  let waited: number | Promise<number>;
+  let waitedMs = 0;
   try {
-    waited = state.pace?.enter(signal) ?? 0;
+    if (state.pace !== undefined) waitedMs = await state.pace.enter(signal);
   } catch (thrown) {
-    return refusedByPace(thrown);
+    if (isSvcError(thrown)) return { admitted: false, why: 'pace', error: thrown };
+    throw thrown;
   }
-  if (typeof waited === 'number') return admit(request, waited);
-  return waited.then((waitedMs) => admit(request, waitedMs), refusedByPace);
-}
-
-/** The attempt itself, after `waitedMs` in line. */
-function admit(
-  request: AdmissionRequest,
-  waitedMs: number,
-): Admission | Refusal | Promise<Admission | Refusal> {
-  const { state } = request;
   const picked = pickKey(request);
   if (picked !== undefined && 'admitted' in picked) return picked;
   const pass = state.breaker.tryEnter();
   if (!pass.ok) return openRefusal(request.provider, pass.openForS);
   const claim = pass.probe ? state.claimProbe() : undefined;
-  if (claim === undefined) return new Admission(request, pass, picked, waitedMs);
-  return claim.then((isOurs) => {
-    if (isOurs) return new Admission(request, pass, picked, waitedMs);
-    // Another proxy probes, or has found out meanwhile: perhaps that all is well.
-    const again = state.breaker.tryEnter();
-    if (!again.ok) return openRefusal(request.provider, again.openForS);
-    return new Admission(request, again, picked, waitedMs);
-  });
-}
-
-function refusedByPace(thrown: unknown): Refusal {
-  if (!isSvcError(thrown)) throw thrown;
-  return { admitted: false, why: 'pace', error: thrown };
+  if (claim === undefined || (await claim)) return new Admission(request, pass, picked, waitedMs);
+  // Another proxy probes, or has found out meanwhile: perhaps that all is well.
+  const again = state.breaker.tryEnter();
+  if (!again.ok) return openRefusal(request.provider, again.openForS);
+  return new Admission(request, again, picked, waitedMs);
 }
 
 function openRefusal(provider: ProviderName, openForS: number): Refusal {
