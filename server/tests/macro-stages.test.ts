@@ -156,6 +156,21 @@ test('svc macro run does to a file what the stage does to the result of a tool',
     assert.match(lost.stderr, /is a stage: name the file/);
   }));
 
+test('a capture of a request that names one replays to the same', () =>
+  withMacro(async (t) => {
+    t.configure(`${EAGER}capture: { enabled: true }\n`);
+    await t.proxy.reload();
+    assert.ok(isShort((await ask(t, conversation('one'), NAMED)).sent));
+    await t.rows(1);
+    await t.proxy.services.captures.flush();
+    const home = homeOf(t);
+    const place = { folder: home, home, env: { SVC_HOME: home }, dispose: () => undefined };
+    writeFileSync(join(home, 'replayed.yaml'), EAGER);
+    const ran = await run(place, ['replay', 'run', '--check', '--config', 'replayed.yaml']);
+    assert.is(ran.code, 0, ran.stdout + ran.stderr);
+    assert.match(ran.stdout, /1 the same, 0 different/);
+  }));
+
 test('a mode of a macro holds as one of the request does, and strict of the configuration wins', () =>
   withMacro(async (t) => {
     writeMacro(t, 'off', 'steps:\n  - settings: { mode: strict }\n');
