@@ -184,10 +184,11 @@ function toPlans(
   const { providers } = services;
   // Without an address a passthrough is no provider: it says how requests reach those of their paths.
   const named = config.routing.primary !== 'passthrough' || providers.has('passthrough');
+  const { recipes: _ofTheirOwnStage, ...compress } = config.compression;
   const graph = defaultGraph(
     {
       template: { folder: templateFolder(config.home) },
-      compress: config.compression,
+      compress,
       inject: config.inject,
       route: {
         byKind: byKind(config, providers),

@@ -1,6 +1,6 @@
 /** Macros as stages: of the configuration for every request, of a header for a conversation. */
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -169,6 +169,16 @@ test('a capture of a request that names one replays to the same', () =>
     const ran = await run(place, ['replay', 'run', '--check', '--config', 'replayed.yaml']);
     assert.is(ran.code, 0, ran.stdout + ran.stderr);
     assert.match(ran.stdout, /1 the same, 0 different/);
+  }));
+
+test('a conversation that began without recipes is pinned to none', () =>
+  withProxy({ yaml: 'compression: { threshold_tokens: 0, recipes: off }\n' }, async (t) => {
+    await ask(t, conversation('one'));
+    assert.not.ok((await lastTrace(t)).nodes.includes('recipes'));
+    await t.proxy.services.conversations.flush();
+    const kept = readFileSync(join(homeOf(t), 'decisions.jsonl'), 'utf8');
+    assert.match(kept, /"mode":"hybrid"/);
+    assert.not.match(kept, /recipes/);
   }));
 
 test('a mode of a macro holds as one of the request does, and strict of the configuration wins', () =>
