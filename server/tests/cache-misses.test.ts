@@ -47,9 +47,9 @@ function talk(questions: number, more: object = {}): object {
 
 interface Place extends TestProxy {
   readonly model: CachingModel;
-  wait(ms: number): void;
-  send(body: object, headers?: Readonly<Record<string, string>>): Promise<LedgerRow>;
-  read(path: string): Promise<Json>;
+  readonly wait: (ms: number) => void;
+  readonly send: (body: object) => Promise<LedgerRow>;
+  readonly read: (path: string) => Promise<Json>;
 }
 
 async function withPlace(use: (place: Place) => Promise<void>): Promise<void> {
@@ -62,8 +62,8 @@ async function withPlace(use: (place: Place) => Promise<void>): Promise<void> {
       ...t,
       model,
       wait: (ms) => void (aheadMs += ms),
-      async send(body, headers = {}) {
-        const answer = await exchange(t.proxy.port, { body: JSON.stringify(body), headers });
+      send: async (body) => {
+        const answer = await exchange(t.proxy.port, { body: JSON.stringify(body) });
         assert.is(answer.status, 200, answer.text);
         sent += 1;
         return (await t.rows(sent)).find(({ id }) => id === answer.headers['x-svc-request-id'])!;
@@ -149,6 +149,20 @@ test('a marker too far behind what was cached is told', () =>
     const far = await told('far', 30);
     assert.is(far.cacheMiss, 'no_marker');
     assert.match(far.cacheMissDetail!, /^the next marker is 31 blocks behind what was cached/);
+  }));
+
+test('a pause beyond the shorter of two lifetimes is told', () =>
+  withPlace(async ({ send, wait }) => {
+    const system = [
+      { type: 'text', text: words(1500, 'rule'), cache_control: { ...MARKER, ttl: '1h' } },
+    ];
+    await send(talk(1, { system }));
+    await send(talk(2, { system }));
+    wait(9 * MINUTE_MS);
+    assert.equal(missIn(await send(talk(3, { system }))), [
+      'pause',
+      '9 min; the cache is kept for 5 min',
+    ]);
   }));
 
 test('what the provider names wins, and ours is shown beside it', () =>

@@ -32,7 +32,10 @@ function turnOf(messages: string, more: Partial<CachedTurn> = {}): CachedTurn {
     images: false,
     tools: '',
     system: 'systemis',
-    messages: [...messages].map((letter) => letter.repeat(8)).join(','),
+    messages: messages
+      .split('')
+      .map((letter) => letter.repeat(8))
+      .join(','),
     steps: [],
     ...more,
   };

@@ -405,8 +405,18 @@ function measuredRow(
   learn(settlement, reported, state, services, sizeOf);
   const unanswered = unansweredUse(settlement, run.startedWallMs, services, sizeOf);
   let miss: CacheMiss | undefined;
-  const explain: Explain = (usage, provider, model) =>
-    (miss = explainMiss(settlement, run, usage, { provider, model }, services));
+  const explain: Explain = (usage, provider, model) => {
+    try {
+      miss = explainMiss(settlement, run, usage, { provider, model }, services);
+    } catch (cause) {
+      // Whatever a request is made of, its figures do not depend on it.
+      services.log.error('it could not be told why a prompt cache was missed', {
+        request: run.id,
+        cause,
+      });
+    }
+    return miss;
+  };
   const row = toRow(settlement, reported, state, run, metering, unanswered, explain);
   const { corrected: usageCorrected, droppedThoughts: dropped } = reported;
   const unpriced = unpricedIn(settlement, row, reported, state, metering);

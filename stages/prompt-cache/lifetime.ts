@@ -19,13 +19,19 @@ export function cacheLifetimeMs(dialect: DialectName, body: unknown): number {
   return Math.max(CACHE_LIFETIMES_MS['1h'], CACHE_LIFETIMES_MS[chosen ?? '1h']);
 }
 
-/** Milliseconds for which it is surely kept, unless the provider needs the room. */
+/**
+ * Milliseconds for which all of it is surely kept, unless the provider needs the room: what one of
+ * several markers wrote for five minutes is gone after that.
+ */
 export function promisedLifetimeMs(
   dialect: DialectName,
   body: unknown,
   model: string | undefined,
 ): number {
-  const chosen = isObject(body) ? chosenLifetime(dialect, body) : undefined;
+  const longest = isObject(body) ? chosenLifetime(dialect, body) : undefined;
+  const isMixed =
+    longest === '1h' && isObject(body) && someMarker(body, (marker) => !isForAnHour(marker));
+  const chosen = isMixed ? undefined : longest;
   return CACHE_LIFETIMES_MS[chosen ?? factsOf(model).lifetime];
 }
 
