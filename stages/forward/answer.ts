@@ -9,7 +9,6 @@ import type { ChunkFrame, HeadFrame, ProxyFrame } from '../model/frame.ts';
 import { headerValue } from '../model/headers.ts';
 import type { ResponseBody } from '../providers/response-body.ts';
 
-const NOTHING = Buffer.alloc(0);
 /** A document up to this size is gathered: a stream would cost more than the wait. */
 export const MAX_GATHERED_BYTES = 256 * 1024;
 
@@ -50,19 +49,15 @@ export function wholeOf(head: HeadFrame, bytes: Buffer): WholeAnswer<ProxyFrame>
   return bytes.length === 0 ? [head, END] : [head, toChunk(bytes), END];
 }
 
-/** Makes chunks of whole events, without what only answers to `added`; the meter still reads that. */
-export function chunksWithout(
-  added: UsageRequest | undefined,
-): (bytes: Buffer) => ChunkFrame | readonly ChunkFrame[] {
+/**
+ * Makes a chunk of whole events, without what only answers to `added`; the meter still reads that.
+ * One chunk: a second would be lost where the provider breaks off before it is read.
+ */
+export function chunksWithout(added: UsageRequest | undefined): (bytes: Buffer) => ChunkFrame {
   if (added === undefined) return toChunk;
   return (metered) => {
-    const [first = NOTHING, ...more] = added.without(metered);
-    if (first === metered) return toChunk(metered);
-    // What the meter reads is all of it, once, whatever the client gets to see.
-    return [chunkOf(first, metered), ...more.map((bytes) => chunkOf(bytes, NOTHING))];
+    const kept = added.without(metered);
+    if (kept[0] === metered) return toChunk(metered);
+    return Object.freeze({ kind: 'chunk', bytes: Buffer.concat(kept), metered });
   };
-}
-
-function chunkOf(bytes: Buffer, metered: Buffer): ChunkFrame {
-  return Object.freeze({ kind: 'chunk', bytes, metered });
 }

@@ -262,6 +262,5 @@ async function sentAnswer(
     const { translatedAnswer } = await import('./translated.ts');
     return translatedAnswer(prepared, head, bodyOf(streamOf([sent])), scope);
   }
-  const chunks = chunksWithout(addedUsage(prepared, head))(sent);
-  return streamOf([head, chunks, END].flat());
+  return streamOf([head, chunksWithout(addedUsage(prepared, head))(sent), END]);
 }

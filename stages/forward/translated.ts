@@ -36,7 +36,7 @@ type Translating = Exclude<Reading, { how: 'passthrough' }>;
 /** Translates one answer; `toFrame` takes out what is there for the meter only. */
 interface AnswerTranslation {
   readonly translator: Translator;
-  readonly toFrame: (events: Buffer) => ChunkFrame | readonly ChunkFrame[];
+  readonly toFrame: (events: Buffer) => ChunkFrame;
 }
 
 function translationFor(
@@ -112,7 +112,7 @@ export function translatedError(
     const events = Buffer.concat(translator.refused(head.status, document));
     const streamed = toTranslatedHead(head, 'text/event-stream', prepared);
     const failed = Object.freeze({ ...streamed, status: 200, failed: true });
-    return streamOf([failed, toFrame(events), END].flat());
+    return streamOf([failed, toFrame(events), END]);
   }
   const written = toTranslatedHead(head, 'application/json', prepared);
   return [{ ...written, status: error.status }, toChunk(error.body), END];
@@ -162,7 +162,7 @@ function translatedAtOnce(
       ? streamOfAnswer(from, document, wishes)
       : Buffer.concat(isStream ? translator.whole(document) : [translator.json(document)]);
   const metered = how === 'one-document' ? written : withUsage(written, translator);
-  const answer = [metered, toFrame(body), END].flat();
+  const answer = [metered, toFrame(body), END];
   // A stream goes the way of streams, also where it is short: a client may want it in lines.
   return written.streaming ? streamOf(answer) : answer;
 }
@@ -194,7 +194,7 @@ function toTranslating(
     toWireEvent(piece).flatMap((event) => translator.push(event));
   const read = (bytes: Buffer): Buffer[] => events.push(bytes).flatMap(translate);
   const chunk = (written: readonly Buffer[]): ProxyFrame[] =>
-    written.length === 0 ? [] : [toFrame(Buffer.concat(written))].flat();
+    written.length === 0 ? [] : [toFrame(Buffer.concat(written))];
   const made = (frame: ProxyFrame): ProxyFrame[] => {
     if (frame.kind === 'chunk') return chunk(read(watch?.push(frame.bytes) ?? frame.bytes));
     if (frame.kind !== 'end') return [frame];

@@ -72,17 +72,17 @@ export function watchBody(head: HeadFrame, { admission, scope }: ReadOptions): B
 
 /** The handlers of `forward` for an answer passed through: it is watched, and what only answers to `added` is taken out. */
 export function passingSteps(watch: BodyWatch, added: UsageRequest | undefined): LiveSteps {
-  const toFrames = chunksWithout(added);
+  const toChunk = chunksWithout(added);
   return {
     watch,
     chunk(chunk) {
       const bytes = watch.push(chunk.bytes);
       if (bytes.length === 0) return [];
-      return bytes === chunk.bytes && added === undefined ? chunk : toFrames(bytes);
+      return bytes === chunk.bytes && added === undefined ? chunk : toChunk(bytes);
     },
     end(end) {
       const bytes = watch.end();
-      return bytes.length === 0 ? end : [toFrames(bytes), end].flat();
+      return bytes.length === 0 ? end : [toChunk(bytes), end];
     },
   };
 }
