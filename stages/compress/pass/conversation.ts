@@ -11,10 +11,10 @@ import type { Applied } from '../rules/rewrite.ts';
 import { hintsOf, labelOf, noLabels, resultLabel, type LabelCounts } from './block-label.ts';
 import type { BlockCache } from './cache.ts';
 import {
-  carriedTexts,
-  rewriteCarried,
-  type CarriedPart,
-  type CarriedTexts,
+  embeddedTexts,
+  rewriteEmbedded,
+  type EmbeddedPart,
+  type EmbeddedTexts,
   type RewrittenTexts,
 } from './embedded-texts.ts';
 import type { CommentLines, Mode } from '../rules/rule.ts';
@@ -138,9 +138,9 @@ function compressBlock(
   }
   if (block.sentAs !== undefined) return repeat(block, block.sentAs, { tokens, query }, state);
   const reason = keptReason(block, options, tokens);
-  const carried = carriedTexts(block, hints);
+  const embedded = embeddedTexts(block, hints);
   const known = { ...options, query, hints };
-  const tried = reason === undefined ? tryRewrite(block, carried, known, cache, state.sent) : {};
+  const tried = reason === undefined ? tryRewrite(block, embedded, known, cache, state.sent) : {};
   const { made, undecided, failed = made?.failed } = tried;
   const changed = made !== undefined && made.text !== block.text;
   const text = changed ? made.text : block.text;
@@ -151,7 +151,7 @@ function compressBlock(
   const removed = changed ? made.removed : [];
   const by = changed ? made.by : [];
   const label = labelOf(block, hints, state.labels);
-  const parts = changed ? made.parts : carried?.parts;
+  const parts = changed ? made.parts : embedded?.parts;
   const repeatedLines = changed ? made.repeatedLines : 0;
   if (!changed || parts === undefined)
     remember(block, label, { text, removed, by, repeatedLines }, state);
@@ -230,13 +230,13 @@ interface Tried extends Pick<BlockOutcome, 'failed' | 'undecided'> {
 /** What is not an algorithm of a class must not cost the request either. */
 function tryRewrite(
   block: ConversationBlock,
-  carried: CarriedTexts | undefined,
+  embedded: EmbeddedTexts | undefined,
   known: Known,
   cache: BlockCache | undefined,
   sent: SentLines,
 ): Tried {
   try {
-    const made = carried && rewriteCarried(block, carried, known, cache, sent);
+    const made = embedded && rewriteEmbedded(block, embedded, known, cache, sent);
     return { made: made ?? rewriteBlock(block, known, cache, sent) };
   } catch (thrown) {
     if (!(thrown instanceof GrammarNeeded)) return { failed: ['rewrite'] };
@@ -296,7 +296,7 @@ function remember(
 }
 
 /** Each text of a document by itself: its lines are counted from its own first one. */
-function rememberTexts(parts: readonly CarriedPart[], state: ConversationState): void {
+function rememberTexts(parts: readonly EmbeddedPart[], state: ConversationState): void {
   for (const [at, part] of parts.entries()) {
     const label = `text ${at + 1} of ${resultLabel(part.hints, state.labels)}`;
     remember(part.block, label, part, state);

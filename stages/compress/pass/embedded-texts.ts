@@ -2,7 +2,7 @@
 import { expectFrom, type ClassifyHints } from '../../model/classify/hints.ts';
 import { estimateTokens } from '../../model/tokens.ts';
 import { endsBadly } from '../rules/log/outcome.ts';
-import { textsInJson, writeTexts, type CarriedText } from '../rules/json/texts.ts';
+import { textsInJson, writeTexts, type EmbeddedText } from '../rules/json/texts.ts';
 import type { SentLines } from '../repeats/repeats.ts';
 import { hintsOf } from './block-label.ts';
 import type { ConversationBlock } from './blocks.ts';
@@ -10,15 +10,15 @@ import type { BlockCache } from './cache.ts';
 import { leastSaved, rewriteBlock, type Known, type Rewritten } from './rewrite-block.ts';
 
 /** One text of a document, as if it were the result itself. */
-export interface CarriedPart extends Pick<Rewritten, 'text' | 'removed' | 'by' | 'repeatedLines'> {
+export interface EmbeddedPart extends Pick<Rewritten, 'text' | 'removed' | 'by' | 'repeatedLines'> {
   readonly block: ConversationBlock;
   readonly hints: ClassifyHints;
 }
 
 /** A document and its texts as they came. */
-export interface CarriedTexts {
+export interface EmbeddedTexts {
   readonly frame: string;
-  readonly parts: readonly CarriedPart[];
+  readonly parts: readonly EmbeddedPart[];
 }
 
 /**
@@ -26,10 +26,10 @@ export interface CarriedTexts {
  * undefined for any other block. A JSON file that was read stays as it lies on the disk: whoever
  * edits it has to name what stands there.
  */
-export function carriedTexts(
+export function embeddedTexts(
   block: ConversationBlock,
   hints: ClassifyHints,
-): CarriedTexts | undefined {
+): EmbeddedTexts | undefined {
   if (block.kind !== 'tool_result' || mayBeFile(hints)) return undefined;
   const found = textsInJson(block.text);
   const isFailed = found !== undefined && endsBadly(found.frame);
@@ -47,20 +47,20 @@ function mayBeFile(hints: ClassifyHints): boolean {
   return file === true && (kind === undefined || kind === 'json' || kind === 'config');
 }
 
-function partOf(block: ConversationBlock, { text, beside }: CarriedText): CarriedPart {
+function partOf(block: ConversationBlock, { text, beside }: EmbeddedText): EmbeddedPart {
   const part = { ...block, text, toolInput: inputOf(block, beside) };
   return { block: part, hints: hintsOf(part), text, removed: [], by: [], repeatedLines: 0 };
 }
 
 /** What became of a document's texts. */
 export interface RewrittenTexts extends Rewritten {
-  readonly parts: readonly CarriedPart[];
+  readonly parts: readonly EmbeddedPart[];
 }
 
 /** The document of `block` with its texts below it; undefined where that is hardly smaller. */
-export function rewriteCarried(
+export function rewriteEmbedded(
   block: ConversationBlock,
-  { frame, parts }: CarriedTexts,
+  { frame, parts }: EmbeddedTexts,
   known: Known,
   cache: BlockCache | undefined,
   sent: SentLines,
@@ -106,7 +106,7 @@ const LINES_OF = /:\d+(?:-\d+)?$/;
 /** Where a text came from: what stands beside it, as of several commands; else what the call says. */
 function inputOf(
   { toolName = '', toolInput }: ConversationBlock,
-  beside: CarriedText['beside'],
+  beside: EmbeddedText['beside'],
 ): unknown {
   const { query } = beside;
   if (query !== undefined && RUNS.test(toolName)) return { command: query };

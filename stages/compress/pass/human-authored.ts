@@ -17,7 +17,7 @@ export function isSpoken(toolName: string): boolean {
 }
 
 /** True of a result in which no sentence may be left out. */
-export function isSaid(block: ConversationBlock): boolean {
+export function isHumanAuthored(block: ConversationBlock): boolean {
   if (block.kind !== 'tool_result') return false;
   const { toolName = '' } = hintsOf(block);
   if (SPEAKS.test(toolName) || INSTRUCTS.test(toolName)) return true;

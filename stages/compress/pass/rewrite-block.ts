@@ -14,7 +14,7 @@ import type { Applied, ApplyContext, Rewriter } from '../rules/rewrite.ts';
 import { lineBreaks } from '../text/line-breaks.ts';
 import type { ConversationBlock } from './blocks.ts';
 import type { BlockCache } from './cache.ts';
-import { isSaid } from './human-authored.ts';
+import { isHumanAuthored } from './human-authored.ts';
 import { isToolOutput, splitPasted } from './user-text.ts';
 
 /** A tool result below this many tokens is left alone, unless it repeats an earlier one. */
@@ -67,7 +67,8 @@ export function rewriteBlock(
   const found = small
     ? undefined
     : (cache?.apply(rewriter, body, context) ?? rewriter.apply(body, context));
-  const said = found?.classification.kind === 'narrative' && userProse !== true && isSaid(block);
+  const said =
+    found?.classification.kind === 'narrative' && userProse !== true && isHumanAuthored(block);
   const applied = said ? { ...found, text: body, by: [], removed: [] } : found;
   const plain: Applied = applied ?? {
     text: body,

@@ -22,7 +22,7 @@ const FINDINGS_END =
 const MOST_FINDINGS = 200;
 
 /** The indexes of lines that say so. */
-export function saidAfterEdit(lines: readonly string[]): readonly number[] {
+export function editConfirmations(lines: readonly string[]): readonly number[] {
   const said: number[] = [];
   for (let at = 0; at < lines.length; at++) {
     const line = lines[at]!.slice(0, SEEN);

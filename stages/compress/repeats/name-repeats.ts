@@ -13,7 +13,7 @@ import { packedEnd } from '../rules/diff/signs.ts';
 import { originsOf } from './origins.ts';
 import type { Referred, SentLines } from './repeats.ts';
 import { referToForm } from './same-text.ts';
-import { saidAfterEdit } from './edit-confirmations.ts';
+import { editConfirmations } from './edit-confirmations.ts';
 
 /** What a reference must save, in estimated tokens, where a fifth of the block is more. */
 const LEAST_SAVED = 40;
@@ -58,7 +58,7 @@ export function nameRepeats(
   const lines = text.split('\n');
   const said = openingLines(openEnvelope(text).prefix.split('\n'));
   const ends = isSourceCode(classification, isRun) && !isEdit ? [] : literalLines(lines, isShort);
-  const answers = saidAfterEdit(lines);
+  const answers = editConfirmations(lines);
   // What the header of an encoding says of them must hold.
   const changes = classification.kind === 'diff' && !asItCame ? changedLines(lines) : [];
   const options = {
@@ -99,7 +99,7 @@ export function nameSameText(
   const lines = text.split('\n');
   const ends = isPrinted ? literalLines(lines, isShort) : [];
   const referred = referToForm(form, {
-    literal: new Set([...ends, ...saidAfterEdit(lines)]),
+    literal: new Set([...ends, ...editConfirmations(lines)]),
     least: Math.min(LEAST_SAVED, total / 5),
     words: sent.words,
   });

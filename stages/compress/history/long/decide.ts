@@ -10,7 +10,7 @@ import { resultKeys } from '../../pass/result-keys.ts';
 import type { WithinLimit } from '../../pass/within-limit.ts';
 import type { JobOutcome } from '../../worker/job.ts';
 import { namedBy, writesOf, writtenBy } from '../forget/edited.ts';
-import { askWords, declaredTools } from './request-lines.ts';
+import { requestWords, declaredTools } from './request-lines.ts';
 
 /** Results that were looked at, by `resultKeys`: true for one that goes out in parts. */
 export type LongDecisions = ReadonlyMap<string, boolean>;
@@ -55,7 +55,7 @@ export function withParts(
   const made = blocks.map((block, at): ConversationBlock => {
     for (const name of writtenBy(block)) written.add(name);
     if (isLong[at] !== true) return block;
-    const words = askWords(block, tools);
+    const words = requestWords(block, tools);
     if (words === undefined) return block;
     const origins = originsOf(block);
     // What is asked for again is needed whole; so is what the agent has been working on.

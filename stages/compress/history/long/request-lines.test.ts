@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { askFor, askWords, declaredTools } from './request-lines.ts';
+import { requestFor, requestWords, declaredTools } from './request-lines.ts';
 
 const call = (toolName: string, toolInput: unknown) =>
   ({ index: 0, role: 'user', kind: 'tool_result', text: '', toolName, toolInput }) as const;
@@ -9,8 +9,8 @@ const call = (toolName: string, toolInput: unknown) =>
 function asked(toolName: string, toolInput: unknown, properties?: object): string | undefined {
   const schema = { type: 'object', properties };
   const tools = properties === undefined ? [] : [{ name: toolName, input_schema: schema }];
-  const words = askWords(call(toolName, toolInput), declaredTools({ tools }));
-  return words === undefined ? undefined : askFor(words, 12, 24);
+  const words = requestWords(call(toolName, toolInput), declaredTools({ tools }));
+  return words === undefined ? undefined : requestFor(words, 12, 24);
 }
 
 const number = { type: 'number' };
@@ -72,7 +72,7 @@ test('in every dialect in which tools are declared', () => {
     [{ functionDeclarations: [{ name: 'Read', parametersJsonSchema: parameters }] }],
   ])
     assert.is(
-      askWords(call('Read', { path: 'a' }), declaredTools({ tools })),
+      requestWords(call('Read', { path: 'a' }), declaredTools({ tools })),
       'Read with offset {from} and limit {count}',
     );
 });

@@ -17,10 +17,10 @@ import { definitionsIn } from '../../tools/definitions.ts';
  * Words with `{from}`, `{to}` and `{count}` for lines counted from 1, and `{before}` for the
  * number of those before the first.
  */
-export type AskWords = string;
+export type RequestWords = string;
 
 /** The words with the lines filled in; a half-open range of lines counted from 0. */
-export function askFor(words: AskWords, from: number, to: number): string {
+export function requestFor(words: RequestWords, from: number, to: number): string {
   return words
     .replaceAll('{from}', String(from + 1))
     .replaceAll('{to}', String(to))
@@ -36,7 +36,10 @@ export function declaredTools(body: unknown): DeclaredTools {
 }
 
 /** Undefined for a call that cannot be asked for a part of its result, or was already. */
-export function askWords(call: ConversationBlock, declared: DeclaredTools): AskWords | undefined {
+export function requestWords(
+  call: ConversationBlock,
+  declared: DeclaredTools,
+): RequestWords | undefined {
   const { toolInput, toolName = '' } = call;
   if (isObject(toolInput) && toolInput['command'] === 'view')
     return typeof toolInput['path'] === 'string' && !isRanged(toolInput)
@@ -74,7 +77,7 @@ interface Parameter {
   readonly schema: JsonObject;
 }
 
-function rangeWords(toolName: string, schema: JsonObject): AskWords | undefined {
+function rangeWords(toolName: string, schema: JsonObject): RequestWords | undefined {
   const all = parametersOf(schema);
   const named = (pattern: RegExp): Parameter | undefined =>
     all.find(({ name }) => pattern.test(plain(name)));
@@ -140,7 +143,7 @@ const NO_VALUES = valued('');
 const MAX_COMMAND_CHARS = 2000;
 
 /** `sed -n '13,424p' src/a.ts` for a command that shows one file, else its output cut by `sed`. */
-function shellWords(call: ConversationBlock, whole: string): AskWords | undefined {
+function shellWords(call: ConversationBlock, whole: string): RequestWords | undefined {
   const command = unquoted(whole.replace(SHELL, ''));
   if (command.length > MAX_COMMAND_CHARS || ACTS.test(command)) return undefined;
   const programs = programsOf(command);

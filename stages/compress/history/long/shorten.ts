@@ -13,7 +13,7 @@ import type { Compressed, LineRange } from '../../rules/rule.ts';
 import { lineBreaks } from '../../text/line-breaks.ts';
 import { MARK, omittedMore } from '../../text/marker.ts';
 import { rangesWithout, replaceRanges } from '../../text/ranges.ts';
-import { askFor, type AskWords } from './request-lines.ts';
+import { requestFor, type RequestWords } from './request-lines.ts';
 import { isNamed, namedIn } from './named.ts';
 import { outlineOf, type OutlineEntry } from './outline.ts';
 
@@ -49,7 +49,7 @@ export interface LongText {
   readonly classification: Classification;
   readonly query: string;
   /** How the tool is asked for a part. */
-  readonly words: AskWords;
+  readonly words: RequestWords;
   readonly longTokens: number;
   readonly definitions: Definitions | undefined;
 }
@@ -78,7 +78,7 @@ export function shortenLong(text: string, long: LongText): Compressed | undefine
 
 /** `[svc omitted 412 of 1460 lines here (lines 13–424); the source is complete; to see them: Read with offset 13 and limit 412]` */
 function leftOut({ from, to }: LineRange, total: number, words: string): string {
-  return `${MARK}omitted ${to - from} of ${total} lines here (lines ${from + 1}–${to}); the source is complete; to see them: ${askFor(words, from, to)}]`;
+  return `${MARK}omitted ${to - from} of ${total} lines here (lines ${from + 1}–${to}); the source is complete; to see them: ${requestFor(words, from, to)}]`;
 }
 
 /** For later gaps of the same text; not `isPlain` where the lines are numbered otherwise than in the result. */

@@ -22,7 +22,7 @@ const BESIDE_CHARS = 2000;
 const MAX_TEXTS = 20;
 
 /** A text, and the short members of the object that it is a member of. */
-export interface CarriedText {
+export interface EmbeddedText {
   readonly text: string;
   readonly beside: Readonly<Record<string, string>>;
 }
@@ -31,7 +31,7 @@ export interface TextsInJson {
   /** The document without white space that says nothing, its texts replaced by references. */
   readonly frame: string;
   /** In the order of their references. */
-  readonly texts: readonly CarriedText[];
+  readonly texts: readonly EmbeddedText[];
 }
 
 /** The texts of a document that is little else; undefined for any other. */
@@ -40,7 +40,7 @@ export function textsInJson(json: string): TextsInJson | undefined {
   if (!/^\s*[[{]/.test(json) || !json.includes('\\n')) return undefined;
   const node = readJson(json);
   if (node === undefined) return undefined;
-  const taken: (CarriedText & { readonly chars: number })[] = [];
+  const taken: (EmbeddedText & { readonly chars: number })[] = [];
   const frame = printCompact(withoutTexts(node, undefined, taken));
   const chars = taken.reduce((sum, one) => sum + one.chars, 0);
   if (taken.length === 0 || taken.length > MAX_TEXTS || chars < json.length * MIN_SHARE)
@@ -57,7 +57,7 @@ export function writeTexts(frame: string, texts: readonly string[]): string {
 function withoutTexts(
   node: JsonNode,
   parent: ObjectNode | undefined,
-  taken: (CarriedText & { readonly chars: number })[],
+  taken: (EmbeddedText & { readonly chars: number })[],
 ): JsonNode {
   if (node.kind === 'array')
     return { ...node, items: node.items.map((item) => withoutTexts(item, undefined, taken)) };
