@@ -10,8 +10,8 @@ import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import { DEFINITIONS_FILE, loadDefinitions } from '../cli/parse/definitions.ts';
 import { TOPICS_FILE } from '../cli/parse/topics.ts';
-import { GUIDES_FILE } from '../server/openapi/guide.ts';
-import { renderGuides } from './guides.ts';
+import { GUIDES_FILE } from '../server/docs/guide.ts';
+import { indexGuides, renderGuides } from './guides.ts';
 import { BUNDLED_FILE } from '../server/bundled-recipes.ts';
 import { readRecipes } from '../server/recipes/recipes.ts';
 import { readTopics } from './topics.ts';
@@ -56,8 +56,11 @@ function packagesApart(): string[] {
 const KEPT_DAYS = 30;
 const DAY_MS = 24 * 3600 * 1000;
 
+/** What is searched on the pages of the documentation. */
+const INDEX_FILE = 'docs-index.json';
+
 /** Files of `app` that are not bundled. */
-const MADE: ReadonlySet<string> = new Set([DEFINITIONS_FILE, GUIDES_FILE, TOPICS_FILE]);
+const MADE: ReadonlySet<string> = new Set([DEFINITIONS_FILE, GUIDES_FILE, INDEX_FILE, TOPICS_FILE]);
 
 /** Deletes what earlier builds left, unless it may still be in use; that stays out of the package. */
 function prune(folder: string, outputs: readonly string[]): void {
@@ -89,7 +92,9 @@ const { metafile } = await build({
 });
 writeFileSync(`${compiled}app/${DEFINITIONS_FILE}`, JSON.stringify(await loadDefinitions()));
 
-writeFileSync(join(compiled, 'app', GUIDES_FILE), JSON.stringify(renderGuides()));
+const guides = renderGuides();
+writeFileSync(join(compiled, 'app', GUIDES_FILE), JSON.stringify(guides));
+writeFileSync(join(compiled, 'app', INDEX_FILE), JSON.stringify(indexGuides(guides)));
 /** The bundled recipes as the program reads them at its start: checked, and without their examples. */
 const recipes = await readRecipes([
   fileURLToPath(new URL('../../plugins/recipes', import.meta.url)),
@@ -103,11 +108,12 @@ for (const folder of ['app', 'cli/parse'])
 /** Compressed size that script and style of the dashboard may have together. */
 const PAGE_MAX_BYTES = 150 * 1024;
 
-/** Bundles the dashboard's page. */
-async function bundlePage(): Promise<string[]> {
+/** Bundles what browsers load: the dashboard's script and style, and the script of the documentation. */
+async function bundlePages(): Promise<string[]> {
   const page = await build({
     entryPoints: {
       'dashboard-page': `${compiled}server/dashboard/page/main.js`,
+      'docs-page': `${compiled}server/docs/page/main.js`,
       'dashboard-style': fileURLToPath(
         new URL('../../server/dashboard/page/style.css', import.meta.url),
       ),
@@ -124,7 +130,7 @@ async function bundlePage(): Promise<string[]> {
   });
   const outputs = Object.keys(page.metafile.outputs).map((path) => basename(path));
   let sizeBytes = 0;
-  for (const name of outputs) {
+  for (const name of outputs.filter((one) => one.startsWith('dashboard-'))) {
     const bytes = readFileSync(join(`${compiled}app`, name));
     sizeBytes += gzipSync(bytes).length;
   }
@@ -133,4 +139,4 @@ async function bundlePage(): Promise<string[]> {
   return outputs;
 }
 
-prune(`${compiled}app`, [...Object.keys(metafile.outputs), ...(await bundlePage())]);
+prune(`${compiled}app`, [...Object.keys(metafile.outputs), ...(await bundlePages())]);

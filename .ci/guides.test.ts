@@ -61,6 +61,16 @@ test('every page of docs is in its index, and every file that a document names i
       assert.ok(fs.existsSync(join(projectRoot, path!)), `${file}: ${path}`);
 });
 
+test('every page of docs says what it is for, and shows one command or file before it goes on', () => {
+  for (const file of files.filter((one) => /^docs\/[^/]+$/.test(one))) {
+    const [, opening = ''] = /^# .+\n\n([^]*?)(?=^## |$(?![^]))/m.exec(textOf(file)) ?? [];
+    assert.match(opening, /^[A-Z`[]/, `${file} begins with a sentence`);
+    assert.match(opening, /^```(?:sh)?\n(?:svc|npm|curl|node|openssl|docker)\b/m, file);
+    const at = opening.search(/^```/m);
+    assert.ok(opening.slice(0, at).split('\n').length < 12, `${file}: the command comes late`);
+  }
+});
+
 test('every page is made, without anything that a browser would load or run', () => {
   const pages = renderGuides();
   assert.is(pages.length, files.length);
@@ -68,6 +78,7 @@ test('every page is made, without anything that a browser would load or run', ()
     assert.not.match(html, /<(?:script|img|iframe|object|style|link|form|input)\b|\son\w+=/i, name);
     for (const [, href] of html.matchAll(/href="([^"]*)"/g))
       assert.match(href!, /^(?:#[\w-]+|https:\/\/\S+|\/docs\/[\w-]+(?:#[\w-]+)?)$/, name);
+    // Those of headings lead to themselves.
     for (const [, id] of html.matchAll(/href="#([^"]+)"/g))
       assert.ok(html.includes(`id="${id}"`), `${name}: #${id}`);
   }

@@ -7,7 +7,9 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Marked } from 'marked';
-import type { Guide } from '../server/openapi/guide.ts';
+import type { Guide } from '../server/docs/guide.ts';
+import { buildIndex } from '../server/docs/search.ts';
+import type { PartText, SearchIndex } from '../server/docs/search.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -21,14 +23,6 @@ const OTHERS: ReadonlyMap<string, string> = new Map([
   ['fixtures/README.md', 'fixtures'],
   ['examples/README.md', 'examples'],
   ['deploy/README.md', 'deploy'],
-]);
-
-/** Titles in the list of pages, where the heading means nothing or something else there. */
-const TITLES: ReadonlyMap<string, string> = new Map([
-  ['index', 'Overview'],
-  ['readme', 'README'],
-  ['promises', 'Security: what svc promises'],
-  ['bench', 'Benchmarks: how it is measured'],
 ]);
 
 /** Every file that becomes a page, with the page's name; those of `docs` first, its index ahead. */
@@ -57,22 +51,56 @@ function namesIn(folder: string): readonly string[] {
     .toSorted();
 }
 
-/** All pages, rendered. Throws for a link to a file that is no page, and for what a page may not hold. */
+/** Where the start page lists a page, and in which words. */
+interface Listed {
+  readonly section: string;
+  readonly title: string;
+  readonly about: string;
+}
+
+/** The rows of `docs/index.md` by their files, in its order: its headings are the tasks. */
+function listedPages(): ReadonlyMap<string, Listed> {
+  const listed = new Map<string, Listed>();
+  let section = '';
+  for (const line of readFileSync(join(root, 'docs/index.md'), 'utf8').split('\n')) {
+    section = /^## (.+)$/.exec(line)?.[1] ?? section;
+    const [, title, path, about] = /^\| \[(.+?)\]\((.+?)\) \| (.+) \|$/.exec(line) ?? [];
+    if (title === undefined || path === undefined || about === undefined) continue;
+    listed.set(normalize(join('docs', path)), { section, title, about });
+  }
+  return listed;
+}
+
+/**
+ * All pages, rendered, those that the start page lists in its order. Throws for a link to a file
+ * that is no page, and for what a page may not hold.
+ */
 export function renderGuides(): Guide[] {
   const files = guideFiles();
-  return [...files].map(([file, name]) => renderGuide(file, name, files));
+  const listed = listedPages();
+  const order = [...listed.keys(), ...[...files.keys()].filter((file) => !listed.has(file))];
+  return order.map((file) => {
+    const name = files.get(file);
+    if (name === undefined) throw new Error(`docs/index.md: ${file} is no page`);
+    return { ...renderGuide(file, name, files), ...listed.get(file) };
+  });
 }
 
 function renderGuide(file: string, name: string, files: ReadonlyMap<string, string>): Guide {
   const markdown = readFileSync(join(root, file), 'utf8');
   const seen = new Map<string, number>();
+  const parts: { id: string; title: string }[] = [];
   const refuse = (what: string): never => {
     throw new Error(`${file}: ${what}`);
   };
   const marked = new Marked({
     renderer: {
-      heading: (html, level, raw) =>
-        `<h${level} id="${headingId(raw, seen)}">${html}</h${level}>\n`,
+      heading: (html, level, raw) => {
+        const id = headingId(raw, seen);
+        if (level === 2) parts.push({ id, title: plainText(html) });
+        const anchor = `<a class="anchor" href="#${id}" aria-label="Link to this part">#</a>`;
+        return `<h${level} id="${id}">${html}${level === 1 ? '' : anchor}</h${level}>\n`;
+      },
       html: (html) => (/^<!--[^]*-->\s*$/.test(html) ? '' : refuse(`HTML is not allowed: ${html}`)),
       image: (href) => refuse(`images are not allowed: ${href ?? ''}`),
       link: (href, _title, html) => `<a href="${address(href, file, files, refuse)}">${html}</a>`,
@@ -82,8 +110,46 @@ function renderGuide(file: string, name: string, files: ReadonlyMap<string, stri
         header ? `<th scope="col">${html}</th>` : `<td>${html}</td>`,
     },
   });
-  const title = TITLES.get(name) ?? /^# (.+)$/m.exec(markdown)?.[1] ?? refuse('it has no title');
-  return { name, title, html: marked.parse(markdown, { async: false }) as string };
+  const title = /^# (.+)$/m.exec(markdown)?.[1] ?? refuse('it has no title');
+  const html = marked.parse(markdown, { async: false }) as string;
+  return { name, file, title, html, parts };
+}
+
+/** Old entries would be found before what holds today. */
+const NOT_SEARCHED = new Set(['changelog', 'index']);
+
+/** What is searched on the pages: a part for each heading of the second and third level. */
+export function indexGuides(guides: readonly Guide[]): SearchIndex {
+  return buildIndex(guides.filter(({ name }) => !NOT_SEARCHED.has(name)).flatMap(partTexts));
+}
+
+function partTexts({ name, title, about = '', html }: Guide): PartText[] {
+  return html.split(/(?=<h[23] id=)/).map((part, at) => {
+    const [, id, heading] = /^<h[23] id="([^"]+)">([^]*?)<a class="anchor"/.exec(part) ?? [];
+    const text = plainText(part.replace(/^<h\d[^]*?<\/h\d>/, '')).trim();
+    return {
+      href: `/docs/${name}${id === undefined ? '' : `#${id}`}`,
+      page: title,
+      title: heading === undefined ? title : plainText(heading),
+      text: at === 0 ? `${about} ${text}` : text,
+    };
+  });
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&lt;': '<',
+  '&gt;': '>',
+  '&quot;': '"',
+  '&#39;': "'",
+  '&amp;': '&',
+};
+
+function plainText(html: string): string {
+  return html
+    .replaceAll(/<[^>]+>/g, ' ')
+    .replaceAll(/&(?:lt|gt|quot|#39|amp);/g, (entity) => ENTITIES[entity] ?? '')
+    .replaceAll(/\s+/g, ' ')
+    .trim();
 }
 
 /** The id of a heading as code hosts make it: `## What it costs` is `#what-it-costs`. */

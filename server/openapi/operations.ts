@@ -303,11 +303,16 @@ export const ownOperations: readonly Operation[] = [
     },
   }),
   ...under('Look', {
-    'get /docs': { summary: 'This description as a page', response: html, isPublic: true },
+    'get /docs': { summary: 'The documentation', response: html, isPublic: true },
     'get /docs/': { summary: 'The same page', response: html, isPublic: true },
     'get /docs/:page': {
       summary: 'A page of the documentation',
-      parameters: [inPath('page', 'Its name, such as `settings`')],
+      parameters: [
+        inPath(
+          'page',
+          'Its name, such as `settings`; `api` is this description, `settings.md` a page as Markdown, `llms.txt` a list of all',
+        ),
+      ],
       response: html,
       errors: [404],
     },

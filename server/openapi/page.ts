@@ -1,8 +1,8 @@
-/** `/docs`: the OpenAPI document as a page without scripts, in light and dark, for wide and narrow screens. */
+/** `/docs/api`: the OpenAPI document as a page. */
 import { componentSchemas } from './components.ts';
-import { guideLinks } from './guide.ts';
-import type { Guide } from './guide.ts';
-import { STYLE, escaped } from './html.ts';
+import type { Guide } from '../docs/guide.ts';
+import { API_PAGE, framed } from '../docs/layout.ts';
+import { escaped } from './html.ts';
 import { forwardedOperations, ownOperations } from './operations.ts';
 import type { Operation, Parameter } from './operations.ts';
 import { toOpenApiPath } from './document.ts';
@@ -15,7 +15,7 @@ const TAGS = [
   ['Control', 'What changes the running proxy'],
 ] as const;
 
-export function docsPage(version: string, guides: readonly Guide[]): string {
+export function apiPage(version: string, guides: readonly Guide[]): string {
   const all = [...forwardedOperations, ...ownOperations];
   const sections = TAGS.map(([tag, title]) => {
     const operations = all.filter((one) => one.tag === tag);
@@ -24,26 +24,17 @@ export function docsPage(version: string, guides: readonly Guide[]): string {
   const links = all.map(
     (one) => `<li><a href="#${anchorOf(one)}"><code>${breakable(escaped(nameOf(one)))}</code></a>`,
   );
-  return `<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>svc: what it answers</title>
-<style>${STYLE}</style>
-<body>
-<h1>svc <small class="dim">${escaped(version)}</small></h1>
-<p>Every path that this proxy answers; the same as <a href="/openapi.yaml">OpenAPI 3.0</a>. The
-pages below are about everything else.
-${guideLinks(guides)}
+  const main = `<h1 id="api">HTTP interface <small class="dim">${escaped(version)}</small></h1>
+<p>Every path that this proxy answers; the same as <a href="/openapi.yaml">OpenAPI 3.0</a>.
 <p>From this machine nothing is needed besides the provider's own key. From elsewhere, and from web
 pages, every request needs <code>X-Svc-Key</code>, except where <span class="key">public</span> stands.
 <nav aria-label="Paths"><ul>
 ${links.join('\n')}
 </ul></nav>
 ${sections.join('\n')}
-</body>
-</html>
 `;
+  const parts = TAGS.map(([id, title]) => ({ id, title }));
+  return framed({ title: 'HTTP interface', name: API_PAGE, main, parts }, guides);
 }
 
 function nameOf({ method, path }: Operation): string {

@@ -5,6 +5,9 @@ import { withProxy } from '../../fixtures/proxy.ts';
 import { toOpenApiPath } from '../openapi/document.ts';
 import { closeClients, exchange } from '../../fixtures/server/exchange.ts';
 
+/** The one script of every page. */
+const SCRIPT = '<script type="module" src="/docs/docs.js"></script>';
+
 test('what the root names is there, and the page describes every route that it lists', () =>
   withProxy({}, async (t) => {
     const get = (path: string) => exchange(t.proxy.port, { path, method: 'GET' });
@@ -16,14 +19,17 @@ test('what the root names is there, and the page describes every route that it l
     assert.is(root.docs, `http://127.0.0.1:${t.proxy.port}/docs`);
     for (const path of [health, stats, docs, `${docs}/`])
       assert.is((await get(path)).status, 200, path);
-    const page = await get(docs);
+    const start = await get(docs);
+    assert.match(start.text, /<h1 id="svc">/);
+    const page = await get(`${docs}/api`);
     assert.match(page.headers['content-type'] ?? '', /^text\/html/);
     assert.match(String(page.headers['content-security-policy']), /default-src 'none'/);
     const policy = String(page.headers['content-security-policy']);
     const style = /<style>([\s\S]*)<\/style>/.exec(page.text)?.[1] ?? '';
     const hash = createHash('sha256').update(style).digest('base64');
     assert.ok(policy.includes(`style-src 'sha256-${hash}'`), 'its own style and no other');
-    assert.not.match(page.text, /<script|src=|url\(|@import/);
+    assert.match(policy, /; script-src 'self'; connect-src 'self';/);
+    assert.not.match(page.text.replace(SCRIPT, ''), /<script|src=|url\(|@import/);
     // Where a path may be broken into lines is none of its text.
     const text = page.text.replaceAll('<wbr>', '');
     for (const { path } of t.proxy.app.routes)
@@ -36,10 +42,12 @@ test('a page for every guide, with the same policy; others are 404, and a strang
   withProxy({}, async (t) => {
     const get = (path: string, headers: Record<string, string> = {}) =>
       exchange(t.proxy.port, { path, method: 'GET', headers });
-    const api = await get('/docs');
+    const api = await get('/docs/api');
     const names = [...api.text.matchAll(/href="\/docs\/([\w-]+)"/g)].map(([, name]) => name!);
     assert.ok(names.length > 12, names.join());
-    for (const name of names) {
+    // It grows: what the list does not have is linked from a page that it has.
+    const linked = new Set(names);
+    for (const name of linked) {
       const page = await get(`/docs/${name}`);
       assert.is(page.status, 200, name);
       const style = /<style>([\s\S]*?)<\/style>/.exec(page.text)?.[1] ?? '';
@@ -47,10 +55,10 @@ test('a page for every guide, with the same policy; others are 404, and a strang
       const policy = String(page.headers['content-security-policy']);
       assert.match(policy, /^default-src 'none'; /);
       assert.ok(policy.includes(`style-src 'sha256-${hash}'`), name);
-      assert.match(page.text, /<main>\n<h1 id=/, name);
-      assert.ok(page.text.includes(`href="/docs/${name}" aria-current="page"`), name);
-      for (const [, other] of page.text.matchAll(/href="\/docs\/([\w-]+)/g))
-        assert.ok(names.includes(other!), `${name}: ${other}`);
+      assert.match(page.text, /<main id="text">\n<h1 id=/, name);
+      const isListed = page.text.includes(`href="/docs/${name}" aria-current="page"`);
+      assert.ok(isListed || /^(?:decision-\w|tests|release|index)/.test(name), name);
+      for (const [, other] of page.text.matchAll(/href="\/docs\/([\w-]+)/g)) linked.add(other!);
     }
     for (const path of [
       '/docs/no-such-page',
@@ -61,6 +69,39 @@ test('a page for every guide, with the same policy; others are 404, and a strang
       assert.is((await get(path)).status, 404, path);
     const foreign = await get('/docs/settings', { origin: 'https://evil.example' });
     assert.is(foreign.status, 401);
+  }));
+
+test('every page leads to the next one, and has a twin in Markdown whose links lead to twins', () =>
+  withProxy({}, async (t) => {
+    const get = (path: string) => exchange(t.proxy.port, { path, method: 'GET' });
+    const visited: string[] = [];
+    let at: string | undefined = '/docs';
+    while (at !== undefined) {
+      const { text } = await get(at);
+      visited.push(at);
+      at = /<a rel="next" href="([^"]+)"/.exec(text)?.[1];
+    }
+    const list = await get('/docs/llms.txt');
+    assert.match(list.headers['content-type'] ?? '', /^text\/plain/);
+    const twins = [...list.text.matchAll(/\]\((\/docs\/[\w-]+\.md)\): (?!undefined)\S/g)].map(
+      ([, path]) => path!,
+    );
+    assert.equal(
+      twins,
+      visited.slice(1).map((path) => `${path}.md`),
+    );
+    assert.ok(twins.length > 30, String(twins.length));
+    for (const path of twins) {
+      const twin = await get(path);
+      assert.is(twin.status, 200, path);
+      assert.match(twin.headers['content-type'] ?? '', /^text\/markdown/);
+      assert.match(twin.text, /^# \S/, path);
+      for (const [, to] of twin.text.matchAll(/\]\(([^)\s#:]+\.md)/g))
+        assert.ok(to!.startsWith('/docs/'), `${path}: ${to}`);
+    }
+    const index = await get('/docs/search.json');
+    assert.ok((JSON.parse(index.text) as { parts: unknown[] }).parts.length > 200);
+    assert.match((await get('/docs/docs.js')).headers['content-type'] ?? '', /^text\/javascript/);
   }));
 
 test.after(closeClients);

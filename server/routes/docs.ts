@@ -1,27 +1,32 @@
 /**
- * `/docs` and `/openapi.yaml`: what this proxy answers; `/docs/<name>`: the documentation. All are
- * made at the first request for them.
+ * `/docs`: the documentation; `/docs/<name>` a page of it, `/docs/<name>.md` the same as Markdown,
+ * `/docs/api` and `/openapi.yaml` what this proxy answers. All are made at the first request for them.
  */
+import { readFile } from 'node:fs/promises';
 import { notFound } from '../../stages/model/errors.ts';
+import { START_PAGE, llmsText, readGuides, readMarkdown } from '../docs/guide.ts';
+import type { Guide } from '../docs/guide.ts';
+import { madeByBuild } from '../http/made-by-build.ts';
 import { get } from '../http/router.ts';
 import type { Route } from '../http/router.ts';
 
+/** Files of the build that pages load, by the name under which they do. */
+const LOADED: ReadonlyMap<string, { readonly file: string; readonly type: string }> = new Map([
+  ['docs.js', { file: 'docs-page.js', type: 'text/javascript; charset=utf-8' }],
+  ['search.json', { file: 'docs-index.json', type: 'application/json' }],
+]);
+
+const MARKDOWN = 'text/markdown; charset=utf-8';
+const TEXT = 'text/plain; charset=utf-8';
+
 export function docsRoutes(version: string): Route[] {
-  let pages: Promise<ReadonlyMap<string, string>> | undefined;
+  let guides: Promise<readonly Guide[]> | undefined;
   let yaml: Promise<string> | undefined;
 
-  /** Every page by its name; the description of the API has the empty one. */
-  async function makePages(): Promise<ReadonlyMap<string, string>> {
-    const [{ docsPage }, { guidePage, readGuides }, { STYLE }] = await Promise.all([
-      import('../openapi/page.ts'),
-      import('../openapi/guide.ts'),
-      import('../openapi/html.ts'),
-    ]);
-    const guides = await readGuides();
-    return new Map([
-      ['', docsPage(version, guides)],
-      ...guides.map((guide) => [guide.name, guidePage(guide, guides, STYLE)] as const),
-    ]);
+  async function pageHtml(name: string, all: readonly Guide[]): Promise<string> {
+    const { API_PAGE, guidePage } = await import('../docs/layout.ts');
+    if (name === API_PAGE) return (await import('../openapi/page.ts')).apiPage(version, all);
+    return guidePage(found(name, all), all);
   }
 
   async function makeYaml() {
@@ -33,22 +38,21 @@ export function docsRoutes(version: string): Route[] {
   }
 
   async function servePage(name: string): Promise<Response> {
-    const html = (await (pages ??= makePages())).get(name);
-    if (html === undefined) throw notFound('There is no page of this name');
+    const loaded = LOADED.get(name);
+    if (loaded !== undefined) return answer(await readFile(madeByBuild(loaded.file)), loaded.type);
+    const all = await (guides ??= readGuides());
+    if (name === 'llms.txt') return answer(llmsText(all), TEXT);
+    if (name.endsWith('.md'))
+      return answer(await readMarkdown(found(name.slice(0, -'.md'.length), all), all), MARKDOWN);
+    const html = await pageHtml(name, all);
     const { PAGE_POLICY } = await import('../openapi/html.ts');
-    return new Response(html, {
-      headers: {
-        'Content-Type': 'text/html; charset=utf-8',
-        'Content-Security-Policy': PAGE_POLICY,
-        'Referrer-Policy': 'no-referrer',
-      },
-    });
+    return answer(html, 'text/html; charset=utf-8', { 'Content-Security-Policy': PAGE_POLICY });
   }
 
-  const api = () => servePage('');
+  const start = () => servePage(START_PAGE);
   return [
-    get('/docs', api, 'everybody'),
-    get('/docs/', api, 'everybody'),
+    get('/docs', start, 'everybody'),
+    get('/docs/', start, 'everybody'),
     get('/docs/:page', (_request, { params: { page = '' } }) => servePage(page)),
     get(
       '/openapi.yaml',
@@ -59,4 +63,19 @@ export function docsRoutes(version: string): Route[] {
       'everybody',
     ),
   ];
+}
+
+function answer(
+  body: string | Uint8Array<ArrayBuffer>,
+  type: string,
+  more: Readonly<Record<string, string>> = {},
+): Response {
+  const fields = { 'Content-Type': type, 'Referrer-Policy': 'no-referrer', ...more };
+  return new Response(body, { headers: fields });
+}
+
+function found(name: string, guides: readonly Guide[]): Guide {
+  const guide = guides.find((one) => one.name === name);
+  if (guide === undefined) throw notFound('There is no page of this name');
+  return guide;
 }
