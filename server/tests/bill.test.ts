@@ -329,5 +329,40 @@ test('a stream corrects its terms as it goes, and one that breaks off has those 
     }
   }));
 
+/** What a limit says of a request's estimate: the amounts in its text. */
+async function refusal(t: TestProxy, body: string): Promise<number[]> {
+  const refused = await exchange(t.proxy.port, { body });
+  assert.is(refused.status, 402, refused.text);
+  const text = /estimated at (.*?)\. Send/.exec(refused.text)?.[1] ?? '';
+  return [...text.matchAll(/\$(\d+\.\d+)/g)].map(([, amount]) => Number(amount));
+}
+
+test('limits foresee what is asked for at the same prices, and say the range of it', () =>
+  withPlainUpstream({ yaml: 'budget: { enabled: true, per_request_usd: 0.000001 }' }, async (t) => {
+    const asked = { model: OPUS, max_tokens: 100_000 };
+    const [plain, least, most] = await refusal(t, json(MESSAGE, asked));
+    assert.equal([plain, most], [2, 2], 'a long answer to a short question');
+    assert.ok(least! < 0.001, `${least}`);
+    assert.is((await refusal(t, json(MESSAGE, { ...asked, speed: 'fast' })))[0], 4);
+    assert.is((await refusal(t, json(MESSAGE, { ...asked, inference_geo: 'us' })))[0], 2.2);
+    // Nobody knows that price: the usual one is held.
+    assert.is((await refusal(t, json(MESSAGE, { ...asked, service_tier: 'unheard' })))[0], 2);
+  }));
+
+test('a budget counts what it knows of a request without a price', () =>
+  withPlainUpstream(
+    { yaml: 'budget: { enabled: true, per_day_usd: 1000 }' },
+    async (t, upstream) => {
+      const spent = () => t.proxy.services.spending.view().spentTodayNanoUsd / 1e9;
+      const usage = { input_tokens: 1000, output_tokens: 200, service_tier: 'priority' };
+      assert.is(await cost(t, upstream, ...message(OPUS, usage)), null);
+      near(spent(), dollarsFor({ model: OPUS, input: 1000, output: 200 }, []), 'spent');
+      const iterations = [{ type: 'compaction', input_tokens: 100_000, output_tokens: 10 }];
+      const before = spent();
+      const found = await cost(t, upstream, ...message(OPUS, { ...PLAIN, iterations }));
+      near(spent() - before, found ?? undefined, 'a compaction');
+    },
+  ));
+
 test.after(closeClients);
 test.run();

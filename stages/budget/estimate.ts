@@ -34,14 +34,21 @@ export function estimateUsage(
   return Object.freeze(terms === undefined ? usage : { ...usage, billing: terms });
 }
 
-/** 402 `spending_limit`, with the limit, what is used of it, and how to go on all the same. */
-export function spendingFault(note: SpendingNote): SvcError {
+/** 402 `spending_limit`, with the limit, what is used of it, the estimate with its range, and how to go on all the same. */
+export function spendingFault(
+  note: SpendingNote,
+  range?: readonly [least: number, most: number],
+): SvcError {
   const { scope, limit, used, estimate } = note;
   const amount = (value: number): string => amountText(scope, value);
   const spent = scope === 'request' ? '' : `${amount(used)} of it is used and `;
+  const within =
+    range === undefined || scope === 'tokens'
+      ? ''
+      : ` (from ${amount(range[0])}, all of it cached and no answer, to ${amount(Math.max(range[1], estimate))}, all of it written to a cache)`;
   const per = scope === 'tokens' ? 'day' : scope;
   return spendingLimit(
-    `Spending limit of ${amount(limit)} per ${per} reached: ${spent}this request is estimated at ${amount(estimate)}. Send '${ALLOW_HEADER}: once' (from another machine with a key that may) or run \`svc spend allow\` to allow it.`,
+    `Spending limit of ${amount(limit)} per ${per} reached: ${spent}this request is estimated at ${amount(estimate)}${within}. Send '${ALLOW_HEADER}: once' (from another machine with a key that may) or run \`svc spend allow\` to allow it.`,
   );
 }
 

@@ -62,16 +62,16 @@ export class Reservation {
     return undefined;
   }
 
-  /** Ends with the real cost; `null` where it is unknown, which counts nothing and is noted. */
-  settle(costNanoUsd: number | null, tokens = 0): void {
+  /** Ends with the real cost; `null` where it is unknown, which counts what of it is known and is noted. */
+  settle(costNanoUsd: number | null, tokens = 0, knownNanoUsd = 0): void {
     if (!this.#isOpen) return;
     this.#isOpen = false;
     const { day, tokens: allTokens, counts } = this.#holder;
     this.#holder.turnDay();
     if (costNanoUsd === null) counts.unpriced += 1;
     this.#hold(-1);
-    this.#account.spent += costNanoUsd ?? 0;
-    day.spent += costNanoUsd ?? 0;
+    this.#account.spent += costNanoUsd ?? knownNanoUsd;
+    day.spent += costNanoUsd ?? knownNanoUsd;
     allTokens.spent += tokens;
   }
 

@@ -67,8 +67,6 @@ const CALL_PRICES = {
   file_search: 'storage_searches_kcount',
 } as const satisfies Partial<Record<UnitName, string>>;
 
-const FREE: Rate = { base: 0, tiers: [] };
-
 /** Prices over the library's, the most important ones first. */
 type Layers = readonly (readonly [PriceLayer, readonly OverlayPrice[]])[];
 
@@ -116,7 +114,9 @@ export function createPriceList() {
       for (const [layer, prices] of layers) {
         for (const price of prices.filter((one) => one.vendor === vendor || one.vendor === '*')) {
           const id = price.name ?? nameIn(price.model);
-          if (known.has(plainName(id))) continue;
+          // A model that the library lists by another of its names is in there as well.
+          const isListed = listed.some((line) => price.model.test(plainName(line.model)));
+          if (isListed || known.has(plainName(id))) continue;
           known.add(plainName(id));
           const card = layeredCard([[layer, prices]], vendor, id, atMs);
           listed.push(toLine(vendor, id, id, card && withTerms(card, vendor, id, atMs)));
@@ -202,7 +202,7 @@ function toCard(price: ModelPrice, contextWindow: number | undefined): RateCard 
 }
 
 function toRates(price: ModelPrice): Rates {
-  const rates: Partial<Record<UnitName, Rate>> = { input: FREE, output: FREE };
+  const rates: Partial<Record<UnitName, Rate>> = {};
   for (const [unit, name] of Object.entries(TOKEN_UNITS) as [UnitName, string][]) {
     const rate = toRate(price[name]);
     if (rate !== undefined) rates[unit] = rate;

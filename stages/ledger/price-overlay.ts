@@ -63,23 +63,24 @@ const MILLION = 1_000_000;
 
 /** A GPT from 6 on: above 272,000 tokens of input that costs twice as much, and output one and a half times. */
 function gpt(
-  model: RegExp,
+  name: string,
   since: string,
-  [input, read, output]: readonly [number, number, number],
+  [input, output]: readonly [number, number],
   source: string,
 ): OverlayPrice {
   const long = (usd: number, factor: number) =>
     tiered(usd, { start: 272_000, price: usd * factor });
   const rates: Rates = {
     input: long(input, 2),
-    cache_read: long(read, 2),
+    cache_read: long(input * factsOf(name).readPrice, 2),
     cache_write: long(input * 1.25, 2),
     cache_write_12h: long(input * 2.5, 2),
     output: long(output, 1.5),
     web_search: SEARCH,
     file_search: FILE_SEARCH,
   };
-  return { vendor: 'openai', model, since, rates, contextWindow: 1_050_000, source };
+  const model = new RegExp(`^${plainName(name)}$`);
+  return { vendor: 'openai', model, since, rates, contextWindow: 1_050_000, source, name };
 }
 
 function steps(first: number, ...prices: readonly number[]): Rate {
@@ -105,8 +106,9 @@ export const OVERLAY: readonly OverlayPrice[] = [
   claude('claude-sonnet-4(?:-0)?', '2025-08-12', [3, 15], 'platform.claude.com, pricing, 2026', {
     tier: { start: 200_000, input: 6, output: 22.5 },
   }),
-  gpt(/^gpt-6-[12]-sol$/, '2026-09-29', [2, 0.1, 10], SOL),
-  gpt(/^gpt-6-1-terra$/, '2026-10-26', [1, 0.05, 5], 'openai pricing by trackers, 2026-10-27'),
+  gpt('gpt-6.1-sol', '2026-09-29', [2, 10], 'docs of resellers, read 2026-11-26'),
+  gpt('gpt-6.2-sol', '2026-11-01', [2, 10], `${SOL}; first day from memory`),
+  gpt('gpt-6.1-terra', '2026-10-26', [1, 5], 'OpenAI’s pricing page by trackers, 2026-10-27'),
   {
     vendor: 'alibaba',
     model: /^qwen3-coder-plus/,

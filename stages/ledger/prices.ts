@@ -96,13 +96,14 @@ export function createPrices(options: PricesOptions = {}) {
       const { nanoUsd, missing } = billFor(provider, model, usage, atMs);
       return missing.length > 0 ? null : Math.round(nanoUsd);
     },
-    /** What of the usage has no price, in words: `model gpt-6`, `web_search of gpt-9`, `tier scale of gpt-5`; empty where it has one. */
-    missing: (
-      provider: PricedProvider,
-      model: string,
-      usage: Usage,
-      atMs: number,
-    ): readonly string[] => billFor(provider, model, usage, atMs).missing,
+    /**
+     * What of the usage has no price, in words: `model gpt-6`, `web_search of gpt-9`, `tier scale of
+     * gpt-5`; empty where all of it has one. And what the rest costs, which budgets count at least.
+     */
+    lacking(provider: PricedProvider, model: string, usage: Usage, atMs: number) {
+      const { missing, nanoUsd } = billFor(provider, model, usage, atMs);
+      return { missing, knownNanoUsd: Math.round(nanoUsd) };
+    },
     /**
      * What `savedTokens` more of input would have cost, had they been billed like the rest of this
      * request: in the same proportions plain, cache-read and cache-written.
@@ -189,7 +190,7 @@ export function createPrices(options: PricesOptions = {}) {
   };
 }
 
-/** A sum in nano-dollars, with a fraction, and what it lacks. */
+/** A sum in nano-dollars, with a fraction, and what it lacks; what has no price for its terms is in it at the usual ones. */
 interface Bill {
   readonly nanoUsd: number;
   readonly missing: readonly string[];
@@ -219,7 +220,8 @@ function billOf(
     }
     const factor = CALL_UNITS.has(unit.unit) ? 1 : factorOf(card, usage.billing, unit);
     if (typeof factor === 'string') lacks(`${factor} of ${unit.model ?? model}`);
-    else nanoUsd += countOf(card, unit) * rateAt(rate, unit.promptTokens) * NANO_PER_UNIT * factor;
+    const usual = countOf(card, unit) * rateAt(rate, unit.promptTokens) * NANO_PER_UNIT;
+    nanoUsd += usual * (typeof factor === 'string' ? 1 : factor);
   }
   const card = cardOf(undefined);
   nanoUsd += (card?.perRequestUsd ?? 0) * 1e9;

@@ -315,6 +315,7 @@ function settleSpending(
   row: LedgerRow,
   guard: Services['spending'],
   unanswered: Unanswered | undefined,
+  knownNanoUsd = 0,
 ): void {
   const { head } = last;
   const report = (head?.request ?? last.request?.request)?.report;
@@ -325,8 +326,9 @@ function settleSpending(
   const { costNanoUsd, inputTokensSent, outputTokens } = row;
   const spending = report.spending;
   const tokens = (inputTokensSent ?? 0) + (outputTokens ?? 0);
-  if (spending === undefined) guard.count(costNanoUsd ?? 0, tokens);
-  else if (inputTokensSent !== null || outputTokens !== null) spending.settle(costNanoUsd, tokens);
+  if (spending === undefined) guard.count(costNanoUsd ?? knownNanoUsd, tokens);
+  else if (inputTokensSent !== null || outputTokens !== null)
+    spending.settle(costNanoUsd, tokens, knownNanoUsd);
   else if (head === undefined || isError(head)) spending.release();
   else spending.settleUnmeasured();
 }
@@ -360,24 +362,26 @@ interface Measurement {
   readonly unanswered?: Unanswered | undefined;
   readonly dropped?: Usage['droppedThoughts'];
   readonly miss?: CacheMiss | undefined;
-  /** What of it has no price; undefined where all of it has one. */
-  readonly unpriced?: readonly string[] | undefined;
+  /** What of it has no price, and the price of the rest; undefined where all of it has one. */
+  readonly lacking?: Lacking | undefined;
 }
 
+type Lacking = ReturnType<Services['prices']['lacking']>;
+
 /** What keeps a row without a cost. */
-function unpricedIn(
+function lackingIn(
   settlement: Settlement<ProxyFrame>,
   row: LedgerRow,
   reported: Usage,
   state: Measured,
   { services, sizeOf }: Metering,
-): readonly string[] | undefined {
+): Lacking | undefined {
   const { costNanoUsd, inputTokensSent, provider: name, model, startedMs, cacheHit } = row;
   if (costNanoUsd !== null || inputTokensSent === null || cacheHit) return undefined;
   const provider = services.providers.get(name ?? '');
   if (provider === undefined || model === null) return undefined;
   const usage = usageOf(settlement, reported, state, services, sizeOf);
-  return services.prices.missing(provider, model, usage, startedMs);
+  return services.prices.lacking(provider, model, usage, startedMs);
 }
 
 /** How many thoughts a provider says it has dropped; null where it says of none. */
@@ -419,8 +423,8 @@ function measuredRow(
   };
   const row = toRow(settlement, reported, state, run, metering, unanswered, explain);
   const { corrected: usageCorrected, droppedThoughts: dropped } = reported;
-  const unpriced = unpricedIn(settlement, row, reported, state, metering);
-  return { row, usageCorrected, unanswered, dropped, miss, unpriced };
+  const lacking = lackingIn(settlement, row, reported, state, metering);
+  return { row, usageCorrected, unanswered, dropped, miss, lacking };
 }
 
 /** What the provider reported, as far as it can be true. */
@@ -490,7 +494,8 @@ export const meter = defineStage<ProxyFrame, undefined, Services>({
             measured = { row: toRow(settlement, emptyUsage, unmeasured(), ctx.run, metering) };
             fault = { thrown };
           }
-          const { row, usageCorrected, unanswered, dropped, miss, unpriced } = measured;
+          const { row, usageCorrected, unanswered, dropped, miss, lacking } = measured;
+          const unpriced = lacking?.missing;
           if (unpriced !== undefined) warn(unpriced);
           const droppedThoughts = wordsOf(dropped);
           if (dropped !== undefined) {
@@ -500,7 +505,7 @@ export const meter = defineStage<ProxyFrame, undefined, Services>({
               what: droppedThoughts,
             });
           }
-          settleSpending(settlement, row, services.spending, unanswered);
+          settleSpending(settlement, row, services.spending, unanswered, lacking?.knownNanoUsd);
           // The trace was added with what the engine alone knows.
           const savings = savingsOf(row);
           const { outcome } = row;

@@ -74,7 +74,7 @@ test('every row says where it is from, and what newer models changed', () => {
   assert.equal(facts('claude-sonnet-5-5'), [1024, 0.05, 'account', '5m']);
   assert.equal(facts('claude-fable-5-2'), [512, 0.025, 'prefix', '5m']);
   assert.equal(facts('claude-opus-5'), [512, 0.1, 'none', '5m']);
-  assert.equal(facts('gpt-6.2-sol'), [1024, 0.1, 'account', '30m']);
+  assert.equal(facts('gpt-6.2-sol'), [1024, 0.05, 'account', '30m']);
   assert.equal(facts('gpt-5.1-codex'), [1024, 0.1, 'none', '5m']);
   for (const model of ['claude-opus-5-5', 'gpt-5', 'gemini-3-pro', 'claude-unheard-7', 'llama'])
     assert.match(factsOf(model).source, /20\d\d-\d\d|^none: /);

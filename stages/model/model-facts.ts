@@ -103,6 +103,8 @@ const UNKNOWN_CLAUDE: Row = [
 
 /** GPT that keeps its cache for half an hour by default. */
 const HALF_HOUR = /gpt-(?:5\.[6-9]|[6-9])/;
+/** Of those the ones with reads at half the price of the others. */
+const CHEAP_READS = /gpt-6[.-][12]/;
 
 const GPT = 'developers.openai.com, prompt-caching, models, 2026-11-26';
 const GEMINI = 'ai.google.dev, caching, models; from memory, 2026-11';
@@ -123,6 +125,14 @@ const OTHERS: readonly Row<Named>[] = [
   [['GPT-4.1', /gpt-4\.1/], 1024, 0.25, 'none', 32_768, GPT],
   [['o1', /(?:^|\/)o1(?:-|$)/], 1024, 0.5, 'none', 100_000, GPT],
   [['o3, o4-mini', /(?:^|\/)o[34](?:-|$)/], 1024, 0.25, 'none', 100_000, GPT],
+  [
+    ['GPT-6.1, 6.2', CHEAP_READS],
+    1024,
+    0.05,
+    'account',
+    MOST_KNOWN,
+    'developers.openai.com, models/gpt-6.2-sol, 2026-11-26; bound reasoning by openai 7.57, types',
+  ],
   [
     ['GPT-5.6 and later', HALF_HOUR],
     1024,
@@ -161,7 +171,7 @@ export function factsOf(model: string | undefined): ModelFacts {
 }
 
 function defaultLifetime([model]: Row): CacheLifetime {
-  return model[1] === HALF_HOUR ? '30m' : '5m';
+  return model[1] === HALF_HOUR || model[1] === CHEAP_READS ? '30m' : '5m';
 }
 
 /** The whole table, each row under the name of its models. */

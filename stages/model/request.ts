@@ -87,7 +87,7 @@ export interface RequestReport {
     limitFor?(target: RouteTarget): SvcError | undefined;
     /** Asks to spend what another target than the first is estimated to cost; why not, where it may not. Absent where there is no other. */
     moveTo?(target: RouteTarget): SvcError | undefined;
-    settle(costNanoUsd: number | null, tokens?: number): void;
+    settle(costNanoUsd: number | null, tokens?: number, knownNanoUsd?: number): void;
     settleUnmeasured(): void;
     release(): void;
   };

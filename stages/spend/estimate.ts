@@ -8,6 +8,7 @@ import { askedTerms } from '../dialect/billing.ts';
 import { estimateInputTokens } from '../model/input-size.ts';
 import { modelOf } from '../model/request.ts';
 import type { ProxyRequest, RouteTarget } from '../model/request.ts';
+import type { Usage } from '../model/usage.ts';
 import type { Provider } from '../providers/provider.ts';
 import type { Services } from '../services.ts';
 
@@ -24,17 +25,24 @@ function useOf(request: ProxyRequest, provider: Provider | undefined): Estimated
   return { model: modelOf(request), inputTokens: estimateInputTokens(request), output, terms };
 }
 
-/** What `request` is estimated to cost at `target`; null where no price is known. */
-export function estimateOf(
-  request: ProxyRequest,
-  target: RouteTarget | undefined,
-  services: Pick<Services, 'providers' | 'prices' | 'clock'>,
-): Required<Estimate> {
+type Needed = Pick<Services, 'providers' | 'prices' | 'clock'>;
+
+/** What is asked, of whom and in what terms; undefined where no price can be known. */
+function askedOf(request: ProxyRequest, target: RouteTarget | undefined, services: Needed) {
   const provider = services.providers.get(target?.provider ?? '');
   const use = useOf(request, provider);
   const wanted = target?.model ?? use.model;
   const model = wanted === undefined ? undefined : (provider?.modelAliases.get(wanted) ?? wanted);
-  const usage = estimateUsage(use, model);
+  return { provider, use, model, usage: estimateUsage(use, model) };
+}
+
+/** What `request` is estimated to cost at `target`; null where no price is known. */
+export function estimateOf(
+  request: ProxyRequest,
+  target: RouteTarget | undefined,
+  services: Needed,
+): Required<Estimate> {
+  const { provider, use, model, usage } = askedOf(request, target, services);
   const estimateTokens = (usage.inputTokens ?? 0) + (usage.outputTokens ?? 0);
   // What costs nothing that could be foretold is stopped by a limit that is passed, not by its own price.
   if (estimateTokens === 0) return { estimateTokens, estimateNanoUsd: 0 };
@@ -47,4 +55,29 @@ export function estimateOf(
     // Terms of no known price: the usual ones hold at least something of the limit.
     prices.costNanoUsd(provider, model, estimateUsage({ ...use, terms: undefined }, model), atMs);
   return { estimateTokens, estimateNanoUsd };
+}
+
+/**
+ * Within which amounts the estimate lies, in nano-dollars: all input read from the cache and nothing
+ * answered, and all of it written for an hour with as long an answer as is allowed. Searches and
+ * inferences beside the answer, which nobody can foresee, are in neither. Undefined without a price.
+ */
+export function rangeOf(
+  request: ProxyRequest,
+  target: RouteTarget | undefined,
+  services: Needed,
+): readonly [least: number, most: number] | undefined {
+  const { provider, model, usage } = askedOf(request, target, services);
+  if (provider === undefined || model === undefined) return undefined;
+  const input = usage.inputTokens;
+  const cost = (changed: Partial<Usage>) =>
+    services.prices.costNanoUsd(
+      provider,
+      model,
+      { ...usage, inputTokens: 0, ...changed },
+      services.clock.wallMs(),
+    );
+  const least = cost({ cacheReadTokens: input, outputTokens: 0 });
+  const most = cost({ cacheWriteTokens: input, cacheWrite1hTokens: input });
+  return least === null || most === null ? undefined : [least, most];
 }

@@ -13,9 +13,9 @@ import { clientSession, conversationId } from '../model/conversation.ts';
 import type { ProxyFrame, RequestFrame } from '../model/frame.ts';
 import { headerValue } from '../model/headers.ts';
 import { withReport } from '../model/request.ts';
-import type { ProxyRequest, RequestReport } from '../model/request.ts';
+import type { ProxyRequest, RequestReport, RouteTarget } from '../model/request.ts';
 import type { Services } from '../services.ts';
-import { estimateOf } from './estimate.ts';
+import { estimateOf, rangeOf } from './estimate.ts';
 
 export interface SpendConfig {
   /** Off, nothing is estimated or refused; what is spent is counted all the same. */
@@ -51,13 +51,15 @@ function heldBy(
 ): NonNullable<RequestReport['spending']> {
   // Most requests have nowhere else to go.
   if (!config.enabled || request.route?.targets.length === 1) return reservation;
-  const faultOf = (note: SpendingNote | undefined) => note && spendingFault(note);
+  const faultOf = (note: SpendingNote | undefined, target: RouteTarget) =>
+    note && spendingFault(note, rangeOf(request, target, services));
   return {
-    settle: (costNanoUsd, tokens) => reservation.settle(costNanoUsd, tokens),
+    settle: (costNanoUsd, tokens, known) => reservation.settle(costNanoUsd, tokens, known),
     settleUnmeasured: () => reservation.settleUnmeasured(),
     release: () => reservation.release(),
-    limitFor: (target) => faultOf(reservation.refuses(estimateOf(request, target, services))),
-    moveTo: (target) => faultOf(reservation.change(estimateOf(request, target, services))),
+    limitFor: (target) =>
+      faultOf(reservation.refuses(estimateOf(request, target, services)), target),
+    moveTo: (target) => faultOf(reservation.change(estimateOf(request, target, services)), target),
   };
 }
 
@@ -100,7 +102,8 @@ export const spend = defineStage<ProxyFrame, SpendConfig, Services>({
       if (config.enabled) services.afterwards.flush();
       const wanted = toSpending(request, config, services, ctx.run.id);
       const grant = services.spending.reserve(wanted, isAllowed(request));
-      if (!grant.granted) throw spendingFault(grant.note);
+      if (!grant.granted)
+        throw spendingFault(grant.note, rangeOf(request, request.route?.targets[0], services));
       if (grant.warnings.length > 0) warn(grant.warnings, ctx);
       if (grant.allowedOnce) ctx.note('spending', 'allowed once');
       const spending = heldBy(request, grant.reservation, config, services);
