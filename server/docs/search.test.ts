@@ -33,6 +33,7 @@ const QUESTIONS: readonly (readonly [string, ...string[]])[] = [
   ['environment variables', 'settings'],
   ['exit codes', 'commands'],
   ['commit message', 'contributing'],
+  ['difference to litellm', 'compared'],
   ['why web streams', 'decision-web-streams', 'architecture'],
 ];
 
