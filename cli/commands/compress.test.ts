@@ -103,7 +103,10 @@ test('beside a proxy: what was lost, learned and saved', async () => {
 test('diff says of the blocks of a conversation with thoughts how they go out, and why', async () => {
   const place = makePlace();
   await besideProxy(place, async (first, port) => {
-    assert.match((await run(place, ['diff', first])).stderr, /each of its blocks may be changed/);
+    assert.match(
+      (await run(place, ['diff', first])).stderr,
+      /No thought is signed over this conversation/,
+    );
     const [question, call, result] = (JSON.parse(BODY) as { readonly messages: Json[] }).messages;
     const thought = { type: 'thinking', thinking: 'Hm.', signature: 'c2ln' };
     const answer = { role: 'assistant', content: [thought, { type: 'text', text: 'There.' }] };

@@ -179,7 +179,7 @@ class Diff extends JsonCommand {
       import('../preview/preview.ts'),
       import('../preview/line-diff.ts'),
     ]);
-    const { ALL_FREE } = await import('../../server/dashboard/page/block-groups.ts');
+    const { NOTHING_HELD } = await import('../../server/dashboard/page/block-groups.ts');
     const { colors } = this;
     const model = lost.model === null ? '' : ` to ${lost.model}`;
     const changed = counted(lost.blocks.length, 'changed block');
@@ -187,10 +187,11 @@ class Diff extends JsonCommand {
       `${colors.bold(lost.requestId)}${model}: ${changed}${colors.dim(`, tokens counted by ${lost.tokenizer}`)}`,
     );
     this.print();
-    if (lost.groups.length > 0) {
+    if (lost.groups?.length === 0) this.note(NOTHING_HELD);
+    else if (lost.groups !== undefined) {
       this.printTable(groupHeader, groupRows(lost));
       this.print();
-    } else this.note(ALL_FREE);
+    }
     if (lost.blocks.length === 0) return;
     this.printTable(lostHeader, lostRows(lost, colors));
     this.print();

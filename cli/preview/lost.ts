@@ -37,7 +37,7 @@ export async function readLost(home: string, id: string | undefined) {
   const trace = await readOwn(home, `/trace/${requestId}`).catch((): Json => ({}));
   const groups = blockGroups(trace['stages']);
   // Of a request that lost nothing there is still to say why.
-  if ('thrown' in lost && groups.length === 0) throw lost.thrown;
+  if ('thrown' in lost && (groups ?? []).length === 0) throw lost.thrown;
   const model = typeof trace['model'] === 'string' ? trace['model'] : null;
   const counter = await createCounter(model);
   const blocks = lost.blocks.map((block) => ({ ...block, tokens: counter.count(block) }));
@@ -48,7 +48,7 @@ export async function readLost(home: string, id: string | undefined) {
 export const groupHeader = ['blocks', 'go out', 'because'];
 
 /** A row for the blocks that go out alike. */
-export const groupRows = ({ groups }: LostRequest): string[][] =>
+export const groupRows = ({ groups = [] }: LostRequest): string[][] =>
   groups.map(({ blocks, sent, because }) => [blocks, sent, because]);
 
 export const lostHeader = ['>#', 'id', 'block', 'class', '>before', '>after', '>saved', 'how'];

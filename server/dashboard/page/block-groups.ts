@@ -8,9 +8,9 @@ export interface BlockGroup {
   readonly because: string;
 }
 
-/** Said where there are no groups. */
-export const ALL_FREE =
-  'No thought is signed over this conversation: each of its blocks may be changed.';
+/** Said of a conversation without thoughts. */
+export const NOTHING_HELD =
+  'No thought is signed over this conversation: nothing of it has to go out as it did before.';
 
 export const GROUP_COLUMNS: readonly Column<BlockGroup>[] = [
   { header: 'Blocks', rank: 0, least: 8, text: ({ blocks }) => blocks },
@@ -18,13 +18,16 @@ export const GROUP_COLUMNS: readonly Column<BlockGroup>[] = [
   { header: 'Because', rank: 2, least: 20, text: ({ because }) => because },
 ];
 
-/** The groups in the `stages` of a trace; none where no thought is signed over the conversation, or they are no longer kept. */
-export function blockGroups(stages: unknown): readonly BlockGroup[] {
+/**
+ * The groups in the `stages` of a trace; none where no thought is signed over the conversation. Undefined where
+ * that is not known: its stages are no longer kept, or no provider was asked.
+ */
+export function blockGroups(stages: unknown): readonly BlockGroup[] | undefined {
   const list: readonly unknown[] = Array.isArray(stages) ? stages : [];
-  return list.flatMap((stage) => {
-    const groups = isRecord(stage) ? stage['block_groups'] : undefined;
-    return Array.isArray(groups) ? groups.filter(isGroup) : [];
-  });
+  const forward = list.find((stage) => isRecord(stage) && stage['node'] === 'forward');
+  if (!isRecord(forward)) return undefined;
+  const groups = forward['block_groups'];
+  return Array.isArray(groups) ? groups.filter(isGroup) : [];
 }
 
 function isGroup(value: unknown): value is BlockGroup {

@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { LostJson, OneRequestJson, RequestJson, Trace } from '../contract.ts';
 import { ResponseError, getJson } from './api.ts';
 import { BlockDiff } from './block-diff.tsx';
-import { ALL_FREE, GROUP_COLUMNS, blockGroups } from './block-groups.ts';
+import { GROUP_COLUMNS, NOTHING_HELD, blockGroups } from './block-groups.ts';
 import { ATTEMPT_COLUMNS } from './columns.ts';
 import { Facts } from './facts.tsx';
 import { orDash, whole } from './format.ts';
@@ -177,13 +177,14 @@ function Attempts({ trace: { attempts } }: { readonly trace: Trace }) {
 /** What may become of its blocks, where a thought may be signed over them. */
 function Groups({ trace: { stages } }: { readonly trace: Trace }) {
   const groups = blockGroups(stages);
+  if (groups === undefined) return null;
   return (
     <section class="card flush">
       <header>
         <h2>What may become of its blocks</h2>
       </header>
       {groups.length === 0 ? (
-        <p class="quiet">{ALL_FREE}</p>
+        <p class="quiet">{NOTHING_HELD}</p>
       ) : (
         <Table columns={GROUP_COLUMNS} rows={groups} />
       )}
