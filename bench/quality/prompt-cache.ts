@@ -4,11 +4,16 @@
  * breakpoints what was kept there or up to twenty blocks before.
  */
 import { createHash } from 'node:crypto';
+import { factsOf } from '../../stages/model/model-facts.ts';
 
 /** Prices against plain input, and limits, as Anthropic has them. */
 const WRITE = 1.25;
-/** What providers ask for cached input: most models, Opus and Sonnet 5.5, Fable 5.1 (`model-facts.ts`). */
-export const READ_PRICES = [0.1, 0.05, 0.025] as const;
+/** What providers ask for cached input, the dearest first: most models, Opus and Sonnet 5.5, Fable 5.1. */
+export const READ_PRICES: readonly number[] = [
+  'claude-sonnet-4-5',
+  'claude-opus-5-5',
+  'claude-fable-5-1',
+].map((model) => factsOf(model).readPrice);
 const TTL_MS = 5 * 60_000;
 const MAX_BREAKPOINTS = 4;
 const LOOKBACK_BLOCKS = 20;
@@ -70,7 +75,7 @@ export function createPromptCache(): PromptCache {
   return {
     send,
     cost(request) {
-      return costAt(READ_PRICES[0], send(request));
+      return costAt(READ_PRICES[0]!, send(request));
     },
   };
 }
