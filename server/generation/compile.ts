@@ -41,9 +41,8 @@ import { withPluginProviders } from './plugins.ts';
 import type { CustomProviders } from './plugins.ts';
 import { ownPrices, priceOverrides, refuseLoops, refuseUnknown, toProviders } from './providers.ts';
 import { openRouteRules } from './route-rules.ts';
-import { knownRecipes, recipesPhrase, setOf } from '../recipes/recipes.ts';
-import { macroFolder } from '../macros/macros.ts';
-import { loadStageMacros } from '../macros/stage-macros.ts';
+import { recipesPhrase } from '../recipes/recipes.ts';
+import { passSources } from './pass-of.ts';
 import type { StageMacros } from '../macros/stage-macros.ts';
 import { createPlans } from './plans.ts';
 import type { Plans } from './plans.ts';
@@ -86,11 +85,9 @@ export async function makeGeneration(options: GenerationOptions): Promise<Genera
     report: (message, cause) => log.error(`plugin stage ${message}`, { cause }),
     runImport: (module, work) => watch.importing(module, module.url, work),
   });
-  const known = await knownRecipes(config.compression.recipes, plugins);
-  const running = known.filter(({ runs }) => runs);
-  const recipes = setOf(running);
-  const folder = macroFolder(options.macroHome ?? config.home);
-  const macros = await loadStageMacros({ folder, plugins, recipes: known });
+  const { compression, home } = config;
+  const sources = { compression, home: options.macroHome ?? home };
+  const { running, recipes, macros } = await passSources(sources, plugins);
   const custom = withPluginProviders(options.custom, plugins, config, env, watch);
   const code = [...custom.byName].map(([name, { definition, plugin }]) => ({
     name,

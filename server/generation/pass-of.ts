@@ -1,22 +1,42 @@
-/** What the stages of a configuration add to the pass of `compress`, without a proxy. */
+/** What the recipes and macros of a configuration add to the pass of `compress`. */
 import type { Clock } from '../../engine/index.ts';
-import type { Pass } from '../../stages/model/pass.ts';
+import type { LoadedPlugin } from '../../plugins/load-plugins.ts';
+import type { Pass, RecipeSet } from '../../stages/model/pass.ts';
 import type { Config } from '../config/config.ts';
 import { macroFolder } from '../macros/macros.ts';
 import { loadStageMacros } from '../macros/stage-macros.ts';
+import type { StageMacros } from '../macros/stage-macros.ts';
 import { knownRecipes, setOf } from '../recipes/recipes.ts';
+import type { KnownRecipe } from '../recipes/recipes.ts';
 import { configuredPlugins } from './configured-plugins.ts';
 
+export interface PassSources {
+  /** The recipes that run for every request, in their order. */
+  readonly running: readonly KnownRecipe[];
+  /** The same; undefined where there are none. */
+  readonly recipes: RecipeSet | undefined;
+  readonly macros: StageMacros;
+}
+
+/** `home`: whose macros are read. Throws `config` for a recipe that cannot be used. */
+export async function passSources(
+  { compression, home }: Pick<Config, 'compression' | 'home'>,
+  plugins: readonly LoadedPlugin[],
+): Promise<PassSources> {
+  const known = await knownRecipes(compression.recipes, plugins);
+  const running = known.filter(({ runs }) => runs);
+  const folder = macroFolder(home);
+  const macros = await loadStageMacros({ folder, plugins, recipes: known });
+  return { running, recipes: setOf(running), macros };
+}
+
 /**
- * For a request that names `requested` as its macro, if any. Throws `bad_request` for a macro that
- * cannot be a stage, `config` for plugins and recipes that cannot be used.
+ * The pass of a request that names `requested` as its macro, if any, without a proxy. Throws
+ * `bad_request` for a macro that cannot be a stage, `config` for plugins and recipes that cannot be used.
  */
 export async function passOf(config: Config, clock: Clock, requested?: string): Promise<Pass> {
   const plugins = await configuredPlugins(config, clock);
-  const known = await knownRecipes(config.compression.recipes, plugins);
-  const recipes = setOf(known.filter(({ runs }) => runs));
-  const folder = macroFolder(config.home);
-  const macros = await loadStageMacros({ folder, plugins, recipes: known });
+  const { recipes, macros } = await passSources(config, plugins);
   const named = requested === undefined ? undefined : macros.stage(requested);
   return [
     ...config.macros.map((name) => macros.stage(name).part),

@@ -41,9 +41,9 @@ export function createPlans({ graph, insertions, macros, refuse }: PlanOptions):
   const withMacro = (name: string): Plan<ProxyFrame> => {
     let found = requested.get(name);
     if (found === undefined) {
-      const macro = macros.stage(name);
-      const isThere = plan.nodes.some((node) => node.name === macroNode(name));
-      found = isThere ? plan : planWith([...insertions, requestedMacro(macro)]);
+      // One of the configuration holds for conversations that begin with it, one that is named from then on.
+      const others = insertions.filter(({ stage }) => stage.name !== macroNode(name));
+      found = planWith([...others, requestedMacro(macros.stage(name))]);
       requested.set(name, found);
     }
     return found;

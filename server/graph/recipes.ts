@@ -3,9 +3,7 @@ import type { Clock } from '../../engine/index.ts';
 import { macroNode } from '../../plugins/bundled/macros.ts';
 import type { Config } from '../config/config.ts';
 import { configuredPlugins } from '../generation/configured-plugins.ts';
-import { macroFolder } from '../macros/macros.ts';
-import { loadStageMacros } from '../macros/stage-macros.ts';
-import { knownRecipes } from '../recipes/recipes.ts';
+import { passSources } from '../generation/pass-of.ts';
 import type { KnownRecipe } from '../recipes/recipes.ts';
 
 export interface RunningRecipe {
@@ -23,9 +21,7 @@ export async function recipesInOrder(
   macro?: string,
 ): Promise<readonly RunningRecipe[]> {
   const plugins = await configuredPlugins(config, clock);
-  const known = await knownRecipes(config.compression.recipes, plugins);
-  const folder = macroFolder(config.home);
-  const macros = await loadStageMacros({ folder, plugins, recipes: known });
+  const { running, macros } = await passSources(config, plugins);
   const named = [...new Set([...config.macros, ...(macro === undefined ? [] : [macro])])];
   const toRow =
     (node: string) =>
@@ -37,7 +33,7 @@ export async function recipesInOrder(
     });
   const rows = [
     ...named.flatMap((name) => macros.stage(name).recipes.map(toRow(macroNode(name)))),
-    ...known.filter(({ runs }) => runs).map(toRow('recipes')),
+    ...running.map(toRow('recipes')),
   ];
   return rows.filter(({ name }, at) => rows.findIndex((one) => one.name === name) === at);
 }

@@ -114,6 +114,8 @@ test('a macro of the configuration is a stage for every request, and timed', () 
     assert.equal(((await t.proxy.reload()) as typeof report).applied, ['macros']);
     // One that began without it goes on as it began: the provider has cached its beginning.
     assert.not.ok(isShort((await ask(t, conversation('one', GO_ON))).sent));
+    assert.ok(isShort((await ask(t, conversation('one', GO_ON), NAMED)).sent));
+    assert.is((await lastTrace(t)).nodes.filter((node) => node === 'macro:builds').length, 1);
   }));
 
 test('a header names one for its conversation, which keeps it', () =>
