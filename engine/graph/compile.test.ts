@@ -42,6 +42,26 @@ test('insertions stand before and after a node, by order, then by plugin', async
   assert.equal(words, ['q', 'first', 'a', 'b', 'late', 'x', 'y']);
 });
 
+test('an insertion may name the node of another, whichever comes first', () => {
+  const graph = chain(testKinds, [reader, wholeAnswerer]);
+  const insertions = [
+    insertion('last', { after: 'first' }),
+    insertion('first', { before: 'second' }),
+    insertion('second', { before: 'answer' }),
+  ];
+  const { plan } = compile(graph, { insertions });
+  assert.equal(
+    plan?.requestPath.map(({ node }) => node.name),
+    ['read', 'first', 'last', 'second', 'answer'],
+  );
+  const lost = [...insertions, insertion('lost', { before: 'ghost' })];
+  const { faults } = compile(graph, { insertions: lost });
+  assert.equal(
+    faults.map(({ fault, insertion: of }) => [fault, of?.target]),
+    [['unknown_node', 'ghost']],
+  );
+});
+
 test('a node within another passes no frame, is timed by the stage around it, and has a known place', async () => {
   const around = stage(
     'answer',

@@ -28,7 +28,7 @@ function after(edges: readonly GraphEdge[], node: string, target: string): Graph
 /**
  * The graph with all insertions made. Several at the same place stand in the
  * order of `order`, then of the plugin's name, read in the direction of travel.
- * Insertions that name an unknown node are left out and reported.
+ * One may name another's node. Insertions that name an unknown node are left out and reported.
  */
 export function insert<F extends Frame>(
   graph: Graph<F>,
@@ -59,27 +59,46 @@ export function insert<F extends Frame>(
     return true;
   };
 
-  for (const insertion of sorted.filter((each) => each.within !== undefined)) {
-    const { within } = insertion;
-    if (!place(insertion, within) || within === undefined) continue;
-    inner.push({ ...toNode(insertion), within });
-  }
-  const between = sorted.filter((each) => each.within === undefined);
-  for (const insertion of between.filter((each) => each.after === undefined)) {
-    const target = insertion.before;
-    if (!place(insertion, target) || target === undefined) continue;
-    nodes.push(toNode(insertion));
-    edges = before(edges, insertion.stage.name, target);
-    if (entry === target) entry = insertion.stage.name;
-  }
-  // Each one goes directly behind its target, so the last to be placed stands first.
-  for (const insertion of between.filter((each) => each.after !== undefined).toReversed()) {
-    const target = insertion.after;
-    if (!place(insertion, target) || target === undefined) continue;
-    nodes.push(toNode(insertion));
-    edges = after(edges, insertion.stage.name, target);
+  const placeAll = (ready: readonly Insertion<F>[]): void => {
+    for (const insertion of ready.filter((each) => each.within !== undefined)) {
+      const { within } = insertion;
+      if (!place(insertion, within) || within === undefined) continue;
+      inner.push({ ...toNode(insertion), within });
+    }
+    const between = ready.filter((each) => each.within === undefined);
+    for (const insertion of between.filter((each) => each.after === undefined)) {
+      const target = insertion.before;
+      if (!place(insertion, target) || target === undefined) continue;
+      nodes.push(toNode(insertion));
+      edges = before(edges, insertion.stage.name, target);
+      if (entry === target) entry = insertion.stage.name;
+    }
+    // Each one goes directly behind its target, so the last to be placed is the first.
+    for (const insertion of between.filter((each) => each.after !== undefined).toReversed()) {
+      const target = insertion.after;
+      if (!place(insertion, target) || target === undefined) continue;
+      nodes.push(toNode(insertion));
+      edges = after(edges, insertion.stage.name, target);
+    }
+    for (const { name } of nodes) known.add(name);
+  };
+
+  // Those that name another's node wait until it is placed.
+  for (let left = sorted; left.length > 0;) {
+    const names = new Set(left.map(({ stage }) => stage.name));
+    const ready = left.filter((each) => {
+      const target = targetOf(each) ?? '';
+      return known.has(target) || !names.has(target);
+    });
+    const placed = ready.length > 0 ? ready : left;
+    placeAll(placed);
+    left = left.filter((each) => !placed.includes(each));
   }
   return { graph: { ...graph, entry, nodes, edges, inner }, faults };
+}
+
+function targetOf<F extends Frame>({ before: next, after: last, within }: Insertion<F>) {
+  return next ?? last ?? within;
 }
 
 function toNode<F extends Frame>({ stage, plugin, about }: Insertion<F>): GraphNode<F> {
