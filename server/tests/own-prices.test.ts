@@ -7,8 +7,10 @@ import { withPlainUpstream } from '../../fixtures/plain-upstream.ts';
 import type { ProxyOptions } from '../../fixtures/proxy.ts';
 import { MESSAGE, closeClients, exchange, json } from '../../fixtures/server/exchange.ts';
 import { SvcError } from '../../engine/index.ts';
+import { openReader } from '../../stages/ledger/open-reader.ts';
 import { readOwnPrices } from '../../stages/ledger/own-prices.ts';
 import { createPrices } from '../../stages/ledger/prices.ts';
+import { unpricedModels } from '../../stages/ledger/queries.ts';
 import { emptyUsage } from '../../stages/model/usage.ts';
 
 const USAGE = { input_tokens: 1000, output_tokens: 100 };
@@ -116,6 +118,14 @@ test('the file in the home folder is read by a reload', () =>
       rows.map(({ costNanoUsd }) => costNanoUsd),
       [null, 12_000_000],
     );
+    const reader = await openReader(t.db);
+    try {
+      const wanted = [{ model: 'new-model-7', requests: 1 }];
+      assert.equal(await unpricedModels(reader, 0), wanted, 'as svc doctor names them');
+      assert.equal(await unpricedModels(reader, Date.now() + 60_000), []);
+    } finally {
+      await reader.destroy();
+    }
   }));
 
 test.after(closeClients);

@@ -30,6 +30,23 @@ test('of every recorded kind of document both ends say what the whole says', () 
   assert.ok(found >= 6, `${found} documents were read at their ends`);
 });
 
+test('a third member is read near the ends, and nothing is where it stands elsewhere', () => {
+  const near = createEndReader({ first: 'model', last: 'usage', near: 'tier' });
+  const text = (before: string, between: string, after: string): Buffer =>
+    Buffer.from(
+      `{"id":1,${before}"model":"m","output":[{"a":"}{"}],${between}"usage":{"n":1}${after}}`,
+    );
+  const tiered = { model: 'm', usage: { n: 1 }, tier: 'flex' };
+  const tier = '"tier":"flex",';
+  assert.equal(near(text('', '', '')), { model: 'm', usage: { n: 1 } });
+  assert.equal(near(text(tier, '', '')), tiered);
+  assert.equal(near(text('', `${tier}"tools":[{}],`, '')), tiered);
+  assert.equal(near(text('', '', ',"tier":"flex"')), tiered);
+  assert.is(near(text('', '"tools":[{"tier":"flex"}],', '')), undefined, 'inside another');
+  const far = `"tools":["${'x'.repeat(3000)}"],`;
+  assert.is(near(text('', `${tier}${far}`, '')), undefined, 'far from both');
+});
+
 test('a document that is cut short anywhere says nothing', () => {
   for (const { file, bytes } of DOCUMENTS) {
     const end = bytes.toString('latin1').trimEnd().length;

@@ -42,8 +42,13 @@ export function createEndReader({ first, last, near }: EndMembers): EndReader {
     const ends = { [first]: tail[first] ?? start[first], [last]: tail[last] };
     if (near === undefined || nearName === undefined) return ends;
     const found = tail[near] ?? start[near];
-    if (found === undefined) return bytes.includes(nearName) ? undefined : ends;
-    return { ...ends, [near]: found };
+    if (found !== undefined) return { ...ends, [near]: found };
+    if (!bytes.includes(nearName)) return ends;
+    // Shortly before the last one: what follows it up to the end of the object holds that one, too.
+    const wider = membersFrom(bytes, nearName);
+    return wider !== undefined && isObject(wider[last])
+      ? { ...ends, [near]: wider[near] }
+      : undefined;
   };
 }
 
