@@ -110,7 +110,7 @@ test('a folder without sessions, one that is not there, and options that do not 
       return ran.stderr;
     };
     assert.match(await refused('--estimate', '--seconds', '0'), '--seconds');
-    assert.match(await refused('--estimate', '--prefix'), 'two reports');
+    assert.match(await refused('--estimate', '--prefix'), 'are three reports');
     assert.match(await refused('--estimate', '--since', '2026-01-01'), '--since does not go');
     assert.match(await refused('--prefix', '--mode', 'hybrid'), '--mode goes with --estimate');
     assert.match(await refused('--seconds', '3'), 'go with --estimate');

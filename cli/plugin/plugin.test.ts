@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { fixturePath } from '../../fixtures/paths.ts';
+import { fixturePath, projectRoot } from '../../fixtures/paths.ts';
 import { makePlace, run, start } from '../../fixtures/cli/run.ts';
 
 const place = makePlace();
@@ -43,7 +43,7 @@ test('`test` without tests says where they are looked for', async () => {
 test('`list` shows what is configured and where it stands, and what cannot be loaded', async () => {
   const config = join(place.folder, 'c.yaml');
   const footer = fixturePath('plugins', 'footer.mjs');
-  const acme = fixturePath('plugins', 'acme.mjs');
+  const acme = join(projectRoot, 'examples', 'provider', 'acme.mjs');
   const configure = (settings: string) =>
     writeFileSync(
       config,
