@@ -4,10 +4,11 @@
  * damaged costs what stood in the damaged part. Another process may write to the same file.
  */
 import { constants, statSync } from 'node:fs';
-import { appendFile, chmod, open, readFile } from 'node:fs/promises';
+import type { Stats } from 'node:fs';
+import { chmod, open, readFile, rename, rm } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import type { Clock } from '../../engine/index.ts';
 import { moveUnreadable } from '../aside.ts';
-import { replaceFile } from '../private-file.ts';
 import { RAW } from './sent-text.ts';
 import { apply, emptyRecord, readLine, wholeOf, writeLine } from './record.ts';
 import type { Change, ConversationRecord, Injected, Line } from './record.ts';
@@ -26,6 +27,10 @@ const PIECE_CHARS = 256 * 1024;
 /** A link is never followed: it would have us read, or write, what somebody else chose. */
 const READ = constants.O_RDONLY | constants.O_NOFOLLOW;
 const APPEND = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW;
+
+const DRAFT = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
+/** A draft that nobody has written to for so long was left by a process that was killed. */
+const LEFT_MS = 60_000;
 
 export interface StoreLimits {
   /** Most characters kept, as they are written down. */
@@ -248,9 +253,8 @@ class Appender {
     this.#waiting = [];
     try {
       const { chars } = this.#store().figures;
-      if (this.#knownBytes + text.length > MAX_WASTE * Math.max(chars, MIN_CHARS))
-        await this.#writeAgain();
-      else await this.#append(text);
+      const isWasteful = this.#knownBytes + text.length > MAX_WASTE * Math.max(chars, MIN_CHARS);
+      if (!(isWasteful && (await this.#writeAgain()))) await this.#append(text);
     } catch (thrown) {
       this.#trouble(thrown);
     }
@@ -259,9 +263,20 @@ class Appender {
   async #append(text: string): Promise<void> {
     const { file } = this.#options;
     const bytes = Buffer.from(this.#isTorn ? `\n${text}` : text);
-    await appendFile(file, bytes, { mode: 0o600, flag: APPEND });
+    const handle = await open(file, APPEND, 0o600);
+    let now: Stats | undefined;
+    try {
+      await handle.appendFile(bytes);
+      const { ino } = await handle.stat();
+      now = statSync(file, { throwIfNoEntry: false });
+      // Another process has replaced the file, perhaps without these lines.
+      if (now?.ino !== ino) now = undefined;
+    } finally {
+      await handle.close();
+    }
+    if (now === undefined) return this.#append(text);
+    const { size, ino } = now;
     this.#isTorn = false;
-    const { size, ino } = statSync(file);
     const isOurs =
       this.#inode === 0 || (ino === this.#inode && size === this.#knownBytes + bytes.length);
     // What another process wrote in between is read, with these lines, before the next decision.
@@ -270,25 +285,70 @@ class Appender {
     this.#knownBytes = size;
   }
 
-  async #writeAgain(): Promise<void> {
-    const { file } = this.#options;
-    if (statSync(file, { throwIfNoEntry: false }) !== undefined && this.isBehind())
-      await this.#catchUp();
-    await replaceFile(file, async (draft) => {
-      let piece = '';
-      for (const line of this.#store().lines()) {
-        piece += writeLine(line);
-        if (piece.length < PIECE_CHARS) continue;
-        await draft.appendFile(piece);
-        piece = '';
-      }
-      await draft.appendFile(piece);
-    });
-    const { size, ino } = statSync(file);
-    this.#knownBytes = size;
-    this.#inode = ino;
-    this.#isTorn = false;
+  /** Replaces the file by what counts of it; false while another process does so. */
+  async #writeAgain(): Promise<boolean> {
+    const { file, clock } = this.#options;
+    const draft = await openDraft(`${file}.new`, clock);
+    if (draft === undefined) return false;
+    let old: FileHandle | undefined;
+    try {
+      old = await open(file, READ).catch(() => undefined);
+      if (old !== undefined && this.isBehind()) await this.#catchUp();
+      for (const piece of this.#pieces()) await draft.appendFile(piece);
+      await draft.datasync();
+      await rename(`${file}.new`, file);
+      const late = old === undefined ? '' : await readFrom(old, this.#knownBytes);
+      const { ino, size } = await draft.stat();
+      this.#inode = ino;
+      this.#knownBytes = size;
+      this.#isTorn = false;
+      if (late === '') return true;
+      // Written to the old file while this one was made.
+      takeLines(this.#store(), late);
+      await this.#append(late);
+      return true;
+    } finally {
+      await old?.close();
+      await draft.close();
+    }
   }
+
+  *#pieces(): Iterable<string> {
+    let piece = '';
+    for (const line of this.#store().lines()) {
+      piece += writeLine(line);
+      if (piece.length < PIECE_CHARS) continue;
+      yield piece;
+      piece = '';
+    }
+    yield piece;
+  }
+}
+
+/**
+ * Opens the draft of a file that several processes replace, whose name is their lock; undefined while another one
+ * has it. One that a killed process has left is removed, for the next time.
+ */
+async function openDraft(
+  path: string,
+  clock: Pick<Clock, 'wallMs'>,
+): Promise<FileHandle | undefined> {
+  try {
+    return await open(path, DRAFT, 0o600);
+  } catch (thrown) {
+    if (!(thrown instanceof Error && 'code' in thrown && thrown.code === 'EEXIST')) throw thrown;
+    const found = statSync(path, { throwIfNoEntry: false });
+    if (found !== undefined && clock.wallMs() - found.mtimeMs > LEFT_MS)
+      await rm(path, { force: true });
+    return undefined;
+  }
+}
+
+async function readFrom(handle: FileHandle, from: number): Promise<string> {
+  const { size } = await handle.stat();
+  if (size <= from) return '';
+  const { buffer, bytesRead } = await handle.read(Buffer.alloc(size - from), 0, size - from, from);
+  return buffer.toString('utf8', 0, buffer.subarray(0, bytesRead).lastIndexOf(0x0a) + 1);
 }
 
 /** Returns how many lines were understood. */
