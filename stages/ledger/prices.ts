@@ -260,8 +260,9 @@ function factorOf(
 
 /** `usage` without what is billed beside its own tokens. */
 function ownTokens(usage: Usage): Usage {
-  if (usage.billing === undefined) return usage;
-  const { inferences: _other, webSearches: _web, fileSearches: _file, ...billing } = usage.billing;
+  const { billing: told } = usage;
+  if (told?.inferences === undefined && !told?.webSearches && !told?.fileSearches) return usage;
+  const { inferences: _other, webSearches: _web, fileSearches: _file, ...billing } = told;
   return { ...usage, billing };
 }
 

@@ -2,7 +2,7 @@
  * Everything that a usage is billed for, as the list of units that money is the sum of; figures for
  * tokens and context stay those of `Usage`.
  */
-import type { Inference } from './billing.ts';
+import type { Billing, Inference } from './billing.ts';
 import type { Usage } from './usage.ts';
 import { totalInputTokens } from './usage.ts';
 
@@ -52,7 +52,7 @@ export function billedUnits(usage: Usage): BilledUnit[] {
   const units: BilledUnit[] = [];
   const { billing } = usage;
   const whole = countsOf(usage);
-  if (billing === undefined) {
+  if (billing === undefined || !hasParts(billing)) {
     addTokens(units, whole, undefined, totalInputTokens(usage) ?? 0);
     return units;
   }
@@ -73,6 +73,14 @@ export function billedUnits(usage: Usage): BilledUnit[] {
   add(units, 'file_search', billing.fileSearches ?? 0, undefined, 0);
   return units;
 }
+
+/** False where only the terms differ, or are said to be the usual ones, as they are of most answers. */
+function hasParts(billing: Billing): boolean {
+  for (const name in billing) if (!TERMS.has(name)) return true;
+  return false;
+}
+
+const TERMS = new Set<string>(['speed', 'tier', 'geo'] satisfies (keyof Billing)[]);
 
 function countsOf(usage: Usage): Counts {
   const cacheWriteTokens = usage.cacheWriteTokens ?? 0;
