@@ -84,6 +84,15 @@ test('the macro makes a log smaller, and keeps what it must', () =>
     assert.match(small, "unused variable 'price'");
   }));
 
+test('the macro that is a stage stands before compress', () =>
+  withExamples(async (svc) => {
+    const made = await svc('macro', 'create', 'build-stage', 'examples/macro/build-stage.yaml');
+    assert.is(made.code, 0, made.stderr);
+    const { code, stdout, stderr } = await svc('graph', '--macro', 'build-stage');
+    assert.is(code, 0, stderr);
+    assert.match(stdout, /build-stage[^]*\n +compress/);
+  }));
+
 for (const name of ['stage', 'stage-stream', 'provider', 'redaction'])
   test(`the tests of ${name} pass`, async () => {
     const argv = fs
