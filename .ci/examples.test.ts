@@ -54,7 +54,7 @@ test('a document that shows a file of an example shows it as it is', () => {
       count += 1;
       assert.is(text, textOf('examples', file), `docs/${page}: change examples/${file} with it`);
     }
-  assert.is(count, 4);
+  assert.is(count, 5);
 });
 
 test('every folder is on the page, and everything that the page names is there', () => {

@@ -1,10 +1,10 @@
 /**
- * The plugin of `examples/stage` with a TransformStream in place of handlers: the form for stages that
+ * The plugin of `examples/stage` with TransformStreams alone, on the way in and on the way back: the form for stages that
  * hold frames back, emit on a timer, or wrap a stream that exists already. It passes on, in order,
  * every frame that it does not mean to change; backpressure, errors and cancellation are the platform's.
  */
 export default {
-  name: 'release-stream',
+  name: 'two-streams',
 
   config({ name } = {}) {
     if (typeof name !== 'string' || name === '') throw new Error('name: a text is wanted');
@@ -32,7 +32,7 @@ export default {
           }),
       },
       {
-        name: 'release-stream-header',
+        name: 'two-streams-header',
         after: 'forward',
         transform: () =>
           new TransformStream({

@@ -18,7 +18,7 @@ for (const stream of [false, true])
     const messages = [{ role: 'user', content: 'What is in {release}?' }];
     const body = { model: 'claude-sonnet-4-5', max_tokens: 9, stream, messages };
     const handlers = await through('../stage/release-name.mjs', 'release-name', body);
-    const own = await through('./release-stream.mjs', 'release-stream', body);
+    const own = await through('./two-streams.mjs', 'two-streams', body);
     assert.equal(own.sent.messages[0].content, 'What is in Blue?');
     assert.equal(own.release, 'Blue');
     assert.equal(own.notes.releases, handlers.notes.releases);
