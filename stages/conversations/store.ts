@@ -277,8 +277,8 @@ class Appender {
     if (now === undefined) return this.#append(text);
     const { size, ino } = now;
     this.#isTorn = false;
-    const isOurs =
-      this.#inode === 0 || (ino === this.#inode && size === this.#knownBytes + bytes.length);
+    const isSame = this.#inode === 0 || ino === this.#inode;
+    const isOurs = isSame && size === this.#knownBytes + bytes.length;
     // What another process wrote in between is read, with these lines, before the next decision.
     if (!isOurs) return;
     this.#inode = ino;
