@@ -40,7 +40,10 @@ class Graph extends SvcCommand {
 
   async execute() {
     const { context } = this;
-    if (this.recipes) return this.listRecipes();
+    if (this.recipes) {
+      await this.listRecipes();
+      return;
+    }
     if ([this.json, this.mermaid, this.svg].filter(Boolean).length > 1)
       throw new SvcError('usage', '--json, --mermaid and --svg exclude each other');
     const { outline, json } = await this.compile();
@@ -61,7 +64,6 @@ class Graph extends SvcCommand {
         ['stage', 'recipe', 'from', ''],
         list.map(({ node, name, from, description }) => [node, name, from, description]),
       );
-    return 0;
   }
 
   /** The configuration with the plugins that were typed. */

@@ -269,7 +269,10 @@ class Run extends JsonCommand {
       ]);
     const all = fillMacro(macro, toValues(this.vars));
     const stage = stageStepsOf(all);
-    if (stage !== undefined) return this.runStage(await config(), stagePhrases(stage));
+    if (stage !== undefined) {
+      await this.runStage(await config(), stagePhrases(stage));
+      return;
+    }
     if (this.file !== undefined || this.command !== undefined)
       throw new SvcError('usage', `Macro ${name} is no stage, and takes no file`);
     const steps = all.filter((step) => !isStageStep(step));
@@ -315,6 +318,7 @@ class Run extends JsonCommand {
           : `${name}: ${counted(steps.length - from + 1, 'step')} done`,
       );
   }
+
   /** What a macro that is a stage makes of a file goes to standard output, what it saved to the other. */
   private async runStage(config: Config, about: readonly string[]) {
     const { context, name, file, command } = this;
@@ -326,7 +330,7 @@ class Run extends JsonCommand {
     if (this.dryRun) {
       if (this.json) this.printJson({ macro: name, stage: true, does: about });
       else for (const phrase of about) this.print(phrase);
-      return 0;
+      return;
     }
     const { runStage } = await import('./run-stage.ts');
     const made = await runStage({ name, file, command, config, context });
@@ -347,7 +351,6 @@ class Run extends JsonCommand {
       const what = reason === null ? `by ${by.join(', ')}` : `unchanged: ${reasonWords(reason)}`;
       this.note(`${made.file}: ${tokensBefore} → ${tokensAfter} tokens, ${what}`);
     }
-    return 0;
   }
 }
 

@@ -55,7 +55,7 @@ for (const [form, viewport] of Object.entries({ wide: WIDE, narrow: NARROW }))
             document.documentElement.scrollWidth,
             document.documentElement.clientWidth,
           ]);
-          assert.ok(width! <= shown!, `${path} is ${width} wide`);
+          assert.ok(width <= shown, `${path} is ${width} wide`);
           const folder = process.env['SVC_PICTURES'];
           if (folder !== undefined)
             await page.screenshot({

@@ -84,9 +84,9 @@ async function toStage(
     ]);
   }
   const named = await Promise.all(
-    steps.recipes.map((one) =>
+    steps.recipes.map(async (one) =>
       folder !== undefined && isRecipeFile(one)
-        ? fromFile(resolve(folder, one))
+        ? await fromFile(resolve(folder, one))
         : (known.find(({ recipe }) => recipe.name === one) ?? one),
     ),
   );

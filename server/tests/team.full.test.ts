@@ -56,10 +56,10 @@ interface Team {
   readonly proxies: readonly [TestProxy, TestProxy];
   readonly folder: string;
   /** Sends to nginx under the public name. */
-  send(
+  readonly send: (
     headers: Readonly<Record<string, string>>,
     body?: string,
-  ): Promise<{ status: number; text: string }>;
+  ) => Promise<{ status: number; text: string }>;
 }
 
 /** Starts all of it but Prometheus, and stops it afterwards. */
@@ -160,7 +160,11 @@ test('one ledger, one set of limits, and every conversation at one proxy', () =>
         assert.is(status, 200, text);
       }
       const grown = counts().map((count, at) => count - before[at]!);
-      assert.equal(grown.toSorted(), [0, 3], `session ${session} stays with one proxy`);
+      assert.equal(
+        grown.toSorted((a, b) => a - b),
+        [0, 3],
+        `session ${session} stays with one proxy`,
+      );
       used.add(grown.indexOf(3));
     }
     assert.is(used.size, 2, 'both have some');

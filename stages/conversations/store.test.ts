@@ -207,7 +207,7 @@ test('two processes that write and replace the file at the same time lose nothin
     const ids: string[] = [];
     for (let round = 0; round < 60; round += 1) {
       // As before a decision: only then each knows how large the file is.
-      await Promise.all(stores.map((one) => one.isBehind() && one.catchUp()));
+      await Promise.all(stores.filter((one) => one.isBehind()).map((one) => one.catchUp()));
       for (const [at, store] of stores.entries()) {
         // The same conversation again and again makes the file wasteful, so that both write it again.
         store.set(`large-${at}`, 'b', { sent: [['k', `${filler}${round}`]] });

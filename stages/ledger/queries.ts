@@ -309,7 +309,7 @@ export async function unpricedModels(
   db: LedgerReader,
   sinceMs: number,
 ): Promise<{ readonly model: string | null; readonly requests: number }[]> {
-  const count = sql<number>`count(*)`;
+  const count = sql<number | string>`count(*)`;
   const found = await inSpan(db, { sinceMs })
     .select(['model', count.as('requests')])
     .where('costNanoUsd', 'is', null)
