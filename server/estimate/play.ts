@@ -13,7 +13,7 @@ import type { ConversationCompressor } from '../../stages/compress/worker/conver
 import type { JobOptions } from '../../stages/compress/worker/job.ts';
 import { COMPRESSION_VERSION } from '../../stages/compress/version.ts';
 import { createConversations } from '../../stages/conversations/conversations.ts';
-import { isThought } from '../../stages/conversations/standing.ts';
+import { isThought, signsThoughts } from '../../stages/conversations/standing.ts';
 import { createStore } from '../../stages/conversations/store.ts';
 import { asRequest } from '../sessions/as-request.ts';
 import { bodyOf } from '../sessions/session.ts';
@@ -47,6 +47,7 @@ export function playConversation(
   const body = bodyOf(conversation, itemsOf(conversation));
   const request = asRequest(conversation.dialect, body);
   const original = request.original.blocks();
+  const isSigned = signsThoughts(request.original);
   const forgets = mayForget(body);
   const { blocks } = withParts(toConversationBlocks(request), {
     longTokens: settings.longResultsTokens ?? 0,
@@ -86,7 +87,8 @@ export function playConversation(
         return { item, text: before, sent: text ?? before, estimated: tokensBefore };
       });
     },
-    isBound: (items) => original.some((block) => isThought(block) && block.message < items),
+    isBound: (items) =>
+      isSigned && original.some((block) => isThought(block) && block.message < items),
     forgotten() {
       const gone = withForgotten(blocks, limits.memory).filter(
         (block) => block.forgotten !== undefined,

@@ -22,7 +22,7 @@ import { endMark } from './end-mark.ts';
 import { apply, emptyRecord, wholeOf } from './record.ts';
 import type { Change, ConversationRecord, Injected } from './record.ts';
 import { RAW, textHash, writeSent } from './sent-text.ts';
-import { standingOf } from './standing.ts';
+import { signsThoughts, standingOf } from './standing.ts';
 import type { Standing } from './standing.ts';
 import type { ConversationStore, StoreFigures } from './store.ts';
 import { createTurns } from './turns.ts';
@@ -226,9 +226,10 @@ export function createConversations({ store, clock, version }: ConversationsOpti
 const MAX_REPEATED = 10_000;
 
 /** True where the model may think about the request: then what goes out is signed. */
-function mayThink({ dialect, json, facts }: Original): boolean {
+function mayThink(original: Original): boolean {
+  if (!signsThoughts(original)) return false;
+  const { dialect, json, facts } = original;
   if (dialect.name === 'responses') return true;
-  if (dialect.name !== 'messages') return false;
   // Models of today think unless they are told not to.
   return facts.hasThinking || !isThinkingOff(json);
 }

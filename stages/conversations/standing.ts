@@ -31,6 +31,11 @@ export function isThought({ kind, role }: Block): boolean {
   return kind === 'thinking' && role === 'assistant';
 }
 
+/** The dialects whose providers sign thoughts over what stands before them; in others reasoning is text like any other. */
+export function signsThoughts({ dialect }: Pick<Original, 'dialect'>): boolean {
+  return dialect.name === 'messages' || dialect.name === 'responses';
+}
+
 const NOTHING_SENT: ReadonlyMap<string, string> = new Map();
 
 /**
@@ -44,7 +49,7 @@ export function standingOf(
   isClosed = false,
 ) {
   const blocks = original.blocks();
-  const lastThought = blocks.findLastIndex(isThought);
+  const lastThought = signsThoughts(original) ? blocks.findLastIndex(isThought) : -1;
   const isBound = lastThought >= 0 || isClosed;
   let found: Known | undefined;
   const texts = new Map<number, string>();
