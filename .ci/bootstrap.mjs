@@ -142,9 +142,8 @@ function sourceState() {
     }
   };
   for (const source of SOURCES) if (existsSync(at(source))) visit(at(source));
-  hash.update(
-    fileHash(...['tsconfig.json', 'package-lock.json', ...PAGES].map((file) => at(file))),
-  );
+  const files = ['tsconfig.json', 'package-lock.json', ...PAGES].map((file) => at(file));
+  hash.update(fileHash(...files.filter((file) => existsSync(file))));
   return hash.digest('hex');
 }
 
