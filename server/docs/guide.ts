@@ -43,11 +43,14 @@ export function guideSections(guides: readonly Guide[]): ReadonlyMap<string, rea
 export async function readMarkdown(guide: Guide, guides: readonly Guide[]): Promise<string> {
   const text = await readFile(new URL(`../../${guide.file}`, madeByBuild(GUIDES_FILE)), 'utf8');
   const names = new Map(guides.map(({ file, name }) => [file, name]));
-  return text.replaceAll(/\]\(([^)\s#]+\.md)(#[\w-]+)?\)/g, (whole, path: string, anchor = '') => {
-    const target = new URL(path, `file:///${guide.file}`).pathname.slice(1);
-    const name = names.get(target);
-    return name === undefined ? whole : `](/docs/${name}.md${anchor})`;
-  });
+  return text.replaceAll(
+    /\]\(([^()\s#]{1,120}\.md)(#[\w-]{1,120})?\)/g,
+    (whole, path: string, anchor = '') => {
+      const target = new URL(path, `file:///${guide.file}`).pathname.slice(1);
+      const name = names.get(target);
+      return name === undefined ? whole : `](/docs/${name}.md${anchor})`;
+    },
+  );
 }
 
 /** What programs read first (`/docs/llms.txt`): every page with a line about it. */

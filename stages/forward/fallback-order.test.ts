@@ -23,7 +23,7 @@ const MESSAGES = { path: '/v1/messages', body: bodyOf('messages', false) };
 function documentedExample(url: string): string {
   const page = readFileSync(join(projectRoot, 'docs/providers.md'), 'utf8');
   const [, block = ''] =
-    /^# Providers, fallback and routing\s+```yaml\n([\s\S]*?)```/.exec(page) ?? [];
+    /^# Providers, fallback and routing\n[\s\S]*?```yaml\n(# ~[\s\S]*?)```/.exec(page) ?? [];
   const yaml = block.replace('http://127.0.0.1:11434', url);
   assert.not.equal(yaml, block, 'the page names a local server');
   return yaml;

@@ -129,7 +129,7 @@ export function createPriceList() {
 
 /** The name that a pattern matches first. */
 function nameIn({ source }: RegExp): string {
-  return source.replace('[12]', '2').replaceAll(/\(\?[:!][^)]*\)\??|[\^$]/g, '');
+  return source.replace('[12]', '2').replaceAll(/\(\?[:!][^()]{0,80}\)\??|[\^$]/g, '');
 }
 
 /** Asks the vendor behind the address, then the one whose dialect it speaks, then the one whose model it is. */

@@ -247,7 +247,7 @@ export function plainName(model: string): string {
     .toLowerCase()
     .replace(/^.*\//, '')
     .replace(/\[1m\]$/, '')
-    .replace(/[@:].*$/, '')
+    .replace(/[@:].*/s, '')
     .replaceAll('.', '-')
     .replace(/-(?:\d{8}|\d{4}-\d{2}-\d{2})$/, '')
     .replace(/^.*(?=claude-)/, '');
