@@ -115,6 +115,7 @@ async function capsuleOf(
         maxChars: CAPSULE_SENTENCE_CHARS,
         thresholdTokens: 0,
         logBudgetTokens: config.budgetTokens,
+        foldsProse: true,
       },
     },
     CAPSULE_MS,

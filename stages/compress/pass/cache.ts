@@ -61,8 +61,8 @@ export function createBlockCache(maxEntries: number) {
 
 function keyOf(text: string, context: ApplyContext, rulesId: string): string {
   const { mode, query, maxChars, logBudgetTokens, hints, commentLines, applied } = context;
-  const { linesBefore, linesAfter } = context;
-  const sizes = [maxChars, logBudgetTokens, linesBefore, linesAfter];
+  const { linesBefore, linesAfter, foldsProse = false } = context;
+  const sizes = [maxChars, logBudgetTokens, linesBefore, linesAfter, foldsProse];
   const rest = [mode, query, sizes, hints, commentLines !== undefined, applied?.id, rulesId];
   return createHash('sha1')
     .update(JSON.stringify(rest))

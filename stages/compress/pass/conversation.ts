@@ -41,6 +41,8 @@ export interface ConversationOptions extends RewriteOptions {
   /** A block is eligible from the point on where the estimated tokens up to and including it reach this. */
   readonly thresholdTokens: number;
   readonly logBudgetTokens: number;
+  /** True for texts that no later one refers to: equal lines in a row are folded in prose too. */
+  readonly foldsProse?: boolean;
   /** What `svc learn apply` froze before the conversation began; absent where nothing was. */
   readonly applied?: Rules;
   /** Comment ranges of code, for `aggressive`. Whether it is given must not change within a conversation. */

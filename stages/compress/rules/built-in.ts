@@ -80,7 +80,10 @@ export const BUILT_IN_RULES: readonly Rule[] = [
     when: { class: ['listing', 'narrative'], unless: isReadToTheLetter },
     step: 'encode',
     endings: 'own',
-    apply: foldListedRepeats,
+    apply: (text, context) =>
+      context.classification.kind === 'listing' || context.foldsProse === true
+        ? foldListedRepeats(text, context)
+        : undefined,
   },
   // Stack traces, which stand in logs too, come before logs: what a log keeps is measured against its budget last.
   {

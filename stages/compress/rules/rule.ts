@@ -83,6 +83,8 @@ export interface CompressContext {
   readonly maxChars: number;
   /** Estimated tokens that a reduced log may have. */
   readonly logBudgetTokens: number;
+  /** True where prose that nobody refers to later, a capsule of the vault, may have equal lines in a row folded. */
+  readonly foldsProse?: boolean;
   /** Comment ranges of source code, from `CodeTools`; absent where code is not to be touched. */
   readonly commentLines?: CommentLines;
 }
