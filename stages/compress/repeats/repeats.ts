@@ -275,7 +275,7 @@ export class SentLines {
     for (const occurrence of this.earlier(own, key)) {
       const block = this.blocks[occurrence.block]!;
       const all = sameLines(block.lines, occurrence.line, own.lines, at);
-      const same = shownRun(block.hidden, occurrence.line, all, own.options.overHidden ?? true);
+      const same = shownRun(block, occurrence.line, all, own.options.overHidden ?? true);
       if (same >= MIN_LINES && same > (best === undefined ? 0 : best.to - best.from))
         best = runOf(block, occurrence.line, at, same);
     }
@@ -297,7 +297,7 @@ export class SentLines {
     if (occurrence === undefined) return undefined;
     const block = this.blocks[occurrence.block]!;
     const all = sameLines(block.lines, occurrence.line, own.lines, at);
-    const same = shownRun(block.hidden, occurrence.line, all, own.options.overHidden ?? true);
+    const same = shownRun(block, occurrence.line, all, own.options.overHidden ?? true);
     return same === 0 ? undefined : runOf(block, occurrence.line, at, same);
   }
 }

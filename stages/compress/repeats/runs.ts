@@ -78,9 +78,19 @@ const HIDDEN_SHARE = 1 / 3;
 /** Of what it stands for with the lines around it, such a share can be seen. */
 const SEEN_SHARE = 1 / 2;
 
+/** A comment or a blank line, as far as it shows by itself. */
+const ASIDE = /^\s*(?:$|\/\/|\/?\*|#|<!--|--|;|%|"{3}|'{3})/;
+
+function isAside(line: string): boolean {
+  return ASIDE.test(line);
+}
+
 /** How many of `length` lines from `line` on may be named: they begin and end with one that can be seen. */
 export function shownRun(
-  hidden: readonly boolean[] | undefined,
+  {
+    hidden,
+    lines,
+  }: { readonly hidden?: readonly boolean[] | undefined; readonly lines: readonly string[] },
   line: number,
   length: number,
   overHidden: boolean,
@@ -88,6 +98,9 @@ export function shownRun(
   if (hidden === undefined) return length;
   if (hidden[line] === true) return 0;
   let end = length;
+  // A line that says something and was not sent was never seen.
+  for (let at = 1; at < end; at++)
+    if (hidden[line + at] === true && !isAside(lines[line + at]!)) end = at;
   while (end > 0 && hidden[line + end - 1] === true) end--;
   let count = 0;
   let firstHidden = end;
@@ -127,7 +140,9 @@ export function hiddenAround(
   above: number,
 ): { readonly before: number; readonly behind: number } {
   const isHidden = (at: number): boolean =>
-    hidden?.[line + at] === true && there[line + at] === lines[from + at];
+    hidden?.[line + at] === true &&
+    there[line + at] === lines[from + at] &&
+    isAside(lines[from + at]!);
   let before = 0;
   while (before < above && isHidden(-before - 1)) before++;
   let behind = 0;
