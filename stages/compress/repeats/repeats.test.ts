@@ -141,6 +141,24 @@ test('a reference is never longer than the lines, in tokens or in bytes', () => 
   }
 });
 
+test('behind a reference that passes over comments a text names no lines of its own', () => {
+  const comment = '  // what the next lines are for';
+  const file = [...FILE.slice(0, 5), comment, ...FILE.slice(5)];
+  const numbers = file.map((_, at) => (at < 5 ? at + 1 : at === 5 ? Number.NaN : at));
+  const more = Array.from(
+    { length: 12 },
+    (_, n) => `  another(${n}, 'of which nothing was sent');`,
+  );
+  const later = (first: readonly string[]): string =>
+    [...first, ...more, '  between();', ...more].join('\n');
+  const sent = new SentLines();
+  sent.add('result 1 (a.ts)', file.join('\n'), undefined, { lines: new Set([5]), numbers });
+  const passes = sent.replaceRepeats(later(file.slice(0, 30)))!;
+  assert.is(passes.text, later(['[svc lines 1–29 of result 1 (a.ts) again]']));
+  const whole = sent.replaceRepeats(later(file.slice(6, 30)))!;
+  assert.match(whole.text, /lines 25–36 of this text|this text, lines 25-36/);
+});
+
 test('a text also names its own lines above', () => {
   const sent = new SentLines();
   const trace = FILE.slice(0, 12).join('\n');

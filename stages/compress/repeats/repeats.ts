@@ -58,7 +58,7 @@ interface OwnLines extends OwnText {
   readonly prefixes: SplitLines['prefixes'];
   readonly printed: readonly number[] | undefined;
   /** Lines whose number is that of the block as it came. */
-  readonly named: readonly boolean[];
+  readonly named: boolean[];
   readonly verbatim: boolean[];
   readonly lineOf: Map<number, number>;
   /** Long lines by their own hash. */
@@ -250,6 +250,8 @@ export class SentLines {
       covers.push(covered);
       used.add(run.label);
       replaced += covered;
+      // What it passes over is in no range: from here on a reader counts other lines than there are.
+      if (covered !== lastOf(run) - run.first + 1) own.named.fill(false, at);
       at = run.to + around.behind;
     }
     if (replaced === 0) return undefined;
