@@ -1,4 +1,12 @@
-import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { test } from 'uvu';
@@ -115,13 +123,36 @@ test('a line that was cut short costs that line, and not the next one', () =>
     assert.equal(troubles, []);
   }));
 
+test('half a line of another process costs neither the lines before it nor those behind it', () =>
+  within(async (file, open, troubles) => {
+    const one = await open();
+    one.set('a', 'a', { timedOut: ['1'] });
+    await one.flush();
+    const line = JSON.stringify({ c: 'b', b: 'b', t: Date.now(), timedOut: ['1'] });
+    appendFileSync(file, line.slice(0, 9));
+    const late = await open();
+    one.set('c', 'c', { timedOut: ['1'] });
+    await one.flush();
+    await late.catchUp();
+    assert.equal([late.get('a'), late.get('c')].includes(undefined), false);
+    // A line that is being written while the file is opened.
+    appendFileSync(file, line.slice(0, 9));
+    const early = await open();
+    appendFileSync(file, `${line.slice(9)}\n`);
+    assert.ok(early.isBehind());
+    await early.catchUp();
+    assert.ok(early.get('b') !== undefined);
+    assert.equal(troubles, []);
+  }));
+
 test('damage in the middle costs what was damaged', () =>
   within(async (file, open) => {
     const first = await open();
     for (const id of ['a', 'b', 'c']) first.set(id, id, { sent: [['k', id]] });
     await first.flush();
     const lines = readFileSync(file, 'utf8').split('\n');
-    lines[1] = '{"c":"b","b":"b","t":1,"sent":[[1],"x",["k"]],"pin":{"mode":"fast"},"tails":7}';
+    lines[lines.findIndex((line) => line.includes('"c":"b"'))] =
+      '{"c":"b","b":"b","t":1,"sent":[[1],"x",["k"]],"pin":{"mode":"fast"},"tails":7}';
     writeFileSync(file, lines.join('\n'));
     const again = await open();
     assert.equal([again.get('a')?.sent?.get('k'), again.get('b')?.sent?.size], ['a', 0]);

@@ -188,14 +188,12 @@ class Appender {
   /** Bytes of the file that are known here, and which file it was. */
   #knownBytes: number;
   #inode: number;
-  /** The last line of a process that was killed may lack its end. */
-  #isTorn: boolean;
 
   constructor(options: StoreOptions, store: () => ConversationStore, text: Buffer, inode: number) {
     this.#options = options;
     this.#store = store;
-    this.#knownBytes = text.length;
-    this.#isTorn = text.length > 0 && text.at(-1) !== 0x0a;
+    // Behind the last whole line another process may be writing.
+    this.#knownBytes = text.lastIndexOf(0x0a) + 1;
     this.#inode = inode;
   }
 
@@ -262,7 +260,8 @@ class Appender {
 
   async #append(text: string): Promise<void> {
     const { file } = this.#options;
-    const bytes = Buffer.from(this.#isTorn ? `\n${text}` : text);
+    // In front of them may stand the half line of a process that was killed, any time: they begin a line of their own.
+    const bytes = Buffer.from(`\n${text}`);
     const handle = await open(file, APPEND, 0o600);
     let now: Stats | undefined;
     try {
@@ -276,7 +275,6 @@ class Appender {
     }
     if (now === undefined) return this.#append(text);
     const { size, ino } = now;
-    this.#isTorn = false;
     const isSame = this.#inode === 0 || ino === this.#inode;
     const isOurs = isSame && size === this.#knownBytes + bytes.length;
     // What another process wrote in between is read, with these lines, before the next decision.
@@ -301,7 +299,6 @@ class Appender {
       const { ino, size } = await draft.stat();
       this.#inode = ino;
       this.#knownBytes = size;
-      this.#isTorn = false;
       if (late === '') return true;
       // Written to the old file while this one was made.
       takeLines(this.#store(), late);
