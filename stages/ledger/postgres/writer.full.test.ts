@@ -248,15 +248,24 @@ writers(
     const url = await server.create('versions');
     assert.match((await readFault(url)).message, /^There is no ledger at postgres:/);
     const older = open(url, { migrations: migrations.slice(0, -1) });
-    older.writer.record(rowOf(1));
-    await older.writer.flush();
-    assert.is(older.writer.stats().written, 1);
+    await older.writer.ready();
+    await server.ask(
+      url,
+      `INSERT INTO requests (id, started_ms, endpoint, stream, outcome, usage_estimated, attempts, cache_hit)
+       VALUES ('of an older svc', ${rowOf(1).startedMs}, '/v1/messages', 0, 'ok', 0, 1, 0)`,
+    );
     assert.match((await readFault(url)).message, /has another version than this svc, an older one/);
     const own = open(url);
     await own.writer.ready();
     own.writer.record(rowOf(2));
     await own.writer.close();
-    assert.is((await totals(url)).requests, 2);
+    assert.equal(own.troubles.map(String), []);
+    const kept = await server.ask<{ id: string }>(
+      url,
+      'SELECT id FROM requests ORDER BY started_ms',
+    );
+    assert.equal(kept, [{ id: 'of an older svc' }, { id: rowOf(2).id }]);
+    assert.is((await totals(url)).requests, 1);
     // It was there before, and must not store rows in tables that it does not know.
     older.writer.record(rowOf(3));
     await until(() => older.writer.stats().dropped === 1, 'the refusal');
