@@ -1,0 +1,136 @@
+/** What is read of an answer as it passes: its usage, its model, and how it ended. */
+import type { RunInfo, Settlement } from '../../engine/index.ts';
+import { shownIn } from '../model/attempt.ts';
+import type { UsageObserver } from '../model/dialect.ts';
+import type { LedgerRow } from '../ledger/row.ts';
+import { withServedTerms } from '../dialect/billing.ts';
+import type { HeadFrame, ProxyFrame } from '../model/frame.ts';
+import { headerValue } from '../model/headers.ts';
+import { estimateInputTokens } from '../model/input-size.ts';
+import { modelOf } from '../model/request.ts';
+import { emptyUsage, withPartial } from '../model/usage.ts';
+import type { Usage } from '../model/usage.ts';
+import type { RequestSize } from '../learned/request-size.ts';
+import type { Services } from '../services.ts';
+import { createDecoder } from '../wire/decode.ts';
+import type { Decoder } from '../wire/decode.ts';
+import { plausible } from './plausible.ts';
+
+export interface Measured {
+  observer: UsageObserver | undefined;
+  /** True if the observer is given the answer by someone else. */
+  isFed: boolean;
+  decoder: Decoder | undefined;
+  firstByteMs: number | undefined;
+}
+
+export function unmeasured(): Measured {
+  return { observer: undefined, isFed: false, decoder: undefined, firstByteMs: undefined };
+}
+
+export function observe(state: Measured, bytes: Buffer): void {
+  if (state.isFed) return;
+  if (state.decoder === undefined) state.observer?.push(bytes);
+  else state.decoder.push(bytes);
+}
+
+export function start(state: Measured, head: HeadFrame): void {
+  state.isFed = head.observer !== undefined;
+  const observer = head.observer ?? head.request.original.dialect.observeUsage(head.streaming);
+  state.observer = observer;
+  const encoding = headerValue(head.headers, 'content-encoding')?.toLowerCase() ?? 'identity';
+  if (encoding !== 'identity') {
+    state.decoder = createDecoder(encoding, (bytes) => observer.push(bytes));
+  }
+}
+
+export function isError(head: HeadFrame): boolean {
+  return head.status >= 400 || head.failed === true;
+}
+
+/** What the status and the stream's own words make of the engine's verdict. */
+export function outcomeOf(
+  settlement: Settlement<ProxyFrame>,
+  state: Measured,
+): LedgerRow['outcome'] {
+  const head = settlement.last.head;
+  if (settlement.outcome !== 'ok' || head === undefined) return settlement.outcome;
+  if (isError(head)) return 'error';
+  if (!head.streaming || state.observer === undefined) return 'ok';
+  return state.observer.failed() || !state.observer.terminated() ? 'partial' : 'ok';
+}
+
+/** The usage that the provider reported, which the client's bytes need not hold where it was translated. */
+export function reportedUsage(head: HeadFrame | undefined, { observer }: Measured): Usage {
+  return head?.usage?.() ?? observer?.usage() ?? emptyUsage;
+}
+
+/** Where Google names the tier [ai.google.dev, priority-inference, 2026-11]. */
+const TIER_HEADER = 'x-gemini-service-tier';
+
+/** The same; of a stream that was cut off, or whose usage the client did not ask for, it is estimated. */
+export function usageOf(
+  { last }: Settlement<ProxyFrame>,
+  usage: Usage,
+  { observer }: Measured,
+  { learned }: Services,
+  sizeOf: RequestSize,
+): Usage {
+  const { head } = last;
+  if (head === undefined || observer === undefined) return usage;
+  const { body, json } = head.request.original;
+  const isWhole = observer.terminated();
+  const served = withServedTerms(usage, {
+    path: body.target,
+    header: headerValue(head.headers, TIER_HEADER),
+    asked: isWhole && usage.inputTokens !== null ? undefined : json,
+  });
+  if (isWhole && !isForbidden(head, usage)) return served;
+  const ratio = learned.tokenRatio(observer.model() ?? modelOf(head.request) ?? null);
+  return withPartial(served, observer.streamedTokens() * ratio, () => {
+    const size = sizeOf(head.request);
+    return size === undefined ? estimateInputTokens(head.request) : size * ratio;
+  });
+}
+
+/** True of a whole chat stream without usage whose client did not want it. */
+function isForbidden({ request, status, streaming }: HeadFrame, usage: Usage): boolean {
+  const isUnreported = usage.inputTokens === null && usage.outputTokens === null;
+  return (
+    isUnreported && streaming && status < 400 && request.original.facts.usageWish === 'declined'
+  );
+}
+
+/** The model as the provider names it, or else the one that was asked. */
+export function modelIn(
+  { last: { head, body, request: frame } }: Settlement<ProxyFrame>,
+  { observer }: Measured,
+  { withoutKeys }: Services,
+): string | null {
+  const request = head?.request ?? frame?.request;
+  const shown = head === undefined ? shownIn(request?.route?.attempts) : undefined;
+  const asked = shown?.model ?? (request && modelOf(request));
+  const model = head?.model ?? observer?.model() ?? asked ?? null;
+  return model === null || model === asked ? model : withoutKeys(model, body);
+}
+
+/** What the provider reported, as far as it can be true. */
+export function plausibleUsage(
+  { last: { head } }: Settlement<ProxyFrame>,
+  state: Measured,
+  run: RunInfo,
+  { providers, prices }: Services,
+): Usage {
+  const reported = reportedUsage(head, state);
+  // An answer of our own was counted by nobody, and one that was kept was looked at before.
+  if (head === undefined || head.attempts.length === 0) return reported;
+  return plausible(reported, head.request, () => {
+    const provider = providers.get(head.request.route?.provider ?? '');
+    const model = head.model ?? state.observer?.model() ?? modelOf(head.request);
+    const contextWindow =
+      provider === undefined || model === undefined
+        ? null
+        : prices.contextWindow(provider, model, run.startedWallMs);
+    return { model, contextWindow, streamedTokens: state.observer?.streamedTokens() ?? 0 };
+  });
+}
