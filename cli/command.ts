@@ -4,7 +4,7 @@ import { homeOf } from './context.ts';
 import type { CliContext } from './context.ts';
 import * as output from './screen/output.ts';
 import { printTable } from './screen/table.ts';
-import type { TableHeader, TableRow } from './screen/table.ts';
+import type { TableHeader, TableOptions, TableRow } from './screen/table.ts';
 
 export abstract class SvcCommand extends Command<CliContext> {
   /** `$SVC_HOME` or `~/.svc`, absolute. */
@@ -40,9 +40,9 @@ export abstract class SvcCommand extends Command<CliContext> {
   protected printTable(
     header: TableHeader,
     rows: readonly TableRow[],
-    above?: readonly TableRow[],
+    options?: TableOptions,
   ): void {
-    printTable(this.context, header, rows, above);
+    printTable(this.context, header, rows, options);
   }
 }
 

@@ -114,15 +114,37 @@ test('a group is found by the first word of each of its commands, and by no othe
   assert.is(new Set(all).size, all.length);
 });
 
-test('help shows every command, and the exit codes of the table', async () => {
-  const { code, stdout, stderr } = await run(place, ['--help']);
+test('svc alone shows fifteen commands in groups, and where the others are', async () => {
+  const { code, stdout, stderr } = await run(place, []);
+  assert.equal([code, stderr], [0, '']);
+  const definitions = await loadDefinitions();
+  const about = new Map(definitions.map((one) => [pathOf(one).join(' '), one.description?.trim()]));
+  const shown = stdout.split('\n').flatMap((line) => {
+    const [, name, text] = /^ {2}(\w+(?: \w+)?) {2,}(\S.*)$/.exec(line) ?? [];
+    return name === undefined ? [] : [[name, text] as const];
+  });
+  assert.is(shown.length, 15);
+  for (const [name, text] of shown) assert.is(text, about.get(name), name);
+  assert.ok(/^Begin$[^]*^Run$[^]*^See$[^]*^Change$/m.test(stdout), stdout);
+  assert.match(stdout, `\`svc help all\` lists all ${definitions.length} commands`);
+  for (const argv of [['help'], ['--help'], ['-h']])
+    assert.is((await run(place, argv)).stdout, stdout, argv.join(' '));
+});
+
+test('no line of help is longer than a screen of 80 columns', async () => {
+  for (const argv of [[], ['help', 'all']])
+    for (const line of (await run(place, argv)).stdout.split('\n'))
+      assert.ok(line.length <= 80, line);
+});
+
+test('help all shows every command, and the exit codes of the table', async () => {
+  const { code, stdout, stderr } = await run(place, ['help', 'all']);
   assert.is(code, 0);
   assert.is(stderr, '');
   for (const one of await loadDefinitions())
     assert.ok(stdout.includes(`  ${pathOf(one).join(' ')}`), one.path);
   for (const [number, meaning] of exitMeanings)
     assert.match(stdout, new RegExp(`^ {2}${number} +${meaning}$`, 'm'));
-  assert.is((await run(place, [])).stdout, stdout);
 });
 
 test('the definitions beside the bundle are those of the commands', async () => {

@@ -5,11 +5,14 @@ import { didYouMean } from '../server/config/distance.ts';
 import { isDiskFault, reasonOf } from '../stages/disk-reason.ts';
 import type { CliContext } from './context.ts';
 import { exitCodes } from './exit.ts';
-import { commandHelp, overview } from './parse/help.ts';
+import { commandHelp, everyday, overview } from './parse/help.ts';
 import { print, printError, writeLine } from './screen/output.ts';
 import { isFirstWord, loadCommands } from './parse/registry.ts';
 import { explainSyntax, pathOf } from './parse/syntax.ts';
 import { printTopic, readTopics } from './parse/topics.ts';
+
+/** `svc help all` lists every command. */
+const ALL = 'all';
 
 /** Runs `argv` (without node and script). Resolves with the exit code; never rejects. */
 export async function runCli(argv: readonly string[], context: CliContext): Promise<number> {
@@ -67,11 +70,13 @@ async function help(
   const definitions = await context.definitions();
   const topics = readTopics();
   const names = topics.map(({ name }) => name);
-  const text =
-    words.length === 0
-      ? overview(definitions, names, context)
-      : commandHelp(words, definitions, context);
   const [word = ''] = words;
+  const isAll = isTopicWanted && words.length === 1 && word === ALL;
+  const text = isAll
+    ? overview(definitions, names, context)
+    : words.length === 0
+      ? everyday(definitions, context)
+      : commandHelp(words, definitions, context);
   const topic = words.length === 1 ? topics.find(({ name }) => name === word) : undefined;
   for (const line of text ?? []) print(context, line);
   if (topic !== undefined && (isTopicWanted || text === undefined)) {
@@ -87,7 +92,7 @@ async function help(
 function noHelp(word: string, names: readonly string[]): SvcError {
   const hint = didYouMean(word, names, (near) => `\`svc help ${near}\``);
   return new SvcError('usage', `svc has no command '${word}' and no topic of that name${hint}`, {
-    cure: '`svc help` lists both.',
+    cure: '`svc help all` lists both.',
   });
 }
 

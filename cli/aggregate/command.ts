@@ -16,7 +16,7 @@ class Aggregate extends SpanCommand {
   static override paths = [['aggregate']];
   static override usage = Command.Usage({
     category: 'Look',
-    description: 'Sums over the ledgers of several machines, by machine, model and day',
+    description: 'Sums over several machines, by machine, model, day',
     details:
       'Without arguments: of this machine and all members of its fleet (`svc fleet add`), which are asked over HTTP. With files, or folders of them: of ledgers that were copied from other machines, which are only read. A request that several ledgers have is counted once, and so is a ledger that is met twice; both are said. Where a machine does not answer, the exit code is 3, and the total says that it is without it.',
     examples: [

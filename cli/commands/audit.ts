@@ -161,7 +161,7 @@ class Verify extends AuditCommand {
   static override paths = [['audit', 'verify']];
   static override usage = Command.Usage({
     category: 'Look',
-    description: 'Check that no record of the audit log was edited, removed, moved or cut off',
+    description: 'Check that no record of the audit log was altered',
     details: `Exits with 1 and names the first bad record otherwise. Records that were cut off are missed as long as the anchor is there; anyone who can write all files of the home folder, its key included, can forge them all. ${HOW_ON}`,
     examples: [['Check it', '$0 audit verify']],
   });
@@ -206,7 +206,7 @@ class Prune extends AuditCommand {
   static override paths = [['audit', 'prune']];
   static override usage = Command.Usage({
     category: 'Configure',
-    description: 'Remove the records from before a date; the rest can still be verified',
+    description: 'Remove records before a date; the rest verifies still',
     details: `A sealed first line and a record state how many were removed. ${HOW_ON}`,
     examples: [['All of last year', '$0 audit prune --before 2026-01-01']],
   });
@@ -241,7 +241,7 @@ class Summary extends AuditCommand {
   static override paths = [['audit', 'summary']];
   static override usage = Command.Usage({
     category: 'Look',
-    description: 'What the audit log holds: how many records of each kind, and from when',
+    description: 'Records of each kind in the audit log, and from when',
     details: HOW_ON,
     examples: [['Look', '$0 audit summary']],
   });

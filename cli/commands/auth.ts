@@ -132,7 +132,7 @@ class Rotate extends JsonCommand {
   static override paths = [['auth', 'rotate']];
   static override usage = Command.Usage({
     category: 'Configure',
-    description: 'Make a key in the place of another; both are valid for a while',
+    description: 'Replace a key; both are valid for a while',
     details:
       'The new key has the label of the old one and is shown once. The old one expires after the grace period, so that clients can change over without an outage; `svc auth revoke <id>` ends it at once.',
     examples: [

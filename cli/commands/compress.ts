@@ -16,7 +16,7 @@ class PreviewFile extends JsonCommand {
   static override paths = [['preview']];
   static override usage = Command.Usage({
     category: 'Look',
-    description: 'What compression would do to a request or a text, block by block',
+    description: 'What compression would do to a request or a text',
     details:
       'A request body of the messages, chat or responses kind is taken as the first of its conversation; any other file as the result of the tool that it looks like, or that --as names. Nothing is sent, and no proxy is needed.',
     examples: [
@@ -121,7 +121,7 @@ class Diff extends JsonCommand {
   static override paths = [['diff']];
   static override usage = Command.Usage({
     category: 'Look',
-    description: 'What compression removed from a request, next to the original',
+    description: 'What compression removed from a request',
     details:
       'Without an id, the last request that lost something. Removed lines have a minus, what stands for them a plus. The proxy keeps the newest 32 MB of changed blocks in memory.',
     examples: [

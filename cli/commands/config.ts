@@ -233,7 +233,7 @@ class Validate extends Check {
   static override paths = [['config', 'validate']];
   static override usage = Command.Usage({
     category: 'Configure',
-    description: 'Check the configuration and list everything that is wrong with it',
+    description: 'Check the configuration; list all that is wrong',
     details:
       'Without a file it checks what a start would read: file, environment, flags. Plugins and recipes are loaded and the graph is compiled, as `svc graph` shows it.',
     examples: [

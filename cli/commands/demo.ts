@@ -15,7 +15,7 @@ class Demo extends JsonCommand {
   static override paths = [['demo']];
   static override usage = Command.Usage({
     category: 'Try',
-    description: 'Play a coding session through the real proxy; needs no key and no network',
+    description: 'Play a coding session; needs no key and no network',
     details:
       'A built-in provider answers on this machine. Ports are free ones and the home folder is a temporary one, so nothing of yours is touched.',
     examples: [

@@ -41,7 +41,7 @@ class LearnStatus extends Learn {
   static override paths = [['learn', 'status']];
   static override usage = Command.Usage({
     category: 'Look',
-    description: 'What compression saves on each kind of output, and each model’s own tokens',
+    description: 'What compression saves on each kind of output',
     examples: [['Look', '$0 learn status']],
   });
 
@@ -91,7 +91,7 @@ class LearnReset extends Learn {
   static override paths = [['learn', 'reset']];
   static override usage = Command.Usage({
     category: 'Configure',
-    description: 'Delete what was learned; new conversations start without applied rules',
+    description: 'Delete what was learned, and the rules applied from it',
     examples: [['Start over', '$0 learn reset']],
   });
 
@@ -109,7 +109,7 @@ class LearnApply extends Learn {
   static override paths = [['learn', 'apply']];
   static override usage = Command.Usage({
     category: 'Configure',
-    description: 'Stop compressing, in new conversations, tool output on which little is saved',
+    description: 'Stop compressing output on which little is saved',
     details:
       'A kind of tool output is no longer compressed once at least 20 blocks were seen and less than 2% was saved. Running conversations are never changed, so no prompt cache is lost.',
     examples: [['Apply what `svc learn status` marks', '$0 learn apply']],

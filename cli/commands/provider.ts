@@ -22,7 +22,7 @@ class ProviderStatus extends JsonCommand {
   static override paths = [['provider-status']];
   static override usage = Command.Usage({
     category: 'Look',
-    description: 'State of the providers: health, circuit breaker, keys and request rate',
+    description: 'Health, breaker, keys and rate of each provider',
     details: 'Keys are named by their place in the configuration and never shown.',
     examples: [
       ['All providers', '$0 provider-status'],
@@ -114,7 +114,7 @@ class ListModels extends JsonCommand {
   static override paths = [['list-models']];
   static override usage = Command.Usage({
     category: 'Look',
-    description: 'The models that a provider has, with their prices and context windows',
+    description: 'The models of a provider, prices and context windows',
     details:
       'Requested through the running proxy with its keys, or directly with the configured key when none is running. Prices are US dollars for a million tokens.',
     examples: [['Models of the messages provider', '$0 list-models messages']],

@@ -293,6 +293,21 @@ test('requests: every filter', () =>
     assert.is(three.length, 3);
   }));
 
+test('requests are newest first, in the table as in JSON', () =>
+  withReports(async (place) => {
+    const { requests } = (await json(place, ['requests', '-n', '20'])) as { requests: Json[] };
+    const times = requests.map((row) => String(row['timestamp']));
+    assert.equal(times, times.toSorted().toReversed());
+    const printed = (await run(place, ['requests', '-n', '20'], { clock })).stdout.trimEnd();
+    const ids = printed
+      .split('\n')
+      .slice(1)
+      .map((line) => line.split(' ', 1)[0] ?? '?');
+    assert.is(ids.length, 20);
+    for (const [at, id] of ids.entries())
+      assert.ok(String(requests[at]!['request_id']).endsWith(id), `${at}: ${id}`);
+  }));
+
 test('requests --follow prints what comes, in the same columns, until it is interrupted', () =>
   withReports(async (place) => {
     const [facts] = rows.filter(({ model, costNanoUsd }) => model !== null && costNanoUsd !== null);

@@ -22,7 +22,7 @@ class Compare extends LedgerCommand {
   static override paths = [['compare']];
   static override usage = Command.Usage({
     category: 'Look',
-    description: 'The last request as received and as sent: tokens and cost',
+    description: 'The last request as received and sent: tokens, cost',
     examples: [
       ['The newest request that was measured', '$0 compare'],
       ['A request named in `svc status`', '$0 compare TwLFV0'],

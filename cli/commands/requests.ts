@@ -8,7 +8,7 @@ import { SpanCommand, spanText } from '../ledger.ts';
 import type { LedgerQueries } from '../ledger.ts';
 import { onEnd } from '../process/signals.ts';
 import { toOneOf, toWhole } from '../parse/flags.ts';
-import { recentHeader, recentRow } from '../screen/recent.ts';
+import { EXPENDABLE, recentHeader, recentRow } from '../screen/recent.ts';
 
 const OUTCOMES = ['ok', 'error', 'cancelled', 'partial'] as const;
 const EVERY_MS = 500;
@@ -27,6 +27,8 @@ class Requests extends SpanCommand {
   static override usage = Command.Usage({
     category: 'Look',
     description: 'The newest requests, filtered, or live as they arrive',
+    details:
+      'The newest is first; with --follow the newest is last, since what comes is printed below it. A narrow screen goes without some figures.',
     examples: [
       ['The newest 20', '$0 requests'],
       [
@@ -63,9 +65,11 @@ class Requests extends SpanCommand {
     await this.ledger(async (reader, queries) => {
       // Before the listing: what ends between the two is listed, and never missed.
       const after = this.follow ? await queries.newestNumber(reader) : 0;
-      const rows = (await queries.newestRows(reader, filter, most)).toReversed();
+      const newest = await queries.newestRows(reader, filter, most);
       if (!this.follow)
-        return this.#printAll(rows, `No such request was recorded (${spanText(span)})`);
+        return this.#printAll(newest, `No such request was recorded (${spanText(span)})`);
+      // What comes is printed below what was: here the newest is last.
+      const rows = newest.toReversed();
       await this.#print(rows);
       await this.#live(rows, after, { reader, queries, filter });
     });
@@ -73,12 +77,12 @@ class Requests extends SpanCommand {
 
   async #printAll(rows: readonly LedgerRow[], none: string): Promise<void> {
     const { recentJson } = await import('../../stages/ledger/request-json.ts');
-    if (this.json) this.printJson({ requests: rows.toReversed().map(recentJson) });
+    if (this.json) this.printJson({ requests: rows.map(recentJson) });
     else if (rows.length === 0) this.print(none);
     else await this.#print(rows);
   }
 
-  /** Prints rows as they are, oldest first, below those that were printed before. */
+  /** Prints rows in their order, below those that were printed before. */
   async #print(rows: readonly LedgerRow[], above?: readonly LedgerRow[]): Promise<void> {
     const { recentJson } = await import('../../stages/ledger/request-json.ts');
     if (this.json) {
@@ -87,7 +91,10 @@ class Requests extends SpanCommand {
     }
     const nowMs = this.context.clock.wallMs();
     const cellsOf = (row: LedgerRow) => recentRow(recentJson(row), nowMs);
-    this.printTable(recentHeader(nowMs), rows.map(cellsOf), above?.map(cellsOf));
+    this.printTable(recentHeader(nowMs), rows.map(cellsOf), {
+      above: above?.map(cellsOf),
+      expendable: EXPENDABLE,
+    });
   }
 
   /** Asks the ledger twice a second for what was stored behind row number `after`, until the terminal says enough. */

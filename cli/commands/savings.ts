@@ -15,7 +15,7 @@ class Savings extends JsonCommand {
   static override paths = [['savings']];
   static override usage = Command.Usage({
     category: 'Look',
-    description: 'Tokens and dollars that svc saved, by lane, by model and by day',
+    description: 'What svc saved, by source, by model and by day',
     details:
       'From the running proxy, or from the ledger when none is running. Nothing is counted in two lanes. What providers cached without svc having asked for it is shown, and is no saving of svc.',
     examples: [
@@ -154,7 +154,7 @@ class CacheStats extends JsonCommand {
   static override paths = [['cache-stats']];
   static override usage = Command.Usage({
     category: 'Look',
-    description: 'Hits of our caches and of the providers’ prompt caches, in this session',
+    description: 'Hits of our caches and of the providers’, this session',
     examples: [['Look', '$0 cache-stats']],
   });
 
@@ -189,7 +189,7 @@ class CacheClear extends JsonCommand {
   static override paths = [['cache-clear']];
   static override usage = Command.Usage({
     category: 'Configure',
-    description: 'Forget all answers in the response cache of the running proxy',
+    description: 'Delete all answers in the response cache',
     details: 'The providers’ own prompt caches are theirs, and stay.',
     examples: [['After a prompt was mended', '$0 cache-clear']],
   });

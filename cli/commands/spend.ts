@@ -31,7 +31,7 @@ class SpendAllow extends JsonCommand {
   static override paths = [['spend', 'allow']];
   static override usage = Command.Usage({
     category: 'Configure',
-    description: 'Allow the next request that a spending limit would refuse',
+    description: 'Allow the next request that a limit would refuse',
     details: 'One request, within the next ten minutes.',
     examples: [['After a 402', '$0 spend allow']],
   });

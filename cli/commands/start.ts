@@ -18,7 +18,7 @@ class Start extends ServeOptions {
   static override paths = [['start']];
   static override usage = Command.Usage({
     category: 'Run',
-    description: 'Run the proxy; --background detaches it from the terminal',
+    description: 'Run the proxy; --background leaves the terminal',
     details:
       'In the background it keeps running when the terminal is closed; `svc stop` ends it and `svc logs` shows its log.',
     examples: [

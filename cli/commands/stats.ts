@@ -15,7 +15,7 @@ class Stats extends LedgerCommand {
   static override paths = [['stats']];
   static override usage = Command.Usage({
     category: 'Look',
-    description: 'Requests, tokens and cost: this session, today and all time',
+    description: 'Requests, tokens, cost: session, today and all time',
     details:
       'The session is that of the running proxy; without one, its column is left out. Days are UTC days.',
     examples: [
@@ -133,7 +133,7 @@ class Usage extends SpanCommand {
   static override paths = [['usage']];
   static override usage = Command.Usage({
     category: 'Look',
-    description: 'A summary of requests, tokens and cost by provider, client and model',
+    description: 'Requests and cost by provider, client and model',
     examples: [
       ['Everything that was recorded', '$0 usage'],
       ['January', '$0 usage --since 2026-01-01 --until 2026-02-01'],

@@ -41,11 +41,11 @@ class Status extends JsonCommand {
     const { context } = this;
     for (const line of statusLines(status, this.colors)) this.print(line);
     if (status.recent.length > 0) {
-      const { recentHeader, recentRow } = await import('../screen/recent.ts');
+      const { EXPENDABLE, recentHeader, recentRow } = await import('../screen/recent.ts');
       this.print();
       const nowMs = context.clock.wallMs();
       const rows = status.recent.slice(0, 8).map((row) => recentRow(row, nowMs));
-      this.printTable(recentHeader(nowMs), rows);
+      this.printTable(recentHeader(nowMs), rows, { expendable: EXPENDABLE });
     }
     if (status.retries.length > 0) {
       const { retryHeader, retryRow } = await import('../screen/retries.ts');
@@ -110,7 +110,7 @@ class Debug extends JsonCommand {
   static override paths = [['debug']];
   static override usage = Command.Usage({
     category: 'Configure',
-    description: 'Log every request of the running proxy step by step, or stop doing so',
+    description: 'Log every request step by step, or stop doing so',
     details:
       'Failed requests are always logged, see `svc logs`. `on` and `off` last until the proxy stops or reloads its configuration.',
     examples: [

@@ -31,7 +31,7 @@ class Search extends VaultCommand {
   static override paths = [['search']];
   static override usage = VaultCommand.Usage({
     category: 'Vault',
-    description: 'Search the indexed files, as a question to a model would',
+    description: 'Search the indexed files as a question would',
     details:
       'Scores are BM25: the scores that `SVC_INJECT_MIN_SCORE` is compared with. Exit code 5 when nothing is found.',
     examples: [
@@ -209,7 +209,7 @@ class RebuildVaultIndex extends Rebuilding {
   static override paths = [['rebuild-vault-index']];
   static override usage = VaultCommand.Usage({
     category: 'Vault',
-    description: 'Read every file of all indexed folders again, changed or not',
+    description: 'Read every file of all indexed folders again',
     details:
       'Each file replaces what the index held of it; what was ingested at run time is kept. An index that was damaged is made anew, and the old one stays under another name.',
     examples: [['After changes that `svc index` did not see', '$0 rebuild-vault-index']],

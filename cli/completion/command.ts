@@ -12,7 +12,7 @@ class Completion extends SvcCommand {
   static override paths = [['completion']];
   static override usage = Command.Usage({
     category: 'Configure',
-    description: 'A script that lets bash, zsh or fish complete commands and options',
+    description: 'A completion script for bash, zsh or fish',
     details: 'The script holds the commands of this version; make it again after an update.',
     examples: [
       ['bash: in ~/.bashrc', 'eval "$($0 completion bash)"'],

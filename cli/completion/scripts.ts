@@ -5,6 +5,8 @@ import { optionNames, pathOf } from '../parse/syntax.ts';
 export const shells = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof shells)[number];
 
+const ALL = { name: 'all', about: 'Every command, the exit codes and the topics' };
+
 /** What may follow the words of a command: subcommands and options. */
 interface Choices {
   /** `''` at the top, else `config` or `config show`. */
@@ -37,7 +39,7 @@ function withHelp(choices: readonly Choices[], topics: readonly string[]): reado
     const help = { name: 'help', about: 'A command or a page of the documentation' };
     return [
       { ...one, subcommands: [...one.subcommands, help] },
-      { words: 'help', subcommands: [...one.subcommands, ...pages], options: [] },
+      { words: 'help', subcommands: [ALL, ...one.subcommands, ...pages], options: [] },
     ];
   });
 }

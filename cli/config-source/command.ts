@@ -87,7 +87,7 @@ class Pull extends Fetch {
   static override paths = [['config', 'pull']];
   static override usage = Command.Usage({
     category: 'Configure',
-    description: 'Take the config file from a git repository or a file, after a check and a yes',
+    description: 'Take the config file from git or a file, once checked',
     details:
       'It is fetched to a temporary folder, checked as a start would check it, and shown as a diff with secrets masked. Nothing of the repository is run. A copy of the former file is kept, and a running proxy reloads. `svc config sync` does the same again from the same place.',
     examples: [

@@ -12,7 +12,7 @@ class Doctor extends JsonCommand {
   static override paths = [['doctor']];
   static override usage = Command.Usage({
     category: 'Look',
-    description: 'Check everything a request needs; report what is wrong, why, and the cure',
+    description: 'Check everything a request needs; name the cures',
     details:
       'It sends no question to a model, so it costs nothing: each provider gets a HEAD request, and is asked for its models with each configured key. With --offline it sends nothing. Exit code 0 when there is nothing worse than a warning, else that of the worst finding.',
     examples: [
@@ -112,6 +112,13 @@ class Doctor extends JsonCommand {
       if (cure !== undefined) this.print(`  ${''.padEnd(width)}  ${colors.dim(`> ${cure}`)}`);
     }
     for (const one of fixed) this.note(`Fixed: ${one}`);
+    // The list is longer than many a screen: what hurts now is what is read last.
+    const hurting = findings.filter(({ level }) => level === 'fault');
+    if (hurting.length > 0) this.print();
+    for (const { check, text, cure } of hurting) {
+      this.print(`${signOf('fault', colors)} ${check}: ${text}`);
+      if (cure !== undefined) this.print(`  ${colors.dim(`> ${cure}`)}`);
+    }
     const count = (level: Level) => findings.filter((one) => one.level === level).length;
     const faults = count('fault');
     const warnings = count('warning');

@@ -287,4 +287,21 @@ test('for people: a line for each finding, the cure below, and what to do next',
     assert.match(stderr, /1 fault, 0 warnings/);
   }));
 
+test('the last lines name each fault again, with its cure', () =>
+  within(async (place) => {
+    fs.writeFileSync(join(place.home, 'fleet.yaml'), '- not a fleet\n', { mode: 0o600 });
+    const { stdout } = await run(place, ['doctor', '--offline']);
+    const last = stdout
+      .slice(stdout.lastIndexOf('\n\n') + 2)
+      .trimEnd()
+      .split('\n');
+    const { findings } = await examine(place);
+    const faults = findings.filter(({ level }) => level === 'fault');
+    assert.ok(faults.length >= 2, stdout);
+    assert.equal(
+      last,
+      faults.flatMap(({ check, text, cure }) => [`✗ ${check}: ${text}`, `  > ${cure}`]),
+    );
+  }));
+
 test.run();

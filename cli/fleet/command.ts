@@ -125,7 +125,7 @@ class Remove extends JsonCommand {
   static override paths = [['fleet', 'remove']];
   static override usage = Command.Usage({
     category: 'Configure',
-    description: 'Take a machine out of the fleet, with the key that is kept for it',
+    description: 'Take a machine and its key out of the fleet',
     details: 'Nothing changes on that machine: `svc auth revoke` ends the key there.',
     examples: [['By its name', '$0 fleet remove attic']],
   });

@@ -11,7 +11,7 @@ class Graph extends SvcCommand {
   static override paths = [['graph']];
   static override usage = Command.Usage({
     category: 'Extend',
-    description: 'The stages that requests and answers pass, as they are compiled',
+    description: 'The stages that requests and answers pass',
     details:
       'Compiles the configuration as a start would, plugins included, and starts nothing. Neighbouring stages of an answer run as one segment; a stage with a stream of its own stands alone, as a web stream. A plugin that cannot be used is named with file and line, and the exit code is that of a faulty configuration.',
     examples: [

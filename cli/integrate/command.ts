@@ -21,7 +21,7 @@ class Integrate extends JsonCommand {
   static override paths = [['integrate']];
   static override usage = Command.Usage({
     category: 'Configure',
-    description: 'Point a client at this proxy: show the settings, write them, take them back',
+    description: 'Point a client at this proxy, or undo that',
     details:
       'Without a client it lists those that svc knows. --apply edits the settings file of the client, of which a copy is kept in the home folder; --undo puts the former bytes back, or, where the file was changed since, takes out only what svc wrote.',
     examples: [

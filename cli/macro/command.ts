@@ -147,7 +147,7 @@ class Create extends SvcCommand {
   static override paths = [['macro', 'create']];
   static override usage = Command.Usage({
     category: 'Extend',
-    description: 'Keep a new macro: from a file, from steps, or one to begin with',
+    description: 'Keep a new macro, from a file or from steps',
     details:
       'Kept are files of yours, `~/.svc/macros/NAME.yaml`, which you may edit. A macro that is faulty is not kept. `svc macro actions` lists what a step can do.',
     examples: [

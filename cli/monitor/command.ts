@@ -18,7 +18,7 @@ class Monitor extends SvcCommand {
   static override paths = [['monitor']];
   static override usage = Command.Usage({
     category: 'Look',
-    description: 'A live page in the browser: what happens now, on one screen',
+    description: 'A live page in the browser, on one screen',
     details:
       'A proxy that runs serves the page on the port of its WebSocket; the command opens it and ends. Otherwise it serves the page itself until a proxy starts, or Ctrl-C.',
     examples: [

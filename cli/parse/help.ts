@@ -2,8 +2,12 @@
 import type { Definition } from 'clipanion';
 import type { CliContext } from '../context.ts';
 import { exitMeanings } from '../exit.ts';
+import { wrap } from '../screen/fit.ts';
 import { colorsFor } from '../screen/output.ts';
 import { argumentsOf, pathOf } from './syntax.ts';
+
+/** Columns of the list of topics, its indent not counted. */
+const TOPICS_WIDTH = 76;
 
 /** The order of the sections in the overview; commands of other categories follow. */
 const CATEGORIES = ['Run', 'Look', 'Save', 'Vault', 'Providers', 'Configure', 'Extend', 'Try'];
@@ -31,18 +35,51 @@ const VALUE_NAMES: Readonly<Record<string, string>> = {
   '--node': 'name',
 };
 
-/** Every command with one line each, by category, and the names of the topics. */
+/** What `svc` alone shows: the commands that a person needs, by what they are for. */
+const EVERYDAY: readonly (readonly [group: string, commands: readonly string[]])[] = [
+  ['Begin', ['setup', 'demo', 'run', 'integrate']],
+  ['Run', ['start', 'stop', 'status', 'doctor', 'logs']],
+  ['See', ['dashboard', 'requests', 'savings', 'cost']],
+  ['Change', ['config show', 'pause']],
+];
+
+/** The everyday commands with one line each, and where the rest is. */
+export function everyday(definitions: readonly Definition[], context: CliContext): string[] {
+  const { bold, dim } = colorsFor(context.stdout, context.env);
+  const width = Math.max(...EVERYDAY.flatMap(([, names]) => names.map((name) => name.length)));
+  const lines = titleLines(context);
+  for (const [group, names] of EVERYDAY) {
+    lines.push('', bold(group));
+    for (const name of names) {
+      const one = definitions.find((each) => nameOf(each) === name);
+      lines.push(`  ${name.padEnd(width)}  ${dim(plain(one?.description))}`);
+    }
+  }
+  lines.push(
+    '',
+    `\`svc help all\` lists all ${definitions.length} commands, the exit codes and the topics.`,
+    '`svc help <command>` shows its options and examples.',
+  );
+  return lines;
+}
+
+function titleLines(context: CliContext): string[] {
+  const { bold, dim } = colorsFor(context.stdout, context.env);
+  return [
+    `${bold('svc')} ${context.version}: a local proxy between your tools and language models`,
+    '',
+    `  ${dim('$')} ${context.program} <command> [options]`,
+  ];
+}
+
+/** Every command with one line each, by category, the exit codes, and the names of the topics. */
 export function overview(
   definitions: readonly Definition[],
   topics: readonly string[],
   context: CliContext,
 ): string[] {
   const colors = colorsFor(context.stdout, context.env);
-  const lines = [
-    `${colors.bold('svc')} ${context.version}: a local proxy between your tools and language models`,
-    '',
-    `  ${colors.dim('$')} ${context.program} <command> [options]`,
-  ];
+  const lines = titleLines(context);
   const width = Math.max(...definitions.map((one) => nameOf(one).length));
   for (const category of categories(definitions)) {
     lines.push('', colors.bold(category));
@@ -54,10 +91,13 @@ export function overview(
   for (const [code, meaning] of exitMeanings) {
     lines.push(`  ${String(code).padEnd(width)}  ${colors.dim(meaning)}`);
   }
-  lines.push('', colors.bold('Topics'), `  ${colors.dim(topics.join(', '))}`);
+  lines.push('', colors.bold('Topics'));
+  // Lines of our own length: a fold in the middle of a list would start again at the left edge.
+  for (const line of wrap(topics.join(', '), TOPICS_WIDTH)) lines.push(`  ${colors.dim(line)}`);
   lines.push(
     '',
-    '`svc <command> --help` shows options and examples, `svc help <topic>` explains a topic.',
+    '`svc <command> --help` shows options and examples,',
+    '`svc help <topic>` explains a topic.',
   );
   return lines;
 }

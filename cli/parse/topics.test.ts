@@ -19,15 +19,15 @@ const count = (text: string, part: string) => text.split(part).length - 1;
 /** The words of a text, without marks. */
 const words = (text: string) => text.match(/[\p{L}\p{N}]+/gu) ?? [];
 
-test('every page is a topic, and svc help lists them all', async () => {
+test('every page is a topic, and svc help all lists them', async () => {
   const place = makePlace();
   assert.equal(
     readTopics().map(({ name }) => name),
     pages.toSorted(),
   );
-  const { code, stdout } = await run(place, ['help']);
+  const { code, stdout } = await run(place, ['help', 'all']);
   assert.is(code, 0);
-  const listed = /^Topics\n {2}(.*)$/m.exec(stdout)?.[1]?.split(', ');
+  const listed = /^Topics\n((?: {2}.*\n)+)/m.exec(stdout)?.[1]?.trim().split(/,\s+/);
   assert.equal(listed, pages.toSorted());
   place.dispose();
 });

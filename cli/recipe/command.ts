@@ -13,7 +13,7 @@ class List extends JsonCommand {
   static override paths = [['recipe', 'list']];
   static override usage = Command.Usage({
     category: 'Extend',
-    description: 'All recipes in their order, and whether the bundled ones run',
+    description: 'All recipes in order; whether the bundled ones run',
     examples: [['Look', '$0 recipe list']],
   });
 
@@ -62,7 +62,7 @@ class Validate extends JsonCommand {
   static override paths = [['recipe', 'validate']];
   static override usage = Command.Usage({
     category: 'Extend',
-    description: "Check a recipe's file, and say everything that is wrong with it",
+    description: "Check a recipe's file; list all that is wrong",
     examples: [
       ['A file', '$0 recipe validate my-tool.yaml'],
       ['All files of a folder', '$0 recipe validate ./recipes'],
@@ -159,7 +159,7 @@ class Create extends SvcCommand {
   static override paths = [['recipe', 'create']];
   static override usage = Command.Usage({
     category: 'Extend',
-    description: 'Write a new recipe that works, with an example that holds',
+    description: 'Write a new recipe that works, with an example',
     examples: [['./my-tool.yaml', '$0 recipe create my-tool']],
   });
 
@@ -188,7 +188,7 @@ class Benchmark extends JsonCommand {
   static override paths = [['recipe', 'benchmark']];
   static override usage = Command.Usage({
     category: 'Extend',
-    description: 'What a recipe saves, and which lines it keeps, of files of yours',
+    description: 'What a recipe saves and keeps of files of yours',
     details:
       'Each file is taken as what --command printed, else as a file that was read. Counted are tokens, the lines that must_keep names, and the time of one run.',
     examples: [['Logs', '$0 recipe benchmark my-tool.yaml *.log --command "my-tool build"']],

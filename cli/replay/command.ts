@@ -62,7 +62,7 @@ class Show extends SvcCommand {
   static override paths = [['replay', 'show']];
   static override usage = Command.Usage({
     category: 'Look',
-    description: 'One captured request: what was sent, asked and answered, and when',
+    description: 'One captured request: what was sent and answered, when',
     details: HOW_ON,
     examples: [
       ['A capture, by a part of its id', '$0 replay show TwLFV0'],
@@ -146,7 +146,7 @@ class Run extends JsonCommand {
   static override paths = [['replay', 'run']];
   static override usage = Command.Usage({
     category: 'Look',
-    description: 'Send captured requests through the current configuration, and show what changes',
+    description: 'Send captured requests again; show what changes',
     details:
       'The graph of the configuration runs as it is, with its plugins, and the recording stands in for the providers: nothing leaves this machine, and no key is needed. Names are request ids, session ids or files: captures, HAR, sessions of Claude Code. Input tokens that differ are estimated. Limits of rate and spending and the response cache are off; times are shown and are no difference.',
     examples: [
@@ -293,7 +293,7 @@ class Import extends SvcCommand {
   static override paths = [['replay', 'import']];
   static override usage = Command.Usage({
     category: 'Look',
-    description: 'Make a file of captures of a HAR file or a session of Claude Code',
+    description: 'Make captures of a HAR file or a Claude Code session',
     details: '`svc replay run` reads such files directly; a capture is without their credentials.',
     examples: [['A HAR file', '$0 replay import traffic.har traffic.msgpack']],
   });

@@ -10,6 +10,9 @@ export function recentHeader(nowMs: number): string[] {
   return ['request', time, 'model', '>in', '>sent', '>saved', '>cost', '>without svc', 'outcome'];
 }
 
+/** What a narrow screen goes without, so that each request is one line and its model is whole. */
+export const EXPENDABLE = ['without svc', 'sent', 'in'];
+
 /** One finished request as a row; what was not measured is a dash. */
 export function recentRow(row: Json, nowMs: number): string[] {
   const text = (name: string) => (typeof row[name] === 'string' ? row[name] : '–');

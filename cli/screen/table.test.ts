@@ -10,11 +10,12 @@ function printed(
   header: readonly string[],
   rows: readonly (readonly string[])[],
   columns = 80,
+  options: Parameters<typeof printTable>[3] = {},
 ): string[] {
   const place = makePlace();
   const stdout = Object.assign(new PassThrough(), { isTTY: true, columns });
   const { context } = makeContext(place, { stdout, env: { NO_COLOR: '1' } });
-  printTable(context, header, rows);
+  printTable(context, header, rows, options);
   place.dispose();
   return String(stdout.read()).trimEnd().split('\n');
 }
@@ -51,6 +52,28 @@ test('where figures alone are too wide, a row becomes names and values', () => {
   const lines = printed(HEADER, [wide]);
   assert.is(lines[0], 'gpt-5');
   assert.is(lines[3], '  input     123,456,789,012');
+});
+
+test('a narrow screen goes without what is expendable, and each row stays one line', () => {
+  const model = 'claude-sonnet-4-5-20250929';
+  const header = ['request', 'model', '>in', '>sent', '>saved', '>cost', 'outcome'];
+  const row = ['1on3oj', model, '2,673,000', '1,673,000', '1,000,000', '$0.0083', 'error (502)'];
+  const options = { expendable: ['sent', 'in'] };
+  const at = (columns: number) => printed(header, [row], columns, options);
+  assert.match(at(120)[0]!, /in +sent +saved/);
+  assert.is(at(80).length, 2);
+  assert.match(at(80)[0]!, /model +in +saved/);
+  assert.is(at(72).length, 2);
+  assert.match(at(72)[0]!, /model +saved/);
+  for (const columns of [120, 80, 72]) assert.ok(at(columns)[1]!.includes(model));
+  // Where nothing more is expendable the name is folded, never cut.
+  const narrow = at(50);
+  assert.ok(narrow.every((line) => widthOf(line) <= 50));
+  const name = narrow
+    .slice(1)
+    .map((line) => line.slice(9).trim().split(' ', 1)[0])
+    .join('');
+  assert.is(name, model);
 });
 
 test.run();

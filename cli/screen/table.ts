@@ -15,24 +15,41 @@ const GAP = '  ';
 /** A word of this width may be broken. */
 const LONG_WORD = 12;
 
+/** What else a table may say of itself. */
+export interface TableOptions {
+  /** Rows that were printed before, in the same columns and under the same heads. */
+  readonly above?: readonly TableRow[] | undefined;
+  /** Columns that a narrow screen goes without, by their heads: the first of them goes first. */
+  readonly expendable?: readonly string[];
+}
+
 /**
- * Rows under heads, without borders, as the text of a result. On a screen that is too narrow for
- * them, texts are folded between words and paths cut in the middle; where that is not enough long
- * words are broken, so that one odd name does not cost the others their table; where figures alone
- * are too wide, each row becomes a block of names and values. Below rows that were printed before,
- * `above`, they stand in the same columns, and the heads are not printed again.
+ * Rows under heads, without borders, as the text of a result. A screen that is too narrow for them
+ * goes without what is expendable. Where that is not enough, texts are folded between words and
+ * paths cut in the middle, then long words are broken, so that one odd name does not cost the
+ * others their table; where figures alone are too wide, each row becomes a block of names and
+ * values. Below rows that were printed before the heads are printed again only where the columns
+ * are no longer the same.
  */
 export function printTable(
   context: BaseContext,
-  header: TableHeader,
-  rows: readonly TableRow[],
-  above?: readonly TableRow[],
+  wholeHeader: TableHeader,
+  wholeRows: readonly TableRow[],
+  { above: wholeAbove, expendable = [] }: TableOptions = {},
 ): void {
   const { stdout } = context;
   const { dim, bold } = colorsFor(stdout, context.env);
-  const names = header.map((name) => name.replace(/^>/, ''));
-  const painted = rows.map((row) => row.map((cell) => aroundColors(cell, visible)));
   const columns = isTerminal(stdout) ? columnsOf(stdout) : Number.POSITIVE_INFINITY;
+  const allNames = wholeHeader.map((name) => name.replace(/^>/, ''));
+  const kept = keptColumns(allNames, [...(wholeAbove ?? []), ...wholeRows], columns, expendable);
+  const isAsAbove =
+    wholeAbove !== undefined &&
+    kept.length === keptColumns(allNames, wholeAbove, columns, expendable).length;
+  const only = (row: TableRow): TableRow => kept.map((at) => row[at] ?? '');
+  const above = wholeAbove?.map(only);
+  const header = only(wholeHeader);
+  const names = only(allNames);
+  const painted = wholeRows.map((row) => only(row).map((cell) => aroundColors(cell, visible)));
   const rowsInAll = [names, ...(above ?? []), ...painted];
   const widths = fittingWidths(rowsInAll, columns) ?? fittingWidths(rowsInAll, columns, LONG_WORD);
   const lines =
@@ -42,10 +59,29 @@ export function printTable(
           ...blockOf(names, row, { dim, bold }),
         ])
       : [
-          ...(above === undefined ? tableOf(header, [names], widths).map(dim) : []),
+          ...(isAsAbove ? [] : tableOf(header, [names], widths).map(dim)),
           ...tableOf(header, painted, widths),
         ];
   for (const line of lines) writeLine(stdout, line);
+}
+
+/** The columns that are shown, by their place: those that fit, each cell on one line, where enough are expendable. */
+function keptColumns(
+  names: readonly string[],
+  rows: readonly TableRow[],
+  columns: number,
+  expendable: readonly string[],
+): readonly number[] {
+  let kept = names.map((_, at) => at);
+  const widths = names.map((name, at) =>
+    Math.max(widthOf(name), ...rows.map((row) => widthOf(visible(row[at] ?? '')))),
+  );
+  for (const name of expendable) {
+    const width = kept.reduce((sum, at) => sum + widths[at]!, GAP.length * (kept.length - 1));
+    if (width <= columns) break;
+    kept = kept.filter((at) => names[at] !== name);
+  }
+  return kept;
 }
 
 /** How wide each column may be; undefined where they do not fit side by side, words up to `mostWord` whole. */

@@ -14,7 +14,7 @@ class ServicePrint extends SvcCommand {
   static override paths = [['service', 'print']];
   static override usage = Command.Usage({
     category: 'Run',
-    description: 'A service file of systemd or launchd that starts the proxy with the machine',
+    description: 'A service file of systemd or launchd',
     details: 'It is only printed. Keys are not in it: they belong in the config file.',
     examples: [
       ['For this machine', '$0 service print'],
@@ -47,7 +47,7 @@ class Uninstall extends JsonCommand {
   static override paths = [['uninstall']];
   static override usage = Command.Usage({
     category: 'Configure',
-    description: 'Stop the proxy and take back what integrate wrote; data stays unless --data',
+    description: 'Stop the proxy, undo integrate; --data deletes the data',
     details:
       'Clients go straight to their providers again. The program itself is removed by what installed it. --data deletes what svc keeps in its home folder for good: ledger, keys, configuration, logs; what others put there stays.',
     examples: [

@@ -16,7 +16,7 @@ class Run extends SvcCommand {
   static override paths = [['run']];
   static override usage = Command.Usage({
     category: 'Run',
-    description: 'Start a client through the proxy, and show at its end what it cost and saved',
+    description: 'Start a client; show at its end its cost and savings',
     details:
       "svc's own options stand before the client; whatever follows it is the client's, with or without `--`. The client gets the base URLs in its environment, or as arguments where it reads no variable; no file of its own is changed. Where neither is possible, svc says so before, with the way. Where no proxy runs, one is started in the background and stays. The exit code is the client's. The receipt on stderr counts what went through the proxy meanwhile, by the ledger.",
     examples: [

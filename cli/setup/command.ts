@@ -39,7 +39,7 @@ class Setup extends SvcCommand {
   static override paths = [['setup']];
   static override usage = Command.Usage({
     category: 'Configure',
-    description: 'Set svc up: find keys and clients, write the config file, start, try it',
+    description: 'Set svc up: find keys and clients, start, try it',
     details:
       'It asks, shows all that it is going to do, and does nothing before you agree; where the input ends or you interrupt it, nothing was changed. Keys stay where they are. Providers are asked for something only where you say so.',
     examples: [

@@ -139,7 +139,7 @@ class Use extends SvcCommand {
   static override paths = [['template', 'use']];
   static override usage = Command.Usage({
     category: 'Extend',
-    description: 'Fill a prompt template: print the text, or send it to a model',
+    description: 'Fill a prompt template; print or send the text',
     details:
       'With --model the text goes through the running proxy, and the answer is printed. A value is inserted as it is, whatever stands in it.',
     examples: [

@@ -24,7 +24,7 @@ class Dashboard extends SvcCommand {
   static override paths = [['dashboard']];
   static override usage = Command.Usage({
     category: 'Look',
-    description: 'What the proxy does and saves, live in the terminal or in the browser',
+    description: 'What the proxy does and saves, live',
     details:
       'Off a terminal it prints what the first screen shows, once. Keys are explained by ?; q quits.',
     examples: [

@@ -1,5 +1,6 @@
 /** Rows in columns on a screen of a given width: columns that matter less go before a figure is cut. */
 import { visible } from '../../server/log/visible.ts';
+import { ESSENTIAL_RANK } from '../../server/dashboard/page/columns.ts';
 import type { Column, Tone } from '../../server/dashboard/page/columns.ts';
 import type { Colors } from '../screen/colors.ts';
 import { cut, widthOf } from '../screen/fit.ts';
@@ -14,7 +15,7 @@ export function grid<T>(
   colors: Colors,
 ): string[] {
   const texts = new Map(all.map((column) => [column, rows.map((row) => inert(column.text(row)))]));
-  const { columns, widths } = fitting(all, (column) => texts.get(column)!, width);
+  const { columns, widths } = fitting(all, rows, (column) => texts.get(column)!, width);
   const line = (cells: readonly string[], paint: (at: number) => (text: string) => string) =>
     cells
       .map((cell, at) => {
@@ -47,6 +48,7 @@ export function paintOf(tone: Tone | undefined, colors: Colors): (text: string) 
 
 function fitting<T>(
   all: readonly Column<T>[],
+  rows: readonly T[],
   textsOf: (column: Column<T>) => readonly string[],
   width: number,
 ) {
@@ -54,15 +56,20 @@ function fitting<T>(
     Math.max(widthOf(column.header), ...textsOf(column).map(widthOf));
   const least = (column: Column<T>) =>
     Math.min(natural(column), Math.max(widthOf(column.header), column.least ?? Infinity));
-  const total = (columns: readonly Column<T>[]) =>
-    columns.reduce((sum, column) => sum + least(column), GAP.length * (columns.length - 1));
-  let columns = [...all];
-  while (columns.length > 1 && total(columns) > width) {
-    const last = columns.reduce((worst, column) => (column.rank > worst.rank ? column : worst));
-    columns = columns.filter((column) => column !== last);
-  }
-  let spare = width - total(columns);
-  const widths = columns.map(least);
+  const whole = (column: Column<T>) =>
+    Math.max(
+      least(column),
+      ...rows.map((row) => (column.whole === undefined ? 0 : widthOf(inert(column.whole(row))))),
+    );
+  const essential = all.filter(({ rank }) => rank <= ESSENTIAL_RANK);
+  const wide = sideBySide(all, whole, width);
+  const isWhole = essential.every((column) => wide.includes(column));
+  const columns = isWhole ? wide : sideBySide(essential, least, width);
+  const widths = columns.map(isWhole ? whole : least);
+  let spare = widths.reduce(
+    (room, taken) => room - taken,
+    width - GAP.length * (columns.length - 1),
+  );
   const missing = (at: number): number => natural(columns[at]!) - widths[at]!;
   // Whatever lacks little is shown whole before a long name takes all that is left.
   for (const at of columns.map((_, place) => place).toSorted((a, b) => missing(a) - missing(b))) {
@@ -71,6 +78,22 @@ function fitting<T>(
     widths[at]! += more;
   }
   return { columns, widths };
+}
+
+/** The columns that fit in `width`, each as wide as `widthOfColumn` says; at least one. */
+function sideBySide<T>(
+  all: readonly Column<T>[],
+  widthOfColumn: (column: Column<T>) => number,
+  width: number,
+): readonly Column<T>[] {
+  let columns = all;
+  const total = () =>
+    columns.reduce((sum, column) => sum + widthOfColumn(column), GAP.length * (columns.length - 1));
+  while (columns.length > 1 && total() > width) {
+    const last = columns.reduce((worst, column) => (column.rank > worst.rank ? column : worst));
+    columns = columns.filter((column) => column !== last);
+  }
+  return columns;
 }
 
 /** Text from outside on one line: nothing in it commands the terminal or moves the cursor. */

@@ -7,6 +7,7 @@ import type { LiveState, ReportJson, RequestJson, Trace } from '../../server/das
 import { renderScreen } from './render.ts';
 import type { Size } from './render.ts';
 import { press } from './keys.ts';
+import { requestLines } from './requests.ts';
 import type { Model } from './model.ts';
 import { TABS, firstModel } from './model.ts';
 
@@ -329,6 +330,20 @@ test('a view is scrolled no further than its end', () => {
   const end = renderScreen({ ...MODEL, tab: 'savings', scroll: 1_000_000 }, SIZES[1]!, PLAIN);
   assert.ok(end.scroll > 0 && end.scroll < 100);
   assert.not.match(end.lines.at(-1)!, 'more below');
+});
+
+test('the model that answered is whole at 80 columns; the one that was asked for gives way', () => {
+  const answering = 'claude-sonnet-4-5-20250929-preview';
+  const asked = 'claude-opus-with-a-very-long-name-4-1-20250805';
+  const rows = [row(1, { model_requested: asked, model_resolved: answering }), row(2)];
+  for (const columns of [80, 66, 58]) {
+    const lines = requestLines(rows, Date.UTC(2026, 0, 1), columns, createColors(false));
+    assert.ok(
+      lines.every((line) => widthOf(line) <= columns),
+      lines.join('\n'),
+    );
+    assert.ok(lines[1]!.includes(answering), lines[1]);
+  }
 });
 
 test.run();

@@ -3,7 +3,12 @@ import type { RequestJson } from '../../server/dashboard/contract.ts';
 import { figures, saved } from '../../server/dashboard/page/columns.ts';
 import type { Column } from '../../server/dashboard/page/columns.ts';
 import { dollars, duration, orDash, short } from '../../server/dashboard/page/format.ts';
-import { modelOf, outcomeOf, outcomeTone } from '../../server/dashboard/page/request-facts.ts';
+import {
+  answeringModelOf,
+  modelOf,
+  outcomeOf,
+  outcomeTone,
+} from '../../server/dashboard/page/request-facts.ts';
 import type { Colors } from '../screen/colors.ts';
 import { localTime } from '../../server/dashboard/page/local-time.ts';
 import { grid } from './grid.ts';
@@ -13,7 +18,7 @@ import { listed, selectedIndex } from './model.ts';
 function columns(nowMs: number): readonly Column<RequestJson>[] {
   return [
     { header: 'Time', rank: 1, text: (row) => localTime(row.timestamp, nowMs) },
-    { header: 'Model', rank: 0, least: 16, text: modelOf },
+    { header: 'Model', rank: 0, least: 16, whole: answeringModelOf, text: modelOf },
     { header: 'Provider', rank: 9, least: 8, text: (row) => orDash(row.provider) },
     { header: 'Agent', rank: 10, least: 8, text: (row) => orDash(row.client) },
     figures('In', 5, (row) => short(row.input_tokens)),

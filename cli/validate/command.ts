@@ -11,7 +11,7 @@ class Validate extends JsonCommand {
   static override paths = [['validate']];
   static override usage = Command.Usage({
     category: 'Look',
-    description: 'Check a context pack, a file of JSON or YAML, against the schema v1.0',
+    description: 'Check a context pack against the schema v1.0',
     details:
       'A pack has a header, metadata and blocks of context. Every fault is shown with its line and column, and the exit code is 8.',
     examples: [

@@ -25,7 +25,7 @@ export class Index extends VaultCommand {
   static override paths = [['index']];
   static override usage = VaultCommand.Usage({
     category: 'Vault',
-    description: 'Index a folder, so that what its files say can be added to requests',
+    description: 'Index a folder, so that requests can use its files',
     details:
       'Only what has changed is read again. Ignored, binary, large and secret files are left out and counted. It may be interrupted at any time: what was read is kept. A running proxy uses the new index at once.',
     examples: [

@@ -11,9 +11,13 @@ export interface Column<T> {
   readonly rank: number;
   /** A name may be cut to this width; without it nothing of the column is cut. */
   readonly least?: number;
+  /** What of a name is cut only where no column is left to go but those of the ranks up to `ESSENTIAL_RANK`. */
+  readonly whole?: (row: T) => string;
   readonly text: (row: T) => string;
   readonly tone?: (row: T) => Tone | undefined;
 }
+
+export const ESSENTIAL_RANK = 2;
 
 /** A column of figures. */
 export function figures<T>(

@@ -5,11 +5,21 @@ import { counted } from './counted.ts';
 import { missInWords } from './miss-words.ts';
 import { NONE, dollars, duration, orDash, percent, short, whole } from './format.ts';
 
-/** The model that answered; before it the one that was asked for, where it is another. */
-export function modelOf({ model_requested: asked, model_resolved: resolved }: RequestJson): string {
+/** The model that answered; the one that was asked for where none did. */
+export function answeringModelOf({
+  model_requested: asked,
+  model_resolved: resolved,
+}: RequestJson) {
+  return orDash(resolved ?? asked);
+}
+
+/** The same, and after it the one that was asked for where it is another: a narrow column cuts that. */
+export function modelOf(row: RequestJson): string {
+  const { model_requested: asked, model_resolved: resolved } = row;
+  const answering = answeringModelOf(row);
   return asked === null || resolved === null || asked === resolved
-    ? orDash(resolved ?? asked)
-    : `${asked} → ${resolved}`;
+    ? answering
+    : `${answering} for ${asked}`;
 }
 
 /** `ok`, `error 502`, `cancelled`. */

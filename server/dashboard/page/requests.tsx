@@ -8,7 +8,7 @@ import { dollars, duration, short, orDash, time } from './format.ts';
 import { localMoment } from './local-time.ts';
 import { Link } from './link.tsx';
 import { isFiltered } from './location.ts';
-import { outcomeOf, outcomeTone } from './request-facts.ts';
+import { answeringModelOf, outcomeOf, outcomeTone } from './request-facts.ts';
 import { useRequests } from './requests-data.ts';
 import { NARROW, useMedia } from './media.ts';
 import { VirtualList } from './virtual-list.tsx';
@@ -124,18 +124,15 @@ function TimeLink({ row, isFirstStop }: CellProps) {
   );
 }
 
-/** The model that answered; before it the one that was asked for, where it is another. */
+/** The model that answered, and after it the one that was asked for where it is another: a narrow column cuts that. */
 export function ModelName({ row }: { readonly row: RequestJson }) {
   const { model_requested: asked, model_resolved: resolved } = row;
+  const answering = answeringModelOf(row);
   if (asked === null || resolved === null || asked === resolved)
-    return <span title={resolved ?? asked ?? ''}>{orDash(resolved ?? asked)}</span>;
+    return <span title={answering}>{answering}</span>;
   return (
-    <span title={`asked for ${asked}, answered by ${resolved}`}>
-      <span class="quiet">
-        {orDash(asked)} <span aria-hidden="true">→</span>
-        <span class="hidden">, answered by</span>{' '}
-      </span>
-      {orDash(resolved)}
+    <span title={`${resolved} answered; ${asked} was asked for`}>
+      {answering} <span class="quiet">for {asked}</span>
     </span>
   );
 }
