@@ -48,12 +48,12 @@ class Status extends JsonCommand {
       this.printTable(recentHeader(nowMs), rows, { expendable: EXPENDABLE });
     }
     if (status.retries.length > 0) {
-      const { retryHeader, retryRow } = await import('../screen/retries.ts');
+      const { RETRY_EXPENDABLE, retryHeader, retryRow } = await import('../screen/retries.ts');
       this.print();
       this.print('Newest retries; `/trace/<id>` shows every attempt');
       const nowMs = context.clock.wallMs();
       const rows = status.retries.slice(0, 5).map((retry) => retryRow(retry, nowMs));
-      this.printTable(retryHeader(nowMs), rows);
+      this.printTable(retryHeader(nowMs), rows, { expendable: RETRY_EXPENDABLE });
     }
     if (!this.tipCache) return;
     const { printPromptCache } = await import('../screen/prompt-cache.ts');

@@ -11,7 +11,7 @@ export function recentHeader(nowMs: number): string[] {
 }
 
 /** What a narrow screen goes without, so that each request is one line and its model is whole. */
-export const EXPENDABLE = ['without svc', 'sent', 'in'];
+export const EXPENDABLE = ['without svc', 'sent', 'in', 'saved'];
 
 /** One finished request as a row; what was not measured is a dash. */
 export function recentRow(row: Json, nowMs: number): string[] {

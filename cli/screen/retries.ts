@@ -40,23 +40,24 @@ function toRetry(trace: Json, tried: Json, next: Json) {
 
 export function retryHeader(nowMs: number): string[] {
   const time = `time (${zoneName(nowMs)})`;
-  return ['request', time, 'tried', 'what happened', 'then', 'outcome'];
+  return ['request', time, 'tried', 'its key', 'what happened', 'then', 'with', 'outcome'];
 }
+
+/** What a narrow screen goes without. */
+export const RETRY_EXPENDABLE = ['with', 'its key'];
 
 /** One retry as a row. */
 export function retryRow(retry: Retry, nowMs: number): string[] {
   return [
     shortId(text(retry.request_id)),
     localTime(retry.timestamp, nowMs),
-    target(retry.provider, retry.key),
+    text(retry.provider),
+    text(retry.key),
     text(retry.failure),
-    target(retry.next_provider, retry.next_key),
+    text(retry.next_provider),
+    text(retry.next_key),
     text(retry.outcome),
   ];
-}
-
-function target(provider: unknown, key: unknown): string {
-  return typeof key === 'string' ? `${text(provider)} (${key})` : text(provider);
 }
 
 function text(value: unknown): string {
