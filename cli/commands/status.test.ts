@@ -38,7 +38,7 @@ test('status shows the newest retries with why, and what provider caches read', 
     assert.match(stdout, /Newest retries/);
     assert.match(
       stdout,
-      /messages \(MSGPROV_API_KEY\).*status 429.*messages \(providers\.messages\.oauth_token\) +ok/,
+      /messages +MSGPROV_API_KEY +status 429 +messages +providers\.messages\.oauth_token +ok/,
     );
     const { retries } = JSON.parse((await run(place, ['status', '--json'])).stdout) as {
       retries: readonly Record<string, unknown>[];
