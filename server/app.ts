@@ -7,7 +7,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createCanceller, toSvcError } from '../engine/index.ts';
 import type { SvcError } from '../engine/index.ts';
 import { noSuchPath, resolveEndpoint } from '../stages/dialect/endpoints.ts';
+import type { Caller as KeyCaller } from '../stages/model/caller.ts';
 import type { Endpoint } from '../stages/model/endpoint.ts';
+import { namedProject } from '../stages/model/project.ts';
 import {
   methodNotAllowed,
   notFound,
@@ -129,7 +131,7 @@ export class App {
       const decided = await decision;
       if (!request.socket.destroyed) this.#proceed(arrived, decided);
       else if (admission.verdict !== 'public' && this.#isProxied(request))
-        this.#record(request, undefined, requestId);
+        this.#record(request, undefined, requestId, admission.caller);
     } catch (thrown) {
       this.#fail(request, response, toSvcError(thrown), requestId);
     }
@@ -144,7 +146,7 @@ export class App {
         response.setHeader(name, value);
       const error = rateLimited(decision.retryAfterS);
       this.#fail(request, response, error, requestId);
-      if (verdict !== 'public' && this.#isProxied(request)) this.#record(request, error, requestId);
+      if (verdict !== 'public' && this.#isProxied(request)) this.#record(request, error, requestId, admission.caller);
       return;
     }
     const { expect } = request.headers;
@@ -162,7 +164,7 @@ export class App {
     } else if (this.#draining) {
       const error = shuttingDown();
       this.#fail(request, response, error, requestId, true);
-      this.#record(request, error, requestId);
+      this.#record(request, error, requestId, admission.caller);
     } else {
       const controller = createCanceller();
       const generation = generations.current;
@@ -176,6 +178,7 @@ export class App {
         endpoint: head.endpoint,
         target: head.target,
         headers: head.headers,
+        caller: admission.caller,
         requestId,
         generation,
         services,
@@ -230,13 +233,20 @@ export class App {
    * The row of a request to a provider that was let in and turned away before its run, or, without
    * an error, taken back. Whoever the gate refuses has not made a request of this proxy, and leaves none.
    */
-  #record(request: IncomingMessage, error: SvcError | undefined, requestId: string): void {
+  #record(
+    request: IncomingMessage,
+    error: SvcError | undefined,
+    requestId: string,
+    caller: KeyCaller | undefined,
+  ): void {
     const { services } = this.#options;
     const { node } = services;
     const endpoint = pathOf(originForm(request.url ?? '/'));
     const startedMs = services.clock.wallMs();
+    const keyLabel = caller?.label ?? null;
+    const project = namedProject({ headers: request.rawHeaders, caller });
     services.ledger.record(
-      refusedRow({ id: requestId, startedMs, endpoint, node }, error),
+      refusedRow({ id: requestId, startedMs, endpoint, node, keyLabel, project }, error),
       error?.message,
     );
   }

@@ -7,10 +7,12 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Cancelled, toSvcError } from '../engine/index.ts';
 import type { Canceller, Plan, RunInfo, SvcError } from '../engine/index.ts';
 import { dialects } from '../stages/dialect/registry.ts';
+import type { Caller } from '../stages/model/caller.ts';
 import type { Endpoint } from '../stages/model/endpoint.ts';
 import type { BodyFrame } from '../stages/model/body.ts';
 import type { ProxyFrame } from '../stages/model/frame.ts';
 import type { Headers } from '../stages/model/headers.ts';
+import { namedProject } from '../stages/model/project.ts';
 import { decodeBody } from '../stages/wire/decode.ts';
 import { encodingToUndo, toBodyFrame } from './http/body-frame.ts';
 import { collectBody, expectsContinue } from './http/body.ts';
@@ -31,6 +33,8 @@ export interface ProxyCall {
   /** Path and query in origin form, and the fields, as the gate lets them go on. */
   readonly target: string;
   readonly headers: Headers;
+  /** The key of this proxy that it came with. */
+  readonly caller: Caller | undefined;
   readonly requestId: string;
   readonly generation: Generation;
   readonly services: ServerServices;
@@ -80,8 +84,8 @@ export async function proxy(call: ProxyCall): Promise<void> {
         ? wireBytes
         : await decodeBody(wireBytes, encoding, maxProxiedRequestBytes);
     const { method = 'GET' } = request;
-    const { target, headers, endpoint, paused, generation } = call;
-    const received = { method, target, headers, endpoint, paused };
+    const { target, headers, endpoint, paused, caller, generation } = call;
+    const received = { method, target, headers, endpoint, paused, caller };
     body = toBodyFrame(received, wireBytes, bytes, generation.config);
     plan = generation.planOf(body);
   } catch (thrown) {
@@ -138,6 +142,8 @@ function refuse(call: ProxyCall, error: SvcError, info: RunInfo, sink: HttpSink)
     startedMs: info.startedWallMs,
     endpoint: pathOf(call.target),
     node: services.node,
+    keyLabel: call.caller?.label ?? null,
+    project: namedProject(call),
     latencyMs: services.clock.monotonicMs() - info.startedMs,
   };
   services.ledger.record(refusedRow(refused, gone ? undefined : error), error.message);

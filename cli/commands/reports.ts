@@ -271,15 +271,18 @@ class Attribution extends SpanCommand {
   static override paths = [['attribution']];
   static override usage = Command.Usage({
     category: 'Look',
-    description: 'Savings by agent, skill and model',
+    description: 'Cost and savings by key, project, agent, skill, model',
     details:
-      'The agent is known by its user agent or its own headers, the skill by `x-svc-skill`; `unknown` where neither is known.',
-    examples: [['The last week', '$0 attribution --days 7']],
+      'The agent is known by its user agent or its own headers, the skill by `x-svc-skill`, the key by its label (`svc auth`), the project by `x-svc-project`, the key, or the working directory that known agents name; `unknown` where none of these says it.',
+    examples: [
+      ['The last week', '$0 attribution --days 7'],
+      ['Who spends, and on what', '$0 attribution --by key,project'],
+    ],
   });
 
   days = Option.String('--days', { description: 'The last days, today included' });
   by = Option.Array('--by', {
-    description: 'agent, skill, model, session, provider, node: in this order',
+    description: 'agent, skill, model, session, provider, node, key, project: in this order',
   });
 
   async execute() {
@@ -330,6 +333,8 @@ const KEYS = {
   session: 'sessionId',
   provider: 'provider',
   node: 'node',
+  key: 'keyLabel',
+  project: 'project',
 } as const satisfies Record<string, GroupKey>;
 const BY = Object.keys(KEYS) as (keyof typeof KEYS)[];
 

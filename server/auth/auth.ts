@@ -9,6 +9,7 @@ import type { Clock } from '../../engine/clock.ts';
 import { SvcError, toSvcError } from '../../engine/error.ts';
 import { isRight } from './rights.ts';
 import type { Rights } from './rights.ts';
+import type { Caller } from '../../stages/model/caller.ts';
 import { type StoredKey, changeKeys, readKeys } from './store.ts';
 
 export type { StoredKey } from './store.ts';
@@ -22,6 +23,8 @@ export interface Keyed {
   readonly keyId: string;
   /** What the key was made with the right to; absent where that is nothing. */
   readonly may?: Rights;
+  /** What rows say of its requests. */
+  readonly caller: Caller;
 }
 
 /** `dead` is a key that was ours: revoked, rotated away or expired. */
@@ -49,7 +52,7 @@ export function openKeyStore(options: { file: string; clock: Clock; random: Rand
   const { file, clock, random } = options;
   return {
     /** Makes and stores a key. `key` is the only copy there will ever be. `expiresInS` is in seconds from now. */
-    create(traits: { label: string; expiresInS?: number; may?: Rights }): {
+    create(traits: Traits & { may?: Rights }): {
       key: string;
       stored: StoredKey;
     } {
@@ -79,9 +82,9 @@ export function openKeyStore(options: { file: string; clock: Clock; random: Rand
           throw new SvcError('not_found', `Key ${old.id} has expired: there is nothing to go on`, {
             cure: '`svc auth --generate` makes a key.',
           });
-        const { label, may } = old;
+        const { label, may, project } = old;
         const span = expiresInS ?? spanOf(old);
-        const made = makeKey(random, nowMs, { label, expiresInS: span, may });
+        const made = makeKey(random, nowMs, { label, expiresInS: span, may, project });
         const endMs = Math.min(nowMs + graceS * 1000, Date.parse(old.expires ?? FOREVER));
         const replaced: StoredKey = {
           ...old,
@@ -123,12 +126,13 @@ interface Traits {
   readonly label: string;
   readonly expiresInS?: number | undefined;
   readonly may?: readonly string[] | undefined;
+  readonly project?: string | undefined;
 }
 
 function makeKey(
   random: RandomBytes,
   nowMs: number,
-  { label, expiresInS, may = [] }: Traits,
+  { label, expiresInS, may = [], project }: Traits,
 ): { key: string; stored: StoredKey } {
   const key = generateKey(random);
   const stored: StoredKey = {
@@ -140,6 +144,7 @@ function makeKey(
       ? {}
       : { expires: new Date(nowMs + expiresInS * 1000).toISOString() }),
     ...(may.length > 0 && { may }),
+    ...(project !== undefined && { project }),
   };
   return { key, stored };
 }
@@ -245,16 +250,31 @@ function toKnownKey(key: StoredKey): KnownKey {
   const may = (key.may ?? []).filter(isRight);
   return {
     digest: Buffer.from(key.sha256, 'hex'),
-    admits: Object.freeze({ verdict: 'keyed', keyId: key.id, ...(may.length > 0 && { may }) }),
+    admits: Object.freeze({
+      verdict: 'keyed',
+      keyId: key.id,
+      ...(may.length > 0 && { may }),
+      caller: toCaller(key),
+    }),
     isRevoked: key.revoked !== undefined,
     expiresMs: key.expires === undefined ? Number.POSITIVE_INFINITY : Date.parse(key.expires),
   };
 }
 
+const CONFIG_CALLER: Caller = Object.freeze({ keyId: 'config', label: 'security.api_key' });
+
+function toCaller({ id, label, project }: StoredKey): Caller {
+  return Object.freeze({
+    keyId: id,
+    label: label === '' ? id : label,
+    ...(project !== undefined && { project }),
+  });
+}
+
 function toConfigKey(key: string): KnownKey {
   return {
     digest: digest(key),
-    admits: Object.freeze({ verdict: 'keyed', keyId: 'config' }),
+    admits: Object.freeze({ verdict: 'keyed', keyId: 'config', caller: CONFIG_CALLER }),
     isRevoked: false,
     expiresMs: Number.POSITIVE_INFINITY,
   };

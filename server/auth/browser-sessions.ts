@@ -65,7 +65,7 @@ export function createBrowserSessions(options: {
 
   return {
     /** Who sends these cookies (the header's value); undefined for nobody that is known. */
-    check(cookies: string): Keyed | undefined {
+    check(cookies: string): Omit<Keyed, 'caller'> | undefined {
       const session = sessionOf(cookies);
       return session === undefined ? undefined : { verdict: 'keyed', keyId: session.keyId };
     },

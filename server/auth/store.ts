@@ -31,6 +31,8 @@ export interface StoredKey {
   readonly revoked?: string;
   /** What it may loosen (`rights.ts`), what a newer version knows included; absent where that is nothing. */
   readonly may?: readonly string[];
+  /** The project of its requests. */
+  readonly project?: string;
   /** Id of the key that took its place; it goes on until it expires. */
   readonly replacedBy?: string;
 }
@@ -132,7 +134,7 @@ function parseKeys(file: string, text: string): readonly StoredKey[] {
 
 function isStoredKey(value: unknown): value is StoredKey {
   if (!isObject(value)) return false;
-  const { id, label, sha256, created, expires, revoked, may, replacedBy } = value;
+  const { id, label, sha256, created, expires, revoked, may, project, replacedBy } = value;
   return (
     typeof id === 'string' &&
     typeof label === 'string' &&
@@ -143,6 +145,7 @@ function isStoredKey(value: unknown): value is StoredKey {
     (revoked === undefined || isTime(revoked)) &&
     (may === undefined ||
       (Array.isArray(may) && may.every((right) => typeof right === 'string'))) &&
+    (project === undefined || typeof project === 'string') &&
     (replacedBy === undefined || typeof replacedBy === 'string')
   );
 }

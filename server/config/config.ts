@@ -10,7 +10,7 @@ import { capture } from '../../stages/captures/settings.ts';
 import { compression } from '../../stages/compress/settings.ts';
 import { caching } from '../../stages/forward/settings.ts';
 import { inject } from '../../stages/inject/settings.ts';
-import { fleet, ledger, metrics } from '../../stages/ledger/settings.ts';
+import { attribution, fleet, ledger, metrics } from '../../stages/ledger/settings.ts';
 import { macros } from '../../stages/macros/settings.ts';
 import { keys, providers } from '../../stages/providers/settings.ts';
 import { routing } from '../../stages/route/settings.ts';
@@ -37,6 +37,7 @@ export const configuration = slice(
     inject,
     logging,
     metrics,
+    attribution,
     audit,
     alerts,
     security,

@@ -24,6 +24,7 @@
  */
 import type { SvcError } from '../../engine/error.ts';
 import { resolveEndpoint } from '../../stages/dialect/endpoints.ts';
+import type { Caller } from '../../stages/model/caller.ts';
 import {
   authMissing,
   authRevoked,
@@ -61,10 +62,12 @@ export interface GateOptions extends NameOptions {
 export type Admission = (
   | { readonly verdict: 'local' }
   | { readonly verdict: 'public' }
-  | Omit<Keyed, 'may'>
+  | Omit<Keyed, 'may' | 'caller'>
 ) & {
   /** What the sender may loosen: everything on this machine, unless a key is asked for there too. */
   readonly may: Rights;
+  /** The key that it came with, needed or not. */
+  readonly caller?: Caller;
   /** Proxy keys that stood where a provider's belongs; they must not go on. Absent where there is none. */
   readonly ours?: readonly string[];
 };
@@ -175,10 +178,10 @@ function admit(
   const { ours } = elsewhere;
   const admission = (one: Admission): Admission => (ours.length === 0 ? one : { ...one, ours });
   const found = named !== 'unknown' ? named : scan.keys > 1 ? undefined : elsewhere.found;
-  if (keyless) return admission(LOCAL);
+  if (keyless) return admission(found === undefined ? LOCAL : { ...LOCAL, caller: found.caller });
   if (found !== undefined) {
-    const { may = NOTHING } = found;
-    return admission(local ? { verdict: 'local', may } : { ...found, may });
+    const { may = NOTHING, caller } = found;
+    return admission(local ? { verdict: 'local', may, caller } : { ...found, may });
   }
   if (
     scan.cookie !== undefined &&

@@ -1,4 +1,5 @@
 /** The first frame of a run, made of what a client sent: over HTTP, by WebSocket, or long ago. */
+import type { Caller } from '../../stages/model/caller.ts';
 import type { Endpoint } from '../../stages/model/endpoint.ts';
 import type { BodyFrame } from '../../stages/model/body.ts';
 import type { Headers } from '../../stages/model/headers.ts';
@@ -14,6 +15,8 @@ export interface ReceivedRequest {
   readonly endpoint: Endpoint;
   /** True while `svc pause` is in force. */
   readonly paused: boolean;
+  /** The key of this proxy that it came with. */
+  readonly caller?: Caller | undefined;
 }
 
 /** The encoding that has to be undone before the body can be read; undefined where there is none. */
@@ -26,10 +29,10 @@ export function encodingToUndo(
 
 /** `bytes` is the body decoded, `wireBytes` as it was on the wire. */
 export function toBodyFrame(
-  { method, target, headers, endpoint, paused }: ReceivedRequest,
+  { method, target, headers, endpoint, paused, caller }: ReceivedRequest,
   wireBytes: Buffer,
   bytes: Buffer,
-  { compression }: Pick<Config, 'compression'>,
+  { compression, attribution }: Pick<Config, 'compression' | 'attribution'>,
 ): BodyFrame {
   return Object.freeze({
     kind: 'body',
@@ -40,5 +43,7 @@ export function toBodyFrame(
     bytes,
     endpoint,
     untouchable: paused ? 'paused' : untouchableBecause(headers, compression.subscriptionTraffic),
+    caller,
+    readsProject: attribution.projects,
   });
 }

@@ -46,6 +46,15 @@ const graphNode = {
 };
 
 const todaySums = object({ ...sessionSums, ...net, avg_latency_ms: nullable(ms) });
+const namedSums = object({
+  requests: whole,
+  input_tokens: whole,
+  saved_tokens: whole,
+  output_tokens: whole,
+  cost: nullable(usd),
+  unpriced: whole,
+  ...net,
+});
 const ledgerParts = {
   by_model: list(object({ model: nullable(text), sums: ledgerSums })),
   by_day: list(object({ date: about(text, 'A UTC day'), sums: ledgerSums })),
@@ -162,16 +171,14 @@ export const componentSchemas: Readonly<Record<string, Schema>> = {
       vault_index: vaultIndex,
       router: object({ enabled: flag }),
       today: todaySums,
-      by_model: byName(
-        object({
-          requests: whole,
-          input_tokens: whole,
-          saved_tokens: whole,
-          output_tokens: whole,
-          cost: nullable(usd),
-          unpriced: whole,
-          ...net,
-        }),
+      by_model: byName(namedSums),
+      by_key: about(
+        byName(namedSums),
+        'By the label of the proxy key, of requests that had one; past a hundred under `(other)`',
+      ),
+      by_project: about(
+        byName(namedSums),
+        'Likewise by project, of requests of which it is known',
       ),
       recent: list(ref('RecentRequest'), 50),
     },

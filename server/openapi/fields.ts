@@ -90,6 +90,8 @@ export const recentFields = {
 export const injection = {
   cache_breakpoints: rowBreakpoints,
   cache_miss: object(cacheMiss),
+  key: about(text, 'The label of the proxy key that it came with'),
+  project: about(text, 'The name of the project that it was for'),
   thoughts_refused: about(
     flag,
     'The provider refused thoughts that did not match, and was asked once more',

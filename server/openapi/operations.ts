@@ -360,7 +360,22 @@ const MACRO = inHeader(
   'Name of a macro that is a stage for this conversation from now on; from another machine with a key that may',
 );
 const SKILL = inHeader('x-svc-skill', 'The skill that `svc attribution` counts this request to');
-const OURS = [MODE, BYPASS, CACHE, CAPTURE, TEMPLATE, TEMPLATE_VARS, ALLOW_SPEND, MACRO, SKILL];
+const PROJECT = inHeader(
+  'x-svc-project',
+  'The project that this request is for; by default that of the key, or the working directory that the prompt of a known agent names',
+);
+const OURS = [
+  MODE,
+  BYPASS,
+  CACHE,
+  CAPTURE,
+  TEMPLATE,
+  TEMPLATE_VARS,
+  ALLOW_SPEND,
+  MACRO,
+  SKILL,
+  PROJECT,
+];
 const UPSTREAM_ERRORS = [400, 402, 413, 415, 502, 504];
 const stream = { 'text/event-stream': text, 'application/x-ndjson': text };
 const free: Schema = { type: 'object', additionalProperties: true };

@@ -155,6 +155,8 @@ function families({ version, services, app }: RouteSources): Family[] {
     },
     ...grouped('model', window.byModel()),
     ...grouped('provider', window.byProvider()),
+    ...grouped('key', window.byKey()),
+    ...grouped('project', window.byProject()),
     ...providerStates(services.states),
     ...durations(services.metrics),
     single('gauge', 'process_resident_memory_bytes', 'Resident memory.', process.memoryUsage.rss()),
@@ -169,8 +171,11 @@ function cpuSeconds(): number {
 
 type GroupSeries = readonly (readonly [string, Totals])[];
 
-/** The sums of each model or provider; the session bounds their number. */
-function grouped(label: 'model' | 'provider', groups: ReadonlyMap<string, Totals>): Family[] {
+/** The sums of each model, provider, key or project; the session bounds their number. */
+function grouped(
+  label: 'model' | 'provider' | 'key' | 'project',
+  groups: ReadonlyMap<string, Totals>,
+): Family[] {
   const all: GroupSeries = [...groups];
   const family =
     (type: 'counter' | 'gauge') =>

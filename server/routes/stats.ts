@@ -2,7 +2,7 @@
 import { isPostgresUrl } from '../../stages/ledger/address.ts';
 import { emptyTotals } from '../../stages/ledger/figures.ts';
 import {
-  byModelJson,
+  byNameJson,
   lastJson,
   sessionJson,
   sessionSummaryJson,
@@ -40,7 +40,10 @@ async function stats({ services, generations, ask, vault }: RouteSources) {
     today: todayJson(today),
     /** Of this machine alone, where others share its ledger. */
     ...(ofNode !== undefined && { today_of_node: todayJson(ofNode) }),
-    by_model: byModelJson(window.byModel()),
+    by_model: byNameJson(window.byModel()),
+    /** Of the requests whose sender or project is known. */
+    by_key: byNameJson(window.byKey()),
+    by_project: byNameJson(window.byProject()),
     recent: window.recent().map(recentJson),
   };
 }

@@ -11,6 +11,9 @@ export interface Refused {
   readonly endpoint: string;
   /** The name of this machine. */
   readonly node: string | null;
+  /** The label of the key that it came with. */
+  readonly keyLabel: string | null;
+  readonly project: string | null;
   /** In milliseconds; left out where the request was refused at once, which says nothing of latency. */
   readonly latencyMs?: number;
 }

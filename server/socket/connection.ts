@@ -18,6 +18,9 @@ import {
 } from '../../stages/model/errors.ts';
 import { headerValue, withoutHeaders } from '../../stages/model/headers.ts';
 import { toBodyFrame } from '../http/body-frame.ts';
+import type { ReceivedRequest } from '../http/body-frame.ts';
+import type { Caller } from '../../stages/model/caller.ts';
+import { namedProject } from '../../stages/model/project.ts';
 import { admittedHead } from '../gate/admitted-head.ts';
 import type { Served } from '../gate/admitted-head.ts';
 import type { GateRequest } from '../gate/gate.ts';
@@ -76,6 +79,8 @@ class Connection {
   #headers: readonly string[];
   readonly #upgrade: GateRequest;
   #address: string;
+  /** The key that let the newest frame in. */
+  #caller: Caller | undefined;
   #controller: Canceller | undefined;
   #waiting: Message | undefined;
   #release: (() => void) | undefined;
@@ -114,6 +119,7 @@ class Connection {
     // uses nothing of the limit and leaves no row.
     const admission = generations.current.gate(this.#upgrade, 'upgrade');
     if (admission.verdict === 'refused') return this.#sendError(admission.error, newId());
+    this.#caller = admission.caller;
     const decision = services.limiter.takeTogether(this.#address);
     if (this.#deciding === undefined && !(decision instanceof Promise))
       return this.#onDecided(message, decision);
@@ -193,7 +199,10 @@ class Connection {
   #record(info: RunInfo, error: SvcError | undefined): void {
     const { services } = this.#options;
     const { node } = services;
-    const refused = { id: info.id, startedMs: info.startedWallMs, endpoint: OWN_PATH, node };
+    const keyLabel = this.#caller?.label ?? null;
+    const project = namedProject({ headers: this.#headers, caller: this.#caller });
+    const startedMs = info.startedWallMs;
+    const refused = { id: info.id, startedMs, endpoint: OWN_PATH, node, keyLabel, project };
     services.ledger.record(refusedRow(refused, error), error?.message);
   }
 
@@ -230,18 +239,23 @@ class Connection {
   }
 
   /** A frame can bring a key of its own: it is judged as the POST that it stands for, with what let the connection in. */
-  #admitted({ endpoint, target, headers }: Asked, generation: Generation): Served {
+  #admitted(
+    { endpoint, target, headers }: Asked,
+    generation: Generation,
+  ): Served & Pick<ReceivedRequest, 'caller'> {
     const rawHeaders = [...this.#upgrade.rawHeaders, ...headers];
     const opened = queryOf(this.#upgrade.url ?? '').slice(1);
     const url = opened === '' ? target : `${target}${target.includes('?') ? '&' : '?'}${opened}`;
     const post = { ...this.#upgrade, method: 'POST', url, rawHeaders };
     const admission = generation.gate(post, 'upgrade');
     if (admission.verdict === 'refused') throw admission.error;
+    const { caller } = admission;
     const head = admittedHead({ endpoint, target, headers }, admission, isGuarded(generation));
     // Who opened the connection sends its frames; the field never leaves.
     const key = headerValue(this.#upgrade.rawHeaders, 'x-svc-key');
-    if (key === undefined || headerValue(head.headers, 'x-svc-key') !== undefined) return head;
-    return { ...head, headers: [...head.headers, 'X-Svc-Key', key] };
+    if (key === undefined || headerValue(head.headers, 'x-svc-key') !== undefined)
+      return { ...head, caller };
+    return { ...head, caller, headers: [...head.headers, 'X-Svc-Key', key] };
   }
 
   #next(): void {

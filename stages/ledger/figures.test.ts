@@ -12,7 +12,7 @@ import type { Totals } from './figures.ts';
 import { addToTotals, emptyTotals } from './figures.ts';
 import * as queries from './queries.ts';
 import {
-  byModelJson,
+  byNameJson,
   lastJson,
   savingsJson,
   sessionJson,
@@ -226,7 +226,7 @@ test('a client that invents models and long names cannot grow the window', () =>
 test('a model named __proto__ is a model', () => {
   const window = createSessionWindow(NOON);
   window.add(rowOf(1, { model: '__proto__', inputTokensRaw: 5, costNanoUsd: 2_000_000_000 }));
-  const text = JSON.stringify(byModelJson(window.byModel()));
+  const text = JSON.stringify(byNameJson(window.byModel()));
   assert.is(
     text,
     '{"__proto__":{"requests":1,"input_tokens":5,"saved_tokens":0,"output_tokens":0,"cost":2,"unpriced":0,"tokens_added":0,"cost_added":0,"net_tokens_saved":0,"net_cost_saved":0}}',

@@ -8,7 +8,16 @@ import type { Totals } from './figures.ts';
 export const HOUR_MS = 3_600_000;
 
 /** What sums of hours are told apart by. Sessions are not: there is one for every few requests. */
-export const HOUR_KEYS = ['provider', 'model', 'client', 'skill', 'node', 'mode'] as const;
+export const HOUR_KEYS = [
+  'provider',
+  'model',
+  'client',
+  'skill',
+  'node',
+  'mode',
+  'keyLabel',
+  'project',
+] as const;
 
 export type HourKey = (typeof HOUR_KEYS)[number];
 
@@ -17,6 +26,22 @@ export type StoredHour = { readonly [K in HourKey]: string | null } & {
   /** Where the hour begins, in milliseconds since the epoch. */
   readonly startedMs: number;
 } & Totals;
+
+/** The same as columns. */
+const KEY_COLUMNS = [
+  'provider',
+  'model',
+  'client',
+  'skill',
+  'node',
+  'mode',
+  'key_label',
+  'project',
+] as const satisfies readonly Uncamel<HourKey>[];
+/** Those of the released steps before `addCallers`. */
+const FIRST_KEYS = KEY_COLUMNS.slice(0, 6);
+
+type Uncamel<K extends string> = K extends `${infer Head}L${infer Tail}` ? `${Head}_l${Tail}` : K;
 
 type Added = readonly (readonly [sum: string, added: string])[];
 
@@ -92,23 +117,24 @@ export const ROW_SUMS = ALL.map(
 );
 
 const SUMS = ADDED.map(([sum]) => sum);
-const COLUMNS = ['started_ms', ...HOUR_KEYS, ...SUMS].join(', ');
+const COLUMNS = ['started_ms', ...FIRST_KEYS, ...SUMS].join(', ');
 /** NULL equals nothing, not even NULL; no name holds the character that stands for it. */
-const UNIQUE = ['started_ms', ...HOUR_KEYS.map((key) => `coalesce(${key}, char(1))`)].join(', ');
+const uniqueBy = (keys: readonly string[]) =>
+  ['started_ms', ...keys.map((key) => `coalesce(${key}, char(1))`)].join(', ');
 const hourOf = (column: string) => `${column} - ${column} % ${HOUR_MS}`;
 
 /** The step of the schema that adds the sums, those of the rows that are there included. */
 export const addHours: readonly string[] = [
   `CREATE TABLE hours (
     started_ms INTEGER NOT NULL,
-    ${HOUR_KEYS.map((key) => `${key} TEXT`).join(', ')},
+    ${FIRST_KEYS.map((key) => `${key} TEXT`).join(', ')},
     ${SUMS.map((sum) => `${sum} ${sum === 'latency_sum_ms' ? 'REAL' : 'INTEGER'} NOT NULL`).join(', ')}
   ) STRICT`,
-  `CREATE UNIQUE INDEX hours_of ON hours (${UNIQUE})`,
+  `CREATE UNIQUE INDEX hours_of ON hours (${uniqueBy(FIRST_KEYS)})`,
   `INSERT INTO hours (${COLUMNS})
-   SELECT ${hourOf('started_ms')} AS hour, ${HOUR_KEYS.join(', ')},
+   SELECT ${hourOf('started_ms')} AS hour, ${FIRST_KEYS.join(', ')},
      ${ADDED.map(([, added]) => `sum(${added.replaceAll('@', '')})`).join(', ')}
-   FROM requests GROUP BY hour, ${HOUR_KEYS.join(', ')}`,
+   FROM requests GROUP BY hour, ${FIRST_KEYS.join(', ')}`,
   intoHours(ADDED),
 ];
 
@@ -163,6 +189,19 @@ export const addByBatch: readonly string[] = [
 ];
 
 /**
+ * The step that adds who sent a request and what for to rows and sums; what was summed before it
+ * was of neither.
+ */
+export const addCallers: readonly string[] = [
+  'ALTER TABLE requests ADD COLUMN key_label TEXT',
+  'ALTER TABLE requests ADD COLUMN project TEXT',
+  'ALTER TABLE hours ADD COLUMN key_label TEXT',
+  'ALTER TABLE hours ADD COLUMN project TEXT',
+  'DROP INDEX hours_of',
+  `CREATE UNIQUE INDEX hours_of ON hours (${uniqueBy(KEY_COLUMNS)})`,
+];
+
+/**
  * Up to which row the hours have everything. Where the newest rows were deleted, or all are
  * numbered anew (`VACUUM`), that is the newest one that is left: numbers then come a second time.
  */
@@ -175,26 +214,26 @@ export const NOTE_SUMMED = `UPDATE summed
 
 /** Adds the rows that `from` names to their hours. */
 export function addToHours(from: string): string {
-  return `INSERT INTO hours (${['started_ms', ...HOUR_KEYS, ...ALL.map(([sum]) => sum)].join(', ')})
-  SELECT ${hourOf('started_ms')} AS hour, ${HOUR_KEYS.join(', ')},
+  return `INSERT INTO hours (${['started_ms', ...KEY_COLUMNS, ...ALL.map(([sum]) => sum)].join(', ')})
+  SELECT ${hourOf('started_ms')} AS hour, ${KEY_COLUMNS.join(', ')},
     ${ALL.map(([, added]) => `sum(${added.replaceAll('@', '')})`).join(', ')}
-  FROM ${from} GROUP BY hour, ${HOUR_KEYS.join(', ')}
-  ${onSameHour(ALL, 'hours.')}`;
+  FROM ${from} GROUP BY hour, ${KEY_COLUMNS.join(', ')}
+  ${onSameHour(KEY_COLUMNS, ALL, 'hours.')}`;
 }
 
 /** `own` stands before what the hour has: Postgres wants to know that it is not the added. */
-function onSameHour(sums: Added, own = ''): string {
-  return `ON CONFLICT (${UNIQUE}) DO UPDATE SET
+function onSameHour(keys: readonly string[], sums: Added, own = ''): string {
+  return `ON CONFLICT (${uniqueBy(keys)}) DO UPDATE SET
     ${sums.map(([sum]) => `${sum} = ${own}${sum} + excluded.${sum}`).join(', ')}`;
 }
 
 /** Adds each new row to its hour. */
 function intoHours(sums: Added): string {
-  const keys = HOUR_KEYS.map((key) => `new.${key}`);
+  const keys = FIRST_KEYS.map((key) => `new.${key}`);
   const added = sums.map(([, one]) => one.replaceAll('@', 'new.'));
   return `CREATE TRIGGER requests_into_hours AFTER INSERT ON requests BEGIN
-    INSERT INTO hours (${['started_ms', ...HOUR_KEYS, ...sums.map(([sum]) => sum)].join(', ')})
+    INSERT INTO hours (${['started_ms', ...FIRST_KEYS, ...sums.map(([sum]) => sum)].join(', ')})
     VALUES (${[hourOf('new.started_ms'), ...keys, ...added].join(', ')})
-    ${onSameHour(sums)};
+    ${onSameHour(FIRST_KEYS, sums)};
   END`;
 }

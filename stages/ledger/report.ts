@@ -70,8 +70,8 @@ export function totalsJson(totals: Totals) {
   });
 }
 
-/** `/stats` `by_model`. The object has no prototype: a model may be called `__proto__`. */
-export function byModelJson(groups: ReadonlyMap<string, Totals>) {
+/** `/stats` `by_model`, `by_key` and `by_project`. The object has no prototype: a model may be called `__proto__`. */
+export function byNameJson(groups: ReadonlyMap<string, Totals>) {
   return toObject([...groups], (totals) => ({
     requests: totals.requests,
     input_tokens: totals.inputTokens,

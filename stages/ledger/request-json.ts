@@ -12,6 +12,8 @@ type RecentExtras = {
   cache_miss?: ReturnType<typeof missJson>;
   thoughts_refused?: true;
   thoughts_dropped?: number;
+  key?: string;
+  project?: string;
 };
 
 /** One element of `/recent` (spec §2.6). `input_tokens` are the client's, before compression and injection. */
@@ -40,6 +42,8 @@ export function recentJson(row: LedgerRow) {
   if (row.chunksInjected !== null) extras.vault_injection = injectionJson(row, row.chunksInjected);
   if (row.thoughtsRefused !== null) extras.thoughts_refused = true;
   if (row.thoughtsDropped !== null) extras.thoughts_dropped = row.thoughtsDropped;
+  if (row.keyLabel !== null) extras.key = row.keyLabel;
+  if (row.project !== null) extras.project = row.project;
   if (row.cacheMiss !== null) {
     const { cacheMiss, cacheMissDetail, cacheMissedTokens, costCacheMissedNanoUsd } = row;
     extras.cache_miss = missJson(

@@ -134,6 +134,8 @@ function toThirdVersion(file: string): void {
     ALTER TABLE requests DROP COLUMN cost_cache_missed_nano_usd;
     ALTER TABLE requests DROP COLUMN thoughts_refused;
     ALTER TABLE requests DROP COLUMN thoughts_dropped;
+    ALTER TABLE requests DROP COLUMN key_label;
+    ALTER TABLE requests DROP COLUMN project;
     ALTER TABLE requests DROP COLUMN tool_tokens;
     ALTER TABLE requests DROP COLUMN cost_saved_by_tools_nano_usd;
     ALTER TABLE requests DROP COLUMN long_result_tokens;

@@ -95,6 +95,10 @@ export interface LedgerRow {
   readonly skill: string | null;
   /** The machine, where several share a ledger. */
   readonly node: string | null;
+  /** The label of the proxy key that the request was sent with, or its id where it has none; null without a key. */
+  readonly keyLabel: string | null;
+  /** The name of the project that it is for; never a path. */
+  readonly project: string | null;
 }
 
 /** What every row must say; all else has an honest default. */
@@ -164,6 +168,8 @@ export function ledgerRow(facts: LedgerFacts): LedgerRow {
     sessionId: clip(facts.sessionId ?? null),
     skill: clip(facts.skill ?? null),
     node: facts.node ?? null,
+    keyLabel: clip(facts.keyLabel ?? null),
+    project: clip(facts.project ?? null),
   });
 }
 

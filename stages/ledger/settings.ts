@@ -64,3 +64,13 @@ export const metrics = slice({
       'Whole UTC days before today for which single requests are kept; sums by hour stay for good.',
   }),
 });
+
+export const attribution = slice({
+  projects: setting('attribution.projects', {
+    type: kind(['boolean', '|', /^(?:on|off)$/], 'true, false, on or off'),
+    default: true,
+    read: (value) => value === true || value === 'on',
+    about:
+      'Read the project of a request from the working directory that known agents name in their prompt: the name of the folder alone is kept. Off, a project is what `x-svc-project` or the key names.',
+  }),
+});

@@ -13,7 +13,8 @@ import type { HourKey } from './hours.ts';
 import type { LedgerRow } from './row.ts';
 
 /** What requests can be grouped by. */
-export type GroupKey = 'model' | 'provider' | 'client' | 'skill' | 'sessionId' | 'node' | 'mode';
+export type GroupKey = HourKey | 'sessionId';
+
 
 /** From `sinceMs` (inclusive) to `untilMs` (exclusive), milliseconds since the epoch. */
 export interface TimeSpan {

@@ -5,6 +5,7 @@
 import type { Kysely } from 'kysely';
 import {
   addByBatch,
+  addCallers,
   addForgetting,
   addHours,
   addLongResults,
@@ -86,6 +87,8 @@ export const ledgerColumns = [
   'cost_cache_missed_nano_usd',
   'thoughts_refused',
   'thoughts_dropped',
+  'key_label',
+  'project',
 ] as const;
 
 /**
@@ -144,6 +147,8 @@ export function pushCells(cells: Cell[], row: LedgerRow): void {
     row.costCacheMissedNanoUsd,
     row.thoughtsRefused,
     row.thoughtsDropped,
+    row.keyLabel,
+    row.project,
   );
 }
 
@@ -229,4 +234,5 @@ export const migrations: readonly Migration[] = [
     'ALTER TABLE requests ADD COLUMN thoughts_refused INTEGER',
     'ALTER TABLE requests ADD COLUMN thoughts_dropped INTEGER',
   ],
+  addCallers,
 ];

@@ -26,6 +26,8 @@ const RECENT_ROWS = 50;
 const LATENCY_SAMPLES = 1024;
 /** Names told apart; a client can invent as many as it likes. */
 const MAX_NAMES = 500;
+/** Keys and projects told apart: each is a series of its own wherever `/metrics` is kept. */
+const MAX_CALLERS = 100;
 const OTHER = '(other)';
 
 /** Starts a session at `startedMs` (wall time). */
@@ -33,6 +35,8 @@ export function createSessionWindow(startedMs: number) {
   const totals = emptyTotals();
   const models = new Map<string, RunningTotals>();
   const providers = new Map<string, RunningTotals>();
+  const keys = new Map<string, RunningTotals>();
+  const projects = new Map<string, RunningTotals>();
   const recent = new RecentRows(RECENT_ROWS);
   // Numbers in a list of ours would be objects each, copied by the garbage collector on their way.
   const latenciesMs = new Float64Array(LATENCY_SAMPLES);
@@ -44,6 +48,8 @@ export function createSessionWindow(startedMs: number) {
       addToTotals(totals, row);
       addToTotals(groupOf(models, row.model), row);
       addToTotals(groupOf(providers, row.provider), row);
+      if (row.keyLabel !== null) addToTotals(groupOf(keys, row.keyLabel, MAX_CALLERS), row);
+      if (row.project !== null) addToTotals(groupOf(projects, row.project, MAX_CALLERS), row);
       recent.add(row);
       if (row.latencyMs === null) return;
       latenciesMs[measured % LATENCY_SAMPLES] = row.latencyMs;
@@ -53,6 +59,10 @@ export function createSessionWindow(startedMs: number) {
     /** By model; a request without a known model is under `unknown`, those past the bound under `(other)`. */
     byModel: (): ReadonlyMap<string, Totals> => models,
     byProvider: (): ReadonlyMap<string, Totals> => providers,
+    /** By label of the key, of the requests that had one; those past the bound under `(other)`. */
+    byKey: (): ReadonlyMap<string, Totals> => keys,
+    /** By project, of the requests of which it is known; likewise. */
+    byProject: (): ReadonlyMap<string, Totals> => projects,
     /** The newest rows, newest first, at most `limit` (and 50). */
     recent: (limit: number = RECENT_ROWS): readonly LedgerRow[] =>
       recent.newestFirst().slice(0, limit),
@@ -61,9 +71,13 @@ export function createSessionWindow(startedMs: number) {
   };
 }
 
-function groupOf(groups: Map<string, RunningTotals>, name: string | null): RunningTotals {
+function groupOf(
+  groups: Map<string, RunningTotals>,
+  name: string | null,
+  most = MAX_NAMES,
+): RunningTotals {
   const wanted = name ?? UNKNOWN;
-  const key = groups.has(wanted) || groups.size < MAX_NAMES ? wanted : OTHER;
+  const key = groups.has(wanted) || groups.size < most ? wanted : OTHER;
   let totals = groups.get(key);
   if (totals === undefined) {
     totals = emptyTotals();

@@ -8,6 +8,7 @@ import type { CacheMiss } from '../model/cached-turn.ts';
 import { clientSession } from '../model/conversation.ts';
 import type { ProxyFrame } from '../model/frame.ts';
 import type { ProxyRequest } from '../model/request.ts';
+import { namedProject } from '../model/project.ts';
 import { pathOf } from '../model/target.ts';
 import { totalInputTokens } from '../model/usage.ts';
 import type { Usage } from '../model/usage.ts';
@@ -128,6 +129,8 @@ export function toRow(
     sessionId: body === undefined ? null : (clientSession(body.headers) ?? null),
     skill: body === undefined ? null : clientSkill(body.headers),
     node: services.node,
+    keyLabel: body?.caller?.label ?? null,
+    project: request?.original.project() ?? (body === undefined ? null : namedProject(body)),
   });
 }
 

@@ -1,4 +1,5 @@
 /** A request as it arrives: the first frame of a run. */
+import type { Caller } from './caller.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { Headers } from './headers.ts';
 
@@ -17,4 +18,8 @@ export interface BodyFrame {
   readonly endpoint: Endpoint;
   /** Why this request must go out as it came in, or undefined where stages may edit it. `size`: it has too many values to be parsed. */
   readonly untouchable?: 'bypass' | 'paused' | 'subscription' | 'size' | undefined;
+  /** The key of this proxy that it was sent with; undefined where there was none. */
+  readonly caller?: Caller | undefined;
+  /** True where its project may be read from its prompt. */
+  readonly readsProject?: boolean;
 }

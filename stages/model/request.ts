@@ -16,6 +16,7 @@ import { hashOfBeginning, hashOfConversation } from './conversation.ts';
 import type { Turn } from './conversation.ts';
 import { NO_PASS } from './pass.ts';
 import type { Pass } from './pass.ts';
+import { namedProject, projectInPrompt } from './project.ts';
 import { protectedReasons } from './protect.ts';
 
 /** One provider that may serve a request. */
@@ -141,6 +142,7 @@ export class Original {
   #beginning: string | undefined;
   #conversation: string | undefined;
   #turn: Turn | undefined;
+  #project: string | null | undefined;
   #reasons: readonly (ProtectedReason | undefined)[] | undefined;
 
   constructor({ body, dialect, facts, json }: OriginalParts) {
@@ -169,6 +171,14 @@ export class Original {
   /** What the request is to its conversation: what `read` gave at the first call. */
   turn(read: () => Turn): Turn {
     return (this.#turn ??= read());
+  }
+
+  /** Which project it is for, or null; read at the first call. */
+  project(): string | null {
+    if (this.#project !== undefined) return this.#project;
+    const { body } = this;
+    return (this.#project =
+      namedProject(body) ?? (body.readsProject ? projectInPrompt(this.blocks()) : null));
   }
 
   /** Why the block at an index may not be rewritten; undefined for one that may. */

@@ -87,6 +87,8 @@ function rowOf(n: number): LedgerRow {
     sessionId: pick(null, `s${randomInt(random, 0, 90)}`, `S${randomInt(random, 0, 9)}`),
     skill: pick(null, 'review'),
     node: pick('desk', 'Attic', null),
+    keyLabel: pick('anna', 'Ärger', null),
+    project: pick('api', 'Web', null, null),
   });
 }
 

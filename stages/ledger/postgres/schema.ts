@@ -65,6 +65,8 @@ const TEXTS: ReadonlySet<string> = new Set([
   'session_id',
   'skill',
   'node',
+  'key_label',
+  'project',
   'cache_miss',
   'cache_miss_detail',
 ]);

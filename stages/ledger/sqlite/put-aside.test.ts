@@ -104,7 +104,7 @@ test('a file that another process has put aside in the meantime is not put aside
   );
 });
 
-/** A ledger that is noise in every page but the first: it opens, and breaks at the first insert. */
+/** A ledger that is noise in every page but those of its schema: it opens, and breaks at the first insert. */
 async function hollowLedger(file: string): Promise<void> {
   const { writer, troubles } = open({ file });
   for (let n = 0; n < 2000; n += 1) writer.record(rowOf(n));
@@ -113,10 +113,15 @@ async function hollowLedger(file: string): Promise<void> {
   const pages = statSync(file).size / 4096;
   const handle = new Database(file);
   handle.pragma('journal_mode = DELETE');
+  const ofSchema = handle
+    .prepare(`SELECT pageno FROM dbstat WHERE name = 'sqlite_schema'`)
+    .pluck()
+    .all();
   handle.close();
   const fd = openSync(file, 'r+');
-  for (let page = 1; page < pages; page += 1)
-    writeSync(fd, Buffer.alloc(4096, 0xee), 0, 4096, page * 4096);
+  for (let page = 1; page <= pages; page += 1)
+    if (!ofSchema.includes(page))
+      writeSync(fd, Buffer.alloc(4096, 0xee), 0, 4096, (page - 1) * 4096);
   closeSync(fd);
   assert.is.not(ledgerFaults(file).length, 0);
 }

@@ -1,0 +1,10 @@
+/** Who sends a request, where it comes with a key of this proxy. */
+
+/** What is known of the key. `svc auth` gives it all but the id. */
+export interface Caller {
+  readonly keyId: string;
+  /** What its rows say: its label, or its id where it has none. */
+  readonly label: string;
+  /** The project of all requests that name no other. */
+  readonly project?: string;
+}

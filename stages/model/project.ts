@@ -1,0 +1,99 @@
+/**
+ * Which project a request is for: the header `x-svc-project`, else the project of its key, else the
+ * working directory that known agents name in their prompt. A name, never a path: of a folder its
+ * own name is left, and of somebody's home nothing (decisions §10).
+ */
+import type { Block } from './block.ts';
+import type { BodyFrame } from './body.ts';
+import { headerValue } from './headers.ts';
+
+/** The header that names a project. */
+export const PROJECT_HEADER = 'x-svc-project';
+
+/** The project as the sender or its key names it; null where neither does. */
+export function namedProject({ headers, caller }: Pick<BodyFrame, 'headers' | 'caller'>) {
+  const said = headerValue(headers, PROJECT_HEADER)?.trim();
+  if (said !== undefined && said !== '') return isPath(said) ? folderName(said) : said;
+  return caller?.project ?? null;
+}
+
+/**
+ * How agents say where they work, as of November 2026. Each pattern is given the line that has
+ * the needle, and the one after it.
+ */
+const SIGNS: readonly (readonly [needle: string, path: RegExp])[] = [
+  // Claude Code (`Primary`), opencode, Crush, pi (`Current`).
+  [
+    'orking directory:',
+    /^[\s*-]*(?:Primary |Current )?[Ww]orking directory:[ \t]*([^\n]+)/,
+  ],
+  // Codex.
+  ['<cwd>', /<cwd>([^<\n]+)<\/cwd>/],
+  // Cline, and Roo Code and its relatives.
+  ['# Current Work', /^# Current (?:Working|Workspace) Directory \(([^\n]+)\) Files/],
+  // Gemini CLI and Qwen Code; with several folders the first is meant.
+  [
+    'currently working in the ',
+    /currently working in the (?:directory:[ \t]*|following directories:\s*[-*]\s*)([^\n]+)/,
+  ],
+  // Cursor.
+  ['Workspace Path:', /^Workspace Path:[ \t]*([^\n]+)/],
+  // Copilot in VS Code.
+  [
+    'a workspace with the following folder',
+    /a workspace with the following folders?:\s*[-*]\s*([^\n]+)/,
+  ],
+];
+
+/** Prompts of agents say it early; what comes later in a long text is not searched. */
+const MOST_CHARS = 200_000;
+/** Lines looked at for one sign in a text: a prompt may speak of working directories before it names its own. */
+const MOST_LINES = 20;
+
+/** The name of the folder that the prompt says the agent works in; null where it says none. */
+export function projectInPrompt(blocks: readonly Block[]): string | null {
+  let left = MOST_CHARS;
+  for (const { role, kind, text } of blocks) {
+    // What follows the first answer was not written by the agent's start.
+    if (role === 'assistant' || left <= 0) break;
+    if (role === 'tool' || (kind !== 'system' && kind !== 'text')) continue;
+    const found = folderIn(text.length > left ? text.slice(0, left) : text);
+    if (found !== undefined) return folderName(found);
+    left -= text.length;
+  }
+  return null;
+}
+
+/** The path of the first sign in a text that names one. */
+function folderIn(text: string): string | undefined {
+  for (const [needle, path] of SIGNS) {
+    let at = text.indexOf(needle);
+    for (let lines = 0; at >= 0 && lines < MOST_LINES; lines += 1) {
+      const start = text.lastIndexOf('\n', at) + 1;
+      const first = text.indexOf('\n', at);
+      const second = first < 0 ? -1 : text.indexOf('\n', first + 1);
+      const found = path.exec(text.slice(start, second < 0 ? undefined : second))?.[1]?.trim();
+      if (found !== undefined && isPath(found)) return found;
+      at = text.indexOf(needle, at + needle.length);
+    }
+  }
+  return undefined;
+}
+
+/** True for what begins as the path of a folder does, on any system. */
+function isPath(text: string): boolean {
+  return /^["'`]?(?:\/|~[\\/]?|[A-Za-z]:[\\/]|\\\\)/.test(text);
+}
+
+/** Folders of people: their names are those of persons. Also the roots of systems, which name nothing. */
+const HOME =
+  /^(?:\/(?:home|Users|var\/home|export\/home)(?:\/[^/]+)?|\/root|~|[A-Za-z]:|[A-Za-z]:\/Users(?:\/[^/]+)?|)$/;
+
+/** The last part of a path; null for a root and for a home folder. */
+function folderName(path: string): string | null {
+  const plain = path.replaceAll(/^["'`]+|["'`]+$/g, '').replaceAll('\\', '/');
+  const whole = plain.replace(/\/+$/, '');
+  if (HOME.test(whole)) return null;
+  const name = whole.slice(whole.lastIndexOf('/') + 1).trim();
+  return name === '' || name === '~' ? null : name;
+}
