@@ -146,7 +146,8 @@ export class App {
         response.setHeader(name, value);
       const error = rateLimited(decision.retryAfterS);
       this.#fail(request, response, error, requestId);
-      if (verdict !== 'public' && this.#isProxied(request)) this.#record(request, error, requestId, admission.caller);
+      if (verdict !== 'public' && this.#isProxied(request))
+        this.#record(request, error, requestId, admission.caller);
       return;
     }
     const { expect } = request.headers;

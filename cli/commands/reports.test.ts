@@ -34,6 +34,8 @@ function makeRows(count: number): LedgerRow[] {
       model,
       client: one(['claude-code', 'codex', null]),
       skill: one([null, null, 'review']),
+      keyLabel: one([null, 'anna', 'ci']),
+      project: one([null, 'shop', 'web']),
       stream: one([true, false]),
       inputTokensRaw: raw,
       inputTokensSent: raw === null ? null : raw - (saved ?? 0),
@@ -245,6 +247,14 @@ test('attribution and leaderboard', () =>
       (attribution as Json[]).reduce((total, { requests }) => total + Number(requests), 0),
       rows.length,
     );
+    const { attribution: owned } = await json(place, ['attribution', '--by', 'key,project']);
+    for (const group of owned as Json[])
+      expectSums(
+        group,
+        rows.filter((row) => row.keyLabel === group['key'] && row.project === group['project']),
+        'attribution',
+      );
+    assert.ok((owned as Json[]).length > 4);
     const { leaderboard } = await json(place, ['leaderboard']);
     const percents = (leaderboard as Json[]).map((rank) => Number(rank['saved_percent'] ?? -1));
     assert.equal(

@@ -128,7 +128,11 @@ test('a label means the key in use and those that it replaced, and nothing that 
   for (let turns = 0; turns < 3; turns += 1) keys.push(store.rotate('ci', { graceS: 3600 }));
   clock.advance(1000);
   const last = keys.at(-1)!;
-  assert.equal(judged(ring, last.key), { verdict: 'keyed', keyId: last.stored.id, may: ['capture'] });
+  assert.equal(judged(ring, last.key), {
+    verdict: 'keyed',
+    keyId: last.stored.id,
+    may: ['capture'],
+  });
   assert.equal(
     store.revoke('ci').map(({ id }) => id),
     keys.map(({ stored }) => stored.id).toReversed(),

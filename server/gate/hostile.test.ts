@@ -24,7 +24,10 @@ function startServer() {
     trustBrowserOrigins: false,
     requireKey: false,
     keys: {
-      check: (key) => (key === 'k' ? { verdict: 'keyed', keyId: 'k1', caller: { keyId: 'k1', label: 'k1' } } : 'unknown'),
+      check: (key) =>
+        key === 'k'
+          ? { verdict: 'keyed', keyId: 'k1', caller: { keyId: 'k1', label: 'k1' } }
+          : 'unknown',
     },
   });
   server.on('request', (req: IncomingMessage, res) => {

@@ -176,10 +176,7 @@ export const componentSchemas: Readonly<Record<string, Schema>> = {
         byName(namedSums),
         'By the label of the proxy key, of requests that had one; past a hundred under `(other)`',
       ),
-      by_project: about(
-        byName(namedSums),
-        'Likewise by project, of requests of which it is known',
-      ),
+      by_project: about(byName(namedSums), 'Likewise by project, of requests of which it is known'),
       recent: list(ref('RecentRequest'), 50),
     },
     { today_of_node: about(todaySums, 'Of this machine alone, where others share its ledger') },

@@ -66,7 +66,8 @@ test('a request that is turned away says whose it was, and one over a WebSocket 
 
 test('the project is the folder that the prompt of an agent names, and never its path', () =>
   withProxy({}, async (t) => {
-    const prompt = 'You are an agent.\n\n<env>\nWorking directory: /srv/anna/shop\nPlatform: linux\n</env>';
+    const prompt =
+      'You are an agent.\n\n<env>\nWorking directory: /srv/anna/shop\nPlatform: linux\n</env>';
     const body = { ...MESSAGE, system: prompt };
     assert.is((await ask(t, {}, body)).status, 200);
     t.configure('attribution:\n  projects: off\n');

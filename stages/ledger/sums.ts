@@ -15,7 +15,6 @@ import type { LedgerRow } from './row.ts';
 /** What requests can be grouped by. */
 export type GroupKey = HourKey | 'sessionId';
 
-
 /** From `sinceMs` (inclusive) to `untilMs` (exclusive), milliseconds since the epoch. */
 export interface TimeSpan {
   readonly sinceMs: number;

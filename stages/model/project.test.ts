@@ -18,17 +18,23 @@ const user = (text: string) => block(text, { role: 'user', kind: 'text', message
 const PROMPTS: Readonly<Record<string, Block>> = {
   'Claude Code, until 2025': block('<env>\nWorking directory: /srv/code/shop\nIs git: Yes\n</env>'),
   'Claude Code, now': block('# Environment\n - Primary working directory: /srv/code/shop\n  - Is'),
-  opencode: block('Here is…\n<env>\n  Working directory: /srv/code/shop/\n  Platform: linux\n</env>'),
+  opencode: block(
+    'Here is…\n<env>\n  Working directory: /srv/code/shop/\n  Platform: linux\n</env>',
+  ),
   pi: block('…\nCurrent working directory: /srv/code/shop'),
   Codex: user('<environment_context>\n  <cwd>/srv/code/shop</cwd>\n</environment_context>'),
   Cline: user('<environment_details>\n# Current Working Directory (/srv/code/shop) Files\na.ts'),
   Roo: user('x\n\n# Current Workspace Directory (d:/code/shop) Files\na.ts'),
-  'Gemini CLI': user("Today.\n  I'm currently working in the directory: C:\\Users\\du\\code\\shop\n"),
+  'Gemini CLI': user(
+    "Today.\n  I'm currently working in the directory: C:\\Users\\du\\code\\shop\n",
+  ),
   'Gemini CLI, several': user(
     "I'm currently working in the following directories:\n    - /srv/shop\n    - /srv/web\n",
   ),
   Cursor: user('<user_info>\nOS Version: linux\nWorkspace Path: /home/anna/shop\n</user_info>'),
-  Copilot: user('I am working in a workspace with the following folders:\n- /Users/anna/dev/shop \n'),
+  Copilot: user(
+    'I am working in a workspace with the following folders:\n- /Users/anna/dev/shop \n',
+  ),
   'a sentence before': block(
     'Change the Working directory: never.\nWorking directory: the folder\n\nWorking directory: ~/shop',
   ),

@@ -23,10 +23,7 @@ export function namedProject({ headers, caller }: Pick<BodyFrame, 'headers' | 'c
  */
 const SIGNS: readonly (readonly [needle: string, path: RegExp])[] = [
   // Claude Code (`Primary`), opencode, Crush, pi (`Current`).
-  [
-    'orking directory:',
-    /^[\s*-]*(?:Primary |Current )?[Ww]orking directory:[ \t]*([^\n]+)/,
-  ],
+  ['orking directory:', /^[\s*-]*(?:Primary |Current )?[Ww]orking directory:[ \t]*([^\n]+)/],
   // Codex.
   ['<cwd>', /<cwd>([^<\n]+)<\/cwd>/],
   // Cline, and Roo Code and its relatives.

@@ -121,6 +121,7 @@ const KEYS: readonly (readonly GroupKey[])[] = [
   ['sessionId'],
   ['client', 'mode'],
   ['node', 'skill', 'model'],
+  ['keyLabel', 'project'],
 ];
 
 /** Every question, by name. */
