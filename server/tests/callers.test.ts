@@ -88,9 +88,11 @@ test('/stats, /recent and /metrics tell keys and projects apart', () =>
     for (let turn = 0; turn < 2; turn += 1) await ask(t, { 'x-svc-key': anna });
     await ask(t, {});
     await t.rows(3);
-    const stats = JSON.parse(await get(t, '/stats')) as Record<string, Record<string, unknown>>;
+    const stats = JSON.parse(await get(t, '/stats')) as {
+      readonly [by: string]: { readonly [name: string]: { readonly requests: number } };
+    };
     assert.equal(Object.keys(stats['by_key'] ?? {}), ['anna "a"']);
-    assert.is((stats['by_project']?.['shop'] as { requests: number }).requests, 2);
+    assert.is(stats['by_project']?.['shop']?.requests, 2);
     const { recent } = JSON.parse(await get(t, '/recent')) as { recent: Record<string, unknown>[] };
     assert.equal(
       recent.map(({ key, project }) => [key, project]),
