@@ -140,9 +140,9 @@ export function toOwnStream<F extends Frame>(
 }
 
 /**
- * A foreign stream seen from outside: frames are timed, an error is named after the node in which it
- * arose, to cancel it stops the source at once, though the stream may be busy, and what it has made
- * is read before it hears that the source broke.
+ * A foreign stream seen from outside: frames are timed, an error is named after its node, cancelling
+ * stops the source at once, even while the stream is busy, and frames that the stream has already
+ * made are read before an error of the source reaches it.
  */
 export function toGuarded<F extends Frame>(
   pair: ReadableWritablePair<F, F>,

@@ -14,7 +14,7 @@ import type { BoundDialect, BoundTurn } from '../../fixtures/server/bound-client
 import { closeClients, exchange } from '../../fixtures/server/exchange.ts';
 import type { Answered } from '../../fixtures/server/exchange.ts';
 import { createBindingProvider } from '../../fixtures/upstream/binding.ts';
-import type { BindingProvider } from '../../fixtures/upstream/binding.ts';
+import type { BindingOptions, BindingProvider } from '../../fixtures/upstream/binding.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -38,10 +38,10 @@ interface Bench {
 async function converse(
   dialect: BoundDialect,
   use: (bench: Bench) => Promise<void>,
-  options: ProxyOptions & { readonly account?: 'new' | 'old' } = {},
+  options: ProxyOptions & BindingOptions = {},
 ): Promise<BindingProvider> {
   const home = mkdtempSync(join(tmpdir(), 'svc-bound-'));
-  const provider = createBindingProvider({ account: options.account ?? 'new' });
+  const provider = createBindingProvider(options);
   const start = async (yaml: string): Promise<TestProxy> => {
     const running = await startTestProxy({ ...options, yaml, env: { SVC_HOME: home } });
     running.upstream.script(undefined, provider.scenario);
@@ -378,6 +378,30 @@ test('a refreshed token keeps the memory of its conversation', async () => {
   });
   assert.equal([refused, dropped], [[], []]);
 });
+
+// What `new` sends is not thought over; what `old` sends of it behind that is.
+for (const [when, thinks] of [
+  ['before and after', (turn: number) => turn !== 4],
+  ['only after', (turn: number) => turn > 4],
+] as const)
+  test(`two tokens send a result differently, and the model thinks ${when} that`, async () => {
+    const as = (token: string, more: BoundTurn = {}, headers = {}): BoundTurn => ({
+      ...more,
+      headers: { 'x-api-key': token, ...headers },
+    });
+    const { refused, dropped, differences } = await converse(
+      'messages',
+      async ({ turn }) => {
+        const short = { result: 'done' };
+        for (let n = 0; n < 3; n += 1) await turn(as('old', short));
+        assert.ok(smaller(await turn(as('new'))) > 0);
+        await turn(as('old', short, { 'x-svc-bypass': '1' }));
+        for (let n = 0; n < 3; n += 1) await turn(as('old', short));
+      },
+      { says: (turn) => ({ thinks: thinks(turn) }) },
+    );
+    assert.equal([refused, dropped, differences], [[], [], []]);
+  });
 
 test.after(closeClients);
 test.run();

@@ -170,7 +170,9 @@ export function createConversations({ store, clock, version }: ConversationsOpti
       if (original.endpoint.operation !== 'generate' || !mayThink(original)) return undefined;
       const memory = memoryOf(request);
       if (!isRemembering && !memory.record.isOlder) return undefined;
-      const change = changeOf(request, standing(request), memory.record);
+      const { id, record } = memory;
+      const isAlone = store.withBeginning(record.beginning).every((one) => one.id === id);
+      const change = changeOf(request, standing(request), record, isAlone);
       if (change === undefined) return undefined;
       memory.set(change);
       return store.flush();
@@ -282,19 +284,23 @@ function changeOf(
   request: ProxyRequest,
   standing: Standing,
   { sent, isOlder, tools }: Readonly<ConversationRecord>,
+  isAlone: boolean,
 ): Change | undefined {
   const { original } = request;
+  const isKnown = !isAlone || (sent?.size ?? 0) > 0;
+  // Another caller may send the same block otherwise, which must not be taken over for this one.
+  const writesRaw = !isAlone || (isKnown && standing.isBound);
   const appended = appendedTo(request);
   const entries: (readonly [string, string])[] = [];
   for (const block of original.blocks()) {
     if (!isEditable(block)) continue;
     const { index, text } = block;
-    if (!mayDiffer(request, index, sent) && !appended.has(index)) continue;
+    if (!mayDiffer(request, index, isKnown) && !appended.has(index)) continue;
     const written = standing.writtenOf(index);
     const goesOut = textOf(request, block) + (appended.get(index) ?? '');
     if (
       goesOut === text
-        ? isKnownRaw(request, index, written, standing, sent)
+        ? isKnownRaw(request, index, written, standing, writesRaw)
         : standing.isWritten(index, goesOut)
     )
       continue;
@@ -328,14 +334,8 @@ export function toolsKey({ json }: Original): string {
 export const isOfTools = ({ path }: NewValue): boolean => path[0] === 'tools';
 
 /** True unless the block can neither have been changed nor be known. */
-function mayDiffer(
-  { original, edits }: ProxyRequest,
-  index: number,
-  sent: ConversationRecord['sent'],
-): boolean {
-  return (
-    edits.texts.has(index) || (sent?.size ?? 0) > 0 || original.protectedBy(index) === undefined
-  );
+function mayDiffer({ original, edits }: ProxyRequest, index: number, isKnown: boolean): boolean {
+  return edits.texts.has(index) || isKnown || original.protectedBy(index) === undefined;
 }
 
 /** True where it need not be written down that a block goes out as it came. */
@@ -343,12 +343,12 @@ function isKnownRaw(
   { original }: ProxyRequest,
   index: number,
   written: string | undefined,
-  { isBound, lastThought }: Standing,
-  sent: ConversationRecord['sent'],
+  { lastThought }: Standing,
+  writesRaw: boolean,
 ): boolean {
   if (written !== undefined) return written === RAW;
   // Before the last thought that is what holds anyway; what is protected is never changed later either.
-  if (!isBound || index < lastThought || (sent?.size ?? 0) === 0) return true;
+  if (!writesRaw || index < lastThought) return true;
   return original.protectedBy(index) !== undefined;
 }
 

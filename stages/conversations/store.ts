@@ -29,7 +29,7 @@ const READ = constants.O_RDONLY | constants.O_NOFOLLOW;
 const APPEND = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW;
 
 const DRAFT = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
-/** A draft that nobody has written to for so long was left by a process that was killed. */
+/** A draft without a write for this time was left by a process that was killed. */
 const LEFT_MS = 60_000;
 
 export interface StoreLimits {
