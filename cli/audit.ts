@@ -10,7 +10,7 @@ import { controlIfRunning } from './remote.ts';
 /** Notes what happened to a key, where the audit log is on. It has happened: a log that fails stops nothing. */
 export async function noteKeyEvent(
   context: CliContext,
-  event: 'generated' | 'rotated' | 'revoked',
+  event: 'generated' | 'updated' | 'rotated' | 'revoked',
   { id, label }: Pick<StoredKey, 'id' | 'label'>,
 ): Promise<void> {
   try {

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { Command, Option } from 'clipanion';
 import { JsonCommand } from '../command.ts';
 import { SvcError } from '../../engine/error.ts';
-import type { StoredKey } from '../../server/auth/auth.ts';
+import type { KeyChanges, KeyLimits, StoredKey } from '../../server/auth/auth.ts';
+import { LimitsCommand, limitsJson, limitsText } from '../auth/limits.ts';
 import { ensurePrivateFolder } from '../../server/config/home.ts';
 import { noteKeyEvent } from '../audit.ts';
 import { homeOf } from '../context.ts';
@@ -19,57 +20,47 @@ async function storeOf(context: CliContext) {
   return openKeyStore({ file: join(home, 'keys.json'), clock, random });
 }
 
-class Auth extends JsonCommand {
+class Auth extends LimitsCommand {
   static override paths = [['auth']];
   static override usage = Command.Usage({
     category: 'Configure',
     description: 'Make a key for clients on other machines',
     details:
-      'The key is shown once; only its hash is kept. Clients send it as the header `X-Svc-Key`, or where they have the key of a provider. A running proxy accepts it within a second. Headers that loosen a limit count from another machine only with a right to them: `allow-spend` (`x-svc-allow-spend`), `capture` (`x-svc-capture`), `bypass` (`x-svc-bypass` where a plugin has a stage).',
+      'The key is shown once; only its hash is kept. Clients send it as the header `X-Svc-Key`, or where they have the key of a provider. A running proxy accepts it within a second. Headers that loosen a limit count from another machine only with a right to them: `allow-spend` (`x-svc-allow-spend`), `capture` (`x-svc-capture`), `bypass` (`x-svc-bypass` where a plugin has a stage). With `--models` or `--providers` all others are refused with 403.',
     examples: [
       ['A key with a name', '$0 auth --generate --label laptop'],
       ['A key that expires', '$0 auth --generate --label ci --expires 30d'],
       ['A key whose requests may pass spending limits', '$0 auth --generate --may allow-spend'],
+      [
+        'A key for some models, whose requests count to a project',
+        "$0 auth --generate --label anna --project shop --models 'claude-*,gpt-5*'",
+      ],
     ],
   });
 
   generate = Option.Boolean('--generate', false, { description: 'Make a key and print it' });
   label = Option.String('--label', '', { description: 'What the key is for' });
-  expires = Option.String('--expires', {
-    description: 'When it expires: 12h, 30d; never by default',
-  });
-  may = Option.Array('--may', [], {
-    description:
-      'What its requests may loosen: allow-spend, capture, bypass, macro; nothing by default',
-  });
 
   async execute() {
-    const { context, label, expires } = this;
+    const { context, label } = this;
     if (!this.generate) {
-      throw new SvcError('usage', 'svc auth needs --generate, list, rotate <id> or revoke <id>', {
-        cure: '`svc auth --help` shows what each does.',
-      });
+      throw new SvcError(
+        'usage',
+        'svc auth needs --generate, list, update <id>, rotate <id> or revoke <id>',
+        {
+          cure: '`svc auth --help` shows what each does.',
+        },
+      );
     }
-    const expiry = expires === undefined ? {} : { expiresInS: toSeconds(expires, '--expires') };
-    const may = await toRights(this.may);
-    const { key, stored } = (await storeOf(context)).create({ label, ...expiry, may });
+    const { key, stored } = (await storeOf(context)).create({
+      label,
+      ...given(await this.changes()),
+    });
     await noteKeyEvent(context, 'generated', stored);
     if (this.json) this.printJson({ key, ...keyJson(stored, context.clock.wallMs()) });
     else this.print(key);
     this.note(`Key ${stored.id} is shown only once. Clients send it as X-Svc-Key.`);
   }
-}
-
-/** `--may a,b --may c` as rights, each once. */
-async function toRights(values: readonly string[]) {
-  const { RIGHTS, isRight } = await import('../../server/auth/rights.ts');
-  const named = values.flatMap((value) => value.split(',')).map((name) => name.trim());
-  const rights = new Set(named.filter(isRight));
-  const strange = named.find((name) => !isRight(name));
-  if (strange === undefined) return [...rights];
-  throw new SvcError('usage', `--may: '${strange}' is no right`, {
-    cure: `The rights are ${RIGHTS.join(', ')}.`,
-  });
 }
 
 class List extends JsonCommand {
@@ -87,13 +78,15 @@ class List extends JsonCommand {
     if (this.json) return this.printJson({ keys });
     if (keys.length === 0) return this.note('No keys. `svc auth --generate` makes one.');
     this.printTable(
-      ['id', 'label', 'created', 'expires', 'may', 'state'],
+      ['id', 'label', 'project', 'created', 'expires', 'may', 'limits', 'state'],
       keys.map((key) => [
         key.id,
         key.label === '' ? '–' : key.label,
+        key.project ?? '–',
         localMoment(key.created),
         key.expires === null ? 'never' : localMoment(key.expires),
         key.may.join(', '),
+        limitsText(key),
         key.state,
       ]),
     );
@@ -134,7 +127,7 @@ class Rotate extends JsonCommand {
     category: 'Configure',
     description: 'Replace a key; both are valid for a while',
     details:
-      'The new key has the label of the old one and is shown once. The old one expires after the grace period, so that clients can change over without an outage; `svc auth revoke <id>` ends it at once.',
+      'The new key has the label, rights and limits of the old one and is shown once. The old one expires after the grace period, so that clients can change over without an outage; `svc auth revoke <id>` ends it at once.',
     examples: [
       ['A day for the change', '$0 auth rotate laptop'],
       ['A week', '$0 auth rotate 1a2b3c4d --grace 7d'],
@@ -169,7 +162,61 @@ function keyJson(key: StoredKey, nowMs: number) {
   const { id, label, created, expires, revoked, may = [] } = key;
   const isOver = expires !== undefined && Date.parse(expires) <= nowMs;
   const state = revoked === undefined ? (isOver ? 'expired' : 'live') : 'revoked';
-  return { id, label, created, expires: expires ?? null, revoked: revoked ?? null, may, state };
+  return {
+    id,
+    label,
+    created,
+    expires: expires ?? null,
+    revoked: revoked ?? null,
+    may,
+    ...limitsJson(key),
+    state,
+  };
 }
 
-export const commands = [Auth, List, Rotate, Revoke];
+class Update extends LimitsCommand {
+  static override paths = [['auth', 'update']];
+  static override usage = Command.Usage({
+    category: 'Configure',
+    description: 'Change what a key is for and what it may use; the key itself stays',
+    details:
+      'What is not given stays. `any` takes away the limit of `--models` and `--providers`, `none` a project and all rights, `never` the end. A running proxy knows it within a second.',
+    examples: [
+      ['Other models', "$0 auth update anna --models 'claude-haiku*'"],
+      ['No limit any more, and no end', '$0 auth update anna --models any --expires never'],
+    ],
+  });
+
+  key = Option.String({ name: 'id|label' });
+
+  async execute() {
+    const { context } = this;
+    const changes = await this.changes();
+    if (Object.keys(changes).length === 0)
+      throw new SvcError('usage', 'svc auth update needs what is to be changed', {
+        cure: '`svc auth update --help` shows the options.',
+      });
+    const stored = (await storeOf(context)).update(this.key, changes);
+    await noteKeyEvent(context, 'updated', stored);
+    const shown = keyJson(stored, context.clock.wallMs());
+    if (this.json) return this.printJson(shown);
+    const limits = limitsText(shown);
+    this.print(`Updated ${stored.id}${stored.label === '' ? '' : ` (${stored.label})`}`);
+    if (limits !== '') this.print(limits);
+  }
+}
+
+/** What was given for a new key: it has no limit that could be taken away. */
+function given(changes: KeyChanges) {
+  const { expiresInS, may, project, models, providers } = changes;
+  const limits = { project, models, providers };
+  return {
+    ...(may !== undefined && { may }),
+    ...(typeof expiresInS === 'number' && { expiresInS }),
+    ...(Object.fromEntries(
+      Object.entries(limits).filter(([, value]) => (value ?? null) !== null),
+    ) as KeyLimits),
+  };
+}
+
+export const commands = [Auth, List, Update, Rotate, Revoke];

@@ -52,7 +52,7 @@ export function openKeyStore(options: { file: string; clock: Clock; random: Rand
   const { file, clock, random } = options;
   return {
     /** Makes and stores a key. `key` is the only copy there will ever be. `expiresInS` is in seconds from now. */
-    create(traits: Traits & { may?: Rights }): {
+    create(traits: Omit<Traits, 'may'> & { may?: Rights }): {
       key: string;
       stored: StoredKey;
     } {
@@ -62,7 +62,7 @@ export function openKeyStore(options: { file: string; clock: Clock; random: Rand
       return made;
     },
     /**
-     * Makes a key in the place of another, with its label, its rights and, unless `expiresInS` is
+     * Makes a key in the place of another, with its label, its rights and limits and, unless `expiresInS` is
      * given, its span of life. Both are valid for `graceS` seconds, or until the old one expires, if that is earlier.
      * Throws as `revoke` does; of keys with one label the one that was not replaced yet is meant.
      */
@@ -73,18 +73,15 @@ export function openKeyStore(options: { file: string; clock: Clock; random: Rand
       const nowMs = clock.wallMs();
       let result: ReturnType<KeyStore['rotate']> | undefined;
       changeKeys(file, nowMs, (keys) => {
-        const isOver = ({ expires }: StoredKey) =>
-          expires !== undefined && Date.parse(expires) <= nowMs;
-        const isCurrent = (key: StoredKey) =>
-          key.id === idOrLabel || (key.replacedBy === undefined && !isOver(key));
-        const old = findLive(keys.filter(isCurrent), idOrLabel);
-        if (isOver(old))
-          throw new SvcError('not_found', `Key ${old.id} has expired: there is nothing to go on`, {
-            cure: '`svc auth --generate` makes a key.',
-          });
-        const { label, may, project } = old;
+        const old = findCurrent(keys, idOrLabel, nowMs);
+        const { label, may } = old;
         const span = expiresInS ?? spanOf(old);
-        const made = makeKey(random, nowMs, { label, expiresInS: span, may, project });
+        const made = makeKey(random, nowMs, {
+          label,
+          expiresInS: span,
+          may,
+          ...limitsOf(old),
+        });
         const endMs = Math.min(nowMs + graceS * 1000, Date.parse(old.expires ?? FOREVER));
         const replaced: StoredKey = {
           ...old,
@@ -96,6 +93,18 @@ export function openKeyStore(options: { file: string; clock: Clock; random: Rand
       });
       if (result === undefined) throw new SvcError('internal', 'The key store was not changed');
       return result;
+    },
+    /** Changes what a key is for and what it may use; the key itself stays. Throws as `rotate` does. Returns what is stored now. */
+    update(idOrLabel: string, changes: KeyChanges): StoredKey {
+      const nowMs = clock.wallMs();
+      let updated: StoredKey | undefined;
+      changeKeys(file, nowMs, (keys) => {
+        const old = findCurrent(keys, idOrLabel, nowMs);
+        updated = withChanges(old, changes, nowMs);
+        return keys.map((key) => (key === old ? updated! : key));
+      });
+      if (updated === undefined) throw new SvcError('internal', 'The key store was not changed');
+      return updated;
     },
     /** All keys, oldest first, revoked and expired ones included. */
     list: (): readonly StoredKey[] => readKeys(file),
@@ -122,17 +131,34 @@ export function openKeyStore(options: { file: string; clock: Clock; random: Rand
 
 const FOREVER = '9999-12-31T00:00:00Z';
 
-interface Traits {
+/** What a key is for and what it may use: the parts of it that `update` changes and `rotate` passes on. */
+export type KeyLimits = Pick<StoredKey, (typeof LIMITS)[number]>;
+
+const LIMITS = ['project', 'models', 'providers'] as const satisfies readonly (keyof StoredKey)[];
+
+/** The limits that a key has; those that it has not are absent. */
+function limitsOf(key: KeyLimits): KeyLimits {
+  return Object.fromEntries(
+    LIMITS.filter((name) => key[name] !== undefined).map((name) => [name, key[name]]),
+  );
+}
+
+/** What may be changed of a key; `null` takes a limit away, or makes it valid for ever. */
+export type KeyChanges = { readonly [K in keyof KeyLimits]?: KeyLimits[K] | null } & {
+  readonly expiresInS?: number | null;
+  readonly may?: Rights;
+};
+
+interface Traits extends KeyLimits {
   readonly label: string;
   readonly expiresInS?: number | undefined;
   readonly may?: readonly string[] | undefined;
-  readonly project?: string | undefined;
 }
 
 function makeKey(
   random: RandomBytes,
   nowMs: number,
-  { label, expiresInS, may = [], project }: Traits,
+  { label, expiresInS, may = [], ...limits }: Traits,
 ): { key: string; stored: StoredKey } {
   const key = generateKey(random);
   const stored: StoredKey = {
@@ -144,7 +170,7 @@ function makeKey(
       ? {}
       : { expires: new Date(nowMs + expiresInS * 1000).toISOString() }),
     ...(may.length > 0 && { may }),
-    ...(project !== undefined && { project }),
+    ...limitsOf(limits),
   };
   return { key, stored };
 }
@@ -263,12 +289,9 @@ function toKnownKey(key: StoredKey): KnownKey {
 
 const CONFIG_CALLER: Caller = Object.freeze({ keyId: 'config', label: 'security.api_key' });
 
-function toCaller({ id, label, project }: StoredKey): Caller {
-  return Object.freeze({
-    keyId: id,
-    label: label === '' ? id : label,
-    ...(project !== undefined && { project }),
-  });
+function toCaller(key: StoredKey): Caller {
+  const { id, label } = key;
+  return Object.freeze({ keyId: id, label: label === '' ? id : label, ...limitsOf(key) });
 }
 
 function toConfigKey(key: string): KnownKey {
@@ -327,6 +350,40 @@ function findLive(keys: readonly StoredKey[], idOrLabel: string): StoredKey {
       cure: '`svc auth list` shows them.',
     });
   return only;
+}
+
+/** The same of keys with one label that was not replaced yet. Throws `not_found` for one that has expired. */
+function findCurrent(keys: readonly StoredKey[], idOrLabel: string, nowMs: number): StoredKey {
+  const isOver = ({ expires }: StoredKey) => expires !== undefined && Date.parse(expires) <= nowMs;
+  const isCurrent = (key: StoredKey) =>
+    key.id === idOrLabel || (key.replacedBy === undefined && !isOver(key));
+  const found = findLive(keys.filter(isCurrent), idOrLabel);
+  if (!isOver(found)) return found;
+  throw new SvcError('not_found', `Key ${found.id} has expired: there is nothing to go on`, {
+    cure: '`svc auth --generate` makes a key.',
+  });
+}
+
+function withChanges(old: StoredKey, changes: KeyChanges, nowMs: number): StoredKey {
+  const { expires, may, ...rest } = old;
+  const kept = Object.fromEntries(
+    Object.entries(rest).filter(([name]) => !(name in changes)),
+  ) as Omit<StoredKey, 'expires' | 'may'>;
+  const given = Object.fromEntries(
+    LIMITS.filter((name) => (changes[name] ?? null) !== null).map((name) => [name, changes[name]]),
+  );
+  const { expiresInS } = changes;
+  const ends =
+    expiresInS === undefined || expiresInS === null
+      ? expires
+      : new Date(nowMs + expiresInS * 1000).toISOString();
+  const rights = changes.may ?? may ?? [];
+  return {
+    ...kept,
+    ...given,
+    ...(ends !== undefined && expiresInS !== null && { expires: ends }),
+    ...(rights.length > 0 && { may: rights }),
+  };
 }
 
 function digest(key: string): Buffer {

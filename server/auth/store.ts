@@ -33,6 +33,9 @@ export interface StoredKey {
   readonly may?: readonly string[];
   /** The project of its requests. */
   readonly project?: string;
+  /** What it may use, as in `Caller`. */
+  readonly models?: readonly string[];
+  readonly providers?: readonly string[];
   /** Id of the key that took its place; it goes on until it expires. */
   readonly replacedBy?: string;
 }
@@ -134,7 +137,8 @@ function parseKeys(file: string, text: string): readonly StoredKey[] {
 
 function isStoredKey(value: unknown): value is StoredKey {
   if (!isObject(value)) return false;
-  const { id, label, sha256, created, expires, revoked, may, project, replacedBy } = value;
+  const { id, label, sha256, created, expires, revoked, may, replacedBy } = value;
+  const { project, models, providers } = value;
   return (
     typeof id === 'string' &&
     typeof label === 'string' &&
@@ -143,11 +147,14 @@ function isStoredKey(value: unknown): value is StoredKey {
     isTime(created) &&
     (expires === undefined || isTime(expires)) &&
     (revoked === undefined || isTime(revoked)) &&
-    (may === undefined ||
-      (Array.isArray(may) && may.every((right) => typeof right === 'string'))) &&
+    [may, models, providers].every((list) => list === undefined || isTexts(list)) &&
     (project === undefined || typeof project === 'string') &&
     (replacedBy === undefined || typeof replacedBy === 'string')
   );
+}
+
+function isTexts(value: unknown): boolean {
+  return Array.isArray(value) && value.every((text) => typeof text === 'string');
 }
 
 function isTime(value: unknown): boolean {

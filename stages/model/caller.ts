@@ -1,4 +1,4 @@
-/** Who sends a request, where it comes with a key of this proxy. */
+/** Who sends a request, where it comes with a key of this proxy, and what that key allows. */
 
 /** What is known of the key. `svc auth` gives it all but the id. */
 export interface Caller {
@@ -7,4 +7,8 @@ export interface Caller {
   readonly label: string;
   /** The project of all requests that name no other. */
   readonly project?: string;
+  /** The models that it may use, with `*` for any text; absent for all. */
+  readonly models?: readonly string[];
+  /** The providers that it may use, by their configured names, with `*` likewise; absent for all. */
+  readonly providers?: readonly string[];
 }

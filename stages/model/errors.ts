@@ -176,6 +176,14 @@ export function forbidden(why: string): SvcError {
   return new SvcError('forbidden', why);
 }
 
+/** A key of this proxy that was made without the right to what it asks for; `allowed` is what it may use. */
+export function keyForbids(label: string, what: string, allowed: readonly string[]): SvcError {
+  const only = `it may use ${allowed.join(', ')}`;
+  return new SvcError('forbidden', `The proxy key '${label}' may not use ${what}: ${only}`, {
+    cure: 'The owner of the proxy changes that with `svc auth update`.',
+  });
+}
+
 /** No such path. The path is not repeated: it is the client's text, and may hold a key. */
 export function notFound(what = 'No such path on this proxy'): SvcError {
   return new SvcError('not_found', what);

@@ -19,6 +19,7 @@ import type { Services } from '../services.ts';
 import type { RouteConfig } from '../providers/route-config.ts';
 import { kindOf, namedFor, resolved } from '../providers/named-provider.ts';
 import type { Named } from '../providers/named-provider.ts';
+import { whyForbidden } from './permitted.ts';
 import type { RuleDecision } from './rules-router.ts';
 import type { RouteFacts } from './rules.ts';
 
@@ -226,6 +227,10 @@ function fallbacks(
       leftOut.push(`${name}: it does not count tokens on this path`);
       continue;
     }
+    if (whyForbidden(request, { model }, provider) !== undefined) {
+      leftOut.push(`${name}: the proxy key may not use it`);
+      continue;
+    }
     const credential = credentialFor(request, provider, kind, config);
     if (credential === undefined) leftOut.push(`${name}: it has no key`);
     else
@@ -267,7 +272,7 @@ function inOrder(targets: readonly RouteTarget[], services: Services): RouteTarg
   return targets.toSorted((a, b) => order.indexOf(a.provider) - order.indexOf(b.provider));
 }
 
-/** Rewrites `request`. Throws AUTH_001 and AUTH_002. */
+/** Rewrites `request`. Throws AUTH_001 and AUTH_002, and `forbidden` for what its proxy key may not use. */
 export const route = defineStage<ProxyFrame, RouteConfig, Services>({
   name: 'route',
   build: (config, services) => ({
@@ -288,6 +293,8 @@ export const route = defineStage<ProxyFrame, RouteConfig, Services>({
           verbatim,
           reason,
         };
+        const fault = whyForbidden(request, first, provider);
+        if (fault !== undefined) throw fault;
         const { targets: others, leftOut } = fallbacks(request, first, kind, config, services);
         const targets = others.length === 0 ? [first] : inOrder([first, ...others], services);
         ctx.note('provider', provider.name);

@@ -1,0 +1,77 @@
+/** The purpose and the limits of keys, as they are typed and shown. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { exitCodes } from '../exit.ts';
+import { makePlace, run } from '../../fixtures/cli/run.ts';
+
+type Key = Readonly<Record<string, unknown>>;
+
+test('limits are shown, updated, taken away and passed on by a rotation', async () => {
+  const place = makePlace();
+  const made = await run(place, [
+    'auth',
+    '--generate',
+    '--json',
+    '--label=anna',
+    '--project=shop',
+    '--expires=90d',
+    '--models=claude-*, gpt-5*',
+    '--providers=messages',
+    '--may=capture',
+  ]);
+  assert.is(made.code, 0, made.stderr);
+  const limits = ({ project, models, providers, may }: Key) => [project, models, providers, may];
+  const wanted = ['shop', ['claude-*', 'gpt-5*'], ['messages'], ['capture']];
+  assert.equal(limits(JSON.parse(made.stdout) as Key), wanted);
+  const list = await run(place, ['auth', 'list']);
+  assert.match(list.stdout, /anna +shop .* models claude-\*, gpt-5\*; providers messages +live$/m);
+  const update = async (...argv: string[]) => {
+    const ran = await run(place, ['auth', 'update', 'anna', ...argv, '--json']);
+    assert.is(ran.code, 0, ran.stderr);
+    return JSON.parse(ran.stdout) as Key;
+  };
+  assert.equal(limits(await update('--models', 'claude-haiku*')), [
+    'shop',
+    ['claude-haiku*'],
+    ['messages'],
+    ['capture'],
+  ]);
+  const { expires } = await update('--expires', 'never', '--providers', 'any', '--may', 'none');
+  assert.is(expires, null);
+  const rotated = await run(place, ['auth', 'rotate', 'anna', '--json']);
+  assert.equal(limits(JSON.parse(rotated.stdout) as Key), ['shop', ['claude-haiku*'], null, []]);
+  assert.equal(limits(await update('--project', 'none', '--models', 'any')), [
+    null,
+    null,
+    null,
+    [],
+  ]);
+  const file = JSON.parse(readFileSync(join(place.home, 'keys.json'), 'utf8')) as { keys: Key[] };
+  assert.not('models' in file.keys[1]!);
+  place.dispose();
+});
+
+test('what is no limit is refused, and changes nothing', async () => {
+  const place = makePlace();
+  for (const argv of [
+    ['--models', ''],
+    ['--models', 'any,claude-*'],
+    ['--models', 'a b'],
+    ['--providers', ','],
+    ['--project', '/srv/shop'],
+    ['--project', ' '],
+    ['--expires', 'soon'],
+    ['--may', 'everything'],
+  ]) {
+    const ran = await run(place, ['auth', '--generate', '--label', 'x', ...argv]);
+    assert.is(ran.code, exitCodes.usage, argv.join(' '));
+  }
+  assert.is((await run(place, ['auth', 'update', 'x'])).code, exitCodes.usage);
+  assert.is((await run(place, ['auth', 'update', 'x', '--models', 'a'])).code, exitCodes.not_found);
+  assert.match((await run(place, ['auth', 'list'])).stderr, 'No keys');
+  place.dispose();
+});
+
+test.run();

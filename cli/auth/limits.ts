@@ -1,0 +1,103 @@
+/** What `svc auth --generate` and `svc auth update` take of a key's purpose and limits, and how they are shown. */
+import { Option } from 'clipanion';
+import { SvcError } from '../../engine/error.ts';
+import type { StoredKey } from '../../server/auth/auth.ts';
+import type { KeyChanges } from '../../server/auth/auth.ts';
+import { JsonCommand } from '../command.ts';
+import { toSeconds } from '../parse/flags.ts';
+
+/** Takes a limit away. */
+const ANY = 'any';
+
+/** A command that takes the limits of a key. */
+export abstract class LimitsCommand extends JsonCommand {
+  expires = Option.String('--expires', {
+    description: 'When it expires: 12h, 30d; never by default',
+  });
+  may = Option.Array('--may', {
+    description:
+      'What its requests may loosen: allow-spend, capture, bypass, macro; nothing by default',
+  });
+  project = Option.String('--project', {
+    description: 'The project of its requests, where they name no other',
+  });
+  models = Option.Array('--models', {
+    description: "Models that it may use: 'claude-*,gpt-5*'; all by default",
+  });
+  providers = Option.Array('--providers', {
+    description: 'Providers that it may use, by their configured names; all by default',
+  });
+
+  /** What was typed of them, checked. Throws `usage`. */
+  async changes(): Promise<KeyChanges> {
+    const { expires, may, project, models, providers } = this;
+    return {
+      ...(expires !== undefined && {
+        expiresInS: expires === 'never' ? null : toSeconds(expires, '--expires'),
+      }),
+      ...(may !== undefined && { may: await toRights(may) }),
+      ...(project !== undefined && { project: toProject(project) }),
+      ...(models !== undefined && { models: toNames(models, '--models') }),
+      ...(providers !== undefined && { providers: toNames(providers, '--providers') }),
+    };
+  }
+}
+
+/** `--may a,b --may c` as rights, each once; `none` for none. */
+async function toRights(values: readonly string[]) {
+  const { RIGHTS, isRight } = await import('../../server/auth/rights.ts');
+  const named = listed(values);
+  if (named.length === 1 && named[0] === 'none') return [];
+  const rights = new Set(named.filter(isRight));
+  const strange = named.find((name) => !isRight(name));
+  if (strange === undefined) return [...rights];
+  throw new SvcError('usage', `--may: '${strange}' is no right`, {
+    cure: `The rights are ${RIGHTS.join(', ')}.`,
+  });
+}
+
+function toProject(typed: string): string | null {
+  const name = typed.trim();
+  if (name === 'none') return null;
+  if (/^[^\p{Cc}/\\]{1,100}$/u.test(name)) return name;
+  throw new SvcError('usage', `--project: ${JSON.stringify(typed)} is not the name of a project`, {
+    cure: 'Give a name of at most 100 characters without slashes.',
+  });
+}
+
+/** `--models a,b --models c` as names; null for `any`. */
+function toNames(values: readonly string[], option: string): readonly string[] | null {
+  const names = [...new Set(listed(values))];
+  if (names.length === 1 && names[0] === ANY) return null;
+  const strange = names.find((name) => !/^[\w.:/@*?+-]{1,200}$/.test(name) || name === ANY);
+  if (strange === undefined && names.length > 0) return names;
+  throw new SvcError('usage', `${option}: ${JSON.stringify(strange ?? '')} is not a name`, {
+    cure: `Give names with commas between them, in which * stands for any text, or '${ANY}' alone.`,
+  });
+}
+
+function listed(values: readonly string[]): string[] {
+  return values
+    .flatMap((value) => value.split(','))
+    .map((name) => name.trim())
+    .filter((name) => name !== '');
+}
+
+/** The limits of a key as JSON has them; null where there is none. */
+export function limitsJson({ project, models, providers }: StoredKey) {
+  return {
+    project: project ?? null,
+    models: models ?? null,
+    providers: providers ?? null,
+  };
+}
+
+/** The same in words; empty without any. */
+export function limitsText({ models, providers }: ReturnType<typeof limitsJson>): string {
+  return [
+    models === null ? '' : `models ${models.join(', ')}`,
+    providers === null ? '' : `providers ${providers.join(', ')}`,
+  ]
+    .filter((text) => text !== '')
+    .join('; ');
+}

@@ -1,0 +1,54 @@
+/** Which models and providers a request may use that came with a key of this proxy. */
+import type { SvcError } from '../../engine/index.ts';
+import { estimateUnread, mayCost } from '../budget/unread.ts';
+import type { Caller } from '../model/caller.ts';
+import { isObject } from '../dialect/json-kind.ts';
+import { keyForbids } from '../model/errors.ts';
+import { modelOf } from '../model/request.ts';
+import type { ProxyRequest, RouteTarget } from '../model/request.ts';
+import type { Provider } from '../providers/provider.ts';
+import { isGlobMatch } from './rules.ts';
+
+/**
+ * Why the request's key may not use `target` of `provider`; undefined where it may, and without a
+ * key. A model may be allowed by the name that the client asked for, or by the one that it stands for.
+ */
+export function whyForbidden(
+  request: ProxyRequest,
+  { model }: Pick<RouteTarget, 'model'>,
+  provider: Provider,
+): SvcError | undefined {
+  const { caller } = request.original.body;
+  if (caller === undefined) return undefined;
+  const { providers, models } = caller;
+  if (providers !== undefined && !isAmong(provider.name, providers))
+    return keyForbids(caller.label, `provider '${provider.name}'`, providers);
+  if (models === undefined || !mayCost(request.original.body)) return undefined;
+  const named = model ?? modelOf(request) ?? estimateUnread(request.original.body).model;
+  if (named === undefined)
+    return keyForbids(caller.label, 'a request whose model cannot be read', models);
+  const resolved = provider.modelAliases.get(named) ?? named;
+  if (!isAmong(resolved, models) && (model !== undefined || !isAmong(named, models)))
+    return keyForbids(caller.label, `model '${resolved}'`, models);
+  return whyOthersForbidden(request, caller, models);
+}
+
+/** The same of models that the body names beside its own: of tools that ask a model, and of those that step in. */
+function whyOthersForbidden(
+  { original: { json } }: ProxyRequest,
+  { label }: Caller,
+  models: readonly string[],
+): SvcError | undefined {
+  if (!isObject(json)) return undefined;
+  const lists: readonly unknown[] = [json['tools'], json['fallbacks'], json['models']];
+  for (const entry of lists.flatMap((list: unknown) => (Array.isArray(list) ? list : []))) {
+    const name: unknown = isObject(entry) ? entry['model'] : entry;
+    if (typeof name === 'string' && !isAmong(name, models))
+      return keyForbids(label, `model '${name}'`, models);
+  }
+  return undefined;
+}
+
+function isAmong(name: string, globs: readonly string[]): boolean {
+  return globs.some((glob) => isGlobMatch(glob.toLowerCase(), name.toLowerCase()));
+}
