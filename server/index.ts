@@ -248,7 +248,11 @@ async function takeCommands(
       log.error(`custom provider ${name}: ${message}`, { cause: thrown });
   });
   const currentConfig = () => generations.current.config;
-  const alerts = watchAlerts({ config: currentConfig, services });
+  const alerts = watchAlerts({
+    config: currentConfig,
+    services,
+    notifying: { env: options.env ?? process.env, random: randomBytes, version },
+  });
   const endRetention = keepRetention({ config: currentConfig, services });
   const plainCommands = controlCommands({
     alerts,

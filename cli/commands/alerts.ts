@@ -1,10 +1,19 @@
-/** `svc check-alerts`: evaluates the rules of `alerts`. */
+/** `svc check-alerts`: evaluates the rules of `alerts`, and tests where they are sent. */
 import { Command, Option } from 'clipanion';
 import { JsonCommand } from '../command.ts';
-import type { AlertsJson } from '../../server/alerts/evaluate.ts';
+import type { AlertResult, AlertsJson } from '../../server/alerts/evaluate.ts';
+import type { Notifier, TestedTarget } from '../../server/alerts/notify/notifier.ts';
+import type { Config } from '../../server/config/config.ts';
 import { exitCodes } from '../exit.ts';
 import { configOf } from '../parse/flags.ts';
 import { controlIfRunning } from '../remote.ts';
+
+/** Somebody waits at the terminal: fewer tries than a proxy has. */
+const RETRY_AFTER_MS = [1000, 4000];
+
+interface Tested {
+  readonly tested: readonly TestedTarget[];
+}
 
 class CheckAlerts extends JsonCommand {
   static override paths = [['check-alerts']];
@@ -12,16 +21,19 @@ class CheckAlerts extends JsonCommand {
     category: 'Look',
     description: 'Evaluate the alert rules; exits with 1 when one fires',
     details:
-      'A running proxy evaluates the rules that it has in force. Without one, or with --config, the rules of the configuration are evaluated on the ledger; what only a running proxy knows is then not measured.',
+      'A running proxy evaluates the rules that it has in force. Without one, or with --config, the rules of the configuration are evaluated on the ledger; what only a running proxy knows is then not measured. What begins or ends is sent to the targets of `notify`. With --test each of them gets a test, and the exit code is 1 where one was not delivered.',
     examples: [
       ['Look', '$0 check-alerts'],
+      ['Whether webhooks and commands work', '$0 check-alerts --test'],
       ['For a script', '$0 check-alerts --json'],
     ],
   });
 
   config = Option.String('--config', { description: 'Config file with the rules and the ledger' });
+  test = Option.Boolean('--test', false, { description: 'Send a test to every target of notify' });
 
   async execute() {
+    if (this.test) return this.printTested(await this.sendTests());
     const { alerts, firing } = await this.evaluate();
     if (this.json) this.printJson({ firing, alerts });
     else if (alerts.length === 0)
@@ -36,25 +48,84 @@ class CheckAlerts extends JsonCommand {
     return firing ? exitCodes.internal : 0;
   }
 
+  private printTested({ tested }: Tested): number {
+    const { colors } = this;
+    if (this.json) this.printJson({ tested });
+    else if (tested.length === 0)
+      this.note('No alert rule has a `notify`; nothing is sent anywhere.');
+    else
+      for (const { alert, target, delivered, result } of tested)
+        this.print(
+          `${delivered ? colors.green('ok') : colors.red('✗')} ${alert}: ${target}: ${delivered ? 'delivered, ' : ''}${result}`,
+        );
+    return tested.every(({ delivered }) => delivered) ? 0 : exitCodes.internal;
+  }
+
   private async evaluate(): Promise<AlertsJson> {
-    const { context } = this;
     if (this.config === undefined) {
       const result = await controlIfRunning<AlertsJson>(this.home, 'check-alerts');
       if (result !== undefined) return result;
     }
-    const [{ config }, { alertsJson, evaluateAlerts }, { withLedger }] = await Promise.all([
-      configOf(this.config, context),
+    const { alertsJson } = await import('../../server/alerts/evaluate.ts');
+    return alertsJson(await this.alone((results) => Promise.resolve(results)));
+  }
+
+  private async sendTests(): Promise<Tested> {
+    if (this.config === undefined) {
+      const result = await controlIfRunning<Tested>(this.home, 'check-alerts', 'test');
+      if (result !== undefined) return result;
+    }
+    return this.alone(async (results, notifier) => ({ tested: await notifier.test(results) }));
+  }
+
+  /** Evaluates the rules without a proxy, with what it takes to send them on. */
+  private async alone<T>(
+    work: (results: readonly AlertResult[], notifier: Notifier) => Promise<T>,
+  ): Promise<T> {
+    const { context } = this;
+    const [{ config }, { createNotifier }, { createOutbound }, { createUpstream }, { createTurn }] =
+      await Promise.all([
+        configOf(this.config, context),
+        import('../../server/alerts/notify/notifier.ts'),
+        import('../../server/outbound/outbound.ts'),
+        import('../../stages/providers/undici-upstream.ts'),
+        import('../../engine/index.ts'),
+      ]);
+    const { alerts, home } = config;
+    const upstream = createUpstream(createOutbound(config.outbound), createTurn());
+    try {
+      const notifier = createNotifier({
+        upstream,
+        clock: context.clock,
+        random: context.random,
+        env: context.env,
+        home: () => home,
+        version: context.version,
+        retryAfterMs: RETRY_AFTER_MS,
+        onFailure: (text) => this.note(`Alert ${text}`),
+      });
+      const results = alerts.length === 0 ? [] : await this.results(config);
+      // What has begun is kept as announced from now on: it must be.
+      notifier.notify(results);
+      await notifier.idle();
+      return await work(results, notifier);
+    } finally {
+      await upstream.close();
+    }
+  }
+
+  private async results({ alerts, home }: Config): Promise<readonly AlertResult[]> {
+    const { context } = this;
+    const [{ evaluateAlerts }, { withLedger }] = await Promise.all([
       import('../../server/alerts/evaluate.ts'),
       import('../ledger.ts'),
     ]);
-    if (config.alerts.length === 0) return alertsJson([]);
-    const results = await evaluateAlerts(config.alerts, {
+    return evaluateAlerts(alerts, {
       nowMs: context.clock.wallMs(),
-      home: config.home,
+      home,
       live: undefined,
       ask: (work) => withLedger(context, this.config, work),
     });
-    return alertsJson(results);
   }
 }
 

@@ -1,4 +1,5 @@
 /** Alert rules: what is refused, when one begins and ends, and what each figure is. */
+import { randomBytes } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'uvu';
@@ -27,6 +28,7 @@ const RULE: AlertRule = {
   windowMs: 5 * MINUTE_MS,
   message: null,
   cooldownMs: 60 * MINUTE_MS,
+  notify: [],
 };
 
 test('a rule with a fault is refused, and the nearest metric is named', async () => {
@@ -106,7 +108,7 @@ test('every metric is what a recount of the rows gives', () =>
     const options: MeasureOptions = {
       nowMs: Date.now(),
       home: dirname(t.db),
-      live: { unhealthyProviders: 3, droppedRows: 4 },
+      live: { unhealthyProviders: 3, droppedRows: 4, budgetUsedPercent: 81 },
       ask: (work) => t.proxy.services.questions.ask(work),
     };
     const measured = async (metric: AlertMetric) => measure(metric, 5 * MINUTE_MS, options);
@@ -121,6 +123,9 @@ test('every metric is what a recount of the rows gives', () =>
       average_latency_ms: sum(timesMs) / timesMs.length,
       unhealthy_providers: 3,
       dropped_rows: 4,
+      budget_used_percent: 81,
+      failed_attempts: 1,
+      thoughts_dropped: 0,
     };
     for (const [metric, value] of Object.entries(expected))
       assert.equal(await measured(metric as AlertMetric), value, metric);
@@ -147,7 +152,11 @@ test('a running proxy logs when an alert begins and ends, and keeps since when',
     const home = dirname(t.db);
     const alert = { ...RULE, metric: 'unhealthy_providers', above: 0, message: 'look' } as const;
     const config = { ...(await loadText({})).config, home, alerts: [alert] };
-    const watch = watchAlerts({ config: () => config, services: { ...services, clock, log } });
+    const watch = watchAlerts({
+      config: () => config,
+      services: { ...services, clock, log },
+      notifying: { env: {}, random: randomBytes, version: '0.0.0' },
+    });
     const minute = async () => {
       clock.advance(EVERY_MS);
       return (await watch.check()).alerts[0];

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { toSvcError } from '../../engine/index.ts';
 import type { Config } from '../config/config.ts';
-import { writePrivateFile } from '../config/home.ts';
+import { ensurePrivateFolder, writePrivateFile } from '../config/home.ts';
 import { measure } from './measure.ts';
 import type { MeasureOptions } from './measure.ts';
 
@@ -40,6 +40,8 @@ export async function evaluateAlerts(
   options: MeasureOptions,
 ): Promise<readonly AlertResult[]> {
   const file = join(options.home, 'alerts.json');
+  // Without a proxy before, it may not be there: the disk is measured in it, and commands start in it.
+  ensurePrivateFolder(options.home);
   const states = await readStates(file);
   const evaluated = await Promise.all(
     rules.map(async (rule) => {

@@ -1,6 +1,7 @@
 /** Measures what rules watch: each figure as the ledger defines it. */
 import { statfs } from 'node:fs/promises';
 import { averageLatencyMs, knownCost, savedPercent, toUsd } from '../../stages/ledger/figures.ts';
+import type { AttemptSums } from '../../stages/ledger/attempts.ts';
 import type { Totals } from '../../stages/ledger/figures.ts';
 import type { LedgerQuestions } from '../control/ledger-questions.ts';
 import type { AlertMetric } from './metrics.ts';
@@ -9,6 +10,8 @@ import type { AlertMetric } from './metrics.ts';
 export interface LiveFigures {
   readonly unhealthyProviders: number;
   readonly droppedRows: number;
+  /** Null where no limit of the day is in force. */
+  readonly budgetUsedPercent: number | null;
 }
 
 export interface MeasureOptions {
@@ -30,6 +33,8 @@ const MEASURES: Readonly<Record<AlertMetric, Measure>> = {
   average_latency_ms: overWindow(averageLatencyMs),
   cost_usd: overWindow(costUsd),
   saved_percent: overWindow(savedPercent),
+  failed_attempts: attempts(({ failedAttempts }) => failedAttempts),
+  thoughts_dropped: attempts(({ thoughtsDropped }) => thoughtsDropped),
   cost_today_usd: today(costUsd),
   requests_today: today(({ requests }) => requests),
   disk_free_mb: async (_windowMs, { home }) => {
@@ -37,6 +42,7 @@ const MEASURES: Readonly<Record<AlertMetric, Measure>> = {
     return (bavail * bsize) / 2 ** 20;
   },
   unhealthy_providers: async (_windowMs, { live }) => live?.unhealthyProviders ?? null,
+  budget_used_percent: async (_windowMs, { live }) => live?.budgetUsedPercent ?? null,
   dropped_rows: async (_windowMs, { live }) => live?.droppedRows ?? null,
 };
 
@@ -53,6 +59,13 @@ function overWindow(of: (sums: Totals) => number | null): Measure {
   return (windowMs, { nowMs, ask }) =>
     ask(async (reader, queries) =>
       of(await queries.totalsOf(reader, { sinceMs: nowMs - windowMs })),
+    );
+}
+
+function attempts(of: (sums: AttemptSums) => number): Measure {
+  return (windowMs, { nowMs, ask }) =>
+    ask(async (reader, queries) =>
+      of(await queries.attemptSums(reader, { sinceMs: nowMs - windowMs })),
     );
 }
 

@@ -16,11 +16,17 @@ export const ALERT_METRICS = {
   cost_usd: 'window',
   /** Saved tokens as a percentage of the clients' input tokens. */
   saved_percent: 'window',
+  /** Tries at providers after which the request went to another, or failed. */
+  failed_attempts: 'window',
+  /** Thoughts that providers say they have not shown to the model. */
+  thoughts_dropped: 'window',
   cost_today_usd: 'day',
   requests_today: 'day',
   /** Mebibytes free on the disk of the home folder. */
   disk_free_mb: 'now',
   unhealthy_providers: 'live',
+  /** Of the day's tightest limit in `budget`, 0 to 100. */
+  budget_used_percent: 'live',
   /** Rows that the ledger has lost since the start. */
   dropped_rows: 'live',
 } as const satisfies Readonly<Record<string, MetricSpan>>;

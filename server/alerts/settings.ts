@@ -4,11 +4,24 @@ import { kind, TEXT } from '../../stages/settings/kind.ts';
 import { quote, setting } from '../../stages/settings/setting.ts';
 import type { Refusal } from '../../stages/settings/setting.ts';
 import { didYouMean } from '../config/distance.ts';
+import { isLoopbackHost } from '../config/address.ts';
 import { ALERT_METRICS, isAlertMetric } from './metrics.ts';
 import type { AlertMetric } from './metrics.ts';
+import { templateOf } from './notify/targets.ts';
+import type { NotifyTarget } from './notify/targets.ts';
 
 const MINUTES = '1 <= number.integer <= 44640';
 const LIMIT = '-1000000000000 <= number <= 1000000000000';
+
+/** Where news of a rule goes, as it is written. */
+const NOTIFY = {
+  'webhook?': TEXT,
+  'template?': "'slack' | 'discord' | 'json'",
+  'secret?': TEXT,
+  'allow_insecure?': 'boolean',
+  'command?': [TEXT, '[]'],
+  '+': 'reject',
+} as const;
 
 /** One rule as it is written. */
 const RULE = {
@@ -22,6 +35,7 @@ const RULE = {
   },
   'message?': TEXT,
   'cooldown_minutes?': MINUTES,
+  'notify?': NOTIFY,
   '+': 'reject',
 } as const;
 
@@ -32,17 +46,20 @@ const MINUTE_MS = 60_000;
 export const alerts = setting('alerts', {
   type: kind(
     [RULE, '[]'],
-    'a list of maps, each with name, when: { metric, above or below, window_minutes }, message and cooldown_minutes',
+    'a list of maps, each with name, when: { metric, above or below, window_minutes }, message, cooldown_minutes and notify: { webhook, template, secret, command }',
   ),
   default: [],
   about:
-    'Rules that a running proxy evaluates every minute and `svc check-alerts` at once, such as `{ name: slow, when: { metric: p95_latency_ms, above: 20000, window_minutes: 15 }, cooldown_minutes: 60 }`.',
+    'Rules that a running proxy evaluates every minute and `svc check-alerts` at once, such as `{ name: slow, when: { metric: p95_latency_ms, above: 20000, window_minutes: 15 }, cooldown_minutes: 60 }`; `notify` sends them on. `webhook` and `secret` take `${NAME}`.',
   guarded: true,
+  secretMembers: ['webhook', 'secret'],
   refuse: (rules) => {
     const names = rules.map((rule) => rule.name);
     return rules.flatMap((rule, at): readonly Refusal[] => {
       const isTaken = names.indexOf(rule.name) < at;
-      const reason = isTaken ? 'another rule has this name' : reasonAgainst(rule);
+      const reason = isTaken
+        ? 'another rule has this name'
+        : (reasonAgainst(rule) ?? reasonAgainstNotify(rule));
       return reason === undefined ? [] : [{ reason: `${quote(rule.name)}: ${reason}` }];
     });
   },
@@ -50,7 +67,13 @@ export const alerts = setting('alerts', {
 });
 
 /** A rule as it is evaluated; exactly one of the two limits is there. */
-function toRule({ name, when, message, cooldown_minutes: cooldownMinutes = 60 }: WrittenRule) {
+function toRule({
+  name,
+  when,
+  message,
+  cooldown_minutes: cooldownMinutes = 60,
+  notify,
+}: WrittenRule) {
   const { above, below, window_minutes: windowMinutes = 5 } = when;
   return {
     name,
@@ -61,7 +84,47 @@ function toRule({ name, when, message, cooldown_minutes: cooldownMinutes = 60 }:
     windowMs: windowMinutes * MINUTE_MS,
     message: message ?? null,
     cooldownMs: cooldownMinutes * MINUTE_MS,
+    notify: toTargets(notify ?? {}),
   };
+}
+
+function toTargets({
+  webhook,
+  template,
+  secret,
+  command,
+}: NonNullable<WrittenRule['notify']>): readonly NotifyTarget[] {
+  const targets: NotifyTarget[] = [];
+  if (webhook !== undefined)
+    targets.push({
+      kind: 'webhook',
+      url: webhook,
+      template: template ?? templateOf(webhook),
+      secret: secret ?? null,
+    });
+  if (command !== undefined) targets.push({ kind: 'command', argv: command });
+  return targets;
+}
+
+/** Quotes no address: whoever has it may write to the channel. */
+function reasonAgainstNotify({ notify }: WrittenRule): string | undefined {
+  if (notify === undefined) return undefined;
+  const { webhook, command, template, secret, allow_insecure: isInsecure = false } = notify;
+  if (webhook === undefined && command === undefined)
+    return 'notify: expected a webhook or a command';
+  if (command?.length === 0) return 'notify.command: expected a program and its arguments';
+  if (webhook === undefined)
+    return template === undefined && secret === undefined
+      ? undefined
+      : 'notify: template and secret are for a webhook, and there is none';
+  if (!URL.canParse(webhook)) return 'notify.webhook is not a URL such as https://host/path';
+  const { protocol, hostname, hash } = new URL(webhook);
+  if (protocol !== 'https:' && protocol !== 'http:')
+    return `notify.webhook: ${quote(protocol)} is not read, expected https: or http:`;
+  if (hash !== '') return 'notify.webhook may not contain a fragment';
+  if (protocol === 'http:' && !isLoopbackHost(hostname) && !isInsecure)
+    return `notify.webhook: plain http: would send alerts to ${hostname} unencrypted; use https: or notify.allow_insecure: true`;
+  return undefined;
 }
 
 function reasonAgainst({ when }: WrittenRule): string | undefined {

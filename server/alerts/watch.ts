@@ -1,10 +1,13 @@
 /** The alerts of a running proxy: evaluated every minute, and at once when a command asks. */
 import { toSvcError } from '../../engine/index.ts';
 import { providerReasons } from '../facts/provider-states.ts';
+import { budgetUsedPercent } from '../facts/spending.ts';
 import type { Config } from '../config/config.ts';
 import type { ServerServices } from '../services.ts';
 import { alertText, alertsJson, evaluateAlerts } from './evaluate.ts';
 import type { AlertResult, AlertsJson } from './evaluate.ts';
+import { createNotifier } from './notify/notifier.ts';
+import type { NotifierOptions, TestedTarget } from './notify/notifier.ts';
 
 export const EVERY_MS = 60_000;
 
@@ -14,13 +17,29 @@ export interface AlertWatchOptions {
   readonly config: () => Config;
   readonly services: Pick<
     ServerServices,
-    'activeAlerts' | 'afterwards' | 'clock' | 'ledgerFile' | 'log' | 'questions' | 'states'
+    | 'activeAlerts'
+    | 'afterwards'
+    | 'clock'
+    | 'ledgerFile'
+    | 'log'
+    | 'questions'
+    | 'spending'
+    | 'states'
+    | 'upstream'
   >;
+  readonly notifying: Pick<NotifierOptions, 'env' | 'random' | 'version'>;
 }
 
 /** Begins to watch: the first evaluation is a minute from now. Without rules nothing is asked. */
-export function watchAlerts({ config, services }: AlertWatchOptions) {
+export function watchAlerts({ config, services, notifying }: AlertWatchOptions) {
   const { activeAlerts, afterwards, clock, ledgerFile, log, questions, states } = services;
+  const notifier = createNotifier({
+    ...notifying,
+    upstream: services.upstream,
+    clock,
+    home: () => config().home,
+    onFailure: (text) => log.error(`alert ${text}`),
+  });
   let last: Promise<unknown> = Promise.resolve();
   let stopped = false;
   let cancel = clock.after(EVERY_MS, evaluateAndGoOn);
@@ -39,10 +58,12 @@ export function watchAlerts({ config, services }: AlertWatchOptions) {
       live: {
         unhealthyProviders: providerReasons(states).length,
         droppedRows: ledgerFile.stats().dropped,
+        budgetUsedPercent: budgetUsedPercent(services.spending),
       },
       ask: (work) => questions.ask(work),
     });
     activeAlerts.update(results);
+    notifier.notify(results);
     for (const result of results) {
       if (result.news === 'begun') log.warning(`alert begins: ${alertText(result)}`);
       if (result.news === 'ended') log.info(`alert ends: ${alertText(result)}`);
@@ -70,9 +91,15 @@ export function watchAlerts({ config, services }: AlertWatchOptions) {
   return {
     /** Evaluates the rules in force now; rejects where their states cannot be written. */
     check: async (): Promise<AlertsJson> => alertsJson(await inTurn()),
+    /** Evaluates them too, and sends a test to each of their targets. */
+    async test(): Promise<{ readonly tested: readonly TestedTarget[] }> {
+      return { tested: await notifier.test(await inTurn()) };
+    },
     stop(): void {
       stopped = true;
       cancel();
+      const left = notifier.stop();
+      if (left > 0) log.warning(`alerts: ${left} could not be delivered before the stop`);
     },
   };
 }

@@ -10,6 +10,7 @@ import { quote } from '../../stages/settings/setting.ts';
 import type { Origin, Setting, OriginKind } from '../../stages/settings/setting.ts';
 import { describe, fault, missingField, unknownKey, wrongValue, type Fault } from './fault.ts';
 import { findSetting, NAMED_SECTIONS } from './settings.ts';
+import { mapSecretMembers } from '../../stages/settings/secret-members.ts';
 import { tellsSecret, VARIABLE } from './written-secret.ts';
 import type { Found } from './settings.ts';
 import type { YamlFile } from './yaml.ts';
@@ -147,11 +148,11 @@ function wordsOf(wrong: Exclude<WrongMember['fault'], 'missing'>): string {
 
 /** Puts what `${NAME}` stands for into a secret, so that the file need not hold it; `unset` is a name that stands for nothing. */
 function fillVariables(
-  { secret }: Setting,
+  { secret, secretMembers }: Setting,
   value: unknown,
   variables: FileOrigin['variables'],
 ): { readonly value: unknown; readonly unset?: string | undefined } {
-  if (secret !== true) return { value };
+  if (secret !== true && secretMembers === undefined) return { value };
   let unset: string | undefined;
   const fill = (text: string): string =>
     text.replaceAll(VARIABLE, (_whole, name: string) => {
@@ -159,6 +160,11 @@ function fillVariables(
       if (found === undefined || found === '') unset ??= name;
       return found ?? '';
     });
+  if (secretMembers !== undefined) {
+    // What is filled in is known only after this.
+    const filled = mapSecretMembers(value, secretMembers, fill);
+    return { value: filled, unset };
+  }
   if (typeof value === 'string') return { value: fill(value), unset };
   if (!isObject(value)) return { value };
   const filled = Object.entries(value).map(([name, one]) => [

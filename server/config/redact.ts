@@ -1,4 +1,5 @@
 /** How a value is shown to people: secrets never, the rest as it is. */
+import { mapSecretMembers } from '../../stages/settings/secret-members.ts';
 import type { Provenance } from './layer.ts';
 
 /** The shortest secret of which the last four characters may be shown. */
@@ -8,6 +9,8 @@ const LONG_ENOUGH = 20;
 export function redacted({ setting, value }: Provenance): string {
   if (value === null) return setting.defaultText?.replaceAll('`', '') ?? 'none';
   if (setting.secret === true) return redactedSecret(value);
+  if (setting.secretMembers !== undefined)
+    return JSON.stringify(mapSecretMembers(value, setting.secretMembers, redactedSecret));
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 

@@ -2,6 +2,7 @@
 import { isObject } from '../../stages/dialect/json-kind.ts';
 import { isCredentialField } from '../../stages/model/headers.ts';
 import { secret } from '../../stages/settings/kind.ts';
+import { mapSecretMembers } from '../../stages/settings/secret-members.ts';
 import type { Setting } from '../../stages/settings/setting.ts';
 
 /** `${NAME}` in a value: the secret itself then lies elsewhere. */
@@ -11,7 +12,18 @@ export const VARIABLE = /\$\{([^{}]*)\}/g;
 const PASSWORD_IN_URL = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*:([^/?#]+)@/i;
 
 /** `written` is the value as it stands there, before variables are filled in. */
-export function tellsSecret({ secret: isSecret, type }: Setting, written: unknown): boolean {
+export function tellsSecret(
+  { secret: isSecret, secretMembers, type }: Setting,
+  written: unknown,
+): boolean {
+  if (secretMembers !== undefined) {
+    let isTold = false;
+    mapSecretMembers(written, secretMembers, (text) => {
+      isTold ||= isLiteral(text);
+      return text;
+    });
+    return isTold;
+  }
   if (isSecret !== true) return false;
   // Of a map of headers, only those that carry a credential.
   if (isObject(written))

@@ -21,7 +21,7 @@ export interface ControlledProxy {
   /** Where the log went at the start. */
   readonly logDestination: 'file' | 'stdout';
   readonly routeRules: RuleStore;
-  readonly alerts: Pick<AlertWatch, 'check'>;
+  readonly alerts: Pick<AlertWatch, 'check' | 'test'>;
   /** The models of the provider that the input names. */
   readonly listModels: (input: unknown) => Promise<unknown>;
   readonly reload: () => Promise<ReloadReport>;
@@ -85,7 +85,7 @@ export function controlCommands(proxy: ControlledProxy): ControlCommands {
       log.info('the response cache was emptied by command', { entries });
       return { entries, bytes };
     },
-    'check-alerts': () => proxy.alerts.check(),
+    'check-alerts': (input) => (input === 'test' ? proxy.alerts.test() : proxy.alerts.check()),
     'list-models': (input) => proxy.listModels(input),
     'provider-status': () => statesJson(states),
     'provider-force-health'(input) {

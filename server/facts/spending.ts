@@ -79,6 +79,12 @@ export function spendingJson(guard: SpendingGuard) {
   };
 }
 
+/** How much of the tightest limit of the day is used, in percent; null where none is in force. */
+export function budgetUsedPercent(guard: SpendingGuard): number | null {
+  const { enabled, dayLeftPercent } = guard.view();
+  return enabled && dayLeftPercent !== null ? 100 - dayLeftPercent : null;
+}
+
 function toNano(usd: number | null): number | null {
   return usd === null ? null : Math.round(usd * 1e9);
 }

@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import type { Clock } from '../../engine/index.ts';
 import { passwordsOf } from '../../stages/ledger/address.ts';
+import { targetSecrets } from '../alerts/notify/targets.ts';
 import type { Config } from '../config/config.ts';
 import { redisSecrets } from '../config/redis-address.ts';
 import { createLog } from './log.ts';
@@ -47,7 +48,7 @@ export function logSettings({ logging }: Config): LogSettings {
   };
 }
 
-/** What must never be written: keys and header values of all providers, the proxy's own key, the passwords of the ledger and of Redis. */
+/** What must never be written: keys and header values of all providers, the proxy's own key, the addresses that alerts are sent to, the passwords of the ledger and of Redis. */
 export function secretsOf(config: Config, custom: CustomProviders): readonly string[] {
   const secrets = Object.values(config.providers).flatMap((provider) => [
     ...provider.keys.map((key) => key.secret),
@@ -58,6 +59,7 @@ export function secretsOf(config: Config, custom: CustomProviders): readonly str
     if (secret !== undefined) secrets.push(secret);
   }
   if (config.security.apiKey !== null) secrets.push(config.security.apiKey);
+  for (const { notify } of config.alerts) secrets.push(...notify.flatMap(targetSecrets));
   secrets.push(...passwordsOf(config.ledger.db), ...redisSecrets(config.shared.redisUrl));
   return secrets;
 }

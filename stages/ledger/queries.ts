@@ -11,6 +11,7 @@ import { FAILED, inSpan, matching, sumsBy } from './sums.ts';
 import type { GroupKey, RowFilter, TimeSpan } from './sums.ts';
 import { fromStored } from './tables.ts';
 
+export { attemptSums } from './attempts.ts';
 export { missReport } from './misses.ts';
 export type { GroupKey, RowFilter, TimeSpan } from './sums.ts';
 

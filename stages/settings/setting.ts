@@ -39,6 +39,8 @@ interface Row<T, D, W> {
   readonly example?: unknown;
   /** Never printed. */
   readonly secret?: true;
+  /** Members of the value, at any depth, that are never printed, while the rest of it is. */
+  readonly secretMembers?: readonly string[];
   /** A `proxy.yaml` that was merely found in the current folder may not set it. */
   readonly guarded?: true;
   /** True when a running proxy takes it up only after a restart. */

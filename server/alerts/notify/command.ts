@@ -1,0 +1,75 @@
+/** A command that is started with an alert: the alert as JSON on its standard input. */
+import { spawn } from 'node:child_process';
+import type { Clock } from '../../../engine/index.ts';
+import type { Variables } from '../../config/env.ts';
+import type { Notice } from './notice.ts';
+import type { CommandTarget } from './targets.ts';
+import { delivered, refused } from './webhook.ts';
+import type { Delivery } from './webhook.ts';
+
+/** How long a command may run before it is killed. */
+export const COMMAND_MS = 20_000;
+
+/** Variables that a program needs to run at all; our own hold keys of providers. */
+const PASSED_ON = ['PATH', 'HOME', 'USER', 'LANG', 'LC_ALL', 'TZ', 'TMPDIR'];
+
+export interface CommandOptions {
+  readonly clock: Clock;
+  readonly env: Variables;
+  readonly home: string;
+}
+
+/**
+ * Starts the command once, in the home folder. Exit code 0 is a delivery; anything else is not tried
+ * again, since what a command has done already is not known. Never rejects.
+ */
+export function runCommand(
+  { argv }: CommandTarget,
+  notice: Notice,
+  { clock, env, home }: CommandOptions,
+): Promise<Delivery> {
+  const [program = '', ...rest] = argv;
+  return new Promise((resolve) => {
+    const child = spawn(program, rest, {
+      cwd: home,
+      // A group of its own: what the command has started is ended with it.
+      detached: true,
+      stdio: ['pipe', 'ignore', 'ignore'],
+      env: {
+        ...Object.fromEntries(PASSED_ON.flatMap((name) => (env[name] ? [[name, env[name]]] : []))),
+        SVC_ALERT_NAME: notice.alert,
+        SVC_ALERT_STATE: notice.state,
+        SVC_ALERT_TEXT: notice.text,
+      },
+    });
+    let isLate = false;
+    const stopWaiting = clock.after(COMMAND_MS, () => {
+      isLate = true;
+      endGroup(child.pid);
+    });
+    const end = (delivery: Delivery) => {
+      stopWaiting();
+      resolve(delivery);
+    };
+    child.on('error', (error: NodeJS.ErrnoException) =>
+      end(refused(`it cannot be started (${error.code ?? 'unknown reason'})`, false)),
+    );
+    child.on('exit', (code, signal) => {
+      if (isLate) end(refused(`not finished in ${COMMAND_MS / 1000} s, ended`, false));
+      else if (code === 0) end(delivered('exit code 0'));
+      else end(refused(code === null ? `ended by ${signal}` : `exit code ${code}`, false));
+    });
+    // One that reads nothing is no fault.
+    child.stdin.on('error', () => undefined);
+    child.stdin.end(`${JSON.stringify(notice)}\n`);
+  });
+}
+
+function endGroup(pid: number | undefined): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // It has ended in the meantime.
+  }
+}

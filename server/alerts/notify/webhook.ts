@@ -1,0 +1,114 @@
+/** One try at a webhook: a signed POST, whose answer is judged by its status alone. */
+import { createHmac } from 'node:crypto';
+import { createCanceller, toSvcError } from '../../../engine/index.ts';
+import type { CancelSignal, Clock } from '../../../engine/index.ts';
+import { retryAfterMs } from '../../../stages/providers/retry-after.ts';
+import type { Upstream } from '../../../stages/providers/upstream.ts';
+import { noticeBody } from './notice.ts';
+import type { Notice } from './notice.ts';
+import type { WebhookTarget } from './targets.ts';
+
+/** How long a receiver may take to answer. */
+export const WEBHOOK_MS = 10_000;
+
+/** How a try ended. Words name neither the address nor the key. */
+export interface Delivery {
+  readonly isDelivered: boolean;
+  /** `200`, `status 500`, `no answer in 10 s`. */
+  readonly words: string;
+  /** Whether another try may succeed. */
+  readonly isWorthRetrying: boolean;
+  /** How long the receiver asks to wait. */
+  readonly retryAfterMs?: number | undefined;
+}
+
+export interface WebhookOptions {
+  readonly upstream: Pick<Upstream, 'send'>;
+  readonly clock: Clock;
+  readonly version: string;
+  readonly signal?: CancelSignal;
+}
+
+/**
+ * Sends `notice` once. Redirects are not followed: an address that leads elsewhere is a fault to
+ * mend, and must not lead the message, with its signature, to a server that nobody named. The body
+ * of the answer is not read. Never rejects.
+ */
+export async function sendWebhook(
+  target: WebhookTarget,
+  notice: Notice,
+  { upstream, clock, version, signal = createCanceller().signal }: WebhookOptions,
+): Promise<Delivery> {
+  const url = new URL(target.url);
+  const body = noticeBody(notice, target.template);
+  try {
+    const {
+      status,
+      headers,
+      body: answer,
+    } = await upstream.send({
+      origin: url.origin,
+      path: `${url.pathname}${url.search}`,
+      method: 'POST',
+      headers: [
+        'Content-Type',
+        'application/json',
+        'User-Agent',
+        `svc/${version}`,
+        'X-Svc-Alert-Id',
+        notice.id,
+        ...authorization(url),
+        ...signature(target, body, clock.wallMs()),
+      ],
+      body: Buffer.from(body),
+      headTimeoutMs: WEBHOOK_MS,
+      idleTimeoutMs: WEBHOOK_MS,
+      signal,
+    });
+    answer.cancel(new Error('the status is enough'));
+    if (status >= 200 && status < 300) return delivered(String(status));
+    if (status >= 300 && status < 400)
+      return refused(`a redirect (status ${status}), which is not followed`, false);
+    const isWorthRetrying = status === 408 || status === 425 || status === 429 || status >= 500;
+    const waitMs = retryAfterMs(headers, clock.wallMs());
+    return { ...refused(`status ${status}`, isWorthRetrying), retryAfterMs: waitMs };
+  } catch (thrown) {
+    return refused(reasonOf(thrown), true);
+  }
+}
+
+export function delivered(words: string): Delivery {
+  return { isDelivered: true, words, isWorthRetrying: false };
+}
+
+export function refused(words: string, isWorthRetrying: boolean): Delivery {
+  return { isDelivered: false, words, isWorthRetrying };
+}
+
+/** The code of the system or of TLS: messages name addresses. */
+function reasonOf(thrown: unknown): string {
+  const error = toSvcError(thrown);
+  if (error.kind === 'gateway_timeout') return `no answer in ${WEBHOOK_MS / 1000} s`;
+  for (let cause: unknown = thrown; cause instanceof Error; cause = cause.cause)
+    if ('code' in cause && typeof cause.code === 'string' && /^[A-Z][A-Z0-9_]+$/.test(cause.code))
+      if (!cause.code.startsWith('PROVIDER_')) return `it cannot be reached (${cause.code})`;
+  return 'it cannot be reached';
+}
+
+/** A name and a password in the address are sent as such. */
+function authorization({ username, password }: URL): readonly string[] {
+  if (username === '' && password === '') return [];
+  const pair = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+  return ['Authorization', `Basic ${Buffer.from(pair).toString('base64')}`];
+}
+
+/**
+ * `t=SECONDS,v1=HEX`: HMAC-SHA256, with the secret, of the seconds since the epoch, a dot and the
+ * body. The time is signed too, so that a copy of a message is not good for ever.
+ */
+function signature({ secret }: WebhookTarget, body: string, nowMs: number): readonly string[] {
+  if (secret === null) return [];
+  const seconds = Math.floor(nowMs / 1000);
+  const mac = createHmac('sha256', secret).update(`${seconds}.${body}`).digest('hex');
+  return ['X-Svc-Signature', `t=${seconds},v1=${mac}`];
+}
