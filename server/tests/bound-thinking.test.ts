@@ -27,6 +27,7 @@ interface Bench {
   /** The same through nobody: begun, or gone on with, without svc. */
   readonly directly: () => Promise<void>;
   readonly count: (turn?: BoundTurn) => Promise<string>;
+  readonly compact: (turn?: BoundTurn) => Promise<string>;
   readonly running: () => TestProxy;
   /** Stops the proxy and starts it again in the same home. */
   readonly restart: (yaml?: string, edit?: (lines: string) => string) => Promise<void>;
@@ -71,6 +72,12 @@ async function converse(
       async count(turn) {
         const arrived = running.upstream.nextRequest();
         const answered = await client.count(running.proxy.port, mine(turn));
+        assert.is(answered.status, 200, answered.text);
+        return (await arrived).body.toString();
+      },
+      async compact(turn) {
+        const arrived = running.upstream.nextRequest();
+        const answered = await client.compact(running.proxy.port, mine(turn));
         assert.is(answered.status, 200, answered.text);
         return (await arrived).body.toString();
       },
@@ -339,6 +346,26 @@ for (const dialect of ['messages', 'responses'] as const) {
     assert.equal([refused, dropped], [[], []]);
   });
 }
+
+test('responses: a conversation is summarised as its turns were sent', async () => {
+  const { refused, dropped, differences } = await converse(
+    'responses',
+    async ({ turn, compact, running, restart }) => {
+      for (let n = 0; n < 3; n += 1) await turn();
+      const sent = smaller(await turn());
+      assert.ok(sent > 0);
+      assert.is(smaller(await compact()), sent);
+      const row = (await running().rows(5)).at(-1)!;
+      assert.is(row.endpoint, '/v1/responses/compact');
+      assert.ok((row.inputTokensSent ?? 0) > 0, 'its usage is read');
+      await restart('compression: { enabled: false }\n');
+      assert.is(smaller(await compact()), sent);
+      assert.is(smaller(await compact(bypassHeader)), sent);
+      await turn();
+    },
+  );
+  assert.equal([refused, dropped, differences], [[], [], []]);
+});
 
 test('messages: a conversation stays with the key that it began with', async () => {
   const provider = createBindingProvider();

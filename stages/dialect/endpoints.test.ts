@@ -26,7 +26,7 @@ const TABLE: readonly (readonly [method: string, target: string, expected: strin
   ['GET', '/v1/chat/completions/c1/messages', 'opaque other passed by-credential'],
   ['POST', '/v1/completions', 'opaque completions passed chat'],
   ['POST', '/v1/responses', 'responses generate rewritten chat'],
-  ['POST', '/v1/responses/compact', 'opaque compact passed chat'],
+  ['POST', '/v1/responses/compact', 'responses compact rewritten chat'],
   ['POST', '/v1/responses/input_tokens', 'responses count_tokens rewritten chat'],
   ['GET', '/v1/responses/input_tokens', 'allow POST'],
   ['GET', '/v1/responses/resp_1', 'opaque other passed chat'],

@@ -58,6 +58,11 @@ export function counting(dialect: DialectName, defaultKind: EndpointKind): Endpo
   return Object.freeze({ ...generating(dialect, defaultKind), operation: 'count_tokens' as const });
 }
 
+/** A path that has the provider summarise a conversation: its blocks go out as the turns sent them. */
+export function compacting(dialect: DialectName, defaultKind: EndpointKind): Endpoint {
+  return Object.freeze({ ...generating(dialect, defaultKind), operation: 'compact' as const });
+}
+
 /** A path whose body passes unread and is a conversation all the same. */
 export function passingConversation(operation: Operation, defaultKind: EndpointKind): Endpoint {
   return Object.freeze({ ...passing(operation, defaultKind), isConversation: true });

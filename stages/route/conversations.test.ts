@@ -104,9 +104,12 @@ test('what holds no conversation is not held back', () =>
 test('a body that does not say which model it is for is not sent where models choose', () =>
   withPair({ yaml: ofModels('messages') }, async (t) => {
     const headers = { 'content-encoding': 'gzip' };
-    const body = gzipSync(INPUT);
-    const got = await exchange(t.proxy.port, { path: '/v1/responses/compact', body, headers });
+    const prompt = gzipSync(json({ model: 'gpt-fixture-1', prompt: 'hello' }));
+    const got = await exchange(t.proxy.port, { path: '/v1/completions', body: prompt, headers });
     assert.is(got.status, 415);
+    // This one is read.
+    const summary = { path: '/v1/responses/compact', body: gzipSync(INPUT), headers };
+    assert.is((await exchange(t.proxy.port, summary)).status, 404);
     assert.equal(sentOn(t), [0, 0]);
     // The path says it.
     const named = { path: `${GEMINI}:countTokens`, body: gzipSync(CONTENTS), headers };

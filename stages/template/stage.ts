@@ -53,7 +53,7 @@ export const template = defineStage<ProxyFrame, TemplateConfig, Services>({
 
 /** True for what is asked beside a conversation: for a count of its tokens, a list of models, files. */
 function isBeside({ original: { endpoint } }: ProxyRequest): boolean {
-  return endpoint.operation === 'count_tokens' || !endpoint.isConversation;
+  return endpoint.operation !== 'generate' || !endpoint.isConversation;
 }
 
 async function fill(
