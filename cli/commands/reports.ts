@@ -172,16 +172,33 @@ class Report extends LedgerCommand {
   static override usage = Command.Usage({
     category: 'Look',
     description: 'What a day cost and saved, next to the day before',
+    details:
+      'With --month it is a UTC month, and --html and --csv make one file of it that a person can send on: without scripts, links or anything from elsewhere. The CSV has a line for each day and model, and for each of what --by names.',
     examples: [
       ['Today', '$0 report'],
       ['Another day, as Markdown', '$0 report --date 2026-01-31 --markdown'],
+      ['A month, to send on', '$0 report --month 2026-01 --by project --html > january.html'],
+      ['The same for a spreadsheet', '$0 report --month 2026-01 --by project --csv > january.csv'],
     ],
   });
 
   date = Option.String('--date', { description: 'A UTC day, as 2026-01-31; today if left out' });
   markdown = Option.Boolean('--markdown', false, { description: 'As Markdown' });
+  month = Option.String('--month', { description: 'A UTC month, as 2026-01, in place of a day' });
+  by = Option.String('--by', { description: 'Of a month: project, key, agent, provider or node' });
+  html = Option.Boolean('--html', false, { description: 'Of a month: as one HTML page' });
+  csv = Option.Boolean('--csv', false, { description: 'Of a month: as CSV' });
 
   async execute() {
+    const { month, by, html, csv, json, config } = this;
+    if (month !== undefined) {
+      if (this.date !== undefined || this.markdown)
+        throw new SvcError('usage', '--date and --markdown are for a day, --month is not one');
+      const { printMonth } = await import('../report/month-command.ts');
+      return printMonth(this.context, { month, by, html, csv, json, config });
+    }
+    if (by !== undefined || html || csv)
+      throw new SvcError('usage', '--by, --html and --csv need a --month, such as 2026-01');
     const startMs = await this.#start();
     const day = { sinceMs: startMs, untilMs: startMs + DAY_MS };
     const { totalsJson } = await import('../../stages/ledger/report.ts');

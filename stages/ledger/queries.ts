@@ -213,6 +213,20 @@ export async function totalsByDay(db: LedgerReader, span: TimeSpan = ALL): Promi
     .map(({ step, totals }) => ({ date: dateOf(step * DAY_MS), ...totals }));
 }
 
+/** The sums of each UTC day and combination of `keys` that had requests, in no order. */
+export async function totalsByDayAnd(
+  db: LedgerReader,
+  keys: readonly GroupKey[],
+  span: TimeSpan,
+): Promise<readonly { date: string; names: readonly (string | null)[]; totals: Totals }[]> {
+  const groups = await sumsBy(db, keys, span, DAY_MS);
+  return groups.map(({ step, keys: names, totals }) => ({
+    date: dateOf(step * DAY_MS),
+    names,
+    totals,
+  }));
+}
+
 /** The sums of the UTC day in which `nowMs` lies. */
 export async function totalsOfToday(db: LedgerReader, nowMs: number): Promise<Totals> {
   return totalsOf(db, { sinceMs: startOfDay(nowMs) });
