@@ -204,7 +204,7 @@ const MISTAKES: readonly (readonly [argv: readonly string[], pattern: RegExp])[]
   [['--json'], /^error: svc --json names no command\n/],
   [['logs', '-n', 'ten'], /--lines: "ten" is not a whole number/],
   [['debug', 'maybe'], /takes on, off or status, not 'maybe'/],
-  [['auth'], /needs --generate, list, rotate <id> or revoke <id>/],
+  [['auth'], /needs --generate, list, update <id>, rotate <id> or revoke <id>/],
   [['auth', '--generate', '--expires', 'soon'], /--expires: "soon" is not a span of time/],
   [['validate-config'], /svc validate-config needs <file>\n/],
 ];

@@ -178,7 +178,7 @@ class Update extends LimitsCommand {
   static override paths = [['auth', 'update']];
   static override usage = Command.Usage({
     category: 'Configure',
-    description: 'Change what a key is for and what it may use; the key itself stays',
+    description: 'Change what a key is for and may use, not the key',
     details:
       'What is not given stays. `any` takes away the limit of `--models` and `--providers`, `none` a project and all rights, `never` the end. A running proxy knows it within a second.',
     examples: [
