@@ -20,13 +20,18 @@ test('limits are shown, updated, taken away and passed on by a rotation', async 
     '--models=claude-*, gpt-5*',
     '--providers=messages',
     '--may=capture',
+    '--per-day-usd=5',
+    '--per-month-usd=99.50',
   ]);
   assert.is(made.code, 0, made.stderr);
   const limits = ({ project, models, providers, may }: Key) => [project, models, providers, may];
   const wanted = ['shop', ['claude-*', 'gpt-5*'], ['messages'], ['capture']];
   assert.equal(limits(JSON.parse(made.stdout) as Key), wanted);
   const list = await run(place, ['auth', 'list']);
-  assert.match(list.stdout, /anna +shop .* models claude-\*, gpt-5\*; providers messages +live$/m);
+  assert.match(
+    list.stdout,
+    /anna +shop .* models claude-\*, gpt-5\*; providers messages; \$5 a day; \$99\.5 a month +live$/m,
+  );
   const update = async (...argv: string[]) => {
     const ran = await run(place, ['auth', 'update', 'anna', ...argv, '--json']);
     assert.is(ran.code, 0, ran.stderr);
@@ -38,6 +43,8 @@ test('limits are shown, updated, taken away and passed on by a rotation', async 
     ['messages'],
     ['capture'],
   ]);
+  const { per_day_usd: perDay, per_month_usd: perMonth } = await update('--per-day-usd', 'any');
+  assert.equal([perDay, perMonth], [null, 99.5]);
   const { expires } = await update('--expires', 'never', '--providers', 'any', '--may', 'none');
   assert.is(expires, null);
   const rotated = await run(place, ['auth', 'rotate', 'anna', '--json']);
@@ -64,6 +71,8 @@ test('what is no limit is refused, and changes nothing', async () => {
     ['--project', ' '],
     ['--expires', 'soon'],
     ['--may', 'everything'],
+    ['--per-day-usd', '-1'],
+    ['--per-month-usd', '1e9'],
   ]) {
     const ran = await run(place, ['auth', '--generate', '--label', 'x', ...argv]);
     assert.is(ran.code, exitCodes.usage, argv.join(' '));

@@ -28,9 +28,16 @@ export abstract class LimitsCommand extends JsonCommand {
     description: 'Providers that it may use, by their configured names; all by default',
   });
 
+  perDayUsd = Option.String('--per-day-usd', {
+    description: 'US dollars that its requests may cost a day (UTC)',
+  });
+  perMonthUsd = Option.String('--per-month-usd', {
+    description: 'US dollars that its requests may cost a calendar month (UTC)',
+  });
+
   /** What was typed of them, checked. Throws `usage`. */
   async changes(): Promise<KeyChanges> {
-    const { expires, may, project, models, providers } = this;
+    const { expires, may, project, models, providers, perDayUsd, perMonthUsd } = this;
     return {
       ...(expires !== undefined && {
         expiresInS: expires === 'never' ? null : toSeconds(expires, '--expires'),
@@ -39,6 +46,8 @@ export abstract class LimitsCommand extends JsonCommand {
       ...(project !== undefined && { project: toProject(project) }),
       ...(models !== undefined && { models: toNames(models, '--models') }),
       ...(providers !== undefined && { providers: toNames(providers, '--providers') }),
+      ...(perDayUsd !== undefined && { perDayUsd: toUsd(perDayUsd, '--per-day-usd') }),
+      ...(perMonthUsd !== undefined && { perMonthUsd: toUsd(perMonthUsd, '--per-month-usd') }),
     };
   }
 }
@@ -76,6 +85,16 @@ function toNames(values: readonly string[], option: string): readonly string[] |
   });
 }
 
+/** Dollars; null for `any`. */
+function toUsd(typed: string, option: string): number | null {
+  if (typed === ANY) return null;
+  const usd = /^\d{1,9}(?:\.\d{1,9})?$/.test(typed) ? Number(typed) : Number.NaN;
+  if (!Number.isNaN(usd)) return usd;
+  throw new SvcError('usage', `${option}: ${JSON.stringify(typed)} is not an amount of dollars`, {
+    cure: `Give a number such as 5 or 0.50, or '${ANY}' for no limit.`,
+  });
+}
+
 function listed(values: readonly string[]): string[] {
   return values
     .flatMap((value) => value.split(','))
@@ -84,19 +103,25 @@ function listed(values: readonly string[]): string[] {
 }
 
 /** The limits of a key as JSON has them; null where there is none. */
-export function limitsJson({ project, models, providers }: StoredKey) {
+export function limitsJson(key: StoredKey) {
+  const { project, models, providers, perDayUsd, perMonthUsd } = key;
   return {
     project: project ?? null,
     models: models ?? null,
     providers: providers ?? null,
+    per_day_usd: perDayUsd ?? null,
+    per_month_usd: perMonthUsd ?? null,
   };
 }
 
 /** The same in words; empty without any. */
-export function limitsText({ models, providers }: ReturnType<typeof limitsJson>): string {
+export function limitsText(limits: ReturnType<typeof limitsJson>): string {
+  const { models, providers, per_day_usd: perDay, per_month_usd: perMonth } = limits;
   return [
     models === null ? '' : `models ${models.join(', ')}`,
     providers === null ? '' : `providers ${providers.join(', ')}`,
+    perDay === null ? '' : `$${perDay} a day`,
+    perMonth === null ? '' : `$${perMonth} a month`,
   ]
     .filter((text) => text !== '')
     .join('; ');

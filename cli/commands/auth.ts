@@ -26,7 +26,7 @@ class Auth extends LimitsCommand {
     category: 'Configure',
     description: 'Make a key for clients on other machines',
     details:
-      'The key is shown once; only its hash is kept. Clients send it as the header `X-Svc-Key`, or where they have the key of a provider. A running proxy accepts it within a second. Headers that loosen a limit count from another machine only with a right to them: `allow-spend` (`x-svc-allow-spend`), `capture` (`x-svc-capture`), `bypass` (`x-svc-bypass` where a plugin has a stage). With `--models` or `--providers` all others are refused with 403.',
+      'The key is shown once; only its hash is kept. Clients send it as the header `X-Svc-Key`, or where they have the key of a provider. A running proxy accepts it within a second. Headers that loosen a limit count from another machine only with a right to them: `allow-spend` (`x-svc-allow-spend`), `capture` (`x-svc-capture`), `bypass` (`x-svc-bypass` where a plugin has a stage). With `--models` or `--providers` all others are refused with 403, and with `--per-day-usd` or `--per-month-usd` what would pass the limit with 402.',
     examples: [
       ['A key with a name', '$0 auth --generate --label laptop'],
       ['A key that expires', '$0 auth --generate --label ci --expires 30d'],
@@ -35,6 +35,7 @@ class Auth extends LimitsCommand {
         'A key for some models, whose requests count to a project',
         "$0 auth --generate --label anna --project shop --models 'claude-*,gpt-5*'",
       ],
+      ['A key with a budget', '$0 auth --generate --label ci --per-day-usd 5 --per-month-usd 100'],
     ],
   });
 
@@ -180,7 +181,7 @@ class Update extends LimitsCommand {
     category: 'Configure',
     description: 'Change what a key is for and may use, not the key',
     details:
-      'What is not given stays. `any` takes away the limit of `--models` and `--providers`, `none` a project and all rights, `never` the end. A running proxy knows it within a second.',
+      'What is not given stays. `any` takes away a limit, `none` a project and all rights, `never` the end. A running proxy knows it within a second.',
     examples: [
       ['Other models', "$0 auth update anna --models 'claude-haiku*'"],
       ['No limit any more, and no end', '$0 auth update anna --models any --expires never'],
@@ -208,8 +209,7 @@ class Update extends LimitsCommand {
 
 /** What was given for a new key: it has no limit that could be taken away. */
 function given(changes: KeyChanges) {
-  const { expiresInS, may, project, models, providers } = changes;
-  const limits = { project, models, providers };
+  const { expiresInS, may, ...limits } = changes;
   return {
     ...(may !== undefined && { may }),
     ...(typeof expiresInS === 'number' && { expiresInS }),

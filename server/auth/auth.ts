@@ -134,7 +134,13 @@ const FOREVER = '9999-12-31T00:00:00Z';
 /** What a key is for and what it may use: the parts of it that `update` changes and `rotate` passes on. */
 export type KeyLimits = Pick<StoredKey, (typeof LIMITS)[number]>;
 
-const LIMITS = ['project', 'models', 'providers'] as const satisfies readonly (keyof StoredKey)[];
+const LIMITS = [
+  'project',
+  'models',
+  'providers',
+  'perDayUsd',
+  'perMonthUsd',
+] as const satisfies readonly (keyof StoredKey)[];
 
 /** The limits that a key has; those that it has not are absent. */
 function limitsOf(key: KeyLimits): KeyLimits {
@@ -291,7 +297,14 @@ const CONFIG_CALLER: Caller = Object.freeze({ keyId: 'config', label: 'security.
 
 function toCaller(key: StoredKey): Caller {
   const { id, label } = key;
-  return Object.freeze({ keyId: id, label: label === '' ? id : label, ...limitsOf(key) });
+  const { perDayUsd, perMonthUsd, ...limits } = limitsOf(key);
+  return Object.freeze({
+    keyId: id,
+    label: label === '' ? id : label,
+    ...limits,
+    ...(perDayUsd !== undefined && { perDayNanoUsd: Math.round(perDayUsd * 1e9) }),
+    ...(perMonthUsd !== undefined && { perMonthNanoUsd: Math.round(perMonthUsd * 1e9) }),
+  });
 }
 
 function toConfigKey(key: string): KnownKey {

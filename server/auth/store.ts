@@ -36,6 +36,9 @@ export interface StoredKey {
   /** What it may use, as in `Caller`. */
   readonly models?: readonly string[];
   readonly providers?: readonly string[];
+  /** US dollars that its requests may cost in a UTC day and month. */
+  readonly perDayUsd?: number;
+  readonly perMonthUsd?: number;
   /** Id of the key that took its place; it goes on until it expires. */
   readonly replacedBy?: string;
 }
@@ -138,7 +141,7 @@ function parseKeys(file: string, text: string): readonly StoredKey[] {
 function isStoredKey(value: unknown): value is StoredKey {
   if (!isObject(value)) return false;
   const { id, label, sha256, created, expires, revoked, may, replacedBy } = value;
-  const { project, models, providers } = value;
+  const { project, models, providers, perDayUsd, perMonthUsd } = value;
   return (
     typeof id === 'string' &&
     typeof label === 'string' &&
@@ -149,12 +152,17 @@ function isStoredKey(value: unknown): value is StoredKey {
     (revoked === undefined || isTime(revoked)) &&
     [may, models, providers].every((list) => list === undefined || isTexts(list)) &&
     (project === undefined || typeof project === 'string') &&
+    [perDayUsd, perMonthUsd].every((usd) => usd === undefined || isAmount(usd)) &&
     (replacedBy === undefined || typeof replacedBy === 'string')
   );
 }
 
 function isTexts(value: unknown): boolean {
   return Array.isArray(value) && value.every((text) => typeof text === 'string');
+}
+
+function isAmount(value: unknown): boolean {
+  return typeof value === 'number' && value >= 0;
 }
 
 function isTime(value: unknown): boolean {

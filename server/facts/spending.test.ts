@@ -234,6 +234,8 @@ const UNLIMITED = {
   perRequestNanoUsd: null,
   perSessionNanoUsd: null,
   perDayNanoUsd: null,
+  perMonthNanoUsd: null,
+  projects: new Map(),
   perDayTokens: null,
   warnPercent: 80,
 };
@@ -304,7 +306,7 @@ test('requests wait for what was spent before, however long it takes to read', (
     let finish = (): void => undefined;
     const read = new Promise<void>((resolve) => (finish = resolve));
     const dayMs = Math.floor(clock.wallMs() / 86_400_000) * 86_400_000;
-    const before = { dayMs, costNanoUsd: 1e15, tokens: 0, sessions: [] };
+    const before = { dayMs, costNanoUsd: 1e15, tokens: 0, owners: [], sessions: [] };
     spending.recallFrom(() => read.then(() => before));
     const sent = Promise.all(Array.from({ length: 6 }, () => send(t)));
     const first = await Promise.race([sent, new Promise((resolve) => setTimeout(resolve, 200))]);

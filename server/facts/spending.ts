@@ -1,6 +1,9 @@
 /** The spending guard as the configuration sets it, and as `/health` and `svc spend` show it. */
 import type { Clock } from '../../engine/index.ts';
 import { MAX_SESSIONS } from '../../stages/budget/sessions.ts';
+import { periodName, periodStartMs } from '../../stages/budget/owners.ts';
+import type { OwnerSpent } from '../../stages/budget/owners.ts';
+import type { LedgerReader } from '../../stages/ledger/tables.ts';
 import type { SpentBefore } from '../../stages/budget/recall.ts';
 import type { SpendingGuard } from '../../stages/budget/guard.ts';
 import type { SpendingSettings } from '../../stages/budget/spending.ts';
@@ -19,6 +22,13 @@ export function spendingSettings({ budget }: Config): SpendingSettings {
     perRequestNanoUsd: toNano(budget.perRequestUsd),
     perSessionNanoUsd: toNano(budget.perSessionUsd),
     perDayNanoUsd: toNano(budget.perDayUsd),
+    perMonthNanoUsd: toNano(budget.perMonthUsd),
+    projects: new Map(
+      [...budget.projects].map(([name, { perDayUsd, perMonthUsd }]) => [
+        name,
+        { perDayNanoUsd: toNano(perDayUsd), perMonthNanoUsd: toNano(perMonthUsd) },
+      ]),
+    ),
     perDayTokens: budget.totalTokens,
     warnPercent: budget.warnPercent,
   };
@@ -42,8 +52,34 @@ export async function spentBefore(
     ...(isNewDay
       ? { costNanoUsd: 0, tokens: 0 }
       : await queries.spentIn(reader, { sinceMs: dayMs, untilMs: startedMs }, only)),
+    owners: await ownersSpent(queries, reader, clock.wallMs(), startedMs, only),
     sessions: await queries.sessionsSpent(reader, startedMs, MAX_SESSIONS, only),
   }));
+}
+
+type Queries = Parameters<Parameters<LedgerQuestions['ask']>[0]>[1];
+
+/** What keys and projects have spent in the present day and month, and the proxy in the month, before `untilMs`. */
+async function ownersSpent(
+  queries: Queries,
+  reader: LedgerReader,
+  nowMs: number,
+  untilMs: number,
+  only?: OneNode,
+): Promise<OwnerSpent[]> {
+  const sums = new Map<string, OwnerSpent>();
+  for (const period of ['day', 'month'] as const) {
+    const sinceMs = periodStartMs(period, nowMs);
+    if (sinceMs >= untilMs) continue;
+    const name = periodName(period, nowMs);
+    for (const spent of await queries.costByOwner(reader, { sinceMs, untilMs }, only)) {
+      const { owner, name: of, costNanoUsd } = spent;
+      // The proxy's day is read by itself, by when requests ended.
+      if (owner === 'proxy' && period === 'day') continue;
+      sums.set(`${owner}\0${of}\0${name}`, { owner, name: of, period: name, costNanoUsd });
+    }
+  }
+  return [...sums.values()];
 }
 
 /** Reads that before anybody needs it, and logs where it cannot be read: requests are refused until it can. */
@@ -57,7 +93,7 @@ export async function recallSpending(guard: SpendingGuard, log: Log): Promise<vo
 /** `/health.budget` and the answer of `svc spend status`. Dollars; null where nothing is set. */
 export function spendingJson(guard: SpendingGuard) {
   const view = guard.view();
-  const { request, session, day, tokens } = view.limits;
+  const { request, session, day, month, tokens } = view.limits;
   return {
     enabled: view.enabled,
     total_tokens: tokens ?? 0,
@@ -65,10 +101,13 @@ export function spendingJson(guard: SpendingGuard) {
       per_request_usd: toUsd(request),
       per_session_usd: toUsd(session),
       per_day_usd: toUsd(day),
+      per_month_usd: toUsd(month),
       tokens_per_day: tokens,
     },
     day: view.day,
     spent_usd: toUsd(view.spentTodayNanoUsd),
+    month: view.month,
+    spent_month_usd: toUsd(view.spentMonthNanoUsd),
     held_usd: toUsd(view.heldNanoUsd),
     tokens: view.tokensToday,
     left_percent: view.dayLeftPercent,

@@ -39,17 +39,29 @@ export function spendingFault(
   note: SpendingNote,
   range?: readonly [least: number, most: number],
 ): SvcError {
-  const { scope, limit, used, estimate } = note;
+  const { scope, limit, used, estimate, untilMs } = note;
   const amount = (value: number): string => amountText(scope, value);
   const spent = scope === 'request' ? '' : `${amount(used)} of it is used and `;
   const within =
     range === undefined || scope === 'tokens'
       ? ''
       : ` (from ${amount(range[0])}, all of it cached and no answer, to ${amount(Math.max(range[1], estimate))}, all of it written to a cache)`;
-  const per = scope === 'tokens' ? 'day' : scope;
+  const until =
+    untilMs === undefined ? '' : ` It starts again from zero at ${momentText(untilMs)}.`;
   return spendingLimit(
-    `Spending limit of ${amount(limit)} per ${per} reached: ${spent}this request is estimated at ${amount(estimate)}${within}. Send '${ALLOW_HEADER}: once' (from another machine with a key that may) or run \`svc spend allow\` to allow it.`,
+    `Spending limit of ${amount(limit)} ${scopeText(note)} reached: ${spent}this request is estimated at ${amount(estimate)}${within}.${until} Send '${ALLOW_HEADER}: once' (from another machine with a key that may) or run \`svc spend allow\` to allow it.`,
   );
+}
+
+function momentText(atMs: number): string {
+  return `${new Date(atMs).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+}
+
+/** What a limit is of, in words: `per day`, `per month of the project 'shop'`. */
+export function scopeText({ scope, name }: Pick<SpendingNote, 'scope' | 'name'>): string {
+  const [owner, period] = scope.includes('_') ? scope.split('_') : [undefined, scope];
+  const per = `per ${period === 'tokens' ? 'day' : period}`;
+  return owner === undefined ? per : `${per} of the ${owner} '${name}'`;
 }
 
 /** An amount of a limit in words: `$1.50`, or `12,000 tokens`. */

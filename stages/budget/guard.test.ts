@@ -15,6 +15,8 @@ const off: SpendingSettings = {
   perRequestNanoUsd: null,
   perSessionNanoUsd: null,
   perDayNanoUsd: null,
+  perMonthNanoUsd: null,
+  projects: new Map(),
   perDayTokens: null,
   warnPercent: 80,
 };

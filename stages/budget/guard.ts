@@ -1,6 +1,7 @@
 /**
- * The spending guard: how much a request, a session and a UTC day may cost, and how many
- * tokens a day may take.
+ * The spending guard: how much a request, a session, a UTC day and a month may cost, how much each
+ * proxy key and project may cost in a day and a month, and how many tokens a day may take. The limits of
+ * a key hold also while the guard is off: they were made with the key.
  *
  * | event                          | then                                                           |
  * |--------------------------------|----------------------------------------------------------------|
@@ -23,6 +24,8 @@
 import type { Clock } from '../../engine/index.ts';
 import { createAllowances } from './allowance.ts';
 import type { Allowances } from './allowance.ts';
+import { createOwners, hasLimit, periodEndMs, periodName } from './owners.ts';
+import type { Owner, OwnerLimits, Owners, Period, Spender } from './owners.ts';
 import { createRecall } from './recall.ts';
 import type { ReadSpentBefore, Recall, SpentBefore } from './recall.ts';
 import { Reservation } from './reservation.ts';
@@ -32,6 +35,7 @@ import type { Account, Sessions } from './sessions.ts';
 import type {
   SpendingNote,
   SpendingRequest,
+  SpendingScope,
   SpendingSettings,
   SpendingVerdict,
 } from './spending.ts';
@@ -44,6 +48,16 @@ function leftOf(limit: number | null, { spent, held }: Account): number | null {
   return limit === 0 ? 0 : Math.max(0, (1 - (spent + held) / limit) * 100);
 }
 
+/** One limit: its scope and size, what is used of it, the request's part, when it ends, whose it is. */
+type Limit = readonly [
+  scope: SpendingScope,
+  limit: number | null,
+  account: Readonly<Account> | undefined,
+  estimate: number | null,
+  untilMs?: number,
+  name?: string,
+];
+
 /** A guard that has seen nothing. `clock` gives wall time for the day and monotonic time for allowances. */
 export class SpendingGuard implements Holder {
   readonly allowances: Allowances;
@@ -52,6 +66,7 @@ export class SpendingGuard implements Holder {
   readonly counts = { warned: 0, blocked: 0, allowedOnce: 0, unpriced: 0 };
   readonly #clock: Clock;
   readonly #sessions: Sessions = createSessions();
+  readonly #owners: Owners = createOwners();
   #settings: SpendingSettings;
   #dayNumber: number;
   #recall: Recall | undefined;
@@ -65,7 +80,7 @@ export class SpendingGuard implements Holder {
 
   /** What `reserve` would say, without holding anything and without using an allowance. */
   check(request: SpendingRequest): SpendingVerdict {
-    if (!this.#settings.enabled) return { verdict: 'ok' };
+    if (!this.#settings.enabled && !hasLimit(request.spender?.key)) return { verdict: 'ok' };
     this.turnDay();
     const notes = this.#notes(request);
     const over = notes.find(({ used, estimate, limit }) => used + estimate > limit);
@@ -104,8 +119,9 @@ export class SpendingGuard implements Holder {
   }
 
   /** Adds to the day what nothing was reserved for, or what it has cost before this process began. */
-  count(costNanoUsd: number, tokens: number): void {
+  count(costNanoUsd: number, tokens: number, spender?: Spender): void {
     this.turnDay();
+    for (const account of this.accountsOf({ spender })) account.spent += costNanoUsd;
     this.day.spent += costNanoUsd;
     this.tokens.spent += tokens;
   }
@@ -126,13 +142,17 @@ export class SpendingGuard implements Holder {
   }
 
   /**
-   * Undefined when every limit that is set can be judged; until then a promise that is fulfilled
+   * Undefined when every limit that is set for `spender` can be judged; until then a promise that is fulfilled
    * when they can. Rejects with `unavailable` where what was spent before cannot be read.
    */
-  known(): Promise<void> | undefined {
-    const { enabled, perSessionNanoUsd, perDayNanoUsd, perDayTokens } = this.#settings;
-    const looksBack = perSessionNanoUsd !== null || perDayNanoUsd !== null || perDayTokens !== null;
-    return enabled && looksBack ? this.#recall?.pending() : undefined;
+  known(spender?: Spender): Promise<void> | undefined {
+    const { enabled, perSessionNanoUsd, perDayNanoUsd, perMonthNanoUsd } = this.#settings;
+    const { perDayTokens, projects } = this.#settings;
+    const looksBack =
+      [perSessionNanoUsd, perDayNanoUsd, perMonthNanoUsd, perDayTokens].some(
+        (limit) => limit !== null,
+      ) || projects.has(spender?.project ?? '');
+    return (enabled && looksBack) || hasLimit(spender?.key) ? this.#recall?.pending() : undefined;
   }
 
   configure(settings: SpendingSettings): void {
@@ -143,7 +163,8 @@ export class SpendingGuard implements Holder {
   view() {
     this.turnDay();
     const { enabled, perRequestNanoUsd, perSessionNanoUsd, perDayNanoUsd } = this.#settings;
-    const { perDayTokens } = this.#settings;
+    const { perDayTokens, perMonthNanoUsd } = this.#settings;
+    const month = periodName('month', this.#clock.wallMs());
     const left = [leftOf(perDayNanoUsd, this.day), leftOf(perDayTokens, this.tokens)].filter(
       (each) => each !== null,
     );
@@ -153,11 +174,15 @@ export class SpendingGuard implements Holder {
         request: perRequestNanoUsd,
         session: perSessionNanoUsd,
         day: perDayNanoUsd,
+        month: perMonthNanoUsd,
         tokens: perDayTokens,
       },
       /** The UTC day, `YYYY-MM-DD`. */
       day: new Date(this.#dayNumber * DAY_MS).toISOString().slice(0, 10),
       spentTodayNanoUsd: this.day.spent,
+      /** The UTC month, `YYYY-MM`, and what it has cost since the start or, where limits look back, before. */
+      month,
+      spentMonthNanoUsd: this.#owners.peek('proxy', '', month)?.spent ?? 0,
       heldNanoUsd: this.day.held,
       tokensToday: this.tokens.spent,
       /** How much of the day's limit is left, 0 to 100, of the narrower one; `null` without any. */
@@ -169,27 +194,89 @@ export class SpendingGuard implements Holder {
     };
   }
 
-  #countBefore({ dayMs, costNanoUsd, tokens, sessions }: SpentBefore): void {
+  /** What an owner holds and has spent in the present period, as far as this process knows. */
+  accountOf(owner: Owner, name: string, period: Period): Readonly<Account> {
+    const id = periodName(period, this.#clock.wallMs());
+    return this.#owners.peek(owner, name, id) ?? { spent: 0, held: 0 };
+  }
+
+  accountsOf({ spender }: { readonly spender?: Spender | undefined }): readonly Account[] {
+    const atMs = this.#clock.wallMs();
+    const accounts = [this.#open('proxy', '', 'month', atMs)];
+    for (const [owner, name] of [
+      ['key', spender?.key?.label],
+      ['project', spender?.project],
+    ] as const)
+      if (name !== undefined)
+        accounts.push(this.#open(owner, name, 'day', atMs), this.#open(owner, name, 'month', atMs));
+    return accounts;
+  }
+
+  #open(owner: Owner, name: string, period: Period, atMs: number): Account {
+    const isLimited = owner !== 'project' || this.#settings.projects.has(name);
+    return this.#owners.open(owner, name, periodName(period, atMs), atMs, isLimited);
+  }
+
+  #countBefore({ dayMs, costNanoUsd, tokens, owners, sessions }: SpentBefore): void {
+    const atMs = this.#clock.wallMs();
     // It may have been read just before midnight.
-    if (dayMs === this.#today() * DAY_MS) this.count(costNanoUsd, tokens);
+    if (dayMs === this.#today() * DAY_MS) {
+      this.turnDay();
+      this.day.spent += costNanoUsd;
+      this.tokens.spent += tokens;
+    }
+    for (const { owner, name, period, costNanoUsd: spent } of owners) {
+      const isLimited = owner !== 'project' || this.#settings.projects.has(name);
+      this.#owners.open(owner, name, period, atMs, isLimited).spent += spent;
+    }
     for (const each of sessions) this.countSession(each.session, each.costNanoUsd);
   }
 
   /** The limits that are set and touched, narrowest first, with what has been used of each. */
   #notes(request: SpendingRequest): SpendingNote[] {
-    const { estimateNanoUsd, estimateTokens = 0 } = request;
-    const { perRequestNanoUsd, perSessionNanoUsd, perDayNanoUsd, perDayTokens } = this.#settings;
+    const { estimateNanoUsd, estimateTokens = 0, spender } = request;
+    const { enabled, perRequestNanoUsd, perSessionNanoUsd, perDayNanoUsd } = this.#settings;
+    const { perMonthNanoUsd, perDayTokens, projects } = this.#settings;
     const session = this.#sessions.peek(request.session);
-    const limits = [
+    const atMs = this.#clock.wallMs();
+    const [dayEndMs, monthEndMs] = [periodEndMs('day', atMs), periodEndMs('month', atMs)];
+    const month = this.accountOf('proxy', '', 'month');
+    const project = enabled ? projects.get(spender?.project ?? '') : undefined;
+    const own: readonly Limit[] = [
       ['request', perRequestNanoUsd, undefined, estimateNanoUsd],
       ['session', perSessionNanoUsd, session, estimateNanoUsd],
-      ['day', perDayNanoUsd, this.day, estimateNanoUsd],
-      ['tokens', perDayTokens, this.tokens, estimateTokens],
-    ] as const;
-    return limits.flatMap(([scope, limit, account, estimate]) => {
+      ['day', perDayNanoUsd, this.day, estimateNanoUsd, dayEndMs],
+      ['month', perMonthNanoUsd, month, estimateNanoUsd, monthEndMs],
+      ['tokens', perDayTokens, this.tokens, estimateTokens, dayEndMs],
+    ];
+    const limits = [
+      ...(enabled ? own : []),
+      ...this.#ownerLimits('key', spender?.key?.label, spender?.key, estimateNanoUsd),
+      ...this.#ownerLimits('project', spender?.project, project, estimateNanoUsd),
+    ];
+    return limits.flatMap(([scope, limit, account, estimate, untilMs, name]) => {
       if (limit === null || estimate === null) return [];
-      return { scope, limit, used: account ? account.spent + account.held : 0, estimate };
+      const used = account ? account.spent + account.held : 0;
+      return { scope, limit, used, estimate, name, untilMs };
     });
+  }
+
+  /** The limits of a key or a project, where it has any. */
+  #ownerLimits(
+    owner: 'key' | 'project',
+    name: string | undefined,
+    limits: OwnerLimits | undefined,
+    estimate: number | null,
+  ): readonly Limit[] {
+    if (name === undefined || !hasLimit(limits)) return [];
+    const { perDayNanoUsd, perMonthNanoUsd } = limits;
+    const atMs = this.#clock.wallMs();
+    const account = (period: Period) => this.accountOf(owner, name, period);
+    const ends = (period: Period) => periodEndMs(period, atMs);
+    return [
+      [`${owner}_day`, perDayNanoUsd, account('day'), estimate, ends('day'), name],
+      [`${owner}_month`, perMonthNanoUsd, account('month'), estimate, ends('month'), name],
+    ];
   }
 
   #isNear({ limit, used, estimate }: SpendingNote): boolean {

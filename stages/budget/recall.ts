@@ -5,6 +5,7 @@
  */
 import type { Clock } from '../../engine/index.ts';
 import { toSvcError } from '../../engine/index.ts';
+import type { OwnerSpent } from './owners.ts';
 import type { SvcError } from '../../engine/index.ts';
 import { spendingUnknown } from '../model/errors.ts';
 
@@ -14,6 +15,8 @@ export interface SpentBefore {
   readonly dayMs: number;
   readonly costNanoUsd: number;
   readonly tokens: number;
+  /** Of keys and projects in that day and its month, and of the proxy in the month. */
+  readonly owners: readonly OwnerSpent[];
   readonly sessions: readonly { readonly session: string; readonly costNanoUsd: number }[];
 }
 

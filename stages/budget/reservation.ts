@@ -10,6 +10,8 @@ export interface Holder {
   readonly counts: { blocked: number; allowedOnce: number; unpriced: number };
   readonly allowances: Allowances;
   check(request: SpendingRequest): SpendingVerdict;
+  /** The accounts of the request's key and project, and of the proxy's month. */
+  accountsOf(request: Pick<SpendingRequest, 'spender'>): readonly Account[];
   /** Begins the day anew where it has changed. */
   turnDay(): void;
 }
@@ -20,8 +22,9 @@ export interface Holder {
  */
 export class Reservation {
   readonly #holder: Holder;
-  readonly #session: string;
-  readonly #account: Account;
+  readonly #request: SpendingRequest;
+  /** Of its session, and of all that it adds to besides the day. */
+  readonly #accounts: readonly Account[];
   #estimate: Estimate;
   /** True if its limits do not stop it. */
   #mayPass: boolean;
@@ -30,8 +33,8 @@ export class Reservation {
   /** Holds the request's estimate from now on; `account` is its session's. */
   constructor(holder: Holder, account: Account, request: SpendingRequest, mayPass: boolean) {
     this.#holder = holder;
-    this.#session = request.session;
-    this.#account = account;
+    this.#request = request;
+    this.#accounts = [account, ...holder.accountsOf(request)];
     this.#estimate = request;
     this.#mayPass = mayPass;
     this.#hold(1);
@@ -70,7 +73,7 @@ export class Reservation {
     this.#holder.turnDay();
     if (costNanoUsd === null) counts.unpriced += 1;
     this.#hold(-1);
-    this.#account.spent += costNanoUsd ?? knownNanoUsd;
+    for (const account of this.#accounts) account.spent += costNanoUsd ?? knownNanoUsd;
     day.spent += costNanoUsd ?? knownNanoUsd;
     allTokens.spent += tokens;
   }
@@ -88,7 +91,7 @@ export class Reservation {
   #hold(times: 1 | -1): void {
     const { day, tokens } = this.#holder;
     const { estimateNanoUsd, estimateTokens = 0 } = this.#estimate;
-    this.#account.held += times * (estimateNanoUsd ?? 0);
+    for (const account of this.#accounts) account.held += times * (estimateNanoUsd ?? 0);
     day.held += times * (estimateNanoUsd ?? 0);
     tokens.held += times * estimateTokens;
   }
@@ -97,7 +100,7 @@ export class Reservation {
   #limitOf(other: Estimate): SpendingNote | undefined {
     if (this.#mayPass) return undefined;
     this.#hold(-1);
-    const found = this.#holder.check({ session: this.#session, ...other });
+    const found = this.#holder.check({ ...this.#request, ...other });
     this.#hold(1);
     return found.verdict === 'blocked' ? found.note : undefined;
   }

@@ -1,7 +1,9 @@
 /** `budget.*`: the spending guard. */
-import { count, dollars, flag, whole } from '../settings/kind.ts';
+import { count, dollars, flag, kind, whole } from '../settings/kind.ts';
 import { isRaised, isSwitchedOff, setting } from '../settings/setting.ts';
 import { slice } from '../settings/slice.ts';
+
+const DOLLARS = '0 <= number <= 1000000000';
 
 export const budget = slice({
   enabled: setting('budget.enabled', {
@@ -38,6 +40,31 @@ export const budget = slice({
     defaultText: 'no limit',
     about: 'US dollars a day (UTC).',
     loosens: isRaised,
+  }),
+  perMonthUsd: setting('budget.per_month_usd', {
+    type: dollars,
+    default: null,
+    defaultText: 'no limit',
+    about: 'US dollars a calendar month (UTC).',
+    loosens: isRaised,
+  }),
+  projects: setting('budget.projects', {
+    type: kind(
+      { '[string]': { 'per_day_usd?': DOLLARS, 'per_month_usd?': DOLLARS, '+': 'reject' } },
+      'a map of projects, each with per_day_usd, per_month_usd or both',
+    ),
+    default: {},
+    defaultText: 'no limit',
+    about:
+      'US dollars a day and a month (UTC) that requests of a project may cost, such as `{ shop: { per_day_usd: 5 } }`; those of a key are set with it (`svc auth`).',
+    guarded: true,
+    read: (projects) =>
+      new Map(
+        Object.entries(projects).map(([name, limits]) => [
+          name,
+          { perDayUsd: limits.per_day_usd ?? null, perMonthUsd: limits.per_month_usd ?? null },
+        ]),
+      ),
   }),
   warnPercent: setting('budget.warn_percent', {
     type: whole(1, 100, 'a percentage'),

@@ -3,19 +3,33 @@
  * the scope `tokens` whole tokens.
  */
 
+import type { OwnerLimits, Spender } from './owners.ts';
+
 export interface SpendingSettings {
   readonly enabled: boolean;
   /** Limits in nano-dollars; `null` for none. */
   readonly perRequestNanoUsd: number | null;
   readonly perSessionNanoUsd: number | null;
   readonly perDayNanoUsd: number | null;
+  readonly perMonthNanoUsd: number | null;
+  /** By the name of the project. */
+  readonly projects: ReadonlyMap<string, OwnerLimits>;
   /** Input and output tokens a day, cached ones included; `null` for no limit. */
   readonly perDayTokens: number | null;
   /** From which part of a limit on to warn, 1 to 100. */
   readonly warnPercent: number;
 }
 
-export type SpendingScope = 'request' | 'session' | 'day' | 'tokens';
+export type SpendingScope =
+  | 'request'
+  | 'session'
+  | 'day'
+  | 'month'
+  | 'tokens'
+  | 'key_day'
+  | 'key_month'
+  | 'project_day'
+  | 'project_month';
 
 /** A limit that a request touches. Amounts in nano-dollars, for the scope `tokens` in tokens. */
 export interface SpendingNote {
@@ -24,6 +38,10 @@ export interface SpendingNote {
   /** Spent and held before this request; 0 for the scope `request`. */
   readonly used: number;
   readonly estimate: number;
+  /** The label of the key, or the project, whose limit it is; undefined for the proxy's. */
+  readonly name?: string | undefined;
+  /** When it starts again from zero, in milliseconds since the epoch; undefined for request and session. */
+  readonly untilMs?: number | undefined;
 }
 
 export type SpendingVerdict =
@@ -39,6 +57,8 @@ export interface SpendingRequest {
   readonly estimateTokens?: number;
   /** Whose spending it adds to: a conversation's or a client session's id. */
   readonly session: string;
+  /** Whose it is besides; nobody's by default. */
+  readonly spender?: Spender;
 }
 
 /** What a request is estimated to take. */

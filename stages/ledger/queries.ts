@@ -100,6 +100,39 @@ export async function spentIn(
     .executeTakeFirstOrThrow();
 }
 
+/** What one key or project has spent, or with an empty name all together. */
+export interface OwnerCost {
+  readonly owner: 'proxy' | 'key' | 'project';
+  readonly name: string;
+  readonly costNanoUsd: number;
+}
+
+/** What the requests have cost that began in `span`: together, by key and by project; of one machine's alone where it is given. */
+export async function costByOwner(
+  db: LedgerReader,
+  span: TimeSpan,
+  only?: OneNode,
+): Promise<readonly OwnerCost[]> {
+  const groups = await sumsBy(db, ['keyLabel', 'project', 'node'], span);
+  const sums = new Map<string, OwnerCost>();
+  for (const { keys, totals } of groups) {
+    const [key = null, project = null, node = null] = keys;
+    if (only !== undefined && node !== only.node) continue;
+    const owners = [
+      ['proxy', ''],
+      ['key', key],
+      ['project', project],
+    ] as const;
+    for (const [owner, name] of owners) {
+      if (name === null) continue;
+      const id = `${owner}\0${name}`;
+      const before = sums.get(id)?.costNanoUsd ?? 0;
+      sums.set(id, { owner, name, costNanoUsd: before + totals.costNanoUsd });
+    }
+  }
+  return [...sums.values()];
+}
+
 /** What one session of a client has spent. */
 export interface SessionSpent {
   readonly session: string;

@@ -4,6 +4,7 @@
  */
 import { defineStage } from '../../engine/index.ts';
 import type { RunInfo, Settlement } from '../../engine/index.ts';
+import { spenderOf } from '../budget/spender.ts';
 import type { LedgerRow } from '../ledger/row.ts';
 import type { CacheMiss } from '../model/cached-turn.ts';
 import type { ProxyFrame } from '../model/frame.ts';
@@ -35,15 +36,21 @@ function settleSpending(
   knownNanoUsd = 0,
 ): void {
   const { head } = last;
-  const report = (head?.request ?? last.request?.request)?.report;
-  if (report === undefined || report.cacheHit === true) return;
+  const request = head?.request ?? last.request?.request;
+  const report = request?.report;
+  if (request === undefined || report === undefined || report.cacheHit === true) return;
   // Another provider has answered: what the first one was given counts besides.
   if (head !== undefined && unanswered !== undefined)
-    guard.count(unanswered.costNanoUsd ?? 0, unanswered.inputTokens + unanswered.outputTokens);
+    guard.count(
+      unanswered.costNanoUsd ?? 0,
+      unanswered.inputTokens + unanswered.outputTokens,
+      spenderOf(head.request.original),
+    );
   const { costNanoUsd, inputTokensSent, outputTokens } = row;
   const spending = report.spending;
   const tokens = (inputTokensSent ?? 0) + (outputTokens ?? 0);
-  if (spending === undefined) guard.count(costNanoUsd ?? knownNanoUsd, tokens);
+  if (spending === undefined)
+    guard.count(costNanoUsd ?? knownNanoUsd, tokens, spenderOf(request.original));
   else if (inputTokensSent !== null || outputTokens !== null)
     spending.settle(costNanoUsd, tokens, knownNanoUsd);
   else if (head === undefined || isError(head)) spending.release();

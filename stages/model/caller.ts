@@ -11,4 +11,7 @@ export interface Caller {
   readonly models?: readonly string[];
   /** The providers that it may use, by their configured names, with `*` likewise; absent for all. */
   readonly providers?: readonly string[];
+  /** What its requests may cost in a UTC day and month, in nano-dollars; absent for no limit. */
+  readonly perDayNanoUsd?: number;
+  readonly perMonthNanoUsd?: number;
 }

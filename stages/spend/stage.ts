@@ -5,7 +5,9 @@
  */
 import { defineStage } from '../../engine/index.ts';
 import type { StageContext } from '../../engine/index.ts';
-import { ALLOW_HEADER, amountText, spendingFault } from '../budget/estimate.ts';
+import { ALLOW_HEADER, amountText, scopeText, spendingFault } from '../budget/estimate.ts';
+import { hasLimit } from '../budget/owners.ts';
+import { spenderOf } from '../budget/spender.ts';
 import type { Reservation } from '../budget/reservation.ts';
 import type { SpendingNote, SpendingRequest } from '../budget/spending.ts';
 import { mayCost } from '../budget/unread.ts';
@@ -18,12 +20,17 @@ import type { Services } from '../services.ts';
 import { estimateOf, rangeOf } from './estimate.ts';
 
 export interface SpendConfig {
-  /** Off, nothing is estimated or refused; what is spent is counted all the same. */
+  /** Off, nothing is estimated or refused but what came with a key that has limits; what is spent is counted all the same. */
   readonly enabled: boolean;
 }
 
 /** A limit that is nearly used warns at every request; the log need not say it more often than this. */
 const LOG_EVERY_MS = 60_000;
+
+/** True where a limit may stop it: of the proxy, or of its key, which needs no guard that is on. */
+function isLimited({ original }: ProxyRequest, config: SpendConfig): boolean {
+  return config.enabled || hasLimit(original.body.caller);
+}
 
 function toSpending(
   request: ProxyRequest,
@@ -32,10 +39,12 @@ function toSpending(
   runId: string,
 ): SpendingRequest {
   const session = clientSession(request.original.body.headers);
-  if (!config.enabled) {
-    return { estimateNanoUsd: null, estimateTokens: 0, session: session ?? '' };
+  const spender = spenderOf(request.original);
+  if (!isLimited(request, config)) {
+    return { estimateNanoUsd: null, estimateTokens: 0, session: session ?? '', spender };
   }
   return {
+    spender,
     ...estimateOf(request, request.route?.targets[0], services),
     // Unread requests say nothing of the conversation that they belong to: each is its own.
     session: session ?? (request.original.json === undefined ? runId : conversationId(request)),
@@ -50,7 +59,7 @@ function heldBy(
   services: Services,
 ): NonNullable<RequestReport['spending']> {
   // Most requests have nowhere else to go.
-  if (!config.enabled || request.route?.targets.length === 1) return reservation;
+  if (!isLimited(request, config) || request.route?.targets.length === 1) return reservation;
   const faultOf = (note: SpendingNote | undefined, target: RouteTarget) =>
     note && spendingFault(note, rangeOf(request, target, services));
   return {
@@ -67,16 +76,15 @@ function heldBy(
 function createWarner(services: Services) {
   const reportedMs = new Map<string, number>();
   return (notes: readonly SpendingNote[], ctx: StageContext): void => {
-    ctx.note(
-      'spending',
-      notes.map(({ scope, used, limit }) => nearly(scope, used, limit)),
-    );
+    ctx.note('spending', notes.map(nearly));
     const nowMs = services.clock.monotonicMs();
-    for (const { scope, used, limit } of notes) {
-      if (nowMs - (reportedMs.get(scope) ?? -Infinity) < LOG_EVERY_MS) continue;
-      reportedMs.set(scope, nowMs);
+    for (const note of notes) {
+      const { scope, name = '', used, limit } = note;
+      if (nowMs - (reportedMs.get(`${scope} ${name}`) ?? -Infinity) < LOG_EVERY_MS) continue;
+      reportedMs.set(`${scope} ${name}`, nowMs);
       services.log.warning('a spending limit is nearly reached', {
         scope,
+        limited: scopeText(note),
         used: amountText(scope, used),
         limit: amountText(scope, limit),
       });
@@ -84,8 +92,9 @@ function createWarner(services: Services) {
   };
 }
 
-function nearly(scope: SpendingNote['scope'], used: number, limit: number): string {
-  return `${scope}: ${amountText(scope, used)} of ${amountText(scope, limit)} used before`;
+function nearly({ scope, name, used, limit }: SpendingNote): string {
+  const what = name === undefined ? scope : `${scope} of ${name}`;
+  return `${what}: ${amountText(scope, used)} of ${amountText(scope, limit)} used before`;
 }
 
 function isAllowed({ original }: ProxyRequest): boolean {
@@ -99,7 +108,7 @@ export const spend = defineStage<ProxyFrame, SpendConfig, Services>({
     const warn = createWarner(services);
     function hold(request: ProxyRequest, ctx: StageContext): RequestFrame {
       // What was spent just now counts.
-      if (config.enabled) services.afterwards.flush();
+      if (isLimited(request, config)) services.afterwards.flush();
       const wanted = toSpending(request, config, services, ctx.run.id);
       const grant = services.spending.reserve(wanted, isAllowed(request));
       if (!grant.granted)
@@ -113,7 +122,9 @@ export const spend = defineStage<ProxyFrame, SpendConfig, Services>({
       on: {
         request({ request }, ctx) {
           if (!mayCost(request.original.body)) return undefined;
-          const unknown = config.enabled ? services.spending.known() : undefined;
+          const unknown = isLimited(request, config)
+            ? services.spending.known(spenderOf(request.original))
+            : undefined;
           if (unknown === undefined || isAllowed(request)) return hold(request, ctx);
           return unknown.then(() => hold(request, ctx));
         },

@@ -1,0 +1,93 @@
+/** What each key or project has spent in the present UTC day and month, beside what it may: `svc spend status --by`. */
+import { join } from 'node:path';
+import { periodName, periodStartMs } from '../../stages/budget/owners.ts';
+import { toUsd } from '../../stages/ledger/figures.ts';
+import { homeOf } from '../context.ts';
+import type { CliContext } from '../context.ts';
+import { withLedger } from '../ledger.ts';
+import { configOf } from '../parse/flags.ts';
+
+/** Whose spending can be asked for. */
+export const OWNERS = ['key', 'project'] as const;
+
+/** Dollars a day and a month; null for no limit. */
+interface Limits {
+  readonly perDayUsd: number | null;
+  readonly perMonthUsd: number | null;
+}
+
+export type OwnerSpending = Awaited<ReturnType<typeof ownerSpending>>;
+
+/**
+ * The spending of each owner that spent anything this month or has a limit, the most of the month
+ * first; dollars. What requests that run will cost is not in it. Rejects where ledger, keys or
+ * configuration cannot be read.
+ */
+export async function ownerSpending(
+  context: CliContext,
+  configFile: string | undefined,
+  by: (typeof OWNERS)[number],
+) {
+  const nowMs = context.clock.wallMs();
+  const { config } = await configOf(configFile, context);
+  const limits = by === 'key' ? await limitsOfKeys(context, nowMs) : config.budget.projects;
+  const [today, thisMonth] = await withLedger(context, configFile, async (reader, queries) => {
+    const spentSince = async (sinceMs: number) => {
+      const costs = await queries.costByOwner(reader, { sinceMs });
+      return new Map(
+        costs.filter(({ owner }) => owner === by).map((one) => [one.name, one.costNanoUsd]),
+      );
+    };
+    return [
+      await spentSince(periodStartMs('day', nowMs)),
+      await spentSince(periodStartMs('month', nowMs)),
+    ];
+  });
+  const limited = [...limits]
+    .filter(([, { perDayUsd, perMonthUsd }]) => (perDayUsd ?? perMonthUsd) !== null)
+    .map(([name]) => name);
+  const names = [...new Set([...thisMonth!.keys(), ...limited])];
+  const spending = names
+    .map((name) => ({
+      name,
+      day: periodJson(today!.get(name), limits.get(name)?.perDayUsd),
+      month: periodJson(thisMonth!.get(name), limits.get(name)?.perMonthUsd),
+    }))
+    .toSorted((a, b) => b.month.spent_usd - a.month.spent_usd || (a.name < b.name ? -1 : 1));
+  return {
+    by,
+    day: periodName('day', nowMs),
+    month: periodName('month', nowMs),
+    guard: config.budget.enabled ? ('on' as const) : ('off' as const),
+    spending,
+  };
+}
+
+function periodJson(spentNanoUsd = 0, limitUsd: number | null = null) {
+  const spent = toUsd(spentNanoUsd);
+  const left =
+    limitUsd === null ? null : limitUsd === 0 ? 0 : Math.max(0, 100 * (1 - spent / limitUsd));
+  return { spent_usd: spent, limit_usd: limitUsd, left_percent: left };
+}
+
+/** By label, of the keys that work; of several with one label the newest. */
+async function limitsOfKeys(
+  context: CliContext,
+  nowMs: number,
+): Promise<ReadonlyMap<string, Limits>> {
+  const { openKeyStore } = await import('../../server/auth/auth.ts');
+  const { clock, random } = context;
+  const store = openKeyStore({ file: join(homeOf(context), 'keys.json'), clock, random });
+  const live = store
+    .list()
+    .filter(
+      ({ revoked, expires }) =>
+        revoked === undefined && (expires === undefined || Date.parse(expires) > nowMs),
+    );
+  return new Map(
+    live.map(({ id, label, perDayUsd = null, perMonthUsd = null }) => [
+      label === '' ? id : label,
+      { perDayUsd, perMonthUsd },
+    ]),
+  );
+}
