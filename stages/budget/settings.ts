@@ -53,14 +53,14 @@ export const budget = slice({
       { '[string]': { 'per_day_usd?': DOLLARS, 'per_month_usd?': DOLLARS, '+': 'reject' } },
       'a map of projects, each with per_day_usd, per_month_usd or both',
     ),
-    default: {},
+    default: null,
     defaultText: 'no limit',
     about:
       'US dollars a day and a month (UTC) that requests of a project may cost, such as `{ shop: { per_day_usd: 5 } }`; those of a key are set with it (`svc auth`).',
     guarded: true,
     read: (projects) =>
       new Map(
-        Object.entries(projects).map(([name, limits]) => [
+        Object.entries(projects ?? {}).map(([name, limits]) => [
           name,
           { perDayUsd: limits.per_day_usd ?? null, perMonthUsd: limits.per_month_usd ?? null },
         ]),
