@@ -260,13 +260,14 @@ class Appender {
 
   async #append(text: string): Promise<void> {
     const { file } = this.#options;
-    // In front of them may stand the half line of a process that was killed, any time: they begin a line of their own.
-    const bytes = Buffer.from(`\n${text}`);
     const handle = await open(file, APPEND, 0o600);
+    let bytes: Buffer;
     let now: Stats | undefined;
     try {
+      const { ino, size } = await handle.stat();
+      // At the end may be half a line of a process that was killed: these begin a line of their own.
+      bytes = Buffer.from(size === 0 ? text : `\n${text}`);
       await handle.appendFile(bytes);
-      const { ino } = await handle.stat();
       now = statSync(file, { throwIfNoEntry: false });
       // Another process has replaced the file, perhaps without these lines.
       if (now?.ino !== ino) now = undefined;
