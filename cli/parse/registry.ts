@@ -58,6 +58,7 @@ export const commandGroups: readonly CommandGroup[] = [
     load: () => import('../commands/reports.ts'),
   },
   { words: ['timeline', 'cost', 'cost-breakdown'], load: () => import('../commands/costs.ts') },
+  { words: ['export'], load: () => import('../commands/export.ts') },
   { words: ['aggregate'], load: () => import('../aggregate/command.ts') },
   { words: ['dashboard'], load: () => import('../tui/command.ts') },
   { words: ['monitor'], load: () => import('../monitor/command.ts') },

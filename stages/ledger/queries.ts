@@ -232,6 +232,26 @@ export async function rowsStored(
   return rows.map(fromStored);
 }
 
+/** The first `most` requests of the span that began after `last`, or with it and have a greater id; oldest first. */
+export async function rowsFrom(
+  db: LedgerReader,
+  span: TimeSpan,
+  last: Pick<LedgerRow, 'startedMs' | 'id'> | undefined,
+  most: number,
+): Promise<LedgerRow[]> {
+  const sinceMs = Math.max(span.sinceMs, last?.startedMs ?? span.sinceMs);
+  const rows = await inSpan(db, { ...span, sinceMs })
+    .$if(last !== undefined, (query) =>
+      query.where((eb) => eb.or([eb('startedMs', '>', last!.startedMs), eb('id', '>', last!.id)])),
+    )
+    .selectAll()
+    .orderBy('startedMs')
+    .orderBy('id')
+    .limit(most)
+    .execute();
+  return rows.map(fromStored);
+}
+
 /** The request with exactly this id. */
 export async function rowWithId(db: LedgerReader, id: string): Promise<LedgerRow | undefined> {
   const row = await db.selectFrom('requests').selectAll().where('id', '=', id).executeTakeFirst();

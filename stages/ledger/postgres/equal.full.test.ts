@@ -165,8 +165,17 @@ function* questions(): Generator<readonly [string, (db: LedgerReader) => Promise
   const day = { sinceMs: NOW_MS - queries.DAY_MS, untilMs: NOW_MS };
   for (const only of [undefined, { node: 'desk' }, { node: null }]) {
     yield [`spent: ${only?.node}`, (db) => queries.spentIn(db, day, only)];
+    yield [`cost by owner: ${only?.node}`, (db) => queries.costByOwner(db, day, only)];
     yield [`sessions spent: ${only?.node}`, (db) => queries.sessionsSpent(db, NOW_MS, 30, only)];
   }
+  yield ['rows from', (db) => queries.rowsFrom(db, day, undefined, 100)];
+  yield [
+    'rows from a row on',
+    async (db) => {
+      const [, last] = await queries.rowsFrom(db, day, undefined, 2);
+      return queries.rowsFrom(db, day, last, 100);
+    },
+  ];
   yield ['copies', (db) => sumsOfEach([db], { sinceMs: 0 })];
 }
 
