@@ -21,7 +21,7 @@ body { margin: 0; background: var(--ground); color: var(--ink); font: 15px/1.5 s
 main { max-width: 62rem; margin: 0 auto; padding: 2rem 1.25rem 3rem }
 h1 { font-size: 1.6rem; margin: 0 } h2 { font-size: 1.05rem; margin: 2.2rem 0 .5rem }
 .quiet { color: var(--quiet) } p { margin: .3rem 0 }
-.head { display: grid; grid-template-columns: repeat(auto-fit, minmax(9.5rem, 1fr)); gap: .75rem; margin: 1.4rem 0 0; padding: 0 }
+.head { display: grid; grid-template-columns: repeat(auto-fit, minmax(8.6rem, 1fr)); gap: .75rem; margin: 1.4rem 0 0; padding: 0 }
 .head div { border: 1px solid var(--line); border-radius: .5rem; padding: .7rem .85rem }
 .head dt { color: var(--quiet); font-size: .85rem } .head dd { margin: 0; font-size: 1.35rem; font-variant-numeric: tabular-nums }
 .wide { overflow-x: auto }

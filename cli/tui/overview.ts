@@ -1,9 +1,9 @@
-/** The first screen: is it working, what did it save, what went wrong. */
+/** The first screen: is it working, what did it save, what went wrong, what is about to. */
 import type { LiveState, ReportJson } from '../../server/dashboard/contract.ts';
-import { causeOf, conditionOf, reasonsOf } from '../../server/dashboard/page/conditions.ts';
+import { causeOf, concernsOf, conditionOf } from '../../server/dashboard/page/conditions.ts';
 import { whole } from '../../server/dashboard/page/format.ts';
 import { seriesOf } from '../../server/dashboard/page/series.ts';
-import { headlineFigures } from '../../server/dashboard/page/summary.ts';
+import { headlineFigures, outlookFacts } from '../../server/dashboard/page/summary.ts';
 import { spark } from '../screen/chart.ts';
 import type { Colors } from '../screen/colors.ts';
 import { wrap } from '../screen/fit.ts';
@@ -30,6 +30,7 @@ export function overview(model: Model, width: number, height: number, colors: Co
     return [...above, ...firstRequest(model, colors)];
   above.push(
     ...figures(live, report, colors),
+    ...outlook(live, report, width, colors),
     '',
     ...charts(report, width, colors),
     '',
@@ -44,13 +45,26 @@ export function overview(model: Model, width: number, height: number, colors: Co
   return [...above, ...requestLines(requests.slice(0, room), model.nowMs, width, colors)];
 }
 
-function reasons({ live, program }: Model, width: number, { yellow }: Colors): string[] {
-  const list = live === undefined ? [] : reasonsOf(live);
+function reasons({ live, program }: Model, width: number, colors: Colors): string[] {
+  const list = live === undefined ? [] : concernsOf(live).filter((one) => one.isFigure !== true);
   if (list.length === 0) return [];
   return [
-    ...list.flatMap((reason) => wrap(`! ${inert(spoken(reason, { program }))}`, width).map(yellow)),
+    ...list.flatMap(({ text, tone }) =>
+      wrap(`! ${inert(spoken(text, { program }))}`, width).map(
+        tone === 'bad' ? colors.red : colors.yellow,
+      ),
+    ),
     '',
   ];
+}
+
+/** What goes wrong below the answers, on one line. */
+function outlook(live: LiveState, report: ReportJson, width: number, colors: Colors): string[] {
+  const parts = outlookFacts(live, report)
+    // Those that fire stand above.
+    .filter(({ id }) => id !== 'alerts')
+    .map(({ name, value, tone }) => `${name.toLowerCase()} ${paintOf(tone, colors)(value)}`);
+  return wrap(`${colors.dim('Outlook'.padEnd(14))}${parts.join(', ')}`, width);
 }
 
 function figures(live: LiveState, report: ReportJson, colors: Colors): string[] {

@@ -88,6 +88,7 @@ const TOTALS = {
 };
 
 const REPORT = {
+  attempts: { failed: 31, answered_later: 9, thoughts_dropped: 2, thoughts_refused: 0 },
   since: '2026-01-01T11:00:00.000Z',
   series_since: '2026-01-01T12:00:00.000Z',
   until: '2026-01-01T12:10:00.000Z',
@@ -128,6 +129,8 @@ const LIVE = {
     version: '1.2.3',
     uptime_seconds: 65,
     compilation_mode: 'hybrid',
+    budget: { enabled: true, left_percent: 12, spent_usd: 4.4, limits: { per_day_usd: 5 } },
+    conversations: { thoughts_dropped: { prefix: 2 } },
   },
   session: { requests: 12 },
   running: 3,
@@ -142,6 +145,13 @@ const LIVE = {
       keys: [{ label: HOSTILE, state: 'cooling', wait_s: 3, picked: 1, limited: 2, refused: 0 }],
       needs_key: true,
       pace: null,
+      tries: {
+        ever: true,
+        last_hour: 9,
+        failed_last_hour: 8,
+        failed_in_row: 0,
+        answered_by_others_last_hour: 7,
+      },
     },
   },
 } as unknown as LiveState;

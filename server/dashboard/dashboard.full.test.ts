@@ -96,6 +96,60 @@ test('requests appear as they end, and figures follow', () =>
     assert.equal([...faults, ...overview.faults], []);
   }));
 
+const statusOf = (page: Page) => page.locator('.top-end .status');
+const providerOf = (page: Page, name: string) =>
+  page.locator('.lines li', { has: page.getByText(name, { exact: true }) }).locator('.status');
+
+test('the first screen says what works, what a fallback answered and what runs out', () =>
+  withBrowser({ yaml: YAML }, async (t, open) => {
+    t.configure(`${YAML}
+budget: { enabled: true, per_day_usd: 1000 }
+routing: { fallback: [spare] }
+providers: { spare: { kind: messages, base_url: '${t.upstream.url}/spare', api_key: spare-key } }
+`);
+    await t.proxy.reload();
+    const { page, faults } = await open();
+    await page.goto(`${t.proxy.url}/dashboard`);
+    await ask(t);
+    await page.locator('[data-figure="budget_left"]', { hasText: '100%' }).waitFor();
+    assert.is(await statusOf(page).textContent(), 'Working');
+    assert.is(await providerOf(page, 'messages').textContent(), 'healthy');
+    for (const never of ['chat', 'generative', 'spare'])
+      assert.is(await providerOf(page, never).textContent(), '–', never);
+    assert.is(await page.locator('.banner').count(), 0);
+    // The provider fails, and the other one answers: the client sees nothing of it, the screen does.
+    t.upstream.script(/^\/v1\//, 'status', { status: 503 });
+    await ask(t);
+    await page.locator('[data-figure="fallback"]', { hasText: '1' }).waitFor();
+    await page.locator('[data-figure="attempts_failed"]', { hasText: '1' }).waitFor();
+    await statusOf(page).getByText('Needs a look').waitFor();
+    await page
+      .locator('.banner', { hasText: 'was answered by a fallback, not by messages' })
+      .waitFor();
+    assert.is(await page.locator('[data-figure="errors"]').textContent(), '0');
+    await ask(t);
+    await ask(t);
+    // Three in a row: nobody may call that healthy.
+    await statusOf(page).getByText('Degraded').waitFor();
+    await providerOf(page, 'messages').getByText('unhealthy').waitFor();
+    assert.is(await providerOf(page, 'spare').textContent(), 'healthy');
+    assert.equal(faults, []);
+  }));
+
+test('a provider that refuses every try is not healthy, whatever its breaker says', () =>
+  withBrowser({ yaml: YAML }, async (t, open) => {
+    t.upstream.script(undefined, 'status', { status: 401 });
+    await ask(t);
+    await ask(t);
+    const { page, faults } = await open();
+    await page.goto(`${t.proxy.url}/dashboard`);
+    await providerOf(page, 'messages').getByText('refuses every try').waitFor();
+    await statusOf(page).getByText('Degraded').waitFor();
+    await page.goto(`${t.proxy.url}/dashboard/providers`);
+    await page.getByText('2 of 2 failed in the last hour').waitFor();
+    assert.equal(faults, []);
+  }));
+
 test('filters live in the address: typed ones go there, and an address brings its own', () =>
   withBrowser({ yaml: YAML }, async (t, open) => {
     await ask(t, { model: 'claude-haiku-4-5' });

@@ -59,6 +59,12 @@ export function reportJson(
       last: isoOf(group.lastMs),
       last_request_id: group.lastId,
     })),
+    attempts: {
+      failed: report.attempts.failedAttempts,
+      answered_later: report.attempts.answeredLater,
+      thoughts_dropped: report.attempts.thoughtsDropped,
+      thoughts_refused: report.attempts.thoughtsRefused,
+    },
     lanes: lanesJson(totals),
     injections: {
       requests: injections.requests,

@@ -10,7 +10,7 @@ export function statesJson(states: ProviderStates) {
   };
 }
 
-function toJson({ health, breaker, keys, pace, needsKey, stopped }: ProviderStateView) {
+function toJson({ health, breaker, keys, pace, tries, needsKey, stopped }: ProviderStateView) {
   return {
     health: {
       state: health.state,
@@ -24,6 +24,15 @@ function toJson({ health, breaker, keys, pace, needsKey, stopped }: ProviderStat
       requests: breaker.requests,
       failures: breaker.failures,
       open_for_s: breaker.openForS,
+    },
+    tries: {
+      // False of a provider that nothing has been sent to since the start.
+      ever: tries.everTried > 0,
+      last_hour: tries.tried,
+      failed_last_hour: tries.failed,
+      failed_in_row: tries.failedInRow,
+      // Requests for this provider that another one answered.
+      answered_by_others_last_hour: tries.answeredByOthers,
     },
     keys: keys.map(({ label, state, waitMs, picked, limited, refused }) => ({
       label,

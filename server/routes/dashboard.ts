@@ -77,6 +77,7 @@ const EMPTY_REPORT: RangeReport = {
   byClient: [],
   failures: [],
   injections: { requests: 0, chunks: 0, blocks: [] },
+  attempts: { failedAttempts: 0, answeredLater: 0, thoughtsDropped: 0, thoughtsRefused: 0 },
 };
 
 async function report({ ask, services }: RouteSources, request: Request) {

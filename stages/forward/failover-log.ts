@@ -1,4 +1,4 @@
-/** Logs when the requests of a provider begin to be answered by another one, and when that ends. */
+/** Counts requests that another provider than the first choice answers, and logs when that begins and ends. */
 import type { RouteTarget } from '../model/request.ts';
 import { unhealthyBecause } from '../providers/health.ts';
 import type { ProviderState } from '../providers/states.ts';
@@ -27,6 +27,7 @@ export function logFailover(
   const failure = failures.find((failed) => failed.provider === provider);
   // It may well be able to answer the next request.
   if (failure?.how === 'unfit') return;
+  state.tries.answeredByAnother();
   if (state.failover.away())
     services.log.warning('a failover has begun: another provider answers', {
       provider,

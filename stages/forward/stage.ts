@@ -11,6 +11,7 @@ import { answerFrom } from './attempts.ts';
 import type { AttemptScope, ForwardState } from './attempt-scope.ts';
 import type { ForwardConfig } from './config.ts';
 import { createLeftOutLog } from './left-out.ts';
+import { PASSED_OVER } from './step.ts';
 import { createKnownUnsupported } from './unsupported.ts';
 
 function claim(services: Services): () => void {
@@ -76,6 +77,17 @@ function report(
   if (notes.length > 0) ctx.note('notes', notes);
 }
 
+/** Adds the tries of a run to those of their providers; one that was only passed over is none. */
+function countTries(attempts: ForwardState['attempts'] = [], { states }: Services): void {
+  for (const { provider, status = 0, failure } of attempts) {
+    if (failure?.startsWith(PASSED_OVER) === true) continue;
+    states.get(provider)?.tries.ended(failure !== undefined || REFUSES.has(status) || status > 499);
+  }
+}
+
+/** Answers that are relayed as they came, and serve nobody: no key, no credit, no right, too many. */
+const REFUSES: ReadonlySet<number> = new Set([401, 402, 403, 429]);
+
 /**
  * Answers `request`. Throws PROVIDER_001 to _004, TIMEOUT_001, RATELIMIT_002 and
  * `circuit_open` where no provider can, and `bad_request` where none may.
@@ -114,6 +126,7 @@ export const forward = defineStage<ProxyFrame, ForwardConfig, Services>({
         else watch?.left();
         (ctx.state as ForwardState).served?.answered(ctx.run.startedMs + durationMs);
         report(ctx.state, ctx);
+        if (error?.kind !== 'cancelled') countTries((ctx.state as ForwardState).attempts, services);
         ctx.state.release?.();
       },
     };

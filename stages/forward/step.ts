@@ -96,6 +96,9 @@ export function failed({ run }: AttemptScope, failure: Omit<Failure, 'provider'>
   return { next: isOver ? 'give_up' : 'next_provider', failure: { ...failure, provider } };
 }
 
+/** How the failure of a target begins that was not asked. */
+export const PASSED_OVER = 'skipped: ';
+
 /** `target` is not asked; `error` is the answer where no other provider has one. */
 export function passedOver(
   scope: AttemptScope,
@@ -104,6 +107,6 @@ export function passedOver(
   error = new SvcError('bad_request', `Provider '${provider}' cannot serve this request: ${why}`),
 ): Outcome {
   const attempt = begin(scope, provider, model);
-  attempt.failure = keptText(`skipped: ${why}`);
+  attempt.failure = keptText(`${PASSED_OVER}${why}`);
   return failed(scope, { how: 'unfit', error, attempt });
 }

@@ -1,10 +1,10 @@
 /** What went wrong below answers that clients got all the same, from the rows that are still kept. */
 import { sql } from 'kysely';
-import { inSpan } from './sums.ts';
-import type { TimeSpan } from './sums.ts';
+import { matching } from './sums.ts';
+import type { RowFilter } from './sums.ts';
 import type { LedgerReader } from './tables.ts';
 
-/** Sums over the requests of a span. */
+/** Sums over requests. */
 export interface AttemptSums {
   /** Tries at providers after which the request went on to another key or provider, or failed. */
   readonly failedAttempts: number;
@@ -16,12 +16,12 @@ export interface AttemptSums {
   readonly thoughtsRefused: number;
 }
 
-/** The sums of a span. A request that asked for thoughts to be left out was tried once more, and counts here too. */
-export async function attemptSums(db: LedgerReader, span: TimeSpan): Promise<AttemptSums> {
+/** The sums of what `filter` lets through. A request that asked for thoughts to be left out was tried once more, and counts here too. */
+export async function attemptSums(db: LedgerReader, filter: RowFilter): Promise<AttemptSums> {
   // The last try of what failed has failed too.
   const failed = sql<number>`coalesce(sum(CASE WHEN outcome = 'error' THEN attempts WHEN attempts > 0 THEN attempts - 1 ELSE 0 END), 0)`;
   const later = sql<number>`coalesce(sum(CASE WHEN outcome = 'ok' AND attempts > 1 THEN 1 ELSE 0 END), 0)`;
-  const sums = await inSpan(db, span)
+  const sums = await matching(db, filter)
     .select([
       failed.as('failedAttempts'),
       later.as('answeredLater'),

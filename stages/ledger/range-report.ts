@@ -4,6 +4,8 @@
  * `queries.ts`.
  */
 import { sql } from 'kysely';
+import { attemptSums } from './attempts.ts';
+import type { AttemptSums } from './attempts.ts';
 import type { LedgerReader } from './tables.ts';
 import { addTotals } from './figures.ts';
 import type { Totals } from './figures.ts';
@@ -65,6 +67,7 @@ export interface RangeReport {
   readonly byClient: readonly GroupTotals[];
   readonly failures: readonly FailureGroup[];
   readonly injections: InjectionReport;
+  readonly attempts: AttemptSums;
 }
 
 /** Groups of a kind that a report lists: those with most requests. */
@@ -79,15 +82,17 @@ export async function rangeReport(
   filter: RowFilter,
   bucketMs: number,
 ): Promise<RangeReport> {
-  const [steps, spreads, byModel, byProvider, byClient, failures, injections] = await Promise.all([
-    sumsBy(db, [], filter, bucketMs),
-    latencySpreads(db, filter, bucketMs),
-    totalsBy(db, 'model', filter),
-    totalsBy(db, 'provider', filter),
-    totalsBy(db, 'client', filter),
-    failureGroups(db, filter),
-    injectionReport(db, filter),
-  ]);
+  const [steps, spreads, byModel, byProvider, byClient, failures, injections, attempts] =
+    await Promise.all([
+      sumsBy(db, [], filter, bucketMs),
+      latencySpreads(db, filter, bucketMs),
+      totalsBy(db, 'model', filter),
+      totalsBy(db, 'provider', filter),
+      totalsBy(db, 'client', filter),
+      failureGroups(db, filter),
+      injectionReport(db, filter),
+      attemptSums(db, filter),
+    ]);
   return {
     totals: addTotals(byProvider),
     latency: spreads.all,
@@ -103,6 +108,7 @@ export async function rangeReport(
     byClient: byClient.slice(0, MOST_GROUPS),
     failures,
     injections,
+    attempts,
   };
 }
 

@@ -16,6 +16,8 @@ import type { PaceOptions } from './pace.ts';
 import { NO_PEERS } from './peers.ts';
 import type { Peers } from './peers.ts';
 import type { ProviderName } from './provider.ts';
+import { createTries } from './tries.ts';
+import type { Tries } from './tries.ts';
 
 /** The live side of one provider. */
 export interface ProviderState {
@@ -23,6 +25,7 @@ export interface ProviderState {
   readonly breaker: Breaker;
   readonly health: Health;
   readonly failover: Failover;
+  readonly tries: Tries;
   /** Undefined where no `rpm` is set. */
   readonly pace: Pace | undefined;
   readonly needsKey: boolean;
@@ -143,6 +146,7 @@ function toState(
     breaker: before?.breaker ?? new Breaker(clock, (move) => peers().breakerMoved(name, move)),
     health: before?.health ?? new Health(clock, () => keys.untilUsableMs()),
     failover: before?.failover ?? createFailover(clock),
+    tries: before?.tries ?? createTries(clock),
     pace: settings.pace && (before?.pace ?? new Pace(settings.pace, clock)),
     needsKey: settings.needsKey ?? true,
     stopped: undefined,
@@ -157,9 +161,10 @@ function isFirstChoice({ health, breaker, stopped }: ProviderState, takesOwnKey:
   );
 }
 
-function toView({ health, breaker, keys, pace, needsKey, stopped }: ProviderState) {
+function toView({ health, breaker, keys, pace, tries, needsKey, stopped }: ProviderState) {
   return {
     health: health.view(),
+    tries: tries.view(),
     breaker: breaker.view(),
     keys: keys.view(),
     pace: pace?.view(),

@@ -4,6 +4,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { CausesView } from './causes.tsx';
 import { ConversationView, ConversationsView } from './conversations.tsx';
 import { GraphView } from './graph.tsx';
+import { verdictOf } from './conditions.ts';
 import { KeyForm } from './key-form.tsx';
 import { spanOf } from './format.ts';
 import { connection, state, stayConnected } from './live.ts';
@@ -182,8 +183,7 @@ function Status() {
     );
   }
   const { health } = live;
-  const words = health.paused ? 'Paused' : health.status === 'ok' ? 'Working' : 'Degraded';
-  const kind = health.paused ? 'warn' : health.status === 'ok' ? 'good' : 'bad';
+  const [words, kind] = verdictOf(live);
   return (
     <span
       class={`status ${kind}`}

@@ -1,7 +1,8 @@
 /** How a provider is and why a request failed, in the words of every dashboard. */
 import type { LiveState, ReportJson } from '../contract.ts';
 import type { Tone } from './columns.ts';
-import { dollars, duration, share, short, spanOf, whole } from './format.ts';
+import { counted } from './counted.ts';
+import { NONE, dollars, duration, percent, share, short, spanOf, whole } from './format.ts';
 
 type Provider = LiveState['providers'][string];
 type FailureGroup = ReportJson['failures'][number];
@@ -14,12 +15,16 @@ export function causeOf({ status, error_code: code, error_kind: kind }: FailureG
   return status < 400 ? `${status}, broken off` : `${status} from the provider`;
 }
 
-/** How a provider is, in one word, and how bad that is. */
+/** This many failures in a row, or as many as there were tries, and a provider serves nobody. */
+const MOST_FAILED_IN_ROW = 3;
+
+/** How a provider is, in one word, and how bad that is; a dash where nothing was sent to it. */
 export function conditionOf({
   stopped,
   breaker,
   health,
-}: Provider): readonly [word: string, kind: Tone] {
+  tries,
+}: Provider): readonly [word: string, kind: Tone | undefined] {
   if (stopped !== null) return ['stopped', 'bad'];
   if (breaker.state === 'open')
     return [
@@ -28,21 +33,103 @@ export function conditionOf({
     ];
   if (health.state !== 'healthy') return ['unhealthy', 'bad'];
   if (breaker.state !== 'closed') return ['probing', 'warn'];
-  return ['healthy', 'good'];
+  if (!tries.ever) return [NONE, undefined];
+  if (tries.failed_in_row > 0 && tries.failed_in_row === tries.last_hour)
+    return [`refuses ${tries.failed_in_row === 1 ? 'the only try' : 'every try'}`, 'bad'];
+  if (tries.failed_in_row >= MOST_FAILED_IN_ROW)
+    return [`last ${whole(tries.failed_in_row)} tries failed`, 'bad'];
+  return tries.failed_last_hour > 0 ? ['works, some tries failed', 'warn'] : ['healthy', 'good'];
 }
 
-/** What is not as it should be, worst first; commands stand in backticks. */
-export function reasonsOf({ health, alerts }: LiveState): readonly string[] {
+/** What is wrong, or about to be. */
+export interface Concern {
+  /** Commands stand in backticks. */
+  readonly text: string;
+  readonly tone: 'bad' | 'warn';
+  /** True of what the outlook has as a figure, for a screen without room for both. */
+  readonly isFigure?: true;
+}
+
+/** From this much of the day's budget on it is worth a look. */
+const LOW_BUDGET_PERCENT = 20;
+
+/** What is not as it should be, worst first. */
+export function concernsOf(live: LiveState): readonly Concern[] {
+  const { health, alerts, providers } = live;
+  const concern =
+    (tone: Concern['tone']) =>
+    (text: string): Concern => ({ tone, text });
+  const figure = (text: string): Concern => ({ tone: 'warn', text, isFigure: true });
+  const isNamed = (name: string) => health.reasons.some((one) => one.includes(`provider ${name}:`));
+  const refusing = Object.entries(providers).flatMap(([name, provider]) => {
+    const [word, tone] = conditionOf(provider);
+    return tone === 'bad' && !isNamed(name) ? [`provider ${name}: ${word}`] : [];
+  });
+  const left = budgetLeft(live);
+  const { answered, of } = fallbacksOf(live);
+  const dropped = thoughtsDropped(live);
   return [
-    ...(health.paused ? ['Paused: requests go out as they come in. `svc resume` ends that.'] : []),
-    ...alerts.map(({ text }) => `Alert ${text}`),
-    ...health.reasons,
+    ...alerts.map(({ text }) => `Alert ${text}`).map(concern('bad')),
+    ...health.reasons.map(concern('bad')),
+    ...refusing.map(concern('bad')),
+    ...(left !== undefined && left <= 0
+      ? [concern('bad')('The budget of the day is used up: requests are refused.')]
+      : []),
+    ...(health.paused
+      ? [concern('warn')('Paused: requests go out as they come in. `svc resume` ends that.')]
+      : []),
+    ...(answered > 0
+      ? [
+          figure(
+            `${counted(answered, 'request')} of the last hour ${answered === 1 ? 'was' : 'were'} answered by a fallback, not by ${of.join(', ')}.`,
+          ),
+        ]
+      : []),
+    ...(left !== undefined && left > 0 && left <= LOW_BUDGET_PERCENT
+      ? [figure(`${percent(left)} of the day's budget is left.`)]
+      : []),
+    ...(dropped > 0
+      ? [
+          figure(
+            `${counted(dropped, 'thought')} ${dropped === 1 ? 'was' : 'were'} dropped by providers since the start.`,
+          ),
+        ]
+      : []),
   ];
+}
+
+/** The one word for all of it. */
+export function verdictOf(live: LiveState): readonly [word: string, tone: Tone] {
+  const concerns = concernsOf(live);
+  if (concerns.some(({ tone }) => tone === 'bad')) return ['Degraded', 'bad'];
+  if (live.health.paused) return ['Paused', 'warn'];
+  return concerns.length > 0 ? ['Needs a look', 'warn'] : ['Working', 'good'];
+}
+
+/** Requests of the last hour that another provider answered, and for which providers they were. */
+export function fallbacksOf({ providers }: LiveState) {
+  const away = Object.entries(providers).filter(
+    ([, { tries }]) => tries.answered_by_others_last_hour > 0,
+  );
+  return {
+    answered: away.reduce((sum, [, { tries }]) => sum + tries.answered_by_others_last_hour, 0),
+    of: away.map(([name]) => name),
+  };
+}
+
+/** How much of the tightest limit of the day is left, 0 to 100; undefined where none is in force. */
+export function budgetLeft({ health: { budget } }: LiveState): number | undefined {
+  return budget.enabled ? (budget.left_percent ?? undefined) : undefined;
+}
+
+/** Thoughts that providers have not shown to the model since the start. */
+export function thoughtsDropped({ health: { conversations } }: LiveState): number {
+  return Object.values(conversations.thoughts_dropped).reduce((sum, each) => sum + each, 0);
 }
 
 /** What is known of a provider beside its condition: what went to it in the range, and how it is. */
 export function providerFacts(
-  { breaker, health, keys, needs_key: needsKey, pace, stopped }: Provider,
+  { breaker, health, keys, needs_key: needsKey, pace, stopped, tries }: Provider,
   sums: ReportJson['by_provider'][number] | undefined,
 ): readonly (readonly [name: string, value: string])[] {
   const recovers = health.recovers_in_s;
@@ -52,6 +139,12 @@ export function providerFacts(
       sums === undefined
         ? 'none in this range of time'
         : `${short(sums.requests)}, ${share(sums.errors / sums.requests)} failed, ${sums.cost === null ? 'cost unknown' : `${dollars(sums.cost)} paid`}, ${duration(sums.avg_latency_ms)} on average`,
+    ],
+    [
+      'Tries',
+      tries.ever
+        ? `${whole(tries.failed_last_hour)} of ${whole(tries.last_hour)} failed in the last hour`
+        : 'none since the start',
     ],
     [
       'Breaker',

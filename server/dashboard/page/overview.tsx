@@ -1,11 +1,11 @@
-/** The first screen: is it working, what did it save, what went wrong. */
+/** The first screen: is it working, what did it save, what went wrong, what is about to. */
 import type { ComponentChildren, VNode } from 'preact';
 import { useMemo } from 'preact/hooks';
 import type { LiveState, ReportJson, RequestJson } from '../contract.ts';
 import { CacheLanes } from './cache-lanes.tsx';
 import { Chart } from './chart.tsx';
 import type { Series } from './chart.tsx';
-import { causeOf, reasonsOf } from './conditions.ts';
+import { causeOf, concernsOf } from './conditions.ts';
 import { FirstRequest } from './first-request.tsx';
 import { dollars, duration, short, whole } from './format.ts';
 import { state } from './live.ts';
@@ -18,7 +18,7 @@ import { useRequests } from './requests-data.ts';
 import { RequestCells, RequestHeader } from './requests.tsx';
 import { seriesOf } from './series.ts';
 import { useStore } from './store.ts';
-import { headlineFigures } from './summary.ts';
+import { headlineFigures, outlookFacts } from './summary.ts';
 import { Fault, Words } from './words.tsx';
 
 const NEWEST = 8;
@@ -33,6 +33,7 @@ export function Overview() {
       <h1 class="hidden">Overview</h1>
       <Reasons live={live} />
       <Figures live={live} report={report} title={rangeOf(query).title} />
+      <Outlook live={live} report={report} />
       {report.totals.requests > 0 && <Charts report={report} />}
       <div class="columns">
         <Wrong report={report} />
@@ -106,14 +107,30 @@ export function NewestRequests({ rows, most, none }: NewestProps) {
 }
 
 export function Reasons({ live }: { readonly live: LiveState }) {
-  const reasons = reasonsOf(live);
-  if (reasons.length === 0) return null;
+  const concerns = concernsOf(live);
+  if (concerns.length === 0) return null;
+  const worst = concerns[0]?.tone;
   return (
-    <section class="banner" aria-label="What is wrong">
-      {reasons.map((reason) => (
-        <p key={reason}>
-          <Words text={reason} />
+    <section class={`banner ${worst ?? ''}`} aria-label="What is wrong">
+      {concerns.map(({ text, tone }) => (
+        <p key={text} class={tone}>
+          <Words text={text} />
         </p>
+      ))}
+    </section>
+  );
+}
+
+/** Small figures in one row: what goes wrong below the answers, and what is about to. */
+export function Outlook({ live, report }: Pick<FiguresProps, 'live' | 'report'>) {
+  return (
+    <section class="outlook" aria-label="What is about to go wrong">
+      {outlookFacts(live, report).map(({ id, name, value, words, tone }) => (
+        <div key={id} class={tone ?? ''}>
+          <h2>{name}</h2>
+          <b data-figure={id}>{value}</b>
+          <p>{words}</p>
+        </div>
       ))}
     </section>
   );

@@ -39,7 +39,7 @@ function ProviderLine({ name, provider }: ProviderProps) {
     <li>
       <span>{name}</span>
       <span class="quiet">{cooling > 0 && `${counted(cooling, 'key')} cooling`}</span>
-      <span class={`status ${kind}`}>{word}</span>
+      <span class={`status ${kind ?? 'idle'}`}>{word}</span>
     </li>
   );
 }
@@ -76,7 +76,7 @@ function ProviderCard({ name, provider, sums }: CardProps) {
     <section class="card">
       <header>
         <h2>{name}</h2>
-        <span class={`status ${kind}`}>{word}</span>
+        <span class={`status ${kind ?? 'idle'}`}>{word}</span>
       </header>
       <Facts rows={providerFacts(provider, sums)} />
       {provider.keys.length > 0 && <Table columns={KEY_COLUMNS} rows={provider.keys} />}

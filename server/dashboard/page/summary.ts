@@ -1,6 +1,7 @@
 /** What a range of time comes to, in the words of both dashboards: head figures, the bill, what spared tokens. */
 import type { LiveState, ReportJson } from '../contract.ts';
 import type { Tone } from './columns.ts';
+import { budgetLeft, fallbacksOf, thoughtsDropped } from './conditions.ts';
 import { counted } from './counted.ts';
 import { NONE, bytes, dollars, duration, percent, share, short, spanOf, whole } from './format.ts';
 
@@ -49,6 +50,70 @@ export function headlineFigures(
       name: 'Median time',
       value: duration(latency.p50_ms),
       words: `p95 ${duration(latency.p95_ms)}, p99 ${duration(latency.p99_ms)}`,
+    },
+  ];
+}
+
+export interface OutlookFact {
+  readonly id: 'fallback' | 'attempts_failed' | 'budget_left' | 'thoughts_dropped' | 'alerts';
+  readonly name: string;
+  readonly value: string;
+  readonly words: string;
+  readonly tone?: Tone;
+}
+
+/** What goes wrong below the answers, and what is about to: the second row of the first screen. */
+export function outlookFacts(live: LiveState, { attempts }: ReportJson): readonly OutlookFact[] {
+  const { answered } = fallbacksOf(live);
+  const left = budgetLeft(live);
+  const dropped = thoughtsDropped(live);
+  const { budget } = live.health;
+  const limit = budget.limits.per_day_usd;
+  const isWrong = (count: number, tone: Tone) => (count > 0 ? { tone } : {});
+  return [
+    {
+      id: 'fallback',
+      name: 'Fallback',
+      value: short(answered),
+      words: 'answers in the last hour',
+      ...isWrong(answered, 'warn'),
+    },
+    {
+      id: 'attempts_failed',
+      name: 'Failed tries',
+      value: short(attempts.failed),
+      words:
+        attempts.answered_later > 0
+          ? `${short(attempts.answered_later)} answered later`
+          : 'at providers',
+      ...isWrong(attempts.failed, 'warn'),
+    },
+    {
+      id: 'budget_left',
+      name: 'Budget left',
+      value: left === undefined ? NONE : percent(Math.max(0, left)),
+      words:
+        left === undefined
+          ? 'no limit is set'
+          : limit === null
+            ? 'of the day'
+            : `${dollars(budget.spent_usd)} of ${dollars(limit)} today`,
+      ...(left !== undefined && left <= 20 && { tone: left <= 0 ? 'bad' : 'warn' }),
+    },
+    {
+      id: 'thoughts_dropped',
+      name: 'Thoughts dropped',
+      value: short(dropped),
+      words: 'since the start',
+      ...isWrong(dropped, 'warn'),
+    },
+    {
+      id: 'alerts',
+      name: 'Alerts',
+      value: short(live.alerts.length),
+      words:
+        live.alerts.length === 0 ? 'none fires' : live.alerts.map(({ name }) => name).join(', '),
+      ...isWrong(live.alerts.length, 'bad'),
     },
   ];
 }

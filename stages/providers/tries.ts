@@ -1,0 +1,78 @@
+/** How the tries at one provider ended in the last hour, for people: nothing is decided by it. */
+import type { Clock } from '../../engine/index.ts';
+
+export type Tries = ReturnType<typeof createTries>;
+
+export interface TriesView {
+  /** Since the start; 0 of a provider that was never asked. */
+  readonly everTried: number;
+  /** In the last hour. */
+  readonly tried: number;
+  /** Of these, those after which the request went elsewhere or failed. */
+  readonly failed: number;
+  /** Failures since the last try that did not fail. */
+  readonly failedInRow: number;
+  /** Requests of the last hour that were for it and that another provider answered. */
+  readonly answeredByOthers: number;
+}
+
+const MINUTE_MS = 60_000;
+const MINUTES = 60;
+
+interface Minute {
+  readonly minute: number;
+  tried: number;
+  failed: number;
+  answeredByOthers: number;
+}
+
+/** `clock` is only asked for monotonic time. */
+export function createTries(clock: Clock) {
+  /** Oldest first; those without anything are left out. */
+  const minutes: Minute[] = [];
+  let everTried = 0;
+  let failedInRow = 0;
+
+  const now = () => Math.floor(clock.monotonicMs() / MINUTE_MS);
+
+  function present(): Minute {
+    const minute = now();
+    forgetBefore(minute);
+    const last = minutes.at(-1);
+    if (last?.minute === minute) return last;
+    const fresh = { minute, tried: 0, failed: 0, answeredByOthers: 0 };
+    minutes.push(fresh);
+    return fresh;
+  }
+
+  function forgetBefore(minute: number): void {
+    while (minutes[0] !== undefined && minutes[0].minute <= minute - MINUTES) minutes.shift();
+  }
+
+  return {
+    /** A try has ended. */
+    ended(hasFailed: boolean): void {
+      const minute = present();
+      everTried += 1;
+      minute.tried += 1;
+      if (hasFailed) minute.failed += 1;
+      failedInRow = hasFailed ? failedInRow + 1 : 0;
+    },
+    /** Another provider has answered a request that was for this one. */
+    answeredByAnother(): void {
+      present().answeredByOthers += 1;
+    },
+    view(): TriesView {
+      forgetBefore(now());
+      const sum = (of: (minute: Minute) => number) =>
+        minutes.reduce((all, minute) => all + of(minute), 0);
+      return {
+        everTried,
+        tried: sum(({ tried }) => tried),
+        failed: sum(({ failed }) => failed),
+        failedInRow,
+        answeredByOthers: sum(({ answeredByOthers }) => answeredByOthers),
+      };
+    },
+  };
+}
