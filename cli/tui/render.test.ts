@@ -129,7 +129,12 @@ const LIVE = {
     version: '1.2.3',
     uptime_seconds: 65,
     compilation_mode: 'hybrid',
-    budget: { enabled: true, left_percent: 12, spent_usd: 4.4, limits: { per_day_usd: 5 } },
+    budget: {
+      enabled: true,
+      left_percent: 12,
+      spent_usd: 4.4,
+      limits: { per_day_usd: 5, per_month_usd: null },
+    },
     conversations: { thoughts_dropped: { prefix: 2 } },
   },
   session: { requests: 12 },
@@ -244,6 +249,10 @@ test('the overview says what was saved, paid and went wrong, also without colour
   assert.match(text, 'p99 –');
   assert.match(text, '502 PROVIDER_003');
   assert.match(text, 'messages breaker open, 12 s left');
+  assert.match(
+    text,
+    /^Outlook +fallback 7, failed tries 31, budget left 12%, thoughts dropped 2$/m,
+  );
   assert.match(text, 'degraded');
 });
 
@@ -257,6 +266,9 @@ test('a screen of 24 rows shows newest requests below many causes of failure', (
     ...LIVE,
     alerts: [],
     health: { ...LIVE.health, reasons: [] },
+    providers: {
+      messages: { ...LIVE.providers['messages'], breaker: { state: 'closed', open_for_s: 0 } },
+    },
   } as unknown as LiveState;
   const requests = [row(1), row(2)];
   const text = textOf({ ...MODEL, live, report, requests }, { columns: 80, rows: 24 });

@@ -25,7 +25,7 @@ export const ALERT_METRICS = {
   /** Mebibytes free on the disk of the home folder. */
   disk_free_mb: 'now',
   unhealthy_providers: 'live',
-  /** Of the day's tightest limit in `budget`, 0 to 100. */
+  /** Of the tightest limit of the day and the month in `budget`; 100 is all of it. */
   budget_used_percent: 'live',
   /** Rows that the ledger has lost since the start. */
   dropped_rows: 'live',

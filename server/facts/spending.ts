@@ -118,10 +118,17 @@ export function spendingJson(guard: SpendingGuard) {
   };
 }
 
-/** How much of the tightest limit of the day is used, in percent; null where none is in force. */
+/** How much of the tightest limit of the day and the month is used, in percent; null where none is in force. */
 export function budgetUsedPercent(guard: SpendingGuard): number | null {
-  const { enabled, dayLeftPercent } = guard.view();
-  return enabled && dayLeftPercent !== null ? 100 - dayLeftPercent : null;
+  const { enabled, dayLeftPercent, limits, spentMonthNanoUsd } = guard.view();
+  if (!enabled) return null;
+  const used = [
+    ...(dayLeftPercent === null ? [] : [100 - dayLeftPercent]),
+    ...(limits.month === null || limits.month === 0
+      ? []
+      : [(100 * spentMonthNanoUsd) / limits.month]),
+  ];
+  return used.length === 0 ? null : Math.max(...used);
 }
 
 function toNano(usd: number | null): number | null {

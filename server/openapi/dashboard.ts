@@ -40,6 +40,15 @@ export const dashboardSchemas: Readonly<Record<string, Schema>> = {
       }),
       50,
     ),
+    attempts: object({
+      failed: about(whole, 'Tries at providers that failed, whatever the client got in the end'),
+      answered_later: about(whole, 'Requests that were answered after such a try'),
+      thoughts_dropped: about(
+        whole,
+        'Thoughts that providers say they have not shown to the model',
+      ),
+      thoughts_refused: about(whole, 'Requests whose thoughts a provider refused at first'),
+    }),
     lanes,
     injections: object({
       requests: about(whole, 'Requests to which something was added from the vault'),

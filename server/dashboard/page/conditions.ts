@@ -50,8 +50,8 @@ export interface Concern {
   readonly isFigure?: true;
 }
 
-/** From this much of the day's budget on it is worth a look. */
-const LOW_BUDGET_PERCENT = 20;
+/** From this much of a budget on it is worth a look. */
+export const LOW_BUDGET_PERCENT = 20;
 
 /** What is not as it should be, worst first. */
 export function concernsOf(live: LiveState): readonly Concern[] {
@@ -72,8 +72,8 @@ export function concernsOf(live: LiveState): readonly Concern[] {
     ...alerts.map(({ text }) => `Alert ${text}`).map(concern('bad')),
     ...health.reasons.map(concern('bad')),
     ...refusing.map(concern('bad')),
-    ...(left !== undefined && left <= 0
-      ? [concern('bad')('The budget of the day is used up: requests are refused.')]
+    ...(left !== undefined && left.percent <= 0
+      ? [concern('bad')(`The budget of the ${left.of} is used up: requests are refused.`)]
       : []),
     ...(health.paused
       ? [concern('warn')('Paused: requests go out as they come in. `svc resume` ends that.')]
@@ -85,8 +85,8 @@ export function concernsOf(live: LiveState): readonly Concern[] {
           ),
         ]
       : []),
-    ...(left !== undefined && left > 0 && left <= LOW_BUDGET_PERCENT
-      ? [figure(`${percent(left)} of the day's budget is left.`)]
+    ...(left !== undefined && left.percent > 0 && left.percent <= LOW_BUDGET_PERCENT
+      ? [figure(`${percent(left.percent)} of the ${left.of}'s budget is left.`)]
       : []),
     ...(dropped > 0
       ? [
@@ -117,9 +117,28 @@ export function fallbacksOf({ providers }: LiveState) {
   };
 }
 
-/** How much of the tightest limit of the day is left, 0 to 100; undefined where none is in force. */
-export function budgetLeft({ health: { budget } }: LiveState): number | undefined {
-  return budget.enabled ? (budget.left_percent ?? undefined) : undefined;
+/** The tightest of the limits of the day and of the month. */
+export interface BudgetLeft {
+  readonly of: 'day' | 'month';
+  /** 0 to 100; below 0 where more was spent. */
+  readonly percent: number;
+  /** Dollars; null where the limit is one of tokens. */
+  readonly limit: number | null;
+  readonly spent: number | null;
+}
+
+/** How much is left of the budget; undefined where no limit is in force. */
+export function budgetLeft({ health: { budget } }: LiveState): BudgetLeft | undefined {
+  if (!budget.enabled) return undefined;
+  const { per_day_usd: day, per_month_usd: month } = budget.limits;
+  const { left_percent: left, spent_usd: spent, spent_month_usd: spentInMonth } = budget;
+  const found: BudgetLeft[] = [];
+  if (left !== null) found.push({ of: 'day', percent: left, limit: day, spent });
+  if (month !== null && month > 0) {
+    const used = (100 * (spentInMonth ?? 0)) / month;
+    found.push({ of: 'month', percent: 100 - used, limit: month, spent: spentInMonth });
+  }
+  return found.toSorted((a, b) => a.percent - b.percent)[0];
 }
 
 /** Thoughts that providers have not shown to the model since the start. */

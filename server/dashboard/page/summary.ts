@@ -1,7 +1,8 @@
 /** What a range of time comes to, in the words of both dashboards: head figures, the bill, what spared tokens. */
 import type { LiveState, ReportJson } from '../contract.ts';
 import type { Tone } from './columns.ts';
-import { budgetLeft, fallbacksOf, thoughtsDropped } from './conditions.ts';
+import { LOW_BUDGET_PERCENT, budgetLeft, fallbacksOf, thoughtsDropped } from './conditions.ts';
+import type { BudgetLeft } from './conditions.ts';
 import { counted } from './counted.ts';
 import { NONE, bytes, dollars, duration, percent, share, short, spanOf, whole } from './format.ts';
 
@@ -67,8 +68,6 @@ export function outlookFacts(live: LiveState, { attempts }: ReportJson): readonl
   const { answered } = fallbacksOf(live);
   const left = budgetLeft(live);
   const dropped = thoughtsDropped(live);
-  const { budget } = live.health;
-  const limit = budget.limits.per_day_usd;
   const isWrong = (count: number, tone: Tone) => (count > 0 ? { tone } : {});
   return [
     {
@@ -91,14 +90,10 @@ export function outlookFacts(live: LiveState, { attempts }: ReportJson): readonl
     {
       id: 'budget_left',
       name: 'Budget left',
-      value: left === undefined ? NONE : percent(Math.max(0, left)),
-      words:
-        left === undefined
-          ? 'no limit is set'
-          : limit === null
-            ? 'of the day'
-            : `${dollars(budget.spent_usd)} of ${dollars(limit)} today`,
-      ...(left !== undefined && left <= 20 && { tone: left <= 0 ? 'bad' : 'warn' }),
+      value: left === undefined ? NONE : percent(Math.max(0, left.percent)),
+      words: budgetWords(left),
+      ...(left !== undefined &&
+        left.percent <= LOW_BUDGET_PERCENT && { tone: left.percent <= 0 ? 'bad' : 'warn' }),
     },
     {
       id: 'thoughts_dropped',
@@ -116,6 +111,12 @@ export function outlookFacts(live: LiveState, { attempts }: ReportJson): readonl
       ...isWrong(live.alerts.length, 'bad'),
     },
   ];
+}
+
+function budgetWords(left: BudgetLeft | undefined): string {
+  if (left === undefined) return 'no limit is set';
+  const when = left.of === 'day' ? 'today' : 'this month';
+  return left.limit === null ? when : `${dollars(left.spent)} of ${dollars(left.limit)} ${when}`;
 }
 
 /** What was not measured is left out: a dash of input says nothing. */
