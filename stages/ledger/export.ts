@@ -61,7 +61,9 @@ export function csvLine(row: LedgerRow, clean: (text: string) => string): string
 /** Whole nano-dollars as dollars, to the last digit and without an exponent. */
 function dollarText(nanoUsd: number): string {
   const digits = String(Math.abs(nanoUsd)).padStart(10, '0');
-  const text = `${digits.slice(0, -9)}.${digits.slice(-9)}`.replace(/\.?0+$/, '');
+  const parts = digits.slice(-9).split('');
+  const decimals = parts.slice(0, parts.findLastIndex((digit) => digit !== '0') + 1).join('');
+  const text = decimals === '' ? digits.slice(0, -9) : `${digits.slice(0, -9)}.${decimals}`;
   return nanoUsd < 0 ? `-${text}` : text;
 }
 

@@ -86,10 +86,17 @@ function isPath(text: string): boolean {
 const HOME =
   /^(?:\/(?:home|Users|var\/home|export\/home)(?:\/[^/]+)?|\/root|~|[A-Za-z]:|[A-Za-z]:\/Users(?:\/[^/]+)?|)$/;
 
+/** An expression that looks for the end of a text takes the square of what it looks through. */
+function withoutEnd(text: string, characters: string): string {
+  let end = text.length;
+  while (end > 0 && characters.includes(text[end - 1]!)) end -= 1;
+  return text.slice(0, end);
+}
+
 /** The last part of a path; null for a root and for a home folder. */
 function folderName(path: string): string | null {
-  const plain = path.replaceAll(/^["'`]+|["'`]+$/g, '').replaceAll('\\', '/');
-  const whole = plain.replace(/\/+$/, '');
+  const plain = withoutEnd(path.replace(/^["'`]+/, ''), '"\'`').replaceAll('\\', '/');
+  const whole = withoutEnd(plain, '/');
   if (HOME.test(whole)) return null;
   const name = whole.slice(whole.lastIndexOf('/') + 1).trim();
   return name === '' || name === '~' ? null : name;
