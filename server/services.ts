@@ -51,6 +51,7 @@ import { createRateLimiter, createStreamLimit } from './http/limit.ts';
 import type { Log } from './log/log.ts';
 import type { Shared } from './shared/open-shared.ts';
 import { shareProviders } from './shared/provider-news.ts';
+import { createSharedSpending, proxyWord } from './shared/shared-spending.ts';
 import { createRateCounts } from './shared/rate-counts.ts';
 import { createSharedAnswers } from './shared/shared-answers.ts';
 import { createOutbound } from './outbound/outbound.ts';
@@ -113,6 +114,8 @@ export async function createServices(options: ServiceOptions) {
   const own = isPostgresUrl(config.ledger.db) ? { node } : undefined;
   const window = createSessionWindow(startedMs);
   const spending = new SpendingGuard(spendingSettings(config), clock);
+  if (shared !== undefined)
+    spending.sharing = createSharedSpending(shared.link, proxyWord(config, node, shared));
   spending.recallFrom(() => spentBefore(questions, clock, startedMs, own));
   const store = await openStore({
     file: decisionsFile(config.home),

@@ -28,6 +28,8 @@ import { createOwners, hasLimit, periodEndMs, periodName } from './owners.ts';
 import type { Owner, OwnerLimits, Owners, Period, Spender } from './owners.ts';
 import { createRecall } from './recall.ts';
 import type { ReadSpentBefore, Recall, SpentBefore } from './recall.ts';
+import type { SharedLimit, SharedSpending } from './shared.ts';
+import { toSharedAccount } from './shared.ts';
 import { Reservation } from './reservation.ts';
 import type { Grant, Holder } from './reservation.ts';
 import { createSessions } from './sessions.ts';
@@ -67,6 +69,8 @@ export class SpendingGuard implements Holder {
   readonly #clock: Clock;
   readonly #sessions: Sessions = createSessions();
   readonly #owners: Owners = createOwners();
+  /** Who knows what other proxies use of the limits of keys and projects. */
+  sharing: SharedSpending | undefined;
   #settings: SpendingSettings;
   #dayNumber: number;
   #recall: Recall | undefined;
@@ -85,7 +89,7 @@ export class SpendingGuard implements Holder {
     const notes = this.#notes(request);
     const over = notes.find(({ used, estimate, limit }) => used + estimate > limit);
     if (over !== undefined) return { verdict: 'blocked', note: over };
-    const near = notes.filter((note) => this.#isNear(note));
+    const near = notes.filter((note) => this.isNear(note));
     return near.length > 0 ? { verdict: 'warn', notes: near } : { verdict: 'ok' };
   }
 
@@ -121,6 +125,9 @@ export class SpendingGuard implements Holder {
   /** Adds to the day what nothing was reserved for, or what it has cost before this process began. */
   count(costNanoUsd: number, tokens: number, spender?: Spender): void {
     this.turnDay();
+    const shared = costNanoUsd === 0 ? [] : this.sharedLimitsOf({ spender });
+    const told = shared.map((one) => toSharedAccount(one, true));
+    if (told.length > 0) void this.sharing?.take(told, costNanoUsd);
     for (const account of this.accountsOf({ spender })) account.spent += costNanoUsd;
     this.day.spent += costNanoUsd;
     this.tokens.spent += tokens;
@@ -212,6 +219,33 @@ export class SpendingGuard implements Holder {
     return accounts;
   }
 
+  sharedLimitsOf({ spender }: { readonly spender?: Spender | undefined }): readonly SharedLimit[] {
+    if (this.sharing === undefined) return [];
+    const { enabled, projects } = this.#settings;
+    const project = enabled ? projects.get(spender?.project ?? '') : undefined;
+    const atMs = this.#clock.wallMs();
+    const of = (owner: 'key' | 'project', name = '', limits?: OwnerLimits) =>
+      (['day', 'month'] as const).flatMap((period): SharedLimit[] => {
+        const limit = period === 'day' ? limits?.perDayNanoUsd : limits?.perMonthNanoUsd;
+        if (limit === undefined || limit === null) return [];
+        return [
+          {
+            owner,
+            name,
+            period: periodName(period, atMs),
+            untilMs: periodEndMs(period, atMs),
+            account: this.#open(owner, name, period, atMs),
+            scope: `${owner}_${period}`,
+            limit,
+          },
+        ];
+      });
+    return [
+      ...of('key', spender?.key?.label, spender?.key),
+      ...of('project', spender?.project, project),
+    ];
+  }
+
   #open(owner: Owner, name: string, period: Period, atMs: number): Account {
     const isLimited = owner !== 'project' || this.#settings.projects.has(name);
     return this.#owners.open(owner, name, periodName(period, atMs), atMs, isLimited);
@@ -279,7 +313,7 @@ export class SpendingGuard implements Holder {
     ];
   }
 
-  #isNear({ limit, used, estimate }: SpendingNote): boolean {
+  isNear({ limit, used, estimate }: SpendingNote): boolean {
     return (used + estimate) * 100 >= limit * this.#settings.warnPercent;
   }
 

@@ -3,6 +3,9 @@ import type { Allowances } from './allowance.ts';
 import type { Account } from './sessions.ts';
 import type { Estimate, SpendingNote, SpendingRequest, SpendingVerdict } from './spending.ts';
 
+import { toSharedAccount } from './shared.ts';
+import type { SharedLimit, SharedSpending, SharedVerdict } from './shared.ts';
+
 /** The guard's side of it. */
 export interface Holder {
   readonly day: Account;
@@ -12,6 +15,11 @@ export interface Holder {
   check(request: SpendingRequest): SpendingVerdict;
   /** The accounts of the request's key and project, and of the proxy's month. */
   accountsOf(request: Pick<SpendingRequest, 'spender'>): readonly Account[];
+  /** Who knows what other proxies use; undefined where none do. */
+  readonly sharing: SharedSpending | undefined;
+  /** The limits of the request that are held with others. */
+  sharedLimitsOf(request: Pick<SpendingRequest, 'spender'>): readonly SharedLimit[];
+  isNear(note: SpendingNote): boolean;
   /** Begins the day anew where it has changed. */
   turnDay(): void;
 }
@@ -29,6 +37,8 @@ export class Reservation {
   /** True if its limits do not stop it. */
   #mayPass: boolean;
   #isOpen = true;
+  /** The limits of which the other proxies know that this one holds its estimate. */
+  #shared: readonly SharedLimit[] = [];
 
   /** Holds the request's estimate from now on; `account` is its session's. */
   constructor(holder: Holder, account: Account, request: SpendingRequest, mayPass: boolean) {
@@ -38,6 +48,58 @@ export class Reservation {
     this.#estimate = request;
     this.#mayPass = mayPass;
     this.#hold(1);
+  }
+
+  /**
+   * Asks the other proxies for room under the limits that are held together; undefined where there
+   * are none. A request that is over one of them is to be released.
+   */
+  share(): Promise<SharedVerdict> | undefined {
+    const { sharing } = this.#holder;
+    if (sharing === undefined) return undefined;
+    const limits = this.#holder.sharedLimitsOf(this.#request);
+    return limits.length === 0 ? undefined : this.#shareWith(sharing, limits);
+  }
+
+  async #shareWith(
+    sharing: SharedSpending,
+    limits: readonly SharedLimit[],
+  ): Promise<SharedVerdict> {
+    const { estimateNanoUsd } = this.#estimate;
+    const amount = estimateNanoUsd ?? 0;
+    const ask = async (isFree: boolean) => {
+      for (const { account } of limits) account.pending = (account.pending ?? 0) + amount;
+      const taken = await sharing.take(
+        limits.map((one) => toSharedAccount(one, isFree)),
+        amount,
+      );
+      for (const { account } of limits) account.pending = (account.pending ?? 0) - amount;
+      return taken;
+    };
+    let taken = await ask(this.#mayPass || estimateNanoUsd === null);
+    const notes = limits.map(({ scope, name, untilMs, limit }, at) => {
+      return { scope, name, untilMs, limit, used: taken?.used[at] ?? 0, estimate: amount };
+    });
+    const over = taken?.over === undefined ? undefined : notes[taken.over];
+    if (over !== undefined) {
+      const { allowances, counts } = this.#holder;
+      if (!allowances.use()) {
+        counts.blocked += 1;
+        return { over, near: [] };
+      }
+      counts.allowedOnce += 1;
+      this.#mayPass = true;
+      taken = await ask(true);
+    }
+    if (taken !== undefined) this.#shared = limits;
+    return { near: taken === undefined ? [] : notes.filter((note) => this.#holder.isNear(note)) };
+  }
+
+  /** Tells the others that it holds, or has spent, so much more than they know. */
+  #tell(moreNanoUsd: number): void {
+    if (this.#shared.length === 0 || moreNanoUsd === 0) return;
+    const accounts = this.#shared.map((one) => toSharedAccount(one, true));
+    void this.#holder.sharing?.take(accounts, moreNanoUsd);
   }
 
   /** The limit for which `change` would refuse now; moves nothing and uses up no allowance. */
@@ -59,6 +121,7 @@ export class Reservation {
     }
     if (passed !== undefined) counts.allowedOnce += 1;
     this.#mayPass ||= passed !== undefined;
+    this.#tell((other.estimateNanoUsd ?? 0) - (this.#estimate.estimateNanoUsd ?? 0));
     this.#hold(-1);
     this.#estimate = other;
     this.#hold(1);
@@ -72,6 +135,7 @@ export class Reservation {
     const { day, tokens: allTokens, counts } = this.#holder;
     this.#holder.turnDay();
     if (costNanoUsd === null) counts.unpriced += 1;
+    this.#tell((costNanoUsd ?? knownNanoUsd) - (this.#estimate.estimateNanoUsd ?? 0));
     this.#hold(-1);
     for (const account of this.#accounts) account.spent += costNanoUsd ?? knownNanoUsd;
     day.spent += costNanoUsd ?? knownNanoUsd;

@@ -4,6 +4,8 @@
 export interface Account {
   spent: number;
   held: number;
+  /** The part of `held` that other proxies have been asked about and have not answered. */
+  pending?: number;
 }
 
 export type Sessions = ReturnType<typeof createSessions>;

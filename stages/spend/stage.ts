@@ -106,7 +106,7 @@ export const spend = defineStage<ProxyFrame, SpendConfig, Services>({
   name: 'spend',
   build(config, services) {
     const warn = createWarner(services);
-    function hold(request: ProxyRequest, ctx: StageContext): RequestFrame {
+    function hold(request: ProxyRequest, ctx: StageContext): RequestFrame | Promise<RequestFrame> {
       // What was spent just now counts.
       if (isLimited(request, config)) services.afterwards.flush();
       const wanted = toSpending(request, config, services, ctx.run.id);
@@ -115,7 +115,20 @@ export const spend = defineStage<ProxyFrame, SpendConfig, Services>({
         throw spendingFault(grant.note, rangeOf(request, request.route?.targets[0], services));
       if (grant.warnings.length > 0) warn(grant.warnings, ctx);
       if (grant.allowedOnce) ctx.note('spending', 'allowed once');
-      const spending = heldBy(request, grant.reservation, config, services);
+      const { reservation } = grant;
+      const shared = reservation.share();
+      if (shared === undefined) return held(request, reservation);
+      return shared.then(({ over, near }) => {
+        // Nobody waits for the answer any more, so that nobody would give it back.
+        if (over !== undefined || ctx.run.signal.aborted) reservation.release();
+        if (over !== undefined)
+          throw spendingFault(over, rangeOf(request, request.route?.targets[0], services));
+        if (near.length > 0) warn(near, ctx);
+        return held(request, reservation);
+      });
+    }
+    function held(request: ProxyRequest, reservation: Reservation): RequestFrame {
+      const spending = heldBy(request, reservation, config, services);
       return Object.freeze({ kind: 'request', request: withReport(request, { spending }) });
     }
     return {

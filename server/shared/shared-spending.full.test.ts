@@ -1,0 +1,154 @@
+/** Limits of keys and projects that two proxies hold together, with a real Redis between them. */
+import { randomBytes } from 'node:crypto';
+import { dirname, join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { systemClock } from '../../engine/clock.ts';
+import type { TestProxy } from '../../fixtures/proxy.ts';
+import { MESSAGE, closeClients, exchange, json } from '../../fixtures/server/exchange.ts';
+import { until, withSteadyPair } from '../../fixtures/server/redis.ts';
+import { openKeyStore } from '../auth/auth.ts';
+
+/** A dollar for each token of input; an answer costs nothing. */
+const PRICES = `providers:
+  messages:
+    pricing: { input_cost_per_1m_tokens: 1000000, output_cost_per_1m_tokens: 0 }
+`;
+const TURN = json({ ...MESSAGE, messages: [{ role: 'user', content: 'x'.repeat(360) }] });
+
+const send = (t: TestProxy, headers: Readonly<Record<string, string>>) =>
+  exchange(t.proxy.port, { headers, body: TURN });
+
+const sum = (list: readonly number[]): number => list.reduce((all, one) => all + one, 0);
+
+/** What each request really cost, in nano-dollars, at both. */
+async function costs(pair: readonly TestProxy[], requests: number): Promise<number[]> {
+  const seen = () => sum(pair.map((t) => t.proxy.services.window.totals().requests));
+  await until('all rows are there', () => seen() >= requests);
+  const rows = await Promise.all(pair.map((t) => t.rows(0)));
+  return rows.flat().map((row) => row.costNanoUsd ?? 0);
+}
+
+/** Until both have settled what they held, and Redis has heard of it. */
+async function settled(
+  pair: readonly TestProxy[],
+  ...of: readonly ['key' | 'project', string, 'day' | 'month']
+): Promise<void> {
+  const isHeld = (t: TestProxy) => t.proxy.services.spending.accountOf(...of).held > 0;
+  await until('nothing is held', () => {
+    for (const t of pair) t.proxy.services.afterwards.flush();
+    return !pair.some(isHeld);
+  });
+  // Each asks by one connection, in order.
+  for (const t of pair)
+    await t.proxy.services.shared!.link.ask((redis) => redis.run(NOTHING, [], []));
+}
+
+const NOTHING = { lua: 'return 1' };
+
+/** Estimate and real cost of one request, in dollars, from a 402 and a row. */
+async function measure(t: TestProxy): Promise<{ estimate: number; cost: number }> {
+  const { text } = await send(t, { 'x-svc-project': 'poor' });
+  const estimate = Number(/estimated at \$([\d.]+)/.exec(text)?.[1]);
+  assert.is((await send(t, {})).status, 200);
+  const rows = await t.rows(2);
+  return { estimate, cost: rows.at(-1)!.costNanoUsd! / 1e9 };
+}
+
+const limited = (limits: string): string =>
+  `${PRICES}budget: { enabled: true, projects: { poor: { per_day_usd: 0 }, ${limits} } }\n`;
+
+test('two hundred at once on the last of a project spend it, and no more', () =>
+  withSteadyPair({ yaml: limited('any: { per_day_usd: 1 }') }, async (one, other) => {
+    const { estimate, cost } = await measure(one);
+    assert.ok(cost > 0 && cost <= estimate, `${cost} of ${estimate}`);
+    const limit = estimate * 40;
+    for (const t of [one, other]) {
+      t.configure(limited(`shop: { per_day_usd: ${limit} }`));
+      await t.proxy.reload();
+    }
+    const before = sum([one, other].map((t) => t.proxy.services.window.totals().requests));
+    const shop = { 'x-svc-project': 'shop' };
+    const answers = await Promise.all(
+      Array.from({ length: 200 }, (_, n) => send(n % 2 === 0 ? one : other, shop)),
+    );
+    const statuses = answers.map(({ status }) => status);
+    assert.ok(
+      statuses.every((status) => status === 200 || status === 402),
+      `${statuses}`,
+    );
+    const passed = statuses.filter((status) => status === 200).length;
+    assert.ok(passed >= 40, `${passed} of at least 40 passed`);
+    await costs([one, other], before + 200);
+    const rows = (await Promise.all([one.rows(0), other.rows(0)])).flat();
+    const spent = sum(
+      rows.filter((row) => row.project === 'shop').map((row) => row.costNanoUsd ?? 0),
+    );
+    assert.is(spent, passed * Math.round(cost * 1e9), 'each charged once');
+    assert.ok(spent <= limit * 1e9, `${spent} of ${limit}`);
+    // What was held is given back: the rest is spent to the last request that fits, by either.
+    let more = 0;
+    while ((await send(more % 2 === 0 ? one : other, shop)).status === 200) more += 1;
+    const left = limit - (passed + more) * cost;
+    assert.ok(left >= 0 && left < estimate, `${left} left, a request is ${estimate}`);
+    const used = [one, other].map((t) =>
+      t.proxy.services.spending.accountOf('project', 'shop', 'day'),
+    );
+    assert.is(sum(used.map(({ held }) => held)), 0);
+  }));
+
+test('a key of the same label is one purse, in whichever proxy it was made', () =>
+  withSteadyPair({ yaml: limited('any: { per_day_usd: 1 }') }, async (one, other) => {
+    const { estimate, cost } = await measure(one);
+    const keys = [one, other].map((t) => {
+      const file = join(dirname(t.db), 'keys.json');
+      const store = openKeyStore({ file, clock: systemClock, random: randomBytes });
+      return store.create({ label: 'anna', perMonthUsd: estimate + cost * 3.5 }).key;
+    });
+    const ask = async (at: number) => {
+      const t = at % 2 === 0 ? one : other;
+      const headers = { 'x-forwarded-for': '10.1.2.3', 'x-svc-key': keys[at % 2]! };
+      let answer = await send(t, headers);
+      // A key made now is known within a second of use.
+      const untilMs = Date.now() + 60_000;
+      while (answer.status === 401 && Date.now() < untilMs) answer = await send(t, headers);
+      return answer;
+    };
+    const statuses: number[] = [];
+    for (let n = 0; n < 6; n += 1) {
+      statuses.push((await ask(n)).status);
+      await settled([one, other], 'key', 'anna', 'month');
+    }
+    assert.equal(statuses, [200, 200, 200, 200, 402, 402]);
+    assert.match((await ask(1)).text, "per month of the key 'anna' reached");
+  }));
+
+for (const how of ['gone', 'silent'])
+  test(`while Redis is ${how} each goes on by itself, and after that both know what was spent`, () =>
+    withSteadyPair({ yaml: limited('any: { per_day_usd: 1 }') }, async (one, other, redis) => {
+      const { estimate, cost } = await measure(one);
+      for (const t of [one, other]) {
+        t.configure(limited(`shop: { per_day_usd: ${estimate + cost * 2.5} }`));
+        await t.proxy.reload();
+      }
+      const shop = { 'x-svc-project': 'shop' };
+      assert.is((await send(one, shop)).status, 200);
+      await settled([one, other], 'project', 'shop', 'day');
+      if (how === 'gone') await redis.kill();
+      else redis.freeze();
+      assert.is((await send(other, shop)).status, 200);
+      assert.is((await send(one, shop)).status, 200);
+      if (how === 'gone') await redis.restart();
+      else redis.thaw();
+      const isUp = (t: TestProxy) => t.proxy.services.shared?.link.isUp === true;
+      await until('both are back', () => isUp(one) && isUp(other));
+      await settled([one, other], 'project', 'shop', 'day');
+      // Each says with its next request what it has spent: the one twice, the other once, before and beside Redis.
+      assert.is((await send(one, shop)).status, 200);
+      await settled([one, other], 'project', 'shop', 'day');
+      assert.is((await send(other, shop)).status, 402);
+      assert.is((await send(one, shop)).status, 402);
+    }));
+
+test.after(closeClients);
+test.run();
