@@ -151,6 +151,7 @@ test('a running proxy uses a rule at once and answers for itself', () =>
     assert.is((await run(place, [...forced, 'unhealthy'])).code, 0);
     const states = await run(place, ['provider-status']);
     assert.match(states.stdout, /messages\s+unhealthy \(forced\)\s+closed\s+1 of 1 usable/);
+    assert.match(states.stdout, /^chat\s+–\s+closed/m, 'nothing was sent to it');
     assert.is((await run(place, [...forced, 'healthy'])).code, 0);
     const one = await run(place, ['provider-status', 'messages', '--json']);
     const { providers } = JSON.parse(one.stdout) as Record<'providers', Record<string, unknown>>;

@@ -3,11 +3,13 @@ import { Command, Option } from 'clipanion';
 import { JsonCommand } from '../command.ts';
 import { SvcError } from '../../engine/error.ts';
 import type { ProviderModel } from '../../server/control/list-models.ts';
+import { conditionOf } from '../../server/dashboard/page/conditions.ts';
 import type { ProviderStateJson } from '../../server/facts/provider-states.ts';
 import { configOf } from '../parse/flags.ts';
 import { figure } from '../screen/output.ts';
 import type { Colors } from '../screen/output.ts';
 import { usd } from '../screen/prices.ts';
+import { paintOf } from '../tui/grid.ts';
 import { control, controlIfRunning } from '../remote.ts';
 
 interface ProvidersJson {
@@ -154,8 +156,14 @@ class ListModels extends JsonCommand {
   }
 }
 
-function healthOf({ health, stopped }: ProviderStateJson, colors: Colors): string {
+function healthOf(state: ProviderStateJson, colors: Colors): string {
+  const { health, stopped, breaker } = state;
   if (stopped !== null) return colors.red('stopped, see `svc status`');
+  if (health.state === 'healthy' && breaker.state === 'closed') {
+    // As the dashboards say it: a dash where nothing was sent to it.
+    const [word, tone] = conditionOf(state);
+    return paintOf(tone, colors)(word);
+  }
   if (health.state === 'healthy') return colors.green('healthy');
   const until =
     health.recovers_in_s === null ? '' : `, checked in ${Math.ceil(health.recovers_in_s)} s`;
