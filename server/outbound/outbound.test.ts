@@ -3,7 +3,13 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withProxy } from '../../fixtures/proxy.ts';
 import { outboundLimits } from '../../stages/providers/undici-upstream.ts';
-import { MESSAGE, closeClients, exchange, json } from '../../fixtures/server/exchange.ts';
+import {
+  MESSAGE,
+  closeClients,
+  exchange,
+  json,
+  openAnswer,
+} from '../../fixtures/server/exchange.ts';
 
 const limits = (more: string): string => `providers:\n  messages: { ${more} }\n`;
 
@@ -36,10 +42,15 @@ test('a connection is kept and used again, by one request at a time', () =>
       t.upstream.connections.map((each) => each.requestCount),
       [5],
     );
-    await Promise.all(
-      Array.from({ length: 4 }, () => exchange(t.proxy.port, { body: json(MESSAGE) })),
+    t.upstream.script(undefined, 'stall-after-head');
+    const gone = new AbortController();
+    const body = json(MESSAGE, { stream: true });
+    const held = await Promise.all(
+      [1, 2, 3].map(() => openAnswer(t.proxy.port, { body, signal: gone.signal })),
     );
-    assert.ok(t.upstream.connections.length > 1);
+    for (const message of held) message.on('error', () => undefined);
+    assert.is(t.upstream.connections.length, 3);
+    gone.abort();
     assert.is(outboundLimits.pipelining, 1);
     assert.ok(outboundLimits.keepAliveTimeout < 30_000, 'below what closes idle connections');
   }));
