@@ -46,12 +46,12 @@ export async function ownerSpending(
   const limited = [...limits]
     .filter(([, { perDayUsd, perMonthUsd }]) => (perDayUsd ?? perMonthUsd) !== null)
     .map(([name]) => name);
-  const names = [...new Set([...thisMonth!.keys(), ...limited])];
+  const names = [...new Set([...thisMonth.keys(), ...limited])];
   const spending = names
     .map((name) => ({
       name,
-      day: periodJson(today!.get(name), limits.get(name)?.perDayUsd),
-      month: periodJson(thisMonth!.get(name), limits.get(name)?.perMonthUsd),
+      day: periodJson(today.get(name), limits.get(name)?.perDayUsd),
+      month: periodJson(thisMonth.get(name), limits.get(name)?.perMonthUsd),
     }))
     .toSorted((a, b) => b.month.spent_usd - a.month.spent_usd || (a.name < b.name ? -1 : 1));
   return {

@@ -14,6 +14,8 @@ export function requestEvent(row: LedgerRow): Omit<AuditEvent, 'atMs'> {
     event: row.outcome,
     details: {
       id: row.id,
+      key: row.keyLabel,
+      project: row.project,
       model: row.model ?? row.modelRequested,
       provider: row.provider,
       status: row.status,

@@ -77,6 +77,8 @@ function requestSpan(row: LedgerRow, { traceId, spanId, parentSpanId }: TraceCon
       [names.URL_PATH]: row.endpoint,
       'svc.request.id': row.id,
       'svc.outcome': row.outcome,
+      'svc.key': row.keyLabel,
+      'svc.project': row.project,
       'svc.tokens.saved': row.savedTokens,
       'svc.tokens.added': row.addedTokens,
       'svc.tokens.cache_read': row.cacheReadTokens,

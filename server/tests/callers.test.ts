@@ -1,5 +1,6 @@
 /** Who asked, and what for: the label of the key and the name of the project are in the row and wherever sums are shown. */
 import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -8,6 +9,7 @@ import { withProxy } from '../../fixtures/proxy.ts';
 import type { TestProxy } from '../../fixtures/proxy.ts';
 import { MESSAGE, closeClients, exchange, json } from '../../fixtures/server/exchange.ts';
 import { talk } from '../../fixtures/server/websocket.ts';
+import { auditFiles } from '../../stages/audit/files.ts';
 import { openKeyStore } from '../auth/auth.ts';
 
 const REMOTE = { 'x-forwarded-for': '10.1.2.3' };
@@ -105,6 +107,17 @@ test('/stats, /recent and /metrics tell keys and projects apart', () =>
     const metrics = await get(t, '/metrics');
     assert.match(metrics, 'svc_key_requests_total{key="anna \\"a\\""} 2\n');
     assert.match(metrics, 'svc_project_requests_total{project="shop"} 2\n');
+  }));
+
+test('the audit log names who asked, and what for', () =>
+  withProxy({ yaml: 'audit: { enabled: true }\n' }, async (t) => {
+    const anna = keyOf(t, 'anna', 'shop');
+    await ask(t, { 'x-svc-key': anna });
+    await t.rows(1);
+    await t.proxy.services.audit.flush();
+    const files = auditFiles(dirname(t.db));
+    const text = readFileSync(files.log, 'utf8');
+    assert.match(text, /"key":"anna","project":"shop"/);
   }));
 
 test('/metrics has a bounded number of projects, and their sum is whole', () =>

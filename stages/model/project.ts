@@ -17,28 +17,35 @@ export function namedProject({ headers, caller }: Pick<BodyFrame, 'headers' | 'c
   return caller?.project ?? null;
 }
 
+const LISTED = /^[\s*-]*(?:Primary w|Current w|W)orking directory:[ \t]*([^\n]+)/;
+
 /**
  * How agents say where they work, as of November 2026. Each pattern is given the line that has
- * the needle, and the one after it.
+ * the needle, and the one after it. Needles begin with characters that are rare in prose: a text is
+ * searched for one in some microseconds, and for one that begins with an `o` in a hundred.
  */
 const SIGNS: readonly (readonly [needle: string, path: RegExp])[] = [
-  // Claude Code (`Primary`), opencode, Crush, pi (`Current`).
-  ['orking directory:', /^[\s*-]*(?:Primary |Current )?[Ww]orking directory:[ \t]*([^\n]+)/],
+  // Claude Code.
+  ['Primary working directory:', LISTED],
+  // Claude Code until 2025, opencode, Crush.
+  ['Working directory:', LISTED],
+  // pi.
+  ['Current working directory:', LISTED],
   // Codex.
   ['<cwd>', /<cwd>([^<\n]+)<\/cwd>/],
   // Cline, and Roo Code and its relatives.
   ['# Current Work', /^# Current (?:Working|Workspace) Directory \(([^\n]+)\) Files/],
   // Gemini CLI and Qwen Code; with several folders the first is meant.
   [
-    'currently working in the ',
-    /currently working in the (?:directory:[ \t]*|following directories:\s*[-*]\s*)([^\n]+)/,
+    "I'm currently working in the ",
+    /I'm currently working in the (?:directory:[ \t]*|following directories:\s*[-*]\s*)([^\n]+)/,
   ],
   // Cursor.
   ['Workspace Path:', /^Workspace Path:[ \t]*([^\n]+)/],
   // Copilot in VS Code.
   [
-    'a workspace with the following folder',
-    /a workspace with the following folders?:\s*[-*]\s*([^\n]+)/,
+    'I am working in a workspace with ',
+    /I am working in a workspace with the following folders?:\s*[-*]\s*([^\n]+)/,
   ],
 ];
 
