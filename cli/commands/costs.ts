@@ -168,6 +168,7 @@ class CostBreakdown extends SpanCommand {
           part === null ? '–' : `${(100 * part).toFixed(1)}%`,
         ];
       }),
+      { expendable: ['cache read', 'output'] },
     );
     this.print();
     this.print(`${dollars(toUsd(all))} in total, ${spanText(span)}`);

@@ -145,6 +145,7 @@ class Leaderboard extends SpanCommand {
           rank.output_tokens_per_second === null ? '–' : rank.output_tokens_per_second.toFixed(1),
           percent(rank.error_rate),
         ]),
+        { expendable: ['out / s', 'errors'] },
       );
     }
   }
@@ -336,6 +337,7 @@ class Attribution extends SpanCommand {
           dollars(toUsd(knownNetSaving(totals))),
           dollars(toUsd(knownCost(totals))),
         ]),
+        { expendable: ['saved', 'requests'] },
       );
       this.print();
       this.print(counted(named.length, 'group'));

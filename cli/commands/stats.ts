@@ -190,6 +190,7 @@ export async function printGroups(
       figure(group.outputTokens),
       group.priced === 0 && group.unpriced > 0 ? '–' : dollars(group.costNanoUsd / 1e9),
     ]),
+    { expendable: ['output', 'errors'] },
   );
 }
 

@@ -256,6 +256,33 @@ test('the overview says what was saved, paid and went wrong, also without colour
   assert.match(text, 'degraded');
 });
 
+test('the word in the header follows the worst that is known', () => {
+  const word = (change: object, health: object = {}) => {
+    const calm = {
+      ...LIVE.health,
+      status: 'ok',
+      reasons: [],
+      budget: { enabled: false },
+      conversations: { thoughts_dropped: {} },
+      ...health,
+    };
+    const live = { ...LIVE, alerts: [], providers: {}, health: calm, ...change };
+    return textOf({ ...MODEL, live: live as unknown as LiveState }, SIZES[0]!).split('  ')[2];
+  };
+  assert.is(word({}), 'working');
+  assert.is(word({}, { paused: true }), 'paused');
+  assert.is(word({}, { conversations: { thoughts_dropped: { prefix: 1 } } }), 'needs a look');
+  assert.is(word({ alerts: [{ name: 'a', text: 'a: it fires' }] }), 'degraded');
+  assert.is(word({}, { reasons: ['ledger: the disk is full'] }), 'degraded');
+  const limits = { per_day_usd: 5, per_month_usd: 10 };
+  const spent = (left_percent: number, spent_month_usd: number) =>
+    word({}, { budget: { enabled: true, left_percent, limits, spent_usd: 1, spent_month_usd } });
+  assert.is(spent(80, 5), 'working');
+  assert.is(spent(80, 8.5), 'needs a look');
+  assert.is(spent(12, 1), 'needs a look');
+  assert.is(spent(0, 1), 'degraded');
+});
+
 test('a screen of 24 rows shows newest requests below many causes of failure', () => {
   const [failure] = REPORT.failures;
   const report = {

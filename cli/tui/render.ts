@@ -1,9 +1,11 @@
 /** A whole screen as lines, from what is known: no terminal is needed for it. */
+import type { LiveState } from '../../server/dashboard/contract.ts';
+import { verdictOf } from '../../server/dashboard/page/conditions.ts';
 import { spanOf } from '../../server/dashboard/page/format.ts';
 import { aroundColors, withoutColors } from '../screen/colors.ts';
 import type { Colors } from '../screen/colors.ts';
 import { cut, widthOf, wrap } from '../screen/fit.ts';
-import { inert } from './grid.ts';
+import { inert, paintOf } from './grid.ts';
 import { logView } from './log.ts';
 import type { Model } from './model.ts';
 import { TABS, listed } from './model.ts';
@@ -80,6 +82,15 @@ export function bodyOf(model: Model, width: number, height: number, colors: Colo
   return VIEWS[model.tab](model, width, height, colors).flatMap((line) => wrap(line, width));
 }
 
+/** The word for all of it, as in the browser; that it is paused is said in any case. */
+function verdict(live: LiveState, colors: Colors): readonly string[] {
+  const [word, tone] = verdictOf(live);
+  return [
+    paintOf(tone, colors)(word.toLowerCase()),
+    ...(live.health.paused && word !== 'Paused' ? [colors.yellow('paused')] : []),
+  ];
+}
+
 function header({ version, url, connection, live }: Model, colors: Colors): string {
   const word = {
     connecting: colors.yellow('connecting'),
@@ -90,8 +101,7 @@ function header({ version, url, connection, live }: Model, colors: Colors): stri
     live === undefined
       ? []
       : [
-          live.health.status === 'ok' ? 'ok' : colors.yellow('degraded'),
-          ...(live.health.paused ? [colors.yellow('paused')] : []),
+          ...verdict(live, colors),
           live.health.compilation_mode,
           `up ${spanOf(live.health.uptime_seconds)}`,
         ];
