@@ -49,7 +49,9 @@ class ListPricing extends JsonCommand {
       figure(line.contextWindow),
       line.card?.layer ?? '–',
     ]);
-    this.printTable([...header, 'from'], rows);
+    this.printTable([...header, 'from'], rows, {
+      expendable: [...(vendor === undefined ? [] : ['vendor']), 'context', 'cache write'],
+    });
   }
 
   /** The end of the day that is asked for, or now. */

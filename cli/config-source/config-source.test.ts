@@ -65,6 +65,7 @@ test('a diff holds no secret, however it is written, and shows that one has chan
     `# api_key: sk-ant-api03-${'hidden0'.repeat(14)}AA`,
     'shared: { redis_url: "redis://:hidden-i@127.0.0.1:6379" }',
     'outbound:\n  https_proxy: http://me:hidden-j@proxy.example:8080',
+    'alerts: [{ name: a, notify: { webhook: "https://ops.example/hidden-l", command: [page] } }]',
     'ledger: { db: "postgresql://me:hidden@k@db.example/svc" }',
   ];
   for (const text of shapeless) {
@@ -73,7 +74,7 @@ test('a diff holds no secret, however it is written, and shows that one has chan
     assert.match(printed, /\(secret [0-9a-f]{6}\)/);
     assert.is.not(printed, masked(text.replaceAll('hidden', 'altered')));
   }
-  assert.match(masked(shapeless.at(-2)!), /http:\/\/\(secret \w+\)@proxy\.example:8080/);
+  assert.match(masked(shapeless.at(-3)!), /http:\/\/\(secret \w+\)@proxy\.example:8080/);
   const open =
     'server: { port: 9000 }\nsecurity: { api_key: "${KEY}" }\nbudget: { max_tokens: 5 }\n';
   assert.is(masked(open), open);

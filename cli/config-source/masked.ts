@@ -5,7 +5,8 @@ import type { Scalar } from 'yaml';
 import { withoutCredentials } from '../../stages/model/credential-shapes.ts';
 
 /** Members whose values are secrets, and maps of header fields, in which any may be one. */
-const SECRET_NAME = /(?:key|token|secret|password)_?\d*$|^(?:authorization|cookie|headers)$/i;
+const SECRET_NAME =
+  /(?:key|token|secret|password|webhook)_?\d*$|^(?:authorization|cookie|headers)$/i;
 /** The name and password in an address, such as that of a database or of a proxy. */
 const IN_ADDRESS = /(:\/\/)([^/?#\s]+)@/g;
 
