@@ -27,9 +27,9 @@ h1 { font-size: 1.6rem; margin: 0 } h2 { font-size: 1.05rem; margin: 2.2rem 0 .5
 .wide { overflow-x: auto }
 table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums }
 th, td { text-align: right; padding: .35rem .6rem; border-bottom: 1px solid var(--line); white-space: nowrap }
-th { color: var(--quiet); font-weight: 500 } th:first-child, td:first-child { text-align: left; padding-left: 0; white-space: normal; overflow-wrap: anywhere }
+th { color: var(--quiet); font-weight: 500 } th:first-child, td:first-child { text-align: left; padding-left: 0; white-space: normal; overflow-wrap: anywhere; min-width: 8.5rem }
 tfoot td { border-bottom: 0; font-weight: 600 }
-svg { display: block; width: 100%; height: auto } svg text { fill: var(--quiet); font: 11px system-ui, sans-serif }
+svg { display: block; width: 100%; min-width: 34rem; height: auto } svg text { fill: var(--quiet); font: 11px system-ui, sans-serif }
 svg rect { fill: var(--bar) } svg line { stroke: var(--line) }
 `;
 
@@ -148,11 +148,11 @@ function costChart({ byDay }: MonthReport): string {
   });
   return `<section>
 <h2>Cost by day</h2>
-<svg viewBox="0 0 ${width} ${height}" role="img" aria-label="Cost by day; the dearest was ${escape(money(most))}">
+<div class="wide"><svg viewBox="0 0 ${width} ${height}" role="img" aria-label="Cost by day; the dearest was ${escape(money(most))}">
 <text x="${left}" y="12">${escape(money(most))}</text>
 <line x1="0" x2="${width}" y1="${height - bottom}" y2="${height - bottom}"/>
 ${bars.join('\n')}
-</svg>
+</svg></div>
 </section>`;
 }
 
