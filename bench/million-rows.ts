@@ -15,7 +15,8 @@ import { createRandom } from '../fixtures/random.ts';
 import { ledgerRow } from '../stages/ledger/row.ts';
 import { openStore } from '../stages/ledger/sqlite/store.ts';
 import type { Cell } from '../stages/ledger/tables.ts';
-import { migrations, pushCells } from '../stages/ledger/tables.ts';
+import { pushCells } from '../stages/ledger/tables.ts';
+import { migrations } from '../stages/ledger/migrations.ts';
 
 const ROWS = Number(process.argv[2] ?? 1_000_000);
 const DAY_MS = 86_400_000;

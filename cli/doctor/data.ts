@@ -44,7 +44,7 @@ async function checkShared(url: string): Promise<Finding[]> {
   const [{ lookAtPostgres }, { refusalOf }, { migrations }] = await Promise.all([
     import('../../stages/ledger/postgres/reader.ts'),
     import('../../stages/ledger/postgres/client.ts'),
-    import('../../stages/ledger/tables.ts'),
+    import('../../stages/ledger/migrations.ts'),
   ]);
   const name = ledgerName(url);
   try {

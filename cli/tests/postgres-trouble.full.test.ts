@@ -15,7 +15,7 @@ import {
 import { start } from '../../fixtures/cli/run.ts';
 import { openIn, stored } from '../../fixtures/ledger/temp-ledger.ts';
 import { threadsWaitedMs } from '../../fixtures/starvation.ts';
-import { migrations } from '../../stages/ledger/tables.ts';
+import { migrations } from '../../stages/ledger/migrations.ts';
 
 /** A row is promised for an answer that ended at least so long ago. */
 const ACKNOWLEDGED_MS = 1000;

@@ -1,17 +1,8 @@
 /**
- * The ledger's schema: its types, its columns in the order in which a row
- * travels to the writer, and the numbered steps that lead to it.
+ * The ledger's schema: its types, and its columns in the order in which a row travels to the
+ * writer. The numbered steps that lead to it are in `migrations.ts`.
  */
 import type { Kysely } from 'kysely';
-import {
-  addByBatch,
-  addCallers,
-  addForgetting,
-  addHours,
-  addLongResults,
-  addReportIndexes,
-  addTrimmedTools,
-} from './hours.ts';
 import type { StoredHour } from './hours.ts';
 import type { LedgerRow } from './row.ts';
 
@@ -165,74 +156,3 @@ export function fromStored(stored: StoredRow): LedgerRow {
 
 /** Marks the file as ours (`svcL`), so that another program's database is never written to. */
 export const APPLICATION_ID = 0x7376634c;
-
-/** One step of the schema; its number is its place in the list, counted from 1. */
-export type Migration = readonly string[];
-
-/** All steps, oldest first. A released step is never edited; a change is a new step at the end. */
-export const migrations: readonly Migration[] = [
-  [
-    `CREATE TABLE requests (
-      id TEXT PRIMARY KEY,
-      started_ms INTEGER NOT NULL,
-      provider TEXT,
-      dialect TEXT,
-      endpoint TEXT NOT NULL,
-      model_requested TEXT,
-      model TEXT,
-      stream INTEGER NOT NULL,
-      status INTEGER,
-      outcome TEXT NOT NULL CHECK (outcome IN ('ok', 'error', 'cancelled', 'partial')),
-      error_kind TEXT,
-      error_code TEXT,
-      input_tokens_raw INTEGER,
-      input_tokens_sent INTEGER,
-      saved_tokens INTEGER CHECK (saved_tokens >= 0),
-      output_tokens INTEGER,
-      cache_read_tokens INTEGER,
-      cache_write_tokens INTEGER,
-      usage_estimated INTEGER NOT NULL,
-      cost_nano_usd INTEGER,
-      cost_saved_nano_usd INTEGER,
-      latency_ms REAL,
-      ttfb_ms REAL,
-      attempts INTEGER NOT NULL,
-      mode TEXT,
-      cache_hit INTEGER NOT NULL,
-      chunks_injected INTEGER,
-      tokens_injected INTEGER,
-      top_chunks TEXT,
-      client TEXT,
-      session_id TEXT,
-      skill TEXT,
-      node TEXT
-    ) STRICT`,
-    'CREATE INDEX requests_started ON requests (started_ms)',
-  ],
-  [
-    'ALTER TABLE requests ADD COLUMN added_tokens INTEGER',
-    'ALTER TABLE requests ADD COLUMN cost_added_nano_usd INTEGER',
-  ],
-  [
-    'ALTER TABLE requests ADD COLUMN breakpoints INTEGER',
-    'ALTER TABLE requests ADD COLUMN cost_saved_by_breakpoints_nano_usd INTEGER',
-  ],
-  addHours,
-  addForgetting,
-  addReportIndexes,
-  addLongResults,
-  addTrimmedTools,
-  addByBatch,
-  [
-    'ALTER TABLE requests ADD COLUMN cache_miss TEXT',
-    'ALTER TABLE requests ADD COLUMN cache_miss_detail TEXT',
-    'ALTER TABLE requests ADD COLUMN cache_missed_tokens INTEGER',
-    'ALTER TABLE requests ADD COLUMN cost_cache_missed_nano_usd INTEGER',
-    'CREATE INDEX requests_missed ON requests (started_ms) WHERE cache_miss IS NOT NULL',
-  ],
-  [
-    'ALTER TABLE requests ADD COLUMN thoughts_refused INTEGER',
-    'ALTER TABLE requests ADD COLUMN thoughts_dropped INTEGER',
-  ],
-  addCallers,
-];

@@ -1,6 +1,6 @@
 /** Whether a ledger that is there can be read by this version of svc. */
 import { SvcError } from '../../engine/index.ts';
-import { migrations } from './tables.ts';
+import { migrations } from './migrations.ts';
 
 /** What to do about a ledger of another version. */
 export interface VersionCures {

@@ -1,5 +1,6 @@
 /** What the ledger's two halves send each other across the thread boundary. */
-import type { Cell, Migration } from './tables.ts';
+import type { Cell } from './tables.ts';
+import type { Migration } from './migrations.ts';
 
 /** Where the thread of a database writes. */
 export interface PostgresSetup {

@@ -3,7 +3,8 @@
  * other dialect. What a file keeps in its header stands in a table of one row.
  */
 import { addToHours } from '../hours.ts';
-import type { Cell, Migration } from '../tables.ts';
+import type { Cell } from '../tables.ts';
+import type { Migration } from '../migrations.ts';
 import { ledgerColumns } from '../tables.ts';
 
 /** Postgres before this lacks what the statements need. */

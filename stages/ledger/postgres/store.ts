@@ -3,7 +3,7 @@
  * write at once. Runs inside the writer thread.
  */
 import { randomBytes } from 'node:crypto';
-import type { Migration } from '../tables.ts';
+import type { Migration } from '../migrations.ts';
 import { APPLICATION_ID } from '../tables.ts';
 import { LedgerRefused } from '../trouble.ts';
 import type { LedgerStore } from '../writing-thread.ts';

@@ -12,8 +12,10 @@ import { SvcError } from '../../../engine/index.ts';
 import { addToTotals, emptyTotals } from '../figures.ts';
 import { openReader } from '../open-reader.ts';
 import { newestNumber, rowsStored, totalsOf } from '../queries.ts';
-import type { Cell, Migration } from '../tables.ts';
-import { migrations, pushCells } from '../tables.ts';
+import type { Cell } from '../tables.ts';
+import type { Migration } from '../migrations.ts';
+import { pushCells } from '../tables.ts';
+import { migrations } from '../migrations.ts';
 import { STORE_ROWS, toColumns, VERSION_TABLE } from './schema.ts';
 
 const writers = suite<{ server: Postgres }>('writers of a ledger in Postgres');

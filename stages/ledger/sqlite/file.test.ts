@@ -14,7 +14,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { SvcError } from '../../../engine/index.ts';
 import { folderForEach, rowOf, stored } from '../../../fixtures/ledger/temp-ledger.ts';
-import { migrations } from '../tables.ts';
+import { migrations } from '../migrations.ts';
 import { LedgerRefused } from '../trouble.ts';
 import { openLedgerReader } from './database.ts';
 import { prepareLedgerFile } from './file.ts';
