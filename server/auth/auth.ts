@@ -9,6 +9,8 @@ import type { Clock } from '../../engine/clock.ts';
 import { SvcError, toSvcError } from '../../engine/error.ts';
 import { isRight } from './rights.ts';
 import type { Rights } from './rights.ts';
+import { cutText } from '../../engine/index.ts';
+import { MAX_NAME_CHARS } from '../../stages/model/project.ts';
 import type { Caller } from '../../stages/model/caller.ts';
 import { type StoredKey, changeKeys, readKeys } from './store.ts';
 
@@ -300,7 +302,7 @@ function toCaller(key: StoredKey): Caller {
   const { perDayUsd, perMonthUsd, ...limits } = limitsOf(key);
   return Object.freeze({
     keyId: id,
-    label: label === '' ? id : label,
+    label: label === '' ? id : cutText(label, MAX_NAME_CHARS),
     ...limits,
     ...(perDayUsd !== undefined && { perDayNanoUsd: Math.round(perDayUsd * 1e9) }),
     ...(perMonthUsd !== undefined && { perMonthNanoUsd: Math.round(perMonthUsd * 1e9) }),

@@ -36,6 +36,7 @@ test('a row has the label of the key, wherever it stood, and the project', () =>
       // On this machine a key is not needed, and names its owner all the same.
       [{ 'x-svc-key': anna }, 'anna', 'shop'],
       [{ 'x-svc-project': '/home/anna/secret/web/' }, null, 'web'],
+      [{ 'x-svc-project': 'p'.repeat(5000) }, null, 'p'.repeat(200)],
       [{}, null, null],
     ] as const;
     for (const [headers] of sent) assert.is((await ask(t, headers)).status, 200);

@@ -117,6 +117,15 @@ test('the proxy has a month, and a project a day and a month', () =>
     assert.ok(budget['spent_month_usd']! >= one, text);
   }));
 
+test('a project of any length is known to the guard by the name that its rows have', () =>
+  withProxy({ yaml: PRICES }, async (t) => {
+    await ask(t, { 'x-svc-project': 'p'.repeat(9000) });
+    const [row] = await t.rows(1);
+    const { spent } = t.proxy.services.spending.accountOf('project', row!.project!, 'day');
+    assert.is(spent, row!.costNanoUsd);
+    assert.ok(spent > 0);
+  }));
+
 test('a start knows what keys and projects had spent, in this day and in its month', () =>
   withProxy({ yaml: PRICES }, async (t) => {
     const anna = keyWith(t, 'anna', { project: 'shop' });

@@ -3,6 +3,7 @@
  * working directory that known agents name in their prompt. A name, never a path: of a folder its
  * own name is left, and of somebody's home nothing (decisions §10).
  */
+import { cutText } from '../../engine/index.ts';
 import type { Block } from './block.ts';
 import type { BodyFrame } from './body.ts';
 import { headerValue } from './headers.ts';
@@ -10,10 +11,13 @@ import { headerValue } from './headers.ts';
 /** The header that names a project. */
 export const PROJECT_HEADER = 'x-svc-project';
 
+/** The longest name of a project, and of a key: what rows keep of a text from outside. */
+export const MAX_NAME_CHARS = 200;
+
 /** The project as the sender or its key names it; null where neither does. */
 export function namedProject({ headers, caller }: Pick<BodyFrame, 'headers' | 'caller'>) {
   const said = headerValue(headers, PROJECT_HEADER)?.trim();
-  if (said !== undefined && said !== '') return isPath(said) ? folderName(said) : said;
+  if (said !== undefined && said !== '') return isPath(said) ? folderName(said) : clip(said);
   return caller?.project ?? null;
 }
 
@@ -106,5 +110,10 @@ function folderName(path: string): string | null {
   const whole = withoutEnd(plain, '/');
   if (HOME.test(whole)) return null;
   const name = whole.slice(whole.lastIndexOf('/') + 1).trim();
-  return name === '' || name === '~' ? null : name;
+  return name === '' || name === '~' ? null : clip(name);
+}
+
+/** As rows have it, so that a budget knows a project again after a restart; it comes from outside and stays in memory. */
+function clip(name: string): string {
+  return cutText(name, MAX_NAME_CHARS);
 }
