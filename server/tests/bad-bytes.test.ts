@@ -69,7 +69,7 @@ const BEFORE = ['', 'GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n'];
 test('a fault in the middle of an answer adds no words to it', async () => {
   for (const before of BEFORE) {
     await withProxy({}, async (t) => {
-      t.upstream.script(undefined, 'events', { count: 20, everyMs: 10 });
+      t.upstream.script(undefined, 'events', { count: 2000, everyMs: 10 });
       const body = json(MESSAGE, { stream: true });
       const socket = await openSocket(t.proxy.port);
       let got = '';
