@@ -21,7 +21,7 @@ export async function attemptSums(db: LedgerReader, filter: RowFilter): Promise<
   // The last try of what failed has failed too.
   const failed = sql<number>`coalesce(sum(CASE WHEN outcome = 'error' THEN attempts WHEN attempts > 0 THEN attempts - 1 ELSE 0 END), 0)`;
   const later = sql<number>`coalesce(sum(CASE WHEN outcome = 'ok' AND attempts > 1 THEN 1 ELSE 0 END), 0)`;
-  const sums = await matching(db, filter)
+  return matching(db, filter)
     .select([
       failed.as('failedAttempts'),
       later.as('answeredLater'),
@@ -29,10 +29,4 @@ export async function attemptSums(db: LedgerReader, filter: RowFilter): Promise<
       sql<number>`coalesce(sum(thoughts_refused), 0)`.as('thoughtsRefused'),
     ])
     .executeTakeFirstOrThrow();
-  return {
-    failedAttempts: Number(sums.failedAttempts),
-    answeredLater: Number(sums.answeredLater),
-    thoughtsDropped: Number(sums.thoughtsDropped),
-    thoughtsRefused: Number(sums.thoughtsRefused),
-  };
 }

@@ -59,15 +59,13 @@ export function toNotice(
 /** The body of a webhook, as JSON. */
 export function noticeBody(notice: Notice, template: Template): string {
   const text = notice.text.slice(0, MOST_CHARS);
-  switch (template) {
-    // Names come from a configuration, but what they hold must not call everybody in the channel.
-    case 'slack':
-      return JSON.stringify({ text: escapeSlack(text) });
-    case 'discord':
-      return JSON.stringify({ content: text, allowed_mentions: { parse: [] } });
-    case 'json':
-      return JSON.stringify(notice);
-  }
+  // Names come from a configuration, but what they hold must not call everybody in the channel.
+  const shapes = {
+    slack: () => ({ text: escapeSlack(text) }),
+    discord: () => ({ content: text, allowed_mentions: { parse: [] } }),
+    json: () => notice,
+  } satisfies Record<Template, () => object>;
+  return JSON.stringify(shapes[template]());
 }
 
 /** The three characters that make mentions and links in Slack's messages. */
