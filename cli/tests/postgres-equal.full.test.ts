@@ -41,6 +41,7 @@ const COMMANDS: readonly (readonly string[])[] = [
   ['compare'],
   ['leaderboard'],
   ['report'],
+  ['report', '--month', new Date().toISOString().slice(0, 7), '--by', 'project'],
   ['attribution'],
   ['attribution', '--by', 'node'],
   ['aggregate'],
