@@ -283,6 +283,15 @@ test('the word in the header follows the worst that is known', () => {
   assert.is(spent(0, 1), 'degraded');
 });
 
+test('a proxy of an older version, which has no tries, is shown all the same', () => {
+  const { tries: _tries, ...messages } = LIVE.providers['messages']!;
+  const { attempts: _attempts, ...report } = REPORT;
+  const { conversations: _conversations, ...health } = LIVE.health;
+  const older = { ...MODEL, live: { ...LIVE, health, providers: { messages } }, report };
+  for (const tab of ['overview', 'providers'] as const)
+    assert.match(textOf({ ...older, tab } as unknown as Model, SIZES[0]!), 'messages');
+});
+
 test('a screen of 24 rows shows newest requests below many causes of failure', () => {
   const [failure] = REPORT.failures;
   const report = {

@@ -4,7 +4,11 @@ import type { Tone } from './columns.ts';
 import { counted } from './counted.ts';
 import { NONE, dollars, duration, percent, share, short, spanOf, whole } from './format.ts';
 
-type Provider = LiveState['providers'][string];
+type Tries = LiveState['providers'][string]['tries'];
+
+/** A proxy of an older version says nothing of tries: after an update it may still run. */
+type Provider = Omit<LiveState['providers'][string], 'tries'> & { readonly tries?: Tries };
+type Providers = Readonly<Record<string, Provider>>;
 type FailureGroup = ReportJson['failures'][number];
 
 /** A cause in a few words: our code where we have one, else the status that the client got. */
@@ -33,6 +37,7 @@ export function conditionOf({
     ];
   if (health.state !== 'healthy') return ['unhealthy', 'bad'];
   if (breaker.state !== 'closed') return ['probing', 'warn'];
+  if (tries === undefined) return ['healthy', 'good'];
   if (!tries.ever) return [NONE, undefined];
   if (tries.failed_in_row > 0 && tries.failed_in_row === tries.last_hour)
     return [`refuses ${tries.failed_in_row === 1 ? 'the only try' : 'every try'}`, 'bad'];
@@ -107,13 +112,14 @@ export function verdictOf(live: LiveState): readonly [word: string, tone: Tone] 
 }
 
 /** Requests of the last hour that another provider answered, and for which providers they were. */
-export function fallbacksOf({ providers }: LiveState) {
-  const away = Object.entries(providers).filter(
-    ([, { tries }]) => tries.answered_by_others_last_hour > 0,
-  );
+export function fallbacksOf({ providers }: { readonly providers: Providers }) {
+  const away = Object.entries(providers).flatMap(([name, { tries }]) => {
+    const answered = tries?.answered_by_others_last_hour ?? 0;
+    return answered > 0 ? [{ name, answered }] : [];
+  });
   return {
-    answered: away.reduce((sum, [, { tries }]) => sum + tries.answered_by_others_last_hour, 0),
-    of: away.map(([name]) => name),
+    answered: away.reduce((sum, { answered }) => sum + answered, 0),
+    of: away.map(({ name }) => name),
   };
 }
 
@@ -142,8 +148,11 @@ export function budgetLeft({ health: { budget } }: LiveState): BudgetLeft | unde
 }
 
 /** Thoughts that providers have not shown to the model since the start. */
-export function thoughtsDropped({ health: { conversations } }: LiveState): number {
-  return Object.values(conversations.thoughts_dropped).reduce((sum, each) => sum + each, 0);
+export function thoughtsDropped({ health }: LiveState): number {
+  // A proxy of an older version does not count them.
+  const { conversations }: Partial<LiveState['health']> = health;
+  const dropped = Object.values(conversations?.thoughts_dropped ?? {});
+  return dropped.reduce((sum, each) => sum + each, 0);
 }
 
 /** What is known of a provider beside its condition: what went to it in the range, and how it is. */
@@ -159,12 +168,16 @@ export function providerFacts(
         ? 'none in this range of time'
         : `${short(sums.requests)}, ${share(sums.errors / sums.requests)} failed, ${sums.cost === null ? 'cost unknown' : `${dollars(sums.cost)} paid`}, ${duration(sums.avg_latency_ms)} on average`,
     ],
-    [
-      'Tries',
-      tries.ever
-        ? `${whole(tries.failed_last_hour)} of ${whole(tries.last_hour)} failed in the last hour`
-        : 'none since the start',
-    ],
+    ...(tries === undefined
+      ? []
+      : [
+          [
+            'Tries',
+            tries.ever
+              ? `${whole(tries.failed_last_hour)} of ${whole(tries.last_hour)} failed in the last hour`
+              : 'none since the start',
+          ] as const,
+        ]),
     [
       'Breaker',
       `${breaker.state}, ${whole(breaker.failures)} of ${whole(breaker.requests)} failed in a minute`,

@@ -64,7 +64,11 @@ export interface OutlookFact {
 }
 
 /** What goes wrong below the answers, and what is about to: the second row of the first screen. */
-export function outlookFacts(live: LiveState, { attempts }: ReportJson): readonly OutlookFact[] {
+export function outlookFacts(
+  live: LiveState,
+  // A proxy of an older version has no attempts.
+  { attempts }: { readonly attempts?: ReportJson['attempts'] },
+): readonly OutlookFact[] {
   const { answered } = fallbacksOf(live);
   const left = budgetLeft(live);
   const dropped = thoughtsDropped(live);
@@ -80,12 +84,12 @@ export function outlookFacts(live: LiveState, { attempts }: ReportJson): readonl
     {
       id: 'attempts_failed',
       name: 'Failed tries',
-      value: short(attempts.failed),
+      value: short(attempts?.failed),
       words:
-        attempts.answered_later > 0
-          ? `${short(attempts.answered_later)} answered later`
+        (attempts?.answered_later ?? 0) > 0
+          ? `${short(attempts?.answered_later)} answered later`
           : 'at providers',
-      ...isWrong(attempts.failed, 'warn'),
+      ...isWrong(attempts?.failed ?? 0, 'warn'),
     },
     {
       id: 'budget_left',
