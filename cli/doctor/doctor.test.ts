@@ -5,7 +5,8 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { head, startUpstream } from '../../fixtures/upstream.ts';
+import { answer, head, startUpstream } from '../../fixtures/upstream.ts';
+import { jsonAnswer } from '../../fixtures/upstream/answer.ts';
 import { pidFile } from '../process/daemon.ts';
 import { exitCodes } from '../exit.ts';
 import { makePlace, run, start } from '../../fixtures/cli/run.ts';
@@ -255,6 +256,35 @@ test('a damaged ledger and a refused key are faults; a provider that is gone, to
     assert.match(gone.of('Keys'), /^warning: MSGPROV_API_KEY could not be tried/);
     const offline = await examine(place, ['--offline'], env);
     assert.match(offline.of('Keys'), /^note: messages from MSGPROV_API_KEY; not tried: --offline/);
+  }));
+
+test('a key that is refused with 400, as Google does, is a fault; another 400 is none', () =>
+  within(async (place) => {
+    const env = (url: string) => ({ GENPROV_BASE_URL: url, GENPROV_API_KEY: 'key-1' });
+    const reason = (of: string) => [
+      { '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: of },
+    ];
+    const refusals = [
+      { message: 'API key not valid. Please pass a valid API key.' },
+      { message: 'API key expired. Please renew the API key.' },
+      { message: 'Please pass another one.', details: reason('API_KEY_INVALID') },
+    ];
+    const other = { message: 'Invalid page size.', details: reason('PAGE_SIZE') };
+    for (const said of [...refusals, other]) {
+      const upstream = await startUpstream();
+      const error = { code: 400, status: 'INVALID_ARGUMENT', ...said };
+      upstream.script(
+        undefined,
+        answer(() => jsonAnswer(400, { error })),
+      );
+      const found = (await examine(place, [], env(upstream.url))).of('Keys');
+      const expected =
+        said === other
+          ? /^warning: GENPROV_API_KEY could not be tried: .*Invalid page size/
+          : /^fault: generative refuses GENPROV_API_KEY/;
+      assert.match(found, expected, said.message);
+      await upstream.close();
+    }
   }));
 
 test('machine: proxy variables without loopback, an old Node, a clock that is off', () =>

@@ -112,9 +112,7 @@ export async function checkKeys({ context, loaded }: Examined, isOffline: boolea
       return ok('Keys', `${label} is valid (${name}, ${counted(models.length, 'model')})`);
     } catch (thrown) {
       if (!(thrown instanceof SvcError)) throw thrown;
-      const isRefused =
-        ['unauthorized', 'forbidden'].includes(thrown.kind) || /\b40[13]\b/.test(thrown.message);
-      return isRefused
+      return thrown.kind === 'unauthorized'
         ? fault(
             'Keys',
             'unauthorized',

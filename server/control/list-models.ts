@@ -6,6 +6,7 @@ import type { Dialect } from '../../stages/model/dialect.ts';
 import { authMissing } from '../../stages/model/errors.ts';
 import { emptyUsage } from '../../stages/model/usage.ts';
 import type { Prices } from '../../stages/ledger/prices.ts';
+import { accountTrouble } from '../../stages/providers/account.ts';
 import { upstreamPath } from '../../stages/providers/address.ts';
 import type { Provider } from '../../stages/providers/provider.ts';
 import { readWhole } from '../../stages/providers/upstream.ts';
@@ -36,7 +37,8 @@ const MAX_PAGES = 20;
 
 /**
  * The models of `provider` in its own order. Throws AUTH_001 where no key is configured,
- * `bad_gateway` for an answer that is no list, and what the wire throws.
+ * `unauthorized` where the provider refuses it, `bad_gateway` for an answer that is no list, and
+ * what the wire throws.
  */
 export async function listModels(
   provider: Provider,
@@ -106,7 +108,10 @@ async function fetchJson(
   if (response.status === 200) return json;
   const reason = textAt(json, 'error', 'message');
   const message = `Provider '${provider.name}' answered ${response.status}`;
-  throw new SvcError('bad_gateway', reason === null ? message : `${message}: ${reason}`);
+  const { status } = response;
+  const isKey = status === 401 || status === 403 || accountTrouble(status, bytes) === 'refused';
+  const kind = isKey ? 'unauthorized' : 'bad_gateway';
+  throw new SvcError(kind, reason === null ? message : `${message}: ${reason}`);
 }
 
 function modelsIn(json: unknown, member: string, { name }: Provider): Listed[] {

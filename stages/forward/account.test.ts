@@ -39,6 +39,8 @@ const money = (name: string, status: number, error: object): Refusal => ({
   forOwnKey: true,
 });
 
+const GOOGLES = 'Google, key not valid';
+
 const REFUSALS: readonly Refusal[] = [
   money('Anthropic, no credit', 400, {
     type: 'invalid_request_error',
@@ -64,6 +66,18 @@ const REFUSALS: readonly Refusal[] = [
   }),
   money('xAI', 403, { message: 'Your team has used all available credits for this month.' }),
   money('DashScope', 400, { code: 'Arrearage', message: 'Access denied.' }),
+  {
+    name: GOOGLES,
+    status: 400,
+    error: {
+      code: 400,
+      message: 'API key not valid. Please pass a valid API key.',
+      status: 'INVALID_ARGUMENT',
+      details: [{ '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: 'API_KEY_INVALID' }],
+    },
+    rests: true,
+    forOwnKey: false,
+  },
   {
     name: 'forbidden',
     status: 403,
@@ -162,7 +176,8 @@ test('without another key or provider the client gets it as it came', () =>
         const { error } = JSON.parse(again.text) as { error: { code: string; message: string } };
         assert.equal([again.status, error.code], [502, 'PROVIDER_001'], name);
         const why = forOwnKey ? 'No credit left' : 'Permission denied';
-        assert.is(error.message, `Provider rejected request: ${why} (${status})`);
+        const said = name === GOOGLES ? 'Invalid API key' : `${why} (${status})`;
+        assert.is(error.message, `Provider rejected request: ${said}`);
         sent += 1;
       }
       stop();

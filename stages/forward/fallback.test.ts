@@ -1,7 +1,8 @@
 /** What a client gets when nobody can answer, and what reaches the provider that stands in. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { request as scenario } from '../../fixtures/upstream.ts';
+import { answer as answering, request as scenario } from '../../fixtures/upstream.ts';
+import { toAnswer } from '../../fixtures/upstream/answer.ts';
 import { MESSAGE, closeClients, exchange, json } from '../../fixtures/server/exchange.ts';
 import type { Answered } from '../../fixtures/server/exchange.ts';
 import {
@@ -47,6 +48,29 @@ test("the first provider's own error is passed through where the next cannot say
     assert.ok(got.body.equals((await direct(t.upstream, MESSAGES)).body));
     const { attempts } = await traceOf(t, got);
     assert.match(attempts[1]?.failure ?? '', 'connection refused');
+  }));
+
+test('what a provider’s own front says of the server behind it goes to the next provider', () =>
+  withPair({ yaml: withSpare('messages', 'providers:') }, async (t) => {
+    for (const status of [520, 521, 527, 528, 530]) {
+      t.recover();
+      const stop = t.upstream.script(
+        undefined,
+        answering(() => toAnswer(status, [['Content-Type', 'text/html']], [Buffer.from('<p>')])),
+      );
+      const got = await send(t, MESSAGES);
+      assert.is(got.status, 200, String(status));
+      assert.ok(got.body.equals((await direct(t.spare, MESSAGES)).body), String(status));
+      const { attempts } = await traceOf(t, got);
+      assert.equal(
+        attempts.map((each) => [each.provider, each.status]),
+        [
+          ['messages', status],
+          ['spare', 200],
+        ],
+      );
+      stop();
+    }
   }));
 
 test('an error event is the last resort, and says so', () =>

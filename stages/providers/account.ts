@@ -6,6 +6,7 @@
  * |---------------|-----------------------------------------|------------------------------------|
  * | 402           | any                                     | `no_credit`                        |
  * | 400, 403, 429 | balance, credit or quota are used up    | `no_credit`                        |
+ * | 400           | the key is not valid                    | `refused`                          |
  * | 403           | the input was flagged                   | none: it is about the request      |
  * | 403           | no access to this model                 | `no_access`                        |
  * | 403           | any other                               | `refused`                          |
@@ -25,6 +26,8 @@ const STATUSES: ReadonlySet<number> = new Set([400, 402, 403, 429]);
  */
 const NO_CREDIT =
   /credit balance|(?:insufficient|not[_ ]enough|no)[_ ](?:account[_ ])?(?:balance|quota|credits?|funds)|balance (?:is )?(?:insufficient|not enough|too low)|(?:out of|used all(?: \w+)?) (?:credits?|extra usage)|exceeded_current_quota|billing[_ ](?:hard[_ ]limit|not[_ ]active|error)|specified api usage limits|spending limit|arrearage|payment required/i;
+/** Google's words for a key that it does not take, which others say with 401. */
+const INVALID_KEY = /API_KEY_INVALID|\bapi key (?:not valid|expired|not found)/i;
 const FLAGGED = /flagged|moderation|content[_ ](?:policy|filter)/i;
 const NO_ACCESS = /\bmodel\b|model_not_found/i;
 
@@ -39,6 +42,7 @@ export function accountTrouble(status: number, body: Buffer): AccountTrouble | u
   if (status === 402) return 'no_credit';
   const words = wordsOf(body);
   if (NO_CREDIT.test(words)) return 'no_credit';
+  if (status === 400 && INVALID_KEY.test(words)) return 'refused';
   if (status !== 403 || FLAGGED.test(words)) return undefined;
   return NO_ACCESS.test(words) ? 'no_access' : 'refused';
 }
@@ -54,8 +58,14 @@ function wordsOf(body: Buffer): string {
   const error = isObject(first['error']) ? first['error'] : first;
   const texts = [error['code'], error['type'], error['status'], error['message'], first['code']];
   if (typeof first['error'] === 'string') texts.push(first['error']);
+  if (Array.isArray(error['details'])) texts.push(...error['details'].slice(0, 3).map(reasonOf));
   return texts
     .filter((text) => typeof text === 'string')
     .map((text) => text.slice(0, MAX_WORDS))
     .join('\n');
+}
+
+/** Google names the reason in one of the details. */
+function reasonOf(detail: unknown): unknown {
+  return isObject(detail) ? detail['reason'] : undefined;
 }

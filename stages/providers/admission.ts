@@ -157,8 +157,9 @@ export class Admission {
     if (trouble === 'no_credit') {
       keys.reject(this.#keyId, 'refused', askedMs, `No credit left (${status})`);
     } else if (isLimited) keys.reject(this.#keyId, 'limited', askedMs);
-    else if (status === 401) keys.reject(this.#keyId, 'refused');
-    else if (trouble === 'refused') {
+    else if (status === 401 || (status === 400 && trouble === 'refused')) {
+      keys.reject(this.#keyId, 'refused');
+    } else if (trouble === 'refused') {
       keys.reject(this.#keyId, 'refused', undefined, `Permission denied (${status})`);
     } else if (trouble === undefined) return 'accept';
     return 'next_key';

@@ -6,7 +6,7 @@
  * |--------------------------------------------|-----------|----------------------------------------|
  * | connect error, reset before the head       | failed    |                                        |
  * | head or idle time-out                      | failed    |                                        |
- * | 500, 502, 503, 504, 520–526, 529, 530      | failed    |                                        |
+ * | 500, 502, 503, 504, 520–530                | failed    |                                        |
  * | error event inside a 200, body broken off  | failed    | after a success, if content had come   |
  * | other 1xx–4xx                              | succeeded | it answers; the request was at fault   |
  * | 402, 429                                   | abandoned | it answers, and serves nobody          |
@@ -22,19 +22,19 @@ import type { CancelSignal } from '../../engine/index.ts';
 import type { BreakerOutcome } from './breaker.ts';
 import { isHookFault } from './hook-fault.ts';
 
-/** From 520 on they are Cloudflare's, about the server behind it. */
-const FAILURES: ReadonlySet<number> = new Set([
-  500, 502, 503, 504, 520, 521, 522, 523, 524, 525, 526, 529, 530,
-]);
+const FAILURES: ReadonlySet<number> = new Set([500, 502, 503, 504]);
 
-/** True for a status after which the provider counts as failing and a fallback is due. */
+/**
+ * True for a status after which the provider counts as failing and a fallback is due. 520–530 are
+ * Cloudflare's, about the server behind it, and Anthropic's 529.
+ */
 export function isProviderFailure(status: number): boolean {
-  return FAILURES.has(status);
+  return FAILURES.has(status) || (status >= 520 && status <= 530);
 }
 
 /** What a response head says. */
 export function outcomeOfStatus(status: number): BreakerOutcome {
-  if (FAILURES.has(status)) return 'failed';
+  if (isProviderFailure(status)) return 'failed';
   return status === 402 || status === 429 || status >= 500 ? 'abandoned' : 'succeeded';
 }
 
