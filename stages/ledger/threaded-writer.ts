@@ -35,7 +35,7 @@ const MAX_PRUNED_ROWS = 500;
 /** What the disk has for others between two of them. */
 const PRUNE_PAUSE_MS = 20;
 const DEFAULT_MAX_QUEUED_ROWS = 10_000;
-const CLOSE_TIMEOUT_MS = 2000;
+const DEFAULT_CLOSE_WITHIN_MS = 2000;
 const FIRST_RESTART_MS = 100;
 const LONGEST_RESTART_MS = 10_000;
 
@@ -234,7 +234,7 @@ export class ThreadedWriter implements LedgerWriter {
     if (this.#state === 'running') {
       this.#state = 'closing';
       this.#send();
-      await this.#pool.close(CLOSE_TIMEOUT_MS);
+      await this.#pool.close(this.#options.closeWithinMs ?? DEFAULT_CLOSE_WITHIN_MS);
     }
     this.#cancelTimer?.();
     const lost = this.#queued;

@@ -32,6 +32,15 @@ const open = (
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
+/** True while a connection to the database at `url` waits for a lock that another one has. */
+async function isHeldUp(server: Postgres, url: string): Promise<boolean> {
+  const found = await server.ask(
+    url,
+    `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+  );
+  return found.length > 0;
+}
+
 /** What is said of a ledger whose schema is one step ahead. */
 const newerThan = (known: number) =>
   new RegExp(`was written by a newer svc \\(schema ${known + 1}, this one knows ${known}\\)`);
@@ -117,13 +126,15 @@ writers(
         if (rows % 5 === 4) await pause(5);
       }
     })();
-    await pause(300);
+    await until(() => writer.stats().written > 100, 'rows before it stops');
     await server.stop();
     await until(() => writer.stats().trouble !== undefined, 'trouble');
-    await pause(500);
+    const rowsBefore = rows;
+    await until(() => rows > rowsBefore + 100, 'rows while it is away');
     await server.start();
     await until(() => writer.stats().trouble === undefined, 'the end of the trouble');
-    await pause(300);
+    const { written } = writer.stats();
+    await until(() => writer.stats().written > written + 100, 'rows after it');
     isOver = true;
     await load;
     await until(() => writer.stats().queued === 0, 'all rows');
@@ -298,7 +309,7 @@ writers('writers take turns: who looks for what is new never misses a row', asyn
     await other.query(STORE_ROWS, [migrations.length, ...toColumns(cells)]);
     // Another hour's sums, so that it is not these that it waits for.
     writer.record(rowOf(2, { startedMs: Date.UTC(2026, 10, 21) }));
-    await pause(300);
+    await until(() => isHeldUp(server, url), 'it waits for its turn');
     // Had it been stored, it would be seen before the row with the smaller number.
     assert.is(writer.stats().written, 0);
     await other.query('COMMIT');
@@ -324,7 +335,7 @@ writers(
       await newer.query('BEGIN');
       await newer.query(`UPDATE ${VERSION_TABLE} SET version = version + 1`);
       older.writer.record(rowOf(1));
-      await pause(300);
+      await until(() => isHeldUp(server, url), 'it waits for the schema');
       await newer.query('COMMIT');
     });
     await until(() => older.writer.stats().dropped === 1, 'the refusal');

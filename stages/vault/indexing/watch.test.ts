@@ -2,32 +2,79 @@ import { existsSync, mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { systemClock } from '../../../engine/index.ts';
+import type { Clock } from '../../../engine/index.ts';
 import { openLock } from '../../lock.ts';
 import { layoutOf } from '../log/layout.ts';
 import { inPlace } from '../../../fixtures/vault/place.ts';
 import type { Place } from '../../../fixtures/vault/place.ts';
 import { pause, until as untilSo } from '../../../fixtures/wait.ts';
-import { watchFolder } from './watch.ts';
+import { LOOK_MS, QUIET_MS, watchFolder } from './watch.ts';
 
 const until = (check: () => Promise<boolean>) => untilSo('a change is found', check);
+
+/** What a watch has done so far, by which tests know when it has seen something. */
+class Progress {
+  #looks = 0;
+  #flushes = 0;
+  #runs = 0;
+
+  /** The machine's clock, which counts the watch's own timers when they have gone off. */
+  readonly clock: Clock = {
+    ...systemClock,
+    after: (delayMs, callback) =>
+      systemClock.after(delayMs, () => {
+        callback();
+        if (delayMs === LOOK_MS) this.#looks += 1;
+        if (delayMs <= QUIET_MS) this.#flushes += 1;
+      }),
+  };
+  readonly onIndexed = (): void => void (this.#runs += 1);
+
+  /** Resolves when it has looked whether the folder is the same one, from now on. */
+  looked(): Promise<unknown> {
+    const before = this.#looks;
+    return untilSo('it looks at the folder', () => this.#looks > before);
+  }
+
+  /** Resolves when it has acted on changes that it noted, from now on. */
+  acted(): Promise<unknown> {
+    const before = this.#flushes;
+    return untilSo('it acts on a change', () => this.#flushes > before);
+  }
+
+  /** Does `change`; resolves when a run has ended that began with it or later, where none was under way. */
+  async indexed(change: () => void): Promise<void> {
+    const before = this.#runs;
+    change();
+    await untilSo('it has indexed', () => this.#runs > before);
+  }
+}
 
 /** Watches a folder with `files` in it while `use` looks at how many blocks a word finds. */
 function watching(
   files: Readonly<Record<string, string>>,
-  use: (place: Place, found: (word: string) => Promise<number>) => Promise<void>,
+  use: (
+    place: Place,
+    found: (word: string) => Promise<number>,
+    progress: Progress,
+  ) => Promise<void>,
 ): () => Promise<void> {
   return () =>
     inPlace(async (place) => {
       for (const [path, text] of Object.entries(files)) place.write(path, text);
+      const progress = new Progress();
       const watch = await watchFolder({
         ...place.base(),
+        clock: progress.clock,
+        onIndexed: progress.onIndexed,
         root: place.root,
         workers: 1,
         onError: () => undefined,
       });
       const vault = place.open();
       try {
-        await use(place, async (word) => (await vault.search(word)).length);
+        await use(place, async (word) => (await vault.search(word)).length, progress);
       } finally {
         await watch.close();
       }
@@ -64,7 +111,7 @@ test(
 
 test(
   'a folder that takes the place of the watched one is watched',
-  watching({ 'a.md': 'alpha' }, async (place, found) => {
+  watching({ 'a.md': 'alpha' }, async (place, found, progress) => {
     assert.is(await found('alpha'), 1);
     renameSync(place.root, join(place.top, 'old'));
     mkdirSync(place.root);
@@ -73,7 +120,7 @@ test(
     place.write('sub/b.md', 'charlie');
     await until(async () => (await found('charlie')) === 1);
     rmSync(place.root, { recursive: true });
-    await pause(1_200);
+    await progress.looked();
     mkdirSync(place.root);
     place.write('c.md', 'delta');
     await until(async () => (await found('delta')) === 1);
@@ -82,12 +129,12 @@ test(
 
 test(
   'a folder that was away is watched again, though it is the same one',
-  watching({ 'a.md': 'alpha' }, async (place, found) => {
+  watching({ 'a.md': 'alpha' }, async (place, found, progress) => {
     const away = join(place.top, 'away');
     renameSync(place.root, away);
-    await pause(1_200);
-    renameSync(away, place.root);
-    await pause(1_200);
+    await progress.looked();
+    // It is read as a whole when it is watched again; what changes from then on is left to the watch.
+    await progress.indexed(() => renameSync(away, place.root));
     place.write('b.md', 'bravo');
     await until(async () => (await found('bravo')) === 1 && (await found('alpha')) === 1);
   }),
@@ -95,11 +142,11 @@ test(
 
 test(
   'a folder that cannot be seen for a while is watched again when it can',
-  watching({ 'in/a.md': 'alpha' }, async (place, found) => {
+  watching({ 'in/a.md': 'alpha' }, async (place, found, progress) => {
     renameSync(place.root, join(place.top, 'old'));
     // A link to itself: what lies behind it is neither there nor not there.
     symlinkSync('files', place.root);
-    await pause(1_200);
+    await progress.looked();
     rmSync(place.root);
     mkdirSync(place.root);
     place.write('b.md', 'bravo');
@@ -110,11 +157,15 @@ test(
 test('watching can be ended at any moment', () =>
   inPlace(async (place) => {
     place.write('.gitignore', 'out/\n');
-    const watch = await watchFolder({ ...place.base(), root: place.root, workers: 1 });
+    const progress = new Progress();
+    const { clock } = progress;
+    const watch = await watchFolder({ ...place.base(), clock, root: place.root, workers: 1 });
+    const acted = progress.acted();
     place.write('.gitignore', '\n');
-    await pause(85);
+    await acted;
     await watch.close();
     place.write('a.md', 'alpha');
+    // It is not found, however long one waits.
     await pause(150);
     assert.equal(await place.open().search('alpha'), []);
   }));
@@ -122,20 +173,24 @@ test('watching can be ended at any moment', () =>
 test('what changes while watching is being ended makes no index', () =>
   inPlace(async (place) => {
     place.write('a.md', 'alpha');
-    const watch = await watchFolder({ ...place.base(), root: place.root, workers: 1 });
+    const progress = new Progress();
+    const { clock } = progress;
+    const watch = await watchFolder({ ...place.base(), clock, root: place.root, workers: 1 });
     const lock = openLock(layoutOf(place.indexDir).appendLock);
     const release = await lock.acquire();
+    const acted = progress.acted();
     place.write('a.md', 'bravo');
-    // Until its run has begun; it cannot write, and ending waits for it.
-    await pause(400);
+    // Its run has begun by then; it cannot write, and ending waits for it.
+    await acted;
     const closed = watch.close();
     place.write('a.md', 'charlie');
-    // Until that is noted, and not yet acted upon.
+    // That it comes to nothing cannot be seen: this is time for it to be noted.
     await pause(40);
     release();
     lock.close();
     await closed;
     rmSync(place.indexDir, { recursive: true });
+    // No index is made, however long one waits.
     await pause(300);
     assert.not(existsSync(place.indexDir));
   }));

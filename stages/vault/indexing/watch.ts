@@ -10,11 +10,11 @@ import type { IndexOptions, IndexReport } from './index-run.ts';
 import { createReadPool, type ReadPool } from '../read/read-pool.ts';
 
 /** Editors write a file in several steps; this is longer than they take. */
-const QUIET_MS = 80;
+export const QUIET_MS = 80;
 /** Something that never pauses is indexed this often all the same. */
 const LONGEST_WAIT_MS = 400;
 /** How often the folder is checked to be still the same one: no event reports that. */
-const LOOK_MS = 1_000;
+export const LOOK_MS = 1_000;
 
 export interface WatchOptions extends Omit<IndexOptions, 'only' | 'pool' | 'onProgress'> {
   /** Called after each run that a change caused, and after the first, which covers all of the folder. */
