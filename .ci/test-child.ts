@@ -37,7 +37,13 @@ function report(step: TestStep): void {
   writeSync(STEPS_FD, `${JSON.stringify(step)}\n`);
 }
 
-/** A hook that prints what its handlers throw: uvu does not. */
+/** Whether an `after` of the file that runs threw. */
+let afterThrew = false;
+
+/**
+ * A hook that prints what its handlers throw: uvu does not. What an `after` throws is noted and goes
+ * no further: uvu would forget how many tests passed.
+ */
 function printing(name: string, add: (handler: Handler) => void): (handler: Handler) => void {
   return (handler) =>
     add(async (state) => {
@@ -45,7 +51,8 @@ function printing(name: string, add: (handler: Handler) => void): (handler: Hand
         await handler(state);
       } catch (error) {
         print(`\n   FAIL  ${name}\n${inspect(error)}\n`);
-        throw error;
+        if (name !== 'after') throw error;
+        afterThrew = true;
       }
     });
 }
@@ -63,9 +70,21 @@ async function runFile(file: string): Promise<Ended> {
   const suites: Suite[] = [];
   shared.UVU_INDEX = queue.push(suites) - 1;
   const sum = { passed: 0, skipped: 0, total: 0, neverRun: 0 };
-  let threw = false;
+  const sumUp = (threw?: Ended['threw']): Ended => ({
+    ...sum,
+    kind: 'ended',
+    file,
+    threw,
+    durationMs: performance.now() - startedMs,
+  });
+  afterThrew = false;
   try {
     await import(pathToFileURL(file).href);
+  } catch (error) {
+    print(`\n${inspect(error)}\n`);
+    return sumUp('load');
+  }
+  try {
     const registered = suites.length;
     // What is left was registered after the file's own `run()`, or the file has none.
     test.run();
@@ -81,10 +100,11 @@ async function runFile(file: string): Promise<Ended> {
       sum.total += total;
     }
   } catch (error) {
+    // Of all that a suite calls, uvu lets through what an `after` throws, and nothing else.
     print(`\n${inspect(error)}\n`);
-    threw = true;
+    return sumUp('suite');
   }
-  return { ...sum, kind: 'ended', file, threw, durationMs: performance.now() - startedMs };
+  return sumUp(afterThrew ? 'after' : undefined);
 }
 
 /** What holds this process open besides the pipes that it began with. */

@@ -46,9 +46,16 @@ const STEPS_FD = 3;
 const HELD_MS = 10_000;
 
 /** Why a file whose tests ended is red. */
-function problemOf({ passed, skipped, total, neverRun, threw }: Ended): string | undefined {
-  if (threw && total === 0) return 'threw before its tests began, or after them';
-  if (threw) return 'threw after its tests';
+function problemOf(ended: Ended): string | undefined {
+  const { passed, total, threw } = ended;
+  if (threw === 'load') return 'threw before its tests began';
+  if (threw === 'suite') return 'an after of a suite threw: its tests are not counted';
+  const problem = testsProblem(ended);
+  if (threw === undefined) return problem;
+  return `an after threw; ${problem ?? `${passed} of ${total} tests passed`}`;
+}
+
+function testsProblem({ passed, skipped, total, neverRun }: Ended): string | undefined {
   if (neverRun > 0) return `${neverRun} tests never ran: test.run() was not called after them`;
   if (total + skipped === 0) return 'has no test';
   if (skipped > 0) return `${skipped} tests skipped`;
@@ -130,9 +137,9 @@ async function runChild(
 
 /**
  * Runs `files` in one process and resolves with their results; it never rejects. A process that
- * breaks down in a file leaves those after it without a result, and one that ends badly after
- * several leaves all of them: whose doing it was is only seen when each runs alone. `env` is the
- * process's environment.
+ * breaks down in a file leaves those after it without a result, and one that ends badly behind or
+ * between files leaves all that seemed green: whose doing it was is only seen when each runs alone.
+ * `env` is the process's environment.
  */
 export async function runFiles(
   files: readonly string[],
@@ -143,11 +150,13 @@ export async function runFiles(
   const { steps, outputs, exit } = await runChild(files, env, patience);
   const end = endOf(exit, patience);
   const results: FileResult[] = [];
+  let isExplained = false;
   for (const file of files) {
     const of = steps.filter((step) => step.file === file);
     if (of.length === 0) break;
     const ended = of.find((step) => step.kind === 'ended');
     const open = of.find((step) => step.kind === 'open');
+    isExplained ||= ended === undefined || open !== undefined;
     const alone = files.length === 1 ? end : undefined;
     const problem =
       ended === undefined
@@ -165,8 +174,8 @@ export async function runFiles(
       durationMs: files.length === 1 ? performance.now() - startedMs : (ended?.durationMs ?? 0),
     });
   }
-  const isBroken =
-    files.length > 1 && end !== undefined && results.every(({ problem }) => problem === undefined);
-  if (isBroken && results.length === files.length) return { results: [], left: files };
-  return { results, left: files.slice(results.length) };
+  const isBroken = files.length > 1 && end !== undefined && !isExplained;
+  const kept = isBroken ? results.filter(({ problem }) => problem !== undefined) : results;
+  const done = new Set(kept.map(({ file }) => file));
+  return { results: kept, left: files.filter((file) => !done.has(file)) };
 }

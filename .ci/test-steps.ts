@@ -10,8 +10,11 @@ export interface Ended {
   readonly total: number;
   /** Tests that `run()` was not called for. */
   readonly neverRun: number;
-  /** Whether loading the file or an `after` threw. */
-  readonly threw: boolean;
+  /**
+   * What threw: `load` is the file itself, before its tests began; `after` was called behind them,
+   * and `suite` is an `after` of a named suite, whose tests are then in none of the figures.
+   */
+  readonly threw?: 'load' | 'after' | 'suite' | undefined;
   readonly durationMs: number;
 }
 

@@ -70,7 +70,17 @@ const RED: Readonly<Record<string, readonly [text: string, problem: RegExp, pass
   ],
   'an after that throws': [
     `test.after(() => fail('clearing broke')); ${ONE} test.run();`,
-    /threw before its tests began, or after them/,
+    /^an after threw; 1 of 1 tests passed$/,
+    1,
+  ],
+  'an after that throws behind a failed test': [
+    `test.after(() => fail('clearing broke')); ${ONE} test('two', () => fail('no')); test.run();`,
+    /^an after threw; 1 of 2 tests failed$/,
+    1,
+  ],
+  'an after of a suite that throws': [
+    `const s = suite('s'); s.after(() => fail('clearing broke')); s('x', () => {}); s.run();`,
+    /^an after of a suite threw: its tests are not counted$/,
     0,
   ],
   'an after.each that throws': [
@@ -78,7 +88,11 @@ const RED: Readonly<Record<string, readonly [text: string, problem: RegExp, pass
     /none of 1 passed/,
     0,
   ],
-  'a file that throws when it is loaded': ["fail('no such module');", /threw before/, 0],
+  'a file that throws when it is loaded': [
+    "fail('no such module');",
+    /^threw before its tests began$/,
+    0,
+  ],
   'an exit with 0 in the middle': [
     `test('leaves', () => process.exit(0)); ${ONE} test.run();`,
     /ended before its tests did \(exit code 0\)/,
@@ -198,6 +212,19 @@ test('in one process a file that breaks it down, or leaves something open, is th
   assert.match(output, /^ {2}d-holds\.test\.js: left open: Timeout/m);
   assert.match(output, /^── e\.test\.js: 1 of 2 tests failed\nprinted by e\n/m);
   assert.is(lastLine, '5 passed, 3 failed', output);
+});
+
+test('a process that ends badly between two files: the one that did it is red', () => {
+  const late = `test('one', () => { setTimeout(() => Promise.reject(new Error('late')), 50); }); test.run();`;
+  const good = `${ONE} test.run();`;
+  // Eight go to a process, of so many; the late one is neither the last of its own nor its first.
+  const files = Object.fromEntries(
+    Array.from({ length: 64 }, (_, n) => [`f${n + 10}`, n === 2 ? late : good]),
+  );
+  const { code, lastLine, output } = run(files);
+  assert.match(output, /^ {2}f12\.test\.js: exit code 1$/m);
+  assert.is(lastLine, '64 passed, 1 failed', output);
+  assert.is(code, 1);
 });
 
 test('a process that ends badly after several files runs each of them alone', () => {
