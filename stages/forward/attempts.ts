@@ -6,6 +6,7 @@ import { SvcError } from '../../engine/index.ts';
 import type { Answer } from '../../engine/index.ts';
 import type { ProxyFrame } from '../model/frame.ts';
 import { MISMATCHES } from '../model/attempt.ts';
+import { modelOf } from '../model/request.ts';
 import type { ProxyRequest, RouteTarget } from '../model/request.ts';
 import { providerNode } from '../providers/provider.ts';
 import type { AttemptScope } from './attempt-scope.ts';
@@ -63,7 +64,7 @@ async function outcomeOf(
   const { provider } = target;
   let { chatOnly, unsupported }: Known = {
     chatOnly: scope.chatOnly,
-    unsupported: scope.unsupported.of(target),
+    unsupported: scope.unsupported.of(target, modelOf(request)),
   };
   let step = await ask(request, scope, choice, { chatOnly, unsupported });
   // What it costs was asked for the first try.
@@ -83,7 +84,7 @@ async function outcomeOf(
         step = await ask(request, scope, again, { chatOnly, unsupported });
         if (part !== MISMATCHES && (lastStatus(scope) < 400 || step.next === 'without'))
           // Another refusal after it is about something else.
-          scope.unsupported.add(target, part);
+          scope.unsupported.add(target, modelOf(request), part);
         break;
       }
       default:

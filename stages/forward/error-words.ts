@@ -44,7 +44,7 @@ const REFUSALS: Readonly<Record<Unsupported, RegExp>> = {
   'thoughts that do not match':
     /messages\.\d+\.content\.\d+: Invalid [`'"]?signature[`'"]? in [`'"]?(?:redacted_)?thinking[`'"]? block/,
   'instructions in the middle':
-    /system messages? (?:must|should|can only|is only allowed).{0,40}(?:begin|first|start)|unexpected role ['"]?system/i,
+    /system messages? (?:must|should|can only|is only allowed).{0,40}(?:begin|first|start)|unexpected role ['"\\]*system|role.{0,60}input should be .user. or .assistant/i,
 };
 
 /** True for an error that may be about a part of the request. */

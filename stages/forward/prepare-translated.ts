@@ -40,6 +40,14 @@ const OF_CHAT: readonly Unsupported[] = [
   'instructions in the middle',
 ];
 
+/** What models of the messages dialect refuse. */
+const OF_MESSAGES: readonly Unsupported[] = ['instructions in the middle'];
+
+function spareIn(to: TranslatableDialect): readonly Unsupported[] {
+  if (to === 'chat') return OF_CHAT;
+  return to === 'messages' ? OF_MESSAGES : [];
+}
+
 /** The request translated for `target`. */
 export function prepareTranslated(
   request: ProxyRequest,
@@ -72,7 +80,7 @@ export function prepareTranslated(
       dialect,
       reading: { how: 'translate', from: to, wishes: translated.wishes },
       isGuess: false,
-      spare: to === 'chat' ? OF_CHAT.filter((each) => !options.unsupported.has(each)) : [],
+      spare: spareIn(to).filter((each) => !options.unsupported.has(each)),
       notes: translated.notes,
       caching: cached.caching,
       wire: (key, signal) => ({

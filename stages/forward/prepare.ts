@@ -4,6 +4,7 @@
  * carry it.
  */
 import { isTranslatable } from '../dialect/translatable.ts';
+import { droppedParts } from '../dialect/translate/dropped.ts';
 import { MISMATCHES } from '../model/attempt.ts';
 import type { UsageRequest } from '../model/dialect.ts';
 import {
@@ -22,9 +23,12 @@ import type { AsSent } from '../conversations/as-sent.ts';
 import { withCaching } from './caching.ts';
 import { CONTROLS_BETA, mayDropThoughts, withoutMismatches } from './dropped-thoughts.ts';
 import { hookOwner, withHooks } from './hooked.ts';
+import { withMarkedInstructions } from './middle-instructions.ts';
 import { toUpstreamRequest } from './outgoing.ts';
 import { mayStream, modelAt } from './prepared.ts';
 import type { OneDocument, Preparation, PrepareOptions, Prepared } from './prepared.ts';
+
+const MIDDLE = 'instructions in the middle';
 
 /** The code that translates requests. It is large, and loaded by the first request that needs it. */
 const loadTranslation = () => import('./prepare-translated.ts');
@@ -127,28 +131,34 @@ async function prepareSame(request: ProxyRequest, options: PrepareOptions): Prom
     isBound &&
     (options.unsupported.has(MISMATCHES) || conversations.memoryOf(request).record.dropsThoughts);
   const sent = dropsThoughts ? { ...kept, request: withoutMismatches(kept.request) } : kept;
-  const thoughts = { isBound, dropsThoughts };
   const saved = conversations.noteSent(sent.request);
-  const cached = withCaching(forProvider(sent.request, options), options.provider, options);
+  const own = forProvider(sent.request, options);
+  const marked = withMarkedInstructions(own, modelOf(own), kept.isBound);
+  const isMarked = marked !== undefined && options.unsupported.has(MIDDLE);
+  const cached = withCaching(isMarked ? marked : own, options.provider, options);
+  const decided = { sent, isBound, dropsThoughts, isMarked, mayMark: marked !== undefined };
   const from = endpoint.dialect;
   const isWhole =
     facts.stream && isTranslatable(from) && isRewritable(request) && !mayStream(request, options);
   const whole = isWhole ? (await loadTranslation()).toOneDocument(cached.request, from) : undefined;
   await saved;
-  return { ready: toPrepared(cached, { sent, ...thoughts }, whole, options) };
+  return { ready: toPrepared(cached, decided, whole, options) };
 }
 
-/** What of a request was decided by what its thoughts are signed over. */
-interface Bound {
+/** What was decided of a request by what its thoughts are signed over, or what the provider refused. */
+interface Decided {
   readonly sent: AsSent;
   /** True where thoughts may have to be left out. */
   readonly isBound: boolean;
   readonly dropsThoughts: boolean;
+  /** True where instructions in the middle go as text of the user, and where they could. */
+  readonly isMarked: boolean;
+  readonly mayMark: boolean;
 }
 
 function toPrepared(
   { request, caching }: ReturnType<typeof withCaching>,
-  { sent, isBound, dropsThoughts }: Bound,
+  { sent, isBound, dropsThoughts, isMarked, mayMark }: Decided,
   whole: OneDocument | undefined,
   options: PrepareOptions,
 ): Prepared {
@@ -158,7 +168,8 @@ function toPrepared(
   const added = whole === undefined && !isRefused ? usageToAskFor(request) : undefined;
   const edited = added === undefined ? request : setParam(request, added.member, added.value(json));
   // A refusal has to be read.
-  const identity = options.identity || added !== undefined || whole !== undefined || isBound;
+  const identity =
+    options.identity || added !== undefined || whole !== undefined || isBound || mayMark;
   return {
     provider,
     target,
@@ -170,8 +181,9 @@ function toPrepared(
     spare: [
       ...(added === undefined ? [] : (['stream_options'] as const)),
       ...(isBound && !dropsThoughts ? ([MISMATCHES] as const) : []),
+      ...(mayMark && !isMarked ? ([MIDDLE] as const) : []),
     ],
-    notes: [],
+    notes: isMarked ? [droppedParts.middle] : [],
     sent,
     preferredKey: options.services.conversations.keyOf(request, provider.name),
     noteKey: (keyId) => options.services.conversations.noteKey(request, provider.name, keyId),

@@ -127,6 +127,84 @@ test('a server that takes instructions at the beginning alone gets later ones as
     assert.match(sent, '<system>\\nBe brief.\\n</system>');
   }));
 
+const KINDS = (url: string) => `providers:
+  other:
+    kind: messages
+    base_url: "${url}"
+    api_key: k
+    model_aliases: { claude-opus-4-8: claude-sonnet-4-5 }
+fallback: [other]
+`;
+
+test('a model of the same kind without instructions in the middle gets them as text of the user', () =>
+  withPair({ yaml: KINDS }, async (t) => {
+    enforce(t.spare);
+    t.upstream.script(undefined, '529');
+    const marked = { cache_control: { type: 'ephemeral' } };
+    const messages = [
+      { role: 'user', content: 'go' },
+      { role: 'system', content: 'Be "brief".' },
+      { role: 'assistant', content: [{ type: 'thinking', thinking: 'Hm.', signature: 'c2ln' }] },
+      { role: 'user', content: [{ type: 'text', text: 'on' }] },
+      { role: 'system', content: [{ type: 'text', text: 'One left.', ...marked }], clear_at: 5 },
+    ];
+    const body = JSON.stringify({ model: 'claude-opus-4-8', max_tokens: 5, messages, odd: 1.0 });
+    for (const tries of [2, 1]) {
+      t.recover();
+      const before = t.spare.requests.length;
+      const got = await exchange(t.proxy.port, { body, headers: ownKey('messages') });
+      assert.is(got.status, 200, got.text);
+      assert.is(t.spare.requests.length - before, tries);
+      const sent = t.spare.requests.at(-1)!.body.toString();
+      const expected = [
+        messages[0],
+        { role: 'user', content: '<system>\nBe "brief".\n</system>' },
+        messages[2],
+        messages[3],
+        {
+          role: 'user',
+          content: [{ type: 'text', text: '<system>\nOne left.\n</system>', ...marked }],
+        },
+      ];
+      assert.equal(JSON.parse(sent), {
+        ...(JSON.parse(body) as object),
+        model: 'claude-sonnet-4-5',
+        messages: expected,
+      });
+      const trace = JSON.stringify(await traceOf(t, got));
+      if (tries === 2) assert.match(trace, 'refuses instructions in the middle');
+      assert.match(trace, 'go as marked text of the user');
+      // The primary got what the client sent, to the letter.
+      assert.is(t.upstream.requests.at(-1)!.body.toString(), body);
+    }
+  }));
+
+test('instructions in the middle stay where another model of the same provider takes them', () =>
+  withPair({ yaml: () => '' }, async (t) => {
+    enforce(t.upstream);
+    const messages = [
+      { role: 'user', content: 'go' },
+      { role: 'system', content: 'Be brief.' },
+    ];
+    for (const [model, tries] of [
+      ['claude-sonnet-4-5', 2],
+      ['claude-opus-4-8', 1],
+    ] as const) {
+      const body = JSON.stringify({ model, max_tokens: 5, messages });
+      const before = t.upstream.requests.length;
+      const got = await exchange(t.proxy.port, { body, headers: ownKey('messages') });
+      assert.is(got.status, 200, got.text);
+      assert.is(t.upstream.requests.length - before, tries, model);
+      assert.is(t.upstream.requests.at(-1)!.body.toString() === body, tries === 1, model);
+    }
+    // A subscription's bytes are tied to its own provider: it says itself what it does not take.
+    const body = JSON.stringify({ model: 'claude-sonnet-4-5', max_tokens: 5, messages });
+    const headers = { authorization: 'Bearer sk-ant-oat01-mine' };
+    const got = await exchange(t.proxy.port, { body, headers });
+    assert.is(got.status, 400);
+    assert.is(t.upstream.requests.at(-1)!.body.toString(), body);
+  }));
+
 test('a request that offers only a search of its own provider gets the reason, and no answer without a search', () =>
   withPair({ yaml: local('chat') }, async (t) => {
     const tools = [{ type: 'web_search_20250305', name: 'web_search' }];

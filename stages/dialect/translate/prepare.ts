@@ -13,6 +13,7 @@ import { cannotCarry } from './errors.ts';
 import { wrapFreeform } from './freeform.ts';
 import { toolIdFor, toolNameFor } from './ids.ts';
 import { parseArguments } from '../exact-json.ts';
+import { markedInstructions } from '../marked-instructions.ts';
 
 export interface PrepareContext {
   readonly note: Note;
@@ -116,12 +117,13 @@ function placeSystem(
     const isAfterUser = messages[at - 1]?.role === 'user' && messages[at + 1]?.role !== 'user';
     if (place === 'after user' && isAfterUser) return message;
     note(droppedParts.middle);
-    return { role: 'user', blocks: textsOf(message).map(markedText) };
+    const blocks = textsOf(message).map(toMarkedText);
+    return { role: 'user', blocks };
   });
 }
 
-function markedText(text: string): CanonicalBlock {
-  return { kind: 'text', text: `<system>\n${text}\n</system>` };
+function toMarkedText(text: string): CanonicalBlock {
+  return { kind: 'text', text: markedInstructions(text) };
 }
 
 /** Dialects whose calls carry an object. */
