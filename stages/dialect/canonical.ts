@@ -48,6 +48,9 @@ export interface ToolUseBlock {
   readonly input: string;
   /** What the provider wants back with this call. */
   readonly mark?: ProviderMark;
+  /** False where the client sent none, and `id` is one of our making; `place` is then the number of its message. */
+  readonly hasOwnId?: boolean;
+  readonly place?: number;
 }
 
 export interface ToolResultBlock {

@@ -27,7 +27,8 @@ export function readContents(contents: unknown, note: Note): CanonicalMessage[] 
     blocks: objectsField(content, 'parts').flatMap((raw, index) => {
       const part = camelKeys(raw);
       const block = readPart(part, {
-        fallbackId: `call_${at}_${index}`,
+        at,
+        index,
         place: placeOf(content),
         note,
       });
@@ -55,14 +56,15 @@ function placeOf({ role }: JsonObject): BlockPlace {
 }
 
 interface PartContext {
-  /** The id of a call that has none. */
-  readonly fallbackId: string;
+  /** Numbers of the content, and of the part in it: they make the id of a call that has none. */
+  readonly at: number;
+  readonly index: number;
   readonly place: BlockPlace;
   readonly note: Note;
 }
 
 function readPart(part: JsonObject, context: PartContext): CanonicalBlock | undefined {
-  if (isObject(part.functionCall)) return readCall(part, context.fallbackId);
+  if (isObject(part.functionCall)) return readCall(part, context);
   if (isObject(part.functionResponse)) return readResponse(part.functionResponse, context.note);
   if (isObject(part.inlineData)) return readInline(camelKeys(part.inlineData));
   if (isObject(part.fileData)) return readFile(camelKeys(part.fileData));
@@ -80,15 +82,17 @@ function readPart(part: JsonObject, context: PartContext): CanonicalBlock | unde
   return readUnknown({ ...inner, type: `part with ${kind}` }, context.place, context.note);
 }
 
-function readCall(part: JsonObject, fallbackId: string): ToolUseBlock {
+function readCall(part: JsonObject, { at, index }: PartContext): ToolUseBlock {
   const call = objectOf(part.functionCall);
+  const id = filledString(call.id);
   const mark = filledString(part.thoughtSignature);
   return defined({
     kind: 'toolUse',
-    id: filledString(call.id) ?? fallbackId,
+    id: id ?? `call_${at}_${index}`,
     name: stringOf(call.name) ?? '',
     input: exactJson(objectOf(call.args)),
     mark: mark === undefined ? undefined : toMark(mark),
+    ...(id === undefined && { hasOwnId: false, place: at }),
   });
 }
 
@@ -116,7 +120,7 @@ function readResponse(response: JsonObject, note: Note): ToolResultBlock {
 /** What a tool has shown, as far as another model can see it. */
 function readResultPart(raw: JsonObject, note: Note): (TextBlock | ImageBlock | DocumentBlock)[] {
   try {
-    const part = readPart(camelKeys(raw), { fallbackId: '', place: 'result', note });
+    const part = readPart(camelKeys(raw), { at: 0, index: 0, place: 'result', note });
     const isShown = part?.kind === 'image' || part?.kind === 'document' || part?.kind === 'text';
     return isShown ? [part] : [];
   } catch (thrown) {

@@ -21,11 +21,12 @@ export const generativeTranslation: DialectTranslation = Object.freeze({
   toolName: /^[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}$/,
   readRequest: readGenerativeRequest,
   writeRequest: writeGenerativeRequest,
-  wishes: (_body: JsonObject, target: string) => ({
+  wishes: (body: JsonObject, target: string) => ({
     includeUsage: false,
     framing: readGenerativeTarget(target)?.events === true ? ('sse' as const) : ('array' as const),
     freeformTools: [],
     searchTools: [],
+    place: Array.isArray(body.contents) ? body.contents.length : 1,
   }),
   streamOf: (answer: JsonObject) => [toWireEvent(answer)],
   readResponse: readGenerativeResponse,

@@ -21,7 +21,7 @@ import { hasContent, isForeign } from './prepare.ts';
 export interface AnswerFilter {
   readonly to: TranslatableDialect;
   readonly marks: ConversationMarks;
-  readonly wishes: Pick<AnswerWishes, 'toolNames'>;
+  readonly wishes: Pick<AnswerWishes, 'toolNames' | 'place'>;
 }
 
 /** Dialects whose tool calls carry an object: anything else the model wrote would break their clients. */
@@ -51,13 +51,22 @@ export function clientBlocks(response: CanonicalResponse, filter: AnswerFilter):
     if (block.kind !== 'toolUse') return block;
     if (!isBroken(block.input, filter.to)) {
       const call = { ...block, ...acceptedCall(block, filter) };
-      if (block.mark !== undefined) filter.marks.put(block.mark.provider, call, block.mark.value);
+      if (block.mark !== undefined) keepMark(filter, call, block.mark);
       return call;
     }
     // The half of a call is none, and the client hears why it got no other half.
     if (mayBeCut(response.stopReason, filter.to) && at === visible.length - 1) return [];
     throw unreadableAnswer(brokenCall(block.name));
   });
+}
+
+/** For the next turn. */
+function keepMark(
+  { marks, wishes: { place } }: AnswerFilter,
+  call: MarkedCall,
+  { provider, value }: ProviderMark,
+): void {
+  marks.put(provider, place === undefined ? call : { ...call, place }, value);
 }
 
 const FAILED = 'The provider broke its answer off';
@@ -194,14 +203,14 @@ class EventFilter {
       return [];
     }
     if (open?.kind === 'toolUse')
-      this.#calls.set(this.#openId, { id: open.id, input: this.#input });
+      this.#calls.set(this.#openId, { id: open.id, name: open.name, input: this.#input });
     return [{ type: 'blockStop' }];
   }
 
   /** For the next turn; the call of an answer that was cut off in it is none. */
-  #keep(callId: string, { provider, value }: ProviderMark): void {
+  #keep(callId: string, mark: ProviderMark): void {
     const call = this.#calls.get(callId);
-    if (call !== undefined) this.#filter.marks.put(provider, call, value);
+    if (call !== undefined) keepMark(this.#filter, call, mark);
   }
 
   #fail(message: string): CanonicalEvent[] {

@@ -57,6 +57,8 @@ export interface AnswerWishes {
   readonly searchTools: readonly string[];
   /** The client's name of each tool that went out under another one. */
   readonly toolNames: { readonly [sent: string]: string };
+  /** The number that the answer will have among the client's messages; only where its calls may come back without ids. */
+  readonly place?: number;
   /** How a generative client wants its stream: events, or one JSON array. */
   readonly framing: 'sse' | 'array';
 }

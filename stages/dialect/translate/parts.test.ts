@@ -74,7 +74,7 @@ test('an effort without a word on thinking is an effort elsewhere, or named wher
 });
 
 test('what a provider wants back is kept by conversation, provider and call, the newest by number and size', () => {
-  const call = (id: string, input = '{}') => ({ id, input });
+  const call = (id: string, input = '{}') => ({ id, name: 'f', input });
   const marks = createCallMarks();
   const here = marks.of('here');
   here.put('chat', call('call_0', '{ "a": 1.0 }'), 'first');
@@ -83,6 +83,18 @@ test('what a provider wants back is kept by conversation, provider and call, the
   assert.is(here.get('chat', call('call_0', '{"c":3}')), 'second', 'the id is enough');
   assert.is(here.get('generative', call('call_0', '{"b":2}')), undefined);
   assert.is(marks.of('there').get('chat', call('call_0', '{"b":2}')), undefined);
+
+  // A client that sends no ids: by name and arguments, and by the place among equal ones.
+  const poll = { id: 'x', name: 'poll', input: '{}' };
+  here.put('chat', { ...poll, place: 1 }, 'third');
+  here.put('chat', { ...poll, place: 3 }, 'fourth');
+  const unnamed = { ...poll, id: 'call_1_0', hasOwnId: false };
+  assert.is(here.get('chat', { ...unnamed, place: 1 }), 'third');
+  assert.is(here.get('chat', { ...unnamed, place: 3 }), 'fourth');
+  assert.is(here.get('chat', { ...unnamed, place: 9 }), 'fourth', 'moved: the newest of them');
+  assert.is(here.get('chat', { ...unnamed, place: 1, name: 'read' }), undefined);
+  assert.is(here.get('chat', { ...unnamed, place: 1, input: '{"a":1}' }), undefined);
+  assert.is(here.get('chat', poll), 'fourth', 'an id is looked up as ever');
 
   // Each mark is kept under two keys.
   const byNumber = createCallMarks(4, 100).of('');

@@ -147,8 +147,8 @@ test('generative → messages: ids are made, marks are kept for the way back', (
     ({ content_block }) => (content_block as { id?: string } | undefined)?.id ?? [],
   );
   assert.is(new Set(ids).size, 2);
-  assert.is(marks.get('generative', { id: ids[0]!, input: '{"a":1}' }), 'bWFyaw==');
-  assert.is(marks.get('generative', { id: ids[1]!, input: '' }), undefined);
+  assert.is(marks.get('generative', { id: ids[0]!, name: 'f', input: '{"a":1}' }), 'bWFyaw==');
+  assert.is(marks.get('generative', { id: ids[1]!, name: 'g', input: '' }), undefined);
 });
 
 test('generative arguments that come in pieces arrive as one call', () => {

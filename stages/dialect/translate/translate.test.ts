@@ -56,7 +56,7 @@ test('messages → chat: results are split, instructions keep their place, nothi
 
 test('messages → generative: instructions in place, results by name, calls marked for the models that ask for it', () => {
   const marks = createCallMarks().of('');
-  marks.put('generative', { id: 'toolu_1', input: '{"command":"ls"}' }, 'bWFyaw==');
+  marks.put('generative', { id: 'toolu_1', name: 'Bash', input: '{"command":"ls"}' }, 'bWFyaw==');
   const marked = ask('messages', 'generative', agentTurn, { model: 'gemini-3-pro', marks });
   assert.is(marked.path, '/v1beta/models/gemini-3-pro:streamGenerateContent?alt=sse');
   assert.equal(marked.body.systemInstruction, {
