@@ -406,6 +406,30 @@ test('a refreshed token keeps the memory of its conversation', async () => {
   assert.equal([refused, dropped], [[], []]);
 });
 
+test('what one token sent gives way to what another sent, where a thought was made over that', async () => {
+  const { refused, dropped, differences } = await converse(
+    'messages',
+    async ({ turn }) => {
+      const as = (token: string, more: BoundTurn = {}, headers = {}): BoundTurn => ({
+        ...more,
+        headers: { 'x-api-key': token, ...headers },
+      });
+      const short = { result: 'done' };
+      await turn(as('old', short));
+      await turn(as('old'));
+      await turn(as('new', short));
+      // Made smaller, and answered without a thought.
+      assert.ok(smaller(await turn(as('old'))) > 0);
+      // Sent as it came, and thought over.
+      await turn(as('new', short, { 'x-svc-bypass': '1' }));
+      for (let n = 0; n < 2; n += 1) await turn(as('old', short));
+      await turn(as('new', short));
+    },
+    { says: (turn) => ({ thinks: turn !== 4 }) },
+  );
+  assert.equal([refused, dropped, differences], [[], [], []]);
+});
+
 // What `new` sends is not thought over; what `old` sends of it behind that is.
 for (const [when, thinks] of [
   ['before and after', (turn: number) => turn !== 4],

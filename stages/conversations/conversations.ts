@@ -11,6 +11,7 @@
  */
 import type { Clock } from '../../engine/index.ts';
 import { isEditable } from '../model/block.ts';
+import type { Block } from '../model/block.ts';
 import type { Turn } from '../model/conversation.ts';
 import type { NewValue, Original, ProxyRequest } from '../model/request.ts';
 import { textOf } from '../model/request.ts';
@@ -20,9 +21,9 @@ import { createBlockHashes } from './block-hashes.ts';
 import type { BlockHashes } from './block-hashes.ts';
 import { endMark } from './end-mark.ts';
 import { apply, emptyRecord, wholeOf } from './record.ts';
-import type { Change, ConversationRecord, Injected } from './record.ts';
+import type { Change, ConversationRecord, Injected, SentMark } from './record.ts';
 import { RAW, textHash, writeSent } from './sent-text.ts';
-import { signsThoughts, standingOf } from './standing.ts';
+import { isThought, signsThoughts, standingOf } from './standing.ts';
 import type { Standing } from './standing.ts';
 import type { ConversationStore, StoreFigures } from './store.ts';
 import { createTurns } from './turns.ts';
@@ -172,7 +173,10 @@ export function createConversations({ store, clock, version }: ConversationsOpti
       if (!isRemembering && !memory.record.isOlder) return undefined;
       const { id, record } = memory;
       const isAlone = store.withBeginning(record.beginning).every((one) => one.id === id);
-      const change = changeOf(request, standing(request), record, isAlone);
+      const last = original.blocks().at(-1);
+      const end = !isAlone && last && { blocks: last.index + 1, last: endMark(last) };
+      const noted = changeOf(request, standing(request), record, isAlone);
+      const change = end ? { ...noted, end } : noted;
       if (change === undefined) return undefined;
       memory.set(change);
       return store.flush();
@@ -261,7 +265,10 @@ function continues(
   return blocks.some(({ index }) => index > answered && standing.writtenOf(index) !== undefined);
 }
 
-/** What another credential sent of the results of tools behind the last block that `record` knows. */
+/**
+ * What other credentials sent of the results of tools, and a thought was made over: what this memory does not
+ * know, and what it sent otherwise before.
+ */
 function sentByOthers(
   original: Original,
   hashes: BlockHashes,
@@ -271,12 +278,37 @@ function sentByOthers(
   if (others.length === 0) return [];
   const blocks = original.blocks();
   const own = standingOf(original, hashes, () => ({ sent: record.sent, isTrusted: false }));
+  const newest = others.toSorted((one, other) => one.atMs - other.atMs);
   const known = blocks.findLastIndex(({ index }) => own.writtenOf(index) !== undefined);
-  return blocks.slice(known + 1, own.lastThought + 1).flatMap((block) => {
-    const key = block.toolUseId === undefined ? undefined : own.keyOf(block.index);
-    const sent = key && others.findLast((one) => one.sent?.has(key) === true)?.sent?.get(key);
-    return key === undefined || sent === undefined ? [] : [[key, sent] as const];
+  const unsigned = thoughtOverByOthers(blocks, record.end);
+  const from = Math.min(known + 1, unsigned?.from ?? blocks.length);
+  return blocks.slice(from, own.lastThought + 1).flatMap((block) => {
+    const { index, toolUseId } = block;
+    const isOpen = index > known || (unsigned !== undefined && index < unsigned.end);
+    const key = toolUseId === undefined || !isOpen ? undefined : own.keyOf(index);
+    const sent = key && newest.findLast((one) => one.sent?.has(key) === true)?.sent?.get(key);
+    if (key === undefined || sent === undefined || sent === own.writtenOf(index)) return [];
+    return [[key, sent] as const];
   });
+}
+
+/**
+ * The blocks that this caller sent without a thought behind them, where the next thought answers a request that
+ * reaches further than its last one did: another caller's, who may have sent them otherwise.
+ */
+function thoughtOverByOthers(
+  blocks: readonly Block[],
+  end: SentMark | undefined,
+): { readonly from: number; readonly end: number } | undefined {
+  const last = end && blocks[end.blocks - 1];
+  if (end === undefined || last === undefined || endMark(last) !== end.last) return undefined;
+  const thought = blocks.findIndex((block) => block.index >= end.blocks && isThought(block));
+  if (thought < 0) return undefined;
+  const { message } = blocks[thought]!;
+  // The answer begins where the request that it answers ended.
+  if (blocks.findIndex((block) => block.message === message) === end.blocks) return undefined;
+  const before = blocks.findLastIndex((block) => block.index < end.blocks && isThought(block));
+  return { from: before + 1, end: end.blocks };
 }
 
 /** What is to be written down of what goes out; undefined for nothing. */

@@ -26,10 +26,11 @@ export interface Pin {
   readonly longResultsTokens?: number;
   readonly forgets?: boolean;
   readonly tools?: 'off' | 'trim';
+  /** Once some of it went out smaller. */
   readonly sent?: SentMark;
 }
 
-/** How far a conversation was sent in its last turn, once some of it went out smaller. */
+/** How far a conversation was sent in its last turn. */
 export interface SentMark {
   readonly blocks: number;
   /** Tells the last of them from any other block. */
@@ -83,6 +84,8 @@ export interface ConversationRecord {
   readonly cached: Map<number, CachedTurn>;
   /** What went out for its blocks (`sent-text.ts`); a block that is not in here went out as it came. */
   sent: Map<string, string> | undefined;
+  /** How far this caller sent it, where another caller sends the same conversation. */
+  end: SentMark | undefined;
   /** True where an older program did not write that down: to compute it gives it. */
   isOlder: boolean;
   /** What went out for its tools, by the hash of those that came. */
@@ -103,6 +106,7 @@ export interface Change {
   readonly tails?: readonly Tail[];
   readonly cached?: readonly CachedChange[];
   readonly sent?: readonly (readonly [key: string, text: string])[];
+  readonly end?: SentMark;
   readonly tools?: readonly (readonly [key: string, values: string])[];
   readonly keys?: readonly (readonly [provider: string, key: string])[];
   readonly dropsThoughts?: true;
@@ -134,6 +138,7 @@ export function emptyRecord(id: string, beginning: string, atMs: number): Conver
     tails: [],
     cached: new Map(),
     sent: undefined,
+    end: undefined,
     isOlder: false,
     tools: new Map(),
     keys: new Map(),
@@ -145,6 +150,7 @@ export function emptyRecord(id: string, beginning: string, atMs: number): Conver
 export function apply(record: ConversationRecord, change: Change): void {
   if (change.pin !== undefined) record.pin = change.pin;
   if (change.tails !== undefined) record.tails = change.tails;
+  if (change.end !== undefined) record.end = change.end;
   if (change.dropsThoughts === true) record.dropsThoughts = true;
   for (const turn of change.cached ?? []) applyCached(record.cached, turn);
   for (const key of change.timedOut ?? []) record.timedOut.add(key);
@@ -164,7 +170,7 @@ export function apply(record: ConversationRecord, change: Change): void {
 export function wholeOf(record: ConversationRecord): Change {
   const { pin, timedOut, leftOut, parts, injected, tails, sent, tools, keys, dropsThoughts } =
     record;
-  const { isOlder, cached } = record;
+  const { isOlder, cached, end } = record;
   return {
     ...(pin !== undefined && { pin }),
     ...(timedOut.size > 0 && { timedOut: [...timedOut] }),
@@ -176,6 +182,7 @@ export function wholeOf(record: ConversationRecord): Change {
     ...(tails.length > 0 && { tails }),
     ...(cached.size > 0 && { cached: cachedWhole(cached) }),
     ...(sent !== undefined && { sent: [...sent] }),
+    ...(end !== undefined && { end }),
     ...(tools.size > 0 && { tools: [...tools] }),
     ...(keys.size > 0 && { keys: [...keys] }),
     ...(dropsThoughts && { dropsThoughts }),
@@ -221,6 +228,7 @@ export function readLine(text: string): Line | undefined {
     ...(Array.isArray(value['tails']) && { tails: parseTails(value['tails']) }),
     ...(Array.isArray(value['cached']) && { cached: parseCached(value['cached']) }),
     ...(Array.isArray(sent) && { sent: textPairsIn(sent) }),
+    ...(isMark(value['end']) && { end: value['end'] }),
     tools: textPairsIn(value['tools']),
     keys: textPairsIn(value['keys']),
     ...(value['dropsThoughts'] === true && { dropsThoughts: true }),
@@ -275,6 +283,12 @@ function readPin(value: unknown): Pin | undefined {
   if (!numbers.every((number) => typeof number === 'number')) return undefined;
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what decides was looked at, the rest is as we wrote it
   return value as unknown as Pin;
+}
+
+function isMark(value: unknown): value is SentMark {
+  return (
+    isObject(value) && typeof value['blocks'] === 'number' && typeof value['last'] === 'string'
+  );
 }
 
 function readInjected(value: unknown): Injected | undefined {
