@@ -13,10 +13,9 @@ class Export extends SpanCommand {
   static override paths = [['export']];
   static override usage = Command.Usage({
     category: 'Look',
-    description:
-      'The single requests of a span as CSV or JSON, with everything that the ledger has',
+    description: 'The single requests of a span as CSV or JSON',
     details:
-      'One line for each request, oldest first, with its key, project, model, tokens and cost. Single requests are kept for `metrics.retention_days`; sums of older ones are in `svc attribution --json`. In CSV what begins like a formula has an apostrophe before it.',
+      'One line for each request, oldest first, with everything that the ledger has of it: its key, project, model, tokens and cost. Single requests are kept for `metrics.retention_days`; sums of older ones are in `svc attribution --json`. In CSV what begins like a formula has an apostrophe before it.',
     examples: [
       ['A file for a spreadsheet', '$0 export --since 2026-11-01 --csv > november.csv'],
       ['For a program', '$0 export --since 2026-11-26 --json'],
@@ -26,11 +25,11 @@ class Export extends SpanCommand {
   csv = Option.Boolean('--csv', false, { description: 'As CSV, with a head (RFC 4180)' });
 
   async execute() {
+    const span = await this.span();
     if (this.csv === this.json)
       throw new SvcError('usage', 'svc export needs either --csv or --json', {
         cure: '`svc export --since 2026-11-01 --csv > requests.csv` writes a file.',
       });
-    const span = await this.span();
     const { csvHead, csvLine, exportedRow } = await import('../../stages/ledger/export.ts');
     let isFirst = true;
     const text = (row: LedgerRow): string => {
