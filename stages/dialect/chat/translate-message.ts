@@ -15,18 +15,26 @@ import { droppedParts } from '../translate/dropped.ts';
 import { cannotCarry } from '../translate/errors.ts';
 import { wrapFreeform } from '../translate/freeform.ts';
 import { exactJson } from '../exact-json.ts';
-import { defined, filledString, objectOf, objectsOf, stringOf, wordOf } from '../json-kind.ts';
+import {
+  defined,
+  filledString,
+  isObject,
+  objectOf,
+  objectsOf,
+  stringOf,
+  wordOf,
+} from '../json-kind.ts';
 import { readUnknown, type BlockPlace } from '../translate/readable.ts';
 import { membersOfCall, membersOfMessage, type ReasoningWish } from './translate-marks.ts';
 import { addressOf, documentOf, sourceOf } from '../translate/media.ts';
 
-/** The texts of a content that may hold nothing else, such as a system prompt. */
-export function readChatText(content: unknown): string[] {
+/** The texts of a content that holds nothing else that could be carried, such as a system prompt. */
+export function readChatText(content: unknown, note: Note): string[] {
   if (typeof content === 'string') return content === '' ? [] : [content];
-  return objectsOf(content).map((part) => {
+  return objectsOf(content).flatMap((part) => {
     if (part.type === 'text') return stringOf(part.text) ?? '';
     if (part.type === 'refusal') return stringOf(part.refusal) ?? '';
-    throw cannotCarry(`a content part of type ${wordOf(part.type)} where only text is carried`);
+    return readUnknown(part, 'system', note)?.text ?? [];
   });
 }
 
@@ -37,7 +45,7 @@ export function readChatMessage(
   switch (message.role) {
     case 'system':
     case 'developer':
-      return { role: 'system', blocks: textBlocks(readChatText(message.content)) };
+      return { role: 'system', blocks: textBlocks(readChatText(message.content, context.note)) };
     case 'user':
       if (filledString(message.name) !== undefined) {
         context.note(droppedParts.speakerName);
@@ -91,18 +99,23 @@ function readFile(file: JsonObject): DocumentBlock {
 }
 
 function readAssistant(message: JsonObject, note: Note): CanonicalBlock[] {
-  if (message.function_call !== undefined && message.function_call !== null) {
-    throw cannotCarry('tools in the old form (function_call)');
-  }
-  if (message.audio !== undefined && message.audio !== null) throw cannotCarry('spoken output');
   const thinking = filledString(message.reasoning_content) ?? filledString(message.reasoning);
   const refusal = filledString(message.refusal);
   return [
     ...(thinking === undefined ? [] : [thinkingBlock(thinking)]),
     ...readAssistantContent(message.content, note),
+    ...readSpoken(message.audio, note),
     ...(refusal === undefined ? [] : [{ kind: 'refusal' as const, text: refusal }]),
     ...objectsOf(message.tool_calls).map(readToolCall),
   ];
+}
+
+/** What the model said aloud is stored at its provider; clients may have its words. */
+function readSpoken(audio: unknown, note: Note): TextBlock[] {
+  if (!isObject(audio)) return [];
+  note(droppedParts.spoken);
+  const transcript = filledString(audio.transcript);
+  return transcript === undefined ? [] : textBlocks([transcript]);
 }
 
 function thinkingBlock(text: string): CanonicalBlock {
@@ -113,7 +126,7 @@ function thinkingBlock(text: string): CanonicalBlock {
 function readAssistantContent(content: unknown, note: Note): CanonicalBlock[] {
   if (typeof content === 'string') return content === '' ? [] : textBlocks([content]);
   return objectsOf(content).flatMap((part): CanonicalBlock | [] => {
-    if (part.type === 'thinking') return thinkingBlock(readChatText(part.thinking).join(''));
+    if (part.type === 'thinking') return thinkingBlock(readChatText(part.thinking, note).join(''));
     if (part.type === 'refusal') return { kind: 'refusal', text: stringOf(part.refusal) ?? '' };
     if (part.type === 'text') return { kind: 'text', text: stringOf(part.text) ?? '' };
     return readUnknown(part, 'assistant', note) ?? [];
@@ -129,7 +142,7 @@ export function readAnswerContent(content: unknown): CanonicalBlock[] {
     objectsOf(value).filter(({ type }) => type === 'text' || type === 'refusal');
   return objectsOf(content).flatMap((part) =>
     part.type === 'thinking'
-      ? thinkingBlock(readChatText(known(part.thinking)).join(''))
+      ? thinkingBlock(readChatText(known(part.thinking), UNNOTED).join(''))
       : readAssistantContent(known([part]), UNNOTED),
   );
 }

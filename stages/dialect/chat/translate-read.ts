@@ -23,6 +23,7 @@ import {
   stringOf,
   stringsOf,
 } from '../json-kind.ts';
+import { withoutOldCalls } from './old-calls.ts';
 import { readChatMessage, readChatText } from './translate-message.ts';
 
 const KNOWN = new Set([
@@ -55,12 +56,12 @@ const KNOWN = new Set([
 export function readChatRequest(body: JsonObject, context: ReadRequestContext): CanonicalRequest {
   refuseInexpressible(body);
   noteDropped('chat', body, KNOWN, context.note);
-  const all = objectsOf(body.messages);
+  const all = withoutOldCalls(objectsOf(body.messages));
   const leading = all.findIndex((message) => !isSystem(message));
   const split = leading < 0 ? all.length : leading;
   return defined({
     model: stringOf(body.model) ?? '',
-    system: all.slice(0, split).flatMap((message) => readChatText(message.content)),
+    system: all.slice(0, split).flatMap((message) => readChatText(message.content, context.note)),
     // Neighbours of one role are merged later, for every dialect alike.
     messages: all.slice(split).map((message) => readChatMessage(message, context)),
     tools: readTools(body.tools, context),

@@ -30,7 +30,7 @@ function readBlock(
   block: JsonObject,
   context: Pick<ReadRequestContext, 'note'>,
   place: BlockPlace,
-): CanonicalBlock | undefined {
+): CanonicalBlock | CanonicalBlock[] | undefined {
   switch (block.type) {
     case 'text':
       if (objectsOf(block.citations).length > 0) {
@@ -40,7 +40,7 @@ function readBlock(
     case 'image':
       return { kind: 'image', source: readSource(objectOf(block.source)) };
     case 'document':
-      return readDocument(block);
+      return readDocument(block, context);
     case 'tool_use':
       return {
         kind: 'toolUse',
@@ -80,19 +80,21 @@ function readSource(source: JsonObject): MediaSource {
   throw cannotCarry(`a source of type ${wordOf(source.type)}, which is stored at its provider`);
 }
 
-function readDocument(block: JsonObject): DocumentBlock {
-  if (objectOf(block.citations).enabled === true) throw cannotCarry('a document with citations');
+/** What the client says of a document stands before it. */
+function readDocument(
+  block: JsonObject,
+  { note }: Pick<ReadRequestContext, 'note'>,
+): CanonicalBlock[] {
+  if (objectOf(block.citations).enabled === true) note(droppedParts.askedCitations);
   const source = objectOf(block.source);
   const read: DocumentBlock['source'] =
     source.type === 'text'
       ? { from: 'text', text: stringOf(source.data) ?? '' }
       : readSource(source);
-  if (filledString(block.context) !== undefined) throw cannotCarry('a document with context');
-  return defined({
-    kind: 'document',
-    source: read,
-    title: filledString(block.title),
-  });
+  const about = filledString(block.context);
+  const title = filledString(block.title);
+  const document: DocumentBlock = defined({ kind: 'document', source: read, title });
+  return about === undefined ? [document] : [{ kind: 'text', text: about }, document];
 }
 
 function readToolResult(

@@ -41,6 +41,7 @@ const KNOWN = new Set([
   'thinking',
   'output_config',
   'output_format',
+  'mcp_servers',
 ]);
 
 /** Some clients put a per-request line for their own provider's billing first; elsewhere it only spoils the cache. */
@@ -79,9 +80,6 @@ export function readMessagesRequest(
 function refuseServerState(body: JsonObject): void {
   if (body.container !== undefined && body.container !== null) {
     throw cannotCarry('a container of its provider');
-  }
-  if (Array.isArray(body.mcp_servers) && body.mcp_servers.length > 0) {
-    throw cannotCarry('MCP servers that the provider calls');
   }
   const thread = objectOf(body.thread);
   if (thread.type === 'continue' || filledString(thread.previous_message_id) !== undefined) {

@@ -17,6 +17,7 @@ export function readMessagesTools(body: JsonObject, context: ReadRequestContext)
     else if (tool.name !== PLACEHOLDER) read.set(nameOf(tool), readTool(tool));
     if (tool.defer_loading === true) context.note(OFFERED_AT_ONCE);
   }
+  if (Array.isArray(body.mcp_servers) && body.mcp_servers.length > 0) hosted.push('MCP servers');
   for (const tool of addedTools(body.messages)) if (!read.has(tool.name)) read.set(tool.name, tool);
   leaveOutProviderTools(hosted, read.size, context);
   return [...read.values()];

@@ -79,11 +79,14 @@ const droppedFields: Record<TranslatableDialect, { readonly [field: string]: str
 /** What is left out or moved inside a request, knowingly; each sentence is the note that the trace shows. */
 export const droppedParts = Object.freeze({
   billing: 'billing header block left out: it concerns its own provider',
+  askedCitations: 'citations of documents are not asked for: no other dialect has them',
   citations: 'citations left out: the text that they annotate is kept',
   effort: 'output_config.effort left out: an effort that is not known here',
   effortAlone: 'output_config.effort left out: elsewhere it would turn thinking on',
   errorMark: 'the error flag of a tool result left out: its text shows it',
   oneCall: 'the limit of one tool call at a time left out: an answer may make several',
+  spoken:
+    'spoken output left out: its provider has it; its words are kept where the client sends them',
   speakerName: 'the name of a user message left out: no other dialect has one',
   taskBudget: 'output_config.task_budget left out: a hint without a counterpart',
   thinking: 'thinking left out: only its own provider reads it',

@@ -26,12 +26,6 @@ test('what a target cannot say is skipped with the reason', () => {
     ['messages', 'chat', one({ container: 'c' }), /container/],
     ['messages', 'chat', one({ inference_geo: 'eu' }), /where it may be processed/],
     ['messages', 'chat', one({}, [{ type: 'server_tool_use' }]), /server_tool_use/],
-    [
-      'messages',
-      'generative',
-      one({}, [{ type: 'document', citations: { enabled: true }, source: { type: 'text' } }]),
-      /citations/,
-    ],
     ['messages', 'chat', one({}, [{ type: 'image', source: { type: 'file' } }]), /stored/],
     ['messages', 'responses', one({ stop_sequences: ['x'] }), /stop sequences/],
     ['messages', 'chat', one({ messages: [] }), /without a message/],
