@@ -16,6 +16,7 @@ const WORDS: Readonly<Record<string, string>> = {
   short: 'short',
   marked: 'compressed already',
   'no-gain': 'nothing to gain',
+  'timed-out': 'took too long when it was sent first',
   undecided: 'not decided when it was sent first',
   strict: 'mode strict changes nothing',
 };

@@ -31,5 +31,29 @@ for (const [what, yaml, headers] of [
       assert.is(stage('vault_inject')['blocks_injected'], 0, text);
     }));
 
+const COUNTED = '/v1/messages/count_tokens';
+const TEXT = 'Where are the items made, and who asks for them? '.repeat(500);
+
+for (const [what, path, yaml, text, isRough] of [
+  ['a count in strict mode', COUNTED, 'compression: { mode: strict }', TEXT, undefined],
+  ['a count while all is off', COUNTED, 'compression: { enabled: false }', TEXT, undefined],
+  ['a large request', '/v1/messages', 'compression: { mode: strict }', TEXT.repeat(8), true],
+] as const)
+  test(`the trace of ${what} says how large it is, and where that is rough`, () =>
+    withProxy({ yaml }, async (t) => {
+      const messages = [{ role: 'user', content: text }];
+      await exchange(t.proxy.port, {
+        path,
+        body: json({ model: 'claude-fixture-1', max_tokens: 9, messages }),
+      });
+      await t.rows(1);
+      const last = await exchange(t.proxy.port, { path: '/trace/last', method: 'GET' });
+      const { stages } = JSON.parse(last.text) as { readonly stages: readonly Stage[] };
+      const compaction = stages.find((one) => one['name'] === 'compaction') ?? {};
+      assert.ok(Number(compaction['tokens_before']) > 1000, last.text);
+      assert.is(compaction['tokens_after'], compaction['tokens_before']);
+      assert.is(compaction['tokens_rough'], isRough);
+    }));
+
 test.after(closeClients);
 test.run();

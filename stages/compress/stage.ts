@@ -15,7 +15,7 @@ import { optionsOf, turnOff } from './pass/options.ts';
 import { createPassJoiner } from './pass/parts.ts';
 import type { JoinedPass } from './pass/parts.ts';
 import { applyOutcomes, changedBlocks, createTroubleNotes, samplesOf } from './pass/report.ts';
-import { noteSizes, noteTokens, noteTools } from './pass/report.ts';
+import { noteSizes, noteTools, noteUnchanged } from './pass/report.ts';
 import { asksModel, passedBecause, skippedBecause, unchangedBecause } from './pass/skip-reasons.ts';
 import { unchangedTokens } from './pass/skip-reasons.ts';
 import { compressStanding } from './pass/standing.ts';
@@ -45,7 +45,7 @@ async function compressRequest(
   if (change === 'strict') notes.strict('compression.mode is strict');
   if (options.mode === 'strict') {
     ctx.note('not_compressed_because', 'the mode is strict');
-    noteTokens(ctx, unchangedTokens(whole));
+    noteUnchanged(ctx, unchangedTokens(whole));
     return withReport(whole, report);
   }
   const { request, changed } =
@@ -65,7 +65,7 @@ async function compressRequest(
   if (forgotten > 0) ctx.note('results_forgotten', forgotten);
   notes.trouble(result, ctx);
   if (failed !== undefined && outcomes.every((outcome) => !outcome.changed)) {
-    noteTokens(ctx, unchangedTokens(request));
+    noteUnchanged(ctx, unchangedTokens(request));
     originals.keep(ctx.run.id, trimmed);
     return withReport(request, ofTools);
   }
@@ -109,7 +109,7 @@ export const compress = defineStage<ProxyFrame, CompressConfig, Services>({
       const passed = untouched ?? skippedBecause(request, joined, services.conversations);
       if (passed !== undefined) {
         if (asksModel(request)) ctx.note('not_compressed_because', passed);
-        noteTokens(ctx, unchangedTokens(request));
+        noteUnchanged(ctx, unchangedTokens(request));
         if (untouched === undefined && !config.enabled && turnOff(request, services, ctx))
           notes.strict('compression.enabled is false');
         return undefined;

@@ -70,7 +70,7 @@ export interface ConversationRecord {
   beginning: string;
   atMs: number;
   pin: Pin | undefined;
-  /** Blocks that went out as they came because they could not be decided. */
+  /** Blocks that went out as they came because they could not be decided; a mark that ends in `!` is of one that could not be read. */
   readonly timedOut: Set<string>;
   /** Results left out at a cold moment, by `resultKeys`. */
   readonly leftOut: Map<string, LeftOut>;

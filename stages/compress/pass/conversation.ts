@@ -59,7 +59,7 @@ export interface BlockOutcome
   readonly changed: boolean;
   /**
    * Why it went out as it came: `kind`, `below-threshold`, `error-result`, `short`, `marked`,
-   * `no-gain`, `strict`, `undecided`, or the reason it is protected.
+   * `no-gain`, `strict`, `undecided`, `timed-out`, or the reason it is protected.
    */
   readonly reason?: string;
   readonly tokensBefore: number;

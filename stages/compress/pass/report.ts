@@ -9,6 +9,7 @@ import type { StageLog } from '../../services.ts';
 import type { ForgettingOutcomes } from '../history/forget/at-cold-moment.ts';
 import type { Mode } from '../rules/rule.ts';
 import type { JobOutcome } from '../worker/job.ts';
+import type { UnchangedTokens } from './skip-reasons.ts';
 import type { LimitedOutcomes } from './within-limit.ts';
 
 type Noting = Pick<StageContext, 'note'>;
@@ -45,10 +46,16 @@ export function applyOutcomes(
   return replaceTexts(request, new Map(texts));
 }
 
-/** Estimated tokens of all blocks, as they came and as they go out. */
-export function noteTokens(ctx: Noting, before: number, after = before): void {
+/** Estimated tokens of all blocks, as they came and as they go out; null where none were estimated. */
+export function noteTokens(ctx: Noting, before: number | null, after = before): void {
   ctx.note('tokens_before', before);
   ctx.note('tokens_after', after);
+}
+
+/** Notes the tokens of a request that nothing is changed in, and says so where they are a rough guess. */
+export function noteUnchanged(ctx: Noting, { tokens, isRough }: UnchangedTokens): void {
+  noteTokens(ctx, tokens);
+  if (isRough) ctx.note('tokens_rough', true);
 }
 
 /** What trimming the tools took away, for the trace and the report. */

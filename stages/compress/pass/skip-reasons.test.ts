@@ -63,6 +63,8 @@ test('paths that ask no model are no news', async () => {
   try {
     await bench.send(posted('/v1/embeddings', Buffer.from('{"input":"hello"}')));
     assert.is(bench.notes.has('not_compressed_because'), false);
+    assert.is(bench.notes.get('tokens_before'), null, 'nothing was estimated');
+    assert.is(bench.notes.get('tokens_after'), null);
   } finally {
     await bench.close();
   }
@@ -78,6 +80,8 @@ test('what was tried says more than what was not', () => {
   assert.match(of('kind', 'below-threshold', 'error_result'), /errors/);
   assert.match(of('kind', 'below-threshold'), /\(7\)/);
   assert.match(of('marked'), /already/);
+  assert.match(of('kind', 'no-gain', 'timed-out'), /took too long when it was sent before/);
+  assert.match(of('kind', 'undecided'), /could not be parsed/);
   assert.match(of(), /neither/);
 });
 

@@ -1,5 +1,6 @@
 /** Why a request went out as large as it came, in words for its trace and for `svc status`, and how large. */
 import type { Conversations } from '../../conversations/conversations.ts';
+import type { Operation } from '../../model/endpoint.ts';
 import { VERBATIM_BECAUSE } from '../../model/request.ts';
 import type { ProxyRequest } from '../../model/request.ts';
 import { estimateTokens } from '../../model/tokens.ts';
@@ -7,6 +8,7 @@ import type { JobOutcome } from '../worker/job.ts';
 import type { CompressConfig } from '../settings.ts';
 import { requestedMode } from './options.ts';
 import type { JoinedPass } from './parts.ts';
+import { TIMED_OUT, UNDECIDED } from './timed-out-blocks.ts';
 
 const UNTOUCHABLE = {
   bypass: 'it has the header X-Svc-Bypass',
@@ -51,8 +53,9 @@ function tooSmallBecause({ thresholdTokens }: Pick<CompressConfig, 'thresholdTok
 
 /** The most telling reason first: what was tried, then what kept it from being tried. */
 const REASONS: readonly (readonly [string, string])[] = [
+  [TIMED_OUT, 'compressing it took too long when it was sent before (compression.max_time_ms)'],
   ['no-gain', 'nothing repeats or can be encoded in fewer tokens'],
-  ['undecided', 'its source code could not be parsed with certainty'],
+  [UNDECIDED, 'its source code could not be parsed with certainty'],
   ['marked', 'its texts are already marked as compressed'],
   ['error_result', 'its tool results are errors, kept whole'],
 ];
@@ -78,12 +81,23 @@ export function asksModel({ original }: ProxyRequest): boolean {
 const COUNTED_BYTES = 128 * 1024;
 /** Of the bodies of all dialects, roughly. */
 const BYTES_PER_TOKEN = 4;
+/** What is asked with a conversation, all of whose blocks are known. */
+const SIZED: ReadonlySet<Operation> = new Set(['generate', 'count_tokens', 'compact']);
 
-/** Estimated tokens of the blocks of `request`; 0 where it asks no model. */
-export function unchangedTokens({ original }: ProxyRequest): number {
+/** How large a request is that nothing is changed in. */
+export interface UnchangedTokens {
+  /** Estimated tokens of its blocks; null where it is no conversation. */
+  readonly tokens: number | null;
+  /** Taken from its bytes alone, which may be a third too few or too many. */
+  readonly isRough: boolean;
+}
+
+/** The size of `request`, at a cost that the event loop does not feel. */
+export function unchangedTokens({ original }: ProxyRequest): UnchangedTokens {
   const { body, endpoint } = original;
-  if (endpoint.operation !== 'generate') return 0;
+  if (!SIZED.has(endpoint.operation)) return { tokens: null, isRough: false };
   if (body.untouchable === 'size' || body.bytes.length > COUNTED_BYTES)
-    return Math.round(body.bytes.length / BYTES_PER_TOKEN);
-  return original.blocks().reduce((sum, { text }) => sum + estimateTokens(text), 0);
+    return { tokens: Math.round(body.bytes.length / BYTES_PER_TOKEN), isRough: true };
+  const tokens = original.blocks().reduce((sum, { text }) => sum + estimateTokens(text), 0);
+  return { tokens, isRough: false };
 }

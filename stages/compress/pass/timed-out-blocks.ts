@@ -7,28 +7,48 @@ import type { Memory } from '../../conversations/conversations.ts';
 import { blockMark, endMark } from '../../conversations/end-mark.ts';
 import type { ConversationBlock } from './blocks.ts';
 
+/** Why a block goes out as it came: time ran out before it was decided, now or in an earlier turn. */
+export const TIMED_OUT = 'timed-out';
+/** The same, where what it is to be decided with could not be had. */
+export const UNDECIDED = 'undecided';
+
 /** The blocks with those protected that went out undecided in an earlier turn. */
 export function withoutUndecided(
   { record: { timedOut: known } }: Memory,
   blocks: readonly ConversationBlock[],
 ): readonly ConversationBlock[] {
   if (known.size === 0) return blocks;
-  return blocks.map((block) =>
-    mayShrink(block) && known.has(blockMark(block)) ? asItIs(block) : block,
-  );
+  return blocks.map((block) => {
+    if (!mayShrink(block)) return block;
+    const mark = blockMark(block);
+    if (known.has(mark)) return asItIs(block, TIMED_OUT);
+    return known.has(unreadMark(mark)) ? asItIs(block, UNDECIDED) : block;
+  });
 }
 
 /** The block, protected because it could not be decided, in time or at all. */
-export function asItIs(block: ConversationBlock): ConversationBlock {
-  return block.protectedReason === undefined ? { ...block, protectedReason: 'undecided' } : block;
+export function asItIs(
+  block: ConversationBlock,
+  because: typeof TIMED_OUT | typeof UNDECIDED,
+): ConversationBlock {
+  return block.protectedReason === undefined ? { ...block, protectedReason: because } : block;
 }
 
-/** Remembers that `blocks` went out undecided, as they were. */
-export function rememberUndecided(memory: Memory, blocks: readonly ConversationBlock[]): void {
-  const more = blocks
-    .filter(mayShrink)
-    .map(blockMark)
-    .filter((mark) => !memory.record.timedOut.has(mark));
+/** How a block is remembered that time did not end. */
+function unreadMark(mark: string): string {
+  return `${mark}!`;
+}
+
+/** Remembers which blocks went out as they were: those that time ran out for, and those that could not be read. */
+export function rememberUndecided(
+  memory: Memory,
+  timedOut: readonly ConversationBlock[],
+  unread: readonly ConversationBlock[],
+): void {
+  const more = [
+    ...timedOut.filter(mayShrink).map(blockMark),
+    ...unread.filter(mayShrink).map((block) => unreadMark(blockMark(block))),
+  ].filter((mark) => !memory.record.timedOut.has(mark));
   if (more.length > 0) memory.set({ timedOut: more });
 }
 

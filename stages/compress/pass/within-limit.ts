@@ -18,6 +18,7 @@ import {
   rememberSent,
   rememberUndecided,
   sentCount,
+  TIMED_OUT,
   withoutUndecided,
 } from './timed-out-blocks.ts';
 
@@ -45,12 +46,10 @@ export async function compressWithinLimit(
   const blocks = withoutUndecided(memory, all);
   const result = await compressor.run({ blocks, options, conversation }, maxTimeMs, signal);
   const remember = (outcomes: readonly JobOutcome[]): void => {
-    const isUndecided = (at: number): boolean => outcomes[at]?.undecided !== undefined;
     const isOnlyLate = 'failed' in result && result.failed === 'starting';
-    const undecided = blocks.filter((_, at) =>
-      at < outcomes.length ? isUndecided(at) : !isOnlyLate,
-    );
-    rememberUndecided(memory, undecided);
+    const timedOut = isOnlyLate ? [] : blocks.slice(outcomes.length);
+    const unread = blocks.filter((_, at) => outcomes[at]?.undecided !== undefined);
+    rememberUndecided(memory, timedOut, unread);
     if (outcomes.some((outcome) => outcome.changed)) rememberSent(memory, blocks);
   };
   if ('outcomes' in result) {
@@ -92,7 +91,7 @@ function untouched(block: ConversationBlock): JobOutcome {
     index: block.index,
     text: undefined,
     changed: false,
-    reason: asItIs(block).protectedReason!,
+    reason: asItIs(block, TIMED_OUT).protectedReason!,
     by: [],
     tokensBefore: tokens,
     tokensAfter: tokens,

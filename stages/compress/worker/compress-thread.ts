@@ -12,6 +12,7 @@ import type { JobOptions } from '../../threads/pool.ts';
 import type { PoolLoad } from '../../threads/pool-options.ts';
 import type { ConversationCompressor } from './conversation-compressor.ts';
 import type { CacheFigures } from '../pass/cache.ts';
+import { TIMED_OUT } from '../pass/timed-out-blocks.ts';
 import { DEFAULT_WORKERS } from './count.ts';
 import { isStart, ThreadFaults } from './thread-faults.ts';
 import type { CompressJob, CompressProtocol, Expected, JobOutcome } from './job.ts';
@@ -68,6 +69,14 @@ const NO_FIGURES: CacheFigures = { entries: 0, sizeBytes: 0, hits: 0, misses: 0 
 
 export function createCompressThread(options: CompressThreadOptions): CompressThread {
   return new ThreadedCompressor(options);
+}
+
+/** False where a job was done at once since what took too long in an earlier turn was left out: it shows no thread that does its work. */
+function showsWork(outcomes: readonly JobOutcome[]): boolean {
+  return (
+    outcomes.every(({ reason }) => reason !== TIMED_OUT) ||
+    outcomes.some(({ changed, isTried }) => changed || isTried)
+  );
 }
 
 class ThreadedCompressor implements CompressThread {
@@ -139,8 +148,12 @@ class ThreadedCompressor implements CompressThread {
       ...limits,
       onPart: (outcomes) => void decided.push(...outcomes),
     });
+    if ('done' in end) {
+      const outcomes = [...decided, ...end.done];
+      if (showsWork(outcomes)) this.#faults.note(end);
+      return { outcomes, where: 'thread' };
+    }
     this.#faults.note(end);
-    if ('done' in end) return { outcomes: [...decided, ...end.done], where: 'thread' };
     if (isStart(end)) return { failed: 'starting', decided: [...decided] };
     const failed = end.failed === 'timeout' || end.failed === 'cancelled' ? end.failed : 'broken';
     return { failed, decided: [...decided] };
