@@ -113,6 +113,19 @@ test('`Accept` is read as HTTP has it', () =>
     }
   }));
 
+test('streams of both forms ask a web server in front not to hold them back, documents do not', () =>
+  withProxy({}, async (t) => {
+    const asked = async (body: string, accept: string) =>
+      (await exchange(t.proxy.port, { body, headers: { accept } })).headers;
+    const events = await asked(STREAM, '*/*');
+    assert.match(events['content-type'] ?? '', 'text/event-stream');
+    assert.is(events['x-accel-buffering'], 'no');
+    const inLines = await asked(STREAM, LINES);
+    assert.is(inLines['content-type'], LINES);
+    assert.is(inLines['x-accel-buffering'], 'no');
+    assert.is((await asked(json(MESSAGE), '*/*'))['x-accel-buffering'], undefined);
+  }));
+
 /** Sends one event of the answer every `everyMs` and resolves when each came through. */
 async function arrivals(t: TestProxy, everyMs: number, count: number, accept = '*/*') {
   t.upstream.script(undefined, 'events', { count, everyMs });
