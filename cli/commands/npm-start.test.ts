@@ -5,7 +5,16 @@
 import { spawn, spawnSync } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import {
+  constants,
+  copyFileSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { test } from 'uvu';
@@ -142,18 +151,28 @@ test('Ctrl-C reaches npm and the proxy, and counts once', async () => {
   }
 });
 
-/** What `npm start` in a checkout without packages prints, with a program in npm's place. */
-function installWith(npm: string, env: Readonly<Record<string, string>> = {}): string {
+/** A checkout without packages, and an environment with a program in npm's place. */
+function withoutPackages(place: Place, npm: string) {
+  const checkout = makeCheckout(place);
+  rmSync(join(checkout, 'node_modules/.svc-installed'));
+  const programs = join(place.folder, 'programs');
+  mkdirSync(programs);
+  writeFileSync(join(programs, 'npm'), `#!/bin/sh\n${npm}\n`, { mode: 0o755 });
+  return { checkout, env: { ...place.env, PATH: `${programs}:${process.env['PATH']}` } };
+}
+
+/** What `npm start` in such a checkout prints; `node` is the program that it runs with. */
+function installWith(
+  npm: string,
+  more: Readonly<Record<string, string>> = {},
+  node = process.execPath,
+): string {
   const place = makePlace();
   try {
-    const checkout = makeCheckout(place);
-    rmSync(join(checkout, 'node_modules/.svc-installed'));
-    const programs = join(place.folder, 'programs');
-    mkdirSync(programs);
-    writeFileSync(join(programs, 'npm'), `#!/bin/sh\n${npm}\n`, { mode: 0o755 });
-    const { stderr, status } = spawnSync(process.execPath, ['.ci/bootstrap.mjs'], {
+    const { checkout, env } = withoutPackages(place, npm);
+    const { stderr, status } = spawnSync(node, ['.ci/bootstrap.mjs'], {
       cwd: checkout,
-      env: { ...place.env, PATH: `${programs}:${process.env['PATH']}`, ...env },
+      env: { ...env, ...more },
       encoding: 'utf8',
     });
     return `${stderr}exit code ${status}`;
@@ -172,19 +191,77 @@ test('a failed install shows the end of what npm printed, and the one line that 
   assert.not.match(installWith('echo "npm error EACCES"; exit 1'), /compiled here/);
 });
 
+/** What npm is told of where the headers lie; empty where it is told nothing. */
+const NAMED = 'echo "nodedir=$npm_config_nodedir"; exit 1';
+const named = (node?: string, env?: Readonly<Record<string, string>>): string =>
+  /nodedir=(.*)/.exec(installWith(NAMED, env, node))?.[1] ?? 'no line';
+
+/** A copy of this Node with headers beside it that say so of themselves. */
+function withNode(version: string, use: (node: string, folder: string) => void): void {
+  const place = makePlace();
+  try {
+    const folder = join(realpathSync(place.folder), 'node');
+    for (const name of ['bin', 'include/node']) mkdirSync(join(folder, name), { recursive: true });
+    const node = join(folder, 'bin/node');
+    copyFileSync(process.execPath, node, constants.COPYFILE_FICLONE);
+    const text = version
+      .split('.')
+      .map((number, at) => `#define NODE_${['MAJOR', 'MINOR', 'PATCH'][at]}_VERSION ${number}\n`);
+    writeFileSync(join(folder, 'include/node/node_version.h'), text.join(''));
+    use(node, folder);
+  } finally {
+    place.dispose();
+  }
+}
+
 test("Node's own headers are used where they lie, and what the user chose is kept", () => {
-  const named = 'echo "nodedir=$npm_config_nodedir"; exit 1';
-  const folder = /nodedir=(.*)/.exec(installWith(named))?.[1];
-  if (folder !== '')
-    assert.match(
-      readFileSync(join(folder ?? '', 'include/node/node_version.h'), 'utf8'),
-      `#define NODE_MAJOR_VERSION ${process.versions.node.split('.')[0]}`,
-    );
-  assert.match(installWith(named, { npm_config_nodedir: '/mine' }), 'nodedir=/mine');
+  const { node: own } = process.versions;
+  withNode(own, (node, folder) => {
+    assert.is(named(node), folder);
+    assert.is(named(node, { npm_config_nodedir: '/mine' }), '/mine');
+  });
+  withNode(own.replace(/\d+$/, '999'), (node, folder) => {
+    assert.not.equal(named(node), folder, 'those of another version are not');
+  });
   assert.match(
     installWith('mkdir -p node_modules; echo noise'),
     /Installing packages[^\n]*…\nInstalling packages[^\n]*: done in \d+ s\nCompiling/,
   );
+});
+
+test('a line says again and again that a long install is at work, and none comes behind it', async () => {
+  const place = makePlace();
+  const go = join(place.folder, 'go');
+  // Its timer runs a thousand times as fast.
+  const hasty = `data:text/javascript,${encodeURIComponent(
+    'const slow = setInterval; globalThis.setInterval = (work, ms) => slow(work, ms / 1000);',
+  )}`;
+  const npm = `while [ ! -e '${go}' ]; do sleep 0.05; done; mkdir -p node_modules`;
+  const { checkout, env } = withoutPackages(place, npm);
+  const child = spawn(process.execPath, ['--import', hasty, '.ci/bootstrap.mjs'], {
+    cwd: checkout,
+    env,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  let output = '';
+  child.stderr.on('data', (piece: Buffer) => (output += piece.toString()));
+  const closed = once(child, 'close');
+  try {
+    await until('it says so twice', () => /(?: {2}still at it \(\d+ s\)\n){2}/.test(output));
+    assert.match(output, /^Installing packages[^\n]*…\n {2}still at it/);
+    writeFileSync(go, '');
+    assert.equal(await closed, [0, null], output);
+    assert.match(
+      output,
+      /still at it \(\d+ s\)\nInstalling packages[^\n]*: done in \d+ s\nCompiling/,
+    );
+    assert.not.match(output.slice(output.indexOf('Compiling')), 'still at it');
+  } finally {
+    writeFileSync(go, '');
+    child.kill('SIGKILL');
+    await closed;
+    place.dispose();
+  }
 });
 
 test.run();
