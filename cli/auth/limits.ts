@@ -1,10 +1,9 @@
 /** What `svc auth --generate` and `svc auth update` take of a key's purpose and limits, and how they are shown. */
 import { Option } from 'clipanion';
 import { SvcError } from '../../engine/error.ts';
-import type { StoredKey } from '../../server/auth/auth.ts';
-import type { KeyChanges } from '../../server/auth/auth.ts';
+import type { KeyChanges, StoredKey } from '../../server/auth/auth.ts';
 import { JsonCommand } from '../command.ts';
-import { toSeconds } from '../parse/flags.ts';
+import { notTaken, toSeconds } from '../parse/flags.ts';
 
 /** Takes a limit away. */
 const ANY = 'any';
@@ -69,9 +68,8 @@ function toProject(typed: string): string | null {
   const name = typed.trim();
   if (name === 'none') return null;
   if (/^[^\p{Cc}/\\]{1,100}$/u.test(name)) return name;
-  throw new SvcError('usage', `--project: ${JSON.stringify(typed)} is not the name of a project`, {
-    cure: 'Give a name of at most 100 characters without slashes.',
-  });
+  const cure = 'Give a name of at most 100 characters without slashes.';
+  throw notTaken('--project', typed, 'the name of a project', cure);
 }
 
 /** `--models a,b --models c` as names; null for `any`. */
@@ -80,9 +78,8 @@ function toNames(values: readonly string[], option: string): readonly string[] |
   if (names.length === 1 && names[0] === ANY) return null;
   const strange = names.find((name) => !/^[\w.:/@*?+-]{1,200}$/.test(name) || name === ANY);
   if (strange === undefined && names.length > 0) return names;
-  throw new SvcError('usage', `${option}: ${JSON.stringify(strange ?? '')} is not a name`, {
-    cure: `Give names with commas between them, in which * stands for any text, or '${ANY}' alone.`,
-  });
+  const cure = `Give names with commas between them, in which * stands for any text, or '${ANY}' alone.`;
+  throw notTaken(option, strange ?? '', 'a name', cure);
 }
 
 /** Dollars; null for `any`. */
@@ -90,9 +87,8 @@ function toUsd(typed: string, option: string): number | null {
   if (typed === ANY) return null;
   const usd = /^\d{1,9}(?:\.\d{1,9})?$/.test(typed) ? Number(typed) : Number.NaN;
   if (!Number.isNaN(usd)) return usd;
-  throw new SvcError('usage', `${option}: ${JSON.stringify(typed)} is not an amount of dollars`, {
-    cure: `Give a number such as 5 or 0.50, or '${ANY}' for no limit.`,
-  });
+  const cure = `Give a number such as 5 or 0.50, or '${ANY}' for no limit.`;
+  throw notTaken(option, typed, 'an amount of dollars', cure);
 }
 
 function listed(values: readonly string[]): string[] {

@@ -106,7 +106,7 @@ function toTargets({
   return targets;
 }
 
-/** Quotes no address: whoever has it may write to the channel. */
+/** The reasons quote no address: it is a secret, since anyone with it can post to the channel. */
 function reasonAgainstNotify({ notify }: WrittenRule): string | undefined {
   if (notify === undefined) return undefined;
   const { webhook, command, template, secret, allow_insecure: isInsecure = false } = notify;

@@ -7,7 +7,7 @@ export type Template = (typeof TEMPLATES)[number];
 /** A server that gets a POST for each piece of news. */
 export interface WebhookTarget {
   readonly kind: 'webhook';
-  /** Whoever has it can write to the channel: never shown. */
+  /** A secret, never shown: anyone with it can post to the channel. */
   readonly url: string;
   readonly template: Template;
   /** Key of the signature; null sends none. */

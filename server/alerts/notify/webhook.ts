@@ -104,7 +104,7 @@ function authorization({ username, password }: URL): readonly string[] {
 
 /**
  * `t=SECONDS,v1=HEX`: HMAC-SHA256, with the secret, of the seconds since the epoch, a dot and the
- * body. The time is signed too, so that a copy of a message is not good for ever.
+ * body. The time is signed too, so that a receiver can refuse an old message that is sent again.
  */
 function signature({ secret }: WebhookTarget, body: string, nowMs: number): readonly string[] {
   if (secret === null) return [];
