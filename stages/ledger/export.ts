@@ -2,6 +2,7 @@
  * Rows of the ledger as they leave it for other programs: every column of the schema, money in
  * dollars, moments in ISO 8601. A new column is in the export without being named here.
  */
+import { csvCell, csvLineOf, exactUsd } from './csv.ts';
 import type { LedgerRow } from './row.ts';
 import { ledgerColumns } from './tables.ts';
 
@@ -29,8 +30,8 @@ const COLUMNS: readonly Column[] = ledgerColumns.map((column) => ({
   isMoney: column.endsWith('_nano_usd'),
 }));
 
-/** The head of the CSV, which ends like each of its lines in CR LF (RFC 4180). */
-export const csvHead = `${COLUMNS.map(({ name }) => name).join(',')}\r\n`;
+/** The head of the CSV. */
+export const csvHead = csvLineOf(COLUMNS.map(({ name }) => name));
 
 /** A row as an object, for JSON. */
 export function exportedRow(row: LedgerRow): Readonly<Record<string, ExportedValue>> {
@@ -52,27 +53,9 @@ export function csvLine(row: LedgerRow, clean: (text: string) => string): string
     const value = row[field];
     if (value === null) return '';
     if (field === 'startedMs') return new Date(row.startedMs).toISOString();
-    if (typeof value === 'number') return isMoney ? dollarText(value) : String(value);
-    return typeof value === 'boolean' ? String(value) : cellOf(value, clean);
+    if (typeof value === 'number') return isMoney ? exactUsd(value) : String(value);
+    if (typeof value === 'boolean') return String(value);
+    return csvCell(clean(typeof value === 'string' ? value : value.join(' ')));
   });
-  return `${cells.join(',')}\r\n`;
-}
-
-/** Whole nano-dollars as dollars, to the last digit and without an exponent. */
-function dollarText(nanoUsd: number): string {
-  const digits = String(Math.abs(nanoUsd)).padStart(10, '0');
-  const parts = digits.slice(-9).split('');
-  const decimals = parts.slice(0, parts.findLastIndex((digit) => digit !== '0') + 1).join('');
-  const text = decimals === '' ? digits.slice(0, -9) : `${digits.slice(0, -9)}.${decimals}`;
-  return nanoUsd < 0 ? `-${text}` : text;
-}
-
-/**
- * A text as a cell. What a client named may begin like a formula, which a spreadsheet would
- * compute: an apostrophe before it makes it a text (OWASP, CSV injection).
- */
-function cellOf(value: string | readonly string[], clean: (text: string) => string): string {
-  const text = clean(typeof value === 'string' ? value : value.join(' '));
-  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  return csvLineOf(cells);
 }
