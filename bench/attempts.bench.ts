@@ -24,7 +24,7 @@ import { loadConfig } from '../server/config/load.ts';
 import { createLog } from '../server/log/log.ts';
 import { toProviders } from '../server/generation/providers.ts';
 import { createServices } from '../server/services.ts';
-import { createPrices } from '../stages/ledger/prices.ts';
+import { createPrices } from '../stages/ledger/prices/prices.ts';
 import { resolveEndpoint } from '../stages/dialect/endpoints.ts';
 import { framesOf, gather, isDocument } from '../stages/forward/answer.ts';
 import { toUpstreamRequest } from '../stages/forward/outgoing.ts';

@@ -24,7 +24,7 @@ import { openLearned } from '../stages/learned/learned.ts';
 import { createCallMarks } from '../stages/dialect/call-marks.ts';
 import { isPostgresUrl } from '../stages/ledger/address.ts';
 import { Metrics } from '../stages/ledger/metrics.ts';
-import { createPriceList } from '../stages/ledger/price-list.ts';
+import { createPriceList } from '../stages/ledger/prices/price-list.ts';
 import { createTraces } from '../stages/ledger/traces.ts';
 import { createSessionWindow } from '../stages/ledger/window.ts';
 import { ThreadedWriter } from '../stages/ledger/threaded-writer.ts';

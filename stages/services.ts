@@ -10,7 +10,7 @@ import type { CompressThread } from './compress/worker/compress-thread.ts';
 import type { Learned } from './learned/learned.ts';
 import type { CallMarks } from './dialect/call-marks.ts';
 import type { LedgerRow } from './ledger/row.ts';
-import type { Prices } from './ledger/prices.ts';
+import type { Prices } from './ledger/prices/prices.ts';
 import type { FoundLater } from './ledger/traces.ts';
 import type { FinishedRun } from './ledger/kept-run.ts';
 import type { Originals } from './originals/originals.ts';

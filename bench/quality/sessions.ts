@@ -13,7 +13,7 @@ import type { Mode } from '../../stages/compress/rules/rule.ts';
 import { toPauseMs } from '../../stages/compress/settings.ts';
 import { measurePrefixes } from './session-prefix.ts';
 import type { PrefixTurns } from './session-prefix.ts';
-import { createPrices } from '../../stages/ledger/prices.ts';
+import { createPrices } from '../../stages/ledger/prices/prices.ts';
 
 /** What is tried beside the defaults. */
 export interface Variant {

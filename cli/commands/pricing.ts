@@ -2,8 +2,8 @@
 import { Command, Option } from 'clipanion';
 import { JsonCommand } from '../command.ts';
 import { SvcError } from '../../engine/error.ts';
-import type { ListedPrice } from '../../stages/ledger/price-list.ts';
-import type { PriceOverride } from '../../stages/ledger/prices.ts';
+import type { ListedPrice } from '../../stages/ledger/prices/price-list.ts';
+import type { PriceOverride } from '../../stages/ledger/prices/prices.ts';
 import { configOf } from '../parse/flags.ts';
 import { figure } from '../screen/output.ts';
 import { usd } from '../screen/prices.ts';
@@ -31,7 +31,7 @@ class ListPricing extends JsonCommand {
   async execute() {
     const { context, vendor } = this;
     const atMs = this.moment(context.clock.wallMs());
-    const { createPrices } = await import('../../stages/ledger/prices.ts');
+    const { createPrices } = await import('../../stages/ledger/prices/prices.ts');
     const vendors = vendor === undefined ? undefined : [vendor];
     const { overrides, file } = await this.ownPrices();
     const own = overrides.filter((line) => vendors?.includes(line.vendor) ?? true);

@@ -29,7 +29,7 @@ export async function settingsOf(
   mode?: string,
 ) {
   const [{ createPrices }, { loadConfig }, { ownPrices, priceOverrides }] = await Promise.all([
-    import('../../stages/ledger/prices.ts'),
+    import('../../stages/ledger/prices/prices.ts'),
     import('../../server/config/load.ts'),
     import('../../server/generation/providers.ts'),
   ]);

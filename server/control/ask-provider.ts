@@ -1,6 +1,6 @@
 /** Ways to a provider's list of models: through the services of a running proxy, or alone. */
 import { SvcError, createTurn, systemClock } from '../../engine/index.ts';
-import { createPrices } from '../../stages/ledger/prices.ts';
+import { createPrices } from '../../stages/ledger/prices/prices.ts';
 import type { Provider } from '../../stages/providers/provider.ts';
 import type { Services } from '../../stages/services.ts';
 import { createUpstream } from '../../stages/providers/undici-upstream.ts';

@@ -5,7 +5,7 @@ import { dialects } from '../../stages/dialect/registry.ts';
 import type { Dialect } from '../../stages/model/dialect.ts';
 import { authMissing } from '../../stages/model/errors.ts';
 import { emptyUsage } from '../../stages/model/usage.ts';
-import type { Prices } from '../../stages/ledger/prices.ts';
+import type { Prices } from '../../stages/ledger/prices/prices.ts';
 import { accountTrouble } from '../../stages/providers/account.ts';
 import { upstreamPath } from '../../stages/providers/address.ts';
 import type { Provider } from '../../stages/providers/provider.ts';

@@ -8,7 +8,7 @@ import { systemClock } from '../../engine/index.ts';
 import { withProxy } from '../../fixtures/proxy.ts';
 import { closeClients, exchange, json } from '../../fixtures/server/exchange.ts';
 import { SESSION_MODEL } from '../../fixtures/sessions.ts';
-import { createPrices } from '../../stages/ledger/prices.ts';
+import { createPrices } from '../../stages/ledger/prices/prices.ts';
 import { loadTokenCounter } from '../../stages/model/count-tokens.ts';
 import { asRequest } from '../sessions/as-request.ts';
 import { readSessionText } from '../sessions/read-file.ts';

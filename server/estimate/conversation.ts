@@ -7,7 +7,7 @@
 import type { DryOptions } from '../../stages/compress/pass/dry-run.ts';
 import { createToolTrimmer } from '../../stages/compress/tools/trim.ts';
 import type { ConversationCompressor } from '../../stages/compress/worker/conversation-compressor.ts';
-import type { Prices } from '../../stages/ledger/prices.ts';
+import type { Prices } from '../../stages/ledger/prices/prices.ts';
 import type { CountTokens } from '../../stages/model/count-tokens.ts';
 import { totalInputTokens } from '../../stages/model/usage.ts';
 import type { Usage } from '../../stages/model/usage.ts';

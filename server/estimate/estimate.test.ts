@@ -14,7 +14,7 @@ import {
   claudeCodeLines,
   codexLines,
 } from '../../fixtures/sessions.ts';
-import { createPrices } from '../../stages/ledger/prices.ts';
+import { createPrices } from '../../stages/ledger/prices/prices.ts';
 import { loadTokenCounter } from '../../stages/model/count-tokens.ts';
 import { asRequest } from '../sessions/as-request.ts';
 import { readSessionText } from '../sessions/read-file.ts';

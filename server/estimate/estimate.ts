@@ -1,6 +1,6 @@
 /** What svc would have saved on the sessions in some folders. */
 import { createConversationCompressor } from '../../stages/compress/worker/conversation-compressor.ts';
-import type { Prices } from '../../stages/ledger/prices.ts';
+import type { Prices } from '../../stages/ledger/prices/prices.ts';
 import { readFolders } from '../sessions/read-folders.ts';
 import type { FoldersJob, FoldersRead } from '../sessions/read-folders.ts';
 import type { Conversation } from '../sessions/session.ts';

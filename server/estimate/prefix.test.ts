@@ -7,7 +7,7 @@ import { closeClients, exchange, json } from '../../fixtures/server/exchange.ts'
 import { COUNTED, TOOLS, claudeCodeLines, sentAtMs } from '../../fixtures/sessions.ts';
 import { readCaptures } from '../../stages/captures/decode.ts';
 import { captureFolder } from '../../stages/captures/files.ts';
-import { createPrices } from '../../stages/ledger/prices.ts';
+import { createPrices } from '../../stages/ledger/prices/prices.ts';
 import { loadTokenCounter } from '../../stages/model/count-tokens.ts';
 import { readSessionText } from '../sessions/read-file.ts';
 import { createCounters } from './counters.ts';

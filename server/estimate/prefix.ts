@@ -7,7 +7,7 @@ import type { TranslatableDialect } from '../../stages/dialect/canonical.ts';
 import { resolveEndpoint } from '../../stages/dialect/endpoints.ts';
 import { isObject, listOf, parseJson, stringOf } from '../../stages/dialect/json-kind.ts';
 import type { JsonObject } from '../../stages/dialect/json-kind.ts';
-import type { Prices } from '../../stages/ledger/prices.ts';
+import type { Prices } from '../../stages/ledger/prices/prices.ts';
 import type { CountTokens } from '../../stages/model/count-tokens.ts';
 import { emptyUsage, totalInputTokens } from '../../stages/model/usage.ts';
 import type { Usage } from '../../stages/model/usage.ts';

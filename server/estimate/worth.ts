@@ -2,7 +2,7 @@
  * What a part of a request's input cost by the provider's own count: of the input tokens in their
  * order, the first were read from its cache, the next written to it, the rest plain.
  */
-import type { PricedProvider } from '../../stages/ledger/price-list.ts';
+import type { PricedProvider } from '../../stages/ledger/prices/price-list.ts';
 import type { Usage } from '../../stages/model/usage.ts';
 import type { Conversation } from '../sessions/session.ts';
 

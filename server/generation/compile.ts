@@ -12,7 +12,7 @@ import { ENDPOINT_KINDS } from '../../stages/model/endpoint.ts';
 import type { EndpointKind } from '../../stages/model/endpoint.ts';
 import type { ProxyFrame } from '../../stages/model/frame.ts';
 import { templateFolder } from '../../stages/templates/files.ts';
-import { createPrices } from '../../stages/ledger/prices.ts';
+import { createPrices } from '../../stages/ledger/prices/prices.ts';
 import type { Provider } from '../../stages/providers/provider.ts';
 import type { Services } from '../../stages/services.ts';
 import type { ProviderStateSettings } from '../../stages/providers/states.ts';

@@ -3,7 +3,7 @@
  * generation that it began with, so a reload changes nothing under way.
  */
 import type { RecipeSet } from '../../stages/model/pass.ts';
-import type { Prices } from '../../stages/ledger/prices.ts';
+import type { Prices } from '../../stages/ledger/prices/prices.ts';
 import type { Provider } from '../../stages/providers/provider.ts';
 import type { Config } from '../config/config.ts';
 import type { Cors } from '../http/cors.ts';

@@ -1,15 +1,15 @@
 /** From the configuration's providers to those that the stages use. */
 import { join } from 'node:path';
 import { SvcError } from '../../engine/index.ts';
-import type { OverlayPrice } from '../../stages/ledger/price-overlay.ts';
+import type { OverlayPrice } from '../../stages/ledger/prices/price-overlay.ts';
 import {
   MOST_OWN_BYTES,
   OWN_PRICES,
   faultOfRates,
   readOwnPrices,
   toRates,
-} from '../../stages/ledger/own-prices.ts';
-import type { PriceOverride } from '../../stages/ledger/prices.ts';
+} from '../../stages/ledger/prices/own-prices.ts';
+import type { PriceOverride } from '../../stages/ledger/prices/prices.ts';
 import { toAddress } from '../../stages/providers/address.ts';
 import type { Provider } from '../../stages/providers/provider.ts';
 import { readConfigFile } from '../config/read-file.ts';

@@ -8,8 +8,8 @@ import type { ProxyOptions } from '../../fixtures/proxy.ts';
 import { MESSAGE, closeClients, exchange, json } from '../../fixtures/server/exchange.ts';
 import { SvcError } from '../../engine/index.ts';
 import { openReader } from '../../stages/ledger/open-reader.ts';
-import { readOwnPrices } from '../../stages/ledger/own-prices.ts';
-import { createPrices } from '../../stages/ledger/prices.ts';
+import { readOwnPrices } from '../../stages/ledger/prices/own-prices.ts';
+import { createPrices } from '../../stages/ledger/prices/prices.ts';
 import { unpricedModels } from '../../stages/ledger/queries.ts';
 import { emptyUsage } from '../../stages/model/usage.ts';
 

@@ -3,8 +3,8 @@
  * each with its source and the day on which it was read. A price holds from its day on until the next
  * one of the same models. What is known of prices of cached input stands in `model-facts` alone.
  */
-import type { UnitName } from '../model/billed-units.ts';
-import { factsOf } from '../model/model-facts.ts';
+import type { UnitName } from '../../model/billed-units.ts';
+import { factsOf } from '../../model/model-facts.ts';
 import type { Rate, RateCard, Rates, TermFactors } from './rate-card.ts';
 import { flat, scaled } from './rate-card.ts';
 

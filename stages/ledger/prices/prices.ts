@@ -5,11 +5,11 @@
  * without a part of it, would be worse than none.
  */
 import { LRUCache } from 'lru-cache';
-import { CALL_UNITS, billedUnits } from '../model/billed-units.ts';
-import type { BilledUnit } from '../model/billed-units.ts';
-import type { RateTerms } from '../model/billing.ts';
-import type { Usage } from '../model/usage.ts';
-import { totalInputTokens } from '../model/usage.ts';
+import { CALL_UNITS, billedUnits } from '../../model/billed-units.ts';
+import type { BilledUnit } from '../../model/billed-units.ts';
+import type { RateTerms } from '../../model/billing.ts';
+import type { Usage } from '../../model/usage.ts';
+import { totalInputTokens } from '../../model/usage.ts';
 import type { ListedPrice, PricedProvider, PriceList } from './price-list.ts';
 import { createPriceList } from './price-list.ts';
 import { flat, rateAt, rateOf, scaled } from './rate-card.ts';

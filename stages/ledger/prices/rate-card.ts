@@ -1,5 +1,5 @@
 /** What a model costs at a moment: a rate for each unit, and what other terms than the usual ones make of it. */
-import type { UnitName } from '../model/billed-units.ts';
+import type { UnitName } from '../../model/billed-units.ts';
 
 /** Dollars for a million of a unit. A tier reprices the whole request once its input exceeds `start` tokens. */
 export interface Rate {

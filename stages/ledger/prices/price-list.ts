@@ -5,7 +5,7 @@
  */
 import { createRequire } from 'node:module';
 import type { ModelPrice } from '@pydantic/genai-prices';
-import type { UnitName } from '../model/billed-units.ts';
+import type { UnitName } from '../../model/billed-units.ts';
 import { OVERLAY, overlaid, plainName, withTerms } from './price-overlay.ts';
 import type { OverlayPrice } from './price-overlay.ts';
 import type { PriceLayer, Rate, RateCard, Rates } from './rate-card.ts';

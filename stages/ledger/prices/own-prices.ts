@@ -2,11 +2,11 @@
  * Prices of the user's own: `$SVC_HOME/prices.json`, a list of models with a rate for each unit, and
  * `providers.<name>.pricing`. Rates are dollars for a million tokens, and for a thousand searches.
  */
-import { SvcError } from '../../engine/index.ts';
-import { isObject } from '../dialect/json-kind.ts';
-import type { JsonObject } from '../dialect/json-kind.ts';
-import { CALL_UNITS } from '../model/billed-units.ts';
-import type { UnitName } from '../model/billed-units.ts';
+import { SvcError } from '../../../engine/index.ts';
+import { isObject } from '../../dialect/json-kind.ts';
+import type { JsonObject } from '../../dialect/json-kind.ts';
+import { CALL_UNITS } from '../../model/billed-units.ts';
+import type { UnitName } from '../../model/billed-units.ts';
 import { plainName } from './price-overlay.ts';
 import type { OverlayPrice } from './price-overlay.ts';
 import type { Rate, Rates, TermFactors } from './rate-card.ts';
