@@ -11,7 +11,7 @@ import { withProxy } from '../../fixtures/proxy.ts';
 import type { TestProxy } from '../../fixtures/proxy.ts';
 import { errorTable } from '../http/error-response.ts';
 import { openApiDocument, toOpenApiPath } from './document.ts';
-import { ownOperations } from './operations.ts';
+import { ownOperations } from './own-operations.ts';
 
 interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;

@@ -2,8 +2,9 @@
 import { STATUS_CODES } from 'node:http';
 import { errorTable } from '../http/error-response.ts';
 import { componentSchemas } from './components.ts';
-import { forwardedOperations, ownOperations } from './operations.ts';
-import type { Operation } from './operations.ts';
+import { forwardedOperations } from './forwarded-operations.ts';
+import { ownOperations } from './own-operations.ts';
+import type { Operation } from './operation.ts';
 import { oneOf, ref, text } from './schema.ts';
 
 export type OpenApiDocument = Readonly<Record<string, unknown>>;

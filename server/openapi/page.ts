@@ -3,8 +3,9 @@ import { componentSchemas } from './components.ts';
 import type { Guide } from '../docs/guide.ts';
 import { API_PAGE, framed } from '../docs/layout.ts';
 import { escaped } from './html.ts';
-import { forwardedOperations, ownOperations } from './operations.ts';
-import type { Operation, Parameter } from './operations.ts';
+import { forwardedOperations } from './forwarded-operations.ts';
+import { ownOperations } from './own-operations.ts';
+import type { Operation, Parameter } from './operation.ts';
 import { toOpenApiPath } from './document.ts';
 import type { Schema } from './schema.ts';
 
