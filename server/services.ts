@@ -18,7 +18,7 @@ import { createCaptureWriter } from '../stages/captures/writer.ts';
 import type { CaptureWriter } from '../stages/captures/writer.ts';
 import { createCompressThread } from '../stages/compress/worker/compress-thread.ts';
 import { createConversations } from '../stages/conversations/conversations.ts';
-import { openStore } from '../stages/conversations/store.ts';
+import { openStore } from '../stages/conversations/store-file.ts';
 import { COMPRESSION_VERSION } from '../stages/compress/version.ts';
 import { openLearned } from '../stages/learned/learned.ts';
 import { createCallMarks } from '../stages/dialect/call-marks.ts';

@@ -14,7 +14,7 @@ import { asSent } from '../../stages/conversations/as-sent.ts';
 import { createConversations } from '../../stages/conversations/conversations.ts';
 import type { Conversations } from '../../stages/conversations/conversations.ts';
 import { textHash } from '../../stages/conversations/sent-text.ts';
-import { openStore } from '../../stages/conversations/store.ts';
+import { openStore } from '../../stages/conversations/store-file.ts';
 import { replaceTexts } from '../../stages/model/request.ts';
 import type { ProxyRequest } from '../../stages/model/request.ts';
 import type { LimitGroup, Measured } from './limit.ts';

@@ -1,5 +1,5 @@
 /** Conversations that stopping or leaving svc would hurt: their thoughts are signed over what it sent. */
-import { countRewritten } from '../../stages/conversations/store.ts';
+import { countRewritten } from '../../stages/conversations/store-file.ts';
 import { decisionsFile } from '../../server/config/home.ts';
 import type { CliContext } from '../context.ts';
 import { note } from '../screen/output.ts';

@@ -16,7 +16,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { systemClock } from '../../engine/index.ts';
 import { withPlainUpstream } from '../../fixtures/plain-upstream.ts';
-import { openStore } from '../../stages/conversations/store.ts';
+import { openStore } from '../../stages/conversations/store-file.ts';
 import { MESSAGE, closeClients, exchange, json } from '../../fixtures/server/exchange.ts';
 import { credentialsOf } from './credentials.ts';
 import { openSink } from './sink.ts';

@@ -12,7 +12,7 @@ import { dirname, join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { systemClock } from '../../engine/index.ts';
-import { openStore } from './store.ts';
+import { openStore } from './store-file.ts';
 import type { ConversationStore, StoreLimits } from './store.ts';
 
 type Open = (limits?: StoreLimits) => Promise<ConversationStore>;
