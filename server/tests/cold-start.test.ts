@@ -6,7 +6,8 @@ import { setTimeout } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withProxyProcess } from '../../fixtures/proxy-process.ts';
-import { closeClients, exchange, json } from '../../fixtures/server/exchange.ts';
+import { closeClients, exchange } from '../../fixtures/server/exchange.ts';
+import { askingOf, foundHits } from '../../fixtures/server/found.ts';
 import { startUpstream } from '../../fixtures/upstream.ts';
 
 /** A starved machine takes long to start a thread. */
@@ -14,23 +15,8 @@ const PATIENCE_MS = 60_000;
 const LOOK_EVERY_MS = 20;
 const PRELOAD = new URL('../../fixtures/server/held-start.js', import.meta.url).href;
 
-const hits = (lines: number): string =>
-  Array.from({ length: lines }, (_, n) => `src/items/item.tsx:${n}:  const a = use(${n});`).join(
-    '\n',
-  );
 /** Too much for the event loop. */
-const LARGE = hits(600);
-
-const asking = (question: string, found: string): string =>
-  json({
-    model: 'claude-fixture-1',
-    max_tokens: 9,
-    messages: [
-      { role: 'user', content: question },
-      { role: 'assistant', content: [{ type: 'tool_use', id: 't', name: 'Grep', input: {} }] },
-      { role: 'user', content: [{ type: 'tool_result', tool_use_id: 't', content: found }] },
-    ],
-  });
+const LARGE = foundHits(600);
 
 interface Health {
   readonly status: string;
@@ -93,7 +79,7 @@ async function until(is: () => Promise<boolean>): Promise<void> {
 
 test('a start that takes longer than a request may wait goes on, and what was sent meanwhile is compressed next time', () =>
   withCold(1000, false, async (cold) => {
-    const body = asking('Where are the items?', LARGE);
+    const body = askingOf('Where are the items?', LARGE);
     const sent = await Promise.all([1, 2, 3].map(() => cold.isSaved(body)));
     assert.equal(sent, [false, false, false]);
     const { status, reasons } = await cold.health();
@@ -109,12 +95,12 @@ test('a start that takes longer than a request may wait goes on, and what was se
 
 test('threads that cannot start make /health say so, and small requests do without them', () =>
   withCold(1000, true, async (cold) => {
-    for (let n = 0; n < 3; n++) assert.not.ok(await cold.isSaved(asking(`Where? ${n}`, LARGE)));
+    for (let n = 0; n < 3; n++) assert.not.ok(await cold.isSaved(askingOf(`Where? ${n}`, LARGE)));
     const { status, reasons } = await cold.health();
     assert.is(status, 'degraded');
     assert.match(reasons.join(), /^compression: .* ends at its start \(cannot start here\)/);
-    assert.not.ok(await cold.isSaved(asking('Where?', LARGE)));
-    assert.ok(await cold.isSaved(asking('Where, once more?', hits(60))));
+    assert.not.ok(await cold.isSaved(askingOf('Where?', LARGE)));
+    assert.ok(await cold.isSaved(askingOf('Where, once more?', foundHits(60))));
   }));
 
 test.after(closeClients);

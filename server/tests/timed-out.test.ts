@@ -5,7 +5,8 @@ import { systemClock } from '../../engine/index.ts';
 import type { Clock } from '../../engine/index.ts';
 import { withProxy } from '../../fixtures/proxy.ts';
 import type { TestProxy } from '../../fixtures/proxy.ts';
-import { closeClients, exchange, json } from '../../fixtures/server/exchange.ts';
+import { closeClients, exchange } from '../../fixtures/server/exchange.ts';
+import { askingOf, foundHits } from '../../fixtures/server/found.ts';
 import { until } from '../../fixtures/wait.ts';
 
 /** No other timer has this length. */
@@ -13,21 +14,7 @@ const LIMIT_MS = 54_321;
 const YAML = 'compression: { threshold_tokens: 0 }\nsecurity: { rate_limit_per_minute: 0 }';
 const env = { SVC_MAX_COMPRESSION_TIME_MS: String(LIMIT_MS) };
 
-const FOUND = Array.from(
-  { length: 4000 },
-  (_, n) => `src/items/item.tsx:${n}:  const a = use(${n});`,
-).join('\n');
-
-const asking = (question: string): string =>
-  json({
-    model: 'claude-fixture-1',
-    max_tokens: 9,
-    messages: [
-      { role: 'user', content: question },
-      { role: 'assistant', content: [{ type: 'tool_use', id: 't', name: 'Grep', input: {} }] },
-      { role: 'user', content: [{ type: 'tool_result', tool_use_id: 't', content: FOUND }] },
-    ],
-  });
+const FOUND = foundHits(4000);
 
 /** The machine's clock, on which the limit of compressing passes at once, or never. */
 class LimitClock implements Clock {
@@ -47,7 +34,7 @@ class LimitClock implements Clock {
 /** Sends a question; why it was not compressed, by its trace. */
 async function because(t: TestProxy, question: string): Promise<unknown> {
   const before = t.upstream.requests.length;
-  assert.is((await exchange(t.proxy.port, { body: asking(question) })).status, 200);
+  assert.is((await exchange(t.proxy.port, { body: askingOf(question, FOUND) })).status, 200);
   await t.rows(before + 1);
   const { text } = await exchange(t.proxy.port, { path: '/trace/last', method: 'GET' });
   const { stages } = JSON.parse(text) as {
@@ -75,11 +62,11 @@ test('what took too long is said, again where it is remembered, and is no sign o
         return found !== 'starting' && found;
       });
       assert.match(words, /took too long when it was sent before/);
-      assert.is(t.upstream.requests.at(-1)!.body.length, asking(question).length);
+      assert.is(t.upstream.requests.at(-1)!.body.length, askingOf(question, FOUND).length);
       assert.match(trouble(t), /sent as they came/);
     }
     assert.is(await because(t, 'four'), undefined);
-    assert.ok(t.upstream.requests.at(-1)!.body.length < asking('four').length);
+    assert.ok(t.upstream.requests.at(-1)!.body.length < askingOf('four', FOUND).length);
     assert.not.match(trouble(t), /sent as they came/);
   });
 });
