@@ -122,6 +122,19 @@ test('JSON has the same, and a span is kept to', () =>
     }
   }));
 
+test('without a ledger nothing is written but the error', async () => {
+  const place = makePlace();
+  try {
+    for (const form of ['--csv', '--json']) {
+      const { code, stdout, stderr } = await run(place, ['export', form]);
+      assert.equal([code, stdout], [exitCodes.not_found, '']);
+      assert.match(stderr, 'There is no ledger');
+    }
+  } finally {
+    place.dispose();
+  }
+});
+
 test('one of the two forms has to be named, and an empty span is a whole document', () =>
   withRows(async (place) => {
     for (const argv of [[], ['--csv', '--json']])

@@ -38,8 +38,8 @@ class Export extends SpanCommand {
       isFirst = false;
       return `${comma}\n${visibleJson(JSON.stringify(exportedRow(row)))}`;
     };
-    await this.#write(this.csv ? csvHead : '{"requests":[');
     await this.ledger(async (reader, queries) => {
+      await this.#write(this.csv ? csvHead : '{"requests":[');
       let last: LedgerRow | undefined;
       do {
         const rows: readonly LedgerRow[] = await queries.rowsFrom(reader, span, last, PAGE);
