@@ -32,6 +32,14 @@ export interface Patience {
   readonly leftOpenMs: number;
 }
 
+/** How test files are run. */
+export interface RunOptions {
+  readonly env: NodeJS.ProcessEnv;
+  readonly patience: Patience;
+  /** Whether stacks name lines of the sources; a tenth of the processor time goes into that. */
+  readonly sourceMaps: boolean;
+}
+
 interface Exit {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
@@ -100,12 +108,11 @@ interface Ran {
 
 async function runChild(
   files: readonly string[],
-  env: NodeJS.ProcessEnv,
-  { fileMs, leftOpenMs }: Patience,
+  { env, patience: { fileMs, leftOpenMs }, sourceMaps }: RunOptions,
 ): Promise<Ran> {
   const child = spawn(
     process.execPath,
-    ['--enable-source-maps', CHILD, String(leftOpenMs), ...files],
+    [...(sourceMaps ? ['--enable-source-maps'] : []), CHILD, String(leftOpenMs), ...files],
     { stdio: ['ignore', 'pipe', 'pipe', 'pipe'], env },
   );
   const texts = ['', '', ''];
@@ -139,15 +146,14 @@ async function runChild(
  * Runs `files` in one process and resolves with their results; it never rejects. A process that
  * breaks down in a file leaves those after it without a result, and one that ends badly behind or
  * between files leaves all that seemed green: whose doing it was is only seen when each runs alone.
- * `env` is the process's environment.
  */
 export async function runFiles(
   files: readonly string[],
-  env: NodeJS.ProcessEnv,
-  patience: Patience,
+  options: RunOptions,
 ): Promise<ProcessResult> {
   const startedMs = performance.now();
-  const { steps, outputs, exit } = await runChild(files, env, patience);
+  const { steps, outputs, exit } = await runChild(files, options);
+  const { patience } = options;
   const end = endOf(exit, patience);
   const results: FileResult[] = [];
   let isExplained = false;

@@ -1,5 +1,5 @@
 /**
- * Runs the tests, in one process more at a time than there are processors, since many tests wait.
+ * Runs the tests, in two processes more at a time than there are processors, since many tests wait.
  * A process runs a few small files, one after the other; one that reads or changes what belongs to
  * a whole process, or starts a proxy, has its own. A file is green when all the tests that it
  * registered ran and passed, and nothing of it was left open; it has a time limit, so that one that
@@ -20,7 +20,7 @@ import { parseArgs } from 'node:util';
 import { runFiles } from './test-process.ts';
 import type { FileResult, Patience } from './test-process.ts';
 
-const CONCURRENCY = availableParallelism() + 1;
+const CONCURRENCY = availableParallelism() + 2;
 /** Most files a process, where they need none of their own. */
 const BATCH = 8;
 /**
@@ -94,6 +94,7 @@ async function runAll(
   batches: readonly (readonly string[])[],
   concurrency: number,
   { full, folder, patience }: Options,
+  sourceMaps: boolean,
 ): Promise<FileResult[]> {
   const env = { ...(full && MANY_THROWS), ...process.env, FORCE_COLOR: '0', NO_COLOR: '1' };
   const waiting = [...batches];
@@ -101,7 +102,7 @@ async function runAll(
   const work = async (): Promise<void> => {
     for (let batch = waiting.shift(); batch !== undefined; batch = waiting.shift()) {
       const paths = batch.map((file) => join(folder, file));
-      const done = await runFiles(paths, env, patience);
+      const done = await runFiles(paths, { env, patience, sourceMaps });
       waiting.push(...done.left.map((path) => [relative(folder, path)]));
       for (const result of done.results) {
         const file = relative(folder, result.file);
@@ -128,6 +129,7 @@ async function runAgain(results: readonly FileResult[], options: Options): Promi
     files.map((file) => [file]),
     1,
     options,
+    true,
   );
   const good = results.filter((each) => !isBad(each));
   const passedNow = new Set(again.filter((each) => !isBad(each)).map(({ file }) => file));
@@ -178,5 +180,7 @@ const chosen = full
   ? all.filter((file) => isFull(file) || drawsLots(file))
   : all.filter((file) => !isFull(file));
 const leftOut = full ? [] : all.filter(isFull);
-const results = await runAll(batchesOf(chosen, folder), CONCURRENCY, options);
+// Whoever names files wants to know where they fail; the others learn it at the second try.
+const isNamed = !only.includes('');
+const results = await runAll(batchesOf(chosen, folder), CONCURRENCY, options, isNamed);
 process.exitCode = report(await runAgain(results, options), leftOut);

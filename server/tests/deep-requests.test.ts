@@ -142,13 +142,18 @@ const FORMS: Readonly<Record<string, string>> = {
   'a string of lists': inString(lists(LEVELS)),
 };
 
+/** Asked of a provider of another kind, where what is read of a request is the same: one of each sort. */
+const FORMS_TRANSLATED = ['objects', 'just too many', 'a string of lists'];
+
 /** Asked by its own path, by a provider of another kind, and where nothing may be rewritten. */
 const PROVIDERS = [undefined, 'messages', 'chat', 'generative'] as const;
 
 async function survives(t: TestProxy, kind: string | undefined, bypass: boolean): Promise<void> {
   let sent = 0;
   for (const { name, path, body } of PLACES) {
-    for (const [form, nested] of Object.entries(FORMS)) {
+    const forms = kind === undefined && !bypass ? Object.keys(FORMS) : FORMS_TRANSLATED;
+    for (const form of forms) {
+      const nested = FORMS[form]!;
       const reported = `${name}, ${form}, ${kind ?? 'its own provider'}`;
       const got = await exchange(t.proxy.port, {
         path,

@@ -3,7 +3,7 @@ import { test } from 'uvu';
 import { closeClients } from '../../fixtures/server/exchange.ts';
 import { assertUnharmed, playHostileOperator } from '../../fixtures/server/hostile-operator.ts';
 
-const TURNS = Number(process.env['SVC_OPERATOR_TURNS'] ?? 150);
+const TURNS = Number(process.env['SVC_OPERATOR_TURNS'] ?? 80);
 const SEED = Number(process.env['SVC_OPERATOR_SEED'] ?? 1);
 
 test(`${TURNS} turns under somebody who switches everything, seed ${SEED}`, async () => {

@@ -22,8 +22,9 @@ const COUNT = 4_000;
 /** What takes the square of its input takes many times longer for 16,000 of anything. */
 const FAST_MS = 100;
 
-async function bestMs(work: () => void): Promise<number> {
-  return Math.min(await processorMs(work), await processorMs(work));
+/** Whether one run in two is fast: what was slow once may have met the collection of garbage. */
+async function isFast(work: () => void): Promise<boolean> {
+  return (await processorMs(work)) < FAST_MS || (await processorMs(work)) < FAST_MS;
 }
 
 const many = <T>(count: number, make: (at: number) => T): T[] =>
@@ -203,7 +204,7 @@ for (const [dialect, shapes] of Object.entries(SHAPES) as [
     test(`${dialect}, ${shape}: every walk is linear`, async () => {
       const request = requestOf(dialect, make(4 * COUNT));
       for (const [name, walk] of Object.entries(WALKS)) {
-        if ((await bestMs(() => walk(dialect, request))) < FAST_MS) continue;
+        if (await isFast(() => walk(dialect, request))) continue;
         const least = await leastGrowth(
           (times) => requestOf(dialect, make(COUNT * times)),
           (each) => walk(dialect, each),
