@@ -18,9 +18,9 @@ import { createCallMarks } from './call-marks.ts';
 import { translateRequest } from './translate/translate.ts';
 import type { TranslatableDialect } from './translate/translate.ts';
 
-const COUNT = 4_000;
-/** What takes the square of its input takes many times longer for 16,000 of anything. */
-const FAST_MS = 100;
+const COUNT = 2_000;
+/** What takes the square of its input takes many times longer for 8,000 of anything. */
+const FAST_MS = 25;
 
 /** Whether one run in two is fast: what was slow once may have met the collection of garbage. */
 async function isFast(work: () => void): Promise<boolean> {
