@@ -1,5 +1,6 @@
 /** What the page is sent, as types alone: the page runs elsewhere and takes no code from here. */
 export type { RequestJson } from '../../stages/ledger/request-json.ts';
+export type { RowOrder, RowOrderKey } from '../../stages/ledger/row-order.ts';
 export type { LiveLog, LiveRows } from './feed.ts';
 export type { LiveState } from './state.ts';
 export type {

@@ -1,5 +1,7 @@
-/** What a dashboard's address says of the requests that it wants. */
+/** What a dashboard's address says of the requests that it wants, and of their order. */
 import type { RowFilter } from '../../stages/ledger/queries.ts';
+import { NEWEST_FIRST, ROW_ORDERS } from '../../stages/ledger/row-order.ts';
+import type { RowOrder } from '../../stages/ledger/row-order.ts';
 import { invalidQuery } from '../http/query.ts';
 import { ISO_DATE, parseIsoDate } from '../routes/iso-date.ts';
 
@@ -8,7 +10,7 @@ const LONGEST = 200;
 
 /**
  * Reads `since`, `until` (ISO 8601), `model` (part of a name), `provider`, `client`, `session`,
- * `outcome` and `failed=1`; what is empty or missing does not matter. Throws `bad_request`.
+ * `key`, `project`, `q` (words to look for), `outcome` and `failed=1`; what is empty or missing does not matter. Throws `bad_request`.
  */
 export function toRowFilter(query: URLSearchParams): RowFilter {
   const text = (name: string): string | undefined => {
@@ -31,6 +33,9 @@ export function toRowFilter(query: URLSearchParams): RowFilter {
   const provider = text('provider');
   const client = text('client');
   const sessionId = text('session');
+  const keyLabel = text('key');
+  const project = text('project');
+  const words = text('q')?.split(/\s+/).filter(Boolean) ?? [];
   return {
     sinceMs: moment('since') ?? 0,
     ...(untilMs !== undefined && { untilMs }),
@@ -38,7 +43,20 @@ export function toRowFilter(query: URLSearchParams): RowFilter {
     ...(provider !== undefined && { provider }),
     ...(client !== undefined && { client }),
     ...(sessionId !== undefined && { sessionId }),
+    ...(keyLabel !== undefined && { keyLabel }),
+    ...(project !== undefined && { project }),
+    ...(words.length > 0 && { words }),
     ...(outcome !== undefined && { outcome }),
     ...(text('failed') === '1' && { failed: true }),
   };
+}
+
+/** Reads `sort`, the name of a figure of the JSON, and `order=asc`. Throws `bad_request`. */
+export function toRowOrder(query: URLSearchParams): RowOrder {
+  const wanted = query.get('sort') ?? NEWEST_FIRST.by;
+  const by = ROW_ORDERS.find((one) => one === wanted);
+  if (by === undefined) throw invalidQuery('sort', `one of ${ROW_ORDERS.join(', ')}`);
+  const way = query.get('order') ?? 'desc';
+  if (way !== 'asc' && way !== 'desc') throw invalidQuery('order', 'asc or desc');
+  return { by, isAscending: way === 'asc' };
 }

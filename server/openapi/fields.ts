@@ -116,6 +116,8 @@ export const requestFields = {
   mode: nullable(text),
   client: nullable(text),
   session_id: nullable(text),
+  skill: nullable(text),
+  node: about(nullable(text), 'The machine, where several share a ledger'),
   failed: flag,
   error_kind: nullable(text),
   error_code: nullable(text),

@@ -1,4 +1,5 @@
 /** What the proxy's own paths answer. */
+import { ROW_ORDERS } from '../../stages/ledger/row-order.ts';
 import { inPath, inQuery, json, under } from './operation.ts';
 import type { Operation, Parameter } from './operation.ts';
 import { about, oneOf, ref, text, whole } from './schema.ts';
@@ -14,6 +15,9 @@ const requestFilters: readonly Parameter[] = [
   inQuery('provider', 'Name of the provider'),
   inQuery('client', 'The agent, such as claude-code'),
   inQuery('session', 'The client’s own session id'),
+  inQuery('key', 'The label of the proxy key'),
+  inQuery('project', 'Name of the project'),
+  inQuery('q', 'Words that each occur in the id or a name of the request, whatever their case'),
   inQuery('outcome', 'How the request ended', oneOf('ok', 'error', 'cancelled', 'partial')),
   inQuery('failed', '1 for failed requests alone', oneOf('1')),
 ];
@@ -146,9 +150,16 @@ export const ownOperations: readonly Operation[] = [
       response: { 'text/event-stream': text },
     },
     'get /dashboard/api/requests': {
-      summary: 'Finished requests from the ledger, newest first',
+      summary: 'Finished requests from the ledger, newest first or in another order',
       parameters: [
         ...requestFilters,
+        inQuery('sort', 'What they are ordered by; timestamp', oneOf(...ROW_ORDERS)),
+        inQuery('order', 'The way; desc', oneOf('desc', 'asc')),
+        inQuery('offset', 'How many of the list come before; 0', {
+          type: 'integer',
+          minimum: 0,
+          maximum: 1_000_000,
+        }),
         inQuery('limit', 'How many at most; 200', { type: 'integer', minimum: 1, maximum: 10_000 }),
       ],
       response: json(ref('DashboardRequests')),

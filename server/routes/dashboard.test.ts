@@ -165,7 +165,25 @@ test('requests are those of the ledger, filtered', () =>
     assert.equal(await models('provider=messages'), []);
     assert.equal(await models('limit=2'), ['gpt-4o', 'o3']);
     assert.equal(await models('since=2999-01-01'), []);
-    for (const query of ['since=yesterday', 'outcome=fine', 'limit=0', 'limit=10001', 'limit=x']) {
+    assert.equal(await models('q=MINI%20ok'), ['gpt-4o-mini'], 'every word occurs');
+    assert.equal(await models(`q=${rows[2]!.id.slice(4, 14)}`), ['o3'], 'part of an id');
+    assert.equal(await models('q=nothing-has-this'), []);
+    assert.equal(await models('sort=model&order=asc'), ['gpt-4o', 'gpt-4o', 'gpt-4o-mini', 'o3']);
+    assert.equal(await models('sort=model'), ['o3', 'gpt-4o-mini', 'gpt-4o', 'gpt-4o']);
+    // What was not measured is last either way.
+    for (const order of ['asc', 'desc'])
+      assert.is((await models(`sort=output_tokens&order=${order}`)).at(-1), 'gpt-4o', order);
+    assert.equal(await models('sort=timestamp&order=asc&offset=1&limit=2'), ['gpt-4o-mini', 'o3']);
+    for (const query of [
+      'sort=prompt',
+      'order=up',
+      'offset=-1',
+      'since=yesterday',
+      'outcome=fine',
+      'limit=0',
+      'limit=10001',
+      'limit=x',
+    ]) {
       const response = await fetch(`${t.proxy.url}/dashboard/api/requests?${query}`);
       assert.is(response.status, 400, query);
       assert.match(await response.text(), /VALIDATION_003/);
@@ -188,6 +206,9 @@ test('the report is a recount of the ledger, and filters hold for every figure',
       ['model=mini', rows.filter((row) => (row.model ?? row.modelRequested)?.includes('mini'))],
       ['failed=1', rows.filter(isFailure)],
       ['provider=messages', []],
+      ['q=mini', rows.filter((row) => row.modelRequested?.includes('mini'))],
+      ['project=none', []],
+      ['key=none', []],
     ] as const) {
       const report = await getJson<ReportJson>(t, `/dashboard/api/report?${query}`);
       const totals = wanted.reduce<RunningTotals>((sums, row) => {

@@ -9,7 +9,7 @@ import type { RowFilter } from '../../stages/ledger/queries.ts';
 import { notFound } from '../../stages/model/errors.ts';
 import { requestJson } from '../../stages/ledger/request-json.ts';
 import type { Feed } from '../dashboard/feed.ts';
-import { toRowFilter } from '../dashboard/filter.ts';
+import { toRowFilter, toRowOrder } from '../dashboard/filter.ts';
 import { wholeOf } from '../http/query.ts';
 import { reportJson, sessionReportJson, stepFor } from '../dashboard/report-json.ts';
 import { pageRoutes } from '../dashboard/page-routes.ts';
@@ -28,14 +28,15 @@ export type OneRequestJson = Awaited<ReturnType<typeof oneRequest>>;
 
 /** `/dashboard/api/requests`. */
 export interface RequestsJson {
-  /** Newest first. */
+  /** In the order that was asked for, or newest first. */
   readonly requests: readonly ReturnType<typeof requestJson>[];
-  /** False where older ones were left out. */
+  /** False where more follow. */
   readonly complete: boolean;
 }
 
 const MOST_REQUESTS = 10_000;
 const MOST_SESSIONS = 1000;
+const MOST_OFFSET = 1_000_000;
 
 export function dashboardRoutes(sources: RouteSources, feed: Feed): Route[] {
   return [
@@ -62,7 +63,9 @@ async function requests({ ask }: RouteSources, request: Request): Promise<Reques
   const query = new URL(request.url).searchParams;
   const filter: RowFilter = toRowFilter(query);
   const limit = wholeOf(query, 'limit', { fallback: 200, least: 1, most: MOST_REQUESTS });
-  const rows = await ask((reader, queries) => queries.newestRows(reader, filter, limit + 1)).catch(
+  const offset = wholeOf(query, 'offset', { fallback: 0, least: 0, most: MOST_OFFSET });
+  const part = { order: toRowOrder(query), offset, most: limit + 1 };
+  const rows = await ask((reader, queries) => queries.orderedRows(reader, filter, part)).catch(
     (thrown: unknown) => ifNoFile(thrown, []),
   );
   return { requests: rows.slice(0, limit).map(requestJson), complete: rows.length <= limit };

@@ -7,6 +7,8 @@ import type { LedgerReader } from './tables.ts';
 import type { Totals } from './figures.ts';
 import { addTotals, emptyTotals } from './figures.ts';
 import type { LedgerRow } from './row.ts';
+import { NEWEST_FIRST, orderTerms } from './row-order.ts';
+import type { RowOrder } from './row-order.ts';
 import { FAILED, inSpan, matching, sumsBy } from './sums.ts';
 import type { GroupKey, RowFilter, TimeSpan } from './sums.ts';
 import { fromStored } from './tables.ts';
@@ -203,8 +205,28 @@ export async function newestRows(
   filter: RowFilter,
   most: number,
 ): Promise<LedgerRow[]> {
-  const query = matching(db, filter).selectAll();
-  const rows = await query.orderBy('startedMs', 'desc').orderBy('id', 'desc').limit(most).execute();
+  return orderedRows(db, filter, { order: NEWEST_FIRST, offset: 0, most });
+}
+
+/** A part of a list in some order. */
+export interface ListPart {
+  readonly order: RowOrder;
+  /** Rows of the list before the first that is wanted. */
+  readonly offset: number;
+  readonly most: number;
+}
+
+/** A part of the list of the requests that `filter` lets through. */
+export async function orderedRows(
+  db: LedgerReader,
+  filter: RowFilter,
+  { order, offset, most }: ListPart,
+): Promise<LedgerRow[]> {
+  const rows = await orderTerms(db, order)
+    .reduce((query, term) => query.orderBy(term), matching(db, filter).selectAll())
+    .limit(most)
+    .offset(offset)
+    .execute();
   return rows.map(fromStored);
 }
 

@@ -81,6 +81,8 @@ export function requestJson(row: LedgerRow) {
     mode: row.mode,
     client: row.client,
     session_id: row.sessionId,
+    skill: row.skill,
+    node: row.node,
     failed: isFailure(row),
     error_kind: row.errorKind,
     error_code: row.errorCode,

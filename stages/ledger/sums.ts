@@ -28,6 +28,11 @@ export interface RowFilter extends TimeSpan {
   readonly provider?: string;
   readonly client?: string;
   readonly sessionId?: string;
+  /** The label of the proxy key. */
+  readonly keyLabel?: string;
+  readonly project?: string;
+  /** Words that each occur in the id or a name of the request, whatever their case: see `SEARCHED`. */
+  readonly words?: readonly string[];
   readonly outcome?: LedgerRow['outcome'];
   /** Failed ones alone, as `isFailure` defines it. */
   readonly failed?: boolean;
@@ -57,7 +62,7 @@ export interface GroupSums {
 /**
  * The sums for each combination of `keys` and, where `stepMs` is given, for each step of time from
  * the epoch on. They are of all times but where only rows tell: sessions, steps and ends of the
- * span within an hour, filters by more than provider and client.
+ * span within an hour, filters by more than provider, client, key and project.
  */
 export async function sumsBy(
   db: LedgerReader,
@@ -138,19 +143,23 @@ export async function firstHourMs(
   return (await query.executeTakeFirst())?.startedMs;
 }
 
-function ofHours(db: LedgerReader, { sinceMs, untilMs, provider, client }: RowFilter) {
+function ofHours(db: LedgerReader, filter: RowFilter) {
+  const { sinceMs, untilMs } = filter;
   let query = db.selectFrom('hours').where('startedMs', '>=', sinceMs);
   if (untilMs !== undefined) query = query.where('startedMs', '<', untilMs);
-  if (provider !== undefined) query = query.where('provider', '=', provider);
-  return client === undefined ? query : query.where('client', '=', client);
+  for (const key of ['provider', 'client', 'keyLabel', 'project'] as const) {
+    const wanted = filter[key];
+    if (wanted !== undefined) query = query.where(key, '=', wanted);
+  }
+  return query;
 }
 
 /** The whole hours that a filter is about, and what is left of it. */
 function inHours(filter: RowFilter): { hours?: RowFilter; rest: RowFilter[] } {
-  const { sinceMs, untilMs, model, sessionId, outcome, failed, id } = filter;
+  const { sinceMs, untilMs, model, sessionId, outcome, failed, id, words } = filter;
   const firstMs = Math.ceil(sinceMs / HOUR_MS) * HOUR_MS;
   const endMs = Math.floor((untilMs ?? Infinity) / HOUR_MS) * HOUR_MS;
-  const isOfRows = [model, sessionId, outcome, id].some((one) => one !== undefined);
+  const isOfRows = [model, sessionId, outcome, id, words].some((one) => one !== undefined);
   if (isOfRows || failed === true || endMs <= firstMs) return { rest: [filter] };
   const hours = { ...filter, sinceMs: firstMs };
   const rest = [{ ...filter, untilMs: firstMs }];
@@ -173,12 +182,36 @@ export function inSpan(db: LedgerReader, { sinceMs, untilMs }: TimeSpan) {
   return untilMs === undefined ? query : query.where('startedMs', '<', untilMs);
 }
 
+/** Where the words of a search are looked for. */
+const SEARCHED = [
+  'id',
+  'model',
+  'model_requested',
+  'provider',
+  'client',
+  'key_label',
+  'project',
+  'session_id',
+  'skill',
+  'node',
+  'error_kind',
+  'error_code',
+  'endpoint',
+  'outcome',
+];
+/** A line for each, so that no word is found across two of them. */
+const SEARCHED_SQL = `lower(${SEARCHED.map((column) => `coalesce(${column}, '')`).join(` || ' \n' || `)})`;
+
 /** The requests that `filter` lets through. */
 export function matching(db: LedgerReader, filter: RowFilter) {
   let query = inSpan(db, filter);
-  const { model, id } = filter;
+  const { model, id, words = [] } = filter;
+  const place = sql.raw(isPostgres(db) ? 'strpos' : 'instr');
+  for (const word of words)
+    query = query.where(
+      sql<boolean>`${place}(${sql.raw(SEARCHED_SQL)}, ${word.toLowerCase()}) > 0`,
+    );
   if (model !== undefined) {
-    const place = sql.raw(isPostgres(db) ? 'strpos' : 'instr');
     query = query.where(
       sql<boolean>`${place}(lower(coalesce(model, model_requested, '')), ${model.toLowerCase()}) > 0`,
     );
@@ -189,7 +222,14 @@ export function matching(db: LedgerReader, filter: RowFilter) {
       sql<boolean>`${id} in (substr(id, 1, ${length}), substr(id, length(id) - ${length} + 1))`,
     );
   }
-  for (const key of ['provider', 'client', 'sessionId', 'outcome'] as const) {
+  for (const key of [
+    'provider',
+    'client',
+    'keyLabel',
+    'project',
+    'sessionId',
+    'outcome',
+  ] as const) {
     const wanted = filter[key];
     if (wanted !== undefined) query = query.where(key, '=', wanted);
   }

@@ -9,7 +9,10 @@ import { KeyForm } from './key-form.tsx';
 import { spanOf } from './format.ts';
 import { connection, state, stayConnected } from './live.ts';
 import { Link } from './link.tsx';
-import { setFilters, useRoute } from './location.ts';
+import { KeyHelp } from './key-help.tsx';
+import { useKeys } from './keys.ts';
+import type { KeyActions } from './keys.ts';
+import { addressOf, go, setFilters, useRoute } from './location.ts';
 import type { Route } from './location.ts';
 import { LogView } from './log-view.tsx';
 import { MonitorView } from './monitor.tsx';
@@ -25,6 +28,8 @@ import { useStore } from './store.ts';
 interface View {
   /** What it is called in the navigation. */
   readonly name?: string;
+  /** The key that leads there after a `g`. */
+  readonly letter?: string;
   /** The view that stands in the navigation for one that does not. */
   readonly parent?: string;
   /** True where it shows the present, or one thing whatever its time was. */
@@ -33,23 +38,33 @@ interface View {
 }
 
 const VIEWS: ReadonlyMap<string, View> = new Map<string, View>([
-  ['', { name: 'Overview', show: () => <Overview /> }],
-  ['live', { name: 'Live', show: () => <MonitorView /> }],
-  ['requests', { name: 'Requests', show: ({ query }) => <RequestsView query={query} /> }],
+  ['', { name: 'Overview', letter: 'o', show: () => <Overview /> }],
+  ['live', { name: 'Live', letter: 'v', show: () => <MonitorView /> }],
+  [
+    'requests',
+    { name: 'Requests', letter: 'r', show: ({ query }) => <RequestsView query={query} /> },
+  ],
   ['request', { parent: 'requests', isTimeless: true, show: ({ id }) => <RequestView id={id} /> }],
   [
     'conversations',
-    { name: 'Conversations', show: ({ query }) => <ConversationsView query={query} /> },
+    {
+      name: 'Conversations',
+      letter: 'c',
+      show: ({ query }) => <ConversationsView query={query} />,
+    },
   ],
   [
     'conversation',
     { parent: 'conversations', isTimeless: true, show: ({ id }) => <ConversationView id={id} /> },
   ],
-  ['savings', { name: 'Savings', show: ({ query }) => <SavingsView query={query} /> }],
-  ['providers', { name: 'Providers', show: () => <ProvidersView /> }],
-  ['errors', { name: 'Errors', show: ({ query }) => <CausesView query={query} /> }],
-  ['graph', { name: 'Graph', isTimeless: true, show: () => <GraphView /> }],
-  ['log', { name: 'Log', isTimeless: true, show: ({ query }) => <LogView query={query} /> }],
+  ['savings', { name: 'Savings', letter: 's', show: ({ query }) => <SavingsView query={query} /> }],
+  ['providers', { name: 'Providers', letter: 'p', show: () => <ProvidersView /> }],
+  ['errors', { name: 'Errors', letter: 'e', show: ({ query }) => <CausesView query={query} /> }],
+  ['graph', { name: 'Graph', letter: 'g', isTimeless: true, show: () => <GraphView /> }],
+  [
+    'log',
+    { name: 'Log', letter: 'l', isTimeless: true, show: ({ query }) => <LogView query={query} /> },
+  ],
   ['login', { isTimeless: true, show: () => <KeyForm link={location.hash.slice(1)} /> }],
 ]);
 
@@ -75,6 +90,8 @@ export function App() {
       ?.scrollIntoView({ block: 'nearest', inline: 'center' });
   }, [current]);
   const main = useRef<HTMLElement>(null);
+  const [isHelp, setHelp] = useState(false);
+  useKeys(isHelp ? HELP_KEYS : pageKeys(route, main, () => setHelp(true)));
   useStartAtTop(main, `${route.view}/${route.id}`);
   return (
     <>
@@ -99,13 +116,71 @@ export function App() {
           <Status />
           {view?.isTimeless !== true && <RangeChoice query={route.query} />}
           <LogOut />
+          <button
+            type="button"
+            class="on-desktop"
+            title="Keys"
+            aria-label="Keys"
+            onClick={() => setHelp(true)}
+          >
+            ?
+          </button>
         </div>
       </header>
+      {isHelp && <KeyHelp places={PLACES} onClose={() => setHelp(false)} />}
       <main id="main" tabIndex={0} ref={main}>
         {wantsKey && route.view !== 'login' ? <KeyForm /> : (view?.show(route) ?? <NoView />)}
       </main>
     </>
   );
+}
+
+const PLACES: readonly (readonly [letter: string, name: string])[] = [...VIEWS.values()].flatMap(
+  ({ letter, name }) => (letter === undefined || name === undefined ? [] : [[letter, name]]),
+);
+
+/** The window closes by a key of its own; no other works behind it. */
+const HELP_KEYS: KeyActions = {
+  '?': () => document.querySelector<HTMLDialogElement>('dialog[open]')?.close(),
+};
+
+/** How far `j` and `k` scroll where there is no list to move in. */
+const SCROLL_PX = 80;
+
+function pageKeys(
+  { query, view }: Route,
+  main: { readonly current: HTMLElement | null },
+  onHelp: () => void,
+): KeyActions {
+  const places = [...VIEWS].flatMap(([to, { letter }]) =>
+    letter === undefined ? [] : [[`g${letter}`, () => go(addressOf(to))] as const],
+  );
+  const scroll = (by: number) => () => {
+    // A list moves from row to row by itself.
+    if (document.querySelector('.fill .list') !== null) return false;
+    main.current?.scrollBy(0, by);
+    return true;
+  };
+  return {
+    ...Object.fromEntries(places),
+    '?': onHelp,
+    '/': () => search(view),
+    j: scroll(SCROLL_PX),
+    k: scroll(-SCROLL_PX),
+    f: () => setFilters({ failed: query.get('failed') === '1' ? null : '1', outcome: null }),
+    r: () => {
+      const at = RANGES.findIndex(({ id }) => id === rangeOf(query).id);
+      setFilters({ range: RANGES[(at + 1) % RANGES.length]!.id });
+    },
+  };
+}
+
+/** Goes to the search of this view, or of the requests. */
+function search(view: string): void {
+  const field = (): HTMLElement | null => document.querySelector('.filters input[type=search]');
+  if (field() === null && view !== 'requests') go(addressOf('requests'));
+  // The other view is drawn first.
+  requestAnimationFrame(() => field()?.focus());
 }
 
 /** Shows another view from its beginning; where the link that led there is gone, the focus goes on with it. */

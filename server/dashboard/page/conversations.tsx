@@ -10,7 +10,7 @@ import { Link } from './link.tsx';
 import { localMoment } from './local-time.ts';
 import { missInWords } from './miss-words.ts';
 import { queryOf, useRequests } from './requests-data.ts';
-import { ModelName, Outcome } from './requests.tsx';
+import { ModelName, Outcome } from './request-columns.tsx';
 import { Table } from './table.tsx';
 import type { TableColumn } from './table.tsx';
 import { Fault } from './words.tsx';

@@ -1,4 +1,5 @@
 /** The filters of the present view. Each change goes to the address, from which everything is read. */
+import type { ComponentChildren } from 'preact';
 import { visible } from '../../log/visible.ts';
 import { counted } from './counted.ts';
 import { useStore } from './store.ts';
@@ -11,14 +12,28 @@ interface FilterBarProps {
   /** Requests that are listed. */
   readonly count?: number | undefined;
   readonly complete?: boolean;
+  /** Choices of how it is shown. */
+  readonly children?: ComponentChildren;
 }
 
-export function FilterBar({ query, count, complete }: FilterBarProps) {
+/** What people call them. */
+const NAMES = { client: 'agent', project: 'project', key: 'key', session: 'conversation' };
+
+export function FilterBar({ query, count, complete, children }: FilterBarProps) {
   const live = useStore(state);
   const providers = Object.keys(live?.providers ?? {});
   const chosen = query.get('provider') ?? '';
   return (
     <form class="filters" role="search" onSubmit={(event) => event.preventDefault()}>
+      <label>
+        <span>Search</span>
+        <TypedFilter
+          name="q"
+          value={query.get('q') ?? ''}
+          placeholder="id, name, project …"
+          shortcut="/"
+        />
+      </label>
       <label>
         <span>Model</span>
         <TypedFilter name="model" value={query.get('model') ?? ''} placeholder="any" />
@@ -60,17 +75,17 @@ export function FilterBar({ query, count, complete }: FilterBarProps) {
           ))}
         </select>
       </label>
-      {(['client', 'session'] as const).map((name) => {
+      {(['client', 'project', 'key', 'session'] as const).map((name) => {
         const value = query.get(name);
         return value === null ? null : (
           <button
             key={name}
             type="button"
             class="chip"
-            title={`Take the filter ${name} away`}
+            title={`Remove the filter ${NAMES[name]}`}
             onClick={() => setFilters({ [name]: null })}
           >
-            {name} <b>{visible(value)}</b> <span aria-hidden="true">×</span>
+            {NAMES[name]} <b>{visible(value)}</b> <span aria-hidden="true">×</span>
           </button>
         );
       })}
@@ -83,9 +98,10 @@ export function FilterBar({ query, count, complete }: FilterBarProps) {
           Clear
         </button>
       )}
+      {children}
       {count !== undefined && (
         <output class="quiet count">
-          {complete === true ? '' : 'newest '}
+          {complete === true ? '' : 'first '}
           {counted(count, 'request')}
         </output>
       )}

@@ -6,7 +6,17 @@ const BASE = '/dashboard';
 const MONITOR_VIEW = 'live';
 
 /** Filters that an address may have, besides the range. */
-export const FILTERS = ['model', 'provider', 'client', 'session', 'outcome', 'failed'] as const;
+export const FILTERS = [
+  'q',
+  'model',
+  'provider',
+  'client',
+  'project',
+  'key',
+  'session',
+  'outcome',
+  'failed',
+] as const;
 export type FilterName = (typeof FILTERS)[number];
 
 export interface Route {

@@ -15,7 +15,8 @@ import { ProviderList } from './providers.tsx';
 import { rangeOf } from './ranges.ts';
 import { useReport } from './report-data.ts';
 import { useRequests } from './requests-data.ts';
-import { RequestCells, RequestHeader } from './requests.tsx';
+import { USUAL_COLUMNS } from './request-columns.tsx';
+import { RequestCells, RequestHeader, gridOf } from './requests.tsx';
 import { seriesOf } from './series.ts';
 import { useStore } from './store.ts';
 import { headlineFigures, outlookFacts } from './summary.ts';
@@ -91,7 +92,12 @@ export function NewestRequests({ rows, most, none }: NewestProps) {
       {rows === undefined || rows.length === 0 ? (
         <p class="quiet inset">{none ?? 'None in this range of time.'}</p>
       ) : (
-        <div class="list short" role="table" aria-label="Newest requests">
+        <div
+          class="list short"
+          role="table"
+          aria-label="Newest requests"
+          style={gridOf(USUAL_COLUMNS)}
+        >
           <div class="list-head" role="row">
             <RequestHeader />
           </div>

@@ -11,7 +11,7 @@ import { Link } from './link.tsx';
 import { localMoment } from './local-time.ts';
 import { onRows } from './live.ts';
 import { NO_STAGES, injectionWords, requestFacts } from './request-facts.ts';
-import { ModelName, Outcome } from './requests.tsx';
+import { ModelName, Outcome } from './request-columns.tsx';
 import { Table } from './table.tsx';
 import { Waterfall } from './waterfall.tsx';
 import { Fault } from './words.tsx';

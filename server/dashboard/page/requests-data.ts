@@ -5,18 +5,21 @@ import { getJson } from './api.ts';
 import { gaps, onRows } from './live.ts';
 import { FILTERS } from './location.ts';
 import { rangeOf, sinceMsOf } from './ranges.ts';
-import { MOST, merged } from './request-list.ts';
+import { merged } from './request-list.ts';
+import { comparing, orderOf } from './row-order.ts';
 import { useStore } from './store.ts';
 
-/** Rows asked for at first, and once somebody scrolls to their end. */
+/** Rows asked for at first, and then each time that somebody scrolls to their end. */
 const FIRST = 300;
+const PART = 10_000;
+const MOST = 100_000;
 
 export interface Requests {
-  /** Newest first; undefined until the ledger has answered. */
+  /** In the order of the address; undefined until the ledger has answered. */
   readonly rows: readonly RequestJson[] | undefined;
   readonly complete: boolean;
   readonly error: string | undefined;
-  /** Asks for as many as there may be. */
+  /** Asks for those that follow. */
   readonly more: () => void;
 }
 
@@ -41,31 +44,56 @@ function matches(row: RequestJson, query: URLSearchParams): boolean {
     (wanted('provider') === '' || row.provider === wanted('provider')) &&
     (wanted('client') === '' || row.client === wanted('client')) &&
     (wanted('session') === '' || row.session_id === wanted('session')) &&
+    (wanted('project') === '' || row.project === wanted('project')) &&
+    (wanted('key') === '' || row.key === wanted('key')) &&
+    hasWords(row, wanted('q')) &&
     (wanted('outcome') === '' || row.outcome === wanted('outcome')) &&
     (wanted('failed') !== '1' || row.failed)
   );
 }
 
+/** As the proxy searches: every word is part of the id or of a name. */
+function hasWords(row: RequestJson, words: string): boolean {
+  if (words.trim() === '') return true;
+  const names = [row.request_id, row.model, row.model_requested, row.provider, row.client];
+  const marks = [row.key, row.project, row.session_id, row.skill, row.node];
+  const ends = [row.error_kind, row.error_code, row.endpoint, row.outcome];
+  const all = [...names, ...marks, ...ends].join('\n').toLowerCase();
+  return words
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => all.includes(word));
+}
+
 export function useRequests(query: URLSearchParams): Requests {
-  const key = query.toString();
+  const order = orderOf(query);
+  // Another choice of columns is no other question.
+  const key = `${queryOf(query, 0).toString()} ${rangeOf(query).id} ${order.by} ${order.isAscending}`;
   const gap = useStore(gaps);
-  const [limit, setLimit] = useState(FIRST);
+  /** How many rows were there when more were asked for. */
+  const [offset, setOffset] = useState(0);
   const [loaded, setLoaded] = useState<RequestsJson>();
   const [error, setError] = useState<string>();
   useEffect(() => {
-    setLimit(FIRST);
+    setOffset(0);
     setLoaded(undefined);
   }, [key]);
+  // What ended while the line was down is at the beginning.
+  useEffect(() => setOffset(0), [gap]);
   useEffect(() => {
     const abort = new AbortController();
     const asked = queryOf(query);
-    asked.set('limit', String(limit));
+    const compare = comparing(order);
+    asked.set('limit', String(offset === 0 ? FIRST : PART));
+    if (offset > 0) asked.set('offset', String(offset));
+    asked.set('sort', order.by);
+    asked.set('order', order.isAscending ? 'asc' : 'desc');
     getJson<RequestsJson>(`/dashboard/api/requests?${asked.toString()}`, abort.signal).then(
       (found) => {
         setError(undefined);
         setLoaded((known) => ({
           ...found,
-          requests: merged(known?.requests ?? [], found.requests),
+          requests: merged(known?.requests ?? [], found.requests, compare, MOST),
         }));
       },
       (thrown: unknown) => {
@@ -78,20 +106,21 @@ export function useRequests(query: URLSearchParams): Requests {
       if (wanted.length === 0) return;
       setLoaded((known) => ({
         complete: known?.complete ?? false,
-        requests: merged(wanted.toReversed(), known?.requests ?? []),
+        requests: merged(wanted.toReversed(), known?.requests ?? [], compare, MOST),
       }));
     });
     return () => {
       abort.abort();
       unwatch();
     };
-  }, [key, limit, gap]);
+  }, [key, offset, gap]);
   return {
     rows: loaded?.requests,
     complete: loaded?.complete ?? false,
     error,
     more: () => {
-      if (loaded !== undefined && !loaded.complete) setLimit(MOST);
+      const count = loaded?.requests.length ?? 0;
+      if (loaded !== undefined && !loaded.complete && count < MOST) setOffset(count);
     },
   };
 }

@@ -1,16 +1,13 @@
-/** The list of requests, filtered, as they end. */
-import type { ComponentChildren } from 'preact';
+/** The list of requests: filtered, ordered by any column, as they end. */
 import type { RequestJson } from '../contract.ts';
-import { savedTone } from './columns.ts';
-import type { Tone } from './columns.ts';
+import type { RowOrder } from '../contract.ts';
 import { FilterBar } from './filter-bar.tsx';
-import { dollars, duration, short, orDash, time } from './format.ts';
-import { localMoment } from './local-time.ts';
-import { Link } from './link.tsx';
-import { isFiltered } from './location.ts';
-import { answeringModelOf, outcomeOf, outcomeTone } from './request-facts.ts';
-import { useRequests } from './requests-data.ts';
+import { isFiltered, setFilters } from './location.ts';
 import { NARROW, useMedia } from './media.ts';
+import { REQUEST_COLUMNS, USUAL_COLUMNS, columnsOf, withColumn } from './request-columns.tsx';
+import type { CellProps, RequestColumn } from './request-columns.tsx';
+import { useRequests } from './requests-data.ts';
+import { orderOf, sortOf } from './row-order.ts';
 import { VirtualList } from './virtual-list.tsx';
 import { Fault } from './words.tsx';
 
@@ -24,84 +21,132 @@ export function RequestsView({ query }: { readonly query: URLSearchParams }) {
       <h1 id="requests-title" class="hidden">
         Requests
       </h1>
-      <FilterBar query={query} count={rows?.length} complete={complete} />
+      <FilterBar query={query} count={rows?.length} complete={complete}>
+        <SortChoice query={query} />
+        <ColumnChoice query={query} />
+      </FilterBar>
       <Fault text={error} />
       {rows?.length === 0 && (
         <p class="quiet pad">
           {isFiltered(query) ? 'No request matches these filters.' : 'None in this range of time.'}
         </p>
       )}
-      {rows !== undefined && rows.length > 0 && <RequestList rows={rows} onEnd={more} />}
+      {rows !== undefined && rows.length > 0 && (
+        <RequestList rows={rows} query={query} onEnd={more} />
+      )}
     </section>
   );
 }
 
 interface ListProps {
   readonly rows: readonly RequestJson[];
-  readonly onEnd?: () => void;
+  readonly query: URLSearchParams;
+  readonly onEnd: () => void;
 }
 
-function RequestList({ rows, onEnd }: ListProps) {
+function RequestList({ rows, query, onEnd }: ListProps) {
   const isNarrow = useMedia(NARROW);
+  const order = orderOf(query);
+  // A phone has room for the usual ones alone, in places of their own.
+  const columns = isNarrow ? USUAL_COLUMNS : columnsOf(query);
+  const sorted = columns.find((column) => column.order === order.by)?.title.toLowerCase();
   return (
     <VirtualList
       items={rows}
       keyOf={(row) => row.request_id}
       rowHeight={isNarrow ? NARROW_ROW_PX : ROW_PX}
-      label="Requests, newest first"
-      header={<RequestHeader />}
-      render={(row, isFirstStop) => <RequestCells row={row} isFirstStop={isFirstStop} />}
-      {...(onEnd && { onEnd })}
+      label={
+        order.by === 'timestamp' && !order.isAscending
+          ? 'Requests, newest first'
+          : `Requests by ${sorted ?? 'another column'}`
+      }
+      grid={gridOf(columns)}
+      header={<RequestHeader columns={columns} order={order} />}
+      render={(row, isFirstStop) => (
+        <RequestCells row={row} isFirstStop={isFirstStop} columns={columns} />
+      )}
+      onEnd={onEnd}
     />
   );
 }
 
-interface CellProps {
-  readonly row: RequestJson;
-  readonly isFirstStop: boolean;
+const GAP_REM = 0.8;
+const PADDING_REM = 2;
+
+/** The grid of a list as variables of its style: tracks, and how broad they are at least. */
+export function gridOf(columns: readonly RequestColumn[]): Readonly<Record<string, string>> {
+  const least = columns.reduce((sum, { width }) => {
+    const [first] = /[\d.]+(?=rem)/.exec(width) ?? ['5'];
+    return sum + Number(first) + GAP_REM;
+  }, PADDING_REM);
+  return { '--tracks': columns.map(({ width }) => width).join(' '), '--least': `${least}rem` };
 }
 
-/** Classes, head and content of each column. */
-const COLUMNS: readonly (readonly [
-  name: string,
-  title: string,
-  content: (props: CellProps) => ComponentChildren,
-  tone?: (row: RequestJson) => Tone | undefined,
-])[] = [
-  ['time', 'Time', (props) => <TimeLink {...props} />],
-  ['model', 'Model', ({ row }) => <ModelName row={row} />],
-  ['provider', 'Provider', ({ row }) => orDash(row.provider)],
-  ['num raw', 'In', ({ row }) => short(row.input_tokens)],
-  ['num sent', 'Sent', ({ row }) => short(row.sent_input_tokens)],
-  [
-    'num saved',
-    'Saved',
-    ({ row }) => short(row.tokens_saved),
-    (row) => savedTone(row.tokens_saved),
-  ],
-  ['num out', 'Out', ({ row }) => short(row.output_tokens)],
-  ['num cost', 'Cost', ({ row }) => dollars(row.cost)],
-  ['num latency', 'Time taken', ({ row }) => duration(row.latency_ms)],
-  ['outcome', 'Outcome', ({ row }) => <Outcome row={row} />],
-];
+interface HeaderProps {
+  readonly columns?: readonly RequestColumn[];
+  /** The present order; without it the heads are no buttons. */
+  readonly order?: RowOrder;
+}
 
-export function RequestHeader() {
+export function RequestHeader({ columns = USUAL_COLUMNS, order }: HeaderProps) {
   return (
     <>
-      {COLUMNS.map(([name, title]) => (
-        <span key={name} class={`cell ${name}`} role="columnheader">
-          {title}
-        </span>
+      {columns.map((column) => (
+        <ColumnHead key={column.id} column={column} {...(order && { order })} />
       ))}
     </>
   );
 }
 
-export function RequestCells(props: CellProps) {
+/** Of a first click the greatest, newest or first by name is at the top; of a second the other end. */
+function ColumnHead({
+  column,
+  order,
+}: {
+  readonly column: RequestColumn;
+  readonly order?: RowOrder;
+}) {
+  const { id, title, isRight } = column;
+  const classes = `cell ${id}${isRight ? ' num' : ''}`;
+  if (order === undefined)
+    return (
+      <span class={classes} role="columnheader">
+        {title}
+      </span>
+    );
+  const isSorted = order.by === column.order;
+  const isFirstAscending = isRight !== true && id !== 'time';
+  const isNextAscending = isSorted ? !order.isAscending : isFirstAscending;
+  return (
+    <span
+      class={classes}
+      role="columnheader"
+      aria-sort={isSorted ? (order.isAscending ? 'ascending' : 'descending') : 'none'}
+    >
+      <button
+        type="button"
+        class="head"
+        onClick={() => setFilters({ sort: sortOf(id, isNextAscending) })}
+      >
+        {title}
+        {isSorted && <span aria-hidden="true">{order.isAscending ? ' ↑' : ' ↓'}</span>}
+      </button>
+    </span>
+  );
+}
+
+export function RequestCells({
+  columns = USUAL_COLUMNS,
+  ...props
+}: CellProps & { readonly columns?: readonly RequestColumn[] }) {
   return (
     <>
-      {COLUMNS.map(([name, , content, tone]) => (
-        <span key={name} class={`cell ${name} ${tone?.(props.row) ?? ''}`} role="cell">
+      {columns.map(({ id, isRight, content, tone }) => (
+        <span
+          key={id}
+          class={`cell ${id}${isRight ? ' num' : ''} ${tone?.(props.row) ?? ''}`}
+          role="cell"
+        >
           {content(props)}
         </span>
       ))}
@@ -109,34 +154,52 @@ export function RequestCells(props: CellProps) {
   );
 }
 
-function TimeLink({ row, isFirstStop }: CellProps) {
+/** On a phone the rows have no heads to press. */
+function SortChoice({ query }: { readonly query: URLSearchParams }) {
+  const named = query.get('sort') ?? '-time';
   return (
-    <Link
-      data-row-link
-      class="cover"
-      to="request"
-      id={row.request_id}
-      tabIndex={isFirstStop ? 0 : -1}
-      title={localMoment(row.timestamp)}
-    >
-      {time(row.timestamp)}
-    </Link>
+    <label class="on-phone">
+      <span>Sort</span>
+      <select
+        name="sort"
+        value={named}
+        onChange={({ currentTarget: { value } }) =>
+          setFilters({ sort: sortOf(value.replace('-', ''), !value.startsWith('-')) })
+        }
+      >
+        {REQUEST_COLUMNS.flatMap(({ id, title }) => [
+          <option key={`-${id}`} value={`-${id}`}>
+            {title} ↓
+          </option>,
+          <option key={id} value={id}>
+            {title} ↑
+          </option>,
+        ])}
+      </select>
+    </label>
   );
 }
 
-/** The model that answered, and after it the one that was asked for where it is another: a narrow column cuts that. */
-export function ModelName({ row }: { readonly row: RequestJson }) {
-  const { model_requested: asked, model_resolved: resolved } = row;
-  const answering = answeringModelOf(row);
-  if (asked === null || resolved === null || asked === resolved)
-    return <span title={answering}>{answering}</span>;
+function ColumnChoice({ query }: { readonly query: URLSearchParams }) {
+  const shown = new Set(columnsOf(query).map(({ id }) => id));
   return (
-    <span title={`${resolved} answered; ${asked} was asked for`}>
-      {answering} <span class="quiet">for {asked}</span>
-    </span>
+    <details class="choice on-desktop">
+      <summary>Columns</summary>
+      <fieldset>
+        <legend class="hidden">Columns</legend>
+        {REQUEST_COLUMNS.slice(1).map(({ id, title }) => (
+          <label key={id}>
+            <input
+              type="checkbox"
+              checked={shown.has(id)}
+              onChange={({ currentTarget: { checked } }) =>
+                setFilters({ columns: withColumn(query, id, checked) }, true)
+              }
+            />
+            <span>{title}</span>
+          </label>
+        ))}
+      </fieldset>
+    </details>
   );
-}
-
-export function Outcome({ row }: { readonly row: RequestJson }) {
-  return <span class={`mark ${outcomeTone(row)}`}>{outcomeOf(row)}</span>;
 }

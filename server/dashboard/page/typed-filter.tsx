@@ -10,9 +10,11 @@ interface TypedFilterProps {
   /** What the address says. */
   readonly value: string;
   readonly placeholder?: string;
+  /** The key that leads here. */
+  readonly shortcut?: string;
 }
 
-export function TypedFilter({ name, value, placeholder }: TypedFilterProps) {
+export function TypedFilter({ name, value, placeholder, shortcut }: TypedFilterProps) {
   const [typed, setTyped] = useState(value);
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   const commit = (text: string): void => {
@@ -28,6 +30,7 @@ export function TypedFilter({ name, value, placeholder }: TypedFilterProps) {
       type="search"
       value={typed}
       {...(placeholder !== undefined && { placeholder })}
+      {...(shortcut !== undefined && { 'aria-keyshortcuts': shortcut })}
       onInput={({ currentTarget: { value: text } }) => {
         setTyped(text);
         clearTimeout(timer.current);

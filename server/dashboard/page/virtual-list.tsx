@@ -1,9 +1,11 @@
 /**
  * A long list of rows of one height, of which only those in view are in the document. Arrow keys,
- * Page Up and Down, Home and End move from row to row; the row in focus stays where it is.
+ * Page Up and Down, Home and End move from row to row, j and k from anywhere on the page; the row in
+ * focus stays where it is.
  */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { letterOf } from './keys.ts';
 
 /** Rows drawn above and below what is in view, so that fast scrolling shows no gap. */
 const SPARE = 8;
@@ -15,6 +17,8 @@ export interface VirtualListProps<T> {
   readonly keyOf: (item: T) => string;
   readonly rowHeight: number;
   readonly label: string;
+  /** Variables of its style that say how broad the columns are. */
+  readonly grid: Readonly<Record<string, string>>;
   /** Rows in all, where not every one is in `items`. */
   readonly header: ComponentChildren;
   readonly render: (item: T, isFirstStop: boolean) => ComponentChildren;
@@ -23,7 +27,7 @@ export interface VirtualListProps<T> {
 }
 
 export function VirtualList<T>(props: VirtualListProps<T>) {
-  const { items, keyOf, rowHeight, label, header, render, onEnd } = props;
+  const { items, keyOf, rowHeight, label, grid, header, render, onEnd } = props;
   const scroller = useRef<HTMLDivElement>(null);
   const [view, setView] = useState({ top: 0, height: 800 });
   const [active, setActive] = useState(0);
@@ -72,16 +76,20 @@ export function VirtualList<T>(props: VirtualListProps<T>) {
     if (to === last && last >= 0) onEnd?.();
   }, [to === last, items.length]);
 
-  useLayoutEffect(() => {
-    if (!wantsFocus.current) return;
+  function focusPresent(): void {
     wantsFocus.current = false;
     scroller.current
       ?.querySelector<HTMLElement>(`[aria-rowindex="${current + 2}"] ${TARGET}`)
       ?.focus({ preventScroll: true });
+  }
+
+  useLayoutEffect(() => {
+    if (wantsFocus.current) focusPresent();
   }, [current]);
 
   function onKeyDown(event: KeyboardEvent): void {
     const element = scroller.current!;
+    if (!(event.target as Element).matches(TARGET)) return;
     const page = Math.max(1, Math.floor(element.clientHeight / rowHeight) - 2);
     const steps: Readonly<Record<string, number>> = {
       ArrowDown: 1,
@@ -94,7 +102,12 @@ export function VirtualList<T>(props: VirtualListProps<T>) {
     const step = steps[event.key];
     if (step === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
-    const next = Math.min(last, Math.max(0, current + step));
+    focusRow(current + step);
+  }
+
+  function focusRow(wanted: number): void {
+    const element = scroller.current!;
+    const next = Math.min(last, Math.max(0, wanted));
     const headerHeight = element.querySelector<HTMLElement>('.list-head')?.offsetHeight ?? 0;
     const top = next * rowHeight;
     if (top < element.scrollTop) element.scrollTop = top;
@@ -103,7 +116,23 @@ export function VirtualList<T>(props: VirtualListProps<T>) {
     wantsFocus.current = true;
     setView({ top: element.scrollTop, height: element.clientHeight });
     setActive(next);
+    if (next === current) focusPresent();
   }
+
+  /** Of the first press the present row gets the focus, which is nowhere in the list yet. */
+  const onLetter = useRef<(event: KeyboardEvent) => void>(() => undefined);
+  onLetter.current = (event) => {
+    const step = { j: 1, k: -1 }[letterOf(event) ?? ''];
+    if (step === undefined || document.querySelector('dialog[open]') !== null) return;
+    event.preventDefault();
+    const isIn = scroller.current!.querySelector(`${TARGET}:focus`) !== null;
+    focusRow(isIn ? current + step : current);
+  };
+  useEffect(() => {
+    const listen = (event: KeyboardEvent): void => onLetter.current(event);
+    window.addEventListener('keydown', listen);
+    return () => window.removeEventListener('keydown', listen);
+  }, []);
 
   return (
     <div
@@ -112,6 +141,7 @@ export function VirtualList<T>(props: VirtualListProps<T>) {
       aria-label={label}
       aria-rowcount={items.length + 1}
       ref={scroller}
+      style={grid}
       onKeyDown={onKeyDown}
     >
       <div class="list-head" role="row" aria-rowindex={1}>

@@ -1,0 +1,65 @@
+/** A button that copies a text, and says that it did. */
+import { useEffect, useRef, useState } from 'preact/hooks';
+
+/** How long it is said. */
+const SAID_MS = 2000;
+
+interface CopyProps {
+  readonly text: string;
+  /** What is copied, for who cannot see it: as in `the id`. */
+  readonly what: string;
+  /** Words of the button, where its sign is not enough. */
+  readonly words?: string;
+}
+
+type Result = 'copied' | 'failed' | undefined;
+
+export function CopyButton({ text, what, words }: CopyProps) {
+  const [result, setResult] = useState<Result>();
+  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  const say = (said: Result): void => {
+    setResult(said);
+    clearTimeout(timer.current);
+    timer.current = setTimeout(() => setResult(undefined), SAID_MS);
+  };
+  const sign = result === undefined ? (words ?? '⧉') : result === 'copied' ? '✓' : '✗';
+  return (
+    <button
+      type="button"
+      class={words === undefined ? 'copy' : ''}
+      title={`Copy ${what}`}
+      aria-label={
+        result === undefined
+          ? `Copy ${what}`
+          : result === 'copied'
+            ? `${what} was copied`
+            : 'It could not be copied'
+      }
+      onClick={(event) => {
+        event.preventDefault();
+        event.stopPropagation();
+        copy(text).then(
+          () => say('copied'),
+          () => say('failed'),
+        );
+      }}
+    >
+      <span aria-hidden="true">{sign}</span>
+    </button>
+  );
+}
+
+/** Rejects where the browser does not let the page. */
+async function copy(text: string): Promise<void> {
+  // Of another machine without TLS, a page has no clipboard but that of its own selection.
+  if (navigator.clipboard !== undefined) return navigator.clipboard.writeText(text);
+  const area = document.createElement('textarea');
+  area.value = text;
+  area.className = 'hidden';
+  document.body.append(area);
+  area.select();
+  const isCopied = document.execCommand('copy');
+  area.remove();
+  if (!isCopied) throw new Error('not copied');
+}

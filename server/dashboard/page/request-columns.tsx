@@ -1,0 +1,173 @@
+/** The columns that a list of requests can have, which of them an address names, and what each shows. */
+import type { ComponentChildren } from 'preact';
+import type { RequestJson } from '../contract.ts';
+import type { RowOrderKey } from '../contract.ts';
+import { savedTone } from './columns.ts';
+import type { Tone } from './columns.ts';
+import { CopyButton } from './copy.tsx';
+import { dollars, duration, orDash, short, time, whole } from './format.ts';
+import { Link } from './link.tsx';
+import { localMoment } from './local-time.ts';
+import { answeringModelOf, outcomeOf, outcomeTone } from './request-facts.ts';
+
+export interface CellProps {
+  readonly row: RequestJson;
+  readonly isFirstStop: boolean;
+}
+
+export interface RequestColumn {
+  /** In addresses, and as a class of its cells. */
+  readonly id: string;
+  readonly title: string;
+  /** A track of the list's grid. */
+  readonly width: string;
+  readonly isRight?: true;
+  /** What a click on its head orders by. */
+  readonly order: RowOrderKey;
+  readonly content: (props: CellProps) => ComponentChildren;
+  readonly tone?: (row: RequestJson) => Tone | undefined;
+}
+
+const NAME = 'minmax(5rem, 0.8fr)';
+const FIGURE = 'minmax(4rem, 5.2rem)';
+const LONG_FIGURE = 'minmax(4.5rem, 5.6rem)';
+
+function named(
+  id: string,
+  title: string,
+  order: RowOrderKey,
+  text: (row: RequestJson) => string | null | undefined,
+  width = NAME,
+): RequestColumn {
+  const content = ({ row }: CellProps) => {
+    const words = orDash(text(row));
+    return <span title={words}>{words}</span>;
+  };
+  return { id, title, width, order, content };
+}
+
+function figure(
+  id: string,
+  title: string,
+  order: RowOrderKey,
+  text: (row: RequestJson) => string,
+  width = FIGURE,
+): RequestColumn {
+  return { id, title, width, isRight: true, order, content: ({ row }) => text(row) };
+}
+
+/** In the order in which they are shown. The first cannot be left out: it is the row's link. */
+export const REQUEST_COLUMNS: readonly RequestColumn[] = [
+  {
+    id: 'time',
+    title: 'Time',
+    width: '8.2rem',
+    order: 'timestamp',
+    content: (props) => <TimeLink {...props} />,
+  },
+  {
+    id: 'model',
+    title: 'Model',
+    width: 'minmax(9rem, 1.6fr)',
+    order: 'model',
+    content: ({ row }) => <ModelName row={row} />,
+  },
+  named('provider', 'Provider', 'provider', (row) => row.provider),
+  named('agent', 'Agent', 'client', (row) => row.client, 'minmax(6.2rem, 0.8fr)'),
+  named('project', 'Project', 'project', (row) => row.project),
+  named('key', 'Key', 'key', (row) => row.key),
+  named('conversation', 'Conversation', 'session_id', (row) => row.session_id),
+  figure('raw', 'In', 'input_tokens', (row) => short(row.input_tokens)),
+  figure('sent', 'Sent', 'sent_input_tokens', (row) => short(row.sent_input_tokens)),
+  {
+    ...figure('saved', 'Saved', 'tokens_saved', (row) => short(row.tokens_saved)),
+    tone: (row) => savedTone(row.tokens_saved),
+  },
+  figure(
+    'read',
+    'Cache read',
+    'provider_cache_read_tokens',
+    (row) => short(row.provider_cache_read_tokens),
+    LONG_FIGURE,
+  ),
+  figure('out', 'Out', 'output_tokens', (row) => short(row.output_tokens)),
+  figure('cost', 'Cost', 'cost', (row) => dollars(row.cost), LONG_FIGURE),
+  figure('first', 'First byte', 'ttfb_ms', (row) => duration(row.ttfb_ms), LONG_FIGURE),
+  figure('latency', 'Time taken', 'latency_ms', (row) => duration(row.latency_ms), LONG_FIGURE),
+  figure('tries', 'Tries', 'attempts', (row) => whole(row.attempts)),
+  {
+    id: 'outcome',
+    title: 'Outcome',
+    width: 'minmax(6.5rem, 8rem)',
+    order: 'outcome',
+    content: ({ row }) => <Outcome row={row} />,
+  },
+  {
+    id: 'id',
+    title: 'Id',
+    width: 'minmax(7rem, 0.8fr)',
+    order: 'request_id',
+    content: ({ row }) => (
+      <>
+        <CopyButton text={row.request_id} what="the id" /> {row.request_id}
+      </>
+    ),
+  },
+];
+
+/** Those of a list without a choice: every other screen has them. */
+const USUAL = 'time model provider raw sent saved out cost latency outcome'.split(' ');
+export const USUAL_COLUMNS = REQUEST_COLUMNS.filter(({ id }) => USUAL.includes(id));
+
+/** Those of the list of requests, where an address names none. */
+const LISTED = new Set([...USUAL, 'agent', 'project', 'key']);
+
+/** The columns that the address chooses, in their own order. */
+export function columnsOf(query: URLSearchParams): readonly RequestColumn[] {
+  const named_ = query.get('columns')?.split(',');
+  const isShown = (id: string): boolean => named_?.includes(id) ?? LISTED.has(id);
+  return REQUEST_COLUMNS.filter(({ id }) => id === 'time' || isShown(id));
+}
+
+/** What the address says once a column is shown or left out; null where that is what it shows without a choice. */
+export function withColumn(query: URLSearchParams, id: string, isShown: boolean): string | null {
+  const now = new Set(columnsOf(query).map((column) => column.id));
+  if (isShown) now.add(id);
+  else now.delete(id);
+  const same = now.size === LISTED.size && [...now].every((one) => LISTED.has(one));
+  return same
+    ? null
+    : REQUEST_COLUMNS.flatMap((column) => (now.has(column.id) ? [column.id] : [])).join();
+}
+
+function TimeLink({ row, isFirstStop }: CellProps) {
+  return (
+    <Link
+      data-row-link
+      class="cover"
+      to="request"
+      id={row.request_id}
+      tabIndex={isFirstStop ? 0 : -1}
+      title={localMoment(row.timestamp)}
+    >
+      {time(row.timestamp)}
+    </Link>
+  );
+}
+
+/** The model that answered, and after it the one that was asked for where it is another: a narrow column cuts that. */
+export function ModelName({ row }: { readonly row: RequestJson }) {
+  const { model_requested: asked, model_resolved: resolved } = row;
+  const answering = answeringModelOf(row);
+  if (asked === null || resolved === null || asked === resolved)
+    return <span title={answering}>{answering}</span>;
+  return (
+    <span title={`${resolved} answered; ${asked} was asked for`}>
+      {answering} <span class="quiet">for {asked}</span>
+    </span>
+  );
+}
+
+export function Outcome({ row }: { readonly row: RequestJson }) {
+  return <span class={`mark ${outcomeTone(row)}`}>{outcomeOf(row)}</span>;
+}
