@@ -44,12 +44,12 @@ export class KeptSpans {
     return this;
   }
 
-  /** Calls `visit` for every node that saw a frame, with the time inside of it. */
-  visitTimes(visit: (name: string, busyMs: number) => void): void {
+  /** Calls `visit` for every node that saw a frame, with its name in traces, the time inside of it, and its own name. */
+  visitTimes(visit: (name: string, busyMs: number, node: string) => void): void {
     for (let index = 0; index < this.#nodes.length; index += 1) {
       const { name, stage } = this.#nodes[index]!;
       const at = index * TIMES;
-      if (this.#times[at + 4]! > 0) visit(stage.traceAs ?? name, this.#times[at + 3]!);
+      if (this.#times[at + 4]! > 0) visit(stage.traceAs ?? name, this.#times[at + 3]!, name);
     }
   }
 

@@ -9,6 +9,7 @@ export type {
   OneRequestJson,
   RequestsJson,
 } from '../routes/dashboard.ts';
+export type { RecipesJson, StagesJson } from '../routes/dashboard-now.ts';
 export type { Trace } from '../../stages/ledger/traces.ts';
 export type { GraphJson } from '../graph/json.ts';
 export type { LostJson } from '../routes/blocks.ts';

@@ -19,6 +19,7 @@ const VIEWS = [
   '/providers',
   '/errors',
   '/graph',
+  '/recipes',
   '/log',
   '/no-such-page',
 ];

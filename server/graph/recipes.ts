@@ -1,5 +1,6 @@
 /** The recipes of a configuration in the order in which they run, each with the node that adds it. */
 import type { Clock } from '../../engine/index.ts';
+import type { LoadedPlugin } from '../../plugins/load-plugins.ts';
 import { macroNode } from '../../plugins/bundled/macros.ts';
 import type { Config } from '../config/config.ts';
 import { configuredPlugins } from '../generation/configured-plugins.ts';
@@ -20,7 +21,15 @@ export async function recipesInOrder(
   clock: Clock,
   macro?: string,
 ): Promise<readonly RunningRecipe[]> {
-  const plugins = await configuredPlugins(config, clock);
+  return runningRecipes(config, await configuredPlugins(config, clock), macro);
+}
+
+/** The same, with plugins that are loaded already. */
+export async function runningRecipes(
+  config: Config,
+  plugins: readonly LoadedPlugin[],
+  macro?: string,
+): Promise<readonly RunningRecipe[]> {
   const { running, macros } = await passSources(config, plugins);
   const named = [...new Set([...config.macros, ...(macro === undefined ? [] : [macro])])];
   const toRow =

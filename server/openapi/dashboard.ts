@@ -15,6 +15,13 @@ import {
 } from './schema.ts';
 import type { Schema } from './schema.ts';
 
+/** Estimated tokens of the fixed estimator. */
+const changed = {
+  blocks: about(whole, 'Changed texts, once in every request'),
+  tokens_before: whole,
+  tokens_after: whole,
+};
+
 export const dashboardSchemas: Readonly<Record<string, Schema>> = {
   DashboardRequest: object(requestFields, injection),
   DashboardReport: object({
@@ -65,6 +72,33 @@ export const dashboardSchemas: Readonly<Record<string, Schema>> = {
   DashboardOneRequest: object({
     request: nullable({ type: 'object', allOf: [ref('DashboardRequest')] }),
     trace: nullable({ type: 'object', allOf: [ref('Trace')] }),
+  }),
+  DashboardStages: object({
+    requests: about(whole, 'Requests that the figures rest on'),
+    requests_per_second: number,
+    stages: list(
+      object({
+        node: text,
+        requests: whole,
+        busy_ms: about(ms, 'Time inside the stage, all requests together'),
+      }),
+    ),
+  }),
+  DashboardRecipes: object({
+    recipes: list(
+      object({
+        node: about(nullable(text), 'The stage that adds it; null for a rule of the program'),
+        name: text,
+        from: text,
+        description: nullable(text),
+        requests: whole,
+        ...changed,
+        on: about(
+          list(object({ name: text, ...changed }), 21),
+          'Tools and classes of text, most tokens saved first',
+        ),
+      }),
+    ),
   }),
   DashboardRequests: object({
     requests: list(ref('DashboardRequest'), 10_000),

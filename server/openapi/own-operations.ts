@@ -187,6 +187,14 @@ export const ownOperations: readonly Operation[] = [
       response: json(ref('DashboardOneRequest')),
       errors: [404],
     },
+    'get /dashboard/api/stages': {
+      summary: 'The time in each stage, of the newest 200 requests',
+      response: json(ref('DashboardStages')),
+    },
+    'get /dashboard/api/recipes': {
+      summary: 'The recipes that run, and what each has changed since the start',
+      response: json(ref('DashboardRecipes')),
+    },
     'get /trace/last': {
       summary: 'The newest request, step by step',
       response: json({ oneOf: [ref('Trace'), ref('NoRequests')] }),

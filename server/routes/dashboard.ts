@@ -15,6 +15,7 @@ import { reportJson, sessionReportJson, stepFor } from '../dashboard/report-json
 import { pageRoutes } from '../dashboard/page-routes.ts';
 import { get, getJson } from '../http/router.ts';
 import type { Route } from '../http/router.ts';
+import { dashboardNowRoutes } from './dashboard-now.ts';
 import type { RouteSources } from './sources.ts';
 
 /** `/dashboard/api/report`. */
@@ -54,6 +55,7 @@ export function dashboardRoutes(sources: RouteSources, feed: Feed): Route[] {
     getJson('/dashboard/api/request/:id', (_request, { params }) =>
       oneRequest(sources, params['id'] ?? ''),
     ),
+    ...dashboardNowRoutes(sources),
     // Last, for they match what the others do.
     ...pageRoutes(),
   ];

@@ -68,7 +68,25 @@ export function createTraces(size = 200, onSpans?: (spans: KeptSpans) => void) {
   };
   const newestFirst = (): TracedRun[] =>
     Array.from({ length: ring.length }, (_, age) => ring[(added - 1 - age) % size]!);
+  /** The time in each stage of the runs that are kept, in the order in which they were first passed. */
+  const stageTimes = () => {
+    const stages = new Map<string, { runs: number; busyMs: number }>();
+    for (const { spans } of ring)
+      spans.visitTimes((_name, busyMs, node) => {
+        const sums = stages.get(node) ?? { runs: 0, busyMs: 0 };
+        stages.set(node, sums);
+        sums.runs += 1;
+        sums.busyMs += busyMs;
+      });
+    return {
+      runs: ring.length,
+      /** When each began, in milliseconds since the epoch. */
+      startsMs: ring.map(({ startedMs }) => startedMs),
+      stages: [...stages].map(([node, sums]) => ({ node, ...sums })),
+    };
+  };
   return {
+    stageTimes,
     add(run: FinishedRun): void {
       const kept = (ring[added % size] ??= new KeptRun());
       kept.take(run);

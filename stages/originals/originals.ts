@@ -5,6 +5,7 @@
  */
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
+import { createChangeCounts } from './change-counts.ts';
 
 /** 32 MB of text, as characters of two bytes. */
 const MAX_CHARS = 16 * 1024 * 1024;
@@ -58,6 +59,7 @@ export function createOriginals() {
   let lastRequestId: string | undefined;
   // The compressor's own classes: a handful.
   const kinds = new Map<string, { tokensBefore: number; tokensAfter: number }>();
+  const changes = createChangeCounts();
   return {
     /** Counts a block of a request, changed or not, under its class. */
     count(kind: string, tokensBefore: number, tokensAfter: number): void {
@@ -74,9 +76,12 @@ export function createOriginals() {
       [...kinds]
         .map(([kind, sums]) => ({ kind, ...sums }))
         .toSorted((a, b) => b.tokensBefore - a.tokensBefore),
+    /** What each recipe and rule has changed since the start. */
+    changes: changes.list,
     /** Keeps the changed blocks of a request. */
     keep(requestId: string, changed: readonly ChangedBlock[]): void {
       if (changed.length === 0) return;
+      changes.add(changed);
       const positions = changed.map((block) => {
         const id = idOf(block);
         if (!blocks.has(id)) blocks.set(id, Object.freeze({ ...block, id }));

@@ -19,6 +19,7 @@ import { MonitorView } from './monitor.tsx';
 import { Overview } from './overview.tsx';
 import { RANGES, rangeOf } from './ranges.ts';
 import { ProvidersView } from './providers.tsx';
+import { RecipesView } from './recipes.tsx';
 import { RequestView } from './request.tsx';
 import { RequestsView } from './requests.tsx';
 import { SavingsView } from './savings.tsx';
@@ -58,6 +59,7 @@ const VIEWS: ReadonlyMap<string, View> = new Map<string, View>([
     { parent: 'conversations', isTimeless: true, show: ({ id }) => <ConversationView id={id} /> },
   ],
   ['savings', { name: 'Savings', letter: 's', show: ({ query }) => <SavingsView query={query} /> }],
+  ['recipes', { name: 'Recipes', letter: 'i', isTimeless: true, show: () => <RecipesView /> }],
   ['providers', { name: 'Providers', letter: 'p', show: () => <ProvidersView /> }],
   ['errors', { name: 'Errors', letter: 'e', show: ({ query }) => <CausesView query={query} /> }],
   ['graph', { name: 'Graph', letter: 'g', isTimeless: true, show: () => <GraphView /> }],

@@ -1,17 +1,34 @@
-/** The compiled graph: what a request passes, and the segments of each answer's way. */
-import type { GraphJson } from '../contract.ts';
+/** The compiled graph as it works: what a request passes, the segments of each answer's way, and the time in each stage. */
+import type { GraphJson, StagesJson } from '../contract.ts';
 import { useFetched } from './fetched.ts';
+import { NONE, duration, share, whole } from './format.ts';
 import { Fault } from './words.tsx';
 
 type Stop = GraphJson['request'][number];
 type Way = GraphJson['answers'][number];
 type Inner = Stop['within'][number];
 
+/** It waits for the provider, of whose time the stages have no share. */
+const FORWARD = 'forward';
+
+interface Work {
+  readonly requests: number;
+  /** Per request, in milliseconds. */
+  readonly meanMs: number;
+  /** Of the time of all stages but `forward`, 0 to 1; null for that one. */
+  readonly part: number | null;
+}
+
+type WorkOf = (node: string) => Work | undefined;
+
 export function GraphView() {
   const { value, error } = useFetched<GraphJson>('graph', () => '/graph');
+  const { value: live } = useFetched<StagesJson>('stages', () => '/dashboard/api/stages');
+  const workOf = worksOf(live);
   return (
     <div class="page">
       <h1>Graph</h1>
+      <p class="quiet">{rateWords(live)}</p>
       <Fault text={error} />
       {value !== undefined && (
         <>
@@ -23,7 +40,7 @@ export function GraphView() {
             <ol class="graph">
               {value.request.map((stop) => (
                 <li key={stop.node}>
-                  <Node node={stop} remarks={remarksOf(stop)} />
+                  <Node node={stop} remarks={remarksOf(stop)} workOf={workOf} />
                   {stop.within.length > 0 && (
                     <ul>
                       {stop.within.map((inner) => (
@@ -38,7 +55,7 @@ export function GraphView() {
             </ol>
           </section>
           {value.answers.map((way) => (
-            <AnswerWay key={way.from} way={way} />
+            <AnswerWay key={way.from} way={way} workOf={workOf} />
           ))}
         </>
       )}
@@ -46,21 +63,57 @@ export function GraphView() {
   );
 }
 
-function AnswerWay({ way: { from, segments } }: { readonly way: Way }) {
+function rateWords(live: StagesJson | undefined): string {
+  if (live === undefined) return 'Loading…';
+  if (live.requests === 0) return 'No request has passed it yet.';
+  const perMinute = live.requests_per_second * 60;
+  const rate = perMinute < 10 ? perMinute.toFixed(1) : whole(perMinute);
+  return `${rate} requests a minute; times are means of the newest ${whole(live.requests)}, shares are of svc’s own time.`;
+}
+
+function worksOf(live: StagesJson | undefined): WorkOf {
+  const stages = live?.stages ?? [];
+  const ownMs = stages.reduce(
+    (sum, { node, busy_ms: busyMs }) => sum + (node === FORWARD ? 0 : busyMs),
+    0,
+  );
+  const works = new Map(
+    stages.map(({ node, requests, busy_ms: busyMs }) => [
+      node,
+      {
+        requests,
+        meanMs: requests === 0 ? 0 : busyMs / requests,
+        part: node === FORWARD || ownMs === 0 ? null : busyMs / ownMs,
+      },
+    ]),
+  );
+  return (node) => works.get(node);
+}
+
+interface WayProps {
+  readonly way: Way;
+  readonly workOf: WorkOf;
+}
+
+function AnswerWay({ way: { from, segments }, workOf }: WayProps) {
   const id = `graph-${from}`;
   return (
     <section class="card" aria-labelledby={id}>
       <header>
         <h2 id={id}>Answer of {from}</h2>
-        <span class="quiet">each line is one web stream</span>
+        <span class="quiet">each box is one web stream</span>
       </header>
       <ol class="graph">
         {segments.map(({ form, nodes }) => (
           <li key={nodes.map(({ node }) => node).join()}>
-            <span class="quiet">{form === 'fused' ? 'fused segment' : 'web stream'}</span>{' '}
-            {nodes
-              .map(({ node, plugin }) => (plugin === null ? node : `${node} (plugin ${plugin})`))
-              .join(' → ')}
+            <span class="quiet">{form === 'fused' ? 'fused segment' : 'web stream'}</span>
+            <ul>
+              {nodes.map(({ node, plugin }) => (
+                <li key={node}>
+                  <Node node={{ node, plugin }} remarks={[]} workOf={workOf} />
+                </li>
+              ))}
+            </ul>
           </li>
         ))}
       </ol>
@@ -69,19 +122,41 @@ function AnswerWay({ way: { from, segments } }: { readonly way: Way }) {
 }
 
 interface NodeProps {
-  readonly node: Inner;
+  readonly node: Pick<Inner, 'node' | 'plugin'>;
   readonly remarks: readonly string[];
+  /** Absent where its time is part of the stage around it. */
+  readonly workOf?: WorkOf;
 }
 
-function Node({ node: { node, plugin }, remarks }: NodeProps) {
+function Node({ node: { node, plugin }, remarks, workOf }: NodeProps) {
+  const work = workOf?.(node);
   return (
-    <>
-      <strong>{node}</strong>{' '}
-      <span class="quiet">
-        {[...(plugin === null ? [] : [`plugin ${plugin}`]), ...remarks].join(', ')}
+    <div class="node" data-node={node}>
+      <span class="what">
+        <strong>{node}</strong>{' '}
+        <span class="quiet">
+          {[...(plugin === null ? [] : [`plugin ${plugin}`]), ...remarks].join(', ')}
+        </span>
       </span>
-    </>
+      {workOf !== undefined && (
+        <>
+          <span class="num quiet">{work === undefined ? '' : `${whole(work.requests)} ×`}</span>
+          <span class="num">{work === undefined ? NONE : duration(work.meanMs)}</span>
+          <span class="num share">{shareWords(node, work)}</span>
+          {work !== undefined && work.part !== null && (
+            <span class="bar" aria-hidden="true">
+              <i style={{ width: `${100 * work.part}%` }} />
+            </span>
+          )}
+        </>
+      )}
+    </div>
   );
+}
+
+function shareWords(node: string, work: Work | undefined): string {
+  if (node === FORWARD) return 'provider';
+  return work === undefined ? '' : share(work.part);
 }
 
 function remarksOf({ about, answers, web_stream: isStream }: Stop): readonly string[] {

@@ -1,0 +1,100 @@
+/** What the dashboard shows of the work of stages and recipes since the start: `/dashboard/api/stages`, `/dashboard/api/recipes`. */
+import type { ChangeCount } from '../../stages/originals/change-counts.ts';
+import { roundedMs } from '../../stages/ledger/figures.ts';
+import type { Generation } from '../generation/generation.ts';
+import { runningRecipes } from '../graph/recipes.ts';
+import type { RunningRecipe } from '../graph/recipes.ts';
+import { getJson } from '../http/router.ts';
+import type { Route } from '../http/router.ts';
+import type { RouteSources } from './sources.ts';
+
+/** The rate rests on the requests of this time that are still kept. */
+const RATE_MS = 60_000;
+
+/** `/dashboard/api/stages`. */
+export type StagesJson = ReturnType<typeof stagesJson>;
+
+/** `/dashboard/api/recipes`. */
+export type RecipesJson = Awaited<ReturnType<typeof recipesJson>>;
+
+type Sources = Pick<RouteSources, 'services' | 'generations'>;
+
+export function dashboardNowRoutes({ services, generations }: Sources): Route[] {
+  // The files are read once for each configuration.
+  let known: { readonly of: Generation; readonly recipes: readonly RunningRecipe[] } | undefined;
+  const recipes = async () => {
+    const { current } = generations;
+    if (known?.of !== current)
+      known = { of: current, recipes: await runningRecipes(current.config, current.plugins) };
+    return recipesJson(known.recipes, services.originals.changes());
+  };
+  return [
+    getJson('/dashboard/api/stages', () => stagesJson({ services })),
+    getJson('/dashboard/api/recipes', recipes),
+  ];
+}
+
+/** The stages of the newest requests, whose traces are kept. */
+function stagesJson({ services: { traces, clock } }: Pick<Sources, 'services'>) {
+  const nowMs = clock.wallMs();
+  const { runs, startsMs, stages } = traces.stageTimes();
+  const recent = startsMs.filter((atMs) => atMs >= nowMs - RATE_MS);
+  const oldestMs = Math.min(...recent);
+  // Where all that is kept began within the time, the rate is that of what is kept.
+  const spanMs = recent.length === runs && runs > 1 ? Math.max(nowMs - oldestMs, 1000) : RATE_MS;
+  return {
+    /** Requests that the figures rest on. */
+    requests: runs,
+    requests_per_second: (recent.length * 1000) / spanMs,
+    stages: stages.map(({ node, runs: times, busyMs }) => ({
+      node,
+      requests: times,
+      /** Time inside the stage, all requests together; in `forward` that is mostly the provider's. */
+      busy_ms: roundedMs(busyMs),
+    })),
+  };
+}
+
+async function recipesJson(recipes: readonly RunningRecipe[], changes: readonly ChangeCount[]) {
+  const byName = new Map(changes.map((one) => [one.by, one]));
+  const named = recipes.map((recipe) => ({
+    ...recipe,
+    ...figuresOf(byName.get(`recipe:${recipe.name}`)),
+  }));
+  const listed = new Set(recipes.map(({ name }) => `recipe:${name}`));
+  const others = changes
+    .filter(({ by }) => !listed.has(by))
+    .map((one) => ({
+      node: null,
+      name: one.by,
+      from: one.by.startsWith('recipe:') ? 'no longer runs' : 'built in',
+      description: null,
+      ...figuresOf(one),
+    }));
+  return { recipes: [...named, ...others] };
+}
+
+function figuresOf(count: ChangeCount | undefined) {
+  const { requests, blocks, tokensBefore, tokensAfter, on } = count ?? NOTHING;
+  return {
+    requests,
+    blocks,
+    tokens_before: tokensBefore,
+    tokens_after: tokensAfter,
+    /** What was changed: tools and classes of text, most tokens saved first. */
+    on: on.map((one) => ({
+      name: one.name,
+      blocks: one.blocks,
+      tokens_before: one.tokensBefore,
+      tokens_after: one.tokensAfter,
+    })),
+  };
+}
+
+const NOTHING: Omit<ChangeCount, 'by'> = {
+  requests: 0,
+  blocks: 0,
+  tokensBefore: 0,
+  tokensAfter: 0,
+  on: [],
+};

@@ -1,0 +1,77 @@
+/** What each recipe and rule has changed since the start, and in what, in tokens of the fixed estimator. */
+/** Names of tools and classes told apart for each; those past it are counted together. */
+const MOST_NAMES = 20;
+const OTHER = '(other)';
+
+/** A changed block, as far as it is counted. */
+export interface Change {
+  readonly toolName: string | null;
+  readonly by: readonly string[];
+  readonly kind: string | null;
+  readonly tokensBefore: number;
+  readonly tokensAfter: number;
+}
+
+interface Sums {
+  /** Changed blocks, once in every request that they were part of. */
+  blocks: number;
+  tokensBefore: number;
+  tokensAfter: number;
+}
+
+/** The sums of one recipe (`recipe:NAME`) or rule. A block that several changed counts for each. */
+export interface ChangeCount extends Readonly<Sums> {
+  readonly by: string;
+  readonly requests: number;
+  /** In what: the tool whose result it was, or else the class of text; most tokens saved first. */
+  readonly on: readonly (Readonly<Sums> & { readonly name: string })[];
+}
+
+/** The names are those of the program and its configuration, so that there are never many. */
+export function createChangeCounts() {
+  const all = new Map<string, Sums & { requests: number; on: Map<string, Sums> }>();
+  const sumsOf = (by: string) => {
+    const found = all.get(by) ?? { ...NONE, requests: 0, on: new Map<string, Sums>() };
+    all.set(by, found);
+    return found;
+  };
+  return {
+    /** Counts the changed blocks of one request. */
+    add(changed: readonly Change[]): void {
+      const seen = new Set<string>();
+      for (const block of changed)
+        for (const by of new Set(block.by)) {
+          const sums = sumsOf(by);
+          if (!seen.has(by)) sums.requests += 1;
+          seen.add(by);
+          addTo(sums, block);
+          const named = block.toolName ?? block.kind ?? OTHER;
+          const name = sums.on.has(named) || sums.on.size < MOST_NAMES ? named : OTHER;
+          const part = sums.on.get(name) ?? { ...NONE };
+          sums.on.set(name, part);
+          addTo(part, block);
+        }
+    },
+    /** Most tokens saved first. */
+    list: (): readonly ChangeCount[] =>
+      [...all]
+        .map(([by, { on, ...sums }]) => ({
+          by,
+          ...sums,
+          on: [...on].map(([name, part]) => ({ name, ...part })).toSorted(mostSaved),
+        }))
+        .toSorted(mostSaved),
+  };
+}
+
+const NONE: Sums = { blocks: 0, tokensBefore: 0, tokensAfter: 0 };
+
+function addTo(sums: Sums, { tokensBefore, tokensAfter }: Change): void {
+  sums.blocks += 1;
+  sums.tokensBefore += tokensBefore;
+  sums.tokensAfter += tokensAfter;
+}
+
+function mostSaved(one: Sums, other: Sums): number {
+  return other.tokensBefore - other.tokensAfter - (one.tokensBefore - one.tokensAfter);
+}
