@@ -1,6 +1,6 @@
 /** From where on the blocks of a conversation are compressed: what the model reads before them counts too. */
 import { estimateTokens } from '../../model/tokens.ts';
-import { listedTools } from '../tools/definitions.ts';
+import { listedTools } from '../../dialect/tool-definitions.ts';
 
 /**
  * What of `thresholdTokens` is left for the blocks of a request, behind its definitions of tools.

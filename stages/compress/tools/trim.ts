@@ -11,8 +11,8 @@ import { setValues } from '../../model/request.ts';
 import type { NewValue, ProxyRequest } from '../../model/request.ts';
 import { findSpans } from '../../wire/json-path.ts';
 import { printCompact, readJson } from '../rules/json/lexer.ts';
-import { definitionsIn } from './definitions.ts';
-import type { Definition } from './definitions.ts';
+import { definitionsIn } from '../../dialect/tool-definitions.ts';
+import type { Definition } from '../../dialect/tool-definitions.ts';
 import { tidied } from './description.ts';
 import { shorterSchema } from './schema.ts';
 

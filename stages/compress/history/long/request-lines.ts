@@ -11,7 +11,7 @@ import { unwrap } from '../../../model/classify/unwrap.ts';
 import { hintsOf } from '../../pass/block-label.ts';
 import type { ConversationBlock } from '../../pass/blocks.ts';
 import { writtenBy } from '../forget/edited.ts';
-import { definitionsIn } from '../../tools/definitions.ts';
+import { definitionsIn } from '../../../dialect/tool-definitions.ts';
 
 /**
  * Words with `{from}`, `{to}` and `{count}` for lines counted from 1, and `{before}` for the

@@ -1,7 +1,7 @@
 /** Where a request body defines tools that the client runs, in any dialect. */
-import { isObject, listOf, stringOf } from '../../dialect/json-kind.ts';
-import type { JsonObject } from '../../dialect/json-kind.ts';
-import type { JsonPath } from '../../model/block.ts';
+import { isObject, listOf, stringOf } from './json-kind.ts';
+import type { JsonObject } from './json-kind.ts';
+import type { JsonPath } from '../model/block.ts';
 
 /** A tool, or a namespace of tools, with the places of what may be written shorter. */
 export interface Definition {
