@@ -38,6 +38,7 @@ const COMMANDS: readonly (readonly string[])[] = [
   ['leaderboard'],
   ['report'],
   ['attribution'],
+  ['attribution', '--by', 'tool,model'],
   ['timeline'],
   ['timeline', '--metric', 'requests'],
   ['cost', '--week'],

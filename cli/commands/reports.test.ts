@@ -7,6 +7,7 @@ import { systemClock } from '../../engine/clock.ts';
 import { isFailure, ledgerRow } from '../../stages/ledger/row.ts';
 import type { LedgerRow } from '../../stages/ledger/row.ts';
 import { openIn } from '../../fixtures/ledger/temp-ledger.ts';
+import { toolSet } from '../../stages/model/tool-use.ts';
 import { exitCodes } from '../exit.ts';
 import { makePlace, run, start } from '../../fixtures/cli/run.ts';
 import type { Place } from '../../fixtures/cli/run.ts';
@@ -14,6 +15,15 @@ import type { Place } from '../../fixtures/cli/run.ts';
 const DAY_MS = 86_400_000;
 const NOW = Date.UTC(2026, 10, 20, 15, 30);
 const clock = { ...systemClock, wallMs: () => NOW };
+
+const TOOLS = toolSet(
+  new Map([
+    ['Bash', 500],
+    ['mcp__github__list', 200],
+  ]),
+);
+
+const toolResults = (tool: string) => ({ tool, calls: 2, failed: 1, tokens: 900, sentTokens: 300 });
 
 /** Rows of forty days, with every figure missing somewhere. */
 function makeRows(count: number): LedgerRow[] {
@@ -51,6 +61,10 @@ function makeRows(count: number): LedgerRow[] {
       costCacheMissedNanoUsd: isPriced ? 5_000_000 + n : null,
       latencyMs: one([null, 12.5, 250]),
       cacheHit: one([true, false, false]),
+      toolResults: one([null, [toolResults('Bash')], [toolResults('mcp__github__list')]]),
+      toolDefinitionTokens: raw === null ? null : 700,
+      costToolDefinitionsNanoUsd: isPriced ? 7000 : null,
+      toolSet: raw === null ? null : TOOLS,
     });
   });
 }
@@ -477,6 +491,44 @@ test('a page of a month has nothing from elsewhere, and names in it are text', a
   }
 });
 
+test('attribution by tool and by MCP server', () =>
+  withReports(async (place) => {
+    const { attribution } = await json(place, ['attribution', '--by', 'mcp,project']);
+    const groups = attribution as Json[];
+    assert.is(groups.length, 6);
+    for (const group of groups) {
+      const tool = group['mcp'] === 'github' ? 'mcp__github__list' : 'Bash';
+      const own = rows.filter((row) => row.project === group['project']);
+      const results = own
+        .flatMap((row) => row.toolResults ?? [])
+        .filter((one) => one.tool === tool);
+      const carried = own.filter((row) => row.toolSet !== null);
+      const priced = carried.filter((row) => row.costToolDefinitionsNanoUsd !== null);
+      const share = tool === 'Bash' ? 5 : 2;
+      assert.equal(group, {
+        mcp: group['mcp'],
+        project: group['project'],
+        calls: results.length * 2,
+        failed_calls: results.length,
+        result_tokens: results.length * 900,
+        sent_result_tokens: results.length * 300,
+        definitions: carried.length,
+        definition_tokens: carried.length * 100 * share,
+        definition_cost: (priced.length * 1000 * share) / 1e9,
+      });
+    }
+    const none = await run(place, ['attribution', '--by', 'tool', '--since', '2999-01-01'], {
+      clock,
+    });
+    assert.is(none.stdout, 'No tool was recorded (since 2999-01-01)\n');
+    const { stdout } = await run(place, ['attribution', '--by', 'tool'], { clock });
+    assert.match(stdout, /Bash .*mcp__github__list /s);
+    assert.ok(
+      stdout.split('\n').every((line) => line.length <= 80),
+      stdout,
+    );
+  }));
+
 test('wrong words are reported, with what would be right', () =>
   withReports(async (place) => {
     for (const [argv, message] of [
@@ -485,6 +537,7 @@ test('wrong words are reported, with what would be right', () =>
       [['timeline', '--days', '0'], /from 1 to 366/],
       [['timeline', '--metric', 'joy'], /not one of requests, errors/],
       [['attribution', '--by', 'mood'], /not one of agent, skill/],
+      [['attribution', '--by', 'tool,session'], /not kept by session/],
       [['requests', '--outcome', 'fine'], /not one of ok, error/],
       [['report', '--date', 'today'], /not a day/],
       [['report', '--date', '2026-02-30'], /--date: "2026-02-30" is not a day/],
@@ -513,6 +566,7 @@ test('tables for people: figures under heads, a dash for what is not known, and 
       ['report'],
       ['report', '--markdown'],
       ['attribution'],
+      ['attribution', '--by', 'tool,project'],
       ['timeline', '--days', '30', '--metric', 'cost'],
       ['cost', '--month'],
       ['cost-breakdown'],

@@ -289,18 +289,19 @@ class Attribution extends SpanCommand {
   static override paths = [['attribution']];
   static override usage = Command.Usage({
     category: 'Look',
-    description: 'Cost and savings by key, project, agent, skill, model',
+    description: 'Cost and savings by key, project, agent, model or tool',
     details:
-      'The agent is known by its user agent or its own headers, the skill by `x-svc-skill`, the key by its label (`svc auth`), the project by `x-svc-project`, the key, or the working directory that known agents name; `unknown` where none of these says it.',
+      'The agent is known by its user agent or its own headers, the skill by `x-svc-skill`, the key by its label (`svc auth`), the project by `x-svc-project`, the key, or the working directory that known agents name; `unknown` where none of these says it. By `tool`, or `mcp` for the servers of tools named `mcp__server__tool`, it shows calls, the tokens of their results as they came and as they were sent, and what the definitions of tools cost: of each request the price of its first input tokens, which are the definitions, cached ones first. Each result counts once, in the request that first carries it; spans are whole UTC days.',
     examples: [
       ['The last week', '$0 attribution --days 7'],
       ['Who spends, and on what', '$0 attribution --by key,project'],
+      ['What the tools of each project take', '$0 attribution --by tool,project'],
     ],
   });
 
   days = Option.String('--days', { description: 'The last days, today included' });
   by = Option.Array('--by', {
-    description: 'agent, skill, model, session, provider, node, key, project: in this order',
+    description: 'agent, skill, model, session, provider, node, key, project, tool, mcp',
   });
 
   async execute() {
@@ -312,7 +313,13 @@ class Attribution extends SpanCommand {
         ? 0
         : (Math.floor(nowMs / DAY_MS) - toWhole(this.days, '--days', 1, 3650) + 1) * DAY_MS;
     const span = await this.span(sinceMs);
-    const keys = by.map((name) => KEYS[name]);
+    const { isOfTools, printTools, toolKeys } = await import('../report/tools.ts');
+    if (isOfTools(by)) {
+      const keys = toolKeys(by);
+      const tools = await this.ledger((reader, queries) => queries.toolSums(reader, keys, span));
+      return printTools(this.context, tools, { by, json: this.json, span: spanText(span) });
+    }
+    const keys = by.map((name) => KEYS[name as keyof typeof KEYS]);
     const groups = await this.ledger((reader, queries) => queries.totalsByAll(reader, keys, span));
     const named = groups.map((group) => ({
       names: keys.map((key) => group[key] ?? null),
@@ -355,6 +362,6 @@ const KEYS = {
   key: 'keyLabel',
   project: 'project',
 } as const satisfies Record<string, GroupKey>;
-const BY = Object.keys(KEYS) as (keyof typeof KEYS)[];
+const BY = [...Object.keys(KEYS), 'tool', 'mcp'];
 
 export const commands = [Compare, Leaderboard, Report, Attribution];

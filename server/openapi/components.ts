@@ -55,6 +55,15 @@ const namedSums = object({
   unpriced: whole,
   ...net,
 });
+const toolSums = object({
+  calls: about(whole, 'Results that were new in their request'),
+  failed_calls: whole,
+  result_tokens: about(whole, 'Of these results as clients sent them'),
+  sent_result_tokens: about(whole, 'Of the same as they went upstream'),
+  definitions: about(whole, 'Definitions that requests carried'),
+  definition_tokens: whole,
+  definition_cost: nullable(usd),
+});
 const ledgerParts = {
   by_model: list(object({ model: nullable(text), sums: ledgerSums })),
   by_day: list(object({ date: about(text, 'A UTC day'), sums: ledgerSums })),
@@ -180,6 +189,8 @@ export const componentSchemas: Readonly<Record<string, Schema>> = {
         'By the label of the proxy key, of requests that had one; past a hundred under `(other)`',
       ),
       by_project: about(byName(namedSums), 'Likewise by project, of requests of which it is known'),
+      by_tool: about(byName(toolSums), 'By tool; past two hundred under `(other)`'),
+      by_mcp_server: about(byName(toolSums), 'By MCP server, of tools named `mcp__server__tool`'),
       recent: list(ref('RecentRequest'), 50),
     },
     { today_of_node: about(todaySums, 'Of this machine alone, where others share its ledger') },

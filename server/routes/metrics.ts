@@ -5,6 +5,9 @@ import { knownCost, knownCostSaved, promptCacheRatio, toUsd } from '../../stages
 import type { HistogramView } from '../../stages/ledger/histogram.ts';
 import type { Metrics } from '../../stages/ledger/metrics.ts';
 import { dashboardJson } from '../../stages/ledger/report.ts';
+import { knownDefinitionCost } from '../../stages/ledger/tools/tool-totals.ts';
+import type { ToolTotals } from '../../stages/ledger/tools/tool-totals.ts';
+import { mcpServerOf } from '../../stages/model/tool-use.ts';
 import type { ProviderStates } from '../../stages/providers/states.ts';
 import { metricsText, single } from '../facts/metrics-text.ts';
 import type { Family } from '../facts/metrics-text.ts';
@@ -157,6 +160,7 @@ function families({ version, services, app }: RouteSources): Family[] {
     ...grouped('provider', window.byProvider()),
     ...grouped('key', window.byKey()),
     ...grouped('project', window.byProject()),
+    ...ofTools(window.byTool()),
     ...providerStates(services.states),
     ...durations(services.metrics),
     single('gauge', 'process_resident_memory_bytes', 'Resident memory.', process.memoryUsage.rss()),
@@ -197,6 +201,36 @@ function grouped(
       'prompt_cache_hit_ratio',
       `Share of input tokens that was read from the provider's cache, by ${label}.`,
       promptCacheRatio,
+    ),
+  ];
+}
+
+/** The sums of each tool, with its MCP server where it is of one; the session bounds their number. */
+function ofTools(tools: ReadonlyMap<string, ToolTotals>): Family[] {
+  const all = [...tools].map(([tool, totals]) => {
+    const server = mcpServerOf(tool);
+    return { labels: { tool, ...(server !== null && { server }) }, totals };
+  });
+  const counter = (
+    name: string,
+    help: string,
+    value: (totals: ToolTotals) => number | null,
+  ): Family => ({
+    name: `svc_tool_${name}_total`,
+    help,
+    type: 'counter',
+    series: all.map(({ labels, totals }) => ({ labels, value: value(totals) })),
+  });
+  return [
+    counter('calls', 'Results that were new in their request.', (t) => t.calls),
+    counter('failed_calls', 'New results that say that the call failed.', (t) => t.failedCalls),
+    counter('result_tokens', 'Tokens of new results as clients sent them.', (t) => t.resultTokens),
+    counter('sent_result_tokens', 'The same as they went upstream.', (t) => t.sentResultTokens),
+    counter('definition_tokens', 'Input tokens of its definition.', (t) =>
+      Math.round(t.definitionTokens),
+    ),
+    counter('definition_cost_usd', 'US dollars for its definition, as far as known.', (t) =>
+      toUsd(knownDefinitionCost(t)),
     ),
   ];
 }

@@ -9,6 +9,7 @@ import {
   todayJson,
 } from '../../stages/ledger/report.ts';
 import { recentJson } from '../../stages/ledger/request-json.ts';
+import { byServer, byToolJson } from '../../stages/ledger/tools/tool-totals.ts';
 import { getJson } from '../http/router.ts';
 import type { Route } from '../http/router.ts';
 import type { RouteSources } from './sources.ts';
@@ -44,6 +45,8 @@ async function stats({ services, generations, ask, vault }: RouteSources) {
     /** Of the requests whose sender or project is known. */
     by_key: byNameJson(window.byKey()),
     by_project: byNameJson(window.byProject()),
+    by_tool: byToolJson(window.byTool()),
+    by_mcp_server: byToolJson(byServer(window.byTool())),
     recent: window.recent().map(recentJson),
   };
 }

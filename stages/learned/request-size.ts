@@ -2,36 +2,23 @@
  * How large a whole request is for the fixed estimator: its texts as they went out, and
  * what stands outside them. It is asked when a run has settled, never on a request's way.
  */
-import { createHash } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
 import { isObject, listOf } from '../dialect/json-kind.ts';
 import type { JsonObject } from '../dialect/json-kind.ts';
 import type { ProxyRequest } from '../model/request.ts';
 import { estimateTokens } from '../model/tokens.ts';
+import { createToolSets } from './tool-sets.ts';
+import type { ToolSets } from './tool-sets.ts';
 
 /** Estimated input tokens of a request as it went out; undefined where they cannot be determined. */
 export type RequestSize = (request: ProxyRequest) => number | undefined;
 
-/** Sets of tool definitions whose size is kept: every request of an agent carries the same one. */
-const MAX_TOOL_SETS = 32;
 /** Members beside the messages whose text the model reads. */
 const READ_MEMBERS = ['response_format', 'output_config', 'text'];
 /** Members by which a request continues what only the provider has. */
 const ELSEWHERE = ['previous_response_id', 'conversation', 'container', 'context_management'];
 
 /** Makes the measure. Requests that compression did not read have no size. */
-export function createRequestSize(): RequestSize {
-  const toolSets = new LRUCache<string, number, string>({
-    max: MAX_TOOL_SETS,
-    memoMethod: (_key, _stale, { context: text }) => estimateTokens(text),
-  });
-
-  function sizeOfTools(tools: unknown): number {
-    if (tools === undefined) return 0;
-    const text = JSON.stringify(tools);
-    return toolSets.memo(createHash('sha1').update(text).digest('base64'), { context: text });
-  }
-
+export function createRequestSize(toolSets: ToolSets = createToolSets()): RequestSize {
   return (request) => {
     const { original, report } = request;
     const { json } = original;
@@ -43,8 +30,7 @@ export function createRequestSize(): RequestSize {
     const parts = [
       report.estimatedAfter,
       report.injectedTokens ?? 0,
-      sizeOfTools(json['tools']),
-      sizeOfTools(json['functions']),
+      toolSets(request)?.size ?? 0,
       -(report.estimatedTools ?? 0),
       ...beside,
     ];

@@ -5,9 +5,10 @@
 import { csvCell, csvLineOf, exactUsd } from './csv.ts';
 import type { LedgerRow } from './row.ts';
 import { ledgerColumns } from './tables.ts';
+import { resultsToJson, resultsToWords } from './tools/results-forms.ts';
 
 /** A value of an exported row; null is unmeasured. */
-export type ExportedValue = string | number | boolean | readonly string[] | null;
+export type ExportedValue = string | number | boolean | readonly (string | object)[] | null;
 
 /** Columns whose exported name is that of the other answers (`/recent`, `/stats`). */
 const NAMES: Readonly<Record<string, string>> = {
@@ -26,7 +27,7 @@ const COLUMNS: readonly Column[] = ledgerColumns.map((column) => ({
   name: NAMES[column] ?? column.replace(/_nano_usd$/, '_usd'),
   field: column.replaceAll(/_(\w)/g, (_, letter: string) =>
     letter.toUpperCase(),
-  ) as keyof LedgerRow,
+  ) as Column['field'],
   isMoney: column.endsWith('_nano_usd'),
 }));
 
@@ -37,8 +38,10 @@ export const csvHead = csvLineOf(COLUMNS.map(({ name }) => name));
 export function exportedRow(row: LedgerRow): Readonly<Record<string, ExportedValue>> {
   return Object.fromEntries(
     COLUMNS.map(({ name, field, isMoney }) => {
+      if (field === 'toolSet') return [name, row.toolSet?.id ?? null];
       const value = row[field];
       if (field === 'startedMs') return [name, new Date(row.startedMs).toISOString()];
+      if (field === 'toolResults') return [name, row.toolResults && resultsToJson(row.toolResults)];
       return [name, isMoney && typeof value === 'number' ? value / 1e9 : value];
     }),
   );
@@ -50,9 +53,10 @@ export function exportedRow(row: LedgerRow): Readonly<Record<string, ExportedVal
  */
 export function csvLine(row: LedgerRow, clean: (text: string) => string): string {
   const cells = COLUMNS.map(({ field, isMoney }) => {
-    const value = row[field];
+    const value = field === 'toolSet' ? (row.toolSet?.id ?? null) : row[field];
     if (value === null) return '';
     if (field === 'startedMs') return new Date(row.startedMs).toISOString();
+    if (field === 'toolResults') return csvCell(clean(resultsToWords(row.toolResults!)));
     if (typeof value === 'number') return isMoney ? exactUsd(value) : String(value);
     if (typeof value === 'boolean') return String(value);
     return csvCell(clean(typeof value === 'string' ? value : value.join(' ')));

@@ -28,7 +28,7 @@ export type StoredHour = { readonly [K in HourKey]: string | null } & {
 } & Totals;
 
 /** The same as columns. */
-const KEY_COLUMNS = HOUR_KEYS.map((key) =>
+export const KEY_COLUMNS = HOUR_KEYS.map((key) =>
   key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
 );
 

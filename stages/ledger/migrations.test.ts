@@ -25,6 +25,7 @@ const DIGESTS = [
   '0977765a17ed0305',
   '425ed4c9e366b3e3',
   'a38b5b29b329eca9',
+  '5f0e602bdd09ebd4',
 ];
 
 test('no released step was edited', () => {
@@ -37,10 +38,11 @@ test('no released step was edited', () => {
 const schemaOf = (file: string): unknown[] => {
   const db = new Database(file, { readonly: true });
   try {
-    const tables = ['requests', 'hours', 'summed'].map((name) =>
-      db
-        .prepare('SELECT name, type, "notnull", pk FROM pragma_table_info(?) ORDER BY name')
-        .all(name),
+    const tables = ['requests', 'hours', 'summed', 'tool_days', 'tool_set_days', 'tool_sets'].map(
+      (name) =>
+        db
+          .prepare('SELECT name, type, "notnull", pk FROM pragma_table_info(?) ORDER BY name')
+          .all(name),
     );
     const indexes = db
       .prepare(`SELECT name, sql FROM sqlite_schema WHERE type <> 'table' ORDER BY name`)

@@ -146,4 +146,21 @@ export const migrations: readonly Migration[] = [
     `DROP INDEX hours_of`,
     `CREATE UNIQUE INDEX hours_of ON hours (started_ms, coalesce(provider, char(1)), coalesce(model, char(1)), coalesce(client, char(1)), coalesce(skill, char(1)), coalesce(node, char(1)), coalesce(mode, char(1)), coalesce(key_label, char(1)), coalesce(project, char(1)))`,
   ],
+  [
+    `ALTER TABLE requests ADD COLUMN tool_results TEXT`,
+    `ALTER TABLE requests ADD COLUMN tool_set TEXT`,
+    `ALTER TABLE requests ADD COLUMN tool_definition_tokens INTEGER`,
+    `ALTER TABLE requests ADD COLUMN cost_tool_definitions_nano_usd INTEGER`,
+    `CREATE TABLE tool_sets (id TEXT PRIMARY KEY, tools TEXT NOT NULL) STRICT`,
+    `CREATE TABLE tool_days (
+    started_ms INTEGER NOT NULL, tool TEXT NOT NULL, provider TEXT, model TEXT, client TEXT, skill TEXT, node TEXT, mode TEXT, key_label TEXT, project TEXT,
+    calls INTEGER NOT NULL, failed_calls INTEGER NOT NULL, result_tokens INTEGER NOT NULL, sent_result_tokens INTEGER NOT NULL
+  ) STRICT`,
+    `CREATE UNIQUE INDEX tool_days_of ON tool_days (started_ms, tool, coalesce(provider, char(1)), coalesce(model, char(1)), coalesce(client, char(1)), coalesce(skill, char(1)), coalesce(node, char(1)), coalesce(mode, char(1)), coalesce(key_label, char(1)), coalesce(project, char(1)))`,
+    `CREATE TABLE tool_set_days (
+    started_ms INTEGER NOT NULL, tool_set TEXT NOT NULL, provider TEXT, model TEXT, client TEXT, skill TEXT, node TEXT, mode TEXT, key_label TEXT, project TEXT,
+    definitions INTEGER NOT NULL, definition_tokens INTEGER NOT NULL, definition_nano_usd INTEGER NOT NULL, priced_definitions INTEGER NOT NULL
+  ) STRICT`,
+    `CREATE UNIQUE INDEX tool_set_days_of ON tool_set_days (started_ms, tool_set, coalesce(provider, char(1)), coalesce(model, char(1)), coalesce(client, char(1)), coalesce(skill, char(1)), coalesce(node, char(1)), coalesce(mode, char(1)), coalesce(key_label, char(1)), coalesce(project, char(1)))`,
+  ],
 ];

@@ -15,6 +15,7 @@ import { fromStored } from './tables.ts';
 
 export { attemptSums } from './attempts.ts';
 export { missReport } from './misses.ts';
+export { toolSums } from './tools/tool-sums.ts';
 export type { GroupKey, RowFilter, TimeSpan } from './sums.ts';
 
 /** The sums of one group; `key` is `null` for requests in which it was not known. */

@@ -5,6 +5,7 @@
 import { cutText } from '../../engine/index.ts';
 import type { Outcome } from '../../engine/index.ts';
 import type { MissCause } from '../model/cached-turn.ts';
+import type { ToolResults, ToolSet } from '../model/tool-use.ts';
 
 /** One finished request. `null` means unmeasured or not applicable, never zero. */
 export interface LedgerRow {
@@ -99,6 +100,14 @@ export interface LedgerRow {
   readonly keyLabel: string | null;
   /** The name of the project that it is for; never a path. */
   readonly project: string | null;
+  /** What tools gave back since the model's last answer; null for nothing. */
+  readonly toolResults: readonly ToolResults[] | null;
+  /** What the definitions of tools took of the input, in the model's own tokens, estimated. */
+  readonly toolDefinitionTokens: number | null;
+  /** The part of `costNanoUsd` that they are. */
+  readonly costToolDefinitionsNanoUsd: number | null;
+  /** Which definitions they were. What it has is kept once for all rows, and a row that was read has its id alone. */
+  readonly toolSet: ToolSet | null;
 }
 
 /** What every row must say; all else has an honest default. */
@@ -170,6 +179,10 @@ export function ledgerRow(facts: LedgerFacts): LedgerRow {
     node: facts.node ?? null,
     keyLabel: clip(facts.keyLabel ?? null),
     project: clip(facts.project ?? null),
+    toolResults: facts.toolResults ?? null,
+    toolDefinitionTokens: facts.toolDefinitionTokens ?? null,
+    costToolDefinitionsNanoUsd: facts.costToolDefinitionsNanoUsd ?? null,
+    toolSet: facts.toolSet ?? null,
   });
 }
 

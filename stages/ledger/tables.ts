@@ -5,15 +5,18 @@
 import type { Kysely } from 'kysely';
 import type { StoredHour } from './hours.ts';
 import type { LedgerRow } from './row.ts';
+import type { StoredToolDay, StoredToolSet, StoredToolSetDay } from './tools/tool-days.ts';
+import { toolSet } from '../model/tool-use.ts';
+import { resultsFromText, resultsToText } from './tools/results-forms.ts';
 
 /** A cell as SQLite stores it. */
 export type Cell = string | number | null;
 
-/** A stored row: a `LedgerRow` with 0 or 1 for booleans and JSON text for the list of chunks. */
+/** A stored row: a `LedgerRow` with 0 or 1 for booleans JSON text for lists, and the id of its set of tools. */
 export type StoredRow = {
   [K in keyof LedgerRow]: LedgerRow[K] extends boolean
     ? 0 | 1
-    : K extends 'topChunks'
+    : K extends 'topChunks' | 'toolResults' | 'toolSet'
       ? string | null
       : LedgerRow[K];
 };
@@ -22,12 +25,15 @@ export type StoredRow = {
 export interface LedgerSchema {
   requests: StoredRow;
   hours: StoredHour;
+  toolDays: StoredToolDay;
+  toolSetDays: StoredToolSetDay;
+  toolSets: StoredToolSet;
 }
 
 /** The ledger as queries see it, whatever database is behind it. Close it with `destroy()`. */
 export type LedgerReader = Kysely<LedgerSchema>;
 
-/** Every column in the order of `pushCells`. */
+/** Every column in the order of `pushCells`, which adds one cell more: what the set of tools has. */
 export const ledgerColumns = [
   'id',
   'started_ms',
@@ -80,7 +86,14 @@ export const ledgerColumns = [
   'thoughts_dropped',
   'key_label',
   'project',
+  'tool_results',
+  'tool_set',
+  'tool_definition_tokens',
+  'cost_tool_definitions_nano_usd',
 ] as const;
+
+/** Cells of a row in a batch. */
+export const CELLS = ledgerColumns.length + 1;
 
 /**
  * Appends the row's cells to a flat batch. One flat array of primitives crosses to the
@@ -140,8 +153,15 @@ export function pushCells(cells: Cell[], row: LedgerRow): void {
     row.thoughtsDropped,
     row.keyLabel,
     row.project,
+    row.toolResults === null ? null : resultsToText(row.toolResults),
+    row.toolSet?.id ?? null,
+    row.toolDefinitionTokens,
+    row.costToolDefinitionsNanoUsd,
+    row.toolSet?.json ?? null,
   );
 }
+
+const NO_TOOLS = toolSet(new Map());
 
 /** The row that a stored one stands for. */
 export function fromStored(stored: StoredRow): LedgerRow {
@@ -151,6 +171,8 @@ export function fromStored(stored: StoredRow): LedgerRow {
     usageEstimated: stored.usageEstimated === 1,
     cacheHit: stored.cacheHit === 1,
     topChunks: stored.topChunks === null ? null : (JSON.parse(stored.topChunks) as string[]),
+    toolResults: stored.toolResults === null ? null : resultsFromText(stored.toolResults),
+    toolSet: stored.toolSet === null ? null : { ...NO_TOOLS, id: stored.toolSet },
   };
 }
 

@@ -8,6 +8,8 @@ import { addToTotals, emptyTotals } from './figures.ts';
 import { percentile } from './metrics.ts';
 import { UNKNOWN } from './row.ts';
 import type { LedgerRow } from './row.ts';
+import { createToolSums } from './tools/tool-totals.ts';
+import type { ToolTotals } from './tools/tool-totals.ts';
 
 /** Percentiles of the newest latencies, in milliseconds; `null` before the first request. */
 export interface LatencyFigures {
@@ -28,6 +30,9 @@ const LATENCY_SAMPLES = 1024;
 const MAX_NAMES = 500;
 /** Keys and projects told apart: each is a series of its own wherever `/metrics` is kept. */
 const MAX_CALLERS = 100;
+/** Tools told apart, likewise, and sets of definitions. */
+const MAX_TOOLS = 200;
+const MAX_TOOL_SETS = 100;
 const OTHER = '(other)';
 
 /** Starts a session at `startedMs` (wall time). */
@@ -37,6 +42,7 @@ export function createSessionWindow(startedMs: number) {
   const providers = new Map<string, RunningTotals>();
   const keys = new Map<string, RunningTotals>();
   const projects = new Map<string, RunningTotals>();
+  const tools = createToolSums(MAX_TOOLS, MAX_TOOL_SETS);
   const recent = new RecentRows(RECENT_ROWS);
   // Numbers in a list of ours would be objects each, copied by the garbage collector on their way.
   const latenciesMs = new Float64Array(LATENCY_SAMPLES);
@@ -50,6 +56,7 @@ export function createSessionWindow(startedMs: number) {
       addToTotals(groupOf(providers, row.provider), row);
       if (row.keyLabel !== null) addToTotals(groupOf(keys, row.keyLabel, MAX_CALLERS), row);
       if (row.project !== null) addToTotals(groupOf(projects, row.project, MAX_CALLERS), row);
+      tools.add(row);
       recent.add(row);
       if (row.latencyMs === null) return;
       latenciesMs[measured % LATENCY_SAMPLES] = row.latencyMs;
@@ -63,6 +70,8 @@ export function createSessionWindow(startedMs: number) {
     byKey: (): ReadonlyMap<string, Totals> => keys,
     /** By project, of the requests of which it is known; likewise. */
     byProject: (): ReadonlyMap<string, Totals> => projects,
+    /** By tool; those past the bound under `(other)`. */
+    byTool: (): ReadonlyMap<string, ToolTotals> => tools.byTool(),
     /** The newest rows, newest first, at most `limit` (and 50). */
     recent: (limit: number = RECENT_ROWS): readonly LedgerRow[] =>
       recent.newestFirst().slice(0, limit),

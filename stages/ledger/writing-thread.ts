@@ -4,7 +4,7 @@
  * or a server that is away delays rows but loses none that were accepted.
  */
 import type { JobPort, JobServer } from '../threads/serve.ts';
-import { ledgerColumns } from './tables.ts';
+import { CELLS } from './tables.ts';
 import type { Cell } from './tables.ts';
 import { LedgerRefused } from './trouble.ts';
 import type { WriterEvent, WriterProtocol } from './writer-messages.ts';
@@ -148,12 +148,11 @@ async function insert(store: LedgerStore, cells: readonly Cell[]): Promise<Store
 
 /** One row that the schema refuses must not take the other rows of its batch with it, nor block the queue for ever. */
 async function insertSingly(store: LedgerStore, cells: readonly Cell[]): Promise<Stored> {
-  const width = ledgerColumns.length;
   let rejected = 0;
   let reason: string | undefined;
-  for (let at = 0; at < cells.length; at += width) {
+  for (let at = 0; at < cells.length; at += CELLS) {
     try {
-      await store.insert(cells.slice(at, at + width));
+      await store.insert(cells.slice(at, at + CELLS));
     } catch (error) {
       if (!store.isContentFault(error)) throw error;
       rejected += 1;

@@ -13,9 +13,11 @@ import { pathOf } from '../model/target.ts';
 import { totalInputTokens } from '../model/usage.ts';
 import type { Usage } from '../model/usage.ts';
 import type { RequestSize } from '../learned/request-size.ts';
+import type { ToolSets } from '../learned/tool-sets.ts';
 import type { Provider } from '../providers/provider.ts';
 import type { Services } from '../services.ts';
 import { clientSkill } from './client.ts';
+import { toolFigures } from './tools.ts';
 import type { Unanswered } from './unanswered.ts';
 import type { ClientFamily } from './client.ts';
 import { outcomeOf, usageOf, modelIn } from './answer.ts';
@@ -25,6 +27,7 @@ import type { Measured } from './answer.ts';
 export interface Metering {
   readonly services: Services;
   readonly sizeOf: RequestSize;
+  readonly toolSets: ToolSets;
   readonly familyOf: ClientFamily;
 }
 
@@ -36,7 +39,7 @@ export function toRow(
   reported: Usage,
   state: Measured,
   run: RunInfo,
-  { services, sizeOf, familyOf }: Metering,
+  { services, sizeOf, toolSets, familyOf }: Metering,
   unanswered?: Unanswered,
   explain?: Explain,
 ): LedgerRow {
@@ -78,6 +81,12 @@ export function toRow(
       : null;
   const byBreakpoints =
     priced && breakpoints !== null ? prices.cachingNanoUsd(provider, model, usage, at) : null;
+  const used =
+    head === undefined || request === undefined || input === null || cacheHit
+      ? undefined
+      : toolFigures(request, input, ratio, toolSets, (tokens) =>
+          priced ? prices.leadingNanoUsd(provider, model, usage, tokens, at) : null,
+        );
   return ledgerRow({
     id: run.id,
     startedMs: at,
@@ -131,6 +140,7 @@ export function toRow(
     node: services.node,
     keyLabel: body?.caller?.label ?? null,
     project: request?.original.project() ?? (body === undefined ? null : namedProject(body)),
+    ...used,
   });
 }
 

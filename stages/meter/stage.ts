@@ -12,6 +12,7 @@ import { modelOf } from '../model/request.ts';
 import { emptyUsage, totalInputTokens } from '../model/usage.ts';
 import type { Usage } from '../model/usage.ts';
 import { createRequestSize } from '../learned/request-size.ts';
+import { createToolSets } from '../learned/tool-sets.ts';
 import type { RequestSize } from '../learned/request-size.ts';
 import type { Services } from '../services.ts';
 import { createClientFamily } from './client.ts';
@@ -162,9 +163,10 @@ function createUnpricedWarner({ log }: Services) {
 export const meter = defineStage<ProxyFrame, undefined, Services>({
   name: 'meter',
   build(_config, services) {
-    const sizeOf = createRequestSize();
+    const toolSets = createToolSets();
+    const sizeOf = createRequestSize(toolSets);
     const warn = createUnpricedWarner(services);
-    const metering: Metering = { services, sizeOf, familyOf: createClientFamily() };
+    const metering: Metering = { services, sizeOf, toolSets, familyOf: createClientFamily() };
     return {
       open: unmeasured,
       watch: {

@@ -19,6 +19,8 @@ import { ledgerRow } from '../row.ts';
 import type { GroupKey, RowFilter } from '../sums.ts';
 import { sumsBy } from '../sums.ts';
 import { summariesByNode, summaryOf } from '../summary.ts';
+import { toolSet } from '../../model/tool-use.ts';
+import type { ToolResults } from '../../model/tool-use.ts';
 
 const ROWS = 5000;
 /** In the middle of an hour, so that a span from here on has a part of one. */
@@ -29,6 +31,20 @@ const random = createRandom(7);
 const pick = <T>(...of: readonly T[]): T => of[randomInt(random, 0, of.length)]!;
 const whole = (below: number) =>
   pick(null, 0, randomInt(random, 0, below), randomInt(random, 0, below));
+
+const SETS = [
+  new Map([
+    ['Bash', 700],
+    ['mcp__a__b', 299],
+    ["o'hara", 1],
+  ]),
+  new Map([['ärger', 33]]),
+].map(toolSet);
+
+function resultsOf(tool: string): ToolResults {
+  const [tokens, sentTokens] = [randomInt(random, 0, 9000), randomInt(random, 0, 9000)];
+  return { tool, calls: randomInt(random, 1, 4), failed: pick(0, 1), tokens, sentTokens };
+}
 
 /** Rows of all kinds; their latencies are halves and quarters, whose sums are exact in any order. */
 function rowOf(n: number): LedgerRow {
@@ -89,6 +105,10 @@ function rowOf(n: number): LedgerRow {
     node: pick('desk', 'Attic', null),
     keyLabel: pick('anna', 'Ärger', null),
     project: pick('api', 'Web', null, null),
+    toolResults: pick(null, [resultsOf('Bash')], [resultsOf('ärger'), resultsOf('mcp__a__b')]),
+    toolDefinitionTokens: whole(90_000),
+    costToolDefinitionsNanoUsd: whole(9_000_000_000),
+    toolSet: pick(null, ...SETS),
   });
 }
 
@@ -176,6 +196,9 @@ function* questions(): Generator<readonly [string, (db: LedgerReader) => Promise
       return queries.rowsFrom(db, day, last, 100);
     },
   ];
+  for (const keys of [['tool'], ['mcp', 'model'], ['tool', 'keyLabel', 'project', 'mode']] as const)
+    for (const span of [{ sinceMs: 0 }, day])
+      yield [`tools: ${keys.join()}`, (db) => queries.toolSums(db, keys, span)];
   yield ['copies', (db) => sumsOfEach([db], { sinceMs: 0 })];
 }
 

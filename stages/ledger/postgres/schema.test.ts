@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert';
 import { ledgerRow } from '../row.ts';
 import { rowsStored, lastDayReport } from '../queries.ts';
 import { rangeReport } from '../range-report.ts';
-import { ledgerColumns, pushCells } from '../tables.ts';
+import { CELLS, ledgerColumns, pushCells } from '../tables.ts';
 import { migrations } from '../migrations.ts';
 import type { Cell } from '../tables.ts';
 import { openPostgresReader } from './reader.ts';
@@ -29,7 +29,7 @@ test('every column of a row is made, in the type that it is stored as', () => {
     for (const [, name = '', type = ''] of sql.matchAll(/(\w+) (BIGINT|DOUBLE PRECISION|TEXT)\b/g))
       made.set(name, type);
   const casts = [...STORE_ROWS.matchAll(/::([a-z ]+)\[\]/g)].map(([, type = '']) => type);
-  assert.is(casts.length, ledgerColumns.length);
+  assert.equal([casts.length, casts.at(-1)], [CELLS, 'text']);
   for (const [at, column] of ledgerColumns.entries())
     assert.is(made.get(column)?.toLowerCase(), casts[at], column);
 });
@@ -42,7 +42,7 @@ test('a batch becomes a list for each column, without what Postgres cannot hold'
       ledgerRow({ id, startedMs: 1, endpoint: '/', outcome: 'ok', latencyMs: Number.NaN }),
     );
   const columns = toColumns(cells);
-  assert.is(columns.length, ledgerColumns.length);
+  assert.is(columns.length, CELLS);
   assert.equal(columns[0], ['a', 'b\u{fffd}c']);
   assert.equal(columns[ledgerColumns.indexOf('latency_ms')], [null, null]);
 });

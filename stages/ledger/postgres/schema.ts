@@ -5,7 +5,8 @@
 import { addToHours } from '../hours.ts';
 import type { Cell } from '../tables.ts';
 import type { Migration } from '../migrations.ts';
-import { ledgerColumns } from '../tables.ts';
+import { CELLS, ledgerColumns } from '../tables.ts';
+import { addToToolDays, keepToolSets } from '../tools/tool-days.ts';
 
 /** Postgres before this lacks what the statements need. */
 export const OLDEST_SERVER = 12;
@@ -38,6 +39,7 @@ const TYPES: readonly (readonly [RegExp, string])[] = [
     'CREATE TABLE requests (\n      rowid BIGINT GENERATED ALWAYS AS IDENTITY UNIQUE,',
   ],
   [/\bchar\(/g, 'chr('],
+  [/\bjson_each\((\w+)\) AS each\b/g, 'json_array_elements($1::json) AS each(value)'],
 ];
 
 /** A step of the schema as Postgres takes it. */
@@ -68,6 +70,9 @@ const TEXTS: ReadonlySet<string> = new Set([
   'node',
   'key_label',
   'project',
+  'tool_results',
+  'tool_set',
+  'tools_of_set',
   'cache_miss',
   'cache_miss_detail',
 ]);
@@ -78,6 +83,10 @@ function typeOf(column: string): string {
   return FRACTIONS.has(column) ? 'double precision' : 'bigint';
 }
 
+/** What a row is given as. */
+const GIVEN = [...ledgerColumns, 'tools_of_set'];
+const [ADDED_RESULTS, ADDED_DEFINITIONS] = addToToolDays('stored');
+
 /**
  * Stores rows, given as a list for each column behind the version of the schema, and adds those
  * that were not there yet to their hours: one statement, so that it is done whole or not at all,
@@ -86,14 +95,22 @@ function typeOf(column: string): string {
  */
 export const STORE_ROWS = `WITH held AS MATERIALIZED (
     SELECT 1 FROM ${VERSION_TABLE} WHERE version = $1 FOR UPDATE
+  ), given AS (
+    SELECT given.* FROM held, unnest(${GIVEN.map(
+      (column, at) => `$${at + 2}::${typeOf(column)}[]`,
+    ).join(', ')}) AS given (${GIVEN.join(', ')})
   ), stored AS (
     INSERT INTO requests (${ledgerColumns.join(', ')})
-    SELECT given.* FROM held, unnest(${ledgerColumns
-      .map((column, at) => `$${at + 2}::${typeOf(column)}[]`)
-      .join(', ')}) AS given
+    SELECT ${ledgerColumns.join(', ')} FROM given
     ON CONFLICT (id) DO NOTHING RETURNING *
   ), added AS (
     ${inPostgres(addToHours('stored'))}
+  ), kept_sets AS (
+    ${inPostgres(keepToolSets('SELECT DISTINCT ON (tool_set) tool_set AS id, tools_of_set AS tools FROM given WHERE tool_set IS NOT NULL'))}
+  ), added_results AS (
+    ${inPostgres(ADDED_RESULTS)}
+  ), added_definitions AS (
+    ${inPostgres(ADDED_DEFINITIONS)}
   )
   SELECT count(*)::int AS held FROM held`;
 
@@ -105,9 +122,8 @@ export const PRUNE = `DELETE FROM requests WHERE rowid IN (
 
 /** A flat batch as a list for each column. */
 export function toColumns(cells: readonly Cell[]): Cell[][] {
-  const width = ledgerColumns.length;
-  const columns: Cell[][] = ledgerColumns.map(() => []);
-  for (const [at, cell] of cells.entries()) columns[at % width]!.push(toPostgresCell(cell));
+  const columns: Cell[][] = Array.from({ length: CELLS }, () => []);
+  for (const [at, cell] of cells.entries()) columns[at % CELLS]!.push(toPostgresCell(cell));
   return columns;
 }
 

@@ -181,6 +181,25 @@ export function createPrices(options: PricesOptions = {}) {
       const smaller = scaleInput(usage, Math.max(0, total - addedTokens) / total);
       return difference(provider, model, smaller, usage, atMs);
     },
+    /**
+     * What the first `tokens` of the input cost, as those of tools do, which the model reads before all
+     * else: they were read from the provider's cache as far as anything was, then written to it, and
+     * the rest was plain input; at the rates that the whole prompt has. `null` without a price.
+     */
+    leadingNanoUsd(
+      provider: PricedProvider,
+      model: string,
+      usage: Usage,
+      tokens: number,
+      atMs: number,
+    ): number | null {
+      if (totalInputTokens(usage) === null) return null;
+      const own = ownTokens(usage);
+      const units = leadingUnits(billedUnits(own), tokens);
+      const cardFor = (other: string | undefined) => cardOf(provider, other ?? model, atMs);
+      const { nanoUsd, missing } = billOfUnits(units, own, cardFor, model);
+      return missing.size > 0 || cardFor(undefined) === null ? null : Math.round(nanoUsd);
+    },
     /** Tokens that the model reads at most; null where that is not listed. */
     contextWindow: (provider: PricedProvider, model: string, atMs: number): number | null =>
       cardOf(provider, model, atMs)?.contextWindow ?? null,
@@ -204,10 +223,25 @@ function billOf(
   cardOf: (model: string | undefined) => RateCard | null,
   model: string,
 ): Bill {
+  const { nanoUsd, missing } = billOfUnits(billedUnits(usage), usage, cardOf, model);
+  const card = cardOf(undefined);
+  if (card === null) missing.add(`model ${model}`);
+  return {
+    nanoUsd: nanoUsd + (card?.perRequestUsd ?? 0) * 1e9,
+    missing: missing.size === 0 ? NOTHING_MISSING : [...missing],
+  };
+}
+
+function billOfUnits(
+  units: readonly BilledUnit[],
+  { billing }: Usage,
+  cardOf: (model: string | undefined) => RateCard | null,
+  model: string,
+) {
   let nanoUsd = 0;
-  let missing: Set<string> | undefined;
-  const lacks = (what: string): void => void (missing ??= new Set()).add(what);
-  for (const unit of billedUnits(usage)) {
+  const missing = new Set<string>();
+  const lacks = (what: string): void => void missing.add(what);
+  for (const unit of units) {
     const card = cardOf(unit.model);
     if (card === null) {
       lacks(`model ${unit.model ?? model}`);
@@ -218,15 +252,34 @@ function billOf(
       lacks(`${unit.unit} of ${unit.model ?? model}`);
       continue;
     }
-    const factor = CALL_UNITS.has(unit.unit) ? 1 : factorOf(card, usage.billing, unit);
+    const factor = CALL_UNITS.has(unit.unit) ? 1 : factorOf(card, billing, unit);
     if (typeof factor === 'string') lacks(`${factor} of ${unit.model ?? model}`);
     const usual = countOf(card, unit) * rateAt(rate, unit.promptTokens) * NANO_PER_UNIT;
     nanoUsd += usual * (typeof factor === 'string' ? 1 : factor);
   }
-  const card = cardOf(undefined);
-  nanoUsd += (card?.perRequestUsd ?? 0) * 1e9;
-  if (card === null) lacks(`model ${model}`);
-  return { nanoUsd, missing: missing === undefined ? NOTHING_MISSING : [...missing] };
+  return { nanoUsd, missing };
+}
+
+/** In the order in which the beginning of a prompt is billed: what is kept longest stands first. */
+const LEADING = [
+  'cache_read',
+  'cache_write_12h',
+  'cache_write_1h',
+  'cache_write',
+  'input',
+] as const satisfies readonly BilledUnit['unit'][];
+
+/** The units that the first `tokens` of the answer's own prompt are billed as. */
+function leadingUnits(units: readonly BilledUnit[], tokens: number): BilledUnit[] {
+  let left = tokens;
+  return LEADING.flatMap((name) =>
+    units.flatMap((unit) => {
+      if (unit.unit !== name || unit.model !== undefined || left === 0) return [];
+      const count = Math.min(unit.count, left);
+      left -= count;
+      return [{ ...unit, count }];
+    }),
+  );
 }
 
 function countOf(card: RateCard, { unit, count }: BilledUnit): number {

@@ -8,7 +8,8 @@ import { createPrivate, inodeOf } from '../../private-file.ts';
 import { ADD_TO_HOURS, NOTE_SUMMED, SUMMED_UPTO } from '../hours.ts';
 import type { Cell } from '../tables.ts';
 import type { Migration } from '../migrations.ts';
-import { APPLICATION_ID, ledgerColumns } from '../tables.ts';
+import { APPLICATION_ID, CELLS, ledgerColumns } from '../tables.ts';
+import { addToToolDays, keepToolSets } from '../tools/tool-days.ts';
 import { LedgerRefused } from '../trouble.ts';
 import { newerText } from '../version.ts';
 import type { WriterSetup } from '../writer-messages.ts';
@@ -23,6 +24,11 @@ const OLDEST_SAFE_SQLITE = [3, 51, 3] as const;
 
 /** Rows that one statement stores: a call for each takes half as long again. */
 const ROWS_AT_ONCE = 5;
+
+const MOST_KNOWN_SETS = 500;
+/** Where in a row its results of tools and the id of their set are. */
+const RESULTS = ledgerColumns.indexOf('tool_results');
+const SET = ledgerColumns.indexOf('tool_set');
 
 /** The open file, which answers at once. Every call may throw what SQLite throws. */
 export interface FileStore extends LedgerStore {
@@ -93,22 +99,42 @@ function toStore(db: Database.Database, file: string, inode: bigint | undefined)
   const summedUpto = db.prepare(SUMMED_UPTO).pluck();
   const addToHours = db.prepare(ADD_TO_HOURS);
   const noteSummed = db.prepare(NOTE_SUMMED);
+  const keepSet = db.prepare(keepToolSets('SELECT ? AS id, ? AS tools'));
+  const addToTools = addToToolDays('(SELECT * FROM requests WHERE rowid > ?) AS stored').map(
+    (text) => db.prepare(text),
+  );
+  /** Sets that are kept, as far as this store has seen them. */
+  let knownSets: ReadonlySet<Cell> = new Set();
   const pruneSome = db.prepare(
     `DELETE FROM requests WHERE rowid IN
      (SELECT rowid FROM requests WHERE started_ms < ? ORDER BY started_ms LIMIT ?)`,
   );
   const insertAll = db.transaction((cells: readonly Cell[]) => {
     const upto = summedUpto.get();
+    const rows: Cell[] = [];
+    let hasTools = false;
+    const sets = new Set(knownSets.size < MOST_KNOWN_SETS ? knownSets : []);
+    for (let at = 0; at < cells.length; at += CELLS) {
+      rows.push(...cells.slice(at, at + width));
+      const set = cells[at + SET] ?? null;
+      if (set !== null && !sets.has(set)) keepSet.run(set, cells[at + width]);
+      sets.add(set);
+      hasTools ||= set !== null || cells[at + RESULTS] !== null;
+    }
     let at = 0;
-    for (const step = ROWS_AT_ONCE * width; at + step <= cells.length; at += step)
-      insertSeveral.run(cells.slice(at, at + step));
-    for (; at < cells.length; at += width) insertOne.run(cells.slice(at, at + width));
+    for (const step = ROWS_AT_ONCE * width; at + step <= rows.length; at += step)
+      insertSeveral.run(rows.slice(at, at + step));
+    for (; at < rows.length; at += width) insertOne.run(rows.slice(at, at + width));
     // A row that was there already got no number of its own, and is not added again.
     addToHours.run(upto);
+    if (hasTools) for (const add of addToTools) add.run(upto);
     noteSummed.run();
+    return sets;
   });
   return {
-    insert: (cells) => insertAll.immediate(cells),
+    insert(cells) {
+      knownSets = insertAll.immediate(cells);
+    },
     isContentFault,
     prune: (beforeMs, most) => pruneSome.run(beforeMs, most).changes,
     inode,

@@ -1,0 +1,110 @@
+/** What is asked of the sums by tool. */
+import { sql } from 'kysely';
+import { mcpServerOf, OTHER_TOOLS } from '../../model/tool-use.ts';
+import type { SizedTool } from '../../model/tool-use.ts';
+import type { HourKey } from '../hours.ts';
+import type { TimeSpan } from '../sums.ts';
+import type { LedgerReader } from '../tables.ts';
+import { DAY_MS } from './tool-days.ts';
+import {
+  addDefinitions,
+  addToolTotals,
+  DEFINITION_SUMS,
+  emptyToolTotals,
+  RESULT_SUMS,
+} from './tool-totals.ts';
+import type {
+  DefinitionTotals,
+  ResultTotals,
+  RunningToolTotals,
+  ToolTotals,
+} from './tool-totals.ts';
+
+/** What sums by tool can be grouped by: the tool itself, its MCP server, and what sums of hours are. */
+export type ToolKey = 'tool' | 'mcp' | HourKey;
+
+export interface ToolGroup {
+  /** In the order in which they were asked for. */
+  readonly keys: readonly (string | null)[];
+  readonly totals: ToolTotals;
+}
+
+/**
+ * The sums of the UTC days that lie in `span` or meet it, for each combination of `keys`: most calls
+ * first, then most tokens of definitions.
+ */
+export async function toolSums(
+  db: LedgerReader,
+  keys: readonly ToolKey[],
+  span: TimeSpan,
+): Promise<ToolGroup[]> {
+  const others = keys.filter((key) => key !== 'tool' && key !== 'mcp');
+  const [results, definitions, sets] = await Promise.all([
+    resultsIn(db, others, span),
+    definitionsIn(db, others, span),
+    db.selectFrom('toolSets').select(['id', 'tools']).execute(),
+  ]);
+  const groups = new Map<string, ToolGroup & { readonly totals: RunningToolTotals }>();
+  const groupOf = (row: KeysOf, tool: string): RunningToolTotals => {
+    const names = keys.map((key) =>
+      key === 'mcp' ? mcpServerOf(tool) : key === 'tool' ? tool : (row[key] ?? null),
+    );
+    const id = JSON.stringify(names);
+    const group = groups.get(id) ?? { keys: names, totals: emptyToolTotals() };
+    groups.set(id, group);
+    return group.totals;
+  };
+  for (const row of results) addToolTotals(groupOf(row, row.tool), row);
+  const toolsOf = new Map(sets.map(({ id, tools }) => [id, JSON.parse(tools) as SizedTool[]]));
+  for (const row of definitions) {
+    const tools = toolsOf.get(row.toolSet) ?? [[OTHER_TOOLS, 1]];
+    const tokens = tools.reduce((sum, [, own]) => sum + own, 0);
+    addDefinitions((tool) => groupOf(row, tool), row, { tools, tokens });
+  }
+  return [...groups]
+    .toSorted(
+      ([idA, { totals: a }], [idB, { totals: b }]) =>
+        b.calls - a.calls || b.definitionTokens - a.definitionTokens || (idA < idB ? -1 : 1),
+    )
+    .map(([, group]) => group);
+}
+
+type KeysOf = { readonly [K in HourKey]?: string | null };
+
+const sumOf = (name: string) => sql<number>`sum(${sql.ref(name)})`;
+
+async function resultsIn(db: LedgerReader, keys: readonly HourKey[], span: TimeSpan) {
+  const rows = await db
+    .selectFrom('toolDays')
+    .where('startedMs', '>=', dayOf(span))
+    .$if(span.untilMs !== undefined, (query) => query.where('startedMs', '<', span.untilMs!))
+    .select((eb) => [
+      'tool',
+      ...keys.map((key) => eb.ref(key).as(key)),
+      ...RESULT_SUMS.map((name) => sumOf(name).as(name)),
+    ])
+    .groupBy(['tool', ...keys])
+    .execute();
+  return rows as readonly (KeysOf & { readonly tool: string } & ResultTotals)[];
+}
+
+/** In one order, because parts with fractions are added up. */
+async function definitionsIn(db: LedgerReader, keys: readonly HourKey[], span: TimeSpan) {
+  const rows = await db
+    .selectFrom('toolSetDays')
+    .where('startedMs', '>=', dayOf(span))
+    .$if(span.untilMs !== undefined, (query) => query.where('startedMs', '<', span.untilMs!))
+    .select((eb) => [
+      'toolSet',
+      ...keys.map((key) => eb.ref(key).as(key)),
+      ...DEFINITION_SUMS.map((name) => sumOf(name).as(name)),
+    ])
+    .groupBy(['toolSet', ...keys])
+    .orderBy('toolSet')
+    .execute();
+  return rows as readonly (KeysOf & { readonly toolSet: string } & DefinitionTotals)[];
+}
+
+function dayOf({ sinceMs }: TimeSpan): number {
+  return Math.floor(sinceMs / DAY_MS) * DAY_MS;
+}

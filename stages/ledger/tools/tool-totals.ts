@@ -1,0 +1,146 @@
+/**
+ * Sums by tool: one definition for the live window, which adds rows up as they come, and for the
+ * ledger, which is asked later. A test holds the two against each other.
+ */
+import { toUsd } from '../figures.ts';
+import type { LedgerRow } from '../row.ts';
+import { mcpServerOf, OTHER_TOOLS, toolSet } from '../../model/tool-use.ts';
+import type { ToolSet } from '../../model/tool-use.ts';
+
+/** Of the results of tools. */
+const RESULTS = {
+  calls: 0,
+  /** Calls whose result says that they failed. */
+  failedCalls: 0,
+  /** Of new results as clients sent them; see `ToolResults`. */
+  resultTokens: 0,
+  /** Of the same as they went upstream. */
+  sentResultTokens: 0,
+};
+
+/** Of the definitions of tools. */
+const DEFINITIONS = {
+  /** Definitions that requests carried: for one tool, the requests that did. */
+  definitions: 0,
+  /** Over all of them; a part of what all tools of a request take has a fraction. */
+  definitionTokens: 0,
+  /** Of the `pricedDefinitions` among them, in nano-dollars, likewise. */
+  definitionNanoUsd: 0,
+  pricedDefinitions: 0,
+};
+
+export const RESULT_SUMS = Object.keys(RESULTS) as (keyof typeof RESULTS)[];
+export const DEFINITION_SUMS = Object.keys(DEFINITIONS) as (keyof typeof DEFINITIONS)[];
+
+export type ResultTotals = Readonly<Record<keyof typeof RESULTS, number>>;
+export type DefinitionTotals = Readonly<Record<keyof typeof DEFINITIONS, number>>;
+
+/** What one tool, or one server of tools, took. */
+export type ToolTotals = ResultTotals & DefinitionTotals;
+export type RunningToolTotals = { -readonly [K in keyof ToolTotals]: number };
+
+export function emptyToolTotals(): RunningToolTotals {
+  return { ...RESULTS, ...DEFINITIONS };
+}
+
+export function addToolTotals(totals: RunningToolTotals, more: Partial<ToolTotals>): void {
+  for (const name of [...RESULT_SUMS, ...DEFINITION_SUMS]) totals[name] += more[name] ?? 0;
+}
+
+/** Gives each tool its part of what a set of definitions took, by its size. */
+export function addDefinitions(
+  of: (tool: string) => RunningToolTotals,
+  sums: DefinitionTotals,
+  { tools, tokens }: Pick<ToolSet, 'tools' | 'tokens'>,
+): void {
+  for (const [tool, own] of tools) {
+    const totals = of(tool);
+    const share = tokens === 0 ? 0 : own / tokens;
+    totals.definitions += sums.definitions;
+    totals.definitionTokens += sums.definitionTokens * share;
+    totals.definitionNanoUsd += sums.definitionNanoUsd * share;
+    totals.pricedDefinitions += sums.pricedDefinitions;
+  }
+}
+
+/** Sums by tool as rows come: at most `mostTools` tools and `mostSets` sets of definitions, and what is past them together. */
+export function createToolSums(mostTools: number, mostSets: number) {
+  const results = new Map<string, RunningToolTotals>();
+  const sets = new Map<string, { readonly set: ToolSet; readonly sums: RunningToolTotals }>();
+  const other = Object.freeze({ ...toolSet(new Map([[OTHER_TOOLS, 1]])), id: OTHER_TOOLS });
+  const bounded = (groups: Map<string, RunningToolTotals>) => (tool: string) => {
+    const name = groups.has(tool) || groups.size < mostTools ? tool : OTHER_TOOLS;
+    const totals = groups.get(name) ?? emptyToolTotals();
+    groups.set(name, totals);
+    return totals;
+  };
+  const resultsOf = bounded(results);
+  return {
+    /** Must mean what `addToToolDays` does. */
+    add(row: LedgerRow): void {
+      for (const { tool, calls, failed, tokens, sentTokens } of row.toolResults ?? [])
+        addToolTotals(resultsOf(tool), {
+          calls,
+          failedCalls: failed,
+          resultTokens: tokens,
+          sentResultTokens: sentTokens,
+        });
+      if (row.toolSet === null) return;
+      const set = sets.has(row.toolSet.id) || sets.size < mostSets ? row.toolSet : other;
+      const found = sets.get(set.id) ?? { set, sums: emptyToolTotals() };
+      sets.set(set.id, found);
+      addToolTotals(found.sums, {
+        definitions: 1,
+        definitionTokens: row.toolDefinitionTokens ?? 0,
+        definitionNanoUsd: row.costToolDefinitionsNanoUsd ?? 0,
+        pricedDefinitions: row.costToolDefinitionsNanoUsd === null ? 0 : 1,
+      });
+    },
+    /** By tool; those that were called come first. */
+    byTool(): ReadonlyMap<string, ToolTotals> {
+      const tools = new Map([...results].map(([tool, totals]) => [tool, { ...totals }]));
+      const of = bounded(tools);
+      for (const { set, sums } of sets.values()) addDefinitions(of, sums, set);
+      return tools;
+    },
+  };
+}
+
+/** What definitions cost, in nano-dollars; null where some were sent and no such request has a price. */
+export function knownDefinitionCost(totals: ToolTotals): number | null {
+  const isPriceless = totals.definitions > 0 && totals.pricedDefinitions === 0;
+  return isPriceless ? null : Math.round(totals.definitionNanoUsd);
+}
+
+/** The sums in the spelling of `/stats` and `svc attribution --json`; dollars. */
+export function toolTotalsJson(totals: ToolTotals) {
+  return {
+    calls: totals.calls,
+    failed_calls: totals.failedCalls,
+    result_tokens: totals.resultTokens,
+    sent_result_tokens: totals.sentResultTokens,
+    definitions: totals.definitions,
+    definition_tokens: Math.round(totals.definitionTokens),
+    definition_cost: toUsd(knownDefinitionCost(totals)),
+  };
+}
+
+/** The sums of each name. The object has no prototype: a tool may be called `__proto__`. */
+export function byToolJson(groups: ReadonlyMap<string, ToolTotals>) {
+  const json = Object.create(null) as Record<string, ReturnType<typeof toolTotalsJson>>;
+  for (const [name, totals] of groups) json[name] = toolTotalsJson(totals);
+  return json;
+}
+
+/** Sums by tool as sums by MCP server; tools of none are left out. */
+export function byServer(tools: ReadonlyMap<string, ToolTotals>): ReadonlyMap<string, ToolTotals> {
+  const servers = new Map<string, RunningToolTotals>();
+  for (const [tool, totals] of tools) {
+    const server = mcpServerOf(tool);
+    if (server === null) continue;
+    const sums = servers.get(server) ?? emptyToolTotals();
+    addToolTotals(sums, totals);
+    servers.set(server, sums);
+  }
+  return servers;
+}
