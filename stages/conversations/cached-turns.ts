@@ -57,7 +57,7 @@ export function createCachedTurns(all: () => Kept) {
   };
   const runs = (): LRUCache<string, readonly Run[]> => {
     if (known !== undefined) return known;
-    known = new LRUCache({ max: MOST_NAMES });
+    known = new LRUCache({ maxSize: MOST_NAMES, sizeCalculation: () => 1 });
     for (const [id, kept] of all())
       for (const [number, turn] of kept) put(known, { turn, id, kept: number });
     return known;

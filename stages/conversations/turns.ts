@@ -28,7 +28,11 @@ export function createTurns(
   hashesOf: (original: Original) => BlockHashes,
   clock: { wallMs(): number },
 ) {
-  const firsts = new LRUCache<string, readonly Tail[]>({ max: FIRST_REQUESTS });
+  // Bounded by size: with `max`, room for all is taken at once.
+  const firsts = new LRUCache<string, readonly Tail[]>({
+    maxSize: FIRST_REQUESTS,
+    sizeCalculation: () => 1,
+  });
   const note = ({ original }: ProxyRequest): Turn => {
     const conversation = original.conversation();
     const kept = store.get(original);

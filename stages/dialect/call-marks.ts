@@ -36,9 +36,9 @@ export type CallMarks = ReturnType<typeof createCallMarks>;
  */
 export function createCallMarks(maxEntries = 16_384, maxChars = 32_000_000) {
   const marks = new LRUCache<string, string>({
-    max: maxEntries,
     maxSize: maxChars,
-    sizeCalculation: (mark) => Math.max(1, mark.length),
+    // The bound of entries, too, is one of size: room for as many, taken at once, costs each start 10 ms.
+    sizeCalculation: (mark) => Math.max(Math.ceil(maxChars / maxEntries), mark.length),
   });
   return {
     /** Those of the conversation with this name: servers that number their calls use the same ids in each. */

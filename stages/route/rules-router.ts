@@ -47,8 +47,8 @@ export type LiveRouter = ReturnType<typeof createLiveRouter>;
 
 /** A router without rules, which remembers `most` conversations; those outlive the rules. */
 export function createLiveRouter(most = 10_000) {
-  /** The rule that last placed a conversation. */
-  const memory = new LRUCache<string, string>({ max: most });
+  /** The rule that last placed a conversation. Bounded by size: with `max`, room for all is taken at once. */
+  const memory = new LRUCache<string, string>({ maxSize: most, sizeCalculation: () => 1 });
   let settings = NOTHING;
   let rules = toRuleSet([]);
   let requests = 0;
