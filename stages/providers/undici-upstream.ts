@@ -18,7 +18,6 @@ import { abortForGood } from './abort-for-good.ts';
 import { reasonOf } from './failure-reason.ts';
 import { IdleLimit } from './idle-limit.ts';
 import { skipContinue } from './interim.ts';
-import { writeAtOnce } from './one-write.ts';
 import { ResponseBody } from './response-body.ts';
 import type { FlowControl } from './response-body.ts';
 import type { Upstream, UpstreamRequest, UpstreamResponse } from './upstream.ts';
@@ -57,7 +56,7 @@ export function createAgent(open: Connector = createConnector()): Dispatcher {
     connect: (options, done) =>
       open(options, (...[error, socket]) =>
         error === null
-          ? done(null, abortForGood(writeAtOnce(skipContinue(socket))))
+          ? done(null, abortForGood(skipContinue(socket)))
           : done(error, null),
       ),
   });
