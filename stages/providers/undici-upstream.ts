@@ -55,9 +55,7 @@ export function createAgent(open: Connector = createConnector()): Dispatcher {
     ...outboundLimits,
     connect: (options, done) =>
       open(options, (...[error, socket]) =>
-        error === null
-          ? done(null, abortForGood(skipContinue(socket)))
-          : done(error, null),
+        error === null ? done(null, abortForGood(skipContinue(socket))) : done(error, null),
       ),
   });
 }
