@@ -41,6 +41,7 @@ const NOUNS = [
   'budget',
   'originals',
   'learned',
+  'limits',
   'prompt-cache',
   'templates',
   'macros',

@@ -48,6 +48,7 @@ const COMMANDS: readonly (readonly string[])[] = [
   ['spend', 'status'],
   ['provider-status'],
   ['provider-status', 'messages'],
+  ['limits'],
   ['route', 'list'],
   ['auth', 'list'],
   ['config', 'show'],

@@ -24,6 +24,7 @@ import { openLearned } from '../stages/learned/learned.ts';
 import { createCallMarks } from '../stages/dialect/call-marks.ts';
 import { isPostgresUrl } from '../stages/ledger/address.ts';
 import { Metrics } from '../stages/ledger/metrics.ts';
+import { createPlanLimits } from '../stages/limits/plan-limits.ts';
 import { createPriceList } from '../stages/ledger/prices/price-list.ts';
 import { createTraces } from '../stages/ledger/traces.ts';
 import { createSessionWindow } from '../stages/ledger/window.ts';
@@ -210,6 +211,7 @@ export async function createServices(options: ServiceOptions) {
     /** What several proxies hold together through Redis; undefined where this one is alone. */
     shared,
     states,
+    planLimits: createPlanLimits(clock),
     router: createLiveRouter(),
     spending,
     callMarks: createCallMarks(),

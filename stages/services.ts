@@ -8,6 +8,7 @@ import type { Flights } from './answers/flights.ts';
 import type { SpendingGuard } from './budget/guard.ts';
 import type { CompressThread } from './compress/worker/compress-thread.ts';
 import type { Learned } from './learned/learned.ts';
+import type { PlanLimits } from './limits/plan-limits.ts';
 import type { CallMarks } from './dialect/call-marks.ts';
 import type { LedgerRow } from './ledger/row.ts';
 import type { Prices } from './ledger/prices/prices.ts';
@@ -65,6 +66,8 @@ export interface Services {
   readonly conversations: Conversations;
   /** How every provider is doing: keys, breaker, health, pace. */
   readonly states: ProviderStates;
+  /** How much of their limits is used, as providers state it with their answers. */
+  readonly planLimits: PlanLimits;
   /** The rules that send requests elsewhere than they say. */
   readonly router: LiveRouter;
   /** What requests, sessions and days may cost. */

@@ -7,6 +7,7 @@ import type { BrowserSessions } from '../auth/browser-sessions.ts';
 import type { App } from '../app.ts';
 import type { ControlCommands } from './control.ts';
 import type { ReloadReport } from '../routes/config.ts';
+import { limitsJson } from '../facts/limits.ts';
 import { forceHealth, statesJson } from '../facts/provider-states.ts';
 import { doRouteCommand, toRouteCommand } from '../generation/route-rules.ts';
 import type { ServerServices } from '../services.ts';
@@ -16,7 +17,15 @@ export interface ControlledProxy {
   readonly app: App;
   readonly services: Pick<
     ServerServices,
-    'afterwards' | 'answers' | 'audit' | 'log' | 'learned' | 'router' | 'spending' | 'states'
+    | 'afterwards'
+    | 'answers'
+    | 'audit'
+    | 'log'
+    | 'learned'
+    | 'planLimits'
+    | 'router'
+    | 'spending'
+    | 'states'
   >;
   /** Where the log went at the start. */
   readonly logDestination: 'file' | 'stdout';
@@ -34,7 +43,7 @@ export interface ControlledProxy {
 /** The commands by name. */
 export function controlCommands(proxy: ControlledProxy): ControlCommands {
   const { app, services, routeRules, reload, stop } = proxy;
-  const { afterwards, answers, log, learned, router, spending, states } = services;
+  const { afterwards, answers, log, learned, planLimits, router, spending, states } = services;
   function pause(paused: boolean) {
     app.paused = paused;
     log.info(
@@ -88,6 +97,7 @@ export function controlCommands(proxy: ControlledProxy): ControlCommands {
     'check-alerts': (input) => (input === 'test' ? proxy.alerts.test() : proxy.alerts.check()),
     'list-models': (input) => proxy.listModels(input),
     'provider-status': () => statesJson(states),
+    limits: () => limitsJson(planLimits),
     'provider-force-health'(input) {
       const forced = forceHealth(states, input);
       log.info('a provider was set to a state by command', forced);

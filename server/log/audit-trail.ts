@@ -85,6 +85,7 @@ export function auditModules(
 const READING: ReadonlySet<string> = new Set([
   'status',
   'provider-status',
+  'limits',
   'list-models',
   'check-alerts',
 ]);

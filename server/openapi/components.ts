@@ -347,6 +347,25 @@ export const componentSchemas: Readonly<Record<string, Schema>> = {
       capture: about(text, 'What became of its capture: `kept`, or `dropped: …`'),
     },
   ),
+  Limits: object({
+    limits: about(
+      list(
+        object({
+          provider: text,
+          key: about(text, 'Label of a configured key, or `client` and a hash of the credential'),
+          kind: oneOf('plan', 'rate'),
+          window: about(text, 'Such as `5h`, `7d`, `requests`'),
+          used: about(number, 'Share of 1; a provider may let a plan go beyond it'),
+          status: about(nullable(text), 'The provider’s own word'),
+          resets_at: nullable(text),
+          used_per_hour: about(nullable(number), 'At the pace of the last fifth of the window'),
+          used_up_at: about(nullable(text), 'At that pace; null where it starts again before'),
+          seen_at: nullable(text),
+        }),
+      ),
+      'Plans first and the fullest first',
+    ),
+  }),
   Graph: object({
     request: about(
       list(

@@ -209,6 +209,10 @@ export const ownOperations: readonly Operation[] = [
       summary: 'The newest 200 requests, step by step',
       response: json(ref('Traces')),
     },
+    'get /limits': {
+      summary: 'How much of plans and rate limits is used, as providers state it',
+      response: json(ref('Limits')),
+    },
     'get /graph': {
       summary: 'The stages that requests and answers pass, and who inserted them',
       response: json(ref('Graph')),

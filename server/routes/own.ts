@@ -12,6 +12,7 @@ import { dashboardRoutes } from './dashboard.ts';
 import { docsRoutes } from './docs.ts';
 import { graphRoutes } from './graph.ts';
 import { ledgerRoutes } from './ledger.ts';
+import { limitRoutes } from './limits.ts';
 import { loginRoutes } from './login.ts';
 import { metricsRoutes } from './metrics.ts';
 import { cachesJson, savingsRoutes } from './savings.ts';
@@ -71,6 +72,7 @@ export function ownRoutes(options: OwnRouteOptions): Route[] {
     ...ledgerRoutes(sources),
     ...metricsRoutes(sources),
     ...traceRoutes(services.traces),
+    ...limitRoutes(services.planLimits),
     ...graphRoutes(generations),
     ...blockRoutes(services.originals),
     ...vaultRoutes(services.vault),

@@ -42,6 +42,8 @@ export async function exchange(
         attempt.isSent = true;
       },
     });
+    const limited = { provider: prepared.provider.name, label: admission.key?.label };
+    scope.services.planLimits.note({ ...limited, sent: wire.headers }, sent.headers);
     const response = readable(prepared, prepared.answered?.(sent) ?? sent, scope);
     attempt.headMs = sinceStart(scope);
     return await judge(asked, response, await troubleOf(asked, response));

@@ -1,0 +1,61 @@
+/** `svc limits`: how much of the plans and rate limits of each credential is used, and until when it lasts. */
+import { Command } from 'clipanion';
+import { localTime } from '../../server/dashboard/page/local-time.ts';
+import type { LimitJson, limitsJson } from '../../server/facts/limits.ts';
+import { JsonCommand } from '../command.ts';
+import { control } from '../remote.ts';
+import { percent } from '../screen/output.ts';
+import type { Colors } from '../screen/output.ts';
+
+/** From this share on a window is shown as nearly used up. */
+const NEARLY = 0.8;
+
+class Limits extends JsonCommand {
+  static override paths = [['limits']];
+  static override usage = Command.Usage({
+    category: 'Look',
+    description: 'How much of each plan is used, and how long it lasts',
+    details:
+      'As providers state it with their answers, since the proxy started: windows of subscriptions, and rate limits of keys. At the pace of the last fifth of a window (an hour of five hours) it is used up at the time shown, or lasts until it starts again. A credential of a client is named by a hash.',
+    examples: [['Look', '$0 limits']],
+  });
+
+  async execute() {
+    const { limits } = await control<ReturnType<typeof limitsJson>>(this.home, 'limits');
+    if (this.json) return this.printJson({ limits });
+    if (limits.length === 0)
+      return this.print('No answer since the start of the proxy stated a limit.');
+    const nowMs = this.context.clock.wallMs();
+    this.printTable(
+      ['provider', 'key', 'limit', '>used', 'starts again', 'at this pace'],
+      limits.map((limit) => this.#row(limit, nowMs)),
+    );
+  }
+
+  #row(limit: LimitJson, nowMs: number): string[] {
+    const { provider, key, window, used, resets_at: resets } = limit;
+    return [
+      provider,
+      key,
+      window,
+      paint(percent(used), limit, this.colors),
+      resets === null ? '–' : localTime(resets, nowMs),
+      runway(limit, nowMs),
+    ];
+  }
+}
+
+function paint(text: string, { used, status }: LimitJson, colors: Colors): string {
+  if (used >= 1 || status === 'rejected') return colors.red(text);
+  return used >= NEARLY ? colors.yellow(text) : text;
+}
+
+/** How long it lasts. */
+function runway(limit: LimitJson, nowMs: number): string {
+  const { used, used_up_at: usedUp, used_per_hour: perHour } = limit;
+  if (used >= 1 || limit.status === 'rejected') return 'used up';
+  if (perHour === null) return '–';
+  return usedUp === null ? 'lasts' : `used up ${localTime(usedUp, nowMs)}`;
+}
+
+export const commands = [Limits];

@@ -1,0 +1,32 @@
+/** The limits of plans and keys, as `svc limits` and `/limits` show them. */
+import type { Limit, PlanLimits } from '../../stages/limits/plan-limits.ts';
+
+/** All that are known, plans first and the fullest first. Keys are named by label or hash; nothing in here is secret. */
+export function limitsJson(planLimits: PlanLimits) {
+  return { limits: planLimits.list().map(toJson) };
+}
+
+function toJson(limit: Limit) {
+  const { provider, key, kind, name, used, status, usedPerHour } = limit;
+  return {
+    provider,
+    key,
+    kind,
+    window: name,
+    // Of 1; a provider may let a plan go beyond it.
+    used,
+    status: status ?? null,
+    resets_at: isoOf(limit.resetsAtMs),
+    used_per_hour: usedPerHour ?? null,
+    // Null where it starts again before.
+    used_up_at: isoOf(limit.usedUpAtMs),
+    seen_at: isoOf(limit.seenAtMs),
+  };
+}
+
+/** One limit as it is shown. */
+export type LimitJson = ReturnType<typeof toJson>;
+
+function isoOf(atMs: number | undefined): string | null {
+  return atMs === undefined ? null : new Date(atMs).toISOString();
+}
