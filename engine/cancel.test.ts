@@ -8,23 +8,16 @@ import {
   countedSource,
   liveAnswerer,
   reader,
+  settledBy,
+  shout,
   stage,
   testKinds,
   wholeAnswerer,
 } from '../fixtures/engine/frames.ts';
 import type { TestFrame } from '../fixtures/engine/frames.ts';
 
-const shout = stage('shout', {
-  on: { part: ({ text }) => ({ kind: 'part', text: text.toUpperCase() }) },
-});
-
 function planOf(...stages: readonly Stage<TestFrame>[]) {
   return mustCompile(chain(testKinds, stages));
-}
-
-/** A stage that keeps every settlement that it receives. */
-function settledBy(name: string, list: string[]) {
-  return stage(name, { settled: ({ outcome }) => void list.push(`${name}:${outcome}`) });
 }
 
 function* endless(): Generator<TestFrame> {

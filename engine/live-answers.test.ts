@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert';
 import fc from 'fast-check';
 import { Cancelled, chain, createCanceller, run } from './index.ts';
 import { createCollectingSink, mustCompile, testRun } from '../fixtures/engine/run.ts';
-import { ASK, answerOf, reader, stage, testKinds } from '../fixtures/engine/frames.ts';
+import { answerOf, ASK, reader, shout, stage, testKinds } from '../fixtures/engine/frames.ts';
 import type { TestFrame } from '../fixtures/engine/frames.ts';
 
 interface Script {
@@ -58,10 +58,6 @@ async function untilQuiet(count: () => number): Promise<void> {
     before = count();
   }
 }
-
-const shout = stage('shout', {
-  on: { part: ({ text }) => ({ kind: 'part', text: text.toUpperCase() }) },
-});
 
 async function drive(script: Script, { fuse = true, stallsAt, leaves = false }: Drive = {}) {
   const { stream, seen } = scripted(script);
