@@ -15,7 +15,7 @@ export type Tab = (typeof TABS)[number];
 export interface Detail {
   readonly id: string;
   /** Undefined until the proxy has answered. */
-  readonly json?: OneRequestJson;
+  readonly json?: Pick<OneRequestJson, 'request' | 'trace'>;
   readonly error?: string;
 }
 

@@ -11,6 +11,7 @@ import {
   object,
   byName,
   about,
+  oneOf,
   ref,
 } from './schema.ts';
 import type { Schema } from './schema.ts';
@@ -72,6 +73,13 @@ export const dashboardSchemas: Readonly<Record<string, Schema>> = {
   DashboardOneRequest: object({
     request: nullable({ type: 'object', allOf: [ref('DashboardRequest')] }),
     trace: nullable({ type: 'object', allOf: [ref('Trace')] }),
+    cost_units: list(
+      object({
+        unit: oneOf('input', 'cache_read', 'cache_write', 'output', 'other'),
+        tokens: nullable(whole),
+        cost: nullable(usd),
+      }),
+    ),
   }),
   DashboardStages: object({
     requests: about(whole, 'Requests that the figures rest on'),

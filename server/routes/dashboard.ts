@@ -8,6 +8,7 @@ import type { RangeReport } from '../../stages/ledger/range-report.ts';
 import type { RowFilter } from '../../stages/ledger/queries.ts';
 import { notFound } from '../../stages/model/errors.ts';
 import { requestJson } from '../../stages/ledger/request-json.ts';
+import { costUnits } from '../dashboard/cost-units.ts';
 import type { Feed } from '../dashboard/feed.ts';
 import { toRowFilter, toRowOrder } from '../dashboard/filter.ts';
 import { wholeOf } from '../http/query.ts';
@@ -117,14 +118,19 @@ async function conversations({ ask }: RouteSources, request: Request) {
 const ID = /^[A-Za-z0-9_-]{1,64}$/;
 
 /** What the ledger and the traces have of one request. Throws `not_found` where neither has anything. */
-async function oneRequest({ ask, services }: RouteSources, id: string) {
+async function oneRequest({ ask, services, generations }: RouteSources, id: string) {
   if (!ID.test(id)) throw notFound('No such request was recorded');
   const row = await ask((reader, queries) => queries.rowWithId(reader, id)).catch(
     (thrown: unknown) => ifNoFile(thrown, undefined),
   );
   const kept = services.traces.get(id);
   if (row === undefined && kept === undefined) throw notFound('No such request was recorded');
-  return { request: row === undefined ? null : requestJson(row), trace: kept ?? null };
+  const { providers, prices } = generations.current;
+  return {
+    request: row === undefined ? null : requestJson(row),
+    trace: kept ?? null,
+    cost_units: row === undefined ? [] : costUnits(row, providers.get(row.provider ?? ''), prices),
+  };
 }
 
 /** `none` before the first request, when there is no file yet. */

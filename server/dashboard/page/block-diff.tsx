@@ -1,62 +1,43 @@
-/** What one block was and became, line by line: removed, put in its place, kept. */
-import { structuredPatch } from 'diff';
+/** One block as it came and as it was sent: side by side or line by line, with what is searched for marked. */
 import { useMemo, useState } from 'preact/hooks';
-import type { LostJson } from '../contract.ts';
+import { contains, linesOf, pairsOf } from './block-lines.ts';
+import type { Block, Line, Pair } from './block-lines.ts';
 import { counted } from './counted.ts';
 import { orDash, share, whole } from './format.ts';
 
-type Block = LostJson['blocks'][number];
-
-/** A comparison that takes longer is not worth waiting for: both texts are then shown one after the other. */
-const PATIENCE_MS = 400;
 /** Lines drawn at first; a block may have tens of thousands. */
 const FIRST_LINES = 400;
 
-interface Line {
-  readonly kind: 'removed' | 'compressed' | 'kept' | 'gap';
-  readonly text: string;
-}
-
-function linesOf({ before, after }: Block): Line[] {
-  const patch = structuredPatch('', '', before, after, undefined, undefined, {
-    context: 3,
-    timeout: PATIENCE_MS,
-  });
-  if (patch === undefined)
-    return [
-      ...before.split('\n').map((text) => ({ kind: 'removed' as const, text })),
-      ...after.split('\n').map((text) => ({ kind: 'compressed' as const, text })),
-    ];
-  const total = before.split('\n').length;
-  const lines: Line[] = [];
-  let next = 1;
-  const gap = (count: number): void => {
-    if (count > 0) lines.push({ kind: 'gap', text: `${counted(count, 'line')} kept` });
-  };
-  for (const hunk of patch.hunks) {
-    gap(hunk.oldStart - next);
-    next = hunk.oldStart + hunk.oldLines;
-    for (const line of hunk.lines) {
-      const text = line.slice(1);
-      if (line.startsWith('-')) lines.push({ kind: 'removed', text });
-      else if (line.startsWith('+')) lines.push({ kind: 'compressed', text });
-      else if (!line.startsWith('\\')) lines.push({ kind: 'kept', text });
-    }
-  }
-  gap(total - next + 1);
-  return lines;
+/** How blocks are shown. */
+export interface DiffLook {
+  readonly isSideBySide: boolean;
+  /** True for all lines that were kept. */
+  readonly isWhole: boolean;
+  /** Only lines with this in them are shown. */
+  readonly needle: string;
 }
 
 const SIGNS = { removed: '−', compressed: '+', kept: ' ', gap: '⋯' } as const;
 const NAMES = { removed: 'removed', compressed: 'compressed to', kept: 'kept', gap: '' } as const;
 
-export function BlockDiff({ block }: { readonly block: Block }) {
-  const lines = useMemo(() => linesOf(block), [block]);
-  const [isWhole, setWhole] = useState(false);
-  const visible = isWhole ? lines : lines.slice(0, FIRST_LINES);
+interface DiffProps {
+  readonly block: Block;
+  readonly look: DiffLook;
+}
+
+export function BlockDiff({ block, look: { isSideBySide, isWhole, needle } }: DiffProps) {
+  const isSearched = needle !== '';
+  // What was kept is searched as well.
+  const all = useMemo(() => linesOf(block, isWhole || isSearched), [block, isWhole, isSearched]);
+  const lines = useMemo(
+    () => (isSearched ? all.filter(({ text }) => contains(text, needle)) : all),
+    [all, needle],
+  );
+  const [hasAll, setAll] = useState(false);
+  const visible = hasAll ? lines : lines.slice(0, FIRST_LINES);
   const { before, after } = block.tokens;
   const place = block.index < 0 ? `Tool ${-block.index}` : `Block ${block.index}`;
-  const count = (kind: Line['kind']) => lines.filter((line) => line.kind === kind).length;
+  const count = (kind: Line['kind']) => all.filter((line) => line.kind === kind).length;
   return (
     <section class="card flush diff-card" aria-label={place}>
       <header>
@@ -74,26 +55,94 @@ export function BlockDiff({ block }: { readonly block: Block }) {
       <p class="inset legend">
         <span class="removed">{whole(count('removed'))} removed</span>
         <span class="compressed">{whole(count('compressed'))} compressed</span>
-        <span class="quiet">rest kept</span>
+        <span class="quiet">
+          {isSearched ? `${counted(lines.length, 'line')} with “${needle}”` : 'rest kept'}
+        </span>
       </p>
-      <div class="diff" tabIndex={0} role="group" aria-label="Lines">
-        {visible.map(({ kind, text }, index) => (
-          <div key={index} class={kind}>
-            <span class="sign" aria-hidden="true">
-              {SIGNS[kind]}
-            </span>
-            <span class="hidden">{NAMES[kind]}</span>
-            <span>{text}</span>
-          </div>
-        ))}
+      <div
+        class={`diff ${isSideBySide ? 'side' : 'one'}`}
+        tabIndex={0}
+        role="group"
+        aria-label="Lines"
+      >
+        {isSideBySide ? (
+          <>
+            <div class="heads">
+              <b>As it came</b>
+              <b>As it was sent</b>
+            </div>
+            {pairsOf(visible).map((pair, index) => (
+              <PairRow key={index} pair={pair} needle={needle} />
+            ))}
+          </>
+        ) : (
+          visible.map((line, index) => (
+            <div key={index}>
+              <LineCell line={line} needle={needle} />
+            </div>
+          ))
+        )}
       </div>
       {visible.length < lines.length && (
         <p class="inset">
-          <button type="button" onClick={() => setWhole(true)}>
+          <button type="button" onClick={() => setAll(true)}>
             Show all {whole(lines.length)} lines
           </button>
         </p>
       )}
     </section>
+  );
+}
+
+function PairRow({
+  pair: { left, right },
+  needle,
+}: {
+  readonly pair: Pair;
+  readonly needle: string;
+}) {
+  return (
+    <div>
+      <LineCell line={left} needle={needle} />
+      {left?.kind !== 'gap' && <LineCell line={right} needle={needle} />}
+    </div>
+  );
+}
+
+function LineCell({ line, needle }: { readonly line: Line | undefined; readonly needle: string }) {
+  if (line === undefined) return <span class="line none" />;
+  const { kind, text } = line;
+  return (
+    <span class={`line ${kind}`}>
+      <span class="sign" aria-hidden="true">
+        {SIGNS[kind]}
+      </span>
+      <span class="hidden">{NAMES[kind]}</span>
+      <span>
+        <Marked text={text} needle={needle} />
+      </span>
+    </span>
+  );
+}
+
+/** A text in which each place of `needle` is marked. */
+function Marked({ text, needle }: { readonly text: string; readonly needle: string }) {
+  if (needle === '') return <>{text}</>;
+  const lower = text.toLowerCase();
+  // A letter that becomes two in lower case would shift all places after it.
+  if (lower.length !== text.length) return <>{text}</>;
+  const parts = [];
+  let from = 0;
+  for (let at = lower.indexOf(needle.toLowerCase()); at >= 0;) {
+    const end = at + needle.length;
+    parts.push(text.slice(from, at), <mark key={at}>{text.slice(at, end)}</mark>);
+    from = end;
+    at = lower.indexOf(needle.toLowerCase(), from);
+  }
+  return (
+    <>
+      {parts}
+      {text.slice(from)}
+    </>
   );
 }

@@ -102,8 +102,8 @@ export const ATTEMPT_COLUMNS: readonly Column<Attempt>[] = [
   { header: 'Provider', rank: 0, least: 8, text: (one) => one.provider },
   { header: 'Model', rank: 2, least: 10, text: (one) => orDash(one.model) },
   { header: 'Key', rank: 4, least: 8, text: (one) => one.key ?? 'the client’s, or none' },
-  figures('Begun at', 3, (one) => duration(one.started_ms)),
-  figures('Head at', 3, (one) => duration(one.head_ms)),
+  figures('Started', 3, (one) => duration(one.started_ms)),
+  figures('Answered', 3, (one) => duration(one.head_ms)),
   {
     header: 'Result',
     rank: 1,

@@ -2,14 +2,16 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { LostJson, OneRequestJson, RequestJson, Trace } from '../contract.ts';
 import { ResponseError, getJson } from './api.ts';
-import { BlockDiff } from './block-diff.tsx';
 import { GROUP_COLUMNS, NOTHING_HELD, blockGroups } from './block-groups.ts';
 import { ATTEMPT_COLUMNS } from './columns.ts';
+import { CopyButton } from './copy.tsx';
 import { Facts } from './facts.tsx';
 import { orDash, whole } from './format.ts';
 import { Link } from './link.tsx';
 import { localMoment } from './local-time.ts';
 import { onRows } from './live.ts';
+import { Changes } from './request-changes.tsx';
+import { CostByUnit } from './request-cost.tsx';
 import { NO_STAGES, injectionWords, requestFacts } from './request-facts.ts';
 import { ModelName, Outcome } from './request-columns.tsx';
 import { Table } from './table.tsx';
@@ -77,7 +79,8 @@ export function RequestView({ id }: { readonly id: string }) {
   );
 }
 
-function Details({ json: { request, trace }, lost, id }: Loaded & { readonly id: string }) {
+function Details({ json, lost, id }: Loaded & { readonly id: string }) {
+  const { request, trace } = json;
   return (
     <>
       <h1 class="request-title">
@@ -85,11 +88,12 @@ function Details({ json: { request, trace }, lost, id }: Loaded & { readonly id:
         {request !== null && <Outcome row={request} />}
       </h1>
       <p class="quiet">
-        <code>{id}</code>
-        {request !== null && ` · ${localMoment(request.timestamp)} · ${request.endpoint}`}
+        {request !== null && `${localMoment(request.timestamp)} · ${request.endpoint} `}
+        <CopyButton text={id} what="the id" words="Copy id" />
       </p>
       <Fault text={trace?.error ?? undefined} />
-      {request !== null && <RequestCard row={request} />}
+      {request !== null && <RequestCard row={request} trace={trace} />}
+      <CostByUnit units={json.cost_units} />
       {trace === null ? (
         <p class="quiet card">{NO_STAGES}</p>
       ) : (
@@ -100,11 +104,18 @@ function Details({ json: { request, trace }, lost, id }: Loaded & { readonly id:
         </>
       )}
       <Changes lost={lost} {...(request !== null && { row: request })} trace={trace} />
+      <Raw json={json} />
     </>
   );
 }
 
-function RequestCard({ row }: { readonly row: RequestJson }) {
+interface CardProps {
+  readonly row: RequestJson;
+  readonly trace: Trace | null;
+}
+
+function RequestCard({ row, trace }: CardProps) {
+  const comparedWith = trace?.cache_miss?.compared_with ?? null;
   const injection = row.vault_injection;
   return (
     <section class="card">
@@ -122,19 +133,20 @@ function RequestCard({ row }: { readonly row: RequestJson }) {
             )}
           </dd>
         </div>
+        {comparedWith !== null && (
+          <div>
+            <dt>Its cache is compared with</dt>
+            <dd>
+              <Link to="request" id={comparedWith}>
+                the turn before
+              </Link>
+            </dd>
+          </div>
+        )}
         {injection !== undefined && (
           <div class="broad">
             <dt>Added from the vault</dt>
-            <dd>
-              {injectionWords(injection)}
-              <ul class="plain-list">
-                {injection.top_chunks.map((chunk) => (
-                  <li key={chunk}>
-                    <code>{chunk}</code>
-                  </li>
-                ))}
-              </ul>
-            </dd>
+            <dd>{injectionWords(injection)}</dd>
           </div>
         )}
       </Facts>
@@ -149,16 +161,29 @@ function TokenBar({ row }: { readonly row: RequestJson }) {
   const added = row.vault_injection?.tokens_added ?? 0;
   const total = raw + added;
   const width = (tokens: number) => ({ width: `${(100 * tokens) / total}%` });
+  const parts = [
+    ['mark', raw - saved, 'tokens kept'],
+    ['orange', added, 'added from the vault'],
+    ['saved', saved, 'saved'],
+  ] as const;
   return (
-    <div
-      class="token-bar"
-      role="img"
-      aria-label={`${whole(raw - saved)} tokens kept, ${whole(added)} added, ${whole(saved)} saved`}
-    >
-      <i class="mark" style={width(raw - saved)} title="kept" />
-      <i class="orange" style={width(added)} title="added from the vault" />
-      <i class="saved" style={width(saved)} title="saved" />
-    </div>
+    <>
+      <div class="token-bar" aria-hidden="true">
+        {parts.map(([color, tokens]) => (
+          <i key={color} class={color} style={width(tokens)} />
+        ))}
+      </div>
+      <p class="legend">
+        {parts.map(
+          ([color, tokens, words]) =>
+            tokens > 0 && (
+              <span key={color}>
+                <i class={`swatch ${color}`} aria-hidden="true" /> {whole(tokens)} {words}
+              </span>
+            ),
+        )}
+      </p>
+    </>
   );
 }
 
@@ -184,7 +209,7 @@ function Groups({ trace: { stages } }: { readonly trace: Trace }) {
         <h2>What may become of its blocks</h2>
       </header>
       {groups.length === 0 ? (
-        <p class="quiet">{NOTHING_HELD}</p>
+        <p class="quiet inset">{NOTHING_HELD}</p>
       ) : (
         <Table columns={GROUP_COLUMNS} rows={groups} />
       )}
@@ -192,35 +217,16 @@ function Groups({ trace: { stages } }: { readonly trace: Trace }) {
   );
 }
 
-interface ChangesProps {
-  readonly lost: LostJson | string;
-  readonly row?: RequestJson;
-  readonly trace: Trace | null;
-}
-
-function Changes({ lost, row, trace }: ChangesProps) {
-  const because = trace?.stages
-    .map((stage) => stage['not_compressed_because'])
-    .find((reason) => typeof reason === 'string');
-  const blocks = typeof lost === 'string' ? [] : lost.blocks;
-  const none =
-    typeof lost === 'string' && lost !== ''
-      ? lost
-      : typeof because === 'string'
-        ? `Nothing was changed: ${because}.`
-        : (row?.tokens_saved ?? 0) > 0
-          ? 'What was removed is no longer kept.'
-          : 'Nothing was changed.';
+/** All that the page was given, for programs and for reports of faults. */
+function Raw({ json }: { readonly json: OneRequestJson }) {
+  const text = JSON.stringify(json, null, 2);
   return (
-    <section aria-labelledby="changes">
-      <h2 id="changes" class="section-title">
-        What compression changed
-      </h2>
-      {blocks.length === 0 ? (
-        <p class="quiet">{none}</p>
-      ) : (
-        blocks.map((block) => <BlockDiff key={block.index} block={block} />)
-      )}
-    </section>
+    <details class="card raw">
+      <summary>Raw</summary>
+      <p>
+        <CopyButton text={text} what="the JSON" words="Copy JSON" />
+      </p>
+      <pre tabIndex={0}>{text}</pre>
+    </details>
   );
 }

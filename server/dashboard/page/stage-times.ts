@@ -1,5 +1,6 @@
 /** When the stages of a request ran, and what each noted. */
 import type { Trace } from '../contract.ts';
+import { whole } from './format.ts';
 
 type Stage = Trace['stages'][number];
 
@@ -18,6 +19,12 @@ const LISTED = new Set([
   'first_out_ms',
   'last_out_ms',
   'frames',
+  // Shown as a table, or for programs alone.
+  'block_groups',
+  'recipes',
+  'applied',
+  'version',
+  'prompt_cache_key',
 ]);
 
 /** The whole line of time, in milliseconds; never 0. */
@@ -25,12 +32,19 @@ export function lengthOf(trace: Trace): number {
   return Math.max(trace.duration_ms, ...trace.stages.map((stage) => extentOf(stage)[1]), 0.001);
 }
 
-/** What a stage noted beside its times, as texts. */
+/** What a stage noted beside its times, in words; what only a program reads is left out. */
 export function notesOf(stage: Stage): (readonly [name: string, value: string])[] {
-  return Object.entries(stage)
-    .filter(([name]) => !LISTED.has(name))
-    .map(([name, value]) => [
-      name.replaceAll('_', ' '),
-      typeof value === 'string' ? value : JSON.stringify(value),
-    ]);
+  return Object.entries(stage).flatMap(([name, value]) => {
+    const words = LISTED.has(name) ? undefined : inWords(value);
+    return words === undefined ? [] : [[name.replaceAll('_', ' '), words] as const];
+  });
+}
+
+function inWords(value: unknown): string | undefined {
+  if (typeof value === 'string') return value;
+  if (typeof value === 'number') return Number.isInteger(value) ? whole(value) : String(value);
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  if (!Array.isArray(value) || value.length === 0) return undefined;
+  const parts = value.map(inWords);
+  return parts.includes(undefined) ? undefined : parts.join(', ');
 }

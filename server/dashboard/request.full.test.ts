@@ -1,0 +1,137 @@
+/** The page of one request in a real browser: its times, its cost, its texts, and nothing of it as JSON unless that is asked for. */
+import type { Page } from 'playwright-core';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { TestProxy } from '../../fixtures/proxy.ts';
+import { NARROW, withBrowser } from '../../fixtures/server/dashboard-browser.ts';
+import { closeClients } from '../../fixtures/server/exchange.ts';
+import type { OneRequestJson } from './contract.ts';
+
+const LINES = Array.from({ length: 300 }, (_, n) => `GET /items/${n % 7} 200 in 5 ms`);
+const LOG = ['server started', ...LINES, 'ERROR at /items/needle: no such item', ...LINES].join(
+  '\n',
+);
+
+async function ask(t: TestProxy): Promise<string> {
+  const call = { type: 'tool_use', id: 'toolu_1', name: 'Bash', input: { command: 'make' } };
+  const response = await fetch(`${t.proxy.url}/v1/messages`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-api-key': 'mine' },
+    body: JSON.stringify({
+      model: 'claude-haiku-4-5',
+      max_tokens: 9,
+      messages: [
+        { role: 'user', content: 'Run it' },
+        { role: 'assistant', content: [call] },
+        { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'toolu_1', content: LOG }] },
+      ],
+    }),
+  });
+  await response.text();
+  const [row] = await t.rows(1);
+  return row!.id;
+}
+
+const YAML = 'compression: { threshold_tokens: 0 }';
+
+/** The solid bar and the figure of each stage. */
+const barsOf = (page: Page) =>
+  page.locator('.waterfall li:not(.scale)').evaluateAll((items) =>
+    items.map((item) => ({
+      name: item.querySelector('.stage-name')!.textContent,
+      percent: Number.parseFloat(item.querySelector<HTMLElement>('.track i + i')!.style.width),
+      isWithin:
+        item.querySelector('.track i + i')!.getBoundingClientRect().right <=
+        item.querySelector('.track')!.getBoundingClientRect().right + 3,
+    })),
+  );
+
+test('a bar is as long as its figure, and the cost is the sum of its units', () =>
+  withBrowser({ yaml: YAML }, async (t, open) => {
+    const id = await ask(t);
+    const { page, faults } = await open();
+    await page.goto(`${t.proxy.url}/dashboard/request/${id}`);
+    await page.locator('.waterfall li', { hasText: 'upstream_forward' }).waitFor();
+    const {
+      request,
+      trace,
+      cost_units: units,
+    } = (await (
+      await fetch(`${t.proxy.url}/dashboard/api/request/${id}`)
+    ).json()) as OneRequestJson;
+    const ends = trace!.stages.map((stage) =>
+      Math.max(stage.last_out_ms ?? 0, (stage.first_in_ms ?? 0) + stage.duration_ms),
+    );
+    const totalMs = Math.max(trace!.duration_ms, ...ends);
+    for (const { name, percent, isWithin } of await barsOf(page)) {
+      const stage = trace!.stages.find((one) => one.name === name);
+      assert.ok(Math.abs(percent - (100 * stage!.duration_ms) / totalMs) < 0.01, `${name}`);
+      assert.ok(isWithin, `${name} ends on its track`);
+    }
+    await page.getByText('working, as the figure says').waitFor();
+    const sum = units.reduce((total, { cost }) => total + (cost ?? 0), 0);
+    assert.ok(Math.abs(sum - request!.cost!) < 1e-8, `${sum} of ${request!.cost}`);
+    const costs = page.locator('section[aria-labelledby=cost-units] tbody tr');
+    assert.equal((await costs.locator('th').allTextContents()).slice(0, 1), ['Input']);
+    assert.is(await costs.count(), units.length);
+    assert.equal(faults, []);
+  }));
+
+test('what came and what was sent are side by side, and a search marks what is kept as well', () =>
+  withBrowser({ yaml: YAML }, async (t, open) => {
+    const id = await ask(t);
+    const { page, faults } = await open();
+    await page.goto(`${t.proxy.url}/dashboard/request/${id}`);
+    await page.getByText('As it was sent').waitFor();
+    const beyond = await page.locator('main').evaluate((main) => {
+      const shown = main.querySelector('.page')!.getBoundingClientRect();
+      return main.scrollHeight - shown.height;
+    });
+    assert.ok(beyond <= 1, `words for screen readers make the page ${beyond} pixels longer`);
+    const left = page.locator('.diff.side .removed').first();
+    const right = page.locator('.diff.side .compressed').first();
+    const [one, other] = [await left.boundingBox(), await right.boundingBox()];
+    assert.ok(one!.x + one!.width <= other!.x + 1, 'they are side by side');
+    await page.getByLabel('Search the texts').fill('NEEDLE');
+    await page.locator('.diff mark', { hasText: 'needle' }).first().waitFor();
+    const lines = await page.locator('.diff .line').allTextContents();
+    assert.ok(
+      lines.every((line) => line.includes('needle')),
+      lines.join('\n'),
+    );
+    await page.getByLabel('Search the texts').fill('nothing has this');
+    await page.getByText('None of them has that in it.').waitFor();
+    await page.getByLabel('Search the texts').fill('');
+    await page.getByLabel('Side by side').uncheck();
+    await page.locator('.diff.one .removed').first().waitFor();
+    await page.locator('.diff .gap').first().waitFor();
+    await page.getByLabel('All that was kept').check();
+    await page.locator('.diff .gap').first().waitFor({ state: 'detached' });
+    const narrow = await open(NARROW);
+    await narrow.page.goto(`${t.proxy.url}/dashboard/request/${id}`);
+    await narrow.page.locator('.diff.one .removed').first().waitFor();
+    assert.equal([...faults, ...narrow.faults], []);
+  }));
+
+test('there is no JSON and no id to read but in what is raw, which can be copied', () =>
+  withBrowser({ yaml: YAML }, async (t, open) => {
+    const id = await ask(t);
+    const { page, faults } = await open();
+    await page.goto(`${t.proxy.url}/dashboard/request/${id}`);
+    await page.locator('.waterfall li', { hasText: 'upstream_forward' }).waitFor();
+    const text = await page.locator('main').innerText();
+    assert.not.match(text, /[{}]|\["/);
+    assert.not.ok(text.includes(id));
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await page.getByRole('button', { name: 'Copy the id' }).click();
+    await page.getByRole('button', { name: 'the id was copied' }).waitFor();
+    assert.is(await page.evaluate(() => navigator.clipboard.readText()), id);
+    await page.getByText('Raw', { exact: true }).click();
+    const raw = JSON.parse(await page.locator('.raw pre').innerText()) as OneRequestJson;
+    assert.is(raw.request?.request_id, id);
+    assert.is(raw.trace?.request_id, id);
+    assert.equal(faults, []);
+  }));
+
+test.after(closeClients);
+test.run();
