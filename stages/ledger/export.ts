@@ -2,46 +2,30 @@
  * Rows of the ledger as they leave it for other programs: every column of the schema, money in
  * dollars, moments in ISO 8601. A new column is in the export without being named here.
  */
+import { columnName, COLUMNS, FIELDS } from './columns.ts';
+import type { Column } from './columns.ts';
 import { csvCell, csvLineOf, exactUsd } from './csv.ts';
 import type { LedgerRow } from './row.ts';
-import { ledgerColumns } from './tables.ts';
-import { resultsToJson, resultsToWords } from './tools/results-forms.ts';
 
-/** A value of an exported row; null is unmeasured. */
-export type ExportedValue = string | number | boolean | readonly (string | object)[] | null;
-
-/** Columns whose exported name is that of the other answers (`/recent`, `/stats`). */
-const NAMES: Readonly<Record<string, string>> = {
-  id: 'request_id',
-  started_ms: 'timestamp',
-  key_label: 'key',
-};
-
-interface Column {
-  readonly name: string;
-  readonly field: keyof LedgerRow;
-  readonly isMoney: boolean;
-}
-
-const COLUMNS: readonly Column[] = ledgerColumns.map((column) => ({
-  name: NAMES[column] ?? column.replace(/_nano_usd$/, '_usd'),
-  field: column.replaceAll(/_(\w)/g, (_, letter: string) =>
-    letter.toUpperCase(),
-  ) as Column['field'],
-  isMoney: column.endsWith('_nano_usd'),
+const EXPORTED = FIELDS.map((field) => ({
+  field,
+  column: COLUMNS[field] as Exportable,
+  name: COLUMNS[field].name ?? columnName(field).replace(/_nano_usd$/, '_usd'),
+  isMoney: field.endsWith('NanoUsd'),
 }));
 
-/** The head of the CSV. */
-export const csvHead = csvLineOf(COLUMNS.map(({ name }) => name));
+/** A column whose functions get what its own rows have. */
+type Exportable = Pick<Column<unknown>, 'json' | 'words'>;
 
-/** A row as an object, for JSON. */
-export function exportedRow(row: LedgerRow): Readonly<Record<string, ExportedValue>> {
+/** The head of the CSV. */
+export const csvHead = csvLineOf(EXPORTED.map(({ name }) => name));
+
+/** A row as an object, for JSON; null is unmeasured. */
+export function exportedRow(row: LedgerRow): Readonly<Record<string, unknown>> {
   return Object.fromEntries(
-    COLUMNS.map(({ name, field, isMoney }) => {
-      if (field === 'toolSet') return [name, row.toolSet?.id ?? null];
+    EXPORTED.map(({ name, field, isMoney, column }) => {
       const value = row[field];
-      if (field === 'startedMs') return [name, new Date(row.startedMs).toISOString()];
-      if (field === 'toolResults') return [name, row.toolResults && resultsToJson(row.toolResults)];
+      if (value !== null && column.json !== undefined) return [name, column.json(value)];
       return [name, isMoney && typeof value === 'number' ? value / 1e9 : value];
     }),
   );
@@ -52,14 +36,12 @@ export function exportedRow(row: LedgerRow): Readonly<Record<string, ExportedVal
  * spaces. `clean` makes of a text from outside what may be in a file.
  */
 export function csvLine(row: LedgerRow, clean: (text: string) => string): string {
-  const cells = COLUMNS.map(({ field, isMoney }) => {
-    const value = field === 'toolSet' ? (row.toolSet?.id ?? null) : row[field];
+  const cells = EXPORTED.map(({ field, isMoney, column }) => {
+    const value = row[field];
     if (value === null) return '';
-    if (field === 'startedMs') return new Date(row.startedMs).toISOString();
-    if (field === 'toolResults') return csvCell(clean(resultsToWords(row.toolResults!)));
-    if (typeof value === 'number') return isMoney ? exactUsd(value) : String(value);
-    if (typeof value === 'boolean') return String(value);
-    return csvCell(clean(typeof value === 'string' ? value : value.join(' ')));
+    if (column.words !== undefined) return csvCell(clean(column.words(value)));
+    if (typeof value === 'string') return csvCell(clean(value));
+    return isMoney ? exactUsd(Number(value)) : String(value);
   });
   return csvLineOf(cells);
 }

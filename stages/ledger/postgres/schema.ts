@@ -2,6 +2,8 @@
  * The ledger's schema in Postgres: the same numbered steps as in a file, each statement in the
  * other dialect. What a file keeps in its header stands in a table of one row.
  */
+import { COLUMNS, FIELDS } from '../columns.ts';
+import type { Column } from '../columns.ts';
 import { addToHours } from '../hours.ts';
 import type { Cell } from '../tables.ts';
 import type { Migration } from '../migrations.ts';
@@ -51,40 +53,16 @@ function inPostgres(sql: string): string {
   return TYPES.reduce((text, [sqlite, postgres]) => text.replace(sqlite, postgres), sql);
 }
 
-/** The columns that hold texts, and those with fractions; all others hold whole numbers. */
-const TEXTS: ReadonlySet<string> = new Set([
-  'id',
-  'provider',
-  'dialect',
-  'endpoint',
-  'model_requested',
-  'model',
-  'outcome',
-  'error_kind',
-  'error_code',
-  'mode',
-  'top_chunks',
-  'client',
-  'session_id',
-  'skill',
-  'node',
-  'key_label',
-  'project',
-  'tool_results',
-  'tool_set',
-  'tools_of_set',
-  'cache_miss',
-  'cache_miss_detail',
-]);
-const FRACTIONS: ReadonlySet<string> = new Set(['latency_ms', 'ttfb_ms']);
+const TYPE_OF = {
+  text: 'text',
+  whole: 'bigint',
+  flag: 'bigint',
+  fraction: 'double precision',
+} as const satisfies Readonly<Record<Column<unknown>['type'], string>>;
 
-function typeOf(column: string): string {
-  if (TEXTS.has(column)) return 'text';
-  return FRACTIONS.has(column) ? 'double precision' : 'bigint';
-}
-
-/** What a row is given as. */
+/** What a row is given as, and its types: its columns, and what its set of tools has. */
 const GIVEN = [...ledgerColumns, 'tools_of_set'];
+const GIVEN_TYPES = [...FIELDS.map((field) => TYPE_OF[COLUMNS[field].type]), 'text'];
 const [ADDED_RESULTS, ADDED_DEFINITIONS] = addToToolDays('stored');
 
 /**
@@ -96,9 +74,9 @@ const [ADDED_RESULTS, ADDED_DEFINITIONS] = addToToolDays('stored');
 export const STORE_ROWS = `WITH held AS MATERIALIZED (
     SELECT 1 FROM ${VERSION_TABLE} WHERE version = $1 FOR UPDATE
   ), given AS (
-    SELECT given.* FROM held, unnest(${GIVEN.map(
-      (column, at) => `$${at + 2}::${typeOf(column)}[]`,
-    ).join(', ')}) AS given (${GIVEN.join(', ')})
+    SELECT given.* FROM held, unnest(${GIVEN_TYPES.map((type, at) => `$${at + 2}::${type}[]`).join(
+      ', ',
+    )}) AS given (${GIVEN.join(', ')})
   ), stored AS (
     INSERT INTO requests (${ledgerColumns.join(', ')})
     SELECT ${ledgerColumns.join(', ')} FROM given

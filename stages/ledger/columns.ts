@@ -1,0 +1,222 @@
+/**
+ * The columns of a request's row, each once: the row, the statements that store it, Postgres's types
+ * and what is exported follow from here. A new figure is an entry at the end, the step in
+ * `migrations.ts` that adds its column, and the place where it is measured.
+ */
+import { cutText } from '../../engine/index.ts';
+import type { Outcome } from '../../engine/index.ts';
+import type { MissCause } from '../model/cached-turn.ts';
+import { toolSet } from '../model/tool-use.ts';
+import type { ToolResults, ToolSet } from '../model/tool-use.ts';
+import {
+  resultsFromText,
+  resultsToJson,
+  resultsToText,
+  resultsToWords,
+} from './tools/results-forms.ts';
+
+/** A cell as a database stores it. */
+export type Cell = string | number | null;
+
+/** One column, whose values are `T`. Functions get no null. */
+export interface Column<T> {
+  /** As it is stored; `flag` is 0 or 1. */
+  readonly type: 'text' | 'whole' | 'fraction' | 'flag';
+  /** What is in a row of which it is not known; undefined for what every row says. */
+  readonly missing: T | undefined;
+  /** Its name in other answers, where that is not the column's. */
+  readonly name?: string;
+  /** Bounds a value from outside: rows stay in memory. */
+  clean?(value: T): T;
+  /** The cell of a value that is not stored as it is, and back. */
+  to?(value: NonNullable<T>): Cell;
+  from?(cell: string | number): T;
+  /** An exported value that is another one: in JSON, and as a cell of CSV. */
+  json?(value: NonNullable<T>): unknown;
+  words?(value: NonNullable<T>): string;
+}
+
+type More<T> = Partial<Pick<Column<T>, 'name' | 'clean' | 'json' | 'words'>>;
+
+/** Longest text kept of a client's own words (model, session, skill). They come from outside and rows stay in memory. */
+export const MAX_TEXT_CHARS = 200;
+/** Most injected block ids kept in a row. */
+const MAX_TOP_CHUNKS = 20;
+const NO_TOOLS = toolSet(new Map());
+
+const clip = (value: string): string => cutText(value, MAX_TEXT_CHARS);
+const clipped = (value: string | null): string | null => value && clip(value);
+const toIso = (ms: number): string => new Date(ms).toISOString();
+
+function given<T>(type: 'text' | 'whole', more: More<T> = {}): Column<T> {
+  return { type, missing: undefined, ...more };
+}
+
+/** Null is unmeasured or not applicable, never zero or empty. */
+function text<T extends string = string>(more: More<T | null> = {}): Column<T | null> {
+  return { type: 'text', missing: null, ...more };
+}
+
+const whole = (): Column<number | null> => ({ type: 'whole', missing: null });
+const count = (): Column<number> => ({ type: 'whole', missing: 0 });
+const fraction = (): Column<number | null> => ({ type: 'fraction', missing: null });
+const flag = (): Column<boolean> => ({
+  type: 'flag',
+  missing: false,
+  to: Number,
+  from: (cell) => cell === 1,
+});
+
+interface Packed<T> {
+  clean?(value: T): T;
+  to(value: T): string;
+  from(cell: string): T;
+  json(value: T): unknown;
+  words(value: T): string;
+}
+
+/** What is stored as a text. */
+function packed<T>({ clean, to, from, json, words }: Packed<T>): Column<T | null> {
+  return {
+    type: 'text',
+    missing: null,
+    ...(clean && { clean: (value: T | null) => value && clean(value) }),
+    to,
+    from: (cell) => from(String(cell)),
+    json,
+    words,
+  };
+}
+
+/** In the order in which a row travels to the writer, which is that of an export. */
+export const COLUMNS = {
+  /** The request id; unique. */
+  id: given<string>('text', { name: 'request_id' }),
+  /** Wall time of the first byte of the request, in milliseconds since the epoch (UTC). */
+  startedMs: given<number>('whole', { name: 'timestamp', json: toIso, words: toIso }),
+  /** The configured name of the provider that answered, or was tried last. */
+  provider: text(),
+  dialect: text(),
+  endpoint: given<string>('text', { clean: clip }),
+  /** The model that the client asked for. */
+  modelRequested: text({ clean: clipped }),
+  /** The model that answered, after aliases, routes and fallback. */
+  model: text({ clean: clipped }),
+  stream: flag(),
+  /** The HTTP status that the client got. */
+  status: whole(),
+  outcome: given<Outcome>('text'),
+  errorKind: text(),
+  errorCode: text(),
+  /** Input tokens of the request as the client sent it: without what was injected. */
+  inputTokensRaw: whole(),
+  /** Input tokens of the request as it went upstream. */
+  inputTokensSent: whole(),
+  /** What compression took away; never negative. */
+  savedTokens: whole(),
+  outputTokens: whole(),
+  cacheReadTokens: whole(),
+  cacheWriteTokens: whole(),
+  /** True if a token count is an estimate rather than the provider's own. */
+  usageEstimated: flag(),
+  /** Whole nano-dollars. */
+  costNanoUsd: whole(),
+  /** Whole nano-dollars that all of svc saved: by compression, forgetting and breakpoints, or by an answer that was kept. */
+  costSavedNanoUsd: whole(),
+  /** Milliseconds from the first byte of the request to the end of the answer. */
+  latencyMs: fraction(),
+  /** Milliseconds until the first byte of the answer. */
+  ttfbMs: fraction(),
+  /** Tries at providers; 0 if none was asked. */
+  attempts: count(),
+  /** The compression mode in force. */
+  mode: text(),
+  /** True if our own response cache answered. */
+  cacheHit: flag(),
+  chunksInjected: whole(),
+  /** The size of what was injected, in the fixed estimator's tokens, which the budget is given in. */
+  tokensInjected: whole(),
+  /** Ids of the injected vault blocks, best first. */
+  topChunks: packed<readonly string[]>({
+    clean: (ids) => ids.slice(0, MAX_TOP_CHUNKS).map(clip),
+    to: JSON.stringify,
+    from: (cell) => JSON.parse(cell) as string[],
+    json: (ids) => ids,
+    words: (ids) => ids.join(' '),
+  }),
+  /** The agent's family, such as `claude-code`. */
+  client: text({ clean: clipped }),
+  /** The client's own session id. */
+  sessionId: text({ clean: clipped }),
+  skill: text({ clean: clipped }),
+  /** The machine, where several share a ledger. */
+  node: text(),
+  /** The same as input tokens of the model, as `savedTokens` are; part of `inputTokensSent` alone. */
+  addedTokens: whole(),
+  /** Whole nano-dollars that the added tokens cost; part of `costNanoUsd`. */
+  costAddedNanoUsd: whole(),
+  /** Cache markers that were set for a client that sets none. */
+  breakpoints: whole(),
+  /** The part of `costSavedNanoUsd` that they brought by the provider's own usage; negative where it wrote more than it read. */
+  costSavedByBreakpointsNanoUsd: whole(),
+  /** The part of `savedTokens` that was left out at cold moments, in this turn or before. */
+  forgottenTokens: whole(),
+  /** The part of `costSavedNanoUsd` that they would have cost. */
+  costSavedByForgettingNanoUsd: whole(),
+  /** The part of `savedTokens` that long results left out, in this turn or before. */
+  longResultTokens: whole(),
+  /** The part of `costSavedNanoUsd` that they would have cost. */
+  costSavedByLongResultsNanoUsd: whole(),
+  /** The part of `savedTokens` that definitions of tools repeated. */
+  toolTokens: whole(),
+  /** The part of `costSavedNanoUsd` that they would have cost. */
+  costSavedByToolsNanoUsd: whole(),
+  /** Why it read less from the provider's cache than the turn before left there; null for a hit, or where nothing was cached or told. */
+  cacheMiss: text<MissCause>(),
+  /** What exactly differed, in words. */
+  cacheMissDetail: text({ clean: clipped }),
+  /** Input tokens that could have been read from the cache. */
+  cacheMissedTokens: whole(),
+  /** The part of `costNanoUsd` that reading them would have spared. */
+  costCacheMissedNanoUsd: whole(),
+  /** 1 where the provider refused thoughts that did not match, and was asked once more to leave them out; null where not. */
+  thoughtsRefused: whole(),
+  /** Thoughts that the provider says it has not shown to the model; null where it says of none. */
+  thoughtsDropped: whole(),
+  /** The label of the proxy key that the request was sent with, or its id where it has none; null without a key. */
+  keyLabel: text({ clean: clipped, name: 'key' }),
+  /** The name of the project that it is for; never a path. */
+  project: text({ clean: clipped }),
+  /** What tools gave back since the model's last answer; null for nothing. */
+  toolResults: packed<readonly ToolResults[]>({
+    to: resultsToText,
+    from: resultsFromText,
+    json: resultsToJson,
+    words: resultsToWords,
+  }),
+  /** Which definitions they were. What it has is kept once for all rows, and a row that was read has its id alone. */
+  toolSet: packed<ToolSet>({
+    to: ({ id }) => id,
+    from: (id) => ({ ...NO_TOOLS, id }),
+    json: ({ id }) => id,
+    words: ({ id }) => id,
+  }),
+  /** What the definitions of tools took of the input, in the model's own tokens, estimated. */
+  toolDefinitionTokens: whole(),
+  /** The part of `costNanoUsd` that they are. */
+  costToolDefinitionsNanoUsd: whole(),
+};
+
+export type FieldName = keyof typeof COLUMNS;
+
+/** A value of the column of this name. */
+export type FieldValue<K extends FieldName> =
+  (typeof COLUMNS)[K] extends Column<infer T> ? T : never;
+
+/** The columns by field, in their order. */
+export const FIELDS = Object.keys(COLUMNS) as FieldName[];
+
+/** A field's name as a column. */
+export function columnName(field: string): string {
+  return field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
