@@ -3,83 +3,145 @@
  * rows up as they come, and for the file, which is asked later. A test holds
  * the two against each other.
  */
+import { columnName } from './columns.ts';
+import type { FieldName } from './columns.ts';
 import type { LedgerRow } from './row.ts';
 import { isFailure } from './row.ts';
 
-/** Every sum, and what it is of. */
-const NONE = {
-  requests: 0,
+/** Fields of a row that can be added up. */
+type Addend = {
+  [K in FieldName]: LedgerRow[K] extends number | null ? K : never;
+}[FieldName];
+
+/** A condition of a row, in TypeScript and in SQL; both must mean the same. */
+interface Condition {
+  readonly of: string;
+  readonly sql: string;
+}
+
+/** True for a request that failed, in SQL over its row. Must mean what `isFailure` does. */
+export const FAILED_SQL = `outcome IN ('error', 'partial') OR coalesce(status, 0) >= 400`;
+
+const CONDITIONS = {
+  failed: { of: 'isFailure(row)', sql: FAILED_SQL },
+  cancelled: { of: `row.outcome === 'cancelled'`, sql: `outcome = 'cancelled'` },
+  hit: { of: 'row.cacheHit', sql: 'cache_hit = 1' },
+  streamed: { of: 'row.stream', sql: 'stream = 1' },
+  unpriced: {
+    of: 'row.costNanoUsd === null && (row.inputTokensSent !== null || row.outputTokens !== null)',
+    sql: 'cost_nano_usd IS NULL AND (input_tokens_sent IS NOT NULL OR output_tokens IS NOT NULL)',
+  },
+} as const satisfies Readonly<Record<string, Condition>>;
+
+function known(field: FieldName): Condition {
+  return { of: `row.${field} !== null`, sql: `${columnName(field)} IS NOT NULL` };
+}
+
+/** One sum: of a field, or of the requests themselves; of those alone that a condition holds of. */
+interface Sum {
+  readonly of?: Addend;
+  readonly when?: Condition;
+}
+
+/** Every sum, and what it is of: the sums in memory, those of hours and those in SQL follow from here. */
+const SUMS = {
+  requests: {},
   /** Requests that failed, as `isFailure` defines it. */
-  errors: 0,
+  errors: { when: CONDITIONS.failed },
   /** Requests whose client disconnected. */
-  cancelled: 0,
+  cancelled: { when: CONDITIONS.cancelled },
   /** Requests answered by our own response cache. */
-  cacheHits: 0,
+  cacheHits: { when: CONDITIONS.hit },
   /** Requests that asked for a stream. */
-  streamed: 0,
+  streamed: { when: CONDITIONS.streamed },
   /** Input tokens as the clients sent them, without what was injected. */
-  inputTokens: 0,
+  inputTokens: { of: 'inputTokensRaw' },
   /** Input tokens as they went upstream. */
-  sentInputTokens: 0,
-  savedTokens: 0,
+  sentInputTokens: { of: 'inputTokensSent' },
+  savedTokens: { of: 'savedTokens' },
   /** Input tokens that were injected from the vault. */
-  addedTokens: 0,
-  outputTokens: 0,
+  addedTokens: { of: 'addedTokens' },
+  outputTokens: { of: 'outputTokens' },
   /** Tokens that providers read from their own prompt caches. */
-  cacheReadTokens: 0,
-  cacheWriteTokens: 0,
+  cacheReadTokens: { of: 'cacheReadTokens' },
+  cacheWriteTokens: { of: 'cacheWriteTokens' },
   /** Requests that carried cache markers of ours. */
-  marked: 0,
+  marked: { when: known('breakpoints') },
   /** The part of `cacheReadTokens` that marked requests read. */
-  markedReadTokens: 0,
+  markedReadTokens: { of: 'cacheReadTokens', when: known('breakpoints') },
   /** The part of `cacheWriteTokens` that they wrote. */
-  markedWriteTokens: 0,
+  markedWriteTokens: { of: 'cacheWriteTokens', when: known('breakpoints') },
   /** Whole nano-dollars; of `priced` requests only, see `knownCost`. */
-  costNanoUsd: 0,
+  costNanoUsd: { of: 'costNanoUsd' },
   /** The same, of all lanes together; see `knownCostSaved`. */
-  costSavedNanoUsd: 0,
+  costSavedNanoUsd: { of: 'costSavedNanoUsd' },
   /** The part of it that cache markers brought. */
-  costSavedByBreakpointsNanoUsd: 0,
+  costSavedByBreakpointsNanoUsd: { of: 'costSavedByBreakpointsNanoUsd' },
   /** Requests from which old results were left out. */
-  forgetting: 0,
+  forgetting: { when: known('forgottenTokens') },
   /** The part of `savedTokens` that these were. */
-  forgottenTokens: 0,
+  forgottenTokens: { of: 'forgottenTokens' },
   /** The part of the cost saved that they brought. */
-  costSavedByForgettingNanoUsd: 0,
+  costSavedByForgettingNanoUsd: { of: 'costSavedByForgettingNanoUsd' },
   /** Requests in which long results went out in parts. */
-  longResults: 0,
+  longResults: { when: known('longResultTokens') },
   /** The part of `savedTokens` that these left out. */
-  longResultTokens: 0,
+  longResultTokens: { of: 'longResultTokens' },
   /** The part of the cost saved that they brought. */
-  costSavedByLongResultsNanoUsd: 0,
+  costSavedByLongResultsNanoUsd: { of: 'costSavedByLongResultsNanoUsd' },
   /** Requests in which definitions of tools were trimmed. */
-  trimmedTools: 0,
+  trimmedTools: { when: known('toolTokens') },
   /** The part of `savedTokens` that these repeated. */
-  toolTokens: 0,
+  toolTokens: { of: 'toolTokens' },
   /** The part of the cost saved that they brought. */
-  costSavedByToolsNanoUsd: 0,
+  costSavedByToolsNanoUsd: { of: 'costSavedByToolsNanoUsd' },
   /** The part of it that answers from the response cache brought. */
-  costSavedByAnswersNanoUsd: 0,
+  costSavedByAnswersNanoUsd: { of: 'costSavedNanoUsd', when: CONDITIONS.hit },
   /** The same, of the added tokens; see `knownCostAdded`. */
-  costAddedNanoUsd: 0,
+  costAddedNanoUsd: { of: 'costAddedNanoUsd' },
   /** Requests whose cost is known. */
-  priced: 0,
+  priced: { when: known('costNanoUsd') },
   /** Requests whose tokens are known and whose price is not. */
-  unpriced: 0,
+  unpriced: { when: CONDITIONS.unpriced },
   /** The sum over `timed` requests, in milliseconds. */
-  latencySumMs: 0,
-  timed: 0,
-};
+  latencySumMs: { of: 'latencyMs' },
+  timed: { when: known('latencyMs') },
+} satisfies Readonly<Record<string, Sum>>;
+
+type SumName = keyof typeof SUMS;
+
+const EACH = Object.entries(SUMS) as readonly (readonly [SumName, Sum])[];
+
+/** Each sum, and what a row adds to it in SQL. */
+export const ROW_SUMS = EACH.map(([name, { of, when }]) => {
+  const added = of === undefined ? '1' : `coalesce(${columnName(of)}, 0)`;
+  const sql = when === undefined ? added : `CASE WHEN ${when.sql} THEN ${added} ELSE 0 END`;
+  return [name, sql] as const;
+});
 
 /** Sums that can still grow. */
-export type RunningTotals = Record<keyof typeof NONE, number>;
+export type RunningTotals = Record<SumName, number>;
 
 /** Sums over requests. Rows in which a figure is `null` do not take part in that figure. */
 export type Totals = Readonly<RunningTotals>;
 
+// Compiled from texts of this file alone: a loop over the sums takes ten times as long for each row.
+const empty = new Function(
+  `return { ${EACH.map(([name]) => `${name}: 0`).join(', ')} }`,
+) as () => RunningTotals;
+const add = new Function(
+  'totals',
+  'row',
+  'isFailure',
+  EACH.map(([name, { of, when }]) => {
+    const added = `totals.${name} += ${of === undefined ? 1 : `row.${of} ?? 0`};`;
+    return when === undefined ? added : `if (${when.of}) ${added}`;
+  }).join('\n'),
+) as (totals: RunningTotals, row: LedgerRow, of: typeof isFailure) => void;
+
 /** Sums over no request at all. */
 export function emptyTotals(): RunningTotals {
-  return { ...NONE };
+  return empty();
 }
 
 /** The sums of several groups together. */
@@ -97,42 +159,7 @@ export function subtractTotals(totals: RunningTotals, part: Totals): void {
 
 /** Adds a row to the sums. */
 export function addToTotals(totals: RunningTotals, row: LedgerRow): void {
-  totals.requests += 1;
-  if (isFailure(row)) totals.errors += 1;
-  if (row.outcome === 'cancelled') totals.cancelled += 1;
-  if (row.cacheHit) totals.cacheHits += 1;
-  if (row.stream) totals.streamed += 1;
-  totals.inputTokens += row.inputTokensRaw ?? 0;
-  totals.sentInputTokens += row.inputTokensSent ?? 0;
-  totals.savedTokens += row.savedTokens ?? 0;
-  totals.addedTokens += row.addedTokens ?? 0;
-  totals.outputTokens += row.outputTokens ?? 0;
-  totals.cacheReadTokens += row.cacheReadTokens ?? 0;
-  totals.cacheWriteTokens += row.cacheWriteTokens ?? 0;
-  if (row.breakpoints !== null) {
-    totals.marked += 1;
-    totals.markedReadTokens += row.cacheReadTokens ?? 0;
-    totals.markedWriteTokens += row.cacheWriteTokens ?? 0;
-  }
-  totals.costSavedByBreakpointsNanoUsd += row.costSavedByBreakpointsNanoUsd ?? 0;
-  if (row.forgottenTokens !== null) totals.forgetting += 1;
-  totals.forgottenTokens += row.forgottenTokens ?? 0;
-  totals.costSavedByForgettingNanoUsd += row.costSavedByForgettingNanoUsd ?? 0;
-  if (row.longResultTokens !== null) totals.longResults += 1;
-  totals.longResultTokens += row.longResultTokens ?? 0;
-  totals.costSavedByLongResultsNanoUsd += row.costSavedByLongResultsNanoUsd ?? 0;
-  if (row.toolTokens !== null) totals.trimmedTools += 1;
-  totals.toolTokens += row.toolTokens ?? 0;
-  totals.costSavedByToolsNanoUsd += row.costSavedByToolsNanoUsd ?? 0;
-  if (row.cacheHit) totals.costSavedByAnswersNanoUsd += row.costSavedNanoUsd ?? 0;
-  totals.costNanoUsd += row.costNanoUsd ?? 0;
-  totals.costSavedNanoUsd += row.costSavedNanoUsd ?? 0;
-  totals.costAddedNanoUsd += row.costAddedNanoUsd ?? 0;
-  if (row.costNanoUsd !== null) totals.priced += 1;
-  else if (row.inputTokensSent !== null || row.outputTokens !== null) totals.unpriced += 1;
-  if (row.latencyMs === null) return;
-  totals.latencySumMs += row.latencyMs;
-  totals.timed += 1;
+  add(totals, row, isFailure);
 }
 
 /** What the requests cost, in nano-dollars; `null` where tokens were counted and none of them has a price. */

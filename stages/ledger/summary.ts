@@ -3,6 +3,7 @@
  * unrounded, so that what follows from them is defined in `figures.ts` alone, wherever they meet.
  */
 import type { LedgerReader } from './tables.ts';
+import { columnName } from './columns.ts';
 import { isPostgres } from './dialect.ts';
 import { addTotals, emptyTotals } from './figures.ts';
 import type { Totals } from './figures.ts';
@@ -93,7 +94,7 @@ function together<K>(parts: readonly (readonly [K, Totals])[]): [K, Totals][] {
 }
 
 const NAMES = (Object.keys(emptyTotals()) as (keyof Totals)[]).map(
-  (name) => [name, name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)] as const,
+  (name) => [name, columnName(name)] as const,
 );
 
 /** The sums by the names that `/ledger/sums` gives them; what is not listed is 0. */

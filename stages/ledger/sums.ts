@@ -7,8 +7,8 @@ import type { RawBuilder } from 'kysely';
 import type { LedgerReader } from './tables.ts';
 import { isPostgres } from './dialect.ts';
 import type { Totals } from './figures.ts';
-import { addTotals, emptyTotals } from './figures.ts';
-import { FAILED_SQL, HOUR_KEYS, HOUR_MS, ROW_SUMS } from './hours.ts';
+import { addTotals, emptyTotals, FAILED_SQL, ROW_SUMS } from './figures.ts';
+import { HOUR_KEYS, HOUR_MS } from './hours.ts';
 import type { HourKey } from './hours.ts';
 import type { LedgerRow } from './row.ts';
 

@@ -4,6 +4,7 @@
  * the sums of hours. What a set has is kept once, and shared out when somebody asks: an agent sends the
  * same hundred definitions in every turn.
  */
+import { columnName } from '../columns.ts';
 import { KEY_COLUMNS } from '../hours.ts';
 import type { HourKey } from '../hours.ts';
 import { DEFINITION_SUMS, RESULT_SUMS } from './tool-totals.ts';
@@ -29,8 +30,6 @@ export interface StoredToolSet {
   readonly tools: string;
 }
 
-const columnsOf = (names: readonly string[]) =>
-  names.map((name) => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`));
 const DAY = `started_ms - started_ms % ${DAY_MS} AS day`;
 
 /** Adds the rows that `rows` names to their days, by tool and by set; the statements change nothing of each other. */
@@ -62,7 +61,7 @@ interface Added {
 }
 
 function adding(table: string, key: string, names: readonly string[], added: Added): string {
-  const sums = columnsOf(names);
+  const sums = names.map(columnName);
   const keys = KEY_COLUMNS.join(', ');
   const unique = KEY_COLUMNS.map((one) => `coalesce(${one}, char(1))`).join(', ');
   return `INSERT INTO ${table} (started_ms, ${key}, ${keys}, ${sums.join(', ')})
