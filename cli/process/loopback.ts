@@ -11,8 +11,8 @@ import type { PlayedTurn } from '../screen/demo-report.ts';
 import { readJson } from '../remote.ts';
 import type { Json } from '../remote.ts';
 
-/** A trace and a row appear when a run has settled, right after its last byte. */
-const SETTLE_MS = 2000;
+/** A trace and a row appear when a run has settled, right after its last byte; on a busy machine that takes seconds. */
+const SETTLE_MS = 60_000;
 const LOOK_MS = 5;
 
 /** Settings by their keys, in place of the defaults. */
