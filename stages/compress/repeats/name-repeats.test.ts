@@ -115,4 +115,82 @@ test('of a short result a fifth stays, or all of it', () => {
   assert.match(out[2]!, '[svc lines 41–58 of result 1 (a.ts) again]');
 });
 
+test('a count of equal lines stands below the line that it counts, never below a reference', () => {
+  const group = [
+    ...times(5, (n) => `DEBUG: join number ${n} of a table with a rather long name in this test`),
+    ...times(12, () => 'DEBUG: join of the table that comes last in each round of this test'),
+  ];
+  const rounds = times(6, (n) => [`round ${n} of those`, ...group].join('\n')).join('\n');
+  const [out] = results([['python trace.py', rounds]]);
+  assert.match(out!, '[svc lines 2–6 of this text again]');
+  const lines = out!.split('\n');
+  const counted = lines.filter((_, at) => lines[at + 1]?.startsWith('[svc the line above 11 more'));
+  assert.equal(
+    counted,
+    times(6, () => group.at(-1)!),
+  );
+});
+
+test('a reference passes over a count of equal lines, and counts them too', () => {
+  const steps = (name: string): string[] =>
+    times(24, (n) => `> ${name} the module number ${n} of the many that this shop has`);
+  const cloned = times(6, () => 'Cloning the database for one more of the processes');
+  const run = (first: string): string =>
+    [first, ...steps('checked'), ...cloned, ...steps('built'), 'a', 'b', 'c'].join('\n');
+  const out = results([
+    ['make check', run('The first run of all begins here')],
+    ['make check', run('Another run, which comes second')],
+  ]);
+  assert.match(out[0]!, '[svc the line above 5 more times]');
+  assert.match(out[1]!, '[svc lines 4–55 of result 1 (make check) again]');
+});
+
+test('what a harness says below a result stays, also where it said the same before', () => {
+  const reminder = [
+    '<system-reminder>',
+    'Whenever you open a file of this project, ask yourself whether it may be changed at all. If it is not yours then you must not touch it, but you may still say what is in it.',
+    '</system-reminder>',
+  ].join('\n');
+  const numbered = (from: number): string =>
+    times(80, (n) => `${String(from + n).padStart(6)}\tconst item${from + n} = make();`).join('\n');
+  const out = results([
+    ['cat -n a.ts', `${numbered(1)}\n\n${reminder}\n`],
+    ['cat -n b.ts', `${numbered(700)}\n\n${reminder}\n`],
+    ['cat -n a.ts', `${numbered(1)}\n\n${reminder}\n`],
+  ]);
+  for (const text of out) assert.match(text, reminder);
+  assert.match(out[2]!, 'again]');
+});
+
+test('what a failed test failed with stays to the letter, as its name does', () => {
+  const trace = times(
+    9,
+    (n) => `  File "/opt/python/lib/unittest/case.py", line ${n + 500}, in a_method_of_the_runner`,
+  );
+  const failure = (n: number): string =>
+    [
+      '='.repeat(60),
+      `FAIL: test_case_${n} (queries.tests.JoinTests)`,
+      '-'.repeat(60),
+      'Traceback (most recent call last):',
+      ...trace,
+      `  File "/app/tests.py", line ${n * 40}, in test_case_${n}`,
+      '    self.assertEqual(str(query).count("JOIN"), 1)',
+      ...trace.map((frame) => `${frame.slice(0, -6)}assertion`),
+      `AssertionError: ${n % 2} != 1`,
+      '',
+    ].join('\n');
+  const run = ['Found 12 tests.', ...times(8, failure), 'Ran 12 tests in 0.4s', '', 'FAILED'];
+  const [out] = results([['python runtests.py', run.join('\n')]]);
+  assert.match(out!, '[svc this text, lines');
+  const shown = out!.split('\n').filter((line) => /^(?:FAIL:|AssertionError)/.test(line));
+  assert.equal(
+    shown,
+    Array.from({ length: 8 }, (_, n) => n).flatMap((n) => [
+      `FAIL: test_case_${n} (queries.tests.JoinTests)`,
+      `AssertionError: ${n % 2} != 1`,
+    ]),
+  );
+});
+
 test.run();

@@ -5,10 +5,11 @@ import { openEnvelope } from '../../model/classify/envelope.ts';
 import { estimateTokens } from '../../model/tokens.ts';
 import type { Applied } from '../rules/rewrite.ts';
 import type { Mode } from '../rules/rule.ts';
-import { endingLines, openingLines } from '../rules/log/ends.ts';
-import { failedTests } from '../rules/log/failed-tests.ts';
+import { endingLines, saidAround } from '../rules/log/ends.ts';
+import { failedTests, failureMessages } from '../rules/log/failed-tests.ts';
 import { isFailure, scoreLine } from '../rules/log/score.ts';
 import { MARK } from '../text/marker.ts';
+import { countedLines } from '../text/repeats.ts';
 import { packedEnd } from '../rules/diff/signs.ts';
 import { originsOf } from './origins.ts';
 import type { Referred, SentLines } from './repeats.ts';
@@ -21,8 +22,9 @@ const LEAST_SAVED = 40;
 const SHORT_RESULT = 400;
 /** Nor is it mostly that: of its lines such a share stands there. */
 const NEW_SHARE = 0.2;
-/** So many estimated tokens the names of failed tests may take that stay. */
+/** So many estimated tokens the names of failed tests may take that stay, and what they failed with. */
 const MAX_NAMES = 1500;
+const MAX_MESSAGES = 600;
 /** Longest part of a line that is looked at, in characters. */
 const SEEN = 300;
 
@@ -56,7 +58,6 @@ export function nameRepeats(
   const isShort = total < SHORT_RESULT;
   if (isEdit && isShort) return undefined;
   const lines = text.split('\n');
-  const said = openingLines(openEnvelope(text).prefix.split('\n'));
   const ends = isSourceCode(classification, isRun) && !isEdit ? [] : literalLines(lines, isShort);
   const answers = editConfirmations(lines);
   // What the header of an encoding says of them must hold.
@@ -65,9 +66,17 @@ export function nameRepeats(
     before,
     earlier,
     own: own && namesOwn(mode, classification, asItCame),
+    // Each failure of a run is one of its own, though others may read the same.
+    distinct: new Set(failureMessages(lines, MAX_MESSAGES)),
     least: Math.min(LEAST_SAVED, total / 5),
     ...(asItCame ? {} : { origins: originsOf(body, text, { removed, before }) }),
-    literal: new Set([...said, ...ends, ...answers, ...changes]),
+    literal: new Set([
+      ...saidAround(text),
+      ...ends,
+      ...answers,
+      ...changes,
+      ...countedLines(lines),
+    ]),
   };
   const isEnough = (referred: Referred | undefined): boolean =>
     referred !== undefined && (!isShort || leavesEnough(referred.text, text, ends.length));
@@ -99,7 +108,12 @@ export function nameSameText(
   const lines = text.split('\n');
   const ends = isPrinted ? literalLines(lines, isShort) : [];
   const referred = referToForm(form, {
-    literal: new Set([...ends, ...editConfirmations(lines)]),
+    literal: new Set([
+      ...saidAround(text),
+      ...ends,
+      ...editConfirmations(lines),
+      ...countedLines(lines),
+    ]),
     least: Math.min(LEAST_SAVED, total / 5),
     words: sent.words,
   });

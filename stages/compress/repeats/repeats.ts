@@ -9,6 +9,7 @@ import { estimateTokens } from '../../model/tokens.ts';
 import { splitNumbers, type SplitLines } from './gutter.ts';
 import { printedNumbers } from './printed-numbers.ts';
 import { MARK } from '../text/marker.ts';
+import { readRepeated } from '../text/repeats.ts';
 import { numbersOfLines, writeReference, type Words } from './reference.ts';
 import type { SentForm } from './same-text.ts';
 import {
@@ -35,6 +36,8 @@ const WORD = /[\p{L}\p{N}]/u;
 /** How many earlier places of the same three lines are tried; more would make repetitive logs slow. */
 const CANDIDATES = 6;
 const PASS_LINES = 50;
+/** A line that is counted more often is known once. */
+const MAX_COPIES = 100;
 /** Stands where lines of a text are missing, or were written in another way: equals no line of any other. */
 export const GAP = '\u0000\n';
 
@@ -78,6 +81,8 @@ export interface RepeatOptions {
   readonly least?: number;
   /** Lines that go out to the letter, by index. */
   readonly literal?: ReadonlySet<number>;
+  /** Lines that no other line of the text stands for, by index. */
+  readonly distinct?: ReadonlySet<number>;
   /** False where the text's own lines must not be named; they may be if absent. */
   readonly own?: boolean;
   /** False where a reference must not pass over lines that were left out where they stood; it may if absent. */
@@ -131,6 +136,19 @@ export class SentLines {
     const prefixes: string[] = [];
     let last: number | undefined;
     contents.forEach((content, at) => {
+      const times = readRepeated(raw[at]!) ?? 0;
+      // A count stands for lines that its reader has seen: the one above it, so many times.
+      if (times > 0 && times <= MAX_COPIES && isPlain(lines, isHidden, prefixes)) {
+        const line = lines.at(-1)!;
+        for (let copy = 0; copy < times; copy++) {
+          lines.push(line);
+          numbers.push(numbers.at(-1)! + 1);
+          isHidden.push(false);
+          if (printed !== undefined) prefixes.push('');
+        }
+        last = numbers.at(-1);
+        return;
+      }
       const number = raw[at]!.startsWith(MARK) ? Number.NaN : counted[at]!;
       const isLeftOut = hidden?.lines.has(at) === true;
       const isContent = isLeftOut || !Number.isNaN(number);
@@ -204,7 +222,7 @@ export class SentLines {
    * undefined where that saves nothing.
    */
   replaceRepeats(text: string, options: RepeatOptions = {}): Referred | undefined {
-    const { before = 0, origins, least = 0, literal = NO_LINES } = options;
+    const { before = 0, origins, least = 0, literal = NO_LINES, distinct = NO_LINES } = options;
     const raw = text.split('\n');
     const { contents: lines, prefixes } = splitNumbers(raw);
     const hashes = lines.map(hashLine);
@@ -217,6 +235,7 @@ export class SentLines {
       // A reader counts by the markers: what they do not count right cannot be named.
       named: lines.map((_, at) => origins === undefined || origins[at] === numbers[at]),
       verbatim: lines.map(() => false),
+      distinct,
       lineOf: new Map(),
       long: new Map(),
       options,
@@ -357,6 +376,16 @@ function refer(
   return estimateTokens(replaced) - estimateTokens(text) >= Math.max(floor, least)
     ? text
     : undefined;
+}
+
+/** True if the last of these lines can be seen where it stands, without a number before it. */
+function isPlain(
+  lines: readonly string[],
+  isHidden: readonly boolean[],
+  prefixes: readonly string[],
+): boolean {
+  const last = lines.at(-1);
+  return last !== undefined && last !== GAP && !isHidden.at(-1)! && (prefixes.at(-1) ?? '') === '';
 }
 
 function hashText(text: string): string {

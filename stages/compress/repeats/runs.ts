@@ -27,6 +27,8 @@ export interface OwnText {
   readonly lines: readonly string[];
   readonly numbers: readonly number[];
   readonly verbatim: readonly boolean[];
+  /** Lines that no other line of the text stands for, by index. */
+  readonly distinct: ReadonlySet<number>;
 }
 
 /** A 32-bit hash of a line (FNV-1a over UTF-16 units). */
@@ -53,7 +55,8 @@ export function ownRun(own: OwnText, before: number, at: number): number {
     before + length < at &&
     own.verbatim[before + length] === true &&
     own.numbers[before + length] === own.numbers[before]! + length &&
-    own.lines[before + length] === own.lines[at + length]
+    own.lines[before + length] === own.lines[at + length] &&
+    !own.distinct.has(at + length)
   ) {
     length++;
   }

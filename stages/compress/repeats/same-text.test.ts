@@ -75,6 +75,25 @@ for (const mode of ['hybrid', 'aggressive'] as const)
       assert.equal(compressConversation(blocks.slice(0, 2), options), [first, second]);
     });
 
+test('how often a line stood there is said again below it', () => {
+  const text = [
+    'Creating the database of all the tests',
+    'Found 60 tests in the folders that were given',
+    ...Array.from({ length: 9 }, () => 'Cloning the database for one more process'),
+    PRINTED['journalctl -u api'],
+    ...Array.from({ length: 9 }, () => 'Destroying the database of one process'),
+    'Ran 60 tests in 2.1s',
+    'done with all of it',
+    'OK',
+  ].join('\n');
+  const blocks = results(['make check', text], ['make check', text]);
+  const [first, again] = compressConversation(blocks, CONVERSATION);
+  const counted = first!.text.match(/^.*\n\[svc the line above 8 more times\]$/gm);
+  assert.is(counted?.length, 2);
+  for (const each of counted!) assert.ok(again!.text.includes(each), again!.text);
+  assert.match(again!.text, 'result 1 (make check)');
+});
+
 test('a short text that comes again is there again, in its other form', () => {
   const text = PRINTED['rg value src']!.split('\n').slice(0, 16).join('\n');
   const state = emptyState();

@@ -27,3 +27,8 @@ export function readRepeated(line: string): number | undefined {
   const times = line.startsWith(MARK) ? REPEATED.exec(line)?.[1] : undefined;
   return times === undefined ? undefined : Number(times);
 }
+
+/** The indexes of counts and of the lines that they count: with another line between, that would be counted. */
+export function countedLines(lines: readonly string[]): readonly number[] {
+  return lines.flatMap((line, at) => (readRepeated(line) === undefined ? [] : [at - 1, at]));
+}

@@ -4,8 +4,10 @@
  * by them what to do next.
  */
 import { withoutColours } from '../../../model/classify/colours.ts';
+import { openEnvelope } from '../../../model/classify/envelope.ts';
 import { isTotals } from '../../../model/classify/totals.ts';
 import { stampLength, templateOf } from './score.ts';
+import { lineBreaks } from '../../text/line-breaks.ts';
 import { MARK } from '../../text/marker.ts';
 
 /** So many lines that are not blank stay at either end; the last ones come first of all that stay. */
@@ -36,8 +38,19 @@ function unstamped(line: string): string {
   return line.slice(stampLength(line)).trim();
 }
 
-/** The indexes of what a harness says above a result: how it ended, that it was cut short, what to do then. */
-export function openingLines(lines: readonly string[]): readonly number[] {
+/**
+ * The indexes of what a harness says around a result: how it ended, that it was cut short, what to do
+ * then; and below it where a shell stands, and of what its client reminds.
+ */
+export function saidAround(text: string): readonly number[] {
+  const { prefix, suffix } = openEnvelope(text);
+  const below = suffix.split('\n');
+  const first = lineBreaks(text) + 1 - below.length;
+  return [...textIn(prefix.split('\n')), ...textIn(below).map((at) => first + at)];
+}
+
+/** The indexes of lines that say something. */
+function textIn(lines: readonly string[]): readonly number[] {
   return lines.flatMap((line, at) => (isBlank(line) ? [] : [at]));
 }
 

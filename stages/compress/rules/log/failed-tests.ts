@@ -95,6 +95,31 @@ function nameAt(lines: readonly string[], at: number): readonly number[] {
   return [at];
 }
 
+/** What a test failed with, as runtimes word it: the class of an error and its message, or the first line that pytest marks. */
+const MESSAGE =
+  /^\s{0,8}(?:[a-z_]\w{0,60}\.){0,8}[A-Z]\w{0,80}(?:Error|Exception|Failure|Exit|Interrupt)(?: \[\w{1,60}\])?(?::|$)/;
+const MARKED = /^E {1,7}\S/;
+
+/**
+ * The indexes of lines that say what a test failed with, at most `maxTokens` of them; where there are
+ * more, the last. None where all failed with the same: then none tells one failure from another.
+ */
+export function failureMessages(lines: readonly string[], maxTokens: number): readonly number[] {
+  const kept: number[] = [];
+  const words = new Set<string>();
+  let left = maxTokens;
+  for (let at = lines.length - 1; at >= 0; at--) {
+    const line = cut(lines[at]!);
+    const isMarked = MARKED.test(line) && !MARKED.test(lines[at - 1] ?? '');
+    if (!isMarked && !MESSAGE.test(line)) continue;
+    left -= estimateTokens(lines[at]!);
+    if (left < 0) break;
+    kept.push(at);
+    words.add(line);
+  }
+  return words.size > 1 ? kept : [];
+}
+
 function cut(line: string): string {
   return line.length > SEEN ? line.slice(0, SEEN) : line;
 }
