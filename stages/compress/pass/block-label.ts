@@ -96,15 +96,22 @@ export function labelOf(
 }
 
 /** How the newest result is named, or what of it came from where `hints` say. */
-export function resultLabel(
-  { command, path, toolName }: ClassifyHints,
-  counts: Readonly<LabelCounts>,
-): string {
+export function resultLabel(hints: ClassifyHints, counts: Readonly<LabelCounts>): string {
+  const { command, path, toolName } = hints;
   const what = path === undefined ? whatOf(command) : nameOf(path);
-  const label = what ?? toolName ?? 'tool';
-  const short = label.length > LABEL_CHARS ? `${label.slice(0, LABEL_CHARS - 1)}…` : label;
   const part = counts.parts > 1 ? `part ${counts.parts} of ` : '';
-  return `${part}result ${counts.results} (${short})`;
+  return `${part}result ${counts.results} (${shortened(what ?? toolName ?? 'tool')})`;
+}
+
+/** How call `number` is named: nobody counts a hundred of them, so it says which file it writes, or what it runs. */
+export function callLabel(block: ConversationBlock, number: number): string {
+  const { command, path, toolName = 'tool' } = hintsOf(block);
+  const what = path === undefined ? (whatOf(command) ?? toolName) : `${toolName} ${nameOf(path)}`;
+  return `call ${number} (${shortened(what)})`;
+}
+
+function shortened(label: string): string {
+  return label.length > LABEL_CHARS ? `${label.slice(0, LABEL_CHARS - 1)}…` : label;
 }
 
 /** The one file that a command shows, else the command itself, without folders and redirections. */

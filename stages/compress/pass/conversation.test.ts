@@ -154,6 +154,29 @@ test('what a call wrote is named by the call and by which of its strings it was'
   assert.is(restored(state.sent, out.text), blocks[2]!.text);
 });
 
+test('what a call wrote is named by the file, where many are as long and of the same tool', () => {
+  const written = (name: string) => SOURCE.replaceAll('load', name);
+  const inputs = [
+    { tool: 'edit', input: { path: 'src/theme/dark.json', newText: written('dark') } },
+    { tool: 'edit', input: { path: 'src/theme/light.json', newText: written('light') } },
+    { tool: 'bash', input: { command: `tee values.txt <<'END'\n${written('plain')}\nEND` } },
+  ];
+  const calls = inputs.map(({ tool, input }, index): ConversationBlock => ({
+    index,
+    role: 'assistant',
+    kind: 'tool_use',
+    text: '',
+    toolName: tool,
+    toolInput: input,
+  }));
+  const text = ['dark', 'light', 'plain'].map((name) => `${name}:\n${written(name)}`).join('\n');
+  const seen: ConversationBlock = { index: 3, role: 'user', kind: 'tool_result', text };
+  const out = compressConversation([...calls, seen], CONVERSATION)[3]!.text;
+  assert.match(out, 'of newText of call 1 (edit dark.json) again]');
+  assert.match(out, '[svc newText of call 2 (edit light.json), lines');
+  assert.match(out, "[svc command of call 3 (tee values.txt <<'END'");
+});
+
 test('strict changes nothing; below the threshold nothing changes either', () => {
   const blocks = conversation();
   for (const options of [

@@ -8,7 +8,14 @@ import type { Rules } from '../../learned/rules.ts';
 import { lineNumbering } from '../../model/classify/envelope.ts';
 import { estimateTokens } from '../../model/tokens.ts';
 import type { Applied } from '../rules/rewrite.ts';
-import { hintsOf, labelOf, noLabels, resultLabel, type LabelCounts } from './block-label.ts';
+import {
+  callLabel,
+  hintsOf,
+  labelOf,
+  noLabels,
+  resultLabel,
+  type LabelCounts,
+} from './block-label.ts';
 import type { BlockCache } from './cache.ts';
 import {
   embeddedTexts,
@@ -292,7 +299,7 @@ function remember(
     state.sent.add(label, text, origins);
   }
   if (block.kind !== 'tool_use') return;
-  const call = `call ${++state.calls} (${block.toolName ?? 'tool'})`;
+  const call = callLabel(block, ++state.calls);
   for (const [name, written] of longStrings('input', block.toolInput))
     state.sent.add(`${name} of ${call}`, written);
 }

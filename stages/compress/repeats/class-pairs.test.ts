@@ -331,10 +331,9 @@ function checkReferences(
       isOfCut ||= isCut(named);
       // Printed numbers are those of the original, whatever is left out between them.
       if (isCut(named) && !read.isPrinted && !sent.some((one) => NUMBER.test(one))) {
-        const numbers = numbersOfLines(sent);
-        const isNamed = (nth: number): boolean =>
-          numbers[nth]! >= read.from && numbers[nth]! <= read.to;
-        const seen = sent.filter((one, nth) => isNamed(nth) && !one.startsWith('[svc '));
+        const seen = seenLines(sent).flatMap(({ line: one, number }) =>
+          number >= read.from && number <= read.to ? [one] : [],
+        );
         const found = findSeen(seen.map(texts), own, cursor);
         if (found === undefined || seen.length === 0)
           faults.push(`block ${at}: ${line} stands for no lines of it: ${seen[0]?.slice(0, 60)}`);
@@ -416,10 +415,24 @@ function conversation(random: Random, first: TextClass, later: TextClass) {
       `result 2 (${two.name})`,
       `result 3 (${three.name})`,
       'user text 1',
-      'content of call 1 (Write)',
+      'content of call 1 (Write epsilon)',
       `result 4 (${three.name})`,
     ],
   };
+}
+
+/** The lines that a reader of a text has seen, with their numbers: the one above a count as often as that says. */
+function seenLines(sent: readonly string[]): readonly { line: string; number: number }[] {
+  const numbers = numbersOfLines(sent);
+  return sent.flatMap((line, at) => {
+    const times = Number(AGAIN.exec(line)?.[1] ?? 0);
+    if (times > 0)
+      return Array.from({ length: times }, (_, n) => ({
+        line: sent[at - 1]!,
+        number: numbers[at - 1]! + n + 1,
+      }));
+    return line.startsWith('[svc ') ? [] : [{ line, number: numbers[at]! }];
+  });
 }
 
 /** How often each pair is drawn. */
