@@ -55,7 +55,7 @@ function runway(limit: LimitJson, nowMs: number): string {
   const { used, used_up_at: usedUp, used_per_hour: perHour } = limit;
   if (used >= 1 || limit.status === 'rejected') return 'used up';
   if (perHour === null) return '–';
-  return usedUp === null ? 'lasts' : `used up ${localTime(usedUp, nowMs)}`;
+  return usedUp === null ? 'lasts' : `until ${localTime(usedUp, nowMs)}`;
 }
 
 export const commands = [Limits];

@@ -114,7 +114,7 @@ function rateWindow(name: string, fields: Fields, nowMs: number): StatedWindow[]
     {
       kind: 'rate',
       name,
-      used: Math.max(0, 1 - remaining / limit),
+      used: Math.max(0, limit - remaining) / limit,
       minutes: undefined,
       resetsAtMs: resetOf(fields.get('reset') ?? '', nowMs),
       status: undefined,
