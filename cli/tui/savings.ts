@@ -13,7 +13,7 @@ const BILL: readonly Column<BillRow>[] = [
 ];
 
 const LANES: readonly Column<LaneRow>[] = [
-  { header: 'What spared tokens', rank: 0, least: 12, text: ({ name }) => name },
+  { header: 'Savings by source', rank: 0, least: 12, text: ({ name }) => name },
   { header: 'Worth', isRight: true, rank: 1, text: ({ worth }) => worth },
   { header: '', rank: 2, least: 12, text: ({ words }) => words },
 ];

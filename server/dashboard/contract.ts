@@ -8,6 +8,7 @@ export type {
   ReportJson,
   OneRequestJson,
   RequestsJson,
+  StacksJson,
 } from '../routes/dashboard.ts';
 export type { RecipesJson, StagesJson } from '../routes/dashboard-now.ts';
 export type { Trace } from '../../stages/ledger/traces.ts';

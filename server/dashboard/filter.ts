@@ -2,6 +2,7 @@
 import type { RowFilter } from '../../stages/ledger/queries.ts';
 import { NEWEST_FIRST, ROW_ORDERS } from '../../stages/ledger/row-order.ts';
 import type { RowOrder } from '../../stages/ledger/row-order.ts';
+import type { StackKey } from '../../stages/ledger/stacked-series.ts';
 import { invalidQuery } from '../http/query.ts';
 import { ISO_DATE, parseIsoDate } from '../routes/iso-date.ts';
 
@@ -49,6 +50,24 @@ export function toRowFilter(query: URLSearchParams): RowFilter {
     ...(outcome !== undefined && { outcome }),
     ...(text('failed') === '1' && { failed: true }),
   };
+}
+
+/** What people call the columns of `by`. */
+const STACKS: Readonly<Record<string, StackKey>> = {
+  model: 'model',
+  project: 'project',
+  key: 'keyLabel',
+  client: 'client',
+};
+
+export const STACK_NAMES = Object.keys(STACKS);
+
+/** Reads `by`. Throws `bad_request`. */
+export function toStackKey(query: URLSearchParams): StackKey {
+  const by = query.get('by') ?? '';
+  const key = Object.hasOwn(STACKS, by) ? STACKS[by] : undefined;
+  if (key === undefined) throw invalidQuery('by', `one of ${STACK_NAMES.join(', ')}`);
+  return key;
 }
 
 /** Reads `sort`, the name of a figure of the JSON, and `order=asc`. Throws `bad_request`. */

@@ -1,5 +1,7 @@
 /** The dashboard's report of a range of time. Each figure is made where `svc stats --json` and `/savings` take it from. */
-import { roundedMs } from '../../stages/ledger/figures.ts';
+import { roundedMs, toUsd } from '../../stages/ledger/figures.ts';
+import type { Totals } from '../../stages/ledger/figures.ts';
+import type { Stack } from '../../stages/ledger/stacked-series.ts';
 import { lanesJson } from '../../stages/ledger/lanes.ts';
 import type {
   LatencySpread,
@@ -71,6 +73,33 @@ export function reportJson(
       chunks: injections.chunks,
       blocks: injections.blocks.map(({ id, requests }) => ({ block_id: id, requests })),
     },
+  };
+}
+
+/** `/dashboard/api/stacks`. */
+export function stacksJson(
+  stacks: readonly Stack[],
+  { sinceMs, untilMs, bucketMs }: Omit<ReportRange, 'seriesSinceMs'>,
+) {
+  const figuresOf = ({ requests, costNanoUsd, sentInputTokens, priced }: Totals) => ({
+    requests,
+    cost: priced === 0 ? null : toUsd(costNanoUsd),
+    sent_input_tokens: sentInputTokens,
+  });
+  return {
+    series_since: isoOf(sinceMs),
+    until: isoOf(untilMs),
+    bucket_seconds: bucketMs / 1000,
+    /** The names that cost most, and last all others together. */
+    stacks: stacks.map(({ name, isRest, totals, steps }) => ({
+      name,
+      rest: isRest,
+      ...figuresOf(totals),
+      series: [...steps].map(([step, sums]) => ({
+        timestamp: isoOf(step * bucketMs),
+        ...figuresOf(sums),
+      })),
+    })),
   };
 }
 

@@ -23,6 +23,8 @@ const changed = {
   tokens_after: whole,
 };
 
+const stackFigures = { requests: whole, cost: nullable(usd), sent_input_tokens: whole };
+
 export const dashboardSchemas: Readonly<Record<string, Schema>> = {
   DashboardRequest: object(requestFields, injection),
   DashboardReport: object({
@@ -63,6 +65,20 @@ export const dashboardSchemas: Readonly<Record<string, Schema>> = {
       chunks: whole,
       blocks: list(object({ block_id: text, requests: whole }), 20),
     }),
+  }),
+  DashboardStacks: object({
+    series_since: moment,
+    until: moment,
+    bucket_seconds: whole,
+    stacks: list(
+      object({
+        name: nullable(text),
+        rest: about(flag, 'True for all names past the bound together'),
+        ...stackFigures,
+        series: list(object({ timestamp: moment, ...stackFigures })),
+      }),
+      6,
+    ),
   }),
   DashboardConversations: object({
     conversations: list(

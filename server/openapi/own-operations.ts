@@ -172,6 +172,15 @@ export const ownOperations: readonly Operation[] = [
       response: json(ref('DashboardReport')),
       errors: [400],
     },
+    'get /dashboard/api/stacks': {
+      summary: 'Requests, cost and input over time, by one name',
+      parameters: [
+        ...requestFilters,
+        inQuery('by', 'What they are told apart by', oneOf('model', 'project', 'key', 'client')),
+      ],
+      response: json(ref('DashboardStacks')),
+      errors: [400],
+    },
     'get /dashboard/api/conversations': {
       summary: 'Conversations of clients that name their sessions, newest first',
       parameters: [

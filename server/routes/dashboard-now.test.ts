@@ -4,7 +4,8 @@ import * as assert from 'uvu/assert';
 import { withProxy } from '../../fixtures/proxy.ts';
 import type { TestProxy } from '../../fixtures/proxy.ts';
 import { closeClients } from '../../fixtures/server/exchange.ts';
-import type { LostJson, RecipesJson, StagesJson } from '../dashboard/contract.ts';
+import { ledgerRow } from '../../stages/ledger/row.ts';
+import type { LostJson, RecipesJson, StacksJson, StagesJson } from '../dashboard/contract.ts';
 
 const LOG = Array.from({ length: 300 }, (_, n) => `GET /items/${n % 7} 200 in 5 ms`).join('\n');
 
@@ -92,6 +93,67 @@ test('stages have the times of the traces that are kept', () =>
       assert.ok(Math.abs(sum - busyMs) < 0.05, `${node}: ${sum} and ${busyMs}`);
     }
     assert.ok(stages.some(({ node }) => node === 'forward'));
+  }));
+
+test('stacks are the rows of each name, by step and in all', () =>
+  withProxy({}, async (t) => {
+    const none = await getJson<StacksJson>(t, '/dashboard/api/stacks?by=model');
+    assert.equal(none.stacks, []);
+    const startMs = Date.now() - 600_000;
+    for (let n = 0; n < 40; n += 1)
+      t.proxy.services.ledger.record(
+        ledgerRow({
+          id: `row-${n}`,
+          startedMs: startMs + n * 9000,
+          endpoint: '/v1/messages',
+          outcome: 'ok',
+          model: `model-${n % 8}`,
+          project: n % 2 === 0 ? 'web' : null,
+          inputTokensSent: n,
+          costNanoUsd: n % 8 === 7 ? null : 1000 * (n % 8),
+        }),
+      );
+    const rows = await t.rows(40);
+    const byModel = await getJson<StacksJson>(t, '/dashboard/api/stacks?by=model');
+    assert.equal(
+      byModel.stacks.map(({ name, rest, requests }) => [name, rest, requests]),
+      [
+        ['model-6', false, 5],
+        ['model-5', false, 5],
+        ['model-4', false, 5],
+        ['model-3', false, 5],
+        ['model-2', false, 5],
+        [null, true, 15],
+      ],
+    );
+    for (const { name, requests, sent_input_tokens: sent, series } of byModel.stacks) {
+      const sum = (of: (step: (typeof series)[number]) => number) =>
+        series.reduce((total, step) => total + of(step), 0);
+      assert.is(
+        sum((step) => step.requests),
+        requests,
+      );
+      assert.is(
+        sum((step) => step.sent_input_tokens),
+        sent,
+      );
+      const own = rows.filter(({ model }) => model === name);
+      if (name !== null)
+        assert.is(
+          sent,
+          own.reduce((total, row) => total + row.inputTokensSent!, 0),
+        );
+    }
+    const byProject = await getJson<StacksJson>(
+      t,
+      '/dashboard/api/stacks?by=project&model=model-1',
+    );
+    assert.equal(
+      byProject.stacks.map(({ name, requests }) => [name, requests]),
+      [[null, 5]],
+    );
+    for (const by of ['', 'toString', 'session'])
+      assert.is((await fetch(`${t.proxy.url}/dashboard/api/stacks?by=${by}`)).status, 400, by);
   }));
 
 test.after(closeClients);

@@ -10,9 +10,9 @@ import { notFound } from '../../stages/model/errors.ts';
 import { requestJson } from '../../stages/ledger/request-json.ts';
 import { costUnits } from '../dashboard/cost-units.ts';
 import type { Feed } from '../dashboard/feed.ts';
-import { toRowFilter, toRowOrder } from '../dashboard/filter.ts';
+import { toRowFilter, toRowOrder, toStackKey } from '../dashboard/filter.ts';
 import { wholeOf } from '../http/query.ts';
-import { reportJson, sessionReportJson, stepFor } from '../dashboard/report-json.ts';
+import { reportJson, sessionReportJson, stacksJson, stepFor } from '../dashboard/report-json.ts';
 import { pageRoutes } from '../dashboard/page-routes.ts';
 import { get, getJson } from '../http/router.ts';
 import type { Route } from '../http/router.ts';
@@ -52,6 +52,7 @@ export function dashboardRoutes(sources: RouteSources, feed: Feed): Route[] {
     }),
     getJson('/dashboard/api/requests', (request) => requests(sources, request)),
     getJson('/dashboard/api/report', (request) => report(sources, request)),
+    getJson('/dashboard/api/stacks', (request) => stacks(sources, request)),
     getJson('/dashboard/api/conversations', (request) => conversations(sources, request)),
     getJson('/dashboard/api/request/:id', (_request, { params }) =>
       oneRequest(sources, params['id'] ?? ''),
@@ -102,6 +103,27 @@ async function report({ ask, services }: RouteSources, request: Request) {
     const range = { sinceMs, seriesSinceMs: untilMs, untilMs, bucketMs: stepFor(0) };
     return reportJson(ifNoFile(thrown, EMPTY_REPORT), range);
   });
+}
+
+/** `/dashboard/api/stacks`. */
+export type StacksJson = Awaited<ReturnType<typeof stacks>>;
+
+async function stacks({ ask, services }: RouteSources, request: Request) {
+  const query = new URL(request.url).searchParams;
+  const filter = toRowFilter(query);
+  const key = toStackKey(query);
+  const untilMs = filter.untilMs ?? services.clock.wallMs();
+  const { firstStartMs } = await import('../../stages/ledger/range-report.ts');
+  const { stackedSeries } = await import('../../stages/ledger/stacked-series.ts');
+  const asked = ask(async (reader) => {
+    const sinceMs = (await firstStartMs(reader, filter)) ?? untilMs;
+    const bucketMs = stepFor(untilMs - sinceMs);
+    const found = await stackedSeries(reader, filter, key, bucketMs);
+    return stacksJson(found, { sinceMs, untilMs, bucketMs });
+  });
+  return asked.catch((thrown: unknown) =>
+    stacksJson(ifNoFile(thrown, []), { sinceMs: untilMs, untilMs, bucketMs: stepFor(0) }),
+  );
 }
 
 async function conversations({ ask }: RouteSources, request: Request) {

@@ -1,6 +1,8 @@
-/** What spared tokens, each in its own lane. */
+/** What saved tokens, each source in its own lane; those that saved nothing are folded. */
 import type { LiveState, ReportJson } from '../contract.ts';
+import { counted } from './counted.ts';
 import { lanesOf } from './summary.ts';
+import type { LaneRow } from './summary.ts';
 
 interface LanesProps {
   readonly live: LiveState;
@@ -8,22 +10,40 @@ interface LanesProps {
 }
 
 export function CacheLanes({ live, report }: LanesProps) {
+  const lanes = lanesOf(live, report);
+  const empty = lanes.filter(isEmpty);
   return (
     <section class="card">
-      <h2>What spared tokens</h2>
-      <dl class="lanes">
-        {lanesOf(live, report).map(({ name, color, worth, part, words }) => (
-          <div class="lane" key={name}>
-            <dt>{name}</dt>
-            <dd>
-              <b>{worth}</b> <span class="quiet">{words}</span>
-              <div class="bar" aria-hidden="true">
-                <i class={color} style={{ width: `${Math.min(100, 100 * part)}%` }} />
-              </div>
-            </dd>
-          </div>
-        ))}
-      </dl>
+      <h2>Savings by source</h2>
+      <Lanes lanes={lanes.filter((lane) => !isEmpty(lane))} />
+      {empty.length > 0 && (
+        <details class="folded">
+          <summary>{counted(empty.length, 'source')} without savings</summary>
+          <Lanes lanes={empty} />
+        </details>
+      )}
     </section>
+  );
+}
+
+const isEmpty = ({ part, worth }: LaneRow): boolean =>
+  part === 0 && (worth === '$0' || !/\d/.test(worth));
+
+function Lanes({ lanes }: { readonly lanes: readonly LaneRow[] }) {
+  if (lanes.length === 0) return <p class="quiet">Nothing was saved yet.</p>;
+  return (
+    <dl class="lanes">
+      {lanes.map(({ name, color, worth, part, words }) => (
+        <div class="lane" key={name}>
+          <dt>{name}</dt>
+          <dd>
+            <b>{worth}</b> <span class="quiet">{words}</span>
+            <div class="bar" aria-hidden="true">
+              <i class={color} style={{ width: `${Math.min(100, 100 * part)}%` }} />
+            </div>
+          </dd>
+        </div>
+      ))}
+    </dl>
   );
 }

@@ -1,10 +1,13 @@
 /** A chart over time: lines or areas, with the values under the pointer in its head, and as a table for who cannot see it. */
+import type { ComponentChildren } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
 import { useMedia } from './media.ts';
 
 export interface Series {
   readonly name: string;
+  /** What stands for the name in the head, such as a link. */
+  readonly label?: ComponentChildren;
   /** One of the style's colours. */
   readonly color: string;
   readonly values: readonly (number | null)[];
@@ -22,20 +25,28 @@ interface ChartProps {
   readonly stepSeconds: number;
   readonly series: readonly Series[];
   readonly show: (value: number | null) => string;
+  /** True where the series stand on each other. */
+  readonly isStacked?: boolean;
 }
 
 const HEIGHT_PX = 140;
 
-export function Chart({ title, times, stepSeconds, series, show }: ChartProps) {
+export function Chart({ title, times, stepSeconds, series: given, show, isStacked }: ChartProps) {
   const container = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | undefined>(undefined);
   const [pointed, setPointed] = useState<number | null>(null);
   const isDark = useMedia('(prefers-color-scheme: dark)');
+  const series = useMemo(() => given.map(drawable), [given]);
+  const shapesNow = series.map(({ shape }) => shape).join();
   const names = series.map(({ name }) => name).join();
 
   const data = useMemo(
-    () => [[...times], ...series.map(({ values }) => [...values])] as uPlot.AlignedData,
-    [times, series],
+    () =>
+      [
+        [...times],
+        ...(isStacked ? stackedOn(series) : series.map(({ values }) => [...values])),
+      ] as uPlot.AlignedData,
+    [times, series, isStacked],
   );
 
   useEffect(() => {
@@ -94,7 +105,7 @@ export function Chart({ title, times, stepSeconds, series, show }: ChartProps) {
                 : { show: true, size: 5, fill: colorOf(color), filter: alonePoints },
             ...(shapes[shape] !== undefined && { paths: shapes[shape] }),
             ...((isFilled === true || shape === 'bars') && {
-              fill: `${colorOf(color)}${shape === 'bars' ? 'cc' : '2e'}`,
+              fill: `${colorOf(color)}${isStacked ? '' : shape === 'bars' ? 'cc' : '2e'}`,
             }),
           })),
         ],
@@ -113,7 +124,7 @@ export function Chart({ title, times, stepSeconds, series, show }: ChartProps) {
       made.destroy();
       plot.current = undefined;
     };
-  }, [isDark, names, stepSeconds]);
+  }, [isDark, names, shapesNow, stepSeconds, isStacked]);
 
   useEffect(() => plot.current?.setData(data), [data]);
 
@@ -124,10 +135,11 @@ export function Chart({ title, times, stepSeconds, series, show }: ChartProps) {
         <h2>{title}</h2>
         <span class="quiet at">{index === null ? '' : labelOf(times[index]!)}</span>
         <ul>
-          {series.map(({ name, color, values, summary }) => (
+          {series.map(({ name, label, color, values, summary }) => (
             <li key={name}>
               <i class={`swatch ${color}`} aria-hidden="true" />
-              {name} <b>{index === null ? (summary ?? '') : show(values[index] ?? null)}</b>
+              {label ?? name}{' '}
+              <b>{index === null ? (summary ?? '') : show(values[index] ?? null)}</b>
             </li>
           ))}
         </ul>
@@ -160,6 +172,22 @@ export function Chart({ title, times, stepSeconds, series, show }: ChartProps) {
         </table>
       </div>
     </figure>
+  );
+}
+
+/** One point is no line: it is shown as a bar. */
+function drawable(series: Series): Series {
+  const isOne = series.values.filter((value) => value !== null).length <= 1;
+  const isStep = series.shape === 'steps' && series.values.length <= 1;
+  return isStep || (series.shape === 'line' && isOne) ? { ...series, shape: 'bars' } : series;
+}
+
+/** Of each step the sums from a series to the last one: what is drawn first is the highest. */
+function stackedOn(series: readonly Series[]): number[][] {
+  return series.map((_one, from) =>
+    (series[0]?.values ?? []).map((_value, at) =>
+      series.slice(from).reduce((sum, { values }) => sum + (values[at] ?? 0), 0),
+    ),
   );
 }
 

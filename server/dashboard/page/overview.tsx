@@ -1,13 +1,11 @@
 /** The first screen: is it working, what did it save, what went wrong, what is about to. */
 import type { ComponentChildren, VNode } from 'preact';
-import { useMemo } from 'preact/hooks';
 import type { LiveState, ReportJson, RequestJson } from '../contract.ts';
 import { CacheLanes } from './cache-lanes.tsx';
-import { Chart } from './chart.tsx';
-import type { Series } from './chart.tsx';
+import { Charts } from './charts.tsx';
 import { causeOf, concernsOf } from './conditions.ts';
 import { FirstRequest } from './first-request.tsx';
-import { dollars, duration, short, whole } from './format.ts';
+import { whole } from './format.ts';
 import { state } from './live.ts';
 import { Link } from './link.tsx';
 import { useRoute } from './location.ts';
@@ -17,7 +15,6 @@ import { useReport } from './report-data.ts';
 import { useRequests } from './requests-data.ts';
 import { USUAL_COLUMNS } from './request-columns.tsx';
 import { RequestCells, RequestHeader, gridOf } from './requests.tsx';
-import { seriesOf } from './series.ts';
 import { useStore } from './store.ts';
 import { headlineFigures, outlookFacts } from './summary.ts';
 import { Fault, Words } from './words.tsx';
@@ -35,7 +32,7 @@ export function Overview() {
       <Reasons live={live} />
       <Figures live={live} report={report} title={rangeOf(query).title} />
       <Outlook live={live} report={report} />
-      {report.totals.requests > 0 && <Charts report={report} />}
+      {report.totals.requests > 0 && <Charts report={report} query={query} />}
       <div class="columns">
         <Wrong report={report} />
         <CacheLanes live={live} report={report} />
@@ -179,67 +176,6 @@ function PaidBar({
     <div class="paid-bar" aria-hidden="true">
       <i style={{ width: `${width}%` }} />
     </div>
-  );
-}
-
-/** A series of sums or of what was measured, with what it comes to in the range. */
-type Drawn = readonly [
-  name: string,
-  color: string,
-  value: (step: ReportJson['series'][number]) => number | null,
-  total: number | null,
-];
-
-function Charts({ report }: { readonly report: ReportJson }) {
-  const charts = useMemo(() => {
-    const full = seriesOf(report);
-    const { totals, latency } = report;
-    const chart = (
-      title: string,
-      shape: Series['shape'],
-      show: (value: number | null) => string,
-      drawn: readonly Drawn[],
-    ) => ({
-      title,
-      show,
-      times: full.times,
-      stepSeconds: full.stepSeconds,
-      series: drawn.map(([name, color, value, total]) => ({
-        name,
-        color,
-        shape,
-        isFilled: shape === 'steps' && color !== 'dim',
-        // Without a request nothing is paid, and no time was measured.
-        values: full.values(value, shape === 'line' ? null : 0),
-        summary: show(total),
-      })),
-    });
-    return [
-      chart('Cost', 'steps', dollars, [
-        ['without svc', 'dim', (step) => step.cost_without, totals.cost_without],
-        ['paid', 'blue', (step) => step.cost, totals.cost],
-      ]),
-      chart('Input tokens', 'steps', short, [
-        ['as clients sent them', 'dim', (step) => step.input_tokens, totals.input_tokens],
-        ['sent on', 'mark', (step) => step.sent_input_tokens, totals.sent_input_tokens],
-      ]),
-      chart('Requests', 'bars', short, [
-        ['all', 'violet', (step) => step.requests, totals.requests],
-        ['failed', 'bad', (step) => step.errors, totals.errors],
-      ]),
-      chart('Time taken', 'line', duration, [
-        ['p99', 'dim', (step) => step.p99_ms, latency.p99_ms],
-        ['p95', 'orange', (step) => step.p95_ms, latency.p95_ms],
-        ['p50', 'blue', (step) => step.p50_ms, latency.p50_ms],
-      ]),
-    ];
-  }, [report]);
-  return (
-    <section class="charts" aria-label="Over time">
-      {charts.map((chart) => (
-        <Chart key={chart.title} {...chart} />
-      ))}
-    </section>
   );
 }
 

@@ -26,7 +26,7 @@ export function modelOf(row: RequestJson): string {
 export function outcomeOf(row: RequestJson): string {
   const { outcome, status_code: status, failed, response_cache_hit: isHit } = row;
   const word = failed && outcome === 'ok' ? 'error' : outcome;
-  return `${word}${failed && status !== null ? ` ${status}` : ''}${isHit ? ', kept answer' : ''}`;
+  return `${word}${failed && status !== null ? ` ${status}` : ''}${isHit ? ', cached response' : ''}`;
 }
 
 export function outcomeTone({ outcome, failed }: RequestJson): Tone {
