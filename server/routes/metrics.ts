@@ -8,6 +8,7 @@ import { dashboardJson } from '../../stages/ledger/report.ts';
 import { knownDefinitionCost } from '../../stages/ledger/tools/tool-totals.ts';
 import type { ToolTotals } from '../../stages/ledger/tools/tool-totals.ts';
 import { mcpServerOf } from '../../stages/model/tool-use.ts';
+import type { Limit, PlanLimits } from '../../stages/limits/plan-limits.ts';
 import type { ProviderStates } from '../../stages/providers/states.ts';
 import { metricsText, single } from '../facts/metrics-text.ts';
 import type { Family } from '../facts/metrics-text.ts';
@@ -16,6 +17,8 @@ import type { Route } from '../http/router.ts';
 import type { RouteSources } from './sources.ts';
 
 const PROMETHEUS = 'text/plain; version=0.0.4; charset=utf-8';
+/** Windows of plans that are shown. */
+const MOST_PLAN_WINDOWS = 100;
 /** How long one answer of `/metrics/dashboard` serves everybody who asks. */
 const DASHBOARD_CACHE_MS = 1000;
 
@@ -162,6 +165,7 @@ function families({ version, services, app }: RouteSources): Family[] {
     ...grouped('project', window.byProject()),
     ...ofTools(window.byTool()),
     ...providerStates(services.states),
+    ...planWindows(services.planLimits),
     ...durations(services.metrics),
     single('gauge', 'process_resident_memory_bytes', 'Resident memory.', process.memoryUsage.rss()),
     single('counter', 'process_cpu_seconds_total', 'Processor time of all threads.', cpuSeconds()),
@@ -257,6 +261,32 @@ function providerStates(states: ProviderStates): Family[] {
         value: health.state === 'healthy' ? 1 : 0,
       })),
     },
+  ];
+}
+
+/** Windows of plans, the fullest first: clients can send any number of credentials. */
+function planWindows(planLimits: PlanLimits): Family[] {
+  const plans = planLimits.list().filter(({ kind }) => kind === 'plan');
+  const family = (
+    name: string,
+    help: string,
+    value: (limit: Limit) => number | undefined,
+  ): Family => ({
+    name: `svc_plan_${name}`,
+    help,
+    type: 'gauge',
+    series: plans.slice(0, MOST_PLAN_WINDOWS).map((limit) => ({
+      labels: { provider: limit.provider, key: limit.key, window: limit.name },
+      value: value(limit) ?? null,
+    })),
+  });
+  return [
+    family('used_ratio', 'Share of a plan’s window that is used.', ({ used }) => used),
+    family(
+      'resets_timestamp_seconds',
+      'When the window starts again.',
+      ({ resetsAtMs }) => resetsAtMs && resetsAtMs / 1000,
+    ),
   ];
 }
 

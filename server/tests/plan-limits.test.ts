@@ -35,6 +35,11 @@ test('each credential has limits of its own, by label or hash, and answers pass 
     assert.match(annas!.key, /^client [0-9a-f]{8}$/);
     assert.not.match(mine!.key, 'client');
     assert.not.match(JSON.stringify([mine, annas]), /of-anna|messages-key/);
+    const metrics = await exchange(t.proxy.port, { method: 'GET', path: '/metrics' });
+    assert.match(
+      metrics.text,
+      `svc_plan_used_ratio{provider="messages",key="${annas!.key}",window="5h"} 0.4`,
+    );
     // 90 % after two and a half of five hours: the rest does not last as long.
     assert.ok(Date.parse(mine!.used_up_at!) < Date.parse(mine!.resets_at!));
   }));
