@@ -10,10 +10,17 @@ import { settingsTable } from '../server/config/document.ts';
 import { actionsTable } from './macro-document.ts';
 import { operationsDocument, recipesTable } from './recipe-document.ts';
 import { causesTable, modelFactsTable } from './miss-document.ts';
+import { FIGURES } from '../stages/ledger/columns.ts';
 import { bundledRecipes } from '../server/bundled-recipes.ts';
 
 /** README is a front door: what is longer belongs in `docs`. */
 const README_MAX_BYTES = 10_240;
+
+/** The figures that need no more than their entry in the table of columns. */
+function figuresTable(): string {
+  const rows = FIGURES.map(({ name, about }) => `| \`${name}\` | ${about} |`);
+  return ['| Figure | What it is |', '|---|---|', ...rows].join('\n');
+}
 
 const pathOf = (file: string) => fileURLToPath(new URL(`../../${file}`, import.meta.url));
 
@@ -45,6 +52,7 @@ const PARTS = [
     part: 'haproxy',
     text: shownFiles('haproxy', 'haproxy/haproxy.cfg'),
   },
+  { file: 'docs/figures.md', part: 'figures', text: figuresTable() },
   { file: 'docs/macros.md', part: 'actions', text: actionsTable() },
   { file: 'docs/cache-misses.md', part: 'causes', text: causesTable() },
   { file: 'docs/cache-misses.md', part: 'models', text: modelFactsTable() },

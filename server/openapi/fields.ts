@@ -1,4 +1,5 @@
 /** Fields that several answers of the proxy share: figures, sums, and parts of a request. */
+import { FIGURES } from '../../stages/ledger/columns.ts';
 import { MISS_CAUSES } from '../../stages/model/cached-turn.ts';
 import {
   about,
@@ -12,6 +13,14 @@ import {
   text,
   whole,
 } from './schema.ts';
+
+/** Of one request, and summed up. */
+const figuresOfOne = Object.fromEntries(
+  FIGURES.map(({ name, about: words }) => [name, about(nullable(whole), words)]),
+);
+const figureSums = Object.fromEntries(
+  FIGURES.map(({ name, about: words }) => [name, about(whole, words)]),
+);
 
 export const usd = about(number, 'US dollars');
 export const ms = about(number, 'Milliseconds');
@@ -127,6 +136,7 @@ export const requestFields = {
   usage_estimated: flag,
   provider_cache_read_tokens: nullable(whole),
   provider_cache_creation_tokens: nullable(whole),
+  ...figuresOfOne,
 };
 
 export const speedCache = object({
@@ -197,6 +207,7 @@ export const totals = {
   cost_without: about(nullable(usd), 'What would have been paid without svc'),
   provider_cache_read_tokens: whole,
   provider_cache_creation_tokens: whole,
+  ...figureSums,
 };
 
 export const percentiles = { p50_ms: nullable(ms), p95_ms: nullable(ms), p99_ms: nullable(ms) };

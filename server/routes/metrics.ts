@@ -1,5 +1,6 @@
 /** `/metrics` for Prometheus and `/metrics/dashboard` as JSON (spec §2.9, §2.10). */
 import { SvcError } from '../../engine/index.ts';
+import { FIGURES } from '../../stages/ledger/columns.ts';
 import type { Totals } from '../../stages/ledger/figures.ts';
 import { knownCost, knownCostSaved, promptCacheRatio, toUsd } from '../../stages/ledger/figures.ts';
 import type { HistogramView } from '../../stages/ledger/histogram.ts';
@@ -159,6 +160,9 @@ function families({ version, services, app }: RouteSources): Family[] {
       type: 'gauge',
       series: [{ labels: { version }, value: 1 }],
     },
+    ...FIGURES.map(({ field, name, about }) =>
+      counter(`${name}_total`, `${about}.`, totals[field]),
+    ),
     ...grouped('model', window.byModel()),
     ...grouped('provider', window.byProvider()),
     ...grouped('key', window.byKey()),

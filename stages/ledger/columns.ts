@@ -1,7 +1,8 @@
 /**
  * The columns of a request's row, each once: the row, the statements that store it, Postgres's types
  * and what is exported follow from here. A new figure is an entry at the end, the step in
- * `migrations.ts` that adds its column, and the place where it is measured.
+ * `migrations.ts` that adds its columns, and the place where it is measured: its sums, `/metrics`, the
+ * JSON of requests and of sums, its schema and the table in the documentation come of themselves.
  */
 import { cutText } from '../../engine/index.ts';
 import type { Outcome } from '../../engine/index.ts';
@@ -36,6 +37,12 @@ export interface Column<T> {
   words?(value: NonNullable<T>): string;
 }
 
+/** A whole number that is summed up over requests, and shown wherever a request or a sum has its figures. */
+export interface Figure extends Column<number | null> {
+  /** What it is, in words for the documentation. */
+  readonly about: string;
+}
+
 type More<T> = Partial<Pick<Column<T>, 'name' | 'clean' | 'json' | 'words'>>;
 
 /** Longest text kept of a client's own words (model, session, skill). They come from outside and rows stay in memory. */
@@ -66,6 +73,8 @@ const flag = (): Column<boolean> => ({
   to: Number,
   from: (cell) => cell === 1,
 });
+
+const figure = (about: string): Figure => ({ ...whole(), about });
 
 interface Packed<T> {
   clean?(value: T): T;
@@ -205,6 +214,7 @@ export const COLUMNS = {
   toolDefinitionTokens: whole(),
   /** The part of `costNanoUsd` that they are. */
   costToolDefinitionsNanoUsd: whole(),
+  reasoningTokens: figure('Output tokens that the model thought with, where the provider tells'),
 };
 
 export type FieldName = keyof typeof COLUMNS;
@@ -215,6 +225,24 @@ export type FieldValue<K extends FieldName> =
 
 /** The columns by field, in their order. */
 export const FIELDS = Object.keys(COLUMNS) as FieldName[];
+
+/** Fields that are figures. */
+export type FigureName = {
+  [K in FieldName]: (typeof COLUMNS)[K] extends Figure ? K : never;
+}[FieldName];
+
+/** The figures, with their names in answers. */
+export const FIGURES = FIELDS.flatMap((field) => {
+  const { about } = COLUMNS[field] as { readonly about?: string };
+  return about === undefined
+    ? []
+    : [{ field: field as FigureName, name: columnName(field), about }];
+});
+
+/** The figures of a request, or of a sum, as answers have them. */
+export function figuresJson<T>(of: { readonly [K in FigureName]: T }): object {
+  return Object.fromEntries(FIGURES.map(({ field, name }) => [name, of[field]]));
+}
 
 /** A field's name as a column. */
 export function columnName(field: string): string {

@@ -3,8 +3,8 @@
  * rows up as they come, and for the file, which is asked later. A test holds
  * the two against each other.
  */
-import { columnName } from './columns.ts';
-import type { FieldName } from './columns.ts';
+import { columnName, FIGURES } from './columns.ts';
+import type { FieldName, FigureName } from './columns.ts';
 import type { LedgerRow } from './row.ts';
 import { isFailure } from './row.ts';
 
@@ -108,9 +108,12 @@ const SUMS = {
   timed: { when: known('latencyMs') },
 } satisfies Readonly<Record<string, Sum>>;
 
-type SumName = keyof typeof SUMS;
+type SumName = keyof typeof SUMS | FigureName;
 
-const EACH = Object.entries(SUMS) as readonly (readonly [SumName, Sum])[];
+const EACH = [
+  ...Object.entries(SUMS),
+  ...FIGURES.map(({ field }) => [field, { of: field }] as const),
+] as readonly (readonly [SumName, Sum])[];
 
 /** Each sum, and what a row adds to it in SQL. */
 export const ROW_SUMS = EACH.map(([name, { of, when }]) => {

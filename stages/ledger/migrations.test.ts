@@ -26,6 +26,7 @@ const DIGESTS = [
   '425ed4c9e366b3e3',
   'a38b5b29b329eca9',
   '5f0e602bdd09ebd4',
+  '2f5d0e42e5c4623a',
 ];
 
 test('no released step was edited', () => {

@@ -163,4 +163,8 @@ export const migrations: readonly Migration[] = [
   ) STRICT`,
     `CREATE UNIQUE INDEX tool_set_days_of ON tool_set_days (started_ms, tool_set, coalesce(provider, char(1)), coalesce(model, char(1)), coalesce(client, char(1)), coalesce(skill, char(1)), coalesce(node, char(1)), coalesce(mode, char(1)), coalesce(key_label, char(1)), coalesce(project, char(1)))`,
   ],
+  [
+    `ALTER TABLE requests ADD COLUMN reasoning_tokens INTEGER`,
+    `ALTER TABLE hours ADD COLUMN reasoning_tokens INTEGER NOT NULL DEFAULT 0`,
+  ],
 ];

@@ -3,6 +3,7 @@
  * savings report). Here, and not at the routes, because the command line
  * answers the same questions with the same JSON when no proxy runs.
  */
+import { figuresJson } from './columns.ts';
 import type { Totals } from './figures.ts';
 import {
   averageLatencyMs,
@@ -67,6 +68,7 @@ export function totalsJson(totals: Totals) {
     cost_without: toUsd(costWithout(knownCost(totals), knownNetSaving(totals))),
     provider_cache_read_tokens: totals.cacheReadTokens,
     provider_cache_creation_tokens: totals.cacheWriteTokens,
+    ...figuresJson(totals),
   });
 }
 

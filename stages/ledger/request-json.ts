@@ -1,4 +1,5 @@
 /** One request's figures in the specification's spelling: for lists, the live feed, and the request's own page. */
+import { figuresJson } from './columns.ts';
 import { costWithout, netSaving, roundedMs, toUsd } from './figures.ts';
 import { rowBreakpointsJson } from './lanes.ts';
 import { missJson } from './miss-json.ts';
@@ -92,6 +93,7 @@ export function requestJson(row: LedgerRow) {
     usage_estimated: row.usageEstimated,
     provider_cache_read_tokens: row.cacheReadTokens,
     provider_cache_creation_tokens: row.cacheWriteTokens,
+    ...figuresJson(row),
   });
 }
 

@@ -141,6 +141,7 @@ export function toRow(
     keyLabel: body?.caller?.label ?? null,
     project: request?.original.project() ?? (body === undefined ? null : namedProject(body)),
     ...used,
+    reasoningTokens: cacheHit ? null : usage.reasoningTokens,
   });
 }
 

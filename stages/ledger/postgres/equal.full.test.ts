@@ -9,6 +9,7 @@ import { startPostgres } from '../../../fixtures/postgres.ts';
 import type { Postgres } from '../../../fixtures/postgres.ts';
 import { createRandom, randomInt } from '../../../fixtures/random.ts';
 import { sumsOfEach } from '../copies.ts';
+import { FIGURES } from '../columns.ts';
 import type { LedgerReader } from '../tables.ts';
 import { HOUR_MS } from '../hours.ts';
 import { openReader } from '../open-reader.ts';
@@ -109,6 +110,7 @@ function rowOf(n: number): LedgerRow {
     toolDefinitionTokens: whole(90_000),
     costToolDefinitionsNanoUsd: whole(9_000_000_000),
     toolSet: pick(null, ...SETS),
+    ...Object.fromEntries(FIGURES.map(({ field }) => [field, whole(5000)])),
   });
 }
 
