@@ -17,8 +17,9 @@ const USAGE = {
   input_tokens: 1000,
   output_tokens: 500,
   output_tokens_details: { thinking_tokens: 300 },
+  server_tool_use: { web_search_requests: 4 },
 };
-const EXPECTED: Readonly<Record<string, number>> = { reasoning_tokens: 300 };
+const EXPECTED: Readonly<Record<string, number>> = { reasoning_tokens: 300, web_searches: 4 };
 
 test('every figure has what the provider reported, in each request and in all sums', () =>
   withPlainUpstream({}, async (t, upstream) => {

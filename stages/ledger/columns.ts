@@ -215,6 +215,7 @@ export const COLUMNS = {
   /** The part of `costNanoUsd` that they are. */
   costToolDefinitionsNanoUsd: whole(),
   reasoningTokens: figure('Output tokens that the model thought with, where the provider tells'),
+  webSearches: figure('Searches of the web that the provider billed'),
 };
 
 export type FieldName = keyof typeof COLUMNS;

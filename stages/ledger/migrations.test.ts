@@ -27,6 +27,7 @@ const DIGESTS = [
   'a38b5b29b329eca9',
   '5f0e602bdd09ebd4',
   '2f5d0e42e5c4623a',
+  '08a94b1ad2414c1a',
 ];
 
 test('no released step was edited', () => {

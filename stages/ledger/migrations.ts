@@ -167,4 +167,8 @@ export const migrations: readonly Migration[] = [
     `ALTER TABLE requests ADD COLUMN reasoning_tokens INTEGER`,
     `ALTER TABLE hours ADD COLUMN reasoning_tokens INTEGER NOT NULL DEFAULT 0`,
   ],
+  [
+    `ALTER TABLE requests ADD COLUMN web_searches INTEGER`,
+    `ALTER TABLE hours ADD COLUMN web_searches INTEGER NOT NULL DEFAULT 0`,
+  ],
 ];

@@ -142,6 +142,7 @@ export function toRow(
     project: request?.original.project() ?? (body === undefined ? null : namedProject(body)),
     ...used,
     reasoningTokens: cacheHit ? null : usage.reasoningTokens,
+    webSearches: cacheHit ? null : (usage.billing?.webSearches ?? null),
   });
 }
 
