@@ -56,3 +56,16 @@ export async function recentRequests(home: string): Promise<readonly Json[]> {
   const { recent } = await readOwn(home, '/recent');
   return Array.isArray(recent) ? (recent as Json[]) : [];
 }
+
+/** `not_found`: the ledger has no request, or none that `id` begins or ends. */
+export function noRequest(id: string | undefined): SvcError {
+  return id === undefined
+    ? new SvcError('not_found', 'No request has gone through the proxy yet')
+    : new SvcError(
+        'not_found',
+        `No request in the ledger has an id that begins or ends with ${JSON.stringify(id)}`,
+        {
+          cure: '`svc requests` lists the newest ones.',
+        },
+      );
+}

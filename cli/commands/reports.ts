@@ -36,7 +36,7 @@ class Compare extends LedgerCommand {
     const rows = await this.ledger((reader, queries) =>
       queries.newestRows(reader, { sinceMs: 0, ...(id !== undefined && { id }) }, 100),
     );
-    const { pickId } = await import('../request-id.ts');
+    const { noRequest, pickId } = await import('../request-id.ts');
     const ids = rows.map((one) => one.id);
     const measured = rows.find(({ inputTokensRaw }) => inputTokensRaw !== null) ?? rows[0];
     const wanted = id === undefined ? measured?.id : pickId(ids, id);
@@ -101,18 +101,6 @@ class Compare extends LedgerCommand {
     this.print();
     this.printPairs(notes);
   }
-}
-
-function noRequest(id: string | undefined): SvcError {
-  return id === undefined
-    ? new SvcError('not_found', 'No request has gone through the proxy yet')
-    : new SvcError(
-        'not_found',
-        `No request in the ledger has an id that begins or ends with ${JSON.stringify(id)}`,
-        {
-          cure: '`svc requests` lists the newest ones.',
-        },
-      );
 }
 
 class Leaderboard extends SpanCommand {
