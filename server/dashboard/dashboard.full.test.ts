@@ -230,7 +230,10 @@ test('a request shows its stages, and line by line what compression changed', ()
     await page.locator('.diff .removed').first().waitFor();
     assert.ok((await page.locator('.diff .removed').count()) > 10);
     assert.ok(await page.locator('.diff .compressed').count());
-    assert.match((await page.locator('.legend').textContent()) ?? '', /removed.*compressed/);
+    assert.match(
+      (await page.locator('.diff-card .legend').textContent()) ?? '',
+      /removed.*compressed/,
+    );
     assert.equal(faults, []);
   }));
 

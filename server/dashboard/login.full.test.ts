@@ -11,8 +11,12 @@ test('where a key is required, the page asks for it', () => {
     async (t, open) => {
       const { page } = await open();
       await page.goto(`${t.proxy.url}/dashboard`);
+      await page.getByRole('heading', { name: 'Log in to this proxy' }).waitFor();
+      await page.getByRole('link', { name: 'Documentation' }).click();
+      await page.waitForURL(/\/docs$/);
+      await page.getByRole('banner').getByRole('link', { name: 'Dashboard', exact: true }).click();
       await page.getByLabel('Proxy key').fill(key);
-      await page.getByRole('button', { name: 'Open' }).click();
+      await page.getByRole('button', { name: 'Log in' }).click();
       await page.getByText('waiting for the first request').waitFor();
     },
   );
@@ -30,10 +34,10 @@ test('a browser of another machine gets in with a key, or by a link, and out wit
     const page = await remote();
     await page.goto(`${t.proxy.url}/dashboard/requests?range=7d`);
     await page.getByLabel('Proxy key').fill('svc_wrong');
-    await page.getByRole('button', { name: 'Open' }).click();
+    await page.getByRole('button', { name: 'Log in' }).click();
     await page.getByRole('alert').getByText('This key is not valid here.').waitFor();
     await page.getByLabel('Proxy key').fill(key);
-    await page.getByRole('button', { name: 'Open' }).click();
+    await page.getByRole('button', { name: 'Log in' }).click();
     await page.getByText('None in this range of time').waitFor();
     assert.match(page.url(), /requests\?range=7d$/);
     assert.is(await page.evaluate(() => document.cookie), '', 'no script can read it');
@@ -44,7 +48,7 @@ test('a browser of another machine gets in with a key, or by a link, and out wit
     await page.reload();
     await page.getByLabel('Proxy key').waitFor();
     await page.getByLabel('Proxy key').fill(`svc_${'n'.repeat(43)}`);
-    await page.getByRole('button', { name: 'Open' }).click();
+    await page.getByRole('button', { name: 'Log in' }).click();
     await page.route('**/dashboard/logout', (route) => route.abort(), { times: 1 });
     await page.getByRole('button', { name: 'Log out' }).click();
     await page.getByRole('alert').getByText('Still logged in').waitFor();

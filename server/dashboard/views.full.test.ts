@@ -183,6 +183,25 @@ test('a failed request names its provider on a phone, and only what was measured
     await page.getByText('nothing measured · 0 ms').first().waitFor();
   }));
 
+test('each page links to the documentation that is about it, and that leads back', () =>
+  withBrowser({}, async (t, open) => {
+    const { page, faults } = await open();
+    for (const [view, name] of [
+      ['', 'dashboard'],
+      ['/recipes', 'recipes'],
+      ['/errors', 'troubleshooting'],
+      ['/graph', 'architecture'],
+    ] as const) {
+      await page.goto(`${t.proxy.url}/dashboard${view}`);
+      await page.getByRole('link', { name: 'Docs' }).click();
+      await page.waitForURL(new RegExp(`/docs/${name}$`));
+      await page.getByRole('heading', { level: 1 }).first().waitFor();
+      await page.getByRole('banner').getByRole('link', { name: 'Dashboard', exact: true }).click();
+      await page.waitForURL(/\/dashboard$/);
+    }
+    assert.equal(faults, []);
+  }));
+
 test('a name that turns the order of letters around is written out', () =>
   withBrowser({}, async (t, open) => {
     await record(t, 4);

@@ -33,6 +33,8 @@ interface View {
   readonly letter?: string;
   /** The view that stands in the navigation for one that does not. */
   readonly parent?: string;
+  /** The page of the documentation that is about it; that of the dashboard where none is named. */
+  readonly docs?: string;
   /** True where it shows the present, or one thing whatever its time was. */
   readonly isTimeless?: true;
   readonly show: (route: Route) => VNode;
@@ -50,6 +52,7 @@ const VIEWS: ReadonlyMap<string, View> = new Map<string, View>([
     'conversations',
     {
       name: 'Conversations',
+      docs: 'cache-misses',
       letter: 'c',
       show: ({ query }) => <ConversationsView query={query} />,
     },
@@ -58,14 +61,57 @@ const VIEWS: ReadonlyMap<string, View> = new Map<string, View>([
     'conversation',
     { parent: 'conversations', isTimeless: true, show: ({ id }) => <ConversationView id={id} /> },
   ],
-  ['savings', { name: 'Savings', letter: 's', show: ({ query }) => <SavingsView query={query} /> }],
-  ['recipes', { name: 'Recipes', letter: 'i', isTimeless: true, show: () => <RecipesView /> }],
-  ['providers', { name: 'Providers', letter: 'p', show: () => <ProvidersView /> }],
-  ['errors', { name: 'Errors', letter: 'e', show: ({ query }) => <CausesView query={query} /> }],
-  ['graph', { name: 'Graph', letter: 'g', isTimeless: true, show: () => <GraphView /> }],
+  [
+    'savings',
+    {
+      name: 'Savings',
+      docs: 'figures',
+      letter: 's',
+      show: ({ query }) => <SavingsView query={query} />,
+    },
+  ],
+  [
+    'recipes',
+    {
+      name: 'Recipes',
+      docs: 'recipes',
+      letter: 'i',
+      isTimeless: true,
+      show: () => <RecipesView />,
+    },
+  ],
+  [
+    'providers',
+    { name: 'Providers', docs: 'providers', letter: 'p', show: () => <ProvidersView /> },
+  ],
+  [
+    'errors',
+    {
+      name: 'Errors',
+      docs: 'troubleshooting',
+      letter: 'e',
+      show: ({ query }) => <CausesView query={query} />,
+    },
+  ],
+  [
+    'graph',
+    {
+      name: 'Graph',
+      docs: 'architecture',
+      letter: 'g',
+      isTimeless: true,
+      show: () => <GraphView />,
+    },
+  ],
   [
     'log',
-    { name: 'Log', letter: 'l', isTimeless: true, show: ({ query }) => <LogView query={query} /> },
+    {
+      name: 'Log',
+      docs: 'troubleshooting',
+      letter: 'l',
+      isTimeless: true,
+      show: ({ query }) => <LogView query={query} />,
+    },
   ],
   ['login', { isTimeless: true, show: () => <KeyForm link={location.hash.slice(1)} /> }],
 ]);
@@ -117,6 +163,10 @@ export function App() {
         <div class="top-end">
           <Status />
           {view?.isTimeless !== true && <RangeChoice query={route.query} />}
+          {/* Without a key only the first page of the documentation is shown. */}
+          <a class="docs" href={wantsKey ? '/docs' : `/docs/${view?.docs ?? 'dashboard'}`}>
+            Docs
+          </a>
           <LogOut />
           <button
             type="button"

@@ -33,16 +33,23 @@ export function KeyForm({ link }: { readonly link?: string }) {
         void enter({ key: typed.trim() });
       }}
     >
-      <h1>This proxy wants a key</h1>
+      <h1>Log in to this proxy</h1>
       <p>
-        On its own machine <code>svc auth --generate</code> makes one, and{' '}
-        <code>svc dashboard --public</code> a link that works once.
+        It shows its dashboard to people who have one of its keys. Type the key that your client
+        sends to this proxy; it begins with <code>svc_</code>. A key of a provider does not work
+        here.
+      </p>
+      <p>
+        You have none? On the machine of the proxy, <code>svc auth --generate</code> makes one, and{' '}
+        <code>svc dashboard --public</code> prints a link that lets one browser in without a key.{' '}
+        <a href="/docs">Documentation</a>
       </p>
       <label>
         Proxy key
         <input
           type="password"
           autocomplete="off"
+          placeholder="svc_…"
           value={typed}
           {...(fault !== undefined && { 'aria-invalid': true, 'aria-describedby': 'key-fault' })}
           onInput={(event) => setTyped(event.currentTarget.value)}
@@ -54,7 +61,7 @@ export function KeyForm({ link }: { readonly link?: string }) {
         </p>
       )}
       <button type="submit" disabled={typed.trim() === '' || isAsking}>
-        Open
+        Log in
       </button>
     </form>
   );

@@ -219,14 +219,32 @@ function Groups({ trace: { stages } }: { readonly trace: Trace }) {
 
 /** All that the page was given, for programs and for reports of faults. */
 function Raw({ json }: { readonly json: OneRequestJson }) {
-  const text = JSON.stringify(json, null, 2);
+  const [isOpen, setOpen] = useState(false);
   return (
-    <details class="card raw">
+    <details class="card raw" onToggle={({ currentTarget: { open } }) => setOpen(open)}>
       <summary>Raw</summary>
+      {isOpen && <RawText text={inertJson(json)} />}
+    </details>
+  );
+}
+
+function RawText({ text }: { readonly text: string }) {
+  return (
+    <>
       <p>
         <CopyButton text={text} what="the JSON" words="Copy JSON" />
       </p>
       <pre tabIndex={0}>{text}</pre>
-    </details>
+    </>
+  );
+}
+
+/** JSON in which signs that are not seen, or that turn the order of letters around, are written out. */
+function inertJson(json: OneRequestJson): string {
+  return JSON.stringify(json, null, 2).replace(/[\p{Cf}\u007f-\u009f\u2028\u2029]/gu, (sign) =>
+    sign
+      .split('')
+      .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+      .join(''),
   );
 }

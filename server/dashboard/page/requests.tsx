@@ -1,4 +1,5 @@
 /** The list of requests: filtered, ordered by any column, as they end. */
+import { useState } from 'preact/hooks';
 import type { RequestJson } from '../contract.ts';
 import type { RowOrder } from '../contract.ts';
 import { FilterBar } from './filter-bar.tsx';
@@ -16,14 +17,14 @@ const NARROW_ROW_PX = 60;
 
 export function RequestsView({ query }: { readonly query: URLSearchParams }) {
   const { rows, complete, error, more } = useRequests(query);
+  const isNarrow = useMedia(NARROW);
   return (
     <section class="fill" aria-labelledby="requests-title">
       <h1 id="requests-title" class="hidden">
         Requests
       </h1>
       <FilterBar query={query} count={rows?.length} complete={complete}>
-        <SortChoice query={query} />
-        <ColumnChoice query={query} />
+        {isNarrow ? <SortChoice query={query} /> : <ColumnChoice query={query} />}
       </FilterBar>
       <Fault text={error} />
       {rows?.length === 0 && (
@@ -158,7 +159,7 @@ export function RequestCells({
 function SortChoice({ query }: { readonly query: URLSearchParams }) {
   const named = query.get('sort') ?? '-time';
   return (
-    <label class="on-phone">
+    <label>
       <span>Sort</span>
       <select
         name="sort"
@@ -182,24 +183,27 @@ function SortChoice({ query }: { readonly query: URLSearchParams }) {
 
 function ColumnChoice({ query }: { readonly query: URLSearchParams }) {
   const shown = new Set(columnsOf(query).map(({ id }) => id));
+  const [isOpen, setOpen] = useState(false);
   return (
-    <details class="choice on-desktop">
+    <details class="choice" onToggle={({ currentTarget: { open } }) => setOpen(open)}>
       <summary>Columns</summary>
-      <fieldset>
-        <legend class="hidden">Columns</legend>
-        {REQUEST_COLUMNS.slice(1).map(({ id, title }) => (
-          <label key={id}>
-            <input
-              type="checkbox"
-              checked={shown.has(id)}
-              onChange={({ currentTarget: { checked } }) =>
-                setFilters({ columns: withColumn(query, id, checked) }, true)
-              }
-            />
-            <span>{title}</span>
-          </label>
-        ))}
-      </fieldset>
+      {isOpen && (
+        <fieldset>
+          <legend class="hidden">Columns</legend>
+          {REQUEST_COLUMNS.slice(1).map(({ id, title }) => (
+            <label key={id}>
+              <input
+                type="checkbox"
+                checked={shown.has(id)}
+                onChange={({ currentTarget: { checked } }) =>
+                  setFilters({ columns: withColumn(query, id, checked) }, true)
+                }
+              />
+              <span>{title}</span>
+            </label>
+          ))}
+        </fieldset>
+      )}
     </details>
   );
 }
