@@ -5,7 +5,7 @@ import { render } from '../wire/render.ts';
 import type { ProxyRequest } from '../model/request.ts';
 import { createCompressThread } from './worker/compress-thread.ts';
 import type { CompressConfig } from './settings.ts';
-import { createBench, requestOf, textOf } from '../../fixtures/compress/stage.ts';
+import { COMPRESS_CONFIG, createBench, requestOf, textOf } from '../../fixtures/compress/stage.ts';
 
 /** A listing that any mode but strict makes smaller. */
 const grepOutput = Array.from(
@@ -112,7 +112,7 @@ test('when time runs out the request goes out as it was, and stays so', async ()
   // While the thread is starting, time that runs out says nothing of the request.
   await bench.send(requestOf({ messages: body.messages.slice(2) }), { maxTimeMs: 0 });
   const pending = bench.send(requestOf(body));
-  clock.advance(5001);
+  clock.advance(COMPRESS_CONFIG.maxTimeMs + 1);
   const sent = await pending;
   assert.is(render(sent).bytes, sent.original.body.wireBytes);
   assert.is(bench.notes.get('not_compressed_because'), 'timeout');
