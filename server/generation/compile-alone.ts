@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../../engine/index.ts';
-import { noLedgerWriter } from '../../stages/ledger/no-writer.ts';
+import { noLedgerWriter } from '../../stages/ledger/writer/no-writer.ts';
 import { createKeyring } from '../auth/auth.ts';
 import { makeGeneration } from './compile.ts';
 import type { Config } from '../config/config.ts';

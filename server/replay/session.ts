@@ -13,7 +13,7 @@ import type { CaptureJob, CaptureWriter } from '../../stages/captures/writer.ts'
 import { resolveEndpoint } from '../../stages/dialect/endpoints.ts';
 import type { BodyFrame } from '../../stages/model/body.ts';
 import { headerValue, withoutHeaders } from '../../stages/model/headers.ts';
-import { noLedgerWriter } from '../../stages/ledger/no-writer.ts';
+import { noLedgerWriter } from '../../stages/ledger/writer/no-writer.ts';
 import { templateFolder } from '../../stages/templates/files.ts';
 import { decodeBody } from '../../stages/wire/decode.ts';
 import { encodingToUndo, toBodyFrame } from '../http/body-frame.ts';

@@ -23,7 +23,7 @@ import { recentJson } from './request-json.ts';
 import type { LedgerRow } from './row.ts';
 import { ledgerRow, MAX_TEXT_CHARS } from './row.ts';
 import { createSessionWindow } from './window.ts';
-import { ThreadedWriter } from './threaded-writer.ts';
+import { ThreadedWriter } from './writer/threaded-writer.ts';
 
 const DAY_MS = 86_400_000;
 const NOON = Date.UTC(2026, 10, 20, 12);

@@ -1,9 +1,9 @@
 /** The thread that writes a ledger in Postgres, on a new connection where the old one broke. */
 import { serveJobs } from '../../threads/serve.ts';
 import type { JobPort } from '../../threads/serve.ts';
-import type { PostgresSetup, WriterEvent, WriterProtocol } from '../writer-messages.ts';
-import type { LedgerStore, WritingPlace } from '../writing-thread.ts';
-import { WritingThread } from '../writing-thread.ts';
+import type { PostgresSetup, WriterEvent, WriterProtocol } from '../writer/writer-messages.ts';
+import type { LedgerStore, WritingPlace } from '../writer/writing-thread.ts';
+import { WritingThread } from '../writer/writing-thread.ts';
 import { openPostgres, SchemaChanged } from './store.ts';
 import { inWords, isOfConnection } from './trouble.ts';
 

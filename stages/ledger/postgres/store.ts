@@ -5,8 +5,8 @@
 import { randomBytes } from 'node:crypto';
 import type { Migration } from '../migrations.ts';
 import { APPLICATION_ID } from '../tables.ts';
-import { LedgerRefused } from '../trouble.ts';
-import type { LedgerStore } from '../writing-thread.ts';
+import { LedgerRefused } from '../writer/trouble.ts';
+import type { LedgerStore } from '../writer/writing-thread.ts';
 import { connect, lookAt, refusalOf } from './client.ts';
 import type { Connection, FoundSchema } from './client.ts';
 import {

@@ -15,7 +15,7 @@ import * as assert from 'uvu/assert';
 import type { SvcError } from '../../../engine/index.ts';
 import { folderForEach, rowOf, stored } from '../../../fixtures/ledger/temp-ledger.ts';
 import { migrations } from '../migrations.ts';
-import { LedgerRefused } from '../trouble.ts';
+import { LedgerRefused } from '../writer/trouble.ts';
 import { openLedgerReader } from './database.ts';
 import { prepareLedgerFile } from './file.ts';
 

@@ -6,7 +6,7 @@ import { chmodSync, lstatSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { makeFolders } from '../../folder.ts';
 import { createPrivate } from '../../private-file.ts';
-import { LedgerRefused } from '../trouble.ts';
+import { LedgerRefused } from '../writer/trouble.ts';
 import { ownerOf } from './header.ts';
 
 /** What SQLite keeps beside the main file. */

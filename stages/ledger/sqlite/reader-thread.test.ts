@@ -6,7 +6,7 @@ import { systemClock } from '../../../engine/index.ts';
 import { folderForEach } from '../../../fixtures/ledger/temp-ledger.ts';
 import { savingsReport, totalsBy, totalsOf } from '../queries.ts';
 import { ledgerRow } from '../row.ts';
-import { ThreadedWriter } from '../threaded-writer.ts';
+import { ThreadedWriter } from '../writer/threaded-writer.ts';
 import { openLedgerReader } from './database.ts';
 import { openThreadedLedgerReader } from './reader-thread.ts';
 

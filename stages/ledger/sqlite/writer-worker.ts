@@ -1,9 +1,9 @@
 /** The thread that owns the ledger's file. */
 import { serveJobs } from '../../threads/serve.ts';
 import type { JobPort } from '../../threads/serve.ts';
-import type { WriterEvent, WriterProtocol, WriterSetup } from '../writer-messages.ts';
-import { WritingThread } from '../writing-thread.ts';
-import type { WritingPlace } from '../writing-thread.ts';
+import type { WriterEvent, WriterProtocol, WriterSetup } from '../writer/writer-messages.ts';
+import { WritingThread } from '../writer/writing-thread.ts';
+import type { WritingPlace } from '../writer/writing-thread.ts';
 import { isBusy, isDamage, LedgerDamaged, openStore } from './store.ts';
 import type { FileStore } from './store.ts';
 

@@ -1,6 +1,6 @@
 /** What the ledger's two halves send each other across the thread boundary. */
-import type { Cell } from './tables.ts';
-import type { Migration } from './migrations.ts';
+import type { Cell } from '../tables.ts';
+import type { Migration } from '../migrations.ts';
 
 /** Where the thread of a database writes. */
 export interface PostgresSetup {

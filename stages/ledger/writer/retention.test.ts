@@ -1,12 +1,12 @@
 import Database from 'better-sqlite3';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { openLedgerReader } from './sqlite/database.ts';
-import { migrations } from './migrations.ts';
-import * as queries from './queries.ts';
-import { firstStartMs, rangeReport } from './range-report.ts';
-import { APPLICATION_ID } from './tables.ts';
-import { folderForEach, rowOf, stored } from '../../fixtures/ledger/temp-ledger.ts';
+import { openLedgerReader } from '../sqlite/database.ts';
+import { migrations } from '../migrations.ts';
+import * as queries from '../queries.ts';
+import { firstStartMs, rangeReport } from '../range-report.ts';
+import { APPLICATION_ID } from '../tables.ts';
+import { folderForEach, rowOf, stored } from '../../../fixtures/ledger/temp-ledger.ts';
 
 const { open } = folderForEach(test);
 const DAY_MS = 86_400_000;

@@ -5,16 +5,16 @@
  * dropped and counted, and requests go on.
  */
 import { stat } from 'node:fs/promises';
-import { SvcError } from '../../engine/index.ts';
-import { WorkerPool } from '../threads/pool.ts';
-import type { JobEnd } from '../threads/job-end.ts';
-import { isPostgresUrl } from './address.ts';
-import { postgresThread } from './postgres/thread.ts';
-import type { LedgerRow } from './row.ts';
-import { sqliteThread } from './sqlite/thread.ts';
-import { pushCells } from './tables.ts';
-import { migrations } from './migrations.ts';
-import type { Cell } from './tables.ts';
+import { SvcError } from '../../../engine/index.ts';
+import { WorkerPool } from '../../threads/pool.ts';
+import type { JobEnd } from '../../threads/job-end.ts';
+import { isPostgresUrl } from '../address.ts';
+import { postgresThread } from '../postgres/thread.ts';
+import type { LedgerRow } from '../row.ts';
+import { sqliteThread } from '../sqlite/thread.ts';
+import { pushCells } from '../tables.ts';
+import { migrations } from '../migrations.ts';
+import type { Cell } from '../tables.ts';
 import { cureOf, replacedError, storeError, Trouble } from './trouble.ts';
 import type { PostgresSetup, WriterEvent, WriterProtocol, WriterSetup } from './writer-messages.ts';
 import type {

@@ -1,6 +1,6 @@
 /** What is wrong with the ledger, reported once: a full disk under load would otherwise be reported a thousand times a second. */
-import { SvcError } from '../../engine/index.ts';
-import { isPostgresUrl } from './address.ts';
+import { SvcError } from '../../../engine/index.ts';
+import { isPostgresUrl } from '../address.ts';
 
 const DISK_CURE =
   'Free some disk space or correct the permissions; rows are kept in memory as long as they fit.';

@@ -6,8 +6,8 @@
  * Usage: node kill-testing.js <ledger> <history> <first id>
  */
 import { openSync, writeSync } from 'node:fs';
-import { systemClock } from '../../engine/index.ts';
-import { ledgerRow } from './row.ts';
+import { systemClock } from '../../../engine/index.ts';
+import { ledgerRow } from '../row.ts';
 import { ThreadedWriter } from './threaded-writer.ts';
 
 /** Rows a turn of the event loop; some 2,000 to 3,000 a second in all, far above what one machine's agents send. */

@@ -3,8 +3,8 @@ import { chmodSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { openLedgerReader } from './sqlite/database.ts';
-import { folderForEach, rowOf, stored } from '../../fixtures/ledger/temp-ledger.ts';
+import { openLedgerReader } from '../sqlite/database.ts';
+import { folderForEach, rowOf, stored } from '../../../fixtures/ledger/temp-ledger.ts';
 
 const { open, at } = folderForEach(test);
 
@@ -86,8 +86,8 @@ test('flush waits for the rows before it and not for those that keep coming', as
 test('an open writer does not keep a process alive, and a flush in progress does', () => {
   const script = `
     const { ThreadedWriter } = await import(${JSON.stringify(new URL('./threaded-writer.js', import.meta.url).href)});
-    const { ledgerRow } = await import(${JSON.stringify(new URL('./row.js', import.meta.url).href)});
-    const { systemClock } = await import(${JSON.stringify(new URL('../../engine/index.js', import.meta.url).href)});
+    const { ledgerRow } = await import(${JSON.stringify(new URL('../row.js', import.meta.url).href)});
+    const { systemClock } = await import(${JSON.stringify(new URL('../../../engine/index.js', import.meta.url).href)});
     const writer = new ThreadedWriter({
       db: ${JSON.stringify(at('monitor.db'))}, clock: systemClock, onTrouble: console.error,
     });

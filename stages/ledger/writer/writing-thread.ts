@@ -3,9 +3,9 @@
  * what the disk or the server refuses is kept and tried again, so that a full disk, a locked file
  * or a server that is away delays rows but loses none that were accepted.
  */
-import type { JobPort, JobServer } from '../threads/serve.ts';
-import { CELLS } from './tables.ts';
-import type { Cell } from './tables.ts';
+import type { JobPort, JobServer } from '../../threads/serve.ts';
+import { CELLS } from '../tables.ts';
+import type { Cell } from '../tables.ts';
 import { LedgerRefused } from './trouble.ts';
 import type { WriterEvent, WriterProtocol } from './writer-messages.ts';
 

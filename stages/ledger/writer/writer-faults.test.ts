@@ -4,8 +4,13 @@ import path from 'node:path';
 import Database from 'better-sqlite3';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { until } from '../../fixtures/wait.ts';
-import { folderForEach, ledgerFaults, rowOf, stored } from '../../fixtures/ledger/temp-ledger.ts';
+import { until } from '../../../fixtures/wait.ts';
+import {
+  folderForEach,
+  ledgerFaults,
+  rowOf,
+  stored,
+} from '../../../fixtures/ledger/temp-ledger.ts';
 
 const { open, at } = folderForEach(test);
 
@@ -34,8 +39,8 @@ test('a disk that fills up under load: bounded memory, counted drops, a sound fi
   // A limit on the size of files stands for the full disk: writes fail in the middle of a batch.
   const script = `
     const { ThreadedWriter } = await import(${JSON.stringify(new URL('./threaded-writer.js', import.meta.url).href)});
-    const { ledgerRow } = await import(${JSON.stringify(new URL('./row.js', import.meta.url).href)});
-    const { systemClock } = await import(${JSON.stringify(new URL('../../engine/index.js', import.meta.url).href)});
+    const { ledgerRow } = await import(${JSON.stringify(new URL('../row.js', import.meta.url).href)});
+    const { systemClock } = await import(${JSON.stringify(new URL('../../../engine/index.js', import.meta.url).href)});
     const codes = [];
     const writer = new ThreadedWriter({
       db: ${JSON.stringify(file)}, clock: systemClock, maxQueuedRows: 300,

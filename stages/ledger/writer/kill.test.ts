@@ -5,7 +5,7 @@
  */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { killRounds } from '../../fixtures/ledger/kill-rounds.ts';
+import { killRounds } from '../../../fixtures/ledger/kill-rounds.ts';
 
 const ROUNDS = Number(process.env['SVC_KILL_ROUNDS'] ?? 5);
 const ACKNOWLEDGED_MS = 1000;

@@ -4,12 +4,12 @@
  */
 import { existsSync } from 'node:fs';
 import { workerData } from 'node:worker_threads';
-import { serveJobs } from '../threads/serve.ts';
-import { openStore } from './sqlite/store.ts';
+import { serveJobs } from '../../threads/serve.ts';
+import { openStore } from '../sqlite/store.ts';
 import type { WriterProtocol, WriterSetup } from './writer-messages.ts';
 
 if (existsSync((workerData as WriterSetup).file)) {
-  await import('./sqlite/writer-worker.ts');
+  await import('../sqlite/writer-worker.ts');
 } else {
   serveJobs<WriterProtocol, WriterSetup>((setup) => ({
     run(job) {

@@ -1,7 +1,7 @@
 /** The ledger's writer as others see it. */
-import type { Clock, SvcError } from '../../engine/index.ts';
-import type { LedgerRow } from './row.ts';
-import type { Migration } from './migrations.ts';
+import type { Clock, SvcError } from '../../../engine/index.ts';
+import type { LedgerRow } from '../row.ts';
+import type { Migration } from '../migrations.ts';
 
 export interface LedgerWriterOptions {
   /**
