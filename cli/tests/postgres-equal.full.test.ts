@@ -44,6 +44,7 @@ const COMMANDS: readonly (readonly string[])[] = [
   ['report', '--month', new Date().toISOString().slice(0, 7), '--by', 'project'],
   ['attribution'],
   ['attribution', '--by', 'node'],
+  ['attribution', '--by', 'tool,model'],
   ['aggregate'],
   ['check-alerts'],
 ];
