@@ -123,8 +123,8 @@ test('there is no JSON and no id to read but in what is raw, which can be copied
     assert.not.match(text, /[{}]|\["/);
     assert.not.ok(text.includes(id));
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
-    await page.getByRole('button', { name: 'Copy the id' }).click();
-    await page.getByRole('button', { name: 'the id was copied' }).waitFor();
+    await page.getByRole('button', { name: 'Copy id' }).click();
+    await page.getByRole('button', { name: 'Copied' }).waitFor();
     assert.is(await page.evaluate(() => navigator.clipboard.readText()), id);
     await page.getByText('Raw', { exact: true }).click();
     const raw = JSON.parse(await page.locator('.raw pre').innerText()) as OneRequestJson;

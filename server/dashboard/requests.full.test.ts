@@ -135,7 +135,7 @@ test('columns are chosen in the address, and broad ones are scrolled to', () =>
     );
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     await page.getByRole('button', { name: 'Copy the id' }).first().click();
-    await page.getByRole('button', { name: 'the id was copied' }).waitFor();
+    await page.getByRole('button', { name: 'Copied' }).waitFor();
     assert.is(await page.evaluate(() => navigator.clipboard.readText()), 'row-2');
     assert.match(page.url(), /\/requests\?/, 'the click opened no request');
     assert.equal(faults, []);

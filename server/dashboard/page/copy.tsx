@@ -14,6 +14,9 @@ interface CopyProps {
 
 type Result = 'copied' | 'failed' | undefined;
 
+const SAID = { copied: 'Copied', failed: 'It could not be copied' } as const;
+const SIGNS = { ready: '⧉', copied: '✓', failed: '✗' } as const;
+
 export function CopyButton({ text, what, words }: CopyProps) {
   const [result, setResult] = useState<Result>();
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
@@ -23,19 +26,14 @@ export function CopyButton({ text, what, words }: CopyProps) {
     clearTimeout(timer.current);
     timer.current = setTimeout(() => setResult(undefined), SAID_MS);
   };
-  const sign = result === undefined ? (words ?? '⧉') : result === 'copied' ? '✓' : '✗';
+  const isSign = words === undefined;
   return (
     <button
       type="button"
-      class={words === undefined ? 'copy' : ''}
+      class={isSign ? 'copy' : ''}
       title={`Copy ${what}`}
-      aria-label={
-        result === undefined
-          ? `Copy ${what}`
-          : result === 'copied'
-            ? `${what} was copied`
-            : 'It could not be copied'
-      }
+      // What a button shows is part of its name.
+      {...(isSign && { 'aria-label': result === undefined ? `Copy ${what}` : SAID[result] })}
       onClick={(event) => {
         event.preventDefault();
         event.stopPropagation();
@@ -45,7 +43,13 @@ export function CopyButton({ text, what, words }: CopyProps) {
         );
       }}
     >
-      <span aria-hidden="true">{sign}</span>
+      {isSign ? (
+        <span aria-hidden="true">{SIGNS[result ?? 'ready']}</span>
+      ) : result === undefined ? (
+        words
+      ) : (
+        SAID[result]
+      )}
     </button>
   );
 }
