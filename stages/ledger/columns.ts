@@ -28,13 +28,13 @@ export interface Column<T> {
   /** Its name in other answers, where that is not the column's. */
   readonly name?: string;
   /** Bounds a value from outside: rows stay in memory. */
-  clean?(value: T): T;
+  clean?(this: void, value: T): T;
   /** The cell of a value that is not stored as it is, and back. */
-  to?(value: NonNullable<T>): Cell;
-  from?(cell: string | number): T;
+  to?(this: void, value: NonNullable<T>): Cell;
+  from?(this: void, cell: string | number): T;
   /** An exported value that is another one: in JSON, and as a cell of CSV. */
-  json?(value: NonNullable<T>): unknown;
-  words?(value: NonNullable<T>): string;
+  json?(this: void, value: NonNullable<T>): unknown;
+  words?(this: void, value: NonNullable<T>): string;
 }
 
 /** A whole number that is summed up over requests, and shown wherever a request or a sum has its figures. */
@@ -77,11 +77,11 @@ const flag = (): Column<boolean> => ({
 const figure = (about: string): Figure => ({ ...whole(), about });
 
 interface Packed<T> {
-  clean?(value: T): T;
-  to(value: T): string;
-  from(cell: string): T;
-  json(value: T): unknown;
-  words(value: T): string;
+  clean?(this: void, value: T): T;
+  to(this: void, value: T): string;
+  from(this: void, cell: string): T;
+  json(this: void, value: T): unknown;
+  words(this: void, value: T): string;
 }
 
 /** What is stored as a text. */

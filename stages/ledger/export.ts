@@ -41,7 +41,7 @@ export function csvLine(row: LedgerRow, clean: (text: string) => string): string
     if (value === null) return '';
     if (column.words !== undefined) return csvCell(clean(column.words(value)));
     if (typeof value === 'string') return csvCell(clean(value));
-    return isMoney ? exactUsd(Number(value)) : String(value);
+    return isMoney ? exactUsd(Number(value)) : JSON.stringify(value);
   });
   return csvLineOf(cells);
 }
