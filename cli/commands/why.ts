@@ -83,7 +83,10 @@ function triedOf(request: RequestJson, trace: Json | undefined): string[] {
   const attempts = Array.isArray(trace?.['attempts']) ? (trace['attempts'] as Json[]) : [];
   if (attempts.length > 0)
     return attempts.map(({ provider, status, failure }) => {
-      const what = typeof failure === 'string' ? failure : `status ${typeof status === 'number' ? status : '–'}`;
+      const what =
+        typeof failure === 'string'
+          ? failure
+          : `status ${typeof status === 'number' ? status : '–'}`;
       return `${String(provider)}: ${what}`;
     });
   if (request.response_cache_hit) return ['the response cache: no provider was asked'];

@@ -35,7 +35,8 @@ const MAX_PRUNED_ROWS = 500;
 /** What the disk has for others between two of them. */
 const PRUNE_PAUSE_MS = 20;
 const DEFAULT_MAX_QUEUED_ROWS = 10_000;
-const DEFAULT_CLOSE_WITHIN_MS = 2000;
+/** With the 30 s in which requests may end, as long as `svc stop` waits. */
+const DEFAULT_CLOSE_WITHIN_MS = 5000;
 const FIRST_RESTART_MS = 100;
 const LONGEST_RESTART_MS = 10_000;
 

@@ -20,7 +20,7 @@ export interface LedgerWriterOptions {
   readonly maxQueuedRows?: number;
   /** `full` makes a row in a file survive a power cut too. Default `normal`: it survives the process. */
   readonly synchronous?: 'normal' | 'full';
-  /** How long closing may wait for rows to be stored, in milliseconds. Default 2000. */
+  /** How long closing may wait for rows to be stored, in milliseconds. Default 5000. */
   readonly closeWithinMs?: number;
   /** The schema's steps; only tests give their own, as they do for the thread's entry. */
   readonly migrations?: readonly Migration[];
