@@ -84,6 +84,7 @@ const { metafile } = await build({
   target: 'node20',
   // Less to read at every start, and a smaller package; names stay, for what is reported of an error.
   minifyWhitespace: true,
+  minifySyntax: true,
   lineLimit: 200,
   external: packagesApart(),
   // CommonJS packages ask for Node's own modules by `require`, which a module does not have.
