@@ -124,8 +124,8 @@ function rateWindow(name: string, fields: Fields, nowMs: number): StatedWindow[]
 
 /** A date of RFC 3339, or a wait such as `1s`, `6m0s` or `20ms`. */
 function resetOf(text: string, nowMs: number): number | undefined {
-  if (/^(?:\d+(?:\.\d+)?(?:ms|[smhd]))+$/.test(text)) {
-    const parts = text.matchAll(/(\d+(?:\.\d+)?)(ms|[smhd])/g);
+  if (/^(?:\d{1,9}(?:\.\d{1,9})?(?:ms|[smhd])){1,5}$/.test(text)) {
+    const parts = text.matchAll(/(\d{1,9}(?:\.\d{1,9})?)(ms|[smhd])/g);
     const waitMs = [...parts].reduce(
       (sum, [, count, unit]) => sum + Number(count) * MS[unit as keyof typeof MS],
       0,
