@@ -236,7 +236,10 @@ test('every command fits 80 columns and breaks no word', () =>
         const [narrow, wide] = [printed.join('\n'), `${whole.stdout}\n${whole.stderr}`].map(
           (text) => text.replaceAll(/\b(second|minute|hour|day)s\b/g, '$1'),
         ) as [string, string];
-        for (const part of brokenParts(narrow, wide)) broken.push(`${argv.join(' ')}: ${part}`);
+        const parts = brokenParts(narrow, wide);
+        // Where it failed without a screen, what it said of that is the reason.
+        if (parts.length > 0)
+          broken.push(`${argv.join(' ')}: ${parts.join(', ')}; ${whole.stderr.slice(0, 1000)}`);
       }
     };
     await Promise.all([work(), work(), work()]);
