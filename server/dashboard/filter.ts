@@ -62,9 +62,9 @@ const STACKS: Readonly<Record<string, StackKey>> = {
 
 export const STACK_NAMES = Object.keys(STACKS);
 
-/** Reads `by`. Throws `bad_request`. */
+/** Reads `by`, the model where it is not said. Throws `bad_request`. */
 export function toStackKey(query: URLSearchParams): StackKey {
-  const by = query.get('by') ?? '';
+  const by = query.get('by') ?? 'model';
   const key = Object.hasOwn(STACKS, by) ? STACKS[by] : undefined;
   if (key === undefined) throw invalidQuery('by', `one of ${STACK_NAMES.join(', ')}`);
   return key;

@@ -176,7 +176,11 @@ export const ownOperations: readonly Operation[] = [
       summary: 'Requests, cost and input over time, by one name',
       parameters: [
         ...requestFilters,
-        inQuery('by', 'What they are told apart by', oneOf('model', 'project', 'key', 'client')),
+        inQuery(
+          'by',
+          'What they are told apart by; model',
+          oneOf('model', 'project', 'key', 'client'),
+        ),
       ],
       response: json(ref('DashboardStacks')),
       errors: [400],
