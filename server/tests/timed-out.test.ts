@@ -49,24 +49,27 @@ const trouble = (t: TestProxy): string => t.proxy.services.compressor.trouble() 
 test('what took too long is said, again where it is remembered, and is no sign of health', () => {
   const clock = new LimitClock();
   return withProxy({ yaml: YAML, env, clock, prepares: true }, async (t) => {
-    for (const question of ['one', 'two', 'three'])
-      await until('a thread works on it in vain', async () => {
-        return (await because(t, question)) === 'timeout';
-      });
+    const late: string[] = [];
+    // A starved machine may notice the limit after the work is done, and a thread must have started.
+    await until('three in a row took too long', async () => {
+      const question = `question ${t.upstream.requests.length}`;
+      if ((await because(t, question)) === 'timeout') late.push(question);
+      return trouble(t).includes('within compression.max_time_ms') && late.length > 0;
+    });
     assert.match(trouble(t), /sent as they came/);
     clock.isOver = false;
-    for (const question of ['one', 'two', 'three']) {
+    for (const question of late) {
       // The thread that time ended is followed by one that has to start.
       const words = await until('a thread is ready', async () => {
         const found = String(await because(t, question));
         return found !== 'starting' && found;
       });
-      assert.match(words, /took too long when it was sent before/);
+      assert.match(words, /took too long when it was sent before/, words);
       assert.is(t.upstream.requests.at(-1)!.body.length, askingOf(question, FOUND).length);
       assert.match(trouble(t), /sent as they came/);
     }
-    assert.is(await because(t, 'four'), undefined);
-    assert.ok(t.upstream.requests.at(-1)!.body.length < askingOf('four', FOUND).length);
+    assert.is(await because(t, 'another'), undefined);
+    assert.ok(t.upstream.requests.at(-1)!.body.length < askingOf('another', FOUND).length);
     assert.not.match(trouble(t), /sent as they came/);
   });
 });
