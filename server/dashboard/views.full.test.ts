@@ -47,7 +47,7 @@ test('on a phone the navigation shows where one is', () =>
       assert.ok((await hiddenPart(page)) < 1, view);
     }
     await page.getByRole('link', { name: 'Savings' }).click();
-    await page.getByRole('heading', { name: 'Savings' }).waitFor();
+    await page.getByRole('heading', { name: 'Savings', exact: true }).waitFor();
     assert.ok((await hiddenPart(page)) < 1, 'after a click');
     assert.equal(faults, []);
   }));
