@@ -3,49 +3,52 @@ import type { PricedProvider } from '../../stages/ledger/prices/price-list.ts';
 import type { Prices } from '../../stages/ledger/prices/prices.ts';
 import { toUsd } from '../../stages/ledger/figures.ts';
 import type { LedgerRow } from '../../stages/ledger/row.ts';
+import type { UnitName } from '../../stages/model/billed-units.ts';
 import { emptyUsage } from '../../stages/model/usage.ts';
 import type { Usage } from '../../stages/model/usage.ts';
 
-export type CostUnit = 'input' | 'cache_read' | 'cache_write' | 'output' | 'other';
-
 export interface CostUnitJson {
-  readonly unit: CostUnit;
-  /** Null for `other`. */
-  readonly tokens: number | null;
+  /** `other` is what the ledger has beyond the units: the fee of a request, speed, tier, pictures. */
+  readonly unit: UnitName | 'other';
+  /** How many: tokens, or searches. Null for `other`. */
+  readonly count: number | null;
   /** Dollars; null where the unit has no price. */
   readonly cost: number | null;
 }
 
-/**
- * Each unit at its price when the request began. `other` is the difference to what the ledger has:
- * terms such as speed, tiers, pictures, searches. Empty where nothing was measured or has a price.
- */
+/** Each unit at its price when the request began. Empty where nothing was measured or has a price. */
 export function costUnits(
   row: LedgerRow,
   provider: PricedProvider | undefined,
   prices: Prices,
 ): readonly CostUnitJson[] {
-  const { model, costNanoUsd, inputTokensSent: sent, outputTokens, startedMs } = row;
+  const { model, costNanoUsd, startedMs } = row;
   if (provider === undefined || model === null || costNanoUsd === null || row.cacheHit) return [];
-  const { cacheReadTokens, cacheWriteTokens } = row;
-  const plain = sent === null ? null : sent - (cacheReadTokens ?? 0) - (cacheWriteTokens ?? 0);
-  const units: readonly (readonly [CostUnit, number | null, keyof Usage])[] = [
-    ['input', plain, 'inputTokens'],
-    ['cache_read', cacheReadTokens, 'cacheReadTokens'],
-    ['cache_write', cacheWriteTokens, 'cacheWriteTokens'],
-    ['output', outputTokens, 'outputTokens'],
-  ];
-  const priced = units.flatMap(([unit, tokens, name]) => {
-    if (tokens === null || tokens <= 0) return [];
-    const usage: Usage = { ...emptyUsage, inputTokens: 0, [name]: tokens };
-    return [{ unit, tokens, nanoUsd: prices.costNanoUsd(provider, model, usage, startedMs) }];
-  });
-  const known = priced.reduce((sum, { nanoUsd }) => sum + (nanoUsd ?? 0), 0);
-  const other = costNanoUsd - known;
+  const units = prices.unitCosts(provider, model, usageOf(row), startedMs);
+  const other = costNanoUsd - units.reduce((sum, { nanoUsd }) => sum + (nanoUsd ?? 0), 0);
   // Each unit is rounded for itself.
-  const isRounding = Math.abs(other) <= priced.length;
+  const isRounding = Math.abs(other) <= units.length;
   return [
-    ...priced.map(({ unit, tokens, nanoUsd }) => ({ unit, tokens, cost: toUsd(nanoUsd) })),
-    ...(isRounding ? [] : [{ unit: 'other' as const, tokens: null, cost: toUsd(other) }]),
+    ...units.map(({ unit, count, nanoUsd }) => ({ unit, count, cost: toUsd(nanoUsd) })),
+    ...(isRounding ? [] : [{ unit: 'other' as const, count: null, cost: toUsd(other) }]),
   ];
+}
+
+/** The usage as far as a row has it. */
+function usageOf({
+  inputTokensSent: sent,
+  cacheReadTokens,
+  cacheWriteTokens,
+  outputTokens,
+  webSearches,
+}: LedgerRow): Usage {
+  const cached = (cacheReadTokens ?? 0) + (cacheWriteTokens ?? 0);
+  return {
+    ...emptyUsage,
+    inputTokens: Math.max(0, (sent ?? 0) - cached),
+    cacheReadTokens,
+    cacheWriteTokens,
+    outputTokens,
+    ...(webSearches !== null && { billing: { webSearches } }),
+  };
 }

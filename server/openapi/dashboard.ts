@@ -91,8 +91,11 @@ export const dashboardSchemas: Readonly<Record<string, Schema>> = {
     trace: nullable({ type: 'object', allOf: [ref('Trace')] }),
     cost_units: list(
       object({
-        unit: oneOf('input', 'cache_read', 'cache_write', 'output', 'other'),
-        tokens: nullable(whole),
+        unit: about(
+          text,
+          'Such as `input`, `cache_read`, `web_search`; the rest of the cost is `other`',
+        ),
+        count: about(nullable(whole), 'Tokens, or searches; null for `other`'),
         cost: nullable(usd),
       }),
     ),

@@ -4,12 +4,13 @@ import { NONE, dollars, share, whole } from './format.ts';
 
 type Units = OneRequestJson['cost_units'];
 
-const NAMES: Readonly<Record<Units[number]['unit'], string>> = {
+const NAMES: Partial<Record<Units[number]['unit'], string>> = {
   input: 'Input',
   cache_read: 'Input read from the provider’s cache',
   cache_write: 'Input written to the provider’s cache',
   output: 'Output',
-  other: 'Other terms, calls and media',
+  web_search: 'Searches of the web',
+  other: 'Other terms, fees and media',
 };
 
 export function CostByUnit({ units }: { readonly units: Units }) {
@@ -26,7 +27,7 @@ export function CostByUnit({ units }: { readonly units: Units }) {
             <tr>
               <th scope="col">Unit</th>
               <th scope="col" class="num">
-                Tokens
+                Tokens or calls
               </th>
               <th scope="col" class="num">
                 Cost
@@ -37,10 +38,10 @@ export function CostByUnit({ units }: { readonly units: Units }) {
             </tr>
           </thead>
           <tbody>
-            {units.map(({ unit, tokens, cost }) => (
+            {units.map(({ unit, count, cost }) => (
               <tr key={unit}>
-                <th scope="row">{NAMES[unit]}</th>
-                <td class="num">{tokens === null ? NONE : whole(tokens)}</td>
+                <th scope="row">{NAMES[unit] ?? unit}</th>
+                <td class="num">{count === null ? NONE : whole(count)}</td>
                 <td class="num">{dollars(cost)}</td>
                 <td class="num">{share(cost === null || sum === 0 ? null : cost / sum)}</td>
               </tr>

@@ -104,6 +104,14 @@ export function createPrices(options: PricesOptions = {}) {
       const { missing, nanoUsd } = billFor(provider, model, usage, atMs);
       return { missing, knownNanoUsd: Math.round(nanoUsd) };
     },
+    /** Each unit at the rate that it has within the whole usage; null where it has no price. Without the fee of the request. */
+    unitCosts(provider: PricedProvider, model: string, usage: Usage, atMs: number) {
+      const cardFor = (other: string | undefined) => cardOf(provider, other ?? model, atMs);
+      return billedUnits(usage).map((unit) => {
+        const { nanoUsd, missing } = billOfUnits([unit], usage, cardFor, model);
+        return { ...unit, nanoUsd: missing.size > 0 ? null : Math.round(nanoUsd) };
+      });
+    },
     /**
      * What `savedTokens` more of input would have cost, had they been billed like the rest of this
      * request: in the same proportions plain, cache-read and cache-written.
