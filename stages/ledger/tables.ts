@@ -7,6 +7,7 @@ import type { StoredHour } from './hours.ts';
 import type { LedgerRow } from './row.ts';
 import type { StoredToolDay, StoredToolSet, StoredToolSetDay } from './tools/tool-days.ts';
 import { columnName, COLUMNS, FIELDS } from './columns.ts';
+import { compiled } from './compiled.ts';
 import type { Cell } from './columns.ts';
 
 /** A stored row: a `LedgerRow` with 0 or 1 for booleans, and text for what is no primitive. */
@@ -44,13 +45,10 @@ const CELLS_OF_ROW = FIELDS.map((field) => {
   return `${value} === null ? null : columns.${field}.to(${value})`;
 });
 
-// oxlint-disable-next-line typescript/no-implied-eval -- compiled from names of ours alone
-const push = new Function(
-  'cells',
-  'row',
-  'columns',
+const push = compiled<(cells: Cell[], row: LedgerRow, columns: typeof COLUMNS) => void>(
+  ['cells', 'row', 'columns'],
   `cells.push(${CELLS_OF_ROW.join(', ')}, row.toolSet === null ? null : row.toolSet.json)`,
-) as (cells: Cell[], row: LedgerRow, columns: typeof COLUMNS) => void;
+);
 
 /**
  * Appends the row's cells to a flat batch. One flat array of primitives crosses to the
