@@ -5,7 +5,7 @@
 import { LRUCache } from 'lru-cache';
 import { isObject } from '../dialect/json-kind.ts';
 import { definitionsIn } from '../dialect/tool-definitions.ts';
-import type { ProxyRequest } from '../model/request.ts';
+import type { Original, ProxyRequest } from '../model/request.ts';
 import { estimateTokens } from '../model/tokens.ts';
 import { toolName, toolSet } from '../model/tool-use.ts';
 import type { ToolSet } from '../model/tool-use.ts';
@@ -29,7 +29,9 @@ export function createToolSets(): ToolSets {
     maxSize: MAX_CHARS,
     sizeCalculation: (_set, text) => text.length,
   });
-  return ({ original: { json } }) => {
+  // The meter asks twice of each request, and writing some hundred kilobytes of tools takes a while.
+  const ofRequest = new WeakMap<Original, SizedToolSet | undefined>();
+  const find = (json: unknown): SizedToolSet | undefined => {
     if (!isObject(json)) return undefined;
     const { tools, functions } = json;
     if (tools === undefined && functions === undefined) return undefined;
@@ -37,6 +39,10 @@ export function createToolSets(): ToolSets {
     let found = known.get(text);
     if (found === undefined) known.set(text, (found = read(tools, functions)));
     return found;
+  };
+  return ({ original }) => {
+    if (!ofRequest.has(original)) ofRequest.set(original, find(original.json));
+    return ofRequest.get(original);
   };
 }
 

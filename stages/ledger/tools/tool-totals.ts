@@ -32,6 +32,8 @@ const DEFINITIONS = {
 export const RESULT_SUMS = Object.keys(RESULTS) as (keyof typeof RESULTS)[];
 export const DEFINITION_SUMS = Object.keys(DEFINITIONS) as (keyof typeof DEFINITIONS)[];
 
+const TOOL_SUMS = [...RESULT_SUMS, ...DEFINITION_SUMS];
+
 export type ResultTotals = Readonly<Record<keyof typeof RESULTS, number>>;
 export type DefinitionTotals = Readonly<Record<keyof typeof DEFINITIONS, number>>;
 
@@ -44,7 +46,7 @@ export function emptyToolTotals(): RunningToolTotals {
 }
 
 export function addToolTotals(totals: RunningToolTotals, more: Partial<ToolTotals>): void {
-  for (const name of [...RESULT_SUMS, ...DEFINITION_SUMS]) totals[name] += more[name] ?? 0;
+  for (const name of TOOL_SUMS) totals[name] += more[name] ?? 0;
 }
 
 /** Gives each tool its part of what a set of definitions took, by its size. */
