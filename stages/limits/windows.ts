@@ -22,104 +22,109 @@ export interface StatedWindow {
   readonly status: string | undefined;
 }
 
-type Fields = Map<string, string>;
+type Fields = ReadonlyMap<string, string>;
 
-const UNIFIED = /^anthropic-ratelimit-unified-(\d+[a-z]\w*)-(utilization|reset|status)$/;
-const ANTHROPIC_RATE =
-  /^anthropic-ratelimit-((?:input-|output-)?tokens|requests)-(limit|remaining|reset)$/;
-const CODEX =
-  /^x-codex-((?:[a-z\d]+-)*?(?:primary|secondary))-(used-percent|window-minutes|reset-at|reset-after-seconds)$/;
-const RATE = /^x-ratelimit-(limit|remaining|reset)-(requests|tokens)$/;
-/** Nearly every field of an answer is told apart from those by its first bytes. */
+/** One way in which fields state windows: their names, and what the fields of one window say. */
+interface Form {
+  /** With the groups `window` and `field`. */
+  readonly pattern: RegExp;
+  readonly read: (window: string, fields: Fields, nowMs: number) => StatedWindow | undefined;
+}
+
+const FORMS: readonly Form[] = [
+  {
+    pattern:
+      /^anthropic-ratelimit-unified-(?<window>\d+[a-z]\w*)-(?<field>utilization|reset|status)$/,
+    read: unifiedWindow,
+  },
+  {
+    pattern:
+      /^x-codex-(?<window>(?:[a-z\d]+-)*?(?:primary|secondary))-(?<field>used-percent|window-minutes|reset-at|reset-after-seconds)$/,
+    read: codexWindow,
+  },
+  {
+    pattern: /^x-ratelimit-(?<field>limit|remaining|reset)-(?<window>requests|tokens)$/,
+    read: rateWindow,
+  },
+  {
+    pattern:
+      /^anthropic-ratelimit-(?<window>(?:input-|output-)?tokens|requests)-(?<field>limit|remaining|reset)$/,
+    read: rateWindow,
+  },
+];
+/** How all of those begin, as nearly no field of an answer does. */
 const MAY_LIMIT = /^(?:anthropic-ratelimit-|x-codex-|x-ratelimit-)/i;
 
 const MS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
-/** The windows that the head of an answer states; empty for nearly all answers to a key. Unknown fields are left alone. */
+/** The windows that the head of an answer states; most heads state none. Unknown fields are left alone. */
 export function statedWindows(headers: Headers, nowMs: number): readonly StatedWindow[] {
-  const unified = new Map<string, Fields>();
-  const codex = new Map<string, Fields>();
-  const rates = new Map<string, Fields>();
-  for (let at = 0; at < headers.length; at += 2) {
-    if (!MAY_LIMIT.test(headers[at]!)) continue;
-    const name = headers[at]!.toLowerCase();
-    const value = headers[at + 1]!.trim();
-    const put = (to: Map<string, Fields>, window = '', field = '') => {
-      const fields = to.get(window) ?? new Map<string, string>();
-      to.set(window, fields.set(field, value));
-    };
-    const ofPlan = UNIFIED.exec(name);
-    const ofCodex = CODEX.exec(name);
-    const ofKey = ANTHROPIC_RATE.exec(name);
-    const ofRate = RATE.exec(name);
-    if (ofPlan !== null) put(unified, ofPlan[1], ofPlan[2]);
-    else if (ofCodex !== null) put(codex, ofCodex[1], ofCodex[2]);
-    else if (ofKey !== null) put(rates, ofKey[1], ofKey[2]);
-    else if (ofRate !== null) put(rates, ofRate[2], ofRate[1]);
-  }
-  return [
-    ...[...unified].flatMap(([name, fields]) => unifiedWindow(name, fields)),
-    ...[...codex].flatMap(([name, fields]) => codexWindow(name, fields, nowMs)),
-    ...[...rates].flatMap(([name, fields]) => rateWindow(name, fields, nowMs)),
-  ];
+  const stated: [name: string, value: string][] = [];
+  for (let at = 0; at < headers.length; at += 2)
+    if (MAY_LIMIT.test(headers[at]!))
+      stated.push([headers[at]!.toLowerCase(), headers[at + 1]!.trim()]);
+  if (stated.length === 0) return [];
+  return FORMS.flatMap(({ pattern, read }) => {
+    const windows = new Map<string, Map<string, string>>();
+    for (const [name, value] of stated) {
+      const { window, field } = pattern.exec(name)?.groups ?? {};
+      if (window === undefined || field === undefined) continue;
+      windows.set(window, (windows.get(window) ?? new Map<string, string>()).set(field, value));
+    }
+    return [...windows].flatMap(([window, fields]) => read(window, fields, nowMs) ?? []);
+  });
 }
 
-function unifiedWindow(name: string, fields: Fields): StatedWindow[] {
+function unifiedWindow(name: string, fields: Fields): StatedWindow | undefined {
   const used = amount(fields.get('utilization'));
-  if (used === undefined) return [];
+  if (used === undefined) return undefined;
   const resetS = amount(fields.get('reset'));
   const [, count, unit] = /^(\d+)([hd])/.exec(name) ?? [];
   const minutes =
     count === undefined ? undefined : (Number(count) * (unit === 'h' ? MS.h : MS.d)) / MS.m;
-  return [
-    {
-      kind: 'plan',
-      name,
-      used,
-      minutes,
-      resetsAtMs: resetS === undefined ? undefined : resetS * 1000,
-      status: fields.get('status'),
-    },
-  ];
+  return {
+    kind: 'plan',
+    name,
+    used,
+    minutes,
+    resetsAtMs: resetS === undefined ? undefined : resetS * 1000,
+    status: fields.get('status'),
+  };
 }
 
-function codexWindow(name: string, fields: Fields, nowMs: number): StatedWindow[] {
+function codexWindow(name: string, fields: Fields, nowMs: number): StatedWindow | undefined {
   const percent = amount(fields.get('used-percent'));
   const minutes = amount(fields.get('window-minutes'));
   // A plan with one window states the other one as 0 minutes long.
-  if (percent === undefined || minutes === 0) return [];
+  if (percent === undefined || minutes === 0) return undefined;
   const atS = amount(fields.get('reset-at'));
   const afterS = amount(fields.get('reset-after-seconds'));
   const after = afterS === undefined ? undefined : nowMs + afterS * 1000;
   const length = minutes === undefined ? name : lengthOf(minutes);
   // What stands before it names a limit of its own, as some models have.
   const prefix = name.replace(/-?(?:primary|secondary)$/, '');
-  return [
-    {
-      kind: 'plan',
-      name: prefix === '' ? length : `${length}_${prefix}`,
-      used: percent / 100,
-      minutes,
-      resetsAtMs: atS === undefined ? after : atS * 1000,
-      status: undefined,
-    },
-  ];
+  return {
+    kind: 'plan',
+    name: prefix === '' ? length : `${length}_${prefix}`,
+    used: percent / 100,
+    minutes,
+    resetsAtMs: atS === undefined ? after : atS * 1000,
+    status: undefined,
+  };
 }
 
-function rateWindow(name: string, fields: Fields, nowMs: number): StatedWindow[] {
+function rateWindow(name: string, fields: Fields, nowMs: number): StatedWindow | undefined {
   const limit = amount(fields.get('limit'));
   const remaining = amount(fields.get('remaining'));
-  if (limit === undefined || limit === 0 || remaining === undefined) return [];
-  return [
-    {
-      kind: 'rate',
-      name,
-      used: Math.max(0, limit - remaining) / limit,
-      minutes: undefined,
-      resetsAtMs: resetOf(fields.get('reset') ?? '', nowMs),
-      status: undefined,
-    },
-  ];
+  if (limit === undefined || limit === 0 || remaining === undefined) return undefined;
+  return {
+    kind: 'rate',
+    name,
+    used: Math.max(0, limit - remaining) / limit,
+    minutes: undefined,
+    resetsAtMs: resetOf(fields.get('reset') ?? '', nowMs),
+    status: undefined,
+  };
 }
 
 /** A date of RFC 3339, or a wait such as `1s`, `6m0s` or `20ms`. */
