@@ -1,5 +1,6 @@
 /** Request ids for people: short ones on the screen, and the whole one again where one is typed. */
 import { SvcError } from '../engine/error.ts';
+import type { LedgerRow } from '../stages/ledger/row.ts';
 import { readOwn } from './remote.ts';
 import type { Json } from './remote.ts';
 
@@ -57,8 +58,22 @@ export async function recentRequests(home: string): Promise<readonly Json[]> {
   return Array.isArray(recent) ? (recent as Json[]) : [];
 }
 
+/** The first of `rows`, or the one whose id `id` is, begins or ends. Throws `not_found`, and `usage` where several fit. */
+export function pickRow(rows: readonly LedgerRow[], id: string | undefined): LedgerRow {
+  const wanted =
+    id === undefined
+      ? rows[0]?.id
+      : pickId(
+          rows.map((row) => row.id),
+          id,
+        );
+  const row = rows.find((one) => one.id === wanted);
+  if (row === undefined) throw noRequest(id);
+  return row;
+}
+
 /** `not_found`: the ledger has no request, or none that `id` begins or ends. */
-export function noRequest(id: string | undefined): SvcError {
+function noRequest(id: string | undefined): SvcError {
   return id === undefined
     ? new SvcError('not_found', 'No request has gone through the proxy yet')
     : new SvcError(

@@ -36,12 +36,9 @@ class Compare extends LedgerCommand {
     const rows = await this.ledger((reader, queries) =>
       queries.newestRows(reader, { sinceMs: 0, ...(id !== undefined && { id }) }, 100),
     );
-    const { noRequest, pickId } = await import('../request-id.ts');
-    const ids = rows.map((one) => one.id);
-    const measured = rows.find(({ inputTokensRaw }) => inputTokensRaw !== null) ?? rows[0];
-    const wanted = id === undefined ? measured?.id : pickId(ids, id);
-    const row = rows.find((one) => one.id === wanted);
-    if (row === undefined) throw noRequest(id);
+    const { pickRow } = await import('../request-id.ts');
+    const measured = rows.filter(({ inputTokensRaw }) => inputTokensRaw !== null);
+    const row = pickRow(id === undefined && measured.length > 0 ? measured : rows, id);
     const { rowCostWithout, rowSavingsJson } = await import('../../stages/ledger/request-json.ts');
     const savings = rowSavingsJson(row);
     const before = rowCostWithout(row);

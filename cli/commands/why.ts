@@ -6,7 +6,7 @@ import type { RequestJson } from '../../stages/ledger/request-json.ts';
 import { LedgerCommand } from '../ledger.ts';
 import { readOwn } from '../remote.ts';
 import type { Json } from '../remote.ts';
-import { noRequest, pickId, shortId } from '../request-id.ts';
+import { pickRow, shortId } from '../request-id.ts';
 import { counted, dollars, figure, percent } from '../screen/output.ts';
 
 /** Requests among which one is looked for. */
@@ -32,15 +32,7 @@ class Why extends LedgerCommand {
     const rows = await this.ledger((reader, queries) =>
       queries.newestRows(reader, { sinceMs: 0, ...(id !== undefined && { id }) }, NEWEST),
     );
-    const wanted =
-      id === undefined
-        ? rows[0]?.id
-        : pickId(
-            rows.map((row) => row.id),
-            id,
-          );
-    const row = rows.find((one) => one.id === wanted);
-    if (row === undefined) throw noRequest(id);
+    const row = pickRow(rows, id);
     const { requestJson } = await import('../../stages/ledger/request-json.ts');
     const request = requestJson(row);
     const path = `/trace/${encodeURIComponent(row.id)}`;
@@ -114,12 +106,8 @@ function costOf(request: RequestJson, trace: Json | undefined): string {
     output === null ? [] : [`${figure(output)} output tokens`],
   ].flat();
   const unpriced = Array.isArray(trace?.['unpriced']) ? (trace['unpriced'] as string[]) : [];
-  const amount =
-    cost === null && unpriced.length > 0
-      ? `no price for ${unpriced.join(', ')}`
-      : cost === null
-        ? 'not known'
-        : dollars(cost);
+  const unknown = unpriced.length > 0 ? `no price for ${unpriced.join(', ')}` : 'not known';
+  const amount = cost === null ? unknown : dollars(cost);
   return parts.length === 0 ? amount : `${amount}: ${parts.join(', ')}`;
 }
 
