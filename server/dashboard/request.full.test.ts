@@ -5,6 +5,7 @@ import * as assert from 'uvu/assert';
 import type { TestProxy } from '../../fixtures/proxy.ts';
 import { NARROW, withBrowser } from '../../fixtures/server/dashboard-browser.ts';
 import { closeClients } from '../../fixtures/server/exchange.ts';
+import { askWithResult } from '../../fixtures/server/tool-result.ts';
 import type { OneRequestJson } from './contract.ts';
 
 const LINES = Array.from({ length: 300 }, (_, n) => `GET /items/${n % 7} 200 in 5 ms`);
@@ -12,22 +13,9 @@ const LOG = ['server started', ...LINES, 'ERROR at /items/needle: no such item',
   '\n',
 );
 
+/** The id of a request in which a tool printed that. */
 async function ask(t: TestProxy): Promise<string> {
-  const call = { type: 'tool_use', id: 'toolu_1', name: 'Bash', input: { command: 'make' } };
-  const response = await fetch(`${t.proxy.url}/v1/messages`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', 'x-api-key': 'mine' },
-    body: JSON.stringify({
-      model: 'claude-haiku-4-5',
-      max_tokens: 9,
-      messages: [
-        { role: 'user', content: 'Run it' },
-        { role: 'assistant', content: [call] },
-        { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'toolu_1', content: LOG }] },
-      ],
-    }),
-  });
-  await response.text();
+  await askWithResult(t, 'Bash', LOG);
   const [row] = await t.rows(1);
   return row!.id;
 }

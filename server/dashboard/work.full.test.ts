@@ -1,29 +1,11 @@
 /** The pages of the graph and of recipes in a real browser: they follow the work as it is done. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { TestProxy } from '../../fixtures/proxy.ts';
 import { NARROW, withBrowser } from '../../fixtures/server/dashboard-browser.ts';
 import { closeClients } from '../../fixtures/server/exchange.ts';
+import { askWithResult } from '../../fixtures/server/tool-result.ts';
 
 const LOG = Array.from({ length: 300 }, (_, n) => `GET /items/${n % 7} 200 in 5 ms`).join('\n');
-
-async function ask(t: TestProxy): Promise<void> {
-  const call = { type: 'tool_use', id: 'toolu_1', name: 'run_server', input: { command: 'make' } };
-  const response = await fetch(`${t.proxy.url}/v1/messages`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', 'x-api-key': 'mine' },
-    body: JSON.stringify({
-      model: 'claude-haiku-4-5',
-      max_tokens: 9,
-      messages: [
-        { role: 'user', content: 'Run it' },
-        { role: 'assistant', content: [call] },
-        { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'toolu_1', content: LOG }] },
-      ],
-    }),
-  });
-  await response.text();
-}
 
 const YAML = 'compression: { threshold_tokens: 0 }';
 
@@ -32,13 +14,13 @@ test('the graph shows rate, time and share of each stage, as requests pass', () 
     const { page, faults } = await open();
     await page.goto(`${t.proxy.url}/dashboard/graph`);
     await page.getByText('No request has passed it yet.').waitFor();
-    await ask(t);
+    await askWithResult(t, 'run_server', LOG);
     await page.getByText(/requests a minute; times are means of the newest 1,/).waitFor();
     const forward = page.locator('.node[data-node=forward]').first();
     assert.match((await forward.textContent()) ?? '', /1 ×.*m?s.*provider/);
     const compress = page.locator('.node[data-node=compress]').first();
     assert.match((await compress.textContent()) ?? '', /1 ×[\d. ]+m?s[\d.]+%/);
-    await ask(t);
+    await askWithResult(t, 'run_server', LOG);
     await page.getByText(/means of the newest 2,/).waitFor();
     const shares = await page.locator('.node .share').allTextContents();
     const sum = shares.reduce((total, text) => total + (Number.parseFloat(text) || 0), 0);
@@ -53,7 +35,7 @@ test('recipes show what each saved and on what, the others are folded', () =>
       await page.goto(`${t.proxy.url}/dashboard/recipes`);
       if (viewport === undefined) {
         await page.getByText('No recipe has changed anything yet.').waitFor();
-        await ask(t);
+        await askWithResult(t, 'run_server', LOG);
       }
       const used = page.locator('section[aria-label="Recipes that changed something"]');
       await used.locator('tbody tr', { hasText: 'run_server' }).first().waitFor();

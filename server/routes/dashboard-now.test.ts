@@ -4,28 +4,11 @@ import * as assert from 'uvu/assert';
 import { withProxy } from '../../fixtures/proxy.ts';
 import type { TestProxy } from '../../fixtures/proxy.ts';
 import { closeClients } from '../../fixtures/server/exchange.ts';
+import { askWithResult } from '../../fixtures/server/tool-result.ts';
 import { ledgerRow } from '../../stages/ledger/row.ts';
 import type { LostJson, RecipesJson, StacksJson, StagesJson } from '../dashboard/contract.ts';
 
 const LOG = Array.from({ length: 300 }, (_, n) => `GET /items/${n % 7} 200 in 5 ms`).join('\n');
-
-async function ask(t: TestProxy, toolName: string, log = LOG): Promise<void> {
-  const call = { type: 'tool_use', id: 'toolu_1', name: toolName, input: { command: 'make' } };
-  const response = await fetch(`${t.proxy.url}/v1/messages`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', 'x-api-key': 'mine' },
-    body: JSON.stringify({
-      model: 'claude-haiku-4-5',
-      max_tokens: 9,
-      messages: [
-        { role: 'user', content: `Run ${toolName}` },
-        { role: 'assistant', content: [call] },
-        { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'toolu_1', content: log }] },
-      ],
-    }),
-  });
-  await response.text();
-}
 
 async function getJson<T>(t: TestProxy, path: string): Promise<T> {
   const response = await fetch(`${t.proxy.url}${path}`);
@@ -38,10 +21,10 @@ test('recipes and rules count what they changed, and in what', () =>
     const before = await getJson<RecipesJson>(t, '/dashboard/api/recipes');
     assert.ok(before.recipes.length > 5, 'the bundled ones are listed');
     assert.ok(before.recipes.every(({ blocks, from }) => blocks === 0 && from === 'bundled'));
-    await ask(t, 'Bash');
-    await ask(t, 'Bash');
+    await askWithResult(t, 'Bash', LOG);
+    await askWithResult(t, 'Bash', LOG);
     // The same text of two tools would be kept under the first one's name.
-    await ask(t, 'run_tests', LOG.replaceAll('items', 'orders'));
+    await askWithResult(t, 'run_tests', LOG.replaceAll('items', 'orders'));
     const rows = await t.rows(3);
     const lost = await Promise.all(
       rows.map(({ id }) => getJson<LostJson>(t, `/v1/svc/lost/${id}`)),
@@ -74,8 +57,8 @@ test('stages have the times of the traces that are kept', () =>
   withProxy({}, async (t) => {
     const none = await getJson<StagesJson>(t, '/dashboard/api/stages');
     assert.equal(none, { requests: 0, requests_per_second: 0, stages: [] });
-    await ask(t, 'Bash', 'short');
-    await ask(t, 'Bash', 'short');
+    await askWithResult(t, 'Bash', 'short');
+    await askWithResult(t, 'Bash', 'short');
     await t.rows(2);
     const {
       requests,
