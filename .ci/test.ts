@@ -180,7 +180,7 @@ const chosen = full
   ? all.filter((file) => isFull(file) || drawsLots(file))
   : all.filter((file) => !isFull(file));
 const leftOut = full ? [] : all.filter(isFull);
-// Whoever names files wants to know where they fail; the others learn it at the second try.
+// A run of named files shows lines of the sources at once, a whole run only for those that it runs again.
 const isNamed = !only.includes('');
 const results = await runAll(batchesOf(chosen, folder), CONCURRENCY, options, isNamed);
 process.exitCode = report(await runAgain(results, options), leftOut);

@@ -25,7 +25,7 @@ export function isOfTools(by: readonly string[]): boolean {
   return by.includes('tool') || by.includes('mcp');
 }
 
-/** Throws `usage` for what tools cannot be told apart by. */
+/** The keys with these names. Throws `usage` for one by which no sums of tools are kept. */
 export function toolKeys(by: readonly string[]): readonly ToolKey[] {
   return by.map((name) => {
     const key = KEYS[name];

@@ -11,7 +11,6 @@ import {
   object,
   byName,
   about,
-  oneOf,
   ref,
 } from './schema.ts';
 import type { Schema } from './schema.ts';

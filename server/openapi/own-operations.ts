@@ -176,11 +176,7 @@ export const ownOperations: readonly Operation[] = [
       summary: 'Requests, cost and input over time, by one name',
       parameters: [
         ...requestFilters,
-        inQuery(
-          'by',
-          'What they are told apart by; model',
-          oneOf('model', 'project', 'key', 'client'),
-        ),
+        inQuery('by', 'What each stack is of; model', oneOf('model', 'project', 'key', 'client')),
       ],
       response: json(ref('DashboardStacks')),
       errors: [400],

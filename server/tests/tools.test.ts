@@ -16,7 +16,7 @@ type Json = Readonly<Record<string, unknown>>;
 
 const MODEL = 'claude-opus-5-5';
 const LIST = 'mcp__github__list_issues';
-/** Sizes that are told apart. */
+/** Sizes of which no two add up to a third, so that a sum shows what is in it. */
 const TOOLS = [
   {
     name: 'Bash',

@@ -9,7 +9,7 @@ import type { Totals } from './figures.ts';
 
 export const HOUR_MS = 3_600_000;
 
-/** What sums of hours are told apart by. Sessions are not: there is one for every few requests. */
+/** What sums of hours are kept by. Sessions are not: there is one for every few requests. */
 export const HOUR_KEYS = [
   'provider',
   'model',

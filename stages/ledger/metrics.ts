@@ -9,7 +9,7 @@ import { UNKNOWN } from './row.ts';
 import type { LedgerRow } from './row.ts';
 import type { LatencySpread } from './latency.ts';
 
-/** Names told apart in each histogram; those past it are counted together. */
+/** Names with a series of their own in each histogram; those past it are counted together. */
 const MAX_NAMES = 40;
 /** Requests of the window that rates and percentiles rest on: the newest. A power of two. */
 const WINDOW_SAMPLES = 1 << 15;

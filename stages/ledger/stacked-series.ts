@@ -6,10 +6,9 @@ import { sumsBy } from './sums.ts';
 import type { GroupSums, RowFilter } from './sums.ts';
 
 /** What a chart can be stacked by. */
-export const STACK_KEYS = ['model', 'project', 'keyLabel', 'client'] as const;
-export type StackKey = (typeof STACK_KEYS)[number];
+export type StackKey = 'model' | 'project' | 'keyLabel' | 'client';
 
-/** Names told apart: those that cost most, or where nothing has a price those with most requests. */
+/** Names that have a stack of their own: those that cost most, or have most requests where nothing has a price. */
 const MOST_NAMES = 5;
 
 /** One name; null for all that have none, `isRest` for all past the bound together. */

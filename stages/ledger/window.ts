@@ -26,11 +26,11 @@ export type SessionWindow = ReturnType<typeof createSessionWindow>;
 const RECENT_ROWS = 50;
 /** Latencies kept for the percentiles. */
 const LATENCY_SAMPLES = 1024;
-/** Names told apart; a client can invent as many as it likes. */
+/** Names with sums of their own; a client can invent as many as it likes. */
 const MAX_NAMES = 500;
-/** Keys and projects told apart: each is a series of its own wherever `/metrics` is kept. */
+/** Keys and projects with sums of their own: each is a series of its own wherever `/metrics` is kept. */
 const MAX_CALLERS = 100;
-/** Tools told apart, likewise, and sets of definitions. */
+/** The same of tools, and of sets of definitions. */
 const MAX_TOOLS = 200;
 const MAX_TOOL_SETS = 100;
 const OTHER = '(other)';

@@ -32,7 +32,7 @@ export interface ToolSet {
   readonly json: string;
 }
 
-/** Tools told apart in one request. */
+/** Tools of one request that are counted by name. */
 export const MAX_TOOLS = 200;
 /** What those past the bound are called together. */
 export const OTHER_TOOLS = '(other)';

@@ -1,5 +1,5 @@
 /** What each recipe and rule has changed since the start, and in what, in tokens of the fixed estimator. */
-/** Names of tools and classes told apart for each; those past it are counted together. */
+/** Names of tools and classes with a sum of their own; those past it are counted together. */
 const MOST_NAMES = 20;
 const OTHER = '(other)';
 
