@@ -1,7 +1,7 @@
 /** Whether a media query holds. */
 import { useEffect, useState } from 'preact/hooks';
 
-/** Where columns stand below each other; `style.css` has the same. */
+/** Where columns stand below each other; `style/screens.css` has the same. */
 export const NARROW = '(max-width: 760px)';
 
 export function useMedia(query: string): boolean {
