@@ -5,22 +5,15 @@ import {
   net,
   rowNet,
   sessionSums,
-  ledgerSums,
   vaultIndex,
   rowBreakpoints,
   cacheMiss,
-  recentFields,
-  injection,
-  speedCache,
-  promptCache,
-  savingSums,
-  breakpoints,
-  lanes,
   noRequests,
   stored,
 } from './fields.ts';
 import { MISS_CAUSES } from '../../stages/model/cached-turn.ts';
 import { dashboardSchemas } from './dashboard.ts';
+import { figureSchemas } from './figures.ts';
 import { proxiedSchemas } from './proxied.ts';
 import {
   text,
@@ -43,30 +36,6 @@ const graphNode = {
   node: about(text, 'Its name, also in traces'),
   plugin: about(nullable(text), 'Who inserted it; null for a built-in stage'),
   about: about(list(text), 'What it brings, one phrase each'),
-};
-
-const todaySums = object({ ...sessionSums, ...net, avg_latency_ms: nullable(ms) });
-const namedSums = object({
-  requests: whole,
-  input_tokens: whole,
-  saved_tokens: whole,
-  output_tokens: whole,
-  cost: nullable(usd),
-  unpriced: whole,
-  ...net,
-});
-const toolSums = object({
-  calls: about(whole, 'Results that were new in their request'),
-  failed_calls: whole,
-  result_tokens: about(whole, 'Of these results as clients sent them'),
-  sent_result_tokens: about(whole, 'Of the same as they went upstream'),
-  definitions: about(whole, 'Definitions that requests carried'),
-  definition_tokens: whole,
-  definition_cost: nullable(usd),
-});
-const ledgerParts = {
-  by_model: list(object({ model: nullable(text), sums: ledgerSums })),
-  by_day: list(object({ date: about(text, 'A UTC day'), sums: ledgerSums })),
 };
 
 export const componentSchemas: Readonly<Record<string, Schema>> = {
@@ -176,115 +145,7 @@ export const componentSchemas: Readonly<Record<string, Schema>> = {
     ),
     'A caller without access gets only status and version',
   ),
-  Stats: object(
-    {
-      session: object({ ...sessionSums, ...net, start_time: about(number, 'Epoch seconds') }),
-      compilation_mode: oneOf('strict', 'hybrid', 'aggressive'),
-      vault_index: vaultIndex,
-      router: object({ enabled: flag }),
-      today: todaySums,
-      by_model: byName(namedSums),
-      by_key: about(
-        byName(namedSums),
-        'By the label of the proxy key, of requests that had one; past a hundred under `(other)`',
-      ),
-      by_project: about(byName(namedSums), 'Likewise by project, of requests of which it is known'),
-      by_tool: about(byName(toolSums), 'By tool; past two hundred under `(other)`'),
-      by_mcp_server: about(byName(toolSums), 'By MCP server, of tools named `mcp__server__tool`'),
-      recent: list(ref('RecentRequest'), 50),
-    },
-    { today_of_node: about(todaySums, 'Of this machine alone, where others share its ledger') },
-  ),
-  RecentRequest: object(recentFields, injection),
-  Recent: object({ recent: list(ref('RecentRequest'), 50) }),
-  LastRequest: object({
-    request_id: text,
-    timestamp: moment,
-    model: nullable(text),
-    tokens_saved: nullable(whole),
-    percent_saved: nullable(number),
-    cost_saved: nullable(usd),
-    ...rowNet,
-    session_total_saved: nullable(usd),
-    session_requests: whole,
-    input_tokens_raw: nullable(whole),
-    input_tokens_sent: nullable(whole),
-    output_tokens: nullable(whole),
-  }),
-  SessionSummary: object({
-    session_requests: whole,
-    session_total_saved: nullable(usd),
-    tokens_saved: whole,
-    tokens_sent: whole,
-    tokens_raw: whole,
-    output_tokens: whole,
-    total_cost: nullable(usd),
-    unpriced: whole,
-    uptime_hours: number,
-    errors: whole,
-    avg_savings_pct: nullable(number),
-    ...net,
-  }),
-  Savings: object({
-    total_requests: whole,
-    total_tokens_saved: whole,
-    total_cost_saved_usd: nullable(usd),
-    total_tokens_added: whole,
-    total_cost_added_usd: nullable(usd),
-    total_net_tokens_saved: { type: 'integer' },
-    total_net_cost_saved_usd: nullable(usd),
-    unpriced: whole,
-    lanes,
-    savings_by_model: byName(savingSums),
-    savings_by_date_7d: byName(savingSums),
-    provider_cache_read_tokens: about(
-      whole,
-      'All that providers read from their prompt caches; `lanes` says for which of it svc asked',
-    ),
-  }),
-  CacheMisses: object({
-    requests: about(whole, 'Requests of which it is known what they read from a prompt cache'),
-    missed_requests: whole,
-    input_tokens: whole,
-    missed_tokens: about(whole, 'Input tokens that the turn before had left in the cache'),
-    cost_usd: usd,
-    cost_missed_usd: about(usd, 'The part of the cost that reading them would have spared'),
-    share_of_cost: nullable(number),
-    unpriced: about(whole, 'Requests among the missed ones whose price is not known'),
-    causes: list(
-      object({
-        cause: oneOf(...MISS_CAUSES),
-        requests: whole,
-        missed_tokens: whole,
-        cost_missed_usd: usd,
-        unpriced: whole,
-        advice: about(text, 'What a person can do about it'),
-      }),
-      MISS_CAUSES.length,
-    ),
-  }),
-  LedgerSums: object(
-    {
-      node: about(nullable(text), 'The name of the machine'),
-      ledger: about(nullable(text), 'Tells this ledger from all others, at whatever address'),
-      ...ledgerParts,
-    },
-    {
-      by_node: about(
-        list(object({ node: nullable(text), ...ledgerParts })),
-        'The machines that share the ledger, where it is in Postgres',
-      ),
-    },
-  ),
-  CacheStats: object({
-    response_cache: nullable(speedCache),
-    compression_cache: speedCache,
-    prompt_cache: object({
-      ...promptCache,
-      breakpoints: object(breakpoints),
-      providers: byName(object(promptCache)),
-    }),
-  }),
+  ...figureSchemas,
   Trace: object(
     {
       request_id: text,
