@@ -179,7 +179,7 @@ class Diff extends JsonCommand {
       import('../preview/preview.ts'),
       import('../preview/line-diff.ts'),
     ]);
-    const { NOTHING_HELD } = await import('../../server/dashboard/page/block-groups.ts');
+    const { NOTHING_HELD } = await import('../../server/dashboard/page/request/block-groups.ts');
     const { colors } = this;
     const model = lost.model === null ? '' : ` to ${lost.model}`;
     const changed = counted(lost.blocks.length, 'changed block');

@@ -1,6 +1,6 @@
 /** `svc diff`: what a request lost on its way through the running proxy. */
 import { SvcError } from '../../engine/error.ts';
-import { blockGroups } from '../../server/dashboard/page/block-groups.ts';
+import { blockGroups } from '../../server/dashboard/page/request/block-groups.ts';
 import type { LostJson } from '../../server/routes/blocks.ts';
 import { runningInstance } from '../process/daemon.ts';
 import type { Colors } from '../screen/output.ts';

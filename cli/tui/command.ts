@@ -3,7 +3,7 @@ import { Command, Option } from 'clipanion';
 import { SvcCommand } from '../command.ts';
 import { SvcError } from '../../engine/error.ts';
 import type { LiveState, ReportJson, RequestsJson } from '../../server/dashboard/contract.ts';
-import { sinceMsOf } from '../../server/dashboard/page/ranges.ts';
+import { sinceMsOf } from '../../server/dashboard/page/frame/ranges.ts';
 import type { CliContext } from '../context.ts';
 import { columnsOf, isTerminal } from '../screen/output.ts';
 import { runningInstance } from '../process/daemon.ts';

@@ -9,8 +9,8 @@ import type {
 } from '../../server/dashboard/contract.ts';
 import { withLog } from '../../server/dashboard/page/feed-events.ts';
 import { IDLE_MS, pauseAfter } from '../../server/dashboard/page/pace.ts';
-import { sinceMsOf } from '../../server/dashboard/page/ranges.ts';
-import { merged } from '../../server/dashboard/page/request-list.ts';
+import { sinceMsOf } from '../../server/dashboard/page/frame/ranges.ts';
+import { merged } from '../../server/dashboard/page/requests/request-list.ts';
 import { reachable } from '../address.ts';
 import type { CliContext } from '../context.ts';
 import { runningInstance } from '../process/daemon.ts';

@@ -1,7 +1,7 @@
 /** Rows in columns on a screen of a given width: columns that matter less go before a figure is cut. */
 import { visible } from '../../server/log/visible.ts';
-import { ESSENTIAL_RANK } from '../../server/dashboard/page/columns.ts';
-import type { Column, Tone } from '../../server/dashboard/page/columns.ts';
+import { ESSENTIAL_RANK } from '../../server/dashboard/page/requests/columns.ts';
+import type { Column, Tone } from '../../server/dashboard/page/requests/columns.ts';
 import type { Colors } from '../screen/colors.ts';
 import { cut, widthOf } from '../screen/fit.ts';
 

@@ -1,5 +1,5 @@
 /** What a key does to what is shown. */
-import { RANGES } from '../../server/dashboard/page/ranges.ts';
+import { RANGES } from '../../server/dashboard/page/frame/ranges.ts';
 import type { Model } from './model.ts';
 import { TABS, listed, selectedIndex } from './model.ts';
 

@@ -5,8 +5,8 @@ import type {
   OneRequestJson,
   RequestJson,
 } from '../../server/dashboard/contract.ts';
-import { DEFAULT_RANGE, RANGES } from '../../server/dashboard/page/ranges.ts';
-import type { Range } from '../../server/dashboard/page/ranges.ts';
+import { DEFAULT_RANGE, RANGES } from '../../server/dashboard/page/frame/ranges.ts';
+import type { Range } from '../../server/dashboard/page/frame/ranges.ts';
 
 export const TABS = ['overview', 'requests', 'providers', 'savings', 'log'] as const;
 export type Tab = (typeof TABS)[number];

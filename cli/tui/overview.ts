@@ -2,7 +2,7 @@
 import type { LiveState, ReportJson } from '../../server/dashboard/contract.ts';
 import { causeOf, concernsOf, conditionOf } from '../../server/dashboard/page/conditions.ts';
 import { whole } from '../../server/dashboard/page/format.ts';
-import { seriesOf } from '../../server/dashboard/page/series.ts';
+import { seriesOf } from '../../server/dashboard/page/charts/series.ts';
 import { headlineFigures, outlookFacts } from '../../server/dashboard/page/summary.ts';
 import { spark } from '../screen/chart.ts';
 import type { Colors } from '../screen/colors.ts';

@@ -1,5 +1,5 @@
 /** Providers: condition, circuit breaker, keys with their cooldowns, and what went to each. */
-import { KEY_COLUMNS } from '../../server/dashboard/page/columns.ts';
+import { KEY_COLUMNS } from '../../server/dashboard/page/requests/columns.ts';
 import { conditionOf, providerFacts } from '../../server/dashboard/page/conditions.ts';
 import type { Colors } from '../screen/colors.ts';
 import { facts, grid, inert, paintOf } from './grid.ts';

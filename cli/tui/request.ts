@@ -1,6 +1,6 @@
 /** One request: its figures, its stages on one line of time, and the attempts at providers. */
 import type { RequestJson, Trace } from '../../server/dashboard/contract.ts';
-import { ATTEMPT_COLUMNS } from '../../server/dashboard/page/columns.ts';
+import { ATTEMPT_COLUMNS } from '../../server/dashboard/page/requests/columns.ts';
 import { duration, orDash } from '../../server/dashboard/page/format.ts';
 import {
   NO_STAGES,
@@ -9,8 +9,8 @@ import {
   outcomeOf,
   outcomeTone,
   requestFacts,
-} from '../../server/dashboard/page/request-facts.ts';
-import { extentOf, lengthOf, notesOf } from '../../server/dashboard/page/stage-times.ts';
+} from '../../server/dashboard/page/request/request-facts.ts';
+import { extentOf, lengthOf, notesOf } from '../../server/dashboard/page/charts/stage-times.ts';
 import type { Colors } from '../screen/colors.ts';
 import { cut, widthOf, wrap } from '../screen/fit.ts';
 import { localMoment } from '../../server/dashboard/page/local-time.ts';

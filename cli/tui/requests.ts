@@ -1,14 +1,14 @@
 /** Requests as lines: the list of all of them, and the newest on the overview. */
 import type { RequestJson } from '../../server/dashboard/contract.ts';
-import { figures, saved } from '../../server/dashboard/page/columns.ts';
-import type { Column } from '../../server/dashboard/page/columns.ts';
+import { figures, saved } from '../../server/dashboard/page/requests/columns.ts';
+import type { Column } from '../../server/dashboard/page/requests/columns.ts';
 import { dollars, duration, orDash, short } from '../../server/dashboard/page/format.ts';
 import {
   answeringModelOf,
   modelOf,
   outcomeOf,
   outcomeTone,
-} from '../../server/dashboard/page/request-facts.ts';
+} from '../../server/dashboard/page/request/request-facts.ts';
 import type { Colors } from '../screen/colors.ts';
 import { localTime } from '../../server/dashboard/page/local-time.ts';
 import { grid } from './grid.ts';

@@ -1,6 +1,6 @@
 /** What was saved and on what, what was added from the vault and what that cost. */
-import { classColumns, groupColumns } from '../../server/dashboard/page/columns.ts';
-import type { Column } from '../../server/dashboard/page/columns.ts';
+import { classColumns, groupColumns } from '../../server/dashboard/page/requests/columns.ts';
+import type { Column } from '../../server/dashboard/page/requests/columns.ts';
 import { addedWords, billOf, lanesOf, unpricedNote } from '../../server/dashboard/page/summary.ts';
 import type { BillRow, LaneRow } from '../../server/dashboard/page/summary.ts';
 import type { Colors } from '../screen/colors.ts';

@@ -1,14 +1,14 @@
 /** Why requests failed, cause by cause. */
 import type { ReportJson } from '../contract.ts';
 import { causeOf } from './conditions.ts';
-import { FilterBar } from './filter-bar.tsx';
-import { figures } from './columns.ts';
+import { FilterBar } from './requests/filter-bar.tsx';
+import { figures } from './requests/columns.ts';
 import { orDash, share, time, whole } from './format.ts';
-import { Link } from './link.tsx';
+import { Link } from './frame/link.tsx';
 import { localMoment } from './local-time.ts';
 import { useReport } from './report-data.ts';
-import { Table } from './table.tsx';
-import type { TableColumn } from './table.tsx';
+import { Table } from './requests/table.tsx';
+import type { TableColumn } from './requests/table.tsx';
 import { Fault } from './words.tsx';
 
 export function CausesView({ query }: { readonly query: URLSearchParams }) {

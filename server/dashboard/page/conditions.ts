@@ -1,6 +1,6 @@
 /** How a provider is and why a request failed, in the words of every dashboard. */
 import type { LiveState, ReportJson } from '../contract.ts';
-import type { Tone } from './columns.ts';
+import type { Tone } from './requests/columns.ts';
 import { counted } from './counted.ts';
 import { NONE, dollars, duration, percent, share, short, spanOf, whole } from './format.ts';
 

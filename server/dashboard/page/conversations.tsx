@@ -1,18 +1,18 @@
 /** Conversations as threads: turn by turn, how each grows, what it costs, and what the provider's cache gave. */
 import { useMemo } from 'preact/hooks';
 import type { ConversationsJson, RequestJson } from '../contract.ts';
-import { figures, saved, savedTone } from './columns.ts';
+import { figures, saved, savedTone } from './requests/columns.ts';
 import { counted } from './counted.ts';
-import { FilterBar } from './filter-bar.tsx';
+import { FilterBar } from './requests/filter-bar.tsx';
 import { useFetched } from './fetched.ts';
 import { dollars, duration, orDash, percent, share, short, spanOf, time, whole } from './format.ts';
-import { Link } from './link.tsx';
+import { Link } from './frame/link.tsx';
 import { localMoment } from './local-time.ts';
 import { missInWords } from './miss-words.ts';
-import { queryOf, useRequests } from './requests-data.ts';
-import { ModelName, Outcome } from './request-columns.tsx';
-import { Table } from './table.tsx';
-import type { TableColumn } from './table.tsx';
+import { queryOf, useRequests } from './requests/requests-data.ts';
+import { ModelName, Outcome } from './requests/request-columns.tsx';
+import { Table } from './requests/table.tsx';
+import type { TableColumn } from './requests/table.tsx';
 import { Fault } from './words.tsx';
 
 type Conversation = ConversationsJson['conversations'][number];

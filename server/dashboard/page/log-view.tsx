@@ -6,8 +6,8 @@ import { time } from './format.ts';
 import { logLines } from './live.ts';
 import { NO_LINES, fieldsOf, parsed } from './log-line.ts';
 import type { LogLine } from './log-line.ts';
-import { Link } from './link.tsx';
-import { setFilters } from './location.ts';
+import { Link } from './frame/link.tsx';
+import { setFilters } from './frame/location.ts';
 import { useStore } from './store.ts';
 import { Words } from './words.tsx';
 

@@ -1,6 +1,6 @@
 /** The dashboard in a browser. */
 import { render } from 'preact';
-import { App } from './app.tsx';
+import { App } from './frame/app.tsx';
 
 const root = document.getElementById('app');
 if (root !== null) {

@@ -1,12 +1,12 @@
 /** What happens now, on one screen that needs no hand: for a monitor that stands beside the work. */
-import { Link } from './link.tsx';
+import { Link } from './frame/link.tsx';
 import { parsed, NO_LINES } from './log-line.ts';
 import { LogRow } from './log-view.tsx';
 import { logLines } from './live.ts';
 import { NARROW, useMedia } from './media.ts';
 import { Figures, NewestRequests, Reasons, isUnused, usePresent } from './overview.tsx';
 import { ProviderList } from './providers.tsx';
-import { rangeOf } from './ranges.ts';
+import { rangeOf } from './frame/ranges.ts';
 import { useStore } from './store.ts';
 import { Words } from './words.tsx';
 

@@ -1,20 +1,20 @@
 /** The first screen: is it working, what did it save, what went wrong, what is about to. */
 import type { ComponentChildren, VNode } from 'preact';
 import type { LiveState, ReportJson, RequestJson } from '../contract.ts';
-import { CacheLanes } from './cache-lanes.tsx';
-import { Charts } from './charts.tsx';
+import { CacheLanes } from './charts/cache-lanes.tsx';
+import { Charts } from './charts/charts.tsx';
 import { causeOf, concernsOf } from './conditions.ts';
 import { FirstRequest } from './first-request.tsx';
 import { whole } from './format.ts';
 import { state } from './live.ts';
-import { Link } from './link.tsx';
-import { useRoute } from './location.ts';
+import { Link } from './frame/link.tsx';
+import { useRoute } from './frame/location.ts';
 import { ProviderList } from './providers.tsx';
-import { rangeOf } from './ranges.ts';
+import { rangeOf } from './frame/ranges.ts';
 import { useReport } from './report-data.ts';
-import { useRequests } from './requests-data.ts';
-import { USUAL_COLUMNS } from './request-columns.tsx';
-import { RequestCells, RequestHeader, gridOf } from './requests.tsx';
+import { useRequests } from './requests/requests-data.ts';
+import { USUAL_COLUMNS } from './requests/request-columns.tsx';
+import { RequestCells, RequestHeader, gridOf } from './requests/requests.tsx';
 import { useStore } from './store.ts';
 import { headlineFigures, outlookFacts } from './summary.ts';
 import { Fault, Words } from './words.tsx';

@@ -1,15 +1,15 @@
 /** Providers: health, circuit breaker, keys with their cooldowns, pace. */
 import type { LiveState } from '../contract.ts';
-import { KEY_COLUMNS } from './columns.ts';
-import type { Group } from './columns.ts';
+import { KEY_COLUMNS } from './requests/columns.ts';
+import type { Group } from './requests/columns.ts';
 import { conditionOf, providerFacts } from './conditions.ts';
 import { counted } from './counted.ts';
 import { Facts } from './facts.tsx';
 import { state } from './live.ts';
-import { useRoute } from './location.ts';
+import { useRoute } from './frame/location.ts';
 import { useReport } from './report-data.ts';
 import { useStore } from './store.ts';
-import { Table } from './table.tsx';
+import { Table } from './requests/table.tsx';
 
 type Provider = LiveState['providers'][string];
 

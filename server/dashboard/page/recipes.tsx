@@ -1,11 +1,11 @@
 /** The recipes that run, and what each has saved since the start, and on what. */
 import type { RecipesJson } from '../contract.ts';
-import { figures, saved } from './columns.ts';
+import { figures, saved } from './requests/columns.ts';
 import { counted } from './counted.ts';
 import { useFetched } from './fetched.ts';
 import { share, short, whole } from './format.ts';
-import { Table } from './table.tsx';
-import type { TableColumn } from './table.tsx';
+import { Table } from './requests/table.tsx';
+import type { TableColumn } from './requests/table.tsx';
 import { Fault } from './words.tsx';
 
 type Recipe = RecipesJson['recipes'][number];

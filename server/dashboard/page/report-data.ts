@@ -2,7 +2,7 @@
 import type { ReportJson } from '../contract.ts';
 import { useFetched } from './fetched.ts';
 import type { Fetched } from './fetched.ts';
-import { queryOf } from './requests-data.ts';
+import { queryOf } from './requests/requests-data.ts';
 
 export function useReport(query: URLSearchParams): Fetched<ReportJson> {
   return useFetched<ReportJson>(

@@ -1,15 +1,15 @@
 /** What was saved and on what, what was added from the vault and what that cost. */
 import type { LiveState, ReportJson } from '../contract.ts';
-import { CacheLanes } from './cache-lanes.tsx';
-import { FilterBar } from './filter-bar.tsx';
-import { classColumns, groupColumns } from './columns.ts';
+import { CacheLanes } from './charts/cache-lanes.tsx';
+import { FilterBar } from './requests/filter-bar.tsx';
+import { classColumns, groupColumns } from './requests/columns.ts';
 import { orDash, whole } from './format.ts';
-import { Link } from './link.tsx';
+import { Link } from './frame/link.tsx';
 import { state } from './live.ts';
 import { useReport } from './report-data.ts';
 import { useStore } from './store.ts';
 import { addedWords, billOf, unpricedNote } from './summary.ts';
-import { Table, withCell } from './table.tsx';
+import { Table, withCell } from './requests/table.tsx';
 import { Fault } from './words.tsx';
 
 export function SavingsView({ query }: { readonly query: URLSearchParams }) {

@@ -1,6 +1,6 @@
 /** What a range of time comes to, in the words of both dashboards: head figures, the bill, what spared tokens. */
 import type { LiveState, ReportJson } from '../contract.ts';
-import type { Tone } from './columns.ts';
+import type { Tone } from './requests/columns.ts';
 import { LOW_BUDGET_PERCENT, budgetLeft, fallbacksOf, thoughtsDropped } from './conditions.ts';
 import type { BudgetLeft } from './conditions.ts';
 import { counted } from './counted.ts';

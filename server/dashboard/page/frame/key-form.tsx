@@ -1,6 +1,6 @@
 /** Asks for a proxy key where the proxy wants one, or uses the link that was opened. */
 import { useEffect, useState } from 'preact/hooks';
-import { ResponseError, logIn } from './api.ts';
+import { ResponseError, logIn } from '../api.ts';
 import { addressOf, go } from './location.ts';
 
 /** `link` is the token of a link that works once. */

@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
-import { useMedia } from './media.ts';
+import { useMedia } from '../media.ts';
 
 export interface Series {
   readonly name: string;

@@ -1,22 +1,22 @@
 /** One request: what it was, its stages as a waterfall, the attempts at providers, and what compression changed. */
 import { useEffect, useState } from 'preact/hooks';
-import type { LostJson, OneRequestJson, RequestJson, Trace } from '../contract.ts';
-import { ResponseError, getJson } from './api.ts';
+import type { LostJson, OneRequestJson, RequestJson, Trace } from '../../contract.ts';
+import { ResponseError, getJson } from '../api.ts';
 import { GROUP_COLUMNS, NOTHING_HELD, blockGroups } from './block-groups.ts';
-import { ATTEMPT_COLUMNS } from './columns.ts';
-import { CopyButton } from './copy.tsx';
-import { Facts } from './facts.tsx';
-import { orDash, whole } from './format.ts';
-import { Link } from './link.tsx';
-import { localMoment } from './local-time.ts';
-import { onRows } from './live.ts';
+import { ATTEMPT_COLUMNS } from '../requests/columns.ts';
+import { CopyButton } from '../copy.tsx';
+import { Facts } from '../facts.tsx';
+import { orDash, whole } from '../format.ts';
+import { Link } from '../frame/link.tsx';
+import { localMoment } from '../local-time.ts';
+import { onRows } from '../live.ts';
 import { Changes } from './request-changes.tsx';
 import { CostByUnit } from './request-cost.tsx';
 import { NO_STAGES, injectionWords, requestFacts } from './request-facts.ts';
-import { ModelName, Outcome } from './request-columns.tsx';
-import { Table } from './table.tsx';
+import { ModelName, Outcome } from '../requests/request-columns.tsx';
+import { Table } from '../requests/table.tsx';
 import { Waterfall } from './waterfall.tsx';
-import { Fault } from './words.tsx';
+import { Fault } from '../words.tsx';
 
 interface Loaded {
   readonly json: OneRequestJson;

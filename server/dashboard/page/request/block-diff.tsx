@@ -2,8 +2,8 @@
 import { useMemo, useState } from 'preact/hooks';
 import { contains, linesOf, pairsOf } from './block-lines.ts';
 import type { Block, Line, Pair } from './block-lines.ts';
-import { counted } from './counted.ts';
-import { orDash, share, whole } from './format.ts';
+import { counted } from '../counted.ts';
+import { orDash, share, whole } from '../format.ts';
 
 /** Lines drawn at first; a block may have tens of thousands. */
 const FIRST_LINES = 400;

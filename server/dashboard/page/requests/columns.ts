@@ -1,6 +1,6 @@
 /** The tables of both dashboards: what each column says, and what matters where not all fit. */
-import type { LiveState, ReportJson, Trace } from '../contract.ts';
-import { dollars, duration, orDash, percent, share, short, spanOf, whole } from './format.ts';
+import type { LiveState, ReportJson, Trace } from '../../contract.ts';
+import { dollars, duration, orDash, percent, share, short, spanOf, whole } from '../format.ts';
 
 export type Tone = 'good' | 'warn' | 'bad';
 

@@ -1,5 +1,5 @@
 /** The view and its filters, which live in the address alone: a link shows what its sender saw. */
-import { createStore, useStore } from './store.ts';
+import { createStore, useStore } from '../store.ts';
 
 const BASE = '/dashboard';
 /** A monitor's port has this view at the root. */

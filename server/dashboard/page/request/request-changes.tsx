@@ -1,11 +1,11 @@
 /** What compression changed in one request, with a search over it. */
 import { useState } from 'preact/hooks';
-import type { LostJson, RequestJson, Trace } from '../contract.ts';
+import type { LostJson, RequestJson, Trace } from '../../contract.ts';
 import { BlockDiff } from './block-diff.tsx';
 import type { DiffLook } from './block-diff.tsx';
 import { contains } from './block-lines.ts';
 import type { Block } from './block-lines.ts';
-import { NARROW, useMedia } from './media.ts';
+import { NARROW, useMedia } from '../media.ts';
 
 interface ChangesProps {
   readonly lost: LostJson | string;

@@ -1,15 +1,15 @@
 /** The charts of the first screen: plain, or stacked by model, project, key or agent. */
 import { useMemo } from 'preact/hooks';
-import type { ReportJson, StacksJson } from '../contract.ts';
+import type { ReportJson, StacksJson } from '../../contract.ts';
 import { Chart } from './chart.tsx';
 import type { Series } from './chart.tsx';
-import { useFetched } from './fetched.ts';
-import { dollars, duration, orDash, short } from './format.ts';
-import { Link } from './link.tsx';
-import { setFilters } from './location.ts';
-import { queryOf } from './requests-data.ts';
+import { useFetched } from '../fetched.ts';
+import { dollars, duration, orDash, short } from '../format.ts';
+import { Link } from '../frame/link.tsx';
+import { setFilters } from '../frame/location.ts';
+import { queryOf } from '../requests/requests-data.ts';
 import { seriesOf, timesOf } from './series.ts';
-import { Fault } from './words.tsx';
+import { Fault } from '../words.tsx';
 
 /** What charts can be stacked by: in addresses, and in words. */
 const STACKS = [

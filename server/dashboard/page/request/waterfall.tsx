@@ -1,7 +1,7 @@
 /** The stages of one request on one line of time. */
-import type { Trace } from '../contract.ts';
-import { duration } from './format.ts';
-import { extentOf, lengthOf, notesOf } from './stage-times.ts';
+import type { Trace } from '../../contract.ts';
+import { duration } from '../format.ts';
+import { extentOf, lengthOf, notesOf } from '../charts/stage-times.ts';
 
 export function Waterfall({ trace }: { readonly trace: Trace }) {
   const totalMs = lengthOf(trace);

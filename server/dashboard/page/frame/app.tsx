@@ -1,30 +1,30 @@
 /** The frame around every view: where one is, how the proxy is, and which time it is about. */
 import type { VNode } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { CausesView } from './causes.tsx';
-import { ConversationView, ConversationsView } from './conversations.tsx';
-import { GraphView } from './graph.tsx';
-import { verdictOf } from './conditions.ts';
+import { CausesView } from '../causes.tsx';
+import { ConversationView, ConversationsView } from '../conversations.tsx';
+import { GraphView } from '../graph.tsx';
+import { verdictOf } from '../conditions.ts';
 import { KeyForm } from './key-form.tsx';
-import { spanOf } from './format.ts';
-import { connection, state, stayConnected } from './live.ts';
+import { spanOf } from '../format.ts';
+import { connection, state, stayConnected } from '../live.ts';
 import { Link } from './link.tsx';
 import { KeyHelp } from './key-help.tsx';
 import { useKeys } from './keys.ts';
 import type { KeyActions } from './keys.ts';
 import { addressOf, go, setFilters, useRoute } from './location.ts';
 import type { Route } from './location.ts';
-import { LogView } from './log-view.tsx';
-import { MonitorView } from './monitor.tsx';
-import { Overview } from './overview.tsx';
+import { LogView } from '../log-view.tsx';
+import { MonitorView } from '../monitor.tsx';
+import { Overview } from '../overview.tsx';
 import { RANGES, rangeOf } from './ranges.ts';
-import { ProvidersView } from './providers.tsx';
-import { RecipesView } from './recipes.tsx';
-import { RequestView } from './request.tsx';
-import { RequestsView } from './requests.tsx';
-import { SavingsView } from './savings.tsx';
-import { logOut, logins, mayLogOut, needsKey } from './api.ts';
-import { useStore } from './store.ts';
+import { ProvidersView } from '../providers.tsx';
+import { RecipesView } from '../recipes.tsx';
+import { RequestView } from '../request/request.tsx';
+import { RequestsView } from '../requests/requests.tsx';
+import { SavingsView } from '../savings.tsx';
+import { logOut, logins, mayLogOut, needsKey } from '../api.ts';
+import { useStore } from '../store.ts';
 
 interface View {
   /** What it is called in the navigation. */

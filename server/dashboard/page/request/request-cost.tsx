@@ -1,6 +1,6 @@
 /** What a request cost by what was billed. */
-import type { OneRequestJson } from '../contract.ts';
-import { NONE, dollars, share, whole } from './format.ts';
+import type { OneRequestJson } from '../../contract.ts';
+import { NONE, dollars, share, whole } from '../format.ts';
 
 type Units = OneRequestJson['cost_units'];
 

@@ -1,5 +1,5 @@
 /** How the blocks of a request went out, and why, as its trace says it; for the page and for `svc diff`. */
-import type { Column } from './columns.ts';
+import type { Column } from '../requests/columns.ts';
 
 export interface BlockGroup {
   /** Numbers of blocks, as in `0–3, 7`. */

@@ -5,7 +5,7 @@
  */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { letterOf } from './keys.ts';
+import { letterOf } from '../frame/keys.ts';
 
 /** Rows drawn above and below what is in view, so that fast scrolling shows no gap. */
 const SPARE = 8;

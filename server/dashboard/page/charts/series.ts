@@ -1,5 +1,5 @@
 /** A report's series with every step of time. */
-import type { ReportJson } from '../contract.ts';
+import type { ReportJson } from '../../contract.ts';
 
 type Step = ReportJson['series'][number];
 

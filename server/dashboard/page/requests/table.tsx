@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Column } from './columns.ts';
-import { NARROW, useMedia } from './media.ts';
+import { NARROW, useMedia } from '../media.ts';
 
 /** A column of the page may show more than text, such as a link. */
 export interface TableColumn<T> extends Column<T> {

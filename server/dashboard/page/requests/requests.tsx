@@ -1,16 +1,16 @@
 /** The list of requests: filtered, ordered by any column, as they end. */
 import { useState } from 'preact/hooks';
-import type { RequestJson } from '../contract.ts';
-import type { RowOrder } from '../contract.ts';
+import type { RequestJson } from '../../contract.ts';
+import type { RowOrder } from '../../contract.ts';
 import { FilterBar } from './filter-bar.tsx';
-import { isFiltered, setFilters } from './location.ts';
-import { NARROW, useMedia } from './media.ts';
+import { isFiltered, setFilters } from '../frame/location.ts';
+import { NARROW, useMedia } from '../media.ts';
 import { REQUEST_COLUMNS, USUAL_COLUMNS, columnsOf, withColumn } from './request-columns.tsx';
 import type { CellProps, RequestColumn } from './request-columns.tsx';
 import { useRequests } from './requests-data.ts';
 import { orderOf, sortOf } from './row-order.ts';
 import { VirtualList } from './virtual-list.tsx';
-import { Fault } from './words.tsx';
+import { Fault } from '../words.tsx';
 
 const ROW_PX = 34;
 const NARROW_ROW_PX = 60;

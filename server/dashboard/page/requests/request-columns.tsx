@@ -1,14 +1,14 @@
 /** The columns that a list of requests can have, which of them an address names, and what each shows. */
 import type { ComponentChildren } from 'preact';
-import type { RequestJson } from '../contract.ts';
-import type { RowOrderKey } from '../contract.ts';
+import type { RequestJson } from '../../contract.ts';
+import type { RowOrderKey } from '../../contract.ts';
 import { savedTone } from './columns.ts';
 import type { Tone } from './columns.ts';
-import { CopyButton } from './copy.tsx';
-import { dollars, duration, orDash, short, time, whole } from './format.ts';
-import { Link } from './link.tsx';
-import { localMoment } from './local-time.ts';
-import { answeringModelOf, outcomeOf, outcomeTone } from './request-facts.ts';
+import { CopyButton } from '../copy.tsx';
+import { dollars, duration, orDash, short, time, whole } from '../format.ts';
+import { Link } from '../frame/link.tsx';
+import { localMoment } from '../local-time.ts';
+import { answeringModelOf, outcomeOf, outcomeTone } from '../request/request-facts.ts';
 
 export interface CellProps {
   readonly row: RequestJson;

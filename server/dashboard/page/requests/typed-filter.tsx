@@ -1,6 +1,6 @@
 /** A filter that is typed: it counts once the typing stops, for every change asks the proxy anew. */
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { setFilters } from './location.ts';
+import { setFilters } from '../frame/location.ts';
 
 /** How long a pause ends the typing. */
 const PAUSE_MS = 250;

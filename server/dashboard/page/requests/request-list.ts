@@ -1,5 +1,5 @@
 /** Requests from the ledger and from the live feed as one list. */
-import type { RequestJson } from '../contract.ts';
+import type { RequestJson } from '../../contract.ts';
 
 /** Rows that a dashboard keeps where nothing else is said. */
 export const MOST = 10_000;

@@ -1,6 +1,6 @@
 /** The order of the list of requests, as its address says and as the proxy gives it. */
-import type { RequestJson } from '../contract.ts';
-import type { RowOrder, RowOrderKey } from '../contract.ts';
+import type { RequestJson } from '../../contract.ts';
+import type { RowOrder, RowOrderKey } from '../../contract.ts';
 import { REQUEST_COLUMNS } from './request-columns.tsx';
 
 const NEWEST_FIRST: RowOrder = { by: 'timestamp', isAscending: false };

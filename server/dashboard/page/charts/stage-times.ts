@@ -1,6 +1,6 @@
 /** When the stages of a request ran, and what each noted. */
-import type { Trace } from '../contract.ts';
-import { whole } from './format.ts';
+import type { Trace } from '../../contract.ts';
+import { whole } from '../format.ts';
 
 type Stage = Trace['stages'][number];
 

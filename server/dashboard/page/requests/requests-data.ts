@@ -1,13 +1,13 @@
 /** The requests of the present range and filters: from the ledger, and as they end. */
 import { useEffect, useState } from 'preact/hooks';
-import type { RequestJson, RequestsJson } from '../contract.ts';
-import { getJson } from './api.ts';
-import { gaps, onRows } from './live.ts';
-import { FILTERS } from './location.ts';
-import { rangeOf, sinceMsOf } from './ranges.ts';
+import type { RequestJson, RequestsJson } from '../../contract.ts';
+import { getJson } from '../api.ts';
+import { gaps, onRows } from '../live.ts';
+import { FILTERS } from '../frame/location.ts';
+import { rangeOf, sinceMsOf } from '../frame/ranges.ts';
 import { merged } from './request-list.ts';
 import { comparing, orderOf } from './row-order.ts';
-import { useStore } from './store.ts';
+import { useStore } from '../store.ts';
 
 /** Rows asked for at first, and then each time that somebody scrolls to their end. */
 const FIRST = 300;
