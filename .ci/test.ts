@@ -1,5 +1,5 @@
 /**
- * Runs the tests, in two processes more at a time than there are processors, since many tests wait.
+ * Runs the tests, in one process more at a time than there are processors, since many tests wait.
  * A process runs a few small files, one after the other; one that reads or changes what belongs to
  * a whole process, or starts a proxy, has its own. A file is green when all the tests that it
  * registered ran and passed, and nothing of it was left open; it has a time limit, so that one that
@@ -20,7 +20,7 @@ import { parseArgs } from 'node:util';
 import { runFiles } from './test-process.ts';
 import type { FileResult, Patience } from './test-process.ts';
 
-const CONCURRENCY = availableParallelism() + 2;
+const CONCURRENCY = availableParallelism() + 1;
 /** Most files a process, where they need none of their own. */
 const BATCH = 8;
 /**
