@@ -58,8 +58,14 @@ const MAY_USE_FIXTURES = new Set([
 
 /** What a browser runs, and the types of what it is sent. */
 const PAGE = 'server/dashboard/page/';
-/** Types of what the page is sent, and a function that needs nothing of its surroundings. */
-const PAGE_MAY_USE = new Set(['server/dashboard/contract.ts', 'server/log/visible.ts']);
+/** Types of what the page is sent, and functions that need nothing of their surroundings. */
+const PAGE_MAY_USE = new Set([
+  'server/dashboard/contract.ts',
+  'server/log/visible.ts',
+  'server/words/amounts.ts',
+  'server/words/counted.ts',
+  'server/words/miss-words.ts',
+]);
 
 const EMPTY_NAMES = /(?:^|\/)(?:utils?|helpers?|common|misc|manager)(?:\.tsx?|\/)/;
 

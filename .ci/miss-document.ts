@@ -1,5 +1,5 @@
 /** The generated parts of `docs/cache-misses.md`: what helps against each cause, and the table of model facts. */
-import { causeInWords } from '../server/dashboard/page/miss-words.ts';
+import { causeInWords } from '../server/words/miss-words.ts';
 import { ADVICE } from '../stages/ledger/miss-json.ts';
 import { MISS_CAUSES } from '../stages/model/cached-turn.ts';
 import { allFacts } from '../stages/model/model-facts.ts';

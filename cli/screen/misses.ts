@@ -1,6 +1,6 @@
 /** What missing the providers' prompt caches cost, as `svc savings --misses` and `svc status --tip-cache` show it. */
 import type { MissReportJson } from '../../stages/ledger/miss-json.ts';
-import { causeInWords } from '../../server/dashboard/page/miss-words.ts';
+import { causeInWords } from '../../server/words/miss-words.ts';
 import type { CliContext } from '../context.ts';
 import { counted, dollars, figure, percent, print } from './output.ts';
 import { printTable } from './table.ts';

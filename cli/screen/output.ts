@@ -11,8 +11,8 @@ import type { Colors } from './colors.ts';
 import type { CliContext } from '../context.ts';
 import { wrap } from './fit.ts';
 
-export { dollars, share as percent } from '../../server/dashboard/page/amounts.ts';
-export { counted } from '../../server/dashboard/page/counted.ts';
+export { dollars, share as percent } from '../../server/words/amounts.ts';
+export { counted } from '../../server/words/counted.ts';
 
 export type { Colors } from './colors.ts';
 

@@ -1,7 +1,7 @@
 /** How a provider is and why a request failed, in the words of every dashboard. */
 import type { LiveState, ReportJson } from '../contract.ts';
 import type { Tone } from './requests/columns.ts';
-import { counted } from './counted.ts';
+import { counted } from '../../words/counted.ts';
 import { NONE, dollars, duration, percent, share, short, spanOf, whole } from './format.ts';
 
 type Tries = LiveState['providers'][string]['tries'];

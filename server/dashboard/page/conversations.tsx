@@ -2,13 +2,13 @@
 import { useMemo } from 'preact/hooks';
 import type { ConversationsJson, RequestJson } from '../contract.ts';
 import { figures, saved, savedTone } from './requests/columns.ts';
-import { counted } from './counted.ts';
+import { counted } from '../../words/counted.ts';
 import { FilterBar } from './requests/filter-bar.tsx';
 import { useFetched } from './fetched.ts';
 import { dollars, duration, orDash, percent, share, short, spanOf, time, whole } from './format.ts';
 import { Link } from './frame/link.tsx';
 import { localMoment } from './local-time.ts';
-import { missInWords } from './miss-words.ts';
+import { missInWords } from '../../words/miss-words.ts';
 import { queryOf, useRequests } from './requests/requests-data.ts';
 import { ModelName, Outcome } from './requests/request-columns.tsx';
 import { Table } from './requests/table.tsx';

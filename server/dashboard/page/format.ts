@@ -1,8 +1,8 @@
 /** Figures as people read them. What was not measured is a dash, never a zero. */
 import { visible } from '../../log/visible.ts';
-import { NONE, isNumber } from './amounts.ts';
+import { NONE, isNumber } from '../../words/amounts.ts';
 
-export { NONE, dollars, percent, share } from './amounts.ts';
+export { NONE, dollars, percent, share, short } from '../../words/amounts.ts';
 
 type Figure = number | null | undefined;
 
@@ -15,17 +15,10 @@ const CLOCK = new Intl.DateTimeFormat(undefined, {
   hourCycle: 'h23',
 });
 const DAY = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric' });
-const SHORT = new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 });
 
 /** `12,345`. */
 export function whole(value: Figure): string {
   return isNumber(value) ? WHOLE.format(value) : NONE;
-}
-
-/** `12,345`, and from a hundred thousand on `123.5K`. */
-export function short(value: Figure): string {
-  if (!isNumber(value)) return NONE;
-  return Math.abs(value) < 100_000 ? WHOLE.format(value) : SHORT.format(value);
 }
 
 /** `830 ms`, `2.4 s`, `3 min 20 s`. */

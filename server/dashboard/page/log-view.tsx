@@ -1,7 +1,7 @@
 /** The log as it is written, on the proxy's own machine alone. */
 import { useState } from 'preact/hooks';
 import { visible } from '../../log/visible.ts';
-import { counted } from './counted.ts';
+import { counted } from '../../words/counted.ts';
 import { time } from './format.ts';
 import { logLines } from './live.ts';
 import { NO_LINES, fieldsOf, parsed } from './log-line.ts';

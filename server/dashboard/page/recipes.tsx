@@ -1,7 +1,7 @@
 /** The recipes that run, and what each has saved since the start, and on what. */
 import type { RecipesJson } from '../contract.ts';
 import { figures, saved } from './requests/columns.ts';
-import { counted } from './counted.ts';
+import { counted } from '../../words/counted.ts';
 import { useFetched } from './fetched.ts';
 import { share, short, whole } from './format.ts';
 import { Table } from './requests/table.tsx';

@@ -3,7 +3,7 @@ import type { LiveState, ReportJson } from '../contract.ts';
 import type { Tone } from './requests/columns.ts';
 import { LOW_BUDGET_PERCENT, budgetLeft, fallbacksOf, thoughtsDropped } from './conditions.ts';
 import type { BudgetLeft } from './conditions.ts';
-import { counted } from './counted.ts';
+import { counted } from '../../words/counted.ts';
 import { NONE, bytes, dollars, duration, percent, share, short, spanOf, whole } from './format.ts';
 
 export interface HeadlineFigure {

@@ -1,6 +1,6 @@
 /** What saved tokens, each source in its own lane; those that saved nothing are folded. */
 import type { LiveState, ReportJson } from '../../contract.ts';
-import { counted } from '../counted.ts';
+import { counted } from '../../../words/counted.ts';
 import { lanesOf } from '../summary.ts';
 import type { LaneRow } from '../summary.ts';
 

@@ -2,7 +2,7 @@
 import { useMemo, useState } from 'preact/hooks';
 import { contains, linesOf, pairsOf } from './block-lines.ts';
 import type { Block, Line, Pair } from './block-lines.ts';
-import { counted } from '../counted.ts';
+import { counted } from '../../../words/counted.ts';
 import { orDash, share, whole } from '../format.ts';
 
 /** Lines drawn at first; a block may have tens of thousands. */

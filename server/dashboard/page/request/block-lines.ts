@@ -1,7 +1,7 @@
 /** What one block was and became, line by line: removed, put in its place, kept. */
 import { structuredPatch } from 'diff';
 import type { LostJson } from '../../contract.ts';
-import { counted } from '../counted.ts';
+import { counted } from '../../../words/counted.ts';
 
 export type Block = LostJson['blocks'][number];
 

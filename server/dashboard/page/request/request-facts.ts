@@ -1,8 +1,8 @@
 /** What is said of one request, in the words of both dashboards. */
 import type { RequestJson } from '../../contract.ts';
 import type { Tone } from '../requests/columns.ts';
-import { counted } from '../counted.ts';
-import { missInWords } from '../miss-words.ts';
+import { counted } from '../../../words/counted.ts';
+import { missInWords } from '../../../words/miss-words.ts';
 import { NONE, dollars, duration, orDash, percent, short, whole } from '../format.ts';
 
 /** The model that answered; the one that was asked for where none did. */

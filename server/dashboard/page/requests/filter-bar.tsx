@@ -1,7 +1,7 @@
 /** The filters of the present view. Each change goes to the address, from which everything is read. */
 import type { ComponentChildren } from 'preact';
 import { visible } from '../../../log/visible.ts';
-import { counted } from '../counted.ts';
+import { counted } from '../../../words/counted.ts';
 import { useStore } from '../store.ts';
 import { state } from '../live.ts';
 import { FILTERS, isFiltered, setFilters } from '../frame/location.ts';

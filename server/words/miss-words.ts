@@ -1,6 +1,6 @@
 /** Why a provider's prompt cache was missed, in the words of both dashboards and of the command line. */
-import type { RequestJson } from '../contract.ts';
-import { dollars, short } from './format.ts';
+import type { RequestJson } from '../../stages/ledger/request-json.ts';
+import { dollars, short } from './amounts.ts';
 
 /** Causes by their names on the wire. */
 const WORDS: Readonly<Record<string, string>> = {

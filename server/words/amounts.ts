@@ -28,6 +28,15 @@ export function share(value: unknown): string {
   return percent(isNumber(value) ? value * 100 : null);
 }
 
+/** `12,345`, and from a hundred thousand on `123.5K`. */
+export function short(value: number | null | undefined): string {
+  if (!isNumber(value)) return NONE;
+  const size = Math.abs(value);
+  // Neither makes a formatter that is not kept.
+  if (size < 100_000) return Math.round(value).toLocaleString('en-US');
+  return value.toLocaleString('en-US', { notation: 'compact', maximumFractionDigits: 1 });
+}
+
 export function isNumber(value: unknown): value is number {
   return typeof value === 'number' && Number.isFinite(value);
 }
