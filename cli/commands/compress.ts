@@ -159,7 +159,10 @@ class Diff extends JsonCommand {
 
   /** Whoever asks for no request in particular expects the newest. */
   private async explainChoice(home: string, lost: LostRequest): Promise<void> {
-    const { recentRequests, shortId } = await import('../request-id.ts');
+    const [{ recentRequests }, { shortId }] = await Promise.all([
+      import('../request-id.ts'),
+      import('../../server/facts/find-request.ts'),
+    ]);
     const [newest] = await recentRequests(home);
     const newestId = newest?.['request_id'];
     if (typeof newestId !== 'string' || newestId === lost.requestId) return;

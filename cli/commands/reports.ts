@@ -36,7 +36,7 @@ class Compare extends LedgerCommand {
     const rows = await this.ledger((reader, queries) =>
       queries.newestRows(reader, { sinceMs: 0, ...(id !== undefined && { id }) }, 100),
     );
-    const { pickRow } = await import('../request-id.ts');
+    const { pickRow } = await import('../../server/facts/find-request.ts');
     const measured = rows.filter(({ inputTokensRaw }) => inputTokensRaw !== null);
     const row = pickRow(id === undefined && measured.length > 0 ? measured : rows, id);
     const { rowCostWithout, rowSavingsJson } = await import('../../stages/ledger/request-json.ts');

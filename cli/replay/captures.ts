@@ -9,7 +9,7 @@ import { homeOf } from '../context.ts';
 import type { CliContext } from '../context.ts';
 import { readInput } from '../input-file.ts';
 import { note } from '../screen/output.ts';
-import { pickId, shortId } from '../request-id.ts';
+import { pickId, shortId } from '../../server/facts/find-request.ts';
 
 /** The captures of the home folder, oldest first; says on stderr what cannot be read. */
 export function keptCaptures(context: CliContext): readonly CaptureRecord[] {

@@ -6,7 +6,7 @@ import type { Comparison, ThenAndNow } from '../../server/replay/compare.ts';
 import { localTime, zoneName } from '../../server/dashboard/page/local-time.ts';
 import { dollars, figure } from '../screen/output.ts';
 import type { Colors } from '../screen/output.ts';
-import { shortId } from '../request-id.ts';
+import { shortId } from '../../server/facts/find-request.ts';
 
 export function listHeader(nowMs: number): string[] {
   const time = `time (${zoneName(nowMs)})`;

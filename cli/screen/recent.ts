@@ -2,7 +2,7 @@
 import { localTime, zoneName } from '../../server/dashboard/page/local-time.ts';
 import { dollars, figure } from './output.ts';
 import type { Json } from '../remote.ts';
-import { shortId } from '../request-id.ts';
+import { shortId } from '../../server/facts/find-request.ts';
 
 /** The heads; times are those of the user's zone. */
 export function recentHeader(nowMs: number): string[] {

@@ -1,7 +1,7 @@
 /** Tries that were followed by another, as `svc status` lists them. */
 import { localTime, zoneName } from '../../server/dashboard/page/local-time.ts';
 import type { Json } from '../remote.ts';
-import { shortId } from '../request-id.ts';
+import { shortId } from '../../server/facts/find-request.ts';
 
 /** One try at a provider after which the request went on to another key or provider. */
 export type Retry = ReturnType<typeof toRetry>;

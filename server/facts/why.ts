@@ -1,0 +1,91 @@
+/** Why a request cost, missed, failed, fell back or saved nothing: what `svc why` and `/why` say. */
+import type { RequestJson } from '../../stages/ledger/request-json.ts';
+import { dollars, share } from '../words/amounts.ts';
+import { counted } from '../words/counted.ts';
+import { missInWords } from '../words/miss-words.ts';
+
+/** A trace as `/trace` answers it, or a part of one. */
+type Seen = Readonly<Record<string, unknown>>;
+
+/** Answers in words; `trace` is there only while the proxy that served the request remembers it. */
+export function whyJson(request: RequestJson, trace: Seen | undefined) {
+  return {
+    request_id: request.request_id,
+    outcome: outcomeOf(request, trace),
+    providers: triedOf(request, trace),
+    cost: costOf(request, trace),
+    // Null where the provider's prompt cache was not missed.
+    cache: request.cache_miss === undefined ? null : missInWords(request.cache_miss),
+    savings: savingsOf(request, trace),
+  };
+}
+
+/** How it ended. */
+function outcomeOf(request: RequestJson, trace: Seen | undefined): string {
+  const { outcome, status_code: status, error_code: code, latency_ms: ms } = request;
+  const took = ms === null ? '' : `, ${count(Math.round(ms))} ms`;
+  if (outcome === 'ok') return `answered (${status ?? '–'})${took}`;
+  if (outcome === 'cancelled') return `the client left${took}`;
+  const error = typeof trace?.['error'] === 'string' ? trace['error'] : code;
+  const what = outcome === 'partial' ? 'broke off' : `failed (${status ?? 'no answer'})`;
+  return `${what}${took}${error === null ? '' : `: ${error}`}`;
+}
+
+/** Who was asked in turn, each with what happened there. */
+function triedOf(request: RequestJson, trace: Seen | undefined): string[] {
+  const attempts = Array.isArray(trace?.['attempts']) ? (trace['attempts'] as Seen[]) : [];
+  if (attempts.length > 0)
+    return attempts.map(({ provider, status, failure }) => {
+      const what =
+        typeof failure === 'string'
+          ? failure
+          : `status ${typeof status === 'number' ? status : '–'}`;
+      return `${String(provider)}: ${what}`;
+    });
+  if (request.response_cache_hit) return ['the response cache: no provider was asked'];
+  if (request.provider === null) return ['no provider'];
+  const before =
+    request.attempts > 1
+      ? `, after ${counted(request.attempts - 1, 'other try', 'other tries')}`
+      : '';
+  return [`${request.provider}${before}`];
+}
+
+/** What was paid, and what for. */
+function costOf(request: RequestJson, trace: Seen | undefined): string {
+  const {
+    cost,
+    sent_input_tokens: sent,
+    output_tokens: output,
+    provider_cache_read_tokens: read,
+    provider_cache_creation_tokens: written,
+  } = request;
+  const parts = [
+    sent === null ? [] : [`${count(sent)} input tokens`],
+    read === null || read === 0 ? [] : [`${count(read)} of them from the prompt cache`],
+    written === null || written === 0 ? [] : [`${count(written)} written to it`],
+    output === null ? [] : [`${count(output)} output tokens`],
+  ].flat();
+  const unpriced = Array.isArray(trace?.['unpriced']) ? (trace['unpriced'] as string[]) : [];
+  const unknown = unpriced.length > 0 ? `no price for ${unpriced.join(', ')}` : 'not known';
+  const amount = cost === null ? unknown : dollars(cost);
+  return parts.length === 0 ? amount : `${amount}: ${parts.join(', ')}`;
+}
+
+/** What compression did, or why it did nothing. */
+function savingsOf(request: RequestJson, trace: Seen | undefined): string {
+  const { tokens_saved: saved, input_tokens: input, cost_saved: worth } = request;
+  if (saved !== null && saved > 0) {
+    const part = input === null || input === 0 ? '' : ` (${share(saved / input)})`;
+    return `${count(saved)} input tokens${part}, worth ${dollars(worth)}`;
+  }
+  const stages = Array.isArray(trace?.['stages']) ? (trace['stages'] as Seen[]) : [];
+  const because = stages.flatMap(({ not_compressed_because: why }) =>
+    typeof why === 'string' ? [why] : [],
+  );
+  return because.length === 0 ? 'nothing' : `nothing: ${because.join('; ')}`;
+}
+
+function count(value: number): string {
+  return value.toLocaleString('en-US');
+}
