@@ -50,6 +50,7 @@ const COMMANDS: readonly (readonly string[])[] = [
   ['provider-status', 'messages'],
   ['limits'],
   ['why'],
+  ['mcp'],
   ['route', 'list'],
   ['auth', 'list'],
   ['config', 'show'],

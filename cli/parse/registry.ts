@@ -44,6 +44,7 @@ export const commandGroups: readonly CommandGroup[] = [
     words: ['provider-status', 'provider-force-health', 'list-models'],
     load: () => import('../commands/provider.ts'),
   },
+  { words: ['mcp'], load: () => import('../mcp/command.ts') },
   { words: ['why'], load: () => import('../commands/why.ts') },
   { words: ['limits'], load: () => import('../commands/limits.ts') },
   { words: ['list-pricing'], load: () => import('../commands/pricing.ts') },

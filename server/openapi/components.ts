@@ -278,6 +278,29 @@ export const componentSchemas: Readonly<Record<string, Schema>> = {
       }),
     ),
   }),
+  VaultHits: object({
+    hits: list(
+      object({
+        block_id: text,
+        source_path: text,
+        start_line: nullable(whole),
+        end_line: nullable(whole),
+        score: number,
+        content: text,
+      }),
+      20,
+    ),
+  }),
+  Why: object({
+    request_id: text,
+    outcome: text,
+    providers: about(list(text), 'Each that was asked, in turn, with what happened there'),
+    cost: text,
+    cache: nullable(
+      about(text, 'Why the provider’s prompt cache was missed; null where it was not'),
+    ),
+    savings: text,
+  }),
   ContextBlock: open({ block_id: text, content: text, source_path: text, risk_class: text }, [
     'content',
   ]),

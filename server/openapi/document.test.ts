@@ -98,7 +98,8 @@ function asked(id: string): readonly (readonly [path: string, url: string])[] {
     .filter(({ method }) => method === 'get')
     .map(({ path }) => {
       const url = path.replace(':id', path.includes('svc') ? 'last' : id);
-      return [path, url.replace(':page', 'settings')] as const;
+      const query = path === '/vault/search' ? '?query=tide' : '';
+      return [path, url.replace(':page', 'settings') + query] as const;
     })
     .filter(([path]) => path !== '/v1/svc/blocks/:id');
 }
@@ -136,7 +137,12 @@ async function expectAnswers(t: TestProxy, id: string): Promise<string[]> {
 test('answers are as described: before the first request, and after some', () =>
   withProxy({ yaml: 'compression: { threshold_tokens: 0 }' }, async (t) => {
     const before = await expectAnswers(t, 'nobody');
-    assert.equal(before, ['/dashboard/api/request/:id', '/trace/:id', '/v1/svc/lost/:id']);
+    assert.equal(before, [
+      '/dashboard/api/request/:id',
+      '/trace/:id',
+      '/why/:id',
+      '/v1/svc/lost/:id',
+    ]);
     const log = Array.from({ length: 400 }, (_, n) => `GET /items/${n % 7} 200 in 5 ms`).join('\n');
     const call = { type: 'tool_use', id: 'toolu_1', name: 'Bash', input: { command: 'make' } };
     const messages = [

@@ -218,6 +218,14 @@ export const ownOperations: readonly Operation[] = [
       summary: 'The newest 200 requests, step by step',
       response: json(ref('Traces')),
     },
+    'get /why/:id': {
+      summary: 'Why a request cost, missed, failed or saved what it did, in words',
+      description:
+        'The beginning or end of an id is enough; `last` is the newest request. Stages and attempts are known while this proxy remembers the trace.',
+      parameters: [inPath('id', 'Id of the request, or a part of it')],
+      response: json(ref('Why')),
+      errors: [400, 404],
+    },
     'get /limits': {
       summary: 'How much of plans and rate limits is used, as providers state it',
       response: json(ref('Limits')),
@@ -249,6 +257,16 @@ export const ownOperations: readonly Operation[] = [
         inQuery('offset', 'Blocks to skip', whole),
       ],
       response: json(ref('Vault')),
+      errors: [400],
+    },
+    'get /vault/search': {
+      summary: 'The blocks that are about some words, best first',
+      description: 'Only of those that may be sent to a provider.',
+      parameters: [
+        inQuery('query', 'Words, at most 500 characters'),
+        inQuery('top', 'Hits, 1 to 20; 5 if left out', whole),
+      ],
+      response: json(ref('VaultHits')),
       errors: [400],
     },
     'post /ingest': {

@@ -21,6 +21,7 @@ import { statsRoutes } from './stats.ts';
 import { createHealthBody, statusRoutes } from './status.ts';
 import { traceRoutes } from './traces.ts';
 import { vaultRoutes } from './vault.ts';
+import { whyRoutes } from './why.ts';
 
 export interface OwnRouteOptions extends Omit<RouteSources, 'ask' | 'vault'> {
   readonly sessions: BrowserSessions;
@@ -72,6 +73,7 @@ export function ownRoutes(options: OwnRouteOptions): Route[] {
     ...ledgerRoutes(sources),
     ...metricsRoutes(sources),
     ...traceRoutes(services.traces),
+    ...whyRoutes(sources),
     ...limitRoutes(services.planLimits),
     ...graphRoutes(generations),
     ...blockRoutes(services.originals),

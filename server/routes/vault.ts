@@ -1,13 +1,14 @@
-/** `/vault`, `/ingest` and `/ingest/batch`: what the vault holds, and adding to it at run time. */
+/** `/vault`, `/vault/search`, `/ingest` and `/ingest/batch`: what the vault holds, and adding to it at run time. */
 import { SvcError, toSvcError } from '../../engine/index.ts';
 import { jsonTypeOf, parseBody } from '../../stages/dialect/json-kind.ts';
 import { missingField, wrongType } from '../../stages/model/errors.ts';
 import type { BlockInfo } from '../../stages/vault/block.ts';
 import type { IngestBlock, IngestResult } from '../../stages/vault/ingest.ts';
 import type { Vault } from '../../stages/vault/contract.ts';
+import type { SearchHit } from '../../stages/vault/search/search.ts';
 import { errorTable } from '../http/error-response.ts';
 import type { ErrorRow } from '../http/error-response.ts';
-import { wholeOf } from '../http/query.ts';
+import { invalidQuery, wholeOf } from '../http/query.ts';
 import { getJson } from '../http/router.ts';
 import type { Route } from '../http/router.ts';
 
@@ -16,6 +17,10 @@ const MAX_BATCH = 1000;
 /** Blocks that `GET /vault` lists by default, and at most. */
 const DEFAULT_PAGE = 1000;
 const MAX_PAGE = 10_000;
+/** Hits of a search by default, and at most: each comes with its whole text. */
+const DEFAULT_HITS = 5;
+const MOST_HITS = 20;
+const MOST_QUERY_CHARS = 500;
 /** Names that a batch's list may have. */
 const LIST_NAMES = ['blocks', 'documents', 'events'];
 /** Text that is taken in one step; requests are served between two steps. */
@@ -24,6 +29,7 @@ const STEP_CHARS = 256 * 1024;
 export function vaultRoutes(vault: Vault): Route[] {
   return [
     getJson('/vault', (request) => describe(vault, new URL(request.url).searchParams)),
+    getJson('/vault/search', (request) => search(vault, new URL(request.url).searchParams)),
     {
       method: 'POST',
       path: '/ingest',
@@ -64,6 +70,27 @@ function blockJson(block: BlockInfo) {
     raw_tokens: block.rawTokens,
     start_line: block.startLine,
     end_line: block.endLine,
+  };
+}
+
+/** What is found goes to a model as a rule, so that only blocks which may be sent are looked at. */
+async function search(vault: Vault, query: URLSearchParams) {
+  const words = query.get('query')?.trim() ?? '';
+  if (words === '' || words.length > MOST_QUERY_CHARS)
+    throw invalidQuery('query', `words, at most ${MOST_QUERY_CHARS} characters`);
+  const top = wholeOf(query, 'top', { fallback: DEFAULT_HITS, least: 1, most: MOST_HITS });
+  const hits = vault.mayHaveBlocks() ? await vault.search(words, { top, distinct: true }) : [];
+  return { hits: hits.map(hitJson) };
+}
+
+function hitJson({ content, score, ...block }: SearchHit) {
+  return {
+    block_id: block.id,
+    source_path: block.sourcePath,
+    start_line: block.startLine,
+    end_line: block.endLine,
+    score,
+    content,
   };
 }
 

@@ -1,0 +1,61 @@
+/**
+ * The MCP server, made with the official SDK. It is loaded by the first client that speaks MCP and by
+ * `svc mcp`, never by a start of the proxy or by another command.
+ */
+import { McpServer, fromJsonSchema } from '@modelcontextprotocol/server';
+import type { CallToolResult } from '@modelcontextprotocol/server';
+import { SvcError } from '../../engine/index.ts';
+import type { McpSources } from './sources.ts';
+import { TOOLS } from './tools.ts';
+import type { McpTool, ToolArguments } from './tools.ts';
+
+const INSTRUCTIONS =
+  'svc is the local proxy through which this client talks to its model provider. These tools look at what it did; none changes anything.';
+
+/** All of them look, at nothing but this proxy. */
+const ANNOTATIONS = {
+  readOnlyHint: true,
+  destructiveHint: false,
+  idempotentHint: true,
+  openWorldHint: false,
+} as const;
+
+/** A server for one connection, or for one request over HTTP. */
+export function createMcpServer({ version, read }: McpSources): McpServer {
+  const server = new McpServer(
+    { name: 'svc', title: 'svc', version },
+    { capabilities: { tools: {} }, instructions: INSTRUCTIONS },
+  );
+  for (const tool of TOOLS) addTool(server, tool, read);
+  return server;
+}
+
+function addTool(server: McpServer, tool: McpTool, read: McpSources['read']): void {
+  const { name, title, description, properties, required = [] } = tool;
+  const inputSchema = fromJsonSchema<ToolArguments>({
+    type: 'object',
+    properties: { ...properties },
+    required: [...required],
+    additionalProperties: false,
+  });
+  server.registerTool(
+    name,
+    { title, description, inputSchema, annotations: ANNOTATIONS },
+    (given: ToolArguments) => answer(tool, given, read),
+  );
+}
+
+/** What the tool says; a refusal is for the model to read, and no failure of the protocol. */
+async function answer(
+  tool: McpTool,
+  given: ToolArguments,
+  read: McpSources['read'],
+): Promise<CallToolResult> {
+  try {
+    return { content: [{ type: 'text', text: await tool.run(given, read) }] };
+  } catch (thrown) {
+    if (!(thrown instanceof SvcError)) throw thrown;
+    const text = [thrown.message, thrown.cure].filter((part) => part !== undefined).join('. ');
+    return { content: [{ type: 'text', text }], isError: true };
+  }
+}
