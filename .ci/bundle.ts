@@ -60,7 +60,13 @@ const DAY_MS = 24 * 3600 * 1000;
 const INDEX_FILE = 'docs-index.json';
 
 /** Files of `app` that are not bundled. */
-const MADE: ReadonlySet<string> = new Set([DEFINITIONS_FILE, GUIDES_FILE, INDEX_FILE, TOPICS_FILE]);
+const MADE: ReadonlySet<string> = new Set([
+  DEFINITIONS_FILE,
+  GUIDES_FILE,
+  INDEX_FILE,
+  TOPICS_FILE,
+  'statusline',
+]);
 
 /** Deletes what earlier builds left, unless it may still be in use; that stays out of the package. */
 function prune(folder: string, outputs: readonly string[]): void {
@@ -72,13 +78,9 @@ function prune(folder: string, outputs: readonly string[]): void {
   writeFileSync(join(folder, '.npmignore'), left.map((name) => `/${name}\n`).join(''));
 }
 
-const { metafile } = await build({
-  entryPoints: ENTRIES.map((entry) => `${compiled}${entry}`),
-  outdir: `${compiled}app`,
-  entryNames: '[name]',
-  chunkNames: '[name]-[hash]',
+/** What is joined in whatever way. */
+const JOINING = {
   bundle: true,
-  splitting: true,
   format: 'esm',
   platform: 'node',
   target: 'node20',
@@ -86,12 +88,29 @@ const { metafile } = await build({
   minifyWhitespace: true,
   minifySyntax: true,
   lineLimit: 200,
-  external: packagesApart(),
+  logLevel: 'warning',
+} as const;
+
+/** The statusline starts after every message: one file with nothing else in it, not a dozen shared ones. */
+const ALONE = 'statusline/fast.js';
+await build({
+  ...JOINING,
+  entryPoints: [`${compiled}cli/${ALONE}`],
+  outfile: `${compiled}app/${ALONE}`,
+});
+
+const { metafile } = await build({
+  ...JOINING,
+  entryPoints: ENTRIES.map((entry) => `${compiled}${entry}`),
+  outdir: `${compiled}app`,
+  entryNames: '[name]',
+  chunkNames: '[name]-[hash]',
+  splitting: true,
+  external: [...packagesApart(), `./${ALONE}`],
   // CommonJS packages ask for Node's own modules by `require`, which a module does not have.
   banner: {
     js: "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);",
   },
-  logLevel: 'warning',
   metafile: true,
 });
 writeFileSync(`${compiled}app/${DEFINITIONS_FILE}`, JSON.stringify(await loadDefinitions()));

@@ -46,6 +46,7 @@ const WITHOUT_JSON = [
   'replay import',
   'serve',
   'service print',
+  'statusline',
   'template add',
   'template remove',
   'template show',

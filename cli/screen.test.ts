@@ -49,6 +49,7 @@ const COMMANDS: readonly (readonly string[])[] = [
   ['provider-status'],
   ['provider-status', 'messages'],
   ['limits'],
+  ['statusline', '--for', 'plain'],
   ['why'],
   ['mcp'],
   ['route', 'list'],

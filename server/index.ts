@@ -42,6 +42,7 @@ import type { ServerServices } from './services.ts';
 import { openShared } from './shared/open-shared.ts';
 import { recallSpending } from './facts/spending.ts';
 import { vaultCommands } from './control/vault-commands.ts';
+import { openStatusline } from './statusline/publish.ts';
 import { createSocketDoor } from './socket/websocket.ts';
 
 export interface StartOptions {
@@ -273,6 +274,7 @@ async function takeCommands(
   const control = hasControl
     ? await openControl(config.home, commands, (request) => app.fetch(request))
     : undefined;
+  const statusline = hasControl ? await watchForStatusline(config.home, services) : undefined;
   const lifecycle = createLifecycle({
     app,
     listeners,
@@ -283,6 +285,7 @@ async function takeCommands(
       endRetention();
       door.close();
       await control?.close();
+      await statusline?.close();
     },
   });
   const [port = 0, wsPort = 0] = ports();
@@ -317,6 +320,25 @@ async function takeCommands(
     services,
     reload,
     stop: (force) => lifecycle.stop(force),
+  };
+}
+
+/** Every request's figures go to the file that `svc statusline` reads. */
+async function watchForStatusline(home: string, services: ServerServices) {
+  const { clock, log, live, planLimits } = services;
+  const statusline = await openStatusline({
+    home,
+    clock,
+    planLimits,
+    onTrouble: (cause) => log.error('what svc statusline shows cannot be written', { cause }),
+  });
+  const end = live.watch((row) => statusline.add(row));
+  return {
+    async close(): Promise<void> {
+      services.afterwards.flush();
+      end();
+      await statusline.close();
+    },
   };
 }
 

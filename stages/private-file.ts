@@ -35,10 +35,14 @@ export function inodeOf(path: string): bigint | undefined {
   return statSync(path, { bigint: true, throwIfNoEntry: false })?.ino;
 }
 
-/** Writes `path` anew, private, so that a reader sees the former file or the whole new one, on the disk. */
+/**
+ * Writes `path` anew, private, so that a reader sees the former file or the whole new one; on the disk,
+ * unless `isDurable` is false, which is for what may be lost with the machine.
+ */
 export async function replaceFile(
   path: string,
   write: (draft: FileHandle) => Promise<unknown>,
+  { isDurable = true }: { readonly isDurable?: boolean } = {},
 ): Promise<void> {
   const draft = `${path}.new`;
   await rm(draft, { force: true });
@@ -46,7 +50,7 @@ export async function replaceFile(
   try {
     await handle.chmod(0o600);
     await write(handle);
-    await handle.datasync();
+    if (isDurable) await handle.datasync();
   } finally {
     await handle.close();
   }

@@ -20,10 +20,12 @@ import { DASHBOARD_LIMITS } from './dashboard.ts';
 import { LARGE_REQUEST_LIMITS } from './large-requests.ts';
 import { ODD_REQUEST_LIMITS } from './odd-requests.ts';
 import { REQUEST_LIMITS } from './requests.ts';
+import { STATUSLINE_LIMITS } from './statusline.ts';
 import { WORK_LIMITS } from './work.ts';
 
 const GROUPS = [
   ...COMMAND_LIMITS,
+  ...STATUSLINE_LIMITS,
   ...WORK_LIMITS,
   ...CONVERSATION_LIMITS,
   ...REQUEST_LIMITS,

@@ -4,7 +4,7 @@ import { basename, dirname } from 'node:path';
 import { SvcError } from '../../engine/error.ts';
 import { isAddress, isOwnOrOfficial } from './addresses.ts';
 import type { Change, Client, ClientFile, Surroundings } from './client.ts';
-import { clients } from './clients.ts';
+import { clientOf } from './clients.ts';
 import { formats } from './formats.ts';
 import {
   dropBackup,
@@ -266,11 +266,12 @@ function ownValues(
   text: string,
   where: Surroundings,
 ): (path: KeyPath, value: unknown) => boolean {
-  const settings = clients.find(({ id }) => id === client)?.file;
+  const settings = clientOf(client)?.file;
   if (settings === undefined || settings.format !== format || !isAddress(url)) return () => false;
   let wanted: readonly Change[] | undefined;
   return (path, value) => {
     if (typeof value === 'string' && (value === url || value.startsWith(`${url}/`))) return true;
+    if (settings.isOwn?.(path, value) === true) return true;
     wanted ??= settings.wanted(url, text, where).changes;
     return wanted.some((change) => change.value === value && isSamePath(change.path, path));
   };

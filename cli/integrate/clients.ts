@@ -7,6 +7,7 @@ import type { Change, Client } from './client.ts';
 import { modelChanges } from './model-lists.ts';
 import { opencode } from './opencode.ts';
 import { piRun, piSettings } from './pi.ts';
+import { STATUSLINE_ID, withStatusline } from './statusline.ts';
 
 const codexSettings = (url: string): readonly Change[] => [
   { path: ['model_provider'], value: 'svc' },
@@ -325,6 +326,12 @@ export function clientNamed(name: string): Client {
   throw new SvcError('not_found', `svc knows no client '${name}'${didYouMean(wanted, names)}`, {
     cure: `It knows ${clients.map(({ id }) => id).join(', ')}.`,
   });
+}
+
+/** By what the list of changes calls it; undefined for what svc does not know. */
+export function clientOf(id: string): Client | undefined {
+  if (id === STATUSLINE_ID) return withStatusline(clientNamed('claude-code'), 'svc statusline');
+  return clients.find((client) => client.id === id);
 }
 
 function litellmProvider(model: unknown): string | undefined {

@@ -14,6 +14,7 @@ import { withLock } from './lock.ts';
 import { proxyAddress } from './proxy-address.ts';
 import { listFile, readIntegrations } from './records.ts';
 import type { Integration } from './records.ts';
+import { STATUSLINE_ID, statuslineCommand, withStatusline } from './statusline.ts';
 import { readWiring } from './wiring.ts';
 import type { Wiring } from './wiring.ts';
 
@@ -29,6 +30,7 @@ class Integrate extends JsonCommand {
       ['What to set in Codex', '$0 integrate codex'],
       ['Write it', '$0 integrate claude-code --apply'],
       ['Take it back; without a client, in all', '$0 integrate claude-code --undo'],
+      ["Show svc's figures in Claude Code", '$0 integrate claude-code --statusline --apply'],
       ['A file of one project', '$0 integrate openai-sdk --apply --file .env'],
     ],
   });
@@ -42,9 +44,12 @@ class Integrate extends JsonCommand {
   force = Option.Boolean('--force', false, {
     description: "With --apply: replace an address that is not the provider's own",
   });
+  statusline = Option.Boolean('--statusline', false, {
+    description: "Claude Code's statusline in place of its address",
+  });
 
   async execute() {
-    const client = this.client === undefined ? undefined : clientNamed(this.client);
+    const client = this.#client();
     if (this.apply && this.undo)
       throw new SvcError('usage', '--apply and --undo exclude each other');
     if (this.undo) return this.takeBack(client);
@@ -56,6 +61,20 @@ class Integrate extends JsonCommand {
       return this.list();
     }
     return this.apply ? this.write(client) : this.show(client);
+  }
+
+  #client(): Client | undefined {
+    const client = this.client === undefined ? undefined : clientNamed(this.client);
+    if (!this.statusline) return client;
+    if (client?.id === 'claude-code')
+      return withStatusline(client, statuslineCommand(this.context));
+    throw new SvcError(
+      'usage',
+      'Of the clients only Claude Code runs a command for its statusline',
+      {
+        cure: '`svc integrate claude-code --statusline` shows what to set there; `svc help statusline` has tmux and starship.',
+      },
+    );
   }
 
   private get namedFile(): { file?: string } {
@@ -102,9 +121,14 @@ class Integrate extends JsonCommand {
     for (const line of client.notes) this.note(line);
     if (client.file !== undefined) {
       const named = at === undefined ? ' --file <path>' : '';
-      this.note(`\`svc integrate ${client.id} --apply${named}\` writes it; --undo takes it back.`);
+      this.note(`\`${this.#again(client)} --apply${named}\` writes it; --undo takes it back.`);
     }
     if (!isRunning) this.note('svc is not running; `svc start --background` starts it.');
+  }
+
+  /** This command once more. */
+  #again({ id }: Client): string {
+    return `svc integrate ${this.statusline ? 'claude-code --statusline' : id}`;
   }
 
   private async write(client: Client): Promise<void> {
@@ -125,20 +149,22 @@ class Integrate extends JsonCommand {
     if (this.json) this.printJson({ client: client.id, url, ...applied });
     else {
       const file = shortPath(applied.file, context);
-      this.print(
-        applied.outcome === 'unchanged'
-          ? `${client.name} goes through ${url} already (${file})`
-          : `${client.name} goes through ${url} now (${file})`,
-      );
+      const what = this.statusline
+        ? `${client.name} is svc's`
+        : `${client.name} goes through ${url}`;
+      this.print(`${what} ${applied.outcome === 'unchanged' ? 'already' : 'now'} (${file})`);
     }
     for (const remark of applied.remarks) this.note(remark);
     if (applied.outcome === 'unchanged') return;
     if (applied.backup !== null)
       this.note(`The file as it was: ${shortPath(applied.backup, context)}`);
+    const again = this.#again(client);
     this.note(
-      `Restart ${client.name} if it runs. \`svc integrate ${client.id} --undo\` takes it back.`,
+      this.statusline
+        ? `It appears with the next message. \`${again} --undo\` takes it back.`
+        : `Restart ${client.name} if it runs. \`${again} --undo\` takes it back.`,
     );
-    if (!isRunning)
+    if (!isRunning && !this.statusline)
       this.note('svc is not running: this client cannot connect until `svc start --background`.');
   }
 
@@ -149,7 +175,7 @@ class Integrate extends JsonCommand {
       context,
       this.home,
       (one) =>
-        (client === undefined || one.client === client.id) &&
+        (client === undefined || one.client === client.id || isStatuslineOf(client, one)) &&
         (file === undefined || one.file === file),
     );
     if (this.json) this.printJson({ undone });
@@ -160,6 +186,11 @@ class Integrate extends JsonCommand {
       );
     refuseAll(faults);
   }
+}
+
+/** Whoever takes Claude Code off svc wants no statusline of it either. */
+function isStatuslineOf(client: Client, { client: id }: Integration): boolean {
+  return client.id === 'claude-code' && id === STATUSLINE_ID;
 }
 
 /** Takes back every change that `isMeant`, and gives what could not be: one file does not keep the others from it. */

@@ -1,4 +1,5 @@
 /** `svc integrate` as a person uses it: on files in a home folder, applied and taken back. */
+import { spawnSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parse as parseToml } from 'smol-toml';
@@ -261,6 +262,52 @@ test('every client shows what to set for the address of this proxy', () =>
       assert.is(printed.code, 0);
       assert.match(printed.stdout, client === 'cursor' ? /public host/ : /127\.0\.0\.1:9345/);
     }
+  }));
+
+test('the statusline of Claude Code is written and taken back apart from the address', () =>
+  inPlace(async (place) => {
+    const text = '{\n  "env": {"A": "1"}\n}\n';
+    const path = write(place, '.claude/settings.json', text);
+    const claude = ['integrate', 'claude-code'];
+    await run(place, [...claude, '--apply']);
+    const pointed = fs.readFileSync(path, 'utf8');
+    const shown = await run(place, [...claude, '--statusline']);
+    const applied = await run(place, [...claude, '--statusline', '--apply']);
+    assert.is(applied.code, 0, applied.stderr);
+    const { statusLine, env } = JSON.parse(fs.readFileSync(path, 'utf8'));
+    assert.equal(JSON.parse(shown.stdout), { statusLine });
+    assert.is(env.ANTHROPIC_BASE_URL, URL_OF_DEFAULTS);
+    // As Claude Code runs it, in a shell.
+    const options = {
+      input: '{"model":{"id":"m"}}',
+      encoding: 'utf8',
+      env: { PATH: place.env['PATH'] },
+    } as const;
+    const ran = spawnSync('sh', ['-c', statusLine.command], options);
+    assert.match(ran.stdout, /^\S*m\S* .*svc off/, ran.stderr);
+    const undone = await run(place, [...claude, '--statusline', '--undo']);
+    assert.is(undone.code, 0, undone.stderr);
+    assert.is(fs.readFileSync(path, 'utf8'), pointed);
+
+    await run(place, [...claude, '--statusline', '--apply']);
+    const all = await run(place, [...claude, '--undo']);
+    assert.is(all.code, 0, all.stderr);
+    assert.equal(JSON.parse(fs.readFileSync(path, 'utf8')), JSON.parse(text));
+    assert.is((await run(place, ['integrate', 'codex', '--statusline'])).code, exitCodes.usage);
+  }));
+
+test("a statusline of one's own stays, unless it is to be replaced, and then comes back", () =>
+  inPlace(async (place) => {
+    const text = '{"statusLine": {"type": "command", "command": "mine.sh", "padding": 0}}';
+    const path = write(place, '.claude/settings.json', text);
+    const apply = ['integrate', 'claude-code', '--statusline', '--apply'];
+    const refused = await run(place, apply);
+    assert.is(refused.code, exitCodes.conflict);
+    assert.match(refused.stderr, 'mine.sh');
+    assert.is((await run(place, [...apply, '--force'])).code, 0);
+    assert.match(fs.readFileSync(path, 'utf8'), / statusline"/);
+    await run(place, ['integrate', '--undo']);
+    assert.is(fs.readFileSync(path, 'utf8'), text);
   }));
 
 test.run();

@@ -46,6 +46,7 @@ export const commandGroups: readonly CommandGroup[] = [
   },
   { words: ['mcp'], load: () => import('../mcp/command.ts') },
   { words: ['why'], load: () => import('../commands/why.ts') },
+  { words: ['statusline'], load: () => import('../statusline/command.ts') },
   { words: ['limits'], load: () => import('../commands/limits.ts') },
   { words: ['list-pricing'], load: () => import('../commands/pricing.ts') },
   { words: ['fleet'], load: () => import('../fleet/command.ts') },

@@ -8,6 +8,7 @@ const NAMES = [
   'monitor.db',
   'keys.json',
   'decisions.jsonl',
+  'statusline.json',
   'integrations.json',
   'config-source.json',
   'alerts.json',

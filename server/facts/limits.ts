@@ -2,7 +2,7 @@
 import type { Limit, PlanLimits } from '../../stages/limits/plan-limits.ts';
 
 /** All that are known, plans first and the fullest first. Keys are named by label or hash; nothing in here is secret. */
-export function limitsJson(planLimits: PlanLimits) {
+export function limitsJson(planLimits: Pick<PlanLimits, 'list'>) {
   return { limits: planLimits.list().map(toJson) };
 }
 

@@ -1,6 +1,7 @@
 /** What is known of the limits of each credential, from the newest answer to it. */
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
+import { clientSession } from '../model/conversation.ts';
 import { headerValue } from '../model/headers.ts';
 import type { Headers } from '../model/headers.ts';
 import { paceOf, usedUpAtMs } from './pace.ts';
@@ -40,6 +41,8 @@ interface Known {
 
 /** Windows of credentials that are remembered; clients can send any number of credentials. */
 const MOST_WINDOWS = 500;
+/** Sessions of which it is remembered whose windows they used. */
+const MOST_SESSIONS = 200;
 /** Samples of a window, evenly over its length. */
 const MOST_SAMPLES = 300;
 const HASH_CHARS = 8;
@@ -49,18 +52,25 @@ export type PlanLimits = ReturnType<typeof createPlanLimits>;
 
 export function createPlanLimits(clock: { wallMs(): number }) {
   const known = new LRUCache<string, Known>({ max: MOST_WINDOWS });
+  const bySession = new LRUCache<string, Pick<Limit, 'provider' | 'key'>>({ max: MOST_SESSIONS });
   return {
     /** Reads the limits that the head of an answer states, if it states any. */
     note(limited: LimitedKey, headers: Headers): void {
       const nowMs = clock.wallMs();
-      for (const window of statedWindows(headers, nowMs)) {
-        const { provider, label } = limited;
-        const key = label ?? `client ${hashOf(limited.sent)}`;
+      const windows = statedWindows(headers, nowMs);
+      if (windows.length === 0) return;
+      const { provider, label } = limited;
+      const key = label ?? `client ${hashOf(limited.sent)}`;
+      const session = clientSession(limited.sent);
+      if (session !== undefined) bySession.set(session, { provider, key });
+      for (const window of windows) {
         const id = `${provider}\n${key}\n${window.kind}\n${window.name}`;
         const samples = withSample(known.peek(id), window, nowMs);
         known.set(id, { provider, key, window, samples });
       }
     },
+    /** Whose windows the client's session used last; undefined where no answer to it stated any. */
+    keyOf: (session: string) => bySession.get(session),
     /** All that are known and have not started again since, plans first and the fullest first. */
     list(): readonly Limit[] {
       const nowMs = clock.wallMs();

@@ -1,0 +1,102 @@
+/** How long `svc statusline` takes in a process of its own, next to a Node that does nothing. */
+import { spawnSync } from 'node:child_process';
+import { existsSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { until } from '../../fixtures/cli/live.ts';
+import { entry, makePlace, start } from '../../fixtures/cli/run.ts';
+import type { Place } from '../../fixtures/cli/run.ts';
+import type { LimitGroup, Measured } from './limit.ts';
+
+/** Starts of each kind, taken in turns. */
+const STARTS = 250;
+const P99_MS = 60;
+/** What the line may take beside the start of Node. */
+const MEDIAN_BESIDE_MS = 30;
+
+const INPUT = JSON.stringify({
+  session_id: 'bench',
+  model: { id: 'claude-opus-5-5', display_name: 'Opus 5.5' },
+  workspace: { current_dir: '/home/me/project' },
+  cost: { total_cost_usd: 1.5 },
+  context_window: { used_percentage: 42, context_window_size: 200_000 },
+  rate_limits: { five_hour: { used_percentage: 40, resets_at: 4_000_000_000 } },
+});
+
+type Times = Map<string, number[]>;
+
+/** Milliseconds until the process has ended. Throws where it printed no line, or anything else. */
+function time(place: Place, argv: readonly string[]): number {
+  const startedMs = performance.now();
+  const ran = spawnSync(process.execPath, argv, { env: place.env, input: INPUT, encoding: 'utf8' });
+  const ms = performance.now() - startedMs;
+  const isLine = argv[0] !== entry || /^[^\n]*Opus 5\.5[^\n]*\n$/.test(ran.stdout);
+  if (ran.status !== 0 || ran.stderr !== '' || !isLine)
+    throw new Error(`${argv.join(' ')}: ${ran.status} ${ran.stderr} ${ran.stdout}`);
+  return ms;
+}
+
+/** A Node that does nothing and a statusline in turns, so that both meet the same machine. */
+function inTurns(place: Place, times: Times, state: string, count = STARTS): void {
+  const note = (name: string, ms: number) => times.set(name, [...(times.get(name) ?? []), ms]);
+  for (let n = 0; n < count; n += 1) {
+    note('node', time(place, ['-e', '0']));
+    note(state, time(place, [entry, 'statusline']));
+  }
+}
+
+/** While one proxy after the other is about to start. */
+async function starting(place: Place, times: Times): Promise<void> {
+  const file = join(place.home, 'statusline.json');
+  for (let done = 0; done < STARTS; done += STARTS / 10) {
+    rmSync(file, { force: true });
+    const proxy = start(place, ['serve', '--port', '0']);
+    inTurns(place, times, 'starting', STARTS / 10);
+    proxy.child.kill('SIGTERM');
+    await proxy.ended;
+  }
+}
+
+async function measure(): Promise<readonly Measured[]> {
+  const place = makePlace();
+  const times: Times = new Map();
+  try {
+    inTurns(place, times, 'no proxy');
+    const proxy = start(place, ['serve', '--port', '0']);
+    await proxy.prints(/listens on/);
+    await until(() => existsSync(join(place.home, 'statusline.json')), 'the file');
+    inTurns(place, times, 'proxy runs');
+    proxy.child.kill('SIGSTOP');
+    inTurns(place, times, 'proxy hangs');
+    proxy.child.kill('SIGCONT');
+    proxy.child.kill('SIGTERM');
+    await proxy.ended;
+    await starting(place, times);
+  } finally {
+    place.dispose();
+  }
+  const bare = times.get('node')!;
+  return [...times].flatMap(([state, all]) => {
+    const p99 = {
+      what: `${state}, p99`,
+      unit: 'ms',
+      most: P99_MS,
+      value: quantile(all, 0.99),
+    } as const;
+    if (state === 'node') return [p99];
+    const beside = quantile(all, 0.5) - quantile(bare, 0.5);
+    return [
+      p99,
+      { what: `${state}, median over node's`, unit: 'ms', most: MEDIAN_BESIDE_MS, value: beside },
+    ];
+  });
+}
+
+function quantile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]!;
+}
+
+/** A thousand starts, no error among them. */
+export const STATUSLINE_LIMITS: readonly LimitGroup[] = [
+  { name: 'statusline, a thousand starts', measure },
+];

@@ -1,0 +1,52 @@
+/** `svc statusline`: one line for Claude Code's statusline, tmux, starship and their like. */
+import { Command, Option } from 'clipanion';
+import { SvcError } from '../../engine/error.ts';
+import { SvcCommand } from '../command.ts';
+import { toWhole } from '../parse/flags.ts';
+import { FIELD_NAMES, SHOWN_IN } from './line.ts';
+import { statuslineText } from './show.ts';
+
+class Statusline extends SvcCommand {
+  static override paths = [['statusline']];
+  static override usage = Command.Usage({
+    category: 'Look',
+    description: 'One line of figures for Claude Code, tmux or a prompt',
+    details: `Reads what Claude Code writes to a statusline, and what the proxy knows of that session: model, context, cost and saving, prompt cache, the window of the plan that is used up first. Without input it shows today. \`svc integrate claude-code --statusline\` sets it up. A template's parts are divided by ' | ', and one of which a field is not known is left out; fields: ${FIELD_NAMES.join(', ')}.`,
+    examples: [
+      ['Today', '$0 statusline'],
+      ['Of your own', "$0 statusline --format '{model} | {cost} | {windows}'"],
+      ['For status-right of tmux', '$0 statusline --for tmux'],
+    ],
+  });
+
+  format = Option.String('--format', { description: 'A template, such as {model} | {cost}' });
+  for = Option.String('--for', SHOWN_IN[0], { description: `${SHOWN_IN.join(', ')}` });
+  width = Option.String('--width', { description: 'Most columns (COLUMNS, else no limit)' });
+  noColor = Option.Boolean('--no-color', false, { description: 'Without colours' });
+
+  async execute() {
+    const { context } = this;
+    const shownIn = SHOWN_IN.find((one) => one === this.for);
+    if (shownIn === undefined)
+      throw new SvcError('usage', `--for takes ${SHOWN_IN.join(', ')}, not '${this.for}'`);
+    const text = await statuslineText(
+      {
+        format: this.format,
+        shownIn,
+        hasColors: !this.noColor,
+        width: this.width === undefined ? undefined : toWhole(this.width, '--width', 1, 10_000),
+      },
+      {
+        env: context.env,
+        userHome: context.userHome,
+        cwd: context.cwd,
+        nowMs: context.clock.wallMs(),
+        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a stream of the process, or a test's
+        stdin: context.stdin as NodeJS.ReadStream,
+      },
+    );
+    context.stdout.write(text);
+  }
+}
+
+export const commands = [Statusline];

@@ -1,0 +1,56 @@
+/**
+ * `svc statusline` without the rest of the program: it is started after every message, so it loads no
+ * command, no parser and no configuration. What it does not understand is left to the command.
+ */
+import { writeSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { SHOWN_IN } from './line.ts';
+import { statuslineText } from './show.ts';
+import type { StatuslineOptions } from './show.ts';
+
+/** Prints the line; false, and nothing done, where the arguments need the whole program: help, or a mistake. */
+export async function printFast(argv: readonly string[]): Promise<boolean> {
+  const options = fastOptions(argv);
+  if (options === undefined) return false;
+  const text = await statuslineText(options, {
+    env: process.env,
+    userHome: homedir(),
+    cwd: process.cwd(),
+    nowMs: Date.now(),
+    stdin: process.stdin,
+  });
+  try {
+    writeSync(1, text);
+  } catch {
+    // Nobody reads it any more.
+  }
+  return true;
+}
+
+/** The same options as the command's, in their plain forms. */
+export function fastOptions(argv: readonly string[]): StatuslineOptions | undefined {
+  const given = new Map<string, string>();
+  let hasColors = true;
+  for (let at = 0; at < argv.length; at += 1) {
+    const arg = argv[at]!;
+    const [, name, value] = /^(--(?:format|for|width))(?:=([^]*))?$/.exec(arg) ?? [];
+    if (arg === '--no-color') hasColors = false;
+    else if (name === undefined) return undefined;
+    else {
+      if (value === undefined) at += 1;
+      const known = value ?? argv[at];
+      if (known === undefined) return undefined;
+      given.set(name, known);
+    }
+  }
+  const shownIn = SHOWN_IN.find((one) => one === (given.get('--for') ?? SHOWN_IN[0]));
+  const width = given.get('--width');
+  if (shownIn === undefined || (width !== undefined && !/^[1-9]\d{0,3}$/.test(width)))
+    return undefined;
+  return {
+    format: given.get('--format'),
+    shownIn,
+    hasColors,
+    width: width === undefined ? undefined : Number(width),
+  };
+}

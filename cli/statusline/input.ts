@@ -1,0 +1,79 @@
+/**
+ * What Claude Code gives a statusline on stdin (as of 2.1.332): the model, the context window, the cost
+ * that it estimates, its prompt cache, and the windows of a subscription. All of it may be missing.
+ */
+import { numberOf, objectOf, stringOf } from '../../stages/dialect/json-kind.ts';
+import type { JsonObject } from '../../stages/dialect/json-kind.ts';
+
+/** One window of a plan. */
+export interface PlanWindow {
+  /** `5h`, `7d`, `spend` … */
+  readonly name: string;
+  /** Of 1. */
+  readonly used: number;
+  /** Milliseconds since the epoch, where known. */
+  readonly resetsAtMs: number | undefined;
+  /** When it is used up at the present pace, where that is before it starts again. */
+  readonly usedUpAtMs: number | undefined;
+}
+
+export interface ClientStatus {
+  readonly sessionId: string | undefined;
+  readonly model: string | undefined;
+  readonly directory: string | undefined;
+  /** Share of the context window, 0 to 1. */
+  readonly contextUsed: number | undefined;
+  readonly contextTokens: number | undefined;
+  readonly costUsd: number | undefined;
+  readonly cacheRatio: number | undefined;
+  readonly windows: readonly PlanWindow[];
+}
+
+/** Windows as Claude Code names them, and as providers do. */
+const WINDOWS: readonly (readonly [field: string, name: string])[] = [
+  ['five_hour', '5h'],
+  ['seven_day', '7d'],
+  ['spend_limit', 'spend'],
+];
+
+/** Reads the document; what is not as expected is left out. */
+export function readClientStatus(document: JsonObject): ClientStatus {
+  const context = objectOf(document['context_window']);
+  const usedPercent = numberOf(context['used_percentage']);
+  const directory =
+    stringOf(objectOf(document['workspace'])['current_dir']) ?? stringOf(document['cwd']);
+  const { display_name: name, id } = objectOf(document['model']);
+  return {
+    sessionId: stringOf(document['session_id']),
+    model: stringOf(name) ?? stringOf(id),
+    directory: directory?.split('/').findLast((part) => part !== ''),
+    contextUsed: usedPercent === undefined ? undefined : usedPercent / 100,
+    contextTokens: numberOf(context['context_window_size']),
+    costUsd: numberOf(objectOf(document['cost'])['total_cost_usd']),
+    cacheRatio: cacheRatioOf(document, objectOf(context['current_usage'])),
+    windows: windowsOf(objectOf(document['rate_limits'])),
+  };
+}
+
+/** That of the session; of versions that do not say it, that of the newest request. */
+function cacheRatioOf(document: JsonObject, usage: JsonObject): number | undefined {
+  const ratio = numberOf(objectOf(document['prompt_cache'])['hit_ratio']);
+  if (ratio !== undefined) return ratio;
+  const [input, written, read] = [
+    'input_tokens',
+    'cache_creation_input_tokens',
+    'cache_read_input_tokens',
+  ].map((name) => numberOf(usage[name]) ?? 0) as [number, number, number];
+  return written + read === 0 ? undefined : read / (input + written + read);
+}
+
+function windowsOf(limits: JsonObject): PlanWindow[] {
+  return WINDOWS.flatMap(([field, name]) => {
+    const { used_percentage: percent, resets_at: resetsAtS } = objectOf(limits[field]);
+    const used = numberOf(percent);
+    if (used === undefined) return [];
+    const atS = numberOf(resetsAtS);
+    const resetsAtMs = atS === undefined ? undefined : atS * 1000;
+    return [{ name, used: used / 100, resetsAtMs, usedUpAtMs: undefined }];
+  });
+}

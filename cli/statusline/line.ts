@@ -1,0 +1,178 @@
+/** The line: a template's fields filled in, coloured for where it is shown, in the width that there is. */
+import { dollars, share } from '../../server/words/amounts.ts';
+import { visible } from '../../server/log/visible.ts';
+import type { Figures } from './figures.ts';
+import type { PlanWindow } from './input.ts';
+
+/** Where a line is shown: Claude Code and terminals take ANSI colours, tmux its own, starship and others none. */
+export const SHOWN_IN = ['claude-code', 'tmux', 'starship', 'plain'] as const;
+export type ShownIn = (typeof SHOWN_IN)[number];
+
+export interface LineOptions {
+  readonly format: string;
+  readonly shownIn: ShownIn;
+  readonly hasColors: boolean;
+  /** Columns that the line may take. */
+  readonly width: number;
+  readonly nowMs: number;
+}
+
+/** For a client's session, and for all of today. */
+export const SESSION_FORMAT =
+  '{model} | ctx {context} | {cost} | {saved} | cache {cache} | {window} | {svc}';
+export const TODAY_FORMAT = 'today {cost} | {saved} | cache {cache} | {window} | {svc}';
+
+type Tone = 'bold' | 'dim' | 'green' | 'yellow' | 'red';
+
+interface Piece {
+  readonly text: string;
+  readonly tone?: Tone | undefined;
+}
+
+/** What a field shows; undefined where that is not known. */
+const FIELDS: Readonly<Record<string, (figures: Figures, nowMs: number) => Piece | undefined>> = {
+  model: ({ model }) => text(model, 'bold'),
+  directory: ({ directory }) => text(directory),
+  context: ({ contextUsed: used }) => text(wholeShare(used), toneOf(used, 0.7, 0.9)),
+  context_size: ({ contextTokens }) => text(thousands(contextTokens)),
+  cost: ({ costUsd }) => text(costUsd === undefined ? undefined : dollars(costUsd)),
+  saved: ({ savedUsd }) =>
+    // What was not saved takes no room.
+    savedUsd === undefined || savedUsd <= 0
+      ? undefined
+      : { text: `saved ${dollars(savedUsd)}`, tone: 'green' },
+  saved_percent: ({ savedUsd, costUsd }) =>
+    savedUsd === undefined || costUsd === undefined || savedUsd <= 0
+      ? undefined
+      : { text: share(savedUsd / (savedUsd + costUsd)), tone: 'green' },
+  saved_tokens: ({ savedTokens }) => text(thousands(savedTokens)),
+  requests: ({ requests }) => text(requests?.toString()),
+  cache: ({ cacheRatio }) =>
+    text(
+      wholeShare(cacheRatio),
+      cacheRatio !== undefined && cacheRatio < 0.5 ? 'yellow' : undefined,
+    ),
+  window: ({ windows: [first] }, nowMs) => first && windowPiece(first, nowMs),
+  windows: ({ windows }, nowMs) => {
+    const pieces = windows.map((window) => windowPiece(window, nowMs));
+    return pieces.length === 0
+      ? undefined
+      : { text: pieces.map((piece) => piece.text).join(', '), tone: pieces[0]?.tone };
+  },
+  svc: ({ proxy }) =>
+    proxy === 'up'
+      ? undefined
+      : { text: proxy === 'off' ? 'svc off' : 'not through svc', tone: 'dim' },
+};
+
+export const FIELD_NAMES: readonly string[] = Object.keys(FIELDS);
+
+/** What is left out first where the width is short. */
+const LEAST_NEEDED = ['svc', 'cache', 'saved', 'cost', 'model', 'directory', 'context'];
+
+interface Segment {
+  readonly pieces: readonly Piece[];
+  /** The higher, the sooner it is left out. */
+  readonly rank: number;
+}
+
+/**
+ * One line without its end. Segments of `format` are divided by ` | `; one with a field that is not
+ * known is left out, and where the line is too wide, the ones that matter least.
+ */
+export function statusLine(figures: Figures, options: LineOptions): string {
+  let segments = options.format
+    .split(' | ')
+    .flatMap((segment) => toSegment(segment, figures, options.nowMs) ?? []);
+  while (segments.length > 1 && widthOf(segments) > options.width) {
+    const most = Math.max(...segments.map(({ rank }) => rank));
+    const index = segments.findLastIndex(({ rank }) => rank === most);
+    segments = segments.toSpliced(index, 1);
+  }
+  const divider = painted({ text: ' | ', tone: 'dim' }, options);
+  if (widthOf(segments) <= options.width)
+    return segments
+      .map(({ pieces }) => pieces.map((piece) => painted(piece, options)).join(''))
+      .join(divider);
+  const bare = segments.map(({ pieces }) => pieces.map((piece) => piece.text).join('')).join(' | ');
+  return painted({ text: [...bare].slice(0, options.width).join('') }, options);
+}
+
+function toSegment(template: string, figures: Figures, nowMs: number): Segment | undefined {
+  const pieces: Piece[] = [];
+  let rank = 0;
+  for (const part of template.split(/(\{\w+\})/)) {
+    const name = part.startsWith('{') ? part.slice(1, -1) : '';
+    if (!Object.hasOwn(FIELDS, name)) pieces.push({ text: visible(part) });
+    else {
+      const piece = FIELDS[name]!(figures, nowMs);
+      if (piece === undefined) return undefined;
+      const place = LEAST_NEEDED.indexOf(name.replace(/_\w+$/, ''));
+      rank = Math.max(rank, place < 0 ? 0 : LEAST_NEEDED.length - place);
+      pieces.push(piece);
+    }
+  }
+  return pieces.every((piece) => piece.text === '') ? undefined : { pieces, rank };
+}
+
+function text(value: string | undefined, tone?: Tone): Piece | undefined {
+  return value === undefined || value === '' ? undefined : { text: visible(value), tone };
+}
+
+function toneOf(used: number | undefined, warn: number, alarm: number): Tone | undefined {
+  if (used === undefined || used < warn) return undefined;
+  return used >= alarm ? 'red' : 'yellow';
+}
+
+function windowPiece({ name, used, resetsAtMs, usedUpAtMs }: PlanWindow, nowMs: number): Piece {
+  const until =
+    used >= 1 || usedUpAtMs === undefined
+      ? resetsAtMs && `, resets ${timeOfDay(resetsAtMs, nowMs)}`
+      : `, used up ~${timeOfDay(usedUpAtMs, nowMs)}`;
+  const tone = usedUpAtMs !== undefined && used < 0.9 ? 'yellow' : toneOf(used, 0.8, 0.9);
+  return { text: visible(`${name} ${wholeShare(used)}${until ?? ''}`), tone };
+}
+
+/** `42%`: a line that changes at every tenth of a percent only distracts. */
+function wholeShare(value: number | undefined): string | undefined {
+  return value === undefined ? undefined : `${Math.round(value * 100)}%`;
+}
+
+function thousands(count: number | undefined): string | undefined {
+  if (count === undefined) return undefined;
+  if (count >= 999_500) return `${Number((count / 1e6).toFixed(1))}M`;
+  return count >= 1000 ? `${Math.round(count / 1000)}k` : String(count);
+}
+
+const DAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
+const DAY_MS = 24 * 3600 * 1000;
+
+/** `16:40`, with the weekday where it is not within a day. */
+function timeOfDay(atMs: number, nowMs: number): string {
+  const at = new Date(atMs);
+  const two = (value: number) => String(value).padStart(2, '0');
+  const time = `${two(at.getHours())}:${two(at.getMinutes())}`;
+  return atMs - nowMs < DAY_MS ? time : `${DAYS[at.getDay()]} ${time}`;
+}
+
+const ANSI: Readonly<Record<Tone, number>> = { bold: 1, dim: 2, green: 32, yellow: 33, red: 31 };
+
+function painted({ text: words, tone }: Piece, { shownIn, hasColors }: LineOptions): string {
+  // tmux takes `#` for the beginning of an instruction.
+  const safe = shownIn === 'tmux' ? words.replaceAll('#', '##') : words;
+  if (tone === undefined || !hasColors) return safe;
+  if (shownIn === 'claude-code') return `\u001b[${ANSI[tone]}m${safe}\u001b[0m`;
+  if (shownIn !== 'tmux') return safe;
+  return `#[${tone === 'bold' || tone === 'dim' ? tone : `fg=${tone}`}]${safe}#[default]`;
+}
+
+const WIDE =
+  /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\u{1f300}-\u{1faff}]/u;
+
+/** Columns of the segments with what divides them. */
+function widthOf(segments: readonly Segment[]): number {
+  const words = segments.map(({ pieces }) => pieces.map((piece) => piece.text).join(''));
+  let width = 0;
+  for (const char of words.join(' | ')) width += char > '\u1000' && WIDE.test(char) ? 2 : 1;
+  return width;
+}

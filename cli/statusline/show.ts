@@ -1,0 +1,110 @@
+/**
+ * Prints the line. Whatever is missing or faulty, there is a line and no error: a statusline that fails
+ * is a blank one, for whoever looks at it and does not know why.
+ */
+import { readFileSync } from 'node:fs';
+import type { Readable } from 'node:stream';
+import { resolveHome } from '../../server/config/home.ts';
+import { statusPath } from '../../server/statusline/status.ts';
+import { numberOf, objectOf } from '../../stages/dialect/json-kind.ts';
+import type { JsonObject } from '../../stages/dialect/json-kind.ts';
+import { figuresOf } from './figures.ts';
+import { SESSION_FORMAT, TODAY_FORMAT, statusLine } from './line.ts';
+import type { ShownIn } from './line.ts';
+
+export interface StatuslineOptions {
+  /** Default: one for a client's session, another one where no client asks. */
+  readonly format: string | undefined;
+  readonly shownIn: ShownIn;
+  readonly hasColors: boolean;
+  /** Columns; default: what the client says in `COLUMNS`, else as many as the line takes. */
+  readonly width: number | undefined;
+}
+
+/** What of the process it needs. */
+export interface StatuslineSurroundings {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly userHome: string;
+  readonly cwd: string;
+  readonly nowMs: number;
+  readonly stdin: Readable & { readonly isTTY?: boolean };
+}
+
+/** A client writes at once and closes; what is open for longer is somebody's terminal or a forgotten pipe. */
+const READ_MS = 250;
+const MOST_CHARS = 1024 * 1024;
+
+/** The line with its end. Never rejects. */
+export async function statuslineText(
+  { format, shownIn, hasColors, width }: StatuslineOptions,
+  where: StatuslineSurroundings,
+): Promise<string> {
+  try {
+    const { env, userHome, cwd, nowMs } = where;
+    const client = parsed(await readInput(where.stdin));
+    const status = readStatus(resolveHome(env, userHome, cwd));
+    const figures = figuresOf(client, status, { nowMs, isRunning: isAlive(status['pid']) });
+    const isSession = client !== undefined;
+    const line = statusLine(figures, {
+      format: format ?? (isSession ? SESSION_FORMAT : TODAY_FORMAT),
+      shownIn,
+      hasColors: hasColors && (env['NO_COLOR'] ?? '') === '',
+      width: width ?? (Number(env['COLUMNS']) || Number.POSITIVE_INFINITY),
+      nowMs,
+    });
+    // Before the first request nothing is known, and an empty line looks like a failure.
+    return `${line === '' && format === undefined ? 'svc' : line}\n`;
+  } catch {
+    return 'svc\n';
+  }
+}
+
+function readInput(stdin: StatuslineSurroundings['stdin']): Promise<string> {
+  if (stdin.isTTY === true) return Promise.resolve('');
+  return new Promise((resolve) => {
+    let text = '';
+    const end = (): void => {
+      clearTimeout(timer);
+      stdin.removeAllListeners('data');
+      stdin.pause();
+      resolve(text);
+    };
+    const timer = setTimeout(end, READ_MS);
+    stdin.setEncoding('utf8');
+    stdin.on('data', (piece: string) => {
+      text += piece;
+      if (text.length > MOST_CHARS) end();
+    });
+    stdin.once('end', end);
+    stdin.once('error', end);
+  });
+}
+
+/** Undefined for what is no JSON object. */
+function parsed(text: string): JsonObject | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? objectOf(value) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function readStatus(home: string): JsonObject {
+  try {
+    return parsed(readFileSync(statusPath(home), 'utf8')) ?? {};
+  } catch {
+    return {};
+  }
+}
+
+function isAlive(pid: unknown): boolean {
+  const known = numberOf(pid);
+  if (known === undefined || !Number.isInteger(known) || known <= 0) return false;
+  try {
+    return process.kill(known, 0);
+  } catch (thrown) {
+    // Another user's process is one all the same.
+    return thrown instanceof Error && 'code' in thrown && thrown.code === 'EPERM';
+  }
+}

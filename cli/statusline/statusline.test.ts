@@ -1,0 +1,185 @@
+/** `svc statusline` as a client starts it: beside a proxy that runs, hangs, is gone and comes back, and with any input. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { moreFields } from '../../fixtures/upstream/more-fields.ts';
+import { until, withLive, post } from '../../fixtures/cli/live.ts';
+import { entry, inPlace, run, start } from '../../fixtures/cli/run.ts';
+import type { Place } from '../../fixtures/cli/run.ts';
+import type { StatusJson } from '../../server/statusline/status.ts';
+import { fastOptions } from './fast.ts';
+
+const MODEL = 'claude-sonnet-4-5';
+const SESSION = { session_id: 'one', model: { display_name: 'Sonnet 4.5' } };
+
+interface Called {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Starts it with `input` on stdin, which stays open where `isOpen`. */
+async function statusline(
+  place: Place,
+  input: string,
+  {
+    args = [],
+    isOpen = false,
+  }: { readonly args?: readonly string[]; readonly isOpen?: boolean } = {},
+): Promise<Called> {
+  const child = spawn(process.execPath, [entry, 'statusline', ...args], {
+    env: place.env,
+    cwd: place.folder,
+  });
+  const printed = { stdout: '', stderr: '' };
+  child.stdout.on('data', (piece: Buffer) => (printed.stdout += piece.toString()));
+  child.stderr.on('data', (piece: Buffer) => (printed.stderr += piece.toString()));
+  child.stdin.on('error', () => undefined);
+  child.stdin.write(input);
+  if (!isOpen) child.stdin.end();
+  const [code] = (await once(child, 'close')) as [number | null];
+  return { code, ...printed };
+}
+
+async function line(place: Place, input: unknown = SESSION): Promise<string> {
+  const { code, stdout, stderr } = await statusline(place, JSON.stringify(input), {
+    args: ['--no-color'],
+  });
+  assert.equal([code, stderr], [0, '']);
+  assert.is(stdout.split('\n').length, 2, 'one line');
+  return stdout.trimEnd();
+}
+
+/** The file; undefined before a proxy has written one. */
+function status(place: Place): StatusJson | undefined {
+  const file = join(place.home, 'statusline.json');
+  return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as StatusJson) : undefined;
+}
+
+test('a session beside a proxy that runs, hangs, ends and starts again', () =>
+  withLive(async (live) => {
+    const { place } = live;
+    const resets = Math.floor(Date.now() / 1000) + 9000;
+    live.upstream.script(
+      '/v1/messages',
+      moreFields({
+        'anthropic-ratelimit-unified-5h-utilization': '0.31',
+        'anthropic-ratelimit-unified-5h-reset': String(resets),
+      }),
+    );
+    await until(() => status(place) !== undefined, 'the file');
+    assert.is(await line(place), 'Sonnet 4.5 | not through svc');
+    const ask = (url: string) =>
+      post(url, {
+        model: MODEL,
+        messages: 'Hello',
+        headers: { 'x-claude-code-session-id': 'one' },
+      });
+    await ask(live.url);
+    await until(() => status(place)?.sessions['one']?.requests === 1, 'the session in the file');
+    const up = await line(place);
+    assert.match(up, /^Sonnet 4\.5 \| \$0\.\d{4} \| 5h 31%, resets \d\d:\d\d$/);
+    assert.is(statSync(join(place.home, 'statusline.json')).mode & 0o777, 0o600);
+
+    const { pid } = status(place)!;
+    process.kill(pid!, 'SIGSTOP');
+    try {
+      assert.is(await line(place), up, 'what a proxy that hangs said last');
+    } finally {
+      process.kill(pid!, 'SIGCONT');
+    }
+    const stopped = await live.svc('stop');
+    assert.is(stopped.code, 0, stopped.stderr);
+    assert.is(status(place)!.pid, null);
+    assert.is(await line(place), `${up} | svc off`);
+
+    const again = live.start(['serve']);
+    try {
+      const [url] = await again.prints(/http:\/\/127\.0\.0\.1:\d+/);
+      await until(() => status(place)?.pid === again.child.pid, 'the new proxy in the file');
+      await ask(url);
+      await until(() => status(place)?.sessions['one']?.requests === 2, 'one sum over both');
+      assert.is(status(place)!.today.requests, 2);
+    } finally {
+      again.child.kill('SIGTERM');
+      await again.ended;
+    }
+  }));
+
+test('a proxy that was killed is off', () =>
+  inPlace(async (place) => {
+    const proxy = start(place, ['serve', '--port', '0']);
+    await proxy.prints(/listens on/);
+    await until(() => status(place)?.pid === proxy.child.pid, 'the file');
+    proxy.child.kill('SIGKILL');
+    await proxy.ended;
+    assert.is(await line(place), 'Sonnet 4.5 | svc off');
+  }));
+
+test('any input and any home give one line and no error', () =>
+  inPlace(async (place) => {
+    for (const input of [
+      '',
+      '{',
+      'null',
+      '[]',
+      '"x"',
+      '{"model": 3}',
+      '\u0000'.repeat(9),
+      '{"a":'.repeat(5000),
+    ]) {
+      const { code, stdout, stderr } = await statusline(place, input);
+      assert.equal([code, stderr], [0, ''], input.slice(0, 20));
+      assert.is(stdout.split('\n').length, 2);
+    }
+    const open = await statusline(place, JSON.stringify(SESSION), {
+      args: ['--for', 'plain'],
+      isOpen: true,
+    });
+    assert.is(open.stdout, 'Sonnet 4.5 | svc off\n');
+    await run(place, ['config', 'init']);
+    const file = join(place.home, 'statusline.json');
+    for (const content of [
+      '',
+      '{"format":1',
+      '[]',
+      '{"format":1,"pid":"x","sessions":[],"limits":3}',
+    ]) {
+      writeFileSync(file, content);
+      assert.is(await line(place), 'Sonnet 4.5 | svc off');
+    }
+    chmodSync(file, 0);
+    assert.match(await line(place), /^Sonnet 4\.5/);
+  }));
+
+test('what it does not take is a mistake, and help is help', () =>
+  inPlace(async (place) => {
+    const wrong = await statusline(place, '', { args: ['--for', 'emacs'] });
+    assert.is(wrong.code, 2);
+    assert.match(wrong.stderr, '--for takes claude-code, tmux, starship, plain');
+    const help = await statusline(place, '', { args: ['--help'] });
+    assert.match(help.stdout, '{model} | {cost}');
+  }));
+
+test('the fast way takes options as the command does, and leaves mistakes to it', () =>
+  inPlace(async (place) => {
+    const cases = [
+      ['--format', 'a {svc}!', '--for', 'tmux', '--width', '80', '--no-color'],
+      ['--format=a {svc}!', '--for=tmux', '--width=80'],
+      ['--width', '3'],
+      [],
+    ];
+    for (const args of cases) {
+      assert.is.not(fastOptions(args), undefined, args.join(' '));
+      const fast = await statusline(place, '', { args });
+      const command = await run(place, ['statusline', ...args]);
+      assert.equal([fast.code, fast.stdout], [command.code, command.stdout], args.join(' '));
+    }
+    const wrong = [['--width', 'x'], ['--width', '0'], ['--for', 'x'], ['--for'], ['-h'], ['word']];
+    for (const args of wrong) assert.is(fastOptions(args), undefined, args.join(' '));
+  }));
+
+test.run();
