@@ -24,7 +24,8 @@ import { openLearned } from '../stages/learned/learned.ts';
 import { createCallMarks } from '../stages/dialect/call-marks.ts';
 import { isPostgresUrl } from '../stages/ledger/address.ts';
 import { Metrics } from '../stages/ledger/metrics.ts';
-import { createPlanLimits } from '../stages/limits/plan-limits.ts';
+import type { PlanLimits } from '../stages/limits/plan-limits.ts';
+import { openPlanLimits } from '../stages/limits/limits-file.ts';
 import { createPriceList } from '../stages/ledger/prices/price-list.ts';
 import { createTraces } from '../stages/ledger/traces.ts';
 import { createSessionWindow } from '../stages/ledger/window.ts';
@@ -130,6 +131,11 @@ export async function createServices(options: ServiceOptions) {
     clock,
     onTrouble: (error) => log.error('what was learned cannot be saved', { cause: error }),
   });
+  const limits = await openPlanLimits({
+    file: join(config.home, 'limits.json'),
+    clock,
+    onTrouble: (cause) => log.error('what is known of limits cannot be saved', { cause }),
+  });
   const compressor = createCompressThread({
     cacheEntries: config.compression.cacheEntries,
     workers: config.compression.workers,
@@ -180,6 +186,7 @@ export async function createServices(options: ServiceOptions) {
         ledgerFile.record(row);
         window.add(row);
         metrics.add(row);
+        spareOf(limits.planLimits, row);
         live.add(row);
         if (audit.isEnabled) audit.add(requestEvent(row));
         captures.finish(row);
@@ -211,7 +218,7 @@ export async function createServices(options: ServiceOptions) {
     /** What several proxies hold together through Redis; undefined where this one is alone. */
     shared,
     states,
-    planLimits: createPlanLimits(clock),
+    planLimits: limits.planLimits,
     router: createLiveRouter(),
     spending,
     callMarks: createCallMarks(),
@@ -235,11 +242,21 @@ export async function createServices(options: ServiceOptions) {
       await vault.close();
       await store.flush();
       await learned.flush();
+      await limits.flush();
       await upstream.close();
       shared?.link.close();
       await log.close();
     },
   };
+}
+
+/** What a request did not use of a plan: what was left out of it, or all of it where our own cache answered. */
+function spareOf(planLimits: PlanLimits, row: LedgerRow): void {
+  const whole = (row.inputTokensRaw ?? 0) + (row.outputTokens ?? 0);
+  planLimits.spare(
+    row,
+    row.cacheHit ? { tokens: whole, requests: 1 } : { tokens: row.savedTokens ?? 0, requests: 0 },
+  );
 }
 
 /** What this machine is called. A faulty list of others is no reason not to serve. */

@@ -4,7 +4,7 @@ import { localTime } from '../../server/dashboard/page/local-time.ts';
 import type { LimitJson, limitsJson } from '../../server/facts/limits.ts';
 import { JsonCommand } from '../command.ts';
 import { control } from '../remote.ts';
-import { percent } from '../screen/output.ts';
+import { figure, percent } from '../screen/output.ts';
 import type { Colors } from '../screen/output.ts';
 
 /** From this share on a window is shown as nearly used up. */
@@ -16,18 +16,17 @@ class Limits extends JsonCommand {
     category: 'Look',
     description: 'How much of each plan is used, and how long it lasts',
     details:
-      'As providers state it with their answers, since the proxy started: windows of subscriptions, and rate limits of keys. At the pace of the last fifth of a window (an hour of five hours) it is used up at the time shown, or lasts until it starts again. A credential of a client is named by a hash.',
+      'As providers state it with their answers: windows of subscriptions, and rate limits of keys. Spared are the tokens that svc left out, or answered from its own cache, since the window began. At the pace of the last fifth of a window (an hour of five hours) it is used up at the time shown, or lasts until it starts again. A credential of a client is named by a hash.',
     examples: [['Look', '$0 limits']],
   });
 
   async execute() {
     const { limits } = await control<ReturnType<typeof limitsJson>>(this.home, 'limits');
     if (this.json) return this.printJson({ limits });
-    if (limits.length === 0)
-      return this.print('No answer since the start of the proxy stated a limit.');
+    if (limits.length === 0) return this.print('No answer has stated a limit yet.');
     const nowMs = this.context.clock.wallMs();
     this.printTable(
-      ['provider', 'key', 'limit', '>used', 'starts again', 'at this pace'],
+      ['provider', 'key', 'limit', '>used', 'starts again', 'at this pace', '>spared'],
       limits.map((limit) => this.#row(limit, nowMs)),
     );
   }
@@ -41,6 +40,7 @@ class Limits extends JsonCommand {
       paint(percent(used), limit, this.colors),
       resets === null ? '–' : localTime(resets, nowMs),
       runway(limit, nowMs),
+      limit.kind === 'plan' ? figure(limit.spared_tokens) : '–',
     ];
   }
 }

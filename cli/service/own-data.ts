@@ -9,6 +9,7 @@ const NAMES = [
   'keys.json',
   'decisions.jsonl',
   'statusline.json',
+  'limits.json',
   'integrations.json',
   'config-source.json',
   'alerts.json',

@@ -108,7 +108,13 @@ test('every metric is what a recount of the rows gives', () =>
     const options: MeasureOptions = {
       nowMs: Date.now(),
       home: dirname(t.db),
-      live: { unhealthyProviders: 3, droppedRows: 4, budgetUsedPercent: 81 },
+      live: {
+        unhealthyProviders: 3,
+        droppedRows: 4,
+        budgetUsedPercent: 81,
+        planUsedPercent: 96,
+        planMinutesLeft: 12,
+      },
       ask: (work) => t.proxy.services.questions.ask(work),
     };
     const measured = async (metric: AlertMetric) => measure(metric, 5 * MINUTE_MS, options);
@@ -124,6 +130,8 @@ test('every metric is what a recount of the rows gives', () =>
       unhealthy_providers: 3,
       dropped_rows: 4,
       budget_used_percent: 81,
+      plan_used_percent: 96,
+      plan_minutes_left: 12,
       failed_attempts: 1,
       thoughts_dropped: 0,
     };

@@ -12,6 +12,10 @@ export interface LiveFigures {
   readonly droppedRows: number;
   /** Null where no limit of the day is in force. */
   readonly budgetUsedPercent: number | null;
+  /** Null where no plan's window is known. */
+  readonly planUsedPercent: number | null;
+  /** Null where every window lasts until it starts again. */
+  readonly planMinutesLeft: number | null;
 }
 
 export interface MeasureOptions {
@@ -43,6 +47,8 @@ const MEASURES: Readonly<Record<AlertMetric, Measure>> = {
   },
   unhealthy_providers: async (_windowMs, { live }) => live?.unhealthyProviders ?? null,
   budget_used_percent: async (_windowMs, { live }) => live?.budgetUsedPercent ?? null,
+  plan_used_percent: async (_windowMs, { live }) => live?.planUsedPercent ?? null,
+  plan_minutes_left: async (_windowMs, { live }) => live?.planMinutesLeft ?? null,
   dropped_rows: async (_windowMs, { live }) => live?.droppedRows ?? null,
 };
 

@@ -27,6 +27,10 @@ export const ALERT_METRICS = {
   unhealthy_providers: 'live',
   /** Of the tightest limit of the day and the month in `budget`; 100 is all of it. */
   budget_used_percent: 'live',
+  /** Of the fullest window of any plan; 100 is all of it. */
+  plan_used_percent: 'live',
+  /** Minutes until the first window of a plan is used up at its present pace. */
+  plan_minutes_left: 'live',
   /** Rows that the ledger has lost since the start. */
   dropped_rows: 'live',
 } as const satisfies Readonly<Record<string, MetricSpan>>;

@@ -1,6 +1,7 @@
 /** The alerts of a running proxy: evaluated every minute, and at once when a command asks. */
 import { toSvcError } from '../../engine/index.ts';
 import { providerReasons } from '../facts/provider-states.ts';
+import { planFigures } from '../facts/limits.ts';
 import { budgetUsedPercent } from '../facts/spending.ts';
 import type { Config } from '../config/config.ts';
 import type { ServerServices } from '../services.ts';
@@ -22,6 +23,7 @@ export interface AlertWatchOptions {
     | 'clock'
     | 'ledgerFile'
     | 'log'
+    | 'planLimits'
     | 'questions'
     | 'spending'
     | 'states'
@@ -59,6 +61,7 @@ export function watchAlerts({ config, services, notifying }: AlertWatchOptions) 
         unhealthyProviders: providerReasons(states).length,
         droppedRows: ledgerFile.stats().dropped,
         budgetUsedPercent: budgetUsedPercent(services.spending),
+        ...planFigures(services.planLimits, clock.wallMs()),
       },
       ask: (work) => questions.ask(work),
     });

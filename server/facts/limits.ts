@@ -20,6 +20,9 @@ function toJson(limit: Limit) {
     used_per_hour: usedPerHour ?? null,
     // Null where it starts again before.
     used_up_at: isoOf(limit.usedUpAtMs),
+    // Since the window began and svc saw it.
+    spared_tokens: limit.spared.tokens,
+    spared_requests: limit.spared.requests,
     seen_at: isoOf(limit.seenAtMs),
   };
 }
@@ -29,4 +32,14 @@ export type LimitJson = ReturnType<typeof toJson>;
 
 function isoOf(atMs: number | undefined): string | null {
   return atMs === undefined ? null : new Date(atMs).toISOString();
+}
+
+/** What alerts watch: the fullest window of a plan, and minutes until one is used up; null for none. */
+export function planFigures(planLimits: Pick<PlanLimits, 'list'>, nowMs: number) {
+  const plans = planLimits.list().filter(({ kind }) => kind === 'plan');
+  const ends = plans.flatMap(({ usedUpAtMs }) => usedUpAtMs ?? []);
+  return {
+    planUsedPercent: plans.length === 0 ? null : Math.max(...plans.map(({ used }) => used)) * 100,
+    planMinutesLeft: ends.length === 0 ? null : Math.max(0, Math.min(...ends) - nowMs) / 60_000,
+  };
 }

@@ -221,6 +221,11 @@ export const componentSchemas: Readonly<Record<string, Schema>> = {
           resets_at: nullable(text),
           used_per_hour: about(nullable(number), 'At the pace of the last fifth of the window'),
           used_up_at: about(nullable(text), 'At that pace; null where it starts again before'),
+          spared_tokens: about(
+            number,
+            'Tokens that svc left out, or answered from its own cache, since the window began',
+          ),
+          spared_requests: about(number, 'Requests that its own cache answered, likewise'),
           seen_at: nullable(text),
         }),
       ),

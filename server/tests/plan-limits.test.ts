@@ -1,10 +1,18 @@
 /** The limits that providers state with their answers, from the wire to `/limits`. */
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { createManualClock } from '../../engine/index.ts';
 import { moreFields } from '../../fixtures/upstream/more-fields.ts';
 import { withProxy } from '../../fixtures/proxy.ts';
 import type { TestProxy } from '../../fixtures/proxy.ts';
+import { conversation } from '../../fixtures/cli/live.ts';
 import { CHAT, MESSAGE, closeClients, exchange, json } from '../../fixtures/server/exchange.ts';
+import { openPlanLimits } from '../../stages/limits/limits-file.ts';
+import type { PlanLimits } from '../../stages/limits/plan-limits.ts';
+import { planFigures } from '../facts/limits.ts';
 import type { LimitJson } from '../facts/limits.ts';
 
 /** Answers state these fields from now on. */
@@ -66,6 +74,141 @@ test('a window that has started again since is not shown', () =>
     });
     await exchange(t.proxy.port, { body: json(MESSAGE) });
     assert.equal(await limits(t), []);
+  }));
+
+const WALL = [
+  'fallback: [chat/other]',
+  'providers: { messages: { fallback_at_percent: 95 } }',
+].join('\n');
+
+/** The newest request's tries, and the path at which the provider got it. */
+async function tried(t: TestProxy, headers: Readonly<Record<string, string>> = {}) {
+  const before = t.upstream.requests.length;
+  const got = await exchange(t.proxy.port, { body: json(MESSAGE), headers });
+  const id = got.headers['x-svc-request-id'];
+  const trace = await exchange(t.proxy.port, { method: 'GET', path: `/trace/${id}` });
+  const { attempts } = JSON.parse(trace.text) as { attempts: { failure?: string }[] };
+  return {
+    status: got.status,
+    paths: t.upstream.requests.slice(before).map(({ path }) => path),
+    failures: attempts.flatMap(({ failure }) => failure ?? []),
+  };
+}
+
+const five = (used: string, seconds = 9000) => ({
+  'anthropic-ratelimit-unified-5h-utilization': used,
+  'anthropic-ratelimit-unified-5h-reset': inSeconds(seconds),
+});
+
+test('a plan that is nearly used up is left alone where that is wanted and another provider can answer', () =>
+  withProxy({ yaml: WALL }, async (t) => {
+    state(t, five('0.94'));
+    await tried(t);
+    assert.equal((await tried(t)).paths, ['/v1/messages'], 'below the share');
+    state(t, five('0.96'));
+    await tried(t);
+    state(t, five('0.1'));
+    const over = await tried(t);
+    assert.equal([over.status, over.paths], [200, ['/v1/chat/completions']]);
+    assert.equal(over.failures, [
+      "skipped: 96 % of the plan's window 5h is used; providers.messages.fallback_at_percent is 95",
+    ]);
+    // Another credential has a plan of its own.
+    const own = { authorization: 'Bearer sk-ant-oat01-of-anna' };
+    assert.equal((await tried(t, own)).paths, ['/v1/messages']);
+    // Without another provider the wall is better than nothing.
+    t.configure('providers: { messages: { fallback_at_percent: 95 } }');
+    await t.proxy.reload();
+    assert.equal((await tried(t)).paths, ['/v1/messages']);
+    // That answer said 10 %.
+    t.configure(WALL);
+    await t.proxy.reload();
+    assert.equal((await tried(t)).paths, ['/v1/messages']);
+    // A window of one family of models is that of no other.
+    state(t, { 'anthropic-ratelimit-unified-7d_opus-utilization': '0.99' });
+    await tried(t);
+    assert.equal((await tried(t)).paths, ['/v1/messages']);
+    // Without the setting nothing changes.
+    state(t, five('0.99'));
+    await tried(t);
+    t.configure('fallback: [chat/other]');
+    await t.proxy.reload();
+    assert.equal((await tried(t)).paths, ['/v1/messages']);
+  }));
+
+test('tokens that svc leaves out, and requests that it answers itself, are counted beside the window', () =>
+  withProxy({}, async (t) => {
+    state(t, five('0.4'));
+    const messages = conversation('item');
+    const headers = { 'x-claude-code-session-id': 'one', 'x-svc-cache': 'on' };
+    const body = json(MESSAGE, { messages });
+    await exchange(t.proxy.port, { body, headers });
+    const [row] = await t.rows(1);
+    assert.ok(row!.savedTokens! > 100);
+    const [first] = await limits(t);
+    assert.equal([first!.spared_tokens, first!.spared_requests], [row!.savedTokens, 0]);
+    await exchange(t.proxy.port, { body, headers });
+    const [, hit] = await t.rows(2);
+    assert.is(hit!.cacheHit, true);
+    const [second] = await limits(t);
+    assert.is(second!.spared_requests, 1);
+    assert.is(
+      second!.spared_tokens,
+      row!.savedTokens! + hit!.inputTokensRaw! + (hit!.outputTokens ?? 0),
+    );
+  }));
+
+test('a proxy that starts again knows the windows, their pace and what was spared', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-limits-'));
+  const file = join(folder, 'limits.json');
+  const clock = createManualClock();
+  const resets = String((clock.wallMs() + 4 * 3_600_000) / 1000);
+  const troubles: unknown[] = [];
+  const open = () => openPlanLimits({ file, clock, onTrouble: (thrown) => troubles.push(thrown) });
+  const sent = ['authorization', 'Bearer x', 'session-id', 'one'];
+  const note = (to: PlanLimits, used: string, request: string) =>
+    to.note({ provider: 'messages', label: 'KEY', sent, request }, [
+      'anthropic-ratelimit-unified-5h-utilization',
+      used,
+      'anthropic-ratelimit-unified-5h-reset',
+      resets,
+    ]);
+  const before = await open();
+  note(before.planLimits, '0.2', 'a');
+  clock.advance(1_800_000);
+  note(before.planLimits, '0.4', 'b');
+  before.planLimits.spare({ id: 'b', sessionId: null }, { tokens: 70, requests: 1 });
+  await before.flush();
+  assert.is(statSync(file).mode & 0o777, 0o600);
+  const after = await open();
+  assert.equal(after.planLimits.list(), before.planLimits.list());
+  const [window] = after.planLimits.list();
+  assert.equal(window!.spared, { tokens: 70, requests: 1 });
+  // 40 % in an hour and a half.
+  assert.is(Math.round(window!.usedPerHour! * 1000), 267);
+  for (const text of ['', '{', '[]', '{"format":1,"windows":[1,{"provider":3}]}', '{"format":2}']) {
+    writeFileSync(file, text);
+    assert.equal((await open()).planLimits.list(), [], text);
+  }
+  rmSync(folder, { recursive: true });
+  note(after.planLimits, '0.5', 'c');
+  await after.flush();
+  assert.is(troubles.length, 1, 'a file that cannot be written is said once for each try');
+});
+
+test('alerts watch the fullest window and the time that is left', () =>
+  withProxy({}, async (t) => {
+    const { planLimits } = t.proxy.services;
+    assert.equal(planFigures(planLimits, Date.now()), {
+      planUsedPercent: null,
+      planMinutesLeft: null,
+    });
+    state(t, five('0.9'));
+    await exchange(t.proxy.port, { body: json(MESSAGE) });
+    const { planUsedPercent, planMinutesLeft } = planFigures(planLimits, Date.now());
+    assert.is(planUsedPercent, 90);
+    // 90 % in two and a half hours: the last tenth takes some 17 minutes.
+    assert.ok(planMinutesLeft! > 15 && planMinutesLeft! < 18, String(planMinutesLeft));
   }));
 
 test.after(closeClients);

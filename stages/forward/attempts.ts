@@ -12,6 +12,7 @@ import { providerNode } from '../providers/provider.ts';
 import type { AttemptScope } from './attempt-scope.ts';
 import { toClient } from './failures.ts';
 import { logFailover } from './failover-log.ts';
+import { planWall } from './plan-wall.ts';
 import { prepare } from './prepare.ts';
 import type { PrepareOptions } from './prepared.ts';
 import { passedOver } from './step.ts';
@@ -134,6 +135,8 @@ async function askProvider(
   const prepared = await prepare(request, options);
   if ('skip' in prepared) return passedOver(scope, target, prepared.skip);
   const { ready } = prepared;
+  const wall = isLast ? undefined : planWall(ready, target, scope);
+  if (wall !== undefined) return passedOver(scope, target, wall);
   scope.state.notes.push(...ready.notes);
   scope.state.caching = ready.caching;
   scope.state.sent = ready.sent;

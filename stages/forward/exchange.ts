@@ -42,8 +42,15 @@ export async function exchange(
         attempt.isSent = true;
       },
     });
-    const limited = { provider: prepared.provider.name, label: admission.key?.label };
-    scope.services.planLimits.note({ ...limited, sent: wire.headers }, sent.headers);
+    scope.services.planLimits.note(
+      {
+        provider: prepared.provider.name,
+        label: admission.key?.label,
+        sent: wire.headers,
+        request: scope.run.id,
+      },
+      sent.headers,
+    );
     const response = readable(prepared, prepared.answered?.(sent) ?? sent, scope);
     attempt.headMs = sinceStart(scope);
     return await judge(asked, response, await troubleOf(asked, response));

@@ -9,6 +9,12 @@ import type { Sample } from './pace.ts';
 import { statedWindows } from './windows.ts';
 import type { StatedWindow } from './windows.ts';
 
+/** What did not count against a window, because svc left it out or answered itself. */
+export interface Spared {
+  readonly tokens: number;
+  readonly requests: number;
+}
+
 /** One window of one credential. */
 export interface Limit extends StatedWindow {
   readonly provider: string;
@@ -20,6 +26,8 @@ export interface Limit extends StatedWindow {
   readonly usedPerHour: number | undefined;
   /** When it is used up at that pace; undefined where it starts again before, or nothing says when that is. */
   readonly usedUpAtMs: number | undefined;
+  /** Of a plan's window, since it began and svc saw it. */
+  readonly spared: Spared;
 }
 
 /** Whose answer it is. */
@@ -29,46 +37,90 @@ export interface LimitedKey {
   readonly label: string | undefined;
   /** As the request was sent. */
   readonly sent: Headers;
+  /** The request's id. */
+  readonly request: string;
 }
 
-interface Known {
-  readonly provider: string;
-  readonly key: string;
+/** Whose windows they are. */
+export type Owner = Pick<Limit, 'provider' | 'key'>;
+
+/** A window as it is remembered, also on the disk. */
+export interface KnownWindow extends Owner {
   readonly window: StatedWindow;
   /** Since the window began, oldest first. */
   readonly samples: readonly Sample[];
+  readonly spared: Spared;
 }
 
 /** Windows of credentials that are remembered; clients can send any number of credentials. */
 const MOST_WINDOWS = 500;
 /** Sessions of which it is remembered whose windows they used. */
 const MOST_SESSIONS = 200;
+/** Requests of the same, until they are over. */
+const MOST_REQUESTS = 2000;
 /** Samples of a window, evenly over its length. */
 const MOST_SAMPLES = 300;
 const HASH_CHARS = 8;
+const NOTHING: Spared = { tokens: 0, requests: 0 };
 const CREDENTIALS = ['authorization', 'x-api-key', 'x-goog-api-key', 'api-key'];
 
 export type PlanLimits = ReturnType<typeof createPlanLimits>;
 
-export function createPlanLimits(clock: { wallMs(): number }) {
-  const known = new LRUCache<string, Known>({ max: MOST_WINDOWS });
-  const bySession = new LRUCache<string, Pick<Limit, 'provider' | 'key'>>({ max: MOST_SESSIONS });
+/** `earlier` is what another process knew; `changed` hears of every change. */
+export function createPlanLimits(
+  clock: { wallMs(): number },
+  earlier: readonly KnownWindow[] = [],
+  changed: () => void = () => undefined,
+) {
+  const known = new LRUCache<string, KnownWindow>({ max: MOST_WINDOWS });
+  const bySession = new LRUCache<string, Owner>({ max: MOST_SESSIONS });
+  const byRequest = new LRUCache<string, Owner>({ max: MOST_REQUESTS });
+  for (const one of earlier) known.set(idOf(one, one.window), one);
   return {
     /** Reads the limits that the head of an answer states, if it states any. */
     note(limited: LimitedKey, headers: Headers): void {
       const nowMs = clock.wallMs();
       const windows = statedWindows(headers, nowMs);
       if (windows.length === 0) return;
-      const { provider, label } = limited;
-      const key = label ?? `client ${hashOf(limited.sent)}`;
+      const owner = ownerOf(limited);
       const session = clientSession(limited.sent);
-      if (session !== undefined) bySession.set(session, { provider, key });
+      if (session !== undefined) bySession.set(session, owner);
+      byRequest.set(limited.request, owner);
       for (const window of windows) {
-        const id = `${provider}\n${key}\n${window.kind}\n${window.name}`;
-        const samples = withSample(known.peek(id), window, nowMs);
-        known.set(id, { provider, key, window, samples });
+        const id = idOf(owner, window);
+        const before = known.peek(id);
+        const samples = withSample(before, window, nowMs);
+        // Of the earlier window nothing counts any more.
+        const isSame = before !== undefined && samples.some(({ atMs }) => atMs < nowMs);
+        const spared = isSame ? before.spared : NOTHING;
+        known.set(id, { ...owner, window, samples, spared });
       }
+      changed();
     },
+    /** Adds what a finished request did not use of the plan that it was sent with, or would have been. */
+    spare({ id: request, sessionId }: SparedBy, spared: Spared): void {
+      if (spared.tokens <= 0 && spared.requests === 0) return;
+      const session = sessionId === null ? undefined : bySession.get(sessionId);
+      const owner = byRequest.get(request) ?? session;
+      if (owner === undefined) return;
+      const owned = [...known.entries()].filter(
+        ([, one]) =>
+          one.provider === owner.provider && one.key === owner.key && one.window.kind === 'plan',
+      );
+      for (const [id, one] of owned)
+        known.set(id, {
+          ...one,
+          spared: {
+            tokens: one.spared.tokens + Math.max(0, spared.tokens),
+            requests: one.spared.requests + spared.requests,
+          },
+        });
+      changed();
+    },
+    /** Whose windows a request would use that is sent so. */
+    ownerOf,
+    /** What can be remembered, the oldest first. */
+    remembered: (): readonly KnownWindow[] => [...known.values()].toReversed(),
     /** Whose windows the client's session used last; undefined where no answer to it stated any. */
     keyOf: (session: string) => bySession.get(session),
     /** All that are known and have not started again since, plans first and the fullest first. */
@@ -82,10 +134,24 @@ export function createPlanLimits(clock: { wallMs(): number }) {
   };
 }
 
-function toLimit({ provider, key, window, samples }: Known): Limit {
+/** A request that is over. */
+export interface SparedBy {
+  readonly id: string;
+  readonly sessionId: string | null;
+}
+
+function ownerOf({ provider, label, sent }: Omit<LimitedKey, 'request'>): Owner {
+  return { provider, key: label ?? `client ${hashOf(sent)}` };
+}
+
+function idOf({ provider, key }: Owner, { kind, name }: StatedWindow): string {
+  return `${provider}\n${key}\n${kind}\n${name}`;
+}
+
+function toLimit({ provider, key, window, samples, spared }: KnownWindow): Limit {
   const { minutes, resetsAtMs } = window;
   const newest = samples.at(-1)!;
-  const base = { ...window, provider, key, seenAtMs: newest.atMs };
+  const base = { ...window, provider, key, seenAtMs: newest.atMs, spared };
   if (minutes === undefined || resetsAtMs === undefined)
     return { ...base, usedPerHour: undefined, usedUpAtMs: undefined };
   const pace = paceOf(samples, { minutes, resetsAtMs });
@@ -98,7 +164,7 @@ function toLimit({ provider, key, window, samples }: Known): Limit {
 
 /** Without samples of an earlier window; of those that lie close together the newest alone is kept. */
 function withSample(
-  before: Known | undefined,
+  before: KnownWindow | undefined,
   { used, resetsAtMs, minutes }: StatedWindow,
   atMs: number,
 ): readonly Sample[] {

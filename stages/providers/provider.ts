@@ -40,6 +40,8 @@ export interface Provider extends ProviderAddress {
   /** Longest silence inside a response body, in milliseconds; 0 allows any. */
   readonly idleTimeoutMs: number;
   readonly supportsStreaming: boolean;
+  /** Of a plan's window: from there on another provider is asked first; absent for never. */
+  readonly fallbackAtPercent?: number;
   /** Whether it takes markers, or a key, that ask it to cache; `auto` where model and address must tell. */
   readonly promptCache: 'auto' | 'on' | 'off';
   readonly modelAliases: ReadonlyMap<string, string>;

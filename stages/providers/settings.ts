@@ -23,6 +23,8 @@ export const PROVIDER_NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
 
 const HEADER_VALUE = /^[\u0020-\u007e]*$/;
 
+const percentOfPlan = kind('1 <= number <= 100', 'a number from 1 to 100');
+
 const named = each(
   'providers',
   {
@@ -100,6 +102,14 @@ const named = each(
       type: flag,
       default: true,
       about: 'Off: its answers are fetched whole and forwarded as one short stream.',
+    }),
+    fallbackAtPercent: setting('providers.<name>.fallback_at_percent', {
+      type: percentOfPlan,
+      default: null,
+      defaultText: 'never',
+      about:
+        'From this share of a plan’s window on (`svc limits`) requests go to the next provider of `routing.fallback_order`, if one can take them, until the window starts again.',
+      example: 95,
     }),
     promptCache: setting('providers.<name>.prompt_cache', {
       type: oneOf('auto', 'on', 'off'),
