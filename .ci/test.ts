@@ -1,7 +1,7 @@
 /**
  * Runs the tests, in one process more at a time than there are processors, since many tests wait.
- * A process runs a few small files, one after the other; one that reads or changes what belongs to
- * a whole process, or starts a proxy, has its own. A file is green when all the tests that it
+ * A process runs a few files, one after the other, since to load what they test takes longer than
+ * most of them; one that reads or changes what belongs to a whole process has its own. A file is green when all the tests that it
  * registered ran and passed, and nothing of it was left open; it has a time limit, so that one that
  * hangs is found and named.
  *
@@ -23,12 +23,9 @@ import type { FileResult, Patience } from './test-process.ts';
 const CONCURRENCY = availableParallelism() + 1;
 /** Most files a process, where they need none of their own. */
 const BATCH = 8;
-/**
- * What a test says that reads or changes something of its whole process, or starts more than a few
- * functions: a proxy, a server, a program, a thread.
- */
+/** What a test says, or its path, that reads or changes something of its whole process, starts a program or measures. */
 const NEEDS_PROCESS =
-  /\bprocess\.|\bglobalThis\.|\bfetch\(|node:(?:child_process|http|https|net|tls|v8|vm|worker_threads)|fixtures\/(?!compress\/|dialect\/|engine\/|random\.|wire\/|wire\.)/;
+  /^cli\/|\bprocess\.|\bglobalThis\.|node:(?:child_process|v8|vm|worker_threads)|fixtures\/(?:cli\/|corpus|growth|ledger\/kill|linear-work|postgres|proxy-process|server\/(?:browser|held-start|redis|stalled)|starvation)/;
 /** How many of the slowest files are named. */
 const SLOWEST = 10;
 /** How often tests that draw lots do so with `--full`, by the variables that they read; what is set already stays. */
@@ -79,15 +76,18 @@ function testFiles(folder: string): string[] {
 const isBad = (each: FileResult): boolean => each.problem !== undefined;
 const secondsOf = ({ durationMs }: FileResult): string => (durationMs / 1000).toFixed(1);
 
-/** The files by process: those that need their own first, as the longest are among them. */
+/**
+ * The files by process: those that need their own first, as the longest are among them. The others
+ * are dealt out like cards: neighbours are about the same thing, and long ones lie together.
+ */
 function batchesOf(files: readonly string[], folder: string): string[][] {
   const isAlone = (file: string): boolean =>
-    NEEDS_PROCESS.test(readFileSync(join(folder, file), 'utf8'));
+    NEEDS_PROCESS.test(`${file}\n${readFileSync(join(folder, file), 'utf8')}`);
   const together = files.filter((file) => !isAlone(file));
-  const batches = files.filter(isAlone).map((file) => [file]);
   const size = Math.min(BATCH, Math.ceil(together.length / (2 * CONCURRENCY)));
-  for (let at = 0; at < together.length; at += size) batches.push(together.slice(at, at + size));
-  return batches;
+  const batches: string[][] = Array.from({ length: Math.ceil(together.length / size) }, () => []);
+  for (const [at, file] of together.entries()) batches[at % batches.length]!.push(file);
+  return [...files.filter(isAlone).map((file) => [file]), ...batches];
 }
 
 async function runAll(
