@@ -7,7 +7,7 @@
  *
  * `node dist/.ci/test.js [--full] [--in FOLDER] [--only TEXT…]`: TEXT is a part of the path below
  * the project, such as `cli/setup` or `cli/recount.test.ts`; `x.test.js` runs always;
- * `x.full.test.js` needs more than a bare machine has, or takes minutes, and runs with `--full`.
+ * `x.full.test.js` needs more than a bare machine has, or is among the slowest, and runs with `--full`.
  * Tests that draw lots have one throw; with `--full` those run again with twenty. `--in` is another
  * folder than `dist`. `--left-open MS` is the time for a file to leave nothing open after its last
  * test (60,000).

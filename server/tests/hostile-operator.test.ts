@@ -3,11 +3,11 @@ import { test } from 'uvu';
 import { closeClients } from '../../fixtures/server/exchange.ts';
 import { assertUnharmed, playHostileOperator } from '../../fixtures/server/hostile-operator.ts';
 
-const TURNS = Number(process.env['SVC_OPERATOR_TURNS'] ?? 80);
+const TURNS = Number(process.env['SVC_OPERATOR_TURNS'] ?? 40);
 const SEED = Number(process.env['SVC_OPERATOR_SEED'] ?? 1);
 
 test(`${TURNS} turns under somebody who switches everything, seed ${SEED}`, async () => {
-  assertUnharmed(await playHostileOperator({ seed: SEED, turns: TURNS, restartEvery: 30 }), TURNS);
+  assertUnharmed(await playHostileOperator({ seed: SEED, turns: TURNS, restartEvery: 15 }), TURNS);
 });
 
 test.after(closeClients);
