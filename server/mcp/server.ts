@@ -20,18 +20,22 @@ const ANNOTATIONS = {
   openWorldHint: false,
 } as const;
 
+/** Claude Code leaves other tools to a search of the model. */
+const ALWAYS_LOADED = { 'anthropic/alwaysLoad': true };
+
 /** A server for one connection, or for one request over HTTP. */
-export function createMcpServer({ version, read }: McpSources): McpServer {
+export function createMcpServer({ version, isThisMachine, read }: McpSources): McpServer {
   const server = new McpServer(
     { name: 'svc', title: 'svc', version },
     { capabilities: { tools: {} }, instructions: INSTRUCTIONS },
   );
-  for (const tool of TOOLS) addTool(server, tool, read);
+  for (const tool of TOOLS)
+    if (isThisMachine || tool.isPrivate !== true) addTool(server, tool, read);
   return server;
 }
 
 function addTool(server: McpServer, tool: McpTool, read: McpSources['read']): void {
-  const { name, title, description, properties, required = [] } = tool;
+  const { name, title, description, properties, required = [], isAlwaysLoaded } = tool;
   const inputSchema = fromJsonSchema<ToolArguments>({
     type: 'object',
     properties: { ...properties },
@@ -40,7 +44,13 @@ function addTool(server: McpServer, tool: McpTool, read: McpSources['read']): vo
   });
   server.registerTool(
     name,
-    { title, description, inputSchema, annotations: ANNOTATIONS },
+    {
+      title,
+      description,
+      inputSchema,
+      annotations: ANNOTATIONS,
+      ...(isAlwaysLoaded === true && { _meta: ALWAYS_LOADED }),
+    },
     (given: ToolArguments) => answer(tool, given, read),
   );
 }

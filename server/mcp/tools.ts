@@ -1,5 +1,7 @@
 /** The tools of the MCP server. Each only reads: it asks a path of the proxy, as a person could, and says what that answered. */
+import { SvcError } from '../../engine/index.ts';
 import { isObject } from '../../stages/dialect/json-kind.ts';
+import { FETCH_TOOL, FETCH_TOOL_OPENING } from '../../stages/originals/fetch-tool.ts';
 import type { McpSources } from './sources.ts';
 
 /** Arguments as their schema lets them through. */
@@ -13,6 +15,10 @@ export interface McpTool {
   /** JSON Schema of the arguments, by name. */
   readonly properties: Readonly<Record<string, object>>;
   readonly required?: readonly string[];
+  /** True for one that shows texts of conversations, which only this machine may see. */
+  readonly isPrivate?: true;
+  /** True for one that a client should always show the model: what is sent names it. */
+  readonly isAlwaysLoaded?: true;
   /** The text that it answers with. Throws what `read` throws. */
   readonly run: (given: ToolArguments, read: McpSources['read']) => Promise<string>;
 }
@@ -22,7 +28,39 @@ const json = (value: unknown): string => JSON.stringify(value, null, 1);
 /** Members of `/stats` that say what was used; the requests themselves are not among them. */
 const USAGE = ['session', 'today', 'by_model', 'by_key', 'by_project', 'by_tool', 'by_mcp_server'];
 
+/** Lines of `text`, the first being 1; with the breaks between them as they are. */
+function linesOf(text: string, first: number, last: number): string {
+  return text
+    .split('\n')
+    .slice(first - 1, last)
+    .join('\n');
+}
+
+const LINE = { type: 'integer', minimum: 1 };
+
 export const TOOLS: readonly McpTool[] = [
+  {
+    name: FETCH_TOOL,
+    title: 'Fetch a whole result',
+    description: `${FETCH_TOOL_OPENING}. Where a result ends with "[svc the whole result: … with id …]", pass that id. Of a long one ask for some lines.`,
+    properties: {
+      id: { type: 'string', minLength: 1, maxLength: 64, description: 'The id in the mark' },
+      first_line: {
+        ...LINE,
+        description: 'First line wanted, counted from 1; all from the start if left out',
+      },
+      last_line: { ...LINE, description: 'Last line wanted; all to the end if left out' },
+    },
+    required: ['id'],
+    isPrivate: true,
+    isAlwaysLoaded: true,
+    async run({ id = '', first_line: first = 1, last_line: last = Infinity }, read) {
+      const block = await read(`/v1/svc/blocks/${encodeURIComponent(id)}`).catch(notKept);
+      if (!isObject(block) || typeof block['before'] !== 'string')
+        throw new SvcError('bad_gateway', 'svc answered with no text');
+      return linesOf(block['before'], Number(first), Number(last));
+    },
+  },
   {
     name: 'usage',
     title: 'Usage',
@@ -76,3 +114,10 @@ export const TOOLS: readonly McpTool[] = [
     },
   },
 ];
+
+/** What became of a text is for the model: it can call the tool again. */
+function notKept(thrown: unknown): never {
+  if (!(thrown instanceof SvcError) || thrown.kind !== 'not_found') throw thrown;
+  const text = 'svc keeps no text under this id, or no longer: it holds the newest 32 MB';
+  throw new SvcError('not_found', text, { cure: 'Call the tool that returned it again.' });
+}

@@ -9,6 +9,7 @@ import type { ProxyFrame, RequestFrame } from '../model/frame.ts';
 import { withReport } from '../model/request.ts';
 import type { ProxyRequest } from '../model/request.ts';
 import type { Services } from '../services.ts';
+import { withFetchTool } from './fetch/turns.ts';
 import { isColdMoment } from './history/forget/at-cold-moment.ts';
 import { withLongResults } from './history/long/decide.ts';
 import { optionsOf, turnOff } from './pass/options.ts';
@@ -57,7 +58,8 @@ async function compressRequest(
   const limits: WithinLimit = { memory, compressor, options, maxTimeMs, signal: ctx.run.signal };
   const isCold =
     !standing.isBound && options.forgets !== true && isColdMoment(request, config, conversations);
-  const { blocks: taken, remember } = withLongResults(request, limits);
+  const { blocks: parted, remember } = withLongResults(request, limits);
+  const taken = withFetchTool(parted, request, memory);
   const result = await compressStanding(taken, standing, limits, isCold);
   const { outcomes, failed, forgotten } = result;
   remember(outcomes);

@@ -28,6 +28,14 @@ export interface Pin {
   readonly tools?: 'off' | 'trim';
   /** Once some of it went out smaller. */
   readonly sent?: SentMark;
+  /** Once a client of it had the tool that fetches results whole, oldest first. */
+  readonly fetch?: readonly FetchTurn[];
+}
+
+/** From a block of a conversation on, counted from 0, `tool` is named where lines are missing; null for none. */
+export interface FetchTurn {
+  readonly from: number;
+  readonly tool: string | null;
 }
 
 /** How far a conversation was sent in its last turn. */

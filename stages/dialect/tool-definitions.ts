@@ -10,6 +10,10 @@ export interface Definition {
   readonly description: { readonly path: JsonPath; readonly text: string } | undefined;
   /** The JSON Schema of its input and its place. */
   readonly schema: { readonly path: JsonPath; readonly value: JsonObject } | undefined;
+  /** The namespace that it stands in. */
+  readonly namespace: string | undefined;
+  /** True for one that the model does not know until it has searched for it. */
+  readonly isDeferred: boolean;
   /** Whether the provider is to hold the model to the schema, as far as the definition says. */
   readonly strict: unknown;
 }
@@ -58,9 +62,9 @@ export function definitionsIn(body: unknown): readonly Definition[] {
 
 function definitionsOf({ tool, path }: ListedTool): readonly Definition[] {
   if (!OWN_TYPES.has(tool['type']) || path.length > MAX_PATH) return [];
-  const inner = INNER.find((name) => isObject(tool[name]));
-  if (inner !== undefined)
-    return definitionsOf({ tool: tool[inner] as JsonObject, path: [...path, inner] });
+  const member = INNER.find((name) => isObject(tool[name]));
+  if (member !== undefined)
+    return definitionsOf({ tool: tool[member] as JsonObject, path: [...path, member] });
   const text = stringOf(tool['description']);
   const schema = SCHEMAS.find((name) => isObject(tool[name]));
   const own: Definition = {
@@ -70,12 +74,14 @@ function definitionsOf({ tool, path }: ListedTool): readonly Definition[] {
       schema === undefined
         ? undefined
         : { path: [...path, schema], value: tool[schema] as JsonObject },
+    namespace: undefined,
+    isDeferred: tool['defer_loading'] === true,
     strict: tool['strict'],
   };
+  const inner = INNER_LISTS.flatMap((list) => listedIn(listOf(tool[list]), [...path, list]));
+  const isSpace = tool['type'] === 'namespace';
   return [
     own,
-    ...INNER_LISTS.flatMap((name) => listedIn(listOf(tool[name]), [...path, name])).flatMap(
-      definitionsOf,
-    ),
+    ...inner.flatMap(definitionsOf).map((one) => (isSpace ? { ...one, namespace: own.name } : one)),
   ];
 }

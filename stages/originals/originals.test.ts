@@ -1,5 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { textId } from './fetch-tool.ts';
 import { createOriginals } from './originals.ts';
 
 const block = {
@@ -40,6 +41,22 @@ test('a request that lost nothing is not the last one that did', () => {
   originals.keep('r2', []);
   assert.is(originals.lastRequestId, 'r1');
   assert.is(originals.ofRequest('r2'), undefined);
+});
+
+test('a text is found by its own id, as long as any block of it is kept', () => {
+  const originals = createOriginals();
+  originals.keep('hybrid', [block]);
+  originals.keep('aggressive', [{ ...block, after: 'three' }]);
+  const id = textId(block.before);
+  assert.match(id, /^[\w-]{12}$/);
+  assert.is(originals.get(id)?.before, block.before);
+  const big = { ...block, before: 'x'.repeat(6 * 1024 * 1024) };
+  originals.keep('r1', [big]);
+  // What is asked for again is not the oldest.
+  originals.keep('r2', [block]);
+  for (let n = 0; n < 2; n++) originals.keep(`r${n}`, [{ ...big, before: `${n}${big.before}` }]);
+  assert.is(originals.get(id)?.before, block.before);
+  assert.is(originals.get(textId(big.before)), undefined);
 });
 
 test('the oldest texts give way', () => {

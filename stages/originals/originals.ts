@@ -6,6 +6,7 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { createChangeCounts } from './change-counts.ts';
+import { textId } from './fetch-tool.ts';
 
 /** 32 MB of text, as characters of two bytes. */
 const MAX_CHARS = 16 * 1024 * 1024;
@@ -51,9 +52,14 @@ function idOf({ before, after }: ChangedBlock): string {
 }
 
 export function createOriginals() {
-  const blocks = new LRUCache<string, KeptBlock>({
+  /** Texts by the id that their marks name, each as the newest block that has it. */
+  const texts = new Map<string, string>();
+  const blocks = new LRUCache<string, KeptBlock & { readonly textId: string }>({
     maxSize: MAX_CHARS,
-    sizeCalculation: (block) => block.before.length + block.after.length + 200,
+    sizeCalculation: (block) => block.before.length + block.after.length + 300,
+    dispose(block, id) {
+      if (texts.get(block.textId) === id) texts.delete(block.textId);
+    },
   });
   const requests = new LRUCache<string, readonly Position[]>({ max: MAX_REQUESTS });
   let lastRequestId: string | undefined;
@@ -84,7 +90,14 @@ export function createOriginals() {
       changes.add(changed);
       const positions = changed.map((block) => {
         const id = idOf(block);
-        if (!blocks.has(id)) blocks.set(id, Object.freeze({ ...block, id }));
+        // What a conversation that goes on still holds is not the oldest.
+        let kept = blocks.get(id);
+        if (kept === undefined) {
+          kept = Object.freeze({ ...block, id, textId: textId(block.before) });
+          blocks.set(id, kept);
+        }
+        // One that is larger than all of the room is not kept.
+        if (blocks.has(id)) texts.set(kept.textId, id);
         return { id, index: block.index };
       });
       requests.set(requestId, positions);
@@ -96,8 +109,8 @@ export function createOriginals() {
         const block = blocks.get(id);
         return block === undefined ? [] : [{ ...block, index }];
       }),
-    /** One block by its id; its index is that of the request which brought it first. */
-    get: (id: string): KeptBlock | undefined => blocks.get(id),
+    /** One block by its id, or by that of its text; its index is that of the request which brought it first. */
+    get: (id: string): KeptBlock | undefined => blocks.get(id) ?? blocks.get(texts.get(id) ?? ''),
     /** The request that came last and changed something. */
     get lastRequestId(): string | undefined {
       return lastRequestId;

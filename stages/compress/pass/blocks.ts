@@ -27,6 +27,8 @@ export interface ConversationBlock {
   readonly sentAs?: string;
   /** What the client sent, where `text` is that of an earlier result to which it points and which is left out. */
   readonly pointed?: string;
+  /** The client's tool that fetches this result whole, where it may be named. */
+  readonly fetchTool?: string;
   /** How the tool is asked for a part, in a result that may be left in parts if it stays long. */
   readonly partWords?: string;
 }

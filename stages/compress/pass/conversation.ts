@@ -24,6 +24,7 @@ import {
   type EmbeddedTexts,
   type RewrittenTexts,
 } from './embedded-texts.ts';
+import { withFetchMark } from '../fetch/mark.ts';
 import type { CommentLines, Mode } from '../rules/rule.ts';
 import { GrammarNeeded } from '../rules/code/grammar-needed.ts';
 import { hasMark } from '../text/has-mark.ts';
@@ -36,6 +37,7 @@ import type { ConversationBlock } from './blocks.ts';
 import {
   isSearched,
   isStripped,
+  leastSaved,
   rewriteBlock,
   type Known,
   type Rewritten,
@@ -165,15 +167,17 @@ function compressBlock(
   if (!changed || parts === undefined)
     remember(block, label, { text, removed, by, repeatedLines }, state);
   if (label !== undefined) rememberTexts(parts ?? [], state);
+  // Later blocks refer to what stands above the mark.
+  const sent = changed ? withFetchMark(block, made, leastSaved) : text;
   return {
     index: block.index,
-    text,
+    text: sent,
     changed,
     ...(changed ? {} : { reason: unchangedBecause }),
     ...(made === undefined ? {} : { classification: made.classification }),
     by,
     tokensBefore,
-    tokensAfter: changed ? estimateTokens(text) : tokensBefore,
+    tokensAfter: changed ? estimateTokens(sent) : tokensBefore,
     removed,
     repeatedLines,
     ...(made?.tokensLeftOut === undefined ? {} : { tokensLeftOut: made.tokensLeftOut }),

@@ -4,6 +4,7 @@ import { createConversationCompressor } from '../worker/conversation-compressor.
 import { toConversationBlocks } from './blocks.ts';
 import type { JobOptions } from '../worker/job.ts';
 import type { PinOptions } from './options.ts';
+import { withFetchToolOf } from '../fetch/turns.ts';
 import { withParts } from '../history/long/decide.ts';
 import { mayForget } from '../history/may-forget.ts';
 import { leftForBlocks } from './threshold.ts';
@@ -52,7 +53,7 @@ export async function dryRun(
     mayDecide: !forgets,
   });
   const outcomes = await createConversationCompressor(0).compress({
-    blocks: taken,
+    blocks: withFetchToolOf(taken, request.original.json),
     options: {
       ...options,
       thresholdTokens: leftForBlocks(request.original.json, options.thresholdTokens),

@@ -199,7 +199,8 @@ export function pinOptions(memory: Memory, defaults: Defaults, requested: Reques
   };
   const sent = pin?.sent === undefined ? {} : { sent: pin.sent };
   const ofMacro = macro === undefined ? {} : { macro };
-  setPin(memory, { version: COMPRESSION_VERSION, ...options, ...ofMacro, ...sent });
+  const fetch = pin?.fetch === undefined ? {} : { fetch: pin.fetch };
+  setPin(memory, { version: COMPRESSION_VERSION, ...options, ...ofMacro, ...sent, ...fetch });
   if (pin === undefined) return { options, change: undefined };
   if (isNamedAnew) return { options, change: 'macro' };
   if (pin.mode !== options.mode)

@@ -57,6 +57,7 @@ const REASONS: readonly (readonly [string, string])[] = [
   ['no-gain', 'nothing repeats or can be encoded in fewer tokens'],
   [UNDECIDED, 'its source code could not be parsed with certainty'],
   ['marked', 'its texts are already marked as compressed'],
+  ['fetched', 'it was fetched whole'],
   ['error_result', 'its tool results are errors, kept whole'],
 ];
 

@@ -3,6 +3,7 @@
  * and long ones that can be had again, never an error, and nothing of a file that was written to
  * since, or that the client calls unchanged instead of sending it again. Whether the moment is one is not decided here.
  */
+import { fetchMark } from '../../fetch/mark.ts';
 import { estimateTokens } from '../../../model/tokens.ts';
 import { isPlainResult, type ConversationBlock } from '../../pass/blocks.ts';
 import { MARK } from '../../text/marker.ts';
@@ -40,7 +41,9 @@ export function forgettable(
     if (tokens <= LEAST_TOKENS || !mayGo(block)) return [];
     const isPointedTo = (name: string): boolean => (pointedAfter.get(name) ?? -1) > at;
     if (writes.isSince(at, block) || namedBy(block).some(isPointedTo)) return [];
-    const line = forgottenLine(block);
+    const { fetchTool } = block;
+    const mark = fetchTool === undefined ? '' : `\n${fetchMark(fetchTool, block.text)}`;
+    const line = forgottenLine(block) + mark;
     return estimateTokens(line) < tokens ? [{ block, line, tokens }] : [];
   });
 }

@@ -1,0 +1,95 @@
+/** A model that fetches what svc left out of its request, by `svc mcp`, from the first question to the last word. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { Client } from '@modelcontextprotocol/client';
+import { FETCHED, WHOLE, buildLog, fetchingModel } from '../../fixtures/clients/fetching-model.ts';
+import { withLive } from '../../fixtures/cli/live.ts';
+import type { Json, Live } from '../../fixtures/cli/live.ts';
+import { call, withMcp } from '../../fixtures/cli/mcp-client.ts';
+
+const SETTINGS = ['compression: { threshold_tokens: 0, log_budget_tokens: 300 }'];
+
+interface Part {
+  readonly type: string;
+  readonly text?: string;
+  readonly id?: string;
+  readonly name?: string;
+  readonly input?: Json;
+}
+
+/** Goes on until the model calls no tool; what it was asked with last, as the provider received it. */
+async function agent(live: Live, client: Client): Promise<{ said: string; heard: string }> {
+  const { tools } = await client.listTools();
+  const declared = [
+    { name: 'Bash', input_schema: { type: 'object', properties: { command: {} } } },
+    ...tools.map(({ name, description, inputSchema }) => ({
+      name: `mcp__svc__${name}`,
+      description,
+      input_schema: inputSchema,
+    })),
+  ];
+  const messages: object[] = [{ role: 'user', content: 'Read the log.' }];
+  for (;;) {
+    const answer = await fetch(`${live.url}/v1/messages`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({
+        model: 'claude-sonnet-4-5',
+        max_tokens: 99,
+        tools: declared,
+        messages,
+      }),
+    });
+    const { content } = (await answer.json()) as { readonly content: readonly Part[] };
+    const calls = content.filter(({ type }) => type === 'tool_use');
+    if (calls.length === 0)
+      return {
+        said: content.map(({ text }) => text).join(''),
+        heard: live.upstream.requests.at(-1)!.body.toString(),
+      };
+    messages.push({ role: 'assistant', content });
+    const results = await Promise.all(
+      calls.map(async ({ id, name = '', input }) => ({
+        type: 'tool_result',
+        tool_use_id: id,
+        content:
+          name === 'Bash'
+            ? buildLog()
+            : (await call(client, name.replace('mcp__svc__', ''), input)).text,
+      })),
+    );
+    messages.push({ role: 'user', content: results });
+  }
+}
+
+test('the model fetches a left-out block by the id in its mark, and the text is byte-equal', () =>
+  withLive(
+    (live) =>
+      withMcp(live.place, async (client) => {
+        const { said, heard } = await agent(live, client);
+        assert.is(said, FETCHED);
+        const { messages } = JSON.parse(heard) as {
+          readonly messages: readonly {
+            readonly content: readonly { readonly content: string }[];
+          }[];
+        };
+        const [shortened, fetched] = [2, 4].map((at) => messages[at]!.content[0]!.content);
+        assert.ok(shortened!.length < buildLog().length / 2, 'it was left out');
+        assert.is(fetched, buildLog());
+        const [, , id] = WHOLE.exec(shortened!) ?? [];
+        const part = await call(client, 'get_block', { id, first_line: 101, last_line: 103 });
+        assert.is(part.text, buildLog().split('\n').slice(100, 103).join('\n'));
+      }),
+    { replies: fetchingModel, settings: SETTINGS },
+  ));
+
+test('what is no longer kept is said to be so', () =>
+  withLive((live) =>
+    withMcp(live.place, async (client) => {
+      const { text, isError } = await call(client, 'get_block', { id: 'AAAAAAAAAAAA' });
+      assert.is(isError, true);
+      assert.match(text, 'or no longer: it holds the newest 32 MB. Call the tool that returned it');
+    }),
+  ));
+
+test.run();

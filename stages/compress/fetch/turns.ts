@@ -1,0 +1,66 @@
+/**
+ * Which blocks of a conversation name the tool that fetches them whole. A client may get it in the
+ * middle (MCP servers connect when they are ready) or lose it: what was sent stays as it was sent, so
+ * the conversation keeps from which block on which tool is named.
+ */
+import type { Memory } from '../../conversations/conversations.ts';
+import type { FetchTurn } from '../../conversations/record.ts';
+import type { ProxyRequest } from '../../model/request.ts';
+import { fetchToolIn, isFetchTool } from '../../originals/fetch-tool.ts';
+import type { ConversationBlock } from '../pass/blocks.ts';
+import { asksModel } from '../pass/skip-reasons.ts';
+import { sentCount } from '../pass/timed-out-blocks.ts';
+
+/** A client that has it and has it not by turns is told no more of it. */
+const MOST_TURNS = 8;
+
+/** The blocks with the tool that each may name; what the tool returned is left as it came. */
+export function withFetchTool(
+  blocks: readonly ConversationBlock[],
+  request: ProxyRequest,
+  memory: Memory,
+): readonly ConversationBlock[] {
+  const turns = turnsOf(blocks, request, memory);
+  return turns.length === 0 ? blocks : named(blocks, turns);
+}
+
+/** The same for a conversation that begins now. */
+export function withFetchToolOf(
+  blocks: readonly ConversationBlock[],
+  body: unknown,
+): readonly ConversationBlock[] {
+  const tool = fetchToolIn(body);
+  return tool === undefined ? blocks : named(blocks, [{ from: 0, tool }]);
+}
+
+function turnsOf(
+  blocks: readonly ConversationBlock[],
+  request: ProxyRequest,
+  memory: Memory,
+): readonly FetchTurn[] {
+  const { pin } = memory.record;
+  const before = pin?.fetch ?? [];
+  // Other questions about a conversation need not bring its tools.
+  if (pin === undefined || !asksModel(request)) return before;
+  const known = before.at(-1)?.tool ?? null;
+  const has = fetchToolIn(request.original.json) ?? null;
+  const tool = before.length < MOST_TURNS ? has : null;
+  if (tool === known) return before;
+  const turns = [...before, { from: sentCount(memory, blocks), tool }];
+  memory.set({ pin: { ...pin, fetch: turns } });
+  return turns;
+}
+
+function named(
+  blocks: readonly ConversationBlock[],
+  turns: readonly FetchTurn[],
+): readonly ConversationBlock[] {
+  const tools = new Set(turns.flatMap(({ tool }) => tool ?? []));
+  return blocks.map((block, at) => {
+    if (block.kind !== 'tool_result' || block.protectedReason !== undefined) return block;
+    if ([...tools].some((tool) => isFetchTool(tool, block.toolName)))
+      return { ...block, protectedReason: 'fetched' };
+    const tool = turns.findLast(({ from }) => from <= at)?.tool ?? null;
+    return tool === null ? block : { ...block, fetchTool: tool };
+  });
+}
