@@ -14,6 +14,7 @@ export const exitCodes = Object.freeze({
   not_found: 5,
   conflict: 6,
   unauthorized: 7,
+  proxy_unauthorized: 7,
   forbidden: 7,
   spending_limit: 7,
   rate_limited: 7,

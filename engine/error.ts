@@ -8,6 +8,7 @@
 export type ErrorKind =
   | 'bad_request'
   | 'unauthorized'
+  | 'proxy_unauthorized'
   | 'spending_limit'
   | 'forbidden'
   | 'not_found'

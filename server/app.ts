@@ -25,6 +25,8 @@ import { originForm, pathOf } from './gate/target.ts';
 import { isGuarded } from './generation/generation.ts';
 import type { Generations } from './generation/generation.ts';
 import { PAGE_HEADERS, SHELL } from './dashboard/shell.ts';
+import { servedRequest } from './forward-proxy/opened-hosts.ts';
+import type { ServedKinds, ServedRequest } from './forward-proxy/opened-hosts.ts';
 import { endEarly } from './http/hang-up.ts';
 import { rateLimitHeaders } from './http/limit.ts';
 import type { RateDecision, RateLimiter } from './http/limit.ts';
@@ -43,6 +45,13 @@ export interface AppOptions {
   readonly router: Router;
   /** Makes request ids, matching `^[A-Za-z0-9_-]{1,64}$`. */
   readonly newId: () => string;
+  /** Sends a request of an opened connection to its host; `failed` is called if no answer begins. */
+  readonly pass: (
+    request: IncomingMessage,
+    response: ServerResponse,
+    host: string,
+    failed: (error: Error) => void,
+  ) => void;
 }
 
 /** Who asks for a path of our own. */
@@ -56,10 +65,14 @@ interface Arrived {
   readonly admission: Admission;
   /** For its answer. */
   readonly extraHeaders: readonly string[];
+  /** How the graph serves it, where it came in a connection that was opened for a provider's host. */
+  readonly served: ServedRequest | undefined;
 }
 
 /** A key or a link is a few dozen; whoever has shown neither yet makes us hold and parse no more. */
 const MAX_PUBLIC_BYTES = 4096;
+/** A host that a reload has taken out of the configuration serves nothing here any more. */
+const NONE: ServedKinds = new Map();
 /** Paths that clients ask with HEAD whether anyone is there. */
 const PROBED: ReadonlySet<string> = new Set(['/', '/api/hello']);
 /** What some path or other answers. */
@@ -103,8 +116,14 @@ export class App {
   }
 
   #admit(request: IncomingMessage, response: ServerResponse, requestId: string): void {
-    const { gate, cors } = this.#options.generations.current;
-    const admission = gate(request);
+    const { gate, cors, opened } = this.#options.generations.current;
+    const host = this.#options.services.opened.hostOf(request.socket);
+    const served =
+      host === undefined
+        ? undefined
+        : servedRequest(opened.get(host) ?? NONE, request.method ?? 'GET', request.url ?? '/');
+    const isPassing = host !== undefined && served === undefined;
+    const admission = gate(request, isPassing ? 'pass' : 'request');
     if (admission.verdict === 'refused') {
       if (admission.error.kind === 'unauthorized' && asksForPage(request)) {
         this.#askForKey(request, response, requestId);
@@ -113,10 +132,16 @@ export class App {
       this.#fail(request, response, admission.error, requestId, admission.close);
       return;
     }
+    if (isPassing) {
+      this.#options.pass(request, response, host, (error) => {
+        this.#fail(request, response, toSvcError(error), requestId, true);
+      });
+      return;
+    }
     const extraHeaders = cors.headers(request.headers.origin);
     if (request.method === 'OPTIONS') return this.#preflight(request, response, requestId);
     const decision = this.#takeOne(request, admission.verdict);
-    const arrived = { request, response, requestId, admission, extraHeaders };
+    const arrived = { request, response, requestId, admission, extraHeaders, served };
     if (decision instanceof Promise) void this.#proceedLater(arrived, decision);
     else this.#proceed(arrived, decision);
   }
@@ -139,21 +164,21 @@ export class App {
 
   #proceed(arrived: Arrived, decision: RateDecision | undefined): void {
     const { generations, services } = this.#options;
-    const { request, response, requestId, admission, extraHeaders } = arrived;
+    const { request, response, requestId, admission, extraHeaders, served: opened } = arrived;
     const { verdict } = admission;
     if (decision?.isAllowed === false) {
       for (const [name, value] of pairs(rateLimitHeaders(decision)))
         response.setHeader(name, value);
       const error = rateLimited(decision.retryAfterS);
       this.#fail(request, response, error, requestId);
-      if (verdict !== 'public' && this.#isProxied(request))
+      if (verdict !== 'public' && (opened !== undefined || this.#isProxied(request)))
         this.#record(request, error, requestId, admission.caller);
       return;
     }
     const { expect } = request.headers;
     if (expect !== undefined && !/^100-continue$/i.test(expect)) throw unknownExpectation();
-    const target = originForm(request.url ?? '/');
-    const endpoint = this.#endpointOf(request, target);
+    const target = opened?.target ?? originForm(request.url ?? '/');
+    const endpoint = opened?.endpoint ?? this.#endpointOf(request, target);
     if (endpoint === undefined) {
       void this.#serveOwn(request, response, target, {
         requestId,

@@ -20,6 +20,8 @@ import { openControl } from './control/control.ts';
 import { controlCommands } from './control/control-commands.ts';
 import { createGenerations } from './generation/generation.ts';
 import type { Generation, Generations } from './generation/generation.ts';
+import type { Resolve } from './forward-proxy/destinations.ts';
+import { createForwardProxy } from './forward-proxy/forward-proxy.ts';
 import { createLifecycle } from './run/lifecycle.ts';
 import { monitorTarget } from './dashboard/page-routes.ts';
 import { listen } from './http/listen.ts';
@@ -63,6 +65,8 @@ export interface StartOptions {
   readonly control?: boolean;
   /** False starts no thread before a request needs it, so that many proxies start for little; default true. */
   readonly prepares?: boolean;
+  /** Resolves the hosts of tunnels; default: the machine's resolver. */
+  readonly resolve?: Resolve | undefined;
 }
 
 /** A proxy that runs. */
@@ -185,6 +189,7 @@ async function openProxy(options: StartOptions) {
 function withMonitor(handlers: ListenerHandlers): ListenerHandlers {
   return {
     ...handlers,
+    connect: undefined,
     handle(request, response) {
       request.url = monitorTarget(request.url ?? '/', request.headers.accept);
       handlers.handle(request, response);
@@ -197,7 +202,7 @@ type Reload = ReturnType<typeof createReload>;
 
 /** What answers on the ports: the paths of our own, proxied requests, WebSockets. */
 function openFront(
-  { version }: StartOptions,
+  { version, resolve }: StartOptions,
   { services, sessions }: OpenedProxy,
   generations: Generations,
   reload: Reload,
@@ -205,7 +210,16 @@ function openFront(
   const { clock } = services;
   const newId = createRequestIds({ wallMs: () => clock.wallMs(), randomBytes });
   const routes = ownRoutes({ version, services, sessions, generations, reload, app: () => app });
-  const app: App = new App({ generations, services, router: createRouter(routes), newId });
+  const forward = createForwardProxy({
+    ...services,
+    home: generations.current.config.home,
+    generations,
+    newId,
+    draining: () => app.isDraining,
+    resolve,
+  });
+  const router = createRouter(routes);
+  const app: App = new App({ generations, services, router, newId, pass: forward.pass });
   const door = createSocketDoor({
     generations,
     services,
@@ -217,17 +231,23 @@ function openFront(
   const handlers: ListenerHandlers = {
     turn: services.turn,
     handle: (request, response) => app.handle(request, response),
-    upgrade: (request, socket, firstBytes) => door.upgrade(request, socket, firstBytes),
+    upgrade(request, socket, firstBytes) {
+      const host = services.opened.hostOf(socket);
+      if (host === undefined) door.upgrade(request, socket, firstBytes);
+      else forward.upgrade(request, socket, firstBytes, host);
+    },
+    connect: (request, socket, firstBytes, server) =>
+      forward.connect(request, socket, firstBytes, server),
     newId,
   };
-  return { app, door, handlers };
+  return { app, door, forward, handlers };
 }
 
 /** Opens the control socket, logs how things stand and prepares what the first request needs. */
 async function takeCommands(
   options: StartOptions,
   { services, sessions, watch, host, listeners, ports }: OpenedProxy,
-  { app, door }: ReturnType<typeof openFront>,
+  { app, door, forward }: ReturnType<typeof openFront>,
   generations: Generations,
   reload: Reload,
 ): Promise<RunningProxy> {
@@ -284,6 +304,7 @@ async function takeCommands(
       alerts.stop();
       endRetention();
       door.close();
+      forward.close();
       await control?.close();
       await statusline?.close();
     },

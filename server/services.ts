@@ -35,7 +35,7 @@ import type { LedgerRow } from '../stages/ledger/row.ts';
 import { createOriginals } from '../stages/originals/originals.ts';
 import type { BodyFrame } from '../stages/model/body.ts';
 import { createProviderStates } from '../stages/providers/states.ts';
-import { createUpstream } from '../stages/providers/undici-upstream.ts';
+import { createAgent, createUpstream } from '../stages/providers/undici-upstream.ts';
 import type { Upstream } from '../stages/providers/upstream.ts';
 import { createLiveRouter } from '../stages/route/rules-router.ts';
 import type { Vault } from '../stages/vault/contract.ts';
@@ -56,7 +56,8 @@ import { shareProviders } from './shared/provider-news.ts';
 import { createSharedSpending, proxyWord } from './shared/shared-spending.ts';
 import { createRateCounts } from './shared/rate-counts.ts';
 import { createSharedAnswers } from './shared/shared-answers.ts';
-import { createOutbound } from './outbound/outbound.ts';
+import { createOpenedConnections } from './forward-proxy/opened-hosts.ts';
+import { outboundWays } from './outbound/outbound.ts';
 import { createRequestLog } from './log/request-log.ts';
 import { errorTable } from './http/error-response.ts';
 import { askLedger } from './control/ledger-questions.ts';
@@ -92,7 +93,8 @@ export async function createServices(options: ServiceOptions) {
   const { config, log, clock = systemClock, shared } = options;
   const telemetry = await openTelemetry({ config, log, clock, version: options.version ?? '' });
   const turn = createTurn();
-  const wire = options.upstream ?? createUpstream(createOutbound(config.outbound), turn);
+  const outbound = outboundWays(config.outbound);
+  const wire = options.upstream ?? createUpstream(createAgent(outbound.open), turn);
   const upstream = recordingUpstream(wire, (runId) => captures.recorderOf(runId));
   const startedMs = clock.wallMs();
   const ledgerFile: LedgerWriter =
@@ -175,6 +177,9 @@ export async function createServices(options: ServiceOptions) {
     withoutKeys: (words: string, body: BodyFrame | undefined) =>
       log.clean(words, body === undefined ? [] : credentialsOf(body.headers, body.target)),
     upstream,
+    outbound,
+    /** Connections of forward mode. */
+    opened: createOpenedConnections(),
     /** What is recorded for replay; off until a generation is activated that wants it. */
     captures,
     /**

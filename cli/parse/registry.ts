@@ -20,6 +20,7 @@ export const commandGroups: readonly CommandGroup[] = [
   { words: ['logs'], load: () => import('../commands/logs.ts') },
   { words: ['config', 'validate-config'], load: () => import('../commands/config.ts') },
   { words: ['auth'], load: () => import('../commands/auth.ts') },
+  { words: ['ca'], load: () => import('../forward/ca-command.ts') },
   { words: ['check-alerts'], load: () => import('../commands/alerts.ts') },
   { words: ['plugin'], load: () => import('../plugin/command.ts') },
   { words: ['recipe'], load: () => import('../recipe/command.ts') },

@@ -9,6 +9,7 @@ import { listeningUrl, runningInstance, startInBackground } from '../process/dae
 import { clientVariables } from '../integrate/client.ts';
 import { clients } from '../integrate/clients.ts';
 import { wayPast } from '../integrate/past.ts';
+import { spoken } from '../screen/output.ts';
 import { runChild } from './child.ts';
 import { printReceipt, receiptJson, receiptOf } from './receipt.ts';
 
@@ -18,33 +19,31 @@ class Run extends SvcCommand {
     category: 'Run',
     description: 'Start a client; show at its end its cost and savings',
     details:
-      "svc's own options stand before the client; whatever follows it is the client's, with or without `--`. The client gets the base URLs in its environment, or as arguments where it reads no variable; no file of its own is changed. Where neither is possible, svc says so before, with the way. Where no proxy runs, one is started in the background and stays. The exit code is the client's. The receipt on stderr counts what went through the proxy meanwhile, by the ledger.",
+      "svc's own options stand before the client; whatever follows it is the client's, with or without `--`. The client gets the base URLs in its environment, or as arguments where it reads no variable; no file of its own is changed. Where neither is possible, svc says so before, with the way. Where no proxy runs, one is started in the background and stays. With --forward svc is the client's HTTPS_PROXY in place of its base URL: it opens the hosts of your providers with a certificate of its own and tunnels the rest unread, and the client keeps what it does at its maker's address alone. The exit code is the client's. The receipt on stderr counts what went through the proxy meanwhile, by the ledger.",
     examples: [
       ['Claude Code', '$0 run claude'],
       ['What follows the client is for the client', '$0 run claude -p "explain this folder"'],
       ['A script, without a receipt', '$0 run --quiet python agent.py'],
+      ['With all that it can do at its own address', '$0 run --forward claude'],
       ['The receipt as JSON on stderr', '$0 run --json codex exec "fix the test"'],
     ],
   });
 
+  forward = Option.Boolean('--forward', false, {
+    description: 'Be its HTTPS_PROXY in place of its base URL',
+  });
   quiet = Option.Boolean('--quiet,-q', false, { description: 'No receipt' });
   json = Option.Boolean('--json,--raw', false, { description: 'The receipt as JSON, on stderr' });
   command = Option.Proxy({ name: 'client', required: 1 });
 
   async execute() {
     const { context } = this;
+    const wasRunning = runningInstance(this.home) !== undefined;
     const url = await this.proxyUrl();
-    const [program = '', ...rest] = this.command;
-    const client = clients.find(({ programs }) => programs.includes(basename(program)));
-    const past = client && wayPast(client, { home: this.home, url, context });
-    if (past !== undefined) this.note(`svc: ${past}`);
-    const own = client?.runWith?.({ url, home: this.home, where: context, rest });
     const sinceMs = context.clock.wallMs();
-    const code = await runChild(
-      [program, ...(own?.args ?? []), ...rest],
-      { ...clientEnvironment(context, url), ...own?.env },
-      context,
-    );
+    const code = this.forward
+      ? await this.runForward(url, wasRunning)
+      : await this.runByBaseUrl(url);
     if (this.quiet) return code;
     const config = runningInstance(this.home)?.flags.config;
     try {
@@ -57,6 +56,32 @@ class Run extends SvcCommand {
       this.note(`svc: no receipt: ${thrown.message}`);
     }
     return code;
+  }
+
+  private runByBaseUrl(url: string): Promise<number> {
+    const { context, home } = this;
+    const [program = '', ...rest] = this.command;
+    const client = clients.find(({ programs }) => programs.includes(basename(program)));
+    const past = client && wayPast(client, { home, url, context });
+    if (past !== undefined) this.note(`svc: ${past}`);
+    const own = client?.runWith?.({ url, home, where: context, rest });
+    return runChild(
+      [program, ...(own?.args ?? []), ...rest],
+      { ...clientEnvironment(context, url), ...own?.env },
+      context,
+    );
+  }
+
+  private async runForward(url: string, wasRunning: boolean): Promise<number> {
+    const { prepareForwardRun } = await import('../forward/forward-run.ts');
+    const program = basename(this.command[0] ?? '');
+    const run = await prepareForwardRun(this.context, { url, program, wasRunning });
+    try {
+      for (const remark of run.remarks) this.note(`svc: ${spoken(remark, this.context)}`);
+      return await runChild(this.command, run.env, this.context);
+    } finally {
+      run.end();
+    }
   }
 
   /** Where the proxy listens; it is started where none runs. */

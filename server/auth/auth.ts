@@ -220,8 +220,10 @@ export function createKeyring(options: {
   configKey?: string | undefined;
   clock: Clock;
   onFault?: (fault: SvcError) => void;
+  /** How long the file is not looked at again; a second where left out. */
+  rereadMs?: number;
 }): Keyring {
-  const { file, clock } = options;
+  const { file, clock, rereadMs = REREAD_MS } = options;
   let stored: readonly KnownKey[] = [];
   let config: readonly KnownKey[] = [];
   let all: readonly KnownKey[] = [];
@@ -231,7 +233,7 @@ export function createKeyring(options: {
   function look(): void {
     const nowMs = clock.monotonicMs();
     if (nowMs < nextLookMs) return;
-    nextLookMs = nowMs + REREAD_MS;
+    nextLookMs = nowMs + rereadMs;
     const state = fileState(file);
     if (state === seen) return;
     seen = state;

@@ -21,7 +21,7 @@ import { alerts } from '../alerts/settings.ts';
 import { limits } from './slices/limits.ts';
 import { logging, telemetry } from './slices/logging.ts';
 import { security } from './slices/security.ts';
-import { outbound, server } from './slices/server.ts';
+import { forwardProxy, outbound, server } from './slices/server.ts';
 import { shared } from './slices/shared.ts';
 import { streaming } from './slices/streaming.ts';
 
@@ -57,6 +57,7 @@ export const configuration = slice(
     budget,
     shared,
     outbound,
+    forwardProxy,
   },
   (all, { home }) => ({
     ...all,

@@ -56,6 +56,8 @@ export interface GateOptions extends NameOptions {
   readonly keys: KeyCheck;
   /** Who sends these cookies; without it no cookie lets anyone in. */
   readonly sessions?: Pick<BrowserSessions, 'check'>;
+  /** The host that a connection of forward mode is opened for; undefined for a connection to us. */
+  readonly openedHost?: (socket: object) => string | undefined;
 }
 
 /** Let in: as `local`, by a key (`keyed`, with the key's id for the ledger), or to a public path only. */
@@ -80,10 +82,13 @@ export interface Refusal {
 }
 
 /** Judges one request. Never throws, reads no body, and keeps nothing of the request but its socket's locality. */
-export type Gate = (request: GateRequest, kind?: 'request' | 'upgrade') => Admission | Refusal;
+export type Gate = (request: GateRequest, kind?: GateKind) => Admission | Refusal;
+
+/** `pass` is what goes on to an opened host as it came, with nothing of ours: whose doing it is, is for that host to judge. */
+export type GateKind = 'request' | 'upgrade' | 'pass';
 
 /** Fields past this number are refused. node must be configured not to hide them: `server.maxHeadersCount = 0`. */
-const MAX_HEADER_FIELDS = 200;
+export const MAX_HEADER_FIELDS = 200;
 
 const NOTHING: Rights = Object.freeze([]);
 const LOCAL: Admission = Object.freeze({ verdict: 'local', may: RIGHTS });
@@ -130,8 +135,13 @@ export function createGate(options: GateOptions): Gate {
     const scan = scanHeaders(fields);
     const fault = framingFault(request, scan);
     if (fault !== undefined) return refuse(malformedRequest(fault), true);
-    const foreign = hostFault(request, scan, names);
+    const opened = options.openedHost?.(request.socket);
+    const foreign =
+      opened === undefined
+        ? hostFault(request, scan, names)
+        : openedHostFault(request, scan, opened);
     if (foreign !== undefined) return foreign;
+    if (kind === 'pass') return passing(request, scan, options.keys);
 
     const host = scan.host ?? '';
     const isFriend = (origin: string): boolean =>
@@ -143,14 +153,37 @@ export function createGate(options: GateOptions): Gate {
       return refuse(forbidden('A page of another site may not open a WebSocket here'), true);
     }
     const here = isLocalSocket(request.socket) && !scan.forwarded;
-    return admit(request, scan, { here, crossSite, upgrade: kind === 'upgrade' }, options);
+    const standing = {
+      here,
+      crossSite,
+      upgrade: kind === 'upgrade',
+      hasToken: opened !== undefined,
+    };
+    return admit(request, scan, standing, options);
   };
+}
+
+/** What passes must hold no key of this proxy: nobody but us may see one. */
+function passing(request: GateRequest, scan: HeaderScan, keys: KeyCheck): Admission | Refusal {
+  const target = request.url ?? '';
+  if (isKeyInPath(pathOf(target)))
+    return refuse(malformedRequest('A proxy key in the path'), false);
+  if (scan.keys === 0 && !scan.hasCredential && !mayHoldKey(target)) return LOCAL;
+  const elsewhere = presented(request, keys);
+  if ('error' in elsewhere) return refuse(elsewhere.error, false);
+  if (elsewhere.ours.length === 0) return LOCAL;
+  return refuse(
+    authMissing('this path goes to the provider itself, where a proxy key is none'),
+    false,
+  );
 }
 
 interface Standing {
   readonly here: boolean;
   readonly crossSite: boolean;
   readonly upgrade: boolean;
+  /** True inside a connection that was opened for a token, which is as good as a key there. */
+  readonly hasToken: boolean;
 }
 
 function admit(
@@ -162,7 +195,7 @@ function admit(
   const local = standing.here && !standing.crossSite;
   const method = request.method ?? '';
   const target = request.url ?? '';
-  const keyless = local && !options.requireKey;
+  const keyless = local && (!options.requireKey || standing.hasToken);
   const isUsed = scan.hasCredential || mayHoldKey(target);
   // The common case, before anything is cut from the target.
   if (keyless && scan.keys === 0 && !isUsed) return LOCAL;
@@ -295,6 +328,18 @@ function hostFault(request: GateRequest, scan: HeaderScan, names: Names): Refusa
   const absolute = /^http:\/\/([^/?]*)/i.exec(target);
   if (absolute === null) return refuse(malformedRequest('The target is malformed'), true);
   return nameFault(absolute[1] ?? '', request, names);
+}
+
+/** Inside an opened connection all requests are for its host; one for another would be sent there in its name. */
+function openedHostFault(
+  { url = '' }: GateRequest,
+  { hosts, host = '' }: HeaderScan,
+  opened: string,
+): Refusal | undefined {
+  const authority = hosts === 1 ? parseAuthority(host) : undefined;
+  const isSame = authority?.name === opened && (authority.port ?? 443) === 443;
+  if (isSame && (url.startsWith('/') || url === '*')) return undefined;
+  return refuse(malformedRequest('The Host is not the one that this connection is for'), true);
 }
 
 function nameFault(host: string, request: GateRequest, names: Names): Refusal | undefined {

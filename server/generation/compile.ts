@@ -8,8 +8,6 @@ import type { GraphFault, Insertion } from '../../engine/index.ts';
 import { largestAnswer } from '../../stages/answers/answer.ts';
 import { defaultGraph } from '../../stages/graph.ts';
 import type { RecipeSet } from '../../stages/model/pass.ts';
-import { ENDPOINT_KINDS } from '../../stages/model/endpoint.ts';
-import type { EndpointKind } from '../../stages/model/endpoint.ts';
 import type { ProxyFrame } from '../../stages/model/frame.ts';
 import { templateFolder } from '../../stages/templates/files.ts';
 import { createPrices } from '../../stages/ledger/prices/prices.ts';
@@ -22,6 +20,8 @@ import type { Keyring } from '../auth/auth.ts';
 import type { CaptureSettings } from '../capture/captures.ts';
 import type { Config } from '../config/config.ts';
 import type { Variables } from '../config/env.ts';
+import { byKind } from './by-kind.ts';
+import { openedHosts } from '../forward-proxy/opened-hosts.ts';
 import { createCors } from '../http/cors.ts';
 import { createGate } from '../gate/gate.ts';
 import type { Generation } from './generation.ts';
@@ -143,18 +143,6 @@ interface CompileOptions extends GenerationOptions {
 }
 
 const DAY_MS = 24 * 3600 * 1000;
-
-/** The provider of each kind of path: the primary where it speaks that kind, else the built-in one. */
-function byKind(config: Config, providers: ReadonlyMap<string, Provider>) {
-  const primary = providers.get(config.routing.primary ?? '');
-  const chosen = ENDPOINT_KINDS.map((kind) => {
-    const speaks =
-      primary !== undefined && (primary.kind === kind || primary.kind === 'passthrough');
-    return [kind, speaks ? primary.name : kind] as const;
-  });
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- one entry for every kind
-  return Object.fromEntries(chosen) as Record<EndpointKind, string>;
-}
 
 /** Fallbacks are named `provider` or `provider/model`. */
 function toFallback(config: Config): FallbackTarget[] {
@@ -292,9 +280,11 @@ function compileGeneration(options: CompileOptions): Generation {
       trustBrowserOrigins: security.trustBrowserOrigins,
       requireKey: security.requireApiKey,
       keys,
+      openedHost: services.opened.hostOf,
       ...(options.sessions && { sessions: options.sessions }),
     }),
     cors: createCors(security.allowedOrigins),
+    opened: openedHosts(byKind(config, providers), providers),
     activate() {
       retuneLog(services.log, config, custom);
       services.audit.enable(config.audit.enabled);

@@ -7,6 +7,7 @@ import type { Prices } from '../../stages/ledger/prices/prices.ts';
 import type { Provider } from '../../stages/providers/provider.ts';
 import type { Config } from '../config/config.ts';
 import type { Cors } from '../http/cors.ts';
+import type { OpenedHosts } from '../forward-proxy/opened-hosts.ts';
 import type { Gate } from '../gate/gate.ts';
 import type { LoadedPlugin } from '../../plugins/load-plugins.ts';
 import type { Plans } from './plans.ts';
@@ -29,6 +30,8 @@ export interface Generation extends Plans {
   readonly prices: Prices;
   readonly gate: Gate;
   readonly cors: Cors;
+  /** The hosts that forward mode opens, if an authority vouches for them. */
+  readonly opened: OpenedHosts;
   /** Gives what generations share (limits, keys, routing rules, log level) this configuration's values. */
   activate(): void;
 }

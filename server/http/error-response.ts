@@ -23,6 +23,7 @@ export const errorTable = Object.freeze({
   forbidden: { status: 403, type: 'forbidden' },
   not_found: { status: 404, type: 'not_found' },
   method_not_allowed: { status: 405, type: 'method_not_allowed' },
+  proxy_unauthorized: { status: 407, type: 'proxy_unauthorized' },
   conflict: { status: 409, type: 'conflict' },
   payload_too_large: { status: 413, type: 'payload_too_large' },
   unsupported_media_type: { status: 415, type: 'unsupported_media_type' },

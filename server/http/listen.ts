@@ -29,6 +29,10 @@ export interface ListenerHandlers {
   readonly turn: Turn;
   handle(request: IncomingMessage, response: ServerResponse): void;
   upgrade(request: IncomingMessage, socket: Duplex, firstBytes: Buffer): void;
+  /** Answers a `CONNECT`; absent where none is. What comes out of one may be given to `server` as a connection. */
+  readonly connect?:
+    | ((request: IncomingMessage, socket: Socket, firstBytes: Buffer, server: Server) => void)
+    | undefined;
   newId(): string;
 }
 
@@ -108,10 +112,10 @@ function createListener(handlers: ListenerHandlers): Server {
   // Not answered by node itself: whoever reads the body says `100 Continue`, behind the gate.
   server.on('checkContinue', handle);
   server.on('checkExpectation', handle);
-  // This is not the kind of proxy that opens tunnels.
-  server.on('connect', (_request, socket: Duplex) => {
+  server.on('connect', (request, socket: Socket, firstBytes) => {
     afterResponse(socket, responses.get(socket), () => {
-      hangUp(socket, rawErrorResponse(noTunnel(), handlers.newId()));
+      if (handlers.connect !== undefined) handlers.connect(request, socket, firstBytes, server);
+      else hangUp(socket, rawErrorResponse(noTunnel(), handlers.newId()));
     });
   });
   server.on('upgrade', (request, socket, firstBytes) => {

@@ -6,7 +6,7 @@
 import { SvcError } from '../../engine/index.ts';
 import { headerValue } from '../model/headers.ts';
 import type { Headers } from '../model/headers.ts';
-import { notFound } from '../model/errors.ts';
+import { notFound, upgradeOverHttp } from '../model/errors.ts';
 import { pathOf } from '../model/target.ts';
 import { passing } from '../model/endpoint.ts';
 import type { DialectEndpoints, Endpoint, EndpointKind, WrongMethod } from '../model/endpoint.ts';
@@ -44,7 +44,7 @@ export function resolveEndpoint(
   const path = pathOf(target);
   const post = POSTS.get(path);
   if (post !== undefined) {
-    if (post.dialect === 'responses' && isUpgrade(headers)) throw upgradeRefused();
+    if (post.dialect === 'responses' && isUpgrade(headers)) throw upgradeOverHttp();
     if (method === 'POST') return post;
     const got = GETS.get(path);
     if (got === undefined) return { allow: ['POST'] };
@@ -113,10 +113,4 @@ function hasDotSegment(path: string): boolean {
 
 function isUpgrade(headers: Headers): boolean {
   return headerValue(headers, 'upgrade')?.toLowerCase() === 'websocket';
-}
-
-function upgradeRefused(): SvcError {
-  return new SvcError('upgrade_required', 'This path does not support WebSocket; send a POST', {
-    cure: 'Set supports_websockets = false for this provider in the client.',
-  });
 }

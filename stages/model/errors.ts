@@ -196,15 +196,36 @@ export function methodNotAllowed(allow: readonly string[]): SvcError {
   });
 }
 
-/** A CONNECT: `HTTPS_PROXY` of some client points at us. */
+/** A CONNECT where forward mode is not set up: `HTTPS_PROXY` of some client points at us. */
 export function noTunnel(): SvcError {
   return new SvcError(
     'method_not_allowed',
     'This proxy does not open tunnels: use it as a base URL, not as HTTPS_PROXY',
     {
       allowed: ['GET', 'HEAD', 'POST', 'OPTIONS'],
+      cure: '`svc run --forward` sets forward mode up.',
     },
   );
+}
+
+/** A CONNECT without a token of forward mode, or with one that is not valid. */
+export function tunnelUnauthorized(): SvcError {
+  return new SvcError(
+    'proxy_unauthorized',
+    'A tunnel needs the token of a client that `svc run --forward` has started',
+  );
+}
+
+/** The other end of a tunnel cannot be reached. */
+export function tunnelFailed(reason: string, cause?: unknown): SvcError {
+  return new SvcError('bad_gateway', `The tunnel was not opened: ${reason}`, { cause });
+}
+
+/** A WebSocket for a conversation; its clients go on over plain HTTP. */
+export function upgradeOverHttp(): SvcError {
+  return new SvcError('upgrade_required', 'This path does not support WebSocket; send a POST', {
+    cure: 'Set supports_websockets = false for this provider in the client.',
+  });
 }
 
 /** An `Expect` that asks for something other than `100-continue`. */

@@ -1,5 +1,5 @@
 /** Where the proxy listens, and how it reaches out. */
-import { kind, port, words } from '../../../stages/settings/kind.ts';
+import { count, kind, port, words } from '../../../stages/settings/kind.ts';
 import { setting } from '../../../stages/settings/setting.ts';
 import { slice } from '../../../stages/settings/slice.ts';
 import { proxyFault, withScheme } from '../proxy-address.ts';
@@ -80,6 +80,31 @@ export const outbound = slice({
     about: 'Hosts that are reached directly, separated by commas.',
     guarded: true,
     needsRestart: true,
+  }),
+});
+
+/** `forward_proxy.*`: tunnels of clients that use the proxy as `HTTPS_PROXY`. */
+export const forwardProxy = slice({
+  ports: setting('forward_proxy.ports', {
+    type: kind(['1 <= number.integer <= 65535', '[]'], 'a list of ports'),
+    default: [443],
+    about: 'Ports that tunnels of forward mode may lead to.',
+    guarded: true,
+  }),
+  privateHosts: setting('forward_proxy.private_hosts', {
+    type: kind([HOST, '[]'], 'a list of host names and addresses'),
+    default: [],
+    about:
+      'Hosts that are not on the public internet and that tunnels of forward mode may lead to all the same.',
+    guarded: true,
+    read: (hosts): readonly string[] =>
+      hosts.map((host) => host.toLowerCase().replace(/^\[(.*)\]$/, '$1')),
+  }),
+  maxTunnels: setting('forward_proxy.max_tunnels', {
+    type: count('tunnels', 1),
+    default: 512,
+    about: 'Tunnels and opened connections of forward mode at once; a further one gets 503.',
+    guarded: true,
   }),
 });
 

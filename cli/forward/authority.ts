@@ -1,0 +1,62 @@
+/** The local authority as the command line sees it: for which hosts, how long, and made anew when it no longer fits. */
+import { makeAuthority, readAuthority } from '../../server/forward-proxy/ca/files.ts';
+import type { StoredAuthority } from '../../server/forward-proxy/ca/files.ts';
+import { openedHosts } from '../../server/forward-proxy/opened-hosts.ts';
+import { byKind } from '../../server/generation/by-kind.ts';
+import { toProviders } from '../../server/generation/providers.ts';
+import { SvcError, isSvcError } from '../../engine/error.ts';
+import { configOf } from '../parse/flags.ts';
+import { runningInstance } from '../process/daemon.ts';
+import { homeOf } from '../context.ts';
+import type { CliContext } from '../context.ts';
+
+export const DAY_MS = 24 * 3600 * 1000;
+/** A client that is started now may run for days. */
+const RENEW_BEFORE_MS = 10 * DAY_MS;
+
+/**
+ * The hosts that the configuration opens, in order.
+ *
+ * @throws SvcError `config` where there is none, or the configuration is wrong.
+ */
+export async function configuredHosts(context: CliContext): Promise<readonly string[]> {
+  const file = runningInstance(homeOf(context))?.flags.config;
+  const { config } = await configOf(file, context);
+  const providers = toProviders(config);
+  const hosts = [...openedHosts(byKind(config, providers), providers).keys()].toSorted();
+  if (hosts.length > 0) return hosts;
+  throw new SvcError('config', 'No provider has a host that forward mode could open', {
+    cure: 'It opens hosts that speak https on port 443 under a name; see providers.<name>.base_url.',
+  });
+}
+
+export interface Fitting {
+  readonly authority: StoredAuthority;
+  /** Why it was made just now; undefined where the one that was there fits. */
+  readonly made?: 'first' | 'expires' | 'hosts' | 'unreadable';
+}
+
+/** An authority for `hosts` that is valid for days to come: the one in the home, else a new one. */
+export async function fittingAuthority(
+  context: CliContext,
+  hosts: readonly string[],
+): Promise<Fitting> {
+  const home = homeOf(context);
+  const nowMs = context.clock.wallMs();
+  const found = await readAuthority(home).catch((thrown: unknown) => {
+    if (isSvcError(thrown)) return 'unreadable' as const;
+    throw thrown;
+  });
+  const why =
+    found === undefined
+      ? 'first'
+      : found === 'unreadable'
+        ? found
+        : found.expiresMs - nowMs < RENEW_BEFORE_MS
+          ? 'expires'
+          : hosts.every((host) => found.hosts.includes(host))
+            ? undefined
+            : 'hosts';
+  if (why === undefined && typeof found === 'object') return { authority: found };
+  return { authority: await makeAuthority(home, hosts, nowMs), made: why ?? 'first' };
+}

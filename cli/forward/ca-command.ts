@@ -1,0 +1,130 @@
+/** `svc ca`: the certificate authority of forward mode. */
+import { Command, Option } from 'clipanion';
+import { SvcError } from '../../engine/error.ts';
+import {
+  forwardFiles,
+  hasAuthority,
+  makeAuthority,
+  readAuthority,
+  removeAuthority,
+} from '../../server/forward-proxy/ca/files.ts';
+import type { StoredAuthority } from '../../server/forward-proxy/ca/files.ts';
+import { JsonCommand } from '../command.ts';
+import { shortPath } from '../context.ts';
+import { counted } from '../screen/output.ts';
+import { DAY_MS, configuredHosts } from './authority.ts';
+
+const category = 'Configure';
+
+abstract class ShowingCommand extends JsonCommand {
+  /** Prints what can be known of an authority; `uncovered` are hosts that it cannot vouch for. */
+  protected show(authority: StoredAuthority, uncovered: readonly string[]): number {
+    const { context, home } = this;
+    const { hosts, expiresMs, fingerprint } = authority;
+    const { certificate } = forwardFiles(home);
+    const expires = new Date(expiresMs).toISOString();
+    if (this.json) {
+      this.printJson({ certificate, hosts, uncovered, expires, fingerprint });
+      return 0;
+    }
+    const days = Math.round((expiresMs - context.clock.wallMs()) / DAY_MS);
+    const left = days < 0 ? 'expired' : `${counted(days, 'day')} left`;
+    // Its halves fit beside the names.
+    const middle = (fingerprint.length + 1) / 2;
+    this.printPairs([
+      ['Certificate', shortPath(certificate, context)],
+      ['Vouches for', hosts[0] ?? 'nothing'],
+      ...hosts.slice(1).map((host) => ['', host] as const),
+      ['Expires', `${expires.slice(0, 10)} (${left})`],
+      ['SHA-256', fingerprint.slice(0, middle)],
+      ['', fingerprint.slice(middle)],
+    ]);
+    for (const host of uncovered)
+      this.note(
+        `${host} is not covered: it is tunnelled unread. \`svc ca create --force\` covers it.`,
+      );
+    return 0;
+  }
+}
+
+class CaCreate extends ShowingCommand {
+  static override paths = [['ca', 'create']];
+  static override usage = Command.Usage({
+    category,
+    description: 'Make the certificate authority of forward mode',
+    details:
+      'Its key stays in the home folder, readable by you alone. It can vouch for the hosts of your providers and for nothing else: its name constraints say so, and clients keep to them. No trust store is changed; `svc run --forward` makes one itself where there is none, and tells each client where it is.',
+    examples: [['In place of one that is about to expire', '$0 ca create --force']],
+  });
+
+  force = Option.Boolean('--force', false, { description: 'Replace the one that is there' });
+
+  async execute() {
+    const { context, home } = this;
+    if (hasAuthority(home) && !this.force)
+      throw new SvcError('conflict', 'There is a certificate authority already', {
+        cure: '`svc ca show` describes it; --force replaces it, and clients that run must be started again.',
+      });
+    const authority = await makeAuthority(
+      home,
+      await configuredHosts(context),
+      context.clock.wallMs(),
+    );
+    return this.show(authority, []);
+  }
+}
+
+class CaShow extends ShowingCommand {
+  static override paths = [['ca', 'show'], ['ca']];
+  static override usage = Command.Usage({
+    category,
+    description: 'Show the certificate authority of forward mode',
+    details:
+      'For which hosts it can vouch, until when, and which hosts of the configuration it does not cover: those are tunnelled unread.',
+    examples: [['Its certificate', '$0 ca show --pem']],
+  });
+
+  pem = Option.Boolean('--pem', false, { description: 'The certificate itself' });
+
+  async execute() {
+    const { context, home } = this;
+    const authority = await readAuthority(home);
+    if (authority === undefined)
+      throw new SvcError('not_found', 'There is no certificate authority', {
+        cure: '`svc ca create` makes one; `svc run --forward` does so by itself.',
+      });
+    if (this.pem) {
+      context.stdout.write(authority.certificatePem);
+      return 0;
+    }
+    const hosts = await configuredHosts(context).catch((thrown: unknown) => {
+      if (thrown instanceof SvcError) return [];
+      throw thrown;
+    });
+    const uncovered = hosts.filter((host) => !authority.hosts.includes(host));
+    return this.show(authority, uncovered);
+  }
+}
+
+class CaRemove extends JsonCommand {
+  static override paths = [['ca', 'remove']];
+  static override usage = Command.Usage({
+    category,
+    description: 'Remove the certificate authority and all tokens of forward mode',
+    details:
+      'Nothing of forward mode is left: no trust store ever held the certificate. Clients that were started with it lose their connection to the providers; start them again without --forward.',
+    examples: [['Remove it', '$0 ca remove']],
+  });
+
+  execute() {
+    const { context, home } = this;
+    const { folder } = forwardFiles(home);
+    const removed = removeAuthority(home);
+    if (this.json) this.printJson({ removed, folder });
+    else if (removed) this.print(`Removed ${shortPath(folder, context)}.`);
+    else this.print('There is no certificate authority.');
+    return Promise.resolve(0);
+  }
+}
+
+export const commands = [CaCreate, CaShow, CaRemove];

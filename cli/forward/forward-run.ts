@@ -1,0 +1,54 @@
+/** A client's way through forward mode: an authority, a token for this run, and its environment. */
+import { dropToken, makeToken } from '../../server/forward-proxy/tokens.ts';
+import { homeOf } from '../context.ts';
+import type { CliContext } from '../context.ts';
+import { configuredHosts, fittingAuthority } from './authority.ts';
+import type { Fitting } from './authority.ts';
+import { forwardEnvironment, hostsPast, networkProxy } from './environment.ts';
+import type { Environment } from './environment.ts';
+
+export interface ForwardRun {
+  readonly env: Environment;
+  /** What a person should know before the client starts. */
+  readonly remarks: readonly string[];
+  /** Takes the token back. */
+  end(): void;
+}
+
+const MADE: Readonly<Record<NonNullable<Fitting['made']>, string>> = {
+  first: 'made a certificate authority for this machine',
+  expires: 'made a new certificate authority, since the old one was about to expire',
+  hosts: 'made a new certificate authority, since the providers have changed',
+  unreadable: 'made a new certificate authority, since the old one could not be used',
+};
+
+/** Prepares a run of `program` through the proxy at `url`, which `wasRunning` before. */
+export async function prepareForwardRun(
+  context: CliContext,
+  { url, program, wasRunning }: { url: string; program: string; wasRunning: boolean },
+): Promise<ForwardRun> {
+  const home = homeOf(context);
+  const { env, clock } = context;
+  const hosts = await configuredHosts(context);
+  const { authority, made } = await fittingAuthority(context, hosts);
+  const { token, id } = makeToken(home, clock, { label: `run ${program}`, expires: true });
+  const remarks: string[] = [];
+  if (made !== undefined) remarks.push(`${MADE[made]}: \`svc ca show\``);
+  for (const host of hostsPast(env, hosts))
+    remarks.push(`NO_PROXY names ${host}, so its requests go past svc`);
+  if (networkProxy(env) !== undefined && wasRunning)
+    remarks.push(
+      "HTTPS_PROXY of this shell counts only if svc was started with it: `svc config show outbound` shows what svc's has",
+    );
+  return {
+    env: forwardEnvironment({
+      env,
+      home,
+      url,
+      token,
+      authorityPem: authority.certificatePem,
+    }),
+    remarks,
+    end: () => dropToken(home, clock, id),
+  };
+}

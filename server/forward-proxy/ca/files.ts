@@ -1,0 +1,109 @@
+/**
+ * The files of forward mode, all of them in `$SVC_HOME/forward`, mode 0600: the authority, its key,
+ * what clients are told to trust, and the hashes of tokens. Removing the folder removes forward mode.
+ */
+import { X509Certificate, createPrivateKey } from 'node:crypto';
+import { existsSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { SvcError } from '../../../engine/error.ts';
+import { reasonOf } from '../../../stages/disk-reason.ts';
+import { ensurePrivateFolder, writePrivateFile } from '../../config/home.ts';
+import type { Identity } from './certificate.ts';
+
+export interface ForwardFiles {
+  readonly folder: string;
+  readonly certificate: string;
+  readonly key: string;
+  readonly tokens: string;
+}
+
+/** An authority as it is on the disk. */
+export interface StoredAuthority extends Identity {
+  /** The names that it may vouch for. */
+  readonly hosts: readonly string[];
+  readonly expiresMs: number;
+  /** SHA-256 of the certificate, in pairs of hexadecimal digits with colons. */
+  readonly fingerprint: string;
+}
+
+export function forwardFiles(home: string): ForwardFiles {
+  const folder = join(home, 'forward');
+  return {
+    folder,
+    certificate: join(folder, 'ca.pem'),
+    key: join(folder, 'ca-key.pem'),
+    tokens: join(folder, 'tokens.json'),
+  };
+}
+
+export function hasAuthority(home: string): boolean {
+  return existsSync(forwardFiles(home).certificate);
+}
+
+/**
+ * Makes an authority for `hosts` in place of any other, and returns it.
+ *
+ * @throws SvcError `config` where the folder cannot be used.
+ */
+export async function makeAuthority(
+  home: string,
+  hosts: readonly string[],
+  nowMs: number,
+): Promise<StoredAuthority> {
+  const { createAuthority } = await import('./certificate.ts');
+  const files = forwardFiles(home);
+  const { certificatePem, key } = await createAuthority(hosts, nowMs);
+  ensurePrivateFolder(home);
+  ensurePrivateFolder(files.folder);
+  writePrivateFile(files.key, key.export({ type: 'pkcs8', format: 'pem' }));
+  writePrivateFile(files.certificate, certificatePem);
+  return describe({ certificatePem, key }, hosts);
+}
+
+/**
+ * The authority of `home`; undefined where there is none.
+ *
+ * @throws SvcError `config` for files that others may read or write, or that do not belong together.
+ */
+export async function readAuthority(home: string): Promise<StoredAuthority | undefined> {
+  if (!hasAuthority(home)) return undefined;
+  const { permittedHosts } = await import('./certificate.ts');
+  const files = forwardFiles(home);
+  try {
+    const certificatePem = readPrivate(files.certificate);
+    const key = createPrivateKey(readPrivate(files.key));
+    if (!new X509Certificate(certificatePem).checkPrivateKey(key))
+      throw new Error('its key belongs to another certificate');
+    return describe({ certificatePem, key }, permittedHosts(certificatePem));
+  } catch (cause) {
+    throw new SvcError(
+      'config',
+      `The certificate authority in ${files.folder} is not used: ${reasonOf(cause)}`,
+      { cause, cure: '`svc ca create` makes a new one.' },
+    );
+  }
+}
+
+/** Removes everything of forward mode; false where there was nothing. */
+export function removeAuthority(home: string): boolean {
+  const { folder } = forwardFiles(home);
+  if (!existsSync(folder)) return false;
+  rmSync(folder, { recursive: true });
+  return true;
+}
+
+function describe(identity: Identity, hosts: readonly string[]): StoredAuthority {
+  const { validToDate, fingerprint256, validTo } = new X509Certificate(
+    identity.certificatePem,
+  ) as X509Certificate & { readonly validToDate?: Date };
+  const expiresMs = validToDate?.getTime() ?? Date.parse(validTo);
+  return { ...identity, hosts, expiresMs, fingerprint: fingerprint256 };
+}
+
+function readPrivate(path: string): string {
+  const { mode, uid } = statSync(path);
+  const own = process.getuid?.();
+  if ((mode & 0o077) !== 0) throw new Error(`others may read ${path}`);
+  if (own !== undefined && uid !== own) throw new Error(`${path} belongs to another user`);
+  return readFileSync(path, 'utf8');
+}

@@ -1,0 +1,94 @@
+/** Where tunnels lead: to addresses that were judged, whatever a name says the next time. */
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { isSvcError } from '../../engine/index.ts';
+import { outboundWays } from '../outbound/outbound.ts';
+import { isPrivateAddress, openTunnel } from './destinations.ts';
+import type { Resolve } from './destinations.ts';
+
+const outbound = outboundWays({ httpsProxy: null, httpProxy: null, noProxy: null });
+
+const kindOf = async (work: Promise<unknown>): Promise<string> => {
+  try {
+    await work;
+    return 'opened';
+  } catch (thrown) {
+    return isSvcError(thrown) ? thrown.kind : String(thrown);
+  }
+};
+
+test('addresses of the public internet, and all the others', () => {
+  const open = [
+    '1.1.1.1',
+    '8.8.8.8',
+    '172.15.0.1',
+    '172.32.0.1',
+    '2606:4700::1',
+    '64:ff9b::101:101',
+  ];
+  for (const address of open) assert.not(isPrivateAddress(address), address);
+  const closed = [
+    '0.1.2.3',
+    '100.64.0.1',
+    '172.16.0.1',
+    '172.31.255.255',
+    '224.0.0.1',
+    '255.255.255.255',
+  ];
+  const closed6 = [
+    '::',
+    '::1',
+    '::ffff:10.0.0.1',
+    '64:ff9b::a00:1',
+    'fe80::1',
+    'fdff::1',
+    'ff02::1',
+    'x',
+    '',
+  ];
+  for (const address of [...closed, ...closed6]) assert.ok(isPrivateAddress(address), address);
+});
+
+test('a name is resolved once; one that has a private address beside a public one is refused', async () => {
+  let asked = 0;
+  const answers = [
+    [{ address: '127.0.0.1', family: 4 }],
+    [{ address: '93.184.215.14', family: 4 }],
+  ];
+  const rebinding: Resolve = async () => answers[asked++ % 2]!;
+  const signal = AbortSignal.timeout(10_000);
+  const options = { privateHosts: [], outbound, signal };
+  const target = { host: 'rebind.test', port: 443 };
+  assert.is(await kindOf(openTunnel(target, { ...options, resolve: rebinding })), 'forbidden');
+  assert.is(asked, 1);
+  const both: Resolve = async () => [...answers[1]!, ...answers[0]!];
+  assert.is(await kindOf(openTunnel(target, { ...options, resolve: both })), 'forbidden');
+  const none: Resolve = async () => [];
+  assert.is(await kindOf(openTunnel(target, { ...options, resolve: none })), 'bad_gateway');
+});
+
+test('the connection goes to the address that was judged; a listed host may be private', async () => {
+  const server = createServer((socket) => socket.end());
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  let asked = 0;
+  const resolve: Resolve = async () => {
+    asked += 1;
+    return [{ address: '127.0.0.1', family: 4 }];
+  };
+  const signal = AbortSignal.timeout(10_000);
+  const options = { outbound, signal, resolve };
+  const target = { host: 'intranet.test', port };
+  const listed = { ...options, privateHosts: ['intranet.test'] };
+  const socket = await openTunnel(target, listed);
+  assert.is(socket.remoteAddress, '127.0.0.1');
+  assert.is(asked, 1);
+  socket.destroy();
+  assert.is(await kindOf(openTunnel(target, { ...options, privateHosts: [] })), 'forbidden');
+  server.close();
+});
+
+test.run();

@@ -1,0 +1,196 @@
+/**
+ * Where tunnels may lead. Names are resolved once; every address is judged, and the connection is
+ * made to an address that was judged, so that a name cannot change its meaning in between.
+ */
+import { lookup } from 'node:dns/promises';
+import { BlockList, connect, isIP } from 'node:net';
+import type { LookupFunction, Socket } from 'node:net';
+import type { LookupAddress } from 'node:dns';
+import { forbidden, tunnelFailed, upstreamTimeout } from '../../stages/model/errors.ts';
+import { reasonOf } from '../../stages/providers/failure-reason.ts';
+import type { Connector } from '../../stages/providers/undici-upstream.ts';
+import { isLoopbackHost } from '../config/address.ts';
+import type { Outbound } from '../outbound/outbound.ts';
+import type { TunnelTarget } from './admission.ts';
+
+/** Finds the addresses of a name. */
+export type Resolve = (name: string) => Promise<readonly LookupAddress[]>;
+
+/** RFC 6890 and its successors, the addresses of IPv4 that are not public. */
+const PRIVATE_V4: readonly (readonly [address: string, bits: number])[] = [
+  ['0.0.0.0', 8],
+  ['10.0.0.0', 8],
+  ['100.64.0.0', 10],
+  ['127.0.0.0', 8],
+  ['169.254.0.0', 16],
+  ['172.16.0.0', 12],
+  ['192.0.0.0', 24],
+  ['192.0.2.0', 24],
+  ['192.88.99.0', 24],
+  ['192.168.0.0', 16],
+  ['198.18.0.0', 15],
+  ['198.51.100.0', 24],
+  ['203.0.113.0', 24],
+  ['224.0.0.0', 4],
+  ['240.0.0.0', 4],
+];
+
+const PRIVATE_V6: readonly (readonly [address: string, bits: number])[] = [
+  ['::', 96],
+  ['64:ff9b:1::', 48],
+  ['100::', 64],
+  ['2001::', 23],
+  ['2001:db8::', 32],
+  ['2002::', 16],
+  ['3fff::', 20],
+  ['5f00::', 16],
+  ['fc00::', 7],
+  ['fe80::', 10],
+  ['fec0::', 10],
+  ['ff00::', 8],
+];
+
+const PRIVATE = privateList();
+
+/** True for what is not an address of the public internet: loopback, link-local, private, reserved. */
+export function isPrivateAddress(address: string): boolean {
+  const family = isIP(address);
+  if (family === 0 || address.includes('%')) return true;
+  return PRIVATE.check(address, family === 4 ? 'ipv4' : 'ipv6');
+}
+
+function privateList(): BlockList {
+  const list = new BlockList();
+  for (const [address, bits] of PRIVATE_V4) {
+    list.addSubnet(address, bits, 'ipv4');
+    // The same behind a translator (RFC 6052), which many networks without IPv4 have.
+    list.addSubnet(`64:ff9b::${address}`, 96 + bits, 'ipv6');
+  }
+  for (const [address, bits] of PRIVATE_V6) list.addSubnet(address, bits, 'ipv6');
+  return list;
+}
+
+export const systemResolve: Resolve = (name) => lookup(name, { all: true });
+
+/**
+ * Resolves `host` and returns the addresses that a tunnel may lead to.
+ *
+ * @throws SvcError `forbidden` where one of them is private: a name that has both kinds is a trick.
+ * @throws SvcError `bad_gateway` where the name has none.
+ */
+export async function publicAddresses(
+  host: string,
+  resolve: Resolve,
+): Promise<readonly LookupAddress[]> {
+  const family = isIP(host);
+  const found = family === 0 ? await resolved(host, resolve) : [{ address: host, family }];
+  if (found.some(({ address }) => isPrivateAddress(address))) throw privateRefused(host);
+  return found;
+}
+
+/** The addresses of a host that may be anywhere. Throws like `publicAddresses`, less `forbidden`. */
+export async function anyAddresses(
+  host: string,
+  resolve: Resolve,
+): Promise<readonly LookupAddress[]> {
+  const family = isIP(host);
+  return family === 0 ? resolved(host, resolve) : [{ address: host, family }];
+}
+
+export function privateRefused(host: string) {
+  return forbidden(
+    `'${host}' is not on the public internet; forward_proxy.private_hosts lists hosts that tunnels may lead to all the same`,
+  );
+}
+
+async function resolved(host: string, resolve: Resolve): Promise<readonly LookupAddress[]> {
+  try {
+    const found = await resolve(host);
+    if (found.length > 0) return found;
+  } catch (cause) {
+    throw tunnelFailed(`${host}: ${reasonOf(cause as Error)}`, cause);
+  }
+  throw tunnelFailed(`${host} has no address`);
+}
+
+export interface TunnelOptions {
+  /** `forward_proxy.private_hosts`: names and addresses in lower case. */
+  readonly privateHosts: readonly string[];
+  readonly outbound: Outbound;
+  readonly resolve: Resolve;
+  /** Aborts what takes too long. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * The other end of a tunnel: through the proxy of the network where there is one, which then
+ * resolves the name. Throws `forbidden` for what is private and not listed, `bad_gateway` for what
+ * cannot be reached.
+ */
+export async function openTunnel(
+  { host, port }: TunnelTarget,
+  { privateHosts, outbound, resolve, signal }: TunnelOptions,
+): Promise<Socket> {
+  const isListed = privateHosts.includes(host);
+  if (!isListed && isNamedPrivate(host)) throw privateRefused(host);
+  const through = outbound.through({ protocol: 'https:', hostname: host, port: String(port) });
+  if (through !== undefined) return connectThrough(through, host, port, signal);
+  const addresses = isListed
+    ? await anyAddresses(host, resolve)
+    : await publicAddresses(host, resolve);
+  return connectTo(addresses, port, signal);
+}
+
+/** What needs no resolver to be known as private. */
+function isNamedPrivate(host: string): boolean {
+  return isIP(host) === 0 ? isLoopbackHost(host) : isPrivateAddress(host);
+}
+
+function connectThrough(
+  through: Connector,
+  hostname: string,
+  port: number,
+  signal: AbortSignal,
+): Promise<Socket> {
+  return new Promise((settle, reject) => {
+    const stop = (): void => reject(upstreamTimeout());
+    signal.addEventListener('abort', stop, { once: true });
+    // Not `https:`: what is inside of the tunnel is not ours to open.
+    const way = { protocol: 'http:', hostname, host: hostname, port: String(port) };
+    through(way, (error, socket) => {
+      signal.removeEventListener('abort', stop);
+      if (error !== null) reject(error);
+      else if (signal.aborted) socket.destroy();
+      else settle(socket);
+    });
+  });
+}
+
+/** A connection to one of `addresses`, which are tried as node tries those of a name. */
+export function connectTo(
+  addresses: readonly LookupAddress[],
+  port: number,
+  signal: AbortSignal,
+): Promise<Socket> {
+  const known: LookupFunction = (_name, options, done) => {
+    if (options.all === true) done(null, [...addresses]);
+    else done(null, addresses[0]!.address, addresses[0]!.family);
+  };
+  return new Promise((settle, reject) => {
+    // The name is never resolved again: what it stands for is what was judged.
+    const host = 'judged.invalid';
+    const socket = connect({ host, port, lookup: known, allowHalfOpen: true, noDelay: true });
+    const stop = (): void => void socket.destroy(new Error('it did not answer in time'));
+    signal.addEventListener('abort', stop, { once: true });
+    socket.once('connect', () => {
+      signal.removeEventListener('abort', stop);
+      socket.off('error', failed);
+      settle(socket);
+    });
+    const failed = (error: Error): void => {
+      signal.removeEventListener('abort', stop);
+      reject(tunnelFailed(reasonOf(error), error));
+    };
+    socket.once('error', failed);
+  });
+}

@@ -1,0 +1,186 @@
+/**
+ * Forward mode: the proxy as clients' `HTTPS_PROXY`. A `CONNECT` to a provider's host is opened with
+ * a certificate of the local authority, and what comes out goes to the HTTP server like any other
+ * connection; a `CONNECT` to any other host becomes a tunnel whose bytes nobody looks at.
+ */
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
+import type { SecureContext } from 'node:tls';
+import { isSvcError, toSvcError } from '../../engine/index.ts';
+import type { Clock } from '../../engine/index.ts';
+import {
+  malformedRequest,
+  noTunnel,
+  overloaded,
+  shuttingDown,
+  upgradeOverHttp,
+} from '../../stages/model/errors.ts';
+import type { Generations } from '../generation/generation.ts';
+import { rawErrorResponse } from '../http/error-response.ts';
+import { hangUp } from '../http/hang-up.ts';
+import type { Log } from '../log/log.ts';
+import type { Outbound } from '../outbound/outbound.ts';
+import { admitTunnel } from './admission.ts';
+import type { TunnelTarget } from './admission.ts';
+import { hasAuthority } from './ca/files.ts';
+import { createLeaves } from './ca/leaves.ts';
+import { openTunnel, systemResolve } from './destinations.ts';
+import type { Resolve } from './destinations.ts';
+import { OPENED_PORT, isConversationSocket } from './opened-hosts.ts';
+import type { OpenedConnections } from './opened-hosts.ts';
+import { createPass } from './pass.ts';
+import { splice } from './splice.ts';
+import { createTokenCheck } from './tokens.ts';
+
+/** Time for a tunnel's other end, or for a client's side of TLS. */
+const SET_UP_MS = 30_000;
+const ESTABLISHED = 'HTTP/1.1 200 Connection Established\r\n\r\n';
+const CHALLENGE = ['Proxy-Authenticate', 'Basic realm="svc"'];
+
+export interface ForwardProxyOptions {
+  readonly home: string;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly generations: Generations;
+  readonly outbound: Outbound;
+  readonly opened: OpenedConnections;
+  readonly newId: () => string;
+  readonly draining: () => boolean;
+  /** Default: the machine's resolver. */
+  readonly resolve?: Resolve | undefined;
+}
+
+export type ForwardProxy = ReturnType<typeof createForwardProxy>;
+
+export function createForwardProxy(options: ForwardProxyOptions) {
+  const { home, clock, log, generations, outbound, opened, newId } = options;
+  const { resolve = systemResolve } = options;
+  const leaves = createLeaves({ home, clock });
+  const tokens = createTokenCheck(home, clock, (fault) => log.error(fault.message));
+  const pass = createPass(outbound.open);
+  /** Clients' connections that have left HTTP by a `CONNECT`. */
+  const tunnels = new Set<Socket>();
+  /** The other ends, and what runs inside of those. */
+  const ends = new Set<Duplex>();
+
+  function keep<T extends Duplex>(end: T): T {
+    ends.add(end);
+    end.once('close', () => ends.delete(end));
+    return end;
+  }
+
+  function refuse(socket: Duplex, thrown: unknown): void {
+    const error = toSvcError(thrown);
+    if (error.kind === 'internal') log.error(error.message, { cause: error.cause });
+    const extra = error.kind === 'proxy_unauthorized' ? CHALLENGE : [];
+    hangUp(socket, rawErrorResponse(error, newId(), extra));
+  }
+
+  async function open(socket: Socket, target: TunnelTarget, server: Server): Promise<void> {
+    const { host, port } = target;
+    const isOurs = port === OPENED_PORT && generations.current.opened.has(host);
+    const context = isOurs ? await leaves.contextFor(host) : undefined;
+    if (context !== undefined) {
+      if (!socket.destroyed) unwrap(socket, host, context, server);
+      return;
+    }
+    const { privateHosts } = generations.current.config.forwardProxy;
+    const signal = AbortSignal.timeout(SET_UP_MS);
+    const far = await openTunnel(target, { privateHosts, outbound, resolve, signal });
+    if (socket.destroyed) {
+      far.destroy();
+      return;
+    }
+    keep(far);
+    socket.write(ESTABLISHED);
+    await splice(socket, far);
+  }
+
+  /** Speaks for `host` on the client's connection, and gives what comes out to the HTTP server. */
+  function unwrap(socket: Socket, host: string, context: SecureContext, server: Server): void {
+    socket.write(ESTABLISHED);
+    const inner = keep(
+      new TLSSocket(socket, {
+        isServer: true,
+        secureContext: context,
+        ALPNProtocols: ['http/1.1'],
+        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the types lack the server's options
+      } as ConstructorParameters<typeof TLSSocket>[1]),
+    );
+    const timer = setTimeout(() => inner.destroy(), SET_UP_MS);
+    const failed = (): void => void inner.destroy();
+    inner.once('error', failed);
+    inner.once('close', () => {
+      clearTimeout(timer);
+      socket.destroy();
+    });
+    inner.once('secure', () => {
+      clearTimeout(timer);
+      const named: unknown = 'servername' in inner ? inner.servername : undefined;
+      // One that asks for another name inside means to reach another server.
+      if (typeof named === 'string' && named.toLowerCase() !== host) {
+        inner.destroy();
+        return;
+      }
+      opened.mark(inner, host);
+      server.emit('connection', inner);
+      inner.off('error', failed);
+    });
+  }
+
+  return {
+    /** Answers a `CONNECT`. Never throws. */
+    connect(request: IncomingMessage, socket: Socket, firstBytes: Buffer, server: Server): void {
+      // Nobody else listens now, and a socket may fail at any moment.
+      socket.on('error', () => socket.destroy());
+      try {
+        if (!hasAuthority(home)) throw noTunnel();
+        if (opened.hostOf(socket) !== undefined) throw malformedRequest('A tunnel inside a tunnel');
+        const { ports, maxTunnels } = generations.current.config.forwardProxy;
+        const target = admitTunnel(request, { tokens, ports });
+        if (isSvcError(target)) throw target;
+        if (options.draining()) throw shuttingDown();
+        if (tunnels.size >= maxTunnels) throw overloaded('As many tunnels are open as may be');
+        if (firstBytes.length > 0) socket.unshift(firstBytes);
+        tunnels.add(socket);
+        socket.once('close', () => tunnels.delete(socket));
+        open(socket, target, server).catch((thrown: unknown) => refuse(socket, thrown));
+      } catch (thrown) {
+        refuse(socket, thrown);
+      }
+    },
+
+    /** Passes a request of an opened connection on to its host, as it came. */
+    pass(
+      request: IncomingMessage,
+      response: ServerResponse,
+      host: string,
+      failed: (error: Error) => void,
+    ) {
+      pass.request(request, response, host, { failed });
+    },
+
+    /** Answers an upgrade inside an opened connection: the host does, unless it is one for a conversation. */
+    upgrade(request: IncomingMessage, socket: Duplex, firstBytes: Buffer, host: string): void {
+      try {
+        const { gate, opened: hosts } = generations.current;
+        const admission = gate(request, 'pass');
+        if (admission.verdict === 'refused') throw admission.error;
+        const served = hosts.get(host);
+        if (served !== undefined && isConversationSocket(served, request.url ?? ''))
+          throw upgradeOverHttp();
+        const failed = (error: Error): void => refuse(socket, error);
+        pass.upgrade(request, socket, firstBytes, host, { failed, joined: keep });
+      } catch (thrown) {
+        refuse(socket, thrown);
+      }
+    },
+
+    /** Ends every tunnel and every opened connection. */
+    close(): void {
+      for (const end of [...tunnels, ...ends]) end.destroy();
+    },
+  };
+}

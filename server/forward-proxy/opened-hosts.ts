@@ -1,0 +1,101 @@
+/**
+ * Which hosts are opened, and which requests to them go through the graph. Opened are the hosts of
+ * the providers that serve the paths of their kind; any other host is tunnelled. Of an opened host
+ * only conversations and the like are ours: everything else goes to that very host as it came.
+ */
+import { isIP } from 'node:net';
+import { resolveEndpoint } from '../../stages/dialect/endpoints.ts';
+import type { Endpoint, EndpointKind } from '../../stages/model/endpoint.ts';
+import { upstreamPath } from '../../stages/providers/address.ts';
+import type { Provider } from '../../stages/providers/provider.ts';
+import { portOf } from '../../stages/providers/tunnel.ts';
+import { isLoopbackHost } from '../config/address.ts';
+
+/** Providers by the kind of path that they serve. */
+export type ServedKinds = ReadonlyMap<EndpointKind, Provider>;
+
+/** By host name in lower case. */
+export type OpenedHosts = ReadonlyMap<string, ServedKinds>;
+
+/** A request to an opened host that the graph serves. */
+export interface ServedRequest {
+  readonly endpoint: Endpoint;
+  /** The target that stands for it on this proxy: without the prefix of the provider's base URL. */
+  readonly target: string;
+}
+
+/** The port of a host that can be opened. */
+export const OPENED_PORT = 443;
+
+/** The hosts of `byKind`'s providers that speak TLS on port 443 under a public name. */
+export function openedHosts(
+  byKind: Readonly<Record<EndpointKind, string>>,
+  providers: ReadonlyMap<string, Provider>,
+): OpenedHosts {
+  const hosts = new Map<string, Map<EndpointKind, Provider>>();
+  for (const [kind, name] of Object.entries(byKind) as [EndpointKind, string][]) {
+    const provider = providers.get(name);
+    if (provider === undefined) continue;
+    const { protocol, hostname, port } = new URL(provider.origin);
+    const isPublic = isIP(hostname.replace(/^\[|\]$/g, '')) === 0 && !isLoopbackHost(hostname);
+    if (protocol !== 'https:' || portOf({ protocol, hostname, port }) !== '443' || !isPublic)
+      continue;
+    const served = hosts.get(hostname) ?? new Map<EndpointKind, Provider>();
+    served.set(kind, provider);
+    hosts.set(hostname, served);
+  }
+  return hosts;
+}
+
+/** How the graph serves `method` on `target` of an opened host; undefined for what goes on to the host. */
+export function servedRequest(
+  served: ServedKinds,
+  method: string,
+  target: string,
+): ServedRequest | undefined {
+  for (const [kind, provider] of served) {
+    for (const own of ownTargets(provider, target)) {
+      if (upstreamPath(provider, own) !== target) continue;
+      const endpoint = resolveEndpoint(method, own, []);
+      if (endpoint === undefined || 'allow' in endpoint) continue;
+      // A path of another kind would go to that kind's provider, with the credential of this one.
+      if (endpoint.defaultKind === kind && isOfGraph(endpoint)) return { endpoint, target: own };
+    }
+  }
+  return undefined;
+}
+
+/**
+ * True for a WebSocket where a conversation would go on unseen: its clients go on over plain HTTP
+ * when they are told to.
+ */
+export function isConversationSocket(served: ServedKinds, target: string): boolean {
+  return servedRequest(served, 'POST', target)?.endpoint.isConversation === true;
+}
+
+/** What is read, changed, counted or limited; lists, files and administration are none of ours here. */
+function isOfGraph({ isConversation, operation }: Endpoint): boolean {
+  return isConversation || operation === 'embeddings' || operation === 'completions';
+}
+
+/** The targets on this proxy that could become `target` at the provider. */
+function ownTargets({ pathPrefix }: Provider, target: string): readonly string[] {
+  if (pathPrefix === '') return [target, `/v1${target}`];
+  if (!target.startsWith(`${pathPrefix}/`)) return [];
+  const rest = target.slice(pathPrefix.length);
+  return [rest, `/v1${rest}`, `/v1beta${rest}`];
+}
+
+/** Which connections are inside an opened host; of a connection that is gone nothing is kept. */
+export function createOpenedConnections() {
+  const hosts = new WeakMap<object, string>();
+  return {
+    mark(socket: object, host: string): void {
+      hosts.set(socket, host);
+    },
+    /** The host whose connection this is; undefined for one to the proxy itself. */
+    hostOf: (socket: object): string | undefined => hosts.get(socket),
+  };
+}
+
+export type OpenedConnections = ReturnType<typeof createOpenedConnections>;

@@ -1,0 +1,171 @@
+/**
+ * What goes on to an opened host as it came: method, target, fields in their order, body, and the
+ * answer back. Each connection of a client has connections of its own to the host, so that what
+ * depends on them (a half-open stream, a login) is as without svc.
+ */
+import { Agent, request as httpRequest } from 'node:http';
+import type { ClientRequest, ClientRequestArgs, IncomingMessage, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { upstreamTimeout } from '../../stages/model/errors.ts';
+import type { Connector } from '../../stages/providers/undici-upstream.ts';
+import { headersOnTheWay } from './passed-fields.ts';
+import { splice } from './splice.ts';
+
+/** Time to connect; what comes after is the client's to wait for. */
+const CONNECT_MS = 30_000;
+
+/** A connection for the library, which hands it the options of the request. */
+class HostAgent extends Agent {
+  readonly #host: string;
+  readonly #open: Connector;
+
+  constructor(host: string, open: Connector) {
+    super({ keepAlive: true, maxFreeSockets: 1 });
+    this.#host = host;
+    this.#open = open;
+  }
+
+  override createConnection(
+    _options: ClientRequestArgs,
+    done?: (error: Error | null, stream: Duplex) => void,
+  ): undefined {
+    const hostname = this.#host;
+    let isOver = false;
+    const timer = setTimeout(() => {
+      isOver = true;
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- with an error there is no stream
+      done?.(upstreamTimeout(), undefined as unknown as Duplex);
+    }, CONNECT_MS);
+    const way = { protocol: 'https:', hostname, host: hostname, port: '', servername: hostname };
+    this.#open(way, (error, socket) => {
+      clearTimeout(timer);
+      if (isOver) socket?.destroy();
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- one of the two is there
+      else done?.(error, socket as unknown as Duplex);
+    });
+    return undefined;
+  }
+}
+
+export interface Passed {
+  /** Called with what went wrong before the host's answer began. */
+  readonly failed: (error: Error) => void;
+}
+
+/** Passes requests of clients' connections on. */
+export function createPass(open: Connector) {
+  const agents = new WeakMap<object, HostAgent>();
+
+  function agentOf(socket: Duplex, host: string): HostAgent {
+    let agent = agents.get(socket);
+    if (agent === undefined) {
+      const made = new HostAgent(host, open);
+      agents.set(socket, (agent = made));
+      socket.once('close', () => made.destroy());
+    }
+    return agent;
+  }
+
+  function ask(request: IncomingMessage, host: string): ClientRequest {
+    const { method, url, rawHeaders, socket } = request;
+    return httpRequest({
+      agent: agentOf(socket, host),
+      host,
+      method: method ?? 'GET',
+      path: url ?? '/',
+      // Flat, as they came: the library then adds none of its own.
+      headers: headersOnTheWay(rawHeaders) as unknown as Record<string, string>,
+      insecureHTTPParser: false,
+    });
+  }
+
+  return {
+    /** Passes a request on and its answer back. */
+    request(
+      request: IncomingMessage,
+      response: ServerResponse,
+      host: string,
+      { failed }: Passed,
+    ): void {
+      const asking = ask(request, host);
+      const gone = (): void => void (response.writableFinished || asking.destroy());
+      response.once('close', gone);
+      asking.on('error', (error) => {
+        if (response.headersSent) response.destroy();
+        else if (!response.destroyed) failed(error);
+      });
+      asking.on('continue', () => response.writeContinue());
+      asking.on('information', ({ statusCode, headers }) => {
+        if (statusCode === 103 && headers['link'] !== undefined)
+          response.writeEarlyHints({ link: headers['link'] });
+      });
+      asking.on('response', (answer) => {
+        const { statusCode = 502, statusMessage, rawHeaders } = answer;
+        response.sendDate = false;
+        response.writeHead(
+          statusCode,
+          statusMessage ?? '',
+          headersOnTheWay(rawHeaders) as string[],
+        );
+        // A stream shows its head before its first event.
+        response.flushHeaders();
+        answer.on('error', () => response.destroy());
+        answer.on('end', () => {
+          if (answer.rawTrailers.length > 0) response.addTrailers(toPairs(answer.rawTrailers));
+        });
+        answer.pipe(response);
+      });
+      request.on('error', () => asking.destroy());
+      if (request.headers.expect !== undefined) asking.flushHeaders();
+      request.pipe(asking);
+    },
+
+    /** Passes an upgrade on; where the host agrees, the two connections become one. */
+    upgrade(
+      request: IncomingMessage,
+      socket: Duplex,
+      firstBytes: Buffer,
+      host: string,
+      { failed, joined }: Passed & { readonly joined: (end: Duplex) => void },
+    ): void {
+      const asking = ask(request, host);
+      socket.on('error', () => asking.destroy());
+      socket.once('close', () => asking.destroy());
+      asking.on('error', (error) => {
+        if (!socket.destroyed) failed(error);
+      });
+      asking.on('upgrade', (answer, far: Duplex, more: Buffer) => {
+        socket.write(headOf(answer));
+        if (more.length > 0) socket.write(more);
+        if (firstBytes.length > 0) far.write(firstBytes);
+        joined(far);
+        void splice(socket, far);
+      });
+      asking.on('response', (answer) => {
+        // It declined. The connection has left HTTP here, so it ends with this answer.
+        const fields = headersOnTheWay(answer.rawHeaders).filter(
+          (_, at, all) => !/^(?:connection|transfer-encoding)$/i.test(all[at - (at % 2)]!),
+        );
+        socket.write(headOf(answer, [...fields, 'Connection', 'close']));
+        answer.on('error', () => socket.destroy());
+        answer.pipe(socket);
+      });
+      asking.end();
+    },
+  };
+}
+
+export type Pass = ReturnType<typeof createPass>;
+
+function headOf(answer: IncomingMessage, fields: readonly string[] = answer.rawHeaders): Buffer {
+  const { httpVersion, statusCode, statusMessage } = answer;
+  const lines = [`HTTP/${httpVersion} ${statusCode} ${statusMessage ?? ''}`];
+  for (let i = 0; i + 1 < fields.length; i += 2) lines.push(`${fields[i]}: ${fields[i + 1]}`);
+  return Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1');
+}
+
+function toPairs(flat: readonly string[]): [string, string][] {
+  const pairs: [string, string][] = [];
+  for (let i = 0; i + 1 < flat.length; i += 2) pairs.push([flat[i]!, flat[i + 1]!]);
+  return pairs;
+}
