@@ -14,6 +14,7 @@ import { GUIDES_FILE } from '../server/docs/guide.ts';
 import { indexGuides, renderGuides } from './guides.ts';
 import { BUNDLED_FILE } from '../server/bundled-recipes.ts';
 import { readRecipes } from '../server/recipes/recipes.ts';
+import { stripComments } from './strip.ts';
 import { readTopics } from './topics.ts';
 
 const compiled = fileURLToPath(new URL('..', import.meta.url));
@@ -90,6 +91,8 @@ const JOINING = {
   lineLimit: 200,
   logLevel: 'warning',
 } as const;
+
+await stripComments(compiled);
 
 /** The statusline starts after every message: one file with nothing else in it, not a dozen shared ones. */
 const ALONE = 'statusline/fast.js';

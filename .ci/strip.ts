@@ -1,0 +1,40 @@
+/**
+ * Takes comments out of what tsc compiled: the declarations beside it keep them, and they are a
+ * fifth of the package's scripts. Maps still lead to the sources.
+ */
+import { readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { build } from 'esbuild';
+
+/** Stands where the last run ended; what tsc wrote since then has its comments. */
+const MARK = '.svc-stripped';
+/** Tests stay as they are, and so does what is bundled for a browser. */
+const KEPT = /\.test\.js$|-testing\.js$|^app\/|^server\/(?:dashboard|docs)\/page\//;
+
+function changedMs(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+}
+
+/** Rewrites the scripts in `folder` that changed since it last ran. */
+export async function stripComments(folder: string): Promise<void> {
+  const mark = join(folder, MARK);
+  const sinceMs = changedMs(mark);
+  const scripts = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.js') && !KEPT.test(path))
+    .map((path) => join(folder, path))
+    .filter((path) => changedMs(path) > sinceMs);
+  await build({
+    entryPoints: scripts,
+    outbase: folder,
+    outdir: folder,
+    allowOverwrite: true,
+    format: 'esm',
+    target: 'node20',
+    legalComments: 'none',
+    sourcemap: 'linked',
+    logLevel: 'warning',
+  });
+  writeFileSync(mark, '');
+  const newestMs = Math.max(...scripts.map(changedMs), changedMs(mark));
+  utimesSync(mark, newestMs / 1000, Math.ceil(newestMs) / 1000);
+}
