@@ -108,7 +108,7 @@ export async function startProxy(options: StartOptions): Promise<RunningProxy> {
     const front = openFront(options, proxy, generations, reload);
     await proxy.listen(front.handlers);
     // Now that the ports are known, a provider that points at one of them can be recognised.
-    refuseLoops(generations.current.providers, proxy.host, proxy.ports());
+    refuseLoops(generations.current.providers, generations.current.config, proxy.ports());
     return await takeCommands(options, proxy, front, generations, reload);
   } catch (thrown) {
     for (const listener of proxy.listeners) listener.destroy();

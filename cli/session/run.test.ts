@@ -6,6 +6,8 @@ import * as assert from 'uvu/assert';
 import { startUpstream } from '../../fixtures/upstream.ts';
 import type { Upstream } from '../../fixtures/upstream.ts';
 import { exitCodes } from '../exit.ts';
+import { connectWith } from '../../fixtures/forward-mode.ts';
+import { freePort } from '../../fixtures/cli/live.ts';
 import { makePlace, run, start } from '../../fixtures/cli/run.ts';
 import type { Place } from '../../fixtures/cli/run.ts';
 
@@ -98,6 +100,60 @@ test('Codex gets its settings as arguments; a proxy of the network is left out',
     assert.match(stdout, /^intranet,127\.0\.0\.1,localhost\n/);
     assert.match(stdout, /\n-c\nmodel_providers\.svc\.base_url="http:\/\/127\.0\.0\.1:\d+\/v1"\n/);
     assert.match(stdout, /\n-c\nmodel_providers\.svc\.supports_websockets=false\nexec\n$/);
+  }));
+
+/** Opens a tunnel as its environment says, twice, and shows what it was told to trust. */
+const TUNNELLER = `
+import { readFileSync, statSync } from 'node:fs';
+import { connect } from 'node:net';
+const { HTTPS_PROXY = '', NODE_EXTRA_CA_CERTS = '', SSL_CERT_FILE = '' } = process.env;
+const { hostname, port, username, password } = new URL(HTTPS_PROXY);
+const shown = Buffer.from(username + ':' + password).toString('base64');
+const host = 'generativelanguage.googleapis.com:443';
+const socket = connect(Number(port), hostname);
+socket.write('CONNECT ' + host + ' HTTP/1.1\\r\\nHost: ' + host + '\\r\\nProxy-Authorization: Basic ' + shown + '\\r\\n\\r\\n');
+socket.once('data', (bytes) => {
+  const { mode } = statSync(NODE_EXTRA_CA_CERTS);
+  const own = readFileSync(NODE_EXTRA_CA_CERTS, 'utf8').trim();
+  const base = process.env.ANTHROPIC_BASE_URL ?? null;
+  const inList = readFileSync(SSL_CERT_FILE, 'utf8').includes(own);
+  const status = String(bytes).slice(9, 12);
+  console.log(JSON.stringify({ status, mode: mode & 0o777, inList, base, port, shown }));
+  socket.destroy();
+});
+`;
+
+test('in forward mode a client gets the proxy with a token that ends with it, and what to trust', () =>
+  withProxy(async ({ place, env }) => {
+    const client = join(place.folder, 'tunneller.mjs');
+    fs.writeFileSync(client, TUNNELLER);
+    const argv = ['run', '--forward', '-q', '--', process.execPath, client];
+    const ran = await start(place, argv, env).ended;
+    assert.is(ran.code, 0, ran.stderr);
+    assert.match(ran.stderr, /made a certificate authority/);
+    const told = JSON.parse(ran.stdout) as Record<string, unknown>;
+    const { status, mode, inList, base } = told;
+    assert.equal([status, mode, inList, base], ['200', 0o600, true, null]);
+    // The next run has another token, and the one of this run opens nothing more.
+    const again = await start(place, argv, env).ended;
+    assert.not.match(again.stderr, /made a certificate/);
+    assert.not.equal((JSON.parse(again.stdout) as typeof told)['shown'], told['shown']);
+    const host = 'generativelanguage.googleapis.com:443';
+    const late = await connectWith(
+      Number(told['port']),
+      `CONNECT ${host} HTTP/1.1\r\nHost: ${host}\r\nProxy-Authorization: Basic ${String(told['shown'])}\r\n\r\n`,
+    );
+    assert.is(late.status, 407);
+    late.socket.destroy();
+  }));
+
+test('a proxy that would be its own way out does not start', () =>
+  withProxy(async ({ place, env }) => {
+    const port = String(await freePort());
+    const own = { ...env, SVC_PORT: port, HTTPS_PROXY: `http://svc:t@127.0.0.1:${port}` };
+    const { code, stderr } = await start(place, ['serve'], own).ended;
+    assert.is(code, exitCodes.config);
+    assert.match(stderr, /HTTPS_PROXY is this proxy itself/);
   }));
 
 /** A client that only shows what it was started with. */

@@ -251,7 +251,7 @@ function compileGeneration(options: CompileOptions): Generation {
   const { config, services, keys, ports, custom } = options;
   refuseUnknown(config, custom);
   const providers = toProviders(config, custom.byName, services.shared?.machine, keys);
-  refuseLoops(providers, config.server.host, ports());
+  refuseLoops(providers, config, ports());
   const names = new Set(providers.keys());
   const rules = openRouteRules(config.home, () => [...names]).list();
   const overrides = priceOverrides(config, custom.byName);

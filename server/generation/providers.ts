@@ -243,17 +243,30 @@ export function refuseUnknown(config: Config, { byName, faults }: CustomProvider
 
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]', '0.0.0.0', '[::]']);
 
-/** Throws `config` where a provider points at one of our own listeners: every request would come back to us for ever. */
+/** Throws `config` where a provider, or the way out, is one of our own listeners: every request would come back to us for ever. */
 export function refuseLoops(
   providers: ReadonlyMap<string, Provider>,
-  host: string,
+  { server: { host }, outbound }: Pick<Config, 'server' | 'outbound'>,
   ports: readonly number[],
 ): void {
-  for (const provider of providers.values()) {
-    const url = new URL(provider.origin);
+  const isOurs = (address: string): boolean => {
+    const url = new URL(address);
     const port = Number(url.port || (url.protocol === 'https:' ? 443 : 80));
-    const ours = LOOPBACK.has(url.hostname) || url.hostname === host;
-    if (!ours || !ports.includes(port)) continue;
+    return (LOOPBACK.has(url.hostname) || url.hostname === host) && ports.includes(port);
+  };
+  for (const way of [outbound.httpsProxy, outbound.httpProxy]) {
+    if (way === null || !isOurs(way)) continue;
+    throw new SvcError(
+      'config',
+      'HTTPS_PROXY is this proxy itself, as `svc run --forward` sets it',
+      {
+        code: 'CONFIG_002',
+        cure: 'Start svc in a shell where HTTPS_PROXY and HTTP_PROXY are unset, or name the proxy of your network.',
+      },
+    );
+  }
+  for (const provider of providers.values()) {
+    if (!isOurs(provider.origin)) continue;
     throw new SvcError(
       'config',
       `Provider '${provider.name}' points at this proxy itself (${provider.origin})`,
