@@ -64,6 +64,7 @@ const PAGE_MAY_USE = new Set([
   'server/log/visible.ts',
   'server/words/amounts.ts',
   'server/words/counted.ts',
+  'server/words/time-of-day.ts',
   'server/words/miss-words.ts',
 ]);
 

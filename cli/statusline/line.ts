@@ -1,6 +1,7 @@
 /** The line: a template's fields filled in, coloured for where it is shown, in the width that there is. */
 import { dollars, share } from '../../server/words/amounts.ts';
 import { visible } from '../../server/log/visible.ts';
+import { timeOfDay } from '../../server/words/time-of-day.ts';
 import type { Figures } from './figures.ts';
 import type { PlanWindow } from './input.ts';
 
@@ -142,17 +143,6 @@ function thousands(count: number | undefined): string | undefined {
   if (count === undefined) return undefined;
   if (count >= 999_500) return `${Number((count / 1e6).toFixed(1))}M`;
   return count >= 1000 ? `${Math.round(count / 1000)}k` : String(count);
-}
-
-const DAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
-const DAY_MS = 24 * 3600 * 1000;
-
-/** `16:40`, with the weekday where it is not within a day. */
-function timeOfDay(atMs: number, nowMs: number): string {
-  const at = new Date(atMs);
-  const two = (value: number) => String(value).padStart(2, '0');
-  const time = `${two(at.getHours())}:${two(at.getMinutes())}`;
-  return atMs - nowMs < DAY_MS ? time : `${DAYS[at.getDay()]} ${time}`;
 }
 
 const ANSI: Readonly<Record<Tone, number>> = { bold: 1, dim: 2, green: 32, yellow: 33, red: 31 };

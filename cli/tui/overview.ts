@@ -63,7 +63,10 @@ function outlook(live: LiveState, report: ReportJson, width: number, colors: Col
   const parts = outlookFacts(live, report)
     // Those that fire stand above.
     .filter(({ id }) => id !== 'alerts')
-    .map(({ name, value, tone }) => `${name.toLowerCase()} ${paintOf(tone, colors)(value)}`);
+    .map(({ id, name, value, words, tone }) => {
+      const more = id === 'plan_used' ? ` (${inert(words)})` : '';
+      return `${name.toLowerCase()} ${paintOf(tone, colors)(value)}${more}`;
+    });
   return wrap(`${colors.dim('Outlook'.padEnd(14))}${parts.join(', ')}`, width);
 }
 

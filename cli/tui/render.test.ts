@@ -256,6 +256,19 @@ test('the overview says what was saved, paid and went wrong, also without colour
   assert.match(text, 'degraded');
 });
 
+const FIVE_HOURS = {
+  provider: 'messages',
+  key: 'KEY',
+  kind: 'plan',
+  window: '5h',
+  status: null,
+  resets_at: new Date(Date.now() + 7_200_000).toISOString(),
+  used_per_hour: 0.1,
+  used_up_at: null,
+  spared_tokens: 0,
+  spared_requests: 0,
+};
+
 test('the word in the header follows the worst that is known', () => {
   const word = (change: object, health: object = {}) => {
     const calm = {
@@ -281,6 +294,25 @@ test('the word in the header follows the worst that is known', () => {
   assert.is(spent(80, 8.5), 'needs a look');
   assert.is(spent(12, 1), 'needs a look');
   assert.is(spent(0, 1), 'degraded');
+  const plan = (used: number, more: object = {}) =>
+    word({ limits: [{ ...FIVE_HOURS, used, ...more }] });
+  assert.is(plan(0.4), 'working');
+  assert.is(plan(0.4, { used_up_at: new Date(Date.now() + 60_000).toISOString() }), 'needs a look');
+  assert.is(plan(0.85), 'needs a look');
+  assert.is(plan(1.02), 'degraded');
+  assert.is(plan(0.9, { status: 'rejected' }), 'degraded');
+  assert.is(plan(1, { kind: 'rate' }), 'working');
+  assert.is(plan(1, { resets_at: new Date(Date.now() - 1).toISOString() }), 'working');
+});
+
+test('a plan is shown with how long it lasts, and nothing of it where none is known', () => {
+  const text = (limits: readonly object[]) =>
+    textOf({ ...MODEL, live: { ...LIVE, limits } as unknown as LiveState }, SIZES[0]!);
+  assert.match(
+    text([{ ...FIVE_HOURS, used: 0.4 }]).replaceAll(/\s+/g, ' '),
+    /plan used 40% \(5h of messages: lasts, resets \d\d:\d\d\)/,
+  );
+  assert.not.match(text([]), 'plan used');
 });
 
 test('a proxy of an older version, which has no tries, is shown all the same', () => {

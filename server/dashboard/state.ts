@@ -2,6 +2,7 @@
 import type { cacheStatsJson, sessionJson } from '../../stages/ledger/report.ts';
 import type { ActiveAlert } from '../alerts/active.ts';
 import type { statesJson } from '../facts/provider-states.ts';
+import type { LimitJson } from '../facts/limits.ts';
 import type { HealthJson } from '../routes/status.ts';
 
 export interface LiveState {
@@ -19,6 +20,8 @@ export interface LiveState {
     readonly tokens_before: number;
     readonly tokens_after: number;
   }[];
+  /** As `/limits` answers: plans first, the fullest first; not all of very many. */
+  readonly limits: readonly LimitJson[];
   /** Proxied requests that run now. */
   readonly running: number;
   /** Alerts that fire now. */

@@ -1,6 +1,7 @@
 /** Every path that the proxy answers itself. */
 import { sessionJson } from '../../stages/ledger/report.ts';
 import type { BrowserSessions } from '../auth/browser-sessions.ts';
+import { limitsJson } from '../facts/limits.ts';
 import { statesJson } from '../facts/provider-states.ts';
 import type { Route } from '../http/router.ts';
 import { createVaultFacts } from '../facts/vault-facts.ts';
@@ -22,6 +23,9 @@ import { createHealthBody, statusRoutes } from './status.ts';
 import { traceRoutes } from './traces.ts';
 import { vaultRoutes } from './vault.ts';
 import { whyRoutes } from './why.ts';
+
+/** Windows that open dashboards are sent with every change. */
+const MOST_LIMITS = 20;
 
 export interface OwnRouteOptions extends Omit<RouteSources, 'ask' | 'vault'> {
   readonly sessions: BrowserSessions;
@@ -60,6 +64,7 @@ export function ownRoutes(options: OwnRouteOptions): Route[] {
             tokens_before,
             tokens_after,
           })),
+        limits: limitsJson(services.planLimits).limits.slice(0, MOST_LIMITS),
         running: app().running.size,
         alerts: services.activeAlerts.list(),
       });

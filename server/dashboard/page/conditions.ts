@@ -2,6 +2,7 @@
 import type { LiveState, ReportJson } from '../contract.ts';
 import type { Tone } from './requests/columns.ts';
 import { counted } from '../../words/counted.ts';
+import { planWindows } from './plan-windows.ts';
 import { NONE, dollars, duration, percent, share, short, spanOf, whole } from './format.ts';
 
 type Tries = LiveState['providers'][string]['tries'];
@@ -73,6 +74,7 @@ export function concernsOf(live: LiveState): readonly Concern[] {
   const left = budgetLeft(live);
   const { answered, of } = fallbacksOf(live);
   const dropped = thoughtsDropped(live);
+  const plans = planWindows(live, Date.now());
   return [
     ...alerts.map(({ text }) => `Alert ${text}`).map(concern('bad')),
     ...health.reasons.map(concern('bad')),
@@ -80,6 +82,9 @@ export function concernsOf(live: LiveState): readonly Concern[] {
     ...(left !== undefined && left.percent <= 0
       ? [concern('bad')(`The budget of the ${left.of} is used up: requests are refused.`)]
       : []),
+    ...plans
+      .filter(({ tone }) => tone === 'bad')
+      .map(({ name, words }) => concern('bad')(`The plan's window ${name} is ${words}.`)),
     ...(health.paused
       ? [concern('warn')('Paused: requests go out as they come in. `svc resume` ends that.')]
       : []),
@@ -93,6 +98,11 @@ export function concernsOf(live: LiveState): readonly Concern[] {
     ...(left !== undefined && left.percent > 0 && left.percent <= LOW_BUDGET_PERCENT
       ? [figure(`${percent(left.percent)} of the ${left.of}'s budget is left.`)]
       : []),
+    ...plans
+      .filter(({ tone }) => tone === 'warn')
+      .map(({ name, value, words }) =>
+        figure(`${value} of the plan's window ${name} is used: ${words}.`),
+      ),
     ...(dropped > 0
       ? [
           figure(

@@ -5,6 +5,7 @@ import { LogRow } from './log-view.tsx';
 import { logLines } from './live.ts';
 import { NARROW, useMedia } from './media.ts';
 import { Figures, NewestRequests, Reasons, isUnused, usePresent } from './overview.tsx';
+import { PlanList } from './plans.tsx';
 import { ProviderList } from './providers.tsx';
 import { rangeOf } from './frame/ranges.ts';
 import { useStore } from './store.ts';
@@ -31,6 +32,7 @@ export function MonitorView() {
         {...(isUnused(present) && { none: <HowToBegin /> })}
       />
       <div class="columns wide">
+        <PlanList live={live} />
         <ProviderList live={live} />
         <NewestLines />
       </div>

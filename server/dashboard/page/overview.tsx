@@ -9,6 +9,7 @@ import { whole } from './format.ts';
 import { state } from './live.ts';
 import { Link } from './frame/link.tsx';
 import { useRoute } from './frame/location.ts';
+import { PlanList } from './plans.tsx';
 import { ProviderList } from './providers.tsx';
 import { rangeOf } from './frame/ranges.ts';
 import { useReport } from './report-data.ts';
@@ -36,6 +37,7 @@ export function Overview() {
       <div class="columns">
         <Wrong report={report} />
         <CacheLanes live={live} report={report} />
+        <PlanList live={live} />
         <ProviderList live={live} />
       </div>
       <NewestRequests rows={rows} most={NEWEST} />

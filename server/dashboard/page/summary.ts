@@ -3,6 +3,7 @@ import type { LiveState, ReportJson } from '../contract.ts';
 import type { Tone } from './requests/columns.ts';
 import { LOW_BUDGET_PERCENT, budgetLeft, fallbacksOf, thoughtsDropped } from './conditions.ts';
 import type { BudgetLeft } from './conditions.ts';
+import { planWindows } from './plan-windows.ts';
 import { counted } from '../../words/counted.ts';
 import { NONE, bytes, dollars, duration, percent, share, short, spanOf, whole } from './format.ts';
 
@@ -56,7 +57,13 @@ export function headlineFigures(
 }
 
 export interface OutlookFact {
-  readonly id: 'fallback' | 'attempts_failed' | 'budget_left' | 'thoughts_dropped' | 'alerts';
+  readonly id:
+    | 'fallback'
+    | 'attempts_failed'
+    | 'budget_left'
+    | 'plan_used'
+    | 'thoughts_dropped'
+    | 'alerts';
   readonly name: string;
   readonly value: string;
   readonly words: string;
@@ -72,6 +79,7 @@ export function outlookFacts(
   const { answered } = fallbacksOf(live);
   const left = budgetLeft(live);
   const dropped = thoughtsDropped(live);
+  const [plan] = planWindows(live, Date.now());
   const isWrong = (count: number, tone: Tone) => (count > 0 ? { tone } : {});
   return [
     {
@@ -99,6 +107,18 @@ export function outlookFacts(
       ...(left !== undefined &&
         left.percent <= LOW_BUDGET_PERCENT && { tone: left.percent <= 0 ? 'bad' : 'warn' }),
     },
+    // Most people have no plan, or none whose provider says how far it goes.
+    ...(plan === undefined
+      ? []
+      : [
+          {
+            id: 'plan_used',
+            name: 'Plan used',
+            value: plan.value,
+            words: `${plan.name}: ${plan.words}`,
+            ...(plan.tone && { tone: plan.tone }),
+          } as const,
+        ]),
     {
       id: 'thoughts_dropped',
       name: 'Thoughts dropped',

@@ -1,0 +1,68 @@
+/** Windows of plans in words: how full each is, and how long it lasts. */
+import type { LiveState } from '../contract.ts';
+import { timeOfDay } from '../../words/time-of-day.ts';
+import type { Tone } from './requests/columns.ts';
+import { share } from './format.ts';
+
+/** From this share on a window is nearly used up. */
+const NEARLY = 0.8;
+
+export interface PlanWindow {
+  readonly id: string;
+  /** `5h of messages`. */
+  readonly name: string;
+  /** Whose: the label of a key, or a client's hash. */
+  readonly key: string;
+  /** Of 1; may be more. */
+  readonly used: number;
+  readonly value: string;
+  /** `used up at 16:40`, `lasts, resets 18:00`. */
+  readonly words: string;
+  readonly sparedTokens: number;
+  readonly tone: Tone | undefined;
+}
+
+/** The one that is used up first, then the fullest. */
+export function planWindows(live: LiveState, nowMs: number): readonly PlanWindow[] {
+  // A proxy of an older version says nothing of limits.
+  const { limits = [] }: Partial<LiveState> = live;
+  return limits
+    .filter(
+      ({ kind, resets_at: at }) => kind === 'plan' && !(at !== null && Date.parse(at) <= nowMs),
+    )
+    .toSorted((a, b) => endOf(a) - endOf(b) || b.used - a.used)
+    .map((limit) => ({
+      id: `${limit.provider} ${limit.key} ${limit.window}`,
+      name: `${limit.window} of ${limit.provider}`,
+      key: limit.key,
+      used: limit.used,
+      value: share(limit.used),
+      words: wordsOf(limit, nowMs),
+      sparedTokens: limit.spared_tokens,
+      tone: toneOf(limit),
+    }));
+}
+
+type Limit = LiveState['limits'][number];
+
+function endOf({ used_up_at: at }: Limit): number {
+  return at === null ? Number.MAX_SAFE_INTEGER : Date.parse(at);
+}
+
+function isUsedUp({ used, status }: Limit): boolean {
+  return used >= 1 || status === 'rejected';
+}
+
+function toneOf(limit: Limit): Tone | undefined {
+  if (isUsedUp(limit)) return 'bad';
+  return limit.used >= NEARLY || limit.used_up_at !== null ? 'warn' : undefined;
+}
+
+function wordsOf(limit: Limit, nowMs: number): string {
+  const { used_up_at: end, resets_at: resets, used_per_hour: pace } = limit;
+  const at = (iso: string) => timeOfDay(Date.parse(iso), nowMs);
+  const again = resets === null ? '' : `, resets ${at(resets)}`;
+  if (isUsedUp(limit)) return `used up${again}`;
+  if (end !== null) return `used up at about ${at(end)} at this pace${again}`;
+  return pace === null ? again.slice(2) : `lasts${again}`;
+}
