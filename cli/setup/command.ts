@@ -19,6 +19,14 @@ import { lookAround } from './found.ts';
 import type { Found } from './found.ts';
 import { foundLines, planLines } from './plan.ts';
 import type { Plan } from './plan.ts';
+import {
+  SUBSCRIPTION_CHOICES,
+  SUBSCRIPTION_QUESTION,
+  SUBSCRIPTION_SETTING,
+  WISHES,
+  subscriptionWords,
+} from './subscription.ts';
+import type { Wish } from './subscription.ts';
 
 const MODES = [
   { value: 'hybrid', label: 'hybrid', hint: 'tool output and pasted text get smaller; code stays' },
@@ -45,12 +53,16 @@ class Setup extends SvcCommand {
     examples: [
       ['Step by step', '$0 setup'],
       ['Agree to all that is proposed, and ask no provider', '$0 setup --yes'],
+      ['Make the requests of a subscription smaller, too', '$0 setup --yes --subscription rewrite'],
       ['Leave the settings of clients alone', '$0 setup --yes --keep-clients'],
     ],
   });
 
   yes = Option.Boolean('--yes,-y', false, { description: 'Agree to all that is proposed' });
   mode = Option.String('--mode', { description: 'Compression: hybrid, strict or aggressive' });
+  subscription = Option.String('--subscription', {
+    description: "A subscription's requests: look (default) or rewrite",
+  });
   online = Option.Boolean('--online', false, {
     description: 'Ask each provider with a key for its models, which costs nothing',
   });
@@ -62,6 +74,7 @@ class Setup extends SvcCommand {
   async execute() {
     const { context, mode } = this;
     if (mode !== undefined) await toMode(mode);
+    const wished = this.wished();
     const found = await lookAround(context);
     const colors = colorsFor(context.stderr, context.env);
     for (const line of foundLines(found, context, colors)) this.note(line);
@@ -69,7 +82,7 @@ class Setup extends SvcCommand {
     const prompts = this.yes ? undefined : await openPrompts(context);
     let plan: Plan;
     try {
-      plan = await this.plan(found, prompts);
+      plan = await this.plan(found, prompts, wished);
       if (prompts !== undefined) this.note('');
       for (const line of planLines(plan, found, context, colors)) this.note(line);
       if (prompts !== undefined && !(await prompts.confirm('Go ahead?', true)))
@@ -85,7 +98,22 @@ class Setup extends SvcCommand {
     return exitCodeOf(outcome);
   }
 
-  private async plan(found: Found, prompts: Prompts | undefined): Promise<Plan> {
+  private wished(): Wish | undefined {
+    const { subscription } = this;
+    if (subscription === undefined) return undefined;
+    const wish = WISHES.find((one) => one === subscription);
+    if (wish !== undefined) return wish;
+    throw new SvcError(
+      'usage',
+      `--subscription takes ${WISHES.join(' or ')}, not '${subscription}'`,
+    );
+  }
+
+  private async plan(
+    found: Found,
+    prompts: Prompts | undefined,
+    wished: Wish | undefined,
+  ): Promise<Plan> {
     const { loaded, keys, file, takenPort, port } = found;
     const set = loaded.provenance.get('compression.mode');
     const isModeSet = set !== undefined && set.source !== 'default';
@@ -100,8 +128,13 @@ class Setup extends SvcCommand {
         ? current
         : await prompts?.choose('How much may be compressed?', MODES, current)) ??
       current;
+    const { isLikely, decided } = found.subscription;
+    const answered = wished ?? (await this.askSubscription(found, prompts));
     const chosen = {
       ...(mode !== current || !isModeSet ? { 'compression.mode': mode } : {}),
+      ...(answered === undefined || answered === decided
+        ? {}
+        : { [SUBSCRIPTION_SETTING]: answered === 'rewrite' }),
       ...(takenPort === undefined ? {} : { 'server.port': port }),
     };
     const configBefore = textOf(file);
@@ -110,9 +143,20 @@ class Setup extends SvcCommand {
       config: config === configBefore ? undefined : config,
       configBefore,
       mode,
+      subscription: answered ?? (isLikely ? (decided ?? 'look') : undefined),
       clients: await this.clientsOf(found, prompts),
       asked: (await this.mayAsk(found, prompts)) ? keys.map(({ provider }) => provider) : [],
     };
+  }
+
+  /** Undefined where the question does not arise, was answered before, or nobody is there to answer. */
+  private async askSubscription(
+    { subscription: { isLikely, decided } }: Found,
+    prompts: Prompts | undefined,
+  ): Promise<Wish | undefined> {
+    if (!isLikely || decided !== undefined || prompts === undefined) return undefined;
+    const answer = await prompts.choose(SUBSCRIPTION_QUESTION, SUBSCRIPTION_CHOICES, 'look');
+    return WISHES.find((one) => one === answer);
   }
 
   private async clientsOf({ clients }: Found, prompts: Prompts | undefined) {
@@ -173,12 +217,18 @@ class Setup extends SvcCommand {
       clients.push(await pointClient(client, proxy.url, home, context));
     for (const { name, error } of clients)
       printStep('Client', `${name} goes through svc now; restart it`, error && `${name}: ${error}`);
-    if (!this.json) this.printNext(found, clients);
+    if (!this.json) this.printNext(found, plan, clients);
     return { config, proxy, proof, asked, clients };
   }
 
-  private printNext({ keys }: Found, clients: readonly PointedClient[]): void {
+  private printNext(
+    { keys, file }: Found,
+    { subscription }: Plan,
+    clients: readonly PointedClient[],
+  ): void {
     this.note('');
+    if (subscription !== undefined)
+      this.note(subscriptionWords(subscription, shortPath(file.path, this.context)));
     if (clients.every(({ error }) => error !== null))
       this.note('`svc run <client>` starts a client through svc, `svc integrate` lists them.');
     else this.note('`svc integrate --undo` takes the settings of clients back.');

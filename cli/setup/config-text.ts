@@ -4,7 +4,7 @@ import { SvcError } from '../../engine/error.ts';
 import { yamlText } from '../integrate/yaml-text.ts';
 
 /** Settings by their keys, such as `server.port`. */
-export type Chosen = Readonly<Record<string, string | number>>;
+export type Chosen = Readonly<Record<string, string | number | boolean>>;
 
 const PREAMBLE = `# Configuration of svc, begun by \`svc setup\`.
 # \`svc config show\` lists every setting with its value.

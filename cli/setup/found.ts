@@ -10,6 +10,7 @@ import { configOf } from '../parse/flags.ts';
 import { urlOf } from '../integrate/proxy-address.ts';
 import { readSettingsFile } from '../integrate/settings-file.ts';
 import { readWiring } from '../integrate/wiring.ts';
+import { findSubscription } from './subscription.ts';
 
 /** How many ports behind the configured one are looked at. */
 const PORTS_TRIED = 50;
@@ -30,6 +31,8 @@ export async function lookAround(context: CliContext) {
     (isMovable ? await freePort(host, configured, loaded.config.server.wsPort) : configured);
   const port = free ?? configured;
   const url = running?.url === undefined ? urlOf(host, port) : reachable(running.url);
+  // Clients that are installed.
+  const clients = readWiring(home, context, url).filter(({ isInstalled }) => isInstalled);
   return {
     home,
     loaded,
@@ -38,8 +41,8 @@ export async function lookAround(context: CliContext) {
     keys: keyOrigins(loaded),
     /** Where clients on this machine reach the proxy, or would. */
     url,
-    /** Clients that are installed. */
-    clients: readWiring(home, context, url).filter(({ isInstalled }) => isInstalled),
+    clients,
+    subscription: findSubscription(loaded, clients, context),
     running,
     /** Where a proxy would listen, or does. */
     port,

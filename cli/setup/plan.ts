@@ -6,6 +6,8 @@ import type { Colors } from '../screen/output.ts';
 import { pairs } from '../screen/output.ts';
 import { lineDiff } from '../preview/line-diff.ts';
 import type { Found } from './found.ts';
+import { SUBSCRIPTION_STEPS } from './subscription.ts';
+import type { Wish } from './subscription.ts';
 
 export interface Plan {
   /** The whole config file as it is to be; undefined where it stays as it is. */
@@ -14,6 +16,8 @@ export interface Plan {
   readonly configBefore: string;
   /** Mode of compression that the test request goes through. */
   readonly mode: string;
+  /** What happens to a subscription's requests; undefined where nobody here seems to have one. */
+  readonly subscription: Wish | undefined;
   readonly clients: readonly Client[];
   /** Providers to ask for their models. */
   readonly asked: readonly string[];
@@ -78,6 +82,7 @@ export function planLines(
       ? config !== undefined && 'have the running proxy read it'
       : `start the proxy in the background${port === 0 ? '' : ` on ${url}`}`,
     'send a test request through a second, temporary proxy to a built-in provider: no key, no network',
+    plan.subscription !== undefined && SUBSCRIPTION_STEPS[plan.subscription],
     ...plan.asked.map((name) => `ask ${name} for its models, with your key: costs nothing`),
     ...plan.clients.map(
       (client) => `point ${client.name} at it (${fileOf(client, found, context)})`,

@@ -78,6 +78,7 @@ test('--yes writes, starts, proves and points clients, and asks no provider', as
     assert.ok(stderr.includes(line), line);
   assert.not.match(`${stdout}${stderr}${fs.readFileSync(config, 'utf8')}`, 'sk-newcomer');
   assert.match(stderr, 'messages from ANTHROPIC_API_KEY');
+  assert.not.match(stderr, 'subscription');
   const running = runningInstance(place.home);
   assert.is(running?.pid, outcome.proxy.pid);
   assert.equal([outcome.proxy.outcome, outcome.proxy.health], ['started', 'ok']);
@@ -132,6 +133,32 @@ test('answers are followed; what is none is asked for again', async () => {
   assert.match(stdout, /^✓ Proxy {5}started on http:\/\/127\.0\.0\.1:\d+ \(pid \d+\), health ok$/m);
   assert.match(stdout, /^✓ Test {6}answered with 200; of [\d,]+ tokens [\d,]+ saved$/m);
   assert.match(stdout, /^✓ Provider {2}messages takes the key and lists \d+ models$/m);
+  await dispose();
+});
+
+test('who has a subscription is asked once what svc may do with it, and told how to change that', async () => {
+  const { place, env, dispose } = await newcomer();
+  // That it is there is a sign; nobody reads it.
+  fs.writeFileSync(join(place.folder, '.claude/.credentials.json'), '', { mode: 0 });
+  const config = join(place.home, 'config.yaml');
+  const stdin = typed('hybrid', 'rewrite', 'none', 'no', 'yes');
+  const { code, stderr } = await run(place, ['setup'], { env, stdin });
+  assert.is(code, 0, stderr);
+  const flat = stderr.replaceAll(/\s+/g, ' ');
+  assert.match(flat, 'what may svc do with its requests?');
+  assert.match(flat, 'its terms may forbid it');
+  assert.match(flat, "- make a subscription's requests smaller, too");
+  assert.match(flat, 'compression.subscription_traffic: false in ~/home/config.yaml');
+  assert.match(fs.readFileSync(config, 'utf8'), /^ {2}subscription_traffic: true$/m);
+
+  const again = await run(place, ['setup', '--keep-clients'], { env, stdin: typed('no', 'yes') });
+  assert.is(again.code, 0, again.stderr);
+  assert.not.match(again.stderr, 'what may svc do');
+  const back = ['setup', '--yes', '--keep-clients', '--subscription', 'look'];
+  assert.is((await run(place, back, { env })).code, 0);
+  assert.match(fs.readFileSync(config, 'utf8'), /^ {2}subscription_traffic: false$/m);
+  const wrong = await run(place, ['setup', '--yes', '--subscription', 'all'], { env });
+  assert.is(wrong.code, exitCodes.usage);
   await dispose();
 });
 

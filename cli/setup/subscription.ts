@@ -1,0 +1,77 @@
+/**
+ * What an owner of a subscription wants of svc. His requests carry a token whose provider may tie them to
+ * the bytes of its own client, so nothing is rewritten unless he says so, and knows what that may mean.
+ */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { claudeFolder } from '../../server/sessions/find.ts';
+import type { LoadedConfig } from '../../server/config/load.ts';
+import type { Wiring } from '../integrate/wiring.ts';
+import type { CliContext } from '../context.ts';
+
+export const SUBSCRIPTION_SETTING = 'compression.subscription_traffic';
+
+export const WISHES = ['look', 'rewrite'] as const;
+export type Wish = (typeof WISHES)[number];
+
+export const SUBSCRIPTION_QUESTION =
+  "Claude Code with a subscription: what may svc do with its requests? (An API key's are not meant.)";
+
+export const SUBSCRIPTION_CHOICES = [
+  {
+    value: 'look',
+    label: 'look',
+    hint: 'they pass byte for byte; svc shows cost, cache misses and how far the plan goes',
+  },
+  {
+    value: 'rewrite',
+    label: 'rewrite',
+    hint: 'they get smaller, too, and the plan goes further; the provider can see that it is not what its client wrote, and its terms may forbid it',
+  },
+] as const;
+
+/** How things stand before anything is asked. */
+export interface SubscriptionFound {
+  /** True where Claude Code is here and may be logged in with a subscription. */
+  readonly isLikely: boolean;
+  /** What the configuration says already; undefined where nobody has decided. */
+  readonly decided: Wish | undefined;
+}
+
+/** Looks for signs of a subscription. Files with credentials are not read: that there is one is enough. */
+export function findSubscription(
+  { config, provenance }: LoadedConfig,
+  clients: readonly Wiring[],
+  { env, userHome }: CliContext,
+): SubscriptionFound {
+  const set = provenance.get(SUBSCRIPTION_SETTING);
+  const isSet = set !== undefined && set.source !== 'default';
+  const hasToken = Object.values(config.providers).some(({ keys }) =>
+    keys.some(({ scheme }) => scheme === 'bearer'),
+  );
+  const isLoggedIn = existsSync(join(claudeFolder(userHome, env), '.credentials.json'));
+  const hasKey = (config.providers['messages']?.keys ?? []).length > 0;
+  const hasClaude = clients.some(({ client }) => client.id === 'claude-code');
+  return {
+    // Without a key of its own Claude Code is logged in; on a Mac no file says so.
+    isLikely: hasClaude && (isLoggedIn || hasToken || !hasKey),
+    decided: isSet ? toWish(config.compression.subscriptionTraffic) : undefined,
+  };
+}
+
+/** What comes of it, among the steps of setup. */
+export const SUBSCRIPTION_STEPS: Readonly<Record<Wish, string>> = {
+  look: "leave a subscription's requests byte for byte as they are",
+  rewrite: "make a subscription's requests smaller, too",
+};
+
+function toWish(isRewritten: boolean): Wish {
+  return isRewritten ? 'rewrite' : 'look';
+}
+
+/** What is going to hold, and how to change it. */
+export function subscriptionWords(wish: Wish, configPath: string): string {
+  const [now, other] =
+    wish === 'look' ? ['pass byte for byte', 'true'] : ['are made smaller, too', 'false'];
+  return `A subscription's requests ${now}. To change it: ${SUBSCRIPTION_SETTING}: ${other} in ${configPath}, then \`svc config reload\`.`;
+}
