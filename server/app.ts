@@ -355,14 +355,14 @@ export class App {
     return route.handle(request, { ...caller, params });
   }
 
-  /** Answers one of our own paths. */
-  async fetch(request: Request): Promise<Response> {
+  /** Answers one of our own paths, to a caller of this machine or as the gate let another one in. */
+  async fetch(request: Request, verdict: RouteContext['verdict'] = 'local'): Promise<Response> {
     const requestId = this.#options.newId();
     try {
-      const match = this.#routeOf(request.method, new URL(request.url).pathname, 'local');
+      const match = this.#routeOf(request.method, new URL(request.url).pathname, verdict);
       return await this.#handleOwn(match, request, {
         requestId,
-        verdict: 'local',
+        verdict,
         isStillAdmitted: () => true,
       });
     } catch (thrown) {

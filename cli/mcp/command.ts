@@ -18,7 +18,7 @@ class Mcp extends SvcCommand {
   async execute() {
     const { stdin, stdout, stderr, version } = this.context;
     const { home } = this;
-    const [{ createMcpServer }, { StdioServerTransport, serveStdio }] = await Promise.all([
+    const [{ createMcpServers }, { StdioServerTransport, serveStdio }] = await Promise.all([
       import('../../server/mcp/server.ts'),
       import('@modelcontextprotocol/server/stdio'),
     ]);
@@ -31,7 +31,7 @@ class Mcp extends SvcCommand {
       isThisMachine: true,
       read: (path: string) => readOwn(home, path),
     };
-    const served = serveStdio(() => createMcpServer(sources), {
+    const served = serveStdio(createMcpServers(sources), {
       transport: new StdioServerTransport(stdin, stdout),
     });
     await ended;

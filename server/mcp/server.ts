@@ -5,6 +5,8 @@
 import { McpServer, fromJsonSchema } from '@modelcontextprotocol/server';
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import { SvcError } from '../../engine/index.ts';
+import { addPrompts } from './prompts.ts';
+import { createGuideShelf } from './resources.ts';
 import type { McpSources } from './sources.ts';
 import { TOOLS } from './tools.ts';
 import type { McpTool, ToolArguments } from './tools.ts';
@@ -23,36 +25,40 @@ const ANNOTATIONS = {
 /** Claude Code leaves other tools to a search of the model. */
 const ALWAYS_LOADED = { 'anthropic/alwaysLoad': true };
 
-/** A server for one connection, or for one request over HTTP. */
-export function createMcpServer({ version, isThisMachine, read }: McpSources): McpServer {
-  const server = new McpServer(
-    { name: 'svc', title: 'svc', version },
-    { capabilities: { tools: {} }, instructions: INSTRUCTIONS },
-  );
-  for (const tool of TOOLS)
-    if (isThisMachine || tool.isPrivate !== true) addTool(server, tool, read);
-  return server;
+/** What is listed stays as it is while a client is connected. */
+const FIXED = { listChanged: false };
+
+/** Makes a server for each connection, or for each request over HTTP. */
+export function createMcpServers(sources: McpSources): () => Promise<McpServer> {
+  const { version, home, isThisMachine, read } = sources;
+  const tools = TOOLS.filter((tool) => isThisMachine || tool.isPrivate !== true).map(declared);
+  const guides = createGuideShelf();
+  return async () => {
+    const server = new McpServer(
+      { name: 'svc', title: 'svc', version },
+      {
+        capabilities: { tools: FIXED, resources: FIXED, ...(isThisMachine && { prompts: FIXED }) },
+        instructions: INSTRUCTIONS,
+      },
+    );
+    for (const { tool, config } of tools)
+      server.registerTool(tool.name, config, (given: ToolArguments) => answer(tool, given, read));
+    await guides.addTo(server);
+    if (isThisMachine) await addPrompts(server, home);
+    return server;
+  };
 }
 
-function addTool(server: McpServer, tool: McpTool, read: McpSources['read']): void {
-  const { name, title, description, properties, required = [], isAlwaysLoaded } = tool;
+function declared(tool: McpTool) {
+  const { title, description, properties, required = [], isAlwaysLoaded } = tool;
   const inputSchema = fromJsonSchema<ToolArguments>({
     type: 'object',
     properties: { ...properties },
     required: [...required],
     additionalProperties: false,
   });
-  server.registerTool(
-    name,
-    {
-      title,
-      description,
-      inputSchema,
-      annotations: ANNOTATIONS,
-      ...(isAlwaysLoaded === true && { _meta: ALWAYS_LOADED }),
-    },
-    (given: ToolArguments) => answer(tool, given, read),
-  );
+  const meta = isAlwaysLoaded === true && { _meta: ALWAYS_LOADED };
+  return { tool, config: { title, description, inputSchema, annotations: ANNOTATIONS, ...meta } };
 }
 
 /** What the tool says; a refusal is for the model to read, and no failure of the protocol. */

@@ -37,6 +37,8 @@ function linesOf(text: string, first: number, last: number): string {
 }
 
 const LINE = { type: 'integer', minimum: 1 };
+/** What would lead to another path is none. */
+const ID = { type: 'string', pattern: '^[A-Za-z0-9_-]{1,64}$' };
 
 export const TOOLS: readonly McpTool[] = [
   {
@@ -44,7 +46,7 @@ export const TOOLS: readonly McpTool[] = [
     title: 'Fetch a whole result',
     description: `${FETCH_TOOL_OPENING}. Where a result ends with "[svc the whole result: … with id …]", pass that id. Of a long one ask for some lines.`,
     properties: {
-      id: { type: 'string', minLength: 1, maxLength: 64, description: 'The id in the mark' },
+      id: { ...ID, description: 'The id in the mark' },
       first_line: {
         ...LINE,
         description: 'First line wanted, counted from 1; all from the start if left out',
@@ -80,9 +82,7 @@ export const TOOLS: readonly McpTool[] = [
       'Why a request through the svc proxy cost what it did, failed, was answered by another provider, missed the prompt cache or saved nothing. Without an id, the newest request.',
     properties: {
       id: {
-        type: 'string',
-        minLength: 1,
-        maxLength: 64,
+        ...ID,
         description: 'Id of the request, or its first or last characters',
       },
     },

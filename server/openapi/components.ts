@@ -283,6 +283,7 @@ export const componentSchemas: Readonly<Record<string, Schema>> = {
       }),
     ),
   }),
+  McpMessage: open({ jsonrpc: oneOf('2.0'), method: text }, ['jsonrpc']),
   VaultHits: object({
     hits: list(
       object({

@@ -298,6 +298,14 @@ export const ownOperations: readonly Operation[] = [
     },
   }),
   ...under('Look', {
+    'post /mcp': {
+      summary: 'The MCP server, over streamable HTTP',
+      description:
+        'What `svc mcp` offers, one JSON-RPC message a request and without a session. Texts of conversations and prompt templates are for this machine only.',
+      request: ref('McpMessage'),
+      response: { ...json(ref('McpMessage')), 'text/event-stream': text },
+      errors: [400, 413, 415],
+    },
     'get /docs': { summary: 'The documentation', response: html, isPublic: true },
     'get /docs/': { summary: 'The same page', response: html, isPublic: true },
     'get /docs/:page': {

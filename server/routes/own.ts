@@ -15,6 +15,7 @@ import { graphRoutes } from './graph.ts';
 import { ledgerRoutes } from './ledger.ts';
 import { limitRoutes } from './limits.ts';
 import { loginRoutes } from './login.ts';
+import { mcpRoutes } from './mcp.ts';
 import { metricsRoutes } from './metrics.ts';
 import { cachesJson, savingsRoutes } from './savings.ts';
 import type { RouteSources } from './sources.ts';
@@ -84,6 +85,7 @@ export function ownRoutes(options: OwnRouteOptions): Route[] {
     ...blockRoutes(services.originals),
     ...vaultRoutes(services.vault),
     ...configRoutes(options.reload),
+    ...mcpRoutes(sources),
     ...docsRoutes(version),
     ...loginRoutes(options.sessions),
     ...dashboardRoutes(sources, feed),

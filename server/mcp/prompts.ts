@@ -1,0 +1,51 @@
+/** The prompt templates of a home as prompts of MCP, with their variables as arguments. */
+import { fromJsonSchema } from '@modelcontextprotocol/server';
+import type { GetPromptResult, McpServer } from '@modelcontextprotocol/server';
+import { SvcError } from '../../engine/index.ts';
+import { loadTemplate, templateFiles, templateFolder } from '../../stages/templates/files.ts';
+import { fillTemplate } from '../../stages/templates/template.ts';
+import type { Template } from '../../stages/templates/template.ts';
+
+type Values = Readonly<Record<string, string>>;
+
+/** Adds every template that can be used; `svc template list` says what is wrong with the others. */
+export async function addPrompts(server: McpServer, home: string): Promise<void> {
+  const folder = templateFolder(home);
+  for (const name of templateFiles.names(folder)) {
+    const template = await usable(folder, name);
+    if (template !== undefined) addPrompt(server, template);
+  }
+}
+
+async function usable(folder: string, name: string): Promise<Template | undefined> {
+  try {
+    return await loadTemplate(folder, name);
+  } catch (thrown) {
+    if (thrown instanceof SvcError) return undefined;
+    throw thrown;
+  }
+}
+
+function addPrompt(server: McpServer, template: Template): void {
+  const { name, description, variables } = template;
+  const config = description === undefined ? {} : { description };
+  const filled = (values: Values): GetPromptResult => {
+    const text = fillTemplate(template, new Map(Object.entries(values)));
+    return { messages: [{ role: 'user', content: { type: 'text', text } }] };
+  };
+  if (variables.length === 0) {
+    server.registerPrompt(name, config, () => filled({}));
+    return;
+  }
+  const argsSchema = fromJsonSchema<Values>({
+    type: 'object',
+    properties: Object.fromEntries(
+      variables.map(({ name: key, about }) => [
+        key,
+        { type: 'string', ...(about !== undefined && { description: about }) },
+      ]),
+    ),
+    required: variables.filter((one) => one.default === undefined).map((one) => one.name),
+  });
+  server.registerPrompt(name, { ...config, argsSchema }, filled);
+}
