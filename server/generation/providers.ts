@@ -249,13 +249,13 @@ export function refuseLoops(
   { server: { host }, outbound }: Pick<Config, 'server' | 'outbound'>,
   ports: readonly number[],
 ): void {
-  const isOurs = (address: string): boolean => {
+  const isOwnListener = (address: string): boolean => {
     const url = new URL(address);
     const port = Number(url.port || (url.protocol === 'https:' ? 443 : 80));
     return (LOOPBACK.has(url.hostname) || url.hostname === host) && ports.includes(port);
   };
   for (const way of [outbound.httpsProxy, outbound.httpProxy]) {
-    if (way === null || !isOurs(way)) continue;
+    if (way === null || !isOwnListener(way)) continue;
     throw new SvcError(
       'config',
       'HTTPS_PROXY is this proxy itself, as `svc run --forward` sets it',
@@ -266,7 +266,7 @@ export function refuseLoops(
     );
   }
   for (const provider of providers.values()) {
-    if (!isOurs(provider.origin)) continue;
+    if (!isOwnListener(provider.origin)) continue;
     throw new SvcError(
       'config',
       `Provider '${provider.name}' points at this proxy itself (${provider.origin})`,
