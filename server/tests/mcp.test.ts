@@ -39,7 +39,7 @@ test('tools, documentation and templates over HTTP', () =>
     writeFileSync(join(folder, 'faulty.md'), '---\na: [\n---\ntext');
     await withClient(t, {}, async (client) => {
       const { tools } = await client.listTools();
-      assert.equal(namesOf(tools).sort(), [
+      assert.equal(namesOf(tools).toSorted(), [
         'explain_request',
         'get_block',
         'limits',
@@ -59,7 +59,7 @@ test('tools, documentation and templates over HTTP', () =>
       const [text] = contents.map((part) => ('text' in part ? part.text : ''));
       assert.is(text!.split('\n', 1)[0], page.split('\n', 1)[0]);
       const { prompts } = await client.listPrompts();
-      assert.equal(namesOf(prompts).sort(), ['plain', 'review']);
+      assert.equal(namesOf(prompts).toSorted(), ['plain', 'review']);
       const review = prompts.find(({ name }) => name === 'review');
       assert.equal(
         review?.arguments?.map(({ name, required }) => [name, required]),
@@ -79,7 +79,12 @@ test('a caller of another machine needs a key, and gets no texts of conversation
     const far = { 'x-forwarded-for': '203.0.113.9' };
     await withClient(t, { ...far, 'x-svc-key': KEY }, async (client) => {
       const { tools } = await client.listTools();
-      assert.equal(namesOf(tools).sort(), ['explain_request', 'limits', 'search_vault', 'usage']);
+      assert.equal(namesOf(tools).toSorted(), [
+        'explain_request',
+        'limits',
+        'search_vault',
+        'usage',
+      ]);
       assert.is((await call(client, 'limits')).isError, false);
       const refused = await client
         .callTool({ name: 'get_block', arguments: { id: 'AAAAAAAAAAAA' } })
