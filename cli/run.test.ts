@@ -37,6 +37,7 @@ const WITHOUT_JSON = [
   'config schema',
   'macro create',
   'macro delete',
+  'mcp',
   'plugin new',
   'plugin test',
   'recipe create',

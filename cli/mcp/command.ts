@@ -9,10 +9,10 @@ class Mcp extends SvcCommand {
   static override paths = [['mcp']];
   static override usage = Command.Usage({
     category: 'Run',
-    description: 'Let an agent look: usage, limits, your files, why a request went as it did',
+    description: 'Show usage, limits and your files to agents, by MCP',
     details:
-      'Speaks the Model Context Protocol on stdin and stdout, until stdin ends. Clients start it; it asks the proxy of this home folder, and changes nothing.',
-    examples: [['In Claude Code', 'claude mcp add svc -- $0 mcp']],
+      'Speaks the Model Context Protocol on stdin and stdout, until stdin ends. Clients start it (Claude Code after `claude mcp add svc -- svc mcp`); it asks the proxy of this home folder, and changes nothing.',
+    examples: [['What a client starts', '$0 mcp']],
   });
 
   async execute() {

@@ -41,8 +41,7 @@ class Statusline extends SvcCommand {
         userHome: context.userHome,
         cwd: context.cwd,
         nowMs: context.clock.wallMs(),
-        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a stream of the process, or a test's
-        stdin: context.stdin as NodeJS.ReadStream,
+        stdin: context.stdin,
       },
     );
     context.stdout.write(text);

@@ -96,7 +96,7 @@ export function statusLine(figures: Figures, options: LineOptions): string {
       .map(({ pieces }) => pieces.map((piece) => painted(piece, options)).join(''))
       .join(divider);
   const bare = segments.map(({ pieces }) => pieces.map((piece) => piece.text).join('')).join(' | ');
-  return painted({ text: [...bare].slice(0, options.width).join('') }, options);
+  return painted({ text: Array.from(bare).slice(0, options.width).join('') }, options);
 }
 
 function toSegment(template: string, figures: Figures, nowMs: number): Segment | undefined {

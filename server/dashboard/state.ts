@@ -20,8 +20,8 @@ export interface LiveState {
     readonly tokens_before: number;
     readonly tokens_after: number;
   }[];
-  /** As `/limits` answers: plans first, the fullest first; not all of very many. */
-  readonly limits: readonly LimitJson[];
+  /** As `/limits` answers: plans first, the fullest first; not all of very many. A proxy of an older version says nothing. */
+  readonly limits?: readonly LimitJson[];
   /** Proxied requests that run now. */
   readonly running: number;
   /** Alerts that fire now. */

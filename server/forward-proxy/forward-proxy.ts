@@ -106,8 +106,7 @@ export function createForwardProxy(options: ForwardProxyOptions) {
         isServer: true,
         secureContext: context,
         ALPNProtocols: ['http/1.1'],
-        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the types lack the server's options
-      } as ConstructorParameters<typeof TLSSocket>[1]),
+      }),
     );
     const timer = setTimeout(() => inner.destroy(), SET_UP_MS);
     const failed = (): void => void inner.destroy();
@@ -153,12 +152,12 @@ export function createForwardProxy(options: ForwardProxyOptions) {
     },
 
     /** Passes a request of an opened connection on to its host, as it came. */
-    pass(
+    pass: (
       request: IncomingMessage,
       response: ServerResponse,
       host: string,
       failed: (error: Error) => void,
-    ) {
+    ) => {
       pass.request(request, response, host, { failed });
     },
 

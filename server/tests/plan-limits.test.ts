@@ -86,7 +86,7 @@ async function tried(t: TestProxy, headers: Readonly<Record<string, string>> = {
   const before = t.upstream.requests.length;
   const got = await exchange(t.proxy.port, { body: json(MESSAGE), headers });
   const id = got.headers['x-svc-request-id'];
-  const trace = await exchange(t.proxy.port, { method: 'GET', path: `/trace/${id}` });
+  const trace = await exchange(t.proxy.port, { method: 'GET', path: `/trace/${String(id)}` });
   const { attempts } = JSON.parse(trace.text) as { attempts: { failure?: string }[] };
   return {
     status: got.status,

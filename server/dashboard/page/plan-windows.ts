@@ -24,8 +24,7 @@ export interface PlanWindow {
 
 /** The one that is used up first, then the fullest. */
 export function planWindows(live: LiveState, nowMs: number): readonly PlanWindow[] {
-  // A proxy of an older version says nothing of limits.
-  const { limits = [] }: Partial<LiveState> = live;
+  const { limits = [] } = live;
   return limits
     .filter(
       ({ kind, resets_at: at }) => kind === 'plan' && !(at !== null && Date.parse(at) <= nowMs),
@@ -43,7 +42,7 @@ export function planWindows(live: LiveState, nowMs: number): readonly PlanWindow
     }));
 }
 
-type Limit = LiveState['limits'][number];
+type Limit = NonNullable<LiveState['limits']>[number];
 
 function endOf({ used_up_at: at }: Limit): number {
   return at === null ? Number.MAX_SAFE_INTEGER : Date.parse(at);
