@@ -110,7 +110,7 @@ class CaRemove extends JsonCommand {
   static override paths = [['ca', 'remove']];
   static override usage = Command.Usage({
     category,
-    description: 'Remove the certificate authority and all tokens of forward mode',
+    description: 'Remove the authority and the tokens of forward mode',
     details:
       'Nothing of forward mode is left: no trust store ever held the certificate. Clients that were started with it lose their connection to the providers; start them again without --forward.',
     examples: [['Remove it', '$0 ca remove']],
