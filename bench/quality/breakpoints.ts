@@ -13,7 +13,7 @@ import { createStore } from '../../stages/conversations/store.ts';
 import { CACHE_LIFETIMES_MS, factsOf } from '../../stages/model/model-facts.ts';
 import { breakpointsIn } from '../../stages/prompt-cache/breakpoints.ts';
 import { median } from '../figures.ts';
-import { createPromptCache } from './prompt-cache.ts';
+import { createPromptCache } from '../../stages/prompt-cache/simulated.ts';
 import { toBlocks } from './transcripts.ts';
 import type { Transcript } from './transcripts.ts';
 

@@ -29,7 +29,7 @@ import {
   listingSamples,
   unrelatedSamples,
 } from './samples.ts';
-import { restored, unnameHits, unpackSigns } from '../../fixtures/compress/decoders.ts';
+import { restored, unnameHits, unpackSigns } from '../../stages/compress/decode/decoders.ts';
 
 /** One row of the table. Shares are 0–1. */
 export interface EncodingResult {

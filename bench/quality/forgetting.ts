@@ -12,8 +12,13 @@ import { leavingOut } from '../../stages/compress/history/forget/forgotten.ts';
 import type { CountTokens } from '../../stages/model/count-tokens.ts';
 import { CACHE_LIFETIMES_MS } from '../../stages/model/model-facts.ts';
 import { median } from '../figures.ts';
-import { READ_PRICES, costAt, createPromptCache, totalTokens } from './prompt-cache.ts';
-import type { CachedTokens } from './prompt-cache.ts';
+import {
+  READ_PRICES,
+  costAt,
+  createPromptCache,
+  totalTokens,
+} from '../../stages/prompt-cache/simulated.ts';
+import type { CachedTokens } from '../../stages/prompt-cache/simulated.ts';
 import { toBlocks, turnEnds } from './transcripts.ts';
 import type { Transcript } from './transcripts.ts';
 

@@ -8,9 +8,10 @@ import {
   type ConversationState,
 } from '../../stages/compress/pass/conversation.ts';
 import type { ConversationBlock } from '../../stages/compress/pass/blocks.ts';
-import { keptLines, knownLines, strangeLines } from './kept-lines.ts';
+import { keptLines } from '../../stages/compress/decode/kept-lines.ts';
+import { knownLines, strangeLines } from './kept-lines.ts';
 import { codeFiles, editSamples, grepSamples, listingSamples, spread } from './samples.ts';
-import { restored } from '../../fixtures/compress/decoders.ts';
+import { restored } from '../../stages/compress/decode/decoders.ts';
 
 const OPTIONS = {
   mode: 'hybrid',

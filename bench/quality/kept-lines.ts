@@ -2,35 +2,21 @@
  * The false-fact test: every line that goes out stands in the input, or decodes to lines
  * that do. Whatever is left over was made up by us, and must be nothing but markers.
  */
-import { textsInJson } from '../../stages/compress/rules/json/texts.ts';
-import { openEnvelope } from '../../stages/model/classify/envelope.ts';
+import { keptLines } from '../../stages/compress/decode/kept-lines.ts';
+import type { ConversationBlock } from '../../stages/compress/pass/blocks.ts';
 import {
   compressConversation,
   emptyState,
-  type BlockOutcome,
   type ConversationOptions,
-  type ConversationState,
 } from '../../stages/compress/pass/conversation.ts';
-import type { ConversationBlock } from '../../stages/compress/pass/blocks.ts';
-import { unpackStack } from '../../stages/compress/rules/trace/pack-stack.ts';
-import { ungroupGrep } from '../../stages/compress/rules/grep/group-grep.ts';
-import { decodeJson } from '../../stages/compress/rules/json/decode.ts';
-import { jsonWithin } from '../../stages/compress/rules/json/within.ts';
+import { splitPasted } from '../../stages/compress/pass/user-text.ts';
 import { printCompact, readJson } from '../../stages/compress/rules/json/lexer.ts';
-import { unfoldListing } from '../../stages/compress/rules/listing/fold-listing.ts';
+import { textsInJson } from '../../stages/compress/rules/json/texts.ts';
+import { jsonWithin } from '../../stages/compress/rules/json/within.ts';
 import { cleanLine } from '../../stages/compress/rules/log/clean.ts';
 import { stampLength } from '../../stages/compress/rules/log/score.ts';
-import { markerIn } from '../../stages/compress/text/marker.ts';
 import { chunkText } from '../../stages/compress/rules/narrative/chunks.ts';
-import { splitPasted } from '../../stages/compress/pass/user-text.ts';
-import {
-  decodeJsonWithin,
-  readTexts,
-  restored,
-  unfoldRepeats,
-  unnameHits,
-  unpackSigns,
-} from '../../fixtures/compress/decoders.ts';
+import { openEnvelope } from '../../stages/model/classify/envelope.ts';
 
 /** A line that went out and is neither a line of the input nor decodes to one. */
 export interface StrangeLine {
@@ -53,54 +39,6 @@ export function strangeLines(
     return lines.filter((line) => !isKnown(line)).map((line) => ({ block: outcome.index, line }));
   });
   return { kept, strange };
-}
-
-/** The lines that a changed block still says, decoded and without our markers. `state` is that of the whole conversation. */
-export function keptLines(
-  outcome: BlockOutcome,
-  state: ConversationState,
-  block: ConversationBlock,
-): readonly string[] {
-  if (!outcome.changed) return [];
-  const carried = outcome.by.includes('texts') ? readTexts(outcome.text) : undefined;
-  if (carried !== undefined)
-    return [
-      carried.frame,
-      ...carried.texts.flatMap((text) => keptLines({ ...outcome, text, by: [] }, state, block)),
-    ];
-  const whole = restored(state.sent, outcome.text);
-  const { prefix, suffix } =
-    block.kind === 'user_text' ? splitPasted(block.text) : { prefix: '', suffix: '' };
-  const pasted = whole.slice(prefix.length, whole.length - suffix.length);
-  return (prefix + decode(pasted) + suffix)
-    .split('\n')
-    .filter((line) => markerIn(line) === undefined);
-}
-
-/** Undoes what the classes do; references and line numbers are back already. */
-function decode(text: string): string {
-  const { prefix, body: named, suffix } = openEnvelope(text);
-  const body = unnameHits(named) ?? named;
-  const json = readJson(body);
-  const lossless =
-    decodeJson(body) ??
-    decodeJsonWithin(body) ??
-    unfoldListing(body) ??
-    ungroupGrep(body) ??
-    (json === undefined ? body : printCompact(json));
-  const frames = unpackStack(lossless) ?? lossless;
-  return prefix + unpackSigns(unfoldRepeats(addStamps(frames))) + suffix;
-}
-
-const STAMPS = /^\[svc lines that begin like a time stamp had "(.+)" before them\]$/;
-
-function addStamps(text: string): string {
-  const [header = '', ...lines] = text.split('\n');
-  const stamp = STAMPS.exec(header)?.[1];
-  if (stamp === undefined) return text;
-  const hadOne = (line: string): boolean =>
-    !line.startsWith(stamp) && stampLength(stamp + line) > stamp.length;
-  return lines.map((line) => (hadOne(line) ? stamp + line : line)).join('\n');
 }
 
 /**

@@ -1,6 +1,6 @@
 /** The quality report as tables for a terminal. */
 import Table from 'cli-table3';
-import { READ_PRICES } from './prompt-cache.ts';
+import { READ_PRICES } from '../../stages/prompt-cache/simulated.ts';
 import type { QualityReport } from './report.ts';
 
 type Cells = readonly (string | number)[];

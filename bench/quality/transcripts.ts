@@ -16,8 +16,13 @@ import { MAX_TYPED_CHARS } from '../../stages/model/protect.ts';
 import { LENGTHS } from '../../server/estimate/sums.ts';
 import { median } from '../figures.ts';
 import { readRecords } from './corpus.ts';
-import { READ_PRICES, costAt, createPromptCache, totalTokens } from './prompt-cache.ts';
-import type { CachedTokens } from './prompt-cache.ts';
+import {
+  READ_PRICES,
+  costAt,
+  createPromptCache,
+  totalTokens,
+} from '../../stages/prompt-cache/simulated.ts';
+import type { CachedTokens } from '../../stages/prompt-cache/simulated.ts';
 
 interface Part {
   readonly type: string;

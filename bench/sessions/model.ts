@@ -10,7 +10,7 @@ import type { ReplySource, ReplyToolCall } from '../../fixtures/upstream.ts';
 import { asArray, asObject } from '../../fixtures/upstream/reply.ts';
 import type { JsonObject } from '../../fixtures/upstream/reply.ts';
 import type { CountTokens } from '../../stages/model/count-tokens.ts';
-import { createPromptCache } from '../quality/prompt-cache.ts';
+import { createPromptCache } from '../../stages/prompt-cache/simulated.ts';
 import type { Call, Step } from './agent.ts';
 import type { AheadClock } from './clock.ts';
 

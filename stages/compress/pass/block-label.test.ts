@@ -9,7 +9,7 @@ import { toConversationBlocks } from './blocks.ts';
 import { compressConversation, emptyState } from './conversation.ts';
 import type { ConversationBlock } from './blocks.ts';
 import { CONVERSATION, SOURCE } from '../../../fixtures/compress/texts.ts';
-import { restored } from '../../../fixtures/compress/decoders.ts';
+import { restored } from '../decode/decoders.ts';
 
 test('tool results are named as a reader counts them', () => {
   const result = (message: number, toolUseId: string, text: string, kind = 'tool_result') => ({

@@ -8,7 +8,7 @@ import { hasMark } from '../text/has-mark.ts';
 import { ConversationMemo } from './memo.ts';
 import { splitPasted } from './user-text.ts';
 import { CONVERSATION, LOG, PROSE, SOURCE } from '../../../fixtures/compress/texts.ts';
-import { restored } from '../../../fixtures/compress/decoders.ts';
+import { restored } from '../decode/decoders.ts';
 
 const OPTIONS = { ...CONVERSATION, thresholdTokens: 500, userProse: true };
 

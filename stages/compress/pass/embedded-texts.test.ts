@@ -1,7 +1,7 @@
 /** Results that clients hand over in JSON: what is inside is compressed, referred to and kept as if it stood there by itself. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { closeTexts, readTexts, restored } from '../../../fixtures/compress/decoders.ts';
+import { closeTexts, readTexts, restored } from '../decode/decoders.ts';
 import { CONVERSATION, LOG, PROSE, SOURCE } from '../../../fixtures/compress/texts.ts';
 import { estimateTokens } from '../../model/tokens.ts';
 import type { ConversationBlock } from './blocks.ts';

@@ -4,7 +4,7 @@ import * as fc from 'fast-check';
 import { estimateTokens } from '../../model/tokens.ts';
 import { thinGutter } from './gutter.ts';
 import { SentLines } from './repeats.ts';
-import { restored } from '../../../fixtures/compress/decoders.ts';
+import { restored } from '../decode/decoders.ts';
 
 const FILE = Array.from(
   { length: 60 },

@@ -3,7 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { compressConversation, emptyState } from '../pass/conversation.ts';
 import type { ConversationBlock } from '../pass/blocks.ts';
-import { restored } from '../../../fixtures/compress/decoders.ts';
+import { restored } from '../decode/decoders.ts';
 import { CONVERSATION } from '../../../fixtures/compress/texts.ts';
 
 const lines = (count: number, line: (n: number) => string): string =>

@@ -6,7 +6,7 @@ import type { ConversationBlock } from '../pass/blocks.ts';
 import { compressConversation, emptyState } from '../pass/conversation.ts';
 import { CONVERSATION, loadCodeTools, times } from '../../../fixtures/compress/texts.ts';
 import { stripBetween } from './strip-between.ts';
-import { restored } from '../../../fixtures/compress/decoders.ts';
+import { restored } from '../decode/decoders.ts';
 
 /** A file in which every third line is a comment. */
 const FILE = times(60, (n) =>

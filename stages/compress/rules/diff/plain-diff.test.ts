@@ -9,7 +9,7 @@ import {
   contextFor,
   diffOf,
 } from '../../../../fixtures/compress/texts.ts';
-import { unpackSigns } from '../../../../fixtures/compress/decoders.ts';
+import { unpackSigns } from '../../decode/decoders.ts';
 
 const CONTEXT = contextFor('diff');
 

@@ -7,7 +7,7 @@ import { groupGrep, ungroupGrep } from './group-grep.ts';
 import { nameSameHits } from './same-hits.ts';
 import { comesBack } from '../../../../fixtures/compress/any-lines.ts';
 import { contextFor } from '../../../../fixtures/compress/texts.ts';
-import { unnameHits } from '../../../../fixtures/compress/decoders.ts';
+import { unnameHits } from '../../decode/decoders.ts';
 
 const CONTEXT = contextFor('grep');
 

@@ -1,7 +1,7 @@
 /** Texts in JSON: found, written below it, and put back. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { closeTexts, readTexts } from '../../../../fixtures/compress/decoders.ts';
+import { closeTexts, readTexts } from '../../decode/decoders.ts';
 import { createRandom } from '../../../../fixtures/random.ts';
 import { hasMark } from '../../text/has-mark.ts';
 import { textsInJson, writeTexts } from './texts.ts';

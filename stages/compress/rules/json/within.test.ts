@@ -4,7 +4,7 @@ import { jsonWithin } from './within.ts';
 import { readJson, printCompact } from './lexer.ts';
 import { estimateTokens } from '../../../model/tokens.ts';
 import { result } from '../../../../fixtures/compress/texts.ts';
-import { decodeJsonWithin } from '../../../../fixtures/compress/decoders.ts';
+import { decodeJsonWithin } from '../../decode/decoders.ts';
 
 const ROWS = Array.from({ length: 60 }, (_, id) => ({
   id,

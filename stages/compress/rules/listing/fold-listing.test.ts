@@ -6,7 +6,7 @@ import { foldListing, unfoldListing } from './fold-listing.ts';
 import { foldSections, unfoldSections } from './sections.ts';
 import { comesBack } from '../../../../fixtures/compress/any-lines.ts';
 import { contextFor } from '../../../../fixtures/compress/texts.ts';
-import { unfoldRepeats } from '../../../../fixtures/compress/decoders.ts';
+import { unfoldRepeats } from '../../decode/decoders.ts';
 
 const CONTEXT = contextFor('listing');
 

@@ -6,7 +6,7 @@ import { cleanLine, cleanLog } from './clean.ts';
 import { reduceLog } from './reduce.ts';
 import { isFailure, scoreLine, templateOf } from './score.ts';
 import { times } from '../../../../fixtures/compress/texts.ts';
-import { unfoldRepeats } from '../../../../fixtures/compress/decoders.ts';
+import { unfoldRepeats } from '../../decode/decoders.ts';
 
 const context = (logBudgetTokens: number): CompressContext => ({
   mode: 'hybrid',

@@ -4,7 +4,7 @@
  * breakpoints what was kept there or up to twenty blocks before.
  */
 import { createHash } from 'node:crypto';
-import { factsOf } from '../../stages/model/model-facts.ts';
+import { factsOf } from '../model/model-facts.ts';
 
 /** Prices against plain input, and limits, as Anthropic has them. */
 const WRITE = 1.25;

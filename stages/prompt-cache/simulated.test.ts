@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { createPromptCache } from './prompt-cache.ts';
+import { createPromptCache } from './simulated.ts';
 
 const MINUTE = 60_000;
 const block = (text: string, tokens = 2000) => ({ text, tokens });

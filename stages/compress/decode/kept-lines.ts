@@ -1,0 +1,71 @@
+/**
+ * The lines that can be read in what goes out for a block: encodings are undone, references stand for
+ * the lines that they name, and our own markers are left out.
+ */
+import { openEnvelope } from '../../model/classify/envelope.ts';
+import type { ConversationBlock } from '../pass/blocks.ts';
+import type { BlockOutcome, ConversationState } from '../pass/conversation.ts';
+import { splitPasted } from '../pass/user-text.ts';
+import { ungroupGrep } from '../rules/grep/group-grep.ts';
+import { decodeJson } from '../rules/json/decode.ts';
+import { printCompact, readJson } from '../rules/json/lexer.ts';
+import { unfoldListing } from '../rules/listing/fold-listing.ts';
+import { stampLength } from '../rules/log/score.ts';
+import { unpackStack } from '../rules/trace/pack-stack.ts';
+import { markerIn } from '../text/marker.ts';
+import {
+  decodeJsonWithin,
+  readTexts,
+  restored,
+  unfoldRepeats,
+  unnameHits,
+  unpackSigns,
+} from './decoders.ts';
+
+/** The lines that a changed block still says, decoded and without our markers. `state` is that of the whole conversation. */
+export function keptLines(
+  outcome: BlockOutcome,
+  state: ConversationState,
+  block: ConversationBlock,
+): readonly string[] {
+  if (!outcome.changed) return [];
+  const carried = outcome.by.includes('texts') ? readTexts(outcome.text) : undefined;
+  if (carried !== undefined)
+    return [
+      carried.frame,
+      ...carried.texts.flatMap((text) => keptLines({ ...outcome, text, by: [] }, state, block)),
+    ];
+  const whole = restored(state.sent, outcome.text);
+  const { prefix, suffix } =
+    block.kind === 'user_text' ? splitPasted(block.text) : { prefix: '', suffix: '' };
+  const pasted = whole.slice(prefix.length, whole.length - suffix.length);
+  return (prefix + decode(pasted) + suffix)
+    .split('\n')
+    .filter((line) => markerIn(line) === undefined);
+}
+
+/** Undoes what the classes do; references and line numbers are back already. */
+function decode(text: string): string {
+  const { prefix, body: named, suffix } = openEnvelope(text);
+  const body = unnameHits(named) ?? named;
+  const json = readJson(body);
+  const lossless =
+    decodeJson(body) ??
+    decodeJsonWithin(body) ??
+    unfoldListing(body) ??
+    ungroupGrep(body) ??
+    (json === undefined ? body : printCompact(json));
+  const frames = unpackStack(lossless) ?? lossless;
+  return prefix + unpackSigns(unfoldRepeats(addStamps(frames))) + suffix;
+}
+
+const STAMPS = /^\[svc lines that begin like a time stamp had "(.+)" before them\]$/;
+
+function addStamps(text: string): string {
+  const [header = '', ...lines] = text.split('\n');
+  const stamp = STAMPS.exec(header)?.[1];
+  if (stamp === undefined) return text;
+  const hadOne = (line: string): boolean =>
+    !line.startsWith(stamp) && stampLength(stamp + line) > stamp.length;
+  return lines.map((line) => (hadOne(line) ? stamp + line : line)).join('\n');
+}
