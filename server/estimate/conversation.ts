@@ -146,7 +146,7 @@ function trimmedTools(
   for (const { before, after } of createToolTrimmer()(request).changed) {
     const tokens = count(before);
     front.tokens += tokens;
-    front.saved += Math.max(0, tokens - count(after));
+    front.saved += tokens - count(after);
   }
   return front;
 }
@@ -166,7 +166,7 @@ function sized(blocks: readonly SentBlock[], count: CountTokens): readonly Sized
   return blocks.map(({ item, text, sent, estimated: tokens }) => {
     if (sent === text) return { item, sent, before: tokens * ratio, saved: 0 };
     const before = count(text);
-    return { item, sent, before, saved: Math.max(0, before - count(sent)) };
+    return { item, sent, before, saved: before - count(sent) };
   });
 }
 
@@ -191,7 +191,7 @@ function heldBy({ items }: SessionRequest, blocks: readonly Sized[]): readonly H
     const { item, before, saved } = blocks[at]!;
     if (item >= items) continue;
     fromEnd += before;
-    if (saved > 0) held.push({ fromEnd, tokens: before, saved });
+    if (saved !== 0) held.push({ fromEnd, tokens: before, saved });
   }
   return held;
 }

@@ -21,6 +21,8 @@ import type { Conversation } from '../sessions/session.ts';
 
 /** A block of a conversation, and what goes out for it. */
 export interface SentBlock {
+  /** The block's own number in the request. */
+  readonly index: number;
   /** The number of the item that holds it; -1 for one before all of them. */
   readonly item: number;
   readonly text: string;
@@ -84,7 +86,7 @@ export function playConversation(
       const { outcomes } = await compressForgetting(held, limits, isCold && mayGo);
       return outcomes.map(({ index, text, tokensBefore }) => {
         const { message: item, text: before } = original[index]!;
-        return { item, text: before, sent: text ?? before, estimated: tokensBefore };
+        return { index, item, text: before, sent: text ?? before, estimated: tokensBefore };
       });
     },
     isBound: (items) =>
