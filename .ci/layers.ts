@@ -52,6 +52,7 @@ const MEETING = new Set(['stages/graph.ts', 'stages/services.ts', 'stages/index.
 const MAY_USE_BENCH = new Set(['cli/commands/benchmark.ts']);
 const MAY_USE_FIXTURES = new Set([
   'cli/process/loopback.ts',
+  'cli/certify/demo.ts',
   'cli/commands/benchmark.ts',
   'cli/plugin/bench.ts',
 ]);

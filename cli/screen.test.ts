@@ -51,6 +51,7 @@ const COMMANDS: readonly (readonly string[])[] = [
   ['limits'],
   ['statusline', '--for', 'plain'],
   ['why'],
+  ['certify'],
   ['mcp', '--help'],
   ['route', 'list'],
   ['auth', 'list'],

@@ -57,6 +57,7 @@ export const commandGroups: readonly CommandGroup[] = [
     words: ['savings', 'cache-stats', 'cache-clear'],
     load: () => import('../commands/savings.ts'),
   },
+  { words: ['certify'], load: () => import('../commands/certify.ts') },
   { words: ['stats', 'models', 'usage'], load: () => import('../commands/stats.ts') },
   {
     words: ['compare', 'leaderboard', 'report', 'attribution'],

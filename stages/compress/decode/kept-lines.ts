@@ -6,6 +6,7 @@ import { openEnvelope } from '../../model/classify/envelope.ts';
 import type { ConversationBlock } from '../pass/blocks.ts';
 import type { BlockOutcome, ConversationState } from '../pass/conversation.ts';
 import { splitPasted } from '../pass/user-text.ts';
+import { fillGutter } from '../repeats/gutter.ts';
 import { ungroupGrep } from '../rules/grep/group-grep.ts';
 import { decodeJson } from '../rules/json/decode.ts';
 import { printCompact, readJson } from '../rules/json/lexer.ts';
@@ -42,6 +43,22 @@ export function keptLines(
   return (prefix + decode(pasted) + suffix)
     .split('\n')
     .filter((line) => markerIn(line) === undefined);
+}
+
+/** What a text that went out says by itself, with every encoding undone; references stay as they are. */
+export function decodedText(text: string): string {
+  const carried = readTexts(text);
+  return carried === undefined
+    ? withDiffHeads(decode(fillGutter(text)))
+    : [carried.frame, ...carried.texts.map(decodedText)].join('\n');
+}
+
+/** `*** path` stands for the lines that begin the diff of a file. */
+function withDiffHeads(text: string): string {
+  return text.replaceAll(
+    /^\*\*\* (.+?)( \((?:new|deleted) file mode \d+\))?$/gm,
+    (head, path: string) => `${head}\ndiff --git a/${path} b/${path}\n--- a/${path}\n+++ b/${path}`,
+  );
 }
 
 /** Undoes what the classes do; references and line numbers are back already. */

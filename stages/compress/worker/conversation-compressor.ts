@@ -5,7 +5,13 @@
  */
 import { createBlockCache } from '../pass/cache.ts';
 import { createCodeTools, type CodeTools } from '../rules/code/code-tools.ts';
-import type { BlockOutcome, Watch } from '../pass/conversation.ts';
+import { compressConversation, emptyState } from '../pass/conversation.ts';
+import type {
+  BlockOutcome,
+  ConversationOptions,
+  ConversationState,
+  Watch,
+} from '../pass/conversation.ts';
 import { GrammarNeeded } from '../rules/code/grammar-needed.ts';
 import type { CompressJob, JobOutcome } from './job.ts';
 import { ConversationMemo } from '../pass/memo.ts';
@@ -28,36 +34,50 @@ export function createConversationCompressor(
 ) {
   const cache = createBlockCache(cacheEntries);
   const memo = new ConversationMemo(cacheEntries > 0 ? MAX_CONVERSATIONS : 0);
+  const fullOptions = (options: CompressJob['options']): ConversationOptions => {
+    code.forgetFailures();
+    const { recipes, ...plain } = options;
+    return {
+      ...plain,
+      definitions: code.definitions,
+      ...(options.mode === 'aggressive' && { commentLines: code.commentLines }),
+      ...(recipes !== undefined && { rewriter: compile(recipes) }),
+    };
+  };
+  /** Runs `pass`, and from the beginning again once a grammar is there, which comes to the same and is quick: results are kept. */
+  const withGrammars = async <T>(pass: () => T): Promise<T> => {
+    for (;;) {
+      try {
+        return pass();
+      } catch (thrown) {
+        if (!(thrown instanceof GrammarNeeded) || thrown.trouble !== undefined) throw thrown;
+        await code.load(thrown.grammar);
+      }
+    }
+  };
   return {
     /** The outcomes of all blocks. `report` is called with those so far, each once, before a block that may take long. */
     async compress(
       { blocks, options }: CompressJob,
       report?: (outcomes: readonly JobOutcome[]) => void,
     ): Promise<readonly JobOutcome[]> {
-      code.forgetFailures();
-      const isCodeTouched = options.mode === 'aggressive';
-      const { recipes, ...plain } = options;
-      const full = {
-        ...plain,
-        definitions: code.definitions,
-        ...(isCodeTouched && { commentLines: code.commentLines }),
-        ...(recipes !== undefined && { rewriter: compile(recipes) }),
-      };
+      const full = fullOptions(options);
       let reported = 0;
       const watch: Watch = (decided, next) => {
         if (next.text.length < LONG_CHARS || decided.length <= reported) return;
         report?.(decided.slice(reported).map(withoutKeptText));
         reported = decided.length;
       };
-      for (;;) {
-        try {
-          return memo.compress(blocks, full, cache, watch).map(withoutKeptText);
-        } catch (thrown) {
-          if (!(thrown instanceof GrammarNeeded) || thrown.trouble !== undefined) throw thrown;
-          // From the beginning again, which comes to the same and is quick: results are kept.
-          await code.load(thrown.grammar);
-        }
-      }
+      return withGrammars(() => memo.compress(blocks, full, cache, watch).map(withoutKeptText));
+    },
+    /** The same without anything that is kept of other turns, as after a restart, and what is known behind the last block. */
+    fromNothing({ blocks, options }: CompressJob): Promise<ConversationState> {
+      const full = fullOptions(options);
+      return withGrammars(() => {
+        const state = emptyState();
+        compressConversation(blocks, full, undefined, state);
+        return state;
+      });
     },
     figures: cache.figures,
   };

@@ -1,0 +1,66 @@
+/** `svc certify`: what svc promises, judged on the sessions that lie on this machine. */
+import { join, resolve } from 'node:path';
+import { SvcError } from '../../engine/error.ts';
+import type { CliContext } from '../context.ts';
+import { counted, note, printJson } from '../screen/output.ts';
+import { followed, noteFailed, sessionsIn, settingsOf } from '../estimate/sessions.ts';
+import type { SessionFlags } from '../estimate/sessions.ts';
+
+export interface CertifyFlags extends SessionFlags {
+  readonly mode: string | undefined;
+  /** Where the page is written. */
+  readonly html: string | undefined;
+}
+
+/** Prints the certificate; true where it holds. */
+export async function certifySessions(flags: CertifyFlags, context: CliContext): Promise<boolean> {
+  const [{ certify }, { jobOptions }, view, { openLearned }] = await Promise.all([
+    import('../../server/certify/certify.ts'),
+    import('../preview/options.ts'),
+    import('./view.ts'),
+    import('../../stages/learned/learned.ts'),
+  ]);
+  const { config, prices, maxTimeMs } = await settingsOf(flags, context, flags.mode);
+  const options = {
+    ...(await jobOptions(config, context)),
+    coldTrimMs: config.compression.coldTrimMs,
+  };
+  const { clock } = context;
+  const learned = await openLearned({
+    file: join(config.home, 'learned.json'),
+    clock,
+    onTrouble: (error) => note(context, error.message),
+  });
+  const tokenRatio = (model: string | null): number => learned.tokenRatio(model);
+  const job = { options, prices, clock, maxTimeMs, tokenRatio };
+  const folders = await sessionsIn(flags, context);
+  const found = await followed(context, (progress) => certify({ ...job, folders, progress }));
+  if (found.conversations === 0 && flags.folder !== undefined) {
+    noteFailed(context, found.failed);
+    throw new SvcError('not_found', `No session lies in ${folders.join(', ')}`, {
+      cure: 'Sessions of Claude Code, Codex, Gemini CLI and OpenCode are read.',
+    });
+  }
+  const isDemo = found.conversations === 0;
+  const certificate = isDemo ? await overDemo() : found;
+  const { sessions, counts } = certificate;
+  const what = isDemo
+    ? 'the demo’s session, since none lies on this machine'
+    : `${counted(sessions, 'session')}, ${counted(counts.turns, 'request')}, mode ${options.mode}`;
+  if (flags.html !== undefined) {
+    const { certificateHtml } = await import('./html.ts');
+    const { replaceFile } = await import('../../stages/private-file.ts');
+    const made = `svc ${context.version}, ${new Date(clock.wallMs()).toISOString()}`;
+    const page = certificateHtml(certificate, what, made);
+    await replaceFile(resolve(context.cwd, flags.html), (draft) => draft.writeFile(page));
+  }
+  if (flags.json) printJson(context, view.certificateJson(certificate, isDemo));
+  else view.printCertificate(context, certificate, what);
+  return certificate.holds;
+
+  async function overDemo() {
+    const { demoConversation } = await import('./demo.ts');
+    const conversations = [await demoConversation()];
+    return certify({ ...job, folders: [], conversations });
+  }
+}

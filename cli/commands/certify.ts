@@ -1,0 +1,43 @@
+/** `svc certify`: is what svc promises true of these sessions? */
+import { Command, Option } from 'clipanion';
+import { JsonCommand } from '../command.ts';
+
+class Certify extends JsonCommand {
+  static override paths = [['certify']];
+  static override usage = Command.Usage({
+    category: 'Look',
+    description: 'Whether svc keeps its promises on the sessions that lie on this machine',
+    details:
+      'Sessions of Claude Code, Codex, Gemini CLI and OpenCode are compressed as a proxy here would compress them, and judged: can the lines that the model wrote again later still be read, does each request begin as the one before, does none cost more, is every line there that says what failed, and do the figures of svc agree with a recount? Exit code 1 if not. Nothing is sent.',
+    examples: [
+      ['The sessions on this machine', '$0 certify'],
+      [
+        'A folder of them, as a page to show',
+        '$0 certify ~/.claude/projects --html certificate.html',
+      ],
+      ['Another mode', '$0 certify --mode aggressive'],
+    ],
+  });
+
+  config = Option.String('--config', { description: 'Config file' });
+  mode = Option.String('--mode', {
+    description: 'Compression mode, in place of the configured one',
+  });
+  seconds = Option.String('--seconds', {
+    description: 'Begin no further file after these seconds (120)',
+  });
+  html = Option.String('--html', { description: 'Write the certificate as a page to this file' });
+  folder = Option.String({ required: false, name: 'folder' });
+
+  async execute() {
+    const { folder, config, mode, seconds, html, json } = this;
+    const { certifySessions } = await import('../certify/certify.ts');
+    const holds = await certifySessions(
+      { folder, config, mode, seconds, html, json },
+      this.context,
+    );
+    return holds ? 0 : 1;
+  }
+}
+
+export const commands = [Certify];

@@ -1,0 +1,86 @@
+/** What the judges of a certificate see, and that each of them can be missed. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { createConversationCompressor } from '../../stages/compress/worker/conversation-compressor.ts';
+import { LOG, claudeCodeLines } from '../../fixtures/sessions.ts';
+import { readSessionText } from '../sessions/read-file.ts';
+import { boundsOf } from './bootstrap.ts';
+import { failureLines } from './failures.ts';
+import { comparable, isSameJson } from './lines.ts';
+import { checkConversation } from './session.ts';
+
+const SETTINGS = {
+  longResultsTokens: 10_000,
+  mode: 'hybrid',
+  maxChars: 120,
+  thresholdTokens: 100,
+  logBudgetTokens: 3500,
+} as const;
+
+test('a beginning that changes from turn to turn, or after a restart, is seen', async () => {
+  const conversation = readSessionText(claudeCodeLines().join('\n'))!.conversations[0]!;
+  const real = createConversationCompressor(100);
+  const count = (text: string): number => text.length;
+  const check = (compressor: Pick<typeof real, 'compress' | 'fromNothing'>) =>
+    checkConversation(conversation, { compressor, settings: SETTINGS, count });
+  const held = await check(real);
+  assert.equal(held.broken, []);
+  assert.ok(held.changedBlocks > 0 && held.fromNothing >= 2);
+  assert.ok(held.claimedTokens > 0 && held.recountedTokens > 0);
+
+  let turn = 0;
+  const shifting = await check({
+    fromNothing: real.fromNothing,
+    async compress(job) {
+      turn += 1;
+      const outcomes = await real.compress(job);
+      return outcomes.map((one) => (one.changed ? { ...one, text: `${one.text} ${turn}` } : one));
+    },
+  });
+  const said = shifting.broken.map(({ check: name, line }) => `${name}: ${line}`);
+  assert.ok(
+    said.includes('prefix: went out with other bytes than in the turn before'),
+    said.join(),
+  );
+  assert.ok(said.includes('prefix: went out with other bytes than after a restart'), said.join());
+});
+
+test('lines are compared without numbers, blanks and colours; short ones are not', () => {
+  assert.is(comparable('    12→  const answer = 42;'), 'const answer = 42;');
+  assert.is(comparable('  \u001b[31mconst answer = 42;\u001b[0m '), 'const answer = 42;');
+  assert.is(comparable('  }'), undefined);
+  assert.ok(isSameJson('{ "a": [1, 2] }', '{"a":[1,2]}'));
+  assert.not(isSameJson('{ "a": [1, 2] }', '{"a":[1]}'));
+});
+
+test('what failed: tests, errors, exit statuses and the last line; nothing of a run that went well', () => {
+  const text = [
+    'collected 3 items',
+    'FAILED tests/test_a.py::test_one - AssertionError',
+    '\u001b[31mTypeError: x is no function\u001b[0m',
+    'Process exited with code 3',
+    'took 2 s',
+    '',
+  ].join('\n');
+  assert.equal(
+    failureLines(text).map(({ kind, line }) => [kind, line]),
+    [
+      ['test', 'FAILED tests/test_a.py::test_one - AssertionError'],
+      ['error', 'TypeError: x is no function'],
+      ['exit', 'Process exited with code 3'],
+      ['last', 'took 2 s'],
+    ],
+  );
+  assert.equal(failureLines(LOG), []);
+});
+
+test('bounds of a median are those of the values, and the same every time', () => {
+  assert.is(boundsOf([]), null);
+  assert.equal(boundsOf([0.9]), { median: 0.9, from: 0.9, to: 0.9 });
+  const values = Array.from({ length: 40 }, (_, n) => n / 40);
+  const bounds = boundsOf(values)!;
+  assert.ok(bounds.from < bounds.median && bounds.median < bounds.to);
+  assert.equal(boundsOf(values), bounds);
+});
+
+test.run();
