@@ -6,7 +6,7 @@ class Certify extends JsonCommand {
   static override paths = [['certify']];
   static override usage = Command.Usage({
     category: 'Look',
-    description: 'Whether svc keeps its promises on the sessions that lie on this machine',
+    description: 'Judge svc’s promises on this machine’s sessions',
     details:
       'Sessions of Claude Code, Codex, Gemini CLI and OpenCode are compressed as a proxy here would compress them, and judged: can the lines that the model wrote again later still be read, does each request begin as the one before, does none cost more, is every line there that says what failed, and do the figures of svc agree with a recount? Exit code 1 if not. Nothing is sent.',
     examples: [

@@ -30,7 +30,7 @@ test('a beginning that changes from turn to turn, or after a restart, is seen', 
 
   let turn = 0;
   const shifting = await check({
-    fromNothing: real.fromNothing,
+    fromNothing: (...job) => real.fromNothing(...job),
     async compress(job) {
       turn += 1;
       const outcomes = await real.compress(job);
