@@ -13,6 +13,13 @@ import { guideFiles } from './guides.ts';
 const files = [...guideFiles().keys()];
 const textOf = (file: string) => fs.readFileSync(join(projectRoot, file), 'utf8');
 
+/** What ends otherwise where a session is made up and all providers are on this machine. */
+const OTHERWISE: readonly (readonly [line: RegExp, output: RegExp])[] = [
+  [/^svc certify/, /certificate does not hold|"holds": false/],
+  [/^svc run --forward/, /^error: No provider has a host/m],
+  [/^svc ca show/, /There is no certificate authority/],
+];
+
 /** What a reader does with a page: types a line, saves a file, sees what it shows. */
 type Step =
   | { readonly kind: 'line'; readonly line: string }
@@ -51,7 +58,11 @@ if (script === 'svc')
 `;
 
 /** Stands for a client: it sends one conversation, with a result that gets smaller, by the variable that it reads. */
+/** Codex and Gemini CLI, which are told of an MCP server and of nothing else. */
+const MCP_CLIENT = '#!/bin/sh\n[ "$1 $2" = "mcp add" ]\n';
+
 const CLAUDE = `#!/usr/bin/env node
+if (process.argv[2] === 'mcp') process.exit(0);
 const result = Array.from({ length: 900 }, (_, n) => 'ok ' + n + ' - fetches page ' + (n % 7)).join('\\n');
 const messages = [
   { role: 'user', content: 'Run the tests.' },
@@ -82,10 +93,17 @@ interface Ran {
 /** Not the blocking kind: the fake provider answers from this very process. */
 function shell(line: string, cwd: string, env: Readonly<Record<string, string>>): Promise<Ran> {
   return new Promise((resolve) => {
-    execFile('sh', ['-c', line], { cwd, env, timeout: 300_000 }, (error, stdout, stderr) => {
-      const code = error === null ? 0 : typeof error.code === 'number' ? error.code : -1;
-      resolve({ code, stdout, output: `${stdout}${stderr}` });
-    });
+    const child = execFile(
+      'sh',
+      ['-c', line],
+      { cwd, env, timeout: 300_000 },
+      (error, stdout, stderr) => {
+        const code = error === null ? 0 : typeof error.code === 'number' ? error.code : -1;
+        resolve({ code, stdout, output: `${stdout}${stderr}` });
+      },
+    );
+    // What waits for its input, as `svc mcp` does, ends.
+    child.stdin?.end();
   });
 }
 
@@ -168,6 +186,8 @@ async function withShell(
     svc,
     npm: NPM,
     claude: CLAUDE,
+    codex: MCP_CLIENT,
+    gemini: MCP_CLIENT,
     curl: CURL,
     open: CURL,
   }))
@@ -206,7 +226,8 @@ async function withShell(
       const kept = line.includes(PRINTED_ID) ? await newestCapture(place.folder, env) : '';
       const typed = line.replaceAll('http://127.0.0.1:8766', url).replaceAll(PRINTED_ID, kept);
       const ran = await shell(typed, place.folder, env);
-      assert.is(ran.code, 0, `${line}\n${ran.output}`);
+      const isSaid = OTHERWISE.some(([of, says]) => of.test(line) && says.test(ran.output));
+      if (!isSaid) assert.is(ran.code, 0, `${line}\n${ran.output}`);
       return ran.output;
     }, place.folder);
   } finally {
