@@ -13,7 +13,7 @@ import { runCli } from './run.ts';
 /** What is left open after a command may not hold the process back longer than this. */
 const LINGER_MS = 500;
 
-/** A file takes no more of the output: what is in it is not the whole, and whoever reads it later must know. */
+/** Errors of an output file that is full. The file is then cut short, so the exit code has to say so. */
 const NO_ROOM: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
 let isOutputLost = false;
 
@@ -23,7 +23,7 @@ function versionOfPackage(): string {
   return version;
 }
 
-/** In a checkout nobody has put `svc` on the path: `npm start` and `npm run svc` come here. */
+/** True for `npm start` and `npm run svc`: in a checkout `svc` is usually not on the path. */
 function isRunByNpm({ npm_lifecycle_event: script }: NodeJS.ProcessEnv): boolean {
   return script === 'start' || script === 'svc';
 }

@@ -1,4 +1,4 @@
-/** The local authority as the command line sees it: for which hosts, how long, and made anew when it no longer fits. */
+/** Finds or makes the local certificate authority: one that covers the configured hosts and does not expire soon. */
 import { makeAuthority, readAuthority } from '../../server/forward-proxy/ca/files.ts';
 import type { StoredAuthority } from '../../server/forward-proxy/ca/files.ts';
 import { openedHosts } from '../../server/forward-proxy/opened-hosts.ts';
@@ -47,16 +47,12 @@ export async function fittingAuthority(
     if (isSvcError(thrown)) return 'unreadable' as const;
     throw thrown;
   });
-  const why =
-    found === undefined
-      ? 'first'
-      : found === 'unreadable'
-        ? found
-        : found.expiresMs - nowMs < RENEW_BEFORE_MS
-          ? 'expires'
-          : hosts.every((host) => found.hosts.includes(host))
-            ? undefined
-            : 'hosts';
-  if (why === undefined && typeof found === 'object') return { authority: found };
-  return { authority: await makeAuthority(home, hosts, nowMs), made: why ?? 'first' };
+  const make = async (made: NonNullable<Fitting['made']>): Promise<Fitting> => ({
+    authority: await makeAuthority(home, hosts, nowMs),
+    made,
+  });
+  if (found === undefined) return make('first');
+  if (found === 'unreadable') return make('unreadable');
+  if (found.expiresMs - nowMs < RENEW_BEFORE_MS) return make('expires');
+  return hosts.every((host) => found.hosts.includes(host)) ? { authority: found } : make('hosts');
 }

@@ -70,6 +70,7 @@ class CaCreate extends ShowingCommand {
       await configuredHosts(context),
       context.clock.wallMs(),
     );
+    if (!this.json) this.note('Made a certificate authority; `svc run --forward claude` uses it.');
     return this.show(authority, []);
   }
 }

@@ -188,7 +188,7 @@ class Integrate extends JsonCommand {
   }
 }
 
-/** Whoever takes Claude Code off svc wants no statusline of it either. */
+/** True for the statusline entry of Claude Code: undoing the client's integration undoes it too. */
 function isStatuslineOf(client: Client, { client: id }: Integration): boolean {
   return client.id === 'claude-code' && id === STATUSLINE_ID;
 }

@@ -1,4 +1,4 @@
-/** Median and bounds of a share over sessions. Pure: the same values give the same bounds. */
+/** Median and bounds of a share over sessions. The same values always give the same bounds. */
 
 export interface Bounds {
   readonly median: number;
