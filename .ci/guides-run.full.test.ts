@@ -13,7 +13,7 @@ import { guideFiles } from './guides.ts';
 const files = [...guideFiles().keys()];
 const textOf = (file: string) => fs.readFileSync(join(projectRoot, file), 'utf8');
 
-/** What ends otherwise where a session is made up and all providers are on this machine. */
+/** What ends otherwise where all providers are on this machine, and what they count is made up: svc has learned from it. */
 const OTHERWISE: readonly (readonly [line: RegExp, output: RegExp])[] = [
   [/^svc certify/, /certificate does not hold|"holds": false/],
   [/^svc run --forward/, /^error: No provider has a host/m],

@@ -2,9 +2,13 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createConversationCompressor } from '../../stages/compress/worker/conversation-compressor.ts';
+import { systemClock } from '../../engine/index.ts';
+import { createPrices } from '../../stages/ledger/prices/prices.ts';
+import { totalInputTokens } from '../../stages/model/usage.ts';
 import { LOG, claudeCodeLines } from '../../fixtures/sessions.ts';
 import { readSessionText } from '../sessions/read-file.ts';
 import { boundsOf } from './bootstrap.ts';
+import { certify } from './certify.ts';
 import { failureLines } from './failures.ts';
 import { comparable, isSameJson } from './lines.ts';
 import { checkConversation } from './session.ts';
@@ -43,6 +47,36 @@ test('a beginning that changes from turn to turn, or after a restart, is seen', 
     said.join(),
   );
   assert.ok(said.includes('prefix: went out with other bytes than after a restart'), said.join());
+});
+
+test('a claim above the recount, and a session that came out dearer, are each red alone', async () => {
+  const conversation = readSessionText(claudeCodeLines().join('\n'))!.conversations[0]!;
+  const uncounted = {
+    ...conversation,
+    requests: conversation.requests.map((one) => ({ ...one, usage: null })),
+  };
+  const prices = createPrices();
+  const broken = async (how: { tokenRatio?: number; prices?: typeof prices }) => {
+    const { checks } = await certify({
+      conversations: [uncounted],
+      folders: [],
+      options: SETTINGS,
+      clock: systemClock,
+      maxTimeMs: 600_000,
+      prices: how.prices ?? prices,
+      tokenRatio: () => how.tokenRatio ?? 1,
+    });
+    return checks.filter(({ holds }) => !holds).map(({ name }) => name);
+  };
+  assert.equal(await broken({}), []);
+  assert.equal(await broken({ tokenRatio: 2 }), ['honesty']);
+  // Whoever pays more for less pays more for what was compressed.
+  const inverse = {
+    ...prices,
+    costNanoUsd: (...[, , usage]: Parameters<typeof prices.costNanoUsd>) =>
+      1e9 - (totalInputTokens(usage) ?? 0),
+  };
+  assert.equal(await broken({ prices: inverse }), ['cost']);
 });
 
 test('lines are compared without numbers, blanks and colours; short ones are not', () => {
