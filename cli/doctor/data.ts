@@ -21,7 +21,7 @@ export async function checkLedger({ context, home, loaded }: Examined): Promise<
     return [...(await checkShared(file)), ...(await checkName(home, loaded))];
   const short = shortPath(file, context);
   if (!existsSync(file)) return remark('Ledger', `${short} does not exist yet; a start creates it`);
-  const { openReadOnly } = await import('../../stages/ledger/sqlite/database.ts');
+  const { openReadOnly } = await import('../../stages/ledger/sqlite/connection.ts');
   try {
     const database = openReadOnly(file);
     try {

@@ -2,7 +2,7 @@
 import type { SqliteDatabase } from 'kysely';
 import { inodeOf } from '../../private-file.ts';
 import { serveJobs } from '../../threads/serve.ts';
-import { openReadOnly } from './database.ts';
+import { openReadOnly } from './connection.ts';
 import type { ReaderProtocol } from './reader-thread.ts';
 
 serveJobs<ReaderProtocol, string>((file) => {
