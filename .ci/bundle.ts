@@ -36,6 +36,7 @@ const JOINED = new Set([
   'clipanion',
   'eventsource-parser',
   'fzstd',
+  'kysely',
   'lru-cache',
   'picocolors',
   'rotating-file-stream',
