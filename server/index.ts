@@ -216,6 +216,7 @@ function openFront(
     generations,
     newId,
     draining: () => app.isDraining,
+    converse: (...upgrade) => door.upgrade(...upgrade),
     resolve,
   });
   const router = createRouter(routes);

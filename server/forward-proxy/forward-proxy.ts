@@ -28,8 +28,8 @@ import { hasAuthority } from './ca/files.ts';
 import { createLeaves } from './ca/leaves.ts';
 import { openTunnel, systemResolve } from './destinations.ts';
 import type { Resolve } from './destinations.ts';
-import { OPENED_PORT, isConversationSocket } from './opened-hosts.ts';
-import type { OpenedConnections } from './opened-hosts.ts';
+import { OPENED_PORT, servedSocket } from './opened-hosts.ts';
+import type { OpenedConnections, ServedRequest } from './opened-hosts.ts';
 import { createPass } from './pass.ts';
 import { splice } from './splice.ts';
 import { createTokenCheck } from './tokens.ts';
@@ -48,6 +48,13 @@ export interface ForwardProxyOptions {
   readonly opened: OpenedConnections;
   readonly newId: () => string;
   readonly draining: () => boolean;
+  /** Answers an upgrade for a conversation. */
+  readonly converse: (
+    request: IncomingMessage,
+    socket: Duplex,
+    firstBytes: Buffer,
+    served: ServedRequest,
+  ) => void;
   /** Default: the machine's resolver. */
   readonly resolve?: Resolve | undefined;
 }
@@ -161,15 +168,21 @@ export function createForwardProxy(options: ForwardProxyOptions) {
       pass.request(request, response, host, { failed });
     },
 
-    /** Answers an upgrade inside an opened connection: the host does, unless it is one for a conversation. */
+    /** Answers an upgrade inside an opened connection: the host does, unless it is for a conversation. */
     upgrade(request: IncomingMessage, socket: Duplex, firstBytes: Buffer, host: string): void {
       try {
         const { gate, opened: hosts } = generations.current;
         const admission = gate(request, 'pass');
         if (admission.verdict === 'refused') throw admission.error;
-        const served = hosts.get(host);
-        if (served !== undefined && isConversationSocket(served, request.url ?? ''))
-          throw upgradeOverHttp();
+        const kinds = hosts.get(host);
+        const served = kinds && servedSocket(kinds, request.url ?? '');
+        if (served !== undefined) {
+          // Of the others no protocol over WebSocket is known: their clients go on over HTTP.
+          const { dialect, operation } = served.endpoint;
+          if (dialect !== 'responses' || operation !== 'generate') throw upgradeOverHttp();
+          options.converse(request, socket, firstBytes, served);
+          return;
+        }
         const failed = (error: Error): void => refuse(socket, error);
         pass.upgrade(request, socket, firstBytes, host, { failed, joined: keep });
       } catch (thrown) {

@@ -65,12 +65,10 @@ export function servedRequest(
   return undefined;
 }
 
-/**
- * True for a WebSocket where a conversation would go on unseen: its clients go on over plain HTTP
- * when they are told to.
- */
-export function isConversationSocket(served: ServedKinds, target: string): boolean {
-  return servedRequest(served, 'POST', target)?.endpoint.isConversation === true;
+/** The conversation that a WebSocket on `target` of an opened host is for; undefined for any other socket. */
+export function servedSocket(served: ServedKinds, target: string): ServedRequest | undefined {
+  const request = servedRequest(served, 'POST', target);
+  return request?.endpoint.isConversation === true ? request : undefined;
 }
 
 /** What is read, changed, counted or limited; lists, files and administration are none of ours here. */

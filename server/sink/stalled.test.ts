@@ -25,6 +25,7 @@ import { createManualClock } from '../../engine/clock.ts';
 import { HttpSink } from './http.ts';
 import { createLineEncoding } from './lines.ts';
 import { createPace } from './pace.ts';
+import { OWN_FORM } from './own-form.ts';
 import { SocketSink } from './ws.ts';
 
 /** More than any sink writes without waiting for its client. */
@@ -128,7 +129,7 @@ test('exactly two chunks: one at the sink, one in the TransformStream of the seg
   assert.is(await admitted(http({ encode: createLineEncoding() })), 2, 'lines');
   const socket = await stalledWebSocket();
   const toSocket = (signal: CancelSignal) =>
-    new SocketSink({ socket, signal, requestId: 'r', gzip: false });
+    new SocketSink({ form: OWN_FORM, socket, signal, requestId: 'r', gzip: false });
   assert.is(await admitted(toSocket), 2, 'WebSocket');
 });
 

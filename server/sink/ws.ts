@@ -1,6 +1,6 @@
 /**
  * The sink for WebSocket: the same answer as over HTTP, written as event objects.
- * A stream's events go out one by one, then the usage, then the end. An object
+ * A stream's events go out one by one, then what the form of the connection ends with. An object
  * with an `error` ends it in their place.
  */
 import { promisify } from 'node:util';
@@ -10,16 +10,16 @@ import { SvcError } from '../../engine/index.ts';
 import type { CancelSignal, Sink } from '../../engine/index.ts';
 import type { UsageObserver } from '../../stages/model/dialect.ts';
 import { isObject, parseJson } from '../../stages/dialect/json-kind.ts';
-import { isMessagesTerminator } from '../../stages/dialect/messages/event.ts';
+import type { JsonObject } from '../../stages/dialect/json-kind.ts';
 import { streamCutShort } from '../../stages/model/errors.ts';
 import type { ChunkEvent, HeadFrame, ProxyFrame } from '../../stages/model/frame.ts';
 import { headerValue } from '../../stages/model/headers.ts';
-import { totalInputTokens } from '../../stages/model/usage.ts';
+import type { Headers } from '../../stages/model/headers.ts';
+import type { Usage } from '../../stages/model/usage.ts';
 import { createEventReader } from '../../stages/wire/events.ts';
 import type { EventReader } from '../../stages/wire/events.ts';
-import { errorBody } from '../http/error-response.ts';
 import { Decoding } from './decoding.ts';
-import { failureIn, failureOfStatus } from './failure.ts';
+import { failureIn } from './failure.ts';
 import type { Failure } from './failure.ts';
 
 const compress = promisify(gzip);
@@ -30,7 +30,32 @@ const MAX_BUFFERED_BYTES = 256 * 1024;
 const MAX_DOCUMENT_MIB = 32;
 const MAX_DOCUMENT_BYTES = MAX_DOCUMENT_MIB * 1024 * 1024;
 
+/** An answer with an error status. */
+export interface Refused {
+  readonly text: string;
+  readonly status: number;
+  readonly headers: Headers;
+  readonly requestId: string;
+}
+
+/** How answers look to the client of a connection: each text is one frame with a JSON object. */
+export interface SocketForm {
+  /** True for an event that does not go out, since something else says the same. */
+  readonly isHeldBack: (event: string | undefined, data: string) => boolean;
+  /** Hears of each event that goes out. */
+  readonly heard?: (payload: JsonObject) => void;
+  /** A failure in the middle of a stream. */
+  readonly failureTexts: (failure: Failure, requestId: string) => readonly string[];
+  readonly refusalTexts: (refused: Refused) => readonly string[];
+  /** A document that is no stream. */
+  readonly documentText: (text: string) => string;
+  /** What comes after a whole answer. */
+  readonly endTexts: (usage: Usage | undefined) => readonly string[];
+  readonly errorText: (error: SvcError, requestId: string) => string;
+}
+
 export interface SocketSinkOptions {
+  readonly form: SocketForm;
   readonly socket: WebSocket;
   readonly signal: CancelSignal;
   readonly requestId: string;
@@ -95,23 +120,23 @@ export class SocketSink implements Sink<ProxyFrame> {
     if (this.#documentBytes > MAX_DOCUMENT_BYTES) throw tooLarge();
   }
 
-  /** Our own end comes after the usage, so the dialect's end is held back. */
   async #event({ event, data }: ChunkEvent): Promise<void> {
     if (this.#failed || data === undefined || data === '' || data === '[DONE]') return;
-    if (isMessagesTerminator(event, data)) return;
+    const { form, requestId } = this.#options;
+    if (form.isHeldBack(event, data)) return;
     const payload = parseJson(data);
     const failure = failureIn(event, data, payload);
-    if (failure !== undefined) return this.#sendFailure(failure);
+    if (failure !== undefined) return this.#sendLast(form.failureTexts(failure, requestId));
     // The client reads objects only: half an event, and what is no JSON at all, are none.
-    if (isObject(payload)) await this.#send(data);
+    if (!isObject(payload)) return;
+    form.heard?.(payload);
+    await this.#send(data);
   }
 
-  async #sendFailure({ text, message }: Failure): Promise<void> {
+  /** Says that it failed, after which nothing may come. */
+  async #sendLast(texts: readonly string[]): Promise<void> {
     this.#failed = true;
-    if (text !== undefined) await this.#send(text);
-    if (message === undefined) return;
-    const error = errorBody(new SvcError('bad_gateway', message), this.#options.requestId);
-    await this.#send(error.toString('utf8'));
+    for (const text of texts) await this.#send(text);
   }
 
   async end(): Promise<void> {
@@ -121,29 +146,25 @@ export class SocketSink implements Sink<ProxyFrame> {
     if (this.#splitter === undefined) await this.#endDocument();
     else if (!this.#failed && this.#observer?.isCutShort() === true) throw streamCutShort();
     if (this.#failed) return;
-    const usage = this.#observer?.usage();
-    if (usage !== undefined) {
-      const counts = { input_tokens: totalInputTokens(usage), output_tokens: usage.outputTokens };
-      await this.#send(JSON.stringify({ type: 'stats', usage: counts }));
-    }
-    await this.#send(JSON.stringify({ type: 'message_stop' }));
+    for (const text of this.#options.form.endTexts(this.#observer?.usage())) await this.#send(text);
   }
 
   #endDocument(): Promise<void> {
+    const { form, requestId } = this.#options;
     const text = Buffer.concat(this.#document).toString('utf8');
-    const status = this.#head?.status ?? 0;
-    if (status >= 400) return this.#sendFailure(failureOfStatus(text, status));
+    const { status = 0, headers = [] } = this.#head ?? {};
+    if (status >= 400)
+      return this.#sendLast(form.refusalTexts({ text, status, headers, requestId }));
     if (text !== '' && parseJson(text) === undefined) {
       throw new SvcError('bad_gateway', 'The provider answered with something that is not JSON');
     }
-    return text === '' ? Promise.resolve() : this.#send(text);
+    return text === '' ? Promise.resolve() : this.#send(form.documentText(text));
   }
 
   async fail(error: SvcError): Promise<void> {
     this.#decoding?.stop();
     if (this.#failed || this.#options.socket.readyState !== this.#options.socket.OPEN) return;
-    this.#failed = true;
-    await this.#send(errorBody(error, this.#options.requestId).toString('utf8'));
+    await this.#sendLast([this.#options.form.errorText(error, this.#options.requestId)]);
   }
 
   async #send(text: string): Promise<void> {

@@ -1,5 +1,5 @@
 /**
- * One WebSocket connection: one JSON text frame in, event objects out. Each frame is a request
+ * One WebSocket connection: JSON text frames in, event objects out. Each frame is a request
  * like a POST: it counts against the rate limit, is refused while the proxy drains, becomes one
  * run through the same graph, and ends in one row of the ledger. A connection runs one at a time
  * and keeps one more waiting.
@@ -9,7 +9,6 @@ import type { RawData, WebSocket } from 'ws';
 import { Cancelled, createCanceller, toSvcError } from '../../engine/index.ts';
 import type { Canceller, RunInfo, SvcError } from '../../engine/index.ts';
 import { ALLOW_HEADER } from '../../stages/budget/estimate.ts';
-import { SESSION_FIELDS } from '../../stages/model/conversation.ts';
 import {
   overloaded,
   payloadTooLarge,
@@ -24,8 +23,6 @@ import { namedProject } from '../../stages/model/project.ts';
 import { admittedHead } from '../gate/admitted-head.ts';
 import type { Served } from '../gate/admitted-head.ts';
 import type { GateRequest } from '../gate/gate.ts';
-import { queryOf } from '../gate/target.ts';
-import { errorBody } from '../http/error-response.ts';
 import type { RateDecision } from '../http/limit.ts';
 import { refusedRow } from '../run/refused-row.ts';
 import { isGuarded } from '../generation/generation.ts';
@@ -35,8 +32,7 @@ import type { Running } from '../run/running.ts';
 import type { ServerServices } from '../services.ts';
 import { SocketSink } from '../sink/ws.ts';
 import { countArriving } from './arriving.ts';
-import { readMessage } from './message.ts';
-import type { Asked } from './message.ts';
+import type { Asked, SocketProtocol } from './protocol.ts';
 
 export interface SocketOptions {
   readonly generations: Generations;
@@ -48,23 +44,20 @@ export interface SocketOptions {
   readonly running: Running;
 }
 
-/** A connection that says nothing for this long after it opened is closed. */
-const FIRST_MESSAGE_MS = 5000;
 /** RFC 6455 §7.4.1, and the registry of close codes that it opens. */
 const POLICY = 1008;
 const TRY_AGAIN_LATER = 1013;
 /** Time for a client to read why its connection ends. */
 const GOODBYE_MS = 1000;
-/** Where a frame went that was never read far enough to name an endpoint. */
-const OWN_PATH = '/ws';
 
 /** A connection lives by its socket's events; nobody else holds it. */
 export function serveConnection(
   client: WebSocket,
   request: IncomingMessage,
   options: SocketOptions,
+  protocol: SocketProtocol,
 ): void {
-  const connection = new Connection(client, request, options);
+  const connection = new Connection(client, request, options, protocol);
   client.on('message', (data, isBinary) => connection.onMessage({ data, isBinary }));
 }
 
@@ -76,6 +69,7 @@ interface Message {
 class Connection {
   #client: WebSocket;
   #options: SocketOptions;
+  readonly #protocol: SocketProtocol;
   #headers: readonly string[];
   readonly #upgrade: GateRequest;
   #address: string;
@@ -87,15 +81,25 @@ class Connection {
   /** The newest frame of which it is not known yet whether it may be taken. */
   #deciding: Promise<void> | undefined;
 
-  constructor(client: WebSocket, request: IncomingMessage, options: SocketOptions) {
+  constructor(
+    client: WebSocket,
+    request: IncomingMessage,
+    options: SocketOptions,
+    protocol: SocketProtocol,
+  ) {
     this.#client = client;
     this.#options = options;
-    this.#headers = ownHeaders(request.rawHeaders);
+    this.#protocol = protocol;
+    this.#headers = protocol.headersOf(request.rawHeaders);
     const { method, url, httpVersion, rawHeaders, socket } = request;
     this.#upgrade = { method, url, httpVersion, rawHeaders, socket };
     this.#address = request.socket.remoteAddress ?? '';
     const { clock } = options.services;
-    const stopTimer = clock.after(FIRST_MESSAGE_MS, () => client.close(POLICY, 'no frame arrived'));
+    const { firstMessageMs } = protocol;
+    const stopTimer =
+      firstMessageMs === undefined
+        ? () => undefined
+        : clock.after(firstMessageMs, () => client.close(POLICY, 'no frame arrived'));
     client.once('message', stopTimer);
     countArriving(client, request.socket, options.services.inFlight, (error) => {
       this.#refuse(this.#begin(), error);
@@ -174,7 +178,7 @@ class Connection {
 
   #sendError(error: SvcError, requestId: string): void {
     if (this.#client.readyState === this.#client.OPEN) {
-      this.#client.send(errorBody(error, requestId).toString('utf8'));
+      this.#client.send(this.#protocol.errorText(error, requestId));
     }
   }
 
@@ -202,7 +206,14 @@ class Connection {
     const keyLabel = this.#caller?.label ?? null;
     const project = namedProject({ headers: this.#headers, caller: this.#caller });
     const startedMs = info.startedWallMs;
-    const refused = { id: info.id, startedMs, endpoint: OWN_PATH, node, keyLabel, project };
+    const refused = {
+      id: info.id,
+      startedMs,
+      endpoint: this.#protocol.path,
+      node,
+      keyLabel,
+      project,
+    };
     services.ledger.record(refusedRow(refused, error), error?.message);
   }
 
@@ -217,10 +228,18 @@ class Connection {
       const headers = this.#headers;
       // Its `once` is meant for one request, which is the first of a connection.
       this.#headers = withoutHeaders(headers, (name) => name === ALLOW_HEADER);
-      const asked = readMessage(message.data, message.isBinary, headers);
+      const asked = this.#protocol.read(message.data, message.isBinary, headers);
+      if ('replies' in asked) {
+        for (const reply of asked.replies) this.#client.send(reply);
+        return;
+      }
+      const { maxProxiedRequestBytes } = generation.config.limits;
+      if (asked.bytes.length > maxProxiedRequestBytes)
+        throw payloadTooLarge(maxProxiedRequestBytes);
       const head = this.#admitted(asked, generation);
       const { signal } = controller;
       const sink = new SocketSink({
+        form: asked.form,
         socket: this.#client,
         signal,
         requestId: info.id,
@@ -239,15 +258,9 @@ class Connection {
   }
 
   /** A frame can bring a key of its own: it is judged as the POST that it stands for, with what let the connection in. */
-  #admitted(
-    { endpoint, target, headers }: Asked,
-    generation: Generation,
-  ): Served & Pick<ReceivedRequest, 'caller'> {
-    const rawHeaders = [...this.#upgrade.rawHeaders, ...headers];
-    const opened = queryOf(this.#upgrade.url ?? '').slice(1);
-    const url = opened === '' ? target : `${target}${target.includes('?') ? '&' : '?'}${opened}`;
-    const post = { ...this.#upgrade, method: 'POST', url, rawHeaders };
-    const admission = generation.gate(post, 'upgrade');
+  #admitted(asked: Asked, generation: Generation): Served & Pick<ReceivedRequest, 'caller'> {
+    const { endpoint, target, headers } = asked;
+    const admission = generation.gate(this.#protocol.post(this.#upgrade, asked), 'upgrade');
     if (admission.verdict === 'refused') throw admission.error;
     const { caller } = admission;
     const head = admittedHead({ endpoint, target, headers }, admission, isGuarded(generation));
@@ -271,15 +284,4 @@ class Connection {
 function sizeOf(data: RawData): number {
   if (!Array.isArray(data)) return data.byteLength;
   return data.reduce((sizeBytes, part) => sizeBytes + part.length, 0);
-}
-
-/**
- * Fields of the upgrade that make sense for a request: who the client is, and what it says to us,
- * less the key that let it in; never how the socket was opened.
- */
-function ownHeaders(raw: readonly string[]): string[] {
-  return withoutHeaders(raw, (name) => {
-    if (name.startsWith('x-svc-')) return name === 'x-svc-key';
-    return !name.startsWith('anthropic-') && name !== 'user-agent' && !SESSION_FIELDS.has(name);
-  });
 }

@@ -9,17 +9,8 @@ import { malformedRequest, wrongType } from '../../stages/model/errors.ts';
 import { isCredentialField } from '../../stages/model/headers.ts';
 import { isCleanTarget } from '../gate/target.ts';
 import { withoutMembers } from '../../stages/wire/without-members.ts';
-
-/** What a client's frame asks for. */
-export interface Asked {
-  readonly endpoint: Endpoint;
-  readonly target: string;
-  readonly headers: readonly string[];
-  /** The frame's own bytes, less the members that are for us. */
-  readonly bytes: Buffer;
-  /** Answer in binary frames with gzip. */
-  readonly gzip: boolean;
-}
+import { bytesOf } from './protocol.ts';
+import type { Asked } from './protocol.ts';
 
 /** Members of a frame that are for us and not for the provider. */
 const OURS: ReadonlySet<string> = new Set(['api_key', 'gzip', 'endpoint']);
@@ -31,7 +22,11 @@ const OURS: ReadonlySet<string> = new Set(['api_key', 'gzip', 'endpoint']);
 const HEAD_TEXT = /^[!-~]{1,8192}$/;
 
 /** Reads a client's frame. Throws VALIDATION_001 and _003, `bad_request` for what no HTTP request can say, and `not_found` for an endpoint that is not proxied. */
-export function readMessage(data: RawData, isBinary: boolean, headers: readonly string[]): Asked {
+export function readMessage(
+  data: RawData,
+  isBinary: boolean,
+  headers: readonly string[],
+): Omit<Asked, 'form'> {
   if (isBinary) throw malformedRequest('Send one JSON text frame per request');
   const bytes = bytesOf(data);
   const message = parseBody(bytes.toString('utf8'));
@@ -73,12 +68,6 @@ function strayKeys(message: JsonObject): ReadonlyMap<string, string> {
     if (key !== undefined) found.set(name, key);
   }
   return found;
-}
-
-/** The library hands a frame over as one buffer, or as several. */
-function bytesOf(data: RawData): Buffer {
-  if (Array.isArray(data)) return Buffer.concat(data);
-  return Buffer.isBuffer(data) ? data : Buffer.from(data);
 }
 
 function textMember(message: JsonObject, name: string): string | undefined {

@@ -1,4 +1,4 @@
-/** The way to `/ws`: which upgrades are admitted on either port, and the goodbye at the end. */
+/** The way to WebSockets that svc serves: which upgrades are admitted, and the goodbye at the end. */
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { WebSocketServer } from 'ws';
@@ -14,9 +14,21 @@ import { rateLimitHeaders } from '../http/limit.ts';
 import type { RateDecision } from '../http/limit.ts';
 import { serveConnection } from './connection.ts';
 import type { SocketOptions } from './connection.ts';
+import { OWN_PROTOCOL } from './own-protocol.ts';
+import type { SocketProtocol } from './protocol.ts';
+import { createResponsesProtocol } from './responses-protocol.ts';
+import type { ServedRequest } from '../forward-proxy/opened-hosts.ts';
 
 /** RFC 6455 §7.4.1. */
 const GOING_AWAY = 1001;
+
+interface Admitted {
+  readonly firstBytes: Buffer;
+  readonly served: ServedRequest | undefined;
+  readonly decision: RateDecision | undefined;
+}
+
+export type SocketDoor = ReturnType<typeof createSocketDoor>;
 
 export function createSocketDoor(options: SocketOptions) {
   const { generations, services, newId } = options;
@@ -42,17 +54,24 @@ export function createSocketDoor(options: SocketOptions) {
     hangUp(socket, rawErrorResponse(error, newId(), [...readable, ...extra]));
   }
 
-  function admit(request: IncomingMessage, socket: Duplex, firstBytes: Buffer): void {
+  function admit(
+    request: IncomingMessage,
+    socket: Duplex,
+    firstBytes: Buffer,
+    served?: ServedRequest,
+  ): void {
     const { gate } = generations.current;
     const admission = gate(request, 'upgrade');
     if (admission.verdict === 'refused') return refuse(request, socket, admission.error);
     const decision = services.limiter.takeTogether(request.socket.remoteAddress ?? '');
-    if (!(decision instanceof Promise)) return proceed(request, socket, firstBytes, decision);
+    const go = (decided: RateDecision | undefined): void =>
+      proceed(request, socket, { firstBytes, served, decision: decided });
+    if (!(decision instanceof Promise)) return go(decision);
     // Nobody else listens until the library does, and a socket may fail at any moment.
     socket.on('error', () => undefined);
     decision
       .then((decided) => {
-        if (!socket.destroyed) proceed(request, socket, firstBytes, decided);
+        if (!socket.destroyed) go(decided);
       })
       .catch((thrown: unknown) => refuse(request, socket, toSvcError(thrown)));
   }
@@ -60,18 +79,13 @@ export function createSocketDoor(options: SocketOptions) {
   function proceed(
     request: IncomingMessage,
     socket: Duplex,
-    firstBytes: Buffer,
-    decision: RateDecision | undefined,
+    { firstBytes, served, decision }: Admitted,
   ): void {
     if (decision?.isAllowed === false) {
       const error = rateLimited(decision.retryAfterS);
       return refuse(request, socket, error, rateLimitHeaders(decision));
     }
-    const target = originForm(request.url ?? '/');
-    if (pathOf(target) !== '/ws') {
-      resolveEndpoint(request.method ?? 'GET', target, request.rawHeaders);
-      throw notFound('This path does not support WebSocket');
-    }
+    const protocol = protocolOf(request, served);
     if (options.draining()) throw shuttingDown();
     opening ??= openServer();
     opening.then(
@@ -79,18 +93,35 @@ export function createSocketDoor(options: SocketOptions) {
         // A connection takes its limit from here when it opens; a reload may have changed it.
         opened.options.maxPayload = generations.current.config.limits.maxProxiedRequestBytes;
         opened.handleUpgrade(request, socket, firstBytes, (client) => {
-          serveConnection(client, request, options);
+          serveConnection(client, request, options, protocol);
         });
       },
       (thrown: unknown) => refuse(request, socket, toSvcError(thrown)),
     );
   }
 
+  function protocolOf(request: IncomingMessage, served: ServedRequest | undefined): SocketProtocol {
+    if (served !== undefined)
+      return createResponsesProtocol({ served, newId, wallMs: () => services.clock.wallMs() });
+    const target = originForm(request.url ?? '/');
+    if (pathOf(target) === '/ws') return OWN_PROTOCOL;
+    resolveEndpoint(request.method ?? 'GET', target, request.rawHeaders);
+    throw notFound('This path does not support WebSocket');
+  }
+
   return {
-    /** Answers an upgrade request on either port. */
-    upgrade(request: IncomingMessage, socket: Duplex, firstBytes: Buffer): void {
+    /**
+     * Answers an upgrade request on either port, or for the conversation `served` in a connection
+     * that was opened for its host.
+     */
+    upgrade(
+      request: IncomingMessage,
+      socket: Duplex,
+      firstBytes: Buffer,
+      served?: ServedRequest,
+    ): void {
       try {
-        admit(request, socket, firstBytes);
+        admit(request, socket, firstBytes, served);
       } catch (thrown) {
         refuse(request, socket, toSvcError(thrown));
       }

@@ -176,12 +176,12 @@ test('a subscription goes out unchanged, and is counted', () =>
     assert.ok(t.upstream.requests.at(-1)!.body.length < body.length);
   }));
 
-test('a WebSocket passes to the host; one for a conversation is told to go on over HTTP', () =>
+test('a WebSocket passes to the host; one for a conversation in an unknown protocol goes on over HTTP', () =>
   withForwardMode({}, async (t) => {
     const upgrade = (host: string, path: string): string =>
       `GET ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n`;
     const refused = await t.open(OPENAI);
-    refused.write(upgrade(OPENAI, '/v1/responses'));
+    refused.write(upgrade(OPENAI, '/v1/chat/completions'));
     const [told] = (await once(refused, 'data')) as [Buffer];
     assert.match(told.toString(), /^HTTP\/1\.1 426 /);
     refused.destroy();

@@ -1,0 +1,52 @@
+/** What a message becomes, by what was said before it on the same connection. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { createContinuation } from './continuation.ts';
+
+const begin = (continuation: ReturnType<typeof createContinuation>, text: string) => {
+  const read = JSON.parse(text) as Record<string, unknown>;
+  return continuation.begin(Buffer.from(text), read);
+};
+const done = (item: object) => ({ type: 'response.output_item.done', item });
+const completed = (id: string, output: readonly object[] = []) => ({
+  type: 'response.completed',
+  response: { id, output },
+});
+
+test('every byte but those about the connection stays as it was written', () => {
+  const text =
+    '{ "type":"response.create",\n "model" : "m", "store":false, "n": 1.0, "input": [ {"a":1e2} ] , "stream": false}';
+  const { body } = begin(createContinuation(1000), text);
+  assert.is(
+    body.toString(),
+    '{ "model" : "m", "store":false, "n": 1.0, "input": [ {"a":1e2} ],"stream":true}',
+  );
+});
+
+test('thoughts that nobody can read again are left out, and a list and a text are one list', () => {
+  const one = createContinuation(1000);
+  const first = begin(one, '{"store":false,"input":"hi"}');
+  first.heard(done({ type: 'reasoning', id: 'rs_1' }));
+  first.heard(done({ type: 'reasoning', id: 'rs_2', encrypted_content: 'x' }));
+  first.heard(completed('r1', [{ type: 'never', id: 'twice' }]));
+  const second = begin(one, '{"previous_response_id":"r1","store":false,"input":[ ]}');
+  const before =
+    '{"role":"user","content":"hi"},{"type":"reasoning","id":"rs_2","encrypted_content":"x"}';
+  assert.is(second.body.toString(), `{"store":false,"input":[${before}],"stream":true}`);
+  second.heard(completed('r2', [{ type: 'message', id: 'm' }]));
+  const third = begin(one, '{"store":false,"previous_response_id":"r2"}');
+  assert.is(
+    third.body.toString(),
+    `{"store":false,"input":[${before},{"type":"message","id":"m"}],"stream":true}`,
+  );
+});
+
+test('what is longer than may be kept is left to the provider, which does not know it', () => {
+  const one = createContinuation(20);
+  const first = begin(one, '{"store":false,"input":"a long text of more than this"}');
+  first.heard(completed('r1'));
+  const text = '{"previous_response_id":"r1","store":false,"input":[]}';
+  assert.match(begin(one, text).body.toString(), '"previous_response_id":"r1"');
+});
+
+test.run();
