@@ -4,13 +4,12 @@
  * claimed. Every turn is compressed as a running proxy does; some, and the last before each pause
  * that changes the past, from nothing as well, as after a restart.
  */
-import { decodedText, keptLines } from '../../stages/compress/decode/kept-lines.ts';
+import { keptLines } from '../../stages/compress/decode/kept-lines.ts';
 import { toConversationBlocks } from '../../stages/compress/pass/blocks.ts';
 import type { ConversationState } from '../../stages/compress/pass/conversation.ts';
 import type { ConversationCompressor } from '../../stages/compress/worker/conversation-compressor.ts';
 import { isThought, signsThoughts } from '../../stages/conversations/standing.ts';
 import type { CountTokens } from '../../stages/model/count-tokens.ts';
-import type { Block } from '../../stages/model/block.ts';
 import { estimateTokens } from '../../stages/model/tokens.ts';
 import { coldMoments } from '../estimate/cold-moments.ts';
 import type { EstimateSettings } from '../estimate/conversation.ts';
@@ -20,7 +19,8 @@ import { asRequest } from '../sessions/as-request.ts';
 import { bodyOf } from '../sessions/session.ts';
 import type { Conversation, SessionRequest } from '../sessions/session.ts';
 import { failureLines, formOf, shown } from './failures.ts';
-import { comparableLines, isSameJson, writtenLines } from './lines.ts';
+import { isSameJson } from './lines.ts';
+import { createQuotes, createReadable } from './quotes.ts';
 
 /** Where a promise was broken. Turns and blocks count from 1. */
 export interface Broken {
@@ -56,6 +56,9 @@ export interface CheckOptions {
 
 type Job = Parameters<ConversationCompressor['compress']>[0];
 
+/** Notes a broken promise. Turns count from 1, blocks from 0. */
+type Note = (check: Broken['check'], turn: number, block: number, line: string) => void;
+
 /** Requests between two moments at which the past may change. */
 interface Epoch {
   readonly requests: readonly SessionRequest[];
@@ -70,114 +73,132 @@ export async function checkConversation(
   const { requests, sessionId, items, dialect } = conversation;
   const whole = asRequest(dialect, bodyOf(conversation, items.length));
   const blocks = whole.original.blocks();
-  const isSigned = signsThoughts(whole.original);
-  const taken = new Map(toConversationBlocks(whole).map((block) => [block.index, block]));
-  let job: Job | undefined;
-  const play = playConversation(
-    conversation,
-    {
-      compress(next) {
-        job = next;
-        return compressor.compress(next);
-      },
-    },
-    plain,
-  );
-  const cold = coldTrimMs === null ? new Set() : coldMoments(conversation, coldTrimMs);
   const broken: Broken[] = [];
-  const sums = {
-    turns: 0,
-    fromNothing: 0,
-    cold: 0,
-    thoughts: isSigned ? blocks.filter(isThought).length : 0,
-    changedBlocks: 0,
-    quoted: 0,
-    failureLines: 0,
-    claimedTokens: 0,
-    recountedTokens: 0,
-  };
-  const told = (check: Broken['check'], turn: number, block: number, line: string): void => {
+  const note: Note = (check, turn, block, line) => {
     broken.push({ check, session: sessionId, turn, block: block + 1, line });
   };
-  const savings = new Map<string, readonly [claimed: number, recounted: number]>();
-  const saved = ({ text, sent }: SentBlock): readonly [number, number] => {
-    const key = `${sent}\0${text}`;
-    const known = savings.get(key) ?? [
-      estimateTokens(text) - estimateTokens(sent),
-      count(text) - count(sent),
-    ];
-    savings.set(key, known);
-    return known;
-  };
+  const play = playRemembering(conversation, compressor, plain);
+  const cold = coldTrimMs === null ? new Set() : coldMoments(conversation, coldTrimMs);
   const quotes = createQuotes(blocks);
-  const judged = new Set<string>();
+  const failures = createFailureCheck(toConversationBlocks(whole), note);
+  const claims = createClaims(count);
+  const sums = { turns: 0, fromNothing: 0, cold: 0, quoted: 0 };
   let before: readonly SentBlock[] = [];
   for (const epoch of epochsOf(requests, (one) => cold.has(one) && !play.isBound(one.items))) {
+    const startTurn = sums.turns + 1;
     for (const [at, request] of epoch.requests.entries()) {
-      const turn = (sums.turns += 1);
+      const turn = startTurn + at;
       const isCold = epoch.isCold && at === 0;
-      if (isCold) sums.cold += 1;
       const sent = await play.send(request.items, isCold);
-      const changed = before.find(({ sent: text, index }, n) => {
-        return sent[n]?.index === index && sent[n].sent !== text;
-      });
+      const changed = before.find(
+        ({ sent: text, index }, n) => sent[n]?.index === index && sent[n].sent !== text,
+      );
       if (changed !== undefined && !isCold)
-        told('prefix', turn, changed.index, 'went out with other bytes than in the turn before');
+        note('prefix', turn, changed.index, 'went out with other bytes than in the turn before');
       const isLast = at === epoch.requests.length - 1;
+      const job = play.job();
       // Every power of two: all of them together take twice as long as the last.
       if (job !== undefined && !isCold && (isLast || (turn & (turn - 1)) === 0)) {
         sums.fromNothing += 1;
         const state = await compressor.fromNothing(job);
-        const texts = new Map(state.outcomes.map(({ index, text }) => [index, text]));
-        const other = sent.find(({ index, sent: text }) => (texts.get(index) ?? text) !== text);
+        const other = otherBlock(sent, state);
         if (other !== undefined)
-          told('prefix', turn, other.index, 'went out with other bytes than after a restart');
-        if (isLast) judgeFailures(state, turn);
+          note('prefix', turn, other.index, 'went out with other bytes than after a restart');
+        if (isLast) failures.check(state, turn);
       }
+      claims.add(sent);
       before = sent;
-      for (const one of sent) {
-        if (one.sent === one.text) continue;
-        const [claimed, recounted] = saved(one);
-        sums.claimedTokens += claimed;
-        sums.recountedTokens += recounted;
-      }
     }
-    judgeQuotes(epoch, before);
-  }
-  sums.changedBlocks = before.filter(({ sent, text }) => sent !== text).length;
-  return { ...sums, broken };
-
-  function judgeFailures(state: ConversationState, turn: number): void {
-    for (const outcome of state.outcomes) {
-      const block = taken.get(outcome.index);
-      if (block?.kind !== 'tool_result') continue;
-      const key = `${outcome.index} ${outcome.text}`;
-      if (judged.has(key)) continue;
-      judged.add(key);
-      const lines = failureLines(block.text);
-      sums.failureLines += lines.length;
-      if (!outcome.changed || lines.length === 0) continue;
-      const kept = keptLines(outcome, state, block).map(shown);
-      if (isSameJson(block.text, kept.join('\n'))) continue;
-      const text = kept.join('\n');
-      const forms = new Set(failureLines(text).map(formOf));
-      for (const line of lines)
-        if (!text.includes(line.line) && !forms.has(formOf(line)))
-          told('failures', turn, outcome.index, line.line);
-    }
-  }
-
-  function judgeQuotes(epoch: Epoch, sent: readonly SentBlock[]): void {
-    const readable = createReadable(sent, blocks);
+    sums.turns += epoch.requests.length;
+    if (epoch.isCold) sums.cold += 1;
+    const readable = createReadable(before, blocks);
     for (const [at, { items: item }] of epoch.requests.entries()) {
-      for (const quote of quotes.of(item)) {
+      for (const { line, block } of quotes.of(item)) {
         sums.quoted += 1;
-        if (readable.has(quote.line, item)) continue;
-        const turn = sums.turns - epoch.requests.length + at + 1;
-        told('retention', turn, quote.block, quote.line);
+        if (!readable.has(line, item)) note('retention', startTurn + at, block, line);
       }
     }
   }
+  return {
+    ...sums,
+    ...claims.sums(),
+    thoughts: signsThoughts(whole.original) ? blocks.filter(isThought).length : 0,
+    changedBlocks: before.filter(({ sent, text }) => sent !== text).length,
+    failureLines: failures.lines(),
+    broken,
+  };
+}
+
+/** The conversation as a proxy sends it, and the job that its newest turn was for the compressor. */
+function playRemembering(
+  conversation: Conversation,
+  compressor: CheckOptions['compressor'],
+  settings: Parameters<typeof playConversation>[2],
+) {
+  let newest: Job | undefined;
+  const remembering = {
+    compress(job: Job) {
+      newest = job;
+      return compressor.compress(job);
+    },
+  };
+  return { ...playConversation(conversation, remembering, settings), job: () => newest };
+}
+
+/** The first block that went out otherwise than a proxy without a memory would send it. */
+function otherBlock(sent: readonly SentBlock[], { outcomes }: ConversationState) {
+  const texts = new Map(outcomes.map(({ index, text }) => [index, text]));
+  return sent.find(({ index, sent: text }) => (texts.get(index) ?? text) !== text);
+}
+
+/** Sums what svc would say that it saved, and what a public tokenizer says. */
+function createClaims(count: CountTokens) {
+  const savings = new Map<string, readonly [claimed: number, recounted: number]>();
+  let [claimedTokens, recountedTokens] = [0, 0];
+  return {
+    add(blocks: readonly SentBlock[]): void {
+      for (const { text, sent } of blocks) {
+        if (sent === text) continue;
+        const key = `${sent}\0${text}`;
+        const saved = savings.get(key) ?? [
+          estimateTokens(text) - estimateTokens(sent),
+          count(text) - count(sent),
+        ];
+        savings.set(key, saved);
+        claimedTokens += saved[0];
+        recountedTokens += saved[1];
+      }
+    },
+    sums: () => ({ claimedTokens, recountedTokens }),
+  };
+}
+
+/** Looks for each line that says what failed in what went out, once for each result and text. */
+function createFailureCheck(blocks: ReturnType<typeof toConversationBlocks>, note: Note) {
+  const taken = new Map(blocks.map((block) => [block.index, block]));
+  const checked = new Set<string>();
+  let count = 0;
+  return {
+    check(state: ConversationState, turn: number): void {
+      for (const outcome of state.outcomes) {
+        const block = taken.get(outcome.index);
+        if (block?.kind !== 'tool_result') continue;
+        const key = `${outcome.index} ${outcome.text}`;
+        if (checked.has(key)) continue;
+        checked.add(key);
+        const lines = failureLines(block.text);
+        count += lines.length;
+        if (!outcome.changed || lines.length === 0) continue;
+        const text = keptLines(outcome, state, block).map(shown).join('\n');
+        if (isSameJson(block.text, text)) continue;
+        const forms = new Set(failureLines(text).map(formOf));
+        for (const line of lines)
+          if (!text.includes(line.line) && !forms.has(formOf(line)))
+            note('failures', turn, outcome.index, line.line);
+      }
+    },
+    lines: () => count,
+  };
 }
 
 function epochsOf(
@@ -191,50 +212,4 @@ function epochsOf(
     epochs.at(-1)!.requests.push(request);
   }
   return epochs;
-}
-
-/** The lines of an item of the model's that a tool had returned before, each with the block that did. */
-function createQuotes(blocks: readonly Block[]) {
-  const returned = new Map<string, Block>();
-  const written = new Map<number, Map<string, Block>>();
-  for (const block of blocks) {
-    if (block.kind === 'tool_result')
-      for (const line of comparableLines(block.text))
-        if (!returned.has(line)) returned.set(line, block);
-    if (block.role !== 'assistant' || isThought(block)) continue;
-    for (const line of writtenLines(block)) {
-      const source = returned.get(line);
-      if (source === undefined || source.message >= block.message) continue;
-      const lines = written.get(block.message) ?? new Map<string, Block>();
-      written.set(block.message, lines.set(line, source));
-    }
-  }
-  return {
-    of: (item: number) =>
-      [...(written.get(item) ?? [])].map(([line, { index }]) => ({ line, block: index })),
-  };
-}
-
-/** What can be read in the blocks that went out, by the item from which on it can. */
-function createReadable(sent: readonly SentBlock[], blocks: readonly Block[]) {
-  const first = new Map<string, number>();
-  const texts: (readonly [item: number, text: string])[] = [];
-  const add = (line: string, item: number): void => {
-    first.set(line, Math.min(first.get(line) ?? item, item));
-  };
-  for (const { index, item, text, sent: out } of sent) {
-    const block = blocks[index]!;
-    const isWritten = block.role === 'assistant' && !isThought(block);
-    if (isWritten) for (const line of writtenLines(block)) add(line, item);
-    const decoded = out === text ? text : decodedText(out);
-    const read = out !== text && isSameJson(text, decoded) ? text : decoded;
-    for (const line of comparableLines(read)) add(line, item);
-    texts.push([item, read]);
-  }
-  return {
-    /** Whether an answer at `item` could have been written from it. */
-    has: (line: string, item: number): boolean =>
-      (first.get(line) ?? Infinity) < item ||
-      texts.some(([at, text]) => at < item && text.includes(line)),
-  };
 }
