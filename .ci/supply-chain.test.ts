@@ -1,0 +1,96 @@
+/** What comes from elsewhere: every package is locked by its hash, few run a script at their install, licences fit, and the parts can be listed. */
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { projectRoot } from '../fixtures/paths.ts';
+
+interface Locked {
+  readonly version: string;
+  readonly resolved?: string;
+  readonly integrity?: string;
+  readonly license?: string;
+  readonly dev?: boolean;
+  readonly devOptional?: boolean;
+  readonly hasInstallScript?: boolean;
+}
+
+interface Component {
+  readonly purl: string;
+  readonly hashes?: readonly { readonly alg: string; readonly content: string }[];
+}
+
+/** Packages whose script may run at an install, and what for. */
+const MAY_RUN: ReadonlyMap<string, string> = new Map([
+  ['better-sqlite3', 'fetches or compiles SQLite'],
+  ['esbuild', 'of the build: checks its program'],
+  ['@google/genai', 'of tests: prints nothing, builds nothing'],
+  ['protobufjs', 'of tests, by way of the one above'],
+]);
+/** Licences under which the package may be passed on with what it needs. */
+const LICENCES =
+  /^(?:MIT|ISC|0BSD|Apache-2\.0|BSD-[23]-Clause|BlueOak-1\.0\.0|\(.*(?:MIT|Apache-2\.0).*\))$/;
+
+const { lockfileVersion, packages } = JSON.parse(
+  readFileSync(join(projectRoot, 'package-lock.json'), 'utf8'),
+) as { readonly lockfileVersion: number; readonly packages: Readonly<Record<string, Locked>> };
+
+const nameOf = (path: string): string => path.slice(path.lastIndexOf('node_modules/') + 13);
+const locked = Object.entries(packages)
+  .filter(([path]) => path !== '')
+  .map(([path, one]) => ({ name: nameOf(path), ...one }));
+/** What somebody has who installs svc. */
+const installed = locked.filter(({ dev, devOptional }) => dev !== true && devOptional !== true);
+
+test('every package is one version with its hash, and comes from the registry that a person has set', () => {
+  assert.is(lockfileVersion, 3);
+  assert.ok(installed.length > 50);
+  const loose = locked.filter(
+    ({ version, integrity, resolved }) =>
+      !/^\d+\.\d+\.\d+/.test(version) ||
+      integrity?.startsWith('sha512-') !== true ||
+      resolved !== undefined,
+  );
+  assert.equal(loose, []);
+});
+
+test('no package but those that are known runs a script at its install', () => {
+  const running = locked.filter(({ hasInstallScript }) => hasInstallScript === true);
+  assert.equal(running.map(({ name }) => name).toSorted(), [...MAY_RUN.keys()].toSorted());
+  assert.equal(
+    running.filter(({ dev }) => dev !== true).map(({ name }) => name),
+    ['better-sqlite3'],
+  );
+});
+
+test('what is installed may be passed on', () => {
+  assert.equal(
+    installed.filter(({ license = '' }) => !LICENCES.test(license)),
+    [],
+  );
+});
+
+// Without `--omit dev`: npm then leaves out what tests need as well (npm 11.19).
+test('the list of parts names every package with the hash of the lock file', () => {
+  const argv = ['sbom', '--sbom-format', 'cyclonedx', '--package-lock-only'];
+  const text = execFileSync('npm', argv, {
+    cwd: projectRoot,
+    encoding: 'utf8',
+    maxBuffer: 64 * 1024 * 1024,
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  const { bomFormat, components } = JSON.parse(text) as {
+    readonly bomFormat: string;
+    readonly components: readonly Component[];
+  };
+  assert.is(bomFormat, 'CycloneDX');
+  const listed = components.map(({ purl, hashes = [] }) => `${purl} ${hashes[0]?.content}`);
+  const wanted = locked.map(({ name, version, integrity }) => {
+    const hash = Buffer.from(integrity!.slice('sha512-'.length), 'base64').toString('hex');
+    return `pkg:npm/${name.replace('@', '%40')}@${version} ${hash}`;
+  });
+  assert.equal([...new Set(listed)].toSorted(), [...new Set(wanted)].toSorted());
+});
+
+test.run();
