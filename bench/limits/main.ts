@@ -17,6 +17,7 @@ import { verdictText } from '../report.ts';
 import { COMMAND_LIMITS } from './commands.ts';
 import { CONVERSATION_LIMITS } from './conversations.ts';
 import { DASHBOARD_LIMITS } from './dashboard.ts';
+import { FORWARD_LIMITS } from './forward.ts';
 import { LARGE_REQUEST_LIMITS } from './large-requests.ts';
 import { ODD_REQUEST_LIMITS } from './odd-requests.ts';
 import { REQUEST_LIMITS } from './requests.ts';
@@ -29,6 +30,7 @@ const GROUPS = [
   ...WORK_LIMITS,
   ...CONVERSATION_LIMITS,
   ...REQUEST_LIMITS,
+  ...FORWARD_LIMITS,
   ...LARGE_REQUEST_LIMITS,
   ...ODD_REQUEST_LIMITS,
   ...DASHBOARD_LIMITS,

@@ -1,0 +1,141 @@
+/** What forward mode adds: to a request on a connection that is open, and to the bytes of a tunnel. */
+import { once } from 'node:events';
+import { Agent, request as httpRequest } from 'node:http';
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import { HOSTS, connectHead, connectWith, withForwardMode } from '../../fixtures/forward-mode.ts';
+import type { ForwardMode } from '../../fixtures/forward-mode.ts';
+import { MESSAGE, json } from '../../fixtures/server/exchange.ts';
+import { startChild } from '../channel.ts';
+import { median, medianDifference, medianRatio } from '../figures.ts';
+import type { LimitGroup, Measured } from './limit.ts';
+
+const ADDED_MS = 0.3;
+/** Plain over svc: at least 0.8 of its throughput. */
+const SLOWER = 1.25;
+const ROUNDS = 9;
+const REQUESTS = 200;
+const WARM_UP = 600;
+const BYTES = 192 * 1024 * 1024;
+
+const [ANTHROPIC] = HOSTS;
+const FIELDS = { 'content-type': 'application/json', 'x-api-key': 'mine' };
+
+/** Milliseconds to the end of the answer. */
+async function ask(agent: Agent, host: string, port: number, body: string): Promise<number> {
+  const startedMs = performance.now();
+  const asking = httpRequest({
+    agent,
+    host: '127.0.0.1',
+    port,
+    method: 'POST',
+    path: '/v1/messages',
+    headers: { ...FIELDS, host, 'content-length': Buffer.byteLength(body) },
+  });
+  asking.end(body);
+  const [answer] = (await once(asking, 'response')) as [IncomingMessage];
+  answer.resume();
+  await once(answer, 'end');
+  if (answer.statusCode !== 200) throw new Error(`status ${answer.statusCode}`);
+  return performance.now() - startedMs;
+}
+
+/** An agent whose one connection is `socket`. */
+function agentOn(socket: Socket): Agent {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  agent.createConnection = () => socket;
+  return agent;
+}
+
+/** By base URL and on an opened connection in turns, to the same provider, which leaves by the same way. */
+async function requests(t: ForwardMode): Promise<Measured> {
+  const body = json(MESSAGE);
+  const plain = new Agent({ keepAlive: true, maxSockets: 1 });
+  const opened = agentOn(await t.open(ANTHROPIC));
+  const byBase = () => ask(plain, `127.0.0.1:${t.port}`, t.port, body);
+  const byForward = () => ask(opened, ANTHROPIC, t.port, body);
+  for (let n = 0; n < WARM_UP; n += 1) {
+    await byBase();
+    await byForward();
+  }
+  const times: [number[], number[]] = [[], []];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const taken: [number[], number[]] = [[], []];
+    for (let n = 0; n < REQUESTS; n += 1) {
+      taken[0].push(await byBase());
+      taken[1].push(await byForward());
+    }
+    taken.forEach((all, at) => times[at]!.push(median(all)));
+  }
+  plain.destroy();
+  opened.destroy();
+  return {
+    what: 'added to a request on an open connection, p50 over a base URL',
+    unit: 'ms',
+    most: ADDED_MS,
+    value: medianDifference(times[1], times[0]),
+  };
+}
+
+/** MB a second through a new tunnel. */
+async function rate(port: number, head: string, way: 'D' | 'U'): Promise<number> {
+  const { socket, status, head: answered } = await connectWith(port, head);
+  if (status !== 200) throw new Error(answered);
+  const startedMs = performance.now();
+  let left = way === 'D' ? BYTES : 1;
+  socket.on('data', (piece: Buffer) => {
+    left -= piece.length;
+    if (left <= 0) socket.emit('enough');
+  });
+  const enough = once(socket, 'enough');
+  socket.resume();
+  socket.write(`${way} ${BYTES}\n`);
+  if (way === 'U') {
+    const piece = Buffer.alloc(64 * 1024, 'x');
+    for (let sent = 0; sent < BYTES; sent += piece.length)
+      if (!socket.write(piece)) await once(socket, 'drain');
+  }
+  await enough;
+  const tookMs = performance.now() - startedMs;
+  socket.destroy();
+  return BYTES / 1e6 / (tookMs / 1000);
+}
+
+async function measure(): Promise<readonly Measured[]> {
+  const source = await startChild('bench/byte-source.js');
+  const plain = await startChild('bench/plain-connect-proxy.js');
+  const measured: Measured[] = [];
+  const authority = `127.0.0.1:${source.port}`;
+  const yaml = `forward_proxy: { ports: [443, ${source.port}], private_hosts: [127.0.0.1] }\nsecurity: { rate_limit_per_minute: 1000000 }\n`;
+  try {
+    await withForwardMode({ yaml }, async (t) => {
+      measured.push(await requests(t));
+      for (const [way, what] of [
+        ['D', 'down'],
+        ['U', 'up'],
+      ] as const) {
+        const rates: [number[], number[]] = [[], []];
+        for (let round = 0; round <= ROUNDS; round += 1) {
+          const both = [
+            await rate(plain.port, connectHead(authority, undefined), way),
+            await rate(t.port, connectHead(authority, t.token), way),
+          ];
+          // The first warms both up.
+          if (round > 0) both.forEach((one, at) => rates[at]!.push(one));
+        }
+        measured.push({
+          what: `a plain CONNECT proxy's throughput over a tunnel's, ${what}`,
+          unit: 'x',
+          most: SLOWER,
+          value: medianRatio(rates[0], rates[1]),
+        });
+      }
+    });
+  } finally {
+    await plain.close();
+    await source.close();
+  }
+  return measured;
+}
+
+export const FORWARD_LIMITS: readonly LimitGroup[] = [{ name: 'forward mode', measure }];
