@@ -101,7 +101,7 @@ export function checkClients({ context, home, loaded }: Examined): Found {
       : reachable(running);
   if (url === undefined) return [];
   const wirings = readWiring(home, context, url);
-  const findings = wirings.flatMap(({ client, wired, file, fault: reason }): Found => {
+  const findings = wirings.flatMap(({ client, wired, file, isForward, fault: reason }): Found => {
     const { id, name } = client;
     if (reason !== null)
       return warning('Clients', reason, `Fix it: ${name} cannot read it either.`);
@@ -109,7 +109,7 @@ export function checkClients({ context, home, loaded }: Examined): Found {
       return warning(
         'Clients',
         `${name} goes ${wired === 'other' ? 'to an address that svc had before' : 'through svc only in part'} (${file})`,
-        `\`svc integrate ${id} --apply\` fixes it.`,
+        `\`svc integrate ${id}${isForward ? ' --forward' : ''} --apply\` fixes it.`,
       );
     if (wired === 'yes' && running === undefined)
       return fault(

@@ -12,6 +12,8 @@ import type { StoredAuthority } from '../../server/forward-proxy/ca/files.ts';
 import { JsonCommand } from '../command.ts';
 import { shortPath } from '../context.ts';
 import { counted } from '../screen/output.ts';
+import { forwardedId } from '../integrate/forward.ts';
+import { readIntegrations } from '../integrate/records.ts';
 import { DAY_MS, configuredHosts } from './authority.ts';
 
 const category = 'Configure';
@@ -124,6 +126,13 @@ class CaRemove extends JsonCommand {
     if (this.json) this.printJson({ removed, folder });
     else if (removed) this.print(`Removed ${shortPath(folder, context)}.`);
     else this.print('There is no certificate authority.');
+    for (const { client } of readIntegrations(home).entries) {
+      const id = forwardedId(client);
+      if (id !== undefined)
+        this.note(
+          `${id} still goes through it and cannot connect: \`svc integrate ${id} --forward --undo\`.`,
+        );
+    }
     return Promise.resolve(0);
   }
 }

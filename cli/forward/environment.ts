@@ -37,12 +37,8 @@ const LOCAL = ['localhost', '127.0.0.1', '::1'];
 export function forwardEnvironment(options: ForwardEnvironmentOptions): Environment {
   const { env, url, token, home, authorityPem } = options;
   const { folder, certificate } = forwardFiles(home);
-  const proxy = new URL(url);
-  proxy.username = TOKEN_USER;
-  proxy.password = token;
-  const address = proxy.href.replace(/\/$/, '');
-  const bundle = join(folder, 'bundle.pem');
-  writePrivateFile(bundle, `${systemList(env)}\n${authorityPem}`);
+  const address = proxyAddressWith(url, token);
+  const bundle = writeBundle(options);
   return {
     ...withoutBaseUrls(env, url),
     ...Object.fromEntries(PROXY_NAMES.map((name) => [name, address])),
@@ -54,6 +50,22 @@ export function forwardEnvironment(options: ForwardEnvironmentOptions): Environm
     // What Node's own fetch waits for before it reads HTTPS_PROXY.
     NODE_USE_ENV_PROXY: '1',
   };
+}
+
+/** The proxy at `url` as `HTTPS_PROXY` names it. */
+export function proxyAddressWith(url: string, token: string): string {
+  return url.replace('://', () => `://${TOKEN_USER}:${token}@`);
+}
+
+/** Writes the system's list with the authority added; where it is. */
+export function writeBundle({
+  env,
+  home,
+  authorityPem,
+}: Pick<ForwardEnvironmentOptions, 'env' | 'home' | 'authorityPem'>): string {
+  const { bundle } = forwardFiles(home);
+  writePrivateFile(bundle, `${systemList(env)}\n${authorityPem}`);
+  return bundle;
 }
 
 /** Of `hosts`, those that the user's `NO_PROXY` leads past the proxy. */

@@ -136,7 +136,7 @@ export function applyTo(client: Client, options: ApplyOptions): Applied {
   };
   writeIntegration(home, entry, entry);
   try {
-    replaceSettingsFile(file, bytes);
+    replaceSettingsFile(settings.holdsSecret ? { ...file, mode: file.mode & 0o700 } : file, bytes);
   } catch (thrown) {
     // Nothing was written, so there is nothing to take back.
     writeIntegration(home, entry, earlier);
@@ -235,7 +235,7 @@ function withoutOurs(
 ): { text: string; kept: readonly string[]; taken: number } {
   const format = formats[entry.format];
   const former = savedBytes(home, entry)?.toString('utf8');
-  const isOurs = ownValues(entry, text, where);
+  const isOurs = ownValues(entry, text, { home, where });
   let result = text;
   const kept: string[] = [];
   let taken = 0;
@@ -264,9 +264,9 @@ function withoutOurs(
 function ownValues(
   { client, format, url }: Integration,
   text: string,
-  where: Surroundings,
+  { home, where }: UndoOptions,
 ): (path: KeyPath, value: unknown) => boolean {
-  const settings = clientOf(client)?.file;
+  const settings = clientOf(client, home)?.file;
   if (settings === undefined || settings.format !== format || !isAddress(url)) return () => false;
   let wanted: readonly Change[] | undefined;
   return (path, value) => {

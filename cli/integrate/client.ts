@@ -30,6 +30,8 @@ export interface ClientFile {
   readonly mayBeCreated: boolean;
   /** For a text with `format`'s reader at hand. */
   readonly wanted: (url: string, text: string, where: Surroundings) => Wanted;
+  /** True where what is written lets its reader in: the file is then made the user's alone. */
+  readonly holdsSecret?: true;
   /** Recognises what an earlier svc wrote, where `wanted` would say something else by now. */
   readonly isOwn?: (path: KeyPath, value: unknown) => boolean;
 }

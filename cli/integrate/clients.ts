@@ -4,6 +4,7 @@ import { SvcError } from '../../engine/error.ts';
 import { didYouMean } from '../../server/config/distance.ts';
 import { claudeFolder, codexFolder } from '../../server/sessions/find.ts';
 import type { Change, Client } from './client.ts';
+import { forwardedId, withForward } from './forward.ts';
 import { modelChanges } from './model-lists.ts';
 import { opencode } from './opencode.ts';
 import { piRun, piSettings } from './pi.ts';
@@ -329,7 +330,12 @@ export function clientNamed(name: string): Client {
 }
 
 /** By what the list of changes calls it; undefined for what svc does not know. */
-export function clientOf(id: string): Client | undefined {
+export function clientOf(id: string, home: string): Client | undefined {
+  const forwarded = forwardedId(id);
+  if (forwarded !== undefined) {
+    const client = clients.find((one) => one.id === forwarded);
+    return client && withForward(client, { home });
+  }
   if (id === STATUSLINE_ID) return withStatusline(clientNamed('claude-code'), 'svc statusline');
   return clients.find((client) => client.id === id);
 }

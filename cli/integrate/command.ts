@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { Command, Option } from 'clipanion';
 import { JsonCommand } from '../command.ts';
 import { SvcError, toSvcError } from '../../engine/error.ts';
+import { dropTokensOf } from '../../server/forward-proxy/tokens.ts';
 import { shortPath } from '../context.ts';
 import type { CliContext } from '../context.ts';
 import { note, print } from '../screen/output.ts';
@@ -10,6 +11,8 @@ import { applyTo, fileOf, undo } from './apply.ts';
 import type { Undone } from './apply.ts';
 import type { Client } from './client.ts';
 import { clientNamed } from './clients.ts';
+import { grantForward } from './forward-apply.ts';
+import { forwardedId, tokenLabel, withForward } from './forward.ts';
 import { withLock } from './lock.ts';
 import { proxyAddress } from './proxy-address.ts';
 import { listFile, readIntegrations } from './records.ts';
@@ -31,6 +34,7 @@ class Integrate extends JsonCommand {
       ['Write it', '$0 integrate claude-code --apply'],
       ['Take it back; without a client, in all', '$0 integrate claude-code --undo'],
       ["Show svc's figures in Claude Code", '$0 integrate claude-code --statusline --apply'],
+      ['As its proxy in place of its base URL', '$0 integrate claude-code --forward --apply'],
       ['A file of one project', '$0 integrate openai-sdk --apply --file .env'],
     ],
   });
@@ -48,16 +52,24 @@ class Integrate extends JsonCommand {
     description: "Claude Code's statusline in place of its address",
   });
 
+  forward = Option.Boolean('--forward', false, {
+    description: "Forward mode: svc as the client's proxy, which keeps its maker's address",
+  });
+
   async execute() {
     const client = this.#client();
     if (this.apply && this.undo)
       throw new SvcError('usage', '--apply and --undo exclude each other');
     if (this.undo) return this.takeBack(client);
     if (client === undefined) {
-      if (this.apply)
-        throw new SvcError('usage', 'svc integrate --apply needs a client', {
-          cure: '`svc integrate` lists them.',
-        });
+      if (this.apply || this.forward)
+        throw new SvcError(
+          'usage',
+          `svc integrate --${this.apply ? 'apply' : 'forward'} needs a client`,
+          {
+            cure: '`svc integrate` lists them.',
+          },
+        );
       return this.list();
     }
     return this.apply ? this.write(client) : this.show(client);
@@ -65,6 +77,12 @@ class Integrate extends JsonCommand {
 
   #client(): Client | undefined {
     const client = this.client === undefined ? undefined : clientNamed(this.client);
+    if (this.statusline && this.forward)
+      throw new SvcError(
+        'usage',
+        '--statusline and --forward are two changes: one after the other',
+      );
+    if (this.forward && client !== undefined) return withForward(client, { home: this.home });
     if (!this.statusline) return client;
     if (client?.id === 'claude-code')
       return withStatusline(client, statuslineCommand(this.context));
@@ -91,7 +109,11 @@ class Integrate extends JsonCommand {
       wirings.map((one) => [
         one.client.id,
         one.isInstalled ? 'yes' : '–',
-        one.fault === null ? WIRED_WORDS[one.wired] : 'unreadable',
+        one.fault !== null
+          ? 'unreadable'
+          : one.isForward && one.wired === 'yes'
+            ? 'forward mode'
+            : WIRED_WORDS[one.wired],
         one.file === null ? '–' : shortPath(one.file, context),
       ]),
     );
@@ -128,7 +150,9 @@ class Integrate extends JsonCommand {
 
   /** This command once more. */
   #again({ id }: Client): string {
-    return `svc integrate ${this.statusline ? 'claude-code --statusline' : id}`;
+    if (this.statusline) return 'svc integrate claude-code --statusline';
+    const forwarded = forwardedId(id);
+    return `svc integrate ${forwarded === undefined ? id : `${forwarded} --forward`}`;
   }
 
   private async write(client: Client): Promise<void> {
@@ -136,16 +160,26 @@ class Integrate extends JsonCommand {
     // Before anything that can fail for another reason: a client without a file never works.
     fileOf(client, context, this.namedFile.file);
     const { url, isRunning } = await proxyAddress(context);
-    const applied = await withLock(this.home, context.clock, () =>
-      applyTo(client, {
-        home: this.home,
-        where: context,
-        url,
-        force: this.force,
-        now: new Date(context.clock.wallMs()).toISOString(),
-        ...this.namedFile,
-      }),
-    );
+    const forwarded = forwardedId(client.id);
+    const applied = await withLock(this.home, context.clock, async () => {
+      const grant =
+        forwarded === undefined
+          ? { client, withdraw: () => undefined }
+          : await grantForward(context, clientNamed(forwarded));
+      try {
+        return applyTo(grant.client, {
+          home: this.home,
+          where: context,
+          url,
+          force: this.force,
+          now: new Date(context.clock.wallMs()).toISOString(),
+          ...this.namedFile,
+        });
+      } catch (thrown) {
+        grant.withdraw();
+        throw thrown;
+      }
+    });
     if (this.json) this.printJson({ client: client.id, url, ...applied });
     else {
       const file = shortPath(applied.file, context);
@@ -158,6 +192,8 @@ class Integrate extends JsonCommand {
     if (applied.outcome === 'unchanged') return;
     if (applied.backup !== null)
       this.note(`The file as it was: ${shortPath(applied.backup, context)}`);
+    if (forwarded !== undefined)
+      this.note('The file holds a token now, so it is readable by you alone.');
     const again = this.#again(client);
     this.note(
       this.statusline
@@ -175,7 +211,9 @@ class Integrate extends JsonCommand {
       context,
       this.home,
       (one) =>
-        (client === undefined || one.client === client.id || isStatuslineOf(client, one)) &&
+        (client === undefined
+          ? !this.forward || forwardedId(one.client) !== undefined
+          : one.client === client.id || isPartOf(client, one)) &&
         (file === undefined || one.file === file),
     );
     if (this.json) this.printJson({ undone });
@@ -188,9 +226,9 @@ class Integrate extends JsonCommand {
   }
 }
 
-/** True for the statusline entry of Claude Code: undoing the client's integration undoes it too. */
-function isStatuslineOf(client: Client, { client: id }: Integration): boolean {
-  return client.id === 'claude-code' && id === STATUSLINE_ID;
+/** True for a statusline or forward mode of the client: undoing its integration undoes them too. */
+function isPartOf(client: Client, { client: id }: Integration): boolean {
+  return forwardedId(id) === client.id || (client.id === 'claude-code' && id === STATUSLINE_ID);
 }
 
 /** Takes back every change that `isMeant`, and gives what could not be: one file does not keep the others from it. */
@@ -207,6 +245,8 @@ export async function takeBackAll(
       for (const entry of readIntegrations(home).entries.filter(isMeant)) {
         try {
           undone.push(undo(entry, { home, where: context }));
+          const forwarded = forwardedId(entry.client);
+          if (forwarded !== undefined) dropTokensOf(home, context.clock, tokenLabel(forwarded));
         } catch (thrown) {
           faults.push(toSvcError(thrown));
         }
@@ -258,7 +298,7 @@ export function printUndone(
   if (kept.length > 0) note(context, `Changed since and left alone: ${kept.join(', ')}`);
 }
 
-function wiringJson({ client, isInstalled, file, wired, isApplied, fault }: Wiring) {
+function wiringJson({ client, isInstalled, file, wired, isApplied, isForward, fault }: Wiring) {
   return {
     client: client.id,
     name: client.name,
@@ -266,6 +306,7 @@ function wiringJson({ client, isInstalled, file, wired, isApplied, fault }: Wiri
     file,
     through_svc: wired,
     applied: isApplied,
+    forward: isForward,
     fault,
   };
 }

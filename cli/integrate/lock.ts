@@ -15,7 +15,11 @@ const LOOK_EVERY_MS = 20;
 const PATIENCE_MS = 60_000;
 
 /** Runs `work` while no other process changes settings files for `home`. @throws SvcError `conflict` where another one does not end. */
-export async function withLock<T>(home: string, clock: Clock, work: () => T): Promise<T> {
+export async function withLock<T>(
+  home: string,
+  clock: Clock,
+  work: () => T | Promise<T>,
+): Promise<T> {
   const isNew = !fs.existsSync(home);
   const path = join(home, 'integrations.lock');
   const own = `${process.pid} ${randomBytes(8).toString('hex')}\n`;
@@ -28,7 +32,7 @@ export async function withLock<T>(home: string, clock: Clock, work: () => T): Pr
     await new Promise<void>((resolve) => void setTimeout(resolve, LOOK_EVERY_MS));
   }
   try {
-    return work();
+    return await work();
   } finally {
     if (textOf(path) === own) fs.rmSync(path, { force: true });
     if (isNew) removeIfEmpty(home);

@@ -6,7 +6,10 @@ import { isAddress } from './addresses.ts';
 import type { Client, Surroundings } from './client.ts';
 import { clients } from './clients.ts';
 import { formats } from './formats.ts';
+import { leadsTo } from './forward-apply.ts';
+import { forwardIdOf, tokenOf } from './forward.ts';
 import { readIntegrations } from './records.ts';
+import type { Integration } from './records.ts';
 import { readSettingsFile, textOf } from './settings-file.ts';
 
 /** `yes`: its file names this proxy; `other`: another address of svc's, which is out of date; `unknown`: svc cannot see it. */
@@ -20,6 +23,8 @@ export interface Wiring {
   readonly wired: Wired;
   /** True where `svc integrate --apply` did it. */
   readonly isApplied: boolean;
+  /** True where svc is its proxy in place of its base URL. */
+  readonly isForward: boolean;
   /** Why its file cannot be read. */
   readonly fault: string | null;
 }
@@ -28,17 +33,20 @@ export interface Wiring {
 export function readWiring(home: string, where: Surroundings, url: string): readonly Wiring[] {
   const applied = readIntegrations(home).entries;
   return clients.map((client) => {
-    const own = applied.find((one) => one.client === client.id);
+    const forward = applied.find((one) => one.client === forwardIdOf(client.id));
+    const own = forward ?? applied.find((one) => one.client === client.id);
     const file = own?.file ?? client.file?.path?.(where) ?? null;
     const base = {
       client,
       isInstalled: isInstalled(client, where),
       file,
       isApplied: own !== undefined,
+      isForward: forward !== undefined,
       fault: null,
     };
     if (file === null) return { ...base, wired: 'unknown' };
     try {
+      if (forward !== undefined) return { ...base, wired: forwardIn(forward, url) };
       return { ...base, wired: wiredIn(client, where, { path: file, url, formerUrl: own?.url }) };
     } catch (thrown) {
       if (!(thrown instanceof SvcError)) throw thrown;
@@ -67,6 +75,14 @@ function wiredIn(
   if (now.length > 0 && now.every(Boolean)) return 'yes';
   if (now.some(Boolean)) return 'partly';
   return formerUrl !== undefined && holds(formerUrl).some(Boolean) ? 'other' : 'no';
+}
+
+function forwardIn({ file, format, written }: Integration, url: string): Wired {
+  const text = textOf(readSettingsFile(file));
+  const path = written.find((one) => one.path.at(-1) === 'HTTPS_PROXY')?.path;
+  const value = path && formats[format].find(text, path)?.value;
+  if (tokenOf(value) === undefined) return 'no';
+  return leadsTo(value, url) ? 'yes' : 'other';
 }
 
 function isInstalled(client: Client, where: Surroundings): boolean {

@@ -239,8 +239,10 @@ class Setup extends SvcCommand {
 }
 
 /** Those whose file svc may write, and that do not go through it yet. */
-function canBePointed({ client, file, wired, fault }: Wiring): boolean {
-  return client.file !== undefined && file !== null && fault === null && wired !== 'yes';
+function canBePointed({ client, file, wired, isForward, fault }: Wiring): boolean {
+  return (
+    client.file !== undefined && file !== null && fault === null && wired !== 'yes' && !isForward
+  );
 }
 
 function outcomeJson({ config, proxy, proof, asked, clients }: Outcome) {

@@ -4,6 +4,7 @@
  * of their own, and open tunnels and nothing else.
  */
 import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import type { Clock } from '../../engine/index.ts';
 import { createKeyring, openKeyStore } from '../auth/auth.ts';
 import type { KeyCheck } from '../auth/auth.ts';
@@ -37,6 +38,13 @@ export function makeToken(
 export function dropToken(home: string, clock: Clock, id: string): void {
   const { tokens } = forwardFiles(home);
   changeKeys(tokens, clock.wallMs(), (all) => all.filter((one) => one.id !== id));
+}
+
+/** Takes back every token that was made for `label`. */
+export function dropTokensOf(home: string, clock: Clock, label: string): void {
+  const { folder, tokens } = forwardFiles(home);
+  if (!existsSync(folder)) return;
+  changeKeys(tokens, clock.wallMs(), (all) => all.filter((one) => one.label !== label));
 }
 
 /** Judges presented tokens; one that was made a moment ago is known. */

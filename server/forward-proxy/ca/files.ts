@@ -15,6 +15,8 @@ export interface ForwardFiles {
   readonly certificate: string;
   readonly key: string;
   readonly tokens: string;
+  /** The system's list of certificates with the authority's. */
+  readonly bundle: string;
 }
 
 /** An authority as it is on the disk. */
@@ -33,6 +35,7 @@ export function forwardFiles(home: string): ForwardFiles {
     certificate: join(folder, 'ca.pem'),
     key: join(folder, 'ca-key.pem'),
     tokens: join(folder, 'tokens.json'),
+    bundle: join(folder, 'bundle.pem'),
   };
 }
 

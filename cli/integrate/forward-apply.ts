@@ -1,0 +1,59 @@
+/** What forward mode needs beside a client's settings: an authority, and a token that lives as long as they do. */
+import { SvcError } from '../../engine/error.ts';
+import {
+  createTokenCheck,
+  dropToken,
+  dropTokensOf,
+  makeToken,
+} from '../../server/forward-proxy/tokens.ts';
+import { configuredHosts, fittingAuthority } from '../forward/authority.ts';
+import { proxyAddressWith, writeBundle } from '../forward/environment.ts';
+import { homeOf } from '../context.ts';
+import type { CliContext } from '../context.ts';
+import type { Client } from './client.ts';
+import { forwardIdOf, tokenLabel, tokenOf, withForward } from './forward.ts';
+import { readIntegrations } from './records.ts';
+
+export interface ForwardGrant {
+  /** The client with the token in its settings. */
+  readonly client: Client;
+  /** Takes back what was made for it, where the settings could not be written. */
+  readonly withdraw: () => void;
+}
+
+/**
+ * Prepares forward mode for `client`: with the token that its settings
+ * have where that still holds, else with a new one in its place.
+ *
+ * @throws SvcError `conflict` for a client whose address svc has set: it would go there and past the proxy.
+ */
+export async function grantForward(context: CliContext, client: Client): Promise<ForwardGrant> {
+  const home = homeOf(context);
+  const { clock, env } = context;
+  const { entries } = readIntegrations(home);
+  if (entries.some((one) => one.client === client.id))
+    throw new SvcError('conflict', `${client.name} goes through svc by its base URL`, {
+      cure: `\`svc integrate ${client.id} --undo\` takes that back; then forward mode can take its place.`,
+    });
+  const { authority } = await fittingAuthority(context, await configuredHosts(context));
+  writeBundle({ env, home, authorityPem: authority.certificatePem });
+  const earlier = entries.find((one) => one.client === forwardIdOf(client.id));
+  const raw = earlier?.written.find(({ path }) => path.at(-1) === 'HTTPS_PROXY')?.raw;
+  const kept = tokenOf(raw?.replace(/^"(.*)"$/, '$1'));
+  const tokens = createTokenCheck(home, clock, () => undefined);
+  if (kept !== undefined && typeof tokens.check(kept) !== 'string')
+    return { client: withForward(client, { home, token: kept }), withdraw: () => undefined };
+  const label = tokenLabel(client.id);
+  dropTokensOf(home, clock, label);
+  const { token, id } = makeToken(home, clock, { label, expires: false });
+  return {
+    client: withForward(client, { home, token }),
+    withdraw: () => dropToken(home, clock, id),
+  };
+}
+
+/** True where a settings file's `HTTPS_PROXY` is that of the proxy at `url`. */
+export function leadsTo(value: unknown, url: string): boolean {
+  const token = tokenOf(value);
+  return token !== undefined && value === proxyAddressWith(url, token);
+}

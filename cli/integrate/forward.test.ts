@@ -1,0 +1,108 @@
+/** `svc integrate --forward`: a token that lives as long as the client's settings hold it, and no longer. */
+import * as fs from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { inPlace, run, write } from '../../fixtures/cli/run.ts';
+import { exitCodes } from '../exit.ts';
+
+const claude = ['integrate', 'claude-code', '--forward'];
+const BEFORE = '{\n    "permissions": {"allow": ["Bash(ls:*)"]},\n    "env": {"A": "1"}\n}';
+
+const read = (path: string): string => fs.readFileSync(path, 'utf8');
+const tokensOf = (home: string): readonly { label: string; expires?: string }[] =>
+  JSON.parse(read(join(home, 'forward', 'tokens.json'))).keys;
+
+test('Claude Code gets the proxy with a token of its own, readable by this user alone; undone, the token is gone', () =>
+  inPlace(async (place) => {
+    const path = write(place, '.claude/settings.json', BEFORE);
+    fs.chmodSync(path, 0o644);
+    const applied = await run(place, [...claude, '--apply']);
+    assert.is(applied.code, 0, applied.stderr);
+    const { env } = JSON.parse(read(path));
+    const token = /^http:\/\/svc:([^@]+)@127\.0\.0\.1:\d+$/.exec(env.HTTPS_PROXY)?.[1] ?? '';
+    assert.ok(token.length >= 32);
+    assert.is(env.NODE_EXTRA_CA_CERTS, join(place.home, 'forward', 'ca.pem'));
+    assert.match(env.NO_PROXY, 'localhost');
+    assert.is(env.A, '1');
+    assert.is(env.ANTHROPIC_BASE_URL, undefined);
+    assert.is(fs.statSync(path).mode & 0o777, 0o600);
+    assert.not.ok(`${applied.stdout}${applied.stderr}`.includes(token), 'the token is not printed');
+    const [stored, ...others] = tokensOf(place.home);
+    assert.equal(
+      [stored?.label, stored?.expires, others],
+      ['integrate claude-code', undefined, []],
+    );
+    assert.not.ok(read(join(place.home, 'forward', 'tokens.json')).includes(token));
+
+    const again = await run(place, [...claude, '--apply']);
+    assert.match(again.stdout, 'already');
+    assert.is(JSON.parse(read(path)).env.HTTPS_PROXY, env.HTTPS_PROXY);
+    const listed = await run(place, ['integrate', '--json']);
+    const one = JSON.parse(listed.stdout).clients.find(
+      ({ client }: { client: string }) => client === 'claude-code',
+    );
+    assert.equal([one.through_svc, one.forward], ['yes', true]);
+
+    const undone = await run(place, [...claude, '--undo']);
+    assert.is(undone.code, 0, undone.stderr);
+    assert.is(read(path), BEFORE);
+    assert.equal(tokensOf(place.home), []);
+    assert.not.ok(fs.existsSync(join(place.home, 'integrations.json')));
+  }));
+
+test("Codex reads it from its .env, with a list of certificates that holds the system's too", () =>
+  inPlace(async (place) => {
+    await run(place, ['integrate', 'codex', '--forward', '--apply']);
+    const text = read(join(place.folder, '.codex', '.env'));
+    assert.match(text, /^HTTPS_PROXY=http:\/\/svc:[^@\n]+@127\.0\.0\.1:\d+$/m);
+    const bundle = /^SSL_CERT_FILE=(.*)$/m.exec(text)?.[1] ?? '';
+    const authority = read(join(place.home, 'forward', 'ca.pem'));
+    assert.ok(read(bundle).includes(authority.trim()));
+    assert.ok(read(bundle).length > 10 * authority.length);
+    // What the user has added since stays.
+    fs.appendFileSync(join(place.folder, '.codex', '.env'), 'MINE=1\n');
+    await run(place, ['integrate', 'codex', '--undo']);
+    assert.is(read(join(place.folder, '.codex', '.env')), 'MINE=1\n');
+    assert.equal(tokensOf(place.home), []);
+  }));
+
+test('one way at a time, and no token for what could not be written', () =>
+  inPlace(async (place) => {
+    const path = write(place, '.claude/settings.json', BEFORE);
+    await run(place, ['integrate', 'claude-code', '--apply']);
+    const refused = await run(place, [...claude, '--apply']);
+    assert.is(refused.code, exitCodes.conflict);
+    assert.match(refused.stderr, 'integrate claude-code --undo');
+    await run(place, ['integrate', 'claude-code', '--undo']);
+    const theirs = BEFORE.replace('"A": "1"', '"HTTPS_PROXY": "http://proxy.example:3128"');
+    fs.writeFileSync(path, theirs);
+    assert.is((await run(place, [...claude, '--apply'])).code, exitCodes.conflict);
+    assert.is(read(path), theirs);
+    assert.equal(tokensOf(place.home), []);
+  }));
+
+test('what is shown holds no token, and clients that read no proxy from a file are told the other way', () =>
+  inPlace(async (place) => {
+    const shown = await run(place, claude);
+    assert.match(shown.stdout, 'http://svc:<token>@127.0.0.1');
+    assert.not.ok(fs.existsSync(join(place.home, 'forward')));
+    const gemini = await run(place, ['integrate', 'gemini-cli', '--forward', '--apply']);
+    assert.is(gemini.code, exitCodes.usage);
+    assert.match(gemini.stderr, 'svc run --forward gemini');
+    assert.is((await run(place, ['integrate', '--forward'])).code, exitCodes.usage);
+    assert.is((await run(place, [...claude, '--statusline'])).code, exitCodes.usage);
+  }));
+
+test('once the authority is removed, whoever still goes through it is named', () =>
+  inPlace(async (place) => {
+    await run(place, [...claude, '--apply']);
+    const removed = await run(place, ['ca', 'remove']);
+    assert.match(removed.stderr, 'svc integrate claude-code --forward --undo');
+    const undone = await run(place, ['integrate', '--forward', '--undo']);
+    assert.is(undone.code, 0, undone.stderr);
+    assert.not.ok(fs.existsSync(join(place.folder, '.claude', 'settings.json')));
+    assert.not.ok(fs.existsSync(join(place.home, 'forward')));
+  }));
+
+test.run();

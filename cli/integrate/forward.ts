@@ -1,0 +1,115 @@
+/** Forward mode as a change of a client's settings: svc as its proxy in place of its base URL, until it is undone. */
+import { join } from 'node:path';
+import { SvcError } from '../../engine/error.ts';
+import { codexFolder } from '../../server/sessions/find.ts';
+import { forwardFiles } from '../../server/forward-proxy/ca/files.ts';
+import { TOKEN_USER } from '../../server/forward-proxy/tokens.ts';
+import { proxyAddressWith } from '../forward/environment.ts';
+import type { Change, Client, ClientFile, Surroundings } from './client.ts';
+import { formats } from './formats.ts';
+import type { KeyPath } from './text-format.ts';
+
+/** In the list of what was written, behind the client's own id. */
+const SUFFIX = '-forward';
+/** Whoever is shown what to set sees this in place of a token. */
+const PLACEHOLDER = '<token>';
+const PAST = 'localhost,127.0.0.1,::1';
+
+/** What a client that reads its proxy from a file needs there besides. */
+interface Way {
+  readonly file: Pick<ClientFile, 'path' | 'format'>;
+  /** Names lead to the variables. */
+  readonly within: KeyPath;
+  /** `added`: a list beside its own (Node, Bun). `whole`: a list in place of the system's. */
+  readonly trusts: 'added' | 'whole';
+}
+
+function wayOf({ id, file }: Client): Way | undefined {
+  if (id === 'codex')
+    return {
+      file: {
+        path: ({ env, userHome }: Surroundings) => join(codexFolder(userHome, env), '.env'),
+        format: 'dotenv',
+      },
+      within: [],
+      trusts: 'whole',
+    };
+  // Gemini CLI and Qwen Code read a proxy from their .env as well, but Node has its certificates by then.
+  return id === 'claude-code' && file !== undefined
+    ? { file, within: ['env'], trusts: 'added' }
+    : undefined;
+}
+
+export interface ForwardSettings {
+  /** svc's home. */
+  readonly home: string;
+  /** Undefined to show what would be set, and to recognise what was. */
+  readonly token?: string;
+}
+
+/** `client` with forward mode in place of the address. @throws SvcError `usage` for one that reads no proxy from a file. */
+export function withForward(client: Client, { home, token }: ForwardSettings): Client {
+  const way = wayOf(client);
+  if (way === undefined)
+    throw new SvcError('usage', `${client.name} reads no proxy from a settings file of its own`, {
+      cure: `\`svc run --forward ${client.programs[0] ?? client.id}\` starts it so, where it heeds HTTPS_PROXY.`,
+    });
+  const { format } = way.file;
+  const { certificate, bundle } = forwardFiles(home);
+  const trusted: readonly [name: string, value: string] =
+    way.trusts === 'added' ? ['NODE_EXTRA_CA_CERTS', certificate] : ['SSL_CERT_FILE', bundle];
+  const at = (name: string): KeyPath => [...way.within, name];
+  const changes = (url: string): readonly Change[] => [
+    { path: at('HTTPS_PROXY'), value: proxyAddressWith(url, token ?? PLACEHOLDER) },
+    { path: at(trusted[0]), value: trusted[1] },
+  ];
+  return {
+    ...client,
+    id: `${client.id}${SUFFIX}`,
+    name: `${client.name} in forward mode`,
+    file: {
+      ...way.file,
+      mayBeCreated: true,
+      holdsSecret: true,
+      wanted(url, text) {
+        // Which hosts go past every proxy is the user's to say.
+        const isSaid = formats[format].find(text, at('NO_PROXY')) !== undefined;
+        const past = isSaid ? [] : [{ path: at('NO_PROXY'), value: PAST }];
+        return { changes: [...changes(url), ...past], remarks: [] };
+      },
+      isOwn: (path, value) =>
+        typeof value === 'string' &&
+        ((path.at(-1) === 'HTTPS_PROXY' && tokenOf(value) !== undefined) ||
+          value === trusted[1] ||
+          (path.at(-1) === 'NO_PROXY' && value === PAST)),
+    },
+    settings: (url) => {
+      const all = [...changes(url), { path: at('NO_PROXY'), value: PAST }];
+      if (format === 'dotenv') return all.map(({ path, value }) => `${path.at(-1)}=${value}`);
+      const env = Object.fromEntries(all.map(({ path, value }) => [path.at(-1), value]));
+      return JSON.stringify({ env }, undefined, 2).split('\n');
+    },
+    notes: [
+      '--apply makes the token and, where there is none, the certificate authority; --undo takes the token back.',
+      `For one session alone: \`svc run --forward ${client.programs[0] ?? client.id}\`.`,
+    ],
+  };
+}
+
+/** The client that an entry of the list is of, where it is one of forward mode. */
+export function forwardedId(id: string): string | undefined {
+  return id.endsWith(SUFFIX) ? id.slice(0, -SUFFIX.length) : undefined;
+}
+
+/** By what the list calls the forward mode of `id`. */
+export const forwardIdOf = (id: string): string => `${id}${SUFFIX}`;
+
+/** The label of its token. */
+export const tokenLabel = (id: string): string => `integrate ${id}`;
+
+/** The token in a proxy's address that svc has made. */
+export function tokenOf(value: unknown): string | undefined {
+  if (typeof value !== 'string' || !URL.canParse(value)) return undefined;
+  const { username, password } = new URL(value);
+  return username === TOKEN_USER && password !== '' ? password : undefined;
+}
