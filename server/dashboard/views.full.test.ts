@@ -3,8 +3,9 @@ import type { Page } from 'playwright-core';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { TestProxy } from '../../fixtures/proxy.ts';
-import { NARROW, withBrowser } from '../../fixtures/server/dashboard-browser.ts';
-import { closeClients } from '../../fixtures/server/exchange.ts';
+import { NARROW, WIDE, withBrowser } from '../../fixtures/server/dashboard-browser.ts';
+import { MESSAGE, closeClients, exchange, json } from '../../fixtures/server/exchange.ts';
+import { moreFields } from '../../fixtures/upstream/more-fields.ts';
 import { ledgerRow } from '../../stages/ledger/row.ts';
 import type { LedgerRow } from '../../stages/ledger/row.ts';
 
@@ -215,6 +216,43 @@ test('a name that turns the order of letters around is written out', () =>
       assert.not.match((await page.locator('main').textContent()) ?? '', '\u202e', view);
     }
     assert.equal(faults, []);
+  }));
+
+test('windows of plans are told apart, and nothing of one stands on another, on a phone too', () =>
+  withBrowser({}, async (t, open) => {
+    const window = 'anthropic-ratelimit-unified-7d_opus';
+    const inSeconds = String(Math.floor(Date.now() / 1000) + 300_000);
+    t.upstream.script(
+      undefined,
+      moreFields({ [`${window}-utilization`]: '1.0', [`${window}-reset`]: inSeconds }),
+    );
+    for (const headers of [{}, { authorization: 'Bearer sk-ant-oat01-anna' }])
+      await exchange(t.proxy.port, { body: json(MESSAGE), headers });
+    for (const viewport of [NARROW, WIDE]) {
+      const { page, faults } = await open(viewport);
+      await page.goto(`${t.proxy.url}/dashboard`);
+      await page.locator('.plan').nth(1).waitFor();
+      const texts = await page.locator('.plan').allInnerTexts();
+      assert.is(new Set(texts.map((text) => text.split('\n')[0])).size, 2, 'whose they are');
+      const overlaps = await page.locator('.plan').evaluateAll((plans) =>
+        plans.flatMap((plan) => {
+          const boxes = [...plan.children].map((child) => child.getBoundingClientRect());
+          return boxes.flatMap((a, at) =>
+            boxes
+              .slice(at + 1)
+              .filter(
+                (b) =>
+                  a.left < b.right - 1 &&
+                  b.left < a.right - 1 &&
+                  a.top < b.bottom - 1 &&
+                  b.top < a.bottom - 1,
+              ),
+          );
+        }),
+      );
+      assert.is(overlaps.length, 0);
+      assert.equal(faults, []);
+    }
   }));
 
 test.after(closeClients);

@@ -291,6 +291,21 @@ function planWindows(planLimits: PlanLimits): Family[] {
       'When the window starts again.',
       ({ resetsAtMs }) => resetsAtMs && resetsAtMs / 1000,
     ),
+    family(
+      'used_up_timestamp_seconds',
+      'When the window is used up at the present pace; absent where it lasts.',
+      ({ usedUpAtMs }) => usedUpAtMs && usedUpAtMs / 1000,
+    ),
+    family(
+      'spared_tokens',
+      'Tokens that were not sent since the window began.',
+      ({ spared }) => spared.tokens,
+    ),
+    family(
+      'spared_requests',
+      'Requests that were answered from the response cache since the window began.',
+      ({ spared }) => spared.requests,
+    ),
   ];
 }
 

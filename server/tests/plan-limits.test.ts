@@ -48,6 +48,13 @@ test('each credential has limits of its own, by label or hash, and answers pass 
       metrics.text,
       `svc_plan_used_ratio{provider="messages",key="${annas!.key}",window="5h"} 0.4`,
     );
+    const end = new RegExp(
+      `^svc_plan_used_up_timestamp_seconds\\{[^}]*key="${mine!.key}"[^}]*\\} (\\S+)$`,
+      'm',
+    ).exec(metrics.text)?.[1];
+    assert.is(Math.round(Number(end)), Math.round(Date.parse(mine!.used_up_at!) / 1000));
+    assert.match(metrics.text, /^svc_plan_spared_tokens\{[^}]*\} 0$/m);
+    assert.match(metrics.text, /^svc_plan_spared_requests\{[^}]*\} 0$/m);
     // 90 % after two and a half of five hours: the rest does not last as long.
     assert.ok(Date.parse(mine!.used_up_at!) < Date.parse(mine!.resets_at!));
   }));

@@ -1,4 +1,4 @@
-/** The windows of plans, a line each; nothing where no provider has stated one. */
+/** The windows of plans; nothing where no provider has stated one. */
 import type { LiveState } from '../contract.ts';
 import { short } from './format.ts';
 import { planWindows } from './plan-windows.ts';
@@ -8,21 +8,32 @@ const MOST = 6;
 export function PlanList({ live }: { readonly live: LiveState }) {
   const windows = planWindows(live, Date.now());
   if (windows.length === 0) return null;
+  // Whose a window is matters where several have one of the same name.
+  const isShared = (name: string) => windows.filter((one) => one.name === name).length > 1;
   return (
     <section class="card">
       <h2>Plans</h2>
-      <ul class="lines">
-        {windows.slice(0, MOST).map(({ id, name, key, value, words, sparedTokens, tone }) => (
-          <li key={id} title={key}>
-            <span>{name}</span>
+      <ul class="plain-list">
+        {windows.slice(0, MOST).map(({ id, name, key, used, value, words, sparedTokens, tone }) => (
+          <li key={id} class="plan" title={key}>
+            <span>
+              {name}
+              {isShared(name) && <span class="quiet"> · {key}</span>}
+            </span>
+            <span class={`status ${tone ?? 'good'}`}>{value}</span>
+            <div class="bar" aria-hidden="true">
+              <i class={tone ?? 'good'} style={{ width: `${Math.min(100, 100 * used)}%` }} />
+            </div>
             <span class="quiet">
               {words}
               {sparedTokens > 0 && `; svc spared it ${short(sparedTokens)} tokens`}
             </span>
-            <span class={`status ${tone ?? 'good'}`}>{value}</span>
           </li>
         ))}
       </ul>
+      {windows.length > MOST && (
+        <p class="quiet">and {windows.length - MOST} more, fuller ones first: svc limits</p>
+      )}
     </section>
   );
 }
