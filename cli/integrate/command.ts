@@ -12,7 +12,7 @@ import type { Undone } from './apply.ts';
 import type { Client } from './client.ts';
 import { clientNamed } from './clients.ts';
 import { grantForward } from './forward-apply.ts';
-import { forwardedId, tokenLabel, withForward } from './forward.ts';
+import { forwardIdOf, forwardedId, tokenLabel, withForward } from './forward.ts';
 import { withLock } from './lock.ts';
 import { proxyAddress } from './proxy-address.ts';
 import { listFile, readIntegrations } from './records.ts';
@@ -161,6 +161,7 @@ class Integrate extends JsonCommand {
     fileOf(client, context, this.namedFile.file);
     const { url, isRunning } = await proxyAddress(context);
     const forwarded = forwardedId(client.id);
+    if (forwarded === undefined) refuseBeside(this.home, client);
     const applied = await withLock(this.home, context.clock, async () => {
       const grant =
         forwarded === undefined
@@ -224,6 +225,14 @@ class Integrate extends JsonCommand {
       );
     refuseAll(faults);
   }
+}
+
+/** A base URL beside forward mode would lead past the proxy that the settings name. */
+function refuseBeside(home: string, { id, name }: Client): void {
+  if (!readIntegrations(home).entries.some((one) => one.client === forwardIdOf(id))) return;
+  throw new SvcError('conflict', `${name} goes through svc in forward mode`, {
+    cure: `\`svc integrate ${id} --forward --undo\` takes that back; then a base URL can take its place.`,
+  });
 }
 
 /** True for a statusline or forward mode of the client: undoing its integration undoes them too. */

@@ -37,6 +37,9 @@ test('Claude Code gets the proxy with a token of its own, readable by this user 
 
     const again = await run(place, [...claude, '--apply']);
     assert.match(again.stdout, 'already');
+    const beside = await run(place, ['integrate', 'claude-code', '--apply']);
+    assert.is(beside.code, exitCodes.conflict);
+    assert.match(beside.stderr, '--forward --undo');
     assert.is(JSON.parse(read(path)).env.HTTPS_PROXY, env.HTTPS_PROXY);
     const listed = await run(place, ['integrate', '--json']);
     const one = JSON.parse(listed.stdout).clients.find(
