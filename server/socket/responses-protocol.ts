@@ -94,7 +94,10 @@ export function createResponsesProtocol({
 }
 
 function headersOf(raw: Headers): string[] {
-  const named = (headerList(raw, 'connection') ?? '').toLowerCase().split(/ *, */);
+  const named = (headerList(raw, 'connection') ?? '')
+    .toLowerCase()
+    .split(',')
+    .map((one) => one.trim());
   const kept = withoutHeaders(raw, (name) => OF_UPGRADE.test(name) || named.includes(name));
   const fields: string[] = [];
   for (let at = 0; at + 1 < kept.length; at += 2) {
@@ -107,7 +110,8 @@ function headersOf(raw: Headers): string[] {
 
 function withoutSocket(list: string): string {
   return list
-    .split(/ *, */)
+    .split(',')
+    .map((one) => one.trim())
     .filter((one) => !OF_SOCKET.test(one))
     .join(', ');
 }
