@@ -3,10 +3,12 @@
  * store, a running server reads it. A key is 256 random bits and is shown once; the store
  * holds its SHA-256, which for a random key needs no salt and no slow hash.
  */
-import { hash, timingSafeEqual } from 'node:crypto';
+import { timingSafeEqual } from 'node:crypto';
 import { type BigIntStats, statSync } from 'node:fs';
 import type { Clock } from '../../engine/clock.ts';
 import { SvcError, toSvcError } from '../../engine/error.ts';
+import { digest, keyChanges, limitsOf } from './key-changes.ts';
+import type { Changed, KeyChange, KeyEdits, NewKey, RandomBytes, Rotation } from './key-changes.ts';
 import { isRight } from './rights.ts';
 import type { Rights } from './rights.ts';
 import { cutText } from '../../engine/index.ts';
@@ -16,8 +18,8 @@ import { type StoredKey, changeKeys, readKeys } from './store.ts';
 
 export type { StoredKey } from './store.ts';
 
-/** Returns `size` random bytes. */
-export type RandomBytes = (size: number) => Buffer;
+export { generateKey } from './key-changes.ts';
+export type { KeyEdits as KeyChanges, KeyLimits, RandomBytes } from './key-changes.ts';
 
 /** Let in by a key. `keyId` is the stored key's id, or `config` for `security.api_key`; it is no secret. */
 export interface Keyed {
@@ -37,155 +39,30 @@ export interface KeyCheck {
   check(presented: string): KeyVerdict;
 }
 
-const KEY_PREFIX = 'svc_';
-const KEY_BYTES = 32;
-const ID_BYTES = 4;
-
-/** A new key: `svc_` and 43 base64url characters. */
-export function generateKey(random: RandomBytes): string {
-  return KEY_PREFIX + random(KEY_BYTES).toString('base64url');
-}
-
 /** What `svc auth` does to the store. Each call reads and writes the file; two at once do not lose a key. */
 export type KeyStore = ReturnType<typeof openKeyStore>;
 
 /** Opens the store in `file` (mode 0600; it need not exist yet). Its methods throw `config` when the file is unreadable. */
 export function openKeyStore(options: { file: string; clock: Clock; random: RandomBytes }) {
-  const { file, clock, random } = options;
+  const { file, clock } = options;
+  const changes = keyChanges(options);
+  function apply<R>(change: KeyChange<R>): R {
+    let changed: Changed<R> | undefined;
+    changeKeys(file, clock.wallMs(), (keys) => {
+      changed = change(keys);
+      return changed.keys;
+    });
+    if (changed === undefined) throw new SvcError('internal', 'The key store was not changed');
+    return changed.result;
+  }
   return {
-    /** Makes and stores a key. `key` is the only copy there will ever be. `expiresInS` is in seconds from now. */
-    create(traits: Omit<Traits, 'may'> & { may?: Rights }): {
-      key: string;
-      stored: StoredKey;
-    } {
-      const nowMs = clock.wallMs();
-      const made = makeKey(random, nowMs, traits);
-      changeKeys(file, nowMs, (keys) => [...keys, made.stored]);
-      return made;
-    },
-    /**
-     * Makes a key in the place of another, with its label, its rights and limits and, unless `expiresInS` is
-     * given, its span of life. Both are valid for `graceS` seconds, or until the old one expires, if that is earlier.
-     * Throws as `revoke` does; of keys with one label the one that was not replaced yet is meant.
-     */
-    rotate(
-      idOrLabel: string,
-      { graceS, expiresInS }: { graceS: number; expiresInS?: number },
-    ): { key: string; stored: StoredKey; replaced: StoredKey } {
-      const nowMs = clock.wallMs();
-      let result: ReturnType<KeyStore['rotate']> | undefined;
-      changeKeys(file, nowMs, (keys) => {
-        const old = findCurrent(keys, idOrLabel, nowMs);
-        const { label, may } = old;
-        const span = expiresInS ?? spanOf(old);
-        const made = makeKey(random, nowMs, {
-          label,
-          expiresInS: span,
-          may,
-          ...limitsOf(old),
-        });
-        const endMs = Math.min(nowMs + graceS * 1000, Date.parse(old.expires ?? FOREVER));
-        const replaced: StoredKey = {
-          ...old,
-          expires: new Date(endMs).toISOString(),
-          replacedBy: made.stored.id,
-        };
-        result = { ...made, replaced };
-        return [...keys.map((key) => (key === old ? replaced : key)), made.stored];
-      });
-      if (result === undefined) throw new SvcError('internal', 'The key store was not changed');
-      return result;
-    },
-    /** Changes what a key is for and what it may use; the key itself stays. Throws as `rotate` does. Returns what is stored now. */
-    update(idOrLabel: string, changes: KeyChanges): StoredKey {
-      const nowMs = clock.wallMs();
-      let updated: StoredKey | undefined;
-      changeKeys(file, nowMs, (keys) => {
-        const old = findCurrent(keys, idOrLabel, nowMs);
-        updated = withChanges(old, changes, nowMs);
-        return keys.map((key) => (key === old ? updated! : key));
-      });
-      if (updated === undefined) throw new SvcError('internal', 'The key store was not changed');
-      return updated;
-    },
+    create: (traits: NewKey) => apply(changes.create(traits)),
+    rotate: (idOrLabel: string, rotation: Rotation) => apply(changes.rotate(idOrLabel, rotation)),
+    update: (idOrLabel: string, edits: KeyEdits) => apply(changes.update(idOrLabel, edits)),
+    revoke: (idOrLabel: string) => apply(changes.revoke(idOrLabel)),
     /** All keys, oldest first, revoked and expired ones included. */
     list: (): readonly StoredKey[] => readKeys(file),
-    /**
-     * Revokes by id, or by label: the key in use, and the ones that it replaced, which go on for a
-     * while. Returns them, the newest first. Throws `not_found`, or `conflict` where the label stands
-     * for several keys of which none replaced the other.
-     */
-    revoke(idOrLabel: string): readonly [StoredKey, ...StoredKey[]] {
-      const nowMs = clock.wallMs();
-      let revoked: readonly [StoredKey, ...StoredKey[]] | undefined;
-      changeKeys(file, nowMs, (keys) => {
-        const [target, ...replaced] = meant(keys, idOrLabel, nowMs);
-        const end = (key: StoredKey) => ({ ...key, revoked: new Date(nowMs).toISOString() });
-        const ended = new Map([target, ...replaced].map((key) => [key, end(key)]));
-        revoked = [end(target), ...replaced.map(end)];
-        return keys.map((key) => ended.get(key) ?? key);
-      });
-      if (revoked === undefined) throw new SvcError('internal', 'The key store was not changed');
-      return revoked;
-    },
   };
-}
-
-const FOREVER = '9999-12-31T00:00:00Z';
-
-/** What a key is for and what it may use: the parts of it that `update` changes and `rotate` passes on. */
-export type KeyLimits = Pick<StoredKey, (typeof LIMITS)[number]>;
-
-const LIMITS = [
-  'project',
-  'models',
-  'providers',
-  'perDayUsd',
-  'perMonthUsd',
-] as const satisfies readonly (keyof StoredKey)[];
-
-/** The limits that a key has; those that it has not are absent. */
-function limitsOf(key: KeyLimits): KeyLimits {
-  return Object.fromEntries(
-    LIMITS.filter((name) => key[name] !== undefined).map((name) => [name, key[name]]),
-  );
-}
-
-/** What may be changed of a key; `null` takes a limit away, or makes it valid for ever. */
-export type KeyChanges = { readonly [K in keyof KeyLimits]?: KeyLimits[K] | null } & {
-  readonly expiresInS?: number | null;
-  readonly may?: Rights;
-};
-
-interface Traits extends KeyLimits {
-  readonly label: string;
-  readonly expiresInS?: number | undefined;
-  readonly may?: readonly string[] | undefined;
-}
-
-function makeKey(
-  random: RandomBytes,
-  nowMs: number,
-  { label, expiresInS, may = [], ...limits }: Traits,
-): { key: string; stored: StoredKey } {
-  const key = generateKey(random);
-  const stored: StoredKey = {
-    id: random(ID_BYTES).toString('hex'),
-    label,
-    sha256: digest(key).toString('hex'),
-    created: new Date(nowMs).toISOString(),
-    ...(expiresInS === undefined
-      ? {}
-      : { expires: new Date(nowMs + expiresInS * 1000).toISOString() }),
-    ...(may.length > 0 && { may }),
-    ...limitsOf(limits),
-  };
-  return { key, stored };
-}
-
-/** How long a key was meant to live, in seconds; undefined for ever. */
-function spanOf({ created, expires }: StoredKey): number | undefined {
-  return expires === undefined ? undefined : (Date.parse(expires) - Date.parse(created)) / 1000;
 }
 
 /** The keys of a running server. */
@@ -318,93 +195,6 @@ function toConfigKey(key: string): KnownKey {
     isRevoked: false,
     expiresMs: Number.POSITIVE_INFINITY,
   };
-}
-
-/** The keys that `idOrLabel` revokes: one by its id, a label's with all that it replaced. What has expired is in nobody's way. */
-function meant(
-  keys: readonly StoredKey[],
-  idOrLabel: string,
-  nowMs: number,
-): readonly [StoredKey, ...StoredKey[]] {
-  const isOver = ({ expires = FOREVER }: StoredKey) => Date.parse(expires) <= nowMs;
-  const labelled = keys.filter((key) => key.label === idOrLabel && key.revoked === undefined);
-  const current = labelled.filter((key) => !isOver(key));
-  const inUse = current.length === 0 ? labelled : current;
-  const lines = new Set(inUse.map((key) => newestOf(key, keys)));
-  if (lines.size !== 1 || keys.some((key) => key.id === idOrLabel))
-    return [
-      findLive(
-        keys.filter((key) => !labelled.includes(key) || inUse.includes(key)),
-        idOrLabel,
-      ),
-    ];
-  const [newest, ...older] = inUse.toReversed();
-  return newest === undefined ? [findLive(keys, idOrLabel)] : [newest, ...older];
-}
-
-/** The id of the key that has taken the place of `key` in the end. */
-function newestOf(key: StoredKey, keys: readonly StoredKey[]): string {
-  let newest = key;
-  for (let steps = 0; steps < keys.length; steps += 1) {
-    const next = keys.find(({ id }) => id === newest.replacedBy);
-    if (next === undefined) break;
-    newest = next;
-  }
-  return newest.id;
-}
-
-function findLive(keys: readonly StoredKey[], idOrLabel: string): StoredKey {
-  const live = keys.filter((key) => key.revoked === undefined);
-  const byId = live.find((key) => key.id === idOrLabel);
-  if (byId !== undefined) return byId;
-  const byLabel = live.filter((key) => key.label === idOrLabel);
-  if (byLabel.length > 1) {
-    throw new SvcError('conflict', `${byLabel.length} keys have this label; give the id instead`);
-  }
-  const [only] = byLabel;
-  if (only === undefined)
-    throw new SvcError('not_found', 'No valid key has this id or label', {
-      cure: '`svc auth list` shows them.',
-    });
-  return only;
-}
-
-/** The same of keys with one label that was not replaced yet. Throws `not_found` for one that has expired. */
-function findCurrent(keys: readonly StoredKey[], idOrLabel: string, nowMs: number): StoredKey {
-  const isOver = ({ expires }: StoredKey) => expires !== undefined && Date.parse(expires) <= nowMs;
-  const isCurrent = (key: StoredKey) =>
-    key.id === idOrLabel || (key.replacedBy === undefined && !isOver(key));
-  const found = findLive(keys.filter(isCurrent), idOrLabel);
-  if (!isOver(found)) return found;
-  throw new SvcError('not_found', `Key ${found.id} has expired: there is nothing to go on`, {
-    cure: '`svc auth --generate` makes a key.',
-  });
-}
-
-function withChanges(old: StoredKey, changes: KeyChanges, nowMs: number): StoredKey {
-  const { expires, may, ...rest } = old;
-  const kept = Object.fromEntries(
-    Object.entries(rest).filter(([name]) => !(name in changes)),
-  ) as Omit<StoredKey, 'expires' | 'may'>;
-  const given = Object.fromEntries(
-    LIMITS.filter((name) => (changes[name] ?? null) !== null).map((name) => [name, changes[name]]),
-  );
-  const { expiresInS } = changes;
-  const ends =
-    expiresInS === undefined || expiresInS === null
-      ? expires
-      : new Date(nowMs + expiresInS * 1000).toISOString();
-  const rights = changes.may ?? may ?? [];
-  return {
-    ...kept,
-    ...given,
-    ...(ends !== undefined && expiresInS !== null && { expires: ends }),
-    ...(rights.length > 0 && { may: rights }),
-  };
-}
-
-function digest(key: string): Buffer {
-  return hash('sha256', key, 'buffer');
 }
 
 /** Changes whenever the file does; a rename over it changes the inode even within one tick of mtime. */

@@ -1,0 +1,256 @@
+/**
+ * What `svc auth` does to a list of keys, wherever the list is kept: each change takes the keys of the
+ * moment and gives those that are to be kept, with what the command shows.
+ */
+import { hash } from 'node:crypto';
+import type { Clock } from '../../engine/clock.ts';
+import { SvcError } from '../../engine/error.ts';
+import type { Rights } from './rights.ts';
+import type { StoredKey } from './store.ts';
+
+/** Returns `size` random bytes. */
+export type RandomBytes = (size: number) => Buffer;
+
+/** The keys as they will be, and what is said of it. */
+export interface Changed<R> {
+  readonly keys: readonly StoredKey[];
+  readonly result: R;
+}
+
+/** May run again on newer keys, so it keeps nothing from one run to the next. */
+export type KeyChange<R> = (keys: readonly StoredKey[]) => Changed<R>;
+
+/** A key that was just made; `key` is the only copy there will ever be. */
+export interface MadeKey {
+  readonly key: string;
+  readonly stored: StoredKey;
+}
+
+const KEY_PREFIX = 'svc_';
+const KEY_BYTES = 32;
+const ID_BYTES = 4;
+
+/** A new key: `svc_` and 43 base64url characters. */
+export function generateKey(random: RandomBytes): string {
+  return KEY_PREFIX + random(KEY_BYTES).toString('base64url');
+}
+
+/** The changes, each as of the moment it is asked for. */
+export function keyChanges({ clock, random }: { clock: Clock; random: RandomBytes }) {
+  return {
+    /** Makes a key. `expiresInS` is in seconds from now. */
+    create(traits: NewKey): KeyChange<MadeKey> {
+      return (keys) => {
+        const made = makeKey(random, clock.wallMs(), traits);
+        return { keys: [...keys, made.stored], result: made };
+      };
+    },
+    /**
+     * Makes a key in the place of another, with its label, its rights and limits and, unless `expiresInS` is
+     * given, its span of life. Both are valid for `graceS` seconds, or until the old one expires, if that is earlier.
+     * Throws as `revoke` does; of keys with one label the one that was not replaced yet is meant.
+     */
+    rotate(
+      idOrLabel: string,
+      { graceS, expiresInS }: Rotation,
+    ): KeyChange<MadeKey & { readonly replaced: StoredKey }> {
+      return (keys) => {
+        const nowMs = clock.wallMs();
+        const old = findCurrent(keys, idOrLabel, nowMs);
+        const { label, may } = old;
+        const span = expiresInS ?? spanOf(old);
+        const made = makeKey(random, nowMs, { label, expiresInS: span, may, ...limitsOf(old) });
+        const endMs = Math.min(nowMs + graceS * 1000, Date.parse(old.expires ?? FOREVER));
+        const replaced: StoredKey = {
+          ...old,
+          expires: new Date(endMs).toISOString(),
+          replacedBy: made.stored.id,
+        };
+        return {
+          keys: [...keys.map((key) => (key === old ? replaced : key)), made.stored],
+          result: { ...made, replaced },
+        };
+      };
+    },
+    /** Changes what a key is for and what it may use; the key itself stays. Throws as `rotate` does. Gives what is stored now. */
+    update(idOrLabel: string, changes: KeyEdits): KeyChange<StoredKey> {
+      return (keys) => {
+        const nowMs = clock.wallMs();
+        const old = findCurrent(keys, idOrLabel, nowMs);
+        const updated = withChanges(old, changes, nowMs);
+        return { keys: keys.map((key) => (key === old ? updated : key)), result: updated };
+      };
+    },
+    /**
+     * Revokes by id, or by label: the key in use, and the ones that it replaced, which go on for a
+     * while. Gives them, the newest first. Throws `not_found`, or `conflict` where the label stands
+     * for several keys of which none replaced the other.
+     */
+    revoke(idOrLabel: string): KeyChange<readonly [StoredKey, ...StoredKey[]]> {
+      return (keys) => {
+        const nowMs = clock.wallMs();
+        const [target, ...replaced] = meant(keys, idOrLabel, nowMs);
+        const end = (key: StoredKey) => ({ ...key, revoked: new Date(nowMs).toISOString() });
+        const ended = new Map([target, ...replaced].map((key) => [key, end(key)]));
+        return {
+          keys: keys.map((key) => ended.get(key) ?? key),
+          result: [end(target), ...replaced.map(end)],
+        };
+      };
+    },
+  };
+}
+
+/** How a key is replaced, in seconds. */
+export interface Rotation {
+  readonly graceS: number;
+  readonly expiresInS?: number;
+}
+
+/** What a new key is made with. */
+export type NewKey = Omit<Traits, 'may'> & { readonly may?: Rights };
+
+const FOREVER = '9999-12-31T00:00:00Z';
+
+/** What a key is for and what it may use: the parts of it that `update` changes and `rotate` passes on. */
+export type KeyLimits = Pick<StoredKey, (typeof LIMITS)[number]>;
+
+const LIMITS = [
+  'project',
+  'models',
+  'providers',
+  'perDayUsd',
+  'perMonthUsd',
+] as const satisfies readonly (keyof StoredKey)[];
+
+/** The limits that a key has; those that it has not are absent. */
+export function limitsOf(key: KeyLimits): KeyLimits {
+  return Object.fromEntries(
+    LIMITS.filter((name) => key[name] !== undefined).map((name) => [name, key[name]]),
+  );
+}
+
+/** What may be changed of a key; `null` takes a limit away, or makes it valid for ever. */
+export type KeyEdits = { readonly [K in keyof KeyLimits]?: KeyLimits[K] | null } & {
+  readonly expiresInS?: number | null;
+  readonly may?: Rights;
+};
+
+interface Traits extends KeyLimits {
+  readonly label: string;
+  readonly expiresInS?: number | undefined;
+  readonly may?: readonly string[] | undefined;
+}
+
+function makeKey(
+  random: RandomBytes,
+  nowMs: number,
+  { label, expiresInS, may = [], ...limits }: Traits,
+): { key: string; stored: StoredKey } {
+  const key = generateKey(random);
+  const stored: StoredKey = {
+    id: random(ID_BYTES).toString('hex'),
+    label,
+    sha256: digest(key).toString('hex'),
+    created: new Date(nowMs).toISOString(),
+    ...(expiresInS === undefined
+      ? {}
+      : { expires: new Date(nowMs + expiresInS * 1000).toISOString() }),
+    ...(may.length > 0 && { may }),
+    ...limitsOf(limits),
+  };
+  return { key, stored };
+}
+
+/** How long a key was meant to live, in seconds; undefined for ever. */
+function spanOf({ created, expires }: StoredKey): number | undefined {
+  return expires === undefined ? undefined : (Date.parse(expires) - Date.parse(created)) / 1000;
+}
+
+/** The keys that `idOrLabel` revokes: one by its id, a label's with all that it replaced. What has expired is in nobody's way. */
+function meant(
+  keys: readonly StoredKey[],
+  idOrLabel: string,
+  nowMs: number,
+): readonly [StoredKey, ...StoredKey[]] {
+  const isOver = ({ expires = FOREVER }: StoredKey) => Date.parse(expires) <= nowMs;
+  const labelled = keys.filter((key) => key.label === idOrLabel && key.revoked === undefined);
+  const current = labelled.filter((key) => !isOver(key));
+  const inUse = current.length === 0 ? labelled : current;
+  const lines = new Set(inUse.map((key) => newestOf(key, keys)));
+  if (lines.size !== 1 || keys.some((key) => key.id === idOrLabel))
+    return [
+      findLive(
+        keys.filter((key) => !labelled.includes(key) || inUse.includes(key)),
+        idOrLabel,
+      ),
+    ];
+  const [newest, ...older] = inUse.toReversed();
+  return newest === undefined ? [findLive(keys, idOrLabel)] : [newest, ...older];
+}
+
+/** The id of the key that has taken the place of `key` in the end. */
+function newestOf(key: StoredKey, keys: readonly StoredKey[]): string {
+  let newest = key;
+  for (let steps = 0; steps < keys.length; steps += 1) {
+    const next = keys.find(({ id }) => id === newest.replacedBy);
+    if (next === undefined) break;
+    newest = next;
+  }
+  return newest.id;
+}
+
+function findLive(keys: readonly StoredKey[], idOrLabel: string): StoredKey {
+  const live = keys.filter((key) => key.revoked === undefined);
+  const byId = live.find((key) => key.id === idOrLabel);
+  if (byId !== undefined) return byId;
+  const byLabel = live.filter((key) => key.label === idOrLabel);
+  if (byLabel.length > 1) {
+    throw new SvcError('conflict', `${byLabel.length} keys have this label; give the id instead`);
+  }
+  const [only] = byLabel;
+  if (only === undefined)
+    throw new SvcError('not_found', 'No valid key has this id or label', {
+      cure: '`svc auth list` shows them.',
+    });
+  return only;
+}
+
+/** The same of keys with one label that was not replaced yet. Throws `not_found` for one that has expired. */
+function findCurrent(keys: readonly StoredKey[], idOrLabel: string, nowMs: number): StoredKey {
+  const isOver = ({ expires }: StoredKey) => expires !== undefined && Date.parse(expires) <= nowMs;
+  const isCurrent = (key: StoredKey) =>
+    key.id === idOrLabel || (key.replacedBy === undefined && !isOver(key));
+  const found = findLive(keys.filter(isCurrent), idOrLabel);
+  if (!isOver(found)) return found;
+  throw new SvcError('not_found', `Key ${found.id} has expired: there is nothing to go on`, {
+    cure: '`svc auth --generate` makes a key.',
+  });
+}
+
+function withChanges(old: StoredKey, changes: KeyEdits, nowMs: number): StoredKey {
+  const { expires, may, ...rest } = old;
+  const kept = Object.fromEntries(
+    Object.entries(rest).filter(([name]) => !(name in changes)),
+  ) as Omit<StoredKey, 'expires' | 'may'>;
+  const given = Object.fromEntries(
+    LIMITS.filter((name) => (changes[name] ?? null) !== null).map((name) => [name, changes[name]]),
+  );
+  const { expiresInS } = changes;
+  const ends =
+    expiresInS === undefined || expiresInS === null
+      ? expires
+      : new Date(nowMs + expiresInS * 1000).toISOString();
+  const rights = changes.may ?? may ?? [];
+  return {
+    ...kept,
+    ...given,
+    ...(ends !== undefined && expiresInS !== null && { expires: ends }),
+    ...(rights.length > 0 && { may: rights }),
+  };
+}
+
+/** The SHA-256 of a key. */
+export function digest(key: string): Buffer {
+  return hash('sha256', key, 'buffer');
+}
