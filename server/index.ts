@@ -10,6 +10,7 @@ import { watchAlerts } from './alerts/watch.ts';
 import { App } from './app.ts';
 import { askThrough } from './control/ask-provider.ts';
 import { audited, auditModules } from './log/audit-trail.ts';
+import { isPostgresUrl } from '../stages/ledger/address.ts';
 import { createKeyring } from './auth/auth.ts';
 import { createBrowserSessions } from './auth/browser-sessions.ts';
 import { makeGeneration } from './generation/compile.ts';
@@ -112,6 +113,7 @@ export async function startProxy(options: StartOptions): Promise<RunningProxy> {
     return await takeCommands(options, proxy, front, generations, reload);
   } catch (thrown) {
     for (const listener of proxy.listeners) listener.destroy();
+    proxy.sharedKeys?.close();
     await services.close();
     throw thrown;
   }
@@ -146,6 +148,16 @@ async function openProxy(options: StartOptions) {
     clock,
     onFault: (fault) => log.error(fault.message),
   });
+  const sharedKeys = isPostgresUrl(config.ledger.db)
+    ? await (
+        await import('./auth/watch-shared-keys.ts')
+      ).followSharedKeys({
+        url: config.ledger.db,
+        clock,
+        onKeys: (all) => keys.setSharedKeys(all),
+        onFault: (fault) => log.error(fault.message),
+      })
+    : undefined;
   const sessions = createBrowserSessions({ keys, clock, random: randomBytes });
   const listeners: Listener[] = [];
   const ports = () => listeners.map((listener) => listener.port);
@@ -167,6 +179,7 @@ async function openProxy(options: StartOptions) {
   return {
     services,
     sessions,
+    sharedKeys,
     watch,
     custom,
     host,
@@ -247,7 +260,7 @@ function openFront(
 /** Opens the control socket, logs how things stand and prepares what the first request needs. */
 async function takeCommands(
   options: StartOptions,
-  { services, sessions, watch, host, listeners, ports }: OpenedProxy,
+  { services, sessions, sharedKeys, watch, host, listeners, ports }: OpenedProxy,
   { app, door, forward }: ReturnType<typeof openFront>,
   generations: Generations,
   reload: Reload,
@@ -304,6 +317,7 @@ async function takeCommands(
     async closeOthers() {
       alerts.stop();
       endRetention();
+      sharedKeys?.close();
       door.close();
       forward.close();
       await control?.close();

@@ -10,6 +10,7 @@ const ANY = 'any';
 
 /** A command that takes the limits of a key. */
 export abstract class LimitsCommand extends JsonCommand {
+  config = Option.String('--config', { description: 'Config file that names the ledger' });
   expires = Option.String('--expires', {
     description: 'When it expires: 12h, 30d; never by default',
   });

@@ -1,10 +1,9 @@
 /** What each key or project has spent in the present UTC day and month, beside what it may: `svc spend status --by`. */
-import { join } from 'node:path';
 import { periodName, periodStartMs } from '../../stages/budget/owners.ts';
 import { toUsd } from '../../stages/ledger/figures.ts';
-import { homeOf } from '../context.ts';
 import type { CliContext } from '../context.ts';
 import { withLedger } from '../ledger.ts';
+import { keyStoreOf } from './key-store.ts';
 import { configOf } from '../parse/flags.ts';
 
 /** Whose spending can be asked for. */
@@ -30,7 +29,8 @@ export async function ownerSpending(
 ) {
   const nowMs = context.clock.wallMs();
   const { config } = await configOf(configFile, context);
-  const limits = by === 'key' ? await limitsOfKeys(context, nowMs) : config.budget.projects;
+  const limits =
+    by === 'key' ? await limitsOfKeys(context, configFile, nowMs) : config.budget.projects;
   const [today, thisMonth] = await withLedger(context, configFile, async (reader, queries) => {
     const spentSince = async (sinceMs: number) => {
       const costs = await queries.costByOwner(reader, { sinceMs });
@@ -73,17 +73,14 @@ function periodJson(spentNanoUsd = 0, limitUsd: number | null = null) {
 /** By label, of the keys that work; of several with one label the newest. */
 async function limitsOfKeys(
   context: CliContext,
+  configFile: string | undefined,
   nowMs: number,
 ): Promise<ReadonlyMap<string, Limits>> {
-  const { openKeyStore } = await import('../../server/auth/auth.ts');
-  const { clock, random } = context;
-  const store = openKeyStore({ file: join(homeOf(context), 'keys.json'), clock, random });
-  const live = store
-    .list()
-    .filter(
-      ({ revoked, expires }) =>
-        revoked === undefined && (expires === undefined || Date.parse(expires) > nowMs),
-    );
+  const keys = await (await keyStoreOf(context, configFile)).list();
+  const live = keys.filter(
+    ({ revoked, expires }) =>
+      revoked === undefined && (expires === undefined || Date.parse(expires) > nowMs),
+  );
   return new Map(
     live.map(({ id, label, perDayUsd = null, perMonthUsd = null }) => [
       label === '' ? id : label,

@@ -1,24 +1,13 @@
 /** `svc auth`: the keys that clients on other machines send as `X-Svc-Key`. */
-import { join } from 'node:path';
 import { Command, Option } from 'clipanion';
 import { JsonCommand } from '../command.ts';
 import { SvcError } from '../../engine/error.ts';
 import type { KeyChanges, KeyLimits, StoredKey } from '../../server/auth/auth.ts';
+import { keyStoreOf } from '../auth/key-store.ts';
 import { LimitsCommand, limitsJson, limitsText } from '../auth/limits.ts';
-import { ensurePrivateFolder } from '../../server/config/home.ts';
 import { noteKeyEvent } from '../audit.ts';
-import { homeOf } from '../context.ts';
-import type { CliContext } from '../context.ts';
 import { toSeconds } from '../parse/flags.ts';
 import { localMoment } from '../../server/dashboard/page/local-time.ts';
-
-async function storeOf(context: CliContext) {
-  const { openKeyStore } = await import('../../server/auth/auth.ts');
-  const home = homeOf(context);
-  ensurePrivateFolder(home);
-  const { clock, random } = context;
-  return openKeyStore({ file: join(home, 'keys.json'), clock, random });
-}
 
 class Auth extends LimitsCommand {
   static override paths = [['auth']];
@@ -53,7 +42,9 @@ class Auth extends LimitsCommand {
         },
       );
     }
-    const { key, stored } = (await storeOf(context)).create({
+    const { key, stored } = await (
+      await keyStoreOf(context, this.config)
+    ).create({
       label,
       ...given(await this.changes()),
     });
@@ -72,10 +63,14 @@ class List extends JsonCommand {
     examples: [['All keys', '$0 auth list']],
   });
 
+  config = Option.String('--config', { description: 'Config file that names the ledger' });
+
   async execute() {
     const { context } = this;
     const nowMs = context.clock.wallMs();
-    const keys = (await storeOf(context)).list().map((key) => keyJson(key, nowMs));
+    const keys = (await (await keyStoreOf(context, this.config)).list()).map((key) =>
+      keyJson(key, nowMs),
+    );
     if (this.json) return this.printJson({ keys });
     if (keys.length === 0) return this.note('No keys. `svc auth --generate` makes one.');
     this.printTable(
@@ -108,10 +103,11 @@ class Revoke extends JsonCommand {
   });
 
   key = Option.String({ name: 'id|label' });
+  config = Option.String('--config', { description: 'Config file that names the ledger' });
 
   async execute() {
     const { context } = this;
-    const [revoked, ...replaced] = (await storeOf(context)).revoke(this.key);
+    const [revoked, ...replaced] = await (await keyStoreOf(context, this.config)).revoke(this.key);
     for (const one of [revoked, ...replaced]) await noteKeyEvent(context, 'revoked', one);
     const nowMs = context.clock.wallMs();
     const toJson = (key: StoredKey) => keyJson(key, nowMs);
@@ -136,6 +132,7 @@ class Rotate extends JsonCommand {
   });
 
   key = Option.String({ name: 'id|label' });
+  config = Option.String('--config', { description: 'Config file that names the ledger' });
   grace = Option.String('--grace', '24h', { description: 'How long the old key goes on: 1h, 7d' });
   expires = Option.String('--expires', {
     description: 'When the new key expires: 12h, 30d; after as long as the old one by default',
@@ -145,8 +142,8 @@ class Rotate extends JsonCommand {
     const { context, expires } = this;
     const graceS = toSeconds(this.grace, '--grace');
     const expiry = expires === undefined ? {} : { expiresInS: toSeconds(expires, '--expires') };
-    const store = await storeOf(context);
-    const { key, stored, replaced } = store.rotate(this.key, { graceS, ...expiry });
+    const store = await keyStoreOf(context, this.config);
+    const { key, stored, replaced } = await store.rotate(this.key, { graceS, ...expiry });
     await noteKeyEvent(context, 'generated', stored);
     await noteKeyEvent(context, 'rotated', replaced);
     const nowMs = context.clock.wallMs();
@@ -197,7 +194,7 @@ class Update extends LimitsCommand {
       throw new SvcError('usage', 'svc auth update needs what is to be changed', {
         cure: '`svc auth update --help` shows the options.',
       });
-    const stored = (await storeOf(context)).update(this.key, changes);
+    const stored = await (await keyStoreOf(context, this.config)).update(this.key, changes);
     await noteKeyEvent(context, 'updated', stored);
     const shown = keyJson(stored, context.clock.wallMs());
     if (this.json) return this.printJson(shown);

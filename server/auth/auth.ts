@@ -7,7 +7,7 @@ import { timingSafeEqual } from 'node:crypto';
 import { type BigIntStats, statSync } from 'node:fs';
 import type { Clock } from '../../engine/clock.ts';
 import { SvcError, toSvcError } from '../../engine/error.ts';
-import { digest, keyChanges, limitsOf } from './key-changes.ts';
+import { digest, keyChanges, limitsOf, mergeKeys } from './key-changes.ts';
 import type { Changed, KeyChange, KeyEdits, NewKey, RandomBytes, Rotation } from './key-changes.ts';
 import { isRight } from './rights.ts';
 import type { Rights } from './rights.ts';
@@ -69,6 +69,8 @@ export function openKeyStore(options: { file: string; clock: Clock; random: Rand
 export interface Keyring extends KeyCheck {
   /** Replaces `security.api_key`; the former one is remembered as rotated away while the process lives. */
   setConfigKey(key: string | undefined): void;
+  /** Replaces the keys that proxies with one ledger share. */
+  setSharedKeys(keys: readonly StoredKey[]): void;
   /** What is kept of a key that is valid now, for signing what is bound to it. */
   digestOf(keyId: string): Buffer | undefined;
   /** The key of the configuration, else the stored one that was made last, as long as it is valid. */
@@ -101,11 +103,18 @@ export function createKeyring(options: {
   rereadMs?: number;
 }): Keyring {
   const { file, clock, rereadMs = REREAD_MS } = options;
+  let ofHome: readonly StoredKey[] = [];
+  let shared: readonly StoredKey[] = [];
   let stored: readonly KnownKey[] = [];
   let config: readonly KnownKey[] = [];
   let all: readonly KnownKey[] = [];
   let seen = '';
   let nextLookMs = Number.NEGATIVE_INFINITY;
+
+  function merge(): void {
+    stored = mergeKeys(ofHome, shared).map(toKnownKey);
+    all = [...config, ...stored];
+  }
 
   function look(): void {
     const nowMs = clock.monotonicMs();
@@ -115,8 +124,8 @@ export function createKeyring(options: {
     if (state === seen) return;
     seen = state;
     try {
-      stored = readKeys(file).map(toKnownKey);
-      all = [...config, ...stored];
+      ofHome = readKeys(file);
+      merge();
     } catch (error) {
       options.onFault?.(toSvcError(error));
     }
@@ -133,6 +142,10 @@ export function createKeyring(options: {
     newestId() {
       look();
       return (config.find(isLive) ?? stored.findLast(isLive))?.admits.keyId;
+    },
+    setSharedKeys(keys) {
+      shared = keys;
+      merge();
     },
     setConfigKey(key) {
       const retired = config.map((known) => ({ ...known, isRevoked: true }));

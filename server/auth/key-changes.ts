@@ -254,3 +254,19 @@ function withChanges(old: StoredKey, changes: KeyEdits, nowMs: number): StoredKe
 export function digest(key: string): Buffer {
   return hash('sha256', key, 'buffer');
 }
+
+/** Keys of the home folder and of the shared ledger, which wins where both have one; revoked in either is revoked. */
+export function mergeKeys(
+  home: readonly StoredKey[],
+  shared: readonly StoredKey[],
+): readonly StoredKey[] {
+  const own = new Map(home.map((key) => [key.id, key]));
+  const isShared = new Set(shared.map(({ id }) => id));
+  return [
+    ...home.filter(({ id }) => !isShared.has(id)),
+    ...shared.map((key) => {
+      const revoked = key.revoked ?? own.get(key.id)?.revoked;
+      return revoked === undefined || revoked === key.revoked ? key : { ...key, revoked };
+    }),
+  ];
+}

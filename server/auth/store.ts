@@ -138,7 +138,8 @@ function parseKeys(file: string, text: string): readonly StoredKey[] {
   return keys;
 }
 
-function isStoredKey(value: unknown): value is StoredKey {
+/** True for what can be used as a key, whatever a newer version added to it. */
+export function isStoredKey(value: unknown): value is StoredKey {
   if (!isObject(value)) return false;
   const { id, label, sha256, created, expires, revoked, may, replacedBy } = value;
   const { project, models, providers, perDayUsd, perMonthUsd } = value;

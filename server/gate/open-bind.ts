@@ -1,6 +1,7 @@
 /** A proxy that the network can reach asks for a key, or does not start. */
 import { join } from 'node:path';
 import { SvcError } from '../../engine/index.ts';
+import { isPostgresUrl } from '../../stages/ledger/address.ts';
 import { readKeys } from '../auth/store.ts';
 import type { StoredKey } from '../auth/store.ts';
 import { isLoopbackHost } from '../config/address.ts';
@@ -37,8 +38,13 @@ export function openBindFaults(
   return [fault(origin, 'server.host', `server.host: ${reason}. ${CURE}`)];
 }
 
-function openBind({ home, server: { host }, security }: Config, nowMs: number): string | undefined {
+function openBind(config: Config, nowMs: number): string | undefined {
+  const { home, ledger, server, security } = config;
+  const { host } = server;
   if (isLoopbackHost(host) || security.apiKey !== null) return undefined;
+  // The keys of a shared ledger are known at the start alone, and made while proxies run.
+  // Without one every request from elsewhere is answered with 401.
+  if (isPostgresUrl(ledger.db)) return undefined;
   const isLive = ({ revoked, expires }: StoredKey): boolean =>
     revoked === undefined && (expires === undefined || Date.parse(expires) > nowMs);
   if (readKeys(keysFile(home)).some(isLive)) return undefined;

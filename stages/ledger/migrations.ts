@@ -171,4 +171,8 @@ export const migrations: readonly Migration[] = [
     `ALTER TABLE requests ADD COLUMN web_searches INTEGER`,
     `ALTER TABLE hours ADD COLUMN web_searches INTEGER NOT NULL DEFAULT 0`,
   ],
+  [
+    // Proxy keys, by hash: of proxies that share a database. Those of a file are in the home folder.
+    `CREATE TABLE proxy_keys (id TEXT PRIMARY KEY, stored TEXT NOT NULL) STRICT`,
+  ],
 ];

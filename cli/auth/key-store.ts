@@ -1,0 +1,23 @@
+/** The proxy keys that `svc auth` works on: of the shared ledger where it is in Postgres, else of the home folder. */
+import { isPostgresUrl } from '../../stages/ledger/address.ts';
+import { ensurePrivateFolder } from '../../server/config/home.ts';
+import { homeOf } from '../context.ts';
+import type { CliContext } from '../context.ts';
+import { configOf } from '../parse/flags.ts';
+
+/** Its methods may give promises. Rejects with `config` where the configuration cannot be read: it says where keys are. */
+export async function keyStoreOf(context: CliContext, configFile: string | undefined) {
+  const { keysFile } = await import('../../server/gate/open-bind.ts');
+  const home = homeOf(context);
+  const file = keysFile(home);
+  const { clock, random } = context;
+  const { config } = await configOf(configFile, context);
+  const { db } = config.ledger;
+  ensurePrivateFolder(home);
+  if (isPostgresUrl(db)) {
+    const { openSharedKeyStore } = await import('../../server/auth/shared-keys.ts');
+    return openSharedKeyStore({ url: db, file, clock, random });
+  }
+  const { openKeyStore } = await import('../../server/auth/auth.ts');
+  return openKeyStore({ file, clock, random });
+}

@@ -1,0 +1,121 @@
+/**
+ * Proxy keys in the Postgres of a shared ledger, for `svc auth`: hashes, as in the file of the home
+ * folder. New keys go there. Keys of the home folder stay valid on their own proxy; the first change of one
+ * takes it along, so that its end holds everywhere.
+ */
+import type { Clock } from '../../engine/clock.ts';
+import { SvcError } from '../../engine/error.ts';
+import type { Asked } from '../../stages/ledger/postgres/client.ts';
+import { connect } from '../../stages/ledger/postgres/client.ts';
+import { migrations } from '../../stages/ledger/migrations.ts';
+import { openPostgres } from '../../stages/ledger/postgres/store.ts';
+import { inWords, stateOf } from '../../stages/ledger/postgres/trouble.ts';
+import { LedgerRefused } from '../../stages/ledger/writer/trouble.ts';
+import { keyChanges, mergeKeys } from './key-changes.ts';
+import type { Changed, KeyChange, KeyEdits, NewKey, RandomBytes, Rotation } from './key-changes.ts';
+import { changeKeys, isStoredKey, readKeys } from './store.ts';
+import type { StoredKey } from './store.ts';
+
+const READ = 'SELECT stored FROM proxy_keys';
+/** Those who read do not wait; two who change do. */
+const LOCK = 'LOCK TABLE proxy_keys IN EXCLUSIVE MODE';
+const KEEP = `INSERT INTO proxy_keys (id, stored) VALUES ($1, $2)
+  ON CONFLICT (id) DO UPDATE SET stored = excluded.stored`;
+const NO_TABLE = '42P01';
+
+/** The texts of all keys, in no order; none where no svc has made the table yet. Rejects with what the database says. */
+export async function readSharedTexts(connection: Asked): Promise<readonly string[]> {
+  try {
+    const { rows } = await connection.query(READ);
+    return (rows as readonly { readonly stored: string }[]).map(({ stored }) => stored);
+  } catch (error) {
+    if (stateOf(error) === NO_TABLE) return [];
+    throw error;
+  }
+}
+
+/** The keys that these texts are, oldest first. Throws `config` for one that is none. */
+export function toSharedKeys(texts: readonly string[]): readonly StoredKey[] {
+  return texts
+    .map(toKey)
+    .toSorted((a, b) => Date.parse(a.created) - Date.parse(b.created) || (a.id < b.id ? -1 : 1));
+}
+
+function toKey(text: string): StoredKey {
+  const parsed = parsedOr(text);
+  if (isStoredKey(parsed)) return parsed;
+  throw new SvcError('config', 'The table proxy_keys of the ledger holds what is not a key', {
+    cure: 'Was it changed by hand? Delete that row, or mend it.',
+  });
+}
+
+function parsedOr(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * The store of keys at `url`, with those of `file` in the home folder. What `openKeyStore` does, as
+ * promises, which reject with `unavailable` where the database cannot be asked.
+ */
+export function openSharedKeyStore(options: {
+  url: string;
+  file: string;
+  clock: Clock;
+  random: RandomBytes;
+}) {
+  const { url, file, clock } = options;
+  const changes = keyChanges(options);
+  const apply = <R>(change: KeyChange<R>): Promise<R> =>
+    asked(url, async (connection) => {
+      const home = readKeys(file);
+      await connection.query('BEGIN');
+      await connection.query(LOCK);
+      const before = mergeKeys(home, toSharedKeys(await readSharedTexts(connection)));
+      const { keys, result }: Changed<R> = change(before);
+      const known = new Set(before);
+      const changed = keys.filter((key) => !known.has(key));
+      for (const key of changed) await connection.query(KEEP, [key.id, JSON.stringify(key)]);
+      await connection.query('COMMIT');
+      // Where the ledger is a file again later, what has ended stays so.
+      const byId = new Map(changed.map((key) => [key.id, key]));
+      if (home.some(({ id }) => byId.has(id)))
+        changeKeys(file, clock.wallMs(), (own) => own.map((key) => byId.get(key.id) ?? key));
+      return result;
+    });
+  return {
+    create: (traits: NewKey) => apply(changes.create(traits)),
+    rotate: (idOrLabel: string, rotation: Rotation) => apply(changes.rotate(idOrLabel, rotation)),
+    update: (idOrLabel: string, edits: KeyEdits) => apply(changes.update(idOrLabel, edits)),
+    revoke: (idOrLabel: string) => apply(changes.revoke(idOrLabel)),
+    list: (): Promise<readonly StoredKey[]> =>
+      asked(url, async (connection) =>
+        mergeKeys(readKeys(file), toSharedKeys(await readSharedTexts(connection))),
+      ),
+  };
+}
+
+/** Makes the tables where they are missing, so that keys can be made before the first start. */
+async function asked<R>(url: string, use: (connection: Asked) => Promise<R>): Promise<R> {
+  try {
+    (await openPostgres(url, migrations, () => undefined)).close();
+    const connection = await connect(url, () => undefined);
+    try {
+      return await use(connection);
+    } finally {
+      // What was begun and not committed ends with it.
+      connection.close();
+    }
+  } catch (error) {
+    if (error instanceof SvcError) throw error;
+    const { message, cure } = error instanceof LedgerRefused ? error : inWords(error, url);
+    throw new SvcError('unavailable', `The keys of the shared ledger cannot be used: ${message}`, {
+      code: 'RESOURCE_002',
+      cause: error,
+      cure,
+    });
+  }
+}
