@@ -1,0 +1,80 @@
+/** Runs the test of a row: as it is, where it must be green, and with the defect, where it must be red. */
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { stripVTControlCharacters } from 'node:util';
+import type { Row } from './row.ts';
+import { compiledFile } from './sabotage.ts';
+import type { copyBuild } from './sabotage.ts';
+
+/** `unproven`: the defect could not be planted, or the test did not run to its end. */
+export type Verdict = 'green' | 'red' | 'unproven';
+
+export interface Judged {
+  readonly id: string;
+  readonly asItIs: Verdict;
+  readonly sabotaged: Verdict;
+  /** Why something is not as it must be; empty where all is. */
+  readonly because: string;
+}
+
+const BUILD = fileURLToPath(new URL('../..', import.meta.url));
+/** A test that hangs with a defect in it has shown that it notices: so many times as long as without. */
+const MOST_TIMES = 10;
+const LEAST_LIMIT_MS = 30_000;
+
+interface Ended {
+  readonly code: number | null;
+  /** Names of the tests that failed, as the runner prints them. */
+  readonly failed: readonly string[];
+  readonly passed: number;
+  readonly durationMs: number;
+}
+
+export async function judge(row: Row, copy: ReturnType<typeof copyBuild>): Promise<Judged> {
+  const sound = await run(BUILD, row);
+  const asItIs = sound.code === 0 && sound.passed > 0 ? 'green' : 'red';
+  const found = { id: row.id, asItIs, sabotaged: 'unproven' } as const;
+  if (asItIs === 'red')
+    return { ...found, because: `${row.file} is red: ${sound.failed.join(', ')}` };
+  let mend: () => void;
+  try {
+    mend = await copy.plant(row.sabotage);
+  } catch (thrown) {
+    return { ...found, because: thrown instanceof Error ? thrown.message : String(thrown) };
+  }
+  const limitMs = Math.max(LEAST_LIMIT_MS, MOST_TIMES * sound.durationMs);
+  const broken = await run(copy.folder, row, limitMs).finally(mend);
+  const isNoticed = broken.failed.some((name) => name.includes(row.test));
+  if (isNoticed) return { ...found, sabotaged: 'red', because: '' };
+  if (broken.code === null) return { ...found, sabotaged: 'red', because: '' };
+  const others = broken.failed.length === 0 ? 'nothing failed' : `red: ${broken.failed.join(', ')}`;
+  const sabotaged = broken.code === 0 ? 'green' : 'unproven';
+  return { ...found, sabotaged, because: `with the defect, ${others}` };
+}
+
+function run(build: string, { file }: Row, limitMs?: number): Promise<Ended> {
+  const startMs = performance.now();
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [join(build, compiledFile(file))], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, NO_COLOR: '1', FORCE_COLOR: '0' },
+    });
+    let text = '';
+    child.stdout.setEncoding('utf8').on('data', (piece: string) => (text += piece));
+    child.stderr.setEncoding('utf8').on('data', (piece: string) => (text += piece));
+    const timer =
+      limitMs === undefined ? undefined : setTimeout(() => child.kill('SIGKILL'), limitMs);
+    child.once('error', reject);
+    child.once('close', (code) => {
+      clearTimeout(timer);
+      const plain = stripVTControlCharacters(text);
+      resolve({
+        code,
+        failed: [...plain.matchAll(/^\s*FAIL\s.*?"(.*)"\s*$/gm)].map(([, name]) => name!),
+        durationMs: performance.now() - startMs,
+        passed: Number(/^\s*Passed:\s+(\d+)/m.exec(plain)?.[1] ?? 0),
+      });
+    });
+  });
+}

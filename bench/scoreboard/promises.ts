@@ -1,0 +1,81 @@
+/** What svc says of bytes, thoughts and money. */
+import type { Row } from './row.ts';
+
+export const PROMISES: readonly Row[] = [
+  {
+    id: 'bound-thinking',
+    isSlow: true,
+    threat: 'A switch that is touched in a conversation with signed thoughts',
+    required: 'what stands before a thought goes out as it was sent',
+    file: 'server/tests/hostile-operator.test.ts',
+    test: 'turns under somebody who switches everything',
+    sabotage: {
+      file: 'stages/conversations/as-sent.ts',
+      before: 'if (!standing.isBound) return same;',
+      after: 'if (standing.isBound) return same;',
+    },
+  },
+  {
+    id: 'memory-after-crash',
+    threat: 'A crash while the memory of conversations is written',
+    required: 'a line that was cut short costs that line',
+    file: 'stages/conversations/store-file.test.ts',
+    test: 'a line that was cut short costs that line, and not the next one',
+    sabotage: {
+      file: 'stages/conversations/store-file.ts',
+      before: 'if (read === undefined) continue;',
+      after: 'if (read === undefined) break;',
+    },
+  },
+  {
+    id: 'append-only',
+    threat: 'A conversation whose beginning changes from turn to turn',
+    required: 'its hashes go on from those of the turn before, and are its own',
+    file: 'stages/conversations/block-hashes.test.ts',
+    test: 'however a conversation goes on, its hashes are those of its blocks',
+    sabotage: {
+      file: 'stages/conversations/block-hashes.ts',
+      before: 'for (const [end, hash] of before.ends) if (end <= same) ends.set(end, hash);',
+      after: 'for (const [end, hash] of before.ends) ends.set(end, hash);',
+    },
+  },
+  {
+    id: 'budget-race',
+    threat: 'Many requests at once on the last dollar',
+    required: 'together they cannot pass a limit',
+    file: 'stages/budget/guard.test.ts',
+    test: 'what runs counts, so concurrent requests cannot pass a limit together',
+    sabotage: {
+      file: 'stages/budget/guard.ts',
+      before: '({ used, estimate, limit }) => used + estimate > limit',
+      after: '({ used, limit }) => used > limit',
+    },
+  },
+  {
+    id: 'key-limits',
+    isSlow: true,
+    threat: 'A key that may use some models and asks for others',
+    required: '403 with what it may use, and no provider hears of it',
+    file: 'server/tests/key-limits.test.ts',
+    test: 'models beyond the key are 403, with what it may use, and no provider hears of them',
+    sabotage: {
+      file: 'stages/route/permitted.ts',
+      before: 'return globs.some((glob) => isGlobMatch(glob.toLowerCase(), name.toLowerCase()));',
+      after:
+        'return globs.some((glob) => isGlobMatch(name.toLowerCase(), name.toLowerCase()) || glob === name);',
+    },
+  },
+  {
+    id: 'recipes-keep-failures',
+    isSlow: true,
+    threat: 'A recipe that drops the line which says what failed',
+    required: 'no bundled recipe does',
+    file: 'server/recipes/harmless.test.ts',
+    test: 'hybrid: endings and what must stay are there to the letter',
+    sabotage: {
+      file: 'stages/compress/recipe/to-rule.ts',
+      before: '...(recipe.mustKeep.length > 0 && { keeps: anyPattern(recipe.mustKeep) }),',
+      after: '',
+    },
+  },
+];

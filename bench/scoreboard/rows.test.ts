@@ -1,0 +1,24 @@
+/** The rows fit the sources as they are: a defect that can no longer be planted proves nothing. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { projectRoot } from '../../fixtures/paths.ts';
+import { ROWS } from './rows.ts';
+
+const textOf = (file: string): string => readFileSync(join(projectRoot, file), 'utf8');
+
+test('every row has an id of its own, a test that is there, and a defect that fits once', () => {
+  assert.is(new Set(ROWS.map(({ id }) => id)).size, ROWS.length);
+  for (const { id, file, test: name, sabotage } of ROWS) {
+    // A name may be put together of parts; the longest of its words is in the file all the same.
+    const longest = name.split(/[^\w’]+/).toSorted((a, b) => b.length - a.length)[0]!;
+    assert.ok(
+      longest.length > 3 && textOf(file).includes(longest),
+      `${id}: ${file} has no ${name}`,
+    );
+    assert.is(textOf(sabotage.file).split(sabotage.before).length, 2, `${id}: ${sabotage.file}`);
+  }
+});
+
+test.run();
