@@ -4,6 +4,8 @@ import type { SvcError } from '../../engine/index.ts';
 import type { AuditLog } from '../../stages/audit/log.ts';
 import type { AuditEvent, AuditValue } from '../../stages/audit/record.ts';
 import type { LedgerRow } from '../../stages/ledger/row.ts';
+import { resultWords } from '../../stages/ledger/tools/results-forms.ts';
+import { mcpServersOf } from '../../stages/model/tool-use.ts';
 import type { ControlCommand, ControlCommands } from '../control/control.ts';
 import type { Generation } from '../generation/generation.ts';
 
@@ -25,6 +27,10 @@ export function requestEvent(row: LedgerRow): Omit<AuditEvent, 'atMs'> {
       output_tokens: row.outputTokens,
       tokens_saved: row.savedTokens,
       cost_nano_usd: row.costNanoUsd,
+      tools: (row.toolResults ?? []).map(resultWords),
+      mcp_servers: mcpServersOf(row.toolResults, row.toolSet),
+      tool_definition_tokens: row.toolDefinitionTokens,
+      tool_definition_cost_nano_usd: row.costToolDefinitionsNanoUsd,
     },
   };
 }

@@ -1,7 +1,9 @@
 /** The spans of one request: its own, one for each stage and one for each try at a provider. Never what was said. */
 import type { LedgerRow } from '../../stages/ledger/row.ts';
 import { isFailure } from '../../stages/ledger/row.ts';
+import { resultWords } from '../../stages/ledger/tools/results-forms.ts';
 import type { Trace, TraceAttempt, TraceStage } from '../../stages/ledger/traces.ts';
+import { mcpServersOf } from '../../stages/model/tool-use.ts';
 import * as names from './names.ts';
 import type { TraceContext } from './trace-context.ts';
 
@@ -85,8 +87,17 @@ function requestSpan(row: LedgerRow, { traceId, spanId, parentSpanId }: TraceCon
       'svc.tokens.cache_creation': row.cacheWriteTokens,
       'svc.cache.hit': row.cacheHit,
       'svc.cost.nano_usd': row.costNanoUsd,
+      'svc.tools': wordsOrNull((row.toolResults ?? []).map(resultWords)),
+      'svc.mcp_servers': wordsOrNull(mcpServersOf(row.toolResults, row.toolSet)),
+      'svc.tokens.tool_definitions': row.toolDefinitionTokens,
+      'svc.cost.tool_definitions_nano_usd': row.costToolDefinitionsNanoUsd,
     }),
   };
+}
+
+/** In one text, as names of tools have no space; null for none. */
+function wordsOrNull(words: readonly string[]): string | null {
+  return words.length === 0 ? null : words.join(' ');
 }
 
 /** What measurements are told apart by. */

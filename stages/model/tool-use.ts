@@ -51,6 +51,18 @@ export function mcpServerOf(tool: string): string | null {
   return /^mcp__(.+?)__/.exec(tool)?.[1] ?? null;
 }
 
+/** The MCP servers of the tools that gave something back or were defined, each once, in that order. */
+export function mcpServersOf(
+  results: readonly ToolResults[] | null,
+  set: ToolSet | null,
+): readonly string[] {
+  const tools = [
+    ...(results ?? []).map(({ tool }) => tool),
+    ...(set?.tools ?? []).map(([tool]) => tool),
+  ];
+  return [...new Set(tools.flatMap((tool) => mcpServerOf(tool) ?? []))];
+}
+
 /** The definitions of these tools. */
 export function toolSet(tokensByTool: ReadonlyMap<string, number>): ToolSet {
   const sorted = [...tokensByTool].toSorted(

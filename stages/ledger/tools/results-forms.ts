@@ -39,10 +39,10 @@ export function resultsToJson(results: readonly ToolResults[]) {
 
 /** `Bash=2/0/1200/300 Read=1/0/80/80`: calls, failed ones, tokens and sent tokens. A name has no space. */
 export function resultsToWords(results: readonly ToolResults[]): string {
-  return results
-    .map(
-      ({ tool, calls, failed, tokens, sentTokens }) =>
-        `${tool}=${calls}/${failed}/${tokens}/${sentTokens}`,
-    )
-    .join(' ');
+  return results.map(resultWords).join(' ');
+}
+
+/** `Bash=2/0/1200/300`, likewise. */
+export function resultWords({ tool, calls, failed, tokens, sentTokens }: ToolResults): string {
+  return `${tool}=${calls}/${failed}/${tokens}/${sentTokens}`;
 }
