@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import type { SvcError } from '../../engine/error.ts';
 import { createManualClock, systemClock } from '../../engine/clock.ts';
 import { folderForEach } from '../../fixtures/ledger/temp-ledger.ts';
 import { startPostgres } from '../../fixtures/postgres.ts';
@@ -163,6 +164,7 @@ tests('without the database keys hold for an hour, what ended stays so', async (
       let refused: unknown;
       await store.list().catch((thrown: unknown) => (refused = thrown));
       assert.match(String(refused), /keys of the shared ledger cannot be used/);
+      assert.not.match((refused as SvcError).cure ?? '', /rows/, 'it is about keys');
     });
     await until('it answers again', () => watch.look());
     assert.equal(verdicts(), ['keyed', 'dead', 'keyed', 'keyed']);

@@ -9,7 +9,7 @@ import type { Asked } from '../../stages/ledger/postgres/client.ts';
 import { connect } from '../../stages/ledger/postgres/client.ts';
 import { migrations } from '../../stages/ledger/migrations.ts';
 import { openPostgres } from '../../stages/ledger/postgres/store.ts';
-import { inWords, stateOf } from '../../stages/ledger/postgres/trouble.ts';
+import { questionInWords, stateOf } from '../../stages/ledger/postgres/trouble.ts';
 import { LedgerRefused } from '../../stages/ledger/writer/trouble.ts';
 import { keyChanges, mergeKeys } from './key-changes.ts';
 import type { Changed, KeyChange, KeyEdits, NewKey, RandomBytes, Rotation } from './key-changes.ts';
@@ -111,7 +111,7 @@ async function asked<R>(url: string, use: (connection: Asked) => Promise<R>): Pr
     }
   } catch (error) {
     if (error instanceof SvcError) throw error;
-    const { message, cure } = error instanceof LedgerRefused ? error : inWords(error, url);
+    const { message, cure } = error instanceof LedgerRefused ? error : questionInWords(error, url);
     throw new SvcError('unavailable', `The keys of the shared ledger cannot be used: ${message}`, {
       code: 'RESOURCE_002',
       cause: error,

@@ -70,11 +70,17 @@ export function inWords(error: unknown, url: string): { message: string; cure: s
 
 /** The same as an error for whoever asked a question. */
 export function readError(error: unknown, url: string): SvcError {
-  const { message, cure } = inWords(error, url);
+  const { message, cure } = questionInWords(error, url);
   return new SvcError('unavailable', `The ledger cannot be read: ${message}`, {
     code: 'RESOURCE_002',
-    cure: cure.replace(`; ${KEPT}`, ''),
+    cure,
   });
+}
+
+/** As `inWords`, for a question: no row waits for it. */
+export function questionInWords(error: unknown, url: string): { message: string; cure: string } {
+  const { message, cure } = inWords(error, url);
+  return { message, cure: cure.replace(`; ${KEPT}`, '') };
 }
 
 function cureOf(code: string, text: string): string {
