@@ -11,6 +11,7 @@ import type { Generation } from '../generation/generation.ts';
 
 /** A finished request. */
 export function requestEvent(row: LedgerRow): Omit<AuditEvent, 'atMs'> {
+  const servers = mcpServersOf(row.toolResults, row.toolSet);
   return {
     kind: 'request',
     event: row.outcome,
@@ -27,8 +28,8 @@ export function requestEvent(row: LedgerRow): Omit<AuditEvent, 'atMs'> {
       output_tokens: row.outputTokens,
       tokens_saved: row.savedTokens,
       cost_nano_usd: row.costNanoUsd,
-      tools: (row.toolResults ?? []).map(resultWords),
-      mcp_servers: mcpServersOf(row.toolResults, row.toolSet),
+      tools: row.toolResults?.map(resultWords) ?? null,
+      mcp_servers: servers.length === 0 ? null : servers,
       tool_definition_tokens: row.toolDefinitionTokens,
       tool_definition_cost_nano_usd: row.costToolDefinitionsNanoUsd,
     },

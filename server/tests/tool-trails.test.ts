@@ -54,8 +54,8 @@ telemetry: { enabled: true, endpoint: 'http://127.0.0.1:9' }`,
     assert.equal(withTools?.['mcp_servers'], ['github', 'files']);
     assert.is(withTools?.['tool_definition_tokens'], row.toolDefinitionTokens);
     assert.is(withTools?.['tool_definition_cost_nano_usd'], row.costToolDefinitionsNanoUsd);
-    assert.equal(without?.['tools'], []);
-    assert.equal(without?.['mcp_servers'], []);
+    assert.is(without?.['tools'], null);
+    assert.is(without?.['mcp_servers'], null);
 
     const spans = read(join(dirname(t.db), 'telemetry.jsonl')).flatMap(({ attributes }) =>
       attributes === undefined ? [] : [attributes as Readonly<Record<string, unknown>>],
