@@ -18,6 +18,7 @@ import {
   upgradeOverHttp,
 } from '../../stages/model/errors.ts';
 import type { Generations } from '../generation/generation.ts';
+import { isSubscription } from '../generation/untouchable.ts';
 import { rawErrorResponse } from '../http/error-response.ts';
 import { hangUp } from '../http/hang-up.ts';
 import type { Log } from '../log/log.ts';
@@ -180,6 +181,8 @@ export function createForwardProxy(options: ForwardProxyOptions) {
           // Of the others no protocol over WebSocket is known: their clients go on over HTTP.
           const { dialect, operation } = served.endpoint;
           if (dialect !== 'responses' || operation !== 'generate') throw upgradeOverHttp();
+          // Over HTTP it arrives byte for byte, as a plan's traffic has to; made of messages it would not.
+          if (isSubscription(request.rawHeaders)) throw upgradeOverHttp();
           options.converse(request, socket, firstBytes, served);
           return;
         }

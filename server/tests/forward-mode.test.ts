@@ -20,6 +20,7 @@ import { answer, request } from '../../fixtures/upstream.ts';
 import { toAnswer, toHead } from '../../fixtures/upstream/answer.ts';
 
 const [ANTHROPIC, OPENAI, GOOGLE] = HOSTS;
+const CHATGPT = 'chatgpt.com';
 const LOG = Array.from({ length: 900 }, (_, n) => `ok ${n} - fetches page ${n % 7}`).join('\n');
 /** A request that is made smaller. */
 const LONG = String(toolResult(LOG).body);
@@ -175,6 +176,51 @@ test('a subscription goes out unchanged, and is counted', () =>
     await ask(t, ANTHROPIC, { path: '/v1/messages?beta=true', headers: KEY, body });
     assert.ok(t.upstream.requests.at(-1)!.body.length < body.length);
   }));
+
+test('a ChatGPT login goes out unchanged and is counted, where its address is that of the provider', () =>
+  withForwardMode(
+    {
+      yaml: 'providers: { chat: { base_url: "https://chatgpt.com/backend-api/codex" } }',
+      hosts: [...HOSTS, CHATGPT],
+      names: [CHATGPT],
+    },
+    async (t) => {
+      const used = [
+        ['X-Codex-Primary-Used-Percent', '41'],
+        ['X-Codex-Primary-Window-Minutes', '300'],
+        ['X-Codex-Primary-Reset-After-Seconds', '3600'],
+      ] as const;
+      t.upstream.script(
+        undefined,
+        answer(() => toAnswer(200, used, [Buffer.from('{}')])),
+      );
+      const path = '/backend-api/codex/responses';
+      const headers = {
+        authorization: 'Bearer eyJhbGciOiJub25lIn0.e30.',
+        'chatgpt-account-id': 'acct-1',
+        ...JSON_BODY,
+      };
+      const call = { call_id: 'c1', type: 'function_call', name: 'shell', arguments: '{}' };
+      const output = { call_id: 'c1', type: 'function_call_output', output: LOG };
+      const body = JSON.stringify({ model: 'gpt-fixture-1', store: false, input: [call, output] });
+      await ask(t, CHATGPT, { path, headers, body });
+      const sent = t.upstream.requests.at(-1)!;
+      assert.equal([sent.target, sent.header('host')], [path, CHATGPT]);
+      assert.is(sent.body.toString(), body);
+      const limits = await exchange(t.port, { path: '/limits', method: 'GET' });
+      assert.match(limits.text, /"used":0?\.41|"used_percent":41/);
+
+      await ask(t, CHATGPT, { path: '/backend-api/wham/usage', method: 'GET', headers });
+      assert.is(t.upstream.requests.at(-1)!.target, '/backend-api/wham/usage');
+      const socket = await t.open(CHATGPT);
+      socket.write(
+        `GET ${path} HTTP/1.1\r\nHost: ${CHATGPT}\r\nChatGPT-Account-Id: acct-1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n`,
+      );
+      const [told] = (await once(socket, 'data')) as [Buffer];
+      assert.match(told.toString(), /^HTTP\/1\.1 426 /);
+      socket.destroy();
+    },
+  ));
 
 test('a WebSocket passes to the host; one for a conversation in an unknown protocol goes on over HTTP', () =>
   withForwardMode({}, async (t) => {
