@@ -201,15 +201,17 @@ function edit(
 ): { text: string; written: readonly Written[] } {
   let text = base;
   const written: Written[] = [];
-  for (const { path, value } of changes) {
+  for (const { path, value, instead } of changes) {
     const before = format.find(base, path);
     if (before?.value === value) continue;
     const name = path.join('.');
     if (before !== undefined && !force && !isReplaceable(before.value, value))
       throw new SvcError('conflict', `${name} is ${before.raw} already`, {
-        cure: isAddress(before.value)
-          ? 'Requests that go there would go to the provider that svc is configured for. Nothing was changed; --force replaces it.'
-          : 'Nothing was changed; --force replaces it.',
+        cure: instead
+          ? `${instead} Nothing was changed; --force replaces it.`
+          : isAddress(before.value)
+            ? 'Requests that go there would go to the provider that svc is configured for. Nothing was changed; --force replaces it.'
+            : 'Nothing was changed; --force replaces it.',
       });
     const raw = format.encode(value);
     text = format.put(text, path, raw);

@@ -11,6 +11,8 @@ export interface Surroundings {
 export interface Change {
   readonly path: KeyPath;
   readonly value: string | boolean;
+  /** What to do where something else of the user's stands there; a sentence. */
+  readonly instead?: string;
 }
 
 /** What has to change in a file, and what of it stays although it could be meant. */

@@ -80,7 +80,9 @@ test('one way at a time, and no token for what could not be written', () =>
     await run(place, ['integrate', 'claude-code', '--undo']);
     const theirs = BEFORE.replace('"A": "1"', '"HTTPS_PROXY": "http://proxy.example:3128"');
     fs.writeFileSync(path, theirs);
-    assert.is((await run(place, [...claude, '--apply'])).code, exitCodes.conflict);
+    const taken = await run(place, [...claude, '--apply']);
+    assert.is(taken.code, exitCodes.conflict);
+    assert.match(taken.stderr, 'Start svc with HTTPS_PROXY set to that proxy');
     assert.is(read(path), theirs);
     assert.equal(tokensOf(place.home), []);
   }));

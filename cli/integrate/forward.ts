@@ -60,8 +60,17 @@ export function withForward(client: Client, { home, token }: ForwardSettings): C
     way.trusts === 'added' ? ['NODE_EXTRA_CA_CERTS', certificate] : ['SSL_CERT_FILE', bundle];
   const at = (name: string): KeyPath => [...way.within, name];
   const changes = (url: string): readonly Change[] => [
-    { path: at('HTTPS_PROXY'), value: proxyAddressWith(url, token ?? PLACEHOLDER) },
-    { path: at(trusted[0]), value: trusted[1] },
+    {
+      path: at('HTTPS_PROXY'),
+      value: proxyAddressWith(url, token ?? PLACEHOLDER),
+      instead:
+        'Start svc with HTTPS_PROXY set to that proxy, and its own connections go through it.',
+    },
+    {
+      path: at(trusted[0]),
+      value: trusted[1],
+      instead: `\`svc run --forward\` trusts both lists; in a settings file only one can stand.`,
+    },
   ];
   return {
     ...client,

@@ -12,6 +12,7 @@ const NAMES = [
   'limits.json',
   'integrations.json',
   'config-source.json',
+  'forward',
   'alerts.json',
   'learned.json',
   'routes.json',

@@ -81,6 +81,7 @@ test('uninstall stops the proxy and gives clients back; data go with --data alon
 
   assert.is((await run(place, ['index', place.folder])).code, 0);
   assert.is((await run(place, ['macro', 'create', 'mine'])).code, 0);
+  assert.is((await run(place, ['ca', 'create'])).code, 0);
   // Somebody else's file in the same folder is not ours to delete.
   fs.writeFileSync(join(place.home, 'thesis.txt'), 'x');
   const gone = await run(place, ['uninstall', '--data', '--json']);

@@ -6,7 +6,10 @@
 import { Agent, request as httpRequest } from 'node:http';
 import type { ClientRequest, ClientRequestArgs, IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { upstreamTimeout } from '../../stages/model/errors.ts';
+import { isSvcError } from '../../engine/index.ts';
+import type { SvcError } from '../../engine/index.ts';
+import { hostUnreachable, upstreamTimeout } from '../../stages/model/errors.ts';
+import { reasonOf } from '../../stages/providers/failure-reason.ts';
 import type { Connector } from '../../stages/providers/undici-upstream.ts';
 import { headersOnTheWay } from './passed-fields.ts';
 import { splice } from './splice.ts';
@@ -49,7 +52,7 @@ class HostAgent extends Agent {
 
 export interface Passed {
   /** Called with what went wrong before the host's answer began. */
-  readonly failed: (error: Error) => void;
+  readonly failed: (error: SvcError) => void;
 }
 
 /** Passes requests of clients' connections on. */
@@ -92,7 +95,7 @@ export function createPass(open: Connector) {
       response.once('close', gone);
       asking.on('error', (error) => {
         if (response.headersSent) response.destroy();
-        else if (!response.destroyed) failed(error);
+        else if (!response.destroyed) failed(toFailure(host, error));
       });
       asking.on('continue', () => response.writeContinue());
       asking.on('information', ({ statusCode, headers }) => {
@@ -132,7 +135,7 @@ export function createPass(open: Connector) {
       socket.on('error', () => asking.destroy());
       socket.once('close', () => asking.destroy());
       asking.on('error', (error) => {
-        if (!socket.destroyed) failed(error);
+        if (!socket.destroyed) failed(toFailure(host, error));
       });
       asking.on('upgrade', (answer, far: Duplex, more: Buffer) => {
         socket.write(headOf(answer));
@@ -156,6 +159,11 @@ export function createPass(open: Connector) {
 }
 
 export type Pass = ReturnType<typeof createPass>;
+
+/** Whatever keeps a request from its host is no fault of this proxy. */
+function toFailure(host: string, error: Error): SvcError {
+  return isSvcError(error) ? error : hostUnreachable(host, reasonOf(error), error);
+}
 
 function headOf(answer: IncomingMessage, fields: readonly string[] = answer.rawHeaders): Buffer {
   const { httpVersion, statusCode, statusMessage } = answer;

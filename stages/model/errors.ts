@@ -221,6 +221,11 @@ export function tunnelFailed(reason: string, cause?: unknown): SvcError {
   return new SvcError('bad_gateway', `The tunnel was not opened: ${reason}`, { cause });
 }
 
+/** What goes on to an opened host as it came, and did not get there. */
+export function hostUnreachable(host: string, reason: string, cause?: unknown): SvcError {
+  return new SvcError('bad_gateway', `${host} cannot be reached: ${reason}`, { cause });
+}
+
 /** A WebSocket for a conversation; its clients go on over plain HTTP. */
 export function upgradeOverHttp(): SvcError {
   return new SvcError('upgrade_required', 'This path does not support WebSocket; send a POST', {

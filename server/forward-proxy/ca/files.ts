@@ -82,7 +82,7 @@ export async function readAuthority(home: string): Promise<StoredAuthority | und
     throw new SvcError(
       'config',
       `The certificate authority in ${files.folder} is not used: ${reasonOf(cause)}`,
-      { cause, cure: '`svc ca create` makes a new one.' },
+      { cause, cure: '`svc ca create --force` makes a new one.' },
     );
   }
 }
