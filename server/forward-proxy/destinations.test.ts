@@ -52,6 +52,7 @@ test('addresses of the public internet, and all the others', () => {
     '::',
     '::1',
     '::ffff:10.0.0.1',
+    '::ffff:0:127.0.0.1',
     '64:ff9b::a00:1',
     '64:ff9b:1::1',
     '100::1',

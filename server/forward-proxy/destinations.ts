@@ -37,6 +37,8 @@ const PRIVATE_V4: readonly (readonly [address: string, bits: number])[] = [
 
 const PRIVATE_V6: readonly (readonly [address: string, bits: number])[] = [
   ['::', 96],
+  // IPv4 in the form for translators (RFC 7915).
+  ['::ffff:0:0:0', 96],
   ['64:ff9b:1::', 48],
   ['100::', 64],
   ['2001::', 23],

@@ -1,6 +1,7 @@
 /** What passes to an opened host that is not there. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
+import { connect, createServer as createTcpServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -25,6 +26,45 @@ test('a host that cannot be found is a bad gateway, and no fault of the proxy', 
   assert.is(error?.kind, 'bad_gateway');
   assert.match(error!.message, 'gone.test cannot be reached');
   server.close();
+});
+
+/** What a client gets of an answer of these bytes: the status, or what failed. */
+async function passed(bytes: string): Promise<string> {
+  const host = createTcpServer((socket) => socket.once('data', () => socket.end(bytes)));
+  host.listen(0, '127.0.0.1');
+  await once(host, 'listening');
+  const far = (host.address() as AddressInfo).port;
+  const pass = createPass((_way, done) => {
+    const socket = connect(far, '127.0.0.1');
+    socket.once('connect', () => done(null, socket));
+  });
+  const server = createServer((request, response) => {
+    const failed = ({ kind }: SvcError): void => void response.writeHead(502).end(kind);
+    pass.request(request, response, 'odd.test', { failed });
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const socket = connect(port, '127.0.0.1').setEncoding('latin1');
+  socket.write('GET /x HTTP/1.1\r\nHost: odd.test\r\nConnection: close\r\n\r\n');
+  let text = '';
+  for await (const piece of socket) text += String(piece);
+  server.close();
+  host.close();
+  return text;
+}
+
+const WHOLE = 'HTTP/1.1 200 OK\r\nContent-Length: 4\r\nConnection: close\r\n\r\nwell';
+
+test('hints with two links pass, and ones that cannot be said are left out', async () => {
+  const hint = (link: string): string => `HTTP/1.1 103 Early Hints\r\n${link}\r\n${WHOLE}`;
+  const two = await passed(hint('Link: </a>; rel=preload\r\nLink: </b>; rel=preload\r\n'));
+  assert.match(two, /103 Early Hints[^]*<\/a>[^]*<\/b>[^]*well$/);
+  assert.match(await passed(hint('Link: garbage\r\n')), /^HTTP\/1\.1 200 OK[^]*well$/);
+});
+
+test('an answer whose head cannot be passed on is a bad gateway, and the proxy lives', async () => {
+  for (const line of ['HTTP/1.1 099 Odd', 'HTTP/1.1 200 O\u0001K'])
+    assert.match(await passed(WHOLE.replace('HTTP/1.1 200 OK', line)), /502[^]*bad_gateway/, line);
 });
 
 test.run();

@@ -98,23 +98,40 @@ export function createPass(open: Connector) {
         else if (!response.destroyed) failed(toFailure(host, error));
       });
       asking.on('continue', () => response.writeContinue());
-      asking.on('information', ({ statusCode, headers }) => {
-        if (statusCode === 103 && headers['link'] !== undefined)
-          response.writeEarlyHints({ link: headers['link'] });
+      asking.on('information', ({ statusCode, rawHeaders }) => {
+        const links = rawHeaders.filter((_, at) => rawHeaders[at - 1]?.toLowerCase() === 'link');
+        if (statusCode !== 103 || links.length === 0) return;
+        try {
+          response.writeEarlyHints({ link: links });
+        } catch {
+          // A hint that Node's check refuses is one that its client can do without.
+        }
       });
       asking.on('response', (answer) => {
         const { statusCode = 502, statusMessage, rawHeaders } = answer;
         response.sendDate = false;
-        response.writeHead(
-          statusCode,
-          statusMessage ?? '',
-          headersOnTheWay(rawHeaders) as string[],
-        );
+        try {
+          response.writeHead(
+            statusCode,
+            statusMessage ?? '',
+            headersOnTheWay(rawHeaders) as string[],
+          );
+        } catch (thrown) {
+          // What Node refuses of a head stays set, and would be refused again.
+          response.statusMessage = '';
+          asking.destroy();
+          failed(hostUnreachable(host, 'its answer has a head that HTTP cannot carry', thrown));
+          return;
+        }
         // A stream shows its head before its first event.
         response.flushHeaders();
         answer.on('error', () => response.destroy());
         answer.on('end', () => {
-          if (answer.rawTrailers.length > 0) response.addTrailers(toPairs(answer.rawTrailers));
+          try {
+            if (answer.rawTrailers.length > 0) response.addTrailers(toPairs(answer.rawTrailers));
+          } catch {
+            response.destroy();
+          }
         });
         answer.pipe(response);
       });

@@ -47,6 +47,10 @@ export interface SocketOptions {
 /** RFC 6455 §7.4.1, and the registry of close codes that it opens. */
 const POLICY = 1008;
 const TRY_AGAIN_LATER = 1013;
+/** What a client may leave unread of answers that no run paces. */
+const MOST_UNREAD_BYTES = 4 * 1024 * 1024;
+/** A client whose messages are all refused does not listen; each of them costs a row. */
+const MOST_REFUSED = 100;
 /** Time for a client to read why its connection ends. */
 const GOODBYE_MS = 1000;
 
@@ -80,6 +84,8 @@ class Connection {
   #release: (() => void) | undefined;
   /** The newest frame of which it is not known yet whether it may be taken. */
   #deciding: Promise<void> | undefined;
+  /** Messages refused since the last one that was served. */
+  #refused = 0;
 
   constructor(
     client: WebSocket,
@@ -103,12 +109,11 @@ class Connection {
     client.once('message', stopTimer);
     countArriving(client, request.socket, options.services.inFlight, (error) => {
       this.#refuse(this.#begin(), error);
-      client.close(TRY_AGAIN_LATER, 'the message was not taken');
-      // What has arrived of it is held by the library until the connection is gone.
-      clock.after(GOODBYE_MS, () => client.terminate());
+      this.#end(TRY_AGAIN_LATER, 'the message was not taken');
     });
     client.on('close', () => {
       stopTimer();
+      protocol.close();
       this.#controller?.abort(new Cancelled('client_gone'));
       if (this.#waiting !== undefined) this.#record(this.#begin(), undefined);
       this.#takeWaiting();
@@ -118,6 +123,8 @@ class Connection {
   }
 
   onMessage(message: Message): void {
+    // What had arrived before the connection was ended here.
+    if (this.#client.readyState !== this.#client.OPEN) return;
     const { generations, services, newId } = this.#options;
     // The key may have been revoked since, or be asked for now. As over HTTP, what the gate refuses
     // uses nothing of the limit and leaves no row.
@@ -177,9 +184,20 @@ class Connection {
   }
 
   #sendError(error: SvcError, requestId: string): void {
-    if (this.#client.readyState === this.#client.OPEN) {
-      this.#client.send(this.#protocol.errorText(error, requestId));
-    }
+    this.#tell(this.#protocol.errorText(error, requestId));
+  }
+
+  #tell(text: string): void {
+    const client = this.#client;
+    if (client.readyState !== client.OPEN) return;
+    if (client.bufferedAmount > MOST_UNREAD_BYTES) client.terminate();
+    else client.send(text);
+  }
+
+  #end(code: number, reason: string): void {
+    this.#client.close(code, reason);
+    // What has arrived is held by the library until the connection is gone.
+    this.#options.services.clock.after(GOODBYE_MS, () => this.#client.terminate());
   }
 
   #begin({ signal } = createCanceller()): RunInfo {
@@ -197,6 +215,8 @@ class Connection {
   #refuse(info: RunInfo, error: SvcError): void {
     this.#sendError(error, info.id);
     this.#record(info, error);
+    this.#refused += 1;
+    if (this.#refused >= MOST_REFUSED) this.#end(POLICY, 'too many messages were refused');
   }
 
   /** The row of a request without a run; one without an error was taken back by its client. */
@@ -230,13 +250,14 @@ class Connection {
       this.#headers = withoutHeaders(headers, (name) => name === ALLOW_HEADER);
       const asked = this.#protocol.read(message.data, message.isBinary, headers);
       if ('replies' in asked) {
-        for (const reply of asked.replies) this.#client.send(reply);
+        for (const reply of asked.replies) this.#tell(reply);
         return;
       }
       const { maxProxiedRequestBytes } = generation.config.limits;
       if (asked.bytes.length > maxProxiedRequestBytes)
         throw payloadTooLarge(maxProxiedRequestBytes);
       const head = this.#admitted(asked, generation);
+      this.#refused = 0;
       const { signal } = controller;
       const sink = new SocketSink({
         form: asked.form,

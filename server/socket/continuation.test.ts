@@ -3,6 +3,9 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createContinuation } from './continuation.ts';
 
+/** Room for so many bytes at once. */
+const upTo = (most: number) => (bytes: number) => (bytes > most ? undefined : () => undefined);
+
 const begin = (continuation: ReturnType<typeof createContinuation>, text: string) => {
   const read = JSON.parse(text) as Record<string, unknown>;
   return continuation.begin(Buffer.from(text), read);
@@ -16,7 +19,7 @@ const completed = (id: string, output: readonly object[] = []) => ({
 test('every byte but those about the connection stays as it was written', () => {
   const text =
     '{ "type":"response.create",\n "model" : "m", "store":false, "n": 1.0, "input": [ {"a":1e2} ] , "stream": false}';
-  const { body } = begin(createContinuation(1000), text);
+  const { body } = begin(createContinuation(upTo(1000)), text);
   assert.is(
     body.toString(),
     '{ "model" : "m", "store":false, "n": 1.0, "input": [ {"a":1e2} ],"stream":true}',
@@ -24,7 +27,7 @@ test('every byte but those about the connection stays as it was written', () => 
 });
 
 test('thoughts that nobody can read again are left out, and a list and a text are one list', () => {
-  const one = createContinuation(1000);
+  const one = createContinuation(upTo(1000));
   const first = begin(one, '{"store":false,"input":"hi"}');
   first.heard(done({ type: 'reasoning', id: 'rs_1' }));
   first.heard(done({ type: 'reasoning', id: 'rs_2', encrypted_content: 'x' }));
@@ -42,11 +45,27 @@ test('thoughts that nobody can read again are left out, and a list and a text ar
 });
 
 test('what is longer than may be kept is left to the provider, which does not know it', () => {
-  const one = createContinuation(20);
+  const one = createContinuation(upTo(20));
   const first = begin(one, '{"store":false,"input":"a long text of more than this"}');
   first.heard(completed('r1'));
   const text = '{"previous_response_id":"r1","store":false,"input":[]}';
   assert.match(begin(one, text).body.toString(), '"previous_response_id":"r1"');
+});
+
+test('what is kept gives its room back when more is kept, and when the connection is gone', () => {
+  let held = 0;
+  const one = createContinuation((bytes) => {
+    held += bytes;
+    return () => void (held -= bytes);
+  });
+  const text = '{"type":"response.create","store":false,"input":"abc"}';
+  begin(one, text).endEmpty('r1');
+  const first = held;
+  assert.ok(first > 0);
+  begin(one, text).endEmpty('r2');
+  assert.is(held, first);
+  one.close();
+  assert.is(held, 0);
 });
 
 test.run();

@@ -32,9 +32,19 @@ export interface Turn {
   readonly endEmpty: (id: string) => void;
 }
 
-/** Keeps at most `maxBytes`; what is longer is not gone on from, and its client sends it whole again. */
-export function createContinuation(maxBytes: number) {
+/** Gives room for so many bytes until it is given back; undefined where there is none. */
+export type ClaimBytes = (bytes: number) => (() => void) | undefined;
+
+/** Keeps what `claim` gives room for; what has none is not gone on from, and its client sends it whole again. */
+export function createContinuation(claim: ClaimBytes) {
   let baseline: Baseline | undefined;
+  let release: (() => void) | undefined;
+
+  function keep(next: Baseline | undefined): void {
+    release?.();
+    release = next && claim(next.items.length);
+    baseline = release && next;
+  }
 
   return {
     /** `message` is valid JSON and an object, `read` the same parsed. */
@@ -68,7 +78,7 @@ export function createContinuation(maxBytes: number) {
       let hasItems = false;
       const end = (id: string): void => {
         const all = joined([items, ...output]);
-        baseline = isKept && all.length <= maxBytes ? { id, items: all } : undefined;
+        keep(isKept ? { id, items: all } : undefined);
       };
       return {
         body: splice(asked, [insertMember(asked, findSpans(asked, [[]])[0]!, 'stream', 'true')]),
@@ -84,6 +94,8 @@ export function createContinuation(maxBytes: number) {
         endEmpty: end,
       };
     },
+    /** The connection is gone. */
+    close: () => keep(undefined),
   };
 }
 

@@ -18,6 +18,7 @@ export const OWN_PROTOCOL: SocketProtocol = {
     const url = opened === '' ? target : `${target}${target.includes('?') ? '&' : '?'}${opened}`;
     return { ...upgrade, method: 'POST', url, rawHeaders };
   },
+  close: () => undefined,
   errorText: ownErrorText,
 };
 

@@ -35,6 +35,8 @@ export interface SocketProtocol {
   readonly read: (data: RawData, isBinary: boolean, headers: readonly string[]) => Asked | Answered;
   /** The request by which a message is judged, made of what let the connection in. */
   readonly post: (upgrade: GateRequest, asked: Asked) => GateRequest;
+  /** The connection is gone: what was kept for it goes. */
+  readonly close: () => void;
   /** The object that says that a message was not taken. */
   readonly errorText: (error: SvcError, requestId: string) => string;
 }

@@ -15,6 +15,7 @@ import { pathOf } from '../gate/target.ts';
 import { errorBody, errorStatus } from '../http/error-response.ts';
 import type { SocketForm } from '../sink/ws.ts';
 import { createContinuation } from './continuation.ts';
+import type { ClaimBytes } from './continuation.ts';
 import type { Turn } from './continuation.ts';
 import { bytesOf } from './protocol.ts';
 import type { Asked, SocketProtocol } from './protocol.ts';
@@ -24,6 +25,8 @@ export interface ResponsesProtocolOptions {
   readonly served: ServedRequest;
   readonly newId: () => string;
   readonly wallMs: () => number;
+  /** Room for what is kept of conversations, that of all connections. */
+  readonly claim: ClaimBytes;
 }
 
 /** What a client may send to end or to note something that here has no consequence. */
@@ -41,9 +44,12 @@ export function createResponsesProtocol({
   served,
   newId,
   wallMs,
+  claim,
 }: ResponsesProtocolOptions): SocketProtocol {
   const { endpoint, target } = served;
-  const continuation = createContinuation(MAX_KEPT_BYTES);
+  const continuation = createContinuation((bytes) =>
+    bytes <= MAX_KEPT_BYTES ? claim(bytes) : undefined,
+  );
 
   /** A request to get ready: nothing is generated, and what was sent is gone on from. */
   function readied(turn: Turn, { model }: JsonObject): readonly string[] {
@@ -88,6 +94,7 @@ export function createResponsesProtocol({
       const form = { ...RESPONSES_FORM, heard: turn.heard };
       return { endpoint, target, headers, bytes: turn.body, gzip: false, form };
     },
+    close: continuation.close,
     post: (upgrade, asked: Asked) => ({ ...upgrade, method: 'POST', url: asked.target }),
     errorText,
   };

@@ -16,6 +16,7 @@ import { serveConnection } from './connection.ts';
 import type { SocketOptions } from './connection.ts';
 import { OWN_PROTOCOL } from './own-protocol.ts';
 import type { SocketProtocol } from './protocol.ts';
+import { createInFlight } from '../http/in-flight.ts';
 import { createResponsesProtocol } from './responses-protocol.ts';
 import type { ServedRequest } from '../forward-proxy/opened-hosts.ts';
 
@@ -28,10 +29,15 @@ interface Admitted {
   readonly decision: RateDecision | undefined;
 }
 
+/** Of all conversations over sockets together; one of an agent is about a megabyte. */
+const MOST_KEPT_BYTES = 256 * 1024 * 1024;
+
 export type SocketDoor = ReturnType<typeof createSocketDoor>;
 
 export function createSocketDoor(options: SocketOptions) {
   const { generations, services, newId } = options;
+  /** What connections keep of their conversations. */
+  const kept = createInFlight(services.clock, MOST_KEPT_BYTES);
   let opening: Promise<WebSocketServer> | undefined;
   let server: WebSocketServer | undefined;
 
@@ -102,7 +108,12 @@ export function createSocketDoor(options: SocketOptions) {
 
   function protocolOf(request: IncomingMessage, served: ServedRequest | undefined): SocketProtocol {
     if (served !== undefined)
-      return createResponsesProtocol({ served, newId, wallMs: () => services.clock.wallMs() });
+      return createResponsesProtocol({
+        served,
+        newId,
+        wallMs: () => services.clock.wallMs(),
+        claim: (bytes) => kept.claim(bytes),
+      });
     const target = originForm(request.url ?? '/');
     if (pathOf(target) === '/ws') return OWN_PROTOCOL;
     resolveEndpoint(request.method ?? 'GET', target, request.rawHeaders);
