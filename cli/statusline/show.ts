@@ -2,7 +2,7 @@
  * Prints the line. Whatever is missing or faulty, there is a line and no error: a statusline that fails
  * is a blank one, for whoever looks at it and does not know why.
  */
-import { readFileSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { resolveHome } from '../../server/config/home.ts';
 import { statusPath } from '../../server/statusline/status.ts';
@@ -92,9 +92,21 @@ function parsed(text: string): JsonObject | undefined {
 
 function readStatus(home: string): JsonObject {
   try {
-    return parsed(readFileSync(statusPath(home), 'utf8')) ?? {};
+    return parsed(readBounded(statusPath(home))) ?? {};
   } catch {
     return {};
+  }
+}
+
+/** The text of a small file; throws for anything else. A pipe in its place would never be at its end. */
+function readBounded(path: string): string {
+  const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    const stats = fstatSync(file);
+    if (!stats.isFile() || stats.size > MOST_CHARS) throw new RangeError('no status');
+    return readFileSync(file, 'utf8');
+  } finally {
+    closeSync(file);
   }
 }
 

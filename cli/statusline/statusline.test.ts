@@ -1,7 +1,7 @@
 /** `svc statusline` as a client starts it: beside a proxy that runs, hangs, is gone and comes back, and with any input. */
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -153,6 +153,10 @@ test('any input and any home give one line and no error', () =>
     }
     chmodSync(file, 0);
     assert.match(await line(place), /^Sonnet 4\.5/);
+    // A pipe that nobody writes to has no end.
+    rmSync(file);
+    execFileSync('mkfifo', [file]);
+    assert.is(await line(place), 'Sonnet 4.5 | svc off');
   }));
 
 test('what it does not take is a mistake, and help is help', () =>

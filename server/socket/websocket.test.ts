@@ -158,6 +158,17 @@ test('bad frames get an error and the connection lives on', () =>
     one.socket.terminate();
   }));
 
+test('a client whose messages are all refused is told so, and its connection ends', () =>
+  withProxy({}, async (t) => {
+    const one = await talk(t.proxy.wsPort);
+    const closed = once(one.socket, 'close', { signal: AbortSignal.timeout(PATIENCE_MS) });
+    for (let sent = 0; sent < 5000; sent += 1) one.socket.send('{}');
+    const [code, reason] = (await closed) as [number, Buffer];
+    assert.equal([code, reason.toString()], [1008, 'too many messages were refused']);
+    assert.ok(one.received.length < 200, `${one.received.length} answers`);
+    assert.ok((await t.rows(100)).length < 200);
+  }));
+
 test('a frame over the limit closes the connection', () =>
   withProxy({ yaml: 'advanced: { max_request_size_bytes: 10000 }' }, async (t) => {
     const one = await talk(t.proxy.wsPort);
