@@ -11,7 +11,7 @@ import type { KeyPath } from './text-format.ts';
 
 /** In the list of what was written, behind the client's own id. */
 const SUFFIX = '-forward';
-/** Whoever is shown what to set sees this in place of a token. */
+/** Shown in place of the token until `--apply` makes one. */
 const PLACEHOLDER = '<token>';
 const PAST = 'localhost,127.0.0.1,::1';
 

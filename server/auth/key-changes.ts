@@ -130,7 +130,7 @@ export function limitsOf(key: KeyLimits): KeyLimits {
   );
 }
 
-/** What may be changed of a key; `null` takes a limit away, or makes it valid for ever. */
+/** Changes to a key; `null` removes a limit or the expiry. */
 export type KeyEdits = { readonly [K in keyof KeyLimits]?: KeyLimits[K] | null } & {
   readonly expiresInS?: number | null;
   readonly may?: Rights;
@@ -162,7 +162,7 @@ function makeKey(
   return { key, stored };
 }
 
-/** How long a key was meant to live, in seconds; undefined for ever. */
+/** A key's lifetime when it was made, in seconds; undefined where it does not expire. */
 function spanOf({ created, expires }: StoredKey): number | undefined {
   return expires === undefined ? undefined : (Date.parse(expires) - Date.parse(created)) / 1000;
 }

@@ -7,30 +7,9 @@ import * as assert from 'uvu/assert';
 import { readFileSync } from 'node:fs';
 import { recipeTexts } from '../../fixtures/compress/recipe-texts.ts';
 import { fixturePath } from '../../fixtures/paths.ts';
-import type { ConversationBlock } from '../../stages/compress/pass/blocks.ts';
 import type { Mode } from '../../stages/compress/rules/rule.ts';
-import { createConversationCompressor } from '../../stages/compress/worker/conversation-compressor.ts';
 import { bundledRecipes } from '../bundled-recipes.ts';
-import { loadRecipes } from './recipes.ts';
-
-const SETTINGS = { maxChars: 120, thresholdTokens: 0, logBudgetTokens: 100_000 } as const;
-const recipes = await loadRecipes('bundled');
-const compressor = createConversationCompressor(0);
-
-async function outcomeOf(text: string, command: string, mode: Mode) {
-  const block: ConversationBlock = {
-    index: 0,
-    role: 'tool',
-    kind: 'tool_result',
-    message: 0,
-    text,
-    toolName: 'Bash',
-    toolInput: { command },
-  };
-  const options = { ...SETTINGS, mode, recipes: recipes! };
-  const [outcome] = await compressor.compress({ blocks: [block], options });
-  return { sent: outcome!.text ?? text, by: outcome!.by };
-}
+import { outcomeOf } from '../../fixtures/compress/recipe-outcome.ts';
 
 const sentOf = async (text: string, command: string, mode: Mode): Promise<string> =>
   (await outcomeOf(text, command, mode)).sent;

@@ -1,13 +1,8 @@
 /** What the bundled recipes do to a test that passed and took far longer than the others: it stays, with its name. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { ConversationBlock } from '../../stages/compress/pass/blocks.ts';
-import { createConversationCompressor } from '../../stages/compress/worker/conversation-compressor.ts';
-import { loadRecipes } from './recipes.ts';
+import { outcomeOf } from '../../fixtures/compress/recipe-outcome.ts';
 
-const recipes = await loadRecipes('bundled');
-const compressor = createConversationCompressor(0);
-const SETTINGS = { maxChars: 120, thresholdTokens: 0, logBudgetTokens: 100_000 } as const;
 const SLOW = 60;
 const TESTS = 110;
 
@@ -73,22 +68,11 @@ const RUNS: readonly (readonly [
 
 for (const [command, recipe, text, kept] of RUNS) {
   test(`a slow test that passed stays in what ${command} printed`, async () => {
-    const block: ConversationBlock = {
-      index: 0,
-      role: 'tool',
-      kind: 'tool_result',
-      message: 0,
-      text,
-      toolName: 'Bash',
-      toolInput: { command },
-    };
-    const options = { ...SETTINGS, mode: 'hybrid' as const, recipes: recipes! };
-    const [outcome] = await compressor.compress({ blocks: [block], options });
+    const { sent, by } = await outcomeOf(text, command, 'hybrid');
     assert.ok(
-      outcome?.by?.some((by) => by.includes(recipe)),
+      by?.some((one) => one.includes(recipe)),
       `${recipe} acted`,
     );
-    const sent = outcome?.text ?? '';
     for (const part of kept) assert.ok(sent.includes(part), `${part} stays`);
     assert.ok(sent.length < text.length / 2, 'the others go');
   });

@@ -12,15 +12,7 @@ import { chromium } from 'playwright-core';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createAuthority, createKey, createLeaf } from './certificate.ts';
-
-const HOSTS = ['api.anthropic.com', 'api.openai.com'];
-const OTHERS = [
-  'example.com',
-  'anthropic.com',
-  'apixanthropic.com',
-  'api.anthropic.com.evil.example',
-  'claude.ai',
-];
+import { HOSTS, OTHERS } from '../../../fixtures/authority-hosts.ts';
 
 const run = promisify(execFile);
 const folder = mkdtempSync(join(tmpdir(), 'svc-ca-'));
