@@ -1,0 +1,357 @@
+/**
+ * A day of a team: 10,000 requests with five keys for four projects, at two proxies with one Postgres and one
+ * Redis, one of which is killed in the middle. Every surface says the same to the last digit as a recount of
+ * what the provider's own record has answered, in an arithmetic of its own.
+ *
+ * What was in flight at the kill: an answer that broke off has no row, and its client asks again; of answers
+ * that were read less than the promised 100 ms before, a row may be gone, though the provider bills them.
+ * `SVC_RECOUNT=2000` asks for less.
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { GROUPS, grouped, sums, toolSums } from '../../fixtures/money/day-recount.ts';
+import type { Counted, Group } from '../../fixtures/money/day-recount.ts';
+import { liveDay } from '../../fixtures/money/day-team.ts';
+import type { Day } from '../../fixtures/money/day-team.ts';
+import { until } from '../../fixtures/wait.ts';
+import { mcpServerOf } from '../../stages/model/tool-use.ts';
+
+const COUNT = Number(process.env['SVC_RECOUNT'] ?? 10_000);
+const NODES = ['one', 'two'] as const;
+const MONTH = new Date().toISOString().slice(0, 7);
+
+type Json = Readonly<Record<string, unknown>>;
+
+let day: Day;
+
+test.before(async () => {
+  day = await liveDay(COUNT);
+});
+test.after(() => day.close());
+
+const json = async (...argv: string[]): Promise<Json> =>
+  JSON.parse(await day.svc('one', ...argv, '--json')) as Json;
+const get = async (node: 'one' | 'two', path: string): Promise<Json> =>
+  JSON.parse(await day.get(node, path)) as Json;
+
+/** What is shown of the recount's figures is equal to it, and at least `most` of them are shown. */
+function equal(shown: Json, wanted: Json, where: string, most: number): void {
+  let compared = 0;
+  for (const [name, value] of Object.entries(wanted)) {
+    if (!(name in shown)) continue;
+    assert.is(shown[name], value, `${where}: ${name}`);
+    compared += 1;
+  }
+  assert.ok(compared >= most, `${where}: ${compared} figures are shown`);
+}
+
+/** Groups in a list are those of the recount, each once, and equal. */
+function equalList(
+  list: unknown,
+  name: string,
+  some: readonly Counted[],
+  of: Group,
+  where: string,
+  most = 6,
+): void {
+  const groups = grouped(some, of);
+  const shown = list as readonly Json[];
+  assert.is(shown.length, groups.size, `${where}: groups`);
+  for (const one of shown) {
+    const own = groups.get(one[name] as string | null);
+    assert.ok(own, `${where}: ${String(one[name])}`);
+    equal(one, sums(own), `${where} ${String(one[name])}`, most);
+  }
+}
+
+function equalTools(list: unknown, name: string, wanted: ReturnType<typeof toolSums>): void {
+  const shown = list as readonly Json[];
+  assert.is(shown.length, wanted.size, name);
+  for (const { [name]: named, ...figures } of shown)
+    assert.equal(figures, wanted.get(named as string | null), `${name} ${String(named)}`);
+}
+
+test('the day has everything in it, and says what the kill has cost', () => {
+  const { requests, errors, unpriced, cost } = sums(day.all);
+  assert.is(requests, COUNT - day.lost);
+  assert.ok(errors > 0 && unpriced > 0 && cost! > 0);
+  for (const [by, least] of [
+    ['key', 5],
+    ['project', 4],
+    ['model', 7],
+    ['node', 2],
+  ] as const)
+    assert.ok(grouped(day.all, GROUPS[by]!).size >= least, by);
+  assert.ok(day.seenBy('two').length > 0, 'the proxy that was killed serves again');
+  console.log(
+    `${COUNT} requests, $${cost!.toFixed(2)}: at the kill ${day.broken} broke off, ${day.lost} rows were lost`,
+  );
+});
+
+test('svc export, as JSON and as CSV', async () => {
+  const ofRow = (name: string) => (row: Json) => row[name] as string | null;
+  for (const [name, of] of [
+    ['key', GROUPS['key']!],
+    ['project', GROUPS['project']!],
+    ['model', GROUPS['model']!],
+    ['node', GROUPS['node']!],
+  ] as const) {
+    const groups = new Map<string | null, Json[]>();
+    for (const row of day.rows) {
+      const found = groups.get(ofRow(name)(row)) ?? [];
+      found.push(row);
+      groups.set(ofRow(name)(row), found);
+    }
+    for (const [key, own] of grouped(day.all, of)) {
+      const some = groups.get(key) ?? [];
+      assert.is(some.length, own.length, `${name} ${key}`);
+      const nano = some.reduce((sum, row) => sum + Math.round(Number(row['cost_usd']) * 1e9), 0);
+      const { cost } = sums(own);
+      assert.is(nano / 1e9, cost ?? 0, `${name} ${key}`);
+    }
+  }
+  // Each row by itself, as the CSV has it: all digits of it.
+  const lines = csvOf(await day.svc('one', 'export', '--csv'));
+  assert.is(lines.length, day.all.length);
+  for (const line of lines) {
+    const own = day.of(line['request_id']!)!;
+    const { key, project, model } = own.asked;
+    assert.equal([line['key'], line['project'], line['model']], [key, project ?? '', model]);
+    const usd = line['cost_usd']!;
+    const nano = usd === '' ? undefined : nanoOf(usd);
+    assert.is(nano, own.isError ? undefined : own.nano, JSON.stringify(line));
+  }
+});
+
+/** Lines by the names of their head (RFC 4180). */
+function csvOf(text: string): readonly Readonly<Record<string, string>>[] {
+  const [head = [], ...lines] = text
+    .trimEnd()
+    .split('\r\n')
+    .map((line) =>
+      [...line.matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|([^,]*))/g)].map(
+        ([, quoted, plain]) => quoted?.replaceAll('""', '"') ?? plain ?? '',
+      ),
+    );
+  return lines.map((line) => Object.fromEntries(head.map((name, at) => [name, line[at] ?? ''])));
+}
+
+/** Dollars as they are written in decimal, in whole nano-dollars. */
+function nanoOf(usd: string): bigint {
+  const [whole = '', rest = ''] = usd.split('.');
+  assert.ok(rest.length <= 9, usd);
+  return BigInt(whole + rest.padEnd(9, '0'));
+}
+
+test('svc attribution, by each word', async () => {
+  for (const [by, of] of Object.entries(GROUPS)) {
+    const { attribution } = await json('attribution', '--by', by);
+    equalList(attribution, by, day.all, of, `--by ${by}`, 7);
+  }
+  const { attribution: both } = await json('attribution', '--by', 'key,project');
+  const pairs = grouped(day.all, ({ asked }) => JSON.stringify([asked.key, asked.project]));
+  for (const one of both as readonly Json[])
+    equal(one, sums(pairs.get(JSON.stringify([one['key'], one['project']]))!), 'key,project', 7);
+  const tools = await json('attribution', '--by', 'tool');
+  equalTools(
+    tools['attribution'],
+    'tool',
+    toolSums(day.all, (tool) => tool),
+  );
+  const servers = await json('attribution', '--by', 'mcp');
+  equalTools(servers['attribution'], 'mcp', toolSums(day.all, mcpServerOf));
+});
+
+test('/stats of both proxies: today of all, and what each has seen since its start', async () => {
+  for (const node of NODES) {
+    const stats = (await get(node, '/stats')) as Readonly<Record<string, Json>>;
+    const seen = day.seenBy(node);
+    equal(stats['today']!, sums(day.all), `${node} today`, 7);
+    const ofNode = day.all.filter((one) => one.node === node);
+    equal(stats['today_of_node']!, sums(ofNode), `${node} today of node`, 7);
+    equal(stats['session']!, sums(seen), `${node} session`, 7);
+    for (const by of ['key', 'project', 'model'] as const) {
+      const groups = grouped(seen, GROUPS[by]!);
+      for (const [name, some] of groups)
+        if (name !== null)
+          equal(stats[`by_${by}`]![name] as Json, sums(some), `${node} ${by} ${name}`, 5);
+    }
+    const tools = toolSums(seen, (tool) => tool);
+    assert.equal(entries(stats['by_tool']!), entries(Object.fromEntries(tools)), `${node} by tool`);
+    const servers = toolSums(seen, mcpServerOf);
+    servers.delete(null);
+    assert.equal(entries(stats['by_mcp_server']!), entries(Object.fromEntries(servers)), node);
+  }
+});
+
+const entries = (object: object) =>
+  Object.entries(object as Json).toSorted(([a], [b]) => (a < b ? -1 : 1));
+
+test('/metrics of both proxies', async () => {
+  for (const node of NODES) {
+    const text = await day.get(node, '/metrics');
+    const series = new Map(
+      text.split('\n').map((line) => {
+        const cut = line.lastIndexOf(' ');
+        return [line.slice(0, cut), Number(line.slice(cut + 1))] as const;
+      }),
+    );
+    const seen = day.seenBy(node);
+    const own = sums(seen);
+    assert.is(series.get('svc_requests_total'), own.requests);
+    assert.is(series.get('svc_cost_usd_total'), own.cost);
+    assert.is(series.get('svc_requests_unpriced_total'), own.unpriced);
+    for (const by of ['key', 'project', 'model'] as const)
+      for (const [name, some] of grouped(seen, GROUPS[by]!)) {
+        if (name === null) continue;
+        const of = (figure: string) => series.get(`svc_${by}_${figure}_total{${by}="${name}"}`);
+        const { requests, errors, input_tokens: input, output_tokens: output, cost } = sums(some);
+        assert.equal(
+          [
+            of('requests'),
+            of('errors'),
+            of('tokens_input'),
+            of('tokens_output'),
+            of('cost_usd') ?? null,
+          ],
+          [requests, errors, input, output, cost],
+          `${node} ${by} ${name}`,
+        );
+      }
+    for (const [tool, wanted] of toolSums(seen, (name) => name)) {
+      const server = mcpServerOf(tool!);
+      const labels = `{tool="${tool}"${server === null ? '' : `,server="${server}"`}}`;
+      const of = (figure: string) => series.get(`svc_tool_${figure}_total${labels}`);
+      assert.equal(
+        [
+          of('calls'),
+          of('failed_calls'),
+          of('result_tokens'),
+          of('definition_tokens'),
+          of('definition_cost_usd'),
+        ],
+        [
+          wanted.calls,
+          wanted.failed_calls,
+          wanted.result_tokens,
+          wanted.definition_tokens,
+          wanted.definition_cost,
+        ],
+        `${node} ${tool}`,
+      );
+    }
+  }
+});
+
+test('svc spend status, by key and by project', async () => {
+  for (const by of ['key', 'project'] as const) {
+    const { spending } = (await json('spend', 'status', '--by', by)) as {
+      readonly spending: readonly { name: string; day: Json; month: Json }[];
+    };
+    const groups = grouped(day.all, GROUPS[by]!);
+    groups.delete(null);
+    assert.is(spending.length, groups.size, by);
+    for (const { name, day: today, month } of spending) {
+      const { cost } = sums(groups.get(name)!);
+      assert.equal([today['spent_usd'], month['spent_usd']], [cost, cost], `${by} ${name}`);
+    }
+  }
+});
+
+test('svc report of the month, as JSON and as CSV', async () => {
+  for (const by of ['key', 'project', 'agent', 'node'] as const) {
+    const report = await json('report', '--month', MONTH, '--by', by);
+    equal(report['totals'] as Json, sums(day.all), 'totals', 7);
+    equalList(report[`by_${by}`], by, day.all, GROUPS[by]!, `month by ${by}`, 7);
+    equalList(report['by_model'], 'model', day.all, GROUPS['model']!, 'month by model', 7);
+    const csv = await day.svc('one', 'report', '--month', MONTH, '--by', by, '--csv');
+    const pairs = grouped(day.all, (one) => `${GROUPS[by]!(one) ?? 'unknown'},${one.asked.model}`);
+    const found = new Map<string, { requests: number; nano: bigint }>();
+    for (const line of csvOf(csv)) {
+      const name = `${line[by]},${line['model']}`;
+      const before = found.get(name) ?? { requests: 0, nano: 0n };
+      const usd = line['cost_usd']!;
+      found.set(name, {
+        requests: before.requests + Number(line['requests']),
+        nano: before.nano + (usd === '' ? 0n : nanoOf(usd)),
+      });
+    }
+    assert.is(found.size, pairs.size);
+    for (const [name, some] of pairs) {
+      const nano = some.reduce((sum, one) => sum + (one.nano ?? 0n), 0n);
+      assert.equal(found.get(String(name)), { requests: some.length, nano }, String(name));
+    }
+  }
+});
+
+test('the dashboard', async () => {
+  for (const node of NODES) {
+    const report = await get(node, '/dashboard/api/report');
+    equal(report['totals'] as Json, sums(day.all), 'totals', 7);
+    equalList(report['by_model'], 'name', day.all, GROUPS['model']!, 'by model', 7);
+    equalList(report['by_client'], 'name', day.all, GROUPS['agent']!, 'by agent', 7);
+    for (const [by, of] of [
+      ['key', 'key'],
+      ['project', 'project'],
+      ['model', 'model'],
+      ['client', 'agent'],
+    ] as const) {
+      const { stacks } = (await get(node, `/dashboard/api/stacks?by=${by}`)) as {
+        readonly stacks: readonly Json[];
+      };
+      const groups = grouped(day.all, GROUPS[of]!);
+      for (const stack of stacks.filter(({ rest }) => rest !== true)) {
+        const {
+          requests,
+          cost,
+          sent_input_tokens: input,
+        } = sums(groups.get(stack['name'] as string)!);
+        assert.equal(
+          [stack['requests'], stack['cost'], stack['sent_input_tokens']],
+          [requests, cost, input],
+          `${by} ${String(stack['name'])}`,
+        );
+      }
+      const shown = stacks.reduce((sum, { requests }) => sum + Number(requests), 0);
+      assert.is(shown, day.all.length, `stacks by ${by}`);
+    }
+    for (const project of ['shop', 'billing']) {
+      const { totals } = await get(node, `/dashboard/api/report?project=${project}`);
+      equal(totals as Json, sums(grouped(day.all, GROUPS['project']!).get(project)!), project, 7);
+    }
+  }
+});
+
+test('the audit logs of both proxies', async () => {
+  const events = () =>
+    day.homes.flatMap((home) =>
+      readFileSync(join(home, 'audit.jsonl'), 'utf8')
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line) as Json)
+        .filter(({ kind }) => kind === 'request'),
+    );
+  const seen = new Map<string, Json>();
+  await until('what was seen since the start is audited', () => {
+    for (const event of events()) seen.set(String(event['id']), event);
+    return NODES.every((node) => day.seenBy(node).every(({ id }) => seen.has(id)));
+  });
+  assert.is(events().length, seen.size, 'each once');
+  for (const [id, event] of seen) {
+    const own = day.of(id);
+    // A proxy that is killed may have audited what is not in the ledger, as it may the other way round.
+    if (own === undefined) continue;
+    const { key, project, model, results } = own.asked;
+    assert.equal(
+      [event['key'], event['project'], event['model'], event['cost_nano_usd']],
+      [key, project, model, own.isError || own.nano === undefined ? null : Number(own.nano)],
+      id,
+    );
+    const tools = own.isError ? 0 : new Set(results.map(({ tool }) => tool)).size;
+    assert.is((event['tools'] as readonly string[] | null)?.length ?? 0, tools, id);
+  }
+});
+
+test.run();
