@@ -96,19 +96,32 @@ test('an advisor, and a model that stepped in, are billed at their own rates', (
         dollarsFor({ model: FABLE, input: 2728, output: 874 }, [])!,
       'advisor',
     );
-    const fallen = {
+    // The answer's own figures are those of the model that served it.
+    const fallen = (declined: Json) => ({
       input_tokens: 412,
       output_tokens: 264,
       iterations: [
-        { type: 'message', model: FABLE, input_tokens: 408, output_tokens: 0 },
+        { type: 'message', model: FABLE, ...declined },
         { type: 'fallback_message', model: OPUS, input_tokens: 412, output_tokens: 264 },
       ],
-    };
+    });
+    const served = dollarsFor({ model: OPUS, input: 412, output: 264 }, [])!;
     near(
-      await cost(t, upstream, ...message(OPUS, fallen)),
-      dollarsFor({ model: FABLE, input: 408 }, [])! +
-        dollarsFor({ model: OPUS, input: 412, output: 264 }, [])!,
-      'fallback',
+      await cost(t, upstream, ...message(OPUS, fallen({ input_tokens: 408, output_tokens: 0 }))),
+      served,
+      'refused before any output',
+    );
+    near(
+      await cost(
+        t,
+        upstream,
+        ...message(
+          OPUS,
+          fallen({ input_tokens: 2, output_tokens: 578, cache_read_input_tokens: 72_769 }),
+        ),
+      ),
+      served + dollarsFor({ model: FABLE, input: 2, read: 72_769, output: 578 }, [])!,
+      'refused in the middle of it',
     );
   }));
 

@@ -36,7 +36,7 @@ export function lastTerm(value: unknown, known: string | undefined): string | un
 }
 
 /** The billing of an answer that says of its tier that it is the usual one: a wish for another one was not granted. */
-export const USUAL: Billing = Object.freeze({});
+export const USUAL: Billing = Object.freeze({ isUsualTier: true });
 
 /** The terms that a request asks for, by the names of any dialect; undefined where they are the usual ones. */
 export function askedTerms(json: unknown): RateTerms | undefined {
@@ -69,7 +69,7 @@ export function withServedTerms(
   const wish = asked === undefined ? undefined : askedTerms(asked);
   if (wish === undefined) return usage;
   const { tier, ...others } = wish;
-  const isTierTold = billing !== undefined || header !== undefined;
+  const isTierTold = billing?.tier ?? billing?.isUsualTier ?? header !== undefined;
   return withBilling(usage, { ...others, ...(!isTierTold && tier && { tier }), ...billing });
 }
 
@@ -92,13 +92,17 @@ export function withBilling(usage: Usage, billing: Billing | undefined): Usage {
 /** `usage` served in the tier that `value` names, or `known` where it names none. */
 export function withTier(usage: Usage, value: unknown, known: string | undefined): Usage {
   const tier = lastTerm(value, known);
-  if (tier === usage.billing?.tier) {
-    const isTold = usage.billing === undefined && typeof value === 'string';
-    return isTold && STANDARD.has(value) ? { ...usage, billing: USUAL } : usage;
-  }
-  if (tier !== undefined) return withBilling(usage, { tier });
-  const { tier: _dropped, ...billing } = usage.billing ?? {};
-  return { ...usage, billing };
+  const { billing } = usage;
+  if (tier !== undefined) return tier === billing?.tier ? usage : withBilling(usage, { tier });
+  if (billing?.tier === undefined && (billing?.isUsualTier === true || !isStandard(value)))
+    return usage;
+  const { tier: _dropped, ...rest } = billing ?? {};
+  return { ...usage, billing: billing === undefined ? USUAL : { ...rest, ...USUAL } };
+}
+
+/** True of a word that names the usual tier. */
+export function isStandard(value: unknown): boolean {
+  return typeof value === 'string' && !UNDECIDED.has(value) && termOf(value) === undefined;
 }
 
 /** Any detail of sound or pictures: most answers have none, and those that have them say 0. */

@@ -80,7 +80,7 @@ function hasParts(billing: Billing): boolean {
   return false;
 }
 
-const TERMS = new Set<string>(['speed', 'tier', 'geo'] satisfies (keyof Billing)[]);
+const TERMS = new Set<string>(['speed', 'tier', 'isUsualTier', 'geo'] satisfies (keyof Billing)[]);
 
 function countsOf(usage: Usage): Counts {
   const cacheWriteTokens = usage.cacheWriteTokens ?? 0;

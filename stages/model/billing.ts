@@ -10,6 +10,8 @@ export interface RateTerms {
   readonly speed?: string;
   /** `flex`, `priority`, `batch`, … in lower case. */
   readonly tier?: string;
+  /** The answer says that its tier is the usual one: another one that was asked for was not granted. */
+  readonly isUsualTier?: true;
   /** `us`. */
   readonly geo?: string;
 }

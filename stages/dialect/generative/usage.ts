@@ -3,7 +3,7 @@
  * the provider fetched itself and thoughts are counted beside prompt and candidates.
  */
 import type { Usage } from '../../model/usage.ts';
-import { modalities, termOf, toBilling, withBilling } from '../billing.ts';
+import { USUAL, isStandard, modalities, termOf, toBilling, withBilling } from '../billing.ts';
 import { countOf, isObject, listOf } from '../json-kind.ts';
 import type { JsonObject } from '../json-kind.ts';
 import type { Answer, AnswerReader } from '../answer-reader.ts';
@@ -26,7 +26,8 @@ export function toGenerativeUsage(figures: JsonObject): Usage {
     output: isCounted ? (candidates ?? 0) + (thoughts ?? 0) : rest,
     reasoning: thoughts,
   });
-  if (!isSpecial(figures)) return usage;
+  const isUsualTier = isStandard(figures['serviceTier'] ?? figures['trafficType']);
+  if (!isSpecial(figures)) return isUsualTier ? { ...usage, billing: USUAL } : usage;
   const prompts = modalities(figures['promptTokensDetails'], figures['toolUsePromptTokensDetails']);
   const cached = modalities(figures['cacheTokensDetails']);
   const answered = modalities(figures['candidatesTokensDetails']);
@@ -36,6 +37,7 @@ export function toGenerativeUsage(figures: JsonObject): Usage {
     usage,
     toBilling({
       tier: termOf(figures['serviceTier']) ?? termOf(figures['trafficType']),
+      isUsualTier: isUsualTier || undefined,
       inputAudioTokens: plain('AUDIO'),
       inputImageTokens: plain('IMAGE'),
       inputVideoTokens: plain('VIDEO'),

@@ -1,7 +1,7 @@
 /** Usage in messages answers. Cached tokens are counted beside `input_tokens`, never in it. */
 import type { Billing, Inference } from '../../model/billing.ts';
 import type { Usage } from '../../model/usage.ts';
-import { USUAL, lastTerm, toBilling } from '../billing.ts';
+import { USUAL, isStandard, lastTerm, toBilling } from '../billing.ts';
 import { correctedIn, countOf, isObject, objectOf, objectsOf } from '../json-kind.ts';
 import type { JsonObject } from '../json-kind.ts';
 import type { Answer, AnswerReader } from '../answer-reader.ts';
@@ -59,13 +59,33 @@ function billingOf(figures: JsonObject, known: Billing | undefined): Billing | u
     return typeof figures['service_tier'] === 'string' ? USUAL : known;
   }
   const inferences = Array.isArray(iterations)
-    ? objectsOf(iterations).map(toInference)
+    ? billedAttempts(objectsOf(iterations)).map(toInference)
     : known?.inferences;
-  return toBilling({ speed, tier, geo, webSearches, inferences }) ?? USUAL;
+  const isUsualTier =
+    tier === undefined && (known?.isUsualTier ?? isStandard(figures['service_tier']));
+  return toBilling({
+    speed,
+    tier,
+    geo,
+    webSearches,
+    inferences,
+    isUsualTier: isUsualTier || undefined,
+  });
 }
 
 /** Entries of these types are in the figures of the answer as well; a compaction and an advisor are not. */
 const IN_TOTAL = new Set<unknown>(['message', 'fallback_message']);
+
+/**
+ * Without attempts that were refused before any output, after which another model stepped in: they are
+ * listed with their input, and not billed [platform.claude.com, release notes and fallback billing, 2026-06-09].
+ */
+function billedAttempts(entries: readonly JsonObject[]): readonly JsonObject[] {
+  const last = entries.findLastIndex(({ type }) => type === 'fallback_message');
+  return entries.filter(
+    ({ type, output_tokens: output }, at) => at >= last || !IN_TOTAL.has(type) || output !== 0,
+  );
+}
 
 function toInference(entry: JsonObject): Inference {
   const split = objectOf(entry['cache_creation']);

@@ -260,7 +260,8 @@ function billOfUnits(
       lacks(`${unit.unit} of ${unit.model ?? model}`);
       continue;
     }
-    const factor = CALL_UNITS.has(unit.unit) ? 1 : factorOf(card, billing, unit);
+    const isOwn = unit.model === undefined || unit.model === model;
+    const factor = CALL_UNITS.has(unit.unit) ? 1 : factorOf(card, billing, isOwn);
     if (typeof factor === 'string') lacks(`${factor} of ${unit.model ?? model}`);
     const usual = countOf(card, unit) * rateAt(rate, unit.promptTokens) * NANO_PER_UNIT;
     nanoUsd += usual * (typeof factor === 'string' ? 1 : factor);
@@ -294,18 +295,18 @@ function countOf(card: RateCard, { unit, count }: BilledUnit): number {
   return unit === 'web_search' && card.isSearchPerRequest ? 1 : count;
 }
 
-/** What the terms of an answer make of a rate, or the name of the one that has no price. */
+/** What the terms of an answer make of a rate, or the name of the one that has no price; `isOwn` of the model that answered. */
 function factorOf(
   { terms }: RateCard,
   told: RateTerms | undefined,
-  { model }: BilledUnit,
+  isOwn: boolean,
 ): number | string {
   if (told === undefined) return 1;
   const { speed, tier, geo } = told;
   let factor = 1;
   // Another model runs fast only where it is sold so.
   if (speed !== undefined && speed !== 'standard') {
-    const one = terms[speed] ?? (model === undefined ? undefined : 1);
+    const one = terms[speed] ?? (isOwn ? undefined : 1);
     if (one === undefined) return `speed ${speed}`;
     factor *= one;
   }
