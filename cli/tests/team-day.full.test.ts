@@ -85,8 +85,8 @@ test('the day has everything in it, and says what the kill has cost', () => {
   ] as const)
     assert.ok(grouped(day.all, GROUPS[by]!).size >= least, by);
   assert.ok(day.seenBy('two').length > 0, 'the proxy that was killed serves again');
-  console.log(
-    `${COUNT} requests, $${cost!.toFixed(2)}: at the kill ${day.broken} broke off, ${day.lost} rows were lost`,
+  process.stdout.write(
+    `${COUNT} requests, $${cost!.toFixed(2)}: at the kill ${day.broken} broke off, ${day.lost} rows were lost\n`,
   );
 });
 
