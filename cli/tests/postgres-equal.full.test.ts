@@ -56,6 +56,7 @@ const ENDPOINTS = [
   '/metrics/dashboard',
   '/dashboard/api/requests?limit=300',
   '/dashboard/api/report',
+  '/dashboard/api/tools',
   '/dashboard/api/conversations',
 ];
 

@@ -317,6 +317,15 @@ test('the dashboard', async () => {
       const shown = stacks.reduce((sum, { requests }) => sum + Number(requests), 0);
       assert.is(shown, day.all.length, `stacks by ${by}`);
     }
+    const { tools, mcp_servers: servers } = await get(node, '/dashboard/api/tools');
+    equalTools(
+      tools,
+      'name',
+      toolSums(day.all, (tool) => tool),
+    );
+    const named = toolSums(day.all, mcpServerOf);
+    named.delete(null);
+    equalTools(servers, 'name', named);
     for (const project of ['shop', 'billing']) {
       const { totals } = await get(node, `/dashboard/api/report?project=${project}`);
       equal(totals as Json, sums(grouped(day.all, GROUPS['project']!).get(project)!), project, 7);

@@ -9,6 +9,7 @@ export type {
   OneRequestJson,
   RequestsJson,
   StacksJson,
+  ToolsJson,
 } from '../routes/dashboard.ts';
 export type { RecipesJson, StagesJson } from '../routes/dashboard-now.ts';
 export type { Trace } from '../../stages/ledger/traces.ts';

@@ -10,6 +10,8 @@ import type {
 } from '../../stages/ledger/range-report.ts';
 import type { GroupTotals } from '../../stages/ledger/queries.ts';
 import { totalsJson } from '../../stages/ledger/report.ts';
+import type { ToolGroup } from '../../stages/ledger/tools/tool-sums.ts';
+import { toolTotalsJson } from '../../stages/ledger/tools/tool-totals.ts';
 
 /** The steps that a series may have. */
 const STEPS_MS = [
@@ -112,6 +114,17 @@ export function sessionReportJson({ sessionId, client, firstMs, lastMs, totals }
     last: isoOf(lastMs),
     ...totalsJson(totals),
   };
+}
+
+/** Groups that are shown, those of most calls and then of most definitions. */
+const MOST_TOOLS = 200;
+
+/** A list of `/dashboard/api/tools`; a name is null for tools of no server. */
+export function toolGroupsJson(groups: readonly ToolGroup[]) {
+  return groups.slice(0, MOST_TOOLS).map(({ keys: [name = null], totals }) => ({
+    name,
+    ...toolTotalsJson(totals),
+  }));
 }
 
 function groupJson({ key, ...totals }: GroupTotals) {

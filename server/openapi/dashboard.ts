@@ -1,5 +1,15 @@
 /** The schemas of what the dashboard asks for, and of the figures for dashboards of others. */
-import { usd, ms, injection, requestFields, lanes, totals, percentiles, groups } from './fields.ts';
+import {
+  usd,
+  ms,
+  injection,
+  requestFields,
+  lanes,
+  totals,
+  percentiles,
+  groups,
+  toolFields,
+} from './fields.ts';
 import {
   text,
   flag,
@@ -78,6 +88,10 @@ export const dashboardSchemas: Readonly<Record<string, Schema>> = {
       }),
       6,
     ),
+  }),
+  DashboardTools: object({
+    tools: nullable(list(object({ name: text, ...toolFields }), 200)),
+    mcp_servers: nullable(list(object({ name: text, ...toolFields }), 200)),
   }),
   DashboardConversations: object({
     conversations: list(

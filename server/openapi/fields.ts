@@ -212,3 +212,14 @@ export const totals = {
 
 export const percentiles = { p50_ms: nullable(ms), p95_ms: nullable(ms), p99_ms: nullable(ms) };
 export const groups = list(object({ name: nullable(text), ...totals }), 50);
+
+/** Of one tool, or of one MCP server. */
+export const toolFields = {
+  calls: about(whole, 'Results that were new in their request'),
+  failed_calls: whole,
+  result_tokens: about(whole, 'Of these results as clients sent them'),
+  sent_result_tokens: about(whole, 'Of the same as they went upstream'),
+  definitions: about(whole, 'Definitions that requests carried'),
+  definition_tokens: whole,
+  definition_cost: nullable(usd),
+};

@@ -14,6 +14,7 @@ import {
   savingSums,
   breakpoints,
   lanes,
+  toolFields,
 } from './fields.ts';
 import { MISS_CAUSES } from '../../stages/model/cached-turn.ts';
 import {
@@ -42,15 +43,7 @@ const namedSums = object({
   unpriced: whole,
   ...net,
 });
-const toolSums = object({
-  calls: about(whole, 'Results that were new in their request'),
-  failed_calls: whole,
-  result_tokens: about(whole, 'Of these results as clients sent them'),
-  sent_result_tokens: about(whole, 'Of the same as they went upstream'),
-  definitions: about(whole, 'Definitions that requests carried'),
-  definition_tokens: whole,
-  definition_cost: nullable(usd),
-});
+const toolSums = object(toolFields);
 const ledgerParts = {
   by_model: list(object({ model: nullable(text), sums: ledgerSums })),
   by_day: list(object({ date: about(text, 'A UTC day'), sums: ledgerSums })),

@@ -181,6 +181,14 @@ export const ownOperations: readonly Operation[] = [
       response: json(ref('DashboardStacks')),
       errors: [400],
     },
+    'get /dashboard/api/tools': {
+      summary: 'What tools and MCP servers took in the UTC days of a range of time',
+      description:
+        'Null under filters by which it is not kept: conversation, outcome, failure and words.',
+      parameters: requestFilters,
+      response: json(ref('DashboardTools')),
+      errors: [400],
+    },
     'get /dashboard/api/conversations': {
       summary: 'Conversations of clients that name their sessions, newest first',
       parameters: [

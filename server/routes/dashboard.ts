@@ -12,7 +12,13 @@ import { costUnits } from '../dashboard/cost-units.ts';
 import type { Feed } from '../dashboard/feed.ts';
 import { toRowFilter, toRowOrder, toStackKey } from '../dashboard/filter.ts';
 import { wholeOf } from '../http/query.ts';
-import { reportJson, sessionReportJson, stacksJson, stepFor } from '../dashboard/report-json.ts';
+import {
+  reportJson,
+  sessionReportJson,
+  stacksJson,
+  stepFor,
+  toolGroupsJson,
+} from '../dashboard/report-json.ts';
 import { pageRoutes } from '../dashboard/page-routes.ts';
 import { get, getJson } from '../http/router.ts';
 import type { Route } from '../http/router.ts';
@@ -53,6 +59,7 @@ export function dashboardRoutes(sources: RouteSources, feed: Feed): Route[] {
     getJson('/dashboard/api/requests', (request) => requests(sources, request)),
     getJson('/dashboard/api/report', (request) => report(sources, request)),
     getJson('/dashboard/api/stacks', (request) => stacks(sources, request)),
+    getJson('/dashboard/api/tools', (request) => tools(sources, request)),
     getJson('/dashboard/api/conversations', (request) => conversations(sources, request)),
     getJson('/dashboard/api/request/:id', (_request, { params }) =>
       oneRequest(sources, params['id'] ?? ''),
@@ -124,6 +131,24 @@ async function stacks({ ask, services }: RouteSources, request: Request) {
   return asked.catch((thrown: unknown) =>
     stacksJson(ifNoFile(thrown, []), { sinceMs: untilMs, untilMs, bucketMs: stepFor(0) }),
   );
+}
+
+/** `/dashboard/api/tools`. */
+export type ToolsJson = Awaited<ReturnType<typeof tools>>;
+
+async function tools({ ask }: RouteSources, request: Request) {
+  const filter = toRowFilter(new URL(request.url).searchParams);
+  const { toToolFilter, toolSums } = await import('../../stages/ledger/tools/tool-sums.ts');
+  const kept = toToolFilter(filter);
+  // What it is not kept by is not known, rather than all of it.
+  if (kept === undefined) return { tools: null, mcp_servers: null };
+  const asked = ask(async (reader) => ({
+    tools: toolGroupsJson(await toolSums(reader, ['tool'], kept)),
+    mcp_servers: toolGroupsJson(
+      (await toolSums(reader, ['mcp'], kept)).filter(({ keys: [server] }) => server !== null),
+    ),
+  }));
+  return asked.catch((thrown: unknown) => ifNoFile(thrown, { tools: [], mcp_servers: [] }));
 }
 
 async function conversations({ ask }: RouteSources, request: Request) {

@@ -10,6 +10,7 @@ import { useReport } from './report-data.ts';
 import { useStore } from './store.ts';
 import { addedWords, billOf, unpricedNote } from './summary.ts';
 import { Table, withCell } from './requests/table.tsx';
+import { Tools } from './tools.tsx';
 import { Fault } from './words.tsx';
 
 export function SavingsView({ query }: { readonly query: URLSearchParams }) {
@@ -35,6 +36,7 @@ export function SavingsView({ query }: { readonly query: URLSearchParams }) {
           <Groups title="By model" filter="model" groups={report.by_model} />
           <Groups title="By agent" filter="client" groups={report.by_client} />
           <Groups title="By provider" filter="provider" groups={report.by_provider} />
+          <Tools query={query} />
         </>
       )}
     </div>

@@ -3,7 +3,8 @@ import { sql } from 'kysely';
 import { mcpServerOf, OTHER_TOOLS } from '../../model/tool-use.ts';
 import type { SizedTool } from '../../model/tool-use.ts';
 import type { HourKey } from '../hours.ts';
-import type { TimeSpan } from '../sums.ts';
+import { isPostgres } from '../dialect.ts';
+import type { RowFilter } from '../sums.ts';
 import type { LedgerReader } from '../tables.ts';
 import { DAY_MS } from './tool-days.ts';
 import {
@@ -29,19 +30,31 @@ export interface ToolGroup {
   readonly totals: ToolTotals;
 }
 
+/** Which sums by tool are wanted: a filter of requests by what they are kept by. */
+export type ToolFilter = Pick<RowFilter, 'sinceMs' | 'untilMs' | 'model' | (typeof EXACT)[number]>;
+
+const EXACT = ['provider', 'client', 'keyLabel', 'project'] as const;
+
+/** The filter, or undefined where it asks for what sums by tool are not kept by: conversations, outcomes, words. */
+export function toToolFilter(filter: RowFilter): ToolFilter | undefined {
+  const { sessionId, outcome, failed, id, words, ...kept } = filter;
+  const isKept = [sessionId, outcome, failed, id, words].every((one) => one === undefined);
+  return isKept ? kept : undefined;
+}
+
 /**
- * The sums of the UTC days that lie in `span` or meet it, for each combination of `keys`: most calls
+ * The sums of the UTC days that lie in `filter` or meet it, for each combination of `keys`: most calls
  * first, then most tokens of definitions.
  */
 export async function toolSums(
   db: LedgerReader,
   keys: readonly ToolKey[],
-  span: TimeSpan,
+  filter: ToolFilter,
 ): Promise<ToolGroup[]> {
   const others = keys.filter((key) => key !== 'tool' && key !== 'mcp');
   const [results, definitions, sets] = await Promise.all([
-    resultsIn(db, others, span),
-    definitionsIn(db, others, span),
+    resultsIn(db, others, filter),
+    definitionsIn(db, others, filter),
     db.selectFrom('toolSets').select(['id', 'tools']).execute(),
   ]);
   const groups = new Map<string, ToolGroup & { readonly totals: RunningToolTotals }>();
@@ -73,11 +86,10 @@ type KeysOf = { readonly [K in HourKey]?: string | null };
 
 const sumOf = (name: string) => sql<number>`sum(${sql.ref(name)})`;
 
-async function resultsIn(db: LedgerReader, keys: readonly HourKey[], span: TimeSpan) {
+async function resultsIn(db: LedgerReader, keys: readonly HourKey[], filter: ToolFilter) {
   const rows = await db
     .selectFrom('toolDays')
-    .where('startedMs', '>=', dayOf(span))
-    .$if(span.untilMs !== undefined, (query) => query.where('startedMs', '<', span.untilMs!))
+    .where(wanted(db, filter))
     .select((eb) => [
       'tool',
       ...keys.map((key) => eb.ref(key).as(key)),
@@ -89,11 +101,10 @@ async function resultsIn(db: LedgerReader, keys: readonly HourKey[], span: TimeS
 }
 
 /** In one order, because parts with fractions are added up. */
-async function definitionsIn(db: LedgerReader, keys: readonly HourKey[], span: TimeSpan) {
+async function definitionsIn(db: LedgerReader, keys: readonly HourKey[], filter: ToolFilter) {
   const rows = await db
     .selectFrom('toolSetDays')
-    .where('startedMs', '>=', dayOf(span))
-    .$if(span.untilMs !== undefined, (query) => query.where('startedMs', '<', span.untilMs!))
+    .where(wanted(db, filter))
     .select((eb) => [
       'toolSet',
       ...keys.map((key) => eb.ref(key).as(key)),
@@ -105,6 +116,18 @@ async function definitionsIn(db: LedgerReader, keys: readonly HourKey[], span: T
   return rows as readonly (KeysOf & { readonly toolSet: string } & DefinitionTotals)[];
 }
 
-function dayOf({ sinceMs }: TimeSpan): number {
-  return Math.floor(sinceMs / DAY_MS) * DAY_MS;
+function wanted(db: LedgerReader, filter: ToolFilter) {
+  const { sinceMs, untilMs, model } = filter;
+  const place = sql.raw(isPostgres(db) ? 'strpos' : 'instr');
+  const conditions = [
+    sql`started_ms >= ${Math.floor(sinceMs / DAY_MS) * DAY_MS}`,
+    ...(untilMs === undefined ? [] : [sql`started_ms < ${untilMs}`]),
+    ...(model === undefined
+      ? []
+      : [sql`${place}(lower(coalesce(model, '')), ${model.toLowerCase()}) > 0`]),
+    ...EXACT.flatMap((key) =>
+      filter[key] === undefined ? [] : [sql`${sql.ref(key)} = ${filter[key]}`],
+    ),
+  ];
+  return sql<boolean>`(${sql.join(conditions, sql` AND `)})`;
 }

@@ -1,5 +1,5 @@
 /** The tables of both dashboards: what each column says, and what matters where not all fit. */
-import type { LiveState, ReportJson, Trace } from '../../contract.ts';
+import type { LiveState, ReportJson, ToolsJson, Trace } from '../../contract.ts';
 import { dollars, duration, orDash, percent, share, short, spanOf, whole } from '../format.ts';
 
 export type Tone = 'good' | 'warn' | 'bad';
@@ -55,6 +55,26 @@ export function groupColumns(header: string): readonly Column<Group>[] {
     figures('Paid', 3, (group) => dollars(group.cost)),
     figures('Without svc', 8, (group) => dollars(group.cost_without)),
     figures('Net saving', 1, (group) => dollars(group.net_cost_saved)),
+  ];
+}
+
+export type ToolGroup = NonNullable<ToolsJson['tools']>[number];
+
+/** What tools gave back, and what their definitions took; `header` is `Tool` or `MCP server`. */
+export function toolColumns(header: string): readonly Column<ToolGroup>[] {
+  return [
+    { header, rank: 0, least: 12, text: ({ name }) => name ?? 'no server' },
+    figures('Calls', 1, (group) => whole(group.calls)),
+    figures(
+      'Failed',
+      4,
+      (group) => whole(group.failed_calls),
+      (group) => (group.failed_calls > 0 ? 'warn' : undefined),
+    ),
+    figures('Results', 3, (group) => short(group.result_tokens)),
+    figures('Results sent', 5, (group) => short(group.sent_result_tokens)),
+    figures('Definitions', 6, (group) => short(group.definition_tokens)),
+    figures('Definitions cost', 2, (group) => dollars(group.definition_cost)),
   ];
 }
 
