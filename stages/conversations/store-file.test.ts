@@ -231,6 +231,24 @@ test('what another process writes to the same file is taken up', () =>
     assert.not.ok(one.isBehind());
   }));
 
+test('lines of its own that wait are no reason to read the file, and who asks at the same time waits once', () =>
+  within(async (_file, open) => {
+    const one = await open();
+    const other = await open();
+    one.set('a', 'a', { sent: [['k', '1']] });
+    assert.not.ok(one.isBehind());
+    await one.flush();
+    assert.not.ok(one.isBehind());
+    assert.ok(other.isBehind());
+    const asked = other.catchUp();
+    assert.is(other.catchUp(), asked);
+    await asked;
+    one.set('a', 'a', { sent: [['l', '2']] });
+    await one.flush();
+    await other.catchUp();
+    assert.is(other.get('a')?.sent?.get('l'), '2');
+  }));
+
 test('two processes that write and replace the file at the same time lose nothing of each other', () =>
   within(async (file, open, troubles) => {
     const stores = [await open(), await open()] as const;

@@ -43,6 +43,8 @@ class Appender {
   readonly #store: () => ConversationStore;
   #waiting: string[] = [];
   #writing: Promise<void> = Promise.resolve();
+  /** One that has not begun: who asks in the meantime gets the same. */
+  #catchingUp: Promise<void> | undefined;
   #isScheduled = false;
   /** Bytes of the file that are known here, and which file it was. */
   #knownBytes: number;
@@ -68,15 +70,19 @@ class Appender {
   }
 
   isBehind(): boolean {
-    // What waits to be written is written first.
-    if (this.#isScheduled) return true;
     const found = statSync(this.#options.file, { throwIfNoEntry: false });
     return found !== undefined && (found.size !== this.#knownBytes || found.ino !== this.#inode);
   }
 
   catchUp(): Promise<void> {
-    this.#writing = this.#writing.then(() => this.#catchUp()).catch(this.#trouble);
-    return this.#writing;
+    this.#catchingUp ??= this.#writing = this.#writing
+      .then(() => {
+        this.#catchingUp = undefined;
+        // The file may have grown by lines of our own alone, which are known by now.
+        return this.isBehind() ? this.#catchUp() : undefined;
+      })
+      .catch(this.#trouble);
+    return this.#catchingUp;
   }
 
   readonly #trouble = (thrown: unknown): void => {
