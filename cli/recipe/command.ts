@@ -1,12 +1,14 @@
 /** `svc recipe list|show|create|validate|test|benchmark|operations|schema`: recipes of compression. */
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { join, relative, resolve } from 'node:path';
+import { existsSync, writeFileSync } from 'node:fs';
+import { relative, resolve } from 'node:path';
 import { Command, Option } from 'clipanion';
 import { JsonCommand, SvcCommand } from '../command.ts';
 import { SvcError } from '../../engine/error.ts';
 import type { CliContext } from '../context.ts';
+import { readInput } from '../input-file.ts';
 import { configOf } from '../parse/flags.ts';
 import { counted, print } from '../screen/output.ts';
+import { recipeFileOf, recipeFilesAt } from './files.ts';
 import { newRecipe } from './scaffold.ts';
 
 class List extends JsonCommand {
@@ -53,7 +55,7 @@ class Show extends SvcCommand {
   name = Option.String({ name: 'name' });
 
   async execute() {
-    const text = readFileSync(await fileOf(this.name, this.context), 'utf8');
+    const text = readInput(await recipeFileOf(this.name, this.context)).toString();
     for (const line of text.trimEnd().split('\n')) this.print(line);
   }
 }
@@ -73,9 +75,9 @@ class Validate extends JsonCommand {
 
   async execute() {
     const { context } = this;
-    const { recipeFaults, recipeFiles } = await import('../../server/recipes/recipes.ts');
+    const { recipeFaults } = await import('../../server/recipes/recipes.ts');
     const files = [];
-    for (const file of recipeFiles(resolve(context.cwd, this.file)))
+    for (const file of await recipeFilesAt(resolve(context.cwd, this.file)))
       files.push({ file: relative(context.cwd, file), faults: await recipeFaults(file) });
     if (this.json) this.printJson(files);
     else {
@@ -108,13 +110,13 @@ class Test extends JsonCommand {
 
   async execute() {
     const { context } = this;
-    const [{ readRecipe, recipeFiles }, { runExamples }, { savedPercent }] = await Promise.all([
+    const [{ readRecipe }, { runExamples }, { savedPercent }] = await Promise.all([
       import('../../server/recipes/recipes.ts'),
       import('../../server/recipes/recipe-examples.ts'),
       import('../../stages/compress/recipe/try.ts'),
     ]);
     const rows = [];
-    for (const file of recipeFiles(await fileOf(this.file, context))) {
+    for (const file of await recipeFilesAt(await recipeFileOf(this.file, context))) {
       const read = await readRecipe(file);
       const ran = runExamples(read, file);
       if (ran.length === 0)
@@ -205,10 +207,13 @@ class Benchmark extends JsonCommand {
       import('../../server/recipes/recipes.ts'),
       import('../../stages/compress/recipe/try.ts'),
     ]);
-    const { recipe } = await readRecipe(await fileOf(this.recipe, context));
+    const recipeFile = await recipeFileOf(this.recipe, context);
+    // What is not there, or no file, is no recipe with faults.
+    readInput(recipeFile);
+    const { recipe } = await readRecipe(recipeFile);
     const rows = this.files.map((file) => {
       const path = resolve(context.cwd, file);
-      const text = readFileSync(path, 'utf8');
+      const text = readInput(path).toString();
       const from = command === undefined ? { path } : { command };
       // What the first run loads is loaded once in a proxy, and not the recipe's own time.
       tryRecipe(recipe, text, from);
@@ -277,13 +282,6 @@ class Operations extends JsonCommand {
 /** What goes out, line for line, and an empty one behind it. */
 function printText(context: CliContext, text: string): void {
   for (const line of [...text.trimEnd().split('\n'), '']) print(context, line);
-}
-
-/** A path as it was typed, or the file of the bundled recipe with that name. */
-async function fileOf(typed: string, context: CliContext): Promise<string> {
-  const { bundledFolder, bundledRecipes } = await import('../../server/bundled-recipes.ts');
-  const isBundled = bundledRecipes().some(({ name }) => name === typed);
-  return isBundled ? join(bundledFolder(), `${typed}.yaml`) : resolve(context.cwd, typed);
 }
 
 export const commands = [List, Show, Create, Validate, Test, Benchmark, Operations, Schema];

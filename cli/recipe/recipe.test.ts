@@ -9,6 +9,7 @@ import { projectRoot } from '../../fixtures/paths.ts';
 import { bundledFolder } from '../../server/bundled-recipes.ts';
 import { recipeFiles } from '../../server/recipes/recipes.ts';
 import { makePlace, run } from '../../fixtures/cli/run.ts';
+import { exitCodes } from '../exit.ts';
 import { newRecipe } from './scaffold.ts';
 
 const place = makePlace();
@@ -47,6 +48,28 @@ test('`test` fails where an example does not hold, and `validate` names line and
   assert.match(used.stderr, /A recipe that cannot be used:\n {2}- my-tool\.yaml:\d+: /);
   assert.not.match(broken.stdout + broken.stderr + used.stderr, /load config/);
   writeFileSync(file, good);
+});
+
+test('a file that is not there is no recipe with faults, and a folder without recipes passes no check', async () => {
+  mkdirSync(join(place.folder, 'no recipes'));
+  for (const args of [
+    ['validate', 'nowhere.yaml'],
+    ['validate', 'no recipes'],
+    ['test', 'nowhere.yaml'],
+    ['test', 'no recipes'],
+    ['test', 'nobody'],
+    ['show', 'nobody'],
+    ['show', 'nowhere.yaml'],
+    ['benchmark', 'my-tool.yaml', 'nowhere.log'],
+    ['benchmark', 'nowhere.yaml', 'my-tool.yaml'],
+  ]) {
+    const { code, stdout, stderr } = await run(place, ['recipe', ...args]);
+    assert.is(code, exitCodes.not_found, `${args.join(' ')}: ${stdout}${stderr}`);
+    assert.match(stderr, /^error: There is no (?:file|recipe)/);
+  }
+  const folder = await run(place, ['recipe', 'benchmark', 'my-tool.yaml', 'no recipes']);
+  assert.is(folder.code, exitCodes.bad_request);
+  assert.match(folder.stderr, /no recipes cannot be read: it is a folder/);
 });
 
 test('`benchmark` measures files of the author', async () => {

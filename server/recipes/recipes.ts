@@ -39,7 +39,7 @@ async function checkFile(
   try {
     text = readFileSync(file, 'utf8');
   } catch (thrown) {
-    return { faults: [`${file} ${reasonOf(thrown)}`] };
+    return { faults: [`${file} cannot be read: ${reasonOf(thrown)}`] };
   }
   const { read, faults } = await readAuthored(text, basename(file), checkRecipe);
   return read === undefined ? { faults } : { faults, checked: read.file };
