@@ -1,5 +1,5 @@
 /** A proxy that answers late, or breaks off, is not one that is not there. */
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { RequestListener, Server } from 'node:http';
 import { once } from 'node:events';
@@ -9,6 +9,7 @@ import { makePlace, run } from '../fixtures/cli/run.ts';
 import type { Place } from '../fixtures/cli/run.ts';
 import { controlPath } from '../server/control/control.ts';
 import { exitCodes } from './exit.ts';
+import { noAnswer } from './remote.ts';
 
 /** Longer than a proxy's state is waited for. */
 const LATE_MS = 5500;
@@ -52,5 +53,27 @@ test('what a proxy breaks off is not done to its files behind its back', () =>
       assert.match(stderr, /svc runs, but does not answer/);
     },
   ));
+
+test('of a home folder that cannot be used nobody says that a proxy runs there', async () => {
+  const makers: readonly [reason: RegExp, make: (home: string) => void][] = [
+    [/not a folder/, (home) => writeFileSync(home, '')],
+    [/it is a link/, (home) => symlinkSync(home, home)],
+  ];
+  for (const [reason, make] of makers) {
+    const place = makePlace();
+    make(place.home);
+    for (const command of ['debug status', 'provider-status', 'learn reset', 'route list']) {
+      const { code, stderr } = await run(place, command.split(' '));
+      assert.is(code, exitCodes.config, `${command}: ${stderr}`);
+      assert.match(stderr, reason);
+      assert.match(stderr, /SVC_HOME/);
+      assert.not.match(stderr, /svc runs/);
+    }
+    place.dispose();
+  }
+  const code = 'EACCES';
+  const denied = Object.assign(new Error(`connect ${code}`), { code, address: '/h/control.sock' });
+  assert.is(noAnswer(denied).message, 'Cannot use /h/control.sock: permission denied');
+});
 
 test.run();

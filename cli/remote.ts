@@ -5,6 +5,7 @@ import { SvcError } from '../engine/error.ts';
 import type { ErrorKind } from '../engine/error.ts';
 import { controlPath } from '../server/control/control.ts';
 import { isObject, parseJson } from '../stages/dialect/json-kind.ts';
+import { reasonOf } from '../stages/disk-reason.ts';
 import { reachable } from './address.ts';
 
 /** Largest answer that is read. */
@@ -165,9 +166,20 @@ function readResponse(response: IncomingMessage): Promise<{ status: number; json
   });
 }
 
-/** `unavailable` where nobody listens, `bad_gateway` where somebody does and the answer does not come. */
+/** What connecting to a socket fails with where its folder cannot be used, whether or not a proxy runs. */
+const UNUSABLE: ReadonlySet<string> = new Set(['EACCES', 'EPERM', 'ENOTDIR', 'ELOOP']);
+
+/**
+ * `unavailable` where nobody listens, `config` where that cannot be found out, `bad_gateway` where
+ * somebody does and the answer does not come.
+ */
 export function noAnswer(cause: Error): SvcError {
-  const { code } = cause as NodeJS.ErrnoException;
+  const { code, address } = cause as NodeJS.ErrnoException & { readonly address?: string };
+  if (code !== undefined && UNUSABLE.has(code))
+    return new SvcError('config', `Cannot use ${address ?? 'the socket'}: ${reasonOf(cause)}`, {
+      cause,
+      cure: 'Run svc as the user whose home folder it is, or name another one with SVC_HOME.',
+    });
   if (code === 'ENOENT' || code === 'ECONNREFUSED')
     return new SvcError('unavailable', 'svc is not running', {
       cause,
