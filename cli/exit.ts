@@ -31,7 +31,7 @@ export const exitCodes = Object.freeze({
 /** The codes in words, for `svc --help` and the documents. */
 export const exitMeanings: readonly (readonly [code: number, meaning: string])[] = [
   [0, 'done'],
-  [1, 'svc itself failed'],
+  [1, 'what was checked does not hold, or svc itself failed'],
   [2, 'the command line is not valid'],
   [3, 'no proxy runs, or what it needs does not answer'],
   [4, 'the configuration is wrong'],

@@ -118,11 +118,11 @@ class Show extends JsonCommand {
       const { macro } = found;
       const steps = macro?.steps.map(({ action, values }) => ({ [action]: values })) ?? null;
       this.printJson({ ...foundJson(found), steps });
-      return 0;
+    } else {
+      for (const line of (await sourceOf(found)).trimEnd().split('\n'))
+        writeLine(context.stdout, line);
+      for (const fault of found.faults) this.note(`! ${fault}`);
     }
-    for (const line of (await sourceOf(found)).trimEnd().split('\n'))
-      writeLine(context.stdout, line);
-    for (const fault of found.faults) this.note(`! ${fault}`);
     return found.macro === undefined ? 1 : 0;
   }
 }

@@ -122,6 +122,8 @@ test('a file that was broken by hand is listed with its fault, and does not run'
     assert.is(listed.code, 1);
     assert.match(listed.stdout, /broken .*cannot be used: .*broken\.yaml:3: step 2 "pausse"/);
     assert.match(listed.stdout, /sound/);
+    for (const flags of [[], ['--json']])
+      assert.is((await macro(place, 'show', 'broken', ...flags)).code, 1, `show ${flags[0] ?? ''}`);
     fs.writeFileSync(join(place.home, 'macros', 'huge.yaml'), '#'.repeat(300 * 1024));
     assert.match((await macro(place, 'list')).stdout, /huge .*larger than.*\n.*sound/);
     const ran = await macro(place, 'run', 'broken');
