@@ -38,6 +38,7 @@ import { createRequestIds } from './http/request-id.ts';
 import { keepRetention } from './run/retention.ts';
 import { createRouter } from './http/router.ts';
 import { ownRoutes } from './routes/own.ts';
+import type { StoredKey } from './auth/store.ts';
 import { keysFile, refuseOpenBind } from './gate/open-bind.ts';
 import { openRouteRules } from './generation/route-rules.ts';
 import { createServices } from './services.ts';
@@ -95,6 +96,7 @@ export async function startProxy(options: StartOptions): Promise<RunningProxy> {
   const proxy = await openProxy(options);
   const { services } = proxy;
   try {
+    proxy.refuseOpen();
     await services.ledgerFile.ready();
     const generations = createGenerations(await proxy.compile(options.loaded, 1, proxy.custom));
     const reload = createReload({
@@ -148,13 +150,14 @@ async function openProxy(options: StartOptions) {
     clock,
     onFault: (fault) => log.error(fault.message),
   });
+  let told: readonly StoredKey[] | undefined;
   const sharedKeys = isPostgresUrl(config.ledger.db)
     ? await (
         await import('./auth/watch-shared-keys.ts')
       ).followSharedKeys({
         url: config.ledger.db,
         clock,
-        onKeys: (all) => keys.setSharedKeys(all),
+        onKeys: (all) => keys.setSharedKeys((told = all)),
         onFault: (fault) => log.error(fault.message),
       })
     : undefined;
@@ -180,6 +183,8 @@ async function openProxy(options: StartOptions) {
     services,
     sessions,
     sharedKeys,
+    /** Once more, now that the shared keys are known. */
+    refuseOpen: () => refuseOpenBind(config, clock.wallMs(), told),
     watch,
     custom,
     host,

@@ -49,4 +49,27 @@ test('it exits with 1 when a rule fires, with 0 when none does, with or without 
   }
 });
 
+test('a proxy that was started before its file had rules says how it learns of them', async () => {
+  const place = makePlace();
+  const proxy = start(place, ['serve', '--port', '0']);
+  try {
+    await proxy.prints(/http:\/\/127\.0\.0\.1:\d+/);
+    const rules =
+      'alerts:\n  - { name: a, when: { metric: requests, above: 0 }, notify: { command: [/bin/true] } }\n';
+    writeFileSync(join(place.home, 'config.yaml'), rules, { mode: 0o600 });
+    for (const argv of [['check-alerts'], ['check-alerts', '--test']]) {
+      const { code, stderr } = await run(place, argv);
+      assert.is(code, 0);
+      assert.match(stderr, /running proxy has .*`svc config reload` makes it read/);
+    }
+    assert.is((await run(place, ['config', 'reload'])).code, 0);
+    const { stdout } = await run(place, ['check-alerts', '--test']);
+    assert.match(stdout, 'ok a: command true: delivered');
+  } finally {
+    proxy.child.kill('SIGTERM');
+    await proxy.ended;
+    place.dispose();
+  }
+});
+
 test.run();

@@ -11,6 +11,9 @@ import { controlIfRunning } from '../remote.ts';
 /** Somebody waits at the terminal: fewer tries than a proxy has. */
 const RETRY_AFTER_MS = [1000, 4000];
 
+/** Ends what a proxy says that was started before its file was changed. */
+const REREAD = '. `svc config reload` makes it read the configuration again.';
+
 interface Tested {
   readonly tested: readonly TestedTarget[];
 }
@@ -31,13 +34,19 @@ class CheckAlerts extends JsonCommand {
 
   config = Option.String('--config', { description: 'Config file with the rules and the ledger' });
   test = Option.Boolean('--test', false, { description: 'Send a test to every target of notify' });
+  /** Whether a running proxy answered, which may know less than its file says now. */
+  #isOfProxy = false;
 
   async execute() {
     if (this.test) return this.printTested(await this.sendTests());
     const { alerts, firing } = await this.evaluate();
     if (this.json) this.printJson({ firing, alerts });
     else if (alerts.length === 0)
-      this.note('No alert rules are configured; `alerts` in the configuration defines them.');
+      this.note(
+        this.#isOfProxy
+          ? `The running proxy has no alert rules in force${REREAD}`
+          : 'No alert rules are configured; `alerts` in the configuration defines them.',
+      );
     else {
       const { colors } = this;
       for (const { firing: isFiring, value, text } of alerts) {
@@ -52,7 +61,11 @@ class CheckAlerts extends JsonCommand {
     const { colors } = this;
     if (this.json) this.printJson({ tested });
     else if (tested.length === 0)
-      this.note('No alert rule has a `notify`; nothing is sent anywhere.');
+      this.note(
+        this.#isOfProxy
+          ? `No alert rule that the running proxy has in force has a \`notify\`${REREAD}`
+          : 'No alert rule has a `notify`; nothing is sent anywhere.',
+      );
     else
       for (const { alert, target, delivered, result } of tested)
         this.print(
@@ -64,6 +77,7 @@ class CheckAlerts extends JsonCommand {
   private async evaluate(): Promise<AlertsJson> {
     if (this.config === undefined) {
       const result = await controlIfRunning<AlertsJson>(this.home, 'check-alerts');
+      this.#isOfProxy = result !== undefined;
       if (result !== undefined) return result;
     }
     const { alertsJson } = await import('../../server/alerts/evaluate.ts');
@@ -73,6 +87,7 @@ class CheckAlerts extends JsonCommand {
   private async sendTests(): Promise<Tested> {
     if (this.config === undefined) {
       const result = await controlIfRunning<Tested>(this.home, 'check-alerts', 'test');
+      this.#isOfProxy = result !== undefined;
       if (result !== undefined) return result;
     }
     return this.alone(async (results, notifier) => ({ tested: await notifier.test(results) }));

@@ -180,8 +180,19 @@ async function startFaults(
   nowMs: number,
 ): Promise<readonly Fault[]> {
   if (loaded === undefined) return [];
-  const { openBindFaults } = await import('../../server/gate/open-bind.ts');
-  return openBindFaults(loaded, nowMs);
+  const [{ openBindFaults }, { ownPrices }] = await Promise.all([
+    import('../../server/gate/open-bind.ts'),
+    import('../../server/generation/providers.ts'),
+  ]);
+  const faults = openBindFaults(loaded, nowMs);
+  try {
+    ownPrices(loaded.config);
+    return faults;
+  } catch (thrown) {
+    if (!isSvcError(thrown) || thrown.kind !== 'config') throw thrown;
+    const where = loaded.config.home;
+    return [...faults, { key: 'prices', source: 'file', where, text: thrown.message }];
+  }
 }
 
 /** What is wrong with code and files that the configuration names, and with the graph that a start would compile. */

@@ -131,9 +131,14 @@ const WEEK_MS = 7 * 86_400_000;
 /** More models would hide what else is wrong. */
 const MOST_MODELS = 5;
 
-/** Models that were used in the last week and cost an unknown amount: budgets and reports know nothing of them. */
+/**
+ * Models that were used in the last week and cost an unknown amount: budgets and reports know nothing of
+ * them. Throws `config` where the user's own prices cannot be read, with which no proxy starts.
+ */
 export async function checkPrices({ context, loaded }: Examined): Promise<Found> {
   if (loaded === undefined) return [];
+  const { ownPrices } = await import('../../server/generation/providers.ts');
+  ownPrices(loaded.config);
   const { db } = loaded.config.ledger;
   if (!isPostgresUrl(db) && !existsSync(db)) return [];
   const [{ openReader }, { unpricedModels }] = await Promise.all([

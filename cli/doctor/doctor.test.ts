@@ -237,6 +237,20 @@ test('a configuration that is wrong is the worst of all', () =>
     assert.match(result.of('Configuration'), /server\.port[\s\S]*foo/);
   }));
 
+test('prices with which no proxy starts are a fault, for the doctor and for config validate', () =>
+  within(async (place) => {
+    const file = join(place.home, 'prices.json');
+    fs.writeFileSync(file, '[{ "model": "new", "input": "much" }]', { mode: 0o600 });
+    const { of } = await examine(place, ['--offline']);
+    assert.match(of('Prices'), `fault: ${file}: entry 1: 'input'`);
+    const validated = await run(place, ['config', 'validate']);
+    assert.is(validated.code, exitCodes.config);
+    assert.match(validated.stdout, `${file}: entry 1: 'input'`);
+    const started = await run(place, ['serve', '--port', '0']);
+    assert.is(started.code, exitCodes.config);
+    assert.match(started.stderr, `${file}: entry 1: 'input'`);
+  }));
+
 test('a damaged ledger and a refused key are faults; a provider that is gone, too', () =>
   within(async (place) => {
     fs.writeFileSync(join(place.home, 'monitor.db'), Buffer.alloc(8192, 7), { mode: 0o600 });

@@ -97,12 +97,52 @@ tests('changes at once lose none', async (t) => {
   const labels = Array.from({ length: 12 }, (_, n) => `k${n}`);
   await Promise.all(labels.map((label, n) => stores[n % 2]!.create({ label })));
   assert.equal((await stores[0]!.list()).map(({ label }) => label).toSorted(), labels.toSorted());
-  const edits = [{ project: 'shop' }, { models: ['gpt-5*'] }, { perDayUsd: 5 }, { perMonthUsd: 9 }];
-  await Promise.all(edits.map((edit, n) => stores[n % 2]!.update('k0', edit)));
-  const k0 = (await stores[0]!.list()).find(({ label }) => label === 'k0');
-  for (const edit of edits)
-    assert.equal({ ...k0, ...edit }, k0, `${Object.keys(edit).join()} was kept`);
 });
+
+tests(
+  'who changes a key waits for one who does so, and then knows what became of it',
+  async (t) => {
+    const url = await t.server.create('one_by_one');
+    const store = storeAt(url, at('keys.json'));
+    const { stored } = await store.create({ label: 'anna' });
+    let late: ReturnType<typeof store.update> | undefined;
+    await t.server.session(url, async (client) => {
+      await client.query('BEGIN');
+      await client.query('LOCK TABLE proxy_keys IN EXCLUSIVE MODE');
+      late = store.update('anna', { models: ['gpt-5*'] });
+      const waiting = `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`;
+      await until('it waits', async () => (await t.server.ask(url, waiting)).length > 0);
+      const text = JSON.stringify({ ...stored, project: 'shop' });
+      await client.query('UPDATE proxy_keys SET stored = $1', [text]);
+      await client.query('COMMIT');
+    });
+    const { project, models } = await late!;
+    assert.equal([project, models], ['shop', ['gpt-5*']], 'neither is lost');
+  },
+);
+
+tests(
+  'who listens to the network without a key is refused, as with a ledger of its own',
+  async (t) => {
+    const url = await t.server.create('open');
+    // An address for documentation, which no machine has: what is not refused fails to listen there.
+    const yaml = 'server: { host: 192.0.2.1 }';
+    const started = async () => {
+      try {
+        await (await startTestProxy({ yaml, env: { SVC_DB: url } })).close();
+        return 'it listens';
+      } catch (thrown) {
+        return String(thrown);
+      }
+    };
+    assert.match(await started(), /would let anyone on the network in: there is no proxy key/);
+    const store = storeAt(url, at('keys.json'));
+    await store.create({ label: 'anna' });
+    assert.match(await started(), /this machine has no such address/);
+    await store.revoke('anna');
+    assert.match(await started(), /there is no proxy key/);
+  },
+);
 
 tests('a key of the home folder goes on there, and its end holds everywhere', async (t) => {
   const url = await t.server.create('home');

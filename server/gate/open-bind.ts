@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { SvcError } from '../../engine/index.ts';
 import { isPostgresUrl } from '../../stages/ledger/address.ts';
+import { mergeKeys } from '../auth/key-changes.ts';
 import { readKeys } from '../auth/store.ts';
 import type { StoredKey } from '../auth/store.ts';
 import { isLoopbackHost } from '../config/address.ts';
@@ -17,9 +18,12 @@ export function keysFile(home: string): string {
   return join(home, 'keys.json');
 }
 
-/** Throws `config` where anyone on the network would be let in, or where the keys cannot be read. */
-export function refuseOpenBind(config: Config, nowMs: number): void {
-  const reason = openBind(config, nowMs);
+/**
+ * Throws `config` where anyone on the network would be let in, or where the keys cannot be read; `shared`
+ * are the keys of a shared ledger, once its database has told them.
+ */
+export function refuseOpenBind(config: Config, nowMs: number, shared?: readonly StoredKey[]): void {
+  const reason = openBind(config, nowMs, shared);
   if (reason !== undefined)
     throw new SvcError('config', reason, { code: 'CONFIG_002', cure: CURE });
 }
@@ -38,15 +42,19 @@ export function openBindFaults(
   return [fault(origin, 'server.host', `server.host: ${reason}. ${CURE}`)];
 }
 
-function openBind(config: Config, nowMs: number): string | undefined {
+function openBind(
+  config: Config,
+  nowMs: number,
+  shared?: readonly StoredKey[],
+): string | undefined {
   const { home, ledger, server, security } = config;
   const { host } = server;
   if (isLoopbackHost(host) || security.apiKey !== null) return undefined;
-  // The keys of a shared ledger are known at the start alone, and made while proxies run.
-  // Without one every request from elsewhere is answered with 401.
-  if (isPostgresUrl(ledger.db)) return undefined;
+  // Those of a shared ledger nobody knows before it was asked; while its database is away every
+  // request from elsewhere is answered with 401.
+  if (isPostgresUrl(ledger.db) && shared === undefined) return undefined;
   const isLive = ({ revoked, expires }: StoredKey): boolean =>
     revoked === undefined && (expires === undefined || Date.parse(expires) > nowMs);
-  if (readKeys(keysFile(home)).some(isLive)) return undefined;
+  if (mergeKeys(readKeys(keysFile(home)), shared ?? []).some(isLive)) return undefined;
   return `Listening on ${host} would let anyone on the network in: there is no proxy key`;
 }
