@@ -279,6 +279,50 @@ test('a line that is unlike its neighbours in a value alone stays', () => {
     }
 });
 
+test('of lines that are equal but for figures the one stays in which another figure differs', () => {
+  const stamp = (n: number): string =>
+    `2026-11-28 10:${String(10 + (n % 50))}:${String(10 + (n % 49))} INFO `;
+  const odd: readonly (readonly [(n: number) => string, string])[] = [
+    [(n) => `host-${n} | rc=0 | changed`, 'host-4711 | rc=2 | changed'],
+    [
+      (n) => `copy ${n} digest 9f86d081884c7d659a2feaa0c55ad015`,
+      'copy 4000 digest 9f86d081884c7d659a2feaa0c55ad016',
+    ],
+    [(n) => `host ${n} resolved to 10.0.0.7 port 443`, 'host 4000 resolved to 10.0.9.7 port 443'],
+    [(n) => `node-${n} runs agent v2.4.1 (up)`, 'node-4000 runs agent v2.3.9 (up)'],
+    [(n) => `job ${n} finished: exit 0`, 'job 4711 finished: exit 1'],
+    [(n) => `part-${n}@1.2.3 has peer 18.2.0`, 'part-4000@1.2.3 has peer 17.0.2'],
+  ];
+  for (const [usual, line] of odd)
+    for (const mode of ['hybrid', 'aggressive'] as const) {
+      const lines = times(1200, usual);
+      lines.splice(603, 0, line);
+      const text = lines.map((one, n) => stamp(n) + one).join('\n');
+      const [out] = sent('How did it go?', [bash('./serve', text)], mode);
+      assert.ok(out!.length < text.length / 4, line);
+      assert.ok(out!.includes(line), `${mode} ${line}: ${out!.length}`);
+    }
+});
+
+test('of a long log the lines stay that the question or the call names', () => {
+  const lines = times(
+    1600,
+    (n) =>
+      `2026-11-28 10:${10 + (n % 50)}:01 INFO worker-${n % 8} handled order ord-${(n * 7919).toString(16)} for customer ${n % 97}`,
+  );
+  const line = '2026-11-28 10:20:01 INFO worker-3 handled order ord-77fa1x for customer 12';
+  lines.splice(803, 0, line);
+  for (const [question, command] of [
+    ['What happened to order ord-77fa1x?', 'cat app.log'],
+    ['Look at the log', 'cat app.log # where is "ord-77fa1x"?'],
+  ] as const)
+    for (const mode of ['hybrid', 'aggressive'] as const) {
+      const [out] = sent(question, [bash(command, lines.join('\n'))], mode);
+      assert.ok(out!.length < 20_000, `${out!.length}`);
+      assert.match(out!, 'ord-77fa1x');
+    }
+});
+
 test('the source lines of a traceback stay', () => {
   const frames = times(
     30,

@@ -45,6 +45,10 @@ export const MATCH_PARTS: Readonly<
   language: { kind: 'words', about: 'File extensions, lower case, without the dot' },
   content: { kind: 'patterns', about: 'Found in one of the first 200 lines of the text' },
   end: { kind: 'patterns', about: 'Found in one of its last 40 lines' },
+  unless: {
+    kind: 'patterns',
+    about: 'Not found in what the newest question and the call ask for',
+  },
 };
 
 export function checkRecipe(value: unknown): CheckedRecipe {

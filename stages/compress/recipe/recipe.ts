@@ -43,6 +43,8 @@ export interface RecipeMatch {
   readonly content?: readonly string[];
   /** Patterns, searched for in its last lines: the totals that only this program prints. */
   readonly end?: readonly string[];
+  /** Patterns for what the recipe leaves out: where the newest question or the call asks for it, the recipe does not run. */
+  readonly unless?: readonly string[];
 }
 
 /** A piece of real output, with what a recipe has to do with it. */

@@ -2,6 +2,7 @@
 import { TEXT_CLASSES } from '../../model/classify/classes.ts';
 import { endingLines } from '../rules/log/ends.ts';
 import { statesFailure } from '../rules/log/outcome.ts';
+import { askedLines, namedLines } from '../rules/named-lines.ts';
 import type { Rule } from '../rules/rule.ts';
 import { OPERATIONS } from './operations.ts';
 import { anyPattern } from './pattern.ts';
@@ -111,20 +112,24 @@ function madeOf(step: Step) {
   return { loss: operation.loss, run: operation.make(step.values) };
 }
 
-function toApply({ name, mustKeep, operations, onSuccess = [] }: Recipe): Rule['apply'] {
+function toApply({ name, match, mustKeep, operations, onSuccess = [] }: Recipe): Rule['apply'] {
   const mustStay = anyPattern(mustKeep);
+  const isAsked = match.unless === undefined ? undefined : anyPattern(match.unless);
   const always = operations.map(madeOf);
   const ifGood = onSuccess.map(madeOf);
-  return (text, { classification, isFailed = false }) => {
+  return (text, context) => {
+    const { classification, isFailed = false } = context;
+    if (isAsked !== undefined && askedLines(context).some(isAsked)) return undefined;
     const input = text.split('\n');
     const isGood = ifGood.length > 0 && !isFailed && !statesFailure(input);
     const steps = isGood ? [...always, ...ifGood] : always;
     const isKept = input.map(mustStay);
     const ends = classification.file === true ? new Set<number>() : endingLines(input);
+    const named = new Set(namedLines(input, context));
     let rows: readonly Row[] = input.map((line, at) => ({
       text: line,
       at,
-      ...((isKept[at]! || ends.has(at)) && { stays: true }),
+      ...((isKept[at]! || ends.has(at) || named.has(at)) && { stays: true }),
     }));
     let loss: Loss = 'none';
     for (const step of steps) {

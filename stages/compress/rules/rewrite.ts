@@ -125,7 +125,10 @@ function applyOnce(text: string, context: ApplyContext, rules: readonly Rule[]):
   const first = linesBefore + lineBreaks(prefix);
   const total = linesBefore + lineBreaks(text) + 1 + linesAfter;
   const isPrinted = hints.command !== undefined && classification.file !== true;
-  const asked = hints.query === undefined ? {} : { asked: hints.query };
+  const asked = {
+    ...(hints.query !== undefined && { asked: hints.query }),
+    ...(hints.command !== undefined && { call: hints.command }),
+  };
   const isFailed = hints.failed === true || statesFailure(`${prefix}\n${suffix}`.split('\n'));
   const expected = expectFrom(hints).kind;
   const isExpected =

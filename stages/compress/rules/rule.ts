@@ -77,6 +77,8 @@ export interface CompressContext {
   readonly query: string;
   /** What the call asked for that the text answers; absent where it says none. */
   readonly asked?: string;
+  /** The shell command that printed the text; absent where none did. */
+  readonly call?: string;
   /** True where the client, or what stands around the text, says that the command failed. */
   readonly isFailed?: boolean;
   /** Soft length of a narrative chunk, in characters. */

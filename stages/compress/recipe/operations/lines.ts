@@ -7,6 +7,23 @@ import { changeRows, type Row } from '../rows.ts';
 const note = (count: number): string =>
   `[svc recipe x shortened ${count} of the lines below; the source is complete]\n`;
 
+/** Of fewer texts nobody can say which is unlike the others. */
+const LEAST_TEXTS = 8;
+/** The share that a wording has which is the usual one. */
+const USUAL = 0.8;
+/** And the share that one has at most which is unlike it. */
+const UNLIKE = 0.1;
+
+/** Tells those of the texts that are worded as few are, where nearly all are worded alike: one owner among hundreds of lines of another. */
+function unlikeOthers(texts: readonly string[]): (text: string) => boolean {
+  const wordingOf = (text: string): string => text.replace(/\d+/g, '#').replace(/\s+/g, ' ');
+  const counts = new Map<string, number>();
+  for (const text of texts) counts.set(wordingOf(text), (counts.get(wordingOf(text)) ?? 0) + 1);
+  const most = Math.max(0, ...counts.values());
+  if (texts.length < LEAST_TEXTS || most < texts.length * USUAL) return () => false;
+  return (text) => (counts.get(wordingOf(text)) ?? 0) <= texts.length * UNLIKE;
+}
+
 /** An operation that writes something shorter in the place of all that looks like one kind of value. */
 function normaliser(
   what: string,
@@ -127,7 +144,8 @@ export const lineOperations = {
         : changeRows(rows, (line) => line.replaceAll(given.text, () => given.with)),
   }),
   strip_match: operation({
-    about: 'Removes what a pattern matches from each line: the first place it is found in.',
+    about:
+      'Removes what a pattern matches from each line: the first place it is found in. Where nearly all lines lose the same but for figures, those that would lose something else stay whole.',
     loss: 'text',
     params: { pattern: { kind: 'patterns', about: 'What goes' } },
     example: {
@@ -135,16 +153,24 @@ export const lineOperations = {
       before: '[1/2] linking app\nwarning: x',
       after: `${note(1)}linking app\nwarning: x`,
     },
-    run: (rows, { pattern }) =>
-      changeRows(rows, (line) => {
-        for (const { 0: found, index } of pattern.matchesIn(line)) {
-          if (found === '') continue;
-          // A pattern is searched for in the line without its colours.
-          const plain = withoutColours(line);
-          return plain.slice(0, index) + plain.slice(index + found.length);
-        }
-        return line;
-      }),
+    run(rows, { pattern }) {
+      const matchOf = (line: string): RegExpExecArray | undefined => {
+        for (const match of pattern.matchesIn(line)) if (match[0] !== '') return match;
+        return undefined;
+      };
+      const isUnlike = unlikeOthers(
+        rows.flatMap(({ text, at, stays }) =>
+          stays === true || at === undefined ? [] : (matchOf(text)?.[0] ?? []),
+        ),
+      );
+      return changeRows(rows, (line) => {
+        const match = matchOf(line);
+        if (match === undefined || isUnlike(match[0])) return line;
+        // A pattern is searched for in the line without its colours.
+        const plain = withoutColours(line);
+        return plain.slice(0, match.index) + plain.slice(match.index + match[0].length);
+      });
+    },
   }),
   normalise_timestamps: normaliser(
     'dates with a time of day',

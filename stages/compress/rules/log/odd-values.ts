@@ -3,6 +3,8 @@
  * long, a sum far below all others, the one status among hundreds that is another.
  */
 
+import { templateOf } from './score.ts';
+
 /** Longest part of a line that is looked at, in characters. */
 const SEEN = 300;
 /** A number with its sign, where no other sign or letter stands right before it. */
@@ -27,6 +29,10 @@ interface Value {
 
 /** The indexes of such lines, the oddest of each kind first. */
 export function oddValues(lines: readonly string[]): readonly number[] {
+  return [...new Set([...oddNumbers(lines), ...oddTokens(lines)])];
+}
+
+function oddNumbers(lines: readonly string[]): readonly number[] {
   const kinds = new Map<string, Value[]>();
   const delimiter = delimiterOf(lines);
   for (const [at, whole] of lines.entries()) {
@@ -52,6 +58,51 @@ export function oddValues(lines: readonly string[]): readonly number[] {
       });
   }
   return [...new Set([...kinds.values()].flatMap(oddOf))];
+}
+
+/** Where a word of a line ends and the next begins. */
+const BETWEEN = /[\s|,;"]+/;
+/** At a place with more values than this none is the usual one. */
+const MOST_VALUES = 32;
+/** Blanks, figures and hashes aside, such lines are equal. */
+interface Alike {
+  readonly lines: number[];
+  /** For each word of them how often it is which; undefined where nearly each is another. */
+  readonly words: (Map<string, number> | undefined)[];
+}
+
+/** Of lines that differ in figures alone those in which one differs that is equal in nearly all: a version, a digest, an address. */
+function oddTokens(lines: readonly string[]): readonly number[] {
+  const forms = new Map<string, Alike>();
+  const wordsOf = (at: number): readonly string[] => lines[at]!.slice(0, SEEN).split(BETWEEN);
+  for (const [at, line] of lines.entries()) {
+    if (!/\d/.test(line)) continue;
+    const form = templateOf(line);
+    const alike = forms.get(form) ?? { lines: [], words: [] };
+    if (alike.lines.length === 0) forms.set(form, alike);
+    alike.lines.push(at);
+    wordsOf(at).forEach((word, nth) => {
+      if (nth >= alike.words.length) alike.words.push(new Map());
+      const counts = alike.words[nth];
+      if (counts === undefined) return;
+      counts.set(word, (counts.get(word) ?? 0) + 1);
+      if (counts.size > MOST_VALUES) alike.words[nth] = undefined;
+    });
+  }
+  const odd: number[] = [];
+  for (const { lines: own, words } of forms.values()) {
+    if (own.length < LEAST_VALUES) continue;
+    const most = Math.max(1, own.length * MOST_ODD);
+    const usual = words.map((counts) => {
+      const [word, count] = [...(counts ?? [])].toSorted((a, b) => b[1] - a[1])[0] ?? ['', 0];
+      return count < own.length && count >= own.length - most ? word : undefined;
+    });
+    if (usual.every((word) => word === undefined)) continue;
+    const isOdd = (at: number): boolean =>
+      wordsOf(at).some((word, nth) => usual[nth] !== undefined && usual[nth] !== word);
+    odd.push(...own.filter(isOdd).slice(0, MOST_OF_KIND));
+  }
+  return odd;
 }
 
 /** What parts the cells of a table; undefined where most lines are no rows of one. */

@@ -13,6 +13,7 @@ import { cutLine, seenParts, segmentLine } from './segments.ts';
 import { oddValues } from './odd-values.ts';
 import { passedLines } from './passed.ts';
 import { isFailure, isPointer, isSuspicious, scoreLine, stampLength, templateOf } from './score.ts';
+import { namedLines, type Asking } from '../named-lines.ts';
 import { joinKept, MARK, readOmitted } from '../../text/marker.ts';
 import { readRepeated } from '../../text/repeats.ts';
 
@@ -28,6 +29,8 @@ const LAST_SHARE = 0.7;
 const CUT_SHARE = 0.25;
 /** Share of it that lines unlike all others may take; where there are more, none is a rarity. */
 const ODD_SHARE = 0.1;
+/** Share of it that lines may take which the question or the call names. */
+const NAMED_SHARE = 0.2;
 /** What a gap costs, as its marker is kept. */
 const GAP_TOKENS = 12;
 const HEADER_TOKENS = 60;
@@ -61,7 +64,7 @@ export const reduceLog: Apply = (text, context) => {
         : cutLine(one, longest, one.line.startsWith(stamp) ? stamp.length : 0),
   );
   const scores = belowPointed(spreadScores(ranking), lines);
-  const always = alwaysKept(lines, { rest, segments, ending, last, budget });
+  const always = alwaysKept(lines, { rest, segments, ending, last, budget, asking: context });
   // Without what all lines begin with, all of them may have room.
   const all = withHeader(rest.join('\n'), stamp);
   if (stamp !== '' && !costsAtLeast(all, budget + 1)) return { text: all, removed: [] };
@@ -105,11 +108,11 @@ interface Scored {
 /**
  * The lines that stay whatever they score: every error that a compiler states, and up to shares of
  * the budget the ends of the log and what shows how it ended, the later ones first, names of failed
- * tests, and lines unlike all others in a value or as a whole.
+ * tests, lines that the question or the call names, and lines unlike all others in a value or as a whole.
  */
 function alwaysKept(
   lines: readonly string[],
-  { rest, segments, ending, last, budget }: Known,
+  { rest, segments, ending, last, budget, asking }: Known,
 ): ReadonlySet<number> {
   const keep = new Set<number>(last);
   let left = budget * KEPT_SHARE - [...last].reduce((sum, at) => sum + costOf(rest[at]!), 0);
@@ -124,6 +127,12 @@ function alwaysKept(
     kept.has(at + 1) ? costOf(rest[at]!) - GAP_TOKENS : costOf(rest[at]!);
   for (const at of failedTests(lines, budget * NAMES_SHARE, costBeside)) keep.add(at);
   for (const at of compilerErrors(segments.map((parts) => parts[0]!))) keep.add(at);
+  let leftNamed = budget * NAMED_SHARE;
+  for (const at of namedLines(lines, asking)) {
+    leftNamed -= costOf(rest[at]!);
+    if (leftNamed < 0) break;
+    keep.add(at);
+  }
   let leftOdd = budget * ODD_SHARE;
   for (const at of oddValues(segments.map((parts) => parts[0]!))) {
     leftOdd -= costOf(rest[at]!);
@@ -165,6 +174,7 @@ interface Known {
   /** Those of them that come last and stay uncut. */
   readonly last: ReadonlySet<number>;
   readonly budget: number;
+  readonly asking: Asking;
 }
 
 /** Lines whose form no other line has: an agent's own print among a tool's rows. */
