@@ -72,6 +72,36 @@ test('a search and a fetched page are judged by what the call asked for', () => 
     }
 });
 
+test('what people wrote to each other, and a file that the question names, lose no sentence', () => {
+  const wrote = times(
+    30,
+    (n) =>
+      `The ${n}th boat lies at berth ${n * 7} of the harbour, and its owner asks whether the crane can lift ${n + 3} tons of it by spring.`,
+  ).join(' ');
+  for (const mode of ['hybrid', 'aggressive'] as const) {
+    for (const tool of [
+      'mcp__linear__get_issue',
+      'jira_get_issue',
+      'mcp__github__pull_request_read',
+      'list_comments',
+      'mcp__slack__conversations_history',
+      'read_email',
+      'get_meeting_transcript',
+    ])
+      assert.is(
+        sent('Where does the crane stand?', [{ tool, input: { id: 7 }, text: wrote }], mode)[0],
+        wrote,
+        tool,
+      );
+    const read = (question: string, call: Call): string => sent(question, [call], mode)[0]!;
+    const reader = { tool: 'Read', input: { file_path: '/app/docs/crane.md' }, text: wrote };
+    for (const call of [reader, bash('cat docs/crane.md', wrote)]) {
+      assert.is(read('Do what crane.md says', call), wrote);
+      assert.ok(read('How many tons can the crane lift?', call).length < wrote.length);
+    }
+  }
+});
+
 /** What agents say after an edit, by agent; `N` differs from edit to edit. */
 const CONFIRMATIONS: readonly (readonly [tool: string, input: object, text: string])[] = [
   [

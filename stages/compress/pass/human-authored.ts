@@ -11,6 +11,10 @@ const SPEAKS = /task|agent|ask|question|delegat|handoff|human|user|permission|pl
 /** Tools that hand out instructions. */
 const INSTRUCTS = /skill|instruction|rule|guideline|feedback|approv/i;
 
+/** Tools that fetch what people wrote to each other: tickets, reviews, messages, minutes. */
+const WRITTEN =
+  /issue|comment|message|mail|thread|conversation|chat|slack|discord|ticket|pull_?request|review|discussion|transcript|meeting|jira|linear|story|note|memor/i;
+
 /** True of a tool whose results nobody can be asked for once more: a person or another agent speaks. */
 export function isSpoken(toolName: string): boolean {
   return SPEAKS.test(toolName);
@@ -20,6 +24,6 @@ export function isSpoken(toolName: string): boolean {
 export function isHumanAuthored(block: ConversationBlock): boolean {
   if (block.kind !== 'tool_result') return false;
   const { toolName = '' } = hintsOf(block);
-  if (SPEAKS.test(toolName) || INSTRUCTS.test(toolName)) return true;
+  if (SPEAKS.test(toolName) || INSTRUCTS.test(toolName) || WRITTEN.test(toolName)) return true;
   return namesInstructions(JSON.stringify(block.toolInput ?? ''));
 }

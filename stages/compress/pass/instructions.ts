@@ -3,9 +3,9 @@
  * known by name and folder, since what they say looks like any other prose.
  */
 const NAMED =
-  /(?:^|[/\\])(?:(?:agents?|claude|gemini|qwen|crush|codex|warp|conventions|contributing|hacking|skill|memory|prompt|instructions|rules?|todo|plan)(?:\.[\w-]{1,40})?\.(?:mdx?|mdc|markdown|rst|txt)|[^/\\]{0,100}(?:\.mdc|instructions\.md)|\.\w{1,20}(?:rules|hints)(?:\.md)?|\.aider\.conventions[^/\\]{0,40})$/i;
+  /(?:^|[/\\])(?:(?:agents?|claude|gemini|qwen|crush|codex|warp|conventions|contributing|hacking|skill|memory|prompt|instructions|rules?|todo|plan|tasks?|spec(?:s|ification)?|requirements|brief|issues?|tickets?|proposal|acceptance|criteria|assignment|goals?|scope|prd|(?:pull_request|issue)_template)(?:\.[\w-]{1,40})?\.(?:mdx?|mdc|markdown|rst|txt)|[^/\\]{0,100}(?:\.mdc|instructions\.md)|\.\w{1,20}(?:rules|hints)(?:\.md)?|\.aider\.conventions[^/\\]{0,40})$/i;
 const IN_FOLDER =
-  /(?:^|[/\\])(?:\.(?:claude|cursor|clinerules|codex|gemini|kiro|roo|windsurf|cline|goose|continue)[/\\]|\.?\w{1,20}rules[/\\][^/\\]{1,200}\.mdc?$)/i;
+  /(?:^|[/\\])(?:\.(?:claude|cursor|clinerules|codex|gemini|kiro|roo|windsurf|cline|goose|continue)[/\\]|\.?\w{1,20}rules[/\\][^/\\]{1,200}\.mdc?$|(?:specs?|rfcs?|adrs?|prompts?|requirements|stories|tickets|issues|tasks)[/\\][^/\\]{1,200}\.(?:mdx?|markdown|rst|adoc|txt)$)/i;
 /** Where one path ends and another may begin, in a command or in a call's input written as JSON. */
 const BETWEEN = /[\s'"`=;|&<>(),[\]{}]+/;
 const SEEN_CHARS = 2000;

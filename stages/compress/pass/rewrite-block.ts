@@ -10,6 +10,7 @@ import { nameRepeats, nameSameText } from '../repeats/name-repeats.ts';
 import { isEditResult } from '../repeats/edit-confirmations.ts';
 import type { Referred, SentLines } from '../repeats/repeats.ts';
 import { stripBetween } from '../repeats/strip-between.ts';
+import { isNamed } from '../rules/named-lines.ts';
 import type { Applied, ApplyContext, Rewriter } from '../rules/rewrite.ts';
 import { lineBreaks } from '../text/line-breaks.ts';
 import type { ConversationBlock } from './blocks.ts';
@@ -68,7 +69,9 @@ export function rewriteBlock(
     ? undefined
     : (cache?.apply(rewriter, body, context) ?? rewriter.apply(body, context));
   const said =
-    found?.classification.kind === 'narrative' && userProse !== true && isHumanAuthored(block);
+    found?.classification.kind === 'narrative' &&
+    userProse !== true &&
+    (isHumanAuthored(block) || isFileNamed(known));
   const applied = said ? { ...found, text: body, by: [], removed: [] } : found;
   const plain: Applied = applied ?? {
     text: body,
@@ -112,6 +115,17 @@ export function rewriteBlock(
   const worth = total - tokens >= leastSaved(total) ? shortest : { ...untouched, repeatedLines: 0 };
   const best = (said ? undefined : inParts(block, plain, tokens, known)) ?? worth;
   return { ...best, text: prefix + best.text + suffix };
+}
+
+/** A path of prose in a command. */
+const PROSE_PATH = /[\w.@~/-]{1,200}\.(?:mdx?|markdown|rst|adoc|txt)\b/gi;
+const COMMAND_CHARS = 500;
+
+/** True where the newest question names the file of prose that was read: each of its sentences may be what is to be done. */
+function isFileNamed({ query, hints: { path, command = '' } }: Known): boolean {
+  const paths =
+    path === undefined ? (command.slice(0, COMMAND_CHARS).match(PROSE_PATH) ?? []) : [path];
+  return paths.some((one) => isNamed(one.slice(one.lastIndexOf('/') + 1), { query }));
 }
 
 /** Classes of which every line may be what was asked for, or that rules of their own cut. */

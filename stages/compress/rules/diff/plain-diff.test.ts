@@ -117,19 +117,36 @@ test('generated files are counted, and the header does not claim their lines', (
     'package-lock.json',
     [' {', '-  "a": 1,', '+  "a": 2,', ' }'].concat(SOURCE_LINES.map((line) => `+${line}`)),
   );
-  const out = shrinkDiff(lock, CONTEXT)!.text;
+  const source = diffOf(
+    'a.ts',
+    SOURCE_LINES.map((line) => `+${line}`),
+  );
+  const out = shrinkDiff(source + lock, CONTEXT)!.text;
   assert.match(out, 'all + and - lines of source kept');
   const binary = `diff --git a/bun.lockb b/bun.lockb\nindex ${'1'.repeat(40)}..${'2'.repeat(40)} 100644\nBinary files a/bun.lockb and b/bun.lockb differ\n`;
-  const both = shrinkDiff(
-    binary +
-      diffOf(
-        'a.ts',
-        SOURCE_LINES.map((line) => `+${line}`),
-      ),
-    CONTEXT,
-  )!;
+  const both = shrinkDiff(binary + source, CONTEXT)!;
   assert.equal(both.removed, []);
   assert.match(both.text, 'Binary files a/bun.lockb');
+});
+
+test('what is written in a generated file is shown where it is all that changed, or is asked for', () => {
+  const changed = [' {', '-  "a": 1,', '+  "a": 2,', ' }'];
+  const source = diffOf(
+    'a.ts',
+    SOURCE_LINES.map((line) => `+${line}`),
+  );
+  for (const path of ['package-lock.json', 'go.sum', 'src/__snapshots__/a.test.js.snap']) {
+    const own = diffOf(path, changed.concat(SOURCE_LINES.map((line) => `+${line}`)));
+    const asked: readonly (readonly [string, object])[] = [
+      [own, {}],
+      [source + own, { call: `git diff -- a.ts ${path}` }],
+      [source + own, { query: 'Did the lock file or a snapshot change?' }],
+      [source + own, { query: `What is new in ${path}?` }],
+    ];
+    for (const [text, asking] of asked)
+      assert.match(shrinkDiff(text, { ...CONTEXT, ...asking })?.text ?? text, '"a": 2', path);
+    assert.not.match(shrinkDiff(source + own, CONTEXT)!.text, '"a": 2');
+  }
 });
 
 test('combined, coloured and binary diffs keep every line', () => {

@@ -9,6 +9,7 @@ import { estimateTokens } from '../../../model/tokens.ts';
 import type { Apply, Compressed, LineRange } from '../rule.ts';
 import { readHunk, trimHunk } from './hunks.ts';
 import { isPackedHeader, packedLines, SIGNS_LEGEND } from './signs.ts';
+import { isNamed, type Asking } from '../named-lines.ts';
 import { MARK } from '../../text/marker.ts';
 
 const GENERATED =
@@ -18,16 +19,17 @@ const GENERATED =
 const WORTH_LEGEND = 20;
 
 /** Shrinks unified diffs as git prints them. */
-export const shrinkDiff: Apply = (text) => {
+export const shrinkDiff: Apply = (text, context) => {
   const lines = text.split('\n');
   // Lines without signs that still report changes: what is left out could be one of them.
   if (!isPlain(lines)) return undefined;
+  const mayCount = mayCountGenerated(lines, context);
   // A line that looks like the head of a packed run would be read as one.
-  const packed = lines.some(isPackedHeader) ? undefined : shrink(lines, true);
+  const packed = lines.some(isPackedHeader) ? undefined : shrink(lines, true, mayCount);
   const least =
     packed !== undefined && packedLines(packed.text) >= WORTH_LEGEND
       ? packed
-      : shrink(lines, false);
+      : shrink(lines, false, mayCount);
   return estimateTokens(least.text) < estimateTokens(text) ? least : undefined;
 };
 
@@ -41,7 +43,33 @@ function isPlain(lines: readonly string[]): boolean {
   return true;
 }
 
-function shrink(lines: readonly string[], pack: boolean): Compressed {
+/** What the path of a generated file may be called in a question or a call. */
+const CALLED: readonly (readonly [RegExp, readonly string[]])[] = [
+  [/\.snap$/, ['snapshot', '.snap']],
+  [/\.min\.|\.map$/, ['minified', 'bundle', '.map', 'dist']],
+  [/./, ['lock', 'go.sum', 'shrinkwrap', 'dependenc', 'package', 'version', 'upgrade', 'bump']],
+];
+
+/**
+ * Tells of which generated files the hunks may be counted instead of shown: those that change beside source,
+ * and that neither the question nor the call asks for. Where a diff is of nothing else they are what was asked for.
+ */
+function mayCountGenerated(lines: readonly string[], asking: Asking): (path: string) => boolean {
+  const paths = lines.flatMap(
+    (line) => /^diff --git a\/.{1,400} b\/(.{1,400})$/s.exec(line)?.[1] ?? [],
+  );
+  if (!paths.some((path) => !GENERATED.test(path))) return () => false;
+  return (path) => {
+    const [, words = []] = CALLED.find(([pattern]) => pattern.test(path)) ?? [];
+    return ![path.slice(path.lastIndexOf('/') + 1), ...words].some((word) => isNamed(word, asking));
+  };
+}
+
+function shrink(
+  lines: readonly string[],
+  pack: boolean,
+  mayCount: (path: string) => boolean,
+): Compressed {
   const out: string[] = [];
   const removed: LineRange[] = [];
   let names = false;
@@ -56,7 +84,7 @@ function shrink(lines: readonly string[], pack: boolean): Compressed {
       names ||= header.named;
       above = undefined;
       out.push(...header.lines);
-      if (!header.generated) continue;
+      if (header.generated === undefined || !mayCount(header.generated)) continue;
       const end = generatedEnd(lines, at);
       if (end === at) continue;
       counted = true;
@@ -108,7 +136,8 @@ function heading({ names, signs, less, counted }: Used): string {
 interface FileHeader {
   readonly lines: readonly string[];
   readonly end: number;
-  readonly generated: boolean;
+  /** Its path, where a program writes the file. */
+  readonly generated: string | undefined;
   /** The path stands on a line of ours. */
   readonly named: boolean;
 }
@@ -127,7 +156,8 @@ function readFileHeader(lines: readonly string[], at: number): FileHeader | unde
   }
   const extended = lines.slice(at + 1, end).filter((line) => !line.startsWith('index '));
   const path = samePath(match[1]!);
-  const generated = GENERATED.test(path ?? match[1]!);
+  const target = path ?? match[1]!;
+  const generated = GENERATED.test(target) ? target : undefined;
   if (path !== undefined) return { lines: named(path, extended), end, generated, named: true };
   // Where the paths differ, `---` and `+++` name both, and the first line adds nothing.
   const both = `a/${pathAfter('--- a/', extended)} b/${pathAfter('+++ b/', extended)}`;

@@ -24,6 +24,13 @@ test('instructions to whoever works on a project stay whole, however they are re
     '.github/copilot-instructions.md',
     '.cursor/rules/style.mdc',
     '.claude/skills/release/SKILL.md',
+    'SPEC.md',
+    'TASK.md',
+    'docs/requirements.md',
+    'docs/adr/0003-queue.md',
+    'specs/checkout.md',
+    'prompts/review.txt',
+    '.github/pull_request_template.md',
   ]) {
     assert.not(isCut({ toolName: 'Read', path: `/app/${name}` }), name);
     assert.not(isCut({ toolName: 'Bash', command: `cat ${name}` }), name);
