@@ -25,7 +25,7 @@ import { createCallMarks } from '../stages/dialect/call-marks.ts';
 import { isPostgresUrl } from '../stages/ledger/address.ts';
 import { Metrics } from '../stages/ledger/metrics.ts';
 import type { PlanLimits } from '../stages/limits/plan-limits.ts';
-import { openPlanLimits } from '../stages/limits/limits-file.ts';
+import { LIMITS_FILE, openPlanLimits } from '../stages/limits/limits-file.ts';
 import { createPriceList } from '../stages/ledger/prices/price-list.ts';
 import { createTraces } from '../stages/ledger/traces.ts';
 import { createSessionWindow } from '../stages/ledger/window.ts';
@@ -134,7 +134,7 @@ export async function createServices(options: ServiceOptions) {
     onTrouble: (error) => log.error('what was learned cannot be saved', { cause: error }),
   });
   const limits = await openPlanLimits({
-    file: join(config.home, 'limits.json'),
+    file: join(config.home, LIMITS_FILE),
     clock,
     onTrouble: (cause) => log.error('what is known of limits cannot be saved', { cause }),
   });

@@ -1,11 +1,16 @@
 /** `svc limits`: how much of the plans and rate limits of each credential is used, and until when it lasts. */
+import { join } from 'node:path';
 import { Command } from 'clipanion';
 import { localTime } from '../../server/dashboard/page/local-time.ts';
-import type { LimitJson, limitsJson } from '../../server/facts/limits.ts';
+import { limitsJson } from '../../server/facts/limits.ts';
+import type { LimitJson } from '../../server/facts/limits.ts';
+import { LIMITS_FILE, openPlanLimits } from '../../stages/limits/limits-file.ts';
 import { JsonCommand } from '../command.ts';
-import { control } from '../remote.ts';
+import { controlIfRunning } from '../remote.ts';
 import { figure, percent } from '../screen/output.ts';
 import type { Colors } from '../screen/output.ts';
+
+type Shown = ReturnType<typeof limitsJson>;
 
 /** From this share on a window is shown as nearly used up. */
 const NEARLY = 0.8;
@@ -16,19 +21,31 @@ class Limits extends JsonCommand {
     category: 'Look',
     description: 'How much of each plan is used, and how long it lasts',
     details:
-      'As providers state it with their answers: windows of subscriptions, and rate limits of keys. Spared are the tokens that svc left out, or answered from its own cache, since the window began. At the pace of the last fifth of a window (an hour of five hours) it is used up at the time shown, or lasts until it starts again. A credential of a client is named by a hash.',
+      'As providers state it with their answers: windows of subscriptions, and rate limits of keys. Spared are the tokens that svc left out, or answered from its own cache, since the window began. At the pace of the last fifth of a window (an hour of five hours) it is used up at the time shown, or lasts until it starts again. A credential of a client is named by a hash. While svc is not running, as it was when it ended.',
     examples: [['Look', '$0 limits']],
   });
 
   async execute() {
-    const { limits } = await control<ReturnType<typeof limitsJson>>(this.home, 'limits');
+    const running = await controlIfRunning<Shown>(this.home, 'limits');
+    const { limits } = running ?? (await this.#lastKnown());
     if (this.json) return this.printJson({ limits });
+    if (running === undefined) this.note('svc is not running: as far as it knew when it ended.');
     if (limits.length === 0) return this.print('No answer has stated a limit yet.');
     const nowMs = this.context.clock.wallMs();
     this.printTable(
       ['provider', 'key', 'limit', '>used', 'starts again', 'at this pace', '>spared'],
       limits.map((limit) => this.#row(limit, nowMs)),
     );
+  }
+
+  /** From the file of the proxy that ran last. */
+  async #lastKnown(): Promise<Shown> {
+    const { planLimits } = await openPlanLimits({
+      file: join(this.home, LIMITS_FILE),
+      clock: this.context.clock,
+      onTrouble: () => undefined,
+    });
+    return limitsJson(planLimits);
   }
 
   #row(limit: LimitJson, nowMs: number): string[] {

@@ -42,7 +42,8 @@ class Why extends LedgerCommand {
       ['prompt cache', answers.cache ?? 'no miss'],
       ['savings', answers.savings],
     ]);
-    if (trace === undefined)
+    // Of what was refused at once there never was a trace.
+    if (trace === undefined && request.provider !== null)
       this.note('The proxy that served it knows no more of it: what is shown is from the ledger.');
   }
 }

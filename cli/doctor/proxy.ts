@@ -1,4 +1,5 @@
 /** Checks of the proxy that runs, or of the ports that one would need, and of the clients that use it. */
+import { hasAuthority } from '../../server/forward-proxy/ca/files.ts';
 import { toListenError } from '../../server/http/listen.ts';
 import { reachable } from '../address.ts';
 import { runningInstance } from '../process/daemon.ts';
@@ -110,6 +111,13 @@ export function checkClients({ context, home, loaded }: Examined): Found {
         'Clients',
         `${name} goes ${wired === 'other' ? 'to an address that svc had before' : 'through svc only in part'} (${file})`,
         `\`svc integrate ${id}${isForward ? ' --forward' : ''} --apply\` fixes it.`,
+      );
+    if (wired === 'yes' && isForward && !hasAuthority(home))
+      return fault(
+        'Clients',
+        'not_found',
+        `${name} goes through forward mode, whose certificate authority is gone: it cannot connect`,
+        `\`svc integrate ${id} --forward --apply\` makes a new one, \`--undo\` in its place takes it back.`,
       );
     if (wired === 'yes' && running === undefined)
       return fault(

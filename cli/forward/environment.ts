@@ -74,6 +74,20 @@ export function hostsPast(env: Environment, hosts: readonly string[]): readonly 
   return hosts.filter((hostname) => isExempt({ protocol: 'https:', hostname, port: '' }));
 }
 
+/** Variables that name a client's provider, and the host that is none of `hosts` and not the proxy at `url`. */
+export function basesPast(
+  env: Environment,
+  url: string,
+  hosts: readonly string[],
+): readonly { readonly name: string; readonly host: string }[] {
+  return Object.entries(clientVariables(url)).flatMap(([name, ours]) => {
+    const value = env[name];
+    if (value === undefined || value === ours || !URL.canParse(value)) return [];
+    const { hostname, host } = new URL(value);
+    return hosts.includes(hostname) ? [] : [{ name, host }];
+  });
+}
+
 /** The proxy of the network that the user's shell names; undefined where there is none, or it is svc's own. */
 export function networkProxy(env: Environment): string | undefined {
   const value = first(env, PROXY_NAMES);

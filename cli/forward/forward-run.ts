@@ -4,7 +4,7 @@ import { homeOf } from '../context.ts';
 import type { CliContext } from '../context.ts';
 import { configuredHosts, fittingAuthority } from './authority.ts';
 import type { Fitting } from './authority.ts';
-import { forwardEnvironment, hostsPast, networkProxy } from './environment.ts';
+import { basesPast, forwardEnvironment, hostsPast, networkProxy } from './environment.ts';
 import type { Environment } from './environment.ts';
 
 export interface ForwardRun {
@@ -36,6 +36,8 @@ export async function prepareForwardRun(
   if (made !== undefined) remarks.push(`${MADE[made]}: \`svc ca show\``);
   for (const host of hostsPast(env, hosts))
     remarks.push(`NO_PROXY names ${host}, so its requests go past svc`);
+  for (const { name, host } of basesPast(env, url, hosts))
+    remarks.push(`${name} leads to ${host}: what goes there goes past svc`);
   if (networkProxy(env) !== undefined && wasRunning)
     remarks.push(
       "HTTPS_PROXY of this shell counts only if svc was started with it: `svc config show outbound` shows what svc's has",

@@ -7,6 +7,7 @@ import type { Change, Client, ClientFile, Surroundings } from './client.ts';
 import { clientOf } from './clients.ts';
 import { formats } from './formats.ts';
 import {
+  NARROWED,
   dropBackup,
   keepBackup,
   readIntegrations,
@@ -115,6 +116,8 @@ export function applyTo(client: Client, options: ApplyOptions): Applied {
   const isOurs =
     earlier === undefined ? file.bytes === undefined : isBare(base) && earlier.backup === null;
   const former = Buffer.from(base);
+  const mode = settings.holdsSecret === true ? file.mode & 0o700 : file.mode;
+  const narrowed = earlier?.narrowed ?? file.mode & ~mode & NARROWED;
   const isKept = isExact && earlier !== undefined;
   const backup = isKept
     ? earlier.backup
@@ -130,13 +133,14 @@ export function applyTo(client: Client, options: ApplyOptions): Applied {
     at: options.now,
     backup,
     ...(backup !== null && { before: fingerprint(former) }),
+    ...(narrowed !== 0 && { narrowed }),
     madeFolder: earlier?.madeFolder ?? !existsSync(dirname(file.path)),
     left: fingerprint(bytes),
     written,
   };
   writeIntegration(home, entry, entry);
   try {
-    replaceSettingsFile(settings.holdsSecret ? { ...file, mode: file.mode & 0o700 } : file, bytes);
+    replaceSettingsFile({ ...file, mode }, bytes);
   } catch (thrown) {
     // Nothing was written, so there is nothing to take back.
     writeIntegration(home, entry, earlier);
@@ -183,7 +187,9 @@ export function undo(entry: Integration, options: UndoOptions): Undone {
   }
   const saved = isAsLeft ? savedBytes(home, entry) : undefined;
   const bytes = saved ?? Buffer.from(text);
-  if (!bytes.equals(file.bytes)) replaceSettingsFile(file, bytes);
+  // With what is secret gone, whoever could read it before may again.
+  if (!bytes.equals(file.bytes))
+    replaceSettingsFile({ ...file, mode: file.mode | (entry.narrowed ?? 0) }, bytes);
   return done(saved === undefined ? 'keys' : 'restored', kept);
 }
 

@@ -50,6 +50,7 @@ test('Claude Code gets the proxy with a token of its own, readable by this user 
     const undone = await run(place, [...claude, '--undo']);
     assert.is(undone.code, 0, undone.stderr);
     assert.is(read(path), BEFORE);
+    assert.is(fs.statSync(path).mode & 0o777, 0o644);
     assert.equal(tokensOf(place.home), []);
     assert.not.ok(fs.existsSync(join(place.home, 'integrations.json')));
   }));
@@ -104,6 +105,8 @@ test('once the authority is removed, whoever still goes through it is named', ()
     await run(place, [...claude, '--apply']);
     const removed = await run(place, ['ca', 'remove']);
     assert.match(removed.stderr, 'svc integrate claude-code --forward --undo');
+    const checked = await run(place, ['doctor', '--offline']);
+    assert.match(checked.stdout, 'whose certificate authority is gone');
     const undone = await run(place, ['integrate', '--forward', '--undo']);
     assert.is(undone.code, 0, undone.stderr);
     assert.not.ok(fs.existsSync(join(place.folder, '.claude', 'settings.json')));

@@ -40,6 +40,8 @@ export interface Integration {
   readonly backup: string | null;
   /** SHA-256 of the file as it was before; absent in entries of earlier versions, and where there was none. */
   readonly before?: string;
+  /** What group and others might do with the file before, where svc has taken that from them. */
+  readonly narrowed?: number;
   /** True where the folder of the file was made for it. */
   readonly madeFolder: boolean;
   /** SHA-256 of the file as it was left. */
@@ -91,18 +93,23 @@ export function readIntegrations(home: string): Integrations {
 /** `item` as an entry; undefined for what svc does not write. */
 function toIntegration(home: string, item: unknown): Integration | undefined {
   if (!isObject(item)) return undefined;
-  const { client, file, format, url, at, backup, before, madeFolder, left, written } = item;
+  const { client, file, format, url, at, backup, before, narrowed, madeFolder, left, written } =
+    item;
   const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
   if (!isText(client) || !isText(file) || !isAbsolute(file) || !isText(url) || !isText(at))
     return undefined;
   if (!isFormat(format) || typeof madeFolder !== 'boolean') return undefined;
   if (!isHash(left) || (before !== undefined && !isHash(before))) return undefined;
+  if (narrowed !== undefined && !isNarrowed(narrowed)) return undefined;
   if (!Array.isArray(written) || !written.every(isWritten)) return undefined;
   const name = backup === null ? null : nameOf(home, backup);
   if (name === undefined) return undefined;
-  const hash = before === undefined ? {} : { before };
   const values = written.map(({ path, raw, made }) => ({ path, raw, made }));
-  const rest = { url, at, backup: name, ...hash, madeFolder, left, written: values };
+  const more = {
+    ...(before !== undefined && { before }),
+    ...(narrowed !== undefined && { narrowed }),
+  };
+  const rest = { url, at, backup: name, ...more, madeFolder, left, written: values };
   return { client, file, format, ...rest };
 }
 
@@ -110,6 +117,12 @@ const isFormat = (value: unknown): value is FormatName =>
   typeof value === 'string' && Object.hasOwn(formats, value);
 
 const isHash = (value: unknown): value is string => typeof value === 'string' && SHA256.test(value);
+
+/** Never more than reading, and writing by the group, whatever the list says. */
+export const NARROWED = 0o064;
+
+const isNarrowed = (value: unknown): value is number =>
+  Number.isInteger(value) && Number(value) === (Number(value) & NARROWED);
 
 function isWritten(value: unknown): value is Written {
   if (!isObject(value)) return false;

@@ -22,11 +22,12 @@ export function whyJson(request: RequestJson, trace: Seen | undefined) {
 
 /** How it ended. */
 function outcomeOf(request: RequestJson, trace: Seen | undefined): string {
-  const { outcome, status_code: status, error_code: code, latency_ms: ms } = request;
+  const { outcome, status_code: status, latency_ms: ms } = request;
   const took = ms === null ? '' : `, ${count(Math.round(ms))} ms`;
   if (outcome === 'ok') return `answered (${status ?? '–'})${took}`;
   if (outcome === 'cancelled') return `the client left${took}`;
-  const error = typeof trace?.['error'] === 'string' ? trace['error'] : code;
+  const known = request.error_code ?? request.error_kind;
+  const error = typeof trace?.['error'] === 'string' ? trace['error'] : known;
   const what = outcome === 'partial' ? 'broke off' : `failed (${status ?? 'no answer'})`;
   return `${what}${took}${error === null ? '' : `: ${error}`}`;
 }
@@ -66,6 +67,8 @@ function costOf(request: RequestJson, trace: Seen | undefined): string {
     written === null || written === 0 ? [] : [`${count(written)} written to it`],
     output === null ? [] : [`${count(output)} output tokens`],
   ].flat();
+  if (parts.length === 0 && request.provider === null && cost === null)
+    return 'nothing: no provider was asked';
   const unpriced = Array.isArray(trace?.['unpriced']) ? (trace['unpriced'] as string[]) : [];
   const unknown = unpriced.length > 0 ? `no price for ${unpriced.join(', ')}` : 'not known';
   const amount = cost === null ? unknown : dollars(cost);

@@ -9,6 +9,9 @@ import { replaceFile } from '../private-file.ts';
 import { createPlanLimits } from './plan-limits.ts';
 import type { KnownWindow } from './plan-limits.ts';
 
+/** Its name in the home folder. */
+export const LIMITS_FILE = 'limits.json';
+
 export interface LimitsFileOptions {
   /** Absolute path; its folder must exist. */
   readonly file: string;

@@ -1,0 +1,36 @@
+/** `svc limits` while no proxy runs: what the last one knew. */
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { systemClock } from '../../engine/clock.ts';
+import { inPlace, run } from '../../fixtures/cli/run.ts';
+import { LIMITS_FILE, openPlanLimits } from '../../stages/limits/limits-file.ts';
+
+test('what the last proxy knew is shown, with the word that none runs', () =>
+  inPlace(async (place) => {
+    mkdirSync(place.home, { mode: 0o700 });
+    const { planLimits, flush } = await openPlanLimits({
+      file: join(place.home, LIMITS_FILE),
+      clock: systemClock,
+      onTrouble: (thrown) => assert.unreachable(String(thrown)),
+    });
+    const key = { provider: 'messages', label: 'mine', sent: [], request: 'r' };
+    planLimits.note(key, ['anthropic-ratelimit-unified-5h-utilization', '0.42']);
+    await flush();
+    const shown = await run(place, ['limits']);
+    assert.is(shown.code, 0, shown.stderr);
+    assert.match(shown.stdout, /messages +mine +5h +42%/);
+    assert.match(shown.stderr, 'svc is not running');
+    const { limits } = JSON.parse((await run(place, ['limits', '--json'])).stdout);
+    assert.is(limits[0].used, 0.42);
+  }));
+
+test('where there never was one, nothing is known', () =>
+  inPlace(async (place) => {
+    const shown = await run(place, ['limits']);
+    assert.is(shown.code, 0, shown.stderr);
+    assert.match(shown.stdout, 'No answer has stated a limit yet.');
+  }));
+
+test.run();
