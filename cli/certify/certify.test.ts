@@ -1,5 +1,5 @@
 /** `svc certify` over made-up sessions: what holds, and that each harm turns it red. */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -96,6 +96,20 @@ test('a recipe that drops an error line turns it red, and says where', () =>
     const page = readFileSync(join(place.folder, 'page.html'), 'utf8');
     assert.match(page, 'error: part 210 &lt;b&gt;is missing&lt;/b&gt;');
     assert.not.match(page, '<b>');
+
+    const alerts = 'alerts:\n  - { name: promise, when: { metric: broken_promises, above: 0 } }\n';
+    assert.is(existsSync(place.home), false, 'a look makes no home folder');
+    mkdirSync(place.home, { mode: 0o700 });
+    write(place, 'home/config.yaml', alerts);
+    const unknown = await run(place, ['check-alerts']);
+    assert.is(unknown.code, 0, unknown.stderr);
+    assert.match(unknown.stdout, 'broken_promises is not measured');
+    await run(place, options);
+    const firing = await run(place, ['check-alerts']);
+    assert.is(firing.code, 1, firing.stdout);
+    assert.match(firing.stdout, 'broken_promises is 2, fires above 0');
+    await run(place, ['certify', 'sessions']);
+    assert.is((await run(place, ['check-alerts'])).code, 0, 'what holds again ends it');
   }));
 
 test('a folder without sessions is not found', () =>

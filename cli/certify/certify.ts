@@ -44,6 +44,10 @@ export async function certifySessions(flags: CertifyFlags, context: CliContext):
   const isDemo = found.conversations === 0;
   const certificate = isDemo ? await overDemo() : found;
   const { sessions, counts } = certificate;
+  if (!isDemo) {
+    const { keepResult } = await import('../../server/certify/kept-result.ts');
+    await keepResult(config.home, certificate, clock.wallMs());
+  }
   const what = isDemo
     ? 'the demo’s session, since none lies on this machine'
     : `${counted(sessions, 'session')}, ${counted(counts.turns, 'request')}, mode ${options.mode}`;

@@ -3,6 +3,7 @@ import { statfs } from 'node:fs/promises';
 import { averageLatencyMs, knownCost, savedPercent, toUsd } from '../../stages/ledger/figures.ts';
 import type { AttemptSums } from '../../stages/ledger/attempts.ts';
 import type { Totals } from '../../stages/ledger/figures.ts';
+import { readBrokenPromises } from '../certify/kept-result.ts';
 import type { LedgerQuestions } from '../control/ledger-questions.ts';
 import type { AlertMetric } from './metrics.ts';
 
@@ -12,6 +13,8 @@ export interface LiveFigures {
   readonly droppedRows: number;
   /** Null where no limit of the day is in force. */
   readonly budgetUsedPercent: number | null;
+  /** Null where no key or project has a limit that is known. */
+  readonly ownerBudgetUsedPercent: number | null;
   /** Null where no plan's window is known. */
   readonly planUsedPercent: number | null;
   /** Null where every window lasts until it starts again. */
@@ -45,7 +48,9 @@ const MEASURES: Readonly<Record<AlertMetric, Measure>> = {
     const { bavail, bsize } = await statfs(home);
     return (bavail * bsize) / 2 ** 20;
   },
+  broken_promises: async (_windowMs, { home }) => readBrokenPromises(home),
   unhealthy_providers: async (_windowMs, { live }) => live?.unhealthyProviders ?? null,
+  owner_budget_used_percent: async (_windowMs, { live }) => live?.ownerBudgetUsedPercent ?? null,
   budget_used_percent: async (_windowMs, { live }) => live?.budgetUsedPercent ?? null,
   plan_used_percent: async (_windowMs, { live }) => live?.planUsedPercent ?? null,
   plan_minutes_left: async (_windowMs, { live }) => live?.planMinutesLeft ?? null,

@@ -24,9 +24,13 @@ export const ALERT_METRICS = {
   requests_today: 'day',
   /** Mebibytes free on the disk of the home folder. */
   disk_free_mb: 'now',
+  /** Promises that the newest `svc certify` on this machine found broken, of five. */
+  broken_promises: 'now',
   unhealthy_providers: 'live',
   /** Of the tightest limit of the day and the month in `budget`; 100 is all of it. */
   budget_used_percent: 'live',
+  /** Of the tightest limit of the day and the month of any project, and of any key that was used since the start. */
+  owner_budget_used_percent: 'live',
   /** Of the fullest window of any plan; 100 is all of it. */
   plan_used_percent: 'live',
   /** Minutes until the first window of a plan is used up at its present pace. */

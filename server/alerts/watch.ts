@@ -61,6 +61,7 @@ export function watchAlerts({ config, services, notifying }: AlertWatchOptions) 
         unhealthyProviders: providerReasons(states).length,
         droppedRows: ledgerFile.stats().dropped,
         budgetUsedPercent: budgetUsedPercent(services.spending),
+        ownerBudgetUsedPercent: services.spending.ownersUsedPercent(),
         ...planFigures(services.planLimits, clock.wallMs()),
       },
       ask: (work) => questions.ask(work),

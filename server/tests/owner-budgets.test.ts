@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { dirname, join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { until } from '../../fixtures/wait.ts';
 import { createManualClock, systemClock } from '../../engine/clock.ts';
 import { withProxy } from '../../fixtures/proxy.ts';
 import type { TestProxy } from '../../fixtures/proxy.ts';
@@ -73,6 +74,29 @@ test('the limit of a key holds though the guard is off, and says until when', ()
     const rows = await t.rows(passed + 4);
     assert.is(rows.filter((row) => row.keyLabel === 'anna' && row.status === 402).length, 1);
   }));
+
+test('an alert sees the tightest limit of keys and projects', () =>
+  withProxy(
+    { yaml: `${PRICES}budget: { enabled: true, projects: { shop: { per_month_usd: 1000000 } } }` },
+    async (t) => {
+      const { spending } = t.proxy.services;
+      assert.is(spending.ownersUsedPercent(), 0, 'nothing of the project');
+      const one = await costOfOne(t);
+      const anna = keyWith(t, 'anna', { perDayUsd: one * 4, perMonthUsd: one * 1000 });
+      // Until the proxy has read of the key, which may take a second, it is a request of nobody.
+      const isAnna = async () => {
+        await ask(t, { 'x-svc-key': anna, 'x-svc-project': 'shop' });
+        return spending.accountOf('key', 'anna', 'day').spent > 0;
+      };
+      await until('the key is known', isAnna);
+      // The project's million of dollars is far away, and anna's month too.
+      await until('it is what anna has used of her day', () => {
+        const { spent, held } = spending.accountOf('key', 'anna', 'day');
+        const percent = (100 * (spent + held)) / (one * 4e9);
+        return percent >= 25 && Math.abs(spending.ownersUsedPercent()! - percent) < 1e-6;
+      });
+    },
+  ));
 
 test('many at once cannot pass the last dollars of a key together', () =>
   withProxy({ yaml: PRICES }, async (t) => {

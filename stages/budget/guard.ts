@@ -72,6 +72,8 @@ export class SpendingGuard implements Holder {
   /** Who knows what other proxies use of the limits of keys and projects. */
   sharing: SharedSpending | undefined;
   #settings: SpendingSettings;
+  /** Of the keys that were used, as they were last: there are as many as somebody made. */
+  readonly #keyLimits = new Map<string, OwnerLimits>();
   #dayNumber: number;
   #recall: Recall | undefined;
 
@@ -84,7 +86,9 @@ export class SpendingGuard implements Holder {
 
   /** What `reserve` would say, without holding anything and without using an allowance. */
   check(request: SpendingRequest): SpendingVerdict {
-    if (!this.#settings.enabled && !hasLimit(request.spender?.key)) return { verdict: 'ok' };
+    const { key } = request.spender ?? {};
+    if (hasLimit(key)) this.#keyLimits.set(key.label, key);
+    else if (!this.#settings.enabled) return { verdict: 'ok' };
     this.turnDay();
     const notes = this.#notes(request);
     const over = notes.find(({ used, estimate, limit }) => used + estimate > limit);
@@ -199,6 +203,20 @@ export class SpendingGuard implements Holder {
       /** Since the start: requests with a warning, blocked, let through once, and of unknown price. */
       ...this.counts,
     };
+  }
+
+  /** How much of the tightest limit of a project or a used key is used, in percent, as far as this process knows; null without any. */
+  ownersUsedPercent(): number | null {
+    const { enabled, projects } = this.#settings;
+    const used = (owner: 'key' | 'project') =>
+      [...(owner === 'key' ? this.#keyLimits : projects)].flatMap(([name, limits]) =>
+        this.#ownerLimits(owner, name, limits, 0).flatMap(([, limit, account]) => {
+          const left = leftOf(limit, account ?? { spent: 0, held: 0 });
+          return left === null ? [] : [100 - left];
+        }),
+      );
+    const all = [...used('key'), ...(enabled ? used('project') : [])];
+    return all.length === 0 ? null : Math.max(...all);
   }
 
   /** What an owner holds and has spent in the present period, as far as this process knows. */
