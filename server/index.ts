@@ -82,6 +82,8 @@ export interface RunningProxy {
   reload(): Promise<unknown>;
   /** Drains and closes; `force`, or a second call, does not wait for running requests. */
   stop(force?: boolean): Promise<void>;
+  /** Settles once everything is closed, whoever asked for it: `stop`, or `svc stop` from outside. */
+  readonly stopped: Promise<void>;
 }
 
 export { logFile } from './log/open-log.ts';
@@ -361,6 +363,7 @@ async function takeCommands(
     services,
     reload,
     stop: (force) => lifecycle.stop(force),
+    stopped: lifecycle.stopped,
   };
 }
 

@@ -100,12 +100,16 @@ function errColors(context: CliContext) {
 /** How far apart the same press of Ctrl-C may arrive on two ways; nobody presses it twice so fast. */
 const SAME_SIGNAL_MS = 100;
 
-/** Waits for the end: first signal drains, second forces, SIGHUP reloads, a fault of ours ends it likewise. */
+/**
+ * Waits for the end: first signal drains, second forces, SIGHUP reloads, a fault of ours ends it
+ * likewise, and so does `svc stop`, from inside. What plugins leave open does not keep it alive.
+ */
 function untilStopped(context: CliContext, proxy: RunningProxy, strays: Strays): Promise<number> {
   const ownsTerminal = isTerminal(context.stderr);
   return new Promise((resolve, reject) => {
     let asked = 0;
     let askedMs = -Infinity;
+    let code: number = 0;
     const onSignal = () => {
       const nowMs = context.clock.monotonicMs();
       // One Ctrl-C comes from the terminal and from npm.
@@ -114,33 +118,33 @@ function untilStopped(context: CliContext, proxy: RunningProxy, strays: Strays):
       asked += 1;
       if (asked === 1) note(context, drainLine(proxy.app.running.size));
       if (asked === 2) note(context, 'Stopping now.');
-      proxy.stop(asked > 1).then(() => finish(asked > 1 ? exitCodes.cancelled : 0), reject);
+      if (asked > 1) code = exitCodes.cancelled;
+      void proxy.stop(asked > 1);
     };
     strays.onFault((thrown) => {
       asked += 1;
       proxy.services.log.error('svc failed and is stopping', { cause: thrown });
       for (const line of `error: svc failed and is stopping: ${stackOf(thrown)}`.split('\n'))
         note(context, line);
-      proxy.stop(asked > 1).then(() => finish(exitCodes.internal), reject);
+      code = exitCodes.internal;
+      void proxy.stop(asked > 1);
     });
     const onHangup = () => {
       // Without its terminal a proxy in the foreground has nobody left to serve.
       if (ownsTerminal && !hasTerminal()) onSignal();
       else void reload(context, proxy);
     };
-    // `svc stop` ends it from inside: when everything is closed, nothing is left to wait for.
-    const onIdle = () => finish(0);
     const listeners = [
       ['SIGINT', onSignal],
       ['SIGTERM', onSignal],
       ['SIGHUP', onHangup],
-      ['beforeExit', onIdle],
     ] as const;
-    const finish = (code: number) => {
-      for (const [event, listener] of listeners) context.events.off(event, listener);
-      resolve(code);
-    };
     for (const [event, listener] of listeners) context.events.on(event, listener);
+    proxy.stopped
+      .finally(() => {
+        for (const [event, listener] of listeners) context.events.off(event, listener);
+      })
+      .then(() => resolve(code), reject);
   });
 }
 

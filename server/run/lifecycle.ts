@@ -56,11 +56,21 @@ export function createLifecycle(options: LifecycleOptions) {
     await services.close();
   }
 
+  let tellStopped: (shutDown: Promise<void>) => void = () => undefined;
+  const stopped = new Promise<void>((resolve) => (tellStopped = resolve));
+  // Whoever asks for the end hears of its failure too.
+  stopped.catch(() => undefined);
+
   return {
+    /** Settles as `stop` does, whoever asked for it. */
+    stopped,
     /** Drains and closes. A second call, or `force`, ends running requests at once. Resolves when all is closed. */
     stop(force: boolean = false): Promise<void> {
       if (stopping !== undefined || force) forced = true;
-      stopping ??= shutDown();
+      if (stopping === undefined) {
+        stopping = shutDown();
+        tellStopped(stopping);
+      }
       return stopping;
     },
   };
