@@ -58,6 +58,13 @@ export function isNamed(word: string, asking: Asking): boolean {
   return askedLines(asking).some((line) => line.toLowerCase().includes(sought));
 }
 
+const COMMENTS = /\b(?:comment(?:s|ed)?|doc-?strings?|js-?doc|javadoc|todos?|fixmes?)\b/i;
+
+/** True where the newest question is about what stands in comments. */
+export function asksForComments({ query }: Asking): boolean {
+  return COMMENTS.test(query);
+}
+
 /** The words, in lower case, and in how many lines each may stand to name them. */
 function wordsOf(asking: Asking): ReadonlyMap<string, number> {
   const words = new Map<string, number>();

@@ -26,7 +26,9 @@ const BLOCK = new RegExp(
   [
     String.raw`\b(?:TODO|FIXME|HACK|XXX|BUG|NOTE|WARN|WARNING|IMPORTANT|CAUTION|DANGER|SAFETY|DEPRECATED|INVARIANT)\b`,
     String.raw`\b[Tt]odo\b|\b(?:[Nn]ote|[Ww]arning|[Cc]aution|[Ii]mportant|[Ss]afety|[Dd]eprecated|[Ii]nvariant)\b:`,
-    '[Dd]o not edit|DO NOT|[Mm]ust not|[Mm]ust never',
+    '[Dd]o not edit|DO NOT|[Mm]ust not|[Mm]ust never|[Dd]on.t (?:change|remove|move|touch|reorder)',
+    // Why something is off, or as odd as it is, and where that was discussed.
+    String.raw`\b(?:[Dd]isabled|[Ww]ork-?around|[Tt]emporar(?:y|ily)|[Ll]eaks?|[Dd]eadlocks?|[Rr]ace condition)\b|(?:^|[\s(])#\d{1,6}\b|\/(?:issues|pull)\/\d`,
     // Script metadata (PEP 723), init headers, code that is tested in documentation, expected output, test directives.
     String.raw`^\s*# \/\/\/|INIT INFO|\x60\x60\x60|^\W*(?:Unordered output|Output):`,
     // Annotations that PHP frameworks read.

@@ -328,4 +328,25 @@ test('a numbered view keeps its numbers; broken code is left alone', () => {
   assert.ok(CODE_EXTENSIONS.includes('rs'));
 });
 
+test('comments stay that the question names or asks for, or that say why something is as it is', () => {
+  const text = Array.from(
+    { length: 12 },
+    (_, n) =>
+      `// Adds the part ${n} to what was there.\n${n === 7 ? '// Stays above the tax: both read one cursor.\n' : ''}${n === 4 ? '// const old = legacy(x); disabled since the move, see #99\n' : ''}export const part${n} = (x) => x + ${n};\n`,
+  ).join('\n');
+  const out = (query: string): string =>
+    stripCode(text, {
+      ...contextFor('code'),
+      mode: 'aggressive',
+      classification: { kind: 'code', extension: 'js' },
+      commentLines: tools,
+      query,
+    })?.text ?? text;
+  assert.match(out(''), 'disabled since the move, see #99');
+  assert.not.match(out(''), 'both read one cursor');
+  assert.match(out('What has the cursor to do with it?'), 'both read one cursor');
+  assert.ok(out('What has the cursor to do with it?').length < text.length * 0.8);
+  assert.is(out('Are the comments in it right?'), text);
+});
+
 test.run();

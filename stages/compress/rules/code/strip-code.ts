@@ -6,14 +6,16 @@
 import { lineNumbering } from '../../../model/classify/envelope.ts';
 import { keptComments } from './comments.ts';
 import { hereDocuments, mayBeginInside } from './excerpt.ts';
+import { asksForComments, namedLines, type Asking } from '../named-lines.ts';
 import type { Apply, Compressed, LineRange } from '../rule.ts';
 import { MARK } from '../../text/marker.ts';
-import { rangesWithout } from '../../text/ranges.ts';
+import { linesIn, rangesWithout } from '../../text/ranges.ts';
 
 /** Strips comment lines; needs `context.commentLines`. */
 export const stripCode: Apply = (text, context) => {
   const extension = context.classification.extension ?? guessExtension(text);
   if (context.commentLines === undefined || extension === undefined) return undefined;
+  if (asksForComments(context)) return undefined;
   const raw = text.split('\n');
   const widths = lineNumbering(raw);
   const lines = widths === undefined ? raw : raw.map((line, at) => line.slice(widths[at]));
@@ -22,7 +24,7 @@ export const stripCode: Apply = (text, context) => {
   const spare = context.commentLines(lines.join('\n'), extension);
   const content = hereDocuments(lines, extension);
   if (spare === undefined || content === undefined) return undefined;
-  return dropLines(raw, lines, { spare, content, extension });
+  return dropLines(raw, lines, { spare, content, extension, asking: context });
 };
 
 /** Whether a numbered view begins with the first line of its file. */
@@ -37,19 +39,27 @@ interface Parsed {
   /** Lines that are content whatever the parser made of them. */
   readonly content: ReadonlySet<number>;
   readonly extension: string;
+  readonly asking: Asking;
 }
 
 function dropLines(
   raw: readonly string[],
   lines: readonly string[],
-  { spare, content, extension }: Parsed,
+  { spare, content, extension, asking }: Parsed,
 ): Compressed | undefined {
   const isBlank = lines.map((line) => line.trim() === '');
   const comments = spare.filter(({ from }) => isBlank[from] !== true);
   const spareBlanks = new Set(spare.map(({ from }) => from).filter((at) => isBlank[at]));
   const keep = lines.map(() => true);
   const kept = keptComments(lines, comments);
-  for (const range of comments) if (!kept.has(range)) keep.fill(false, range.from, range.to);
+  const inComments = linesIn(comments);
+  const named = namedLines(
+    lines.map((line, at) => (inComments.has(at) ? line : '')),
+    asking,
+  );
+  const isNamed = ({ from, to }: LineRange): boolean => named.some((at) => at >= from && at < to);
+  for (const range of comments)
+    if (!kept.has(range) && !isNamed(range)) keep.fill(false, range.from, range.to);
   for (const at of content) keep[at] = true;
   let blank = true;
   keep.forEach((stays, at) => {

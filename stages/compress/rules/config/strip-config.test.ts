@@ -141,4 +141,22 @@ test('configuration loses comments and stays equal', () => {
   assert.is(stripConfig('a: 1\nb: 2\n', contextFor('config')), undefined);
 });
 
+test('comments of configuration stay that the question names or asks for, or that say why', () => {
+  const text = Array.from(
+    { length: 12 },
+    (_, n) =>
+      `  # The part ${n} of the shop.\n${n === 6 ? '  # disabled: leaks memory\n' : ''}${n === 8 ? '  # The firewall lets nothing else through.\n' : ''}  part${n}: ${n}\n`,
+  ).join('');
+  const out = (query: string): string =>
+    stripConfig(`shop:\n${text}`, { ...contextFor('config'), mode: 'aggressive', query })?.text ??
+    text;
+  assert.match(out(''), '# disabled: leaks memory');
+  assert.not.match(out(''), 'firewall');
+  assert.match(
+    out('Which port does the firewall allow?'),
+    '# The firewall lets nothing else through.',
+  );
+  assert.is(out('Do its comments tell?'), text);
+});
+
 test.run();

@@ -5,6 +5,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { isDirective, keepsBlock } from '../code/comment-directives.ts';
+import { asksForComments, namedLines, type Asking } from '../named-lines.ts';
 import type { Apply, Compressed } from '../rule.ts';
 import {
   readAssignments,
@@ -45,11 +46,13 @@ const BY_LOOK: readonly ConfigReader[] = [
 const INSTRUCTION = /^\s*#(?:[!:%$]|\s*(?:syntax|check)\s*=|\s*@)/;
 
 /** Strips comment lines of YAML, TOML, INI, .env, properties, ignore lists and Dockerfiles. */
-export const stripConfig: Apply = (text, { classification }) => {
+export const stripConfig: Apply = (text, context) => {
+  const { classification } = context;
+  if (asksForComments(context)) return undefined;
   const readers = READERS[classification.extension ?? ''] ?? BY_LOOK;
   for (const read of readers) {
     const reading = read(text);
-    if (reading !== undefined) return strip(text, read, reading);
+    if (reading !== undefined) return strip(text, read, reading, context);
   }
   return undefined;
 };
@@ -58,11 +61,22 @@ function strip(
   text: string,
   read: ConfigReader,
   { comments, blanks, values }: NonNullable<ReturnType<ConfigReader>>,
+  asking: Asking,
 ): Compressed | undefined {
   const lines = text.split('\n');
+  const named = new Set(
+    namedLines(
+      lines.map((line, at) => (comments.has(at) ? line : '')),
+      asking,
+    ),
+  );
   const noComments = lines.map(
     (line, at) =>
-      !comments.has(at) || isDirective(line) || keepsBlock(line) || INSTRUCTION.test(line),
+      !comments.has(at) ||
+      named.has(at) ||
+      isDirective(line) ||
+      keepsBlock(line) ||
+      INSTRUCTION.test(line),
   );
   // Blank lines can be content where the reader cannot decide: then all of them stay.
   for (const keep of [withoutBlankRuns(lines, noComments, blanks), noComments]) {
