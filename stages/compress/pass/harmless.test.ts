@@ -321,6 +321,10 @@ test('of lines that are equal but for figures the one stays in which another fig
     [(n) => `host ${n} resolved to 10.0.0.7 port 443`, 'host 4000 resolved to 10.0.9.7 port 443'],
     [(n) => `node-${n} runs agent v2.4.1 (up)`, 'node-4000 runs agent v2.3.9 (up)'],
     [(n) => `job ${n} finished: exit 0`, 'job 4711 finished: exit 1'],
+    [
+      (n) => `sshd[${n}]: accepted key for deploy from 10.0.0.${n % 9} port ${n * 31}`,
+      'sshd[4711]: accepted key for deploy from 203.0.113.9 port 4022',
+    ],
     [(n) => `part-${n}@1.2.3 has peer 18.2.0`, 'part-4000@1.2.3 has peer 17.0.2'],
   ];
   for (const [usual, line] of odd)

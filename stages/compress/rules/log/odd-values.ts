@@ -71,7 +71,7 @@ interface Alike {
   readonly words: (Map<string, number> | undefined)[];
 }
 
-/** Of lines that differ in figures alone those in which one differs that is equal in nearly all: a version, a digest, an address. */
+/** Of lines that differ in figures alone those in which one is another than in nearly all: a version, a digest, one address that none of the usual hosts has. */
 function oddTokens(lines: readonly string[]): readonly number[] {
   const forms = new Map<string, Alike>();
   const wordsOf = (at: number): readonly string[] => lines[at]!.slice(0, SEEN).split(BETWEEN);
@@ -93,16 +93,32 @@ function oddTokens(lines: readonly string[]): readonly number[] {
   for (const { lines: own, words } of forms.values()) {
     if (own.length < LEAST_VALUES) continue;
     const most = Math.max(1, own.length * MOST_ODD);
-    const usual = words.map((counts) => {
-      const [word, count] = [...(counts ?? [])].toSorted((a, b) => b[1] - a[1])[0] ?? ['', 0];
-      return count < own.length && count >= own.length - most ? word : undefined;
-    });
-    if (usual.every((word) => word === undefined)) continue;
+    const usual = words.map((counts) => usualOf(counts, own.length, most));
+    if (usual.every((known) => known === undefined)) continue;
     const isOdd = (at: number): boolean =>
-      wordsOf(at).some((word, nth) => usual[nth] !== undefined && usual[nth] !== word);
+      wordsOf(at).some((word, nth) => usual[nth]?.has(word) === false);
     odd.push(...own.filter(isOdd).slice(0, MOST_OF_KIND));
   }
   return odd;
+}
+
+/** A word of a place is one of its usual ones where so many lines have it, as a number and as a share. */
+const USUAL_LINES = 3;
+const USUAL_SHARE = 0.01;
+
+/** The usual words of a place, where all but a few of its lines have one of them and a few lines have none. */
+function usualOf(
+  counts: ReadonlyMap<string, number> | undefined,
+  lines: number,
+  most: number,
+): ReadonlySet<string> | undefined {
+  if (counts === undefined || counts.size === 1) return undefined;
+  const least = Math.max(USUAL_LINES, lines * USUAL_SHARE);
+  const usual = [...counts].filter(([, count]) => count >= least);
+  const covered = usual.reduce((sum, [, count]) => sum + count, 0);
+  return covered < lines && covered >= lines - most
+    ? new Set(usual.map(([word]) => word))
+    : undefined;
 }
 
 /** What parts the cells of a table; undefined where most lines are no rows of one. */
