@@ -14,6 +14,7 @@ const NAMES = [
   'config-source.json',
   'forward',
   'alerts.json',
+  'certificate.json',
   'learned.json',
   'routes.json',
   'fleet.yaml',
