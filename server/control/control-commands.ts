@@ -83,9 +83,11 @@ export function controlCommands(proxy: ControlledProxy): ControlCommands {
       ...doRouteCommand(routeRules, toRouteCommand(input), router),
       enabled: router.view().enabled,
     }),
-    spend(input) {
+    async spend(input) {
       afterwards.flush();
       if (input === 'allow') spending.allowNext();
+      // Right after a start what was spent before may not be read yet: nothing would be shown as spent.
+      if (spending.view().enabled) await spending.recall();
       return spendingJson(spending);
     },
     async 'cache-clear'() {
