@@ -294,6 +294,12 @@ test('config reload says what changed, what waits for a restart, and what is wro
     assert.match(changed.stdout, /After `svc restart` +logging\.format$/m);
     assert.match(changed.stderr, /^! fallback chat has no key/m);
 
+    const waiting = await reload(
+      'compression: { mode: strict }\nlogging: { format: text }\nrouting: { fallback: [chat] }\n',
+    );
+    assert.match(waiting.stdout, /In force +compression\.mode$/m);
+    assert.match(waiting.stdout, /After `svc restart` +logging\.format$/m, 'it waits still');
+
     const wrong = await reload('compression: { mode: fast }\ncach: {}\n');
     assert.is(wrong.code, exitCodes.config);
     assert.is(wrong.stdout, '');
@@ -301,11 +307,11 @@ test('config reload says what changed, what waits for a restart, and what is wro
     assert.match(wrong.stderr, /cach.*did you mean cache/);
     assert.match(wrong.stderr, /keeps its current configuration/);
 
-    const json = await reload('compression: { mode: aggressive }\n', '--json');
+    const json = await reload('compression: { mode: strict }\n', '--json');
     assert.equal(JSON.parse(json.stdout), {
       config_file: file,
       applied: ['routing.fallback'],
-      needs_restart: ['logging.format'],
+      needs_restart: [],
       warnings: [],
     });
   }, 'compression: { mode: hybrid }\n'));

@@ -49,7 +49,9 @@ export function createReload(options: ReloadOptions): () => Promise<ReloadReport
 
   async function reload(): Promise<ReloadReport> {
     const next = await options.load();
-    const { applied: keys, needsRestart } = compareConfigs(running, next);
+    const { applied: keys, needsRestart: changedForRestart } = compareConfigs(running, next);
+    // An earlier reload may have left some waiting, and this one may take them back.
+    const { needsRestart } = compareConfigs(options.first, next);
     number += 1;
     const generation = await options.compile(next, number);
     const modules = changedCode(generations.current.custom, generation.custom);
@@ -63,7 +65,7 @@ export function createReload(options: ReloadOptions): () => Promise<ReloadReport
     ];
     // Before it is in force: it may turn the audit log off.
     const wasAudited = audit.isEnabled;
-    const changes = { applied: keys, needsRestart, modules, plugins };
+    const changes = { applied: keys, needsRestart: changedForRestart, modules, plugins };
     const note = () => auditReload(audit, changes, generation);
     if (wasAudited) note();
     generations.swap(generation);
