@@ -6,6 +6,8 @@ import type { Route } from '../http/router.ts';
 import type { RouteSources } from './sources.ts';
 
 export function ledgerRoutes({ ask, generations, services }: RouteSources): Route[] {
+  // The one that is open: another name of a reload waits for the next start.
+  const { db } = generations.current.config.ledger;
   return [
     getJson('/ledger/sums', async (request) => {
       const { sinceMs, untilMs } = toRowFilter(spanOf(new URL(request.url).searchParams));
@@ -14,7 +16,6 @@ export function ledgerRoutes({ ask, generations, services }: RouteSources): Rout
         import('../../stages/ledger/ledger-id.ts'),
       ]);
       const span = { sinceMs, ...(untilMs !== undefined && { untilMs }) };
-      const { db } = generations.current.config.ledger;
       const [sums, ledger] = await ask(async (reader) => [
         ledgerSumsJson(await ledgerSums(reader, span)),
         await ledgerId(db, hostname(), reader),

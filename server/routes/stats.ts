@@ -16,18 +16,19 @@ import type { RouteSources } from './sources.ts';
 
 export function statsRoutes(sources: RouteSources): Route[] {
   const { window, clock } = sources.services;
+  // Of the ledger that is open: another name of a reload waits for the next start.
+  const isShared = isPostgresUrl(sources.generations.current.config.ledger.db);
   return [
-    getJson('/stats', () => stats(sources)),
+    getJson('/stats', () => stats(sources, isShared)),
     getJson('/stats/last', () => lastJson(window)),
     getJson('/stats/session', () => sessionSummaryJson(window, clock.wallMs())),
     getJson('/recent', () => ({ recent: window.recent().map(recentJson) })),
   ];
 }
 
-async function stats({ services, generations, ask, vault }: RouteSources) {
+async function stats({ services, generations, ask, vault }: RouteSources, isShared: boolean) {
   const { window, clock, node } = services;
-  const { compression, ledger, routing } = generations.current.config;
-  const isShared = isPostgresUrl(ledger.db);
+  const { compression, routing } = generations.current.config;
   // All zero where the ledger cannot be read, which `/health` reports.
   const { today, ofNode } = await ask(async (reader, queries) => ({
     today: await queries.totalsOfToday(reader, clock.wallMs()),
