@@ -67,8 +67,15 @@ export function createPrices(options: PricesOptions = {}) {
     return card;
   };
 
+  /** Looks up the answer's own card once: nearly every unit is priced by it. */
+  const cardsOf = (provider: PricedProvider, model: string, atMs: number) => {
+    const own = cardOf(provider, model, atMs);
+    return (other: string | undefined) =>
+      other === undefined ? own : cardOf(provider, other, atMs);
+  };
+
   const billFor = (provider: PricedProvider, model: string, usage: Usage, atMs: number): Bill =>
-    billOf(usage, (other) => cardOf(provider, other ?? model, atMs), model);
+    billOf(usage, cardsOf(provider, model, atMs), model);
 
   /** What `changed` would have cost more than `usage`: of the answer's own tokens alone. */
   const difference = (
@@ -106,10 +113,10 @@ export function createPrices(options: PricesOptions = {}) {
     },
     /** Each unit at the rate that it has within the whole usage; null where it has no price. Without the fee of the request. */
     unitCosts(provider: PricedProvider, model: string, usage: Usage, atMs: number) {
-      const cardFor = (other: string | undefined) => cardOf(provider, other ?? model, atMs);
+      const cardFor = cardsOf(provider, model, atMs);
       return billedUnits(usage).map((unit) => {
         const { nanoUsd, missing } = billOfUnits([unit], usage, cardFor, model);
-        return { ...unit, nanoUsd: missing.size > 0 ? null : Math.round(nanoUsd) };
+        return { ...unit, nanoUsd: missing.length > 0 ? null : Math.round(nanoUsd) };
       });
     },
     /**
@@ -204,9 +211,9 @@ export function createPrices(options: PricesOptions = {}) {
       if (totalInputTokens(usage) === null) return null;
       const own = ownTokens(usage);
       const units = leadingUnits(billedUnits(own), tokens);
-      const cardFor = (other: string | undefined) => cardOf(provider, other ?? model, atMs);
+      const cardFor = cardsOf(provider, model, atMs);
       const { nanoUsd, missing } = billOfUnits(units, own, cardFor, model);
-      return missing.size > 0 || cardFor(undefined) === null ? null : Math.round(nanoUsd);
+      return missing.length > 0 || cardFor(undefined) === null ? null : Math.round(nanoUsd);
     },
     /** Tokens that the model reads at most; null where that is not listed. */
     contextWindow: (provider: PricedProvider, model: string, atMs: number): number | null =>
@@ -233,11 +240,9 @@ function billOf(
 ): Bill {
   const { nanoUsd, missing } = billOfUnits(billedUnits(usage), usage, cardOf, model);
   const card = cardOf(undefined);
-  if (card === null) missing.add(`model ${model}`);
-  return {
-    nanoUsd: nanoUsd + (card?.perRequestUsd ?? 0) * 1e9,
-    missing: missing.size === 0 ? NOTHING_MISSING : [...missing],
-  };
+  // Where it was used for nothing.
+  const lacked = card === null ? [...new Set([...missing, `model ${model}`])] : missing;
+  return { nanoUsd: nanoUsd + (card?.perRequestUsd ?? 0) * 1e9, missing: lacked };
 }
 
 function billOfUnits(
@@ -245,10 +250,12 @@ function billOfUnits(
   { billing }: Usage,
   cardOf: (model: string | undefined) => RateCard | null,
   model: string,
-) {
+): Bill {
   let nanoUsd = 0;
-  const missing = new Set<string>();
-  const lacks = (what: string): void => void missing.add(what);
+  let missing = NOTHING_MISSING;
+  const lacks = (what: string): void => {
+    if (!missing.includes(what)) missing = [...missing, what];
+  };
   for (const unit of units) {
     const card = cardOf(unit.model);
     if (card === null) {

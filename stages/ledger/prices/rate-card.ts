@@ -78,5 +78,6 @@ export function scaled(rate: Rate, factor: number): Rate {
 
 /** Dollars for a million of a unit in a request whose input has so many tokens. */
 export function rateAt({ base, tiers }: Rate, promptTokens: number): number {
+  if (tiers.length === 0) return base;
   return tiers.findLast(({ start }) => promptTokens > start)?.price ?? base;
 }
