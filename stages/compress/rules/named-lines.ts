@@ -15,6 +15,8 @@ const LINES_OF_NAME = 6;
 /** So many lines at most stay for all of them. */
 const MOST_LINES = 12;
 const SHORTEST_WORD = 4;
+/** A longer line is data, in which nearly any word stands, in characters. */
+const LONGEST_LINE = 1000;
 
 const QUOTED = /(["'`“‘«])([^"'`”’»\n]{3,120})["'`”’»]/g;
 const WORD = /[\p{L}\p{N}_@][\p{L}\p{N}_.:/@#-]{1,100}[\p{L}\p{N}_]/gu;
@@ -37,11 +39,12 @@ export function askedLines({ query, asked = '', call = '' }: Asking): readonly s
 export function namedLines(lines: readonly string[], asking: Asking): readonly number[] {
   const words = wordsOf(asking);
   if (words.size === 0) return [];
-  const whole = lines.join('\n');
+  const seen = lines.map((line) => (line.length > LONGEST_LINE ? '' : line));
+  const whole = seen.join('\n');
   const lowered = whole.toLowerCase();
   // A few letters are two in lower case: then places are no longer those of the lines.
   const text = lowered.length === whole.length ? lowered : whole;
-  const starts = startsOf(lines);
+  const starts = startsOf(seen);
   const found = new Set<number>();
   for (const [word, most] of [...words].toSorted((one, other) => other[1] - one[1])) {
     for (const at of linesWith(word, text, starts, most)) {
