@@ -8,18 +8,19 @@ import { SvcError } from '../engine/error.ts';
 import type { LedgerReader } from '../stages/ledger/tables.ts';
 import type { TimeSpan } from '../stages/ledger/queries.ts';
 import type { CliContext } from './context.ts';
-import { configOf, notTaken } from './parse/flags.ts';
+import { configInUse } from './parse/config-in-use.ts';
+import { notTaken } from './parse/flags.ts';
 
 export type LedgerQueries = typeof import('../stages/ledger/queries.ts');
 
-/** Opens the ledger that the configuration names, and closes it behind `work`. */
+/** Opens the ledger of the configuration that is named or in use, and closes it behind `work`. */
 export async function withLedger<T>(
   context: CliContext,
   configFile: string | undefined,
   work: (reader: LedgerReader, queries: LedgerQueries) => Promise<T>,
 ): Promise<T> {
   const [{ config }, { openReader }, queries] = await Promise.all([
-    configOf(configFile, context),
+    configInUse(configFile, context),
     import('../stages/ledger/open-reader.ts'),
     import('../stages/ledger/queries.ts'),
   ]);

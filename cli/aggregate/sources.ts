@@ -7,7 +7,7 @@ import type { TimeSpan } from '../../stages/ledger/queries.ts';
 import { homeOf } from '../context.ts';
 import type { CliContext } from '../context.ts';
 import { withLedger } from '../ledger.ts';
-import { configOf } from '../parse/flags.ts';
+import { configInUse } from '../parse/config-in-use.ts';
 import { runningInstance } from '../process/daemon.ts';
 import { readOwn } from '../remote.ts';
 import type { Json } from '../remote.ts';
@@ -97,7 +97,7 @@ export async function fromFleet(
   const home = homeOf(context);
   const [fleet, { config }, { openMembers }] = await Promise.all([
     readFleet(home),
-    configOf(configFile, context),
+    configInUse(configFile, context),
     import('../fleet/members.ts'),
   ]);
   const path = `/ledger/sums?${queryOf(span)}`;
@@ -164,7 +164,7 @@ async function ownSums(
   const [{ ledgerSums }, { ledgerId }, { config }] = await Promise.all([
     import('../../stages/ledger/summary.ts'),
     import('../../stages/ledger/ledger-id.ts'),
-    configOf(configFile, context),
+    configInUse(configFile, context),
   ]);
   const { db } = config.ledger;
   try {

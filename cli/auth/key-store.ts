@@ -3,7 +3,7 @@ import { isPostgresUrl } from '../../stages/ledger/address.ts';
 import { ensurePrivateFolder } from '../../server/config/home.ts';
 import { homeOf } from '../context.ts';
 import type { CliContext } from '../context.ts';
-import { configOf } from '../parse/flags.ts';
+import { configInUse } from '../parse/config-in-use.ts';
 
 /** Its methods may give promises. Rejects with `config` where the configuration cannot be read: it says where keys are. */
 export async function keyStoreOf(context: CliContext, configFile: string | undefined) {
@@ -11,7 +11,7 @@ export async function keyStoreOf(context: CliContext, configFile: string | undef
   const home = homeOf(context);
   const file = keysFile(home);
   const { clock, random } = context;
-  const { config } = await configOf(configFile, context);
+  const { config } = await configInUse(configFile, context);
   const { db } = config.ledger;
   ensurePrivateFolder(home);
   if (isPostgresUrl(db)) {

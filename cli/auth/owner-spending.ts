@@ -4,7 +4,7 @@ import { toUsd } from '../../stages/ledger/figures.ts';
 import type { CliContext } from '../context.ts';
 import { withLedger } from '../ledger.ts';
 import { keyStoreOf } from './key-store.ts';
-import { configOf } from '../parse/flags.ts';
+import { configInUse } from '../parse/config-in-use.ts';
 
 /** Whose spending can be asked for. */
 export const OWNERS = ['key', 'project'] as const;
@@ -28,7 +28,7 @@ export async function ownerSpending(
   by: (typeof OWNERS)[number],
 ) {
   const nowMs = context.clock.wallMs();
-  const { config } = await configOf(configFile, context);
+  const { config } = await configInUse(configFile, context);
   const limits =
     by === 'key' ? await limitsOfKeys(context, configFile, nowMs) : config.budget.projects;
   const [today, thisMonth] = await withLedger(context, configFile, async (reader, queries) => {

@@ -5,7 +5,7 @@ import type { AlertResult, AlertsJson } from '../../server/alerts/evaluate.ts';
 import type { Notifier, TestedTarget } from '../../server/alerts/notify/notifier.ts';
 import type { Config } from '../../server/config/config.ts';
 import { exitCodes } from '../exit.ts';
-import { configOf } from '../parse/flags.ts';
+import { configInUse } from '../parse/config-in-use.ts';
 import { controlIfRunning } from '../remote.ts';
 
 /** Somebody waits at the terminal: fewer tries than a proxy has. */
@@ -100,7 +100,7 @@ class CheckAlerts extends JsonCommand {
     const { context } = this;
     const [{ config }, { createNotifier }, { createOutbound }, { createUpstream }, { createTurn }] =
       await Promise.all([
-        configOf(this.config, context),
+        configInUse(this.config, context),
         import('../../server/alerts/notify/notifier.ts'),
         import('../../server/outbound/outbound.ts'),
         import('../../stages/providers/undici-upstream.ts'),

@@ -4,7 +4,8 @@ import { Command, Option } from 'clipanion';
 import { JsonCommand } from '../command.ts';
 import { readInput } from '../input-file.ts';
 import { runningInstance } from '../process/daemon.ts';
-import { configOf, toMode, toWhole } from '../parse/flags.ts';
+import { configInUse } from '../parse/config-in-use.ts';
+import { toMode, toWhole } from '../parse/flags.ts';
 import { counted, writeLine, isTerminal } from '../screen/output.ts';
 import type { LostRequest } from '../preview/lost.ts';
 import type { Preview } from '../preview/preview.ts';
@@ -87,7 +88,7 @@ class PreviewFile extends JsonCommand {
     const text = readInput(resolve(context.cwd, this.file)).toString();
     const ask = this.ask ?? assumedQuestion(text, basename(this.file));
     const file = toRequestFile(text, this.file, ask, this.as);
-    const { config } = await configOf(this.config, context);
+    const { config } = await configInUse(this.config, context);
     const configured = await jobOptions(config, context);
     const threshold = file.as === 'text' ? 0 : configured.thresholdTokens;
     const options = {

@@ -4,7 +4,7 @@ import { JsonCommand } from '../command.ts';
 import { SvcError } from '../../engine/error.ts';
 import type { ListedPrice } from '../../stages/ledger/prices/price-list.ts';
 import type { PriceOverride } from '../../stages/ledger/prices/prices.ts';
-import { configOf } from '../parse/flags.ts';
+import { configInUse } from '../parse/config-in-use.ts';
 import { figure } from '../screen/output.ts';
 import { usd } from '../screen/prices.ts';
 
@@ -65,7 +65,7 @@ class ListPricing extends JsonCommand {
   /** `providers.<name>.pricing`, a line a provider, and the prices of the user's file. */
   private async ownPrices() {
     const { context, config } = this;
-    const loaded = await configOf(config, context);
+    const loaded = await configInUse(config, context);
     const { ownPrices, priceOverrides } = await import('../../server/generation/providers.ts');
     const overrides = [...priceOverrides(loaded.config, new Map())]
       .filter(([, price]) => Object.keys(price).length > 0)

@@ -4,7 +4,7 @@ import { SvcCommand } from '../command.ts';
 import type { RouteCommand, RouteResult } from '../../server/generation/route-rules.ts';
 import type { NewRule } from '../../stages/route/rules-store.ts';
 import type { RouteRule } from '../../stages/route/rules.ts';
-import { configOf } from '../parse/flags.ts';
+import { configInUse } from '../parse/config-in-use.ts';
 import { controlIfRunning } from '../remote.ts';
 
 /** What a command did, and whether a proxy runs that uses it already. */
@@ -32,7 +32,7 @@ abstract class RouteCommands extends SvcCommand {
       { doRouteCommand, openRouteRules, routeRulesFile },
       { underLock },
     ] = await Promise.all([
-      configOf(this.config, context),
+      configInUse(this.config, context),
       import('../../server/config/home.ts'),
       import('../../server/generation/configured-plugins.ts'),
       import('../../server/generation/route-rules.ts'),

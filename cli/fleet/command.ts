@@ -14,7 +14,8 @@ import { NODE_NAME, NODE_NAME_TEXT } from '../../stages/ledger/settings.ts';
 import { JsonCommand } from '../command.ts';
 import { shortPath } from '../context.ts';
 import { notThere } from '../not-there.ts';
-import { configOf, notTaken } from '../parse/flags.ts';
+import { configInUse } from '../parse/config-in-use.ts';
+import { notTaken } from '../parse/flags.ts';
 import { runningInstance } from '../process/daemon.ts';
 import { counted, dollars, figure } from '../screen/output.ts';
 import { span } from '../screen/status.ts';
@@ -37,7 +38,7 @@ class Init extends JsonCommand {
 
   async execute() {
     const { context, home } = this;
-    const { config } = await configOf(undefined, context);
+    const { config } = await configInUse(undefined, context);
     const former = ((await readFleet(home)) ?? EMPTY).node;
     const node = this.node ?? former ?? toNodeName(hostname());
     if (!NODE_NAME.test(node)) throw notTaken('--node', node, `a name: ${NODE_NAME_TEXT}`);
@@ -193,7 +194,7 @@ class Status extends JsonCommand {
     const [{ openMembers }, { readStatuses }, { config }] = await Promise.all([
       import('./members.ts'),
       import('./status.ts'),
-      configOf(this.config, context),
+      configInUse(this.config, context),
     ]);
     const asking = await openMembers(context, config);
     const machines = await readStatuses(fleet, asking, context);

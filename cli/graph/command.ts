@@ -2,7 +2,7 @@
 import { Command, Option } from 'clipanion';
 import { SvcCommand } from '../command.ts';
 import { SvcError } from '../../engine/error.ts';
-import { configOf } from '../parse/flags.ts';
+import { configInUse } from '../parse/config-in-use.ts';
 import { PLUGIN_SETTINGS, typedPlugins } from '../parse/typed-plugins.ts';
 import { drawMermaid, drawText } from './drawing.ts';
 import { drawSvg } from './svg.ts';
@@ -68,7 +68,7 @@ class Graph extends SvcCommand {
 
   /** The configuration with the plugins that were typed. */
   private async configured() {
-    const { config } = await configOf(this.config, this.context);
+    const { config } = await configInUse(this.config, this.context);
     const more = await typedPlugins(this.plugin, this.settings, this.context.cwd);
     return { ...config, plugins: [...config.plugins, ...more] };
   }

@@ -12,7 +12,8 @@ import { shortPath } from '../context.ts';
 import type { CliContext } from '../context.ts';
 import { readInput } from '../input-file.ts';
 import { writeOwnFile } from '../own-file.ts';
-import { configOf, toWhole } from '../parse/flags.ts';
+import { configInUse } from '../parse/config-in-use.ts';
+import { toWhole } from '../parse/flags.ts';
 import { reasonWords } from '../preview/reasons.ts';
 import { counted, writeLine } from '../screen/output.ts';
 import { toValues, variablesJson } from '../variables.ts';
@@ -25,7 +26,7 @@ const CONFIG = { description: 'Config file, for recipes and plugins' };
 /** The configuration, read when it is asked for the first time. */
 function lazyConfig(file: string | undefined, context: CliContext): () => Promise<Config> {
   let loaded: Promise<Config> | undefined;
-  return () => (loaded ??= configOf(file, context).then(({ config }) => config));
+  return () => (loaded ??= configInUse(file, context).then(({ config }) => config));
 }
 
 const variablesText = ({ variables }: Macro): string =>

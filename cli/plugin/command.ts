@@ -5,7 +5,8 @@ import { Command, Option } from 'clipanion';
 import { JsonCommand, SvcCommand } from '../command.ts';
 import { SvcError } from '../../engine/error.ts';
 import { roundedMs } from '../../stages/ledger/figures.ts';
-import { configOf, toWhole } from '../parse/flags.ts';
+import { configInUse } from '../parse/config-in-use.ts';
+import { toWhole } from '../parse/flags.ts';
 import { settingsOf } from '../parse/typed-plugins.ts';
 import { isTerminal } from '../screen/output.ts';
 import { configurationOf, scaffold } from './scaffold.ts';
@@ -152,7 +153,7 @@ class List extends JsonCommand {
 
   async execute() {
     const { context } = this;
-    const { config } = await configOf(this.config, context);
+    const { config } = await configInUse(this.config, context);
     const { listPlugins } = await import('./list.ts');
     const listed = await listPlugins(config, context.clock);
     if (this.json) this.printJson({ plugins: listed });

@@ -6,7 +6,7 @@ import { JsonCommand, SvcCommand } from '../command.ts';
 import { SvcError } from '../../engine/error.ts';
 import type { CliContext } from '../context.ts';
 import { readInput } from '../input-file.ts';
-import { configOf } from '../parse/flags.ts';
+import { configInUse } from '../parse/config-in-use.ts';
 import { counted, print } from '../screen/output.ts';
 import { recipeFileOf, recipeFilesAt } from './files.ts';
 import { newRecipe } from './scaffold.ts';
@@ -22,7 +22,7 @@ class List extends JsonCommand {
   async execute() {
     const { context } = this;
     const [{ config }, { configuredPlugins }, { knownRecipes }] = await Promise.all([
-      configOf(undefined, context),
+      configInUse(undefined, context),
       import('../../server/generation/configured-plugins.ts'),
       import('../../server/recipes/recipes.ts'),
     ]);

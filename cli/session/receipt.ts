@@ -8,7 +8,7 @@ import type { CliContext } from '../context.ts';
 import { homeOf } from '../context.ts';
 import { withLedger } from '../ledger.ts';
 import type { LedgerQueries } from '../ledger.ts';
-import { configOf } from '../parse/flags.ts';
+import { configInUse } from '../parse/config-in-use.ts';
 import { colorsFor, counted, dollars, figure, note, pairs, percent } from '../screen/output.ts';
 import { control } from '../remote.ts';
 
@@ -57,7 +57,7 @@ async function sumsOfThisMachine(
   span: TimeSpan,
 ) {
   const [{ config }, fleet, { addTotals }] = await Promise.all([
-    configOf(configFile, context),
+    configInUse(configFile, context),
     readFleet(homeOf(context)),
     import('../../stages/ledger/figures.ts'),
   ]);

@@ -8,7 +8,7 @@ import type { OpenedVault } from '../../stages/vault/contract.ts';
 import { shortPath } from '../context.ts';
 import { runningInstance } from '../process/daemon.ts';
 import { onEnd } from '../process/signals.ts';
-import { configOf } from '../parse/flags.ts';
+import { configInUse } from '../parse/config-in-use.ts';
 import { readOwn } from '../remote.ts';
 
 export abstract class VaultCommand extends SvcCommand {
@@ -18,9 +18,9 @@ export abstract class VaultCommand extends SvcCommand {
   envFile = Option.String('--env-file', { description: 'File of NAME=value lines to read' });
   json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
 
-  /** The settings that a start would have. */
+  /** The settings of the proxy that runs, else those that a start would have. */
   async settings(): Promise<Config> {
-    return (await configOf(this.config, this.context, this.envFile)).config;
+    return (await configInUse(this.config, this.context, this.envFile)).config;
   }
 
   /** The arguments of every call into the vault. */
