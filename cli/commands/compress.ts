@@ -86,7 +86,7 @@ class PreviewFile extends JsonCommand {
         import('../preview/assumed-question.ts'),
       ]);
     const text = readInput(resolve(context.cwd, this.file)).toString();
-    const ask = this.ask ?? assumedQuestion(text, basename(this.file));
+    const ask = this.ask ?? assumedQuestion(text);
     const file = toRequestFile(text, this.file, ask, this.as);
     const { config } = await configInUse(this.config, context);
     const configured = await jobOptions(config, context);

@@ -249,7 +249,7 @@ test('prose is previewed as what a request with a question would lose', async ()
     write(place, 'request.json', {
       model: 'gpt-fixture-1',
       input: [
-        { role: 'user', content: 'What does essay.md say about The harbour town?' },
+        { role: 'user', content: 'What is said about The harbour town?' },
         {
           type: 'function_call',
           call_id: 't',
@@ -264,6 +264,8 @@ test('prose is previewed as what a request with a question would lose', async ()
   );
   assert.ok(alone.total.saved > 0);
   assert.equal(alone.blocks[0]!.tokens, asRequest.blocks.at(-1)!.tokens);
+  const named = await printed(place, file, '--ask', 'What does essay.md say about the town?');
+  assert.is(named.total.saved, 0, 'a file that is named stays whole');
   // Where nothing is asked, all of it stays.
   assert.is((await printed(place, file, '--ask', '')).total.saved, 0);
 });

@@ -8,9 +8,12 @@ const SEEN = 4000;
 const HEADING = /^#{1,6}[ \t]+(?<title>\S.{0,120})$/m;
 const MAX_TITLE = 120;
 
-/** Asks what `text`, of a file called `name`, says about its own title: its first heading or line. */
-export function assumedQuestion(text: string, name: string): string {
+/**
+ * Asks what is said about the title of `text`: its first heading or line. The file is not named,
+ * for prose that a question names is sent whole.
+ */
+export function assumedQuestion(text: string): string {
   const seen = text.slice(0, SEEN);
   const title = HEADING.exec(seen)?.groups?.['title'] ?? seen.trimStart().split('\n', 1)[0]!;
-  return `What does ${name} say about ${title.slice(0, MAX_TITLE).trim()}?`;
+  return `What is said about ${title.slice(0, MAX_TITLE).trim()}?`;
 }
