@@ -102,6 +102,21 @@ test('what people wrote to each other, and a file that the question names, lose 
   }
 });
 
+test('a question that asks nothing of a text takes no sentence out of it', () => {
+  const text = `${FILLER.join(' ')} The next boat starts its work again when all tasks are done. ${FILLER.map((line) => line.replace('boat', 'ferry').replace('told', 'written')).join(' ')}`;
+  const call = bash('cat docs/harbour.md', text);
+  for (const mode of ['hybrid', 'aggressive'] as const) {
+    for (const question of [
+      'Continue',
+      'Go on with the next task',
+      'ok, now start the work again please',
+      'Yes, do it all',
+    ])
+      assert.is(sent(question, [call], mode)[0], text, question);
+    assert.ok(sent('Who came by ferry?', [call], mode)[0]!.length < text.length);
+  }
+});
+
 /** What agents say after an edit, by agent; `N` differs from edit to edit. */
 const CONFIRMATIONS: readonly (readonly [tool: string, input: object, text: string])[] = [
   [
@@ -355,6 +370,39 @@ test('of a long log the lines stay that the question or the call names', () => {
       assert.ok(out!.length < 20_000, `${out!.length}`);
       assert.match(out!, 'ord-77fa1x');
     }
+});
+
+test('a list that was asked for, and each file that a formatter finds, stays whole however long', () => {
+  const path = (n: number): string => `src/part-${n * 7}/of-the-shop.${['ts', 'js', 'md'][n % 3]}`;
+  const lists: readonly (readonly [string, (n: number) => string])[] = [
+    ['rsync -avn a/ b/', path],
+    ['npm pack --dry-run', (n) => `npm notice ${n % 90}.1kB ${path(n)}`],
+    ['make -n install', (n) => `install -m 644 ${path(n)} /usr/local/share/${path(n)}`],
+    [
+      'alembic history',
+      (n) => `${(n * 7919).toString(16)} -> ${(n * 7927).toString(16)}, add part ${n}`,
+    ],
+    ['npx prettier --check .', (n) => `[warn] ${path(n)}`],
+    ['black --check .', (n) => `would reformat ${path(n)}`],
+  ];
+  for (const [command, line] of lists)
+    for (const mode of ['hybrid', 'aggressive'] as const) {
+      const lines = times(600, line);
+      const [out] = sent('What is in there?', [bash(command, lines.join('\n'))], mode);
+      const seen = new Set(out!.split('\n'));
+      assert.equal(
+        lines.filter((one) => !seen.has(one)),
+        [],
+        `${command} ${mode}`,
+      );
+    }
+  const [failed] = sent('Sync it', [
+    bash(
+      'rsync -avn a/ b/',
+      `${times(600, path).join('\n')}\nrsync error: some files could not be transferred (code 23)`,
+    ),
+  ]);
+  assert.match(failed!, 'svc omitted');
 });
 
 test('the source lines of a traceback stay', () => {

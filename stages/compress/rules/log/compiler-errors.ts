@@ -22,6 +22,8 @@ const STATED: readonly RegExp[] = [
   // ESLint, stylelint, yamllint; flake8, Ruff, Pylint
   /^\s{1,8}\d+:\d+ +(?:error|✖) /,
   /^\S{1,200}:\d+:\d+: [EFC]\d{2,5}:? /,
+  // Formatters that only check: Prettier, Black, Ruff
+  /^\[(?:warn|error)\] \S{1,300}\.\w{1,10}$|^would reformat:? \S/i,
 ];
 const isStated = anyOf(STATED);
 /** Lines behind it that say where, or of what. */
@@ -31,7 +33,7 @@ const DETAIL_LINES = 5;
 /** The line before, which does. */
 const PLACED = /^File "[^"]{1,200}", lines? \d/;
 /** A word of these is in each of them, or a place with a column: most lines have neither. */
-const LIKELY = /error|undefined|multiple|^ld|\.go:\d|^e: |✖|:\d+:\d+: [EFC]\d/i;
+const LIKELY = /error|undefined|multiple|^\[warn|reformat|^ld|\.go:\d|^e: |✖|:\d+:\d+: [EFC]\d/i;
 
 /** The indexes of such lines and of those that say where, the first time that each stands there. */
 export function compilerErrors(lines: readonly string[]): readonly number[] {

@@ -10,6 +10,7 @@ import { compilerErrors } from './compiler-errors.ts';
 import { ENDS, endingLines } from './ends.ts';
 import { failedTests } from './failed-tests.ts';
 import { cutLine, seenParts, segmentLine } from './segments.ts';
+import { isListAskedFor } from './listed.ts';
 import { oddValues } from './odd-values.ts';
 import { passedLines } from './passed.ts';
 import { isFailure, isPointer, isSuspicious, scoreLine, stampLength, templateOf } from './score.ts';
@@ -45,6 +46,7 @@ export const reduceLog: Apply = (text, context) => {
   const budget = context.logBudgetTokens;
   if (!costsAtLeast(text, Math.max(MIN_TOKENS, budget + 1))) return undefined;
   const lines = text.split('\n');
+  if (isListAskedFor(context.call, lines, context.isFailed)) return undefined;
   const segmented = lines.map(segmentLine);
   const segments = segmented.map(seenParts);
   const suspicious = segments.map((parts) => parts.filter(isSuspicious));

@@ -46,13 +46,20 @@ function stem(word: string): string {
     .slice(0, 9);
 }
 
-/** Scores from 0 to 1, one a chunk; undefined where query and text have no word in common. */
+/** Words that send an agent on its way and ask nothing of a text. */
+const GENERIC: ReadonlySet<string> = new Set(
+  wordsOf(
+    'go continue proceed next task please ok okay yes yeah sure thanks thank make let now again try work start begin step also just need want help get see look good great job keep finish done everything all rest well further more carry ahead do it follow',
+  ),
+);
+
+/** Scores from 0 to 1, one a chunk; undefined where query and text have no word in common that asks for something. */
 export function queryScores(
   chunks: readonly Chunk[],
   words: readonly Words[],
   query: string,
 ): readonly number[] | undefined {
-  const terms = new Set(wordsOf(query));
+  const terms = new Set(wordsOf(query).filter((word) => !GENERIC.has(word)));
   if (terms.size === 0) return undefined;
   const idf = inverseFrequency(words, terms);
   if (idf.size === 0) return undefined;
