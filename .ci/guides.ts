@@ -111,7 +111,11 @@ function renderGuide(file: string, name: string, files: ReadonlyMap<string, stri
     },
   });
   const title = /^# (.+)$/m.exec(markdown)?.[1] ?? refuse('it has no title');
-  const html = marked.parse(markdown, { async: false }) as string;
+  // What is wider than a phone is scrolled by keyboard, too; any `<` of the text is escaped by now.
+  const html = (marked.parse(markdown, { async: false }) as string).replaceAll(
+    /<(pre|div class="wide")>/g,
+    '<$1 tabindex="0">',
+  );
   return { name, file, title, html, parts };
 }
 

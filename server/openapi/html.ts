@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 export const STYLE = `
 :root { color-scheme: light dark; --line: #d8dce2; --soft: #f4f6f8; --ink: #1c2127; --dim: #59626e; --mark: #0b6bcb; }
 @media (prefers-color-scheme: dark) { :root { --line: #343b45; --soft: #1e242b; --ink: #e6e9ee; --dim: #9aa5b3; --mark: #6db3ff; } }
+html { background: Canvas; }
 * { box-sizing: border-box; }
 body { margin: 0 auto; max-width: 62rem; padding: 1.5rem 1rem 4rem; font: 1rem/1.5 system-ui, sans-serif; color: var(--ink); }
 a { color: var(--mark); }
