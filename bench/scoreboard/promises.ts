@@ -66,6 +66,20 @@ export const PROMISES: readonly Row[] = [
     },
   },
   {
+    id: 'silently-cheap',
+    isSlow: true,
+    threat: 'An answer in a tier, a unit or a model that nobody has a price for',
+    required:
+      'the request is unpriced, never cheap: a thousand shapes of usage cost what the published tables say',
+    file: 'server/tests/bill-shapes.test.ts',
+    test: 'shapes of usage cost what the published tables say',
+    sabotage: {
+      file: 'stages/ledger/prices/prices.ts',
+      before: 'if (one === undefined) return `tier ${tier}`;',
+      after: 'if (one === undefined) return factor;',
+    },
+  },
+  {
     id: 'recipes-keep-failures',
     isSlow: true,
     threat: 'A recipe that drops the line which says what failed',
