@@ -67,8 +67,10 @@ export const THREATS: readonly Row[] = [
     test: 'a key that was generated is enough to listen for others, while it lives',
     sabotage: {
       file: 'server/gate/open-bind.ts',
-      before: 'if (readKeys(keysFile(home)).some(isLive)) return undefined;',
-      after: 'if (!readKeys(keysFile(home)).some(isLive)) return undefined;',
+      before:
+        'if (mergeKeys(readKeys(keysFile(home)), shared ?? []).some(isLive)) return undefined;',
+      after:
+        'if (!mergeKeys(readKeys(keysFile(home)), shared ?? []).some(isLive)) return undefined;',
     },
   },
   {
