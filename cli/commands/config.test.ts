@@ -35,7 +35,7 @@ test('show says value, source and place, and never a key', async () => {
     'server.port',
     'streaming.buffer_tokens',
   ]);
-  assert.is(by.get('server.port')?.value, '9123');
+  assert.is(by.get('server.port')?.value, 9123);
   assert.is(by.get('server.port')?.where, 'SVC_PORT');
   assert.match(by.get('streaming.buffer_tokens')?.where ?? '', /svc\.yaml:2$/);
   const text = (await run(place, argv, { env })).stdout;

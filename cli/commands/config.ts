@@ -68,7 +68,7 @@ class Show extends ConfigOptions {
       ['setting', 'value', 'from'],
       rows.map((row) => [
         row.key,
-        cut(row.value),
+        cut(row.text),
         row.source === 'default' ? this.colors.dim('default') : `${row.source} ${row.where}`.trim(),
       ]),
     );

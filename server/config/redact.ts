@@ -5,6 +5,15 @@ import type { Provenance } from './layer.ts';
 /** The shortest secret of which the last four characters may be shown. */
 const LONG_ENOUGH = 20;
 
+/** The value as JSON has it, null where it is not set; a secret in words, as in `redacted`. */
+export function redactedValue(provenance: Provenance): unknown {
+  const { setting, value } = provenance;
+  if (value === null) return null;
+  if (setting.secret === true) return redacted(provenance);
+  if (setting.secretMembers === undefined) return value;
+  return mapSecretMembers(value, setting.secretMembers, redactedSecret);
+}
+
 /** The value as one line of text; a secret as `set (…1a2b)`, or `set` when it is short. */
 export function redacted({ setting, value }: Provenance): string {
   if (value === null) return setting.defaultText?.replaceAll('`', '') ?? 'none';

@@ -21,18 +21,33 @@ test('show: secrets are never printed, every row says where it came from', async
   assert.equal(row('security.api_key'), {
     key: 'security.api_key',
     value: 'set (…efgh)',
+    text: 'set (…efgh)',
     source: 'file',
     where: '/etc/svc/c.yaml:1',
     variables: ['SVC_API_KEY'],
   });
   assert.is(row('providers.chat.api_key')?.value, 'set');
   assert.is(row('providers.chat.headers')?.value, 'set (x-team)');
-  assert.is(row('server.ws_port')?.value, 'port + 1');
+  assert.equal([row('server.ws_port')?.text, row('server.ws_port')?.value], ['port + 1', null]);
   assert.equal(
     variablesOf('providers.messages.api_key'),
     row('providers.messages.api_key')?.variables,
   );
   assert.ok(showConfig(loaded, { changedOnly: true }).every((one) => one.source !== 'default'));
+});
+
+test('show: programs get values, not words for them', async () => {
+  const file =
+    'server: {port: 99}\ncache: {enabled: false}\nfallback: [chat]\nrate_limiting: {chat: {rpm: 5}}';
+  const rows = showConfig(await loadText({ file, env: { SVC_INJECT_MIN_SCORE: '0.6' } }));
+  const value = (key: string) => rows.find((one) => one.key === key)?.value;
+  assert.is(value('server.port'), 99);
+  assert.is(value('cache.enabled'), false);
+  assert.is(value('vault.inject_min_score'), 0.6);
+  assert.is(value('rate_limiting.chat.rpm'), 5);
+  assert.equal(value('routing.fallback'), ['chat']);
+  assert.equal(value('security.allowed_origins'), ['*']);
+  assert.is(value('security.api_key'), null);
 });
 
 test('reload: what changed is split into what applies and what needs a restart', async () => {

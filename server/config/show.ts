@@ -2,13 +2,15 @@
 import type { OriginKind } from '../../stages/settings/setting.ts';
 import { variablesOf } from './env.ts';
 import type { LoadedConfig } from './load.ts';
-import { redacted } from './redact.ts';
+import { redacted, redactedValue } from './redact.ts';
 
 /** One setting as it stands. Holds no secret. */
 export interface SettingView {
   readonly key: string;
-  /** Secrets as `set (…1a2b)`; an unset value as its default in words. */
-  readonly value: string;
+  /** As in the file: numbers, switches and lists are none of text. Null where it is not set; secrets as in `text`. */
+  readonly value: unknown;
+  /** In a line for people: secrets as `set (…1a2b)`; an unset value as its default in words. */
+  readonly text: string;
   readonly source: OriginKind;
   /** File and line, variable or flag; empty for a default. */
   readonly where: string;
@@ -25,7 +27,8 @@ export function showConfig(
     .filter(([, { source }]) => !changedOnly || source !== 'default')
     .map(([key, provenance]) => ({
       key,
-      value: redacted(provenance),
+      value: redactedValue(provenance),
+      text: redacted(provenance),
       source: provenance.source,
       where: provenance.where,
       variables: variablesOf(key),
