@@ -3,14 +3,19 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isObject } from '../../stages/dialect/json-kind.ts';
 import { replaceFile } from '../../stages/private-file.ts';
-import type { Certificate } from './certify.ts';
 
 const fileIn = (home: string): string => join(home, 'certificate.json');
+
+interface Judged {
+  readonly checks: readonly { readonly name: string; readonly holds: boolean }[];
+  /** Read from this machine. */
+  readonly sessions: number;
+}
 
 /** Keeps how many promises are broken; nothing where there is no home folder. Rejects with what the disk says. */
 export async function keepResult(
   home: string,
-  { checks, sessions }: Pick<Certificate, 'checks' | 'sessions'>,
+  { checks, sessions }: Judged,
   atMs: number,
 ): Promise<void> {
   if (!existsSync(home)) return;
