@@ -21,11 +21,11 @@ const LAID_OUT =
 /** Spans that someone may need to the letter. */
 const MUST_KEEP =
   /`[^`]+`|https?:\/\/|(?:^|\s)(?:\.{0,2}\/)?[\w.-]+\/[\w./-]{3,}|\b[0-9a-f]{8,}\b|(?<![\w.-])[\w.-]+@[\w.-]+\.\w+|\b(?:error|exception|warning|failed|traceback)\b|\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b|\b\w+\(\)|\b[a-z]+[A-Z]\w+\b/;
-/** An instruction is not material to be thinned out, and neither is what cannot be done, or only so. */
+/** An instruction is not material to be thinned out, and neither is what is not supported, or the default. */
 const INSTRUCTION = new RegExp(
   [
     String.raw`\b(?:you|your|please|must|should|shall|do not|don't|never|always|make sure|ensure|important|note that|remember|required?)\b`,
-    String.raw`\b(?:cannot|can't|not (?:yet )?supported|unsupported|no longer|deprecated|by default|instead of|needs? to|ha(?:s|ve) to|avoid|beware|caution)\b`,
+    String.raw`\b(?:not (?:yet )?supported|unsupported|no longer (?:supported|used|needed|works?)|deprecated|by default|beware|caution)\b`,
     String.raw`^(?:use|write|add|fix|run|create|implement|return|explain|summari[sz]e|answer|find|list)\b`,
     String.raw`^(?:install|set|unset|copy|configure|start|stop|open|go|click|select|choose|enter|replace|delete|remove|change|check|verify|call|pass|export|import|keep|put|move|download|build|rebuild|enable|disable|edit|restart|deploy|wait|save|pick|turn)\b`,
   ].join('|'),

@@ -59,10 +59,10 @@ export function queryScores(
   words: readonly Words[],
   query: string,
 ): readonly number[] | undefined {
-  const terms = new Set(wordsOf(query).filter((word) => !GENERIC.has(word)));
+  const terms = new Set(wordsOf(query));
   if (terms.size === 0) return undefined;
   const idf = inverseFrequency(words, terms);
-  if (idf.size === 0) return undefined;
+  if ([...idf.keys()].every((word) => GENERIC.has(word))) return undefined;
   const mean = words.reduce((sum, list) => sum + list.length, 0) / (words.length || 1);
   const own = words.map((list) => bm25(list, idf, mean));
   const paragraphs = paragraphScores(chunks, words, idf);
