@@ -11,6 +11,7 @@ import { build } from 'esbuild';
 import { DEFINITIONS_FILE, loadDefinitions } from '../cli/parse/definitions.ts';
 import { TOPICS_FILE } from '../cli/parse/topics.ts';
 import { GUIDES_FILE } from '../server/docs/guide.ts';
+import { keepOutDeclarations } from './declarations.ts';
 import { indexGuides, renderGuides } from './guides.ts';
 import { BUNDLED_FILE } from '../server/bundled-recipes.ts';
 import { readRecipes } from '../server/recipes/recipes.ts';
@@ -94,6 +95,7 @@ const JOINING = {
 } as const;
 
 await stripComments(compiled);
+keepOutDeclarations(fileURLToPath(new URL('../..', import.meta.url)), compiled);
 
 /** The statusline starts after every message: one file with nothing else in it, not a dozen shared ones. */
 const ALONE = 'statusline/fast.js';

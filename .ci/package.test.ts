@@ -5,6 +5,7 @@ import { dirname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { neededDeclarations } from './declarations.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const MOST_PACKED_BYTES = 3_000_000;
@@ -45,19 +46,19 @@ test('whatever the exports and the processes of the benchmark lead to is in the 
   };
   const doors = Object.values(exports).map((path) => normalize(path));
   const reached = [...reachedFrom(doors)];
-  // Pages are bundled for a browser; nobody imports them.
-  const modules = reached.filter((file) => !/\/(?:dashboard|docs)-page\.js$/.test(file));
-  const typed = modules.map((file) => file.replace(/\.js$/, '.d.ts'));
+  const typed = [...neededDeclarations(root, join(root, 'dist'))].map((path) => `dist/${path}`);
   const forked = reachedFrom([
     'dist/bench/load.js',
     'dist/bench/plain-proxy.js',
     'dist/fixtures/upstream-main.js',
   ]);
-  assert.ok(reached.length > 100);
+  assert.ok(reached.length > 100 && typed.length > 100);
   assert.equal(
     [...reached, ...typed, ...forked].filter((file) => !paths.has(file)),
     [],
   );
+  const declared = [...paths].filter((path) => path.endsWith('.d.ts'));
+  assert.equal(declared.toSorted(), typed.toSorted());
 });
 
 test('the program, its data and the documents are in the package', () => {

@@ -1,0 +1,35 @@
+/**
+ * Which declarations the package's users need: those that its doors lead to. The others stay beside
+ * their scripts for whoever works on svc, and out of the package, of which they were a fifteenth.
+ */
+import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { dirname, join, normalize, relative } from 'node:path';
+
+const IMPORT = /(?:from\s*|import\()["'](\.{1,2}\/[^"']+)\.(?:ts|js)["']/g;
+
+/** The declarations in `folder`, a build of `root`'s sources, that the doors of its package lead to. */
+export function neededDeclarations(root: string, folder: string): ReadonlySet<string> {
+  const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+    readonly exports: Readonly<Record<string, string>>;
+  };
+  const needed = new Set<string>();
+  const visit = (path: string): void => {
+    if (needed.has(path) || !existsSync(join(folder, path))) return;
+    needed.add(path);
+    const text = readFileSync(join(folder, path), 'utf8');
+    for (const [, to] of text.matchAll(IMPORT))
+      visit(normalize(join(dirname(path), `${to!}.d.ts`)));
+  };
+  for (const door of Object.values(exports))
+    visit(relative('dist', normalize(door)).replace(/\.js$/, '.d.ts'));
+  return needed;
+}
+
+/** Keeps all others out of the package. */
+export function keepOutDeclarations(root: string, folder: string): void {
+  const needed = neededDeclarations(root, folder);
+  const others = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
+    (path) => path.endsWith('.d.ts') && !needed.has(path),
+  );
+  writeFileSync(join(folder, '.npmignore'), others.map((path) => `/${path}\n`).join(''));
+}
