@@ -10,14 +10,14 @@ import { LIMITS_FILE, openPlanLimits } from '../../stages/limits/limits-file.ts'
 test('what the last proxy knew is shown, with the word that none runs', () =>
   inPlace(async (place) => {
     mkdirSync(place.home, { mode: 0o700 });
-    const { planLimits, flush } = await openPlanLimits({
+    const known = await openPlanLimits({
       file: join(place.home, LIMITS_FILE),
       clock: systemClock,
       onTrouble: (thrown) => assert.unreachable(String(thrown)),
     });
     const key = { provider: 'messages', label: 'mine', sent: [], request: 'r' };
-    planLimits.note(key, ['anthropic-ratelimit-unified-5h-utilization', '0.42']);
-    await flush();
+    known.planLimits.note(key, ['anthropic-ratelimit-unified-5h-utilization', '0.42']);
+    await known.flush();
     const shown = await run(place, ['limits']);
     assert.is(shown.code, 0, shown.stderr);
     assert.match(shown.stdout, /messages +mine +5h +42%/);

@@ -241,8 +241,8 @@ test('prices with which no proxy starts are a fault, for the doctor and for conf
   within(async (place) => {
     const file = join(place.home, 'prices.json');
     fs.writeFileSync(file, '[{ "model": "new", "input": "much" }]', { mode: 0o600 });
-    const { of } = await examine(place, ['--offline']);
-    assert.match(of('Prices'), `fault: ${file}: entry 1: 'input'`);
+    const found = await examine(place, ['--offline']);
+    assert.match(found.of('Prices'), `fault: ${file}: entry 1: 'input'`);
     const validated = await run(place, ['config', 'validate']);
     assert.is(validated.code, exitCodes.config);
     assert.match(validated.stdout, `${file}: entry 1: 'input'`);
