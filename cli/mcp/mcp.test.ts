@@ -39,8 +39,11 @@ test('a search finds what may be sent, and nothing else', () =>
     mkdirSync(files);
     write(live.place, 'notes/tide.md', '# Tides\n\nThe harbour gauge is read twice a day.\n');
     write(live.place, 'notes/.env', 'HARBOUR_GAUGE_PASSWORD=hunter2-harbour-gauge\n');
-    assert.is((await live.svc('index', files)).code, 0);
     await withMcp(live.place, async (client) => {
+      // What the proxy saw a moment ago is no answer to who asks now.
+      const before = await call(client, 'search_vault', { query: 'harbour gauge' });
+      assert.equal(parsed(before.text)['hits'], [], before.text);
+      assert.is((await live.svc('index', files)).code, 0);
       const { text, isError } = await call(client, 'search_vault', { query: 'harbour gauge' });
       assert.is(isError, false, text);
       const hits = parsed(text)['hits'] as readonly Json[];

@@ -79,7 +79,7 @@ async function search(vault: Vault, query: URLSearchParams) {
   if (words === '' || words.length > MOST_QUERY_CHARS)
     throw invalidQuery('query', `words, at most ${MOST_QUERY_CHARS} characters`);
   const top = wholeOf(query, 'top', { fallback: DEFAULT_HITS, least: 1, most: MOST_HITS });
-  const hits = vault.mayHaveBlocks() ? await vault.search(words, { top, distinct: true }) : [];
+  const hits = await vault.search(words, { top, distinct: true });
   return { hits: hits.map(hitJson) };
 }
 
