@@ -1,5 +1,6 @@
 /** Checks of the proxy that runs, or of the ports that one would need, and of the clients that use it. */
-import { hasAuthority } from '../../server/forward-proxy/ca/files.ts';
+import { isSvcError } from '../../engine/error.ts';
+import { readAuthority } from '../../server/forward-proxy/ca/files.ts';
 import { toListenError } from '../../server/http/listen.ts';
 import { reachable } from '../address.ts';
 import { runningInstance } from '../process/daemon.ts';
@@ -93,8 +94,20 @@ function takenPort(port: number, setting: string): Finding {
   return fault('Ports', 'conflict', `port ${port} is taken by ${who}`, cure);
 }
 
+/** Why forward mode's certificate authority is of no use; undefined where it is. */
+async function authorityFault(home: string, nowMs: number): Promise<string | undefined> {
+  try {
+    const authority = await readAuthority(home);
+    if (authority === undefined) return 'its certificate authority is gone';
+    return authority.expiresMs > nowMs ? undefined : 'its certificate authority has expired';
+  } catch (thrown) {
+    if (isSvcError(thrown)) return thrown.message;
+    throw thrown;
+  }
+}
+
 /** Which clients go through the proxy, and which would if it ran or had not moved. */
-export function checkClients({ context, home, loaded }: Examined): Found {
+export async function checkClients({ context, home, loaded }: Examined): Promise<Found> {
   const running = runningInstance(home)?.url;
   const url =
     running === undefined
@@ -102,6 +115,9 @@ export function checkClients({ context, home, loaded }: Examined): Found {
       : reachable(running);
   if (url === undefined) return [];
   const wirings = readWiring(home, context, url);
+  const broken = wirings.some(({ isForward }) => isForward)
+    ? await authorityFault(home, context.clock.wallMs())
+    : undefined;
   const findings = wirings.flatMap(({ client, wired, file, isForward, fault: reason }): Found => {
     const { id, name } = client;
     if (reason !== null)
@@ -112,11 +128,11 @@ export function checkClients({ context, home, loaded }: Examined): Found {
         `${name} goes ${wired === 'other' ? 'to an address that svc had before' : 'through svc only in part'} (${file})`,
         `\`svc integrate ${id}${isForward ? ' --forward' : ''} --apply\` fixes it.`,
       );
-    if (wired === 'yes' && isForward && !hasAuthority(home))
+    if (wired === 'yes' && isForward && broken !== undefined)
       return fault(
         'Clients',
-        'not_found',
-        `${name} goes through forward mode, whose certificate authority is gone: it cannot connect`,
+        'config',
+        `${name} goes through forward mode and cannot connect: ${broken}`,
         `\`svc integrate ${id} --forward --apply\` makes a new one, \`--undo\` in its place takes it back.`,
       );
     if (wired === 'yes' && running === undefined)

@@ -1,4 +1,5 @@
 /** `svc ca`: the certificate authority of forward mode. */
+import { existsSync } from 'node:fs';
 import { Command, Option } from 'clipanion';
 import { SvcError } from '../../engine/error.ts';
 import {
@@ -15,6 +16,7 @@ import { counted } from '../screen/output.ts';
 import { forwardedId } from '../integrate/forward.ts';
 import { readIntegrations } from '../integrate/records.ts';
 import { DAY_MS, configuredHosts } from './authority.ts';
+import { writeBundle } from './environment.ts';
 
 const category = 'Configure';
 
@@ -72,7 +74,11 @@ class CaCreate extends ShowingCommand {
       await configuredHosts(context),
       context.clock.wallMs(),
     );
+    // Clients that `svc integrate --forward` has set up find the new one at their next start.
+    if (existsSync(forwardFiles(home).bundle))
+      writeBundle({ env: context.env, home, authorityPem: authority.certificatePem });
     if (!this.json) this.note('Made a certificate authority; `svc run --forward claude` uses it.');
+    if (this.force && !this.json) this.note('Clients that run must be started again.');
     return this.show(authority, []);
   }
 }

@@ -29,6 +29,7 @@ const SYSTEM_LISTS = [
   '/etc/pki/tls/certs/ca-bundle.crt',
   '/etc/ssl/cert.pem',
 ];
+const OTHER_LISTS = ['CURL_CA_BUNDLE', 'REQUESTS_CA_BUNDLE'] as const;
 const PROXY_NAMES = ['HTTPS_PROXY', 'https_proxy'] as const;
 const NO_PROXY_NAMES = ['NO_PROXY', 'no_proxy'] as const;
 const LOCAL = ['localhost', '127.0.0.1', '::1'];
@@ -47,6 +48,8 @@ export function forwardEnvironment(options: ForwardEnvironmentOptions): Environm
     SSL_CERT_FILE: bundle,
     // Codex looks here first.
     CODEX_CA_CERTIFICATE: bundle,
+    // Where the user names a list, curl and Python look there alone.
+    ...Object.fromEntries(OTHER_LISTS.filter((name) => env[name]).map((name) => [name, bundle])),
     // What Node's own fetch waits for before it reads HTTPS_PROXY.
     NODE_USE_ENV_PROXY: '1',
   };
@@ -113,8 +116,8 @@ function withLocal(env: Environment): string {
 }
 
 function systemList(env: Environment): string {
-  const named = env['SSL_CERT_FILE'];
-  const file = [named, ...SYSTEM_LISTS].find((path) => path !== undefined && existsSync(path));
+  const named = ['SSL_CERT_FILE' as const, ...OTHER_LISTS].map((name) => env[name] || undefined);
+  const file = [...named, ...SYSTEM_LISTS].find((path) => path !== undefined && existsSync(path));
   return file === undefined ? rootCertificates.join('\n') : readFileSync(file, 'utf8');
 }
 

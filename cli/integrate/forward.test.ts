@@ -100,13 +100,25 @@ test('what is shown holds no token, and clients that read no proxy from a file a
     assert.is((await run(place, [...claude, '--statusline'])).code, exitCodes.usage);
   }));
 
+test('what else leads past forward mode is named, and a new authority reaches whoever reads the list', () =>
+  inPlace(async (place) => {
+    const env = { ANTHROPIC_BASE_URL: 'https://gateway.example', https_proxy: 'http://old:1' };
+    write(place, '.claude/settings.json', JSON.stringify({ env }));
+    const { stderr } = await run(place, [...claude, '--apply']);
+    assert.match(stderr, 'ANTHROPIC_BASE_URL stands in the file');
+    assert.match(stderr, 'https_proxy stands in the file');
+    const folder = join(place.home, 'forward');
+    await run(place, ['ca', 'create', '--force']);
+    assert.ok(read(join(folder, 'bundle.pem')).includes(read(join(folder, 'ca.pem')).trim()));
+  }));
+
 test('once the authority is removed, whoever still goes through it is named', () =>
   inPlace(async (place) => {
     await run(place, [...claude, '--apply']);
     const removed = await run(place, ['ca', 'remove']);
     assert.match(removed.stderr, 'svc integrate claude-code --forward --undo');
     const checked = await run(place, ['doctor', '--offline']);
-    assert.match(checked.stdout, 'whose certificate authority is gone');
+    assert.match(checked.stdout, 'its certificate authority is gone');
     const undone = await run(place, ['integrate', '--forward', '--undo']);
     assert.is(undone.code, 0, undone.stderr);
     assert.not.ok(fs.existsSync(join(place.folder, '.claude', 'settings.json')));

@@ -5,6 +5,8 @@ import { codexFolder } from '../../server/sessions/find.ts';
 import { forwardFiles } from '../../server/forward-proxy/ca/files.ts';
 import { TOKEN_USER } from '../../server/forward-proxy/tokens.ts';
 import { proxyAddressWith } from '../forward/environment.ts';
+import { isAddress } from './addresses.ts';
+import { clientVariables } from './client.ts';
 import type { Change, Client, ClientFile, Surroundings } from './client.ts';
 import { formats } from './formats.ts';
 import type { KeyPath } from './text-format.ts';
@@ -55,7 +57,7 @@ export function withForward(client: Client, { home, token }: ForwardSettings): C
       cure: `\`svc run --forward ${client.programs[0] ?? client.id}\` starts it so, where it heeds HTTPS_PROXY.`,
     });
   const { format } = way.file;
-  const { certificate, bundle } = forwardFiles(home);
+  const { folder, certificate, bundle } = forwardFiles(home);
   const trusted: readonly [name: string, value: string] =
     way.trusts === 'added' ? ['NODE_EXTRA_CA_CERTS', certificate] : ['SSL_CERT_FILE', bundle];
   const at = (name: string): KeyPath => [...way.within, name];
@@ -80,11 +82,17 @@ export function withForward(client: Client, { home, token }: ForwardSettings): C
       ...way.file,
       mayBeCreated: true,
       holdsSecret: true,
-      wanted(url, text) {
+      wanted(url, text, where) {
         // Which hosts go past every proxy is the user's to say.
         const isSaid = formats[format].find(text, at('NO_PROXY')) !== undefined;
         const past = isSaid ? [] : [{ path: at('NO_PROXY'), value: PAST }];
-        return { changes: [...changes(url), ...past], remarks: [] };
+        const remarks = waysPast((name) => formats[format].find(text, at(name))?.value, url);
+        const extra = where.env['NODE_EXTRA_CA_CERTS'] ?? '';
+        if (way.trusts === 'added' && extra !== '' && !extra.startsWith(folder))
+          remarks.push(
+            `NODE_EXTRA_CA_CERTS of this shell (${extra}) counts no more for it: its settings come first. \`svc run --forward\` trusts both.`,
+          );
+        return { changes: [...changes(url), ...past], remarks };
       },
       isOwn: (path, value) =>
         typeof value === 'string' &&
@@ -103,6 +111,20 @@ export function withForward(client: Client, { home, token }: ForwardSettings): C
       `For one session alone: \`svc run --forward ${client.programs[0] ?? client.id}\`.`,
     ],
   };
+}
+
+/** What else the file says of where its requests go, each as a sentence. */
+function waysPast(valueOf: (name: string) => unknown, url: string): string[] {
+  const bases = Object.keys(clientVariables(url)).filter((name) => isAddress(valueOf(name)));
+  const proxies = ['https_proxy', 'http_proxy', 'HTTP_PROXY'].filter(
+    (name) => typeof valueOf(name) === 'string' && valueOf(name) !== '',
+  );
+  return [
+    ...bases.map(
+      (name) => `${name} stands in the file, too: requests go there, and past forward mode.`,
+    ),
+    ...proxies.map((name) => `${name} stands in the file, too: some programs go there.`),
+  ];
 }
 
 /** The client that an entry of the list is of, where it is one of forward mode. */

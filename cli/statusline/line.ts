@@ -129,7 +129,7 @@ function windowPiece({ name, used, resetsAtMs, usedUpAtMs }: PlanWindow, nowMs: 
   const until =
     used >= 1 || usedUpAtMs === undefined
       ? resetsAtMs && `, resets ${timeOfDay(resetsAtMs, nowMs)}`
-      : `, used up ~${timeOfDay(usedUpAtMs, nowMs)}`;
+      : `, used up ~${timeOfDay(Math.max(nowMs, usedUpAtMs), nowMs)}`;
   const tone = usedUpAtMs !== undefined && used < 0.9 ? 'yellow' : toneOf(used, 0.8, 0.9);
   return { text: visible(`${name} ${wholeShare(used)}${until ?? ''}`), tone };
 }

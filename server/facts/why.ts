@@ -82,6 +82,7 @@ function savingsOf(request: RequestJson, trace: Seen | undefined): string {
     const part = input === null || input === 0 ? '' : ` (${share(saved / input)})`;
     return `${count(saved)} input tokens${part}, worth ${dollars(worth)}`;
   }
+  if (request.response_cache_hit) return 'all of it: the answer was kept';
   const stages = Array.isArray(trace?.['stages']) ? (trace['stages'] as Seen[]) : [];
   const because = stages.flatMap(({ not_compressed_because: why }) =>
     typeof why === 'string' ? [why] : [],

@@ -51,7 +51,9 @@ export function admitTunnel(
   const fields = request.rawHeaders;
   if (fields.length > MAX_HEADER_FIELDS * 2)
     return headersTooLarge(`More than ${MAX_HEADER_FIELDS} header fields`);
-  if (request.httpVersion !== '1.1') return malformedRequest('A tunnel needs HTTP/1.1');
+  // Python's own client up to 3.11 asks by HTTP/1.0, which needs no Host.
+  const isOld = request.httpVersion === '1.0';
+  if (!isOld && request.httpVersion !== '1.1') return malformedRequest('A tunnel needs HTTP/1.1');
   const scan = scanHeaders(fields);
   if (scan.unclean)
     return malformedRequest('A header field contains characters that are not allowed');
@@ -62,7 +64,8 @@ export function admitTunnel(
   const target = targetOf(request.url ?? '');
   if (target === undefined) return malformedRequest('The target is not host:port');
   const named = parseAuthority(scan.host ?? '');
-  if (scan.hosts !== 1 || named === undefined || !isSameHost(named, target))
+  const isNamed = scan.hosts === 1 && named !== undefined && isSameHost(named, target);
+  if (!isNamed && !(isOld && scan.hosts === 0))
     return malformedRequest('The Host is not that of the target');
   const shown = valuesOf(fields, 'proxy-authorization');
   const token = shown.length === 1 ? tokenIn(shown[0]!) : undefined;

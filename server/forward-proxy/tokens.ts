@@ -37,6 +37,8 @@ export function makeToken(
 /** Takes a token back; one that is gone already is no error. */
 export function dropToken(home: string, clock: Clock, id: string): void {
   const { tokens } = forwardFiles(home);
+  // Once forward mode is removed, nothing of it comes back.
+  if (!existsSync(tokens)) return;
   changeKeys(tokens, clock.wallMs(), (all) => all.filter((one) => one.id !== id));
 }
 

@@ -58,7 +58,9 @@ function forms(t: ForwardMode, listening: number): readonly (readonly [string, n
     ['one behind another proxy', 403, to(HOST, 'Via: 1.1 other\r\n')],
     ['too many fields', 431, to(HOST, 'X-A: b\r\n'.repeat(220))],
     // How it asks.
-    ['HTTP/1.0', 400, raw(HOST, `Host: ${HOST}\r\n${own}`, '1.0')],
+    ['HTTP/1.0 without a token', 407, raw(HOST, '', '1.0')],
+    ['HTTP/1.0 and another Host', 400, raw(HOST, `Host: evil.example:443\r\n${own}`, '1.0')],
+    ['HTTP/1.0 to loopback', 403, raw('127.0.0.1:443', own, '1.0')],
     ['a body by length', 400, to(HOST, 'Content-Length: 5\r\n')],
     ['a body in chunks', 400, to(HOST, 'Transfer-Encoding: chunked\r\n')],
     ['no Host', 400, raw(HOST, own)],

@@ -277,6 +277,17 @@ test('any other host is tunnelled, and its own certificate is what the client se
     assert.is((JSON.parse(stats.text) as { today: { requests: number } }).today.requests, 0);
   }));
 
+test('a program that asks by HTTP/1.0 and without a Host gets its tunnel', () =>
+  withForwardMode({ names: ['example.test'] }, async (t) => {
+    const basic = Buffer.from(`svc:${t.token}`).toString('base64');
+    const { socket, status } = await t.connect(
+      `CONNECT example.test:443 HTTP/1.0\r\nProxy-Authorization: Basic ${basic}\r\n\r\n`,
+    );
+    assert.is(status, 200);
+    const internet = readFileSync(`${t.home}/internet.pem`, 'utf8');
+    (await secured(socket, 'example.test', internet)).destroy();
+  }));
+
 test('without an authority there are no tunnels; a host that it does not cover is tunnelled', () =>
   withForwardMode({ hosts: [ANTHROPIC] }, async (t) => {
     const { socket, status } = await t.connect(connectHead(`${OPENAI}:443`, t.token));

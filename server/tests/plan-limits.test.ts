@@ -123,6 +123,14 @@ test('a plan that is nearly used up is left alone where that is wanted and anoth
     // Another credential has a plan of its own.
     const own = { authorization: 'Bearer sk-ant-oat01-of-anna' };
     assert.equal((await tried(t, own)).paths, ['/v1/messages']);
+    // Where the others fail, what is left of the plan is used.
+    const undo = t.upstream.script('/v1/chat/completions', '500');
+    const rest = await tried(t).finally(undo);
+    assert.is(rest.status, 200);
+    assert.is(rest.paths.at(-1), '/v1/messages');
+    state(t, five('0.96'));
+    await tried(t);
+    state(t, five('0.1'));
     // Without another provider the wall is better than nothing.
     t.configure('providers: { messages: { fallback_at_percent: 95 } }');
     await t.proxy.reload();

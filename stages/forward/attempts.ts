@@ -15,20 +15,24 @@ import { logFailover } from './failover-log.ts';
 import { planWall } from './plan-wall.ts';
 import { prepare } from './prepare.ts';
 import type { PrepareOptions } from './prepared.ts';
-import { passedOver } from './step.ts';
+import { passedOver, spared } from './step.ts';
 import type { Failure, Outcome, TargetStep } from './step.ts';
 import { tryProvider } from './try-provider.ts';
 import type { Choice } from './try-provider.ts';
 
-/** Tries the targets in order. Throws the failure that says most if none of them can answer. */
+/**
+ * Tries the targets in order, and those that are spared for their plans once more where no other
+ * could answer. Throws the failure that says most if none of them can answer.
+ */
 export async function answerFrom(
   request: ProxyRequest,
   targets: readonly RouteTarget[],
   scope: AttemptScope,
 ): Promise<Answer<ProxyFrame>> {
   const failures: Failure[] = [];
-  for (let index = 0; index < targets.length; index += 1) {
-    const target = targets[index]!;
+  const queue = [...targets];
+  for (let index = 0; index < queue.length; index += 1) {
+    const target = queue[index]!;
     // Only the first one's price was looked at before.
     const spending = index === 0 ? undefined : request.report.spending;
     const fault = spending?.limitFor?.(target);
@@ -36,7 +40,8 @@ export async function answerFrom(
       fault === undefined
         ? await outcomeOf(request, scope, {
             target,
-            isLast: index === targets.length - 1,
+            isLast: index === queue.length - 1,
+            mayBeSpared: index < targets.length - 1,
             charge: spending && (() => spending.moveTo?.(target)),
           })
         : passedOver(scope, target, fault.message, fault);
@@ -47,6 +52,7 @@ export async function answerFrom(
       return outcome.answer;
     }
     failures.push(outcome.failure);
+    if (outcome.failure.how === 'spared') queue.push(target);
     if (outcome.next === 'give_up') break;
   }
   return toClient(failures, scope);
@@ -124,7 +130,7 @@ async function askProvider(
   known: Known,
 ): Promise<TargetStep> {
   const { services, config } = scope;
-  const { target, isLast } = choice;
+  const { target, isLast, mayBeSpared } = choice;
   const provider = services.providers.get(target.provider);
   const state = services.states.get(target.provider);
   if (provider === undefined || state === undefined) {
@@ -135,8 +141,8 @@ async function askProvider(
   const prepared = await prepare(request, options);
   if ('skip' in prepared) return passedOver(scope, target, prepared.skip);
   const { ready } = prepared;
-  const wall = isLast ? undefined : planWall(ready, target, scope);
-  if (wall !== undefined) return passedOver(scope, target, wall);
+  const wall = mayBeSpared ? planWall(ready, target, scope) : undefined;
+  if (wall !== undefined) return spared(scope, target, wall);
   scope.state.notes.push(...ready.notes);
   scope.state.caching = ready.caching;
   scope.state.sent = ready.sent;

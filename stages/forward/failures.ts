@@ -11,7 +11,7 @@ import type { Failure } from './step.ts';
  * Throws where the chosen one has no error answer of its own.
  */
 export function toClient(failures: readonly Failure[], scope: AttemptScope): Answer<ProxyFrame> {
-  const weighty = failures.filter(({ how }) => how !== 'objected');
+  const weighty = failures.filter(({ how }) => how !== 'objected' && how !== 'spared');
   const chosen =
     weighty.findLast(({ errorAnswer }) => errorAnswer !== undefined) ??
     weighty.findLast(({ how }) => how === 'failed') ??

@@ -17,11 +17,12 @@ export type OpenAttempt = { -readonly [K in keyof Attempt]: Attempt[K] };
  * How a provider failed:
  *
  * - `unfit`: left out because of what the request needs or costs, not for how it is doing;
+ * - `spared`: left for the end, since little of its plan is left;
  * - `unasked`: refused by its breaker, keys or pace before anything was sent;
  * - `failed`: asked, without a usable answer;
  * - `objected`: it stood in for another provider and found fault with the request.
  */
-export type Failing = 'unfit' | 'unasked' | 'failed' | 'objected';
+export type Failing = 'unfit' | 'spared' | 'unasked' | 'failed' | 'objected';
 
 /** A provider that did not answer. */
 export interface Failure {
@@ -98,6 +99,13 @@ export function failed({ run }: AttemptScope, failure: Omit<Failure, 'provider'>
 
 /** How the failure of a target begins that was not asked. */
 export const PASSED_OVER = 'skipped: ';
+
+/** `target` is asked last, because of `why`. */
+export function spared(scope: AttemptScope, target: RouteTarget, why: string): Outcome {
+  const outcome = passedOver(scope, target, why);
+  if (outcome.next === 'answer') return outcome;
+  return { ...outcome, failure: { ...outcome.failure, how: 'spared' } };
+}
 
 /** `target` is not asked; `error` is the answer where no other provider has one. */
 export function passedOver(

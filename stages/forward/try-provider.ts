@@ -19,6 +19,8 @@ export interface Choice {
   readonly target: RouteTarget;
   /** True if no other provider is left. */
   readonly isLast: boolean;
+  /** True where another one can be asked before it. */
+  readonly mayBeSpared: boolean;
   /** Called once, when nothing else is in the way: the limit that its price would pass. Absent where that was looked at before. */
   readonly charge: (() => SvcError | undefined) | undefined;
 }

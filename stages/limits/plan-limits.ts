@@ -128,7 +128,7 @@ export function createPlanLimits(
       const nowMs = clock.wallMs();
       return [...known.values()]
         .filter(({ window }) => (window.resetsAtMs ?? nowMs) >= nowMs)
-        .map(toLimit)
+        .map((one) => toLimit(one, nowMs))
         .toSorted((a, b) => a.kind.localeCompare(b.kind) || b.used - a.used);
     },
   };
@@ -148,17 +148,19 @@ function idOf({ provider, key }: Owner, { kind, name }: StatedWindow): string {
   return `${provider}\n${key}\n${kind}\n${name}`;
 }
 
-function toLimit({ provider, key, window, samples, spared }: KnownWindow): Limit {
+function toLimit({ provider, key, window, samples, spared }: KnownWindow, nowMs: number): Limit {
   const { minutes, resetsAtMs } = window;
   const newest = samples.at(-1)!;
   const base = { ...window, provider, key, seenAtMs: newest.atMs, spared };
   if (minutes === undefined || resetsAtMs === undefined)
     return { ...base, usedPerHour: undefined, usedUpAtMs: undefined };
   const pace = paceOf(samples, { minutes, resetsAtMs });
+  const endMs = usedUpAtMs(newest, pace, resetsAtMs);
   return {
     ...base,
     usedPerHour: pace * 3_600_000,
-    usedUpAtMs: usedUpAtMs(newest, pace, resetsAtMs),
+    // What no answer has said since is no later than now.
+    usedUpAtMs: endMs && Math.max(nowMs, endMs),
   };
 }
 

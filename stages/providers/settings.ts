@@ -108,7 +108,7 @@ const named = each(
       default: null,
       defaultText: 'never',
       about:
-        'From this share of a plan’s window on (`svc limits`) requests go to the next provider of `routing.fallback_order`, if one can take them, until the window starts again.',
+        'From this share of a plan’s window on (`svc limits`) requests go to the next provider of `routing.fallback` that answers them, until the window starts again.',
       example: 95,
     }),
     promptCache: setting('providers.<name>.prompt_cache', {
