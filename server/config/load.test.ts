@@ -260,12 +260,14 @@ test('a spending limit that nothing enforces is reported', async () => {
   ]);
   for (const file of [`budget: {enabled: true, ${limits}}`, 'budget: {warn_percent: 50}'])
     assert.equal((await loadText({ file })).warnings, [], file);
+  const file = 'budget: {enabled: true, projects: {shop: {per_day_usd: 5}}}';
+  assert.equal((await loadText({ file })).warnings, []);
 });
 
 test('a budget without a limit is reported', async () => {
   const { warnings } = await loadText({ file: 'budget: {enabled: true, warn_percent: 50}' });
   assert.equal(warnings, [
-    'budget.enabled limits nothing: set one of budget.total_tokens, budget.per_request_usd, budget.per_session_usd, budget.per_day_usd',
+    'budget.enabled limits nothing: set one of budget.total_tokens, budget.per_request_usd, budget.per_session_usd, budget.per_day_usd, budget.per_month_usd, budget.projects',
   ]);
 });
 

@@ -249,11 +249,16 @@ const SPENDING_LIMITS = [
   'budget.per_request_usd',
   'budget.per_session_usd',
   'budget.per_day_usd',
+  'budget.per_month_usd',
+  'budget.projects',
 ] as const;
 
 /** Whoever set a limit, or asked for limits, believes in them, so what limits nothing is reported. */
 function idleLimits(values: Values): readonly string[] {
-  const set = SPENDING_LIMITS.filter((key) => values.get(key) !== null);
+  const set = SPENDING_LIMITS.filter((key) => {
+    const value = values.get(key);
+    return value instanceof Map ? value.size > 0 : value !== null;
+  });
   if (values.get('budget.enabled'))
     return set.length > 0
       ? []

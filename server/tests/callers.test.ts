@@ -37,6 +37,8 @@ test('a row has the label of the key, wherever it stood, and the project', () =>
       [{ 'x-svc-key': anna }, 'anna', 'shop'],
       [{ 'x-svc-project': '/home/anna/secret/web/' }, null, 'web'],
       [{ 'x-svc-project': 'p'.repeat(5000) }, null, 'p'.repeat(200)],
+      [{ 'x-svc-project': Buffer.from('größe').toString('latin1') }, null, 'größe'],
+      [{ 'x-svc-project': 'gr\u00f6\u00dfe' }, null, 'größe'],
       [{}, null, null],
     ] as const;
     for (const [headers] of sent) assert.is((await ask(t, headers)).status, 200);

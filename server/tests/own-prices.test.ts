@@ -84,6 +84,31 @@ test('a price in the file holds from its day on, for all names of its model', ()
   assert.is(prices.costNanoUsd(provider, 'new-model-7', american, Date.now()), 30_000_000);
 });
 
+test('a price in the file is that of one model, and what it leaves out follows from the list', () => {
+  const entries = [
+    { model: 'gpt-5', input: 9, output: 90 },
+    { model: 'claude-opus-5', input: 10, output: 50 },
+  ];
+  const listed = createPrices({ own: [] });
+  const own = createPrices({ own: readOwnPrices(JSON.stringify(entries), 'prices.json') });
+  const now = Date.parse('2026-11-28');
+  const usage = {
+    ...emptyUsage,
+    inputTokens: 1000,
+    outputTokens: 100,
+    cacheReadTokens: 5000,
+    cacheWriteTokens: 3000,
+    cacheWrite1hTokens: 2000,
+  };
+  const cost = (of: typeof own, kind: string, model: string) =>
+    of.costNanoUsd({ name: kind, kind }, model, usage, now);
+  for (const sister of ['gpt-5-mini', 'gpt-5-pro'])
+    assert.is(cost(own, 'chat', sister), cost(listed, 'chat', sister), sister);
+  // Twice the listed price of input and output is twice that of what is cached, too.
+  const [before, after] = [listed, own].map((of) => cost(of, 'messages', 'claude-opus-5'));
+  assert.is(after, 2 * before!);
+});
+
 test('a file that is none is refused with its place', () => {
   for (const [text, what] of [
     ['{', /no JSON/],

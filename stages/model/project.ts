@@ -16,9 +16,15 @@ export const MAX_NAME_CHARS = 200;
 
 /** The project as the sender or its key names it; null where neither does. */
 export function namedProject({ headers, caller }: Pick<BodyFrame, 'headers' | 'caller'>) {
-  const said = headerValue(headers, PROJECT_HEADER)?.trim();
+  const said = asUtf8(headerValue(headers, PROJECT_HEADER))?.trim();
   if (said !== undefined && said !== '') return isPath(said) ? folderName(said) : clip(said);
   return caller?.project ?? null;
+}
+
+/** Node reads the bytes of a field as Latin-1; shells and most clients send UTF-8. */
+function asUtf8(value: string | undefined): string | undefined {
+  const text = value && Buffer.from(value, 'latin1').toString('utf8');
+  return text?.includes('\ufffd') === true ? value : text;
 }
 
 const LISTED = /^[\s*-]*(?:Primary w|Current w|W)orking directory:[ \t]*([^\n]+)/;

@@ -112,7 +112,8 @@ export function readOwnPrices(text: string, file: string): OverlayPrice[] {
     const name = plainName(model).replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');
     return {
       vendor,
-      model: new RegExp(`^${name}(?!-?\\d)`),
+      // That model and its dated snapshots: a larger or smaller sister has another price.
+      model: new RegExp(`^${name}$`),
       since,
       rates: toRates(usd as Record<string, number>, long as Record<string, number>),
       terms: terms as TermFactors,

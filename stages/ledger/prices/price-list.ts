@@ -9,7 +9,7 @@ import type { UnitName } from '../../model/billed-units.ts';
 import { OVERLAY, overlaid, plainName, withTerms } from './price-overlay.ts';
 import type { OverlayPrice } from './price-overlay.ts';
 import type { PriceLayer, Rate, RateCard, Rates } from './rate-card.ts';
-import { scaled } from './rate-card.ts';
+import { completed, scaled } from './rate-card.ts';
 
 type PriceLibrary = typeof import('@pydantic/genai-prices');
 
@@ -147,8 +147,11 @@ function findCard(
   ]);
   for (const vendor of vendors) {
     if (!vendor) continue;
-    const card =
-      layeredCard(layers, vendor, model, atMs) ?? libraryCard(library, vendor, model, atMs);
+    const own = layeredCard(layers.slice(0, 1), vendor, model, atMs);
+    const listed =
+      layeredCard(layers.slice(1), vendor, model, atMs) ??
+      libraryCard(library, vendor, model, atMs);
+    const card = own && listed ? completed(own, listed) : (own ?? listed);
     if (card !== undefined) return withTerms(card, vendor, model, atMs);
   }
   return layeredCard(layers, undefined, model, atMs) ?? null;

@@ -12,7 +12,7 @@ import type { Usage } from '../../model/usage.ts';
 import { totalInputTokens } from '../../model/usage.ts';
 import type { ListedPrice, PricedProvider, PriceList } from './price-list.ts';
 import { createPriceList } from './price-list.ts';
-import { flat, rateAt, rateOf, scaled } from './rate-card.ts';
+import { OF_INPUT, flat, rateAt, rateOf, scaled } from './rate-card.ts';
 import type { OverlayPrice } from './price-overlay.ts';
 import type { Rate, RateCard, Rates, TermFactors } from './rate-card.ts';
 
@@ -386,19 +386,6 @@ function withOverride(listed: RateCard | null, override: PriceOverride | undefin
     layer: 'config' as const,
   };
 }
-
-/** Units whose rates an own price of input moves along. */
-const OF_INPUT = [
-  'cache_read',
-  'cache_write',
-  'cache_write_1h',
-  'cache_write_12h',
-  'input_audio',
-  'input_image',
-  'input_video',
-  'cache_read_audio',
-  'cache_read_image',
-] as const;
 
 function unlisted(inputUsd: number): RateCard {
   const rate = flat(inputUsd);

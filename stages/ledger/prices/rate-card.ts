@@ -81,3 +81,28 @@ export function rateAt({ base, tiers }: Rate, promptTokens: number): number {
   if (tiers.length === 0) return base;
   return tiers.findLast(({ start }) => promptTokens > start)?.price ?? base;
 }
+
+/** Units whose rates an own price of input moves along. */
+export const OF_INPUT = [
+  'cache_read',
+  'cache_write',
+  'cache_write_1h',
+  'cache_write_12h',
+  'input_audio',
+  'input_image',
+  'input_video',
+  'cache_read_audio',
+  'cache_read_image',
+] as const;
+
+/** An own card with what it does not say from the one `below`: of the same model, in proportion to the price of input. */
+export function completed(own: RateCard, below: RateCard): RateCard {
+  const [now, was] = [own.rates.input?.base, below.rates.input?.base];
+  const rates: { -readonly [U in keyof Rates]: Rate } = { ...own.rates };
+  if (now !== undefined && was !== undefined && was > 0)
+    for (const unit of OF_INPUT) {
+      const rate = below.rates[unit];
+      if (rate !== undefined) rates[unit] ??= flat((rate.base * now) / was);
+    }
+  return { ...own, rates, terms: { ...below.terms, ...own.terms } };
+}
