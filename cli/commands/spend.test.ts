@@ -22,7 +22,7 @@ test('what was spent before the start is known to the first who asks', () =>
       const { code, stdout, stderr } = await run(place, ['spend', 'status', '--json']);
       assert.is(code, 0, stderr);
       const { spent_usd: spent, left_percent: left } = JSON.parse(stdout) as Record<string, number>;
-      // A run over midnight begins anew.
+      // At midnight a new day starts at 0.
       if (new Date().getUTCDate() === new Date(startedMs).getUTCDate())
         assert.equal([spent, left], [2, 80]);
     } finally {

@@ -187,7 +187,7 @@ export function undo(entry: Integration, options: UndoOptions): Undone {
   }
   const saved = isAsLeft ? savedBytes(home, entry) : undefined;
   const bytes = saved ?? Buffer.from(text);
-  // With what is secret gone, whoever could read it before may again.
+  // The token is gone, so the former permissions come back.
   if (!bytes.equals(file.bytes))
     replaceSettingsFile({ ...file, mode: file.mode | (entry.narrowed ?? 0) }, bytes);
   return done(saved === undefined ? 'keys' : 'restored', kept);

@@ -15,7 +15,7 @@ import { logFailover } from './failover-log.ts';
 import { planWall } from './plan-wall.ts';
 import { prepare } from './prepare.ts';
 import type { PrepareOptions } from './prepared.ts';
-import { passedOver, spared } from './step.ts';
+import { passedOver } from './step.ts';
 import type { Failure, Outcome, TargetStep } from './step.ts';
 import { tryProvider } from './try-provider.ts';
 import type { Choice } from './try-provider.ts';
@@ -142,7 +142,7 @@ async function askProvider(
   if ('skip' in prepared) return passedOver(scope, target, prepared.skip);
   const { ready } = prepared;
   const wall = mayBeSpared ? planWall(ready, target, scope) : undefined;
-  if (wall !== undefined) return spared(scope, target, wall);
+  if (wall !== undefined) return passedOver(scope, target, wall, undefined, 'spared');
   scope.state.notes.push(...ready.notes);
   scope.state.caching = ready.caching;
   scope.state.sent = ready.sent;

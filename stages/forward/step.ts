@@ -100,21 +100,15 @@ export function failed({ run }: AttemptScope, failure: Omit<Failure, 'provider'>
 /** How the failure of a target begins that was not asked. */
 export const PASSED_OVER = 'skipped: ';
 
-/** `target` is asked last, because of `why`. */
-export function spared(scope: AttemptScope, target: RouteTarget, why: string): Outcome {
-  const outcome = passedOver(scope, target, why);
-  if (outcome.next === 'answer') return outcome;
-  return { ...outcome, failure: { ...outcome.failure, how: 'spared' } };
-}
-
-/** `target` is not asked; `error` is the answer where no other provider has one. */
+/** `target` is not asked now; `error` is the answer where no other provider has one. */
 export function passedOver(
   scope: AttemptScope,
   { provider, model }: RouteTarget,
   why: string,
   error = new SvcError('bad_request', `Provider '${provider}' cannot serve this request: ${why}`),
+  how: Failing = 'unfit',
 ): Outcome {
   const attempt = begin(scope, provider, model);
   attempt.failure = keptText(`${PASSED_OVER}${why}`);
-  return failed(scope, { how: 'unfit', error, attempt });
+  return failed(scope, { how, error, attempt });
 }
