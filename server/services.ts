@@ -12,6 +12,7 @@ import { createFlights } from '../stages/answers/flights.ts';
 import { createMemoryAnswers } from '../stages/answers/memory.ts';
 import { auditFiles } from '../stages/audit/files.ts';
 import { AuditLog } from '../stages/audit/log.ts';
+import { createDeferredBills } from '../stages/budget/deferred-bills.ts';
 import { SpendingGuard } from '../stages/budget/guard.ts';
 import { captureFolder } from '../stages/captures/files.ts';
 import { createCaptureWriter } from '../stages/captures/writer.ts';
@@ -226,6 +227,7 @@ export async function createServices(options: ServiceOptions) {
     planLimits: limits.planLimits,
     router: createLiveRouter(),
     spending,
+    deferredBills: createDeferredBills(),
     callMarks: createCallMarks(),
     answers: { store: await openAnswers(config, clock, shared), flights: createFlights({ clock }) },
     conversations: createConversations({ store, clock, version: COMPRESSION_VERSION }),

@@ -5,6 +5,7 @@
 import type { Afterwards, Clock, ErrorKind } from '../engine/index.ts';
 import type { AnswerStore } from './answers/answer.ts';
 import type { Flights } from './answers/flights.ts';
+import type { DeferredBills } from './budget/deferred-bills.ts';
 import type { SpendingGuard } from './budget/guard.ts';
 import type { CompressThread } from './compress/worker/compress-thread.ts';
 import type { Learned } from './learned/learned.ts';
@@ -72,6 +73,8 @@ export interface Services {
   readonly router: LiveRouter;
   /** What requests, sessions and days may cost. */
   readonly spending: SpendingGuard;
+  /** Which work that providers do on their own time is paid already. */
+  readonly deferredBills: DeferredBills;
   /** What providers want back with their tool calls. */
   readonly callMarks: CallMarks;
   readonly compressor: CompressThread;

@@ -142,9 +142,11 @@ export class Reservation {
     allTokens.spent += tokens;
   }
 
-  /** Ends with its own estimate: it was answered, and the usage is unknown. */
-  settleUnmeasured(): void {
-    this.settle(this.#estimate.estimateNanoUsd, this.#estimate.estimateTokens);
+  /** Ends with its own estimate, which it returns: it was answered, and the usage is unknown. */
+  settleUnmeasured(): Estimate {
+    const estimate = this.#estimate;
+    this.settle(estimate.estimateNanoUsd, estimate.estimateTokens);
+    return estimate;
   }
 
   /** Ends without any cost: the request was not sent, or answered from what was kept. */

@@ -2,7 +2,7 @@
 import type { EstimatedUse } from './estimate.ts';
 import { CHOICES_NAMES, LIMIT_NAMES, toAskedOutput } from './most-output.ts';
 import type { Operation } from '../model/endpoint.ts';
-import { modelInPath } from '../model/target.ts';
+import { modelInPath, pathOf } from '../model/target.ts';
 import type { BodyFrame } from '../model/body.ts';
 import { isPlain } from '../model/headers.ts';
 import { tokensOfLength } from '../model/input-size.ts';
@@ -21,6 +21,13 @@ const UNKNOWN: EstimatedUse = Object.freeze({
 const FREE: ReadonlySet<Operation> = new Set(['count_tokens', 'models', 'probe']);
 const FREE_PATH = /^\/v1(?:beta)?\/(?:files|uploads|vector_stores|cachedContents)\b/;
 
+/**
+ * What is done with something that is there already: a stored completion gets other notes, work is ended,
+ * conversations and their messages are put together. Only what begins work is charged for.
+ */
+const ABOUT_PATH =
+  /^\/v1\/(?:chat\/completions\/[^/]+|(?:responses|batches|messages\/batches|fine_tuning\/jobs)\/[^/]+\/(?:cancel|pause)|threads\/(?!runs$)[^/]+(?:\/messages(?:\/[^/]+)?|\/runs\/[^/]+(?:\/cancel)?)?|threads|assistants(?:\/[^/]+)?|conversations(?:\/.*)?)$|:cancel$/;
+
 const scan = createPathScanner([
   ['model'],
   ['input'],
@@ -33,7 +40,8 @@ const COMMA = 0x2c;
 /** True for a request that may cost something: only what is posted is ever charged for. */
 export function mayCost({ method, target, endpoint }: BodyFrame): boolean {
   if (endpoint.operation === 'generate') return true;
-  return method === 'POST' && !FREE.has(endpoint.operation) && !FREE_PATH.test(target);
+  if (method !== 'POST' || FREE.has(endpoint.operation) || FREE_PATH.test(target)) return false;
+  return !ABOUT_PATH.test(pathOf(target));
 }
 
 /**

@@ -49,7 +49,7 @@ export function askedTerms(json: unknown): RateTerms | undefined {
 }
 
 /** Requests that a provider works on when it has time, and the answers to them [providers' pages on batches]. */
-const BATCH_PATH = /\/batches\b|:(?:async)?batch\w*/i;
+const BATCH_PATH = /\/batches\b|:(?:asyncBatch\w*|batchGenerate\w*)/;
 
 /**
  * `usage` under what is known of its terms from elsewhere: the path, a header of the answer, and what was

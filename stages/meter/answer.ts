@@ -1,6 +1,10 @@
 /** What is read of an answer as it passes: its usage, its model, and how it ended. */
 import type { RunInfo, Settlement } from '../../engine/index.ts';
 import { shownIn } from '../model/attempt.ts';
+import type { DeferredBills } from '../budget/deferred-bills.ts';
+import { mayCost } from '../budget/unread.ts';
+import { observeResults, resultsAt } from '../dialect/opaque/results.ts';
+import type { BodyFrame } from '../model/body.ts';
 import type { UsageObserver } from '../model/dialect.ts';
 import type { LedgerRow } from '../ledger/row.ts';
 import { withServedTerms } from '../dialect/billing.ts';
@@ -36,12 +40,18 @@ export function observe(state: Measured, bytes: Buffer): void {
 
 export function start(state: Measured, head: HeadFrame): void {
   state.isFed = head.observer !== undefined;
-  const observer = head.observer ?? head.request.original.dialect.observeUsage(head.streaming);
+  const observer = head.observer ?? observerFor(head);
   state.observer = observer;
   const encoding = headerValue(head.headers, 'content-encoding')?.toLowerCase() ?? 'identity';
   if (encoding !== 'identity') {
     state.decoder = createDecoder(encoding, (bytes) => observer.push(bytes));
   }
+}
+
+function observerFor({ request, status, streaming }: HeadFrame): UsageObserver {
+  const { dialect, body } = request.original;
+  const results = body.method === 'GET' && status === 200 ? resultsAt(body.target) : undefined;
+  return results === undefined ? dialect.observeUsage(streaming) : observeResults(results);
 }
 
 export function isError(head: HeadFrame): boolean {
@@ -79,10 +89,11 @@ export function usageOf(
   const { head } = last;
   if (head === undefined || observer === undefined) return usage;
   const { body, json } = head.request.original;
+  // What goes on by itself is paid when it has ended, and no part of it before.
+  if (usage.work?.isDeferred === true) return withServedTerms(usage, pathTerms(body, head));
   const isWhole = observer.terminated();
   const served = withServedTerms(usage, {
-    path: body.target,
-    header: headerValue(head.headers, TIER_HEADER),
+    ...pathTerms(body, head),
     asked: isWhole && usage.inputTokens !== null ? undefined : json,
   });
   if (isWhole && !isForbidden(head, usage)) return served;
@@ -91,6 +102,10 @@ export function usageOf(
     const size = sizeOf(head.request);
     return size === undefined ? estimateInputTokens(head.request) : size * ratio;
   });
+}
+
+function pathTerms({ target }: BodyFrame, { headers }: HeadFrame) {
+  return { path: target, header: headerValue(headers, TIER_HEADER), asked: undefined };
 }
 
 /** True of a whole chat stream without usage whose client did not want it. */
@@ -114,16 +129,38 @@ export function modelIn(
   return model === null || model === asked ? model : withoutKeys(model, body);
 }
 
+/**
+ * True of an answer whose figures are to be paid: of one that its request has made, and of work that went
+ * on by itself the first whole one that says all of it. Every later look at either costs nothing.
+ */
+function isBill(
+  { last: { head }, outcome }: Settlement<ProxyFrame>,
+  { work }: Usage,
+  deferredBills: DeferredBills,
+): boolean {
+  if (head === undefined) return false;
+  if (mayCost(head.request.original.body)) return work?.isDeferred !== true || work.isFinal;
+  return outcome === 'ok' && !isError(head) && work !== undefined && deferredBills.isDue(work);
+}
+
+function unbilled({ work }: Usage): Usage {
+  return work === undefined ? emptyUsage : { ...emptyUsage, work };
+}
+
 /** What the provider reported, as far as it can be true. */
 export function plausibleUsage(
-  { last: { head } }: Settlement<ProxyFrame>,
+  settlement: Settlement<ProxyFrame>,
   state: Measured,
   run: RunInfo,
-  { providers, prices }: Services,
+  { providers, prices, deferredBills }: Services,
 ): Usage {
+  const { head } = settlement.last;
   const reported = reportedUsage(head, state);
   // An answer of our own was counted by nobody, and one that was kept was looked at before.
   if (head === undefined || head.attempts.length === 0) return reported;
+  if (!isBill(settlement, reported, deferredBills)) return unbilled(reported);
+  // Nothing bounds what a whole batch has used.
+  if (!mayCost(head.request.original.body)) return reported;
   return plausible(reported, head.request, () => {
     const provider = providers.get(head.request.route?.provider ?? '');
     const model = head.model ?? state.observer?.model() ?? modelOf(head.request);

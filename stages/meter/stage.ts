@@ -4,13 +4,15 @@
  */
 import { defineStage } from '../../engine/index.ts';
 import type { RunInfo, Settlement } from '../../engine/index.ts';
+import type { Held } from '../budget/deferred-bills.ts';
 import { spenderOf } from '../budget/spender.ts';
+import { mayCost } from '../budget/unread.ts';
 import type { LedgerRow } from '../ledger/row.ts';
 import type { CacheMiss } from '../model/cached-turn.ts';
 import type { ProxyFrame } from '../model/frame.ts';
 import { modelOf } from '../model/request.ts';
 import { emptyUsage, totalInputTokens } from '../model/usage.ts';
-import type { Usage } from '../model/usage.ts';
+import type { OwnWork, Usage } from '../model/usage.ts';
 import { createRequestSize } from '../learned/request-size.ts';
 import { createToolSets } from '../learned/tool-sets.ts';
 import type { RequestSize } from '../learned/request-size.ts';
@@ -24,6 +26,8 @@ import type { Measured } from './answer.ts';
 import { toRow, droppedIn, savingsOf } from './row.ts';
 import type { Metering, Explain } from './row.ts';
 
+const DAY_MS = 86_400_000;
+
 /**
  * Ends what the request holds of its limits: with the cost in its row, or without one where
  * nothing was answered. What nothing was held for counts all the same, so that a start finds
@@ -32,8 +36,8 @@ import type { Metering, Explain } from './row.ts';
 function settleSpending(
   { last }: Settlement<ProxyFrame>,
   row: LedgerRow,
-  guard: Services['spending'],
-  unanswered: Unanswered | undefined,
+  { spending: guard, deferredBills }: Pick<Services, 'spending' | 'deferredBills'>,
+  { unanswered, work }: Pick<Measurement, 'unanswered' | 'work'>,
   knownNanoUsd = 0,
 ): void {
   const { head } = last;
@@ -50,12 +54,24 @@ function settleSpending(
   const { costNanoUsd, inputTokensSent, outputTokens } = row;
   const spending = report.spending;
   const tokens = (inputTokensSent ?? 0) + (outputTokens ?? 0);
+  const isMeasured = inputTokensSent !== null || outputTokens !== null;
+  if (isMeasured && work !== undefined) giveBack(deferredBills.bill(work), guard, row.startedMs);
   if (spending === undefined)
     guard.count(costNanoUsd ?? knownNanoUsd, tokens, spenderOf(request.original));
-  else if (inputTokensSent !== null || outputTokens !== null)
-    spending.settle(costNanoUsd, tokens, knownNanoUsd);
+  else if (isMeasured) spending.settle(costNanoUsd, tokens, knownNanoUsd);
   else if (head === undefined || isError(head)) spending.release();
-  else spending.settleUnmeasured();
+  else {
+    const { estimateNanoUsd, estimateTokens = 0 } = spending.settleUnmeasured();
+    const spender = spenderOf(request.original);
+    const held = { nanoUsd: estimateNanoUsd ?? 0, tokens: estimateTokens, spender };
+    if (work !== undefined) deferredBills.begin(work, { ...held, atMs: row.startedMs });
+  }
+}
+
+/** What limits held of work that is billed now; that of a day before stays with it. */
+function giveBack(held: Held | undefined, guard: Services['spending'], nowMs: number): void {
+  if (held === undefined || Math.floor(held.atMs / DAY_MS) !== Math.floor(nowMs / DAY_MS)) return;
+  guard.count(-held.nanoUsd, -held.tokens, held.spender);
 }
 
 /** Sets the provider's count of a request beside our estimate of it. */
@@ -71,6 +87,8 @@ function learn(
     named === undefined ? last.head && modelOf(last.head.request) : withoutKeys(named, last.body);
   const input = totalInputTokens(usage);
   if (last.head === undefined || model === undefined || input === null || usage.estimated) return;
+  // The figures of work that went on by itself are not of this request.
+  if (usage.work !== undefined && !mayCost(last.head.request.original.body)) return;
   // An answer of our own was counted by nobody.
   if (last.head.attempts.length === 0) return;
   const { request } = last.head;
@@ -83,6 +101,7 @@ interface Measurement {
   readonly usageCorrected?: true | undefined;
   readonly unanswered?: Unanswered | undefined;
   readonly dropped?: Usage['droppedThoughts'];
+  readonly work?: OwnWork | undefined;
   readonly miss?: CacheMiss | undefined;
   /** What of it has no price, and the price of the rest; undefined where all of it has one. */
   readonly lacking?: Lacking | undefined;
@@ -139,9 +158,9 @@ function measuredRow(
     return miss;
   };
   const row = toRow(settlement, reported, state, run, metering, unanswered, explain);
-  const { corrected: usageCorrected, droppedThoughts: dropped } = reported;
+  const { corrected: usageCorrected, droppedThoughts: dropped, work } = reported;
   const lacking = lackingIn(settlement, row, reported, state, metering);
-  return { row, usageCorrected, unanswered, dropped, miss, lacking };
+  return { row, usageCorrected, unanswered, dropped, miss, lacking, work };
 }
 
 /** Texts remembered; clients can invent names of models. */
@@ -191,7 +210,7 @@ export const meter = defineStage<ProxyFrame, undefined, Services>({
             measured = { row: toRow(settlement, emptyUsage, unmeasured(), ctx.run, metering) };
             fault = { thrown };
           }
-          const { row, usageCorrected, unanswered, dropped, miss, lacking } = measured;
+          const { row, usageCorrected, dropped, miss, lacking } = measured;
           const unpriced = lacking?.missing;
           if (unpriced !== undefined) warn(unpriced);
           const droppedThoughts = wordsOf(dropped);
@@ -202,7 +221,7 @@ export const meter = defineStage<ProxyFrame, undefined, Services>({
               what: droppedThoughts,
             });
           }
-          settleSpending(settlement, row, services.spending, unanswered, lacking?.knownNanoUsd);
+          settleSpending(settlement, row, services, measured, lacking?.knownNanoUsd);
           // The trace was added with what the engine alone knows.
           const savings = savingsOf(row);
           const { outcome } = row;

@@ -37,7 +37,7 @@ export interface BilledUnit {
   readonly promptTokens: number;
 }
 
-type Counts = Omit<Inference, 'model' | 'isInTotal'>;
+type Counts = Omit<Inference, 'model' | 'isInTotal' | 'promptTokens'>;
 
 const COUNTS = [
   'inputTokens',
@@ -57,7 +57,8 @@ export function billedUnits(usage: Usage): BilledUnit[] {
     return units;
   }
   const { inferences = [] } = billing;
-  for (const each of inferences) addTokens(units, each, each.model, promptOf(each));
+  for (const each of inferences)
+    addTokens(units, each, each.model, each.promptTokens ?? promptOf(each));
   // What the list has not named is billed all the same, as a part of the answer itself.
   const rest = restOf(whole, inferences);
   addTokens(units, rest, undefined, inferences.length === 0 ? promptOf(whole) : promptOf(rest));

@@ -28,6 +28,8 @@ export interface Inference {
   readonly cacheWriteTokens: number;
   /** The part of `cacheWriteTokens` written for one hour. */
   readonly cacheWrite1hTokens: number;
+  /** The input of each of them, where several are summed up here: above a bound many models cost more. */
+  readonly promptTokens?: number;
 }
 
 /** What `Usage` says beside its token counts; most answers have none of it. */
@@ -47,4 +49,6 @@ export interface Billing extends RateTerms {
   readonly cacheWrite12hTokens?: number;
   readonly webSearches?: number;
   readonly fileSearches?: number;
+  /** What was used and has no unit here, by its name: nobody can say what it costs. */
+  readonly unknownUses?: readonly string[];
 }

@@ -89,7 +89,11 @@ export interface RequestReport {
     /** Asks to spend what another target than the first is estimated to cost; why not, where it may not. Absent where there is no other. */
     moveTo?(target: RouteTarget): SvcError | undefined;
     settle(costNanoUsd: number | null, tokens?: number, knownNanoUsd?: number): void;
-    settleUnmeasured(): void;
+    /** What was spent by it. */
+    settleUnmeasured(): {
+      readonly estimateNanoUsd: number | null;
+      readonly estimateTokens?: number;
+    };
     release(): void;
   };
   /** True if our own response cache answered. */

@@ -7,6 +7,16 @@ import type { Billing } from './billing.ts';
 
 import type { NamedMiss } from './cached-turn.ts';
 
+/** Work that a provider does on its own time: its figures come with every answer that is about it. */
+export interface OwnWork {
+  /** Names under which the same figures may come again: of the work, and of the files with its results. */
+  readonly ids: readonly string[];
+  /** False while it goes on. */
+  readonly isFinal: boolean;
+  /** True if the answer itself says that it was not waited for; undefined where only who began it knows. */
+  readonly isDeferred?: true;
+}
+
 /** Token counts of one answer. `null` means that nobody measured it, which is not zero. */
 export interface Usage {
   /** Input tokens billed at the plain input price. Tokens read from or written to the provider's cache are NOT in here. */
@@ -29,6 +39,8 @@ export interface Usage {
   readonly billing?: Billing;
   /** Thoughts of the request that the provider says it has not shown to the model, by reason; absent for none. */
   readonly droppedThoughts?: Readonly<Record<string, number>>;
+  /** The work that the counts are of, where that goes on by itself; absent for an answer to a request that waits. */
+  readonly work?: OwnWork;
   /** Why the provider itself says that its cache was missed; absent where it does not. */
   readonly cacheMiss?: NamedMiss;
 }

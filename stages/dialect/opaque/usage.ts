@@ -6,11 +6,13 @@ import type { Usage } from '../../model/usage.ts';
 import { toChatUsage } from '../chat/usage.ts';
 import { toGenerativeUsage } from '../generative/usage.ts';
 import { withTier } from '../billing.ts';
-import { isObject } from '../json-kind.ts';
+import { isObject, objectOf, objectsOf } from '../json-kind.ts';
 import type { JsonObject } from '../json-kind.ts';
 import { mergeMessagesUsage } from '../messages/usage.ts';
 import type { Answer, AnswerReader } from '../answer-reader.ts';
 import { toResponsesUsage } from '../responses/usage.ts';
+import { WORK_PATHS, generativeWork, withWork } from '../own-work.ts';
+import { createUsageSum } from '../usage-sum.ts';
 
 function toUsage(figures: JsonObject, known: Usage): Usage {
   if ('prompt_tokens' in figures) return toChatUsage(figures);
@@ -23,8 +25,28 @@ function toUsage(figures: JsonObject, known: Usage): Usage {
 
 /** How many of the paths below lead to figures. */
 const FIGURES = 5;
-/** How many more lead to names of models; the last two lead to the service tier. */
+/** How many more lead to names of models, then to the service tier. */
 const MODELS = 4;
+const TIERS = 2;
+
+/** What a generative batch has its results in, where they are no file. */
+const INLINED = Buffer.from('"inlinedResponses"');
+
+/** Sums up the results of a generative batch that stand in its own answer. */
+function readInlined(answer: Answer, payload: unknown): void {
+  const found = generativeWork(payload);
+  if (found === undefined) return;
+  const results = objectsOf(objectOf(found.output['inlinedResponses'])['inlinedResponses']);
+  const sum = createUsageSum('batch');
+  for (const { response } of results) {
+    const { usageMetadata, modelVersion } = objectOf(response);
+    const model = typeof modelVersion === 'string' ? modelVersion : undefined;
+    if (isObject(usageMetadata)) sum.add(model, toGenerativeUsage(usageMetadata));
+    else if (response !== undefined) sum.addUnread('a result without usage');
+  }
+  answer.usage = { ...sum.usage(), work: found.work };
+  answer.model = sum.model() ?? answer.model;
+}
 
 export const opaqueReader: AnswerReader = Object.freeze({
   needles: [Buffer.from('_tokens'), Buffer.from('TokenCo')],
@@ -40,16 +62,21 @@ export const opaqueReader: AnswerReader = Object.freeze({
     ['message', 'model'],
     ['service_tier'],
     ['response', 'service_tier'],
+    ...WORK_PATHS,
   ],
+  hosted: { needle: INLINED, read: readInlined },
   read(answer: Answer, values: readonly unknown[]): void {
     const tier = answer.usage.billing?.tier;
     const figures = values.slice(0, FIGURES).find(isObject);
     if (figures !== undefined) answer.usage = toUsage(figures, answer.usage);
-    const named = values.slice(FIGURES + MODELS).find((value) => typeof value === 'string');
+    const named = values
+      .slice(FIGURES + MODELS, FIGURES + MODELS + TIERS)
+      .find((value) => typeof value === 'string');
     answer.usage = withTier(answer.usage, named, tier);
     const models = values.slice(FIGURES, FIGURES + MODELS);
     const model = models.find((value) => typeof value === 'string');
     if (typeof model === 'string' && model !== '') answer.model = model;
+    answer.usage = withWork(answer.usage, values.slice(FIGURES + MODELS + TIERS));
   },
   // Nobody knows how such a stream should end, so the connection's own end has to do.
   ending: /^/,

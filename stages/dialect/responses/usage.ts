@@ -4,6 +4,7 @@ import { modalBilling, withBilling, withTier } from '../billing.ts';
 import { countOf, isObject, objectOf, objectsOf } from '../json-kind.ts';
 import type { JsonObject } from '../json-kind.ts';
 import type { Answer, AnswerReader } from '../answer-reader.ts';
+import { WORK_PATHS, withWork } from '../own-work.ts';
 import { splitInput } from '../split-input.ts';
 import { DIAGNOSTICS_NEEDLES, withNamedMiss } from '../named-miss.ts';
 import { TRANSFORMATIONS_NEEDLE, withTransformations } from '../transformations.ts';
@@ -57,6 +58,9 @@ function withSearches(usage: Usage, calls: ReadonlyMap<string, string> | undefin
   return withBilling(usage, counts);
 }
 
+/** A response that is not waited for names itself, so that it is not billed again when it is fetched. */
+const BACKGROUND = [Buffer.from('"background":true'), Buffer.from('"background": true')];
+
 const TERMINAL = new Set(['response.completed', 'response.incomplete', 'response.failed']);
 
 export const responsesReader: AnswerReader = Object.freeze({
@@ -75,14 +79,15 @@ export const responsesReader: AnswerReader = Object.freeze({
     ['response', 'prompt_cache_diagnostics'],
     ['service_tier'],
     ['response', 'service_tier'],
+    ...WORK_PATHS,
   ],
-  details: [TRANSFORMATIONS_NEEDLE, SEARCH_CALL, ...DIAGNOSTICS_NEEDLES],
+  details: [TRANSFORMATIONS_NEEDLE, SEARCH_CALL, ...DIAGNOSTICS_NEEDLES, ...BACKGROUND],
   ends: { first: 'model', last: 'usage', near: 'service_tier' },
   hosted: { needle: SEARCH_CALL, read: readSearches },
   read(answer: Answer, values: readonly unknown[]): void {
     const [usage, model, innerUsage, innerModel, type, transformed, innerTransformed, ...rest] =
       values;
-    const [diagnostics, innerDiagnostics, tier, innerTier] = rest;
+    const [diagnostics, innerDiagnostics, tier, innerTier, ...work] = rest;
     const figures = usage ?? innerUsage;
     const { billing } = answer.usage;
     if (isObject(figures)) answer.usage = toResponsesUsage(figures);
@@ -90,6 +95,10 @@ export const responsesReader: AnswerReader = Object.freeze({
     answer.usage = withSearches(answer.usage, answer.searches);
     answer.usage = withTransformations(answer.usage, transformed ?? innerTransformed);
     answer.usage = withNamedMiss(answer.usage, diagnostics ?? innerDiagnostics);
+    const { work: own } = withWork(answer.usage, work);
+    // Nearly every response was waited for, and its figures are its own.
+    if (own !== undefined && (own.isDeferred === true || !own.isFinal))
+      answer.usage = { ...answer.usage, work: own };
     const named = model ?? innerModel;
     if (typeof named === 'string' && named !== '') answer.model = named;
     if (typeof type !== 'string') return;

@@ -240,8 +240,13 @@ function billOf(
 ): Bill {
   const { nanoUsd, missing } = billOfUnits(billedUnits(usage), usage, cardOf, model);
   const card = cardOf(undefined);
+  const unknown = usage.billing?.unknownUses?.map((name) => `${name} of ${model}`) ?? [];
   // Where it was used for nothing.
-  const lacked = card === null ? [...new Set([...missing, `model ${model}`])] : missing;
+  const noCard = card === null ? [`model ${model}`] : NOTHING_MISSING;
+  const lacked =
+    unknown.length + noCard.length === 0
+      ? missing
+      : [...new Set([...missing, ...noCard, ...unknown])];
   return { nanoUsd: nanoUsd + (card?.perRequestUsd ?? 0) * 1e9, missing: lacked };
 }
 
@@ -330,8 +335,9 @@ function factorOf(
 /** `usage` without what is billed beside its own tokens. */
 function ownTokens(usage: Usage): Usage {
   const { billing: told } = usage;
-  if (told?.inferences === undefined && !told?.webSearches && !told?.fileSearches) return usage;
-  const { inferences: _other, webSearches: _web, fileSearches: _file, ...billing } = told;
+  if (told === undefined) return usage;
+  const { inferences, webSearches, fileSearches, unknownUses, ...billing } = told;
+  if (!inferences && !webSearches && !fileSearches && !unknownUses) return usage;
   return { ...usage, billing };
 }
 

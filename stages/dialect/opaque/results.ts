@@ -1,0 +1,139 @@
+/**
+ * The results of a batch as providers give them: one JSON object a line, each with the answer to one
+ * request, of any dialect. Lines are read as they pass, so that a file of gigabytes takes a line's memory.
+ */
+import type { UsageObserver } from '../../model/dialect.ts';
+import { pathOf } from '../../model/target.ts';
+import { emptyUsage } from '../../model/usage.ts';
+import type { OwnWork, Usage } from '../../model/usage.ts';
+import { createPathScanner } from '../../wire/json-path.ts';
+import {
+  MAX_READ_BYTES,
+  compileReader,
+  createAnswer,
+  readPayload,
+  tryOr,
+} from '../answer-reader.ts';
+import type { CompiledReader } from '../answer-reader.ts';
+import { chatReader } from '../chat/usage.ts';
+import { generativeReader } from '../generative/usage.ts';
+import { messagesReader } from '../messages/usage.ts';
+import { responsesReader } from '../responses/usage.ts';
+import { createUsageSum } from '../usage-sum.ts';
+import type { UsageSum } from '../usage-sum.ts';
+import { opaqueReader } from './usage.ts';
+
+/** Where results are fetched, with what they are called: of a batch, or a file that may be anything else. */
+const RESULTS = [
+  /^\/v1\/messages\/batches\/([^/]+)\/results$/,
+  /^\/v1\/files\/([^/]+)\/content$/,
+  /^\/(?:download\/)?v1(?:alpha|beta1?)?\/(files\/[^/]+):download$/,
+];
+
+/** The name of what is fetched at `target`, if that may be the results of a batch. */
+export function resultsAt(target: string): string | undefined {
+  const path = pathOf(target);
+  for (const pattern of RESULTS) {
+    const found = pattern.exec(path)?.[1];
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** What a line has its answer in: of Anthropic, of OpenAI, of Google. */
+const scan = createPathScanner([
+  ['result', 'message'],
+  ['response', 'body'],
+  ['response', 'usageMetadata'],
+  ['response'],
+  ['custom_id'],
+  ['key'],
+]);
+
+const READERS = {
+  messages: compileReader(messagesReader),
+  chat: compileReader(chatReader),
+  responses: compileReader(responsesReader),
+  generative: compileReader(generativeReader),
+  opaque: compileReader(opaqueReader),
+};
+
+const NEWLINE = 0x0a;
+/** Marks by which the reader of an answer is chosen. */
+const [IS_RESPONSE, IS_CHAT] = [/"object"\s*:\s*"response"/, /"object"\s*:\s*"chat\.completion"/];
+/** So much of an answer names its kind. */
+const BEGINNING_BYTES = 4096;
+const BATCH = 'batch';
+
+/** An observer of the results called `name`. Another file has no usage by it. */
+export function observeResults(name: string): UsageObserver {
+  const sum = createUsageSum(BATCH);
+  let held: Buffer[] = [];
+  let heldBytes = 0;
+  /** True while the rest of a line too long to be read passes. */
+  let isSkipping = false;
+  const work: OwnWork = { ids: [name], isFinal: true, isDeferred: true };
+
+  function take(piece: Buffer, isWhole: boolean): void {
+    heldBytes += piece.length;
+    if (heldBytes > MAX_READ_BYTES) {
+      if (!isSkipping) sum.addUnread('a result that is too long');
+      isSkipping = true;
+      held = [];
+    } else held.push(piece);
+    if (!isWhole) return;
+    if (!isSkipping) readLine(sum, held.length === 1 ? held[0]! : Buffer.concat(held));
+    [held, heldBytes, isSkipping] = [[], 0, false];
+  }
+
+  function usage(): Usage {
+    // The last line need not end.
+    if (heldBytes > 0) take(Buffer.alloc(0), true);
+    const all = sum.usage();
+    return all === emptyUsage ? all : { ...all, work };
+  }
+
+  return {
+    push(bytes) {
+      let start = 0;
+      for (let end = bytes.indexOf(NEWLINE); end >= 0; end = bytes.indexOf(NEWLINE, start)) {
+        take(bytes.subarray(start, end), true);
+        start = end + 1;
+      }
+      if (start < bytes.length) take(bytes.subarray(start), false);
+    },
+    usage,
+    streamedTokens: () => 0,
+    model: () => sum.model(),
+    terminated: () => true,
+    failed: () => false,
+    isCutShort: () => false,
+  };
+}
+
+function readLine(sum: UsageSum, line: Buffer): void {
+  if (line.length === 0) return;
+  const spans = tryOr(() => scan(line), []);
+  const [message, body, figures, response, customId, key] = spans;
+  const isOpenAi = body !== undefined && customId !== undefined;
+  const isGoogle = figures !== undefined && (key !== undefined || customId === undefined);
+  const span = message ?? (isOpenAi ? body : isGoogle ? response : undefined);
+  if (span === undefined) return;
+  const bytes = line.subarray(span.start, span.end);
+  // An answer of nothing, as that to a request that failed.
+  if (bytes.length < 3 || bytes[0] !== 0x7b) return;
+  const answer = createAnswer();
+  readPayload(answer, readerOf(message !== undefined, isOpenAi, bytes), bytes);
+  const { usage, model } = answer;
+  if (usage.inputTokens !== null || usage.outputTokens !== null) sum.add(model, usage);
+  else if (!/^\{\s*"error"/.test(bytes.toString('latin1', 0, BEGINNING_BYTES)))
+    sum.addUnread('a result without usage');
+}
+
+function readerOf(isMessage: boolean, isOpenAi: boolean, bytes: Buffer): CompiledReader {
+  if (isMessage) return READERS.messages;
+  if (!isOpenAi) return READERS.generative;
+  const beginning = bytes.toString('latin1', 0, BEGINNING_BYTES);
+  if (IS_RESPONSE.test(beginning)) return READERS.responses;
+  return IS_CHAT.test(beginning) ? READERS.chat : READERS.opaque;
+}
