@@ -192,7 +192,7 @@ const MISTAKES: readonly (readonly [argv: readonly string[], pattern: RegExp])[]
   [['config', 'sohw'], /no 'sohw'; did you mean show\?/],
   [['help', 'nothing'], /no command 'nothing'/],
   [['serve', '--prot', '1'], /no option --prot; did you mean --port\?/],
-  [['serve', '--port'], /not enough arguments to option --port/],
+  [['serve', '--port'], /: --port needs a value\n/],
   [['serve', '--port', 'abc'], /--port: "abc" is not a port/],
   [['serve', '--port', '65536'], /--port: "65536" is not a port/],
   [['serve', '--port=-1'], /--port: "-1" is not a port/],

@@ -72,12 +72,27 @@ test('what is no limit is refused, and changes nothing', async () => {
     ['--expires', 'soon'],
     ['--may', 'everything'],
     ['--per-day-usd', '-1'],
+    ['--per-day-usd=-1'],
     ['--per-month-usd', '1e9'],
+    ['--may', ''],
+    ['--may', 'none,capture'],
+    ['--label', ''],
+    ['--label', '  '],
+    ['--label', 'a\nb'],
+    ['--label', 'x'.repeat(201)],
+    ['--providers', 'nope'],
+    ['--providers', 'messages,nop*'],
   ]) {
     const ran = await run(place, ['auth', '--generate', '--label', 'x', ...argv]);
     assert.is(ran.code, exitCodes.usage, argv.join(' '));
   }
   assert.is((await run(place, ['auth', 'update', 'x'])).code, exitCodes.usage);
+  const strange = await run(place, ['auth', '--generate', '--providers', 'nope']);
+  assert.match(strange.stderr, /'nope' is no provider.*\n.*messages.*chat.*generative/);
+  const negative = await run(place, ['auth', '--generate', '--per-day-usd', '-5']);
+  assert.match(negative.stderr, /--per-day-usd needs a value, and "-5" begins like an option/);
+  for (const command of ['revoke', 'rotate'])
+    assert.is((await run(place, ['auth', command, ''])).code, exitCodes.usage, command);
   assert.is((await run(place, ['auth', 'update', 'x', '--models', 'a'])).code, exitCodes.not_found);
   assert.match((await run(place, ['auth', 'list'])).stderr, 'No keys');
   place.dispose();

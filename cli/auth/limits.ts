@@ -3,6 +3,7 @@ import { Option } from 'clipanion';
 import { SvcError } from '../../engine/error.ts';
 import type { KeyChanges, StoredKey } from '../../server/auth/auth.ts';
 import { JsonCommand } from '../command.ts';
+import { configInUse } from '../parse/config-in-use.ts';
 import { notTaken, toSeconds } from '../parse/flags.ts';
 
 /** Takes a limit away. */
@@ -35,6 +36,24 @@ export abstract class LimitsCommand extends JsonCommand {
     description: 'US dollars that its requests may cost a calendar month (UTC)',
   });
 
+  /** Names of providers; null for `any`. A key for one that is not there could be used for nothing. */
+  async #toProviders(typed: readonly string[]): Promise<readonly string[] | null> {
+    const names = toNames(typed, '--providers');
+    if (names === null) return null;
+    const [{ config }, { isGlobMatch }] = await Promise.all([
+      configInUse(this.config, this.context),
+      import('../../stages/route/rules.ts'),
+    ]);
+    const known = Object.keys(config.providers);
+    const strange = names.find(
+      (glob) => !known.some((name) => isGlobMatch(glob.toLowerCase(), name.toLowerCase())),
+    );
+    if (strange === undefined) return names;
+    throw new SvcError('usage', `--providers: '${strange}' is no provider of the configuration`, {
+      cure: `It has ${known.join(', ')}.`,
+    });
+  }
+
   /** What was typed of them, checked. Throws `usage`. */
   async changes(): Promise<KeyChanges> {
     const { expires, may, project, models, providers, perDayUsd, perMonthUsd } = this;
@@ -45,7 +64,7 @@ export abstract class LimitsCommand extends JsonCommand {
       ...(may !== undefined && { may: await toRights(may) }),
       ...(project !== undefined && { project: toProject(project) }),
       ...(models !== undefined && { models: toNames(models, '--models') }),
-      ...(providers !== undefined && { providers: toNames(providers, '--providers') }),
+      ...(providers !== undefined && { providers: await this.#toProviders(providers) }),
       ...(perDayUsd !== undefined && { perDayUsd: toUsd(perDayUsd, '--per-day-usd') }),
       ...(perMonthUsd !== undefined && { perMonthUsd: toUsd(perMonthUsd, '--per-month-usd') }),
     };
@@ -57,12 +76,28 @@ async function toRights(values: readonly string[]) {
   const { RIGHTS, isRight } = await import('../../server/auth/rights.ts');
   const named = listed(values);
   if (named.length === 1 && named[0] === 'none') return [];
+  if (named.length === 0)
+    throw notTaken('--may', '', 'a right', `The rights are ${RIGHTS.join(', ')}; 'none' is none.`);
   const rights = new Set(named.filter(isRight));
   const strange = named.find((name) => !isRight(name));
   if (strange === undefined) return [...rights];
   throw new SvcError('usage', `--may: '${strange}' is no right`, {
     cure: `The rights are ${RIGHTS.join(', ')}.`,
   });
+}
+
+/** The label of a key, which rows and budgets have in full. Throws `usage`. */
+export function toLabel(typed: string): string {
+  const label = typed.trim();
+  if (/^\P{Cc}{1,200}$/u.test(label)) return label;
+  const cure = 'Give a text of at most 200 characters in one line.';
+  throw notTaken('--label', typed, 'a label', cure);
+}
+
+/** The id or label of a key, as an argument. Throws `usage`. */
+export function toKeyName(typed: string): string {
+  if (typed.trim() !== '') return typed;
+  throw notTaken('<id|label>', typed, 'the id or label of a key', '`svc auth list` shows them.');
 }
 
 function toProject(typed: string): string | null {

@@ -4,7 +4,7 @@ import { JsonCommand } from '../command.ts';
 import { SvcError } from '../../engine/error.ts';
 import type { KeyChanges, KeyLimits, StoredKey } from '../../server/auth/auth.ts';
 import { keyStoreOf } from '../auth/key-store.ts';
-import { LimitsCommand, limitsJson, limitsText } from '../auth/limits.ts';
+import { LimitsCommand, limitsJson, limitsText, toKeyName, toLabel } from '../auth/limits.ts';
 import { noteKeyEvent } from '../audit.ts';
 import { toSeconds } from '../parse/flags.ts';
 import { localMoment } from '../../server/dashboard/page/local-time.ts';
@@ -29,7 +29,7 @@ class Auth extends LimitsCommand {
   });
 
   generate = Option.Boolean('--generate', false, { description: 'Make a key and print it' });
-  label = Option.String('--label', '', { description: 'What the key is for' });
+  label = Option.String('--label', { description: 'What the key is for' });
 
   async execute() {
     const { context, label } = this;
@@ -45,7 +45,7 @@ class Auth extends LimitsCommand {
     const { key, stored } = await (
       await keyStoreOf(context, this.config)
     ).create({
-      label,
+      label: label === undefined ? '' : toLabel(label),
       ...given(await this.changes()),
     });
     await noteKeyEvent(context, 'generated', stored);
@@ -107,7 +107,9 @@ class Revoke extends JsonCommand {
 
   async execute() {
     const { context } = this;
-    const [revoked, ...replaced] = await (await keyStoreOf(context, this.config)).revoke(this.key);
+    const [revoked, ...replaced] = await (
+      await keyStoreOf(context, this.config)
+    ).revoke(toKeyName(this.key));
     for (const one of [revoked, ...replaced]) await noteKeyEvent(context, 'revoked', one);
     const nowMs = context.clock.wallMs();
     const toJson = (key: StoredKey) => keyJson(key, nowMs);
@@ -143,7 +145,10 @@ class Rotate extends JsonCommand {
     const graceS = toSeconds(this.grace, '--grace');
     const expiry = expires === undefined ? {} : { expiresInS: toSeconds(expires, '--expires') };
     const store = await keyStoreOf(context, this.config);
-    const { key, stored, replaced } = await store.rotate(this.key, { graceS, ...expiry });
+    const { key, stored, replaced } = await store.rotate(toKeyName(this.key), {
+      graceS,
+      ...expiry,
+    });
     await noteKeyEvent(context, 'generated', stored);
     await noteKeyEvent(context, 'rotated', replaced);
     const nowMs = context.clock.wallMs();
@@ -194,7 +199,9 @@ class Update extends LimitsCommand {
       throw new SvcError('usage', 'svc auth update needs what is to be changed', {
         cure: '`svc auth update --help` shows the options.',
       });
-    const stored = await (await keyStoreOf(context, this.config)).update(this.key, changes);
+    const stored = await (
+      await keyStoreOf(context, this.config)
+    ).update(toKeyName(this.key), changes);
     await noteKeyEvent(context, 'updated', stored);
     const shown = keyJson(stored, context.clock.wallMs());
     if (this.json) return this.printJson(shown);

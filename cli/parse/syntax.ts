@@ -29,7 +29,7 @@ export function explainSyntax(
     return new SvcError('usage', `svc ${name} has no option ${wrong}${hint}`, { cure });
   }
   const amount = wrongAmount(thrown, argv, matching);
-  const detail = amount === undefined ? `: ${reasonOf(thrown)}` : ` ${amount}`;
+  const detail = amount === undefined ? `: ${reasonOf(thrown, argv)}` : ` ${amount}`;
   return new SvcError('usage', `svc ${name}${detail}`, { cure, cause: thrown });
 }
 
@@ -131,8 +131,14 @@ function candidateReason(thrown: unknown): string | undefined {
   return candidates.find((one) => one.reason !== null)?.reason ?? undefined;
 }
 
-function reasonOf(thrown: unknown): string {
+function reasonOf(thrown: unknown, argv: readonly string[]): string {
   const reason = candidateReason(thrown);
+  const option = /^Not enough arguments to option (\S+?)\.?$/.exec(reason ?? '')?.[1];
+  if (option !== undefined) {
+    const next = argv[argv.indexOf(option) + 1];
+    const why = next === undefined ? '' : `, and ${JSON.stringify(next)} begins like an option`;
+    return `${option} needs a value${why}`;
+  }
   const text = reason ?? (thrown instanceof Error ? (thrown.message.split('\n')[0] ?? '') : '');
   const lowered = text.charAt(0).toLowerCase() + text.slice(1);
   return lowered === '' ? 'these arguments cannot be combined' : lowered.replace(/\.$/, '');

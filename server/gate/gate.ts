@@ -206,6 +206,10 @@ function admit(
   if (isKeyInPath(path)) return refuse(malformedRequest('A proxy key in the path'), false);
   const named = scan.keys === 1 ? options.keys.check(scan.key ?? '') : 'unknown';
   if (named === 'dead') return refuse(authRevoked(), false);
+  const isUnknown = scan.keys > 0 && scan.key !== '' && named === 'unknown';
+  // Who claims a key of this proxy means it: as local as the request is, its rows would be nobody's.
+  if (keyless && isUnknown && !isPublic(method, path, scan, standing))
+    return refuse(authMissing(whyKeyNeeded(scan, standing, options)), false);
   const elsewhere = isUsed ? presented(request, options.keys) : NO_KEYS;
   if ('error' in elsewhere) return refuse(elsewhere.error, false);
   const { ours } = elsewhere;
