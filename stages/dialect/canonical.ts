@@ -130,6 +130,8 @@ export interface Reasoning {
   readonly on: boolean;
   readonly effort?: Effort;
   readonly budgetTokens?: number;
+  /** True where the client wants to read what is thought. */
+  readonly isShown?: boolean;
 }
 
 export interface CanonicalRequest {

@@ -23,9 +23,11 @@ export function mayDropThoughts({ original }: ProxyRequest): boolean {
 /** The request that asks the provider to leave out what does not match. */
 export function withoutMismatches(request: ProxyRequest): ProxyRequest {
   const { json } = request.original;
-  const thinking = isObject(json) && isObject(json['thinking']) ? json['thinking'] : undefined;
+  const { params } = request.edits;
+  const own = isObject(json) ? json['thinking'] : undefined;
+  const thinking = params.has('thinking') ? params.get('thinking') : own;
   return withParamAnyway(request, 'thinking', {
-    ...(thinking ?? { type: 'adaptive' }),
+    ...(isObject(thinking) ? thinking : { type: 'adaptive' }),
     block_binding: { prefix_mismatch_behavior: 'drop_block' },
   });
 }

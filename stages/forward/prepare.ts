@@ -24,6 +24,7 @@ import { withCaching } from './caching.ts';
 import { CONTROLS_BETA, mayDropThoughts, withoutMismatches } from './dropped-thoughts.ts';
 import { hookOwner, withHooks } from './hooked.ts';
 import { withMarkedInstructions } from './middle-instructions.ts';
+import { forModel } from './other-model.ts';
 import { toUpstreamRequest } from './outgoing.ts';
 import { mayStream, modelAt } from './prepared.ts';
 import type { OneDocument, Preparation, PrepareOptions, Prepared } from './prepared.ts';
@@ -126,17 +127,21 @@ async function prepareSame(request: ProxyRequest, options: PrepareOptions): Prom
   await conversations.ready(request);
   const { facts, endpoint } = request.original;
   const kept = asSent(request, conversations);
+  const fit = forModel(kept.request, modelAt(request, options));
+  if ('skip' in fit) return fit;
   const isBound = conversations.standing(request).isBound && mayDropThoughts(request);
   const dropsThoughts =
     isBound &&
     (options.unsupported.has(MISMATCHES) || conversations.memoryOf(request).record.dropsThoughts);
-  const sent = dropsThoughts ? { ...kept, request: withoutMismatches(kept.request) } : kept;
+  const fitted = dropsThoughts ? withoutMismatches(fit.request) : fit.request;
+  const sent = { ...kept, request: fitted };
   const saved = conversations.noteSent(sent.request);
   const own = forProvider(sent.request, options);
   const marked = withMarkedInstructions(own, modelOf(own), kept.isBound);
   const isMarked = marked !== undefined && options.unsupported.has(MIDDLE);
   const cached = withCaching(isMarked ? marked : own, options.provider, options);
-  const decided = { sent, isBound, dropsThoughts, isMarked, mayMark: marked !== undefined };
+  const mayMark = marked !== undefined;
+  const decided = { sent, isBound, dropsThoughts, isMarked, mayMark, notes: fit.notes };
   const from = endpoint.dialect;
   const isWhole =
     facts.stream && isTranslatable(from) && isRewritable(request) && !mayStream(request, options);
@@ -154,11 +159,13 @@ interface Decided {
   /** True where instructions in the middle go as text of the user, and where they could. */
   readonly isMarked: boolean;
   readonly mayMark: boolean;
+  /** What was changed for another model than the client's. */
+  readonly notes: readonly string[];
 }
 
 function toPrepared(
   { request, caching }: ReturnType<typeof withCaching>,
-  { sent, isBound, dropsThoughts, isMarked, mayMark }: Decided,
+  { sent, isBound, dropsThoughts, isMarked, mayMark, notes }: Decided,
   whole: OneDocument | undefined,
   options: PrepareOptions,
 ): Prepared {
@@ -183,7 +190,7 @@ function toPrepared(
       ...(isBound && !dropsThoughts ? ([MISMATCHES] as const) : []),
       ...(mayMark && !isMarked ? ([MIDDLE] as const) : []),
     ],
-    notes: isMarked ? [droppedParts.middle] : [],
+    notes: isMarked ? [...notes, droppedParts.middle] : notes,
     sent,
     preferredKey: options.services.conversations.keyOf(request, provider.name),
     noteKey: (keyId) => options.services.conversations.noteKey(request, provider.name, keyId),

@@ -193,8 +193,10 @@ const CLAUDE_NAMED = /claude-([a-z]+)-(\d{1,2})(?:[-.](\d{1,2}))?(?!\d)/;
 /** Names of the third generation have the version first. */
 const CLAUDE_NUMBERED = /claude-(\d)(?:[-.](\d))?-([a-z]+)/;
 
-/** Family, and 4.5 for `4-5`. */
-function claudeOf(name: string): { readonly family: string; readonly version: number } | undefined {
+/** Family, and 4.5 for `4-5`, of a name in lower case; undefined for a model of another maker. */
+export function claudeOf(
+  name: string,
+): { readonly family: string; readonly version: number } | undefined {
   const named = CLAUDE_NAMED.exec(name);
   if (named !== null) return { family: named[1]!, version: versionOf(named[2]!, named[3]) };
   const numbered = CLAUDE_NUMBERED.exec(name);

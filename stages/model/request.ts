@@ -242,7 +242,7 @@ export function appendText(request: ProxyRequest, message: number, text: string)
   return edited(request, { ...request.edits, appended });
 }
 
-/** The request with a top-level member set, in place of the one there or as a new one. */
+/** The request with a top-level member set, in place of the one there or as a new one; undefined takes it out. */
 export function setParam(request: ProxyRequest, name: string, value: unknown): ProxyRequest {
   const params = new Map(request.edits.params).set(name, value);
   const values = request.edits.values.filter(({ path }) => path[0] !== name);

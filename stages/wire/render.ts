@@ -7,6 +7,7 @@ import { QUOTE } from './json-skip.ts';
 import type { ByteSpan } from './json-path.ts';
 import { isEdited, textOf } from '../model/request.ts';
 import type { NewValue, ProxyRequest } from '../model/request.ts';
+import { removeMembers } from './remove-members.ts';
 import { insertMember, splice } from './splice.ts';
 import type { SpliceEdit } from './splice.ts';
 
@@ -40,7 +41,7 @@ export function render(request: ProxyRequest): Rendered {
     if (none !== undefined) edits.push({ ...none, bytes: Buffer.from(MARKER) });
     else edits.push(...markerAt(body.bytes, spans[wanted.length + at]!));
   }
-  edits.push(...newParams(request));
+  edits.push(...changedMembers(request));
   return { bytes: splice(body.bytes, edits), encoded: false };
 }
 
@@ -73,7 +74,8 @@ function editedPaths(request: ProxyRequest): NewValue[] {
     list.push({ path, json: JSON.stringify(text) });
   }
   for (const [name, value] of edits.params) {
-    if (hasMember(original.json, name)) list.push({ path: [name], json: JSON.stringify(value) });
+    if (value !== undefined && hasMember(original.json, name))
+      list.push({ path: [name], json: JSON.stringify(value) });
   }
   for (const [message, text] of byMessage) list.push(appendEdit(request, message, text, list));
   return list;
@@ -97,13 +99,21 @@ function appendEdit(
   return { path: tail.path, json: JSON.stringify(textOf(request, tail) + text) };
 }
 
-function newParams(request: ProxyRequest): SpliceEdit[] {
+/** Members that come to the body, and those that leave it. */
+function changedMembers(request: ProxyRequest): readonly SpliceEdit[] {
   const { original, edits } = request;
-  const members = [...edits.params].filter(([name]) => !hasMember(original.json, name));
-  if (members.length === 0) return [];
-  const root = findSpans(original.body.bytes, [[]])[0];
+  const { bytes } = original.body;
+  const isNew = ([name, value]: readonly [string, unknown]): boolean =>
+    value !== undefined && !hasMember(original.json, name);
+  const isGone = ([name, value]: readonly [string, unknown]): boolean =>
+    value === undefined && hasMember(original.json, name);
+  const added = [...edits.params].filter(isNew);
+  const removed = [...edits.params].filter(isGone).map(([name]) => name);
+  if (added.length === 0 && removed.length === 0) return [];
+  const root = findSpans(bytes, [[]])[0];
   if (root === undefined) throw new SvcError('internal', 'The body is not an object');
-  return members.map(([name, value]) =>
-    insertMember(original.body.bytes, root, name, JSON.stringify(value)),
-  );
+  return [
+    ...removeMembers(bytes, root, new Set(removed)),
+    ...added.map(([name, value]) => insertMember(bytes, root, name, JSON.stringify(value))),
+  ];
 }

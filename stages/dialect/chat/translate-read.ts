@@ -192,5 +192,6 @@ function readReasoning(body: JsonObject): Reasoning | undefined {
     budgetTokens !== undefined ||
     nested.enabled === true ||
     thinking === 'enabled';
-  return on ? defined({ on, effort, budgetTokens }) : undefined;
+  const isHidden = nested.exclude === true || body.include_reasoning === false;
+  return on ? defined({ on, effort, budgetTokens, isShown: !isHidden }) : undefined;
 }

@@ -160,9 +160,10 @@ const LEVELS = new Map<unknown, Effort>([
 
 function readReasoning(config: JsonObject): Reasoning | undefined {
   const effort = LEVELS.get(stringOf(config.thinkingLevel)?.toUpperCase());
-  if (effort !== undefined) return { on: true, effort };
+  const isShown = config.includeThoughts === true;
+  if (effort !== undefined) return { on: true, effort, isShown };
   const budget = numberOf(config.thinkingBudget);
   if (budget === undefined) return undefined;
   if (budget === 0) return { on: false };
-  return budget < 0 ? { on: true } : { on: true, budgetTokens: budget };
+  return budget < 0 ? { on: true, isShown } : { on: true, budgetTokens: budget, isShown };
 }

@@ -4,30 +4,36 @@ import type {
   CanonicalMessage,
   CanonicalRequest,
   CanonicalTool,
-  Effort,
   JsonObject,
-  Note,
 } from '../canonical.ts';
 import type { SystemPlace, WriteRequestContext, WrittenRequest } from '../translate/dialect.ts';
 import { cannotCarry } from '../translate/errors.ts';
 import { defined } from '../json-kind.ts';
 import { writeMessagesBlock } from './translate-blocks.ts';
+import { claudeRequests } from '../../model/claude-requests.ts';
+import type { ClaudeEffort } from '../../model/claude-requests.ts';
+import { claudeOf } from '../../model/model-facts.ts';
+import { mostOutputOf } from './most-output.ts';
+import { writeSampling, writeThinking } from './translate-thinking.ts';
+import type { Thinking } from './translate-thinking.ts';
 
-/** Throws `unprocessable` for what the dialect lacks: JSON without a schema, a choice among several tools. */
+/** Throws `unprocessable` for what the dialect lacks (JSON without a schema, a choice among several tools), and for what the model refuses. */
 export function writeMessagesRequest(
   request: CanonicalRequest,
   context: WriteRequestContext,
 ): WrittenRequest {
   const { note } = context;
+  const messages = withoutTrailingSpace(request.messages);
+  refuseForModel({ ...request, messages });
   const thinking = writeThinking(request, note);
   const body = defined({
     model: request.model,
-    max_tokens: request.maxOutputTokens ?? defaultMaxTokens(request.model),
+    max_tokens: request.maxOutputTokens ?? mostOutputOf(request.model),
     system: writeSystem(request.system),
-    messages: withoutTrailingSpace(request.messages).map(writeMessage),
+    messages: messages.map(writeMessage),
     tools: request.tools.length === 0 ? undefined : request.tools.map(writeTool),
     tool_choice: writeChoice(request),
-    ...writeSampling(request, thinking.field !== undefined, note),
+    ...writeSampling(request, thinks(thinking), note),
     stop_sequences: writeStop(request.stop),
     stream: request.stream ? true : undefined,
     thinking: thinking.field,
@@ -35,6 +41,21 @@ export function writeMessagesRequest(
   });
   return { body, path: '/v1/messages' };
 }
+
+/** What newer models refuse and nothing can stand for: another question would be asked. */
+function refuseForModel({ model, toolChoice, tools, messages }: CanonicalRequest): void {
+  const takes = claudeRequests(model);
+  if (takes === undefined) return;
+  if (!takes.takesDemand && toolChoice?.mode === 'any' && tools.length > 0)
+    throw cannotCarry(`a demand for a tool call, which ${model} does not take`);
+  if (!takes.takesBeginning && messages.at(-1)?.role === 'assistant')
+    throw cannotCarry(
+      `a conversation that ends with words of the model, which ${model} does not take`,
+    );
+}
+
+const thinks = ({ field }: Thinking): boolean =>
+  field?.['type'] === 'adaptive' || field?.['type'] === 'enabled';
 
 function writeSystem(system: readonly string[]): string | JsonObject[] | undefined {
   if (system.length <= 1) return system[0];
@@ -90,29 +111,6 @@ function writeChoice(request: CanonicalRequest): JsonObject | undefined {
   return isNeeded ? { type: 'auto', ...parallel } : undefined;
 }
 
-/** The API takes temperatures up to 1, one of temperature and top_p, and none beside thinking. */
-function writeSampling(request: CanonicalRequest, thinks: boolean, note: Note): JsonObject {
-  const { temperature, topP, topK } = request;
-  for (const name of ['seed', 'frequencyPenalty', 'presencePenalty'] as const) {
-    if ((request[name] ?? 0) !== 0) note(`${name} left out: the messages dialect has none`);
-  }
-  if (thinks) {
-    if (temperature !== undefined || topK !== undefined) {
-      note('temperature and top_k left out: not allowed beside thinking');
-    }
-    return {};
-  }
-  if (temperature !== undefined && topP !== undefined) {
-    note('top_p left out: current models take it or temperature, not both');
-  }
-  if ((temperature ?? 0) > 1) note(`temperature ${temperature} lowered to 1, the most there is`);
-  return {
-    temperature: temperature === undefined ? undefined : Math.min(temperature, 1),
-    top_p: temperature === undefined ? topP : undefined,
-    top_k: topK,
-  };
-}
-
 function writeStop(stop: readonly string[]): readonly string[] | undefined {
   if (stop.some((sequence) => sequence.trim() === '')) {
     throw cannotCarry('a stop sequence of white space only');
@@ -122,7 +120,7 @@ function writeStop(stop: readonly string[]): readonly string[] | undefined {
 
 function writeOutputConfig(
   request: CanonicalRequest,
-  effort: Effort | undefined,
+  effort: ClaudeEffort | undefined,
 ): JsonObject | undefined {
   const { responseFormat } = request;
   if (responseFormat?.kind === 'json') throw cannotCarry('JSON output without a schema');
@@ -131,64 +129,6 @@ function writeOutputConfig(
     effort,
     format: responseFormat && { type: 'json_schema', schema: responseFormat.schema },
   });
-}
-
-interface Thinking {
-  readonly field?: JsonObject;
-  readonly effort?: Effort;
-}
-
-/** The API refuses smaller budgets. */
-const LEAST_BUDGET = 1024;
-
-const BUDGET_OF: Record<Effort, number> = {
-  none: 0,
-  minimal: 1024,
-  low: 2048,
-  medium: 8192,
-  high: 16_384,
-  xhigh: 24_576,
-  max: 32_768,
-};
-
-/** Newer models measure their thinking themselves and take an effort; older ones want a budget below max_tokens. */
-function writeThinking(request: CanonicalRequest, note: Note): Thinking {
-  const { reasoning } = request;
-  if (reasoning === undefined || !reasoning.on || reasoning.effort === 'none') return {};
-  const version = claudeVersion(request.model);
-  if (version === undefined || version < 3.7) {
-    note('reasoning left out: this model is not known to take it');
-    return {};
-  }
-  if (request.toolChoice?.mode === 'any') {
-    note('reasoning left out: not allowed while a tool call is forced');
-    return {};
-  }
-  const effort = effortFor(reasoning.effort);
-  if (version >= 4.6) return { field: { type: 'adaptive' }, ...(effort ? { effort } : {}) };
-  if (inToolLoop(request.messages)) {
-    note('reasoning left out: this model wants its own thinking before a tool result');
-    return {};
-  }
-  const room = (request.maxOutputTokens ?? defaultMaxTokens(request.model)) - 1;
-  if (room < LEAST_BUDGET) {
-    note('reasoning left out: the output limit has no room for it');
-    return {};
-  }
-  const wanted = reasoning.budgetTokens ?? BUDGET_OF[reasoning.effort ?? 'medium'];
-  const budget = Math.max(LEAST_BUDGET, Math.min(wanted, room));
-  return { field: { type: 'enabled', budget_tokens: budget } };
-}
-
-/** The dialect's efforts begin at `low`. */
-function effortFor(effort: Effort | undefined): Effort | undefined {
-  return effort === 'minimal' ? 'low' : effort;
-}
-
-/** True if the conversation waits for the model to go on after tool results without thinking of its own before the calls. */
-function inToolLoop(messages: readonly CanonicalMessage[]): boolean {
-  const last = messages.at(-1);
-  return last?.blocks.some((block) => block.kind === 'toolResult') ?? false;
 }
 
 /** The least version of each family that takes instructions as messages of their own. */
@@ -205,24 +145,7 @@ const MID_SYSTEM_SINCE: { readonly [family: string]: number } = {
  * (build-with-claude/mid-conversation-system-messages). Other makers' models take none.
  */
 export function messagesSystemPlace(model: string): SystemPlace {
-  const family = /claude-([a-z]+)-\d/.exec(model)?.[1] ?? '';
-  const since = Object.hasOwn(MID_SYSTEM_SINCE, family) ? MID_SYSTEM_SINCE[family] : undefined;
-  const version = claudeVersion(model);
-  const takes = since !== undefined && version !== undefined && version >= since;
-  return takes ? 'after user' : 'nowhere';
-}
-
-/** 4.5 for `claude-sonnet-4-5-20250929`, 3.7 for `claude-3-7-sonnet`; undefined for another maker's model. */
-function claudeVersion(model: string): number | undefined {
-  const match = /claude-(?:[a-z]+-)?(\d+)(?:[-.](\d{1,2}))?(?!\d)/.exec(model);
-  if (match === null) return undefined;
-  return Number(match[1]) + Number(match[2] ?? 0) / 10;
-}
-
-/** The dialect demands a limit; where the client had none, what the model's generation can write. */
-function defaultMaxTokens(model: string): number {
-  const version = claudeVersion(model);
-  if (version === undefined) return 8192;
-  if (version < 3.5) return 4096;
-  return version < 4 ? 8192 : 32_000;
+  const claude = claudeOf(model.toLowerCase());
+  if (claude === undefined || !Object.hasOwn(MID_SYSTEM_SINCE, claude.family)) return 'nowhere';
+  return claude.version >= MID_SYSTEM_SINCE[claude.family]! ? 'after user' : 'nowhere';
 }

@@ -104,5 +104,5 @@ function readReasoning(reasoning: JsonObject): Reasoning | undefined {
   const effort = stringOf(reasoning.effort);
   if (effort === 'none') return { on: false };
   if (effort === undefined || !EFFORTS.has(effort)) return undefined;
-  return { on: true, effort: effort as Effort };
+  return { on: true, effort: effort as Effort, isShown: stringOf(reasoning.summary) !== undefined };
 }

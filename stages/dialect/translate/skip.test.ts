@@ -267,9 +267,10 @@ test('reasoning is asked for in the words of the target, or noted as lost', () =
   });
   const asked = { model: 'x', reasoning_effort: 'high', messages: [user('hi')] };
   const newer = ask('chat', 'messages', asked, { model: 'claude-opus-4-8' }).body;
-  assert.equal([newer.thinking, newer.output_config], [{ type: 'adaptive' }, { effort: 'high' }]);
+  const shown = { type: 'adaptive', display: 'summarized' };
+  assert.equal([newer.thinking, newer.output_config], [shown, { effort: 'high' }]);
   const older = ask('chat', 'messages', asked, { model: 'claude-3-7-sonnet-latest' }).body;
-  assert.equal(older.thinking, { type: 'enabled', budget_tokens: 8191 });
+  assert.equal(older.thinking, { type: 'enabled', budget_tokens: 6144 });
   assert.is(ask('chat', 'messages', asked, { model: 'kimi' }).body.thinking, undefined);
   const tight = ask(
     'chat',

@@ -1,0 +1,137 @@
+/** What of reasoning, effort and sampling a model of the messages dialect takes, and what it is asked for. */
+import { claudeRequests, nearestEffort } from '../../model/claude-requests.ts';
+import type { ClaudeEffort, ClaudeRequests } from '../../model/claude-requests.ts';
+import { mostOutputOf } from './most-output.ts';
+import type { CanonicalMessage, CanonicalRequest, Effort, JsonObject, Note } from '../canonical.ts';
+import { defined } from '../json-kind.ts';
+
+export interface Thinking {
+  readonly field?: JsonObject;
+  readonly effort?: ClaudeEffort;
+}
+
+/** The API refuses smaller budgets. */
+const LEAST_BUDGET = 1024;
+
+const BUDGET_OF: Record<Effort, number> = {
+  none: 0,
+  minimal: 1024,
+  low: 2048,
+  medium: 8192,
+  high: 16_384,
+  xhigh: 24_576,
+  max: 32_768,
+};
+
+/** Newer models measure their thinking themselves and take an effort; older ones want a budget below max_tokens. */
+export function writeThinking(request: CanonicalRequest, note: Note): Thinking {
+  const { reasoning } = request;
+  if (reasoning === undefined) return {};
+  const takes = claudeRequests(request.model);
+  if (!reasoning.on || reasoning.effort === 'none') return thinkingOff(takes, note);
+  if (takes === undefined || takes.thinking === 'none') {
+    note('reasoning left out: this model is not known to take it');
+    return {};
+  }
+  if (request.toolChoice?.mode === 'any') {
+    note('reasoning left out: not allowed while a tool call is forced');
+    return {};
+  }
+  return takes.thinking === 'budget' ? withBudget(request, note) : adaptive(takes, reasoning, note);
+}
+
+/** Models that think unasked have to be told not to; one that cannot stop is asked for the least. */
+function thinkingOff(takes: ClaudeRequests | undefined, note: Note): Thinking {
+  switch (takes?.thinkingOff) {
+    case 'disabled':
+    case 'between_tools':
+      return { field: { type: takes.thinkingOff } };
+    case 'never':
+      note('reasoning cannot be turned off with this model: it is asked for the least effort');
+      return { effort: 'low' };
+    default:
+      return {};
+  }
+}
+
+function adaptive(
+  takes: ClaudeRequests,
+  { effort, isShown }: NonNullable<CanonicalRequest['reasoning']>,
+  note: Note,
+): Thinking {
+  const wanted = effortFor(effort);
+  const asked = wanted && nearestEffort(takes, wanted);
+  if (asked !== wanted)
+    note(`reasoning effort ${wanted} lowered to ${asked}: this model has no other`);
+  // Since these models the provider sends what was thought without its text, unless it is asked for.
+  const isSilent = takes.thinking === 'adaptive' && isShown === true;
+  const field = defined({ type: 'adaptive', display: isSilent ? 'summarized' : undefined });
+  return asked === undefined ? { field } : { field, effort: asked };
+}
+
+function withBudget(request: CanonicalRequest, note: Note): Thinking {
+  if (inToolLoop(request.messages)) {
+    note('reasoning left out: this model wants its own thinking before a tool result');
+    return {};
+  }
+  const most = request.maxOutputTokens ?? mostOutputOf(request.model);
+  const { budgetTokens, effort } = request.reasoning ?? {};
+  const budget = thinkingBudget(most, budgetTokens, effort);
+  if (budget !== undefined) return { field: { type: 'enabled', budget_tokens: budget } };
+  note('reasoning left out: the output limit has no room for it');
+  return {};
+}
+
+/** Of what may be written, so much stays for the answer where the client says no budget of its own. */
+const ANSWER_SHARE = 1 / 4;
+
+/** The tokens to think with of the `most` that may be written; undefined where there is no room for any. */
+export function thinkingBudget(
+  most: number,
+  wanted: number | undefined,
+  effort: Effort = 'medium',
+): number | undefined {
+  const room = most - 1;
+  if (room < LEAST_BUDGET) return undefined;
+  const budget = wanted ?? Math.min(BUDGET_OF[effort], Math.floor(most * (1 - ANSWER_SHARE)));
+  return Math.max(LEAST_BUDGET, Math.min(budget, room));
+}
+
+/** The dialect's efforts begin at `low`. */
+function effortFor(effort: Effort | undefined): ClaudeEffort | undefined {
+  return effort === 'minimal' || effort === 'none' ? 'low' : effort;
+}
+
+/** True if the conversation waits for the model to go on after tool results without thinking of its own before the calls. */
+function inToolLoop(messages: readonly CanonicalMessage[]): boolean {
+  const last = messages.at(-1);
+  return last?.blocks.some((block) => block.kind === 'toolResult') ?? false;
+}
+
+/** The API takes temperatures up to 1, one of temperature and top_p, none beside thinking, and with newer models none at all. */
+export function writeSampling(request: CanonicalRequest, thinks: boolean, note: Note): JsonObject {
+  const { temperature, topP, topK } = request;
+  for (const name of ['seed', 'frequencyPenalty', 'presencePenalty'] as const) {
+    if ((request[name] ?? 0) !== 0) note(`${name} left out: the messages dialect has none`);
+  }
+  if (claudeRequests(request.model)?.takesSampling === false) {
+    if (temperature !== undefined || topP !== undefined || topK !== undefined)
+      note('temperature, top_p and top_k left out: this model takes none of them');
+    return {};
+  }
+  if (thinks) {
+    if (temperature !== undefined || topK !== undefined) {
+      note('temperature and top_k left out: not allowed beside thinking');
+    }
+    return {};
+  }
+  if (temperature !== undefined && topP !== undefined) {
+    note('top_p left out: current models take it or temperature, not both');
+  }
+  if ((temperature ?? 0) > 1) note(`temperature ${temperature} lowered to 1, the most there is`);
+  return {
+    temperature: temperature === undefined ? undefined : Math.min(temperature, 1),
+    top_p: temperature === undefined ? topP : undefined,
+    top_k: topK,
+  };
+}
