@@ -145,7 +145,7 @@ const atMostHigh = (effort: ClaudeEffort | undefined): ClaudeEffort | undefined 
 function withoutClearing(management: unknown): unknown {
   if (!isObject(management)) return management;
   const all = listOf(management['edits']);
-  const edits = all.filter((edit) => !/^clear_thinking/.test(String(objectOf(edit)['type'])));
+  const edits = all.filter((edit) => !String(objectOf(edit)['type']).startsWith('clear_thinking'));
   if (edits.length === all.length) return management;
   return edits.length === 0 ? undefined : { ...management, edits };
 }
