@@ -48,8 +48,12 @@ export function spendingFault(
       : ` (from ${amount(range[0])}, all of it cached and no answer, to ${amount(Math.max(range[1], estimate))}, all of it written to a cache)`;
   const until =
     untilMs === undefined ? '' : ` It starts again from zero at ${momentText(untilMs)}.`;
+  const passed =
+    note.isUnforeseen === true
+      ? `does not let pass what cannot be priced beforehand: ${spent}what this request will cost cannot be foreseen.`
+      : `reached: ${spent}this request is estimated at ${amount(estimate)}${within}.${until}`;
   return spendingLimit(
-    `Spending limit of ${amount(limit)} ${scopeText(note)} reached: ${spent}this request is estimated at ${amount(estimate)}${within}.${until} Send '${ALLOW_HEADER}: once' (from another machine with a key that may) or run \`svc spend allow\` to allow it.`,
+    `Spending limit of ${amount(limit)} ${scopeText(note)} ${passed} Send '${ALLOW_HEADER}: once' (from another machine with a key that may) or run \`svc spend allow\` to allow it.`,
   );
 }
 

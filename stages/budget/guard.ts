@@ -6,7 +6,8 @@
  * | event                          | then                                                           |
  * |--------------------------------|----------------------------------------------------------------|
  * | reserve, guard off             | granted; nothing is compared                                   |
- * | reserve, price unknown         | granted and noted; only its tokens count                       |
+ * | reserve, price unknown         | granted; only its tokens count                                 |
+ * | reserve, cannot be foreseen    | blocked by any limit in dollars, unless allowed once           |
  * | reserve, over a limit          | blocked, unless allowed once; the first limit passed is named  |
  * | reserve, over the warn percent | granted with a warning                                         |
  * | reserve                        | its estimate is held in session and day                        |
@@ -91,7 +92,10 @@ export class SpendingGuard implements Holder {
     else if (!this.#settings.enabled) return { verdict: 'ok' };
     this.turnDay();
     const notes = this.#notes(request);
-    const over = notes.find(({ used, estimate, limit }) => used + estimate > limit);
+    const over = notes.find(
+      ({ scope, used, estimate, limit }) =>
+        used + estimate > limit || (request.isUnforeseen === true && scope !== 'tokens'),
+    );
     if (over !== undefined) return { verdict: 'blocked', note: over };
     const near = notes.filter((note) => this.isNear(note));
     return near.length > 0 ? { verdict: 'warn', notes: near } : { verdict: 'ok' };
@@ -124,6 +128,11 @@ export class SpendingGuard implements Holder {
   /** Lets the next request that would be blocked pass, for ten minutes at most: the command line's `allow`. */
   allowNext(): void {
     this.allowances.add();
+  }
+
+  /** Notes a request that was billed and whose price is not known. */
+  noteUnpriced(): void {
+    this.counts.unpriced += 1;
   }
 
   /** Adds to the day what nothing was reserved for, or what it has cost before this process began. */
@@ -286,7 +295,7 @@ export class SpendingGuard implements Holder {
 
   /** The limits that are set and touched, narrowest first, with what has been used of each. */
   #notes(request: SpendingRequest): SpendingNote[] {
-    const { estimateNanoUsd, estimateTokens = 0, spender } = request;
+    const { estimateNanoUsd, estimateTokens = 0, spender, isUnforeseen } = request;
     const { enabled, perRequestNanoUsd, perSessionNanoUsd, perDayNanoUsd } = this.#settings;
     const { perMonthNanoUsd, perDayTokens, projects } = this.#settings;
     const session = this.#sessions.peek(request.session);
@@ -309,7 +318,7 @@ export class SpendingGuard implements Holder {
     return limits.flatMap(([scope, limit, account, estimate, untilMs, name]) => {
       if (limit === null || estimate === null) return [];
       const used = account ? account.spent + account.held : 0;
-      return { scope, limit, used, estimate, name, untilMs };
+      return { scope, limit, used, estimate, name, untilMs, ...(isUnforeseen && { isUnforeseen }) };
     });
   }
 

@@ -10,7 +10,7 @@ import type { SharedLimit, SharedSpending, SharedVerdict } from './shared.ts';
 export interface Holder {
   readonly day: Account;
   readonly tokens: Account;
-  readonly counts: { blocked: number; allowedOnce: number; unpriced: number };
+  readonly counts: { blocked: number; allowedOnce: number };
   readonly allowances: Allowances;
   check(request: SpendingRequest): SpendingVerdict;
   /** The accounts of the request's key and project, and of the proxy's month. */
@@ -128,13 +128,12 @@ export class Reservation {
     return undefined;
   }
 
-  /** Ends with the real cost; `null` where it is unknown, which counts what of it is known and is noted. */
+  /** Ends with the real cost; `null` where it is unknown, which counts what of it is known. */
   settle(costNanoUsd: number | null, tokens = 0, knownNanoUsd = 0): void {
     if (!this.#isOpen) return;
     this.#isOpen = false;
-    const { day, tokens: allTokens, counts } = this.#holder;
+    const { day, tokens: allTokens } = this.#holder;
     this.#holder.turnDay();
-    if (costNanoUsd === null) counts.unpriced += 1;
     this.#tell((costNanoUsd ?? knownNanoUsd) - (this.#estimate.estimateNanoUsd ?? 0));
     this.#hold(-1);
     for (const account of this.#accounts) account.spent += costNanoUsd ?? knownNanoUsd;

@@ -40,6 +40,8 @@ export interface SpendingNote {
   readonly estimate: number;
   /** The label of the key, or the project, whose limit it is; undefined for the proxy's. */
   readonly name?: string | undefined;
+  /** What the request will cost cannot be foreseen: `estimate` says nothing. */
+  readonly isUnforeseen?: true;
   /** When it starts again from zero, in milliseconds since the epoch; undefined for request and session. */
   readonly untilMs?: number | undefined;
 }
@@ -55,6 +57,8 @@ export interface SpendingRequest {
   readonly estimateNanoUsd: number | null;
   /** Input and output in all likelihood; 0 by default. */
   readonly estimateTokens?: number;
+  /** True of what has a price and cannot be priced before it is done: it passes no limit in dollars. */
+  readonly isUnforeseen?: true;
   /** Whose spending it adds to: a conversation's or a client session's id. */
   readonly session: string;
   /** Whose it is besides; nobody's by default. */
@@ -62,4 +66,4 @@ export interface SpendingRequest {
 }
 
 /** What a request is estimated to take. */
-export type Estimate = Pick<SpendingRequest, 'estimateNanoUsd' | 'estimateTokens'>;
+export type Estimate = Pick<SpendingRequest, 'estimateNanoUsd' | 'estimateTokens' | 'isUnforeseen'>;

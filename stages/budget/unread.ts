@@ -37,6 +37,18 @@ const scan = createPathScanner([
 
 const COMMA = 0x2c;
 
+/**
+ * What costs by what comes of it (pictures, sound, films, training), or by files that the provider has
+ * (batches, runs): neither its body nor its answer says what it will come to.
+ */
+const UNFORESEEN_PATH =
+  /^\/v1\/(?:images|audio|videos|batches|messages\/batches|fine_tuning|evals|realtime|threads(?:\/[^/]+)?\/runs)(?:\/|$)|:(?:predict|generate[A-Z]|asyncBatch|batchGenerate)\w*$/;
+
+/** True of a request that costs something, and about which `estimateUnread` knows nothing. */
+export function isUnforeseen({ target, endpoint }: BodyFrame): boolean {
+  return !endpoint.rewritable && UNFORESEEN_PATH.test(pathOf(target));
+}
+
 /** True for a request that may cost something: only what is posted is ever charged for. */
 export function mayCost({ method, target, endpoint }: BodyFrame): boolean {
   if (endpoint.operation === 'generate') return true;

@@ -5,10 +5,11 @@ import type { JsonObject } from './json-kind.ts';
 
 /** Where it stands in an object, and in the events of a stream that has the object inside. */
 const MEMBERS = ['object', 'id', 'status', 'background', 'output_file_id'] as const;
-export const WORK_PATHS = [
-  ...MEMBERS.map((name) => [name] as const),
-  ...MEMBERS.map((name) => ['response', name] as const),
-];
+/** How a batch of Anthropic says it, and an operation of Google. */
+const OTHERS = ['type', 'processing_status', 'name', 'done', 'metadata'] as const;
+export const WORK_PATHS = [...MEMBERS, ...OTHERS]
+  .map((name): readonly [string, ...string[]] => [name])
+  .concat(MEMBERS.map((name) => ['response', name]));
 
 /** The status of work that has ended; its figures do not change any more. */
 const FINAL = new Set(['completed', 'failed', 'incomplete', 'cancelled', 'canceled', 'expired']);
@@ -17,8 +18,9 @@ const DEFERRED = new Set(['batch', 'thread.run']);
 
 /** `usage` with the work that it is of, by the values at `WORK_PATHS`. */
 export function withWork(usage: Usage, values: readonly unknown[]): Usage {
-  const own = toWork(values.slice(0, MEMBERS.length));
-  const work = own ?? toWork(values.slice(MEMBERS.length));
+  const all = MEMBERS.length + OTHERS.length;
+  const [own, others] = [values.slice(0, MEMBERS.length), values.slice(MEMBERS.length, all)];
+  const work = toWork(own) ?? toOther(own[1], others) ?? toWork(values.slice(all));
   return work === undefined ? usage : { ...usage, work };
 }
 
@@ -30,6 +32,18 @@ function toWork([kind, id, status, background, file]: readonly unknown[]): OwnWo
     isFinal: FINAL.has(status),
     ...(isDeferred && { isDeferred: true }),
   };
+}
+
+function toOther(
+  id: unknown,
+  [type, processed, name, done, metadata]: readonly unknown[],
+): OwnWork | undefined {
+  if (type === 'message_batch' && typeof id === 'string')
+    return { ids: [id], isFinal: processed === 'ended', isDeferred: true };
+  // An operation has either of these, and its name has its collection.
+  if (typeof name !== 'string' || !name.includes('/')) return undefined;
+  if (!isObject(metadata) && typeof done !== 'boolean') return undefined;
+  return { ids: [name], isFinal: done === true, isDeferred: true };
 }
 
 /** The batch of a generative answer, with the files of its results; undefined for another answer. */

@@ -216,6 +216,11 @@ export const COLUMNS = {
   costToolDefinitionsNanoUsd: whole(),
   reasoningTokens: figure('Output tokens that the model thought with, where the provider tells'),
   webSearches: figure('Searches of the web that the provider billed'),
+  /**
+   * Whole nano-dollars that limits count of it beside `costNanoUsd`: of a request without a price what of it is
+   * known or was foreseen. Negative where work is billed of which they held an estimate until then.
+   */
+  budgetNanoUsd: whole(),
 };
 
 export type FieldName = keyof typeof COLUMNS;

@@ -74,6 +74,8 @@ const SUMS = {
   markedWriteTokens: { of: 'cacheWriteTokens', when: known('breakpoints') },
   /** Whole nano-dollars; of `priced` requests only, see `knownCost`. */
   costNanoUsd: { of: 'costNanoUsd' },
+  /** What limits count beside it. */
+  budgetNanoUsd: { of: 'budgetNanoUsd' },
   /** The same, of all lanes together; see `knownCostSaved`. */
   costSavedNanoUsd: { of: 'costSavedNanoUsd' },
   /** The part of it that cache markers brought. */

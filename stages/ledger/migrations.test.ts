@@ -29,6 +29,7 @@ const DIGESTS = [
   '2f5d0e42e5c4623a',
   '08a94b1ad2414c1a',
   '970489c2976c203b',
+  '5b006029d3230bd2',
 ];
 
 test('no released step was edited', () => {

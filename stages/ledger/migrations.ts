@@ -175,4 +175,8 @@ export const migrations: readonly Migration[] = [
     // Proxy keys, by hash: of proxies that share a database. Those of a file are in the home folder.
     `CREATE TABLE proxy_keys (id TEXT PRIMARY KEY, stored TEXT NOT NULL) STRICT`,
   ],
+  [
+    `ALTER TABLE requests ADD COLUMN budget_nano_usd INTEGER`,
+    `ALTER TABLE hours ADD COLUMN budget_nano_usd INTEGER NOT NULL DEFAULT 0`,
+  ],
 ];

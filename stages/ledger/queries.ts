@@ -76,7 +76,11 @@ export interface Spent {
   readonly tokens: number;
 }
 
-const SPENT = sql<number>`coalesce(sum(cost_nano_usd), 0)`.as('costNanoUsd');
+/** As limits count it: with what is known or was foreseen of requests without a price. */
+const SPENT =
+  sql<number>`coalesce(sum(coalesce(cost_nano_usd, 0) + coalesce(budget_nano_usd, 0)), 0)`.as(
+    'costNanoUsd',
+  );
 
 /** One of the machines that share a ledger; null for all that have no name. */
 export interface OneNode {
@@ -130,7 +134,11 @@ export async function costByOwner(
       if (name === null) continue;
       const id = `${owner}\0${name}`;
       const before = sums.get(id)?.costNanoUsd ?? 0;
-      sums.set(id, { owner, name, costNanoUsd: before + totals.costNanoUsd });
+      sums.set(id, {
+        owner,
+        name,
+        costNanoUsd: before + totals.costNanoUsd + totals.budgetNanoUsd,
+      });
     }
   }
   return [...sums.values()];
@@ -152,7 +160,7 @@ export async function sessionsSpent(
   const rows = await inSpan(db, { sinceMs: 0, untilMs })
     .$if(only !== undefined, (query) => query.where('node', 'is not distinct from', only!.node))
     .where('sessionId', 'is not', null)
-    .where('costNanoUsd', '>', 0)
+    .where(sql`coalesce(cost_nano_usd, 0) + coalesce(budget_nano_usd, 0)`, '<>', 0)
     .select((eb) => [eb.ref('sessionId').$notNull().as('session'), SPENT])
     .groupBy('sessionId')
     .orderBy((eb) => eb.fn.max('startedMs'), 'desc')

@@ -34,6 +34,11 @@ export function ledgerRow(facts: LedgerFacts): LedgerRow {
   return make(facts, COLUMNS);
 }
 
+/** True of a request that was billed and whose price is not known. Must mean what the SQL of `figures.ts` does. */
+export function isUnpriced(row: LedgerRow): boolean {
+  return row.costNanoUsd === null && (row.inputTokensSent !== null || row.outputTokens !== null);
+}
+
 /**
  * True if the request failed: it ended in an error or broke off, or the client got a
  * status of 400 or more. A client that left is not a failure.

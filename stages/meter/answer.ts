@@ -2,7 +2,7 @@
 import type { RunInfo, Settlement } from '../../engine/index.ts';
 import { shownIn } from '../model/attempt.ts';
 import type { DeferredBills } from '../budget/deferred-bills.ts';
-import { mayCost } from '../budget/unread.ts';
+import { isUnforeseen, mayCost } from '../budget/unread.ts';
 import { observeResults, resultsAt } from '../dialect/opaque/results.ts';
 import type { BodyFrame } from '../model/body.ts';
 import type { UsageObserver } from '../model/dialect.ts';
@@ -91,6 +91,7 @@ export function usageOf(
   const { body, json } = head.request.original;
   // What goes on by itself is paid when it has ended, and no part of it before.
   if (usage.work?.isDeferred === true) return withServedTerms(usage, pathTerms(body, head));
+  if (isSilent(head, usage)) return SILENT;
   const isWhole = observer.terminated();
   const served = withServedTerms(usage, {
     ...pathTerms(body, head),
@@ -102,6 +103,21 @@ export function usageOf(
     const size = sizeOf(head.request);
     return size === undefined ? estimateInputTokens(head.request) : size * ratio;
   });
+}
+
+/** What costs something and says nothing of it: no row may look as if it had cost nothing. */
+const SILENT: Usage = Object.freeze({
+  ...emptyUsage,
+  inputTokens: 0,
+  estimated: true,
+  billing: Object.freeze({ unknownUses: ['an answer without usage'] }),
+});
+
+function isSilent({ request, status, attempts }: HeadFrame, usage: Usage): boolean {
+  if (status >= 300 || attempts.length === 0 || usage.work !== undefined) return false;
+  const isMeasured = usage.inputTokens !== null || usage.outputTokens !== null;
+  const { body } = request.original;
+  return !isMeasured && mayCost(body) && isUnforeseen(body);
 }
 
 function pathTerms({ target }: BodyFrame, { headers }: HeadFrame) {

@@ -7,6 +7,7 @@ import type { RunInfo, Settlement } from '../../engine/index.ts';
 import type { Held } from '../budget/deferred-bills.ts';
 import { spenderOf } from '../budget/spender.ts';
 import { mayCost } from '../budget/unread.ts';
+import { isUnpriced, ledgerRow } from '../ledger/row.ts';
 import type { LedgerRow } from '../ledger/row.ts';
 import type { CacheMiss } from '../model/cached-turn.ts';
 import type { ProxyFrame } from '../model/frame.ts';
@@ -31,7 +32,7 @@ const DAY_MS = 86_400_000;
 /**
  * Ends what the request holds of its limits: with the cost in its row, or without one where
  * nothing was answered. What nothing was held for counts all the same, so that a start finds
- * in the ledger what was counted here.
+ * in the ledger what was counted here. Returns nano-dollars that were counted beside the row's cost.
  */
 function settleSpending(
   { last }: Settlement<ProxyFrame>,
@@ -39,23 +40,29 @@ function settleSpending(
   { spending: guard, deferredBills }: Pick<Services, 'spending' | 'deferredBills'>,
   { unanswered, work }: Pick<Measurement, 'unanswered' | 'work'>,
   knownNanoUsd = 0,
-): void {
+): number {
   const { head } = last;
   const request = head?.request ?? last.request?.request;
   const report = request?.report;
-  if (request === undefined || report === undefined || report.cacheHit === true) return;
+  if (request === undefined || report === undefined || report.cacheHit === true) return 0;
+  if (isUnpriced(row)) guard.noteUnpriced();
+  let besideNanoUsd = 0;
   // Another provider has answered: what the first one was given counts besides.
-  if (head !== undefined && unanswered !== undefined)
+  if (head !== undefined && unanswered !== undefined) {
+    besideNanoUsd += unanswered.costNanoUsd ?? 0;
     guard.count(
       unanswered.costNanoUsd ?? 0,
       unanswered.inputTokens + unanswered.outputTokens,
       spenderOf(head.request.original),
     );
+  }
   const { costNanoUsd, inputTokensSent, outputTokens } = row;
   const spending = report.spending;
   const tokens = (inputTokensSent ?? 0) + (outputTokens ?? 0);
   const isMeasured = inputTokensSent !== null || outputTokens !== null;
-  if (isMeasured && work !== undefined) giveBack(deferredBills.bill(work), guard, row.startedMs);
+  if (isMeasured && costNanoUsd === null) besideNanoUsd += knownNanoUsd;
+  if (isMeasured && work !== undefined)
+    besideNanoUsd -= giveBack(deferredBills.bill(work), guard, row.startedMs);
   if (spending === undefined)
     guard.count(costNanoUsd ?? knownNanoUsd, tokens, spenderOf(request.original));
   else if (isMeasured) spending.settle(costNanoUsd, tokens, knownNanoUsd);
@@ -65,13 +72,16 @@ function settleSpending(
     const spender = spenderOf(request.original);
     const held = { nanoUsd: estimateNanoUsd ?? 0, tokens: estimateTokens, spender };
     if (work !== undefined) deferredBills.begin(work, { ...held, atMs: row.startedMs });
+    besideNanoUsd += held.nanoUsd;
   }
+  return besideNanoUsd;
 }
 
 /** What limits held of work that is billed now; that of a day before stays with it. */
-function giveBack(held: Held | undefined, guard: Services['spending'], nowMs: number): void {
-  if (held === undefined || Math.floor(held.atMs / DAY_MS) !== Math.floor(nowMs / DAY_MS)) return;
+function giveBack(held: Held | undefined, guard: Services['spending'], nowMs: number): number {
+  if (held === undefined || Math.floor(held.atMs / DAY_MS) !== Math.floor(nowMs / DAY_MS)) return 0;
   guard.count(-held.nanoUsd, -held.tokens, held.spender);
+  return held.nanoUsd;
 }
 
 /** Sets the provider's count of a request beside our estimate of it. */
@@ -120,8 +130,10 @@ function lackingIn(
   const { costNanoUsd, inputTokensSent, provider: name, model, startedMs, cacheHit } = row;
   if (costNanoUsd !== null || inputTokensSent === null || cacheHit) return undefined;
   const provider = services.providers.get(name ?? '');
-  if (provider === undefined || model === null) return undefined;
+  if (provider === undefined) return undefined;
   const usage = usageOf(settlement, reported, state, services, sizeOf);
+  if (model === null)
+    return { missing: usage.billing?.unknownUses ?? ['a model without a name'], knownNanoUsd: 0 };
   return services.prices.lacking(provider, model, usage, startedMs);
 }
 
@@ -221,7 +233,8 @@ export const meter = defineStage<ProxyFrame, undefined, Services>({
               what: droppedThoughts,
             });
           }
-          settleSpending(settlement, row, services, measured, lacking?.knownNanoUsd);
+          const budgetNanoUsd =
+            settleSpending(settlement, row, services, measured, lacking?.knownNanoUsd) || null;
           // The trace was added with what the engine alone knows.
           const savings = savingsOf(row);
           const { outcome } = row;
@@ -232,7 +245,9 @@ export const meter = defineStage<ProxyFrame, undefined, Services>({
             const shown = { outcome, savings, usageCorrected, droppedThoughts, cacheMiss };
             services.traces.correct(ctx.run.id, { ...shown, unpriced });
           }
-          services.ledger.record(row);
+          services.ledger.record(
+            budgetNanoUsd === null ? row : ledgerRow({ ...row, budgetNanoUsd }),
+          );
           if (fault !== undefined) throw fault.thrown;
         };
         // A copy that is still being decoded has its usage at its very end.

@@ -3,7 +3,8 @@ import type { EstimatedUse } from '../budget/estimate.ts';
 import { estimateUsage } from '../budget/estimate.ts';
 import { askedOutput } from '../budget/most-output.ts';
 import type { Estimate } from '../budget/spending.ts';
-import { estimateUnread } from '../budget/unread.ts';
+import { estimateBatch } from '../budget/batch-estimate.ts';
+import { estimateUnread, isUnforeseen } from '../budget/unread.ts';
 import { askedTerms } from '../dialect/billing.ts';
 import { estimateInputTokens } from '../model/input-size.ts';
 import { modelOf } from '../model/request.ts';
@@ -31,6 +32,10 @@ type Needed = Pick<Services, 'providers' | 'prices' | 'clock'>;
 function askedOf(request: ProxyRequest, target: RouteTarget | undefined, services: Needed) {
   const provider = services.providers.get(target?.provider ?? '');
   const use = useOf(request, provider);
+  const batch = request.original.endpoint.rewritable
+    ? undefined
+    : estimateBatch(request.original.body);
+  if (batch !== undefined) return { provider, use, ...batch };
   const wanted = target?.model ?? use.model;
   const model = wanted === undefined ? undefined : (provider?.modelAliases.get(wanted) ?? wanted);
   return { provider, use, model, usage: estimateUsage(use, model) };
@@ -41,9 +46,17 @@ export function estimateOf(
   request: ProxyRequest,
   target: RouteTarget | undefined,
   services: Needed,
-): Required<Estimate> {
+): Estimate {
   const { provider, use, model, usage } = askedOf(request, target, services);
   const estimateTokens = (usage.inputTokens ?? 0) + (usage.outputTokens ?? 0);
+  if (isUnforeseen(request.original.body)) {
+    const known =
+      provider === undefined || model === undefined || estimateTokens === 0
+        ? null
+        : services.prices.costNanoUsd(provider, model, usage, services.clock.wallMs());
+    if (known === null) return { estimateTokens: 0, estimateNanoUsd: 0, isUnforeseen: true };
+    return { estimateTokens, estimateNanoUsd: known };
+  }
   // What costs nothing that could be foretold is stopped by a limit that is passed, not by its own price.
   if (estimateTokens === 0) return { estimateTokens, estimateNanoUsd: 0 };
   if (provider === undefined || model === undefined)

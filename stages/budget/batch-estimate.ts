@@ -1,0 +1,51 @@
+/** What a batch is likely to use, where its requests stand in its own body and not in a file of the provider. */
+import { isObject, objectOf, objectsOf, parseJson, stringOf } from '../dialect/json-kind.ts';
+import type { JsonObject } from '../dialect/json-kind.ts';
+import { createUsageSum } from '../dialect/usage-sum.ts';
+import type { BodyFrame } from '../model/body.ts';
+import { isPlain } from '../model/headers.ts';
+import { tokensOfLength } from '../model/input-size.ts';
+import { modelInPath, pathOf } from '../model/target.ts';
+import { emptyUsage } from '../model/usage.ts';
+import type { Usage } from '../model/usage.ts';
+import { askedOutput, foreseenOutput } from './most-output.ts';
+
+const MESSAGES_BATCHES = '/v1/messages/batches';
+const GENERATIVE_BATCH = /:batchGenerateContent$/;
+/** A larger body is not parsed on a request's way. */
+const MOST_BYTES = 32 * 1024 * 1024;
+
+/** The usage of all its requests at most and the model of the first; undefined where they cannot be read. */
+export function estimateBatch(
+  body: BodyFrame,
+): { readonly model: string; readonly usage: Usage } | undefined {
+  const path = pathOf(body.target);
+  const isMessages = path === MESSAGES_BATCHES;
+  if (!isMessages && !GENERATIVE_BATCH.test(path)) return undefined;
+  if (body.bytes.length > MOST_BYTES || !isPlain(body)) return undefined;
+  const json = objectOf(parseJson(body.bytes.toString('utf8')));
+  const named = modelInPath(body.target);
+  const asked = isMessages ? messagesIn(json) : generativeIn(json);
+  const sum = createUsageSum('batch');
+  for (const one of asked) {
+    const model = named ?? stringOf(one['model']);
+    if (model === undefined) return undefined;
+    const inputTokens = tokensOfLength(JSON.stringify(one).length);
+    const outputTokens = foreseenOutput(askedOutput(one), model);
+    sum.add(model, { ...emptyUsage, inputTokens, outputTokens });
+  }
+  const model = sum.model();
+  return model === undefined ? undefined : { model, usage: { ...sum.usage(), estimated: true } };
+}
+
+function messagesIn({ requests }: JsonObject): readonly JsonObject[] {
+  return objectsOf(requests).map(({ params }) => objectOf(params));
+}
+
+function generativeIn(json: JsonObject): readonly JsonObject[] {
+  const batch = objectOf(json['batch']);
+  const config = [batch['inputConfig'], batch['input_config']].find(isObject);
+  return objectsOf(objectOf(config?.['requests'])['requests']).map(({ request }) =>
+    objectOf(request),
+  );
+}
