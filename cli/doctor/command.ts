@@ -60,11 +60,12 @@ class Doctor extends JsonCommand {
 
   private async examine(): Promise<Finding[]> {
     const { context, home } = this;
-    const [homeChecks, kept, machine, proxy, data, upstream, redis] = await Promise.all([
+    const [homeChecks, kept, machine, proxy, forward, data, upstream, redis] = await Promise.all([
       import('./home.ts'),
       import('./kept.ts'),
       import('./machine.ts'),
       import('./proxy.ts'),
+      import('./forward.ts'),
       import('./data.ts'),
       import('./upstream.ts'),
       import('./redis.ts'),
@@ -95,6 +96,7 @@ class Doctor extends JsonCommand {
       await orFault('Pid file', () => homeChecks.checkPidFile(examined)),
       running,
       await orFault('Clients', () => proxy.checkClients(examined)),
+      await orFault('Forward mode', () => forward.checkForward(examined)),
       upstreams,
       ...others,
       data.checkSubscription(examined),

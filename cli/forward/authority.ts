@@ -1,7 +1,9 @@
 /** Finds or makes the local certificate authority: one that covers the configured hosts and does not expire soon. */
 import { makeAuthority, readAuthority } from '../../server/forward-proxy/ca/files.ts';
 import type { StoredAuthority } from '../../server/forward-proxy/ca/files.ts';
-import { openedHosts } from '../../server/forward-proxy/opened-hosts.ts';
+import { openedHosts, unopenedProviders } from '../../server/forward-proxy/opened-hosts.ts';
+import type { UnopenedProvider } from '../../server/forward-proxy/opened-hosts.ts';
+import type { Config } from '../../server/config/config.ts';
 import { byKind } from '../../server/generation/by-kind.ts';
 import { toProviders } from '../../server/generation/providers.ts';
 import { SvcError, isSvcError } from '../../engine/error.ts';
@@ -14,20 +16,42 @@ export const DAY_MS = 24 * 3600 * 1000;
 /** A client that is started now may run for days. */
 const RENEW_BEFORE_MS = 10 * DAY_MS;
 
+/** What the configuration means for forward mode. */
+export interface ConfiguredHosts {
+  /** The hosts that it opens, in order. */
+  readonly hosts: readonly string[];
+  /** Providers whose hosts are tunnelled unread. */
+  readonly unopened: readonly UnopenedProvider[];
+}
+
 /**
- * The hosts that the configuration opens, in order.
+ * The hosts that the configuration opens.
  *
  * @throws SvcError `config` where there is none, or the configuration is wrong.
  */
-export async function configuredHosts(context: CliContext): Promise<readonly string[]> {
+export async function configuredHosts(context: CliContext): Promise<ConfiguredHosts> {
   const file = runningInstance(homeOf(context))?.flags.config;
   const { config } = await configOf(file, context);
-  const providers = toProviders(config);
-  const hosts = [...openedHosts(byKind(config, providers), providers).keys()].toSorted();
-  if (hosts.length > 0) return hosts;
+  const found = hostsOf(config);
+  if (found.hosts.length > 0) return found;
   throw new SvcError('config', 'No provider has a host that forward mode could open', {
     cure: 'It opens hosts that speak https on port 443 under a name; see providers.<name>.base_url.',
   });
+}
+
+/** The same of a configuration that has been read. */
+export function hostsOf(config: Config): ConfiguredHosts {
+  const providers = toProviders(config);
+  const opened = openedHosts(byKind(config, providers), providers);
+  return { hosts: [...opened.keys()].toSorted(), unopened: unopenedProviders(opened, providers) };
+}
+
+/** A sentence on each provider that is not opened. */
+export function unopenedRemarks(unopened: readonly UnopenedProvider[]): readonly string[] {
+  return unopened.map(
+    ({ provider, host }) =>
+      `${host} (provider ${provider}) is not opened: only the one provider of each kind of path is, see \`routing.primary\`. What a client sends there itself is tunnelled unread.`,
+  );
 }
 
 export interface Fitting {

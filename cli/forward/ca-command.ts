@@ -15,20 +15,23 @@ import { shortPath } from '../context.ts';
 import { counted } from '../screen/output.ts';
 import { forwardedId } from '../integrate/forward.ts';
 import { readIntegrations } from '../integrate/records.ts';
-import { DAY_MS, configuredHosts } from './authority.ts';
-import { writeBundle } from './environment.ts';
+import { DAY_MS, configuredHosts, unopenedRemarks } from './authority.ts';
+import type { ConfiguredHosts } from './authority.ts';
+import { writeBundle } from './certificate-lists.ts';
 
 const category = 'Configure';
 
 abstract class ShowingCommand extends JsonCommand {
-  /** Prints what can be known of an authority; `uncovered` are hosts that it cannot vouch for. */
-  protected show(authority: StoredAuthority, uncovered: readonly string[]): number {
+  /** Prints what can be known of an authority, and which providers of the configuration it does not serve. */
+  protected show(authority: StoredAuthority, configured: ConfiguredHosts): number {
     const { context, home } = this;
     const { hosts, expiresMs, fingerprint } = authority;
+    const { unopened } = configured;
+    const uncovered = configured.hosts.filter((host) => !hosts.includes(host));
     const { certificate } = forwardFiles(home);
     const expires = new Date(expiresMs).toISOString();
     if (this.json) {
-      this.printJson({ certificate, hosts, uncovered, expires, fingerprint });
+      this.printJson({ certificate, hosts, uncovered, unopened, expires, fingerprint });
       return 0;
     }
     const days = Math.round((expiresMs - context.clock.wallMs()) / DAY_MS);
@@ -47,6 +50,7 @@ abstract class ShowingCommand extends JsonCommand {
       this.note(
         `${host} is not covered: it is tunnelled unread. \`svc ca create --force\` covers it.`,
       );
+    for (const remark of unopenedRemarks(unopened)) this.note(remark);
     return 0;
   }
 }
@@ -69,17 +73,14 @@ class CaCreate extends ShowingCommand {
       throw new SvcError('conflict', 'There is a certificate authority already', {
         cure: '`svc ca show` describes it; --force replaces it, and clients that run must be started again.',
       });
-    const authority = await makeAuthority(
-      home,
-      await configuredHosts(context),
-      context.clock.wallMs(),
-    );
+    const configured = await configuredHosts(context);
+    const authority = await makeAuthority(home, configured.hosts, context.clock.wallMs());
     // Clients that `svc integrate --forward` has set up find the new one at their next start.
     if (existsSync(forwardFiles(home).bundle))
       writeBundle({ env: context.env, home, authorityPem: authority.certificatePem });
     if (!this.json) this.note('Made a certificate authority; `svc run --forward claude` uses it.');
     if (this.force && !this.json) this.note('Clients that run must be started again.');
-    return this.show(authority, []);
+    return this.show(authority, configured);
   }
 }
 
@@ -106,12 +107,11 @@ class CaShow extends ShowingCommand {
       context.stdout.write(authority.certificatePem);
       return 0;
     }
-    const hosts = await configuredHosts(context).catch((thrown: unknown) => {
-      if (thrown instanceof SvcError) return [];
+    const configured = await configuredHosts(context).catch((thrown: unknown) => {
+      if (thrown instanceof SvcError) return { hosts: [], unopened: [] };
       throw thrown;
     });
-    const uncovered = hosts.filter((host) => !authority.hosts.includes(host));
-    return this.show(authority, uncovered);
+    return this.show(authority, configured);
   }
 }
 

@@ -1,27 +1,82 @@
-/** What leads a client past forward mode although it was started with it. */
+/** What clients are told to trust in forward mode: what they trusted before, and the authority. */
+import * as fs from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { basesPast, hostsPast } from './environment.ts';
+import { inPlace, write } from '../../fixtures/cli/run.ts';
+import type { Place } from '../../fixtures/cli/run.ts';
+import { forwardEnvironment } from './environment.ts';
+import type { Environment } from './certificate-lists.ts';
 
-const url = 'http://127.0.0.1:8765';
-const hosts = ['api.anthropic.com', 'api.openai.com'];
+const pem = (name: string): string =>
+  `-----BEGIN CERTIFICATE-----\n${Buffer.from(name).toString('base64')}\n-----END CERTIFICATE-----`;
 
-test('a base URL of another host is named without what else it holds', () => {
-  const env = {
-    ANTHROPIC_BASE_URL: 'https://user:secret@gateway.example:8443/anthropic?key=secret',
-    OPENAI_BASE_URL: 'https://api.openai.com/v1',
-    OPENAI_API_BASE: `${url}/v1`,
-    GOOGLE_GEMINI_BASE_URL: 'no address',
-  };
-  assert.equal(basesPast(env, url, hosts), [
-    { name: 'ANTHROPIC_BASE_URL', host: 'gateway.example:8443' },
-  ]);
-  assert.equal(basesPast({}, url, hosts), []);
-});
+function environmentIn({ home }: Place, env: Environment, authority = 'authority'): Environment {
+  fs.mkdirSync(join(home, 'forward'), { recursive: true, mode: 0o700 });
+  const url = 'http://127.0.0.1:8765';
+  return forwardEnvironment({ env, home, url, token: 't', authorityPem: `${pem(authority)}\n` });
+}
 
-test("hosts that the user's NO_PROXY names are known", () => {
-  assert.equal(hostsPast({ NO_PROXY: 'localhost,.openai.com' }, hosts), ['api.openai.com']);
-  assert.equal(hostsPast({ NO_PROXY: 'localhost' }, hosts), []);
-});
+const textOf = (path: string | undefined): string => fs.readFileSync(path ?? '', 'utf8');
+
+/** How often a list holds each of `names`. */
+function counts(path: string | undefined, names: readonly string[]): readonly number[] {
+  const text = textOf(path);
+  return names.map((name) => text.split(pem(name)).length - 1);
+}
+
+test('every list that the user names stays trusted, folders and links to the same file too', () =>
+  inPlace(async (place) => {
+    const folder = join(place.folder, 'certs');
+    write(place, 'certs/one.pem', `${pem('dir')}\r\n`);
+    write(place, 'certs/README', 'no certificate');
+    fs.symlinkSync(join(folder, 'one.pem'), join(folder, '0a1b2c3d.0'));
+    fs.symlinkSync(join(folder, 'gone'), join(folder, '0a1b2c3e.0'));
+    const file = (name: string) => write(place, name, `# ${name}\n${pem(name)}\n`);
+    const env = {
+      SSL_CERT_FILE: file('ssl'),
+      SSL_CERT_DIR: `${folder}:/nowhere`,
+      CURL_CA_BUNDLE: file('curl'),
+      REQUESTS_CA_BUNDLE: join(place.folder, 'requests'),
+      CODEX_CA_CERTIFICATE: file('codex'),
+      NODE_EXTRA_CA_CERTS: file('node'),
+    };
+    write(place, 'requests/own.crt', pem('requests'));
+    const given = environmentIn(place, env);
+    const lists = ['SSL_CERT_FILE', 'CURL_CA_BUNDLE', 'REQUESTS_CA_BUNDLE', 'CODEX_CA_CERTIFICATE'];
+    assert.is(new Set(lists.map((name) => given[name])).size, 1);
+    const names = ['ssl', 'dir', 'curl', 'requests', 'codex', 'authority', 'node'];
+    assert.equal(counts(given['SSL_CERT_FILE'], names), [1, 1, 1, 1, 1, 1, 0]);
+    assert.equal(counts(given['NODE_EXTRA_CA_CERTS'], ['node', 'authority', 'ssl']), [1, 1, 0]);
+
+    // A run inside of a run, and after it one with a new authority.
+    const inner = environmentIn(place, { ...env, ...given });
+    assert.is(systemCount(inner), 0, 'nothing beside them');
+    assert.equal(counts(inner['SSL_CERT_FILE'], names), [1, 1, 1, 1, 1, 1, 0]);
+    const next = environmentIn(place, { ...env, ...inner }, 'second');
+    assert.equal(counts(next['NODE_EXTRA_CA_CERTS'], ['node', 'second']), [1, 1]);
+    assert.equal(counts(next['SSL_CERT_FILE'], ['ssl', 'second']), [1, 1]);
+  }));
+
+/** How many of the list are none of this test's. */
+function systemCount(env: Environment): number {
+  const named = ['ssl', 'dir', 'curl', 'requests', 'codex', 'authority'].map(pem);
+  const all = textOf(env['SSL_CERT_FILE']).match(/-----BEGIN[^-]+-----[^-]+-----END[^-]+-----/g);
+  return (all ?? []).filter((one) => !named.includes(one)).length;
+}
+
+test('a list that names nothing is as if it were not named', () =>
+  inPlace(async (place) => {
+    const odd = {
+      SSL_CERT_FILE: place.folder,
+      NODE_EXTRA_CA_CERTS: '/nowhere/x',
+      CURL_CA_BUNDLE: '',
+    };
+    const given = environmentIn(place, odd);
+    assert.ok(systemCount(given) > 10, "the system's list is there");
+    assert.equal(counts(given['SSL_CERT_FILE'], ['authority']), [1]);
+    assert.is(given['NODE_EXTRA_CA_CERTS'], join(place.home, 'forward', 'ca.pem'));
+    assert.is(given['CURL_CA_BUNDLE'], '');
+  }));
 
 test.run();

@@ -2,10 +2,11 @@
 import { dropToken, makeToken } from '../../server/forward-proxy/tokens.ts';
 import { homeOf } from '../context.ts';
 import type { CliContext } from '../context.ts';
-import { configuredHosts, fittingAuthority } from './authority.ts';
+import { configuredHosts, fittingAuthority, unopenedRemarks } from './authority.ts';
 import type { Fitting } from './authority.ts';
-import { basesPast, forwardEnvironment, hostsPast, networkProxy } from './environment.ts';
-import type { Environment } from './environment.ts';
+import { forwardEnvironment, networkProxy } from './environment.ts';
+import type { Environment } from './certificate-lists.ts';
+import { waysPast } from './ways-past.ts';
 
 export interface ForwardRun {
   readonly env: Environment;
@@ -29,15 +30,14 @@ export async function prepareForwardRun(
 ): Promise<ForwardRun> {
   const home = homeOf(context);
   const { env, clock } = context;
-  const hosts = await configuredHosts(context);
+  const { hosts, unopened } = await configuredHosts(context);
   const { authority, made } = await fittingAuthority(context, hosts);
   const { token, id } = makeToken(home, clock, { label: `run ${program}`, expires: true });
   const remarks: string[] = [];
   if (made !== undefined) remarks.push(`${MADE[made]}: \`svc ca show\``);
-  for (const host of hostsPast(env, hosts))
-    remarks.push(`NO_PROXY names ${host}, so its requests go past svc`);
-  for (const { name, host } of basesPast(env, url, hosts))
-    remarks.push(`${name} leads to ${host}: what goes there goes past svc`);
+  // Once is enough: whoever has several providers knows their addresses.
+  if (made !== undefined) remarks.push(...unopenedRemarks(unopened));
+  remarks.push(...waysPast(program, context, { home, url, hosts }));
   if (networkProxy(env) !== undefined && wasRunning)
     remarks.push(
       "HTTPS_PROXY of this shell counts only if svc was started with it: `svc config show outbound` shows what svc's has",

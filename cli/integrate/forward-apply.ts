@@ -7,7 +7,8 @@ import {
   makeToken,
 } from '../../server/forward-proxy/tokens.ts';
 import { configuredHosts, fittingAuthority } from '../forward/authority.ts';
-import { proxyAddressWith, writeBundle } from '../forward/environment.ts';
+import { writeBundle } from '../forward/certificate-lists.ts';
+import { proxyAddressWith } from '../forward/environment.ts';
 import { homeOf } from '../context.ts';
 import type { CliContext } from '../context.ts';
 import type { Client } from './client.ts';
@@ -35,7 +36,8 @@ export async function grantForward(context: CliContext, client: Client): Promise
     throw new SvcError('conflict', `${client.name} goes through svc by its base URL`, {
       cure: `\`svc integrate ${client.id} --undo\` takes that back; then forward mode can take its place.`,
     });
-  const { authority } = await fittingAuthority(context, await configuredHosts(context));
+  const { hosts } = await configuredHosts(context);
+  const { authority } = await fittingAuthority(context, hosts);
   writeBundle({ env, home, authorityPem: authority.certificatePem });
   const earlier = entries.find((one) => one.client === forwardIdOf(client.id));
   const raw = earlier?.written.find(({ path }) => path.at(-1) === 'HTTPS_PROXY')?.raw;

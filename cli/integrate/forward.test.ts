@@ -112,6 +112,44 @@ test('what else leads past forward mode is named, and a new authority reaches wh
     assert.ok(read(join(folder, 'bundle.pem')).includes(read(join(folder, 'ca.pem')).trim()));
   }));
 
+test("Codex's own provider with another address is named when it is set", () =>
+  inPlace(async (place) => {
+    const config =
+      'model_provider = "mine"\n[model_providers.mine]\nbase_url = "https://u:p@mine.example/v1"\n';
+    write(place, '.codex/config.toml', config);
+    const { stdout, stderr } = await run(place, ['integrate', 'codex', '--forward', '--apply']);
+    assert.match(`${stdout}${stderr}`, /model_providers\.mine\.base_url in \S+ is mine\.example/);
+    assert.not.match(`${stdout}${stderr}`, 'u:p');
+  }));
+
+test('providers whose hosts are not opened are named, and an authority that was made before another host', () =>
+  inPlace(async (place) => {
+    const groq = 'providers:\n  groq: { kind: chat, base_url: "https://api.groq.com/openai/v1" }\n';
+    const own = '  near: { kind: chat, base_url: "http://127.0.0.1:11434/v1" }\n';
+    write(place, 'home/config.yaml', groq + own);
+    const made = await run(place, ['ca', 'create']);
+    assert.match(made.stderr, 'api.groq.com (provider groq) is not opened');
+    assert.not.match(made.stderr, 'near');
+    const shown = JSON.parse((await run(place, ['ca', 'show', '--json'])).stdout);
+    assert.equal(shown.unopened, [{ provider: 'groq', host: 'api.groq.com' }]);
+    assert.equal(shown.uncovered, []);
+    const told = (await run(place, ['doctor', '--offline'])).stdout;
+    assert.match(told, /· Forward mode +api\.groq\.com \(provider groq\) is not opened/);
+    assert.match(told, /✓ Forward mode +opens api\.anthropic\.com, api\.openai\.com/);
+    // As the primary it is the provider of its kind.
+    write(place, 'home/config.yaml', `${groq}${own}routing: { primary: groq }\n`);
+    const changed = await run(place, ['ca', 'show']);
+    assert.match(changed.stderr, 'api.groq.com is not covered');
+    const checked = (await run(place, ['doctor', '--offline'])).stdout;
+    assert.match(checked, /Forward mode +its certificate authority was made before api\.groq\.com/);
+    assert.match(checked, '`svc ca create --force`');
+    await run(place, ['ca', 'create', '--force']);
+    assert.match(
+      (await run(place, ['doctor', '--offline'])).stdout,
+      /opens api\.anthropic\.com, api\.groq\.com/,
+    );
+  }));
+
 test('once the authority is removed, whoever still goes through it is named', () =>
   inPlace(async (place) => {
     await run(place, [...claude, '--apply']);

@@ -4,8 +4,9 @@ import { SvcError } from '../../engine/error.ts';
 import { codexFolder } from '../../server/sessions/find.ts';
 import { forwardFiles } from '../../server/forward-proxy/ca/files.ts';
 import { TOKEN_USER } from '../../server/forward-proxy/tokens.ts';
+import { clientSettings } from '../forward/client-settings.ts';
 import { proxyAddressWith } from '../forward/environment.ts';
-import { isAddress } from './addresses.ts';
+import { isAddress, isOwnOrOfficial } from './addresses.ts';
 import { clientVariables } from './client.ts';
 import type { Change, Client, ClientFile, Surroundings } from './client.ts';
 import { formats } from './formats.ts';
@@ -92,6 +93,16 @@ export function withForward(client: Client, { home, token }: ForwardSettings): C
           remarks.push(
             `NODE_EXTRA_CA_CERTS of this shell (${extra}) counts no more for it: its settings come first. \`svc run --forward\` trusts both.`,
           );
+        // Outside of every project.
+        const { bases } = clientSettings(client.programs[0] ?? '', {
+          ...where,
+          cwd: where.userHome,
+        });
+        for (const base of bases)
+          if (isAddress(base.value) && URL.canParse(base.value) && !isOwnOrOfficial(base.value, ''))
+            remarks.push(
+              `${base.name} in ${base.file} is ${new URL(base.value).host}: requests go there, and past forward mode.`,
+            );
         return { changes: [...changes(url), ...past], remarks };
       },
       isOwn: (path, value) =>

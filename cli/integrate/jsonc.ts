@@ -37,6 +37,17 @@ export const jsonc: TextFormat = {
   encode: (value) => JSON.stringify(value),
 };
 
+/** What a text says as a whole. @throws SvcError `config` for one that is not JSON. */
+export function plainJson(text: string): unknown {
+  return plainOf(scanJson(text));
+}
+
+function plainOf({ value, members, items }: JsonNode): unknown {
+  if (items !== undefined) return items.map(plainOf);
+  if (members === undefined) return value;
+  return Object.fromEntries(members.map(({ key, node }) => [key, plainOf(node)]));
+}
+
 function nodeAt(root: JsonNode, path: KeyPath): JsonNode | undefined {
   let node: JsonNode | undefined = root;
   for (const part of path) {

@@ -147,6 +147,21 @@ test('in forward mode a client gets the proxy with a token that ends with it, an
     late.socket.destroy();
   }));
 
+test("what a client's own settings lead past forward mode is said before it starts", () =>
+  withProxy(async ({ place, env }) => {
+    const settings = { env: { ANTHROPIC_BASE_URL: 'https://user:secret@gateway.example/v1' } };
+    fs.mkdirSync(join(place.folder, '.claude'));
+    fs.writeFileSync(join(place.folder, '.claude', 'settings.json'), JSON.stringify(settings));
+    const client = showing(place, 'claude', 'exit 3');
+    const { code, stderr } = await start(place, ['run', '--forward', '-q', client], env).ended;
+    assert.is(code, 3, stderr);
+    assert.match(
+      stderr,
+      'svc: ANTHROPIC_BASE_URL in ~/.claude/settings.json leads to gateway.example: what goes there goes past svc\n',
+    );
+    assert.not.match(stderr, 'secret');
+  }));
+
 test('a proxy that would be its own way out does not start', () =>
   withProxy(async ({ place, env }) => {
     const port = String(await freePort());

@@ -35,16 +35,37 @@ export function openedHosts(
   const hosts = new Map<string, Map<EndpointKind, Provider>>();
   for (const [kind, name] of Object.entries(byKind) as [EndpointKind, string][]) {
     const provider = providers.get(name);
-    if (provider === undefined) continue;
-    const { protocol, hostname, port } = new URL(provider.origin);
-    const isPublic = isIP(hostname.replace(/^\[|\]$/g, '')) === 0 && !isLoopbackHost(hostname);
-    if (protocol !== 'https:' || portOf({ protocol, hostname, port }) !== '443' || !isPublic)
-      continue;
+    if (provider === undefined || !isOpenable(provider.origin)) continue;
+    const { hostname } = new URL(provider.origin);
     const served = hosts.get(hostname) ?? new Map<EndpointKind, Provider>();
     served.set(kind, provider);
     hosts.set(hostname, served);
   }
   return hosts;
+}
+
+/** A provider whose host could be opened and is not: what clients send there goes past svc. */
+export interface UnopenedProvider {
+  readonly provider: string;
+  readonly host: string;
+}
+
+/** Providers with a public host that is not among `opened`: requests by path alone go to others of their kind. */
+export function unopenedProviders(
+  opened: OpenedHosts,
+  providers: ReadonlyMap<string, Provider>,
+): readonly UnopenedProvider[] {
+  return [...providers.values()].flatMap(({ name, origin }) => {
+    const { hostname } = new URL(origin);
+    return isOpenable(origin) && !opened.has(hostname) ? [{ provider: name, host: hostname }] : [];
+  });
+}
+
+/** True for TLS on port 443 under a public name. */
+function isOpenable(origin: string): boolean {
+  const { protocol, hostname, port } = new URL(origin);
+  const isPublic = isIP(hostname.replace(/^\[|\]$/g, '')) === 0 && !isLoopbackHost(hostname);
+  return protocol === 'https:' && portOf({ protocol, hostname, port }) === '443' && isPublic;
 }
 
 /** How the graph serves `method` on `target` of an opened host; undefined for what goes on to the host. */

@@ -1,0 +1,33 @@
+/** The check of forward mode: whether its certificate authority still fits the configuration. */
+import { readAuthority } from '../../server/forward-proxy/ca/files.ts';
+import { DAY_MS, hostsOf } from '../forward/authority.ts';
+import { ok, remark, warning } from './finding.ts';
+import type { Examined, Found } from './finding.ts';
+
+/** From this many days before its end on it is worth a word. */
+const SOON_DAYS = 10;
+const CURE = '`svc ca create --force` makes a new one; clients that run must be started again.';
+
+/** What the authority vouches for and until when; nothing where forward mode was never used. @throws SvcError `config` for one that is of no use. */
+export async function checkForward({ context, home, loaded }: Examined): Promise<Found> {
+  const authority = await readAuthority(home);
+  if (authority === undefined) return [];
+  const days = (authority.expiresMs - context.clock.wallMs()) / DAY_MS;
+  if (days <= 0) return warning('Forward mode', 'its certificate authority has expired', CURE);
+  const { hosts, unopened } = loaded ? hostsOf(loaded.config) : { hosts: [], unopened: [] };
+  const uncovered = hosts.filter((host) => !authority.hosts.includes(host));
+  const others = unopened.map(({ provider, host }) =>
+    remark(
+      'Forward mode',
+      `${host} (provider ${provider}) is not opened: a client that goes there itself goes past svc`,
+    ),
+  );
+  if (uncovered.length > 0) {
+    const names = uncovered.join(', ');
+    const text = `its certificate authority was made before ${names} was a provider's host: that is tunnelled unread`;
+    return [warning('Forward mode', text, CURE), ...others];
+  }
+  if (days < SOON_DAYS)
+    return [warning('Forward mode', 'its certificate authority expires soon', CURE), ...others];
+  return [ok('Forward mode', `opens ${hosts.join(', ')}`), ...others];
+}

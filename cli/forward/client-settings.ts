@@ -1,0 +1,203 @@
+/** What the settings files of clients that `svc run --forward` starts say of where their requests go. */
+import { existsSync } from 'node:fs';
+import { dirname, join, parse } from 'node:path';
+import { isObject } from '../../stages/dialect/json-kind.ts';
+import { claudeFolder, codexFolder } from '../../server/sessions/find.ts';
+import { clientVariables } from '../integrate/client.ts';
+import type { FormatName, Surroundings } from '../integrate/client.ts';
+import { formats } from '../integrate/formats.ts';
+import { plainJson } from '../integrate/jsonc.ts';
+import { readSettingsFile, textOf } from '../integrate/settings-file.ts';
+import type { KeyPath } from '../integrate/text-format.ts';
+import { SvcError } from '../../engine/error.ts';
+
+/** Where the client is started. */
+export interface Started extends Surroundings {
+  readonly cwd: string;
+}
+
+/** One value of a settings file. */
+export interface Setting {
+  /** A variable, or the path of a key, as a person would look for it. */
+  readonly name: string;
+  readonly value: string;
+  readonly file: string;
+}
+
+export interface ClientSettings {
+  /** Values that the client takes for variables of its environment, in place of those that it was started with. */
+  readonly variables: readonly Setting[];
+  /** Base URLs of providers. */
+  readonly bases: readonly Setting[];
+}
+
+/** Variables that ask a maker's models in a cloud of another, where they are set to anything but 0 or false. */
+export const CLOUD_SWITCHES: Readonly<Record<string, string>> = {
+  CLAUDE_CODE_USE_BEDROCK: 'Amazon Bedrock',
+  CLAUDE_CODE_USE_MANTLE: 'Amazon Bedrock',
+  CLAUDE_CODE_USE_VERTEX: 'Google Vertex AI',
+  CLAUDE_CODE_USE_FOUNDRY: 'Microsoft Foundry',
+  GOOGLE_GENAI_USE_VERTEXAI: 'Google Vertex AI',
+};
+
+const PROXIES = ['HTTPS_PROXY', 'https_proxy', 'NO_PROXY', 'no_proxy'] as const;
+const LISTS = ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'CODEX_CA_CERTIFICATE'] as const;
+const BASES = [...Object.keys(clientVariables('')), 'GOOGLE_VERTEX_BASE_URL'];
+
+const NOTHING: ClientSettings = { variables: [], bases: [] };
+
+/** What the files of `program` say; nothing for one whose files svc does not know, and of files that cannot be read. */
+export function clientSettings(program: string, where: Started): ClientSettings {
+  return READERS[program]?.(where) ?? NOTHING;
+}
+
+const READERS: Readonly<Record<string, (where: Started) => ClientSettings>> = {
+  claude: claudeSettings,
+  codex: codexSettings,
+  gemini: (where) => dotenvSettings('.gemini', where),
+  qwen: (where) => dotenvSettings('.qwen', where),
+  opencode: opencodeSettings,
+  pi: piSettings,
+  aider: aiderSettings,
+};
+
+/** The file that an administrator sets up, by system; it wins over all others. */
+const MANAGED: Readonly<Partial<Record<NodeJS.Platform, string>>> = {
+  linux: '/etc/claude-code/managed-settings.json',
+  darwin: '/Library/Application Support/ClaudeCode/managed-settings.json',
+};
+
+/** The first file that sets a variable counts. */
+function claudeSettings({ env, userHome, cwd }: Started): ClientSettings {
+  const project = join(cwd, '.claude');
+  const files = [
+    MANAGED[process.platform],
+    join(project, 'settings.local.json'),
+    join(project, 'settings.json'),
+    join(claudeFolder(userHome, env), 'settings.json'),
+  ].filter((file) => file !== undefined);
+  const names = [...BASES, ...PROXIES, ...LISTS, ...Object.keys(CLOUD_SWITCHES)];
+  const variables = names.flatMap(
+    (name) => firstOf(files, (file) => valueIn(file, 'json', ['env', name], name)) ?? [],
+  );
+  return { variables, bases: [] };
+}
+
+/** Its `.env` wins over the environment; its provider is the one that the profile or the file names. */
+function codexSettings({ env, userHome }: Started): ClientSettings {
+  const folder = codexFolder(userHome, env);
+  const dotenv = join(folder, '.env');
+  const variables = [...BASES, ...PROXIES, ...LISTS].flatMap(
+    (name) => valueIn(dotenv, 'dotenv', [name], name) ?? [],
+  );
+  const file = join(folder, 'config.toml');
+  const at = (path: KeyPath) => valueIn(file, 'toml', path);
+  const profile = at(['profile'])?.value;
+  const named = (profile && at(['profiles', profile, 'model_provider'])) || at(['model_provider']);
+  const provider = named?.value ?? 'openai';
+  const bases = [
+    at(['model_providers', provider, 'base_url']),
+    provider === 'openai' ? at(['openai_base_url']) : undefined,
+  ].filter((base) => base !== undefined);
+  return { variables, bases };
+}
+
+/** The first file that there is counts, and only for variables that are not set. */
+function dotenvSettings(folder: string, { env, userHome, cwd }: Started): ClientSettings {
+  const home = (folder === '.gemini' && env['GEMINI_CLI_HOME']) || userHome;
+  const file = [...upwards(cwd), home]
+    .flatMap((one) => [join(one, folder, '.env'), join(one, '.env')])
+    .find((one) => existsSync(one));
+  if (file === undefined) return NOTHING;
+  const variables = [...BASES, ...Object.keys(CLOUD_SWITCHES)].flatMap((name) =>
+    env[name] === undefined ? (valueIn(file, 'dotenv', [name], name) ?? []) : [],
+  );
+  return { variables, bases: [] };
+}
+
+/** All files are read, one over the other; of one provider's addresses the nearest counts. */
+function opencodeSettings({ env, userHome, cwd }: Started): ClientSettings {
+  const config = join(env['XDG_CONFIG_HOME'] || join(userHome, '.config'), 'opencode');
+  const names = ['opencode.jsonc', 'opencode.json'];
+  const files = [
+    ...upwards(cwd).flatMap((folder) =>
+      [join(folder, '.opencode'), folder].flatMap((one) => names.map((name) => join(one, name))),
+    ),
+    ...(env['OPENCODE_CONFIG'] ? [env['OPENCODE_CONFIG']] : []),
+    ...[...names, 'config.json'].map((name) => join(config, name)),
+  ];
+  const inline = env['OPENCODE_CONFIG_CONTENT'];
+  const all = [
+    ...(inline ? providersIn(inline, 'OPENCODE_CONFIG_CONTENT', 'provider') : []),
+    ...files.flatMap((file) => providersIn(textIn(file), file, 'provider')),
+  ];
+  const known = new Set<string>();
+  const bases = all.filter(({ name }) => !known.has(name) && known.add(name));
+  return { variables: [], bases };
+}
+
+function piSettings({ env, userHome }: Started): ClientSettings {
+  const folder = env['PI_CODING_AGENT_DIR'] || join(userHome, '.pi', 'agent');
+  const file = join(folder, 'models.json');
+  return { variables: [], bases: providersIn(textIn(file), file, 'providers') };
+}
+
+function aiderSettings({ userHome, cwd }: Started): ClientSettings {
+  const files = [...upwards(cwd), userHome].map((folder) => join(folder, '.aider.conf.yml'));
+  const base = firstOf(files, (file) => valueIn(file, 'yaml', ['openai-api-base']));
+  return { variables: [], bases: base === undefined ? [] : [base] };
+}
+
+/** Base URLs of the object of providers at `key`. */
+function providersIn(text: string, file: string, key: string): readonly Setting[] {
+  const root = text.trim() === '' ? undefined : readable(() => plainJson(text));
+  const providers = isObject(root) ? root[key] : undefined;
+  if (!isObject(providers)) return [];
+  return Object.entries(providers).flatMap(([provider, settings]) => {
+    if (!isObject(settings)) return [];
+    const { options, api, baseUrl } = settings;
+    const value = (isObject(options) ? options['baseURL'] : undefined) ?? api ?? baseUrl;
+    return typeof value === 'string' ? [{ name: `${key}.${provider}`, value, file }] : [];
+  });
+}
+
+function valueIn(
+  file: string,
+  format: FormatName,
+  path: KeyPath,
+  name: string = path.join('.'),
+): Setting | undefined {
+  const text = textIn(file);
+  const value = text && readable(() => formats[format].find(text, path)?.value);
+  return typeof value === 'string' && value !== '' ? { name, value, file } : undefined;
+}
+
+function textIn(file: string): string {
+  return readable(() => textOf(readSettingsFile(file))) ?? '';
+}
+
+/** A file that cannot be read says nothing here: its client will say so itself. */
+function readable<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (thrown) {
+    if (thrown instanceof SvcError) return undefined;
+    throw thrown;
+  }
+}
+
+function firstOf<T>(files: readonly string[], read: (file: string) => T | undefined) {
+  for (const file of files) {
+    const found = read(file);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** `folder` and those around it, the nearest first. */
+function upwards(folder: string): readonly string[] {
+  const { root } = parse(folder);
+  const all = [folder];
+  for (let at = folder; at !== root; at = dirname(at)) all.push(dirname(at));
+  return all;
+}

@@ -1,0 +1,161 @@
+/** What leads a client past forward mode although it was started with it. */
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { inPlace, write } from '../../fixtures/cli/run.ts';
+import type { Place } from '../../fixtures/cli/run.ts';
+import { waysPast } from './ways-past.ts';
+
+const url = 'http://127.0.0.1:8765';
+const hosts = ['api.anthropic.com', 'api.openai.com', 'generativelanguage.googleapis.com'];
+
+function said(
+  { folder, home }: Pick<Place, 'folder' | 'home'>,
+  program: string,
+  env: Readonly<Record<string, string>> = {},
+): readonly string[] {
+  const where = { env, userHome: folder, cwd: join(folder, 'work', 'here') };
+  return waysPast(program, where, { home, url, hosts });
+}
+
+const nowhere = { folder: '/nowhere', home: '/nowhere/home' };
+
+test('a base URL of another host is named without what else it holds', () => {
+  const env = {
+    ANTHROPIC_BASE_URL: 'https://user:secret@gateway.example:8443/anthropic?key=secret',
+    OPENAI_BASE_URL: 'https://api.openai.com/v1',
+    OPENAI_API_BASE: `${url}/v1`,
+    GOOGLE_GEMINI_BASE_URL: 'no address',
+  };
+  assert.equal(said(nowhere, 'agent', env), [
+    'ANTHROPIC_BASE_URL leads to gateway.example:8443: what goes there goes past svc',
+  ]);
+  assert.equal(said(nowhere, 'agent'), []);
+});
+
+test("hosts that the user's NO_PROXY names are known, and a cloud that is asked in their place", () => {
+  assert.equal(said(nowhere, 'claude', { NO_PROXY: 'localhost,.openai.com' }), [
+    'NO_PROXY names api.openai.com, so its requests go past svc',
+  ]);
+  assert.equal(said(nowhere, 'claude', { NO_PROXY: 'localhost' }), []);
+  assert.match(said(nowhere, 'claude', { CLAUDE_CODE_USE_BEDROCK: '1' }).join(), 'Amazon Bedrock');
+  assert.equal(said(nowhere, 'claude', { CLAUDE_CODE_USE_BEDROCK: '0' }), []);
+});
+
+test("what Claude Code's own settings say counts, the nearest file first", () =>
+  inPlace(async (place) => {
+    const settings = (name: string, env: object) =>
+      write(place, name, `// mine\n${JSON.stringify({ env })}`);
+    settings('.claude/settings.json', {
+      ANTHROPIC_BASE_URL: 'https://far.example',
+      https_proxy: 'http://user:secret@proxy.example:3128',
+      NO_PROXY: 'api.anthropic.com',
+      NODE_EXTRA_CA_CERTS: '/etc/company.pem',
+    });
+    settings('work/here/.claude/settings.json', { ANTHROPIC_BASE_URL: 'https://near.example/x' });
+    assert.equal(said(place, 'claude'), [
+      'ANTHROPIC_BASE_URL in ~/work/here/.claude/settings.json leads to near.example: what goes there goes past svc',
+      'https_proxy in ~/.claude/settings.json leads to proxy.example:3128, in place of svc: its requests go past svc. Take it out of there, and start svc with it as its own HTTPS_PROXY',
+      'NO_PROXY in ~/.claude/settings.json names api.anthropic.com, so its requests go past svc',
+      "NODE_EXTRA_CA_CERTS in ~/.claude/settings.json may take the place of the list that svc gives it; if it then refuses svc's certificate, add ~/home/forward/ca.pem to that list",
+    ]);
+    settings('work/here/.claude/settings.local.json', {
+      ANTHROPIC_BASE_URL: 'https://api.anthropic.com',
+    });
+    assert.not.match(said(place, 'claude').join(), 'ANTHROPIC_BASE_URL');
+    // Other programs do not read them.
+    assert.equal(said(place, 'codex'), []);
+  }));
+
+test('what svc wrote itself is no way past it, but its base URL is another way through', () =>
+  inPlace(async (place) => {
+    const env = {
+      HTTPS_PROXY: 'http://svc:token@127.0.0.1:8765',
+      NODE_EXTRA_CA_CERTS: join(place.home, 'forward', 'ca.pem'),
+      NO_PROXY: 'localhost,127.0.0.1,::1',
+    };
+    write(place, '.claude/settings.json', JSON.stringify({ env }));
+    assert.equal(said(place, 'claude'), []);
+    write(
+      place,
+      '.claude/settings.json',
+      JSON.stringify({ env: { ...env, ANTHROPIC_BASE_URL: url } }),
+    );
+    assert.match(
+      said(place, 'claude').join('\n'),
+      /^ANTHROPIC_BASE_URL in .* not in forward mode$/,
+    );
+  }));
+
+test("Codex's provider, of a profile too, and its .env", () =>
+  inPlace(async (place) => {
+    const config = (head: string) =>
+      write(
+        place,
+        '.codex/config.toml',
+        `${head}\n[model_providers.mine]\nbase_url = "https://mine.example/v1"\n[profiles.p]\nmodel_provider = 'mine'\n`,
+      );
+    config('');
+    assert.equal(said(place, 'codex'), []);
+    const past =
+      'model_providers.mine.base_url in ~/.codex/config.toml leads to mine.example: what goes there goes past svc';
+    for (const head of ['model_provider = "mine"', 'profile = "p"']) {
+      config(head);
+      assert.equal(said(place, 'codex'), [past], head);
+    }
+    config('openai_base_url = "https://eu.example/v1"');
+    write(place, '.codex/.env', 'https_proxy=proxy.example:3128\nSSL_CERT_FILE=/etc/company.pem\n');
+    const [proxy = '', list = '', base = '', ...rest] = said(place, 'codex');
+    assert.match(proxy, 'https_proxy in ~/.codex/.env leads to proxy.example:3128');
+    assert.match(list, 'SSL_CERT_FILE in ~/.codex/.env may take the place');
+    assert.match(base, 'openai_base_url in ~/.codex/config.toml leads to eu.example');
+    assert.equal(rest, []);
+  }));
+
+test('Gemini CLI reads the nearest .env, for what is not set', () =>
+  inPlace(async (place) => {
+    write(place, '.gemini/.env', 'GOOGLE_GEMINI_BASE_URL=https://far.example\n');
+    assert.match(said(place, 'gemini').join(), 'in ~/.gemini/.env leads to far.example');
+    assert.equal(
+      said(place, 'gemini', { GOOGLE_GEMINI_BASE_URL: 'https://api.openai.com' }),
+      [],
+      'set in the shell',
+    );
+    write(place, 'work/.env', 'export GOOGLE_GEMINI_BASE_URL="http://127.0.0.1:4000"\n');
+    assert.equal(said(place, 'gemini'), [
+      'GOOGLE_GEMINI_BASE_URL in ~/work/.env leads to 127.0.0.1:4000: what goes there goes past svc',
+    ]);
+  }));
+
+test("opencode's, pi's and Aider's providers with an address of their own", () =>
+  inPlace(async (place) => {
+    const at = (baseURL: string) => JSON.stringify({ provider: { a: { options: { baseURL } } } });
+    write(place, '.config/opencode/opencode.jsonc', at('https://far.example/v1'));
+    write(place, 'work/opencode.json', at('https://near.example/v1'));
+    assert.match(
+      said(place, 'opencode').join('\n'),
+      /^provider\.a in ~\/work\S+ leads to near\.example/,
+    );
+    assert.is(said(place, 'opencode').length, 1);
+    const inline = { OPENCODE_CONFIG_CONTENT: at('https://api.openai.com/v1') };
+    assert.equal(said(place, 'opencode', inline), []);
+    const providers = { providers: { x: { baseUrl: 'https://x.example' } } };
+    write(place, '.pi/agent/models.json', JSON.stringify(providers));
+    assert.match(
+      said(place, 'pi').join(),
+      'providers.x in ~/.pi/agent/models.json leads to x.example',
+    );
+    write(place, '.aider.conf.yml', 'openai-api-base: https://y.example/v1\n');
+    assert.match(said(place, 'aider').join(), 'leads to y.example');
+  }));
+
+test('a file that is no settings file says nothing', () =>
+  inPlace(async (place) => {
+    write(place, '.claude/settings.json', '{"env": [');
+    write(place, '.codex/config.toml', '= = =');
+    write(place, '.config/opencode/opencode.json', '{"provider": {"a": 1, "b": {"options": []}}}');
+    for (const program of ['claude', 'codex', 'opencode', 'pi', 'gemini', 'aider', 'sh'])
+      assert.equal(said(place, program), [], program);
+  }));
+
+test.run();

@@ -1,0 +1,104 @@
+/** What leads a client past forward mode although it was started with it: its variables, and its own settings. */
+import { resolve } from 'node:path';
+import { forwardFiles } from '../../server/forward-proxy/ca/files.ts';
+import { TOKEN_USER } from '../../server/forward-proxy/tokens.ts';
+import { exemptions } from '../../server/outbound/no-proxy.ts';
+import { shortPath } from '../context.ts';
+import { clientVariables } from '../integrate/client.ts';
+import { CLOUD_SWITCHES, clientSettings } from './client-settings.ts';
+import type { Setting, Started } from './client-settings.ts';
+
+interface Opened {
+  /** svc's home. */
+  readonly home: string;
+  /** Where the proxy is, without a slash at its end. */
+  readonly url: string;
+  /** The hosts that svc opens. */
+  readonly hosts: readonly string[];
+}
+
+type Stated = Omit<Setting, 'file'> & Partial<Pick<Setting, 'file'>>;
+
+/** A sentence for each way by which `program` would go past svc, or refuse its certificate. */
+export function waysPast(program: string, where: Started, opened: Opened): readonly string[] {
+  const { variables, bases } = clientSettings(program, where);
+  const inFiles = new Set(variables.map(({ name }) => name));
+  // What a file sets takes the place of what the shell has set.
+  const own = Object.entries(where.env).flatMap(([name, value]) =>
+    value === undefined || inFiles.has(name) || !isOfShell(name) ? [] : [{ name, value }],
+  );
+  const say = (one: Stated): readonly string[] => remarkOn(one, where, opened);
+  return [
+    ...own.flatMap(say),
+    ...variables.flatMap(say),
+    ...bases.flatMap((base) => baseRemark(base, where, opened)),
+  ];
+}
+
+/** Of the shell's variables svc sets the proxy and the lists of certificates itself; NO_PROXY stays. */
+function isOfShell(name: string): boolean {
+  return name in clientVariables('') || name in CLOUD_SWITCHES || name === 'NO_PROXY';
+}
+
+function remarkOn(one: Stated, where: Started, opened: Opened): readonly string[] {
+  const { name, value } = one;
+  const said = spelled(one, where);
+  const cloud = CLOUD_SWITCHES[name];
+  if (cloud !== undefined)
+    return /^(?:0|false|no|off|)$/i.test(value)
+      ? []
+      : [`${said} makes it ask ${cloud}, whose hosts svc does not open: that goes past svc unread`];
+  if (/^no_proxy$/i.test(name))
+    return hostsPast(value, opened.hosts).map(
+      (host) => `${said} names ${host}, so its requests go past svc`,
+    );
+  if (/^https_proxy$/i.test(name)) return proxyRemark(said, value, opened.url);
+  if (name.includes('CERT')) return listRemark(said, value, where, opened);
+  return baseRemark(one, where, opened);
+}
+
+function baseRemark(base: Stated, where: Started, { url, hosts }: Opened): readonly string[] {
+  const to = URL.canParse(base.value) ? new URL(base.value) : undefined;
+  if (to === undefined || to.host === '') return [];
+  const said = spelled(base, where);
+  if (to.host === new URL(url).host) {
+    // From the shell svc takes it away.
+    return base.file === undefined
+      ? []
+      : [
+          `${said} is svc's own address: its requests go there by base URL, and not in forward mode`,
+        ];
+  }
+  const isOpened = to.protocol === 'https:' && to.port === '' && hosts.includes(to.hostname);
+  return isOpened ? [] : [`${said} leads to ${to.host}: what goes there goes past svc`];
+}
+
+function proxyRemark(said: string, value: string, url: string): readonly string[] {
+  // A proxy may be named without a scheme.
+  const text = value.includes('://') ? value : `http://${value}`;
+  if (!URL.canParse(text)) return [];
+  const { host, username } = new URL(text);
+  if (username === TOKEN_USER && host === new URL(url).host) return [];
+  return [
+    `${said} leads to ${host}, in place of svc: its requests go past svc. Take it out of there, and start svc with it as its own HTTPS_PROXY`,
+  ];
+}
+
+function listRemark(said: string, value: string, where: Started, { home }: Opened) {
+  const { folder, certificate } = forwardFiles(home);
+  if (resolve(where.cwd, value).startsWith(`${folder}/`)) return [];
+  return [
+    `${said} may take the place of the list that svc gives it; if it then refuses svc's certificate, add ${shortPath(certificate, where)} to that list`,
+  ];
+}
+
+function spelled({ name, file }: Stated, where: Started): string {
+  const inShell = file === undefined || file === name;
+  return inShell ? name : `${name} in ${shortPath(file, where)}`;
+}
+
+/** Of `hosts`, those that `noProxy`, a list as `NO_PROXY` has it, leads past the proxy. */
+export function hostsPast(noProxy: string, hosts: readonly string[]): readonly string[] {
+  const isExempt = exemptions(noProxy);
+  return hosts.filter((hostname) => isExempt({ protocol: 'https:', hostname, port: '' }));
+}
