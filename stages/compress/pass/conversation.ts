@@ -33,9 +33,11 @@ import { linesIn } from '../text/ranges.ts';
 import { queriesOf } from './query.ts';
 import { countedIn, countedOrigins } from '../repeats/origins.ts';
 import { SentLines } from '../repeats/repeats.ts';
+import { Shortened } from './asked-again.ts';
 import type { ConversationBlock } from './blocks.ts';
 import {
   isSearched,
+  isShortened,
   isStripped,
   leastSaved,
   rewriteBlock,
@@ -90,6 +92,7 @@ const ERROR_CHARS = 8000;
 export interface ConversationState {
   readonly outcomes: BlockOutcome[];
   readonly sent: SentLines;
+  readonly shortened: Shortened;
   /** Results that the cache was asked for. */
   asked: number;
   tokens: number;
@@ -100,7 +103,9 @@ export interface ConversationState {
 
 export function emptyState(): ConversationState {
   const labels = noLabels();
-  return { outcomes: [], sent: new SentLines(), asked: 0, tokens: 0, query: '', calls: 0, labels };
+  const sent = new SentLines();
+  const shortened = new Shortened();
+  return { outcomes: [], sent, shortened, asked: 0, tokens: 0, query: '', calls: 0, labels };
 }
 
 /** Hears what is decided so far, and which block is looked at next. */
@@ -150,7 +155,12 @@ function compressBlock(
   if (block.sentAs !== undefined) return repeat(block, block.sentAs, { tokens, query }, state);
   const reason = keptReason(block, options, tokens);
   const embedded = embeddedTexts(block, hints);
-  const known = { ...options, query, hints };
+  const known = {
+    ...options,
+    query,
+    hints,
+    isAskedAgain: state.shortened.isAskedAgain(block, query),
+  };
   const tried = reason === undefined ? tryRewrite(block, embedded, known, cache, state.sent) : {};
   const { made, undecided, failed = made?.failed } = tried;
   const changed = made !== undefined && made.text !== block.text;
@@ -161,6 +171,9 @@ function compressBlock(
   if (made?.labels !== undefined) state.sent.introduce(made.labels);
   const removed = changed ? made.removed : [];
   const by = changed ? made.by : [];
+  state.shortened.note(block);
+  if (isShortened({ by, removed })) state.shortened.add(block, query);
+  else if (known.isAskedAgain) state.shortened.addWhole(block);
   const label = labelOf(block, hints, state.labels);
   const parts = changed ? made.parts : embedded?.parts;
   const repeatedLines = changed ? made.repeatedLines : 0;

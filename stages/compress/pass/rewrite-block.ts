@@ -45,7 +45,10 @@ export interface RewriteOptions {
 }
 
 /** What is known of a block beside itself and what went out before it. */
-export type Known = ApplyContext & RewriteOptions;
+export interface Known extends ApplyContext, RewriteOptions {
+  /** True where it is asked for because of lines that were left out: then every line of a file goes out. */
+  readonly isAskedAgain?: boolean;
+}
 
 /**
  * The shortest of: compressed by class, with or without its repeats named, or only its repeats named.
@@ -57,7 +60,7 @@ export function rewriteBlock(
   cache: BlockCache | undefined,
   sent: SentLines,
 ): Rewritten | undefined {
-  const { userProse, forgets, rewriter = builtIn, ...rest } = known;
+  const { userProse, forgets, isAskedAgain = false, rewriter = builtIn, ...rest } = known;
   const { prefix, body, suffix } = pastedPart(block);
   if (body === '') return undefined;
   const linesBefore = lineBreaks(prefix);
@@ -72,7 +75,11 @@ export function rewriteBlock(
     found?.classification.kind === 'narrative' &&
     userProse !== true &&
     (isHumanAuthored(block) || isFileNamed(known));
-  const applied = said ? { ...found, text: body, by: [], removed: [] } : found;
+  const isWhole = isAskedAgain && found !== undefined && FILES.has(found.classification.kind);
+  const applied =
+    found !== undefined && (said || isWhole)
+      ? { ...found, text: body, by: [], removed: [] }
+      : found;
   const plain: Applied = applied ?? {
     text: body,
     classification: { kind: 'narrative' },
@@ -91,6 +98,7 @@ export function rewriteBlock(
       own,
       isRun,
       isEdit,
+      isAskedAgain,
     };
     return isSearched(one) ? nameRepeats(one, body, sent, options) : undefined;
   };
@@ -194,6 +202,14 @@ const STRIPPING: ReadonlySet<string | undefined> = new Set(['code', 'config']);
 /** True where nothing was done to a text but that comments were left out, and numbers thinned out. */
 export function isStripped(by: readonly string[]): boolean {
   return STRIPPING.has(by[0]) && by.every((name) => name === by[0] || name === 'gutter');
+}
+
+/** Rules that leave lines out of what can be a file. */
+const SHORTENING: ReadonlySet<string> = new Set(['code', 'config', 'narrative']);
+
+/** True where some of a text's own lines cannot be read where it went out. */
+export function isShortened({ by, removed }: Pick<Applied, 'by' | 'removed'>): boolean {
+  return removed.length > 0 && by.some((name) => SHORTENING.has(name));
 }
 
 function thinNumbers(made: Rewritten): readonly Rewritten[] {

@@ -40,6 +40,8 @@ export interface RepeatContext {
   readonly isRun: boolean;
   /** True if it is the result of an edit. */
   readonly isEdit: boolean;
+  /** True where no reference may stand for lines that were left out where it points. */
+  readonly isAskedAgain: boolean;
 }
 
 /**
@@ -51,7 +53,7 @@ export function nameRepeats(
   { text, classification, removed }: Applied,
   body: string,
   sent: SentLines,
-  { mode, before, earlier, own, isRun, isEdit }: RepeatContext,
+  { mode, before, earlier, own, isRun, isEdit, isAskedAgain }: RepeatContext,
 ): Referred | undefined {
   const asItCame = text === body;
   const total = estimateTokens(body);
@@ -65,6 +67,7 @@ export function nameRepeats(
   const options = {
     before,
     earlier,
+    ...(isAskedAgain && { overHidden: 'none' as const }),
     own: own && namesOwn(mode, classification, asItCame),
     // Each failure of a run is one of its own, though others may read the same.
     distinct: new Set(failureMessages(lines, MAX_MESSAGES)),
@@ -83,7 +86,7 @@ export function nameRepeats(
   const referred = sent.replaceRepeats(text, options);
   if (referred === undefined || isEnough(referred)) return referred;
   // What would be too much in one reference may be fair in several, with the comments between them.
-  const apart = sent.replaceRepeats(text, { ...options, overHidden: false });
+  const apart = sent.replaceRepeats(text, { overHidden: 'around', ...options });
   return isEnough(apart) ? apart : undefined;
 }
 

@@ -70,6 +70,7 @@ interface OwnLines extends OwnText {
 }
 
 const NO_LINES: ReadonlySet<number> = new Set();
+const ALONE = { before: 0, behind: 0 };
 
 /** What may be named of a text, and how. */
 export interface RepeatOptions {
@@ -85,8 +86,8 @@ export interface RepeatOptions {
   readonly distinct?: ReadonlySet<number>;
   /** False where the text's own lines must not be named; they may be if absent. */
   readonly own?: boolean;
-  /** False where a reference must not pass over lines that were left out where they stood; it may if absent. */
-  readonly overHidden?: boolean;
+  /** Whether a reference stands for lines that were left out where it points: only around its own, nowhere, or (absent) among them too. */
+  readonly overHidden?: 'around' | 'none';
   /** False where nothing earlier may be named; it may be if absent. */
   readonly earlier?: boolean;
 }
@@ -261,7 +262,8 @@ export class SentLines {
         continue;
       }
       const above = out.length - 1 - lastReference;
-      const around = hiddenAround(run, lines, literal.size > 0 ? 0 : above);
+      const isNamed = options.overHidden !== 'none';
+      const around = isNamed ? hiddenAround(run, lines, literal.size > 0 ? 0 : above) : ALONE;
       out.length -= around.before;
       covers.length -= around.before;
       lastReference = out.push(reference) - 1;
@@ -296,7 +298,7 @@ export class SentLines {
     for (const occurrence of this.earlier(own, key)) {
       const block = this.blocks[occurrence.block]!;
       const all = sameLines(block.lines, occurrence.line, own.lines, at);
-      const same = shownRun(block, occurrence.line, all, own.options.overHidden ?? true);
+      const same = shownRun(block, occurrence.line, all, own.options.overHidden === undefined);
       if (same >= MIN_LINES && same > (best === undefined ? 0 : best.to - best.from))
         best = runOf(block, occurrence.line, at, same);
     }
@@ -318,7 +320,7 @@ export class SentLines {
     if (occurrence === undefined) return undefined;
     const block = this.blocks[occurrence.block]!;
     const all = sameLines(block.lines, occurrence.line, own.lines, at);
-    const same = shownRun(block, occurrence.line, all, own.options.overHidden ?? true);
+    const same = shownRun(block, occurrence.line, all, own.options.overHidden === undefined);
     return same === 0 ? undefined : runOf(block, occurrence.line, at, same);
   }
 }

@@ -17,18 +17,17 @@ const FILE = times(60, (n) =>
 
 const commentLines = await loadCodeTools(CODE_EXTENSIONS);
 
+/** What goes out for each text, an edit of the file behind it: without one it would be asked for because of its comments. */
 function read(texts: readonly string[]) {
-  const blocks = texts.map((text, index): ConversationBlock => ({
-    index,
-    role: 'user',
-    kind: 'tool_result',
-    text,
-    toolName: 'read',
-    toolInput: { path: 'a.ts' },
-  }));
+  const result = { role: 'user', kind: 'tool_result' } as const;
+  const blocks = texts.flatMap((text, at): ConversationBlock[] => [
+    { ...result, index: 2 * at, text, toolName: 'read', toolInput: { path: 'a.ts' } },
+    { ...result, index: 2 * at + 1, text: 'ok', toolName: 'edit', toolInput: { path: 'a.ts' } },
+  ]);
   const state = emptyState();
   const options = { ...CONVERSATION, mode: 'aggressive', commentLines } as const;
-  return { outcomes: compressConversation(blocks, options, undefined, state), state };
+  const all = compressConversation(blocks, options, undefined, state);
+  return { outcomes: all.filter((_, at) => at % 2 === 0), state };
 }
 
 /** As a tool shows it that numbers lines: without numbers nobody finds a line where others went. */

@@ -112,7 +112,7 @@ function parametersOf(schema: JsonObject, depth = 0): readonly Parameter[] {
 }
 
 /** True for an input that names a part itself; the beginning to the end is none. */
-function isRanged(input: unknown): boolean {
+export function isRanged(input: unknown): boolean {
   if (Array.isArray(input)) return input.some(isRanged);
   if (!isObject(input)) return false;
   return Object.entries(input).some(([name, value]) => {
