@@ -7,6 +7,7 @@ import type { Admission } from '../providers/admission.ts';
 import type { Services } from '../services.ts';
 import type { Caching } from './caching.ts';
 import type { ForwardConfig } from './config.ts';
+import type { ForeignThoughts } from './foreign-thoughts.ts';
 import type { KnownUnsupported } from './unsupported.ts';
 
 /** What `forward` knows of one run. */
@@ -41,6 +42,8 @@ export interface AttemptScope {
   readonly chatOnly: Set<string>;
   /** What providers were found to refuse so far. */
   readonly unsupported: KnownUnsupported;
+  /** Sealed thoughts that they refused so far. */
+  readonly foreign: ForeignThoughts;
   /** Whose answer or failure the client sees. */
   servedBy(provider: string): void;
   /** Logs what a provider does not get, each of it once. */

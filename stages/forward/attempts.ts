@@ -11,6 +11,8 @@ import type { ProxyRequest, RouteTarget } from '../model/request.ts';
 import { providerNode } from '../providers/provider.ts';
 import type { AttemptScope } from './attempt-scope.ts';
 import { toClient } from './failures.ts';
+import type { Unsupported } from '../dialect/translate/translate.ts';
+import { FOREIGN, sealedIn } from './foreign-thoughts.ts';
 import { logFailover } from './failover-log.ts';
 import { planWall } from './plan-wall.ts';
 import { prepare } from './prepare.ts';
@@ -58,6 +60,9 @@ export async function answerFrom(
   return toClient(failures, scope);
 }
 
+/** What says nothing of other conversations with the same provider. */
+const OF_CONVERSATION: ReadonlySet<Unsupported> = new Set([MISMATCHES, FOREIGN]);
+
 /** What is known, at this try, of what the provider does not take. */
 type Known = Pick<PrepareOptions, 'chatOnly' | 'unsupported'>;
 
@@ -88,8 +93,9 @@ async function outcomeOf(
         const { part } = step;
         unsupported = new Set([...unsupported, part]);
         if (part === MISMATCHES) noteMismatches(request, provider, scope);
+        if (part === FOREIGN) scope.foreign.add(provider, sealedIn(request));
         step = await ask(request, scope, again, { chatOnly, unsupported });
-        if (part !== MISMATCHES && (lastStatus(scope) < 400 || step.next === 'without'))
+        if (!OF_CONVERSATION.has(part) && (lastStatus(scope) < 400 || step.next === 'without'))
           // Another refusal after it is about something else.
           scope.unsupported.add(target, modelOf(request), part);
         break;
@@ -137,7 +143,8 @@ async function askProvider(
     throw new SvcError('internal', `There is no provider named '${target.provider}'`);
   }
   const identity = scope.needsEvents || !isLast;
-  const options = { target, provider, config, services, identity, ...known };
+  const { foreign } = scope;
+  const options = { target, provider, config, services, identity, foreign, ...known };
   const prepared = await prepare(request, options);
   if ('skip' in prepared) return passedOver(scope, target, prepared.skip);
   const { ready } = prepared;

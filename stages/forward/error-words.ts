@@ -43,13 +43,16 @@ const REFUSALS: Readonly<Record<Unsupported, RegExp>> = {
   // The provider's words, with or without quotation marks; other faults of thoughts have other words.
   'thoughts that do not match':
     /messages\.\d+\.content\.\d+: Invalid [`'"]?signature[`'"]? in [`'"]?(?:redacted_)?thinking[`'"]? block/,
+  'thoughts of another account':
+    /invalid_encrypted_content|encrypted[_ ]content.{0,200}(?:could not be|was not issued)|Item with id .{0,9}rs_.{0,99} not found|(?:corrupted|invalid) thought[_ ]signature|thought[_ ]signature is not valid/i,
+  'calls without a signature': /missing (?:a )?.{0,2}thought_?signature/i,
   'instructions in the middle':
     /system messages? (?:must|should|can only|is only allowed).{0,40}(?:begin|first|start)|unexpected role ['"\\]*system|role.{0,60}input should be .user. or .assistant/i,
 };
 
-/** True for an error that may be about a part of the request. */
+/** True for an error that may be about a part of the request; 404 says of an item that it is not stored there. */
 export function mayRefuse(status: number): boolean {
-  return status === 400 || status === 422;
+  return status === 400 || status === 422 || status === 404;
 }
 
 /** The first of `candidates` that the answer refuses. One that breaks off fails once more for the code that reads on. */

@@ -106,11 +106,6 @@ async function judge(
   const verdict = admission.head(status, response.headers, trouble);
   if (verdict !== 'accept') attempt.failure = `status ${status}${TROUBLES[trouble ?? 'none']}`;
   if (verdict === 'next_key') return turnedAway(asked, response, trouble);
-  if (prepared.isGuess && (status === 404 || status === 405)) {
-    drop(response, admission);
-    attempt.failure = `status ${status}: perhaps no such path`;
-    return { next: 'other_endpoint' };
-  }
   if (verdict === 'accept' && prepared.spare.length > 0 && mayRefuse(status)) {
     const part = await unsupportedIn(response, prepared.spare);
     if (part !== undefined) {
@@ -118,6 +113,11 @@ async function judge(
       attempt.failure = `status ${status}: refuses ${part}`;
       return { next: 'without', part };
     }
+  }
+  if (prepared.isGuess && (status === 404 || status === 405)) {
+    drop(response, admission);
+    attempt.failure = `status ${status}: perhaps no such path`;
+    return { next: 'other_endpoint' };
   }
   return judgeAnswer(asked, response, verdict);
 }

@@ -15,6 +15,7 @@ import {
   withoutHeaders,
 } from '../model/headers.ts';
 import { render } from '../wire/render.ts';
+import type { Rendered } from '../wire/render.ts';
 import { targetOf } from '../model/request.ts';
 import type { ProxyRequest } from '../model/request.ts';
 import { upstreamPath } from '../providers/address.ts';
@@ -39,6 +40,8 @@ export interface OutgoingOptions {
   readonly signal: CancelSignal;
   /** A beta of the messages dialect that the request needs. */
   readonly beta?: string;
+  /** Rewrites the decoded body. */
+  readonly rewrite?: ((bytes: Buffer) => Buffer) | undefined;
 }
 
 /** The dialect whose header carries a provider's key. */
@@ -93,14 +96,21 @@ function outgoingTarget(request: ProxyRequest, ownKey: boolean): string {
   return kept.length === 0 ? path! : `${path}?${kept.join('&')}`;
 }
 
+function rendering(request: ProxyRequest, rewrite: OutgoingOptions['rewrite']): Rendered {
+  const rendered = render(request);
+  if (rewrite === undefined) return rendered;
+  const plain = rendered.encoded ? request.original.body.bytes : rendered.bytes;
+  return { bytes: rewrite(plain), encoded: false };
+}
+
 /** The wire request for one try at `provider`. */
 export function toUpstreamRequest(
   request: ProxyRequest,
   provider: Provider,
   options: OutgoingOptions,
 ): UpstreamRequest {
-  const rendered = render(request);
   const { method } = request.original.body;
+  const rendered = rendering(request, options.rewrite);
   const hasBody =
     rendered.bytes.length > 0 || method === 'POST' || method === 'PUT' || method === 'PATCH';
   return {

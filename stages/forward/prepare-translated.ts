@@ -4,13 +4,14 @@ import { exactJson, parseExact } from '../dialect/exact-json.ts';
 import { dialects } from '../dialect/registry.ts';
 import { ownWishes, translateRequest } from '../dialect/translate/translate.ts';
 import type { Unsupported, TranslatableDialect } from '../dialect/translate/translate.ts';
-import { conversationId } from '../model/conversation.ts';
 import { withoutHeaders } from '../model/headers.ts';
 import { render } from '../wire/render.ts';
 import { modelOf, setParam, targetOf } from '../model/request.ts';
 import type { ProxyRequest } from '../model/request.ts';
 import { upstreamPath } from '../providers/address.ts';
+import { NO_MARKS, callMarksOf } from './call-marks-of.ts';
 import { withCachingIn } from './caching.ts';
+import { FOREIGN } from './foreign-thoughts.ts';
 import { mayStream, modelAt } from './prepared.ts';
 import type { OneDocument, Preparation, PrepareOptions, Reading } from './prepared.ts';
 
@@ -45,7 +46,7 @@ const OF_MESSAGES: readonly Unsupported[] = ['instructions in the middle'];
 
 function spareIn(to: TranslatableDialect): readonly Unsupported[] {
   if (to === 'chat') return OF_CHAT;
-  return to === 'messages' ? OF_MESSAGES : [];
+  return to === 'messages' ? OF_MESSAGES : [FOREIGN];
 }
 
 /** The request translated for `target`. */
@@ -64,7 +65,7 @@ export function prepareTranslated(
     ...(mayStream(request, options) ? {} : { stream: false }),
     providerTools: target.isPrimary ? 'drop' : 'skip',
     unsupported: options.unsupported,
-    marks: services.callMarks.of(conversationId(request)),
+    marks: options.unsupported.has(FOREIGN) ? NO_MARKS : callMarksOf(services, request, provider),
   });
   if ('skip' in translated) return translated;
   const whole = { ...Object.fromEntries(provider.extraBody), ...translated.body };

@@ -22,6 +22,8 @@ import { asSent } from '../conversations/as-sent.ts';
 import type { AsSent } from '../conversations/as-sent.ts';
 import { withCaching } from './caching.ts';
 import { CONTROLS_BETA, mayDropThoughts, withoutMismatches } from './dropped-thoughts.ts';
+import { repairThoughts } from './repair-thoughts.ts';
+import type { ThoughtRepair } from './repair-thoughts.ts';
 import { hookOwner, withHooks } from './hooked.ts';
 import { withMarkedInstructions } from './middle-instructions.ts';
 import { forModel } from './other-model.ts';
@@ -141,7 +143,8 @@ async function prepareSame(request: ProxyRequest, options: PrepareOptions): Prom
   const isMarked = marked !== undefined && options.unsupported.has(MIDDLE);
   const cached = withCaching(isMarked ? marked : own, options.provider, options);
   const mayMark = marked !== undefined;
-  const decided = { sent, isBound, dropsThoughts, isMarked, mayMark, notes: fit.notes };
+  const thoughts = repairThoughts(request, options);
+  const decided = { sent, isBound, dropsThoughts, isMarked, mayMark, notes: fit.notes, thoughts };
   const from = endpoint.dialect;
   const isWhole =
     facts.stream && isTranslatable(from) && isRewritable(request) && !mayStream(request, options);
@@ -161,11 +164,12 @@ interface Decided {
   readonly mayMark: boolean;
   /** What was changed for another model than the client's. */
   readonly notes: readonly string[];
+  readonly thoughts: ThoughtRepair;
 }
 
 function toPrepared(
   { request, caching }: ReturnType<typeof withCaching>,
-  { sent, isBound, dropsThoughts, isMarked, mayMark, notes }: Decided,
+  { sent, isBound, dropsThoughts, isMarked, mayMark, notes, thoughts }: Decided,
   whole: OneDocument | undefined,
   options: PrepareOptions,
 ): Prepared {
@@ -189,8 +193,9 @@ function toPrepared(
       ...(added === undefined ? [] : (['stream_options'] as const)),
       ...(isBound && !dropsThoughts ? ([MISMATCHES] as const) : []),
       ...(mayMark && !isMarked ? ([MIDDLE] as const) : []),
+      ...thoughts.spare,
     ],
-    notes: isMarked ? [...notes, droppedParts.middle] : notes,
+    notes: [...notes, ...(isMarked ? [droppedParts.middle] : []), ...thoughts.notes],
     sent,
     preferredKey: options.services.conversations.keyOf(request, provider.name),
     noteKey: (keyId) => options.services.conversations.noteKey(request, provider.name, keyId),
@@ -202,6 +207,7 @@ function toPrepared(
         signal,
         ownKey: target.credential === 'client',
         elsewhere: target.isElsewhere,
+        rewrite: thoughts.rewrite,
         ...(dropsThoughts && { beta: CONTROLS_BETA }),
       });
       return whole === undefined ? wire : { ...wire, path: whole.path(wire.path) };

@@ -13,6 +13,7 @@ import type { ProxyRequest, RouteTarget } from '../model/request.ts';
 import type { Provider, ProviderKey, ProviderName } from '../providers/provider.ts';
 import type { Services } from '../services.ts';
 import type { ForwardConfig } from './config.ts';
+import type { ForeignThoughts } from './foreign-thoughts.ts';
 import type { UpstreamRequest, UpstreamResponse } from '../providers/upstream.ts';
 
 /** How an answer has to be changed before the client may see it. */
@@ -76,6 +77,8 @@ export interface PrepareOptions {
   readonly identity: boolean;
   /** What this provider was found to refuse. */
   readonly unsupported: ReadonlySet<Unsupported>;
+  /** Sealed thoughts that providers have refused. */
+  readonly foreign: ForeignThoughts;
   /** Chat providers that were found not to serve the newer path of the same maker. */
   readonly chatOnly: ReadonlySet<ProviderName>;
 }

@@ -12,6 +12,7 @@ import type { AttemptScope, ForwardState } from './attempt-scope.ts';
 import type { ForwardConfig } from './config.ts';
 import { createLeftOutLog } from './left-out.ts';
 import { PASSED_OVER } from './step.ts';
+import { createForeignThoughts } from './foreign-thoughts.ts';
 import { createKnownUnsupported } from './unsupported.ts';
 
 function claim(services: Services): () => void {
@@ -24,7 +25,10 @@ function claim(services: Services): () => void {
 
 function answer(
   request: ProxyRequest,
-  shared: Pick<AttemptScope, 'config' | 'services' | 'chatOnly' | 'unsupported' | 'leftOut'>,
+  shared: Pick<
+    AttemptScope,
+    'config' | 'services' | 'chatOnly' | 'unsupported' | 'foreign' | 'leftOut'
+  >,
   ctx: StageContext<ForwardState>,
 ): Promise<Answer<ProxyFrame>> {
   const { route } = request;
@@ -39,6 +43,7 @@ function answer(
     services: shared.services,
     chatOnly: shared.chatOnly,
     unsupported: shared.unsupported,
+    foreign: shared.foreign,
     leftOut: shared.leftOut,
     run: ctx.run,
     inner: ctx.inner,
@@ -99,6 +104,7 @@ export const forward = defineStage<ProxyFrame, ForwardConfig, Services>({
   build(config, services) {
     const chatOnly = new Set<string>();
     const unsupported = createKnownUnsupported();
+    const foreign = createForeignThoughts();
     const leftOut = createLeftOutLog(services.log);
     return {
       open: (): ForwardState => ({
@@ -113,7 +119,11 @@ export const forward = defineStage<ProxyFrame, ForwardConfig, Services>({
       on: {
         request({ request }, ctx) {
           if (request.original.facts.stream) ctx.state.release = claim(services);
-          return answer(request, { config, services, chatOnly, unsupported, leftOut }, ctx);
+          return answer(
+            request,
+            { config, services, chatOnly, unsupported, foreign, leftOut },
+            ctx,
+          );
         },
         chunk: (chunk, { state }) => (state as ForwardState).live?.chunk?.(chunk),
         end: (end, { state }) => (state as ForwardState).live?.end?.(end),

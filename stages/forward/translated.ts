@@ -14,7 +14,6 @@ import {
   translateError,
 } from '../dialect/translate/translate.ts';
 import type { AnswerWishes, Translator, WireEvent } from '../dialect/translate/translate.ts';
-import { conversationId } from '../model/conversation.ts';
 import { providerFailed } from '../model/errors.ts';
 import { END, toChunk } from '../model/frame.ts';
 import type { ChunkEvent, ChunkFrame, HeadFrame, ProxyFrame } from '../model/frame.ts';
@@ -26,6 +25,7 @@ import { createEventReader } from '../wire/events.ts';
 import type { Prepared, Reading } from './prepared.ts';
 import type { AttemptScope, BodyWatch } from './attempt-scope.ts';
 import { chunksWithout, framesOf } from './answer.ts';
+import { callMarksOf } from './call-marks-of.ts';
 
 /** A document that is longer than this is not translated. */
 const MAX_DOCUMENT_BYTES = 32 * 1024 * 1024;
@@ -56,7 +56,7 @@ function translationFor(
     // Of the run, so that a replay gives the same bytes.
     ids: createTokens(run.id),
     now: () => run.startedWallMs,
-    marks: services.callMarks.of(conversationId(prepared.request)),
+    marks: callMarksOf(services, prepared.request, prepared.provider),
   });
   return { translator, toFrame: chunksWithout(added) };
 }

@@ -16,6 +16,7 @@ import { cannotCarry } from '../translate/errors.ts';
 import { exactJson, parseArguments } from '../exact-json.ts';
 import { defined, filledString, isObject, objectOf, stringOf } from '../json-kind.ts';
 import { readUnknown, unreadable, type BlockPlace } from '../translate/readable.ts';
+import { ANY_SIGNATURE } from './any-signature.ts';
 import { camelKeys, objectField, objectsField } from './translate-fields.ts';
 
 /** Reads all contents. Calls may come without an id: they get one by their place, and responses find it by name. */
@@ -151,9 +152,6 @@ function readFile(file: JsonObject): ImageBlock | DocumentBlock {
   throw cannotCarry(`a file of type ${mediaType}`);
 }
 
-/** A signature that the provider's documentation gives for calls which another model made. */
-const FOREIGN_CALL = 'skip_thought_signature_validator';
-
 export interface WriteContentOptions {
   /** The tool's name by the id of its call: responses carry the name. */
   readonly names: ReadonlyMap<string, string>;
@@ -173,7 +171,7 @@ export function writeContent(message: CanonicalMessage, options: WriteContentOpt
   const [first] = calls;
   // Of parallel calls only the first is marked; a history from elsewhere has no marks at all.
   if (options.needsSignature && first !== undefined && first.thoughtSignature === undefined) {
-    parts[parts.indexOf(first)] = { ...first, thoughtSignature: FOREIGN_CALL };
+    parts[parts.indexOf(first)] = { ...first, thoughtSignature: ANY_SIGNATURE };
   }
   return { role: message.role === 'assistant' ? 'model' : 'user', parts };
 }

@@ -30,7 +30,9 @@ export type Unsupported =
   | 'reasoning of calls'
   | 'calls without reasoning'
   | 'instructions in the middle'
-  | 'thoughts that do not match';
+  | 'thoughts that do not match'
+  | 'thoughts of another account'
+  | 'calls without a signature';
 
 export interface WriteRequestContext {
   readonly note: Note;
