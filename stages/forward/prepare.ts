@@ -28,6 +28,7 @@ import { hookOwner, withHooks } from './hooked.ts';
 import { withMarkedInstructions } from './middle-instructions.ts';
 import { forModel } from './other-model.ts';
 import { toUpstreamRequest } from './outgoing.ts';
+import { storedPart } from './stored-parts.ts';
 import { mayStream, modelAt } from './prepared.ts';
 import type { OneDocument, Preparation, PrepareOptions, Prepared } from './prepared.ts';
 
@@ -46,6 +47,16 @@ function speaks(request: ProxyRequest, { provider, chatOnly }: PrepareOptions): 
   if (provider.kind === 'passthrough') return true;
   if (provider.kind !== kindOf(request)) return false;
   return !isGuess(request, provider) || !chatOnly.has(provider.name);
+}
+
+/** True for a stand-in on another server than the one that the request is meant for. */
+function isOtherServer(
+  { route }: ProxyRequest,
+  { target, provider, services }: PrepareOptions,
+): boolean {
+  if (target.isPrimary) return false;
+  const meant = route?.targets.find(({ isPrimary }) => isPrimary);
+  return meant !== undefined && services.providers.get(meant.provider)?.origin !== provider.origin;
 }
 
 /** The request with the model asked there, and the members that the configuration adds where the client has none. */
@@ -94,7 +105,12 @@ async function prepareWire(request: ProxyRequest, options: PrepareOptions): Prom
     return { skip: 'it takes requests as they are, and this one names another model' };
   if (isOther && rewritable && !isRewritable(request))
     return { skip: 'the request must not be rewritten, and names another model' };
-  if (speaks(request, options)) return prepareSame(request, options);
+  if (speaks(request, options)) {
+    const missing = isOtherServer(request, options) ? storedPart(request) : undefined;
+    return missing === undefined
+      ? prepareSame(request, options)
+      : { skip: `it does not have ${missing}` };
+  }
   const { endpoint, body } = request.original;
   const from = endpoint.dialect;
   if (
