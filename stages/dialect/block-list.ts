@@ -19,6 +19,13 @@ export interface ToolCall {
   readonly name: string | undefined;
   /** The call's input as JSON text. */
   readonly input: string | undefined;
+  /** True if code of the model makes it, which then reads the result. */
+  readonly isOfProgram?: boolean;
+}
+
+/** True of the `caller` of a call, or of a result, that is not the model itself; clients send it back as it came. */
+export function isProgram(caller: unknown): boolean {
+  return isObject(caller) && caller['type'] !== 'direct';
 }
 
 export type BlockList = ReturnType<typeof createBlockList>;
@@ -67,6 +74,7 @@ function toBlock(
   if (call?.name !== undefined) block.toolName = call.name;
   if (call?.input !== undefined) block.toolInput = call.input;
   if (holder.isError === true) block.isError = true;
+  if (call?.isOfProgram === true && role === 'tool') block.isForProgram = true;
   if (holder.hasCacheControl === true || isObject(part?.['cache_control'])) {
     block.hasCacheControl = true;
   }

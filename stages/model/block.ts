@@ -23,6 +23,7 @@ export type ProtectedReason =
   | 'media'
   | 'citations'
   | 'error_result'
+  | 'program'
   | 'typed'
   | 'opaque';
 
@@ -45,6 +46,8 @@ export interface Block {
   /** For a tool result: the input of the call, as JSON text. */
   readonly toolInput?: string;
   readonly isError?: boolean;
+  /** True for a tool result that a program of the model reads, at the provider, in place of the model. */
+  readonly isForProgram?: boolean;
   readonly hasCacheControl?: boolean;
   readonly hasCitations?: boolean;
 }

@@ -15,6 +15,8 @@ function reasonFor(block: Block): ProtectedReason | undefined {
   if (block.kind === 'thinking') return 'thinking';
   if (block.kind === 'tool_use') return 'tool_call';
   if (block.role === 'assistant') return 'assistant';
+  // It parses what comes, and a note of ours is no part of that.
+  if (block.isForProgram === true) return 'program';
   if (block.hasCitations === true) return 'citations';
   if (block.kind === 'image' || block.kind === 'document') return 'media';
   if (block.kind === 'other' || block.path === undefined) return 'opaque';

@@ -61,7 +61,8 @@ function toConversationBlock(block: Block, request: ProxyRequest): ConversationB
     index: block.index,
     role: block.role,
     kind: kindOf(block),
-    text: block.text,
+    // What only a program reads is nothing that a later text may refer to.
+    text: block.isForProgram === true ? '' : block.text,
     message: block.message,
     ...(block.toolUseId === undefined ? {} : { toolUseId: block.toolUseId }),
     ...(block.toolName === undefined ? {} : { toolName: block.toolName }),
@@ -72,6 +73,7 @@ function toConversationBlock(block: Block, request: ProxyRequest): ConversationB
 }
 
 function kindOf(block: Block): ConversationBlock['kind'] {
+  if (block.isForProgram === true) return 'other';
   if (block.kind === 'tool_result' || block.kind === 'tool_use') return block.kind;
   return block.kind === 'text' && block.role === 'user' ? 'user_text' : 'other';
 }

@@ -58,6 +58,7 @@ const REASONS: readonly (readonly [string, string])[] = [
   [UNDECIDED, 'its source code could not be parsed with certainty'],
   ['marked', 'its texts are already marked as compressed'],
   ['fetched', 'it was fetched whole'],
+  ['program', 'its tool results are read by a program of the model, which needs them as they are'],
   ['error_result', 'its tool results are errors, kept whole'],
 ];
 

@@ -1,7 +1,7 @@
 /** Requests of the messages dialect (`POST /v1/messages`). */
 import type { SvcError } from '../../../engine/index.ts';
 import type { Block, JsonPath } from '../../model/block.ts';
-import { createBlockList } from '../block-list.ts';
+import { createBlockList, isProgram } from '../block-list.ts';
 import type { BlockHolder, BlockList } from '../block-list.ts';
 import type { RequestFacts } from '../../model/dialect.ts';
 import { isObject, listOf, stringOf } from '../json-kind.ts';
@@ -94,7 +94,8 @@ function readPart(list: BlockList, part: JsonObject, path: JsonPath, holder: Blo
 function readToolUse(list: BlockList, part: JsonObject, holder: BlockHolder): void {
   const id = stringOf(part['id']);
   const input = part['input'] === undefined ? undefined : JSON.stringify(part['input']);
-  const call = { name: stringOf(part['name']), input };
+  const isOfProgram = isProgram(part['caller']);
+  const call = { name: stringOf(part['name']), input, isOfProgram };
   if (id !== undefined) list.call(id, call);
   list.add({ ...holder, call }, 'tool_use', part, input);
 }

@@ -1,7 +1,7 @@
 /** Requests of the responses dialect (`POST /v1/responses`). */
 import type { SvcError } from '../../../engine/index.ts';
 import type { Block, JsonPath } from '../../model/block.ts';
-import { createBlockList } from '../block-list.ts';
+import { createBlockList, isProgram } from '../block-list.ts';
 import type { BlockHolder, BlockList } from '../block-list.ts';
 import type { RequestFacts } from '../../model/dialect.ts';
 import { isObject, listOf, stringOf } from '../json-kind.ts';
@@ -85,7 +85,9 @@ function messageHolder(item: JsonObject, i: number): BlockHolder {
 
 function resultHolder(list: BlockList, item: JsonObject, i: number): BlockHolder {
   const toolUseId = stringOf(item['call_id']) ?? stringOf(item['id']);
-  const call = list.callOf(toolUseId);
+  const called = list.callOf(toolUseId);
+  const isOfProgram = called?.isOfProgram === true || isProgram(item['caller']);
+  const call = isOfProgram ? { name: undefined, input: undefined, ...called, isOfProgram } : called;
   return { message: i, role: 'tool', kind: 'tool_result', toolUseId, call };
 }
 
@@ -93,7 +95,8 @@ function addCall(list: BlockList, item: JsonObject, field: 'arguments' | 'input'
   const id = stringOf(item['call_id']);
   const text = stringOf(item[field]);
   const input = field === 'input' && text !== undefined ? JSON.stringify(text) : text;
-  if (id !== undefined) list.call(id, { name: stringOf(item['name']), input });
+  if (id !== undefined)
+    list.call(id, { name: stringOf(item['name']), input, isOfProgram: isProgram(item['caller']) });
   const holder: BlockHolder = { message: i, role: 'assistant', kind: 'tool_use' };
   list.addText(holder, 'tool_use', text, ['input', i, field]);
 }
@@ -101,7 +104,8 @@ function addCall(list: BlockList, item: JsonObject, field: 'arguments' | 'input'
 function addShellCall(list: BlockList, item: JsonObject, i: number): void {
   const id = stringOf(item['call_id']) ?? stringOf(item['id']);
   const input = item['action'] === undefined ? undefined : JSON.stringify(item['action']);
-  if (id !== undefined) list.call(id, { name: 'shell', input });
+  if (id !== undefined)
+    list.call(id, { name: 'shell', input, isOfProgram: isProgram(item['caller']) });
   list.add({ message: i, role: 'assistant', kind: 'tool_use' }, 'tool_use');
 }
 
