@@ -80,21 +80,37 @@ function readSource(source: JsonObject): MediaSource {
   throw cannotCarry(`a source of type ${wordOf(source.type)}, which is stored at its provider`);
 }
 
-/** What the client says of a document stands before it. */
+/** What the client says of a document stands before it, pictures in it behind it. */
 function readDocument(
   block: JsonObject,
-  { note }: Pick<ReadRequestContext, 'note'>,
+  context: Pick<ReadRequestContext, 'note'>,
 ): CanonicalBlock[] {
-  if (objectOf(block.citations).enabled === true) note(droppedParts.askedCitations);
+  if (objectOf(block.citations).enabled === true) context.note(droppedParts.askedCitations);
   const source = objectOf(block.source);
-  const read: DocumentBlock['source'] =
-    source.type === 'text'
-      ? { from: 'text', text: stringOf(source.data) ?? '' }
-      : readSource(source);
+  const inside =
+    source.type === 'content' ? readMessagesBlocks(source.content, context, 'user') : [];
   const about = filledString(block.context);
   const title = filledString(block.title);
-  const document: DocumentBlock = defined({ kind: 'document', source: read, title });
-  return about === undefined ? [document] : [{ kind: 'text', text: about }, document];
+  const document: DocumentBlock = defined({
+    kind: 'document',
+    source: readDocumentSource(source, inside),
+    title,
+  });
+  return [
+    ...(about === undefined ? [] : [{ kind: 'text', text: about } as const]),
+    document,
+    ...inside.filter((part) => part.kind !== 'text'),
+  ];
+}
+
+function readDocumentSource(
+  source: JsonObject,
+  inside: readonly CanonicalBlock[],
+): DocumentBlock['source'] {
+  if (source.type === 'text') return { from: 'text', text: stringOf(source.data) ?? '' };
+  if (source.type !== 'content') return readSource(source);
+  const texts = inside.flatMap((part) => (part.kind === 'text' ? part.text : []));
+  return { from: 'text', text: texts.join('\n') };
 }
 
 function readToolResult(

@@ -1,7 +1,7 @@
 /** Blocks that only the messages dialect has, as what they mean elsewhere. */
-import type { JsonObject, TextBlock } from '../canonical.ts';
+import type { JsonObject, Note, TextBlock } from '../canonical.ts';
 import type { ReadRequestContext } from '../translate/dialect.ts';
-import { cannotCarry } from '../translate/errors.ts';
+import { droppedParts } from '../translate/dropped.ts';
 import { filledString, objectOf, stringOf } from '../json-kind.ts';
 import { readUnknown, type BlockPlace } from '../translate/readable.ts';
 
@@ -26,7 +26,7 @@ export function readOwnBlock(
     case 'tool_removal':
       return { kind: 'text', text: `Tool ${tool} can no longer be called.` };
     case 'compaction':
-      return readSummary(block);
+      return readSummary(block, note);
     default:
       if (place !== 'user' && OF_THE_PROVIDER.has(stringOf(block.type) ?? '')) {
         note(`${String(block.type)} left out: what came of it stands beside it`);
@@ -36,11 +36,12 @@ export function readOwnBlock(
   }
 }
 
-/** What the provider made of the conversation before it, and the client no longer sends. */
-function readSummary(block: JsonObject): TextBlock {
+/** What the provider made of the conversation before it. Without a text it failed, and the provider passes over it. */
+function readSummary(block: JsonObject, note: Note): TextBlock | undefined {
   const text = filledString(block.content);
-  if (text === undefined) throw cannotCarry('a summary that only its own provider can read');
-  return { kind: 'text', text };
+  if (text !== undefined) return { kind: 'text', text };
+  note(droppedParts.failedSummary);
+  return undefined;
 }
 
 /** The name in a reference, also where it stands inside a change of the tools. */

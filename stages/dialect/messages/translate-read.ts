@@ -61,7 +61,9 @@ export function readMessagesRequest(
   return defined({
     model: stringOf(body.model) ?? '',
     system: readSystem(body.system, context),
-    messages: objectsOf(body.messages).map((message) => readMessage(message, context)),
+    messages: sinceSummary(objectsOf(body.messages), context).map((message) =>
+      readMessage(message, context),
+    ),
     tools: readMessagesTools(body, context),
     toolChoice: readChoice(choice),
     parallelTools: booleanOf(choice.disable_parallel_tool_use) === true ? false : undefined,
@@ -87,6 +89,8 @@ function refuseServerState(body: JsonObject): void {
   }
   if (isObject(body.compaction))
     throw cannotCarry('an order to sum the conversation up (compaction)');
+  if (body.max_tokens === 0)
+    throw cannotCarry('a request that only warms the cache of its provider (max_tokens: 0)');
   const region = stringOf(body.inference_geo);
   if (region !== undefined && region !== 'global') {
     throw cannotCarry('a rule on where it may be processed (inference_geo)');
@@ -114,6 +118,30 @@ function readMessage(message: JsonObject, context: ReadRequestContext): Canonica
   }
   return { role, blocks: readMessagesBlocks(message.content, context, role) };
 }
+
+/**
+ * What the provider reads of a conversation that it has summed up: the last summary, and what follows it.
+ * Clients send what stands before as well. The summary is nobody's answer, and may stand first.
+ */
+function sinceSummary(
+  messages: readonly JsonObject[],
+  { note }: ReadRequestContext,
+): readonly JsonObject[] {
+  const at = messages.findLastIndex(({ content }) => objectsOf(content).some(isSummary));
+  const last = messages[at];
+  if (last === undefined) return messages;
+  const blocks = objectsOf(last.content);
+  const place = blocks.findLastIndex(isSummary);
+  if (at > 0 || place > 0) note(droppedParts.summedUp);
+  return [
+    { role: 'user', content: [blocks[place]] },
+    { ...last, content: blocks.slice(place + 1) },
+    ...messages.slice(at + 1),
+  ];
+}
+
+const isSummary = ({ type, content }: JsonObject): boolean =>
+  type === 'compaction' && filledString(content) !== undefined;
 
 function readChoice(choice: JsonObject): ToolChoice | undefined {
   switch (choice.type) {
@@ -143,7 +171,7 @@ function readReasoning(body: JsonObject, { note }: ReadRequestContext): Reasonin
   const given = stringOf(objectOf(body.output_config).effort);
   const effort = given !== undefined && EFFORTS.has(given) ? (given as Effort) : undefined;
   if (given !== undefined && effort === undefined) note(droppedParts.effort);
-  if (thinking.type === 'disabled') {
+  if (thinking.type === 'disabled' || thinking.type === 'between_tools') {
     if (effort !== undefined) note(droppedParts.effortAlone);
     return { on: false };
   }

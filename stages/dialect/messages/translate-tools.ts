@@ -40,11 +40,14 @@ function readTool(tool: JsonObject): CanonicalTool {
   });
 }
 
-/** The tools that messages in the middle of the conversation define. */
+/** The tools that messages in the middle of the conversation define, or a summary of what stood there. */
 function addedTools(messages: unknown): CanonicalTool[] {
   return objectsOf(messages)
-    .filter(({ role }) => role === 'system')
-    .flatMap(({ content }) => objectsOf(content))
+    .flatMap(({ role, content }) => {
+      const blocks = objectsOf(content);
+      const summed = blocks.flatMap(({ tool_changes: changes }) => objectsOf(changes));
+      return role === 'system' ? [...blocks, ...summed] : summed;
+    })
     .filter(({ type }) => type === 'tool_addition')
     .map(({ tool }) => objectOf(objectOf(tool).definition))
     .filter(({ name }) => filledString(name) !== undefined)

@@ -133,7 +133,6 @@ test('what the user says and nobody else can read, or what has no beginning with
   });
   const cases: [TranslatableDialect, object, RegExp][] = [
     ['messages', one({}, [{ type: 'container_upload', file_id: 'f' }]), /container_upload/],
-    ['messages', messagesWith('assistant', { type: 'compaction', content: null }), /summary/],
     ['messages', one({ thread: { type: 'continue', previous_message_id: 'm1' } }), /thread/],
     ['messages', one({ compaction: { summarize: true } }), /compaction/],
     ['chat', one({}, [{ type: 'newest_part' }]), /newest_part/],

@@ -32,15 +32,17 @@ const MAX_DEPTH = 6;
 export function readableText(value: unknown, depth = 0): string {
   if (typeof value === 'string') return value;
   if (depth > MAX_DEPTH) return '';
-  const inner = Array.isArray(value)
-    ? value
-    : isObject(value)
-      ? READABLE.map((name) => value[name])
-      : [];
+  const inner = Array.isArray(value) ? value : isObject(value) ? readableMembers(value) : [];
   return inner
     .map((item: unknown) => readableText(item, depth + 1))
     .filter((text) => text !== '')
     .join('\n');
+}
+
+/** A plain text, such as that of a page that was fetched, stands among data; other data are none. */
+function readableMembers(value: JsonObject): readonly unknown[] {
+  if (value.type === 'text' && value.media_type === 'text/plain') return [value.data];
+  return READABLE.map((name) => value[name]);
 }
 
 /** A block of an unknown kind, where it stands. Throws `unprocessable` for one that the user says and nobody else can read. */

@@ -1,0 +1,113 @@
+/** What the messages provider keeps, fetches or sums up by itself, as another provider gets it. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { ask, skipOf, user } from '../../../fixtures/dialect/translation.ts';
+
+const OTHERS = ['chat', 'responses', 'generative'] as const;
+
+const body = (...messages: readonly object[]): object => ({
+  model: 'claude-opus-5-5',
+  max_tokens: 5000,
+  messages,
+});
+const said = (...content: readonly object[]): object => ({ role: 'assistant', content });
+const words = (text: string): object => ({ type: 'text', text });
+
+for (const to of OTHERS) {
+  test(`${to}: a summary stands for all before it, and begins the conversation`, () => {
+    const summed = body(
+      user('the first question'),
+      said(words('the first answer')),
+      user('the second'),
+      said(words('before'), { type: 'compaction', content: 'the summary' }, words('after')),
+      user('the last'),
+    );
+    const { body: sent, notes } = ask('messages', to, summed);
+    const text = JSON.stringify(sent);
+    assert.not.match(text, /the first|the second|before/);
+    assert.match(text, /the summary.*after.*the last/);
+    assert.match(notes.join(), 'the summary stands for it');
+    if (to === 'generative') {
+      const [first] = sent['contents'] as { role: string }[];
+      assert.is(first!.role, 'user');
+    }
+  });
+
+  test(`${to}: a summary that failed is passed over`, () => {
+    const failed = body(
+      user('one'),
+      said({ type: 'compaction', content: null }, words('two')),
+      user('three'),
+    );
+    assert.match(JSON.stringify(ask('messages', to, failed).body), /one.*two.*three/);
+  });
+
+  test(`${to}: the page that was fetched, and a document of parts, go as their text`, () => {
+    const page = {
+      type: 'document',
+      title: 'A page',
+      source: { type: 'text', media_type: 'text/plain', data: 'what the page says' },
+    };
+    const fetched = body(
+      user('fetch'),
+      said(
+        {
+          type: 'server_tool_use',
+          id: 's1',
+          name: 'web_fetch',
+          input: { url: 'https://a.example' },
+        },
+        {
+          type: 'web_fetch_tool_result',
+          tool_use_id: 's1',
+          content: { type: 'web_fetch_result', url: 'https://a.example', content: page },
+        },
+      ),
+      user([
+        {
+          type: 'document',
+          source: { type: 'content', content: [words('part 1'), words('part 2')] },
+        },
+        { type: 'document', source: { type: 'content', content: 'part 3' } },
+        words('and now?'),
+      ]),
+    );
+    const text = JSON.stringify(ask('messages', to, fetched).body);
+    assert.match(text, /A page.*what the page says.*part 1\\npart 2.*part 3.*and now/);
+  });
+
+  test(`${to}: other data in a block are no text`, () => {
+    const pdf = {
+      type: 'document',
+      source: { type: 'base64', media_type: 'application/pdf', data: 'JVBERi0x' },
+    };
+    const block = { type: 'web_fetch_tool_result', tool_use_id: 's1', content: { content: pdf } };
+    const sent = ask('messages', to, body(user('q'), said(block, words('a')), user('go')));
+    assert.not.match(JSON.stringify(sent.body), 'JVBERi0x');
+  });
+
+  test(`${to}: a request that only warms the cache is nobody else's`, () => {
+    assert.match(skipOf('messages', to, { ...body(user('q')), max_tokens: 0 }), 'warms the cache');
+  });
+}
+
+test('tools that the summed up part defined are offered', () => {
+  const definition = { name: 'later', input_schema: { type: 'object' } };
+  const tool_changes = [{ type: 'tool_addition', tool: { type: 'tool_definition', definition } }];
+  const summary = { type: 'compaction', content: 'the summary', signature: 's', tool_changes };
+  const { body: sent } = ask('messages', 'chat', body(said(summary), user('go on')));
+  assert.match(JSON.stringify(sent['tools']), '"name":"later"');
+});
+
+test('thinking between tools alone is none elsewhere, whatever the effort', () => {
+  const asked = {
+    ...body(user('q')),
+    thinking: { type: 'between_tools' },
+    output_config: { effort: 'medium' },
+  };
+  const { body: sent, notes } = ask('messages', 'chat', asked, { model: 'gpt-5' });
+  assert.is(sent['reasoning_effort'], undefined);
+  assert.match(notes.join(), 'effort left out');
+});
+
+test.run();
