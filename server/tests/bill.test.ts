@@ -250,6 +250,19 @@ test('pictures and sound have rates of their own', () =>
       dollarsFor({ model: 'gpt-audio', ...said }, []),
       'speech',
     );
+    const transcribed = {
+      type: 'tokens',
+      input_tokens: 1000,
+      input_token_details: { text_tokens: 100, audio_tokens: 900 },
+      output_tokens: 45,
+      total_tokens: 1045,
+    };
+    const asked = { model: 'gpt-4o-transcribe' };
+    const sent = { path: '/v1/audio/transcriptions', body: JSON.stringify(asked) };
+    // $2.50 for text, $6 for sound, $10 for what is written.
+    const whole = (100 * 2.5 + 900 * 6 + 45 * 10) / 1e6;
+    const answered = { text: 'hello', ...asked, usage: transcribed };
+    near(await cost(t, upstream, sent, answered), whole, 'transcription');
     // Text costs $10 a million there, sound an unknown amount.
     assert.is(await cost(t, upstream, ...chat('gpt-5', spoken)), null);
   }));
@@ -309,6 +322,113 @@ test('what has no price makes the row unpriced and says what is missing', () =>
     const advised = message(OPUS, { ...PLAIN, iterations: [advisor] });
     assert.is(await cost(t, upstream, ...advised), null);
     assert.equal(await missing(), ['model nobody']);
+  }));
+
+test('what a provider runs beside the model and gives no price of is never taken for nothing', () =>
+  withPlainUpstream({}, async (t, upstream) => {
+    const missing = async (): Promise<unknown> => {
+      const { text } = await exchange(t.proxy.port, { method: 'GET', path: '/trace/last' });
+      return (JSON.parse(text) as { unpriced?: unknown }).unpriced;
+    };
+    const own = { input_tokens: 1000, output_tokens: 200, total_tokens: 1200 };
+    const item = (type: string, more: Json = {}) => ({
+      type,
+      id: type,
+      status: 'completed',
+      ...more,
+    });
+    const charged = [
+      [item('image_generation_call'), 'image_generation_call of gpt-5'],
+      [item('code_interpreter_call'), 'code_interpreter_call of gpt-5'],
+      [item('shell_call', { environment: { type: 'container_reference' } }), 'shell_call of gpt-5'],
+    ] as const;
+    const streams = async (output: readonly Json[], isWhole: boolean) => {
+      const before = (await t.rows(0)).length;
+      const start = { model: 'gpt-5', status: 'in_progress', output: [], usage: null };
+      const whole = { ...start, status: 'completed', output, usage: own };
+      upstream.answer(
+        streamOf(
+          { type: 'response.created', response: start },
+          ...output.map((one) => ({ type: 'response.output_item.done', item: one })),
+          { type: 'response.output_text.delta', delta: 'some words of an answer' },
+          ...(isWhole ? [{ type: 'response.completed', response: whole }] : []),
+        ),
+      );
+      const asked = { ...RESPONSES, model: 'gpt-5', stream: true };
+      await exchange(t.proxy.port, { path: '/v1/responses', body: JSON.stringify(asked) });
+      return (await t.rows(before + 1)).at(-1)!.costNanoUsd;
+    };
+    for (const [one, what] of charged) {
+      for (const long of ['', 'x'.repeat(40_000)]) {
+        const output = [{ ...one, result: long }, item('message')];
+        assert.is(await cost(t, upstream, ...response('gpt-5', own, { output })), null, what);
+        assert.equal(await missing(), [what]);
+        assert.is(await streams(output, true), null, what);
+        assert.equal(await missing(), [what]);
+        assert.is(await streams(output, false), null, what);
+      }
+    }
+    const free = ['function_call', 'custom_tool_call', 'mcp_call', 'computer_call', 'reasoning'];
+    const output = [...free, 'local_shell_call', 'apply_patch_call', 'tool_search_call'].map(
+      (type) => item(type),
+    );
+    output.push(item('shell_call', { environment: { type: 'local' } }));
+    const plain = dollarsFor({ model: 'gpt-5', input: 1000, output: 200 }, []);
+    near(await cost(t, upstream, ...response('gpt-5', own, { output })), plain, 'free');
+    assert.ok((await streams(output, true))! > 0);
+
+    const counted = (counters: Json) => message(OPUS, { ...PLAIN, server_tool_use: counters });
+    assert.is(await cost(t, upstream, ...counted({ code_rendering_requests: 2 })), null);
+    assert.equal(await missing(), [`code_rendering_requests of ${OPUS}`]);
+    const opus = dollarsFor({ model: OPUS, input: 1000, output: 200 }, []);
+    const nothing = { web_fetch_requests: 4, tool_search_requests: 2, code_rendering_requests: 0 };
+    near(await cost(t, upstream, ...counted(nothing)), opus, 'free counters');
+    const figures = { prompt_tokens: 10, completion_tokens: 2 };
+    for (const more of [
+      { num_sources_used: 3 },
+      { server_side_tool_usage_details: { x_search_calls: 2, mcp_calls: 0 } },
+    ])
+      assert.is(await cost(t, upstream, ...chat('gpt-5', { ...figures, ...more })), null);
+    assert.is(await cost(t, upstream, ...chat('gpt-4o-search-preview', figures)), null);
+    const google = { promptTokenCount: 1000, candidatesTokenCount: 200 };
+    const chunks = [{ web: { uri: 'x' } }, { maps: { uri: 'y' } }];
+    const mapped = { groundingMetadata: { groundingChunks: chunks } };
+    assert.is(await cost(t, upstream, ...generate('gemini-2.5-flash', google, mapped)), null);
+    assert.equal(await missing(), ['maps of gemini-2.5-flash']);
+  }));
+
+test('a refusal before any output costs nothing, and one after it what was used', () =>
+  withPlainUpstream({}, async (t, upstream) => {
+    const refused = (output: number, reason = 'refusal') => {
+      const [sent, answer] = message(OPUS, { input_tokens: 1000, output_tokens: output });
+      return [sent, { ...answer, stop_reason: reason }] as const;
+    };
+    assert.is(await cost(t, upstream, ...refused(0)), 0);
+    near(
+      await cost(t, upstream, ...refused(200)),
+      dollarsFor({ model: OPUS, input: 1000, output: 200 }, []),
+      'after some output',
+    );
+    near(
+      await cost(t, upstream, ...refused(0, 'end_turn')),
+      dollarsFor({ model: OPUS, input: 1000, output: 0 }, []),
+      'no refusal',
+    );
+    const before = (await t.rows(0)).length;
+    const usage = { input_tokens: 1000, output_tokens: 0 };
+    upstream.answer(
+      streamOf(
+        {
+          type: 'message_start',
+          message: { type: 'message', role: 'assistant', model: OPUS, content: [], usage },
+        },
+        { type: 'message_delta', delta: { stop_reason: 'refusal' }, usage: { output_tokens: 0 } },
+        { type: 'message_stop' },
+      ),
+    );
+    await exchange(t.proxy.port, { body: json(MESSAGE, { model: OPUS, stream: true }) });
+    const row = (await t.rows(before + 1)).at(-1)!;
+    assert.equal([row.costNanoUsd, row.inputTokensSent, row.outcome], [0, 1000, 'ok']);
   }));
 
 test('a stream corrects its terms as it goes, and one that breaks off has those that were asked for', () =>

@@ -14,7 +14,7 @@ export interface Answer {
   model: string | undefined;
   terminated: boolean;
   failed: boolean;
-  /** Types of the searches that were made so far, by the id of the call. */
+  /** Types of the calls of hosted tools that were made so far, by the id of the call. */
   searches: ReadonlyMap<string, string> | undefined;
 }
 
@@ -32,9 +32,9 @@ export interface AnswerReader {
   readonly ends?: EndMembers;
   /** In a document that holds one of these, a value at `paths` may stand anywhere. */
   readonly details?: readonly Buffer[];
-  /** Reads the calls of hosted tools from the whole of an event or document, where it holds the needle. */
+  /** Reads the calls of hosted tools from the whole of an event or document, where it holds one of the needles. */
   readonly hosted?: {
-    readonly needle: Buffer;
+    readonly needles: readonly Buffer[];
     read(answer: Answer, payload: unknown): void;
   };
   /** Takes the values at `paths`, parsed, undefined where absent. May see one payload twice. */
@@ -95,7 +95,7 @@ export function readPayload(
   { reader, scan }: CompiledReader,
   bytes: Buffer,
 ): boolean {
-  const isHosted = reader.hosted !== undefined && bytes.includes(reader.hosted.needle);
+  const isHosted = reader.hosted?.needles.some((needle) => bytes.includes(needle)) === true;
   if (bytes.length <= PARSED_BYTES || isHosted) {
     const whole = parseJson(bytes.toString('utf8'));
     if (whole === undefined) return false;

@@ -134,6 +134,26 @@ function counted(details: JsonObject, modality: string): number {
   return countOf(details[`${modality}_tokens`]) ?? 0;
 }
 
+/** Counters of tools that a provider runs: what is billed with a rate, and what costs the tokens alone [platform.claude.com, pricing, 2026-11]. */
+const KNOWN_COUNTERS = new Set([
+  'web_search_requests',
+  'web_fetch_requests',
+  'tool_search_requests',
+]);
+
+/** Names of what figures count of a provider's own tools that has no rate here; undefined for nothing. */
+export function unknownCounters(figures: JsonObject): Billing | undefined {
+  const { server_tool_use: used, server_side_tool_usage_details: details } = figures;
+  const sources = countOf(figures['num_sources_used']) ?? 0;
+  if (used === undefined && details === undefined && sources === 0) return undefined;
+  const names = [objectOf(used), objectOf(details)].flatMap((counters) =>
+    Object.keys(counters).filter(
+      (name) => !KNOWN_COUNTERS.has(name) && (countOf(counters[name]) ?? 0) > 0,
+    ),
+  );
+  return toBilling({ unknownUses: sources > 0 ? [...names, 'num_sources_used'] : names });
+}
+
 /** Tokens by modality (`AUDIO`, `IMAGE`, …) in lists of generative answers. */
 export function modalities(...lists: readonly unknown[]): ReadonlyMap<string, number> {
   const sums = new Map<string, number>();

@@ -62,6 +62,7 @@ export function createUsageSum(tier: string) {
       if (model !== first && EXTRAS.some((name) => billing?.[name])) isMixed = true;
       for (const each of billing?.inferences ?? [])
         if (!each.isInTotal) addPart(each.model ?? model, each, false);
+      if (billing?.isUnbilled === true) return;
       addPart(
         model,
         {

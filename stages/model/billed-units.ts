@@ -58,7 +58,9 @@ export function billedUnits(usage: Usage): BilledUnit[] {
   }
   const { inferences = [] } = billing;
   for (const each of inferences)
-    addTokens(units, each, each.model, each.promptTokens ?? promptOf(each));
+    if (!each.isInTotal || billing.isUnbilled !== true)
+      addTokens(units, each, each.model, each.promptTokens ?? promptOf(each));
+  if (billing.isUnbilled === true) return units.concat(callsOf(billing));
   // What the list has not named is billed all the same, as a part of the answer itself.
   const rest = restOf(whole, inferences);
   addTokens(units, rest, undefined, inferences.length === 0 ? promptOf(whole) : promptOf(rest));
@@ -70,8 +72,13 @@ export function billedUnits(usage: Usage): BilledUnit[] {
   move(units, 'cache_write', 'cache_write_12h', billing.cacheWrite12hTokens);
   move(units, 'output', 'output_audio', billing.outputAudioTokens);
   move(units, 'output', 'output_image', billing.outputImageTokens);
-  add(units, 'web_search', billing.webSearches ?? 0, undefined, 0);
-  add(units, 'file_search', billing.fileSearches ?? 0, undefined, 0);
+  return units.concat(callsOf(billing));
+}
+
+function callsOf({ webSearches = 0, fileSearches = 0 }: Billing): BilledUnit[] {
+  const units: BilledUnit[] = [];
+  add(units, 'web_search', webSearches, undefined, 0);
+  add(units, 'file_search', fileSearches, undefined, 0);
   return units;
 }
 

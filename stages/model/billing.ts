@@ -51,4 +51,6 @@ export interface Billing extends RateTerms {
   readonly fileSearches?: number;
   /** What was used and has no unit here, by its name: nobody can say what it costs. */
   readonly unknownUses?: readonly string[];
+  /** True where the answer's own tokens are not billed, as those of a refusal before any output. */
+  readonly isUnbilled?: true;
 }

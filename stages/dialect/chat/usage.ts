@@ -3,7 +3,7 @@
  * that speak this dialect disagree on names; the ones known from their answers are read.
  */
 import type { Usage } from '../../model/usage.ts';
-import { modalBilling, withBilling, withTier } from '../billing.ts';
+import { modalBilling, unknownCounters, withBilling, withTier } from '../billing.ts';
 import { countOf, isObject, objectOf } from '../json-kind.ts';
 import type { JsonObject } from '../json-kind.ts';
 import type { Answer, AnswerReader } from '../answer-reader.ts';
@@ -31,7 +31,10 @@ export function toChatUsage(figures: JsonObject): Usage {
   });
   const searched = searchesOf(figures);
   return withBilling(
-    withBilling(usage, modalBilling(inputDetails, outputDetails)),
+    withBilling(
+      withBilling(usage, modalBilling(inputDetails, outputDetails)),
+      unknownCounters(figures),
+    ),
     searched === 0 ? undefined : { webSearches: searched },
   );
 }
@@ -57,6 +60,8 @@ function outputOf(
   return isBeside ? completion + reasoning : completion;
 }
 
+const SEARCHER = /^gpt-.{1,20}-search-(?:preview|api)/;
+
 export const chatReader: AnswerReader = Object.freeze({
   needles: [Buffer.from('_tokens')],
   paths: [['usage'], ['model'], ['x_groq', 'usage'], ['service_tier']],
@@ -67,6 +72,9 @@ export const chatReader: AnswerReader = Object.freeze({
     if (isObject(figures)) answer.usage = toChatUsage(figures);
     answer.usage = withTier(answer.usage, named, tier);
     if (typeof model === 'string' && model !== '') answer.model = model;
+    // Such a model searches with every answer, at a price of its own, and says nothing of it.
+    if (answer.model !== undefined && SEARCHER.test(answer.model))
+      answer.usage = withBilling(answer.usage, { unknownUses: ['searches'] });
   },
   // Many servers never say `[DONE]`, and some send an empty reason with every chunk.
   ending: /^data: ?\[DONE\]|"finish_reason"\s*:\s*"[^"]/m,

@@ -4,7 +4,7 @@
  */
 import type { Usage } from '../../model/usage.ts';
 import { USUAL, isStandard, modalities, termOf, toBilling, withBilling } from '../billing.ts';
-import { countOf, isObject, listOf } from '../json-kind.ts';
+import { countOf, isObject, listOf, objectsOf } from '../json-kind.ts';
 import type { JsonObject } from '../json-kind.ts';
 import type { Answer, AnswerReader } from '../answer-reader.ts';
 import { splitInput } from '../split-input.ts';
@@ -77,9 +77,11 @@ export const generativeReader: AnswerReader = Object.freeze({
     ['candidates', 0, 'finishReason'],
     ['promptFeedback', 'blockReason'],
     ['candidates', 0, 'groundingMetadata', 'webSearchQueries'],
+    ['candidates', 0, 'groundingMetadata', 'groundingChunks'],
   ],
-  read(answer: Answer, [usage, model, reason, blocked, queries]: readonly unknown[]): void {
+  read(answer: Answer, [usage, model, reason, blocked, queries, chunks]: readonly unknown[]): void {
     const searched = Math.max(listOf(queries).length, answer.usage.billing?.webSearches ?? 0);
+    const unknown = answer.usage.billing?.unknownUses;
     // Some chunks have only a traffic type in here; figures are totals, so the last ones count.
     if (
       isObject(usage) &&
@@ -87,6 +89,9 @@ export const generativeReader: AnswerReader = Object.freeze({
     ) {
       answer.usage = toGenerativeUsage(usage);
     }
+    const isMapped = objectsOf(chunks).some(({ maps }) => maps !== undefined);
+    if (isMapped || unknown !== undefined)
+      answer.usage = withBilling(answer.usage, { unknownUses: unknown ?? ['maps'] });
     if (searched > 0) answer.usage = withBilling(answer.usage, { webSearches: searched });
     if (typeof model === 'string' && model !== '') answer.model = model;
     if (typeof reason === 'string' || typeof blocked === 'string') answer.terminated = true;

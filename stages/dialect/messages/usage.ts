@@ -1,7 +1,14 @@
 /** Usage in messages answers. Cached tokens are counted beside `input_tokens`, never in it. */
 import type { Billing, Inference } from '../../model/billing.ts';
 import type { Usage } from '../../model/usage.ts';
-import { USUAL, isStandard, lastTerm, toBilling } from '../billing.ts';
+import {
+  USUAL,
+  isStandard,
+  lastTerm,
+  toBilling,
+  unknownCounters,
+  withBilling,
+} from '../billing.ts';
 import { correctedIn, countOf, isObject, objectOf, objectsOf } from '../json-kind.ts';
 import type { JsonObject } from '../json-kind.ts';
 import type { Answer, AnswerReader } from '../answer-reader.ts';
@@ -52,10 +59,12 @@ function billingOf(figures: JsonObject, known: Billing | undefined): Billing | u
   const geo = lastTerm(figures['inference_geo'], known?.geo);
   const searched = countOf(objectOf(figures['server_tool_use'])['web_search_requests']);
   const webSearches = searched ?? known?.webSearches ?? 0;
+  const unknown = unknownCounters(figures)?.unknownUses ?? known?.unknownUses;
   const { iterations } = figures;
   const isUsual = speed === undefined && tier === undefined && geo === undefined;
   const isPlain = known === undefined || known === USUAL;
-  if (isUsual && webSearches === 0 && isPlain && !Array.isArray(iterations)) {
+  const isOwn = webSearches === 0 && unknown === undefined && !Array.isArray(iterations);
+  if (isUsual && isPlain && isOwn) {
     return typeof figures['service_tier'] === 'string' ? USUAL : known;
   }
   const inferences = Array.isArray(iterations)
@@ -68,6 +77,7 @@ function billingOf(figures: JsonObject, known: Billing | undefined): Billing | u
     tier,
     geo,
     webSearches,
+    unknownUses: unknown,
     inferences,
     isUsualTier: isUsualTier || undefined,
   });
@@ -103,6 +113,13 @@ function toInference(entry: JsonObject): Inference {
   };
 }
 
+const REFUSED = Buffer.from('"refusal"');
+/**
+ * A refusal before any output is not billed [platform.claude.com, release notes, 2026-06-02]; some
+ * platforms count one token of it [docs.aws.amazon.com, fallback credit].
+ */
+const NO_OUTPUT = 1;
+
 export const messagesReader: AnswerReader = Object.freeze({
   needles: [Buffer.from('_tokens')],
   paths: [
@@ -114,16 +131,20 @@ export const messagesReader: AnswerReader = Object.freeze({
     ['message', 'input_transformations'],
     ['diagnostics'],
     ['message', 'diagnostics'],
+    ['stop_reason'],
+    ['delta', 'stop_reason'],
   ],
   ends: { first: 'model', last: 'usage' },
-  details: [TRANSFORMATIONS_NEEDLE, ...DIAGNOSTICS_NEEDLES],
+  details: [TRANSFORMATIONS_NEEDLE, REFUSED, ...DIAGNOSTICS_NEEDLES],
   read(answer: Answer, values: readonly unknown[]): void {
     const [usage, model, startUsage, startModel, transformed, startTransformed, ...rest] = values;
-    const [diagnostics, startDiagnostics] = rest;
+    const [diagnostics, startDiagnostics, reason, lastReason] = rest;
     if (isObject(startUsage)) answer.usage = mergeMessagesUsage(answer.usage, startUsage);
     if (isObject(usage)) answer.usage = mergeMessagesUsage(answer.usage, usage);
     answer.usage = withTransformations(answer.usage, transformed ?? startTransformed);
     answer.usage = withNamedMiss(answer.usage, diagnostics ?? startDiagnostics);
+    if ((reason ?? lastReason) === 'refusal' && (answer.usage.outputTokens ?? 0) <= NO_OUTPUT)
+      answer.usage = withBilling(answer.usage, { isUnbilled: true });
     const modelName = model ?? startModel;
     if (typeof modelName === 'string' && modelName !== '') answer.model = modelName;
   },

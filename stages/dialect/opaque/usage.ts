@@ -64,7 +64,7 @@ export const opaqueReader: AnswerReader = Object.freeze({
     ['response', 'service_tier'],
     ...WORK_PATHS,
   ],
-  hosted: { needle: INLINED, read: readInlined },
+  hosted: { needles: [INLINED], read: readInlined },
   read(answer: Answer, values: readonly unknown[]): void {
     const tier = answer.usage.billing?.tier;
     const figures = values.slice(0, FIGURES).find(isObject);

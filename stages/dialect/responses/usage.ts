@@ -1,6 +1,6 @@
 /** Usage in responses answers, which count cached tokens inside the input. */
 import type { Usage } from '../../model/usage.ts';
-import { modalBilling, withBilling, withTier } from '../billing.ts';
+import { modalBilling, toBilling, unknownCounters, withBilling, withTier } from '../billing.ts';
 import { countOf, isObject, objectOf, objectsOf } from '../json-kind.ts';
 import type { JsonObject } from '../json-kind.ts';
 import type { Answer, AnswerReader } from '../answer-reader.ts';
@@ -11,7 +11,8 @@ import { TRANSFORMATIONS_NEEDLE, withTransformations } from '../transformations.
 
 /** Normalises one `usage` object. */
 export function toResponsesUsage(figures: JsonObject): Usage {
-  const input = objectOf(figures['input_tokens_details']);
+  // Transcriptions have a name of their own for it.
+  const input = objectOf(figures['input_tokens_details'] ?? figures['input_token_details']);
   const output = objectOf(figures['output_tokens_details']);
   const usage = splitInput(figures, {
     input: countOf(figures['input_tokens']),
@@ -20,42 +21,61 @@ export function toResponsesUsage(figures: JsonObject): Usage {
     output: countOf(figures['output_tokens']),
     reasoning: countOf(output['reasoning_tokens']),
   });
-  return withBilling(usage, modalBilling(input, output));
+  return withBilling(withBilling(usage, modalBilling(input, output)), unknownCounters(figures));
 }
 
-/** Ends the type of an item that is a search of the web or of files; text has its quotes escaped. */
-const SEARCH_CALL = Buffer.from('search_call"');
+/** End the types of items that are billed beside tokens; text has its quotes escaped. */
+const HOSTED_CALLS = ['search_call"', 'generation_call"', 'interpreter_call"', 'shell_call"'].map(
+  (end) => Buffer.from(end),
+);
 
 const SEARCHES = { web_search_call: 'webSearches', file_search_call: 'fileSearches' } as const;
+/** Calls of tools of the client's, and those that cost the tokens alone [developers.openai.com, pricing, 2026-11]. */
+const FREE_CALLS = new Set([
+  'function_call',
+  'custom_tool_call',
+  'mcp_call',
+  'computer_call',
+  'local_shell_call',
+  'apply_patch_call',
+  'tool_search_call',
+]);
 
-/** Counts the searches in a response, or in the item that an event has completed; `payload` may come twice. */
-function readSearches(answer: Answer, payload: unknown): void {
+/** Counts the billed calls in a response, or in the item that an event has completed; `payload` may come twice. */
+function readCalls(answer: Answer, payload: unknown): void {
   const { type, item, output, response } = objectOf(payload);
   const list = output ?? objectOf(response)['output'];
   const isDone = type === 'response.output_item.done';
   if (!isDone && !Array.isArray(list)) return;
   const items = isDone ? objectsOf([item]) : objectsOf(list);
-  const found = items.filter(isBilledSearch);
-  // The whole response names every item again.
+  const found = items.filter(isBilledCall);
+  // The whole response names every item again; at the beginning of a stream it has none yet.
   const calls = isDone ? new Map(answer.searches) : new Map<string, string>();
   for (const [at, { id, type: kind }] of found.entries()) {
     calls.set(typeof id === 'string' ? id : `${calls.size} ${at}`, String(kind));
   }
   answer.searches = calls;
-  answer.usage = withSearches(answer.usage, calls);
+  answer.usage = withCalls(answer.usage, calls);
 }
 
 /** Opening a page that was found, and looking for a word in it, are no searches [developers.openai.com, tools-web-search, from memory, 2026-11]. */
-function isBilledSearch({ type, action }: JsonObject): boolean {
+function isBilledCall({ type, action, environment }: JsonObject): boolean {
+  if (typeof type !== 'string' || !type.endsWith('_call') || FREE_CALLS.has(type)) return false;
   const kind = objectOf(action)['type'];
-  return typeof type === 'string' && type in SEARCHES && (kind === undefined || kind === 'search');
+  if (type in SEARCHES) return kind === undefined || kind === 'search';
+  // A shell is the client's own, or one in a container of the provider's.
+  return type !== 'shell_call' || String(objectOf(environment)['type']).startsWith('container');
 }
 
-function withSearches(usage: Usage, calls: ReadonlyMap<string, string> | undefined): Usage {
+function withCalls(usage: Usage, calls: ReadonlyMap<string, string> | undefined): Usage {
   if (calls === undefined || calls.size === 0) return usage;
   const counts = { webSearches: 0, fileSearches: 0 };
-  for (const type of calls.values()) counts[SEARCHES[type as keyof typeof SEARCHES]] += 1;
-  return withBilling(usage, counts);
+  const unknown = new Set(usage.billing?.unknownUses);
+  for (const type of calls.values()) {
+    if (type in SEARCHES) counts[SEARCHES[type as keyof typeof SEARCHES]] += 1;
+    else unknown.add(type);
+  }
+  return withBilling(usage, toBilling({ ...counts, unknownUses: [...unknown] }));
 }
 
 /** A response that is not waited for names itself, so that it is not billed again when it is fetched. */
@@ -65,8 +85,8 @@ const TERMINAL = new Set(['response.completed', 'response.incomplete', 'response
 
 export const responsesReader: AnswerReader = Object.freeze({
   // Every event has a sequence number and a type; only the whole response has a usage member.
-  // A search is announced by name, which is all that a stream says of it that is cut off.
-  needles: [Buffer.from('usage":'), Buffer.from('ch_call')],
+  // A search, a picture, code that is run: its item is all that a stream says of it that is cut off.
+  needles: ['usage":', 'ch_call', 'ration_', 'preter_', 'l_call"'].map((one) => Buffer.from(one)),
   paths: [
     ['usage'],
     ['model'],
@@ -81,9 +101,9 @@ export const responsesReader: AnswerReader = Object.freeze({
     ['response', 'service_tier'],
     ...WORK_PATHS,
   ],
-  details: [TRANSFORMATIONS_NEEDLE, SEARCH_CALL, ...DIAGNOSTICS_NEEDLES, ...BACKGROUND],
+  details: [TRANSFORMATIONS_NEEDLE, ...HOSTED_CALLS, ...DIAGNOSTICS_NEEDLES, ...BACKGROUND],
   ends: { first: 'model', last: 'usage', near: 'service_tier' },
-  hosted: { needle: SEARCH_CALL, read: readSearches },
+  hosted: { needles: HOSTED_CALLS, read: readCalls },
   read(answer: Answer, values: readonly unknown[]): void {
     const [usage, model, innerUsage, innerModel, type, transformed, innerTransformed, ...rest] =
       values;
@@ -92,7 +112,7 @@ export const responsesReader: AnswerReader = Object.freeze({
     const { billing } = answer.usage;
     if (isObject(figures)) answer.usage = toResponsesUsage(figures);
     answer.usage = withTier(answer.usage, tier ?? innerTier, billing?.tier);
-    answer.usage = withSearches(answer.usage, answer.searches);
+    answer.usage = withCalls(answer.usage, answer.searches);
     answer.usage = withTransformations(answer.usage, transformed ?? innerTransformed);
     answer.usage = withNamedMiss(answer.usage, diagnostics ?? innerDiagnostics);
     const { work: own } = withWork(answer.usage, work);

@@ -242,7 +242,8 @@ function billOf(
   const card = cardOf(undefined);
   const unknown = usage.billing?.unknownUses?.map((name) => `${name} of ${model}`) ?? [];
   // Where it was used for nothing.
-  const noCard = card === null ? [`model ${model}`] : NOTHING_MISSING;
+  const isBilled = usage.billing?.isUnbilled !== true;
+  const noCard = card === null && isBilled ? [`model ${model}`] : NOTHING_MISSING;
   const lacked =
     unknown.length + noCard.length === 0
       ? missing
