@@ -1,6 +1,6 @@
 /**
  * What servers of the chat dialect want back with the tool calls of their models: the reasoning
- * that came before them (DeepSeek, Kimi and others answer 400 without it), and what stands beside
+ * that came before them (DeepSeek, Kimi and others answer 400 without it), the same as a list of blocks, and what stands beside
  * a single call (Gemini's signature in `extra_content`).
  */
 import type { CanonicalBlock, JsonObject, ProviderMark } from '../canonical.ts';

@@ -3,6 +3,7 @@ import type { CanonicalEvent, JsonObject } from '../canonical.ts';
 import { filledString, isObject, numberOf, objectOf, objectsOf, stringOf } from '../json-kind.ts';
 import { EventReader } from '../translate/stream-read.ts';
 import { readChatError, readChatStop } from './translate-answer.ts';
+import { createReasoningDetails } from './reasoning-details.ts';
 import { REASONING, toChatMark } from './translate-marks.ts';
 import { readAnswerContent } from './translate-message.ts';
 import { ChatCalls, isWhole, type GrowingCall } from './translate-stream-calls.ts';
@@ -19,6 +20,7 @@ export class ChatReader extends EventReader {
   #blocks = 0;
   /** Members of the message that the provider wants back with its calls, as far as they have come. */
   readonly #reasoning = new Map<string, string>();
+  readonly #details = createReasoningDetails();
   /** The same of single calls, by their ids. */
   readonly #extra = new Map<string, unknown>();
   #prose: { readonly key: string; readonly kind: 'text' | 'thinking' | 'refusal' } | undefined;
@@ -52,8 +54,9 @@ export class ChatReader extends EventReader {
       const text = stringOf(delta[name]) ?? '';
       if (text !== '') this.#reasoning.set(name, (this.#reasoning.get(name) ?? '') + text);
     }
+    const detailed = this.#details.add(delta.reasoning_details);
     const thinking = filledString(delta.reasoning_content) ?? filledString(delta.reasoning);
-    const events = this.#emit('thinking', thinking ?? '');
+    const events = this.#emit('thinking', thinking ?? detailed);
     for (const block of isReadable(delta.content) ? readAnswerContent(delta.content) : []) {
       if (block.kind === 'text' || block.kind === 'thinking' || block.kind === 'refusal') {
         events.push(...this.#emit(block.kind, block.text));
@@ -129,10 +132,15 @@ export class ChatReader extends EventReader {
   }
 
   #marks(): CanonicalEvent[] {
-    const reasoning = Object.fromEntries(this.#reasoning);
+    const reasoning_details = this.#details.all();
+    const reasoning = {
+      ...Object.fromEntries(this.#reasoning),
+      ...(reasoning_details.length > 0 && { reasoning_details }),
+    };
+    const hasReasoning = Object.keys(reasoning).length > 0;
     return this.#calls.all().flatMap(({ id, name }) => {
       const extra_content = this.#extra.get(id);
-      if (name === '' || (this.#reasoning.size === 0 && extra_content === undefined)) return [];
+      if (name === '' || (!hasReasoning && extra_content === undefined)) return [];
       return { type: 'mark' as const, callId: id, mark: toChatMark(reasoning, extra_content) };
     });
   }

@@ -1,0 +1,49 @@
+/**
+ * `reasoning_details`: reasoning as a list of blocks, some with a signature or in cipher, that
+ * aggregators want back with the calls as they gave it [openrouter.ai/docs: preserving reasoning
+ * blocks]. In a stream a block of text grows over several deltas; one in cipher comes whole.
+ */
+import type { JsonObject } from '../canonical.ts';
+import { objectsOf, stringOf } from '../json-kind.ts';
+
+/** The members that grow. */
+const GROWING = ['text', 'summary'] as const;
+
+/** The blocks of one message as they come. */
+export type ReasoningDetails = ReturnType<typeof createReasoningDetails>;
+
+export function createReasoningDetails() {
+  const blocks: JsonObject[] = [];
+  return {
+    /** Adds what one delta holds of them; returns the new text in clear. */
+    add(details: unknown): string {
+      const known = blocks.length;
+      let said = '';
+      for (const detail of objectsOf(details)) {
+        said += GROWING.map((name) => stringOf(detail[name]) ?? '').join('');
+        // Blocks of one delta are different ones, whatever their numbers are.
+        const at = blocks.slice(0, known).findLastIndex((block) => grows(block, detail));
+        if (at < 0) blocks.push(detail);
+        else blocks[at] = grown(blocks[at]!, detail);
+      }
+      return said;
+    },
+    all: (): readonly JsonObject[] => blocks,
+  };
+}
+
+function grows(block: JsonObject, detail: JsonObject): boolean {
+  const isText = detail.type === 'reasoning.text' || detail.type === 'reasoning.summary';
+  return isText && block.type === detail.type && String(block.index) === String(detail.index);
+}
+
+function grown(block: JsonObject, detail: JsonObject): JsonObject {
+  const whole: Record<string, unknown> = { ...block };
+  for (const [name, value] of Object.entries(detail))
+    if (value !== null && value !== undefined) whole[name] = value;
+  for (const name of GROWING) {
+    const text = (stringOf(block[name]) ?? '') + (stringOf(detail[name]) ?? '');
+    if (text !== '') whole[name] = text;
+  }
+  return whole;
+}
