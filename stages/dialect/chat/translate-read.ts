@@ -10,6 +10,7 @@ import type {
 } from '../canonical.ts';
 import { noteDropped } from '../translate/dropped.ts';
 import type { ReadRequestContext } from '../translate/dialect.ts';
+import { choiceAmong } from '../translate/choice.ts';
 import { cannotCarry } from '../translate/errors.ts';
 import { leaveOutProviderTools } from '../translate/hosted.ts';
 import { freeformTool } from '../translate/freeform.ts';
@@ -59,13 +60,14 @@ export function readChatRequest(body: JsonObject, context: ReadRequestContext): 
   const all = withoutOldCalls(objectsOf(body.messages));
   const leading = all.findIndex((message) => !isSystem(message));
   const split = leading < 0 ? all.length : leading;
+  const tools = readTools(body.tools, context);
   return defined({
     model: stringOf(body.model) ?? '',
     system: all.slice(0, split).flatMap((message) => readChatText(message.content, context.note)),
     // Neighbours of one role are merged later, for every dialect alike.
     messages: all.slice(split).map((message) => readChatMessage(message, context)),
-    tools: readTools(body.tools, context),
-    toolChoice: readChoice(body.tool_choice),
+    tools,
+    toolChoice: readChoice(body.tool_choice, tools),
     parallelTools: booleanOf(body.parallel_tool_calls),
     maxOutputTokens: numberOf(body.max_completion_tokens) ?? numberOf(body.max_tokens),
     temperature: numberOf(body.temperature),
@@ -129,12 +131,18 @@ export function readFunction(tool: JsonObject): CanonicalTool {
   return defined({
     name: stringOf(tool.name) ?? '',
     description: filledString(tool.description),
-    schema: objectOf(tool.parameters),
+    schema: schemaOf(tool.parameters),
     strict: booleanOf(tool.strict),
   });
 }
 
-function readChoice(choice: unknown): ToolChoice | undefined {
+/** A function without parameters may say nothing of them, or `{}`; elsewhere an object has to stand there. */
+function schemaOf(parameters: unknown): JsonObject {
+  const schema = objectOf(parameters);
+  return Object.keys(schema).length === 0 ? { type: 'object', properties: {} } : schema;
+}
+
+function readChoice(choice: unknown, tools: readonly CanonicalTool[]): ToolChoice | undefined {
   if (choice === 'auto' || choice === 'none') return { mode: choice };
   // `any` is one provider's word for `required`.
   if (choice === 'required' || choice === 'any') return { mode: 'any' };
@@ -144,12 +152,10 @@ function readChoice(choice: unknown): ToolChoice | undefined {
   }
   if (named.type !== 'allowed_tools') return undefined;
   const allowed = objectOf(named.allowed_tools);
-  return {
-    mode: allowed.mode === 'required' ? 'any' : 'auto',
-    only: objectsOf(allowed.tools).map(
-      (tool) => stringOf(objectOf(tool.function ?? tool.custom).name) ?? '',
-    ),
-  };
+  const names = objectsOf(allowed.tools).map(
+    (tool) => stringOf(objectOf(tool.function ?? tool.custom).name) ?? '',
+  );
+  return choiceAmong(allowed.mode === 'required' ? 'any' : 'auto', names, tools);
 }
 
 function readFormat(value: unknown): ResponseFormat | undefined {

@@ -70,9 +70,7 @@ export function readGenerativeRequest(
   noteDropped('generative', config, KNOWN_CONFIG, context.note);
   return defined({
     model: target.model,
-    system: objectsField(objectField(body, 'systemInstruction'), 'parts').flatMap(
-      (part) => filledString(part.text) ?? [],
-    ),
+    system: readSystem(fieldOf(body, 'systemInstruction')),
     messages: readContents(body.contents, context.note),
     tools: readTools(body, context),
     toolChoice: readChoice(body),
@@ -88,6 +86,12 @@ export function readGenerativeRequest(
     responseFormat: readFormat(config),
     reasoning: readReasoning(camelKeys(objectField(config, 'thinkingConfig'))),
   });
+}
+
+/** A content; some libraries write its text alone, or one part. */
+function readSystem(instruction: unknown): string[] {
+  const whole = isObject(instruction) ? instruction : { text: instruction };
+  return [whole, ...objectsField(whole, 'parts')].flatMap((part) => filledString(part.text) ?? []);
 }
 
 function refuseInexpressible(config: JsonObject): void {

@@ -7,6 +7,7 @@ import type {
   JsonObject,
 } from '../canonical.ts';
 import type { SystemPlace, WriteRequestContext, WrittenRequest } from '../translate/dialect.ts';
+import { toolsLeft } from '../translate/choice.ts';
 import { cannotCarry } from '../translate/errors.ts';
 import { defined } from '../json-kind.ts';
 import { writeMessagesBlock } from './translate-blocks.ts';
@@ -17,7 +18,7 @@ import { mostOutputOf } from './most-output.ts';
 import { writeSampling, writeThinking } from './translate-thinking.ts';
 import type { Thinking } from './translate-thinking.ts';
 
-/** Throws `unprocessable` for what the dialect lacks (JSON without a schema, a choice among several tools), and for what the model refuses. */
+/** Throws `unprocessable` for what the dialect lacks (JSON without a schema), and for what the model refuses. */
 export function writeMessagesRequest(
   request: CanonicalRequest,
   context: WriteRequestContext,
@@ -31,7 +32,7 @@ export function writeMessagesRequest(
     max_tokens: request.maxOutputTokens ?? mostOutputOf(request.model),
     system: writeSystem(request.system),
     messages: messages.map(writeMessage),
-    tools: request.tools.length === 0 ? undefined : request.tools.map(writeTool),
+    tools: request.tools.length === 0 ? undefined : toolsOf(request).map(writeTool),
     tool_choice: writeChoice(request),
     ...writeSampling(request, thinks(thinking), note),
     stop_sequences: writeStop(request.stop),
@@ -85,6 +86,12 @@ function writeMessage(message: CanonicalMessage): JsonObject {
   return { role: message.role, content: ordered.map(writeMessagesBlock) };
 }
 
+/** The dialect can name one tool that must be called; of several that may be, the others are left out. */
+function toolsOf({ tools, toolChoice }: CanonicalRequest): readonly CanonicalTool[] {
+  const isOneDemanded = toolChoice?.mode === 'any' && toolChoice.only?.length === 1;
+  return isOneDemanded ? tools : toolsLeft(tools, toolChoice);
+}
+
 function writeTool(tool: CanonicalTool): JsonObject {
   return defined({
     name: tool.name,
@@ -102,9 +109,6 @@ function writeChoice(request: CanonicalRequest): JsonObject | undefined {
   const [name, ...more] = choice.only ?? [];
   if (choice.mode === 'any' && name !== undefined && more.length === 0) {
     return { type: 'tool', name, ...parallel };
-  }
-  if (choice.only !== undefined && choice.only.length !== request.tools.length) {
-    throw cannotCarry('a tool choice among several named tools');
   }
   if (choice.mode === 'any') return { type: 'any', ...parallel };
   const isNeeded = request.toolChoice !== undefined || request.parallelTools === false;

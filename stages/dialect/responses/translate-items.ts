@@ -13,18 +13,31 @@ import type {
 import { cannotCarry } from '../translate/errors.ts';
 import { wrapFreeform } from '../translate/freeform.ts';
 import { exactJson } from '../exact-json.ts';
-import { filledString, objectOf, objectsOf, stringOf, wordOf } from '../json-kind.ts';
+import { filledString, objectsOf, stringOf, wordOf } from '../json-kind.ts';
 import { addressOf, documentOf, sourceOf } from '../translate/media.ts';
 import { readableText, readUnknown, unreadable, type BlockPlace } from '../translate/readable.ts';
-import { isClientSearch, namesOf, searchInput, TOOL_SEARCH } from './translate-tools.ts';
+import { callIdOf, callIdsOf, runInput, runResult } from './translate-runs.ts';
+import {
+  isClientSearch,
+  namesOf,
+  namespacedName,
+  searchInput,
+  TOOL_SEARCH,
+} from './translate-tools.ts';
 
 /** `input` as messages; each item is one of its own, neighbours are merged later for every dialect alike. */
 export function readInput(input: unknown, note: Note): CanonicalMessage[] {
   if (typeof input === 'string') return [{ role: 'user', blocks: [{ kind: 'text', text: input }] }];
-  return objectsOf(input).flatMap((item) => readItem(item, note));
+  const items = objectsOf(input);
+  const ids = callIdsOf(items);
+  return items.flatMap((item) => readItem(item, ids, note));
 }
 
-function readItem(item: JsonObject, note: Note): CanonicalMessage | [] {
+function readItem(
+  item: JsonObject,
+  ids: ReadonlyMap<string, string>,
+  note: Note,
+): CanonicalMessage | [] {
   switch (item.type ?? 'message') {
     case 'message':
       return readMessageItem(item, note);
@@ -32,14 +45,14 @@ function readItem(item: JsonObject, note: Note): CanonicalMessage | [] {
       return assistant({
         kind: 'toolUse',
         id: stringOf(item.call_id) ?? '',
-        name: toolName(item),
+        name: namespacedName(item),
         input: stringOf(item.arguments) ?? '',
       });
     case 'custom_tool_call':
       return assistant({
         kind: 'toolUse',
         id: stringOf(item.call_id) ?? '',
-        name: toolName(item),
+        name: namespacedName(item),
         input: wrapFreeform(stringOf(item.input) ?? ''),
       });
     case 'function_call_output':
@@ -56,7 +69,7 @@ function readItem(item: JsonObject, note: Note): CanonicalMessage | [] {
     case 'reasoning':
       return assistant({ kind: 'thinking', text: summaryOf(item), provider: 'responses' });
     default:
-      return readOwnItem(item, note);
+      return readOwnItem(item, ids, note);
   }
 }
 
@@ -67,22 +80,24 @@ const STORED = new Set(['compaction', 'compaction_summary', 'item_reference']);
  * An item that only this dialect has. A call with an id that the client answered is a call like any
  * other; the rest is what the provider did itself, and what came of it stands in the answer.
  */
-function readOwnItem(item: JsonObject, note: Note): CanonicalMessage | [] {
+function readOwnItem(
+  item: JsonObject,
+  ids: ReadonlyMap<string, string>,
+  note: Note,
+): CanonicalMessage | [] {
   const type = wordOf(item.type);
   const text = readableText(item);
   if (STORED.has(type) && text === '') throw cannotCarry(`an input item of type ${type}`);
-  const id = filledString(item.call_id);
+  const id = callIdOf(item, ids);
   const what = /^(.+)_call(_output)?$/.exec(type);
   if (id !== undefined && what?.[2] === undefined && what !== null) {
-    const input = exactJson(objectOf(item.action ?? item.operation ?? item.input));
+    const input = exactJson(runInput(item));
     return assistant({ kind: 'toolUse', id, name: what[1]!, input });
   }
   if (id !== undefined && what !== null) {
-    const content: TextBlock[] = [{ kind: 'text', text }];
-    return {
-      role: 'user',
-      blocks: [{ kind: 'toolResult', toolUseId: id, content, isError: false }],
-    };
+    const { parts, isError } = runResult(item);
+    const content = parts.flatMap((part) => readPart(part, 'result', note) ?? []);
+    return { role: 'user', blocks: [{ kind: 'toolResult', toolUseId: id, content, isError }] };
   }
   const role = item.role === 'user' ? 'user' : 'assistant';
   const read = readUnknown(item, role, note);
@@ -100,13 +115,6 @@ function readSearch(item: JsonObject): CanonicalMessage {
     names.length === 0 ? 'No tools found' : `Tools that can be called now: ${names.join(', ')}`;
   const content: TextBlock[] = [{ kind: 'text', text }];
   return { role: 'user', blocks: [{ kind: 'toolResult', toolUseId: id, content, isError: false }] };
-}
-
-/** The name of a call's tool, dotted where it is in a namespace. */
-function toolName(item: JsonObject): string {
-  const name = stringOf(item.name) ?? '';
-  const namespace = filledString(item.namespace);
-  return namespace === undefined ? name : `${namespace}.${name}`;
 }
 
 function assistant(block: CanonicalBlock): CanonicalMessage {

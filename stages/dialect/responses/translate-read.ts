@@ -1,8 +1,16 @@
 /** A responses request, read into the canonical shape. What no other dialect can say is refused. */
-import type { CanonicalRequest, Effort, JsonObject, Reasoning, ToolChoice } from '../canonical.ts';
+import type {
+  CanonicalRequest,
+  CanonicalTool,
+  Effort,
+  JsonObject,
+  Reasoning,
+  ToolChoice,
+} from '../canonical.ts';
 import { toFormat } from '../chat/translate-read.ts';
 import { droppedParts, noteDropped } from '../translate/dropped.ts';
 import type { ReadRequestContext } from '../translate/dialect.ts';
+import { choiceAmong } from '../translate/choice.ts';
 import { cannotCarry } from '../translate/errors.ts';
 import {
   booleanOf,
@@ -15,7 +23,12 @@ import {
 } from '../json-kind.ts';
 import { textsOf } from '../translate/prepare.ts';
 import { readInput } from './translate-items.ts';
-import { readResponsesTools, withDeclaredNames } from './translate-tools.ts';
+import {
+  declaredName,
+  namespacedName,
+  readResponsesTools,
+  withDeclaredNames,
+} from './translate-tools.ts';
 
 const KNOWN = new Set([
   'model',
@@ -55,7 +68,7 @@ export function readResponsesRequest(
     system: instructions === undefined ? system : [instructions, ...system],
     messages: all.slice(split),
     tools,
-    toolChoice: readChoice(body.tool_choice),
+    toolChoice: readChoice(body.tool_choice, tools),
     parallelTools: booleanOf(body.parallel_tool_calls),
     maxOutputTokens: numberOf(body.max_output_tokens),
     temperature: numberOf(body.temperature),
@@ -81,21 +94,20 @@ function refuseServerState(body: JsonObject): void {
   if ((numberOf(body.top_logprobs) ?? 0) > 0) throw cannotCarry('log probabilities');
 }
 
-function readChoice(choice: unknown): ToolChoice | undefined {
+function readChoice(choice: unknown, tools: readonly CanonicalTool[]): ToolChoice | undefined {
+  const nameOf = (tool: JsonObject): string => declaredName(tools)(namespacedName(tool));
   if (choice === 'auto' || choice === 'none') return { mode: choice };
   if (choice === 'required') return { mode: 'any' };
   const named = objectOf(choice);
   if (named.type === 'function' || named.type === 'custom') {
-    return { mode: 'any', only: [stringOf(named.name) ?? ''] };
+    return { mode: 'any', only: [nameOf(named)] };
   }
   if (named.type === undefined) return undefined;
   if (named.type !== 'allowed_tools') {
     throw cannotCarry('a forced call of the provider’s own tool');
   }
-  return {
-    mode: named.mode === 'required' ? 'any' : 'auto',
-    only: objectsOf(named.tools).map((tool) => stringOf(tool.name) ?? ''),
-  };
+  const names = objectsOf(named.tools).map(nameOf);
+  return choiceAmong(named.mode === 'required' ? 'any' : 'auto', names, tools);
 }
 
 const EFFORTS: ReadonlySet<string> = new Set(['minimal', 'low', 'medium', 'high', 'xhigh', 'max']);

@@ -8,7 +8,7 @@ import type { AnswerWishes, ReadRequestContext } from '../translate/dialect.ts';
 import { freeformTool } from '../translate/freeform.ts';
 import { leaveOutProviderTools } from '../translate/hosted.ts';
 import { exactJson } from '../exact-json.ts';
-import { objectOf, objectsOf, stringOf } from '../json-kind.ts';
+import { filledString, objectOf, objectsOf, stringOf } from '../json-kind.ts';
 
 /** The name under which a model elsewhere calls the client's search for tools. */
 export const TOOL_SEARCH = 'tool_search';
@@ -101,17 +101,28 @@ export function withDeclaredNames(
   messages: readonly CanonicalMessage[],
   tools: readonly CanonicalTool[],
 ): CanonicalMessage[] {
-  const names = new Set(tools.map((tool) => tool.name));
-  const byLastPart = new Map<string, string>();
-  for (const name of names) byLastPart.set(lastPart(name), name);
-  const known = (name: string): string =>
-    names.has(name) ? name : (byLastPart.get(lastPart(name)) ?? name);
+  const known = declaredName(tools);
   return messages.map((message) => ({
     ...message,
     blocks: message.blocks.map((block) =>
       block.kind === 'toolUse' ? { ...block, name: known(block.name) } : block,
     ),
   }));
+}
+
+/** The declared name of a tool by one that may lack its namespace, or have another one. */
+export function declaredName(tools: readonly CanonicalTool[]): (name: string) => string {
+  const names = new Set(tools.map((tool) => tool.name));
+  const byLastPart = new Map<string, string>();
+  for (const name of names) byLastPart.set(lastPart(name), name);
+  return (name) => (names.has(name) ? name : (byLastPart.get(lastPart(name)) ?? name));
+}
+
+/** The name of a tool as a call or a choice says it, dotted where it is in a namespace. */
+export function namespacedName(item: JsonObject): string {
+  const name = stringOf(item.name) ?? '';
+  const namespace = filledString(item.namespace);
+  return namespace === undefined ? name : `${namespace}.${name}`;
 }
 
 function lastPart(name: string): string {

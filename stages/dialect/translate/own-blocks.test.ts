@@ -175,6 +175,17 @@ const ITEMS: readonly [items: readonly object[], Arrives][] = [
   ],
   [
     [
+      {
+        type: 'code_interpreter_call',
+        id: 'i',
+        code: '1+1',
+        outputs: [{ type: 'logs', logs: '2' }],
+      },
+    ],
+    '1+1\\n2',
+  ],
+  [
+    [
       { type: 'function_call', call_id: 'c', name: 'f', arguments: '{}' },
       {
         type: 'function_call_output',
