@@ -12,7 +12,7 @@ import { createFlights } from '../stages/answers/flights.ts';
 import { createMemoryAnswers } from '../stages/answers/memory.ts';
 import { auditFiles } from '../stages/audit/files.ts';
 import { AuditLog } from '../stages/audit/log.ts';
-import { createDeferredBills } from '../stages/budget/deferred-bills.ts';
+import { DEFERRED_BILLS_FILE, openDeferredBills } from '../stages/budget/deferred-bills-file.ts';
 import { SpendingGuard } from '../stages/budget/guard.ts';
 import { captureFolder } from '../stages/captures/files.ts';
 import { createCaptureWriter } from '../stages/captures/writer.ts';
@@ -139,6 +139,11 @@ export async function createServices(options: ServiceOptions) {
     clock,
     onTrouble: (cause) => log.error('what is known of limits cannot be saved', { cause }),
   });
+  const deferred = await openDeferredBills({
+    file: join(config.home, DEFERRED_BILLS_FILE),
+    clock,
+    onTrouble: (cause) => log.error('what is billed once cannot be saved', { cause }),
+  });
   const compressor = createCompressThread({
     cacheEntries: config.compression.cacheEntries,
     workers: config.compression.workers,
@@ -227,7 +232,7 @@ export async function createServices(options: ServiceOptions) {
     planLimits: limits.planLimits,
     router: createLiveRouter(),
     spending,
-    deferredBills: createDeferredBills(),
+    deferredBills: deferred.deferredBills,
     callMarks: createCallMarks(),
     answers: { store: await openAnswers(config, clock, shared), flights: createFlights({ clock }) },
     conversations: createConversations({ store, clock, version: COMPRESSION_VERSION }),
@@ -250,6 +255,7 @@ export async function createServices(options: ServiceOptions) {
       await store.flush();
       await learned.flush();
       await limits.flush();
+      await deferred.flush();
       await upstream.close();
       shared?.link.close();
       await log.close();

@@ -10,6 +10,7 @@ const NAMES = [
   'decisions.jsonl',
   'statusline.json',
   'limits.json',
+  'deferred-bills.json',
   'integrations.json',
   'config-source.json',
   'forward',

@@ -1,11 +1,16 @@
 /** What is billed once although it can be fetched again and again: background responses and results of batches. */
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { createManualClock } from '../../engine/clock.ts';
 import { dollarsFor } from '../../fixtures/money/tables.ts';
 import { streamOf, withPlainUpstream } from '../../fixtures/plain-upstream.ts';
 import type { PlainUpstream } from '../../fixtures/plain-upstream.ts';
 import type { TestProxy } from '../../fixtures/proxy.ts';
 import { closeClients, exchange } from '../../fixtures/server/exchange.ts';
+import { openDeferredBills } from '../../stages/budget/deferred-bills-file.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -251,6 +256,40 @@ test('results of a generative batch are priced, in the answer and in a file', ()
     near((await sent(t, upstream, ['GET', file], lines)).usd, 2 * each, 'file');
     assert.is((await sent(t, upstream, ['GET', file], lines)).usd, null);
   }));
+
+test('a proxy that starts again knows what is billed, and what limits hold of the rest', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-deferred-'));
+  const file = join(folder, 'deferred-bills.json');
+  const clock = createManualClock();
+  const troubles: unknown[] = [];
+  const open = () =>
+    openDeferredBills({ file, clock, onTrouble: (thrown) => troubles.push(thrown) });
+  const work = (id: string) => ({ ids: [id], isFinal: true, isDeferred: true as const });
+  const held = { nanoUsd: 5, tokens: 6, key: 'anna', project: 'shop', atMs: 7 };
+  const before = await open();
+  before.deferredBills.begin(work('a'), held);
+  before.deferredBills.bill(work('b'));
+  await before.flush();
+  assert.is(statSync(file).mode & 0o777, 0o600);
+  const after = await open();
+  const { deferredBills } = after;
+  assert.equal(
+    ['a', 'b', 'c'].map((id) => deferredBills.isDue(work(id))),
+    [true, false, true],
+  );
+  assert.equal(deferredBills.bill(work('a')), held);
+  assert.is(deferredBills.bill(work('a')), undefined);
+  for (const text of ['', '[]', '{"format":1,"works":[1,["x"],["y",{"nanoUsd":"z"}]]}']) {
+    writeFileSync(file, text);
+    assert.equal((await open()).deferredBills.remembered(), [], text);
+  }
+  // What is remembered is bounded.
+  for (let n = 0; n < 50_000; n++) deferredBills.bill(work(`${n}`));
+  assert.is(deferredBills.remembered().length, 20_000);
+  rmSync(folder, { recursive: true });
+  await after.flush();
+  assert.is(troubles.length, 1);
+});
 
 test.after(closeClients);
 test.run();

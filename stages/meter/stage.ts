@@ -5,6 +5,7 @@
 import { defineStage } from '../../engine/index.ts';
 import type { RunInfo, Settlement } from '../../engine/index.ts';
 import type { Held } from '../budget/deferred-bills.ts';
+import type { Spender } from '../budget/owners.ts';
 import { spenderOf } from '../budget/spender.ts';
 import { mayCost } from '../budget/unread.ts';
 import { isUnpriced, ledgerRow } from '../ledger/row.ts';
@@ -28,6 +29,7 @@ import { toRow, droppedIn, savingsOf } from './row.ts';
 import type { Metering, Explain } from './row.ts';
 
 const DAY_MS = 86_400_000;
+const NO_LIMIT = { perDayNanoUsd: null, perMonthNanoUsd: null };
 
 /**
  * Ends what the request holds of its limits: with the cost in its row, or without one where
@@ -62,15 +64,21 @@ function settleSpending(
   const isMeasured = inputTokensSent !== null || outputTokens !== null;
   if (isMeasured && costNanoUsd === null) besideNanoUsd += knownNanoUsd;
   if (isMeasured && work !== undefined)
-    besideNanoUsd -= giveBack(deferredBills.bill(work), guard, row.startedMs);
+    besideNanoUsd -= giveBack(
+      deferredBills.bill(work),
+      guard,
+      row.startedMs,
+      spenderOf(request.original),
+    );
   if (spending === undefined)
     guard.count(costNanoUsd ?? knownNanoUsd, tokens, spenderOf(request.original));
   else if (isMeasured) spending.settle(costNanoUsd, tokens, knownNanoUsd);
   else if (head === undefined || isError(head)) spending.release();
   else {
     const { estimateNanoUsd, estimateTokens = 0 } = spending.settleUnmeasured();
-    const spender = spenderOf(request.original);
-    const held = { nanoUsd: estimateNanoUsd ?? 0, tokens: estimateTokens, spender };
+    const { key, project } = spenderOf(request.original);
+    const owner = { key: key?.label, project };
+    const held = { nanoUsd: estimateNanoUsd ?? 0, tokens: estimateTokens, ...owner };
     if (work !== undefined) deferredBills.begin(work, { ...held, atMs: row.startedMs });
     besideNanoUsd += held.nanoUsd;
   }
@@ -78,9 +86,18 @@ function settleSpending(
 }
 
 /** What limits held of work that is billed now; that of a day before stays with it. */
-function giveBack(held: Held | undefined, guard: Services['spending'], nowMs: number): number {
+function giveBack(
+  held: Held | undefined,
+  guard: Services['spending'],
+  nowMs: number,
+  spender: Spender,
+): number {
   if (held === undefined || Math.floor(held.atMs / DAY_MS) !== Math.floor(nowMs / DAY_MS)) return 0;
-  guard.count(-held.nanoUsd, -held.tokens, held.spender);
+  const { key: label, project } = held;
+  // Limits that are held with other proxies are known of the key that is here.
+  const own = spender.key?.label === label ? spender.key : undefined;
+  const key = own ?? (label === undefined ? undefined : { label, ...NO_LIMIT });
+  guard.count(-held.nanoUsd, -held.tokens, { project, ...(key && { key }) });
   return held.nanoUsd;
 }
 
