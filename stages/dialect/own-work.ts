@@ -9,7 +9,8 @@ const MEMBERS = ['object', 'id', 'status', 'background', 'output_file_id'] as co
 const OTHERS = ['type', 'processing_status', 'name', 'done', 'metadata'] as const;
 export const WORK_PATHS = [...MEMBERS, ...OTHERS]
   .map((name): readonly [string, ...string[]] => [name])
-  .concat(MEMBERS.map((name) => ['response', name]));
+  .concat(MEMBERS.map((name) => ['response', name]))
+  .concat(MEMBERS.map((name) => ['interaction', name]));
 
 /** The status of work that has ended; its figures do not change any more. */
 const FINAL = new Set(['completed', 'failed', 'incomplete', 'cancelled', 'canceled', 'expired']);
@@ -20,7 +21,12 @@ const DEFERRED = new Set(['batch', 'thread.run']);
 export function withWork(usage: Usage, values: readonly unknown[]): Usage {
   const all = MEMBERS.length + OTHERS.length;
   const [own, others] = [values.slice(0, MEMBERS.length), values.slice(MEMBERS.length, all)];
-  const work = toWork(own) ?? toOther(own[1], others) ?? toWork(values.slice(all));
+  const inside = all + MEMBERS.length;
+  const work =
+    toWork(own) ??
+    toOther(own[1], others) ??
+    toWork(values.slice(all, inside)) ??
+    toWork(values.slice(inside));
   return work === undefined ? usage : { ...usage, work };
 }
 

@@ -4,6 +4,7 @@
  */
 import type { Usage } from '../../model/usage.ts';
 import { toChatUsage } from '../chat/usage.ts';
+import { isInteractionUsage, toInteractionUsage } from '../generative/interaction-usage.ts';
 import { toGenerativeUsage } from '../generative/usage.ts';
 import { withTier } from '../billing.ts';
 import { isObject, objectOf, objectsOf } from '../json-kind.ts';
@@ -17,6 +18,7 @@ import { createUsageSum } from '../usage-sum.ts';
 function toUsage(figures: JsonObject, known: Usage): Usage {
   if ('prompt_tokens' in figures) return toChatUsage(figures);
   if ('promptTokenCount' in figures) return toGenerativeUsage(figures);
+  if (isInteractionUsage(figures)) return toInteractionUsage(figures);
   if ('input_tokens_details' in figures || 'total_tokens' in figures) {
     return toResponsesUsage(figures);
   }
@@ -24,9 +26,9 @@ function toUsage(figures: JsonObject, known: Usage): Usage {
 }
 
 /** How many of the paths below lead to figures. */
-const FIGURES = 5;
+const FIGURES = 6;
 /** How many more lead to names of models, then to the service tier. */
-const MODELS = 4;
+const MODELS = 5;
 const TIERS = 2;
 
 /** What a generative batch has its results in, where they are no file. */
@@ -56,10 +58,12 @@ export const opaqueReader: AnswerReader = Object.freeze({
     ['response', 'usage'],
     ['message', 'usage'],
     ['x_groq', 'usage'],
+    ['interaction', 'usage'],
     ['model'],
     ['modelVersion'],
     ['response', 'model'],
     ['message', 'model'],
+    ['interaction', 'model'],
     ['service_tier'],
     ['response', 'service_tier'],
     ...WORK_PATHS,

@@ -1,0 +1,42 @@
+/**
+ * Usage of Google's interactions, which have names of their own for what `usageMetadata` says
+ * [ai.google.dev/gemini-api/docs/interactions]: cached tokens are part of the input; tokens of tools
+ * stand beside the input, thoughts beside the output.
+ */
+import type { Usage } from '../../model/usage.ts';
+import { objectsOf } from '../json-kind.ts';
+import type { JsonObject } from '../json-kind.ts';
+import { toGenerativeUsage } from './usage.ts';
+
+const NAMES = {
+  promptTokenCount: 'total_input_tokens',
+  candidatesTokenCount: 'total_output_tokens',
+  thoughtsTokenCount: 'total_thought_tokens',
+  cachedContentTokenCount: 'total_cached_tokens',
+  toolUsePromptTokenCount: 'total_tool_use_tokens',
+  totalTokenCount: 'total_tokens',
+  serviceTier: 'service_tier',
+};
+
+const LISTS = {
+  promptTokensDetails: 'input_tokens_by_modality',
+  candidatesTokensDetails: 'output_tokens_by_modality',
+  cacheTokensDetails: 'cached_tokens_by_modality',
+  toolUsePromptTokensDetails: 'tool_use_tokens_by_modality',
+};
+
+/** True for the figures of an interaction. */
+export const isInteractionUsage = (figures: JsonObject): boolean => 'total_input_tokens' in figures;
+
+/** Normalises one such `usage` object. */
+export function toInteractionUsage(figures: JsonObject): Usage {
+  const same: Record<string, unknown> = {};
+  for (const [name, own] of Object.entries(NAMES))
+    if (figures[own] !== undefined) same[name] = figures[own];
+  for (const [name, own] of Object.entries(LISTS))
+    same[name] = objectsOf(figures[own]).map(({ modality, tokens }) => ({
+      modality: typeof modality === 'string' ? modality.toUpperCase() : modality,
+      tokenCount: tokens,
+    }));
+  return toGenerativeUsage(same);
+}
