@@ -68,6 +68,9 @@ test('a model counts wherever the request names it', () =>
     assert.is((await ask(t, key, advised)).status, 403);
     const fallbacks = { ...of('claude-haiku-4-5'), fallbacks: [{ model: 'claude-opus-4-1' }] };
     assert.is((await ask(t, key, fallbacks)).status, 403);
+    // The provider chooses who steps in.
+    const unnamed = { ...of('claude-haiku-4-5'), fallbacks: 'default' };
+    assert.is((await ask(t, key, unnamed)).status, 403);
     // Of a batch no model can be read.
     const batch = { requests: [{ custom_id: '1', params: of('claude-haiku-4-5') }] };
     assert.is((await ask(t, key, batch, '/v1/messages/batches')).status, 403);

@@ -196,5 +196,29 @@ test('what is changed for another model is noted, and nothing is for the own one
     },
   ));
 
+test('a credit for the next try is spent where it was given, for the model that the client chose', () =>
+  withPair(
+    {
+      yaml: (url) =>
+        `providers: { spare: { kind: messages, base_url: "${url}", api_key: k } }\nfallback: [messages/claude-opus-4-6, spare]\n`,
+    },
+    async (t) => {
+      const body = JSON.stringify({
+        model: 'claude-opus-4-8',
+        max_tokens: 9000,
+        fallback_credit_token: 'given',
+        messages: ASK,
+      });
+      await exchange(t.proxy.port, { body });
+      assert.is(t.upstream.requests.at(-1)!.body.toString(), body);
+      t.upstream.script(undefined, '529');
+      const answered = await exchange(t.proxy.port, { body });
+      assert.is(answered.status, 200, answered.text);
+      for (const sent of [t.upstream.requests.at(-1)!, t.spare.requests.at(-1)!])
+        assert.not.match(sent.body.toString(), 'fallback_credit_token');
+      assert.match(JSON.stringify(await traceOf(t, answered)), 'it counts at its own provider');
+    },
+  ));
+
 test.after(closeClients);
 test.run();

@@ -4,7 +4,7 @@
  * as they came, and only where they are refused as text of the user in the same place.
  */
 import { isObject, listOf } from '../dialect/json-kind.ts';
-import { markedInstructions } from '../dialect/marked-instructions.ts';
+import { isForOneTurn, markedInstructions } from '../dialect/marked-instructions.ts';
 import { factsOf } from '../model/model-facts.ts';
 import { isRewritable, setValues } from '../model/request.ts';
 import type { NewValue, ProxyRequest } from '../model/request.ts';
@@ -25,14 +25,22 @@ export function withMarkedInstructions(
     return undefined;
   if (isBound && factsOf(model).thinking !== 'none') return undefined;
   const values: NewValue[] = [];
-  for (const [at, message] of listOf(json['messages']).entries()) {
+  const messages = listOf(json['messages']);
+  const lastUser = messages.findLastIndex((one) => isObject(one) && one['role'] === 'user');
+  for (const [at, message] of messages.entries()) {
     if (!isObject(message) || message['role'] !== 'system') continue;
-    const content = markedContent(message['content']);
+    const isOver = at < lastUser && isForOneTurn(message);
+    const content = markedContent(isOver ? OVER : (message['content'] ?? NONE));
     if (content === undefined) return undefined;
     values.push({ path: ['messages', at], json: JSON.stringify({ role: 'user', content }) });
   }
   return values.length === 0 ? undefined : setValues(request, values);
 }
+
+/** A message that is gone would move all behind it. */
+const OVER = 'What stood here was for one turn, which is over.';
+/** Some only set parameters of a turn, which no other role has. */
+const NONE = 'No instructions.';
 
 function markedContent(content: unknown): unknown {
   if (typeof content === 'string') return markedInstructions(content);

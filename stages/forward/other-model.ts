@@ -17,26 +17,46 @@ export type ForModel =
   | { readonly request: ProxyRequest; readonly notes: readonly string[] }
   | { readonly skip: string };
 
-/** `request`, which goes to `model` in place of the one that the client names. */
-export function forModel(request: ProxyRequest, model: string | undefined): ForModel {
+/**
+ * `request`, which goes to `model` in place of the one that the client names, or, where it is not
+ * `isPrimary`, to another provider than the client's.
+ */
+export function forModel(
+  request: ProxyRequest,
+  model: string | undefined,
+  isPrimary: boolean,
+): ForModel {
   const { endpoint, json } = request.original;
-  const takes = claudeRequests(model);
-  const isOther = model !== undefined && model !== modelOf(request);
-  if (!isOther || takes === undefined || endpoint.dialect !== 'messages')
+  if (endpoint.dialect !== 'messages' || !isObject(json) || !isRewritable(request))
     return { request, notes: [] };
-  if (!isObject(json) || !isRewritable(request)) return { request, notes: [] };
+  const isOther = model !== undefined && model !== modelOf(request);
+  const credited = isPrimary && !isOther ? request : withoutCredit(request, json);
+  const takes = claudeRequests(model);
+  const notes = credited === request ? [] : [NO_CREDIT];
+  if (!isOther || takes === undefined) return { request: credited, notes };
   const skip = whyUnfit(json, takes, model);
   if (skip !== undefined) return { skip };
   const wanted = paramsFor(json, takes);
   const changed = Object.entries(wanted).filter(([name, value]) => !isSame(value, json[name]));
   return {
-    request: changed.reduce((edited, [name, value]) => setParam(edited, name, value), request),
-    notes: changed.map(([name, value]) =>
-      value === undefined
-        ? `${name} left out: ${model} does not take it`
-        : `${name} changed to what ${model} takes: ${JSON.stringify(value).slice(0, 200)}`,
-    ),
+    request: changed.reduce((edited, [name, value]) => setParam(edited, name, value), credited),
+    notes: [
+      ...notes,
+      ...changed.map(([name, value]) =>
+        value === undefined
+          ? `${name} left out: ${model} does not take it`
+          : `${name} changed to what ${model} takes: ${JSON.stringify(value).slice(0, 200)}`,
+      ),
+    ],
   };
+}
+
+const CREDIT = 'fallback_credit_token';
+const NO_CREDIT = `${CREDIT} left out: it counts at its own provider, for the model that the client chose`;
+
+/** What a refusal at one provider gave for the next try there; anywhere else it is refused itself. */
+function withoutCredit(request: ProxyRequest, json: JsonObject): ProxyRequest {
+  return (json[CREDIT] ?? null) === null ? request : setParam(request, CREDIT, undefined);
 }
 
 const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);

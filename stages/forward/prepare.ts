@@ -145,7 +145,7 @@ async function prepareSame(request: ProxyRequest, options: PrepareOptions): Prom
   await conversations.ready(request);
   const { facts, endpoint } = request.original;
   const kept = asSent(request, conversations);
-  const fit = forModel(kept.request, modelAt(request, options));
+  const fit = forModel(kept.request, modelAt(request, options), options.target.isPrimary);
   if ('skip' in fit) return fit;
   const isBound = conversations.standing(request).isBound && mayDropThoughts(request);
   const dropsThoughts =

@@ -145,6 +145,9 @@ test('a model of the same kind without instructions in the middle gets them as t
       { role: 'user', content: 'go' },
       { role: 'system', content: 'Be "brief".' },
       { role: 'assistant', content: [{ type: 'thinking', thinking: 'Hm.', signature: 'c2ln' }] },
+      { role: 'user', content: [{ type: 'text', text: 'more' }] },
+      { role: 'system', content: 'Only now.', clear_at: 'next_user_message' },
+      { role: 'assistant', content: 'Well.' },
       { role: 'user', content: [{ type: 'text', text: 'on' }] },
       { role: 'system', content: [{ type: 'text', text: 'One left.', ...marked }], clear_at: 5 },
     ];
@@ -161,6 +164,12 @@ test('a model of the same kind without instructions in the middle gets them as t
         { role: 'user', content: '<system>\nBe "brief".\n</system>' },
         messages[2],
         messages[3],
+        {
+          role: 'user',
+          content: '<system>\nWhat stood here was for one turn, which is over.\n</system>',
+        },
+        messages[5],
+        messages[6],
         {
           role: 'user',
           content: [{ type: 'text', text: '<system>\nOne left.\n</system>', ...marked }],

@@ -63,6 +63,7 @@ const PAGES =
   'platform.claude.com: pricing, models; prompt-caching as other pages quote it, 2026-11-26';
 const BOUND = 'platform.claude.com: preserved-thinking, pricing, models, 2026-11-26';
 const GUESSED = `${BOUND}; least cached length from memory: that of the model before`;
+const HAIKU = `${BOUND}; least cached length as apidog.com compares it with Haiku 4.5, 2026-10`;
 const OLD = 'platform.claude.com, prompt-caching, legacy models, 2026-11';
 
 /** Of each family in the order of versions. */
@@ -89,7 +90,7 @@ const CLAUDE: readonly Row<Claude>[] = [
   [['haiku', 3], 2048, 0.1, 'none', 4096, OLD],
   [['haiku', 3.5], 2048, 0.1, 'none', 8192, OLD],
   [['haiku', 4], 4096, 0.1, 'none', 64_000, PAGES],
-  [['haiku', 5.5], 4096, 0.1, 'account', MOST_KNOWN, GUESSED],
+  [['haiku', 5.5], 512, 0.1, 'account', MOST_KNOWN, HAIKU],
 ];
 
 const UNKNOWN_CLAUDE: Row = [

@@ -40,6 +40,9 @@ function whyOthersForbidden(
   models: readonly string[],
 ): SvcError | undefined {
   if (!isObject(json)) return undefined;
+  // The provider chooses who steps in, and says so only afterwards.
+  if (typeof json['fallbacks'] === 'string' && !isAmong(ANY_CLAUDE, models))
+    return keyForbids(label, `fallbacks: ${json['fallbacks']}`, models);
   const lists: readonly unknown[] = [json['tools'], json['fallbacks'], json['models']];
   for (const entry of lists.flatMap((list: unknown) => (Array.isArray(list) ? list : []))) {
     const name: unknown = isObject(entry) ? entry['model'] : entry;
@@ -48,6 +51,9 @@ function whyOthersForbidden(
   }
   return undefined;
 }
+
+/** Matches what allows every model of the only maker that chooses so. */
+const ANY_CLAUDE = 'claude-';
 
 function isAmong(name: string, globs: readonly string[]): boolean {
   return globs.some((glob) => isGlobMatch(glob.toLowerCase(), name.toLowerCase()));

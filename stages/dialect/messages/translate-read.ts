@@ -24,6 +24,7 @@ import {
   wordOf,
 } from '../json-kind.ts';
 import { readMessagesBlocks } from './translate-blocks.ts';
+import { isForOneTurn } from '../marked-instructions.ts';
 import { readMessagesTools } from './translate-tools.ts';
 
 const KNOWN = new Set([
@@ -61,8 +62,8 @@ export function readMessagesRequest(
   return defined({
     model: stringOf(body.model) ?? '',
     system: readSystem(body.system, context),
-    messages: sinceSummary(objectsOf(body.messages), context).map((message) =>
-      readMessage(message, context),
+    messages: sinceSummary(withoutCleared(objectsOf(body.messages), context), context).map(
+      (message) => readMessage(message, context),
     ),
     tools: readMessagesTools(body, context),
     toolChoice: readChoice(choice),
@@ -119,6 +120,23 @@ function readMessage(message: JsonObject, context: ReadRequestContext): Canonica
   return { role, blocks: readMessagesBlocks(message.content, context, role) };
 }
 
+/** Instructions for one turn stay in the conversation, and are shown to the model until the user speaks again. */
+function withoutCleared(
+  messages: readonly JsonObject[],
+  { note }: ReadRequestContext,
+): readonly JsonObject[] {
+  const lastUser = messages.findLastIndex(({ role }) => role === 'user');
+  const kept = messages.filter((message, at) => at > lastUser || !isForOneTurn(message));
+  if (kept.length < messages.length) note(droppedParts.cleared);
+  return kept;
+}
+
+/** The effort that the newest turn has of its own. */
+function effortOfTurn(messages: readonly JsonObject[]): string | undefined {
+  const last = messages.findLast(({ role }) => role === 'user' || role === 'system');
+  return last?.role === 'system' ? stringOf(objectOf(last.output_config).effort) : undefined;
+}
+
 /**
  * What the provider reads of a conversation that it has summed up: the last summary, and what follows it.
  * Clients send what stands before as well. The summary is nobody's answer, and may stand first.
@@ -168,7 +186,8 @@ const EFFORTS: ReadonlySet<string> = new Set(['low', 'medium', 'high', 'xhigh', 
 /** An effort without a word on thinking is one all the same: elsewhere both are one field. */
 function readReasoning(body: JsonObject, { note }: ReadRequestContext): Reasoning | undefined {
   const thinking = objectOf(body.thinking);
-  const given = stringOf(objectOf(body.output_config).effort);
+  const ofTurn = effortOfTurn(objectsOf(body.messages));
+  const given = ofTurn ?? stringOf(objectOf(body.output_config).effort);
   const effort = given !== undefined && EFFORTS.has(given) ? (given as Effort) : undefined;
   if (given !== undefined && effort === undefined) note(droppedParts.effort);
   if (thinking.type === 'disabled' || thinking.type === 'between_tools') {

@@ -91,6 +91,31 @@ for (const to of OTHERS) {
   });
 }
 
+test('instructions for one turn are gone in the next, and an effort for one turn is that of the newest', () => {
+  const reminder = (text: string, effort: string): object => ({
+    role: 'system',
+    content: text,
+    clear_at: 'next_user_message',
+    output_config: { effort },
+  });
+  const kept = { role: 'system', content: 'for good' };
+  const first = [user('one'), reminder('only now', 'low')];
+  const later = [...first, said(words('two')), user('three'), kept, reminder('and now', 'high')];
+  for (const to of OTHERS) {
+    const asked = ask('messages', to, body(...first), { model: 'gpt-5' });
+    assert.match(JSON.stringify(asked.body), 'only now');
+    const { body: sent, notes } = ask('messages', to, body(...later), { model: 'gpt-5' });
+    const text = JSON.stringify(sent);
+    assert.not.match(text, 'only now');
+    assert.match(text, /three.*for good.*and now/);
+    assert.match(notes.join(), 'a turn that is over');
+  }
+  const effort = (messages: readonly object[]): unknown =>
+    ask('messages', 'chat', body(...messages), { model: 'gpt-5' }).body['reasoning_effort'];
+  assert.equal([effort(first), effort(later)], ['low', 'high']);
+  assert.is(effort([...first, said(words('two')), user('three')]), undefined);
+});
+
 test('tools that the summed up part defined are offered', () => {
   const definition = { name: 'later', input_schema: { type: 'object' } };
   const tool_changes = [{ type: 'tool_addition', tool: { type: 'tool_definition', definition } }];
