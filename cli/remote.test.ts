@@ -44,6 +44,22 @@ test('an answer that takes its time is waited for', () =>
     },
   ));
 
+test('a proxy that hangs is not waited for: soon there is an error, or what is known without it', () =>
+  withSocket(
+    () => undefined,
+    async (place) => {
+      const limits = await run(place, ['limits']);
+      assert.is(limits.code, 0, limits.stderr);
+      assert.match(limits.stderr, 'svc runs, but does not answer: as far as it has written down.');
+      const startedMs = Date.now();
+      const { code, stderr } = await run(place, ['pause']);
+      assert.is(code, exitCodes.bad_gateway);
+      assert.match(stderr, /svc runs, but does not answer: no answer in time\n.*restart --force/);
+      // The longest silence of one that is well is half a minute.
+      assert.ok(Date.now() - startedMs < 25_000);
+    },
+  ));
+
 test('what a proxy breaks off is not done to its files behind its back', () =>
   withSocket(
     (request) => request.socket.destroy(),

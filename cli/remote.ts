@@ -15,6 +15,10 @@ const RESPONSE_MS = 30_000;
 /** What a proxy that is well answers at once, and who it is on a port: whoever asks goes on without it. */
 const QUICK: ReadonlySet<string> = new Set(['status', 'stop']);
 const QUICK_MS = 5000;
+/** After this the proxy is asked whether it is there at all: one that hangs is not waited for any longer. */
+const DOUBT_AFTER_MS = 3000;
+/** For what a command can do without. */
+export const GLANCE_MS = 2000;
 
 /** What a refusal of the proxy means here, by its status. */
 const REFUSALS: ReadonlyMap<number, ErrorKind> = new Map([
@@ -42,12 +46,13 @@ export async function control<T = Json>(
   home: string,
   command: string,
   input?: unknown,
+  silenceMs = QUICK.has(command) ? QUICK_MS : undefined,
 ): Promise<T> {
   const body = input === undefined ? '' : JSON.stringify(input);
   const { status, json } = await send(
     { socketPath: controlPath(home), path: `/${command}`, method: 'POST' },
     body,
-    QUICK.has(command) ? QUICK_MS : RESPONSE_MS,
+    silenceMs,
   );
   if (status === 200) return json as T;
   const kind = REFUSALS.get(status) ?? 'config';
@@ -59,9 +64,10 @@ export async function controlIfRunning<T = Json>(
   home: string,
   command: string,
   input?: unknown,
+  silenceMs?: number,
 ): Promise<T | undefined> {
   try {
-    return await control<T>(home, command, input);
+    return await control<T>(home, command, input, silenceMs);
   } catch (thrown) {
     if (thrown instanceof SvcError && thrown.kind === 'unavailable') return undefined;
     throw thrown;
@@ -70,12 +76,13 @@ export async function controlIfRunning<T = Json>(
 
 /**
  * Reads one of the own paths of the proxy of this home folder, which asks for no key here.
+ * `silenceMs` is for how long nothing may come, for whoever can do without the answer.
  *
  * @throws SvcError `not_found` for a 404, `bad_gateway` when it does not answer
  *   with JSON, `unavailable` when none runs, or answers not with 200.
  */
-export function readOwn<T = Json>(home: string, path: string): Promise<T> {
-  return read<T>({ socketPath: controlPath(home), path }, path);
+export function readOwn<T = Json>(home: string, path: string, silenceMs?: number): Promise<T> {
+  return read<T>({ socketPath: controlPath(home), path }, path, silenceMs);
 }
 
 /** The same over HTTP, from whatever listens at `url`: for what anybody may read. */
@@ -128,10 +135,11 @@ function refused(status: number, json: Json, name: string): SvcError {
   return new SvcError(kind, messageOf(json) ?? `${name} answered ${status}`);
 }
 
+/** Without `silenceMs` a proxy that is well may take its time. */
 function send(
   options: RequestOptions,
   body: string,
-  silenceMs = RESPONSE_MS,
+  silenceMs?: number,
 ): Promise<{ status: number; json: Json }> {
   return new Promise((resolve, reject) => {
     const fail = (cause: Error) => reject(noAnswer(cause));
@@ -139,13 +147,28 @@ function send(
       Accept: 'application/json',
       ...(body !== '' && { 'Content-Type': 'application/json' }),
     };
-    const call = request({ ...options, headers, agent: false, timeout: silenceMs }, (response) => {
+    const timeout = silenceMs ?? RESPONSE_MS;
+    const call = request({ ...options, headers, agent: false, timeout }, (response) => {
+      clearTimeout(doubt);
       readResponse(response).then(resolve, fail);
     });
-    call.on('timeout', () => call.destroy(new Error('no answer in time')));
+    const giveUp = (): void => void call.destroy(new Error('no answer in time'));
+    const doubt =
+      silenceMs === undefined
+        ? setTimeout(() => whenHung(options.socketPath, giveUp), DOUBT_AFTER_MS)
+        : undefined;
+    call.on('timeout', giveUp);
     call.on('error', fail);
+    call.on('close', () => clearTimeout(doubt));
     call.end(body);
   });
+}
+
+/** Calls `then` if the proxy behind a control socket does not even say how it is. */
+function whenHung(socketPath: string | null | undefined, then: () => void): void {
+  if (typeof socketPath !== 'string') return;
+  const probe = { socketPath, path: '/status', method: 'POST' };
+  send(probe, '', QUICK_MS).catch(then);
 }
 
 function readResponse(response: IncomingMessage): Promise<{ status: number; json: Json }> {
@@ -187,7 +210,7 @@ export function noAnswer(cause: Error): SvcError {
     });
   return new SvcError('bad_gateway', `svc runs, but does not answer: ${cause.message}`, {
     cause,
-    cure: '`svc status` shows what is known of it.',
+    cure: 'If that lasts, `svc restart --force`; `svc status` and `svc logs` show what is known of it.',
   });
 }
 

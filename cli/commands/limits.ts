@@ -1,12 +1,13 @@
 /** `svc limits`: how much of the plans and rate limits of each credential is used, and until when it lasts. */
 import { join } from 'node:path';
 import { Command } from 'clipanion';
+import { isSvcError } from '../../engine/error.ts';
 import { localTime } from '../../server/dashboard/page/local-time.ts';
 import { limitsJson } from '../../server/facts/limits.ts';
 import type { LimitJson } from '../../server/facts/limits.ts';
 import { LIMITS_FILE, openPlanLimits } from '../../stages/limits/limits-file.ts';
 import { JsonCommand } from '../command.ts';
-import { controlIfRunning } from '../remote.ts';
+import { GLANCE_MS, controlIfRunning } from '../remote.ts';
 import { figure, percent } from '../screen/output.ts';
 import type { Colors } from '../screen/output.ts';
 
@@ -26,15 +27,22 @@ class Limits extends JsonCommand {
   });
 
   async execute() {
-    const running = await controlIfRunning<Shown>(this.home, 'limits');
+    let past = 'svc is not running: as far as it knew when it ended.';
+    const asked = controlIfRunning<Shown>(this.home, 'limits', undefined, GLANCE_MS);
+    const running = await asked.catch((thrown: unknown) => {
+      if (!isSvcError(thrown) || thrown.kind !== 'bad_gateway') throw thrown;
+      past = 'svc runs, but does not answer: as far as it has written down.';
+      return undefined;
+    });
     const { limits } = running ?? (await this.#lastKnown());
     if (this.json) return this.printJson({ limits });
-    if (running === undefined) this.note('svc is not running: as far as it knew when it ended.');
+    if (running === undefined) this.note(past);
     if (limits.length === 0) return this.print('No answer has stated a limit yet.');
     const nowMs = this.context.clock.wallMs();
     this.printTable(
       ['provider', 'key', 'limit', '>used', 'starts again', 'at this pace', '>spared'],
       limits.map((limit) => this.#row(limit, nowMs)),
+      { expendable: ['spared', ...(hasOneKeyEach(limits) ? ['key'] : [])] },
     );
   }
 
@@ -60,6 +68,12 @@ class Limits extends JsonCommand {
       limit.kind === 'plan' ? figure(limit.spared_tokens) : '–',
     ];
   }
+}
+
+/** True where a provider's name says of which key a row is. */
+function hasOneKeyEach(limits: readonly LimitJson[]): boolean {
+  const pairs = new Set(limits.map(({ provider, key }) => `${provider} ${key}`));
+  return pairs.size === new Set(limits.map(({ provider }) => provider)).size;
 }
 
 function paint(text: string, { used, status }: LimitJson, colors: Colors): string {

@@ -1,10 +1,11 @@
 /** `svc why`: what one request cost, missed, saved and ran into, each with its cause. */
 import { Command, Option } from 'clipanion';
+import { isSvcError } from '../../engine/error.ts';
 import { localMoment } from '../../server/dashboard/page/local-time.ts';
 import { AMONG_NEWEST, pickRow, shortId } from '../../server/facts/find-request.ts';
 import { whyJson } from '../../server/facts/why.ts';
 import { LedgerCommand } from '../ledger.ts';
-import { readOwn } from '../remote.ts';
+import { GLANCE_MS, readOwn } from '../remote.ts';
 
 class Why extends LedgerCommand {
   static override paths = [['why']];
@@ -30,7 +31,11 @@ class Why extends LedgerCommand {
     const { requestJson } = await import('../../stages/ledger/request-json.ts');
     const request = requestJson(row);
     const path = `/trace/${encodeURIComponent(row.id)}`;
-    const trace = await readOwn(this.home, path).catch(() => undefined);
+    let isHung = false;
+    const trace = await readOwn(this.home, path, GLANCE_MS).catch((thrown: unknown) => {
+      isHung = isSvcError(thrown) && thrown.kind === 'bad_gateway';
+      return undefined;
+    });
     const answers = whyJson(request, trace);
     if (this.json) return this.printJson(answers);
     const model = request.model ?? 'unknown model';
@@ -43,7 +48,8 @@ class Why extends LedgerCommand {
       ['savings', answers.savings],
     ]);
     // Of what was refused at once there never was a trace.
-    if (trace === undefined && request.provider !== null)
+    if (isHung) this.note('svc runs, but does not answer: what is shown is from the ledger.');
+    else if (trace === undefined && request.provider !== null)
       this.note('The proxy that served it knows no more of it: what is shown is from the ledger.');
   }
 }
