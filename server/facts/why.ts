@@ -36,20 +36,33 @@ function outcomeOf(request: RequestJson, trace: Seen | undefined): string {
 function triedOf(request: RequestJson, trace: Seen | undefined): string[] {
   const attempts = Array.isArray(trace?.['attempts']) ? (trace['attempts'] as Seen[]) : [];
   if (attempts.length > 0)
-    return attempts.map(({ provider, status, failure }) => {
-      const what =
-        typeof failure === 'string'
-          ? failure
-          : `status ${typeof status === 'number' ? status : '–'}`;
-      return `${String(provider)}: ${what}`;
+    return attempts.map((attempt, at) => {
+      const isLast = at === attempts.length - 1;
+      return `${String(attempt['provider'])}: ${whatOf(attempt, isLast && request.outcome === 'cancelled')}`;
     });
   if (request.response_cache_hit) return ['the response cache: no provider was asked'];
-  if (request.provider === null) return ['no provider'];
+  if (isUnasked(request, trace)) return ['no provider was asked'];
   const before =
     request.attempts > 1
       ? `, after ${counted(request.attempts - 1, 'other try', 'other tries')}`
       : '';
   return [`${request.provider}${before}`];
+}
+
+/** What came of one try. */
+function whatOf({ status, failure, words }: Seen, isCancelled: boolean): string {
+  // What the proxy itself then threw would sound like a fault of the provider's.
+  if (isCancelled && typeof status !== 'number') return 'had not answered when the client left';
+  const what =
+    typeof failure === 'string' ? failure : `status ${typeof status === 'number' ? status : '–'}`;
+  return typeof words === 'string' ? `${what}: ${words}` : what;
+}
+
+/** True where it ended before a provider was asked, although it is known which one that would have been. */
+function isUnasked(request: RequestJson, trace: Seen | undefined): boolean {
+  const { provider, attempts, outcome } = request;
+  const isKnown = trace !== undefined || attempts === 0;
+  return provider === null || (outcome !== 'ok' && isKnown);
 }
 
 /** What was paid, and what for. */
@@ -67,7 +80,8 @@ function costOf(request: RequestJson, trace: Seen | undefined): string {
     written === null || written === 0 ? [] : [`${count(written)} written to it`],
     output === null ? [] : [`${count(output)} output tokens`],
   ].flat();
-  if (parts.length === 0 && request.provider === null && cost === null)
+  const isAsked = Array.isArray(trace?.['attempts']) && trace['attempts'].length > 0;
+  if (parts.length === 0 && cost === null && !isAsked && isUnasked(request, trace))
     return 'nothing: no provider was asked';
   const unpriced = Array.isArray(trace?.['unpriced']) ? (trace['unpriced'] as string[]) : [];
   const unknown = unpriced.length > 0 ? `no price for ${unpriced.join(', ')}` : 'not known';

@@ -55,7 +55,7 @@ function fieldsOf(
     ...(reason !== undefined && { reason: keptText(reason) }),
     latencyMs: latencyMs === null ? null : Math.round(latencyMs),
     ...(isDetailed && detailsOf(row, trace)),
-    ...(trace && { attempts: trace.attempts }),
+    ...(trace && { attempts: trace.attempts.map(withoutWords) }),
   };
 }
 
@@ -71,4 +71,9 @@ function detailsOf(row: LedgerRow, trace: Trace | undefined): LogFields {
     cacheHit,
     ...(steps && { stepsMs: Object.fromEntries(steps) }),
   };
+}
+
+/** A provider's message may quote the request, whose texts no log has. */
+function withoutWords(attempt: Trace['attempts'][number]) {
+  return { ...attempt, words: undefined };
 }

@@ -180,15 +180,18 @@ export const componentSchemas: Readonly<Record<string, Schema>> = {
         ),
       ),
       attempts: list(
-        object({
-          provider: text,
-          model: nullable(text),
-          key: about(nullable(text), 'Where the key came from, never the key'),
-          started_ms: ms,
-          head_ms: nullable(ms),
-          status: nullable(whole),
-          failure: nullable(text),
-        }),
+        object(
+          {
+            provider: text,
+            model: nullable(text),
+            key: about(nullable(text), 'Where the key came from, never the key'),
+            started_ms: ms,
+            head_ms: nullable(ms),
+            status: nullable(whole),
+            failure: nullable(text),
+          },
+          { words: about(text, "The message of the provider's own error") },
+        ),
       ),
     },
     {

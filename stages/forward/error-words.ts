@@ -3,8 +3,11 @@
  * reason, or a part of the request that this provider does not take. Nothing of them is taken, so
  * that they can be passed on as they came.
  */
-import type { Clock } from '../../engine/index.ts';
+import { keptText } from '../../engine/index.ts';
+import type { Answer, Clock, WholeAnswer } from '../../engine/index.ts';
+import { isObject, parseJson } from '../dialect/json-kind.ts';
 import type { Unsupported } from '../dialect/translate/translate.ts';
+import type { ProxyFrame } from '../model/frame.ts';
 import { headerValue } from '../model/headers.ts';
 import { accountTrouble } from '../providers/account.ts';
 import type { AccountTrouble } from '../providers/account.ts';
@@ -74,4 +77,22 @@ async function wordsOf({ headers, body }: UpstreamResponse): Promise<{
   if (error !== undefined) return { words: bytes, error };
   const encoding = headerValue(headers, 'content-encoding');
   return { words: await decodeBody(bytes, encoding, MAX_ERROR_BYTES).catch(() => NOTHING) };
+}
+
+/** What of it is kept with the attempt, in UTF-16 units. */
+const MOST_KEPT_CHARS = 300;
+
+/** The message of an error answer that is all there; undefined for what is no error, is still to come, or holds none. */
+export async function messageOf(answer: Answer<ProxyFrame>): Promise<string | undefined> {
+  if (!Array.isArray(answer)) return undefined;
+  const [head, chunk] = answer as WholeAnswer<ProxyFrame>;
+  if (head?.kind !== 'head' || head.status < 400 || chunk?.kind !== 'chunk') return undefined;
+  const encoding = headerValue(head.headers, 'content-encoding');
+  const bytes = await decodeBody(chunk.bytes, encoding, MAX_ERROR_BYTES).catch(() => NOTHING);
+  const document = parseJson(bytes.toString('utf8'));
+  const first: unknown = Array.isArray(document) ? document[0] : document;
+  if (!isObject(first)) return undefined;
+  const { error } = first;
+  const message = isObject(error) ? error['message'] : (error ?? first['message']);
+  return typeof message === 'string' ? keptText(message, MOST_KEPT_CHARS) : undefined;
 }

@@ -1,12 +1,14 @@
 /** One exchange: the request goes to one provider with one key, and what comes back decides the next step. */
 import { keptText } from '../../engine/index.ts';
+import type { Answer } from '../../engine/index.ts';
+import type { ProxyFrame } from '../model/frame.ts';
 import { providerFailed, providerLimited } from '../model/errors.ts';
 import { mayBeOfAccount } from '../providers/account.ts';
 import type { AccountTrouble } from '../providers/account.ts';
 import type { Admission, HeadVerdict } from '../providers/admission.ts';
 import type { UpstreamResponse } from '../providers/upstream.ts';
 import type { AttemptScope } from './attempt-scope.ts';
-import { mayRefuse, troubleIn, unsupportedIn } from './error-words.ts';
+import { mayRefuse, messageOf, troubleIn, unsupportedIn } from './error-words.ts';
 import { keepErrorAnswer } from './kept-error.ts';
 import type { Prepared } from './prepared.ts';
 import { readAnswer, readable, toFailure } from './read-answer.ts';
@@ -134,6 +136,7 @@ async function turnedAway(
     return { next: 'next_key', last: { status, attempt } };
   }
   const errorAnswer = await keepErrorAnswer(prepared, response, scope);
+  await noteWords(attempt, errorAnswer);
   admission.release();
   return { next: 'next_key', last: { status, attempt, errorAnswer } };
 }
@@ -149,16 +152,28 @@ async function judgeAnswer(
   if (isObjection) attempt.failure = `status ${status}`;
   if (isObjection || (verdict === 'next_provider' && !isLast)) {
     const errorAnswer = await keepErrorAnswer(prepared, response, scope);
+    await noteWords(attempt, errorAnswer);
     admission.release();
     const error = status === 429 ? providerLimited() : providerFailed(status);
     return failed(scope, { how: isObjection ? 'objected' : 'failed', error, attempt, errorAnswer });
   }
   const mustHold = !isLast && verdict === 'accept';
   const read = await readAnswer(prepared, response, { mustHold, admission, scope });
-  if ('answer' in read) return { next: 'answer', ...read };
+  if ('answer' in read) {
+    if (status >= 400) await noteWords(attempt, read.answer);
+    return { next: 'answer', ...read };
+  }
   attempt.failure = keptText(read.error.message);
   attempt.isTimedOut = read.error.kind === 'gateway_timeout';
   return failed(scope, { how: 'failed', ...read, attempt });
+}
+
+/** Keeps what the provider says of its error. */
+async function noteWords(
+  attempt: OpenAttempt,
+  answer: Answer<ProxyFrame> | undefined,
+): Promise<void> {
+  if (answer !== undefined) attempt.words = await messageOf(answer);
 }
 
 /** Something was thrown in place of a response. */

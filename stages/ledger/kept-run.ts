@@ -7,6 +7,9 @@ import type { Attempt } from '../model/attempt.ts';
 import type { CacheMiss } from '../model/cached-turn.ts';
 import type { LedgerRow } from './row.ts';
 
+/** An error that names its cure: that stands at its end. */
+const MOST_ERROR_CHARS = 1024;
+
 /** What a finished run says of itself. */
 export interface FinishedRun {
   readonly id: string;
@@ -74,7 +77,7 @@ export class KeptRun implements Writable<Omit<FinishedRun, 'spans'>> {
     if (this.provider !== run.provider) this.provider = run.provider;
     this.status = run.status;
     this.outcome = run.outcome;
-    this.error = run.error && keptText(run.error);
+    this.error = run.error && keptText(run.error, MOST_ERROR_CHARS);
     this.durationMs = run.durationMs;
     this.savings = null;
     this.usageCorrected = false;
@@ -103,6 +106,7 @@ class KeptAttempt implements Attempt {
   key: string | undefined;
   status: number | undefined;
   failure: string | undefined;
+  words: string | undefined;
   /** Start and head; a number that a field may lack is an object of its own. */
   readonly #timesMs = new Float64Array(2);
 
@@ -121,6 +125,7 @@ class KeptAttempt implements Attempt {
     if (this.key !== attempt.key) this.key = attempt.key;
     this.status = attempt.status;
     this.failure = attempt.failure && keptText(attempt.failure);
+    this.words = attempt.words;
     this.#timesMs[0] = attempt.startedMs;
     this.#timesMs[1] = attempt.headMs ?? Number.NaN;
   }

@@ -200,6 +200,8 @@ function toAttempt(attempt: Attempt) {
     head_ms: orNull(attempt.headMs),
     status: attempt.status ?? null,
     failure: attempt.failure ?? null,
+    /** Present where the provider answered with an error: its message. */
+    ...(attempt.words !== undefined && { words: attempt.words }),
   };
 }
 

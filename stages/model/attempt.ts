@@ -11,6 +11,8 @@ export interface Attempt {
   readonly status: number | undefined;
   /** Why this try did not become the answer: a code or a short reason. */
   readonly failure: string | undefined;
+  /** The message of the provider's own error, whether or not it was passed on; absent where none could be read. */
+  readonly words?: string | undefined;
   /** True once all of the request was written to the connection. */
   readonly isSent?: boolean;
   /** True if the time for its answer was up. */

@@ -14,12 +14,13 @@ function withoutKeys(
   body: BodyFrame | undefined,
   services: Services,
 ): readonly Attempt[] {
-  if (attempts.every(({ failure }) => failure === undefined)) return attempts;
-  return attempts.map((attempt) => {
-    const { failure } = attempt;
-    if (failure === undefined) return attempt;
-    return { ...attempt, failure: services.withoutKeys(failure, body) };
-  });
+  if (attempts.every(({ failure, words }) => (failure ?? words) === undefined)) return attempts;
+  const cleaned = (text: string | undefined) => text && services.withoutKeys(text, body);
+  return attempts.map((attempt) => ({
+    ...attempt,
+    failure: cleaned(attempt.failure),
+    words: cleaned(attempt.words),
+  }));
 }
 
 /** Acts only when a run has settled. The log's lines about a request are made from its row and what is kept here. */

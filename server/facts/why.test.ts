@@ -1,0 +1,63 @@
+/** `/why`: who was asked and what they said, through a real proxy. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { withProxy } from '../../fixtures/proxy.ts';
+import type { TestProxy } from '../../fixtures/proxy.ts';
+import { MESSAGE, closeClients, exchange, json } from '../../fixtures/server/exchange.ts';
+
+/** At ten dollars a token nearly any request is above the limit. */
+const PRICED = `providers:
+  messages:
+    pricing: { input_cost_per_1m_tokens: 10000000, output_cost_per_1m_tokens: 0 }
+budget: { enabled: true, per_request_usd: 100 }
+`;
+
+interface Why {
+  readonly outcome: string;
+  readonly providers: readonly string[];
+  readonly cost: string;
+}
+
+async function why(t: TestProxy): Promise<Why> {
+  const { text } = await exchange(t.proxy.port, { path: '/why/last', method: 'GET' });
+  return JSON.parse(text) as Why;
+}
+
+test("a limit of svc's own: nobody was asked, and its cure is whole", () =>
+  withProxy({ yaml: PRICED }, async (t) => {
+    const turn = { ...MESSAGE, messages: [{ role: 'user', content: 'x'.repeat(360) }] };
+    assert.is((await exchange(t.proxy.port, { body: json(turn) })).status, 402);
+    await t.rows(1);
+    const { outcome, providers, cost } = await why(t);
+    assert.match(outcome, /^failed \(402\).*run `svc spend allow` to allow it\.$/);
+    assert.equal(providers, ['no provider was asked']);
+    assert.is(cost, 'nothing: no provider was asked');
+  }));
+
+test("a provider's error is told in its own words", () =>
+  withProxy({}, async (t) => {
+    for (const status of ['400', '529'] as const) {
+      const stop = t.upstream.script(undefined, status);
+      const answer = await exchange(t.proxy.port, { body: json(MESSAGE) });
+      stop();
+      const { error } = JSON.parse(answer.text) as { error: { message: string } };
+      await t.rows(status === '400' ? 1 : 2);
+      const [first = '', ...others] = (await why(t)).providers;
+      assert.equal([first, others.length], [`messages: status ${status}: ${error.message}`, 0]);
+    }
+  }));
+
+test('one that the client left before the provider answered', () =>
+  withProxy({}, async (t) => {
+    const stop = t.upstream.script(undefined, 'stall-before-head');
+    const left = AbortSignal.timeout(500);
+    await exchange(t.proxy.port, { body: json(MESSAGE), signal: left }).catch(() => undefined);
+    await t.rows(1);
+    stop();
+    const { outcome, providers } = await why(t);
+    assert.match(outcome, 'the client left');
+    assert.equal(providers, ['messages: had not answered when the client left']);
+  }));
+
+test.after(closeClients);
+test.run();
