@@ -25,6 +25,11 @@ export interface TunnelTarget {
   readonly port: number;
 }
 
+/** A tunnel that may be opened, for as long as its token holds. */
+export interface AdmittedTunnel extends TunnelTarget {
+  readonly token: string;
+}
+
 export interface AdmissionOptions {
   readonly tokens: KeyCheck;
   /** `forward_proxy.ports`. */
@@ -45,7 +50,7 @@ const NAME = /^(?!-)[a-z0-9_-]{1,63}(?<!-)(?:\.(?!-)[a-z0-9_-]{1,63}(?<!-))*$/;
 export function admitTunnel(
   request: GateRequest,
   { tokens, ports }: AdmissionOptions,
-): TunnelTarget | SvcError {
+): AdmittedTunnel | SvcError {
   if (!isLoopback(request.socket.remoteAddress))
     return forbidden('Tunnels are for programs on this machine');
   const fields = request.rawHeaders;
@@ -70,10 +75,10 @@ export function admitTunnel(
   const shown = valuesOf(fields, 'proxy-authorization');
   const token = shown.length === 1 ? tokenIn(shown[0]!) : undefined;
   const verdict = token === undefined ? 'unknown' : tokens.check(token);
-  if (typeof verdict === 'string') return tunnelUnauthorized();
+  if (token === undefined || typeof verdict === 'string') return tunnelUnauthorized();
   if (!ports.includes(target.port))
     return forbidden(`Tunnels to port ${target.port} are not allowed; see forward_proxy.ports`);
-  return target;
+  return { ...target, token };
 }
 
 function targetOf(url: string): TunnelTarget | undefined {

@@ -37,6 +37,8 @@ import { createTokenCheck } from './tokens.ts';
 
 /** Time for a tunnel's other end, or for a client's side of TLS. */
 const SET_UP_MS = 30_000;
+/** How soon what is open ends with its token, or with the authority. */
+const RECHECK_MS = 500;
 const ESTABLISHED = 'HTTP/1.1 200 Connection Established\r\n\r\n';
 const CHALLENGE = ['Proxy-Authenticate', 'Basic realm="svc"'];
 
@@ -68,8 +70,9 @@ export function createForwardProxy(options: ForwardProxyOptions) {
   const leaves = createLeaves({ home, clock });
   const tokens = createTokenCheck(home, clock, (fault) => log.error(fault.message));
   const pass = createPass(outbound.open);
-  /** Clients' connections that have left HTTP by a `CONNECT`. */
-  const tunnels = new Set<Socket>();
+  /** Clients' connections that have left HTTP by a `CONNECT`, each with its token. */
+  const tunnels = new Map<Socket, string>();
+  let stopTimer: (() => void) | undefined;
   /** The other ends, and what runs inside of those. */
   const ends = new Set<Duplex>();
 
@@ -77,6 +80,23 @@ export function createForwardProxy(options: ForwardProxyOptions) {
     ends.add(end);
     end.once('close', () => ends.delete(end));
     return end;
+  }
+
+  /** Ends what was opened with a token that holds no more: its client has lost its way through here. */
+  function recheck(): void {
+    stopTimer = undefined;
+    const isRemoved = !hasAuthority(home);
+    const lost = new Set(
+      [...new Set(tunnels.values())].filter(
+        (token) => isRemoved || typeof tokens.check(token) === 'string',
+      ),
+    );
+    for (const [socket, token] of tunnels) if (lost.has(token)) socket.destroy();
+    recheckLater();
+  }
+
+  function recheckLater(): void {
+    if (tunnels.size > 0) stopTimer ??= clock.after(RECHECK_MS, recheck);
   }
 
   function refuse(socket: Duplex, thrown: unknown): void {
@@ -151,7 +171,8 @@ export function createForwardProxy(options: ForwardProxyOptions) {
         if (options.draining()) throw shuttingDown();
         if (tunnels.size >= maxTunnels) throw overloaded('As many tunnels are open as may be');
         if (firstBytes.length > 0) socket.unshift(firstBytes);
-        tunnels.add(socket);
+        tunnels.set(socket, target.token);
+        recheckLater();
         socket.once('close', () => tunnels.delete(socket));
         open(socket, target, server).catch((thrown: unknown) => refuse(socket, thrown));
       } catch (thrown) {
@@ -195,7 +216,8 @@ export function createForwardProxy(options: ForwardProxyOptions) {
 
     /** Ends every tunnel and every opened connection. */
     close(): void {
-      for (const end of [...tunnels, ...ends]) end.destroy();
+      stopTimer?.();
+      for (const end of [...tunnels.keys(), ...ends]) end.destroy();
     },
   };
 }

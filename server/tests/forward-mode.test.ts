@@ -2,8 +2,10 @@
 import { once } from 'node:events';
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
 import { readFileSync } from 'node:fs';
 import { test } from 'uvu';
+import { systemClock } from '../../engine/clock.ts';
 import * as assert from 'uvu/assert';
 import {
   HOSTS,
@@ -286,6 +288,34 @@ test('a program that asks by HTTP/1.0 and without a Host gets its tunnel', () =>
     assert.is(status, 200);
     const internet = readFileSync(`${t.home}/internet.pem`, 'utf8');
     (await secured(socket, 'example.test', internet)).destroy();
+  }));
+
+test('what is open ends with its token, and with the authority', () =>
+  withForwardMode({ names: ['elsewhere.example'] }, async (t) => {
+    const { dropToken, makeToken } = await import('../forward-proxy/tokens.ts');
+    const { removeAuthority } = await import('../forward-proxy/ca/files.ts');
+    const ended = (socket: Duplex) =>
+      once(socket, 'close', { signal: AbortSignal.timeout(60_000) });
+    const other = makeToken(t.home, systemClock, { label: 'other', expires: true });
+    const blind = await t.connect(connectHead('elsewhere.example:443', other.token));
+    assert.is(blind.status, 200);
+    const opened = await t.open(ANTHROPIC);
+
+    const gone = ended(blind.socket);
+    blind.socket.resume().on('error', () => undefined);
+    dropToken(t.home, systemClock, other.id);
+    await gone;
+    // That of another client goes on.
+    const turn = { path: '/v1/messages', body: json(MESSAGE), headers: KEY };
+    const got = await askOn(opened, ANTHROPIC, turn);
+    assert.is(got.statusCode, 200);
+    await textOf(got);
+
+    const idle = await t.open(ANTHROPIC);
+    idle.on('error', () => undefined);
+    const closed = ended(idle);
+    removeAuthority(t.home);
+    await closed;
   }));
 
 test('without an authority there are no tunnels; a host that it does not cover is tunnelled', () =>
