@@ -257,6 +257,53 @@ test('results of a generative batch are priced, in the answer and in a file', ()
     assert.is((await sent(t, upstream, ['GET', file], lines)).usd, null);
   }));
 
+test('interactions are read in their own words, and billed once', () =>
+  withPlainUpstream({}, async (t, upstream) => {
+    const model = 'gemini-2.5-flash';
+    const usage = {
+      total_input_tokens: 1000,
+      total_cached_tokens: 0,
+      total_output_tokens: 150,
+      total_thought_tokens: 50,
+      total_tool_use_tokens: 0,
+      total_tokens: 1200,
+      input_tokens_by_modality: [{ modality: 'text', tokens: 1000 }],
+    };
+    const once = dollarsFor({ model, input: 1000, output: 200 }, [])!;
+    const interaction = (id: string, more: Json = {}) => ({
+      id,
+      object: 'interaction',
+      status: 'completed',
+      model,
+      usage,
+      ...more,
+    });
+    const post = ['POST', '/v1beta/interactions'] as const;
+    const get = (id: string) => ['GET', `/v1beta/interactions/${id}`] as const;
+    const asked = { model, input: 'hello' };
+    near((await sent(t, upstream, post, interaction('i1'), asked)).usd, once, 'whole');
+    assert.is((await sent(t, upstream, get('i1'), interaction('i1'))).usd, null);
+    const ends = { event_type: 'interaction.complete', interaction: interaction('i2') };
+    near((await sent(t, upstream, post, [ends], { ...asked, stream: true })).usd, once, 'stream');
+    const running = interaction('i3', { status: 'in_progress', usage: undefined });
+    assert.is((await sent(t, upstream, post, running, { ...asked, background: true })).usd, null);
+    assert.is((await sent(t, upstream, get('i3'), running)).usd, null);
+    near((await sent(t, upstream, get('i3'), interaction('i3'))).usd, once, 'later');
+    assert.is((await sent(t, upstream, get('i3'), interaction('i3'))).usd, null);
+    const grounded = { ...usage, grounding_tool_count: [{ type: 'google_maps', count: 2 }] };
+    const mapped = await sent(t, upstream, post, interaction('i4', { usage: grounded }), asked);
+    assert.equal([mapped.usd, mapped.unpriced], [null, 1]);
+  }));
+
+test('a file that is no results of a batch is nothing to pay for, however large', () =>
+  withPlainUpstream({}, async (t, upstream) => {
+    const file = ['GET', '/v1/files/file-9/content'] as const;
+    for (const text of ['%PDF-1.7 x', `{"data":"${'x'.repeat(34 * 1024 * 1024)}"}`]) {
+      const found = await sent(t, upstream, file, text);
+      assert.equal([found.usd, found.input, found.unpriced], [null, null, 0]);
+    }
+  }));
+
 test('a proxy that starts again knows what is billed, and what limits hold of the rest', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'svc-deferred-'));
   const file = join(folder, 'deferred-bills.json');

@@ -76,6 +76,17 @@ test('what cannot be priced beforehand does not pass a limit in dollars, of a ke
   });
 });
 
+test('an interaction is foreseen by its model and its input', () =>
+  withProxy({ yaml: 'budget: { enabled: true, per_request_usd: 0.1 }\n' }, async (t) => {
+    const path = '/v1beta/interactions';
+    const asked = { model: 'gemini-2.5-flash', input: 'x'.repeat(4_000_000) };
+    const refused = await post(t, path, asked);
+    assert.is(refused.status, 402);
+    assert.match(refused.text, /estimated at \$0\.[3-9]/);
+    const small = { ...asked, input: 'hello', max_output_tokens: 100 };
+    assert.is.not((await post(t, path, small)).status, 402);
+  }));
+
 function answerWith(upstream: PlainUpstream, answer: object): void {
   upstream.answer((response) => {
     response.writeHead(200, { 'content-type': 'application/json' });

@@ -35,6 +35,9 @@ const scan = createPathScanner([
   ...[...LIMIT_NAMES, ...CHOICES_NAMES].map((name) => [name]),
 ]);
 
+/** A conversation of Google's that names its model and its input like a completion. */
+const INTERACTIONS = /^\/v1(?:alpha|beta1?)\/interactions$/;
+
 const COMMA = 0x2c;
 
 /**
@@ -64,7 +67,8 @@ export function estimateUnread(body: BodyFrame): EstimatedUse {
   const { endpoint, target, bytes } = body;
   const { operation } = endpoint;
   const isEmbedding = operation === 'embeddings' || /:\w*embed/i.test(target);
-  if (!isEmbedding && operation !== 'completions' && operation !== 'compact') return UNKNOWN;
+  const isText = operation === 'completions' || operation === 'compact';
+  if (!isEmbedding && !isText && !INTERACTIONS.test(pathOf(target))) return UNKNOWN;
   if (!isPlain(body)) return UNKNOWN;
   const found = spansOf(bytes, scan);
   if (found === undefined) return UNKNOWN;

@@ -3,8 +3,10 @@
  * [ai.google.dev/gemini-api/docs/interactions]: cached tokens are part of the input; tokens of tools
  * stand beside the input, thoughts beside the output.
  */
+import type { Billing } from '../../model/billing.ts';
 import type { Usage } from '../../model/usage.ts';
-import { objectsOf } from '../json-kind.ts';
+import { toBilling, withBilling } from '../billing.ts';
+import { countOf, objectsOf } from '../json-kind.ts';
 import type { JsonObject } from '../json-kind.ts';
 import { toGenerativeUsage } from './usage.ts';
 
@@ -38,5 +40,19 @@ export function toInteractionUsage(figures: JsonObject): Usage {
       modality: typeof modality === 'string' ? modality.toUpperCase() : modality,
       tokenCount: tokens,
     }));
-  return toGenerativeUsage(same);
+  const usage = toGenerativeUsage(same);
+  const { grounding_tool_count: grounded } = figures;
+  return grounded === undefined ? usage : withBilling(usage, groundedBilling(objectsOf(grounded)));
+}
+
+/** Calls of Google's own tools: searches have a price, of the others nobody says one. */
+function groundedBilling(counts: readonly JsonObject[]): Billing | undefined {
+  let webSearches = 0;
+  const unknownUses: string[] = [];
+  for (const { type, count } of counts) {
+    const times = countOf(count) ?? 0;
+    if (type === 'google_search') webSearches += times;
+    else if (times > 0) unknownUses.push(typeof type === 'string' ? type : 'grounding');
+  }
+  return toBilling({ webSearches, unknownUses });
 }

@@ -59,6 +59,7 @@ const READERS = {
 };
 
 const NEWLINE = 0x0a;
+const BRACE = 0x7b;
 /** Marks by which the reader of an answer is chosen. */
 const [IS_RESPONSE, IS_CHAT] = [/"object"\s*:\s*"response"/, /"object"\s*:\s*"chat\.completion"/];
 /** So much of an answer names its kind. */
@@ -72,12 +73,15 @@ export function observeResults(name: string): UsageObserver {
   let heldBytes = 0;
   /** True while the rest of a line too long to be read passes. */
   let isSkipping = false;
+  /** True of what begins like no JSON, as most files do. */
+  let isOther: boolean | undefined;
   const work: OwnWork = { ids: [name], isFinal: true, isDeferred: true };
 
   function take(piece: Buffer, isWhole: boolean): void {
     heldBytes += piece.length;
     if (heldBytes > MAX_READ_BYTES) {
-      if (!isSkipping) sum.addUnread('a result that is too long');
+      // A single value of such a length is somebody's file.
+      if (!isSkipping && sum.usage() !== emptyUsage) sum.addUnread('a result that is too long');
       isSkipping = true;
       held = [];
     } else held.push(piece);
@@ -95,6 +99,8 @@ export function observeResults(name: string): UsageObserver {
 
   return {
     push(bytes) {
+      if (isOther === undefined && bytes.length > 0) isOther = bytes[0] !== BRACE;
+      if (isOther === true) return;
       let start = 0;
       for (let end = bytes.indexOf(NEWLINE); end >= 0; end = bytes.indexOf(NEWLINE, start)) {
         take(bytes.subarray(start, end), true);
@@ -121,7 +127,7 @@ function readLine(sum: UsageSum, line: Buffer): void {
   if (span === undefined) return;
   const bytes = line.subarray(span.start, span.end);
   // An answer of nothing, as that to a request that failed.
-  if (bytes.length < 3 || bytes[0] !== 0x7b) return;
+  if (bytes.length < 3 || bytes[0] !== BRACE) return;
   const answer = createAnswer();
   readPayload(answer, readerOf(message !== undefined, isOpenAi, bytes), bytes);
   const { usage, model } = answer;
