@@ -115,6 +115,16 @@ test('only what is deterministic by its own words may be kept', () => {
   assert.is(mayKeep([], { generationConfig: { temperature: 0 } }), true);
   for (const body of [{}, { temperature: 0.1 }, { temperature: '0' }, null, [], 'x'])
     assert.is(mayKeep([], body), false);
+  const state = [{ container: 'c1' }, { thread: { type: 'create' } }, { max_tokens: 0 }];
+  const ofResponses = [{ conversation: 'conv_1' }, { background: true }];
+  for (const more of [...state, ...ofResponses, { fallback_credit_token: 't' }]) {
+    assert.is(mayKeep([], { temperature: 0, ...more }), false);
+    assert.is(mayKeep(['x-svc-cache', 'on'], more), true);
+  }
+  assert.is(
+    mayKeep([], { temperature: 0, container: null, background: false, max_tokens: 1 }),
+    true,
+  );
   assert.is(mayKeep(['X-Svc-Cache', 'On'], {}), true);
   assert.is(mayKeep(['x-svc-cache', 'off'], { temperature: 0 }), false);
   assert.is(mayKeep(['x-svc-cache', '0'], { temperature: 0 }), false);

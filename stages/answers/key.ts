@@ -9,6 +9,7 @@
  */
 import { createHash } from 'node:crypto';
 import { isObject } from '../dialect/json-kind.ts';
+import type { JsonObject } from '../dialect/json-kind.ts';
 import type { JsonPath } from '../model/block.ts';
 import type { Headers } from '../model/headers.ts';
 import { headerSwitch, headerValue } from '../model/headers.ts';
@@ -47,14 +48,24 @@ export function answerKey(request: KeyedRequest): string {
 
 /**
  * True if a request may be answered twice with the same answer by its own words: it asks
- * for temperature 0, or says `x-svc-cache: on`. `x-svc-cache: off` is always obeyed.
+ * for temperature 0 and changes nothing at its provider, or says `x-svc-cache: on`. `x-svc-cache: off` is always obeyed.
  */
 export function mayKeep(headers: Headers, body: unknown): boolean {
   const wish = headerSwitch(headers, 'x-svc-cache');
   if (wish !== undefined) return wish;
-  if (!isObject(body)) return false;
+  if (!isObject(body) || touchesState(body)) return false;
   const { generationConfig: config } = body;
   return body['temperature'] === 0 || (isObject(config) && config['temperature'] === 0);
+}
+
+/** Members by which a request makes or changes something at its provider, or spends what can be spent once. */
+const STATE = ['container', 'thread', 'fallback_credit_token', 'conversation', 'background'];
+
+const isSet = (value: unknown): boolean => value !== undefined && value !== null && value !== false;
+
+/** A kept answer would name the same container twice, or warm no cache. */
+function touchesState(body: JsonObject): boolean {
+  return body['max_tokens'] === 0 || STATE.some((name) => isSet(body[name]));
 }
 
 const BILLING_LINE = '"x-anthropic-billing-header';

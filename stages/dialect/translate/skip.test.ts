@@ -197,6 +197,8 @@ test('tools that the provider runs are left out beside others, and kept where th
   assert.ok(notes.some((note) => note.includes('web_search_20250305')));
   const shell = { type: 'bash_20250124', name: 'bash' };
   assert.match(skipOf('messages', 'chat', one(shell, fn)), /own tool bash/);
+  for (const type of ['computer_toolset_20260801', 'browser_toolset_20260801'])
+    assert.match(skipOf('messages', 'chat', one({ type }, fn)), `own tool ${type}`);
   const declared = { functionDeclarations: [{ name: 'f' }] };
   const asked = {
     contents: [{ parts: [{ text: 'hi' }] }],
