@@ -83,9 +83,10 @@ export function applyTo(client: Client, options: ApplyOptions): Applied {
   const settings = fileOf(client, options.where, options.file);
   const format = formats[settings.format];
   const file = readSettingsFile(settings.at);
-  const earlier = readIntegrations(home).entries.find(
-    (one) => one.client === client.id && one.file === file.path,
-  );
+  const onFile = readIntegrations(home).entries.filter((one) => one.file === file.path);
+  const earlier = onFile.find((one) => one.client === client.id);
+  // That of the client's address, say, where this is its statusline.
+  const maker = onFile.find((one) => one !== earlier && isMaker(one));
   const saved = earlier && savedBytes(home, earlier);
   if (file.bytes === undefined && !settings.mayBeCreated)
     throw new SvcError('not_found', `${client.name} has no ${settings.at} yet`, {
@@ -134,7 +135,8 @@ export function applyTo(client: Client, options: ApplyOptions): Applied {
     backup,
     ...(backup !== null && { before: fingerprint(former) }),
     ...(narrowed !== 0 && { narrowed }),
-    madeFolder: earlier?.madeFolder ?? !existsSync(dirname(file.path)),
+    madeFolder: (earlier ?? maker)?.madeFolder ?? !existsSync(dirname(file.path)),
+    ...((maker !== undefined || earlier?.madeFile) && { madeFile: true as const }),
     left: fingerprint(bytes),
     written,
   };
@@ -180,7 +182,8 @@ export function undo(entry: Integration, options: UndoOptions): Undone {
     throw new SvcError('conflict', `${entry.file} holds nothing that svc wrote`, {
       cure: 'It stays as it is; so does its entry in integrations.json, which you can delete there.',
     });
-  if (isAsLeft && entry.backup === null && isBare(text)) {
+  // Also where its client has written it anew since: without ours there is nothing in it.
+  if (isMaker(entry) && taken > 0 && isBare(text)) {
     removeSettingsFile(file);
     if (entry.madeFolder) removeIfEmpty(dirname(file.path));
     return done('removed');
@@ -294,6 +297,11 @@ function within<T>(path: string, work: () => T): T {
     const { kind, cure, message } = thrown;
     throw new SvcError(kind, `${path}: ${message}`, { cause: thrown, cure });
   }
+}
+
+/** True where there was no file before svc. */
+function isMaker({ backup, madeFile }: Integration): boolean {
+  return backup === null || madeFile === true;
 }
 
 /** A file that holds nothing: what is left of one that we made. */

@@ -171,6 +171,29 @@ test('a file that svc made is removed with its folder; one that was there empty 
     assert.is(fs.readFileSync(path, 'utf8'), '');
   }));
 
+test('of a file that svc made nothing is left, in whatever order it is undone, and written anew since', () =>
+  inPlace(async (place) => {
+    const path = join(place.folder, '.claude/settings.json');
+    const statusline = ['integrate', 'claude', '--statusline'];
+    const both = [['integrate', 'claude'], statusline];
+    for (const order of [both, both.toReversed()]) {
+      for (const argv of both)
+        assert.is((await run(place, [...argv, '--apply'])).code, 0, argv.join(' '));
+      for (const argv of order) await run(place, [...argv, '--undo']);
+      assert.not.ok(fs.existsSync(dirname(path)), order.join(' then '));
+    }
+    await run(place, ['integrate', 'claude', '--apply']);
+    fs.writeFileSync(path, JSON.stringify(JSON.parse(fs.readFileSync(path, 'utf8'))));
+    await run(place, ['integrate', 'claude', '--undo']);
+    assert.not.ok(fs.existsSync(dirname(path)));
+    // What somebody has added since stays.
+    for (const argv of both) await run(place, [...argv, '--apply']);
+    const now = JSON.parse(fs.readFileSync(path, 'utf8'));
+    fs.writeFileSync(path, JSON.stringify({ ...now, theme: 'dark' }));
+    for (const argv of both) await run(place, [...argv, '--undo']);
+    assert.equal(JSON.parse(fs.readFileSync(path, 'utf8')), { theme: 'dark' });
+  }));
+
 test('a link to a file elsewhere stays a link', () =>
   inPlace(async (place) => {
     const target = write(place, 'dotfiles/claude.json', '{}\n');

@@ -44,6 +44,8 @@ export interface Integration {
   readonly narrowed?: number;
   /** True where the folder of the file was made for it. */
   readonly madeFolder: boolean;
+  /** True where the file was made for another entry, so that there was none before svc. */
+  readonly madeFile?: true;
   /** SHA-256 of the file as it was left. */
   readonly left: string;
   readonly written: readonly Written[];
@@ -93,8 +95,8 @@ export function readIntegrations(home: string): Integrations {
 /** `item` as an entry; undefined for what svc does not write. */
 function toIntegration(home: string, item: unknown): Integration | undefined {
   if (!isObject(item)) return undefined;
-  const { client, file, format, url, at, backup, before, narrowed, madeFolder, left, written } =
-    item;
+  const { client, file, format, url, at, backup, before, narrowed, left, written } = item;
+  const { madeFolder, madeFile } = item;
   const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
   if (!isText(client) || !isText(file) || !isAbsolute(file) || !isText(url) || !isText(at))
     return undefined;
@@ -108,6 +110,7 @@ function toIntegration(home: string, item: unknown): Integration | undefined {
   const more = {
     ...(before !== undefined && { before }),
     ...(narrowed !== undefined && { narrowed }),
+    ...(madeFile === true && { madeFile: true as const }),
   };
   const rest = { url, at, backup: name, ...more, madeFolder, left, written: values };
   return { client, file, format, ...rest };
