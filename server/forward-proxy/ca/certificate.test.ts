@@ -1,7 +1,7 @@
 /** The local authority vouches for the opened hosts and for nothing else, as verifiers see it. */
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -98,6 +98,21 @@ test('its files are readable by their owner alone, refused otherwise, and leave 
     let said = '';
     await readAuthority(home).catch((thrown: Error) => (said = thrown.message));
     assert.match(said, /others may read/);
+    for (const [path, what] of [
+      [files.key, 'private key'],
+      [files.certificate, 'certificate'],
+    ] as const) {
+      const whole = readFileSync(path);
+      for (const broken of ['', 'no PEM\n', whole.subarray(0, 90)]) {
+        writeFileSync(path, broken);
+        chmodSync(path, 0o600);
+        await readAuthority(home).catch((thrown: Error) => (said = thrown.message));
+        assert.match(said, `is not used: ${path} holds no ${what}`);
+      }
+      writeFileSync(path, whole);
+      chmodSync(files.key, 0o600);
+    }
+    assert.is((await readAuthority(home))?.fingerprint, made.fingerprint);
     assert.ok(removeAuthority(home));
     assert.is(statSync(files.folder, { throwIfNoEntry: false }), undefined);
     assert.is(await readAuthority(home), undefined);

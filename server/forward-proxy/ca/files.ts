@@ -74,8 +74,14 @@ export async function readAuthority(home: string): Promise<StoredAuthority | und
   const files = forwardFiles(home);
   try {
     const certificatePem = readPrivate(files.certificate);
-    const key = createPrivateKey(readPrivate(files.key));
-    if (!new X509Certificate(certificatePem).checkPrivateKey(key))
+    const keyPem = readPrivate(files.key);
+    // Their own words are those of the decoder.
+    const certificate = parsed(files.certificate, 'certificate', () => {
+      permittedHosts(certificatePem);
+      return new X509Certificate(certificatePem);
+    });
+    const key = parsed(files.key, 'private key', () => createPrivateKey(keyPem));
+    if (!certificate.checkPrivateKey(key))
       throw new Error('its key belongs to another certificate');
     return describe({ certificatePem, key }, permittedHosts(certificatePem));
   } catch (cause) {
@@ -101,6 +107,14 @@ function describe(identity: Identity, hosts: readonly string[]): StoredAuthority
   ) as X509Certificate & { readonly validToDate?: Date };
   const expiresMs = validToDate?.getTime() ?? Date.parse(validTo);
   return { ...identity, hosts, expiresMs, fingerprint: fingerprint256 };
+}
+
+function parsed<T>(path: string, what: string, parse: () => T): T {
+  try {
+    return parse();
+  } catch (cause) {
+    throw new Error(`${path} holds no ${what}`, { cause });
+  }
 }
 
 function readPrivate(path: string): string {
