@@ -78,7 +78,15 @@ test('the model fetches a left-out block by the id in its mark, and the text is 
         assert.is(fetched, buildLog());
         const [, , id] = WHOLE.exec(shortened!) ?? [];
         const part = await call(client, 'get_block', { id, first_line: 101, last_line: 103 });
-        assert.is(part.text, buildLog().split('\n').slice(100, 103).join('\n'));
+        const lines = buildLog().split('\n');
+        assert.is(part.text, lines.slice(100, 103).join('\n'));
+        const rest = { id, first_line: lines.length, last_line: lines.length + 9 };
+        assert.is((await call(client, 'get_block', rest)).text, lines.at(-1));
+        const past = await call(client, 'get_block', { id, first_line: lines.length + 1 });
+        assert.is(past.isError, true);
+        assert.match(past.text, `The text has ${lines.length} lines`);
+        const turned = await call(client, 'get_block', { id, first_line: 9, last_line: 8 });
+        assert.equal([turned.isError, /before first_line/.test(turned.text)], [true, true]);
       }),
     { replies: fetchingModel, settings: SETTINGS },
   ));

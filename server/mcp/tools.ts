@@ -28,12 +28,17 @@ const json = (value: unknown): string => JSON.stringify(value, null, 1);
 /** Members of `/stats` that say what was used; the requests themselves are not among them. */
 const USAGE = ['session', 'today', 'by_model', 'by_key', 'by_project', 'by_tool', 'by_mcp_server'];
 
-/** Lines of `text`, the first being 1; with the breaks between them as they are. */
+/** Lines of `text`, the first being 1; with the breaks between them as they are. @throws SvcError `bad_request` where there are none. */
 function linesOf(text: string, first: number, last: number): string {
-  return text
-    .split('\n')
-    .slice(first - 1, last)
-    .join('\n');
+  const lines = text.split('\n');
+  if (last < first)
+    throw new SvcError('bad_request', `last_line (${last}) stands before first_line (${first})`);
+  if (first > lines.length)
+    throw new SvcError(
+      'bad_request',
+      `The text has ${lines.length} lines, so none from ${first} on`,
+    );
+  return lines.slice(first - 1, last).join('\n');
 }
 
 const LINE = { type: 'integer', minimum: 1 };
