@@ -31,4 +31,21 @@ test('what was spent before the start is known to the first who asks', () =>
     }
   }));
 
+test('without limits it says since when day and month are counted', () =>
+  inPlace(async (place) => {
+    mkdirSync(place.home, { mode: 0o700 });
+    const yaml = 'server: { port: 0, ws_port: 0 }\n';
+    writeFileSync(join(place.home, 'config.yaml'), yaml, { mode: 0o600 });
+    const proxy = start(place, ['serve']);
+    try {
+      await proxy.prints(/http:\/\/127\.0\.0\.1:\d+/);
+      const { stdout } = await run(place, ['spend', 'status']);
+      for (const period of ['today', 'month'])
+        assert.match(stdout, new RegExp(`${period} .* UTC, since the proxy started\\)`));
+    } finally {
+      proxy.child.kill('SIGTERM');
+      await proxy.ended;
+    }
+  }));
+
 test.run();

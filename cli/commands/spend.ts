@@ -83,14 +83,16 @@ class SpendAllow extends JsonCommand {
 
 function rowsOf(spending: Spending): (readonly [string, string])[] {
   const { limits } = spending;
+  // What was spent before is read where a limit needs it.
+  const since = spending.enabled ? '' : ', since the proxy started';
   const left = spending.left_percent === null ? '' : `, ${spending.left_percent.toFixed(0)}% left`;
   return [
     ['guard', spending.enabled ? `on${left}` : 'off'],
     [
       'today',
-      `${usd(spending.spent_usd)} (${spending.day} UTC${spending.enabled ? '' : ', since the proxy started'}), ${usd(spending.held_usd)} held`,
+      `${usd(spending.spent_usd)} (${spending.day} UTC${since}), ${usd(spending.held_usd)} held`,
     ],
-    ['month', `${usd(spending.spent_month_usd)} (${spending.month} UTC)`],
+    ['month', `${usd(spending.spent_month_usd)} (${spending.month} UTC${since})`],
     ['tokens', spending.tokens.toLocaleString('en-US')],
     [
       'limits',
