@@ -42,6 +42,8 @@ const EVENTS: readonly (readonly [DialectName, string | undefined, unknown, Verd
   ['responses', undefined, { type: 'response.output_item.added' }, 'held'],
   ['responses', 'response.output_text.delta', {}, 'content'],
   ['responses', 'response.failed', {}, 'held'],
+  ['responses', 'codex.rate_limits', {}, 'held'],
+  ['responses', 'response.newest.delta', {}, 'content'],
   ['generative', undefined, { usageMetadata: {} }, 'held'],
   ['generative', undefined, { candidates: [{ content: { parts: [{ text: '' }] } }] }, 'held'],
   ['generative', undefined, { candidates: [{ content: { parts: [{ text: 'a' }] } }] }, 'content'],

@@ -3,7 +3,7 @@ import type { SvcError } from '../../../engine/index.ts';
 import { encodeEvent } from '../../wire/events.ts';
 import { isObject, parseJson } from '../json-kind.ts';
 
-/** Events that announce; everything else carries or finishes something. */
+/** Events that announce; every other one of a response carries or finishes something. */
 const ANNOUNCING = new Set([
   'response.created',
   'response.in_progress',
@@ -21,7 +21,8 @@ const TERMINAL = new Set(['response.completed', 'response.incomplete', 'response
 /** True once something of an output item arrives: a delta, a finished part, a tool's progress. */
 export function isResponsesContent(event: string | undefined, data: string): boolean {
   const type = typeOf(event, data);
-  return type !== undefined && !ANNOUNCING.has(type);
+  // Servers add events of their own about limits and connections, which are no part of the answer.
+  return type?.startsWith('response.') === true && !ANNOUNCING.has(type);
 }
 
 /** A completed, incomplete or failed response ends a stream. */
