@@ -47,8 +47,8 @@ export const PROMISES: readonly Row[] = [
     test: 'what runs counts, so concurrent requests cannot pass a limit together',
     sabotage: {
       file: 'stages/budget/guard.ts',
-      before: '({ used, estimate, limit }) => used + estimate > limit',
-      after: '({ used, limit }) => used > limit',
+      before: 'used + estimate > limit ||',
+      after: 'used > limit ||',
     },
   },
   {

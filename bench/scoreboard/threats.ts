@@ -118,6 +118,31 @@ export const THREATS: readonly Row[] = [
     },
   },
   {
+    id: 'key-said-again',
+    threat: 'A provider that says in an error with which key it was asked',
+    required: 'who sent the request does not get to see it',
+    file: 'stages/forward/unsaid-key.test.ts',
+    test: 'a configured key is hidden in each form, and the rest stays',
+    sabotage: {
+      file: 'stages/forward/unsaid-key.ts',
+      before: 'text.replace(said, HIDDEN)',
+      after: "text.replace(said, '$&')",
+    },
+  },
+  {
+    id: 'canaries',
+    isSlow: true,
+    threat: 'Fifty secrets in every place that may hold one',
+    required: 'none in any file, answer, output or foreign request, in any encoding',
+    file: 'cli/tests/canaries.full.test.ts',
+    test: 'no secret is where it does not belong',
+    sabotage: {
+      file: 'stages/model/credential-members.ts',
+      before: 'if (!HINT.test(text)) return text;',
+      after: 'if (HINT.test(text)) return text;',
+    },
+  },
+  {
     id: 'log-secrets',
     threat: 'A key that gets into the log, in whatever encoding',
     required: 'no form of a known secret is written',

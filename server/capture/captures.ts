@@ -12,7 +12,7 @@ import type { LedgerRow } from '../../stages/ledger/row.ts';
 import type { BodyFrame } from '../../stages/model/body.ts';
 import { headerSwitch } from '../../stages/model/headers.ts';
 import { credentialsOf } from '../log/credentials.ts';
-import { secretPatterns } from '../log/redact.ts';
+import { secretPatterns } from '../../stages/model/secret-forms.ts';
 import { RunRecorder } from './recorder.ts';
 
 /** Runs that are recorded at the same time hold no more than this in memory. */

@@ -4,7 +4,9 @@
  * in each of the encodings in which they travel, and by the shapes that keys usually have.
  * Known values come first because shapes miss short keys.
  */
+import { withoutNamedCredentials } from '../../stages/model/credential-members.ts';
 import { withoutCredentials } from '../../stages/model/credential-shapes.ts';
+import { byLength, secretForms } from '../../stages/model/secret-forms.ts';
 
 /** What replaces a secret. */
 export const REDACTED = '[redacted]';
@@ -74,19 +76,6 @@ function without(value: string, secrets: readonly string[]): string {
   return value.replace(ESCAPES, '').replace(CONTROLS, '').replace(known, REDACTED);
 }
 
-/** Sources of regular expressions that match `secrets` in each of their encodings in Latin-1 text, which any bytes can be read as. */
-export function secretPatterns(secrets: readonly string[]): string[] {
-  const patterns = secrets.filter((secret) => secret !== '').flatMap(secretForms);
-  return [
-    ...new Set(patterns.map(({ source }) => Buffer.from(source).toString('latin1'))),
-  ].toSorted(byLength);
-}
-
-/** Longest first, so that a secret which begins with another is removed whole. */
-function byLength(a: string, b: string): number {
-  return b.length - a.length;
-}
-
 /** Cleans single texts. */
 function createCleaner(): Pick<Redactor, 'addSecret' | 'text'> {
   const patterns = new Set<string>();
@@ -114,7 +103,7 @@ function createCleaner(): Pick<Redactor, 'addSecret' | 'text'> {
         for (const [pattern, replacement] of SECRET_PATTERNS)
           text = text.replace(pattern, replacement);
       }
-      text = withoutCredentials(text, REDACTED);
+      text = withoutNamedCredentials(withoutCredentials(text, REDACTED), REDACTED);
       if (!isLong && text.length <= LONGEST_TEXT) return text;
       // Half a secret is not recognised, so what may hold one, the window's edge, is left out.
       const end = isLong ? Math.max(0, text.length - longestForm) : text.length;
@@ -197,51 +186,4 @@ function flattenError(error: Error): Record<string, unknown> {
     ...(stack === undefined ? {} : { stack }),
     ...(cause === undefined ? {} : { cause }),
   };
-}
-
-const SHORT = 6;
-
-/** Sources of regular expressions that match `secret` as it is, escaped in JSON or a URL, in hex and in base64. */
-function secretForms(secret: string): { source: string; length: number }[] {
-  const bytes = Buffer.from(secret);
-  const percent = encodeURIComponent(bytes.toString('utf8'));
-  const texts = [
-    secret,
-    JSON.stringify(secret).slice(1, -1),
-    percent,
-    percent.replaceAll(/%[0-9A-F]{2}/g, (octet) => octet.toLowerCase()),
-    percent.replaceAll('%20', '+'),
-    bytes.toString('hex'),
-    bytes.toString('hex').toUpperCase(),
-    bytes.toString('base64'),
-    bytes.toString('base64').replace(/(?<!=)=+$/, ''),
-    bytes.toString('base64url'),
-  ];
-  if (bytes.length >= SHORT) {
-    for (const core of base64Cores(bytes)) {
-      texts.push(core, core.replaceAll('+', '-').replaceAll('/', '_'));
-    }
-  }
-  const unique = [...new Set(texts)].filter((text) => text !== '');
-  return unique.map((text) => {
-    const escaped = text.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, String.raw`\$&`);
-    // A key of a few letters is part of many words, and is only meant where it stands alone.
-    const isShort = text.length < SHORT;
-    return {
-      length: text.length,
-      source: isShort ? `(?<![A-Za-z0-9])${escaped}(?![A-Za-z0-9])` : escaped,
-    };
-  });
-}
-
-/** The characters that base64 of any text around `bytes` must contain, for each of the three ways it can be aligned. */
-function base64Cores(bytes: Buffer): string[] {
-  return [0, 1, 2].map((shift) => {
-    const coded = Buffer.concat([Buffer.alloc(shift), bytes])
-      .toString('base64')
-      .replace(/(?<!=)=+$/, '');
-    const bits = (shift + bytes.length) * 8;
-    // The first character that holds no bit of the filler, and the last that holds only ours.
-    return coded.slice(Math.ceil((shift * 8) / 6), Math.floor(bits / 6));
-  });
 }

@@ -8,7 +8,7 @@ import { dialects } from '../../stages/dialect/registry.ts';
 import { isObject, parseJson } from '../../stages/dialect/json-kind.ts';
 import { totalInputTokens } from '../../stages/model/usage.ts';
 import { credentialsOf } from '../log/credentials.ts';
-import { secretPatterns } from '../log/redact.ts';
+import { secretPatterns } from '../../stages/model/secret-forms.ts';
 import type { ForeignExchange } from './foreign.ts';
 import { readHar } from './import-har.ts';
 import { readSession } from './import-session.ts';

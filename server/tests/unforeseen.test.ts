@@ -46,7 +46,7 @@ test('what cannot be priced beforehand does not pass a limit in dollars, of a ke
     const key = keyWith(t, { perDayUsd: 5 });
     for (const [path, body] of UNFORESEEN) {
       for (const headers of [{ 'x-svc-key': key }, { 'x-svc-project': 'shop' }]) {
-        const refused = await post(t, path, body, headers as Record<string, string>);
+        const refused = await post(t, path, body, headers);
         assert.is(refused.status, 402, path);
         assert.match(
           refused.text,

@@ -4,6 +4,7 @@
  * encoded body in which something is found is kept decoded, without its encoding.
  */
 import { SvcError } from '../../engine/index.ts';
+import { withoutNamedCredentials } from '../model/credential-members.ts';
 import { withoutCredentials } from '../model/credential-shapes.ts';
 import { headerValue, isCredentialField } from '../model/headers.ts';
 import { createDecoder } from '../wire/decode.ts';
@@ -54,7 +55,9 @@ export async function scrubbed(
   const mask: Mask = (text) => {
     const unknown =
       pattern === undefined ? text : text.replace(pattern, (found) => maskOf(found.length));
-    return withoutCredentials(unknown, hidden);
+    return withoutNamedCredentials(withoutCredentials(unknown, hidden), ({ length }) =>
+      maskOf(length),
+    );
   };
   const { request, attempts, answer } = record;
   const sent = await cleanBody(request.headers, whole(request.body), mask);

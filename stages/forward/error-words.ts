@@ -69,7 +69,7 @@ export async function unsupportedIn(
 }
 
 /** The decoded beginning of the body, none of it where it cannot be decoded; what it broke off with, and what came before. */
-async function wordsOf({ headers, body }: UpstreamResponse): Promise<{
+export async function wordsOf({ headers, body }: UpstreamResponse): Promise<{
   readonly words: Buffer;
   readonly error?: Error;
 }> {

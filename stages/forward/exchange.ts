@@ -14,6 +14,7 @@ import type { Prepared } from './prepared.ts';
 import { readAnswer, readable, toFailure } from './read-answer.ts';
 import { begin, failed, sinceStart } from './step.ts';
 import type { OpenAttempt, Outcome, Step } from './step.ts';
+import { withoutKeys } from './unsaid-key.ts';
 
 /** A request that is on its way. */
 interface Exchange {
@@ -53,12 +54,21 @@ export async function exchange(
       },
       sent.headers,
     );
-    const response = readable(prepared, prepared.answered?.(sent) ?? sent, scope);
+    const safe = await withoutOwnKeys(asked, prepared.answered?.(sent) ?? sent);
+    const response = readable(prepared, safe, scope);
     attempt.headMs = sinceStart(scope);
     return await judge(asked, response, await troubleOf(asked, response));
   } catch (thrown) {
     return broken(asked, thrown);
   }
+}
+
+/** A client that brought a key of its own may see what is said of it. */
+function withoutOwnKeys(
+  { prepared, admission }: Exchange,
+  response: UpstreamResponse,
+): UpstreamResponse | Promise<UpstreamResponse> {
+  return admission.key === undefined ? response : withoutKeys(response, prepared.provider.keys);
 }
 
 /** The next attempt in the waterfall, after what it took to be admitted. */

@@ -1,0 +1,63 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { withoutNamedCredentials } from './credential-members.ts';
+
+const clean = (text: string): string => withoutNamedCredentials(text, '[redacted]');
+
+test('what a member is called says that it is a credential', () => {
+  for (const name of [
+    'authorization_token',
+    'authorization',
+    'Authorization',
+    'api_key',
+    'apiKey',
+    'client_secret',
+    'access_token',
+    'password',
+  ])
+    assert.is(
+      clean(JSON.stringify({ url: 'https://mcp.example', [name]: 'plain words' })),
+      `{"url":"https://mcp.example","${name}":"[redacted]"}`,
+      name,
+    );
+  assert.is(clean('{"authorization" : "Bearer abc"}'), '{"authorization" : "Bearer [redacted]"}');
+  assert.is(clean('{"password":"a\\"b\\\\","x":"y"}'), '{"password":"[redacted]","x":"y"}');
+});
+
+test('every header field of a tool server is one, whatever its name', () => {
+  const tool = {
+    type: 'mcp',
+    headers: { 'X-Team': 'a}b', Authorization: 'Bearer "q"' },
+    more: 'stays',
+  };
+  assert.is(
+    clean(JSON.stringify(tool)),
+    '{"type":"mcp","headers":{"X-Team":"[redacted]","Authorization":"Bearer [redacted]"},"more":"stays"}',
+  );
+});
+
+test('a text that was cut off in the middle of one', () => {
+  assert.is(clean('{"authorization_token":"half of'), '{"authorization_token":"[redacted]');
+  assert.is(
+    clean('{"headers":{"A":"1","B":"half \\'),
+    '{"headers":{"A":"[redacted]","B":"[redacted]\\',
+  );
+});
+
+test('what is no value of such a member stays', () => {
+  for (const text of [
+    '{"properties":{"password":{"type":"string"},"headers":{"type":"object"}}}',
+    '{"max_tokens":3,"token_count":"7","text":"the password is in the safe"}',
+    '{"password":"","authorization":null,"headers":{}}',
+    'no JSON at all: "headers" and authorization',
+  ])
+    assert.is(clean(text), text);
+});
+
+test('a replacement may keep the length', () => {
+  const text = '{"authorization_token":"twelve chars"}';
+  const masked = withoutNamedCredentials(text, ({ length }) => '*'.repeat(length));
+  assert.is(masked, '{"authorization_token":"************"}');
+});
+
+test.run();
