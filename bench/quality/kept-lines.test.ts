@@ -74,7 +74,7 @@ test('thinned line numbers are announced, and all source lines of frames stay', 
   const state = emptyState();
   const view = blocks[0]!.text;
   const numbered = run([blocks[0]!], state);
-  assert.match(numbered, /^\[svc \d+ lines, every tenth numbered\]$/m);
+  assert.match(numbered, /^\[svc \d+ lines, every fifth numbered\]$/m);
   assert.is(restored(state.sent, numbered), view);
   const trace = traceback(12);
   const failed = { index: 1, role: 'user', kind: 'tool_result', text: trace } as const;

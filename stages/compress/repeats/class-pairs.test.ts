@@ -93,7 +93,7 @@ function find(piece: readonly string[], text: readonly string[], start: number):
 /** Rules that change nothing else about the lines: then references and the rest make up the text. */
 const LINE_BY_LINE = new Set(['repeats', 'gutter']);
 const AGAIN = /^\[svc the line above (\d+) more times\]$/;
-const HEADER = /^\[svc \d+ lines, every tenth numbered\]$/;
+const HEADER = /^\[svc \d+ lines, every fifth numbered\]$/;
 
 /** What rules leave out of a text whose other lines stay: a reference may stand for some of it too. */
 const LEFT_OUT = /^\s*(?:\/\/.*|#.*|--.*|;.*)?$/;

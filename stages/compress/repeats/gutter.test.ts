@@ -8,15 +8,15 @@ const view = (from: number, count: number, separator = '\t', width = 6): string 
     (_, at) => `${String(from + at).padStart(width)}${separator}    line(${at});`,
   ).join('\n');
 
-test('the first and every tenth line keep their number, and all come back', () => {
+test('the first and every fifth line keep their number, and all come back', () => {
   const text = `before\n${view(8, 14)}\nafter`;
   const out = thinGutter(text)!;
   const printed = out.split('\n').filter((line) => /^ *\d+\t/.test(line));
   assert.equal(
     printed.map((line) => Number.parseInt(line, 10)),
-    [8, 10, 20],
+    [8, 10, 15, 20],
   );
-  assert.match(out, '[svc 14 lines, every tenth numbered]');
+  assert.match(out, '[svc 14 lines, every fifth numbered]');
   assert.is(fillGutter(out), text);
 });
 

@@ -1,7 +1,7 @@
 /**
  * The line-number column of a numbered view of a file, lossless: numbers count up by one,
- * so the first and every tenth say it all. The lines themselves stay as they are, and a
- * reader is never more than five lines from a number.
+ * so the first and every fifth say it all. The lines themselves stay as they are, and a
+ * reader who edits by number counts no further than four.
  */
 import { isView, lineNumbering } from '../../model/classify/envelope.ts';
 import { MARK } from '../text/marker.ts';
@@ -9,7 +9,7 @@ import { MARK } from '../text/marker.ts';
 /** Shorter runs of numbered lines are left alone. */
 const MIN_RUN = 8;
 /** Numbers that are multiples of this are shown. */
-const EVERY = 10;
+const EVERY = 5;
 /**
  * How viewers print a number before a line: what precedes the digits, the digits with their
  * padding, and what separates them from the line. Views with a colon and nothing behind it are
@@ -32,7 +32,7 @@ const FORMATS: readonly RegExp[] = [
 /** Separators that tables, lists and configuration have too. */
 const COMMON = /^(?: \| |\| |\||: )$/;
 const ANY_NUMBERED = /(?:^|\n)(?: {0,8}\d{1,7}(?:[\t→|]| \| )|L?\d{1,7}: )/;
-const HEADER = /^\[svc (\d{1,7}) lines, every tenth numbered\]$/;
+const HEADER = /^\[svc (\d{1,7}) lines, every fifth numbered\]$/;
 
 /** How the numbers of one view are printed. */
 export interface Column {
@@ -100,7 +100,7 @@ export function thinGutter(text: string): string | undefined {
     const numbered = run.numbers.filter((number) => number !== undefined).length;
     const own = lines.slice(run.from, run.to);
     const thins = numbered >= MIN_RUN && isNumberedView(lines, run);
-    if (thins) out.push(`${MARK}${own.length} lines, every tenth numbered]`);
+    if (thins) out.push(`${MARK}${own.length} lines, every fifth numbered]`);
     for (const line of thins ? thin(lines, run) : own) out.push(line);
     thinned ||= thins;
     at = run.to;
