@@ -15,6 +15,8 @@ const LINES_OF_NAME = 6;
 /** So many lines at most stay for all of them. */
 const MOST_LINES = 12;
 const SHORTEST_WORD = 4;
+/** A shorter one names something as well: a status, an abbreviation. */
+const SHORT_NAME = /^(?:\d{3}|\p{Lu}{3})$/u;
 /** A longer line is data, in which nearly any word stands, in characters. */
 const LONGEST_LINE = 1000;
 
@@ -72,13 +74,13 @@ export function asksForComments({ query }: Asking): boolean {
 function wordsOf(asking: Asking): ReadonlyMap<string, number> {
   const words = new Map<string, number>();
   const add = (word: string, most: number): void => {
-    if (word.length >= SHORTEST_WORD && words.size < MOST_WORDS)
+    if ((word.length >= SHORTEST_WORD || SHORT_NAME.test(word)) && words.size < MOST_WORDS)
       words.set(word.toLowerCase(), Math.max(most, words.get(word.toLowerCase()) ?? 0));
   };
   for (const line of askedLines(asking)) {
     for (const [, , phrase] of line.matchAll(QUOTED)) add(phrase!.trim(), LINES_OF_NAME);
     for (const [word] of line.matchAll(WORD))
-      add(word, IDENTIFIER.test(word) ? LINES_OF_NAME : LINES_OF_WORD);
+      add(word, IDENTIFIER.test(word) || SHORT_NAME.test(word) ? LINES_OF_NAME : LINES_OF_WORD);
   }
   return words;
 }

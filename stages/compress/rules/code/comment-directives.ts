@@ -37,6 +37,12 @@ const BLOCK = new RegExp(
   ].join('|'),
 );
 
+/** What must or must not be done, and why something is as it is. */
+const INSTRUCTS =
+  /\b(?:[Mm]ust|[Bb]eware|[Cc]areful|[Pp]inned)\b|\b[Bb]ug \d|\b[Tt]icket #?\d|(?:^\W*|[.;,:(] )(?:[Dd]o not|[Dd]on['’]t|[Nn]ever|[Kk]eep|[Aa]void|[Oo]therwise|[Bb]ecause|[Oo]nly (?:if|when))\b/;
+/** Longer comments say so of what they describe, in so many lines. */
+const MOST_INSTRUCTIONS = 4;
+
 /** A comment sign with a word right behind it, as `#SBATCH`, `//go:noinline` and `/*!`; a ruler or a quoted sign is none. */
 const UNSPACED = /^(?:#[!:%$@]|#[A-Z]{2,}\b|#[a-z]+[:= -]|\/\/[@#$:]|\/\/[a-z]+[:= -]|\/\*[#@])/;
 
@@ -61,6 +67,14 @@ export function isPreserved(line: string): boolean {
 export function looksAddressed(line: string): boolean {
   const comment = line.trim().slice(0, MAX_LINE);
   return UNSPACED.test(comment) || ADDRESSED.test(comment);
+}
+
+/** True for a comment, as its lines, that is short and says what must or must not be done. */
+export function instructs(comment: readonly string[]): boolean {
+  return (
+    comment.length <= MOST_INSTRUCTIONS &&
+    comment.some((line) => INSTRUCTS.test(line.slice(0, MAX_LINE)))
+  );
 }
 
 /** True for a line that makes all lines of its comment worth keeping, before and behind it. */

@@ -1,5 +1,11 @@
 /** Which comments of source code stay: those that tools act upon, and those that warn. */
-import { isDirective, isPreserved, keepsBlock, looksAddressed } from './comment-directives.ts';
+import {
+  instructs,
+  isDirective,
+  isPreserved,
+  keepsBlock,
+  looksAddressed,
+} from './comment-directives.ts';
 import type { LineRange } from '../rule.ts';
 
 /** C source that cgo compiles stands in the comment right above this line. */
@@ -14,7 +20,8 @@ export function keptComments(
   for (const block of blocksOf(lines, comments)) {
     const from = block[0]!.from;
     const to = block.at(-1)!.to;
-    const whole = lines.slice(from, to).some(keepsBlock) || CGO.test(lines[to] ?? '');
+    const own = lines.slice(from, to);
+    const whole = own.some(keepsBlock) || instructs(own) || CGO.test(lines[to] ?? '');
     for (const range of block) if (whole || isKept(lines, range)) kept.add(range);
   }
   return kept;

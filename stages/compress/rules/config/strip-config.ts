@@ -4,7 +4,7 @@
  * configure the same. What no reader accepts stays as it is.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { isDirective, keepsBlock } from '../code/comment-directives.ts';
+import { instructs, isDirective, keepsBlock } from '../code/comment-directives.ts';
 import { asksForComments, namedLines, type Asking } from '../named-lines.ts';
 import type { Apply, Compressed } from '../rule.ts';
 import {
@@ -75,6 +75,7 @@ function strip(
       !comments.has(at) ||
       named.has(at) ||
       isDirective(line) ||
+      instructs([line]) ||
       keepsBlock(line) ||
       INSTRUCTION.test(line),
   );

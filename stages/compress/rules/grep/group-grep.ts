@@ -55,8 +55,10 @@ function readHits(lines: readonly string[]): readonly (Hit | undefined)[] | unde
     if (hit !== undefined) last = hit.path;
     return hit;
   });
-  const found = hits.filter((hit) => hit !== undefined).length;
-  return found >= 3 && found >= lines.length * 0.6 ? hits : undefined;
+  const found = hits.filter((hit) => hit !== undefined);
+  // Of a count by file each row is short, and apart from its file it would read like a line's number.
+  if (found.every(({ rest }) => /^:\d+$/.test(rest))) return undefined;
+  return found.length >= 3 && found.length >= lines.length * 0.6 ? hits : undefined;
 }
 
 /** A context line's path may hold dashes and digits: that of the line above wins. */

@@ -12,8 +12,8 @@ const STATED: readonly RegExp[] = [
   /^\s{0,4}\S.{0,200}?:\d+(?::\d+)?: (?:fatal )?error\b/,
   /^(?:vet: )?\S{1,200}\.go:\d+:\d+: \S/,
   /\bundefined reference to\b|\bundefined symbol\b|^ld(?:\.\w+)?: |: multiple definition of /,
-  // TypeScript, C#, MSVC, Pascal
-  /\(\d+(?:,\d+){0,3}\) ?: (?:fatal )?error\b|:\d+:\d+ - error TS\d/,
+  // TypeScript, C#, MSVC, Pascal, Pyright
+  /\(\d+(?:,\d+){0,3}\) ?: (?:fatal )?error\b|:\d+:\d+ - error(?: TS\d|:)/,
   // Rust, Kotlin, Scala, Maven, PHP, Elixir, Dart, OCaml, CMake, Python
   /^error(?:\[E\d+\])?: (?!aborting|could not compile)\S/,
   /^e: \S|^\[error\] \S{1,200}:\d+|^\[ERROR\] \S{1,200}:\[\d+,\d+\]/,
@@ -28,7 +28,10 @@ const STATED: readonly RegExp[] = [
 const isStated = anyOf(STATED);
 /** Lines behind it that say where, or of what. */
 const DETAIL =
-  /^ {1,8}--> \S|^\s{0,4}at \S{1,200}:\d+|^\s{2,8}(?:symbol|required|found|reason|location): /;
+  /^ {1,8}--> \S|^\s{0,4}at \S{1,200}:\d+|^\s{2,8}(?:symbol|required|found|reason|location): |^\S{1,200}\.pyi?:\d+(?::\d+)?: note: /;
+/** Errors whose statement goes on below, further in, and how it does. */
+const IN_STEPS = /error TS\d|:\d+:\d+ - error: /;
+const STEP = /^\s{2,24}["'\p{L}]/u;
 const DETAIL_LINES = 5;
 /** The line before, which does. */
 const PLACED = /^File "[^"]{1,200}", lines? \d/;
@@ -55,10 +58,12 @@ export function compilerErrors(lines: readonly string[]): readonly number[] {
 
 function detailsBelow(lines: readonly string[], at: number): readonly number[] {
   const details: number[] = [];
+  let inSteps = IN_STEPS.test(lines[at]!.slice(0, SEEN));
   for (let row = at + 1; row < lines.length && row <= at + DETAIL_LINES; row++) {
     const line = lines[row]!.slice(0, SEEN);
     if (LIKELY.test(line) && isStated.test(line)) break;
-    if (DETAIL.test(line)) details.push(row);
+    inSteps &&= STEP.test(line);
+    if (inSteps || DETAIL.test(line)) details.push(row);
   }
   return details;
 }

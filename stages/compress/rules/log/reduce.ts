@@ -10,7 +10,8 @@ import { compilerErrors } from './compiler-errors.ts';
 import { ENDS, endingLines } from './ends.ts';
 import { failedTests } from './failed-tests.ts';
 import { cutLine, seenParts, segmentLine } from './segments.ts';
-import { isListAskedFor } from './listed.ts';
+import { isFindings, isListAskedFor } from './listed.ts';
+import { oddSteps } from './odd-steps.ts';
 import { oddValues } from './odd-values.ts';
 import { passedLines } from './passed.ts';
 import { isFailure, isPointer, isSuspicious, scoreLine, stampLength, templateOf } from './score.ts';
@@ -34,6 +35,8 @@ const ODD_SHARE = 0.1;
 const NAMED_SHARE = 0.2;
 /** What a gap costs, as its marker is kept. */
 const GAP_TOKENS = 12;
+/** So many budgets the findings of a linter may take: of thousands nobody mends each. */
+const MOST_FINDINGS = 10;
 const HEADER_TOKENS = 60;
 const BEFORE = 3;
 const NEAR = 12;
@@ -47,6 +50,7 @@ export const reduceLog: Apply = (text, context) => {
   if (!costsAtLeast(text, Math.max(MIN_TOKENS, budget + 1))) return undefined;
   const lines = text.split('\n');
   if (isListAskedFor(context.call, lines, context.isFailed)) return undefined;
+  if (isFindings(context.call) && !costsAtLeast(text, budget * MOST_FINDINGS)) return undefined;
   const segmented = lines.map(segmentLine);
   const segments = segmented.map(seenParts);
   const suspicious = segments.map((parts) => parts.filter(isSuspicious));
@@ -136,7 +140,7 @@ function alwaysKept(
     keep.add(at);
   }
   let leftOdd = budget * ODD_SHARE;
-  for (const at of oddValues(segments.map((parts) => parts[0]!))) {
+  for (const at of [...oddValues(segments.map((parts) => parts[0]!)), ...oddSteps(lines)]) {
     leftOdd -= costOf(rest[at]!);
     if (leftOdd < 0) break;
     keep.add(at);

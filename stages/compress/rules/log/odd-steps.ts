@@ -1,0 +1,113 @@
+/**
+ * Where a log stands still or leaves something out: two lines that follow each other between which far more
+ * time went by than between all others, or a counter passed over a number.
+ */
+/** Longest part of a line that is looked at, in characters. */
+const SEEN = 300;
+/** A time with its date, if it has one, at the beginning of a line or behind what names its source. */
+const TIME = /(?:(\d{4})-(\d{2})-(\d{2})[T ]|(\d{1,2}):?[ T])?(?<!\d)(\d{2}):(\d{2}):(\d{2})(?!\d)/;
+const WITHIN = 60;
+const DAY_SECONDS = 86_400;
+/** Of fewer steps nobody can say which is odd. */
+const LEAST_STEPS = 12;
+/** A pause is one of at least so many seconds, and so many times what nine of ten take at most. */
+const LEAST_PAUSE_SECONDS = 20;
+const FAR = 12;
+/** A counter goes up by the same in nearly all lines, as a share. */
+const USUAL_SHARE = 0.97;
+/** A counter is found in so many lines of the middle, where at most so many words have a number behind them. */
+const SAMPLE = 60;
+const MOST_WORDS = 12;
+const COUNTED = /([\p{L}_]{2,24})["']?[^\p{L}\p{N}]{1,4}\d/gu;
+const NUMBER = /^["']?[^\p{L}\p{N}]{1,4}(\d{1,15})(?![\p{L}\p{N}])/u;
+/** So many steps of each kind. */
+const MOST_OF_KIND = 2;
+
+/** The value of a line, and where it stands. */
+interface Value {
+  readonly at: number;
+  readonly value: number;
+}
+
+/** The indexes of the lines on both sides of such steps, the longest pauses first. */
+export function oddSteps(lines: readonly string[]): readonly number[] {
+  return [...new Set([...pauses(lines), ...leaps(lines)])];
+}
+
+function pauses(lines: readonly string[]): readonly number[] {
+  const times = lines.flatMap((line, at): Value[] => {
+    const value = secondsOf(line);
+    return value === undefined ? [] : [{ at, value }];
+  });
+  const steps = stepsOf(times);
+  if (steps.length < LEAST_STEPS) return [];
+  const sorted = steps.map(({ by }) => by).toSorted((a, b) => a - b);
+  const least = Math.max(LEAST_PAUSE_SECONDS, FAR * sorted[Math.floor(sorted.length * 0.9)]!);
+  return steps
+    .filter(({ by }) => by >= least)
+    .toSorted((a, b) => b.by - a.by || a.to - b.to)
+    .slice(0, MOST_OF_KIND)
+    .flatMap(({ from, to }) => [from, to]);
+}
+
+/** Days count by their number alone: across the end of a month nothing is said. */
+function secondsOf(line: string): number | undefined {
+  const [found, , , day, other, hours, minutes, seconds] = TIME.exec(line.slice(0, WITHIN)) ?? [];
+  if (found === undefined) return undefined;
+  const days = Number(day ?? other ?? 0);
+  return days * DAY_SECONDS + Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds);
+}
+
+interface Step {
+  readonly from: number;
+  readonly to: number;
+  readonly by: number;
+}
+
+function stepsOf(values: readonly Value[]): readonly Step[] {
+  return values.slice(1).map(({ at, value }, nth) => ({
+    from: values[nth]!.at,
+    to: at,
+    by: value - values[nth]!.value,
+  }));
+}
+
+/** Numbers behind the same word that go up by the same from line to line, but for a few. */
+function leaps(lines: readonly string[]): readonly number[] {
+  const middle = Math.max(0, (lines.length - SAMPLE) >> 1);
+  return wordsCounting(lines.slice(middle, middle + SAMPLE)).flatMap((word) => {
+    const steps = stepsOf(lines.flatMap((line, at) => numberBehind(word, line, at)));
+    const usual = usualStep(steps);
+    if (usual === undefined || steps.length < LEAST_STEPS) return [];
+    return steps
+      .filter(({ by }) => by !== usual)
+      .slice(0, MOST_OF_KIND)
+      .flatMap(({ from, to }) => [from, to]);
+  });
+}
+
+/** The words behind which numbers count in a few lines: to look at each number of a long log would take long. */
+function wordsCounting(sample: readonly string[]): readonly string[] {
+  const words = new Set<string>();
+  for (const line of sample)
+    for (const [, word] of line.slice(0, SEEN).matchAll(COUNTED)) words.add(word!);
+  return [...words].slice(0, MOST_WORDS).filter((word) => {
+    const steps = stepsOf(sample.flatMap((line, at) => numberBehind(word, line, at)));
+    return steps.length >= LEAST_STEPS && usualStep(steps) !== undefined;
+  });
+}
+
+function numberBehind(word: string, line: string, at: number): readonly Value[] {
+  const place = line.slice(0, SEEN).indexOf(word);
+  if (place < 0) return [];
+  const digits = NUMBER.exec(line.slice(place + word.length, place + word.length + 32))?.[1];
+  return digits === undefined ? [] : [{ at, value: Number(digits) }];
+}
+
+/** By how much nearly all steps go; undefined where they do not count. */
+function usualStep(steps: readonly Step[]): number | undefined {
+  const usual = steps.map(({ by }) => by).toSorted((a, b) => a - b)[steps.length >> 1];
+  const others = steps.filter(({ by }) => by !== usual).length;
+  const isCounter = usual !== 0 && others <= Math.max(1, steps.length * (1 - USUAL_SHARE));
+  return isCounter ? usual : undefined;
+}
