@@ -132,4 +132,39 @@ test('only what is deterministic by its own words may be kept', () => {
   assert.is(mayKeep(['x-svc-cache', 'maybe'], {}), false);
 });
 
+const SEARCH = { type: 'web_search' };
+const FUNCTION = { type: 'function', name: 'f' };
+
+test('where the provider may search or act by itself, a repeat is sent', () => {
+  const acting = [
+    { tools: [FUNCTION, SEARCH] },
+    { tools: [{ type: 'mcp', server_label: 's' }] },
+    { tools: [{ type: 'web_search_20250305', name: 'web_search' }] },
+    { tools: [{ type: 'code_execution_20250825', name: 'code_execution' }] },
+    { mcp_servers: [{ url: 'https://a' }] },
+    { web_search_options: {} },
+    { tools: [{ functionDeclarations: [] }, { googleSearch: {} }] },
+    { tools: { google_search: {} } },
+  ];
+  for (const more of acting) {
+    assert.is(mayKeep([], { temperature: 0, ...more }), false, JSON.stringify(more));
+    assert.is(mayKeep(['x-svc-cache', 'on'], more), true, 'the client says that it may be');
+  }
+  const asking = [
+    { conversation: null, background: false, previous_response_id: 'resp_1' },
+    { tools: [FUNCTION, { type: 'custom', name: 'p' }, { type: 'namespace', name: 'n' }] },
+    {
+      tools: [
+        { name: 'f', input_schema: {} },
+        { type: 'bash_20250124', name: 'bash' },
+      ],
+    },
+    { tools: [{ type: 'shell' }, { type: 'apply_patch' }, { type: 'tool_search' }] },
+    { tools: [{ functionDeclarations: [{ name: 'f' }] }], mcp_servers: [] },
+    { tools: [{ function: { name: 'f' } }] },
+  ];
+  for (const more of asking)
+    assert.is(mayKeep([], { temperature: 0, ...more }), true, JSON.stringify(more));
+});
+
 test.run();

@@ -16,6 +16,7 @@ import { headerSwitch, headerValue } from '../model/headers.ts';
 import { findSpans } from '../wire/json-path.ts';
 import { membersOf } from '../wire/members.ts';
 import type { Member } from '../wire/members.ts';
+import { letsProviderAct } from './repeatable.ts';
 
 /** A request as it would go out. */
 export interface KeyedRequest {
@@ -48,12 +49,12 @@ export function answerKey(request: KeyedRequest): string {
 
 /**
  * True if a request may be answered twice with the same answer by its own words: it asks
- * for temperature 0 and changes nothing at its provider, or says `x-svc-cache: on`. `x-svc-cache: off` is always obeyed.
+ * for temperature 0, changes nothing at its provider and lets it not act, or says `x-svc-cache: on`. `x-svc-cache: off` is always obeyed.
  */
 export function mayKeep(headers: Headers, body: unknown): boolean {
   const wish = headerSwitch(headers, 'x-svc-cache');
   if (wish !== undefined) return wish;
-  if (!isObject(body) || touchesState(body)) return false;
+  if (!isObject(body) || touchesState(body) || letsProviderAct(body)) return false;
   const { generationConfig: config } = body;
   return body['temperature'] === 0 || (isObject(config) && config['temperature'] === 0);
 }
