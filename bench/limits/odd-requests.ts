@@ -6,7 +6,7 @@ import { MESSAGE, exchange, json } from '../../fixtures/server/exchange.ts';
 import { least } from './limit.ts';
 import type { LimitGroup, Measured } from './limit.ts';
 
-const FUZZ = fileURLToPath(new URL('../../server/tests/fuzz.test.js', import.meta.url));
+const FUZZ = fileURLToPath(new URL('../../server/tests/streams/fuzz.test.js', import.meta.url));
 /** A process that keeps nothing of its requests stays far below. */
 const FUZZ_MB = 600;
 const NAME_BYTES = 4 * 2 ** 20;

@@ -7,7 +7,7 @@ export const FAULTS: readonly Row[] = [
     isSlow: true,
     threat: 'A provider’s stream that ends in its middle',
     required: 'an error in the client’s words, never an end that looks whole',
-    file: 'server/tests/cut-streams.test.ts',
+    file: 'server/tests/streams/cut-streams.test.ts',
     test: 'a stream cut in its middle ends in an error, counts, and is partial in row and trace',
     sabotage: {
       file: 'stages/forward/watched-body.ts',
@@ -44,7 +44,7 @@ export const FAULTS: readonly Row[] = [
     isSlow: true,
     threat: 'A client that leaves',
     required: 'the provider’s connection closes, and the row says cancelled',
-    file: 'server/tests/cancel.test.ts',
+    file: 'server/tests/streams/cancel.test.ts',
     test: 'a client that leaves: ',
     sabotage: {
       file: 'stages/providers/undici-upstream.ts',
@@ -93,7 +93,7 @@ export const FAULTS: readonly Row[] = [
     id: 'faulty-reload',
     threat: 'A reload of a configuration with a fault',
     required: 'it changes nothing',
-    file: 'server/tests/faulty-reload.test.ts',
+    file: 'server/tests/settings/faulty-reload.test.ts',
     test: 'a fault changes nothing, and the next good file is taken up',
     sabotage: {
       file: 'server/generation/reload.ts',
@@ -158,7 +158,7 @@ export const FAULTS: readonly Row[] = [
     isSlow: true,
     threat: 'A plugin that throws or hangs',
     required: 'it hurts its own request, or none where it says pass',
-    file: 'server/tests/plugin-door.test.ts',
+    file: 'server/tests/graph/plugin-door.test.ts',
     test: 'a hook that throws or hangs hurts its own request, or none where it says pass',
     sabotage: {
       file: 'plugins/guarded.ts',

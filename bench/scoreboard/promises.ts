@@ -7,7 +7,7 @@ export const PROMISES: readonly Row[] = [
     isSlow: true,
     threat: 'A switch that is touched in a conversation with signed thoughts',
     required: 'what stands before a thought goes out as it was sent',
-    file: 'server/tests/hostile-operator.test.ts',
+    file: 'server/tests/conversations/hostile-operator.test.ts',
     test: 'turns under somebody who switches everything',
     sabotage: {
       file: 'stages/conversations/as-sent.ts',
@@ -56,7 +56,7 @@ export const PROMISES: readonly Row[] = [
     isSlow: true,
     threat: 'A key that may use some models and asks for others',
     required: '403 with what it may use, and no provider hears of it',
-    file: 'server/tests/key-limits.test.ts',
+    file: 'server/tests/money/key-limits.test.ts',
     test: 'models beyond the key are 403, with what it may use, and no provider hears of them',
     sabotage: {
       file: 'stages/route/permitted.ts',
@@ -71,7 +71,7 @@ export const PROMISES: readonly Row[] = [
     threat: 'An answer in a tier, a unit or a model that nobody has a price for',
     required:
       'the request is unpriced, never cheap: a thousand shapes of usage cost what the published tables say',
-    file: 'server/tests/bill-shapes.test.ts',
+    file: 'server/tests/money/bill-shapes.test.ts',
     test: 'shapes of usage cost what the published tables say',
     sabotage: {
       file: 'stages/ledger/prices/prices.ts',

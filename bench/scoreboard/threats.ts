@@ -32,7 +32,7 @@ export const THREATS: readonly Row[] = [
     isSlow: true,
     threat: 'A web page that opens a WebSocket here',
     required: 'the same gate before the upgrade',
-    file: 'server/tests/bad-bytes.test.ts',
+    file: 'server/tests/gate/bad-bytes.test.ts',
     test: 'upgrades that are refused',
     sabotage: gate("if (crossSite && kind === 'upgrade') {", "if (crossSite && kind === 'pass') {"),
   },

@@ -1,0 +1,458 @@
+/**
+ * Conversations whose thoughts are signed over everything before them, in front of a provider that
+ * checks: whatever somebody switches in the middle, nothing is refused and no thought is dropped.
+ */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { startTestProxy } from '../../../fixtures/proxy.ts';
+import type { ProxyOptions, TestProxy } from '../../../fixtures/proxy.ts';
+import { createBoundClient } from '../../../fixtures/server/bound-client.ts';
+import type { BoundDialect, BoundTurn } from '../../../fixtures/server/bound-client.ts';
+import { closeClients, exchange } from '../../../fixtures/server/exchange.ts';
+import type { Answered } from '../../../fixtures/server/exchange.ts';
+import { createBindingProvider } from '../../../fixtures/upstream/binding.ts';
+import type { BindingOptions, BindingProvider } from '../../../fixtures/upstream/binding.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+const ON = 'compression: { threshold_tokens: 0 }\n';
+
+/** A conversation that is under way, and what may be done to it. */
+interface Bench {
+  /** Sends the next turn, which must be answered. */
+  readonly turn: (turn?: BoundTurn) => Promise<string>;
+  /** The same through nobody: begun, or gone on with, without svc. */
+  readonly directly: () => Promise<void>;
+  readonly count: (turn?: BoundTurn) => Promise<string>;
+  readonly compact: (turn?: BoundTurn) => Promise<string>;
+  readonly running: () => TestProxy;
+  /** Stops the proxy and starts it again in the same home. */
+  readonly restart: (yaml?: string, edit?: (lines: string) => string) => Promise<void>;
+  /** The next turn, which may be refused. */
+  readonly send: (turn?: BoundTurn) => Promise<Answered>;
+  readonly provider: BindingProvider;
+}
+
+async function converse(
+  dialect: BoundDialect,
+  use: (bench: Bench) => Promise<void>,
+  options: ProxyOptions & BindingOptions = {},
+): Promise<BindingProvider> {
+  const home = mkdtempSync(join(tmpdir(), 'svc-bound-'));
+  const provider = createBindingProvider(options);
+  const start = async (yaml: string): Promise<TestProxy> => {
+    const running = await startTestProxy({ ...options, yaml, env: { SVC_HOME: home } });
+    running.upstream.script(undefined, provider.scenario);
+    return running;
+  };
+  let running = await start(options.yaml ?? ON);
+  const client = createBoundClient('items', dialect);
+  const mine = (turn: BoundTurn = {}): BoundTurn => ({
+    ...turn,
+    headers: { ...(dialect === 'messages' ? { 'x-api-key': 'person' } : {}), ...turn.headers },
+  });
+  try {
+    await use({
+      provider,
+      running: () => running,
+      async turn(turn) {
+        const arrived = running.upstream.nextRequest();
+        const answered = await client.turn(running.proxy.port, mine(turn));
+        assert.is(answered.status, 200, answered.text);
+        return (await arrived).body.toString();
+      },
+      send: (turn) => client.turn(running.proxy.port, mine(turn)),
+      async directly() {
+        const answered = await client.turn(running.upstream.port, mine());
+        assert.is(answered.status, 200, answered.text);
+      },
+      async count(turn) {
+        const arrived = running.upstream.nextRequest();
+        const answered = await client.count(running.proxy.port, mine(turn));
+        assert.is(answered.status, 200, answered.text);
+        return (await arrived).body.toString();
+      },
+      async compact(turn) {
+        const arrived = running.upstream.nextRequest();
+        const answered = await client.compact(running.proxy.port, mine(turn));
+        assert.is(answered.status, 200, answered.text);
+        return (await arrived).body.toString();
+      },
+      async restart(yaml = options.yaml ?? ON, edit) {
+        await running.close();
+        if (edit !== undefined) {
+          const file = join(home, 'decisions.jsonl');
+          writeFileSync(file, edit(readFileSync(file, 'utf8')));
+        }
+        running = await start(yaml);
+      },
+    });
+  } finally {
+    await running.close();
+    rmSync(home, { recursive: true, force: true });
+  }
+  return provider;
+}
+
+const smaller = (body: string): number => body.split('[svc ').length - 1;
+
+async function reload({ running }: Bench, yaml: string): Promise<void> {
+  running().configure(yaml);
+  await exchange(running().proxy.port, { path: '/config/reload', body: '' });
+}
+
+const strictHeader = { headers: { 'x-svc-mode': 'strict' } };
+const bypassHeader = { headers: { 'x-svc-bypass': '1' } };
+
+/** What somebody does in the middle of a conversation; each is followed by turns as before. */
+const SWITCHES: Readonly<Record<string, (bench: Bench) => Promise<void>>> = {
+  'the header x-svc-bypass': async ({ turn }) => {
+    await turn(bypassHeader);
+    await turn(bypassHeader);
+  },
+  'svc pause': async ({ turn, running }) => {
+    running().proxy.app.paused = true;
+    await turn();
+    await turn();
+    running().proxy.app.paused = false;
+  },
+  'the header x-svc-mode: strict': async ({ turn }) => {
+    await turn(strictHeader);
+    await turn({ headers: { 'x-svc-mode': 'aggressive' } });
+  },
+  'compression.mode: strict by reload': async (bench) => {
+    await reload(bench, 'compression: { threshold_tokens: 0, mode: strict }\n');
+    await bench.turn();
+    await bench.turn();
+    await reload(bench, ON);
+  },
+  'compression.enabled: false by reload': async (bench) => {
+    await reload(bench, 'compression: { threshold_tokens: 0, enabled: false }\n');
+    await bench.turn();
+    await bench.turn();
+    await reload(bench, ON);
+  },
+  'a new version whose algorithms differ': ({ restart }) =>
+    restart(undefined, (lines) =>
+      lines
+        .replaceAll(/"version":\d+/g, '"version":1')
+        .replaceAll(/"thresholdTokens":\d+/g, '"thresholdTokens":900000'),
+    ),
+  'recipes off, and on again': async (bench) => {
+    await reload(bench, 'compression: { threshold_tokens: 0, recipes: off }\n');
+    await bench.turn();
+    await reload(bench, ON);
+  },
+  'a restart': ({ restart }) => restart(),
+  'compression.remember: false, and on again': async (bench) => {
+    await reload(bench, 'compression: { threshold_tokens: 0, remember: false }\n');
+    await bench.turn();
+    await bench.turn();
+    await reload(bench, ON);
+  },
+};
+
+/** Behind these the conversation is pinned to change nothing more. */
+const ENDS_SAVING: ReadonlySet<string> = new Set([
+  'compression.mode: strict by reload',
+  'compression.enabled: false by reload',
+  'a new version whose algorithms differ',
+]);
+
+for (const dialect of ['messages', 'responses'] as const) {
+  for (const [what, change] of Object.entries(SWITCHES)) {
+    test(`${dialect}: ${what} in the middle costs no thought`, async () => {
+      const { refused, dropped, thoughts, matched } = await converse(dialect, async (all) => {
+        for (let n = 0; n < 3; n += 1) await all.turn();
+        assert.ok(smaller(await all.turn()) > 0, 'nothing was made smaller');
+        await change(all);
+        for (let n = 0; n < 2; n += 1) await all.turn();
+        if (ENDS_SAVING.has(what)) return;
+        // It goes on to save: what is new is made smaller again.
+        const before = smaller(await all.turn());
+        assert.ok(smaller(await all.turn()) > before, 'nothing new is made smaller');
+      });
+      assert.equal(refused, []);
+      assert.equal(dropped, []);
+      assert.ok(matched > thoughts, `${matched} of ${thoughts}`);
+    });
+  }
+
+  test(`${dialect}: begun without svc: raw up to the last thought for good, smaller behind it`, async () => {
+    const { refused, dropped } = await converse(dialect, async ({ directly, turn, restart }) => {
+      for (let n = 0; n < 4; n += 1) await directly();
+      const first = await turn();
+      assert.is(smaller(first), 1, 'what is new behind the last thought');
+      assert.is(smaller(await turn()), 2);
+      await restart();
+      assert.is(smaller(await turn()), 3);
+    });
+    assert.equal([refused, dropped], [[], []]);
+  });
+}
+
+test('messages: the trace says of each block how it goes out, and why', async () => {
+  await converse('messages', async (all) => {
+    for (let n = 0; n < 3; n += 1) await all.directly();
+    for (let n = 0; n < 2; n += 1) await all.turn();
+    const { headers } = await all.send(bypassHeader);
+    const id = String(headers['x-request-id']);
+    await all.running().rows(3);
+    const { port } = all.running().proxy;
+    const { text } = await exchange(port, { method: 'GET', path: `/trace/${id}` });
+    const { stages } = JSON.parse(text) as { readonly stages: readonly Json[] };
+    const groups = stages.flatMap((stage) => (stage['block_groups'] ?? []) as readonly Json[]);
+    assert.equal(
+      groups.map(({ blocks, sent, because }) => [blocks, sent, because]),
+      [
+        ['1–9', 'as it came', 'a thought is signed over it as it came'],
+        ['13–17', 'as before', 'a thought is signed over what was sent'],
+        ['21', 'may be changed', 'no thought is signed over it yet'],
+      ],
+    );
+  });
+});
+
+test('messages: cold_trim after a pause leaves a conversation with thoughts as it is', async () => {
+  let atMs = Date.now();
+  const { systemClock } = await import('../../../engine/index.ts');
+  const clock = { ...systemClock, wallMs: () => atMs };
+  const yaml = 'compression: { threshold_tokens: 0, cold_trim: on }\n';
+  const { refused, dropped } = await converse(
+    'messages',
+    async ({ turn }) => {
+      for (let n = 0; n < 16; n += 1) await turn();
+      atMs += 3_600_000;
+      for (let n = 0; n < 2; n += 1) assert.not.match(await turn(), 'left out an old result');
+    },
+    { yaml, clock },
+  );
+  assert.equal([refused, dropped], [[], []]);
+});
+
+test('messages: tools: trim switched on in the middle leaves the tools as they are', async () => {
+  const { refused, dropped } = await converse('messages', async (all) => {
+    const more = {
+      tools: [
+        {
+          name: 'Grep',
+          description: 'Searches   the files.\n\n\n\nAll of them.   ',
+          input_schema: {
+            type: 'object',
+            title: 'Grep',
+            properties: {},
+            additionalProperties: true,
+          },
+        },
+      ],
+    };
+    for (let n = 0; n < 2; n += 1) await all.turn({ more });
+    await reload(all, 'compression: { threshold_tokens: 0, tools: trim }\n');
+    for (let n = 0; n < 2; n += 1) await all.turn({ more });
+  });
+  assert.equal([refused, dropped], [[], []]);
+});
+
+test('messages: trimmed tools stay so under bypass, strict and off', async () => {
+  const trim = 'compression: { threshold_tokens: 0, tools: trim }\n';
+  const { refused, dropped } = await converse(
+    'messages',
+    async (all) => {
+      const tools = [
+        {
+          name: 'Grep',
+          description: `Searches   the files.${'\n'.repeat(9)}All of them.${' '.repeat(90)}`,
+          input_schema: { type: 'object', title: 'Grep', properties: {} },
+        },
+      ];
+      const more = { tools };
+      const [first] = [await all.turn({ more }), await all.turn({ more })];
+      assert.not.match(first, JSON.stringify(tools[0]!.description));
+      await all.turn({ more, ...bypassHeader });
+      await all.turn({ more, ...strictHeader });
+      await reload(all, 'compression: { enabled: false }\n');
+      await all.turn({ more });
+      await all.restart(ON);
+      await all.turn({ more });
+    },
+    { yaml: trim },
+  );
+  assert.equal([refused, dropped], [[], []]);
+});
+
+test('messages: a lost memory costs one more request, not the conversation', async () => {
+  const { refused } = await converse('messages', async ({ turn, restart, running }) => {
+    for (let n = 0; n < 4; n += 1) await turn();
+    await restart(undefined, () => '');
+    await turn();
+    const { requests } = running().upstream;
+    assert.is(requests.length, 2, 'it was sent once more');
+    const [first, again] = requests.map(({ body }) => JSON.parse(body.toString()) as object);
+    const binding = { prefix_mismatch_behavior: 'drop_block' };
+    assert.equal(again, { ...first, thinking: { type: 'adaptive', block_binding: binding } });
+    assert.match(
+      requests[1]!.header('anthropic-beta') ?? '',
+      'thinking-binding-controls-2026-08-01',
+    );
+    // From then on it asks so from the start.
+    await turn();
+    assert.is(running().upstream.requests.length, 3);
+    const rows = await running().rows(2);
+    const sentAgain = rows.filter(({ thoughtsRefused }) => thoughtsRefused === 1);
+    assert.is(sentAgain.length, 1, 'the row says that it was sent once more');
+    assert.ok(sentAgain[0]!.thoughtsDropped! > 0);
+    const { port } = running().proxy;
+    const recent = await exchange(port, { path: '/recent', method: 'GET' });
+    assert.match(recent.text, '"thoughts_refused":true');
+    const trace = await exchange(port, { path: '/trace/last', method: 'GET' });
+    assert.match(trace.text, /"dropped_thoughts":"\d thoughts? dropped: prefix"/);
+    const metrics = await exchange(port, { path: '/metrics', method: 'GET' });
+    assert.match(metrics.text, 'svc_thoughts_refused_total 1');
+    assert.match(metrics.text, /svc_thoughts_dropped_total [1-9]/);
+  });
+  assert.is(refused.length, 1);
+});
+
+test('messages: any other refusal, and one that the client asked for, is passed on', async () => {
+  await converse('messages', async ({ turn, restart, running, send }) => {
+    for (let n = 0; n < 3; n += 1) await turn();
+    await restart(undefined, () => '');
+    const thinking = { type: 'adaptive', block_binding: { prefix_mismatch_behavior: 'error' } };
+    const beta = { 'anthropic-beta': 'thinking-binding-controls-2026-08-01' };
+    const asked = await send({ more: { thinking }, headers: beta });
+    assert.equal([asked.status, running().upstream.requests.length], [400, 1]);
+    const other = await send({ more: { thinking } });
+    assert.match(other.text, 'Extra inputs');
+    assert.equal([other.status, running().upstream.requests.length], [400, 2]);
+  });
+});
+
+for (const dialect of ['messages', 'responses'] as const) {
+  test(`${dialect}: tokens are counted of what would be sent`, async () => {
+    const { refused, dropped } = await converse(dialect, async ({ turn, count, restart }) => {
+      for (let n = 0; n < 3; n += 1) await turn();
+      const sent = await turn();
+      assert.ok(smaller(sent) > 0);
+      const counted = await count();
+      assert.is(smaller(counted), smaller(sent));
+      await restart();
+      assert.is(await count(), counted);
+      assert.is(smaller(await count(bypassHeader)), smaller(sent), 'what was sent before');
+      await turn();
+    });
+    assert.equal([refused, dropped], [[], []]);
+  });
+}
+
+test('responses: a conversation is summarised as its turns were sent', async () => {
+  const { refused, dropped, differences } = await converse(
+    'responses',
+    async ({ turn, compact, running, restart }) => {
+      for (let n = 0; n < 3; n += 1) await turn();
+      const sent = smaller(await turn());
+      assert.ok(sent > 0);
+      assert.is(smaller(await compact()), sent);
+      const row = (await running().rows(5)).at(-1)!;
+      assert.is(row.endpoint, '/v1/responses/compact');
+      assert.ok((row.inputTokensSent ?? 0) > 0, 'its usage is read');
+      await restart('compression: { enabled: false }\n');
+      assert.is(smaller(await compact()), sent);
+      assert.is(smaller(await compact(bypassHeader)), sent);
+      await turn();
+    },
+  );
+  assert.equal([refused, dropped, differences], [[], [], []]);
+});
+
+test('messages: a conversation stays with the key that it began with', async () => {
+  const provider = createBindingProvider();
+  const yaml = `${ON}keys: { rotation: roundrobin }\n`;
+  const running = await startTestProxy({
+    yaml,
+    env: { MSGPROV_API_KEY: 'one', MSGPROV_OAUTH_TOKEN: 'two' },
+  });
+  try {
+    running.upstream.script(undefined, provider.scenario);
+    const used = new Set<string>();
+    for (const name of ['first', 'second']) {
+      const client = createBoundClient(name, 'messages', 'claude-sonnet-5-5');
+      const before = running.upstream.requests.length;
+      for (let n = 0; n < 4; n += 1) assert.is((await client.turn(running.proxy.port)).status, 200);
+      const keys = running.upstream.requests
+        .slice(before)
+        .map((one) => one.header('x-api-key') ?? one.header('authorization') ?? '');
+      assert.is(new Set(keys).size, 1, keys.join(' '));
+      used.add(keys[0]!);
+    }
+    assert.is(used.size, 2, 'conversations take the keys in turn');
+    assert.equal(provider.dropped, []);
+  } finally {
+    await running.close();
+  }
+});
+
+test('a refreshed token keeps the memory of its conversation', async () => {
+  const { refused, dropped } = await converse('messages', async ({ turn }) => {
+    const as = (token: string): BoundTurn => ({ headers: { 'x-api-key': token } });
+    for (let n = 0; n < 3; n += 1) await turn(as('old'));
+    for (let n = 0; n < 2; n += 1)
+      await turn({ headers: { ...as('new').headers, 'x-svc-mode': 'strict' } });
+    for (let n = 0; n < 2; n += 1) assert.ok(smaller(await turn(as('old'))) > 0);
+    for (let n = 0; n < 2; n += 1) await turn(as('new'));
+  });
+  assert.equal([refused, dropped], [[], []]);
+});
+
+test('what one token sent gives way to what another sent, where a thought was made over that', async () => {
+  const { refused, dropped, differences } = await converse(
+    'messages',
+    async ({ turn }) => {
+      const as = (token: string, more: BoundTurn = {}, headers = {}): BoundTurn => ({
+        ...more,
+        headers: { 'x-api-key': token, ...headers },
+      });
+      const short = { result: 'done' };
+      await turn(as('old', short));
+      await turn(as('old'));
+      await turn(as('new', short));
+      // Made smaller, and answered without a thought.
+      assert.ok(smaller(await turn(as('old'))) > 0);
+      // Sent as it came, and thought over.
+      await turn(as('new', short, { 'x-svc-bypass': '1' }));
+      for (let n = 0; n < 2; n += 1) await turn(as('old', short));
+      await turn(as('new', short));
+    },
+    { says: (turn) => ({ thinks: turn !== 4 }) },
+  );
+  assert.equal([refused, dropped, differences], [[], [], []]);
+});
+
+// What `new` sends is not thought over; what `old` sends of it behind that is.
+for (const [when, thinks] of [
+  ['before and after', (turn: number) => turn !== 4],
+  ['only after', (turn: number) => turn > 4],
+] as const)
+  test(`two tokens send a result differently, and the model thinks ${when} that`, async () => {
+    const as = (token: string, more: BoundTurn = {}, headers = {}): BoundTurn => ({
+      ...more,
+      headers: { 'x-api-key': token, ...headers },
+    });
+    const { refused, dropped, differences } = await converse(
+      'messages',
+      async ({ turn }) => {
+        const short = { result: 'done' };
+        for (let n = 0; n < 3; n += 1) await turn(as('old', short));
+        assert.ok(smaller(await turn(as('new'))) > 0);
+        await turn(as('old', short, { 'x-svc-bypass': '1' }));
+        for (let n = 0; n < 3; n += 1) await turn(as('old', short));
+      },
+      { says: (turn) => ({ thinks: thinks(turn) }) },
+    );
+    assert.equal([refused, dropped, differences], [[], [], []]);
+  });
+
+test.after(closeClients);
+test.run();

@@ -1,0 +1,466 @@
+/** Cache markers for clients that set none, on the bytes that the provider receives. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { systemClock } from '../../../engine/index.ts';
+import { startTestProxy, withProxy } from '../../../fixtures/proxy.ts';
+import type { ProxyOptions, TestProxy } from '../../../fixtures/proxy.ts';
+import { closeClients, exchange } from '../../../fixtures/server/exchange.ts';
+
+const MODEL = 'claude-sonnet-4-5';
+const MINUTE_MS = 60_000;
+
+type Message = { readonly role: string; readonly content: unknown };
+type Body = { readonly [name: string]: unknown; readonly messages: readonly Message[] };
+
+const words = (count: number, word: string): string =>
+  Array.from({ length: count }, (_, n) => `${word}${n}`).join(' ');
+
+const SYSTEM = `You are a careful agent. ${words(900, 'rule')}`;
+const TOOLS = [
+  { name: 'Bash', description: words(700, 'shell'), input_schema: { type: 'object' } },
+  { name: 'Read', description: words(700, 'file'), input_schema: { type: 'object' } },
+];
+
+const ask = (text: string): Message => ({ role: 'user', content: text });
+
+/** A call and its result. */
+const step = (n: number): readonly Message[] => [
+  {
+    role: 'assistant',
+    content: [{ type: 'tool_use', id: `t${n}`, name: 'Bash', input: { command: `run ${n}` } }],
+  },
+  {
+    role: 'user',
+    content: [{ type: 'tool_result', tool_use_id: `t${n}`, content: `result ${n}` }],
+  },
+];
+
+/** The request of each turn of an agent that asks nothing of the cache. */
+function turns(count: number, more: object = {}): readonly Body[] {
+  const all = [ask('Mend the parser.'), ...Array.from({ length: count }, (_, n) => step(n)).flat()];
+  return Array.from({ length: count }, (_, n) => ({
+    model: MODEL,
+    max_tokens: 9,
+    system: SYSTEM,
+    tools: TOOLS,
+    messages: all.slice(0, 1 + 2 * n),
+    ...more,
+  }));
+}
+
+interface Got {
+  readonly sent: string;
+  readonly text: string;
+  readonly body: { readonly [name: string]: unknown };
+  readonly trace: object | undefined;
+}
+
+async function send(
+  t: TestProxy,
+  body: object,
+  path = '/v1/messages',
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Got> {
+  const sent = JSON.stringify(body);
+  const before = t.upstream.requests.length;
+  const answer = await exchange(t.proxy.port, { path, body: sent, headers });
+  assert.is(answer.status, 200, answer.text);
+  const text = t.upstream.requests[before]!.bodyBytes.toString();
+  return {
+    sent,
+    text,
+    body: JSON.parse(text) as Got['body'],
+    trace: await forwardSpan(t, String(answer.headers['x-svc-request-id'])),
+  };
+}
+
+async function forwardSpan(t: TestProxy, id: string): Promise<Got['trace']> {
+  for (let left = 400; left > 0; left -= 1) {
+    const got = await exchange(t.proxy.port, { method: 'GET', path: `/trace/${id}` });
+    const { stages = [] } = JSON.parse(got.text) as { stages?: { name: string }[] };
+    const found = stages.find(({ name }) => name === 'upstream_forward');
+    if (found !== undefined) return found;
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  throw new Error(`no trace of ${id}`);
+}
+
+/** The paths of all markers, in reading order. */
+function markersIn(value: unknown, path = ''): readonly string[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, member]) =>
+    name === 'cache_control' ? [path] : markersIn(member, path === '' ? name : `${path}.${name}`),
+  );
+}
+
+/** Without markers, and with every text as a block, as the provider reads it. */
+function unmarked(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(unmarked);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([name]) => name !== 'cache_control')
+      .map(([name, member]) => {
+        const isText = (name === 'content' || name === 'system') && typeof member === 'string';
+        const isResult = 'tool_use_id' in value;
+        return [name, isText && !isResult ? [{ type: 'text', text: member }] : unmarked(member)];
+      }),
+  );
+}
+
+/** A clock that can be put forward. */
+function movedClock() {
+  let aheadMs = 0;
+  return {
+    clock: { ...systemClock, wallMs: () => systemClock.wallMs() + aheadMs },
+    wait: (ms: number) => void (aheadMs += ms),
+  };
+}
+
+test('from the second request on an agent gets four markers, moved from turn to turn', () =>
+  withProxy({}, async (t) => {
+    const got: Got[] = [];
+    for (const body of turns(5)) got.push(await send(t, body));
+    assert.is(got[0]!.text, got[0]!.sent, 'the first request goes out byte for byte');
+    assert.equal(
+      got.map(({ body }) => markersIn(body)),
+      [
+        [],
+        ['system.0', 'tools.1', 'messages.0.content.0', 'messages.2.content.0'],
+        ['system.0', 'tools.1', 'messages.2.content.0', 'messages.4.content.0'],
+        ['system.0', 'tools.1', 'messages.4.content.0', 'messages.6.content.0'],
+        ['system.0', 'tools.1', 'messages.6.content.0', 'messages.8.content.0'],
+      ],
+    );
+    // Markers aside, what the provider has read stays what it was.
+    for (const [at, { body, sent }] of got.entries()) {
+      assert.equal(unmarked(body), unmarked(JSON.parse(sent)), `turn ${at}`);
+      if (at === 0) continue;
+      const { messages } = unmarked(body) as Body;
+      const { messages: before } = unmarked(got[at - 1]!.body) as Body;
+      assert.equal(messages.slice(0, before.length), before, `turn ${at}`);
+    }
+    assert.match(JSON.stringify(got[0]!.trace), 'it is the first request of its conversation');
+    assert.match(JSON.stringify(got[1]!.trace), '"tools.1","system","messages.0.content"');
+  }));
+
+test('a marker that the client wrote as null is set in its place', () =>
+  withProxy({}, async (t) => {
+    const none = { cache_control: null };
+    const more = {
+      system: [{ type: 'text', text: SYSTEM, ...none }],
+      tools: TOOLS.map((tool) => ({ ...none, ...tool })),
+    };
+    const [first, second] = turns(2, more);
+    await send(t, first!);
+    const { body, text } = await send(t, second!);
+    assert.equal(markersIn(body).slice(0, 1), ['system.0']);
+    assert.is(text.split('"cache_control"').length - 1, 5, 'no member stands twice');
+    assert.equal((body['tools'] as object[])[1], {
+      ...TOOLS[1],
+      cache_control: { type: 'ephemeral' },
+    });
+    assert.equal((body['tools'] as object[])[0], { ...TOOLS[0], ...none });
+  }));
+
+test('a client that sets markers, and a model that is not known to read them, get none', () =>
+  withProxy({}, async (t) => {
+    const mark = { cache_control: { type: 'ephemeral' } };
+    const [, , last] = turns(3);
+    const own: Record<string, object> = {
+      'at the top': mark,
+      'at a tool': { tools: [{ ...TOOLS[0], ...mark }] },
+      'at the system prompt': { system: [{ type: 'text', text: SYSTEM, ...mark }] },
+      'at a block': {
+        messages: [
+          { role: 'user', content: [{ type: 'text', text: 'Hi.', ...mark }] },
+          ...last!.messages.slice(1),
+        ],
+      },
+      'within a result': {
+        messages: [
+          ...last!.messages.slice(0, -1),
+          {
+            role: 'user',
+            content: [
+              {
+                type: 'tool_result',
+                tool_use_id: 't1',
+                content: [{ type: 'text', text: 'x', ...mark }],
+              },
+            ],
+          },
+        ],
+      },
+      'another maker': { model: 'glm-4.6' },
+      'an old model': { model: 'claude-2.1' },
+      strict: {},
+    };
+    for (const [name, more] of Object.entries(own)) {
+      const headers: Record<string, string> = name === 'strict' ? { 'x-svc-mode': 'strict' } : {};
+      for (const body of turns(3, { metadata: { user_id: name } })) {
+        const { sent, text } = await send(t, { ...body, ...more }, undefined, headers);
+        assert.is(text, sent, name);
+      }
+    }
+  }));
+
+test('words about markers are none', () =>
+  withProxy({}, async (t) => {
+    const call = { name: 'Write', input: { cache_control: { type: 'ephemeral' } } };
+    const more = [
+      { role: 'assistant', content: [{ type: 'tool_use', id: 'w', ...call }] },
+      {
+        role: 'user',
+        content: [{ type: 'tool_result', tool_use_id: 'w', content: '"cache_control"' }],
+      },
+    ];
+    const [first, second] = turns(2);
+    await send(t, first!);
+    const { body } = await send(t, { ...second!, messages: [...second!.messages, ...more] });
+    assert.is(markersIn(body).length, 5, 'four, and the member of the call');
+  }));
+
+test('what is too short to be cached gets no marker, for each model by its own minimum', () =>
+  withProxy({}, async (t) => {
+    const cases: readonly (readonly [string, number, number])[] = [
+      ['claude-sonnet-4-5', 100, 0],
+      ['claude-sonnet-4-5', 700, 1],
+      ['claude-haiku-4-5', 700, 0],
+      ['claude-3-5-haiku-latest', 700, 0],
+      ['claude-3-5-haiku-latest', 1400, 1],
+      ['anthropic/claude-opus-4.5', 1400, 0],
+      ['anthropic/claude-opus-4.1', 1400, 1],
+    ];
+    for (const [model, count, marked] of cases) {
+      const body = turns(2, { model, tools: [], system: words(count, 'rule') });
+      await send(t, body[0]!);
+      const { body: got } = await send(t, body[1]!);
+      assert.is(markersIn(got).length > 0 ? 1 : 0, marked, `${model} ${count}`);
+    }
+  }));
+
+test('single requests, few-shot ones and retries go out byte for byte', () =>
+  withProxy({}, async (t) => {
+    const [first] = turns(1);
+    for (let n = 0; n < 3; n += 1) {
+      const { sent, text } = await send(t, first!);
+      assert.is(text, sent, `retry ${n}`);
+    }
+    for (let n = 0; n < 4; n += 1) {
+      const shots = [ask('2+2?'), { role: 'assistant', content: '4' }, ask(`${n}+${n}?`)];
+      const { sent, text } = await send(t, { ...first!, messages: shots });
+      assert.is(text, sent, `few-shot ${n}`);
+    }
+    // A history whose beginning changes is none that could be cached.
+    for (const [n, body] of turns(4).entries()) {
+      const messages = body.messages.slice(Math.max(0, 2 * n - 2));
+      const { sent, text } = await send(t, { ...body, system: `Now ${n}`, messages });
+      assert.is(text, sent, `moving window ${n}`);
+    }
+  }));
+
+test('a retry in the middle sends what was sent', () =>
+  withProxy({}, async (t) => {
+    const [first, second] = turns(2);
+    await send(t, first!);
+    const { text } = await send(t, second!);
+    assert.is((await send(t, second!)).text, text);
+    assert.is(markersIn(JSON.parse(text)).length, 4);
+  }));
+
+test('two runs of one task side by side are two conversations', () =>
+  withProxy({}, async (t) => {
+    const run = (name: string) =>
+      turns(4).map((body) => ({
+        ...body,
+        messages: body.messages.map((message, at) =>
+          at === 1
+            ? {
+                role: 'assistant',
+                content: [{ type: 'text', text: name }, ...(message.content as object[])],
+              }
+            : message,
+        ),
+      }));
+    const [a, b] = [run('a'), run('b')];
+    const counts: number[] = [];
+    for (const at of [0, 1, 2, 3])
+      for (const body of [a[at]!, b[at]!])
+        counts.push(markersIn((await send(t, body)).body).length);
+    assert.equal(counts, [0, 0, 4, 4, 4, 4, 4, 4]);
+  }));
+
+test('a conversation whose pauses outlast the cache is left alone, until it is quick again', async () => {
+  const { clock, wait } = movedClock();
+  await withProxy({ clock }, async (t) => {
+    const all = turns(12);
+    const pauses = [0, 6, 6, 1, 1, 1, 6, 6, 6, 6, 6, 1];
+    const marked: boolean[] = [];
+    for (const [at, body] of all.entries()) {
+      wait(pauses[at]! * MINUTE_MS);
+      marked.push(markersIn((await send(t, body)).body).length > 0);
+    }
+    const [x, o] = [true, false];
+    assert.equal(marked, [o, o, o, o, x, x, x, x, x, o, o, o]);
+  });
+});
+
+test('a restart changes nothing', async () => {
+  const home = mkdtempSync(join(tmpdir(), 'svc-breakpoints-'));
+  const options: ProxyOptions = { env: { SVC_HOME: home } };
+  try {
+    const markers: (readonly string[])[] = [];
+    let t = await startTestProxy(options);
+    for (const [at, body] of turns(5).entries()) {
+      if (at >= 2) {
+        await t.close();
+        t = await startTestProxy(options);
+      }
+      markers.push(markersIn((await send(t, body)).body));
+    }
+    await t.close();
+    assert.equal(
+      markers.map((paths) => paths.length),
+      [0, 4, 4, 4, 4],
+    );
+  } finally {
+    rmSync(home, { recursive: true, force: true });
+  }
+});
+
+test('turned off, all goes out byte for byte', () =>
+  withProxy({ yaml: 'inject: { cache_breakpoints: off }' }, async (t) => {
+    for (const body of turns(3)) {
+      const { sent, text } = await send(t, body);
+      assert.is(text, sent);
+    }
+  }));
+
+test('without compression, and beside what else is changed in a request', async () => {
+  await withProxy({ yaml: 'compression: { enabled: false }' }, async (t) => {
+    const [first, second] = turns(2);
+    await send(t, first!);
+    assert.is(markersIn((await send(t, second!)).body).length, 4);
+  });
+  await withProxy({ yaml: 'compression: { threshold_tokens: 0 }' }, async (t) => {
+    const rows = JSON.stringify(
+      Array.from({ length: 80 }, (_, n) => ({ name: `item ${n}`, size: n * 7, kind: 'file' })),
+      null,
+      2,
+    );
+    const long = (body: Body): Body => ({
+      ...body,
+      messages: body.messages.map((message) => ({
+        ...message,
+        content: Array.isArray(message.content)
+          ? message.content.map((part: object) =>
+              'content' in part ? { ...part, content: rows } : part,
+            )
+          : message.content,
+      })),
+    });
+    const [first, second, third] = turns(3).map(long);
+    await send(t, first!);
+    await send(t, second!);
+    const { body, text, sent } = await send(t, third!);
+    assert.equal(markersIn(body).slice(2), ['messages.2.content.0', 'messages.4.content.0']);
+    assert.ok(text.length < sent.length * 0.9, 'the results are smaller');
+  });
+});
+
+test('never at an empty text, at thinking or at a tool that is loaded later', () =>
+  withProxy({}, async (t) => {
+    const later = { name: 'Later', input_schema: { type: 'object' }, defer_loading: true };
+    const [first, second] = turns(2, { tools: [...TOOLS, later] });
+    const end = second!.messages.at(-1)!;
+    const content = [
+      ...(end.content as object[]),
+      { type: 'text', text: ' ' },
+      { type: 'container_upload', file_id: 'f' },
+    ];
+    await send(t, first!);
+    const messages = [...second!.messages.slice(0, -1), { role: 'user', content }];
+    const { body } = await send(t, { ...second!, messages });
+    assert.equal(markersIn(body), [
+      'system.0',
+      'tools.1',
+      'messages.0.content.0',
+      'messages.2.content.0',
+    ]);
+  }));
+
+test('a translation to messages sets them too', () =>
+  withProxy(
+    {
+      yaml: `provider: messages\nproviders: { messages: { model_aliases: { gpt-fixture-1: ${MODEL} } } }`,
+    },
+    async (t) => {
+      const chat = (n: number) => [
+        {
+          role: 'assistant',
+          content: null,
+          tool_calls: [
+            { id: `c${n}`, type: 'function', function: { name: 'Bash', arguments: '{}' } },
+          ],
+        },
+        { role: 'tool', tool_call_id: `c${n}`, content: `result ${n}` },
+      ];
+      const all = [
+        { role: 'system', content: SYSTEM },
+        ask('Mend it.'),
+        ...[0, 1, 2].flatMap(chat),
+      ];
+      const counts: (readonly string[])[] = [];
+      for (const length of [2, 4, 6]) {
+        const { body } = await send(
+          t,
+          { model: 'gpt-fixture-1', messages: all.slice(0, length) },
+          '/v1/chat/completions',
+        );
+        counts.push(markersIn(body));
+      }
+      assert.equal(counts, [
+        [],
+        ['system.0', 'messages.0.content.0', 'messages.2.content.0'],
+        ['system.0', 'messages.2.content.0', 'messages.4.content.0'],
+      ]);
+      const items = (n: number) => [
+        { type: 'function_call', call_id: `c${n}`, name: 'Bash', arguments: '{}' },
+        { type: 'function_call_output', call_id: `c${n}`, output: `result ${n}` },
+      ];
+      const input = [{ role: 'user', content: 'Mend it.' }, ...[0, 1].flatMap(items)];
+      const codex: number[] = [];
+      for (const length of [1, 3, 5]) {
+        const { body } = await send(
+          t,
+          { model: 'gpt-fixture-1', instructions: SYSTEM, input: input.slice(0, length) },
+          '/v1/responses',
+        );
+        codex.push(markersIn(body).length);
+      }
+      assert.equal(codex, [0, 3, 3]);
+    },
+  ));
+
+test('a messages provider may say that it takes markers, or that it does not', async () => {
+  const counts = async (promptCache: string, model: string) => {
+    const found: number[] = [];
+    await withProxy(
+      { yaml: `providers: { messages: { prompt_cache: ${promptCache} } }` },
+      async (t) => {
+        for (const body of turns(2, { model, system: words(3000, 'rule') }))
+          found.push(markersIn((await send(t, body)).body).length);
+      },
+    );
+    return found;
+  };
+  assert.equal(await counts('on', 'house-model'), [0, 3]);
+  assert.equal(await counts('off', MODEL), [0, 0]);
+});
+
+test.after(closeClients);
+test.run();

@@ -1,0 +1,128 @@
+/**
+ * Results that a program of the model reads at the provider (programmatic tool calls, `caller`): code
+ * parses them, so nothing in them is rewritten, and the model, which never sees them, is pointed to none.
+ */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { startTestProxy } from '../../../fixtures/proxy.ts';
+import { closeClients, exchange } from '../../../fixtures/server/exchange.ts';
+
+const ROWS = JSON.stringify(
+  Array.from({ length: 300 }, (_, id) => ({
+    id,
+    name: `user ${id}`,
+    region: 'west',
+    paid: id % 9 > 0,
+  })),
+);
+const LOG = Array.from(
+  { length: 400 },
+  (_, i) => `2026-11-28T10:00:00Z INFO worker ${i % 7} handled request ${i} in ${(i * 3) % 50} ms`,
+).join('\n');
+
+type Dialect = 'messages' | 'responses';
+
+/** A conversation with one call of `caller`, its result, and the same output by an ordinary call behind it. */
+function conversation(dialect: Dialect, text: string, caller: object): object {
+  const by = { caller };
+  // Another conversation for each: what was sent once is sent so again.
+  const question = JSON.stringify([caller, text.slice(0, 9)]);
+  if (dialect === 'responses') {
+    const call = (call_id: string, more: object) => ({
+      type: 'function_call',
+      call_id,
+      name: 'query',
+      arguments: '{"sql":"select"}',
+      ...more,
+    });
+    const output = (call_id: string, more: object = {}) => ({
+      type: 'function_call_output',
+      call_id,
+      output: text,
+      ...more,
+    });
+    return {
+      model: 'gpt-5.6',
+      input: [
+        { role: 'user', content: question },
+        { type: 'program', id: 'p1', call_id: 'p1', code: 'query()' },
+        call('c1', by),
+        output('c1', by),
+        call('c2', {}),
+        output('c2'),
+      ],
+    };
+  }
+  const call = (id: string, more: object) => ({
+    type: 'tool_use',
+    id,
+    name: 'query',
+    input: { sql: 'select' },
+    ...more,
+  });
+  const result = (tool_use_id: string, content: unknown) => ({
+    role: 'user',
+    content: [{ type: 'tool_result', tool_use_id, content }],
+  });
+  const program = { type: 'server_tool_use', id: 'srvtoolu_1', name: 'code_execution', input: {} };
+  return {
+    model: 'claude-opus-5',
+    max_tokens: 100,
+    messages: [
+      { role: 'user', content: question },
+      { role: 'assistant', content: [program, call('c1', by)] },
+      result('c1', [{ type: 'text', text }]),
+      { role: 'assistant', content: [call('c2', {})] },
+      result('c2', text),
+    ],
+  };
+}
+
+const CALLERS = {
+  messages: { type: 'code_execution_20260120', tool_id: 'srvtoolu_1' },
+  responses: { type: 'program', caller_id: 'p1' },
+} as const;
+
+/** The texts of both results as they were sent. */
+function resultsIn(body: string): readonly string[] {
+  const texts: string[] = [];
+  JSON.parse(body, (name, value: unknown) => {
+    const { type, content, output } = (value ?? {}) as Record<string, unknown>;
+    if (type === 'function_call_output') texts.push(String(output));
+    if (type !== 'tool_result') return value;
+    texts.push(Array.isArray(content) ? (content[0] as { text: string }).text : String(content));
+    return value;
+  });
+  return texts;
+}
+
+for (const dialect of ['messages', 'responses'] as const) {
+  for (const mode of ['hybrid', 'aggressive']) {
+    test(`${dialect}, ${mode}: what a program reads goes out as it came`, async () => {
+      const yaml = `compression: { threshold_tokens: 0, mode: ${mode} }\n`;
+      const t = await startTestProxy({ yaml });
+      try {
+        for (const text of [ROWS, LOG]) {
+          const path = dialect === 'messages' ? '/v1/messages' : '/v1/responses';
+          const sent = async (caller: object): Promise<readonly string[]> => {
+            const body = JSON.stringify(conversation(dialect, text, caller));
+            const answered = await exchange(t.proxy.port, { path, body });
+            assert.is(answered.status, 200, answered.text);
+            return resultsIn(t.upstream.requests.at(-1)!.body.toString());
+          };
+          const [ofProgram, ordinary] = await sent(CALLERS[dialect]);
+          assert.is(ofProgram, text);
+          // It is the first that the model sees, and is made smaller in itself.
+          const [first] = await sent({ type: 'direct' });
+          assert.ok(first!.length < text.length, 'a direct call is an ordinary one');
+          assert.is(ordinary!.length, first!.length);
+        }
+      } finally {
+        await t.close();
+      }
+    });
+  }
+}
+
+test.after(closeClients);
+test.run();

@@ -1,0 +1,261 @@
+/** Definitions of tools without what they say twice, on the bytes that the provider receives. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { startTestProxy, withProxy } from '../../../fixtures/proxy.ts';
+import type { TestProxy } from '../../../fixtures/proxy.ts';
+import { closeClients, exchange } from '../../../fixtures/server/exchange.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+const ON = 'compression: { tools: trim }';
+const DESCRIPTION =
+  'Reads a file.  Paths are absolute.\n\n        Args:\n            file_path: the file\n';
+const SHORT = 'Reads a file. Paths are absolute.\n\nArgs:\n    file_path: the file';
+
+const SCHEMA = {
+  $schema: 'http://json-schema.org/draft-07/schema#',
+  type: 'object',
+  title: 'ReadArguments',
+  properties: {
+    file_path: { type: 'string', title: 'File Path', description: 'The file  to read. ' },
+    limit: { type: 'integer', title: 'Limit', minimum: 0 },
+  },
+  required: ['file_path'],
+  additionalProperties: {},
+};
+const SHORT_SCHEMA = {
+  type: 'object',
+  properties: {
+    file_path: { type: 'string', description: 'The file  to read.' },
+    limit: { type: 'integer', minimum: 0 },
+  },
+  required: ['file_path'],
+};
+
+const SEARCH = { type: 'web_search_20250305', name: 'web_search', description: 'as  it is. ' };
+const CACHED = { cache_control: { type: 'ephemeral' } };
+
+const messagesTools = [
+  { name: 'Read', description: DESCRIPTION, input_schema: SCHEMA },
+  SEARCH,
+  {
+    name: 'Ask',
+    description: 'Asks.',
+    input_schema: { type: 'object', properties: {} },
+    ...CACHED,
+  },
+  { name: 'Grep', description: 'Searches. ', input_schema: SCHEMA, ...CACHED },
+];
+const shortMessagesTools = [
+  { name: 'Read', description: SHORT, input_schema: SHORT_SCHEMA },
+  SEARCH,
+  messagesTools[2],
+  {
+    name: 'Grep',
+    description: 'Searches.',
+    input_schema: { ...SHORT_SCHEMA, title: 'ReadArguments' },
+    ...CACHED,
+  },
+];
+
+/** A conversation of `turns` turns that has always had these tools. */
+const body = (turns: number, tools: readonly unknown[] = messagesTools, more: object = {}) => ({
+  model: 'claude-sonnet-4-5',
+  max_tokens: 9,
+  messages: Array.from({ length: 2 * turns - 1 }, (_, n) => ({
+    role: n % 2 === 0 ? 'user' : 'assistant',
+    content: `word ${n}`,
+  })),
+  tools,
+  ...more,
+});
+
+/** The JSON text that the provider received. */
+async function send(
+  t: TestProxy,
+  request: object,
+  path = '/v1/messages',
+  headers: Record<string, string> = {},
+): Promise<string> {
+  const before = t.upstream.requests.length;
+  const answer = await exchange(t.proxy.port, { path, body: JSON.stringify(request), headers });
+  assert.is(answer.status, 200, answer.text);
+  return t.upstream.requests[before]!.bodyBytes.toString();
+}
+
+const toolsOf = (sent: string): unknown => (JSON.parse(sent) as Json)['tools'];
+
+test('white space and repeats go, whatever a marker or the provider depends on stays', () =>
+  withProxy({ yaml: ON }, async (t) => {
+    const request = body(1);
+    const sent = await send(t, request);
+    assert.equal(JSON.parse(sent), { ...request, tools: shortMessagesTools });
+    assert.ok(sent.endsWith('"cache_control":{"type":"ephemeral"}}]}'), sent.slice(-80));
+  }));
+
+test('off, which is the default, and strict leave every byte', () =>
+  withProxy({}, async (t) => {
+    assert.is(await send(t, body(1)), JSON.stringify(body(1)));
+    t.configure(`${ON.slice(0, -2)}, mode: strict }`);
+    await t.proxy.reload();
+    assert.is(await send(t, body(1)), JSON.stringify(body(1)));
+    t.configure(ON);
+    await t.proxy.reload();
+    const strict = { 'x-svc-mode': 'strict' };
+    const other = body(1, messagesTools, { system: 'another conversation' });
+    assert.is(await send(t, other, '/v1/messages', strict), JSON.stringify(other));
+  }));
+
+test('every turn sends the same bytes for them, also after a restart and a change of the setting', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-tools-'));
+  const of = (turns: number) => body(turns, messagesTools, { metadata: { user_id: 'u' } });
+  const toolBytes = (sent: string) => sent.slice(sent.indexOf('"tools"'));
+  try {
+    let first: string | undefined;
+    for (const [at, yaml] of [ON, ON, 'compression: { tools: off }', ON].entries()) {
+      const t = await startTestProxy({ env: { SVC_HOME: folder }, yaml });
+      const sent = toolBytes(await send(t, of(at + 1)));
+      first ??= sent;
+      assert.is(sent, first, `turn ${at + 1}`);
+      await t.close();
+    }
+    assert.ok(!first!.includes('$schema'));
+    const t = await startTestProxy({
+      env: { SVC_HOME: folder },
+      yaml: 'compression: { enabled: false }',
+    });
+    assert.equal(toolsOf(await send(t, of(5))), messagesTools, 'off wins');
+    await t.close();
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+test('a conversation that began with whole definitions goes on with them', () =>
+  withProxy({ yaml: 'compression: { threshold_tokens: 0 }' }, async (t) => {
+    await send(t, body(1));
+    t.configure(`${ON.slice(0, -2)}, threshold_tokens: 0 }`);
+    await t.proxy.reload();
+    assert.equal(toolsOf(await send(t, body(2))), messagesTools);
+  }));
+
+test('in chat, a strict tool keeps its schema', () =>
+  withProxy({ yaml: ON }, async (t) => {
+    const of = (description: string, parameters: object, more: object = {}) => ({
+      type: 'function',
+      function: { name: 'Read', description, parameters, ...more },
+    });
+    const strict = { ...SCHEMA, title: 'T', properties: {} };
+    const request = {
+      model: 'gpt-fixture-1',
+      messages: [{ role: 'user', content: 'hi' }],
+      tools: [
+        of(DESCRIPTION, SCHEMA),
+        of(DESCRIPTION, strict, { strict: true }),
+        {
+          type: 'custom',
+          custom: { name: 'patch', description: 'Patches. ', format: { type: 'text' } },
+        },
+      ],
+    };
+    const sent = await send(t, request, '/v1/chat/completions');
+    assert.equal(toolsOf(sent), [
+      of(SHORT, SHORT_SCHEMA),
+      of(SHORT, strict, { strict: true }),
+      {
+        type: 'custom',
+        custom: { name: 'patch', description: 'Patches.', format: { type: 'text' } },
+      },
+    ]);
+  }));
+
+test('in responses, tools are strict unless they say otherwise; namespaces and later tools count too', () =>
+  withProxy({ yaml: ON }, async (t) => {
+    const of = (description: string, parameters: object, more: object = { strict: false }) => ({
+      type: 'function',
+      name: 'Read',
+      description,
+      parameters,
+      ...more,
+    });
+    const plain = { ...SCHEMA, title: 'T', properties: {} };
+    const build = (description: string, parameters: object) => ({
+      model: 'gpt-fixture-1',
+      input: [
+        { type: 'message', role: 'user', content: 'hi' },
+        { type: 'additional_tools', tools: [of(description, parameters)] },
+      ],
+      tools: [
+        of(description, parameters),
+        of(description, plain, {}),
+        { type: 'namespace', name: 'mcp', description, tools: [of(description, parameters)] },
+        { type: 'web_search', description: 'as it is. ' },
+      ],
+    });
+    const sent = await send(t, build(DESCRIPTION, SCHEMA), '/v1/responses');
+    assert.equal(JSON.parse(sent), build(SHORT, SHORT_SCHEMA));
+  }));
+
+test('in the generative dialect, under both names of its members', () =>
+  withProxy({ yaml: ON }, async (t) => {
+    const build = (description: string, schema: object) => ({
+      contents: [{ role: 'user', parts: [{ text: 'hi' }] }],
+      tools: [
+        { functionDeclarations: [{ name: 'Read', description, parametersJsonSchema: schema }] },
+        { function_declarations: [{ name: 'Read', description, parameters: schema }] },
+        { googleSearch: {} },
+      ],
+    });
+    const path = '/v1beta/models/gemini-fixture-1:generateContent';
+    assert.equal(
+      JSON.parse(await send(t, build(DESCRIPTION, SCHEMA), path)),
+      build(SHORT, SHORT_SCHEMA),
+    );
+  }));
+
+test('a provider of another kind gets them trimmed too', () =>
+  withProxy({ yaml: `${ON}\nrouting: { primary: chat }` }, async (t) => {
+    const request = { ...body(1), tools: [messagesTools[0]] };
+    const sent = JSON.parse(await send(t, request)) as { tools: readonly { function: Json }[] };
+    assert.is(t.upstream.requests.at(-1)!.path, '/v1/chat/completions');
+    assert.is(sent.tools[0]!.function['description'], SHORT);
+    assert.is(JSON.stringify(sent.tools).includes('draft-07'), false);
+  }));
+
+test('trace, diff and the receipt show it, in a lane of its own', () => {
+  const usage = { input: 9000, output: 7, cacheRead: 0, cacheWrite: 0, reasoning: 0 };
+  return withProxy({ yaml: ON, upstream: { replies: () => ({ usage }) } }, async (t) => {
+    await send(t, body(1));
+    const [row] = await t.rows(1);
+    assert.ok(row!.toolTokens! > 50, String(row!.toolTokens));
+    assert.is(row!.savedTokens, row!.toolTokens);
+    assert.is(row!.costSavedByToolsNanoUsd, row!.toolTokens! * 3000);
+    const read = async (path: string): Promise<Json> =>
+      JSON.parse((await exchange(t.proxy.port, { method: 'GET', path })).text) as Json;
+    const { lanes } = (await read('/savings')) as { lanes: Record<string, Json> };
+    assert.equal(lanes['tools'], {
+      requests: 1,
+      tokens_saved: row!.toolTokens,
+      cost_saved_usd: row!.costSavedByToolsNanoUsd! / 1e9,
+    });
+    assert.equal(lanes['compression'], { tokens_saved: 0, cost_saved_usd: 0 });
+    const trace = JSON.stringify(await read('/trace/last'));
+    assert.ok(trace.includes('"tools_trimmed":2'), trace);
+    const { blocks } = (await read('/v1/svc/lost/last')) as { blocks: readonly Json[] };
+    assert.equal(
+      blocks.map(({ index, tool, by }) => [index, tool, by]),
+      [
+        [-1, 'Read', ['tool-trim']],
+        [-3, 'Grep', ['tool-trim']],
+      ],
+    );
+    assert.ok(String(blocks[0]!['before']).includes('"$schema"'));
+    assert.ok(!String(blocks[0]!['after']).includes('"$schema"'));
+  });
+});
+
+test.after(closeClients);
+test.run();

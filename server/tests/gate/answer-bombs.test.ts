@@ -1,0 +1,99 @@
+/** A few kilobytes of an answer that decode to gigabytes: passed on as they are, refused where they must be read. */
+import * as zlib from 'node:zlib';
+import { once } from 'node:events';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { withPlainUpstream } from '../../../fixtures/plain-upstream.ts';
+import { processorMs } from '../../../fixtures/growth.ts';
+import { CHAT, MESSAGE, closeClients, exchange, json } from '../../../fixtures/server/exchange.ts';
+
+const MB = 2 ** 20;
+const DECODED_BYTES = 256 * MB;
+/** Of what decoding all of it takes; what is passed on takes a twentieth. */
+const MOST_PART = 1 / 2;
+/** The proxy's own start and a collection of garbage may fall into one try. */
+const TRIES = 5;
+
+let made: Promise<{ bomb: Buffer; wholeMs: number }> | undefined;
+
+/** A bomb, and what decoding all of it takes of a processor, in milliseconds. */
+function aBomb(): Promise<{ bomb: Buffer; wholeMs: number }> {
+  made ??= makeBomb().then(async (bomb) => ({ bomb, wholeMs: await wholeMs(bomb) }));
+  return made;
+}
+
+async function makeBomb(): Promise<Buffer> {
+  const { BROTLI_PARAM_QUALITY: quality, BROTLI_PARAM_LGWIN: window } = zlib.constants;
+  const encoder = zlib.createBrotliCompress({ params: { [quality]: 3, [window]: 24 } });
+  const pieces: Buffer[] = [];
+  encoder.on('data', (piece: Buffer) => void pieces.push(piece));
+  encoder.write('{"text":"');
+  const block = Buffer.alloc(MB, 'a');
+  for (let at = 0; at < DECODED_BYTES; at += MB) {
+    if (!encoder.write(block)) await once(encoder, 'drain');
+  }
+  encoder.end('"}');
+  await once(encoder, 'end');
+  return Buffer.concat(pieces);
+}
+
+function wholeMs(bomb: Buffer): Promise<number> {
+  return processorMs(async () => {
+    const decoder = zlib.createBrotliDecompress();
+    let sizeBytes = 0;
+    decoder.on('data', (piece: Buffer) => void (sizeBytes += piece.length));
+    decoder.end(bomb);
+    await once(decoder, 'end');
+    assert.ok(sizeBytes > DECODED_BYTES);
+  });
+}
+
+/** Does `work` until it takes a small part of decoding the whole bomb, at most five times. */
+async function costsLittle(work: () => Promise<void>): Promise<void> {
+  const mostMs = (await aBomb()).wholeMs * MOST_PART;
+  let leastMs = Number.POSITIVE_INFINITY;
+  for (let tries = 0; tries < TRIES && leastMs >= mostMs; tries += 1)
+    leastMs = Math.min(leastMs, await processorMs(work));
+  assert.ok(leastMs < mostMs, `${leastMs} ms of processor, of at most ${mostMs}`);
+}
+
+test('an answer bomb costs little processor time', () =>
+  withPlainUpstream({}, async (t, upstream) => {
+    const { bomb } = await aBomb();
+    const send = (type: string) =>
+      upstream.answer((response) => {
+        response.writeHead(200, { 'content-type': type, 'content-encoding': 'br' });
+        response.end(bomb);
+      });
+    let count = 0;
+    for (const type of ['application/json', 'text/event-stream']) {
+      send(type);
+      for (const stream of [false, true]) {
+        await costsLittle(async () => {
+          const passed = await exchange(t.proxy.port, { body: json(MESSAGE, { stream }) });
+          assert.is(passed.status, 200);
+          assert.ok(passed.body.equals(bomb), 'it goes on as it came');
+          await t.rows((count += 1));
+        });
+      }
+    }
+  }));
+
+test('where it must be read to be translated it is a bad gateway', () =>
+  withPlainUpstream({ yaml: 'routing: { primary: messages }' }, async (t, upstream) => {
+    const { bomb } = await aBomb();
+    upstream.answer((response) => {
+      response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'br' });
+      response.end(bomb);
+    });
+    await costsLittle(async () => {
+      const { status } = await exchange(t.proxy.port, {
+        path: '/v1/chat/completions',
+        body: json(CHAT, { model: MESSAGE.model }),
+      });
+      assert.is(status, 502);
+    });
+  }));
+
+test.after(closeClients);
+test.run();

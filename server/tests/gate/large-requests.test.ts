@@ -1,0 +1,93 @@
+/** Bodies with more values than may be walked while others wait: they go out as they came, unread. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { withProxy } from '../../../fixtures/proxy.ts';
+import { CHAT, MESSAGE, closeClients, exchange, json } from '../../../fixtures/server/exchange.ts';
+import type { Sent } from '../../../fixtures/server/exchange.ts';
+
+const many = <T>(count: number, make: (at: number) => T): T[] =>
+  Array.from({ length: count }, (_, at) => make(at));
+const TEXTS = many(60_000, (at) => ({ role: at % 2 === 0 ? 'user' : 'assistant', content: 'x' }));
+const KEYS = Object.fromEntries(many(30_000, (at) => [`k${at}`, at]));
+
+const LARGE: Readonly<Record<string, Sent>> = {
+  'messages of text': { body: json(MESSAGE, { messages: TEXTS }) },
+  'tool results': {
+    body: json(MESSAGE, {
+      messages: [
+        {
+          role: 'user',
+          content: many(50_000, (at) => ({
+            type: 'tool_result',
+            tool_use_id: `t${at}`,
+            content: 'ok',
+          })),
+        },
+      ],
+    }),
+  },
+  'keys of one object': { body: json(MESSAGE, { metadata: KEYS }) },
+  'keys of the body': { body: json(MESSAGE, KEYS) },
+  'chat messages': { path: '/v1/chat/completions', body: json(CHAT, { messages: TEXTS }) },
+  'a streamed chat': {
+    path: '/v1/chat/completions',
+    body: json(CHAT, { messages: TEXTS, stream: true }),
+  },
+  'responses items': { path: '/v1/responses', body: json({ model: 'm', input: TEXTS }) },
+  'generative contents': {
+    path: '/v1beta/models/gemini-fixture-1:generateContent',
+    body: json({ contents: many(60_000, () => ({ role: 'user', parts: [{ text: 'x' }] })) }),
+  },
+};
+
+test('they reach the provider byte for byte, and have their row', () =>
+  withProxy({ yaml: 'budget: { enabled: true, per_day_usd: 1000 }\n' }, async (t) => {
+    let sentCount = 0;
+    for (const [name, sent] of Object.entries(LARGE)) {
+      const got = await exchange(t.proxy.port, sent);
+      assert.is(got.status, 200, `${name}: ${got.text.slice(0, 300)}`);
+      assert.ok(t.upstream.requests.at(-1)!.body.equals(Buffer.from(sent.body!)), name);
+      sentCount += 1;
+      await t.rows(sentCount);
+      const trace = t.proxy.services.traces.last();
+      assert.match(JSON.stringify(trace), /too many values/, name);
+    }
+    const rows = await t.rows(Object.keys(LARGE).length);
+    assert.is(rows.length, Object.keys(LARGE).length);
+    // Of a chat stream nobody may ask for its usage, since that would change the request.
+    const unmeasured = rows.filter((row) => row.inputTokensSent === null);
+    assert.is(unmeasured.length, 1);
+    assert.ok(unmeasured[0]!.stream);
+    assert.is(rows[0]!.modelRequested, MESSAGE.model);
+  }));
+
+test('a provider of another kind cannot have them', () =>
+  withProxy({ yaml: 'routing: { primary: generative }\n' }, async (t) => {
+    const got = await exchange(t.proxy.port, LARGE['messages of text']);
+    assert.is(got.status, 400, got.text.slice(0, 300));
+    assert.match(got.text, /too many values to be translated/);
+    assert.is(t.upstream.requests.length, 0);
+  }));
+
+test('what is checked is checked there too', () =>
+  withProxy({}, async (t) => {
+    const faulty: readonly [string, RegExp][] = [
+      [json(MESSAGE, { messages: TEXTS, model: 7 }), /Field 'model'/],
+      [json(MESSAGE, { messages: KEYS }), /Field 'messages' must be an array/],
+      [json({ messages: TEXTS, max_tokens: 1 }), /Missing required field: model/],
+      [json(MESSAGE, { messages: TEXTS, max_tokens: 'x' }), /Field 'max_tokens'/],
+      [
+        json(MESSAGE, { messages: TEXTS, z: 0 }).replace('"z":0', `"z":${'['.repeat(200)}`),
+        /levels|Missing|JSON/,
+      ],
+    ];
+    for (const [body, message] of faulty) {
+      const got = await exchange(t.proxy.port, { body });
+      assert.is(got.status, 400, got.text.slice(0, 200));
+      assert.match(got.text, message);
+    }
+    assert.is(t.upstream.requests.length, 0);
+  }));
+
+test.after(closeClients);
+test.run();

@@ -1,0 +1,151 @@
+/** Requests that node would answer itself, or not at all: each gets an answer of ours, behind the gate. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { withProxy } from '../../../fixtures/proxy.ts';
+import {
+  MESSAGE,
+  closeClients,
+  exchange,
+  json,
+  openSocket,
+  sendRaw,
+} from '../../../fixtures/server/exchange.ts';
+
+interface Printed {
+  readonly status: number;
+  readonly type: string;
+  readonly head: string;
+}
+
+/** The one answer in `text`, which must be an error of ours with an id. */
+function errorIn(text: string): Printed {
+  const end = text.indexOf('\r\n\r\n');
+  const head = text.slice(0, end);
+  const body = JSON.parse(text.slice(end + 4)) as { type: string; error: { type: string } };
+  assert.is(body.type, 'error');
+  assert.match(head, /\r\nX-Request-ID: /);
+  return { status: Number(head.slice(9, 12)), type: body.error.type, head };
+}
+
+const H = (port: number): string => `Host: 127.0.0.1:${port}\r\n`;
+
+test('TRACE is answered nowhere and goes to nobody', () =>
+  withProxy({}, async ({ proxy: { port }, upstream }) => {
+    for (const path of [
+      '/',
+      '/health',
+      '/nope',
+      '/ws',
+      '/v1/messages',
+      '/v1/files',
+      '/v1/models',
+      '/api/hello',
+      '/v1beta/x',
+    ]) {
+      const printed = errorIn(
+        await sendRaw(port, `TRACE ${path} HTTP/1.1\r\n${H(port)}Connection: close\r\n\r\n`),
+      );
+      assert.is(printed.status, 405, path);
+      assert.match(printed.head, /\r\nAllow: [A-Z, ]+\r\n/);
+      assert.not.match(printed.head, /TRACE/);
+    }
+    assert.is(upstream.requests.length, 0);
+  }));
+
+test('methods that node parses and nobody has are refused on paths of ours', () =>
+  withProxy({}, async ({ proxy: { port } }) => {
+    for (const method of ['PUT', 'PATCH', 'DELETE', 'LINK', 'M-SEARCH', 'PURGE', 'PROPFIND']) {
+      const { status } = await exchange(port, { path: '/stats', method });
+      assert.is(status, 405, method);
+    }
+  }));
+
+test('an Allow names each method once', () =>
+  withProxy({}, async ({ proxy: { port } }) => {
+    for (const [path, method] of [
+      ['/v1/models', 'POST'],
+      ['/v1/models/x', 'PUT'],
+      ['/api/hello', 'POST'],
+      ['/health', 'POST'],
+      ['/v1/messages', 'GET'],
+      ['/config/reload', 'PUT'],
+    ] as const) {
+      const { headers, status } = await exchange(port, { path, method });
+      assert.is(status, 405, path);
+      const named = headers.allow?.split(', ') ?? [];
+      assert.ok(named.length > 1, path);
+      assert.is(new Set(named).size, named.length, `${path}: ${headers.allow}`);
+    }
+  }));
+
+test('CONNECT gets an error: this is no tunnel', () =>
+  withProxy({}, async ({ proxy: { port } }) => {
+    const text = await sendRaw(
+      port,
+      `CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\n`,
+    );
+    assert.is(errorIn(text).status, 405);
+  }));
+
+test('an Expect that nobody knows is refused behind the gate', () =>
+  withProxy({}, async ({ proxy: { port, wsPort }, upstream }) => {
+    for (const expect of ['anything', '200-ok', '100-continue-not', 'x=1']) {
+      for (const door of [port, wsPort ?? port]) {
+        const asks = (method: string, path: string, host: string) =>
+          sendRaw(
+            door,
+            `${method} ${path} HTTP/1.1\r\n${host}Expect: ${expect}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`,
+          );
+        const printed = errorIn(await asks('GET', '/health', H(door)));
+        assert.is(printed.status, 417);
+        assert.is(printed.type, 'expectation_failed');
+        assert.is(errorIn(await asks('POST', '/v1/messages', H(door))).status, 417);
+        assert.is(errorIn(await asks('GET', '/stats', 'Host: evil.example\r\n')).status, 403);
+        const forwarded = await asks('GET', '/stats', `${H(door)}X-Forwarded-For: 1.2.3.4\r\n`);
+        assert.is(errorIn(forwarded).status, 401);
+      }
+    }
+    assert.is(upstream.requests.length, 0);
+  }));
+
+const BROKEN = [
+  'ZZ\r\n',
+  '-1\r\n',
+  '5\r\n{"mod\r\nZZ\r\n',
+  `2\n{}\r\n0\r\n\r\n`,
+  '2\r\n{}xx0\r\n\r\n',
+  '1;\0\r\n',
+  'fffffffffffffffff\r\n',
+];
+
+test('a body whose chunks cannot be read is answered 400, has its row, and ends the connection', () =>
+  withProxy({}, async (t) => {
+    const { port } = t.proxy;
+    const head = (path: string) =>
+      `POST ${path} HTTP/1.1\r\n${H(port)}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`;
+    for (const [at, body] of BROKEN.entries()) {
+      const printed = errorIn(await sendRaw(port, head('/v1/messages') + body));
+      assert.is(printed.status, 400, JSON.stringify(body));
+      assert.match(printed.head, /\r\nConnection: close/i);
+      assert.is(errorIn(await sendRaw(port, head('/ingest') + body)).status, 400);
+      const rows = await t.rows(at + 1);
+      assert.is(rows.length, at + 1);
+      assert.equal([rows[at]?.outcome, rows[at]?.status], ['error', 400]);
+    }
+    // The same where the head was taken long before.
+    const socket = await openSocket(port);
+    let text = '';
+    socket.on('data', (piece: Buffer) => void (text += piece.toString('latin1')));
+    const closed = new Promise((resolve) => socket.once('close', resolve));
+    socket.write(`${head('/v1/messages')}5\r\n{"mod\r\n`);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    socket.write('ZZ\r\n');
+    await closed;
+    assert.is(errorIn(text).status, 400);
+    assert.is(t.upstream.requests.length, 0);
+    const { status } = await exchange(port, { body: json(MESSAGE) });
+    assert.is(status, 200);
+  }));
+
+test.after(closeClients);
+test.run();

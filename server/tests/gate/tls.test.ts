@@ -1,0 +1,120 @@
+/** A provider that cannot be reached safely is not reached: no name, no trust, no TLS, no plain try instead. */
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { withProxyProcess } from '../../../fixtures/proxy-process.ts';
+import { withProxy } from '../../../fixtures/proxy.ts';
+import { PROVIDER_CERTIFICATE, startUpstream } from '../../../fixtures/upstream.ts';
+import type { Upstream, UpstreamOptions } from '../../../fixtures/upstream.ts';
+import { CHAT, MESSAGE, closeClients, exchange, json } from '../../../fixtures/server/exchange.ts';
+import type { Sent } from '../../../fixtures/server/exchange.ts';
+
+const TRUSTING = { NODE_EXTRA_CA_CERTS: PROVIDER_CERTIFICATE };
+/** A lookup that fails may take as long as the machine's resolver likes. */
+const LOOKUP_MS = 60_000;
+
+const REQUESTS: readonly Sent[] = [false, true].flatMap((stream) => [
+  { path: '/v1/messages', body: json(MESSAGE, { stream }) },
+  { path: '/v1/chat/completions', body: json(CHAT, { stream }) },
+]);
+
+async function withProvider(
+  options: UpstreamOptions,
+  use: (provider: Upstream) => Promise<void>,
+): Promise<void> {
+  const provider = await startUpstream(options);
+  try {
+    await use(provider);
+  } finally {
+    await provider.close();
+  }
+}
+
+/** Every request to `origin` is PROVIDER_003 for `reason`, after one try, and has its row. */
+function expectUnreachable(origin: string, reason: RegExp): Promise<void> {
+  const places = { MSGPROV_BASE_URL: origin, CHATPROV_BASE_URL: origin };
+  // So that the limit of the head is not what ends it.
+  const env = { ...places, SVC_REQUEST_TIMEOUT: String(LOOKUP_MS / 1000) };
+  return withProxy({ env }, async (t) => {
+    for (const sent of REQUESTS) {
+      const signal = AbortSignal.timeout(LOOKUP_MS);
+      const got = await exchange(t.proxy.port, { ...sent, signal });
+      assert.is(got.status, 502, got.text);
+      assert.match(got.text, '"code":"PROVIDER_003"');
+      assert.match(got.text, reason);
+    }
+    for (const row of await t.rows(REQUESTS.length)) {
+      assert.equal([row.outcome, row.attempts], ['error', 1]);
+    }
+    assert.is(t.upstream.requests.length, 0);
+  });
+}
+
+/** What a provider that speaks TLS saw: connections that came to nothing, none of which spoke plain HTTP. */
+function expectNothingSent(provider: Upstream): void {
+  assert.is(provider.requests.length, 0);
+  assert.ok(provider.failedHandshakes.length <= REQUESTS.length, 'one try each');
+  assert.not.match(String(provider.failedHandshakes), 'HTTP_REQUEST');
+}
+
+test('a certificate that the machine trusts is enough', () =>
+  withProvider({ tls: {} }, (provider) =>
+    withProxyProcess({ upstreamUrl: provider.url, env: TRUSTING }, async ({ port }) => {
+      for (const sent of REQUESTS) {
+        const got = await exchange(port, { ...sent, headers: { authorization: 'Bearer mine' } });
+        assert.is(got.status, 200, got.text);
+        assert.ok(got.whole);
+      }
+      assert.is(provider.requests.length, REQUESTS.length);
+      assert.equal(provider.failedHandshakes, []);
+    }),
+  ));
+
+test('a certificate that nobody vouches for is refused', () =>
+  withProvider({ tls: {} }, async (provider) => {
+    await expectUnreachable(provider.url, /TLS failed \(DEPTH_ZERO_SELF_SIGNED_CERT\)/);
+    expectNothingSent(provider);
+  }));
+
+test('a trusted certificate of another name is refused', () =>
+  withProvider({ tls: {} }, async (provider) => {
+    const upstreamUrl = `https://[::ffff:127.0.0.1]:${provider.port}`;
+    await withProxyProcess({ upstreamUrl, env: TRUSTING }, async ({ port }) => {
+      const got = await exchange(port, { body: json(MESSAGE) });
+      assert.is(got.status, 502, got.text);
+      assert.match(got.text, /"code":"PROVIDER_003"/);
+      assert.match(got.text, /TLS failed \(ERR_TLS_CERT_ALTNAME_INVALID\)/);
+    });
+    expectNothingSent(provider);
+  }));
+
+test('an old version of TLS is not agreed to', () => {
+  const old = { maxVersion: 'TLSv1.1', minVersion: 'TLSv1', ciphers: 'ALL:@SECLEVEL=0' } as const;
+  return withProvider({ tls: old }, async (provider) => {
+    await expectUnreachable(provider.url, /TLS failed \(\w+\)/);
+    expectNothingSent(provider);
+  });
+});
+
+test('a provider that speaks plain HTTP where TLS is due is not spoken to', async () => {
+  let asked = 0;
+  const server = createServer((_request, response) => {
+    asked += 1;
+    response.end('{}');
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  await expectUnreachable(`https://localhost:${port}`, /TLS failed \(\w+\)/);
+  assert.is(asked, 0);
+  server.close();
+});
+
+test('a host that has no address is unreachable', async () => {
+  const reason = /host name (?:not found|lookup failed)/;
+  await expectUnreachable('https://provider.invalid', reason);
+});
+
+test.after(closeClients);
+test.run();

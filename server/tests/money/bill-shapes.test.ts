@@ -1,0 +1,86 @@
+/**
+ * A thousand shapes of usage, of four dialects, whole, streamed and cancelled, against an arithmetic of
+ * its own over the published tables: within a thousandth each, and none silently cheap.
+ */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { ServerResponse } from 'node:http';
+import { SHAPES } from '../../../fixtures/money/shapes.ts';
+import type { Shape, Way } from '../../../fixtures/money/shapes.ts';
+import { toEvent, withPlainUpstream } from '../../../fixtures/plain-upstream.ts';
+import { closeClients, openAnswer } from '../../../fixtures/server/exchange.ts';
+
+const COUNT = 1000;
+/** Writes the shape; one that will be cancelled stays open before its last event. */
+function send(answered: ServerResponse, { document, events, headers }: Shape, way: Way): void {
+  if (way === 'whole') {
+    answered.writeHead(200, { 'content-type': 'application/json', ...headers });
+    answered.end(JSON.stringify(document));
+    return;
+  }
+  answered.writeHead(200, { 'content-type': 'text/event-stream', ...headers });
+  const shown = way === 'cancelled' ? events.slice(0, -1) : events;
+  for (const event of shown) answered.write(toEvent(event));
+  if (way === 'streamed') answered.end();
+}
+
+/** Reads the answer; of one that will be cancelled all that is sent, and then leaves. */
+async function take(port: number, { path, body, events }: Shape, way: Way): Promise<void> {
+  const leave = new AbortController();
+  const message = await openAnswer(port, { path, body, signal: leave.signal });
+  const lastShown = toEvent(events.at(-2) ?? '')
+    .trimEnd()
+    .slice(-40);
+  let text = '';
+  try {
+    for await (const piece of message) {
+      text += String(piece);
+      if (way === 'cancelled' && text.includes(lastShown)) leave.abort();
+    }
+  } catch (error) {
+    if (!leave.signal.aborted) throw error;
+  }
+}
+
+test(`${COUNT} shapes of usage cost what the published tables say`, () =>
+  withPlainUpstream({}, async (t, upstream) => {
+    const names = Object.keys(SHAPES) as (keyof typeof SHAPES)[];
+    const ways: readonly Way[] = ['whole', 'streamed', 'cancelled'];
+    const made: { shape: Shape; way: Way; name: string }[] = [];
+    for (let at = 0; at < COUNT; at++) {
+      const name = names[at % names.length]!;
+      const way = ways[Math.floor(at / names.length) % ways.length]!;
+      made.push({ shape: SHAPES[name](way), way, name });
+    }
+    for (const { shape, way } of made) {
+      upstream.answer((answered) => send(answered, shape, way));
+      await take(t.proxy.port, shape, way);
+    }
+    const rows = await t.rows(COUNT);
+    const off: string[] = [];
+    let [unpriced, cancelled] = [0, 0];
+    const byTime = rows.toSorted((a, b) => a.startedMs - b.startedMs);
+    for (const [at, { shape, way, name }] of made.entries()) {
+      const row = byTime[at]!;
+      const tokens = way === 'cancelled' ? (row.outputTokens ?? 0) : shape.output;
+      const wanted = shape.dollars(tokens, row.inputTokensSent ?? 0);
+      if (way === 'cancelled')
+        assert.ok(tokens > 0 && row.inputTokensSent! > 0, `${at} is counted`);
+      const found = row.costNanoUsd === null ? undefined : row.costNanoUsd / 1e9;
+      if (way === 'cancelled' && row.outcome === 'cancelled') cancelled += 1;
+      if (wanted === undefined) unpriced += 1;
+      const isRight =
+        wanted === undefined || found === undefined
+          ? wanted === found
+          : Math.abs(found - wanted) <= wanted * 0.001 + 1e-9;
+      if (!isRight)
+        off.push(`${at} ${name} ${way}: ${found} for ${wanted}: ${JSON.stringify(shape.document)}`);
+    }
+    assert.is(rows.length, COUNT);
+    assert.equal(off.slice(0, 3), [], `${off.length} of ${COUNT} are off`);
+    assert.ok(unpriced > 100 && unpriced < 600, `${unpriced} without a price`);
+    assert.ok(cancelled > 100, `${cancelled} cancelled`);
+  }));
+
+test.after(closeClients);
+test.run();

@@ -1,0 +1,501 @@
+/** What a request costs by what its provider bills: each row of the published tables, by name, from outside. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { dollarsFor } from '../../../fixtures/money/tables.ts';
+import { streamOf, withPlainUpstream } from '../../../fixtures/plain-upstream.ts';
+import type { PlainUpstream } from '../../../fixtures/plain-upstream.ts';
+import type { TestProxy } from '../../../fixtures/proxy.ts';
+import { CHAT, MESSAGE, closeClients, exchange, json } from '../../../fixtures/server/exchange.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+const RESPONSES = { model: 'gpt-5', input: 'hello' };
+const GENERATE = { contents: [{ role: 'user', parts: [{ text: 'hello' }] }] };
+
+/** Sends one request and gives what its row says that it cost, in dollars. */
+async function cost(
+  t: TestProxy,
+  upstream: PlainUpstream,
+  sent: { path: string; body: string },
+  answer: Json,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<number | null> {
+  const before = (await t.rows(0)).length;
+  upstream.answer((answered) => {
+    answered.writeHead(200, { 'content-type': 'application/json', ...headers });
+    answered.end(JSON.stringify(answer));
+  });
+  await exchange(t.proxy.port, sent);
+  const nano = (await t.rows(before + 1)).at(-1)!.costNanoUsd;
+  return nano === null ? null : nano / 1e9;
+}
+
+function message(model: string, usage: Json, asked: Json = {}) {
+  const sent = { path: '/v1/messages', body: json(MESSAGE, { model, ...asked }) };
+  const answer = { type: 'message', role: 'assistant', model, content: [], usage };
+  return [sent, { ...answer, stop_reason: 'end_turn' }] as const;
+}
+
+function chat(model: string, usage: Json, others: Json = {}, asked: Json = {}) {
+  const sent = { path: '/v1/chat/completions', body: json(CHAT, { model, ...asked }) };
+  return [sent, { object: 'chat.completion', model, choices: [], usage, ...others }] as const;
+}
+
+function response(model: string, usage: Json, others: Json = {}) {
+  const sent = { path: '/v1/responses', body: JSON.stringify({ ...RESPONSES, model }) };
+  const answer = { object: 'response', status: 'completed', model, output: [] };
+  return [sent, { ...answer, ...others, usage }] as const;
+}
+
+function generate(model: string, usageMetadata: Json, candidate: Json = {}) {
+  const path = `/v1beta/models/${model}:generateContent`;
+  const sent = { path, body: JSON.stringify(GENERATE) };
+  const candidates = [{ finishReason: 'STOP', ...candidate }];
+  return [sent, { candidates, usageMetadata, modelVersion: model }] as const;
+}
+
+const near = (found: number | null, wanted: number | undefined, what: string): void => {
+  assert.ok(
+    found !== null && wanted !== undefined && Math.abs(found - wanted) <= wanted * 0.001,
+    `${what}: ${found} for ${wanted}`,
+  );
+};
+
+const PLAIN = { input_tokens: 1000, output_tokens: 200 };
+const FABLE = 'claude-fable-5-1';
+const OPUS = 'claude-opus-5-5';
+
+test('a compaction at the provider is billed beside the answer', () =>
+  withPlainUpstream({}, async (t, upstream) => {
+    const compaction = { type: 'compaction', input_tokens: 180_000, output_tokens: 3500 };
+    const usage = { input_tokens: 23_000, output_tokens: 1000 };
+    const iterations = [compaction, { type: 'message', ...usage }];
+    const found = await cost(t, upstream, ...message(OPUS, { ...usage, iterations }));
+    const own = dollarsFor({ model: OPUS, input: 23_000, output: 1000 }, [])!;
+    const other = dollarsFor({ model: OPUS, input: 180_000, output: 3500 }, [])!;
+    near(found, own + other, 'cost');
+    assert.ok(other > 5 * own, 'the larger part of the bill');
+    const row = (await t.rows(1)).at(-1)!;
+    assert.equal([row.inputTokensSent, row.outputTokens], [23_000, 1000], 'figures stay');
+  }));
+
+test('an advisor, and a model that stepped in, are billed at their own rates', () =>
+  withPlainUpstream({}, async (t, upstream) => {
+    const advised = {
+      input_tokens: 2414,
+      output_tokens: 3200,
+      iterations: [
+        { type: 'message', input_tokens: 1051, output_tokens: 35 },
+        { type: 'advisor_message', model: FABLE, input_tokens: 2728, output_tokens: 874 },
+        { type: 'message', input_tokens: 1363, output_tokens: 3165 },
+      ],
+    };
+    near(
+      await cost(t, upstream, ...message(OPUS, advised)),
+      dollarsFor({ model: OPUS, input: 2414, output: 3200 }, [])! +
+        dollarsFor({ model: FABLE, input: 2728, output: 874 }, [])!,
+      'advisor',
+    );
+    // The answer's own figures are those of the model that served it.
+    const fallen = (declined: Json) => ({
+      input_tokens: 412,
+      output_tokens: 264,
+      iterations: [
+        { type: 'message', model: FABLE, ...declined },
+        { type: 'fallback_message', model: OPUS, input_tokens: 412, output_tokens: 264 },
+      ],
+    });
+    const served = dollarsFor({ model: OPUS, input: 412, output: 264 }, [])!;
+    near(
+      await cost(t, upstream, ...message(OPUS, fallen({ input_tokens: 408, output_tokens: 0 }))),
+      served,
+      'refused before any output',
+    );
+    near(
+      await cost(
+        t,
+        upstream,
+        ...message(
+          OPUS,
+          fallen({ input_tokens: 2, output_tokens: 578, cache_read_input_tokens: 72_769 }),
+        ),
+      ),
+      served + dollarsFor({ model: FABLE, input: 2, read: 72_769, output: 578 }, [])!,
+      'refused in the middle of it',
+    );
+  }));
+
+test('fast mode counts as it was served, not as it was asked for', () =>
+  withPlainUpstream({}, async (t, upstream) => {
+    const asked = { speed: 'fast' };
+    const used = { model: OPUS, input: 1000, output: 200 };
+    const served = await cost(t, upstream, ...message(OPUS, { ...PLAIN, speed: 'fast' }, asked));
+    near(served, dollarsFor(used, ['fast']), 'served');
+    const refused = { ...PLAIN, speed: 'standard' };
+    near(await cost(t, upstream, ...message(OPUS, refused, asked)), dollarsFor(used, []), 'asked');
+    near(await cost(t, upstream, ...message(OPUS, PLAIN, asked)), dollarsFor(used, []), 'not said');
+  }));
+
+test('inference in the US, batches, and both with fast mode', () =>
+  withPlainUpstream({}, async (t, upstream) => {
+    const used = { model: OPUS, input: 1000, output: 200 };
+    const us = { ...PLAIN, inference_geo: 'us' };
+    near(await cost(t, upstream, ...message(OPUS, us)), dollarsFor(used, ['us']), 'US');
+    const batch = { ...PLAIN, service_tier: 'batch' };
+    near(await cost(t, upstream, ...message(OPUS, batch)), dollarsFor(used, ['batch']), 'batch');
+    const both = { ...us, speed: 'fast', service_tier: 'standard' };
+    near(await cost(t, upstream, ...message(OPUS, both)), dollarsFor(used, ['us', 'fast']), 'both');
+    const global = { ...PLAIN, inference_geo: 'global', service_tier: 'standard' };
+    near(await cost(t, upstream, ...message(OPUS, global)), dollarsFor(used, []), 'global');
+    const [sent, answer] = message(OPUS, PLAIN);
+    const batched = { ...sent, path: '/v1/messages/batches' };
+    near(await cost(t, upstream, batched, answer), dollarsFor(used, ['batch']), 'path');
+  }));
+
+test('flex and priority count as the answer says, in every dialect that has them', () =>
+  withPlainUpstream({}, async (t, upstream) => {
+    const figures = { prompt_tokens: 1000, completion_tokens: 200, total_tokens: 1200 };
+    const used = { model: 'gpt-5', input: 1000, output: 200 };
+    for (const tier of ['flex', 'priority', 'default', 'auto'] as const) {
+      const terms = tier === 'flex' || tier === 'priority' ? [tier] : [];
+      const wanted = dollarsFor(used, terms);
+      const asked = { service_tier: 'priority' };
+      const answered = chat('gpt-5', figures, { service_tier: tier }, asked);
+      near(await cost(t, upstream, ...answered), wanted, `chat ${tier}`);
+      const own = { input_tokens: 1000, output_tokens: 200, total_tokens: 1200 };
+      const other = response('gpt-5', own, { service_tier: tier });
+      near(await cost(t, upstream, ...other), wanted, `responses ${tier}`);
+    }
+    const google = { promptTokenCount: 1000, candidatesTokenCount: 200 };
+    const flash = { model: 'gemini-2.5-flash', input: 1000, output: 200 };
+    for (const [tier, trafficType] of [
+      ['flex', 'ON_DEMAND_FLEX'],
+      ['priority', 'ON_DEMAND_PRIORITY'],
+    ] as const) {
+      const wanted = dollarsFor(flash, [tier]);
+      const told = generate('gemini-2.5-flash', { ...google, trafficType });
+      near(await cost(t, upstream, ...told), wanted, `generative ${tier}`);
+      const plain = generate('gemini-2.5-flash', google);
+      const header = { 'x-gemini-service-tier': tier };
+      near(await cost(t, upstream, ...plain, header), wanted, `header ${tier}`);
+    }
+  }));
+
+test('searches are billed one by one, in every dialect', () =>
+  withPlainUpstream({}, async (t, upstream) => {
+    const searched = { ...PLAIN, server_tool_use: { web_search_requests: 3 } };
+    const opus = dollarsFor({ model: OPUS, input: 1000, output: 200 }, [])!;
+    near(await cost(t, upstream, ...message(OPUS, searched)), opus + 0.03, 'messages');
+    const own = { input_tokens: 1000, output_tokens: 200, total_tokens: 1200 };
+    const call = (id: string, type = 'search') => ({
+      type: 'web_search_call',
+      id,
+      action: { type },
+    });
+    const output = [call('a'), call('b'), call('c', 'open_page'), { type: 'message', content: [] }];
+    const gpt = dollarsFor({ model: 'gpt-5', input: 1000, output: 200 }, [])!;
+    const answered = response('gpt-5', own, { output });
+    near(await cost(t, upstream, ...answered), gpt + 0.02, 'responses');
+    const google = { promptTokenCount: 1000, candidatesTokenCount: 200 };
+    const grounded = { groundingMetadata: { webSearchQueries: ['a', 'b'] } };
+    const flash = dollarsFor({ model: 'gemini-2.5-flash', input: 1000, output: 200 }, [])!;
+    const once = generate('gemini-2.5-flash', google, grounded);
+    near(await cost(t, upstream, ...once), flash + 0.035, 'once for a prompt');
+    const pro = dollarsFor({ model: 'gemini-3-pro-preview', input: 1000, output: 200 }, [])!;
+    const each = generate('gemini-3-pro-preview', google, grounded);
+    near(await cost(t, upstream, ...each), pro + 0.028, 'each query');
+  }));
+
+test('pictures and sound have rates of their own', () =>
+  withPlainUpstream({}, async (t, upstream) => {
+    const picture = {
+      promptTokenCount: 300,
+      candidatesTokenCount: 1320,
+      candidatesTokensDetails: [
+        { modality: 'IMAGE', tokenCount: 1290 },
+        { modality: 'TEXT', tokenCount: 30 },
+      ],
+    };
+    const model = 'gemini-2.5-flash-image';
+    const wanted = dollarsFor({ model, input: 300, output: 30, outputImage: 1290 }, []);
+    near(await cost(t, upstream, ...generate(model, picture)), wanted, 'picture');
+    const heard = {
+      promptTokenCount: 1000,
+      cachedContentTokenCount: 400,
+      candidatesTokenCount: 50,
+      promptTokensDetails: [
+        { modality: 'AUDIO', tokenCount: 700 },
+        { modality: 'TEXT', tokenCount: 300 },
+      ],
+      cacheTokensDetails: [
+        { modality: 'AUDIO', tokenCount: 300 },
+        { modality: 'TEXT', tokenCount: 100 },
+      ],
+    };
+    const parts = { input: 200, inputAudio: 400, read: 100, readAudio: 300, output: 50 };
+    near(
+      await cost(t, upstream, ...generate('gemini-2.5-flash', heard)),
+      dollarsFor({ model: 'gemini-2.5-flash', ...parts }, []),
+      'sound',
+    );
+    const spoken = {
+      prompt_tokens: 500,
+      completion_tokens: 300,
+      prompt_tokens_details: { audio_tokens: 450, cached_tokens: 0 },
+      completion_tokens_details: { audio_tokens: 280, reasoning_tokens: 0 },
+    };
+    const said = { input: 50, inputAudio: 450, output: 20, outputAudio: 280 };
+    near(
+      await cost(t, upstream, ...chat('gpt-audio', spoken)),
+      dollarsFor({ model: 'gpt-audio', ...said }, []),
+      'speech',
+    );
+    const transcribed = {
+      type: 'tokens',
+      input_tokens: 1000,
+      input_token_details: { text_tokens: 100, audio_tokens: 900 },
+      output_tokens: 45,
+      total_tokens: 1045,
+    };
+    const asked = { model: 'gpt-4o-transcribe' };
+    const sent = { path: '/v1/audio/transcriptions', body: JSON.stringify(asked) };
+    // $2.50 for text, $6 for sound, $10 for what is written.
+    const whole = (100 * 2.5 + 900 * 6 + 45 * 10) / 1e6;
+    const answered = { text: 'hello', ...asked, usage: transcribed };
+    near(await cost(t, upstream, sent, answered), whole, 'transcription');
+    // Text costs $10 a million there, sound an unknown amount.
+    assert.is(await cost(t, upstream, ...chat('gpt-5', spoken)), null);
+  }));
+
+test('writes for five minutes, one hour and twelve hours; reads at each part of the price', () =>
+  withPlainUpstream({}, async (t, upstream) => {
+    const usage = {
+      input_tokens: 10,
+      output_tokens: 20,
+      cache_read_input_tokens: 50_000,
+      cache_creation_input_tokens: 3000,
+      cache_creation: { ephemeral_5m_input_tokens: 1000, ephemeral_1h_input_tokens: 2000 },
+    };
+    for (const model of ['claude-opus-4-8', 'claude-sonnet-5-5', 'claude-fable-5-2']) {
+      const used = { model, input: 10, output: 20, read: 50_000, write: 1000, write1h: 2000 };
+      near(await cost(t, upstream, ...message(model, usage)), dollarsFor(used, []), model);
+    }
+    const model = 'gpt-6.2-sol';
+    const details = { cached_tokens: 1000, cache_write_tokens: 3000, cache_write_tokens_12h: 2000 };
+    const own = { input_tokens: 5000, output_tokens: 20, input_tokens_details: details };
+    const used = { model, input: 1000, output: 20, read: 1000, write: 1000, write12h: 2000 };
+    near(await cost(t, upstream, ...response(model, own)), dollarsFor(used, []), model);
+  }));
+
+test('a long context has its own rates for the whole request', () =>
+  withPlainUpstream({}, async (t, upstream) => {
+    const usage = (input: number) => ({ input_tokens: input, output_tokens: 100 });
+    const model = 'claude-haiku-5-5';
+    for (const input of [100_000, 100_001]) {
+      const wanted = dollarsFor({ model, input, output: 100 }, []);
+      near(await cost(t, upstream, ...message(model, usage(input))), wanted, `${input}`);
+    }
+  }));
+
+test('what has no price makes the row unpriced and says what is missing', () =>
+  withPlainUpstream({}, async (t, upstream) => {
+    const missing = async (): Promise<unknown> => {
+      const { text } = await exchange(t.proxy.port, { method: 'GET', path: '/trace/last' });
+      return (JSON.parse(text) as { unpriced?: unknown }).unpriced;
+    };
+    const figures = { prompt_tokens: 10, completion_tokens: 2 };
+    const cases = [
+      [message(OPUS, { ...PLAIN, service_tier: 'priority' }), `tier priority of ${OPUS}`],
+      [message(OPUS, { ...PLAIN, inference_geo: 'eu' }), `region eu of ${OPUS}`],
+      [
+        message('claude-sonnet-5-5', { ...PLAIN, speed: 'fast' }),
+        'speed fast of claude-sonnet-5-5',
+      ],
+      [chat('gpt-5', figures, { service_tier: 'scale' }), 'tier scale of gpt-5'],
+      [chat('nobody-knows', figures), 'model nobody-knows'],
+    ] as const;
+    for (const [[sent, answer], what] of cases) {
+      assert.is(await cost(t, upstream, sent, answer), null, what);
+      assert.equal(await missing(), [what]);
+    }
+    const advisor = { type: 'advisor_message', model: 'nobody', input_tokens: 5, output_tokens: 5 };
+    const advised = message(OPUS, { ...PLAIN, iterations: [advisor] });
+    assert.is(await cost(t, upstream, ...advised), null);
+    assert.equal(await missing(), ['model nobody']);
+  }));
+
+test('what a provider runs beside the model and gives no price of is never taken for nothing', () =>
+  withPlainUpstream({}, async (t, upstream) => {
+    const missing = async (): Promise<unknown> => {
+      const { text } = await exchange(t.proxy.port, { method: 'GET', path: '/trace/last' });
+      return (JSON.parse(text) as { unpriced?: unknown }).unpriced;
+    };
+    const own = { input_tokens: 1000, output_tokens: 200, total_tokens: 1200 };
+    const item = (type: string, more: Json = {}) => ({
+      type,
+      id: type,
+      status: 'completed',
+      ...more,
+    });
+    const charged = [
+      [item('image_generation_call'), 'image_generation_call of gpt-5'],
+      [item('code_interpreter_call'), 'code_interpreter_call of gpt-5'],
+      [item('shell_call', { environment: { type: 'container_reference' } }), 'shell_call of gpt-5'],
+    ] as const;
+    const streams = async (output: readonly Json[], isWhole: boolean) => {
+      const before = (await t.rows(0)).length;
+      const start = { model: 'gpt-5', status: 'in_progress', output: [], usage: null };
+      const whole = { ...start, status: 'completed', output, usage: own };
+      upstream.answer(
+        streamOf(
+          { type: 'response.created', response: start },
+          ...output.map((one) => ({ type: 'response.output_item.done', item: one })),
+          { type: 'response.output_text.delta', delta: 'some words of an answer' },
+          ...(isWhole ? [{ type: 'response.completed', response: whole }] : []),
+        ),
+      );
+      const asked = { ...RESPONSES, model: 'gpt-5', stream: true };
+      await exchange(t.proxy.port, { path: '/v1/responses', body: JSON.stringify(asked) });
+      return (await t.rows(before + 1)).at(-1)!.costNanoUsd;
+    };
+    for (const [one, what] of charged) {
+      for (const long of ['', 'x'.repeat(40_000)]) {
+        const output = [{ ...one, result: long }, item('message')];
+        assert.is(await cost(t, upstream, ...response('gpt-5', own, { output })), null, what);
+        assert.equal(await missing(), [what]);
+        assert.is(await streams(output, true), null, what);
+        assert.equal(await missing(), [what]);
+        assert.is(await streams(output, false), null, what);
+      }
+    }
+    const free = ['function_call', 'custom_tool_call', 'mcp_call', 'computer_call', 'reasoning'];
+    const output = [...free, 'local_shell_call', 'apply_patch_call', 'tool_search_call'].map(
+      (type) => item(type),
+    );
+    output.push(item('shell_call', { environment: { type: 'local' } }));
+    const plain = dollarsFor({ model: 'gpt-5', input: 1000, output: 200 }, []);
+    near(await cost(t, upstream, ...response('gpt-5', own, { output })), plain, 'free');
+    assert.ok((await streams(output, true))! > 0);
+
+    const counted = (counters: Json) => message(OPUS, { ...PLAIN, server_tool_use: counters });
+    assert.is(await cost(t, upstream, ...counted({ code_rendering_requests: 2 })), null);
+    assert.equal(await missing(), [`code_rendering_requests of ${OPUS}`]);
+    const opus = dollarsFor({ model: OPUS, input: 1000, output: 200 }, []);
+    const nothing = { web_fetch_requests: 4, tool_search_requests: 2, code_rendering_requests: 0 };
+    near(await cost(t, upstream, ...counted(nothing)), opus, 'free counters');
+    const figures = { prompt_tokens: 10, completion_tokens: 2 };
+    for (const more of [
+      { num_sources_used: 3 },
+      { server_side_tool_usage_details: { x_search_calls: 2, mcp_calls: 0 } },
+    ])
+      assert.is(await cost(t, upstream, ...chat('gpt-5', { ...figures, ...more })), null);
+    assert.is(await cost(t, upstream, ...chat('gpt-4o-search-preview', figures)), null);
+    const google = { promptTokenCount: 1000, candidatesTokenCount: 200 };
+    const chunks = [{ web: { uri: 'x' } }, { maps: { uri: 'y' } }];
+    const mapped = { groundingMetadata: { groundingChunks: chunks } };
+    assert.is(await cost(t, upstream, ...generate('gemini-2.5-flash', google, mapped)), null);
+    assert.equal(await missing(), ['maps of gemini-2.5-flash']);
+  }));
+
+test('a refusal before any output costs nothing, and one after it what was used', () =>
+  withPlainUpstream({}, async (t, upstream) => {
+    const refused = (output: number, reason = 'refusal') => {
+      const [sent, answer] = message(OPUS, { input_tokens: 1000, output_tokens: output });
+      return [sent, { ...answer, stop_reason: reason }] as const;
+    };
+    assert.is(await cost(t, upstream, ...refused(0)), 0);
+    near(
+      await cost(t, upstream, ...refused(200)),
+      dollarsFor({ model: OPUS, input: 1000, output: 200 }, []),
+      'after some output',
+    );
+    near(
+      await cost(t, upstream, ...refused(0, 'end_turn')),
+      dollarsFor({ model: OPUS, input: 1000, output: 0 }, []),
+      'no refusal',
+    );
+    const before = (await t.rows(0)).length;
+    const usage = { input_tokens: 1000, output_tokens: 0 };
+    upstream.answer(
+      streamOf(
+        {
+          type: 'message_start',
+          message: { type: 'message', role: 'assistant', model: OPUS, content: [], usage },
+        },
+        { type: 'message_delta', delta: { stop_reason: 'refusal' }, usage: { output_tokens: 0 } },
+        { type: 'message_stop' },
+      ),
+    );
+    await exchange(t.proxy.port, { body: json(MESSAGE, { model: OPUS, stream: true }) });
+    const row = (await t.rows(before + 1)).at(-1)!;
+    assert.equal([row.costNanoUsd, row.inputTokensSent, row.outcome], [0, 1000, 'ok']);
+  }));
+
+test('a stream corrects its terms as it goes, and one that breaks off has those that were asked for', () =>
+  withPlainUpstream({}, async (t, upstream) => {
+    const started = (usage: Json) => ({
+      type: 'message_start',
+      message: { type: 'message', role: 'assistant', model: OPUS, content: [], usage },
+    });
+    const text = {
+      type: 'content_block_delta',
+      index: 0,
+      delta: { type: 'text_delta', text: 'hi' },
+    };
+    const body = json(MESSAGE, { model: OPUS, stream: true, speed: 'fast' });
+    const sums: (number | null)[] = [];
+    for (const [start, end] of [
+      [{ speed: 'fast' }, { speed: 'standard' }],
+      [{}, undefined],
+    ] as const) {
+      const delta = { type: 'message_delta', delta: {}, usage: { output_tokens: 200, ...end } };
+      const done = end === undefined ? [] : [delta, { type: 'message_stop' }];
+      upstream.answer(
+        streamOf(started({ input_tokens: 1000, output_tokens: 1, ...start }), text, ...done),
+      );
+      await exchange(t.proxy.port, { body });
+      const row = (await t.rows(sums.length + 1)).at(-1)!;
+      sums.push(row.costNanoUsd);
+      const terms = end === undefined ? ['fast'] : [];
+      const wanted = dollarsFor({ model: OPUS, input: 1000, output: row.outputTokens ?? 0 }, terms);
+      near((row.costNanoUsd ?? 0) / 1e9, wanted, JSON.stringify(start));
+    }
+  }));
+
+/** What a limit says of a request's estimate: the amounts in its text. */
+async function refusal(t: TestProxy, body: string): Promise<number[]> {
+  const refused = await exchange(t.proxy.port, { body });
+  assert.is(refused.status, 402, refused.text);
+  const text = /estimated at (.*?)\. Send/.exec(refused.text)?.[1] ?? '';
+  return [...text.matchAll(/\$(\d+\.\d+)/g)].map(([, amount]) => Number(amount));
+}
+
+test('limits foresee what is asked for at the same prices, and say the range of it', () =>
+  withPlainUpstream({ yaml: 'budget: { enabled: true, per_request_usd: 0.000001 }' }, async (t) => {
+    const asked = { model: OPUS, max_tokens: 100_000 };
+    const [plain, least, most] = await refusal(t, json(MESSAGE, asked));
+    assert.equal([plain, most], [2, 2], 'a long answer to a short question');
+    assert.ok(least! < 0.001, `${least}`);
+    assert.is((await refusal(t, json(MESSAGE, { ...asked, speed: 'fast' })))[0], 4);
+    assert.is((await refusal(t, json(MESSAGE, { ...asked, inference_geo: 'us' })))[0], 2.2);
+    // Nobody knows that price: the usual one is held.
+    assert.is((await refusal(t, json(MESSAGE, { ...asked, service_tier: 'unheard' })))[0], 2);
+  }));
+
+test('a budget counts what it knows of a request without a price', () =>
+  withPlainUpstream(
+    { yaml: 'budget: { enabled: true, per_day_usd: 1000 }' },
+    async (t, upstream) => {
+      const spent = () => t.proxy.services.spending.view().spentTodayNanoUsd / 1e9;
+      const usage = { input_tokens: 1000, output_tokens: 200, service_tier: 'priority' };
+      assert.is(await cost(t, upstream, ...message(OPUS, usage)), null);
+      near(spent(), dollarsFor({ model: OPUS, input: 1000, output: 200 }, []), 'spent');
+      const iterations = [{ type: 'compaction', input_tokens: 100_000, output_tokens: 10 }];
+      const before = spent();
+      const found = await cost(t, upstream, ...message(OPUS, { ...PLAIN, iterations }));
+      near(spent() - before, found ?? undefined, 'a compaction');
+    },
+  ));
+
+test.after(closeClients);
+test.run();

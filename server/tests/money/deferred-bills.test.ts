@@ -1,0 +1,342 @@
+/** What is billed once although it can be fetched again and again: background responses and results of batches. */
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { createManualClock } from '../../../engine/clock.ts';
+import { dollarsFor } from '../../../fixtures/money/tables.ts';
+import { streamOf, withPlainUpstream } from '../../../fixtures/plain-upstream.ts';
+import type { PlainUpstream } from '../../../fixtures/plain-upstream.ts';
+import type { TestProxy } from '../../../fixtures/proxy.ts';
+import { closeClients, exchange } from '../../../fixtures/server/exchange.ts';
+import { openDeferredBills } from '../../../stages/budget/deferred-bills-file.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+const MODEL = 'gpt-5';
+const USAGE = { input_tokens: 100_000, output_tokens: 2000, total_tokens: 102_000 };
+const ONCE = dollarsFor({ model: MODEL, input: 100_000, output: 2000 }, [])!;
+const OPUS = 'claude-opus-5-5';
+
+const response = (id: string, more: Json = {}) => ({
+  id,
+  object: 'response',
+  status: 'completed',
+  background: false,
+  model: MODEL,
+  output: [],
+  usage: USAGE,
+  ...more,
+});
+
+/** Sends one request and gives its row's tokens and dollars. */
+async function sent(
+  t: TestProxy,
+  upstream: PlainUpstream,
+  [method, path]: readonly [string, string],
+  answer: Json | string | readonly object[],
+  body: Json = {},
+) {
+  const before = (await t.rows(0)).length;
+  if (Array.isArray(answer)) upstream.answer(streamOf(...(answer as readonly object[])));
+  else
+    upstream.answer((answered) => {
+      const isText = typeof answer === 'string';
+      answered.writeHead(200, {
+        'content-type': isText ? 'application/x-jsonl' : 'application/json',
+      });
+      answered.end(isText ? answer : JSON.stringify(answer));
+    });
+  const isPost = method === 'POST';
+  const headers = path.startsWith('/v1/messages') ? { 'anthropic-version': '2023-06-01' } : {};
+  const { status } = await exchange(t.proxy.port, {
+    method,
+    path,
+    headers,
+    ...(isPost && { body: JSON.stringify(body) }),
+  });
+  assert.is(status, 200, path);
+  const { costNanoUsd, inputTokensSent, model } = (await t.rows(before + 1)).at(-1)!;
+  return {
+    usd: costNanoUsd === null ? null : costNanoUsd / 1e9,
+    input: inputTokensSent,
+    model,
+    unpriced: t.proxy.services.window.totals().unpriced,
+  };
+}
+
+const near = (found: number | null, wanted: number, what: string): void =>
+  assert.ok(
+    found !== null && Math.abs(found - wanted) <= wanted * 1e-6,
+    `${what}: ${found} for ${wanted}`,
+  );
+
+test('what was billed when it was made costs nothing when it is looked at again', () =>
+  withPlainUpstream({}, async (t, upstream) => {
+    const made = await sent(t, upstream, ['POST', '/v1/responses'], response('resp_1'), {
+      model: MODEL,
+      input: 'hello',
+    });
+    near(made.usd, ONCE, 'made');
+    const completion = { id: 'c1', object: 'chat.completion', model: MODEL, choices: [] };
+    const usage = { prompt_tokens: 100_000, completion_tokens: 2000, total_tokens: 102_000 };
+    const looks: readonly (readonly [readonly [string, string], Json | readonly object[]])[] = [
+      [['GET', '/v1/responses/resp_1'], response('resp_1')],
+      [['GET', '/v1/responses/resp_1'], response('resp_1')],
+      [
+        ['GET', '/v1/responses/resp_1?stream=true'],
+        [{ type: 'response.completed', response: response('resp_1') }],
+      ],
+      [['GET', '/v1/responses/resp_1/input_items'], { object: 'list', data: [] }],
+      [['POST', '/v1/responses/resp_1/cancel'], response('resp_1')],
+      [['GET', '/v1/chat/completions/c1'], { ...completion, usage }],
+      [['POST', '/v1/chat/completions/c1'], { ...completion, usage, metadata: {} }],
+      [['GET', '/v1/messages/batches/msgbatch_1'], { id: 'msgbatch_1', type: 'message_batch' }],
+      [
+        ['GET', '/v1/threads/t/runs/r/steps/s'],
+        { id: 's', object: 'thread.run.step', status: 'completed', usage },
+      ],
+    ];
+    for (const [call, answer] of looks)
+      assert.equal((await sent(t, upstream, call, answer)).usd, null, call.join(' '));
+    const { spentTodayNanoUsd } = t.proxy.services.spending.view();
+    near(spentTodayNanoUsd / 1e9, ONCE, 'what the guard counts');
+    assert.is(t.proxy.services.window.totals().unpriced, 0);
+  }));
+
+test('a background response is billed at the first look at which it is final', () =>
+  withPlainUpstream({}, async (t, upstream) => {
+    const background = { background: true };
+    const queued = response('resp_2', { ...background, status: 'queued', usage: null });
+    const asked = { model: MODEL, input: 'hello', ...background };
+    const made = await sent(t, upstream, ['POST', '/v1/responses'], queued, asked);
+    assert.is(made.usd, null);
+    const look = (answer: Json, id = 'resp_2') =>
+      sent(t, upstream, ['GET', `/v1/responses/${id}`], answer);
+    const running = response('resp_2', { ...background, status: 'in_progress', usage: null });
+    for (let polls = 0; polls < 20; polls++) assert.is((await look(running)).usd, null);
+    const done = response('resp_2', background);
+    near((await look(done)).usd, ONCE, 'first');
+    for (let polls = 0; polls < 5; polls++) assert.is((await look(done)).usd, null, 'again');
+    assert.is((await sent(t, upstream, ['POST', '/v1/responses/resp_2/cancel'], done)).usd, null);
+    // Another one, made elsewhere: it says of itself that it is one, and is read as a stream.
+    const other = response('resp_3', background);
+    const events = [{ type: 'response.completed', response: other }];
+    const stream = ['GET', '/v1/responses/resp_3?stream=true&starting_after=4'] as const;
+    near((await sent(t, upstream, stream, events)).usd, ONCE, 'streamed');
+    assert.is((await look(other, 'resp_3')).usd, null);
+    // One that is cancelled is billed for what it has used.
+    const cancelled = response('resp_4', { ...background, status: 'cancelled' });
+    near(
+      (await sent(t, upstream, ['POST', '/v1/responses/resp_4/cancel'], cancelled)).usd,
+      ONCE,
+      'cancelled',
+    );
+    assert.is((await look(cancelled, 'resp_4')).usd, null);
+    // A stream that was followed to its end is billed by it, large or small.
+    for (const text of ['', 'x'.repeat(40_000)]) {
+      const id = `resp_5${text.length}`;
+      const streamed = response(id, { ...background, instructions: text });
+      const done5 = [{ type: 'response.completed', response: streamed }];
+      const post = await sent(t, upstream, ['POST', '/v1/responses'], done5, {
+        ...asked,
+        stream: true,
+      });
+      near(post.usd, ONCE, 'streamed at once');
+      assert.is((await look(streamed, id)).usd, null);
+    }
+  }));
+
+test('the limits hold an estimate of a background response until it is billed', () =>
+  withPlainUpstream(
+    { yaml: 'budget: { enabled: true, per_day_usd: 1000 }\n' },
+    async (t, upstream) => {
+      const spent = () => t.proxy.services.spending.view().spentTodayNanoUsd / 1e9;
+      const asked = { model: MODEL, input: 'hello', background: true, max_output_tokens: 50_000 };
+      const queued = response('resp_6', { background: true, status: 'queued', usage: null });
+      await sent(t, upstream, ['POST', '/v1/responses'], queued, asked);
+      assert.ok(spent() > 0.4, `${spent()}`);
+      const done = response('resp_6', { background: true });
+      for (let polls = 0; polls < 3; polls++)
+        await sent(t, upstream, ['GET', '/v1/responses/resp_6'], done);
+      near(spent(), ONCE, 'spent');
+    },
+  ));
+
+test('results of a batch are priced once, at the rates of batches, each at its model’s', () =>
+  withPlainUpstream({}, async (t, upstream) => {
+    const usage = { input_tokens: 1000, output_tokens: 200, service_tier: 'batch' };
+    const line = (model: string, of: Json = usage) =>
+      JSON.stringify({
+        custom_id: 'a',
+        result: { type: 'succeeded', message: { type: 'message', model, content: [], usage: of } },
+      });
+    const failed = JSON.stringify({ custom_id: 'b', result: { type: 'errored', error: {} } });
+    const path = '/v1/messages/batches/msgbatch_1/results';
+    const haiku = 'claude-haiku-5-5';
+    const long = { ...usage, input_tokens: 110_000 };
+    const lines = [line(OPUS), failed, line(haiku), line(haiku, long), line(OPUS)];
+    const found = await sent(t, upstream, ['GET', path], `${lines.join('\n')}\n`);
+    const of = (model: string, input: number) =>
+      dollarsFor({ model, input, output: 200 }, ['batch'])!;
+    const wanted = 2 * of(OPUS, 1000) + of(haiku, 1000) + of(haiku, 110_000);
+    near(found.usd, wanted, 'results');
+    assert.equal([found.input, found.model], [113_000, OPUS]);
+    assert.is((await sent(t, upstream, ['GET', path], lines.join('\n'))).usd, null, 'again');
+
+    // Many more than any request has, of one that has no price.
+    const unknown = Array.from({ length: 5000 }, () => line('claude-unheard-of-9', long));
+    const second = '/v1/messages/batches/msgbatch_2/results';
+    const unpriced = await sent(t, upstream, ['GET', second], unknown.join('\n'));
+    assert.equal([unpriced.usd, unpriced.input, unpriced.unpriced], [null, 5000 * 110_000, 1]);
+    // And one whose results say nothing of what was used.
+    const silent = JSON.stringify({
+      custom_id: 'c',
+      result: { type: 'succeeded', message: { model: OPUS } },
+    });
+    const third = '/v1/messages/batches/msgbatch_3/results';
+    const bare = await sent(t, upstream, ['GET', third], silent);
+    assert.equal([bare.usd, bare.unpriced], [null, 2]);
+  }));
+
+test('a batch that says what it used is billed by that, and its output file no more', () =>
+  withPlainUpstream({}, async (t, upstream) => {
+    const half = dollarsFor({ model: MODEL, input: 100_000, output: 2000 }, ['batch'])!;
+    const batch = (more: Json) => ({ id: 'batch_1', object: 'batch', model: MODEL, ...more });
+    const path = '/v1/batches/batch_1';
+    const running = batch({ status: 'in_progress', usage: { ...USAGE, input_tokens: 10 } });
+    assert.is((await sent(t, upstream, ['GET', path], running)).usd, null);
+    const done = batch({ status: 'completed', output_file_id: 'file-1', usage: USAGE });
+    near((await sent(t, upstream, ['GET', path], done)).usd, half, 'batch');
+    assert.is((await sent(t, upstream, ['GET', path], done)).usd, null);
+
+    const body = { id: 'c', object: 'chat.completion', model: MODEL, choices: [] };
+    const used = { prompt_tokens: 100_000, completion_tokens: 2000, total_tokens: 102_000 };
+    const line = JSON.stringify({
+      id: 'batch_req_1',
+      custom_id: 'a',
+      response: { status_code: 200, body: { ...body, usage: used } },
+      error: null,
+    });
+    const file = (id: string) => ['GET', `/v1/files/${id}/content`] as const;
+    assert.is((await sent(t, upstream, file('file-1'), line)).usd, null);
+    // Without figures in the batch, its file has them.
+    const silent = batch({ id: 'batch_2', status: 'completed', output_file_id: 'file-2' });
+    assert.is((await sent(t, upstream, ['GET', '/v1/batches/batch_2'], silent)).usd, null);
+    near((await sent(t, upstream, file('file-2'), line)).usd, half, 'file');
+    assert.is((await sent(t, upstream, file('file-2'), line)).usd, null);
+    const input = JSON.stringify({ custom_id: 'a', method: 'POST', url: '/v1/x', body });
+    const own = await sent(t, upstream, file('file-3'), `${input}\n${input}`);
+    assert.equal([own.usd, own.unpriced], [null, 0]);
+  }));
+
+test('results of a generative batch are priced, in the answer and in a file', () =>
+  withPlainUpstream({}, async (t, upstream) => {
+    const model = 'gemini-2.5-flash';
+    const usageMetadata = {
+      promptTokenCount: 1000,
+      candidatesTokenCount: 200,
+      totalTokenCount: 1200,
+    };
+    const result = { response: { candidates: [], usageMetadata, modelVersion: model } };
+    const each = dollarsFor({ model, input: 1000, output: 200 }, ['batch'])!;
+    const inlinedResponses = { inlinedResponses: [result, result, { error: { code: 13 } }] };
+    const done = {
+      name: 'batches/1',
+      metadata: { state: 'BATCH_STATE_SUCCEEDED', output: { inlinedResponses } },
+      done: true,
+      response: { inlinedResponses },
+    };
+    const path = '/v1beta/batches/1';
+    near((await sent(t, upstream, ['GET', path], done)).usd, 2 * each, 'inline');
+    assert.is((await sent(t, upstream, ['GET', path], done)).usd, null);
+    const lines = [result, result].map((one) => JSON.stringify({ key: 'k', ...one })).join('\n');
+    const file = '/download/v1beta/files/f1:download?alt=media';
+    near((await sent(t, upstream, ['GET', file], lines)).usd, 2 * each, 'file');
+    assert.is((await sent(t, upstream, ['GET', file], lines)).usd, null);
+  }));
+
+test('interactions are read in their own words, and billed once', () =>
+  withPlainUpstream({}, async (t, upstream) => {
+    const model = 'gemini-2.5-flash';
+    const usage = {
+      total_input_tokens: 1000,
+      total_cached_tokens: 0,
+      total_output_tokens: 150,
+      total_thought_tokens: 50,
+      total_tool_use_tokens: 0,
+      total_tokens: 1200,
+      input_tokens_by_modality: [{ modality: 'text', tokens: 1000 }],
+    };
+    const once = dollarsFor({ model, input: 1000, output: 200 }, [])!;
+    const interaction = (id: string, more: Json = {}) => ({
+      id,
+      object: 'interaction',
+      status: 'completed',
+      model,
+      usage,
+      ...more,
+    });
+    const post = ['POST', '/v1beta/interactions'] as const;
+    const get = (id: string) => ['GET', `/v1beta/interactions/${id}`] as const;
+    const asked = { model, input: 'hello' };
+    near((await sent(t, upstream, post, interaction('i1'), asked)).usd, once, 'whole');
+    assert.is((await sent(t, upstream, get('i1'), interaction('i1'))).usd, null);
+    const ends = { event_type: 'interaction.complete', interaction: interaction('i2') };
+    near((await sent(t, upstream, post, [ends], { ...asked, stream: true })).usd, once, 'stream');
+    const running = interaction('i3', { status: 'in_progress', usage: undefined });
+    assert.is((await sent(t, upstream, post, running, { ...asked, background: true })).usd, null);
+    assert.is((await sent(t, upstream, get('i3'), running)).usd, null);
+    near((await sent(t, upstream, get('i3'), interaction('i3'))).usd, once, 'later');
+    assert.is((await sent(t, upstream, get('i3'), interaction('i3'))).usd, null);
+    const grounded = { ...usage, grounding_tool_count: [{ type: 'google_maps', count: 2 }] };
+    const mapped = await sent(t, upstream, post, interaction('i4', { usage: grounded }), asked);
+    assert.equal([mapped.usd, mapped.unpriced], [null, 1]);
+  }));
+
+test('a file that is no results of a batch is nothing to pay for, however large', () =>
+  withPlainUpstream({}, async (t, upstream) => {
+    const file = ['GET', '/v1/files/file-9/content'] as const;
+    for (const text of ['%PDF-1.7 x', `{"data":"${'x'.repeat(34 * 1024 * 1024)}"}`]) {
+      const found = await sent(t, upstream, file, text);
+      assert.equal([found.usd, found.input, found.unpriced], [null, null, 0]);
+    }
+  }));
+
+test('a proxy that starts again knows what is billed, and what limits hold of the rest', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-deferred-'));
+  const file = join(folder, 'deferred-bills.json');
+  const clock = createManualClock();
+  const troubles: unknown[] = [];
+  const open = () =>
+    openDeferredBills({ file, clock, onTrouble: (thrown) => troubles.push(thrown) });
+  const work = (id: string) => ({ ids: [id], isFinal: true, isDeferred: true as const });
+  const held = { nanoUsd: 5, tokens: 6, key: 'anna', project: 'shop', atMs: 7 };
+  const before = await open();
+  before.deferredBills.begin(work('a'), held);
+  before.deferredBills.bill(work('b'));
+  await before.flush();
+  assert.is(statSync(file).mode & 0o777, 0o600);
+  const after = await open();
+  const { deferredBills } = after;
+  assert.equal(
+    ['a', 'b', 'c'].map((id) => deferredBills.isDue(work(id))),
+    [true, false, true],
+  );
+  assert.equal(deferredBills.bill(work('a')), held);
+  assert.is(deferredBills.bill(work('a')), undefined);
+  for (const text of ['', '[]', '{"format":1,"works":[1,["x"],["y",{"nanoUsd":"z"}]]}']) {
+    writeFileSync(file, text);
+    assert.equal((await open()).deferredBills.remembered(), [], text);
+  }
+  // What is remembered is bounded.
+  for (let n = 0; n < 50_000; n++) deferredBills.bill(work(`${n}`));
+  assert.is(deferredBills.remembered().length, 20_000);
+  rmSync(folder, { recursive: true });
+  await after.flush();
+  assert.is(troubles.length, 1);
+});
+
+test.after(closeClients);
+test.run();

@@ -1,0 +1,121 @@
+/** What a key of this proxy may use: other models and providers are refused with 403, wherever they are named. */
+import { randomBytes } from 'node:crypto';
+import { dirname, join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { systemClock } from '../../../engine/clock.ts';
+import { withProxy } from '../../../fixtures/proxy.ts';
+import type { TestProxy } from '../../../fixtures/proxy.ts';
+import { MESSAGE, closeClients, exchange, json } from '../../../fixtures/server/exchange.ts';
+import { isEnd, talk } from '../../../fixtures/server/websocket.ts';
+import { openKeyStore } from '../../auth/auth.ts';
+import type { KeyLimits } from '../../auth/auth.ts';
+
+const REMOTE = { 'x-forwarded-for': '10.1.2.3' };
+
+function keyWith(t: TestProxy, limits: KeyLimits): string {
+  const file = join(dirname(t.db), 'keys.json');
+  const store = openKeyStore({ file, clock: systemClock, random: randomBytes });
+  return store.create({ label: 'anna', ...limits }).key;
+}
+
+const ask = (t: TestProxy, key: string, body: object, path = '/v1/messages') =>
+  exchange(t.proxy.port, { path, headers: { ...REMOTE, 'x-svc-key': key }, body: json(body) });
+
+const of = (model: string) => ({ ...MESSAGE, model });
+const chat = (model: string) => ({ model, messages: [{ role: 'user', content: 'hi' }] });
+
+test('models beyond the key are 403, with what it may use, and no provider hears of them', () =>
+  withProxy({}, async (t) => {
+    const key = keyWith(t, { models: ['claude-haiku*', 'gpt-5*'] });
+    assert.is((await ask(t, key, of('claude-haiku-4-5'))).status, 200);
+    assert.is((await ask(t, key, of('Claude-Haiku-4-5'))).status, 200);
+    assert.is((await ask(t, key, chat('gpt-5-mini'), '/v1/chat/completions')).status, 200);
+    const before = t.upstream.requests.length;
+    const refused = await ask(t, key, of('claude-opus-4-1'));
+    assert.is(refused.status, 403);
+    const { error } = JSON.parse(refused.body.toString()) as { error: Record<string, string> };
+    assert.is(error['type'], 'forbidden');
+    assert.match(
+      error['message'] ?? '',
+      "The proxy key 'anna' may not use model 'claude-opus-4-1': it may use claude-haiku*, gpt-5*",
+    );
+    assert.is((await ask(t, key, of('my-claude-haiku'))).status, 403);
+    assert.is((await ask(t, key, chat('gpt-4o'), '/v1/chat/completions')).status, 403);
+    assert.is(t.upstream.requests.length, before);
+    const rows = await t.rows(6);
+    assert.equal(
+      rows.map(({ status, keyLabel }) => [status, keyLabel]),
+      [200, 200, 200, 403, 403, 403].map((status) => [status, 'anna']),
+    );
+  }));
+
+test('a model counts wherever the request names it', () =>
+  withProxy({}, async (t) => {
+    const key = keyWith(t, { models: ['claude-haiku*', 'gemini-2.5-flash', 'text-embedding-*'] });
+    const contents = [{ role: 'user', parts: [{ text: 'hi' }] }];
+    const path = (model: string) => `/v1beta/models/${model}:generateContent`;
+    assert.is((await ask(t, key, { contents }, path('gemini-2.5-flash'))).status, 200);
+    assert.is((await ask(t, key, { contents }, path('gemini-2.5-pro'))).status, 403);
+    const asked = { input: 'x' };
+    const embed = (model: string) => ask(t, key, { ...asked, model }, '/v1/embeddings');
+    assert.is((await embed('text-embedding-3-small')).status, 200);
+    assert.is((await embed('embed-large')).status, 403);
+    const advised = {
+      ...of('claude-haiku-4-5'),
+      tools: [{ type: 'advisor', model: 'claude-opus' }],
+    };
+    assert.is((await ask(t, key, advised)).status, 403);
+    const fallbacks = { ...of('claude-haiku-4-5'), fallbacks: [{ model: 'claude-opus-4-1' }] };
+    assert.is((await ask(t, key, fallbacks)).status, 403);
+    // The provider chooses who steps in.
+    const unnamed = { ...of('claude-haiku-4-5'), fallbacks: 'default' };
+    assert.is((await ask(t, key, unnamed)).status, 403);
+    // Of a batch no model can be read.
+    const batch = { requests: [{ custom_id: '1', params: of('claude-haiku-4-5') }] };
+    assert.is((await ask(t, key, batch, '/v1/messages/batches')).status, 403);
+  }));
+
+test('an alias is the model that it stands for, or may be allowed by its own name', () =>
+  withProxy(
+    {
+      yaml: 'providers:\n  messages:\n    model_aliases:\n      quick: claude-haiku-4-5\n      best: claude-opus-4-1\n',
+    },
+    async (t) => {
+      const real = keyWith(t, { models: ['claude-haiku*'] });
+      assert.is((await ask(t, real, of('quick'))).status, 200);
+      assert.is((await ask(t, real, of('best'))).status, 403);
+      const named = keyWith(t, { models: ['best'] });
+      // A new key is known within a second of use.
+      await t.proxy.reload();
+      const untilMs = Date.now() + 60_000;
+      while ((await ask(t, named, of('best'))).status === 401 && Date.now() < untilMs);
+      assert.is((await ask(t, named, of('best'))).status, 200);
+      assert.is((await ask(t, named, of('claude-opus-4-0'))).status, 403);
+    },
+  ));
+
+test('providers beyond the key are 403, and left out of the fallback', () =>
+  withProxy({ yaml: 'routing:\n  fallback: [chat, messages]\n' }, async (t) => {
+    const key = keyWith(t, { providers: ['messages'] });
+    assert.is((await ask(t, key, of('claude-haiku-4-5'))).status, 200);
+    const refused = await ask(t, key, chat('gpt-5'), '/v1/chat/completions');
+    assert.is(refused.status, 403);
+    assert.match(refused.body.toString(), "may not use provider 'chat'");
+    const [first] = await t.rows(2);
+    const trace = await exchange(t.proxy.port, { method: 'GET', path: `/trace/${first?.id}` });
+    assert.match(trace.body.toString(), 'chat: the proxy key may not use it');
+  }));
+
+test('a frame of a WebSocket is held to the same', () =>
+  withProxy({}, async (t) => {
+    const key = keyWith(t, { models: ['claude-haiku*'] });
+    const one = await talk(t.proxy.wsPort, { ...REMOTE, 'x-svc-key': key });
+    const [refused] = await one.answered(json(of('claude-opus-4-1')));
+    assert.is(refused?.error?.type, 'forbidden');
+    assert.ok((await one.answered(json(of('claude-haiku-4-5')))).some(isEnd));
+    one.socket.terminate();
+  }));
+
+test.after(closeClients);
+test.run();

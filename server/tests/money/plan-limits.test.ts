@@ -1,0 +1,230 @@
+/** The limits that providers state with their answers, from the wire to `/limits`. */
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { createManualClock } from '../../../engine/index.ts';
+import { moreFields } from '../../../fixtures/upstream/more-fields.ts';
+import { withProxy } from '../../../fixtures/proxy.ts';
+import type { TestProxy } from '../../../fixtures/proxy.ts';
+import { conversation } from '../../../fixtures/cli/live.ts';
+import { CHAT, MESSAGE, closeClients, exchange, json } from '../../../fixtures/server/exchange.ts';
+import { openPlanLimits } from '../../../stages/limits/limits-file.ts';
+import type { PlanLimits } from '../../../stages/limits/plan-limits.ts';
+import { planFigures } from '../../facts/limits.ts';
+import type { LimitJson } from '../../facts/limits.ts';
+
+/** Answers state these fields from now on. */
+const state = (t: TestProxy, fields: Readonly<Record<string, string>>) =>
+  t.upstream.script(undefined, moreFields(fields));
+
+async function limits(t: TestProxy): Promise<readonly LimitJson[]> {
+  const got = await exchange(t.proxy.port, { method: 'GET', path: '/limits' });
+  assert.is(got.status, 200);
+  return (JSON.parse(got.text) as { readonly limits: readonly LimitJson[] }).limits;
+}
+
+const inSeconds = (seconds: number): string => String(Math.floor(Date.now() / 1000) + seconds);
+
+test('each credential has limits of its own, by label or hash, and answers pass unchanged', () =>
+  withProxy({}, async (t) => {
+    assert.equal(await limits(t), []);
+    const five = 'anthropic-ratelimit-unified-5h-utilization';
+    state(t, { [five]: '0.4', 'anthropic-ratelimit-unified-5h-reset': inSeconds(9000) });
+    const own = { authorization: 'Bearer sk-ant-oat01-of-anna' };
+    const got = await exchange(t.proxy.port, { body: json(MESSAGE), headers: own });
+    assert.is(got.headers[five], '0.4');
+    state(t, { [five]: '0.9', 'anthropic-ratelimit-unified-5h-reset': inSeconds(9000) });
+    await exchange(t.proxy.port, { body: json(MESSAGE) });
+    const [mine, annas, ...others] = await limits(t);
+    assert.equal(others, []);
+    assert.equal([mine!.used, annas!.used], [0.9, 0.4]);
+    assert.match(annas!.key, /^client [0-9a-f]{8}$/);
+    assert.not.match(mine!.key, 'client');
+    assert.not.match(JSON.stringify([mine, annas]), /of-anna|messages-key/);
+    const metrics = await exchange(t.proxy.port, { method: 'GET', path: '/metrics' });
+    assert.match(
+      metrics.text,
+      `svc_plan_used_ratio{provider="messages",key="${annas!.key}",window="5h"} 0.4`,
+    );
+    const end = new RegExp(
+      `^svc_plan_used_up_timestamp_seconds\\{[^}]*key="${mine!.key}"[^}]*\\} (\\S+)$`,
+      'm',
+    ).exec(metrics.text)?.[1];
+    assert.is(Math.round(Number(end)), Math.round(Date.parse(mine!.used_up_at!) / 1000));
+    assert.match(metrics.text, /^svc_plan_spared_tokens\{[^}]*\} 0$/m);
+    assert.match(metrics.text, /^svc_plan_spared_requests\{[^}]*\} 0$/m);
+    // 90 % after two and a half of five hours: the rest does not last as long.
+    assert.ok(Date.parse(mine!.used_up_at!) < Date.parse(mine!.resets_at!));
+  }));
+
+test('streams, refusals and other kinds of providers state them too', () =>
+  withProxy({}, async (t) => {
+    state(t, { 'x-codex-primary-used-percent': '30', 'x-codex-primary-window-minutes': '300' });
+    const got = await exchange(t.proxy.port, {
+      path: '/v1/chat/completions',
+      body: json(CHAT, { stream: true }),
+    });
+    assert.is(got.status, 200);
+    assert.equal(
+      (await limits(t)).map(({ provider, window, used }) => [provider, window, used]),
+      [['chat', '5h', 0.3]],
+    );
+  }));
+
+test('a window that has started again since is not shown', () =>
+  withProxy({}, async (t) => {
+    state(t, {
+      'anthropic-ratelimit-unified-5h-utilization': '0.4',
+      'anthropic-ratelimit-unified-5h-reset': inSeconds(-5),
+    });
+    await exchange(t.proxy.port, { body: json(MESSAGE) });
+    assert.equal(await limits(t), []);
+  }));
+
+const WALL = [
+  'fallback: [chat/other]',
+  'providers: { messages: { fallback_at_percent: 95 } }',
+].join('\n');
+
+/** The newest request's tries, and the path at which the provider got it. */
+async function tried(t: TestProxy, headers: Readonly<Record<string, string>> = {}) {
+  const before = t.upstream.requests.length;
+  const got = await exchange(t.proxy.port, { body: json(MESSAGE), headers });
+  const id = got.headers['x-svc-request-id'];
+  const trace = await exchange(t.proxy.port, { method: 'GET', path: `/trace/${String(id)}` });
+  const { attempts } = JSON.parse(trace.text) as { attempts: { failure?: string }[] };
+  return {
+    status: got.status,
+    paths: t.upstream.requests.slice(before).map(({ path }) => path),
+    failures: attempts.flatMap(({ failure }) => failure ?? []),
+  };
+}
+
+const five = (used: string, seconds = 9000) => ({
+  'anthropic-ratelimit-unified-5h-utilization': used,
+  'anthropic-ratelimit-unified-5h-reset': inSeconds(seconds),
+});
+
+test('a plan that is nearly used up is left alone where that is wanted and another provider can answer', () =>
+  withProxy({ yaml: WALL }, async (t) => {
+    state(t, five('0.94'));
+    await tried(t);
+    assert.equal((await tried(t)).paths, ['/v1/messages'], 'below the share');
+    state(t, five('0.96'));
+    await tried(t);
+    state(t, five('0.1'));
+    const over = await tried(t);
+    assert.equal([over.status, over.paths], [200, ['/v1/chat/completions']]);
+    assert.equal(over.failures, [
+      "skipped: 96 % of the plan's window 5h is used; providers.messages.fallback_at_percent is 95",
+    ]);
+    // Another credential has a plan of its own.
+    const own = { authorization: 'Bearer sk-ant-oat01-of-anna' };
+    assert.equal((await tried(t, own)).paths, ['/v1/messages']);
+    // Where the others fail, what is left of the plan is used.
+    const undo = t.upstream.script('/v1/chat/completions', '500');
+    const rest = await tried(t).finally(undo);
+    assert.is(rest.status, 200);
+    assert.is(rest.paths.at(-1), '/v1/messages');
+    state(t, five('0.96'));
+    await tried(t);
+    state(t, five('0.1'));
+    // Without another provider the wall is better than nothing.
+    t.configure('providers: { messages: { fallback_at_percent: 95 } }');
+    await t.proxy.reload();
+    assert.equal((await tried(t)).paths, ['/v1/messages']);
+    // That answer said 10 %.
+    t.configure(WALL);
+    await t.proxy.reload();
+    assert.equal((await tried(t)).paths, ['/v1/messages']);
+    // A window of one family of models is that of no other.
+    state(t, { 'anthropic-ratelimit-unified-7d_opus-utilization': '0.99' });
+    await tried(t);
+    assert.equal((await tried(t)).paths, ['/v1/messages']);
+    // Without the setting nothing changes.
+    state(t, five('0.99'));
+    await tried(t);
+    t.configure('fallback: [chat/other]');
+    await t.proxy.reload();
+    assert.equal((await tried(t)).paths, ['/v1/messages']);
+  }));
+
+test('tokens that svc leaves out, and requests that it answers itself, are counted beside the window', () =>
+  withProxy({}, async (t) => {
+    state(t, five('0.4'));
+    const messages = conversation('item');
+    const headers = { 'x-claude-code-session-id': 'one', 'x-svc-cache': 'on' };
+    const body = json(MESSAGE, { messages });
+    await exchange(t.proxy.port, { body, headers });
+    const [row] = await t.rows(1);
+    assert.ok(row!.savedTokens! > 100);
+    const [first] = await limits(t);
+    assert.equal([first!.spared_tokens, first!.spared_requests], [row!.savedTokens, 0]);
+    await exchange(t.proxy.port, { body, headers });
+    const [, hit] = await t.rows(2);
+    assert.is(hit!.cacheHit, true);
+    const [second] = await limits(t);
+    assert.is(second!.spared_requests, 1);
+    assert.is(
+      second!.spared_tokens,
+      row!.savedTokens! + hit!.inputTokensRaw! + (hit!.outputTokens ?? 0),
+    );
+  }));
+
+test('a proxy that starts again knows the windows, their pace and what was spared', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-limits-'));
+  const file = join(folder, 'limits.json');
+  const clock = createManualClock();
+  const resets = String((clock.wallMs() + 4 * 3_600_000) / 1000);
+  const troubles: unknown[] = [];
+  const open = () => openPlanLimits({ file, clock, onTrouble: (thrown) => troubles.push(thrown) });
+  const sent = ['authorization', 'Bearer x', 'session-id', 'one'];
+  const note = (to: PlanLimits, used: string, request: string) =>
+    to.note({ provider: 'messages', label: 'KEY', sent, request }, [
+      'anthropic-ratelimit-unified-5h-utilization',
+      used,
+      'anthropic-ratelimit-unified-5h-reset',
+      resets,
+    ]);
+  const before = await open();
+  note(before.planLimits, '0.2', 'a');
+  clock.advance(1_800_000);
+  note(before.planLimits, '0.4', 'b');
+  before.planLimits.spare({ id: 'b', sessionId: null }, { tokens: 70, requests: 1 });
+  await before.flush();
+  assert.is(statSync(file).mode & 0o777, 0o600);
+  const after = await open();
+  assert.equal(after.planLimits.list(), before.planLimits.list());
+  const [window] = after.planLimits.list();
+  assert.equal(window!.spared, { tokens: 70, requests: 1 });
+  // 40 % in an hour and a half.
+  assert.is(Math.round(window!.usedPerHour! * 1000), 267);
+  for (const text of ['', '{', '[]', '{"format":1,"windows":[1,{"provider":3}]}', '{"format":2}']) {
+    writeFileSync(file, text);
+    assert.equal((await open()).planLimits.list(), [], text);
+  }
+  rmSync(folder, { recursive: true });
+  note(after.planLimits, '0.5', 'c');
+  await after.flush();
+  assert.is(troubles.length, 1, 'a file that cannot be written is said once for each try');
+});
+
+test('alerts watch the fullest window and the time that is left', () =>
+  withProxy({}, async (t) => {
+    const { planLimits } = t.proxy.services;
+    assert.equal(planFigures(planLimits, Date.now()), {
+      planUsedPercent: null,
+      planMinutesLeft: null,
+    });
+    state(t, five('0.9'));
+    await exchange(t.proxy.port, { body: json(MESSAGE) });
+    const { planUsedPercent, planMinutesLeft } = planFigures(planLimits, Date.now());
+    assert.is(planUsedPercent, 90);
+    // 90 % in two and a half hours: the last tenth takes some 17 minutes.
+    assert.ok(planMinutesLeft! > 15 && planMinutesLeft! < 18, String(planMinutesLeft));
+  }));
+
+test.after(closeClients);
+test.run();

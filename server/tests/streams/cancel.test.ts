@@ -1,0 +1,86 @@
+/**
+ * A client that leaves: in every window the upstream is closed and the row says `cancelled`. A
+ * client that reads slowly: the upstream is paused and little is held. How soon the upstream is
+ * closed is a bar of `npm run bench:limits`.
+ */
+import { once } from 'node:events';
+import type { Socket } from 'node:net';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { withProxy } from '../../../fixtures/proxy.ts';
+import { MESSAGE, closeClients, json, openSocket } from '../../../fixtures/server/exchange.ts';
+import { WINDOWS, leaving, post } from '../../../fixtures/server/leaving.ts';
+import { pause, until } from '../../../fixtures/wait.ts';
+
+const TRIES = 10;
+
+for (const window of [...WINDOWS, 'WebSocket'] as const) {
+  const name = window === 'WebSocket' ? window : window.name;
+  test(`a client that leaves: ${name}`, () =>
+    withProxy({}, async (t) => {
+      const { delaysMs } = await leaving(t, window, TRIES);
+      assert.is(delaysMs.length, TRIES);
+      const rows = await t.rows(TRIES);
+      assert.is(rows.length, TRIES);
+      assert.equal([...new Set(rows.map((row) => row.outcome))], ['cancelled']);
+      await until('nothing runs any more', () => t.proxy.app.running.size === 0);
+    }));
+}
+
+test('a client that leaves before its body is whole has a row and asks nobody', () =>
+  withProxy({}, async (t) => {
+    const socket = await openSocket(t.proxy.port);
+    socket.write(post(json(MESSAGE)).slice(0, -5));
+    await until('the request is running', () => t.proxy.app.running.size === 1);
+    socket.destroy();
+    const [row] = await t.rows(1);
+    assert.is(row?.outcome, 'cancelled');
+    assert.is(t.upstream.requests.length, 0);
+  }));
+
+const READERS = 10;
+
+test('a client that stops reading pauses the upstream', () =>
+  withProxy({}, async (t) => {
+    t.upstream.script(undefined, 'flood', { bytes: 16_384 });
+    const sockets: Socket[] = [];
+    for (let n = 0; n < READERS; n += 1) {
+      const socket = await openSocket(t.proxy.port, true);
+      socket.write(post(json(MESSAGE, { stream: true })));
+      sockets.push(socket);
+    }
+    const { connections } = t.upstream;
+    await until(
+      'all are paused',
+      () => connections.length === READERS && connections.every((each) => each.paused),
+    );
+    // Kernels let their buffers grow for some time: they are full once nothing more is taken.
+    let last = -1;
+    await until('no more is taken from the upstream', async () => {
+      const before = last;
+      last = connections.reduce((sum, each) => sum + each.bytesWritten, 0);
+      await pause(100);
+      return last === before;
+    });
+    for (const socket of sockets) socket.destroy();
+    const rows = await t.rows(READERS);
+    assert.equal([...new Set(rows.map((row) => row.outcome))], ['cancelled']);
+  }));
+
+test('a client that reads slowly gets every byte', () =>
+  withProxy({}, async (t) => {
+    t.upstream.script(undefined, 'flood', { bytes: 16_384, count: 400 });
+    const socket = await openSocket(t.proxy.port, true);
+    socket.write(
+      post(json(MESSAGE, { stream: true })).replace('Host', 'Connection: close\r\nHost'),
+    );
+    await until('the pause', () => t.upstream.connections[0]?.paused === true);
+    let sizeBytes = 0;
+    socket.on('data', (piece: Buffer) => (sizeBytes += piece.length)).resume();
+    await once(socket, 'close');
+    assert.ok(sizeBytes > 400 * 16_384, `${sizeBytes} bytes arrived`);
+    assert.is((await t.rows(1))[0]?.outcome, 'partial', 'a flood has no terminator');
+  }));
+
+test.after(closeClients);
+test.run();

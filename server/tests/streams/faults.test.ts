@@ -1,0 +1,241 @@
+/**
+ * Every scenario of the fake upstream, through a real proxy: what can be passed through is what a client
+ * without the proxy would get; what cannot is an error with its code, never a clean end, and there
+ * is exactly one row for each request.
+ */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { withProxy } from '../../../fixtures/proxy.ts';
+import type { ProxyOptions, TestProxy } from '../../../fixtures/proxy.ts';
+import { scenarios } from '../../../fixtures/upstream.ts';
+import { EXPECTED, unreachable, late } from './faults-testing.ts';
+import type { Ending } from './faults-testing.ts';
+import { MESSAGE, closeClients, exchange, json } from '../../../fixtures/server/exchange.ts';
+import type { Answered } from '../../../fixtures/server/exchange.ts';
+import { pause, until } from '../../../fixtures/wait.ts';
+
+const HOP = /^(?:connection|keep-alive|transfer-encoding|trailer)$/i;
+const OURS = /^(?:x-request-id|x-svc-request-id|x-accel-buffering|date)$/i;
+
+/** The fields that an answer passed through must share with the original, in order. */
+function endToEnd(rawHeaders: readonly string[]): string[] {
+  const kept: string[] = [];
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i]!;
+    if (!HOP.test(name) && !OURS.test(name) && !/^content-length$/i.test(name)) {
+      kept.push(`${name}: ${rawHeaders[i + 1]}`);
+    }
+  }
+  return kept;
+}
+
+function errorOf(answer: Answered): { type?: string; code?: string } {
+  const body = JSON.parse(answer.text) as { error: { type?: string; code?: string } };
+  assert.type(answer.headers['x-request-id'], 'string');
+  return body.error;
+}
+
+function expectEnding(name: string, ending: Ending, got: Answered, direct: Answered | undefined) {
+  if (ending.as === 'passthrough') {
+    assert.is(got.status, direct?.status, name);
+    assert.ok(got.whole, `${name}: whole`);
+    assert.ok(direct !== undefined && got.body.equals(direct.body), `${name}: bytes`);
+    assert.equal(endToEnd(got.rawHeaders), endToEnd(direct.rawHeaders), name);
+  } else if (ending.as === 'refused') {
+    assert.is(got.status, ending.status, name);
+    const { code, type } = errorOf(got);
+    assert.is(code, ending.code, name);
+    assert.is(type, ending.status === 502 ? 'bad_gateway' : 'gateway_timeout', name);
+    assert.not.match(got.text, /undefined|127\.0\.0\.1/, name);
+  } else if (ending.as === 'error event') {
+    assert.is(got.status, 200, name);
+    assert.ok(got.whole, `${name}: the stream ends after its error event`);
+    const last = got.text.split('\n\n').at(-2) ?? '';
+    assert.match(last, /^event: error\ndata: /, name);
+    const data = JSON.parse(last.slice('event: error\ndata: '.length)) as {
+      error: { type: string };
+    };
+    assert.is(data.error.type, ending.type, name);
+    assert.not.match(got.text, 'event: message_stop', name);
+    for (const event of got.text.split('\n\n').slice(0, -1)) {
+      const payload = event.slice(event.indexOf('data: ') + 'data: '.length);
+      assert.not.throws(() => JSON.parse(payload) as unknown, undefined, `${name}: ${event}`);
+    }
+  } else {
+    assert.not.ok(got.whole, `${name}: the connection breaks off`);
+  }
+}
+
+function rowOf(ending: Ending): string {
+  if (ending.as === 'passthrough') return ending.row;
+  return ending.as === 'refused' ? 'error' : 'partial';
+}
+
+const AT_ONCE = 6;
+
+interface Round {
+  readonly name: keyof typeof EXPECTED;
+  readonly stream: boolean;
+  readonly ending: Ending;
+}
+
+async function play(t: TestProxy, round: Round): Promise<void> {
+  const options = EXPECTED[round.name].options ?? {};
+  const body = json(MESSAGE, round.stream ? { stream: true } : {});
+  const stop = t.upstream.script(undefined, round.name, options);
+  // Content that is decided by the seed alone is the same for both.
+  const isPassthrough = round.ending.as === 'passthrough';
+  const direct = isPassthrough
+    ? await exchange(t.upstream.port, { body, headers: { connection: 'close' } })
+    : undefined;
+  const got = await exchange(t.proxy.port, { body, headers: { 'x-api-key': 'mine' } });
+  stop();
+  expectEnding(`${round.name}${round.stream ? ', streaming' : ''}`, round.ending, got, direct);
+}
+
+function rounds(wants: (name: string) => boolean): Round[] {
+  return Object.entries(EXPECTED).flatMap(([key, { whole, stream }]) => {
+    const name = key as keyof typeof EXPECTED;
+    if (!wants(name)) return [];
+    const streaming: Round = { name, stream: true, ending: stream };
+    return whole === undefined ? [streaming] : [{ name, stream: false, ending: whole }, streaming];
+  });
+}
+
+const SHORT = `
+providers:
+  messages: { timeout_seconds: 1, idle_timeout_seconds: 0.4 }
+`;
+
+/** Each round has a proxy of its own: a provider that fails often is not asked again for a while. */
+async function playAll(list: readonly Round[], options: ProxyOptions): Promise<void> {
+  const waiting = [...list];
+  const work = async (): Promise<void> => {
+    for (let round = waiting.shift(); round !== undefined; round = waiting.shift()) {
+      await playAlone(round, options);
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+}
+
+async function playAlone(round: Round, options: ProxyOptions): Promise<void> {
+  await withProxy(options, async (t) => {
+    await play(t, round);
+    const [row, ...more] = await t.rows(1);
+    assert.is(more.length, 0, round.name);
+    assert.is(row?.outcome, rowOf(round.ending), `${round.name}: outcome`);
+    if (!mayServeAgain(round.ending)) await closedUpstream(t);
+  });
+}
+
+/** True if the connection to the upstream may stay open. */
+function mayServeAgain(ending: Ending): boolean {
+  return (
+    ending.as === 'passthrough' || (ending.as === 'error event' && ending.hasEndedCleanly === true)
+  );
+}
+
+const isFine = ({ ending }: Round): boolean => ending.as === 'passthrough' && ending.row === 'ok';
+const quick = rounds((name) => !name.startsWith('stall'));
+
+test('what a provider may send arrives as it was sent, with one row each', () =>
+  withProxy({}, async (t) => {
+    const list = quick.filter(isFine);
+    for (const round of list) {
+      await play(t, round);
+      // What a scenario does to an idle connection must have happened before the next request.
+      if (/idle|extra|trailing/.test(round.name)) await closedOnBothSides(t);
+    }
+    const rows = await t.rows(list.length);
+    assert.is(rows.length, list.length);
+    for (const [i, { name }] of list.entries()) assert.is(rows[i]!.outcome, 'ok', name);
+    assert.is(new Set(rows.map((row) => row.id)).size, list.length);
+  }));
+
+test('every fault of a provider ends as it must, with one row each', () =>
+  playAll(
+    quick.filter((round) => !isFine(round)),
+    {},
+  ));
+
+test('no silence of the upstream outlasts its limit', async () => {
+  const list = rounds((name) => name.startsWith('stall'));
+  assert.is(list.length, 6);
+  await playAll(list, { yaml: SHORT });
+});
+
+test('a connection that the upstream ends at once', async () => {
+  await Promise.all(
+    (['reset-at-accept', 'close-at-accept', 'stall-at-accept'] as const).map((name) =>
+      withProxy({ yaml: SHORT }, async (t) => {
+        t.upstream.script(undefined, name);
+        const got = await exchange(t.proxy.port, { body: json(MESSAGE, { stream: true }) });
+        expectEnding(name, name === 'stall-at-accept' ? late : unreachable, got, undefined);
+        assert.is((await t.rows(1)).length, 1);
+      }),
+    ),
+  );
+});
+
+test('an upstream that is not there', () =>
+  withProxy({}, async (t) => {
+    await t.upstream.stopListening();
+    const got = await exchange(t.proxy.port, { body: json(MESSAGE) });
+    expectEnding('refused', unreachable, got, undefined);
+    assert.match(got.text, 'connection refused');
+    await t.upstream.listenAgain();
+    assert.is((await exchange(t.proxy.port, { body: json(MESSAGE) })).status, 200);
+    const rows = await t.rows(2);
+    assert.equal(
+      rows.map((row) => row.outcome),
+      ['error', 'ok'],
+    );
+  }));
+
+test('bytes that nobody asked for do not become the next answer', () =>
+  withProxy({}, async (t) => {
+    for (const name of ['extra-response', 'trailing-bytes'] as const) {
+      const stop = t.upstream.script(undefined, name, { delayMs: 1 });
+      assert.is((await exchange(t.proxy.port, { body: json(MESSAGE) })).status, 200);
+      stop();
+      await closedOnBothSides(t);
+      const next = await exchange(t.proxy.port, { body: json(MESSAGE) });
+      assert.is(next.status, 200, name);
+      assert.not.match(next.text, 'Nobody asked');
+    }
+    assert.is(t.upstream.connections.length, 3, 'the connections were not used again');
+  }));
+
+test('a request is never sent twice', () =>
+  withProxy({}, async (t) => {
+    for (let i = 0; i < 30; i += 1) {
+      const stop = t.upstream.script(undefined, 'close-idle', { delayMs: 0, times: 1 });
+      await exchange(t.proxy.port, { body: json(MESSAGE) });
+      stop();
+      const asked = t.upstream.requests.length;
+      const got = await exchange(t.proxy.port, { body: json(MESSAGE) });
+      assert.ok(t.upstream.requests.length - asked <= 1, 'at most once');
+      if (got.status !== 200) expectEnding('keep-alive race', unreachable, got, undefined);
+    }
+    assert.is((await t.rows(60)).length, 60);
+  }));
+
+async function closedUpstream({ upstream }: TestProxy, from = 0): Promise<void> {
+  await until('no connection to the upstream is left open', () =>
+    upstream.connections.slice(from).every((each) => each.closedAtMs !== undefined),
+  );
+}
+
+/** Waits for the newest connection. A reset is known to the side that sends it before it has arrived on the other. */
+async function closedOnBothSides(t: TestProxy): Promise<void> {
+  await closedUpstream(t, -1);
+  await pause(20);
+}
+
+test('the table names every scenario', () => {
+  const atAccept = Object.keys(scenarios).filter((name) => name.endsWith('-at-accept'));
+  assert.is(Object.keys(EXPECTED).length + atAccept.length, Object.keys(scenarios).length);
+});
+
+test.after(closeClients);
+test.run();

@@ -1,0 +1,77 @@
+/** `stream_options` of a chat stream: asked for where the client says nothing, its own words otherwise. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { withProxy } from '../../../fixtures/proxy.ts';
+import { CHAT, closeClients, exchange } from '../../../fixtures/server/exchange.ts';
+
+const path = '/v1/chat/completions';
+
+test('what the client says of its stream options goes out as it came', () =>
+  withProxy({}, async (t) => {
+    const texts = [
+      '{"include_usage":false}',
+      '{"include_usage":true}',
+      '{"include_usage":null}',
+      '{"include_usage":"no","other":1}',
+      'null',
+      '"x"',
+      'true',
+      '0',
+      '[]',
+      '[{"include_usage":true}]',
+    ];
+    for (const [at, options] of texts.entries()) {
+      const body = `${JSON.stringify({ ...CHAT, stream: true }).slice(0, -1)},"stream_options":${options}}`;
+      await exchange(t.proxy.port, { path, body });
+      assert.is(t.upstream.requests.at(-1)?.body.toString(), body);
+      await t.rows(at + 1);
+    }
+    const [row] = await t.rows(texts.length);
+    assert.ok(row?.outputTokens !== null, 'without the usage chunk it is estimated');
+    assert.is(row?.usageEstimated, true);
+  }));
+
+test('where the request has no usage option it is added, and all other options stay', () =>
+  withProxy({}, async (t) => {
+    for (const [options, sent] of [
+      [undefined, { include_usage: true }],
+      [{}, { include_usage: true }],
+      [{ other: 1 }, { other: 1, include_usage: true }],
+    ] as const) {
+      const body = JSON.stringify({ ...CHAT, stream: true, stream_options: options });
+      const answer = await exchange(t.proxy.port, { path, body });
+      const got = JSON.parse(t.upstream.requests.at(-1)!.body.toString()) as object;
+      assert.equal((got as { stream_options: unknown }).stream_options, sent);
+      assert.not.match(answer.text, '"choices":[]');
+    }
+  }));
+
+test('a burst comes as it was sent, less the usage that was asked for, which has its row', () =>
+  withProxy({}, async (t) => {
+    t.upstream.script(undefined, 'burst', { count: 300 });
+    const stream = { ...CHAT, stream: true };
+    const asked = await exchange(t.proxy.port, {
+      path,
+      body: JSON.stringify({ ...stream, stream_options: { include_usage: true } }),
+    });
+    const unasked = await exchange(t.proxy.port, { path, body: JSON.stringify(stream) });
+    const events = asked.text.split('\n\n').filter((event) => !event.includes('"choices":[]'));
+    assert.ok(asked.body.length > 64 * 1024, 'more than one read');
+    assert.is(unasked.text, events.join('\n\n'));
+    const [first, second] = await t.rows(2);
+    assert.ok((first?.outputTokens ?? 0) > 0);
+    assert.is(second?.outputTokens, first?.outputTokens);
+    assert.is(second?.usageEstimated, false);
+  }));
+
+test('options that the configuration adds are the ones that go out', () => {
+  const yaml = 'providers: {chat: {extra_body: {stream_options: {include_usage: false}}}}';
+  return withProxy({ yaml }, async (t) => {
+    await exchange(t.proxy.port, { path, body: JSON.stringify({ ...CHAT, stream: true }) });
+    const got = JSON.parse(t.upstream.requests.at(-1)!.body.toString()) as object;
+    assert.equal((got as { stream_options: unknown }).stream_options, { include_usage: false });
+  });
+});
+
+test.after(closeClients);
+test.run();

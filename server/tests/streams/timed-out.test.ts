@@ -1,0 +1,78 @@
+/** A request that compressing once took too long for: it goes out whole from then on, and that is said as it is. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { systemClock } from '../../../engine/index.ts';
+import type { Clock } from '../../../engine/index.ts';
+import { withProxy } from '../../../fixtures/proxy.ts';
+import type { TestProxy } from '../../../fixtures/proxy.ts';
+import { closeClients, exchange } from '../../../fixtures/server/exchange.ts';
+import { askingOf, foundHits } from '../../../fixtures/server/found.ts';
+import { until } from '../../../fixtures/wait.ts';
+
+/** No other timer has this length. */
+const LIMIT_MS = 54_321;
+const YAML = 'compression: { threshold_tokens: 0 }\nsecurity: { rate_limit_per_minute: 0 }';
+const env = { SVC_MAX_COMPRESSION_TIME_MS: String(LIMIT_MS) };
+
+const FOUND = foundHits(4000);
+
+/** The machine's clock, on which the limit of compressing passes at once, or never. */
+class LimitClock implements Clock {
+  isOver = true;
+  wallMs(): number {
+    return systemClock.wallMs();
+  }
+  monotonicMs(): number {
+    return systemClock.monotonicMs();
+  }
+  after(delayMs: number, callback: () => void): () => void {
+    if (delayMs !== LIMIT_MS) return systemClock.after(delayMs, callback);
+    return this.isOver ? systemClock.after(1, callback) : () => undefined;
+  }
+}
+
+/** Sends a question; why it was not compressed, by its trace. */
+async function because(t: TestProxy, question: string): Promise<unknown> {
+  const before = t.upstream.requests.length;
+  assert.is((await exchange(t.proxy.port, { body: askingOf(question, FOUND) })).status, 200);
+  await t.rows(before + 1);
+  const { text } = await exchange(t.proxy.port, { path: '/trace/last', method: 'GET' });
+  const { stages } = JSON.parse(text) as {
+    readonly stages: readonly Readonly<Record<string, unknown>>[];
+  };
+  return stages.find(({ name }) => name === 'compaction')?.['not_compressed_because'];
+}
+
+/** What `/health` says of it; asked for directly, as that serves one answer for a second. */
+const trouble = (t: TestProxy): string => t.proxy.services.compressor.trouble() ?? '';
+
+test('what took too long is said, again where it is remembered, and is no sign of health', () => {
+  const clock = new LimitClock();
+  return withProxy({ yaml: YAML, env, clock, prepares: true }, async (t) => {
+    const late: string[] = [];
+    // A starved machine may notice the limit after the work is done, and a thread must have started.
+    await until('three in a row took too long', async () => {
+      const question = `question ${t.upstream.requests.length}`;
+      if ((await because(t, question)) === 'timeout') late.push(question);
+      return trouble(t).includes('within compression.max_time_ms') && late.length > 0;
+    });
+    assert.match(trouble(t), /sent as they came/);
+    clock.isOver = false;
+    for (const question of late) {
+      // The thread that time ended is followed by one that has to start.
+      const words = await until('a thread is ready', async () => {
+        const found = String(await because(t, question));
+        return found !== 'starting' && found;
+      });
+      assert.match(words, /took too long when it was sent before/, words);
+      assert.is(t.upstream.requests.at(-1)!.body.length, askingOf(question, FOUND).length);
+      assert.match(trouble(t), /sent as they came/);
+    }
+    assert.is(await because(t, 'another'), undefined);
+    assert.ok(t.upstream.requests.at(-1)!.body.length < askingOf('another', FOUND).length);
+    assert.not.match(trouble(t), /sent as they came/);
+  });
+});
+
+test.after(closeClients);
+test.run();

@@ -1,0 +1,95 @@
+/** Live answers in the running program are web streams: counted where they are piped, for each sink. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { withProxy } from '../../../fixtures/proxy.ts';
+import type { TestProxy } from '../../../fixtures/proxy.ts';
+import { MESSAGE, closeClients, exchange, json } from '../../../fixtures/server/exchange.ts';
+import { asked, isEnd } from '../../../fixtures/server/websocket.ts';
+
+interface Piped {
+  /** Calls of `pipeThrough` with a real TransformStream. */
+  readonly transforms: number;
+  readonly others: number;
+  /** Calls of `pipeTo`. */
+  readonly pipes: number;
+}
+
+/** What is piped while `act` runs. */
+async function counted(act: () => Promise<unknown>): Promise<Piped> {
+  // oxlint-disable-next-line typescript/unbound-method -- called with the stream as `this` below
+  const { pipeThrough, pipeTo } = ReadableStream.prototype;
+  const seen = { transforms: 0, others: 0, pipes: 0 };
+  ReadableStream.prototype.pipeThrough = function <T>(
+    this: ReadableStream,
+    pair: ReadableWritablePair<T>,
+    options?: StreamPipeOptions,
+  ): ReadableStream<T> {
+    seen[pair instanceof TransformStream ? 'transforms' : 'others'] += 1;
+    return pipeThrough.call(this, pair, options) as ReadableStream<T>;
+  };
+  ReadableStream.prototype.pipeTo = function (...given) {
+    seen.pipes += 1;
+    return pipeTo.apply(this, given);
+  };
+  try {
+    await act();
+  } finally {
+    Object.assign(ReadableStream.prototype, { pipeThrough, pipeTo });
+  }
+  return seen;
+}
+
+const BODY = json(MESSAGE, { stream: true });
+const HEADERS = { 'x-api-key': 'mine' };
+
+/** One answer to each kind of client, by name. */
+const SINKS: Readonly<Record<string, (t: TestProxy) => Promise<unknown>>> = {
+  async events(t) {
+    const { text } = await exchange(t.proxy.port, { body: BODY, headers: HEADERS });
+    assert.match(text, /message_stop/);
+  },
+  async lines(t) {
+    const headers = { ...HEADERS, accept: 'application/x-ndjson' };
+    const answered = await exchange(t.proxy.port, { body: BODY, headers });
+    assert.is(answered.headers['content-type'], 'application/x-ndjson');
+    assert.is(answered.headers['transfer-encoding'], 'chunked');
+  },
+  async WebSocket(t) {
+    const talk = await asked(t, MESSAGE, { stream: true });
+    await talk.until(isEnd);
+    talk.socket.terminate();
+  },
+};
+
+async function pipedBy(yaml: string): Promise<{ readonly [sink: string]: Piped }> {
+  const piped: { [sink: string]: Piped } = {};
+  await withProxy({ yaml }, async (t) => {
+    t.upstream.script(undefined, 'events', { count: 20, everyMs: 1 });
+    for (const [name, ask] of Object.entries(SINKS)) piped[name] = await counted(() => ask(t));
+  });
+  return piped;
+}
+
+test('an answer passes one TransformStream, of all stages with handlers, and one pipe into its sink', async () => {
+  const once = { transforms: 1, others: 0, pipes: 1 };
+  assert.equal(await pipedBy(''), { events: once, lines: once, WebSocket: once });
+});
+
+test('one in another dialect passes a second one, which translates', async () => {
+  const twice = { transforms: 2, others: 0, pipes: 1 };
+  const piped = await pipedBy('provider: chat\n');
+  assert.equal(piped, { events: twice, lines: twice, WebSocket: twice });
+});
+
+test('an answer that is whole in memory is piped nowhere', async () => {
+  await withProxy({}, async (t) => {
+    const piped = await counted(async () => {
+      const { status } = await exchange(t.proxy.port, { body: json(MESSAGE), headers: HEADERS });
+      assert.is(status, 200);
+    });
+    assert.equal(piped, { transforms: 0, others: 0, pipes: 0 });
+  });
+});
+
+test.after(closeClients);
+test.run();
