@@ -10,7 +10,7 @@ export const FAULTS: readonly Row[] = [
     file: 'server/tests/streams/cut-streams.test.ts',
     test: 'a stream cut in its middle ends in an error, counts, and is partial in row and trace',
     sabotage: {
-      file: 'stages/forward/watched-body.ts',
+      file: 'stages/forward/answer/watched-body.ts',
       before: 'if (!hasFailed && observer?.isCutShort() === true) {',
       after: 'if (hasFailed && observer?.isCutShort() === true) {',
     },

@@ -121,10 +121,10 @@ export const THREATS: readonly Row[] = [
     id: 'key-said-again',
     threat: 'A provider that says in an error with which key it was asked',
     required: 'who sent the request does not get to see it',
-    file: 'stages/forward/unsaid-key.test.ts',
+    file: 'stages/forward/answer/unsaid-key.test.ts',
     test: 'a configured key is hidden in each form, and the rest stays',
     sabotage: {
-      file: 'stages/forward/unsaid-key.ts',
+      file: 'stages/forward/answer/unsaid-key.ts',
       before: 'text.replace(said, HIDDEN)',
       after: "text.replace(said, '$&')",
     },

@@ -5,10 +5,10 @@ import type { ChunkFrame, EndFrame, ProxyFrame } from '../model/frame.ts';
 import type { AsSent } from '../conversations/as-sent.ts';
 import type { Admission } from '../providers/admission.ts';
 import type { Services } from '../services.ts';
-import type { Caching } from './caching.ts';
+import type { Caching } from './request/caching.ts';
 import type { ForwardConfig } from './config.ts';
-import type { ForeignThoughts } from './foreign-thoughts.ts';
-import type { KnownUnsupported } from './unsupported.ts';
+import type { ForeignThoughts } from './request/foreign-thoughts.ts';
+import type { KnownUnsupported } from './request/unsupported.ts';
 
 /** What `forward` knows of one run. */
 export interface ForwardState {

@@ -1,4 +1,4 @@
-import type { HoldLimits } from './hold.ts';
+import type { HoldLimits } from './answer/hold.ts';
 
 /** How answers are fetched. */
 export interface ForwardConfig {

@@ -8,13 +8,13 @@ import type { AccountTrouble } from '../providers/account.ts';
 import type { Admission, HeadVerdict } from '../providers/admission.ts';
 import type { UpstreamResponse } from '../providers/upstream.ts';
 import type { AttemptScope } from './attempt-scope.ts';
-import { mayRefuse, messageOf, troubleIn, unsupportedIn } from './error-words.ts';
-import { keepErrorAnswer } from './kept-error.ts';
-import type { Prepared } from './prepared.ts';
-import { readAnswer, readable, toFailure } from './read-answer.ts';
+import { mayRefuse, messageOf, troubleIn, unsupportedIn } from './answer/error-words.ts';
+import { keepErrorAnswer } from './answer/kept-error.ts';
+import type { Prepared } from './request/prepared.ts';
+import { readAnswer, readable, toFailure } from './answer/read-answer.ts';
 import { begin, failed, sinceStart } from './step.ts';
 import type { OpenAttempt, Outcome, Step } from './step.ts';
-import { withoutKeys } from './unsaid-key.ts';
+import { withoutKeys } from './answer/unsaid-key.ts';
 
 /** A request that is on its way. */
 interface Exchange {

@@ -2,7 +2,7 @@
 import type { Limit } from '../limits/plan-limits.ts';
 import type { RouteTarget } from '../model/request.ts';
 import type { AttemptScope } from './attempt-scope.ts';
-import type { Prepared } from './prepared.ts';
+import type { Prepared } from './request/prepared.ts';
 
 /** Why it is not asked; undefined where it is. */
 export function planWall(

@@ -10,10 +10,10 @@ import type { Services } from '../services.ts';
 import { answerFrom } from './attempts.ts';
 import type { AttemptScope, ForwardState } from './attempt-scope.ts';
 import type { ForwardConfig } from './config.ts';
-import { createLeftOutLog } from './left-out.ts';
+import { createLeftOutLog } from './request/left-out.ts';
 import { PASSED_OVER } from './step.ts';
-import { createForeignThoughts } from './foreign-thoughts.ts';
-import { createKnownUnsupported } from './unsupported.ts';
+import { createForeignThoughts } from './request/foreign-thoughts.ts';
+import { createKnownUnsupported } from './request/unsupported.ts';
 
 function claim(services: Services): () => void {
   const release = services.streams.acquire();

@@ -10,7 +10,7 @@ import type { Admission, Refusal } from '../providers/admission.ts';
 import type { ProviderState } from '../providers/states.ts';
 import type { AttemptScope } from './attempt-scope.ts';
 import { exchange } from './exchange.ts';
-import type { Prepared } from './prepared.ts';
+import type { Prepared } from './request/prepared.ts';
 import { begin, failed, passedOver } from './step.ts';
 import type { Outcome, TargetStep, TurnedAway } from './step.ts';
 

@@ -1,0 +1,63 @@
+/**
+ * From a provider's response to an answer: a short document is gathered and sent in one piece,
+ * everything else is a web stream that reads from the socket only when it is read from.
+ */
+import type { Answer, WholeAnswer } from '../../../engine/index.ts';
+import type { UsageRequest } from '../../model/dialect.ts';
+import { END, toChunk } from '../../model/frame.ts';
+import type { ChunkFrame, HeadFrame, ProxyFrame } from '../../model/frame.ts';
+import { headerValue } from '../../model/headers.ts';
+import type { ResponseBody } from '../../providers/response-body.ts';
+
+/** A document up to this size is gathered: a stream would cost more than the wait. */
+export const MAX_GATHERED_BYTES = 256 * 1024;
+
+/** True if the answer is one JSON document, whose length is not known to be large. */
+export function isDocument(head: HeadFrame): boolean {
+  if (head.streaming) return false;
+  const { dialect, facts } = head.request.original;
+  // Such a stream may be events one by one in a JSON list.
+  if (dialect.isStreamInPath && facts.stream && head.status < 400) return false;
+  const type = headerValue(head.headers, 'content-type')?.toLowerCase() ?? '';
+  if (!type.includes('json') && headerValue(head.headers, 'content-length') !== '0') return false;
+  const declared = Number(headerValue(head.headers, 'content-length') ?? 0);
+  return declared <= MAX_GATHERED_BYTES;
+}
+
+/** True if the response cannot have a body, whatever its header fields say. */
+export function isBodiless(status: number, method: string): boolean {
+  return method === 'HEAD' || status === 204 || status === 304;
+}
+
+/** The answer as it comes: head, chunks, end. */
+export function framesOf(head: HeadFrame, body: ResponseBody): ReadableStream<ProxyFrame> {
+  return body.stream<ProxyFrame>({ before: [head], each: toChunk, after: [END] });
+}
+
+/**
+ * Reads a document to its end: head, at most one chunk, end. One that outgrows the limit on the way
+ * goes on as a stream. Rejects if the document breaks off: nothing of it was sent yet.
+ */
+export async function gather(head: HeadFrame, body: ResponseBody): Promise<Answer<ProxyFrame>> {
+  const { bytes, error } = await body.beginning(MAX_GATHERED_BYTES + 1);
+  if (error !== undefined) throw error;
+  return body.arrived().isWhole ? wholeOf(head, bytes) : framesOf(head, body);
+}
+
+/** An answer that is all there. */
+export function wholeOf(head: HeadFrame, bytes: Buffer): WholeAnswer<ProxyFrame> {
+  return bytes.length === 0 ? [head, END] : [head, toChunk(bytes), END];
+}
+
+/**
+ * Makes a chunk of whole events, without what only answers to `added`; the meter still reads that.
+ * One chunk: a second would be lost where the provider breaks off before it is read.
+ */
+export function chunksWithout(added: UsageRequest | undefined): (bytes: Buffer) => ChunkFrame {
+  if (added === undefined) return toChunk;
+  return (metered) => {
+    const kept = added.without(metered);
+    if (kept[0] === metered) return toChunk(metered);
+    return Object.freeze({ kind: 'chunk', bytes: Buffer.concat(kept), metered });
+  };
+}

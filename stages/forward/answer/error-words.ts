@@ -1,0 +1,98 @@
+/**
+ * Error answers whose words decide what happens next: whether the account behind the key is the
+ * reason, or a part of the request that this provider does not take. Nothing of them is taken, so
+ * that they can be passed on as they came.
+ */
+import { keptText } from '../../../engine/index.ts';
+import type { Answer, Clock, WholeAnswer } from '../../../engine/index.ts';
+import { isObject, parseJson } from '../../dialect/json-kind.ts';
+import type { Unsupported } from '../../dialect/translate/translate.ts';
+import type { ProxyFrame } from '../../model/frame.ts';
+import { headerValue } from '../../model/headers.ts';
+import { accountTrouble } from '../../providers/account.ts';
+import type { AccountTrouble } from '../../providers/account.ts';
+import type { UpstreamResponse } from '../../providers/upstream.ts';
+import { decodeBody } from '../../wire/decode.ts';
+
+/** Errors are short; what is longer is passed on unread. */
+const MAX_ERROR_BYTES = 64 * 1024;
+/** How long the next key waits for words that may never come. */
+const MAX_ERROR_MS = 2_000;
+const NOTHING = Buffer.alloc(0);
+
+/**
+ * What `response` says of the account. Where `isDispensable` the body is not needed for certain, and
+ * one that does not come in time is given up. Rejects where it breaks off otherwise.
+ */
+export async function troubleIn(
+  response: UpstreamResponse,
+  isDispensable: boolean,
+  clock: Clock,
+): Promise<AccountTrouble | undefined> {
+  const giveUp = (): void => response.body.cancel(new Error('its words take too long'));
+  const stopTimer = isDispensable ? clock.after(MAX_ERROR_MS, giveUp) : undefined;
+  const { words, error } = await wordsOf(response);
+  stopTimer?.();
+  if (error !== undefined && !isDispensable) throw error;
+  return accountTrouble(response.status, error === undefined ? words : NOTHING);
+}
+
+/** How providers say that they do not take a part of a request. */
+const REFUSALS: Readonly<Record<Unsupported, RegExp>> = {
+  stream_options: /stream_options|include_usage/,
+  'reasoning of calls':
+    /reasoning.{0,80}(?:extra|not (?:permitted|allowed|supported)|unsupported|unknown|unexpected)|(?:extra|unsupported|unknown|unexpected|unrecognized).{0,80}reasoning/i,
+  'calls without reasoning': /reasoning_content/,
+  // The provider's words, with or without quotation marks; other faults of thoughts have other words.
+  'thoughts that do not match':
+    /messages\.\d+\.content\.\d+: Invalid [`'"]?signature[`'"]? in [`'"]?(?:redacted_)?thinking[`'"]? block/,
+  'thoughts of another account':
+    /invalid_encrypted_content|encrypted[_ ]content.{0,200}(?:could not be|was not issued)|Item with id .{0,9}rs_.{0,99} not found|(?:corrupted|invalid) thought[_ ]signature|thought[_ ]signature is not valid/i,
+  'calls without a signature': /missing (?:a )?.{0,2}thought_?signature/i,
+  'instructions in the middle':
+    /system messages? (?:must|should|can only|is only allowed).{0,40}(?:begin|first|start)|unexpected role ['"\\]*system|role.{0,60}input should be .user. or .assistant/i,
+};
+
+/** True for an error that may be about a part of the request; 404 says of an item that it is not stored there. */
+export function mayRefuse(status: number): boolean {
+  return status === 400 || status === 422 || status === 404;
+}
+
+/** The first of `candidates` that the answer refuses. One that breaks off fails once more for the code that reads on. */
+export async function unsupportedIn(
+  response: UpstreamResponse,
+  candidates: readonly Unsupported[],
+): Promise<Unsupported | undefined> {
+  const { words } = await wordsOf(response);
+  const text = words.toString('utf8');
+  return candidates.find((each) => REFUSALS[each].test(text));
+}
+
+/** The decoded beginning of the body, none of it where it cannot be decoded; what it broke off with, and what came before. */
+export async function wordsOf({ headers, body }: UpstreamResponse): Promise<{
+  readonly words: Buffer;
+  readonly error?: Error;
+}> {
+  const { bytes, error } = await body.beginning(MAX_ERROR_BYTES);
+  if (error !== undefined) return { words: bytes, error };
+  const encoding = headerValue(headers, 'content-encoding');
+  return { words: await decodeBody(bytes, encoding, MAX_ERROR_BYTES).catch(() => NOTHING) };
+}
+
+/** What of it is kept with the attempt, in UTF-16 units. */
+const MOST_KEPT_CHARS = 300;
+
+/** The message of an error answer that is all there; undefined for what is no error, is still to come, or holds none. */
+export async function messageOf(answer: Answer<ProxyFrame>): Promise<string | undefined> {
+  if (!Array.isArray(answer)) return undefined;
+  const [head, chunk] = answer as WholeAnswer<ProxyFrame>;
+  if (head?.kind !== 'head' || head.status < 400 || chunk?.kind !== 'chunk') return undefined;
+  const encoding = headerValue(head.headers, 'content-encoding');
+  const bytes = await decodeBody(chunk.bytes, encoding, MAX_ERROR_BYTES).catch(() => NOTHING);
+  const document = parseJson(bytes.toString('utf8'));
+  const first: unknown = Array.isArray(document) ? document[0] : document;
+  if (!isObject(first)) return undefined;
+  const { error } = first;
+  const message = isObject(error) ? error['message'] : (error ?? first['message']);
+  return typeof message === 'string' ? keptText(message, MOST_KEPT_CHARS) : undefined;
+}

@@ -1,0 +1,109 @@
+/**
+ * Holds the beginning of an answer back while another provider could still take
+ * over: until the first content, for ten seconds, or up to 64 KiB.
+ */
+import type { Clock } from '../../../engine/index.ts';
+import type { Dialect } from '../../model/dialect.ts';
+import type { ResponseBody } from '../../providers/response-body.ts';
+import { createDecoder } from '../../wire/decode.ts';
+import { createSplitter } from '../../wire/events.ts';
+
+/** How long and how much is held back at most. */
+export interface HoldLimits {
+  /** A provider that has sent nothing of substance for this long is taken as it is. */
+  readonly ms: number;
+  readonly bytes: number;
+}
+
+export const HOLD_LIMITS: HoldLimits = Object.freeze({ ms: 10_000, bytes: 64 * 1024 });
+
+/** Why the answer was released. */
+export type Release = 'content' | 'end' | 'time' | 'size';
+
+/** Why no more is held: nothing of the body was taken, it goes on from its beginning. */
+export type Held =
+  | { readonly released: Release }
+  /** It failed before any content: nothing was shown to the client. */
+  | { readonly failed: unknown };
+
+/** What failed if a provider sent an error event in place of an answer: the last of what was held. */
+export class ErrorEvent extends Error {
+  constructor() {
+    super('the provider sent an error inside its stream');
+    this.name = 'ErrorEvent';
+  }
+}
+
+export interface HoldOptions {
+  readonly body: ResponseBody;
+  /** The body's `Content-Encoding`: its copy is decoded, the body goes on as it came. */
+  readonly encoding: string | undefined;
+  readonly dialect: Dialect;
+  readonly clock: Clock;
+  readonly limits: HoldLimits;
+}
+
+/** Looks at what arrives until it is released or fails. Never rejects. */
+export async function hold({ body, encoding, dialect, clock, limits }: HoldOptions): Promise<Held> {
+  const judge = createJudge(dialect, limits);
+  let isTimeUp = false;
+  let wake = (): void => undefined;
+  const stopClock = clock.after(limits.ms, () => {
+    isTimeUp = true;
+    wake();
+  });
+  let verdict: Verdict | undefined;
+  const decoder = createDecoder(encoding, (bytes) => {
+    verdict ??= judge.take(bytes);
+    wake();
+  });
+  const outcome = (): Held | undefined => {
+    if (verdict === 'failed') return { failed: new ErrorEvent() };
+    return verdict && { released: verdict };
+  };
+  try {
+    for (let seen = 0; ;) {
+      const woken = new Promise<void>((resolve) => (wake = resolve));
+      const { pieces, isWhole, error } = body.arrived();
+      if (seen < pieces.length) decoder.push(Buffer.concat(pieces.slice(seen)));
+      seen = pieces.length;
+      if (isWhole || error !== undefined) {
+        await decoder.end();
+        if (verdict === undefined && error !== undefined) return { failed: error };
+        if (verdict === undefined) return judge.atEnd();
+      }
+      const held = outcome();
+      if (held !== undefined) return held;
+      if (isTimeUp) return { released: 'time' };
+      await Promise.race([body.more(), woken]);
+    }
+  } finally {
+    stopClock();
+  }
+}
+
+type Verdict = 'content' | 'size' | 'failed';
+
+/** Looks at what comes: is it content, an error, or too much to wait any longer? */
+function createJudge(dialect: Dialect, { bytes: maxBytes }: HoldLimits) {
+  const splitter = createSplitter();
+  const observer = dialect.observeUsage(true);
+  let heldBytes = 0;
+  return {
+    /** Nothing follows what was taken, which said nothing. */
+    atEnd(): Held {
+      if (observer.terminated()) return { released: 'end' };
+      return { failed: new Error('its stream ended before any content') };
+    },
+    take(piece: Buffer): Verdict | undefined {
+      heldBytes += piece.length;
+      observer.push(piece);
+      // Content first: what comes behind it in the same piece is shown in any case.
+      for (const { event, data } of splitter.push(piece)) {
+        if (data !== undefined && dialect.isContent(event, data)) return 'content';
+      }
+      if (observer.failed()) return 'failed';
+      return heldBytes >= maxBytes ? 'size' : undefined;
+    },
+  };
+}

@@ -1,0 +1,266 @@
+/**
+ * From a provider's response to the answer that the client gets, telling the
+ * provider's breaker how it went on the way.
+ */
+import { SvcError, isSvcError, isWhole, streamOf } from '../../../engine/index.ts';
+import type { Answer } from '../../../engine/index.ts';
+import { isErrorDocument } from '../../dialect/error-document.ts';
+import { undecodable } from '../../model/errors.ts';
+import type { UsageRequest } from '../../model/dialect.ts';
+import { END } from '../../model/frame.ts';
+import type { HeadFrame, ProxyFrame } from '../../model/frame.ts';
+import { headerValue, isPlain } from '../../model/headers.ts';
+import type { Admission } from '../../providers/admission.ts';
+import { decodedResponse, readEncoding } from '../../providers/decoded-body.ts';
+import { bodyOf } from '../../providers/response-body.ts';
+import type { ResponseBody } from '../../providers/response-body.ts';
+import type { UpstreamResponse } from '../../providers/upstream.ts';
+import { decodeBody } from '../../wire/decode.ts';
+import {
+  MAX_GATHERED_BYTES,
+  chunksWithout,
+  framesOf,
+  gather,
+  isBodiless,
+  isDocument,
+} from './answer.ts';
+import type { AttemptScope, LiveSteps, ReadOptions } from '../attempt-scope.ts';
+import { toHead } from './head.ts';
+import { ErrorEvent, HOLD_LIMITS, hold } from './hold.ts';
+import type { Prepared } from '../request/prepared.ts';
+import { passingSteps, watchBody } from './watched-body.ts';
+
+/** The answer, or why there is none; `errorAnswer` is what the provider answered instead. */
+export type Read =
+  | { readonly answer: Answer<ProxyFrame>; readonly live?: LiveSteps }
+  | { readonly error: SvcError; readonly errorAnswer?: Answer<ProxyFrame> };
+
+/** What a failure is called that was thrown before anything was shown. */
+export function toFailure(thrown: unknown): SvcError {
+  if (isSvcError(thrown)) return thrown;
+  const message = thrown instanceof Error ? thrown.message : 'it broke off';
+  return new SvcError('bad_gateway', `The provider failed before any content: ${message}`, {
+    cause: thrown,
+  });
+}
+
+/** Reads on until there is something to show, or a reason to show nothing of it, which is returned rather than thrown. */
+export async function readAnswer(
+  prepared: Prepared,
+  response: UpstreamResponse,
+  options: ReadOptions,
+): Promise<Read> {
+  const { admission, scope } = options;
+  const head = toHead(prepared, response, scope);
+  if (isBodiless(response.status, prepared.request.original.body.method)) {
+    admission.content();
+    admission.release();
+    response.body.cancel(undefined);
+    return { answer: [head, END] };
+  }
+  try {
+    if (isPage(prepared, head)) {
+      response.body.cancel(new Error('it is no answer'));
+      return noAnswer(prepared, head, 'a web page', options);
+    }
+    if (isReadWhole(prepared, head)) return await readDocument(prepared, response, head, options);
+    const encoding = readEncoding(response);
+    const isHeld = options.mustHold && head.streaming && (encoding !== undefined || isPlain(head));
+    return isHeld
+      ? await readHeld(prepared, response, encoding, head, options)
+      : await toLive(prepared, head, response.body, options);
+  } catch (thrown) {
+    response.body.cancel(thrown);
+    admission.failed(thrown, scope.run.signal);
+    admission.release();
+    return { error: toFailure(thrown) };
+  }
+}
+
+/**
+ * True if the client gets the provider's own bytes. So it does with the errors of one that was
+ * only asked for a whole answer, which come in the client's dialect.
+ */
+function isVerbatim({ reading }: Prepared, { status }: HeadFrame): boolean {
+  return reading.how === 'passthrough' || (reading.how === 'one-document' && status >= 400);
+}
+
+/** True if the answer is read to its end before anything of it is shown. */
+function isReadWhole(prepared: Prepared, head: HeadFrame): boolean {
+  return !head.streaming && (!isVerbatim(prepared, head) || isDocument(head));
+}
+
+/** A document says how it went only at its end, and then perhaps that it failed. */
+async function readDocument(
+  prepared: Prepared,
+  { body }: UpstreamResponse,
+  head: HeadFrame,
+  options: ReadOptions,
+): Promise<Read> {
+  const { admission, scope } = options;
+  if (!isVerbatim(prepared, head)) {
+    const { translatedAnswer } = await import('./translated.ts');
+    return complete(await translatedAnswer(prepared, head, body, scope), admission);
+  }
+  const answer = await gather(head, body);
+  // It has outgrown what is gathered, and is on its way as a stream.
+  if (!isWhole(answer)) return { answer, live: passingSteps(watchBody(head, options), undefined) };
+  if (answer.length === 2 && isAnswered(prepared, head))
+    return noAnswer(prepared, head, 'nothing', options);
+  if (!isErrorDocument(await errorBytes(prepared, head, answer[1])))
+    return complete(answer, admission);
+  admission.errorEvent();
+  admission.release();
+  return declaredFailure(prepared, head, answer);
+}
+
+/** True for what should be the answer of a model. */
+function isAnswered({ request }: Prepared, { status }: HeadFrame): boolean {
+  return request.original.endpoint.operation === 'generate' && status < 300;
+}
+
+/** True for a page of some gateway or captive portal in place of an answer. */
+function isPage(prepared: Prepared, head: HeadFrame): boolean {
+  const type = headerValue(head.headers, 'content-type')?.toLowerCase() ?? '';
+  return isAnswered(prepared, head) && /^(?:text\/html|application\/xhtml)/.test(type);
+}
+
+/** A success without an answer: nobody could use it, and another provider may have one. */
+function noAnswer(
+  { provider }: Prepared,
+  { status }: HeadFrame,
+  what: string,
+  { admission }: ReadOptions,
+): Read {
+  admission.errorEvent();
+  admission.release();
+  const message = `Provider '${provider.name}' answered ${status} with ${what} in place of an answer`;
+  return { error: new SvcError('bad_gateway', message, { code: 'PROVIDER_004' }) };
+}
+
+/** The document is all here and says nothing of a failure. */
+function complete(answer: Answer<ProxyFrame>, admission: Admission): Read {
+  admission.content();
+  admission.release();
+  return { answer };
+}
+
+const NOTHING = Buffer.alloc(0);
+/** An error is short also where it is encoded; of a longer document nothing is decoded here. */
+const MAX_ENCODED_ERROR_BYTES = 4 * 1024;
+
+/** The bytes that may be an error under a status of success; none where there can be no such thing. */
+async function errorBytes(
+  { request }: Prepared,
+  head: HeadFrame,
+  chunk: ProxyFrame | undefined,
+): Promise<Buffer> {
+  const { operation } = request.original.endpoint;
+  const isAsked = operation === 'generate' || operation === 'count_tokens';
+  if (!isAsked || head.status >= 300 || chunk?.kind !== 'chunk') return NOTHING;
+  if (isPlain(head)) return chunk.bytes;
+  if (chunk.bytes.length > MAX_ENCODED_ERROR_BYTES) return NOTHING;
+  const encoding = headerValue(head.headers, 'content-encoding');
+  return decodeBody(chunk.bytes, encoding, MAX_GATHERED_BYTES).catch(() => NOTHING);
+}
+
+/** An error under a status of success: another provider may take over, or the client sees it as it came. */
+function declaredFailure(
+  { provider }: Prepared,
+  head: HeadFrame,
+  [, ...rest]: readonly ProxyFrame[],
+): Read {
+  const message = `Provider '${provider.name}' answered ${head.status} with an error`;
+  return {
+    error: new SvcError('bad_gateway', message, { code: 'PROVIDER_004' }),
+    errorAnswer: [Object.freeze({ ...head, failed: true }), ...rest],
+  };
+}
+
+/** The answer as it can be read here, where what the client gets is made of it. Nobody was asked to encode it. */
+export function readable(
+  { provider, reading }: Prepared,
+  response: UpstreamResponse,
+  { needsEvents }: AttemptScope,
+): UpstreamResponse {
+  if (reading.how === 'passthrough') {
+    const type = headerValue(response.headers, 'content-type')?.toLowerCase() ?? '';
+    if ((reading.added === undefined && !needsEvents) || !type.startsWith('text/event-stream'))
+      return response;
+  }
+  const plain = decodedResponse(response);
+  if (isPlain(plain) || reading.how === 'passthrough') return plain;
+  response.body.cancel(undefined);
+  throw undecodable(headerValue(plain.headers, 'content-encoding')!, { provider: provider.name });
+}
+
+async function readHeld(
+  prepared: Prepared,
+  response: UpstreamResponse,
+  encoding: string | undefined,
+  head: HeadFrame,
+  options: ReadOptions,
+): Promise<Read> {
+  const { admission, scope } = options;
+  const { body } = response;
+  const { clock } = scope.services;
+  const limits = scope.config.hold ?? HOLD_LIMITS;
+  const held = await hold({ body, encoding, dialect: prepared.dialect, clock, limits });
+  if (!('failed' in held)) {
+    scope.state.notes.push(`held back until ${held.released}`);
+    if (held.released === 'content') admission.content();
+    return toLive(prepared, head, body, options);
+  }
+  const { failed } = held;
+  const sent = Buffer.concat(body.arrived().pieces);
+  body.cancel(new Error('another provider takes over'));
+  // A stream that ends before it says anything is a failure of the provider's as well.
+  if (isSvcError(failed) || scope.run.signal.aborted) admission.failed(failed, scope.run.signal);
+  else admission.errorEvent();
+  admission.release();
+  const error = toFailure(failed);
+  if (!(failed instanceof ErrorEvent)) return { error };
+  return { error, errorAnswer: await sentAnswer(prepared, head, sent, scope) };
+}
+
+/** The answer as it comes, watched on its way. */
+async function toLive(
+  prepared: Prepared,
+  head: HeadFrame,
+  body: ResponseBody,
+  options: ReadOptions,
+): Promise<Read> {
+  const watch = watchBody(head, options);
+  if (!isVerbatim(prepared, head)) {
+    const { translatedAnswer } = await import('./translated.ts');
+    return {
+      answer: await translatedAnswer(prepared, head, body, options.scope, watch),
+      live: { watch },
+    };
+  }
+  return {
+    answer: framesOf(head, body),
+    live: passingSteps(watch, addedUsage(prepared, head)),
+  };
+}
+
+/** What was asked for here and can be taken out of the answer again. */
+function addedUsage({ reading }: Prepared, head: HeadFrame): UsageRequest | undefined {
+  return reading.how === 'passthrough' && head.streaming && isPlain(head)
+    ? reading.added
+    : undefined;
+}
+
+/** The answer of a provider that sent an error event before any content: nothing follows `sent`. */
+async function sentAnswer(
+  prepared: Prepared,
+  head: HeadFrame,
+  sent: Buffer,
+  scope: AttemptScope,
+): Promise<Answer<ProxyFrame>> {
+  if (!isVerbatim(prepared, head)) {
+    const { translatedAnswer } = await import('./translated.ts');
+    return translatedAnswer(prepared, head, bodyOf(streamOf([sent])), scope);
+  }
+  return streamOf([head, chunksWithout(addedUsage(prepared, head))(sent), END]);
+}

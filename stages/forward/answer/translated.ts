@@ -1,0 +1,209 @@
+/**
+ * Answers in another dialect than the client's: read as they come and written anew,
+ * so that nothing behind `forward` knows that another provider answered.
+ */
+import { SvcError, streamOf } from '../../../engine/index.ts';
+import type { Answer } from '../../../engine/index.ts';
+import { parseExact } from '../../dialect/exact-json.ts';
+import { parseJson } from '../../dialect/json-kind.ts';
+import { isTranslatable } from '../../dialect/translatable.ts';
+import {
+  answerType,
+  createTranslator,
+  streamOfAnswer,
+  translateError,
+} from '../../dialect/translate/translate.ts';
+import type { AnswerWishes, Translator, WireEvent } from '../../dialect/translate/translate.ts';
+import { providerFailed } from '../../model/errors.ts';
+import { END, toChunk } from '../../model/frame.ts';
+import type { ChunkEvent, ChunkFrame, HeadFrame, ProxyFrame } from '../../model/frame.ts';
+import { withoutHeaders } from '../../model/headers.ts';
+import { createTokens } from '../../model/run-tokens.ts';
+import type { ResponseBody } from '../../providers/response-body.ts';
+import { readWhole } from '../../providers/upstream.ts';
+import { createEventReader } from '../../wire/events.ts';
+import type { Prepared, Reading } from '../request/prepared.ts';
+import type { AttemptScope, BodyWatch } from '../attempt-scope.ts';
+import { chunksWithout, framesOf } from './answer.ts';
+import { callMarksOf } from '../request/call-marks-of.ts';
+
+/** A document that is longer than this is not translated. */
+const MAX_DOCUMENT_BYTES = 32 * 1024 * 1024;
+const NOTHING = Buffer.alloc(0);
+
+type Translating = Exclude<Reading, { how: 'passthrough' }>;
+
+/** Translates one answer; `toFrame` takes out what is there for the meter only. */
+interface AnswerTranslation {
+  readonly translator: Translator;
+  readonly toFrame: (events: Buffer) => ChunkFrame;
+}
+
+function translationFor(
+  prepared: Prepared,
+  reading: Translating,
+  { services, run }: Pick<AttemptScope, 'services' | 'run'>,
+): AnswerTranslation {
+  const { name: to, usageRequest } = prepared.request.original.dialect;
+  if (!isTranslatable(to)) throw new SvcError('internal', `Nothing is translated into ${to}`);
+  const { wishes, from } = reading;
+  const added = wishes.stream && !wishes.includeUsage ? usageRequest : undefined;
+  const metered: AnswerWishes = added === undefined ? wishes : { ...wishes, includeUsage: true };
+  const translator = createTranslator({
+    from,
+    to,
+    wishes: metered,
+    // Of the run, so that a replay gives the same bytes.
+    ids: createTokens(run.id),
+    now: () => run.startedWallMs,
+    marks: callMarksOf(services, prepared.request, prepared.provider),
+  });
+  return { translator, toFrame: chunksWithout(added) };
+}
+
+/** A body to its end. Throws `bad_gateway` if it is too long to be translated. */
+async function documentOf(body: ResponseBody): Promise<Buffer> {
+  const bytes = await readWhole(body, MAX_DOCUMENT_BYTES);
+  if (bytes !== undefined) return bytes;
+  throw new SvcError('bad_gateway', 'The answer is too long to be translated');
+}
+
+/** Fields that speak of the body that the provider sent. */
+const OF_THE_BODY = /^(?:content-(?:type|length|encoding|md5)|etag|digest)$/;
+/** What is still true when the answer is written in another dialect. */
+const STILL_TRUE = /^(?:request-id|x-request-id|retry-after(?:-ms)?)$/;
+
+/** The head that the client sees: the provider's own fields speak of another body. */
+function toTranslatedHead(head: HeadFrame, type: string, { reading, model }: Prepared): HeadFrame {
+  const isSame = reading.how === 'one-document';
+  const kept = withoutHeaders(head.headers, (name) =>
+    isSame ? OF_THE_BODY.test(name) : !STILL_TRUE.test(name),
+  );
+  return Object.freeze({
+    ...head,
+    headers: ['content-type', type, ...kept],
+    streaming: type === 'text/event-stream',
+    // It reads what the provider says, and the meter reads what the client gets.
+    observer: undefined,
+    ...(model === undefined || isSame ? {} : { model }),
+  });
+}
+
+/** The meter reads the provider's own figures, where the client's bytes may only say 0. */
+function withUsage(head: HeadFrame, translator: Translator): HeadFrame {
+  return Object.freeze({ ...head, usage: () => translator.usage() });
+}
+
+/** An error answer in the client's dialect. Throws PROVIDER_004 for what only concerns the provider. */
+export function translatedError(
+  prepared: Prepared,
+  reading: Translating,
+  head: HeadFrame,
+  bytes: Buffer,
+  scope: Pick<AttemptScope, 'services' | 'run'>,
+): Answer<ProxyFrame> {
+  const { endpoint, facts } = prepared.request.original;
+  const to = endpoint.dialect;
+  if (head.status >= 500 || !isTranslatable(to)) throw providerFailed(head.status);
+  const document = parseJson(bytes.toString('utf8'));
+  const error = translateError(reading.from, to, head.status, document);
+  if (error.isInStream && facts.stream) {
+    const { translator, toFrame } = translationFor(prepared, reading, scope);
+    const events = Buffer.concat(translator.refused(head.status, document));
+    const streamed = toTranslatedHead(head, 'text/event-stream', prepared);
+    const failed = Object.freeze({ ...streamed, status: 200, failed: true });
+    return streamOf([failed, toFrame(events), END]);
+  }
+  const written = toTranslatedHead(head, 'application/json', prepared);
+  return [{ ...written, status: error.status }, toChunk(error.body), END];
+}
+
+/** An answer in the client's dialect, live if the provider streams to a client that asked for that. `watch` sees the body. */
+export async function translatedAnswer(
+  prepared: Prepared,
+  head: HeadFrame,
+  body: ResponseBody,
+  scope: Pick<AttemptScope, 'services' | 'run'>,
+  watch?: BodyWatch,
+): Promise<Answer<ProxyFrame>> {
+  const { reading } = prepared;
+  if (reading.how === 'passthrough') throw new SvcError('internal', 'Nothing is to be translated');
+  if (head.status < 400 && head.streaming && prepared.request.original.facts.stream) {
+    const type = answerType(reading.wishes, true);
+    const translation = translationFor(prepared, reading, scope);
+    const written = withUsage(toTranslatedHead(head, type, prepared), translation.translator);
+    return framesOf(written, body).pipeThrough(toTranslating(translation, watch));
+  }
+  const bytes = await documentOf(body);
+  watch?.push(bytes);
+  watch?.end();
+  if (head.status >= 400) return translatedError(prepared, reading, head, bytes, scope);
+  const translation = translationFor(prepared, reading, scope);
+  return head.streaming
+    ? joinedAnswer(prepared, head, translation, bytes)
+    : translatedAtOnce(prepared, reading, head, translation, bytes);
+}
+
+function translatedAtOnce(
+  prepared: Prepared,
+  { how, from, wishes }: Translating,
+  head: HeadFrame,
+  { translator, toFrame }: AnswerTranslation,
+  bytes: Buffer,
+): Answer<ProxyFrame> {
+  const document = parseExact(bytes.toString('utf8'));
+  if (document === undefined) {
+    throw new SvcError('bad_gateway', 'The provider answered with something that is not JSON');
+  }
+  const isStream = prepared.request.original.facts.stream;
+  const written = toTranslatedHead(head, answerType(wishes, isStream), prepared);
+  const body =
+    how === 'one-document'
+      ? streamOfAnswer(from, document, wishes)
+      : Buffer.concat(isStream ? translator.whole(document) : [translator.json(document)]);
+  const metered = how === 'one-document' ? written : withUsage(written, translator);
+  const answer = [metered, toFrame(body), END];
+  // A stream goes the way of streams, also where it is short: a client may want it in lines.
+  return written.streaming ? streamOf(answer) : answer;
+}
+
+/** A document of what a provider streamed though nobody asked for a stream. */
+function joinedAnswer(
+  prepared: Prepared,
+  head: HeadFrame,
+  { translator }: AnswerTranslation,
+  bytes: Buffer,
+): Answer<ProxyFrame> {
+  const reader = createEventReader();
+  const body = translator.joined([...reader.push(bytes), reader.rest()].flatMap(toWireEvent));
+  const written = toTranslatedHead(head, 'application/json', prepared);
+  return [withUsage(written, translator), toChunk(body), END];
+}
+
+function toWireEvent(piece: ChunkEvent | undefined): WireEvent[] {
+  return piece?.data === undefined ? [] : [{ event: piece.event, data: piece.data }];
+}
+
+/** A stream that reads frames of the provider's dialect and writes those of the client's. */
+function toTranslating(
+  { translator, toFrame }: AnswerTranslation,
+  watch: BodyWatch | undefined,
+): TransformStream<ProxyFrame, ProxyFrame> {
+  const events = createEventReader();
+  const translate = (piece: ChunkEvent | undefined): Buffer[] =>
+    toWireEvent(piece).flatMap((event) => translator.push(event));
+  const read = (bytes: Buffer): Buffer[] => events.push(bytes).flatMap(translate);
+  const chunk = (written: readonly Buffer[]): ProxyFrame[] =>
+    written.length === 0 ? [] : [toFrame(Buffer.concat(written))];
+  const made = (frame: ProxyFrame): ProxyFrame[] => {
+    if (frame.kind === 'chunk') return chunk(read(watch?.push(frame.bytes) ?? frame.bytes));
+    if (frame.kind !== 'end') return [frame];
+    const last = read(watch?.end() ?? NOTHING);
+    return [...chunk([...last, ...translate(events.rest()), ...translator.end()]), frame];
+  };
+  return new TransformStream<ProxyFrame, ProxyFrame>({
+    transform(frame, controller) {
+      for (const each of made(frame)) controller.enqueue(each);
+    },
+  });
+}

@@ -1,0 +1,67 @@
+/** A careless provider says in an error which key it was asked with: its owner's secret stays with svc. */
+import { gzipSync } from 'node:zlib';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { withPlainUpstream } from '../../../fixtures/plain-upstream.ts';
+import { CHAT, closeClients, exchange, json } from '../../../fixtures/server/exchange.ts';
+import type { Answered } from '../../../fixtures/server/exchange.ts';
+
+const CONFIGURED = 'configured/canary+1==';
+const OWN = 'own-canary-2';
+
+/** What the client sees of a 400 with these fields, whose body is made of the key. */
+async function refused(
+  bodyOf: (key: string) => string | Buffer,
+  { fields = {}, own }: { fields?: Record<string, string>; own?: string } = {},
+): Promise<Answered> {
+  let answered: Answered | undefined;
+  const env = { CHATPROV_API_KEY: CONFIGURED };
+  await withPlainUpstream({ env }, async (t, upstream) => {
+    upstream.answer((response, request) => {
+      const key = (request.headers.authorization ?? '').replace('Bearer ', '');
+      response.writeHead(400, { 'content-type': 'application/json', 'x-seen': key, ...fields });
+      response.end(bodyOf(key));
+    });
+    const headers = own === undefined ? {} : { authorization: `Bearer ${own}` };
+    answered = await exchange(t.proxy.port, {
+      path: '/v1/chat/completions',
+      headers: { 'accept-encoding': 'gzip', ...headers },
+      body: json(CHAT),
+    });
+  });
+  return answered!;
+}
+
+const error = (words: string): string => JSON.stringify({ error: { message: words } });
+
+test('a configured key is hidden in each form, and the rest stays', async () => {
+  for (const [form, of] of [
+    ['as it is', (key: string) => key],
+    ['base64', (key: string) => Buffer.from(`Bearer ${key}`).toString('base64')],
+    ['URL', encodeURIComponent],
+  ] as const) {
+    const { status, text, headers } = await refused((key) => error(`bad key ${of(key)}, see help`));
+    assert.is(status, 400);
+    assert.match(text, /^\{"error":\{"message":"bad key .*\[redacted\].*, see help"\}\}$/, form);
+    assert.not.match(text, /canary/);
+    assert.is(headers['x-seen'], '[redacted]');
+  }
+});
+
+test('so it is in an encoded error; one that does not say it goes out as it came', async () => {
+  const fields = { 'content-encoding': 'gzip', 'x-seen': 'nothing' };
+  const said = await refused((key) => gzipSync(error(`bad key ${key}`)), { fields });
+  assert.is(said.text, error('bad key [redacted]'));
+  const bytes = gzipSync(error('bad model'));
+  const other = await refused(() => bytes, { fields });
+  assert.ok(other.body.equals(bytes));
+});
+
+test('a client sees what is said of its own key', async () => {
+  const { text, headers } = await refused((key) => error(`bad key ${key}`), { own: OWN });
+  assert.is(text, error(`bad key ${OWN}`));
+  assert.is(headers['x-seen'], OWN);
+});
+
+test.after(closeClients);
+test.run();

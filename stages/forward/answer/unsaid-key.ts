@@ -1,0 +1,44 @@
+/**
+ * An error in which a provider says again with which key it was asked. A configured key is not the
+ * client's, so the client does not get to see it; whatever else the error says stays.
+ */
+
+import type { ProviderKey } from '../../providers/provider.ts';
+import { decodedResponse } from '../../providers/decoded-body.ts';
+import { bodyOf } from '../../providers/response-body.ts';
+import type { UpstreamResponse } from '../../providers/upstream.ts';
+import { withoutHeaders } from '../../model/headers.ts';
+import { secretPatterns } from '../../model/secret-forms.ts';
+import { wordsOf } from './error-words.ts';
+
+/** A shorter one, such as `none` for a local server, is a word like others. */
+const LEAST_KEY_CHARS = 8;
+const isLong = ({ length }: string): boolean => length >= LEAST_KEY_CHARS;
+const HIDDEN = '[redacted]';
+
+/** `response` itself where it is no error, or says none of `keys` in any of their forms. */
+export async function withoutKeys(
+  response: UpstreamResponse,
+  keys: readonly ProviderKey[],
+): Promise<UpstreamResponse> {
+  const secrets = keys.map(({ secret }) => secret).filter(isLong);
+  if (response.status < 400 || secrets.length === 0) return response;
+  const said = new RegExp(secretPatterns(secrets).join('|'), 'g');
+  const hide = (text: string): string => text.replace(said, HIDDEN);
+  const { words } = await wordsOf(response);
+  const text = words.toString('latin1');
+  if (hide(text) === text && response.headers.every((value) => hide(value) === value))
+    return response;
+  const plain = decodedResponse(response);
+  // The beginning is one piece, since all of it has been waited for.
+  const hiding = new TransformStream<Buffer, Buffer>({
+    transform(piece, controller) {
+      controller.enqueue(Buffer.from(hide(piece.toString('latin1')), 'latin1'));
+    },
+  });
+  return {
+    status: plain.status,
+    headers: withoutHeaders(plain.headers, (name) => name === 'content-length').map(hide),
+    body: bodyOf(plain.body.bytes().pipeThrough(hiding)),
+  };
+}

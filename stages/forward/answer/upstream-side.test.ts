@@ -1,0 +1,62 @@
+/** What a provider's side of an exchange may not do to us or to the client. */
+import { setTimeout as pause } from 'node:timers/promises';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { withProxy } from '../../../fixtures/proxy.ts';
+import { request as scenario } from '../../../fixtures/upstream.ts';
+import { closeClients, exchange, openAnswer } from '../../../fixtures/server/exchange.ts';
+import { bodyOf, ownKey } from '../../../fixtures/forward/pair.ts';
+
+const STREAM = {
+  path: '/v1/messages',
+  body: bodyOf('messages', true),
+  headers: ownKey('messages'),
+};
+
+test('a stream that a client leaves costs one connection and not two', () =>
+  withProxy({}, async (t) => {
+    t.upstream.script(undefined, 'slow-drip', { bytes: 1, everyMs: 5 });
+    for (let n = 0; n < 5; n += 1) {
+      const leave = new AbortController();
+      const answer = await openAnswer(t.proxy.port, { ...STREAM, signal: leave.signal });
+      answer.on('error', () => undefined);
+      const closed = t.upstream.nextClose();
+      leave.abort();
+      await closed;
+    }
+    // No connection is made in place of those that were closed, however long one waits.
+    await pause(100);
+    assert.equal([t.upstream.requests.length, t.upstream.connections.length], [5, 5]);
+    t.upstream.reset();
+    assert.is((await exchange(t.proxy.port, STREAM)).status, 200, 'and the next one is served');
+  }));
+
+const BODY = '{"id":"m"}';
+
+for (const status of ['200 OK', '400 Bad', '500 Oops'])
+  test(`the provider does not speak for the proxy, nor wipe what a browser keeps of it: ${status}`, () =>
+    withProxy({}, async (t) => {
+      const head = [
+        `HTTP/1.1 ${status}`,
+        'Content-Type: application/json',
+        `Content-Length: ${BODY.length}`,
+        'X-Svc-Cache: hit',
+        'x-svc-request-id: theirs',
+        'Clear-Site-Data: "*"',
+        'X-Theirs: kept',
+      ];
+      const answer = scenario((x) => x.write(`${head.join('\r\n')}\r\n\r\n${BODY}`));
+      t.upstream.script(undefined, answer);
+      const { headers } = await exchange(t.proxy.port, {
+        ...STREAM,
+        body: bodyOf('messages', false),
+      });
+      assert.equal(
+        [headers['x-svc-cache'], headers['clear-site-data'], headers['x-theirs']],
+        [undefined, undefined, 'kept'],
+      );
+      assert.not.match(String(headers['x-svc-request-id']), 'theirs');
+    }));
+
+test.after(closeClients);
+test.run();

@@ -1,0 +1,127 @@
+/**
+ * Lets the provider cache what a conversation repeats, where the client does not ask for it:
+ * markers for a provider of the messages dialect, a key for one that routes by it. A conversation's
+ * first request goes out as it is: most of them are the only one, and writing the cache costs more
+ * than plain input.
+ */
+import { isObject } from '../../dialect/json-kind.ts';
+import type { JsonObject } from '../../dialect/json-kind.ts';
+import { isRewritable, modelOf, setMarkers, setParam, withReport } from '../../model/request.ts';
+import type { JsonPath } from '../../model/block.ts';
+import type { ProxyRequest } from '../../model/request.ts';
+import { LARGEST_MINIMUM, factsOf } from '../../model/model-facts.ts';
+import { takesPromptCacheKey } from '../../prompt-cache/cache-key.ts';
+import { someMarker } from '../../prompt-cache/markers.ts';
+import { breakpointsIn, withMarkers } from '../../prompt-cache/breakpoints.ts';
+import type { Provider } from '../../providers/provider.ts';
+import type { Services } from '../../services.ts';
+import type { ForwardConfig } from '../config.ts';
+
+interface CachingOptions {
+  readonly config: ForwardConfig;
+  readonly services: Services;
+}
+
+/** What a body gets, or why it gets nothing. */
+export type Caching =
+  | { readonly breakpoints: readonly JsonPath[] }
+  | { readonly key: string }
+  | { readonly notBecause: string };
+
+const CACHE_KEY = 'prompt_cache_key';
+
+/** The request as it goes to a provider of its own dialect. `caching` is undefined where there is no question of any. */
+export function withCaching(
+  request: ProxyRequest,
+  provider: Provider,
+  options: CachingOptions,
+): { readonly request: ProxyRequest; readonly caching: Caching | undefined } {
+  const { json } = request.original;
+  const model = modelOf(request);
+  const caching = isObject(json) ? cachingFor(request, provider, json, model, options) : undefined;
+  if (caching === undefined || 'notBecause' in caching) return { request, caching };
+  if ('key' in caching) return { request: setParam(request, CACHE_KEY, caching.key), caching };
+  const marked = setMarkers(request, caching.breakpoints);
+  return { request: withReport(marked, { breakpoints: caching.breakpoints.length }), caching };
+}
+
+/** The same for the body that a translation made of `request`. */
+export function withCachingIn(
+  body: JsonObject,
+  request: ProxyRequest,
+  provider: Provider,
+  model: string | undefined,
+  options: CachingOptions,
+): {
+  readonly body: JsonObject;
+  readonly request: ProxyRequest;
+  readonly caching: Caching | undefined;
+} {
+  const caching = cachingFor(request, provider, body, model, options);
+  if (caching === undefined || 'notBecause' in caching) return { body, request, caching };
+  if ('key' in caching) return { body: { ...body, [CACHE_KEY]: caching.key }, request, caching };
+  const marked = withMarkers(body, caching.breakpoints);
+  const report = { breakpoints: caching.breakpoints.length };
+  return { body: marked, request: withReport(request, report), caching };
+}
+
+function cachingFor(
+  request: ProxyRequest,
+  provider: Provider,
+  body: JsonObject,
+  model: string | undefined,
+  { config, services }: CachingOptions,
+): Caching | undefined {
+  const { endpoint } = request.original;
+  if (!config.setsBreakpoints || endpoint.operation !== 'generate') return undefined;
+  if (!isRewritable(request)) return undefined;
+  if (request.report.mode === 'strict') return { notBecause: 'the mode is strict' };
+  if (provider.promptCache === 'off') return { notBecause: 'providers.<name>.prompt_cache is off' };
+  switch (provider.kind) {
+    case 'messages':
+      return markersFor(request, body, provider, model, services);
+    case 'chat':
+      return keyFor(request, body, provider, services);
+    default:
+      return undefined;
+  }
+}
+
+function markersFor(
+  request: ProxyRequest,
+  body: JsonObject,
+  { promptCache }: Provider,
+  model: string | undefined,
+  { conversations }: CachingOptions['services'],
+): Caching {
+  const facts = factsOf(model);
+  const leastTokens =
+    (facts.isMarked ? facts.leastCachedTokens : undefined) ??
+    (promptCache === 'on' ? LARGEST_MINIMUM : undefined);
+  if (leastTokens === undefined)
+    return { notBecause: 'the model is not known to cache what is marked' };
+  if (someMarker(body, () => true)) return { notBecause: 'the client sets its own markers' };
+  const { goesOn, isSlow } = conversations.turnOf(request);
+  if (!goesOn) return { notBecause: 'it is the first request of its conversation' };
+  if (isSlow) return { notBecause: 'the conversation pauses for longer than the cache lives' };
+  const breakpoints = breakpointsIn(body, leastTokens);
+  if (breakpoints.length === 0)
+    return { notBecause: `it has less than the ${leastTokens} tokens that the model caches` };
+  return { breakpoints };
+}
+
+function keyFor(
+  request: ProxyRequest,
+  body: JsonObject,
+  { origin, promptCache }: Provider,
+  { conversations }: CachingOptions['services'],
+): Caching | undefined {
+  if (promptCache === 'auto' && !takesPromptCacheKey(origin)) return undefined;
+  // The provider keeps the conversation, and what is sent does not tell it from any other.
+  if ((body['previous_response_id'] ?? undefined) !== undefined) return undefined;
+  if ((body[CACHE_KEY] ?? undefined) !== undefined)
+    return { notBecause: 'the client sets its own key' };
+  const { goesOn, conversation } = conversations.turnOf(request);
+  if (!goesOn) return { notBecause: 'it is the first request of its conversation' };
+  return { key: `svc-${conversation}` };
+}

@@ -1,0 +1,25 @@
+/** The marks that one provider may get back with the calls of a conversation. */
+import type { ConversationMarks } from '../../dialect/call-marks.ts';
+import { conversationId } from '../../model/conversation.ts';
+import type { ProxyRequest } from '../../model/request.ts';
+import type { Provider } from '../../providers/provider.ts';
+import type { Services } from '../../services.ts';
+
+/**
+ * Signatures are sealed by an account, and another provider of the same kind refuses them: it gets none
+ * but its own. Reasoning in clear is anyone's of its kind.
+ */
+export function callMarksOf(
+  { callMarks }: Pick<Services, 'callMarks'>,
+  request: ProxyRequest,
+  { kind, name }: Pick<Provider, 'kind' | 'name'>,
+): ConversationMarks {
+  const conversation = conversationId(request);
+  return callMarks.of(kind === 'generative' ? JSON.stringify([conversation, name]) : conversation);
+}
+
+/** Where a provider has refused what it was given back. */
+export const NO_MARKS: ConversationMarks = Object.freeze({
+  get: () => undefined,
+  put: () => undefined,
+});

@@ -1,0 +1,21 @@
+/** Says in the log what a request loses on its way to a provider of another kind. */
+import type { StageLog } from '../../services.ts';
+
+/** How many different losses are remembered; later ones are in their traces alone. */
+const MAX_REMEMBERED = 1000;
+
+/** Logs what `provider` does not get, in one line for each request that brings something new. */
+export function createLeftOutLog(
+  log: Pick<StageLog, 'warning'>,
+): (provider: string, notes: readonly string[]) => void {
+  const logged = new Set<string>();
+  return (provider, notes) => {
+    const fresh = notes.filter((text) => !logged.has(`${provider} ${text}`));
+    if (fresh.length === 0 || logged.size > MAX_REMEMBERED) return;
+    for (const text of fresh) logged.add(`${provider} ${text}`);
+    log.warning('a request is changed for a provider of another kind', {
+      provider,
+      changes: fresh.map((text) => text.slice(0, 256)),
+    });
+  };
+}

@@ -1,0 +1,171 @@
+/**
+ * A request of the messages dialect for another model than the client's: a fallback, a rule, an alias.
+ * The client wrote it for its own model, and each generation of Claude refuses some of what another one
+ * takes. What only steers how the model thinks and writes is said as the other model takes it; what
+ * asks for something else makes the other model unfit.
+ */
+import { thinkingBudget } from '../../dialect/messages/translate-thinking.ts';
+import { isObject, listOf, objectOf } from '../../dialect/json-kind.ts';
+import type { JsonObject } from '../../dialect/json-kind.ts';
+import { claudeRequests, nearestEffort } from '../../model/claude-requests.ts';
+import type { ClaudeEffort, ClaudeRequests } from '../../model/claude-requests.ts';
+import { isRewritable, modelOf, setParam } from '../../model/request.ts';
+import type { ProxyRequest } from '../../model/request.ts';
+
+/** The request as the other model takes it, and what was changed; or why it cannot have it. */
+export type ForModel =
+  | { readonly request: ProxyRequest; readonly notes: readonly string[] }
+  | { readonly skip: string };
+
+/**
+ * `request`, which goes to `model` in place of the one that the client names, or, where it is not
+ * `isPrimary`, to another provider than the client's.
+ */
+export function forModel(
+  request: ProxyRequest,
+  model: string | undefined,
+  isPrimary: boolean,
+): ForModel {
+  const { endpoint, json } = request.original;
+  if (endpoint.dialect !== 'messages' || !isObject(json) || !isRewritable(request))
+    return { request, notes: [] };
+  const isOther = model !== undefined && model !== modelOf(request);
+  const credited = isPrimary && !isOther ? request : withoutCredit(request, json);
+  const takes = claudeRequests(model);
+  const notes = credited === request ? [] : [NO_CREDIT];
+  if (!isOther || takes === undefined) return { request: credited, notes };
+  const skip = whyUnfit(json, takes, model);
+  if (skip !== undefined) return { skip };
+  const wanted = paramsFor(json, takes);
+  const changed = Object.entries(wanted).filter(([name, value]) => !isSame(value, json[name]));
+  return {
+    request: changed.reduce((edited, [name, value]) => setParam(edited, name, value), credited),
+    notes: [
+      ...notes,
+      ...changed.map(([name, value]) =>
+        value === undefined
+          ? `${name} left out: ${model} does not take it`
+          : `${name} changed to what ${model} takes: ${JSON.stringify(value).slice(0, 200)}`,
+      ),
+    ],
+  };
+}
+
+const CREDIT = 'fallback_credit_token';
+const NO_CREDIT = `${CREDIT} left out: it counts at its own provider, for the model that the client chose`;
+
+/** What a refusal at one provider gave for the next try there; anywhere else it is refused itself. */
+function withoutCredit(request: ProxyRequest, json: JsonObject): ProxyRequest {
+  return (json[CREDIT] ?? null) === null ? request : setParam(request, CREDIT, undefined);
+}
+
+const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
+
+function whyUnfit(json: JsonObject, takes: ClaudeRequests, model: string): string | undefined {
+  const demand = objectOf(json['tool_choice'])['type'];
+  if (!takes.takesDemand && (demand === 'any' || demand === 'tool'))
+    return `${model} takes no demand for a tool call`;
+  if (!takes.takesBeginning && endsInBeginning(json['messages']))
+    return `${model} takes no beginning of its answer`;
+  return undefined;
+}
+
+/** True for a last message in which the client begins the answer; one that the provider's own tool interrupted goes on. */
+function endsInBeginning(messages: unknown): boolean {
+  const last = objectOf(listOf(messages).at(-1));
+  if (last['role'] !== 'assistant') return false;
+  return !listOf(last['content']).some((part) => objectOf(part)['type'] === 'server_tool_use');
+}
+
+const SAMPLING = ['temperature', 'top_p', 'top_k'];
+
+/** The members that depend on the model, as it takes them; undefined for one that it does not. */
+function paramsFor(json: JsonObject, takes: ClaudeRequests): Record<string, unknown> {
+  const thinking = thinkingFor(json, takes);
+  const isOn = thinking?.['type'] === 'adaptive' || thinking?.['type'] === 'enabled';
+  const params: Record<string, unknown> = {
+    thinking,
+    output_config: outputFor(json, takes, thinking),
+  };
+  if (!takes.takesFast && json['speed'] === 'fast') params['speed'] = undefined;
+  if (!takes.takesSampling) for (const name of SAMPLING) params[name] = undefined;
+  if (!isOn && takes.thinking === 'budget') {
+    params['context_management'] = withoutClearing(json['context_management']);
+  }
+  return params;
+}
+
+function thinkingFor(json: JsonObject, takes: ClaudeRequests): JsonObject | undefined {
+  const given = json['thinking'];
+  if (!isObject(given)) return undefined;
+  switch (given['type']) {
+    case 'adaptive':
+      if (takes.thinking === 'budget') return budgetFor(json);
+      return takes.thinking === 'none' ? undefined : given;
+    case 'enabled':
+      if (takes.thinking === 'adaptive') return withoutBudget(given);
+      return takes.thinking === 'none' ? undefined : given;
+    case 'disabled':
+    case 'between_tools':
+      return offFor(takes);
+    default:
+      return given;
+  }
+}
+
+function withoutBudget({ budget_tokens: _budget, ...more }: JsonObject): JsonObject {
+  return { ...more, type: 'adaptive' };
+}
+
+/** A model that wants a budget wants its own thinking before a tool's result as well, and another model's is none. */
+function budgetFor(json: JsonObject): JsonObject | undefined {
+  const last = objectOf(listOf(json['messages']).at(-1));
+  const isInLoop = listOf(last['content']).some((part) => objectOf(part)['type'] === 'tool_result');
+  const most = json['max_tokens'];
+  if (isInLoop || typeof most !== 'number') return undefined;
+  const budget = thinkingBudget(most, undefined, effortOf(json));
+  return budget === undefined ? undefined : { type: 'enabled', budget_tokens: budget };
+}
+
+function offFor({ thinking, thinkingOff }: ClaudeRequests): JsonObject | undefined {
+  if (thinkingOff === 'never' || thinking === 'none') return undefined;
+  return { type: thinkingOff === 'unsaid' ? 'disabled' : thinkingOff };
+}
+
+const EFFORTS: ReadonlySet<unknown> = new Set(['low', 'medium', 'high', 'xhigh', 'max']);
+
+function effortOf(json: JsonObject): ClaudeEffort | undefined {
+  const { effort } = objectOf(json['output_config']);
+  return EFFORTS.has(effort) ? (effort as ClaudeEffort) : undefined;
+}
+
+/** With an effort that the model has: the least where thinking was to be off and cannot be, at most high where it is off. */
+function outputFor(
+  json: JsonObject,
+  takes: ClaudeRequests,
+  thinking: JsonObject | undefined,
+): unknown {
+  const given = json['output_config'];
+  const { effort: _effort, ...more } = objectOf(given);
+  const asked = effortOf(json);
+  const wasOff = /^(?:disabled|between_tools)$/.test(String(objectOf(json['thinking'])['type']));
+  const mustBeLeast = wasOff && thinking === undefined && takes.thinkingOff === 'never';
+  const isLimited = wasOff && thinking !== undefined && takes.thinkingOff !== 'unsaid';
+  const wanted = mustBeLeast ? 'low' : isLimited ? atMostHigh(asked) : asked;
+  if (wanted === undefined) return given;
+  const effort = nearestEffort(takes, wanted);
+  if (effort !== undefined) return { ...more, effort };
+  return Object.keys(more).length === 0 ? undefined : more;
+}
+
+const atMostHigh = (effort: ClaudeEffort | undefined): ClaudeEffort | undefined =>
+  effort === 'xhigh' || effort === 'max' ? 'high' : effort;
+
+/** An order to forget old thinking is refused where there is no thinking. */
+function withoutClearing(management: unknown): unknown {
+  if (!isObject(management)) return management;
+  const all = listOf(management['edits']);
+  const edits = all.filter((edit) => !String(objectOf(edit)['type']).startsWith('clear_thinking'));
+  if (edits.length === all.length) return management;
+  return edits.length === 0 ? undefined : { ...management, edits };
+}

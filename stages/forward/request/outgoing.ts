@@ -1,0 +1,126 @@
+/**
+ * The request as it goes to a provider: the client's fields and bytes, less what
+ * belongs to the connection and to us, with a configured key where the client
+ * brought none.
+ */
+import type { CancelSignal } from '../../../engine/index.ts';
+import type { Dialect } from '../../model/dialect.ts';
+import { dialects } from '../../dialect/registry.ts';
+import {
+  KEY_FIELDS,
+  headerList,
+  headerValue,
+  isCredentialField,
+  ofConnection,
+  withoutHeaders,
+} from '../../model/headers.ts';
+import { render } from '../../wire/render.ts';
+import type { Rendered } from '../../wire/render.ts';
+import { targetOf } from '../../model/request.ts';
+import type { ProxyRequest } from '../../model/request.ts';
+import { upstreamPath } from '../../providers/address.ts';
+import type { Provider, ProviderKey } from '../../providers/provider.ts';
+import type { UpstreamRequest } from '../../providers/upstream.ts';
+
+/** Fields of every kind of credential: none of them may reach a provider that it was not meant for. */
+const CREDENTIALS = new Set([...KEY_FIELDS, 'cookie', 'openai-organization', 'openai-project']);
+
+/** Fields that we set ourselves, and `Expect`, which was answered here. */
+const OURS = new Set(['host', 'content-length', 'expect']);
+
+export interface OutgoingOptions {
+  /** Ask for an answer without `Content-Encoding`, because its events are read. */
+  readonly identity: boolean;
+  /** The configured key to send, where the route says so. */
+  readonly key: ProviderKey | undefined;
+  /** True if the client's own credential goes along. */
+  readonly ownKey: boolean;
+  /** True if credentials in other fields, such as a gateway's, do not. */
+  readonly elsewhere: boolean;
+  readonly signal: CancelSignal;
+  /** A beta of the messages dialect that the request needs. */
+  readonly beta?: string;
+  /** Rewrites the decoded body. */
+  readonly rewrite?: ((bytes: Buffer) => Buffer) | undefined;
+}
+
+/** The dialect whose header carries a provider's key. */
+function keyDialect(provider: Provider, request: ProxyRequest): Dialect {
+  if (provider.kind !== 'passthrough') return dialects[provider.kind];
+  const { defaultKind } = request.original.endpoint;
+  return defaultKind === 'by-credential' ? dialects.chat : dialects[defaultKind];
+}
+
+function outgoingHeaders(
+  request: ProxyRequest,
+  provider: Provider,
+  encoded: boolean,
+  options: OutgoingOptions,
+): string[] {
+  const { headers } = request.original.body;
+  const isOfConnection = ofConnection(headers);
+  const kept = withoutHeaders(
+    headers,
+    (name) =>
+      isOfConnection(name) ||
+      OURS.has(name) ||
+      name.startsWith('x-svc-') ||
+      headerValue(provider.headers, name) !== undefined ||
+      (!options.ownKey && CREDENTIALS.has(name)) ||
+      (options.elsewhere && isCredentialField(name)) ||
+      (options.identity && name === 'accept-encoding') ||
+      (!encoded && name === 'content-encoding'),
+  );
+  if (options.beta !== undefined) addBeta(kept, options.beta);
+  if (options.identity) kept.push('accept-encoding', 'identity');
+  if (options.key !== undefined) {
+    kept.push(...keyDialect(provider, request).keyHeaders(options.key.secret, options.key.scheme));
+  }
+  kept.push(...provider.headers);
+  return kept;
+}
+
+const BETA_FIELD = 'anthropic-beta';
+
+function addBeta(headers: string[], beta: string): void {
+  const listed = headerList(headers, BETA_FIELD);
+  if (listed?.includes(beta) !== true) headers.push(BETA_FIELD, beta);
+}
+
+/** Without the query's `key`, where the client's own credential must not go along. */
+function outgoingTarget(request: ProxyRequest, ownKey: boolean): string {
+  const target = targetOf(request);
+  if (ownKey || !/[?&]key=/.test(target)) return target;
+  const [path, query = ''] = target.split('?', 2);
+  const kept = query.split('&').filter((pair) => !pair.startsWith('key='));
+  return kept.length === 0 ? path! : `${path}?${kept.join('&')}`;
+}
+
+function rendering(request: ProxyRequest, rewrite: OutgoingOptions['rewrite']): Rendered {
+  const rendered = render(request);
+  if (rewrite === undefined) return rendered;
+  const plain = rendered.encoded ? request.original.body.bytes : rendered.bytes;
+  return { bytes: rewrite(plain), encoded: false };
+}
+
+/** The wire request for one try at `provider`. */
+export function toUpstreamRequest(
+  request: ProxyRequest,
+  provider: Provider,
+  options: OutgoingOptions,
+): UpstreamRequest {
+  const { method } = request.original.body;
+  const rendered = rendering(request, options.rewrite);
+  const hasBody =
+    rendered.bytes.length > 0 || method === 'POST' || method === 'PUT' || method === 'PATCH';
+  return {
+    origin: provider.origin,
+    path: upstreamPath(provider, outgoingTarget(request, options.ownKey)),
+    method,
+    headers: outgoingHeaders(request, provider, rendered.encoded, options),
+    body: hasBody ? rendered.bytes : undefined,
+    headTimeoutMs: provider.headTimeoutMs,
+    idleTimeoutMs: provider.idleTimeoutMs,
+    signal: options.signal,
+  };
+}

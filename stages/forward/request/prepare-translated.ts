@@ -1,0 +1,119 @@
+/** Makes a request ready for a provider that speaks another dialect, or that may not stream. */
+import type { Dialect } from '../../model/dialect.ts';
+import { exactJson, parseExact } from '../../dialect/exact-json.ts';
+import { dialects } from '../../dialect/registry.ts';
+import { ownWishes, translateRequest } from '../../dialect/translate/translate.ts';
+import type { Unsupported, TranslatableDialect } from '../../dialect/translate/translate.ts';
+import { withoutHeaders } from '../../model/headers.ts';
+import { render } from '../../wire/render.ts';
+import { modelOf, setParam, targetOf } from '../../model/request.ts';
+import type { ProxyRequest } from '../../model/request.ts';
+import { upstreamPath } from '../../providers/address.ts';
+import { NO_MARKS, callMarksOf } from './call-marks-of.ts';
+import { withCachingIn } from './caching.ts';
+import { FOREIGN } from './foreign-thoughts.ts';
+import { mayStream, modelAt } from './prepared.ts';
+import type { OneDocument, Preparation, PrepareOptions, Reading } from './prepared.ts';
+
+/** The same request for an answer in one piece, to be written to the client as one short stream. */
+export function toOneDocument(request: ProxyRequest, from: TranslatableDialect): OneDocument {
+  const target = targetOf(request);
+  const wishes = ownWishes(from, request.original.json, target, modelOf(request) ?? '');
+  const reading: Reading = { how: 'one-document', from, wishes };
+  const isGenerative = from === 'generative';
+  return {
+    reading,
+    request: isGenerative ? request : setParam(request, 'stream', false),
+    path: (path: string) =>
+      isGenerative
+        ? path
+            .replace(':streamGenerateContent', ':generateContent')
+            .replace(/([?&])alt=sse&?/, '$1')
+        : path,
+  };
+}
+
+/** What servers of the chat dialect refuse or want, each in its own way. */
+const OF_CHAT: readonly Unsupported[] = [
+  'stream_options',
+  'reasoning of calls',
+  'calls without reasoning',
+  'instructions in the middle',
+];
+
+/** What models of the messages dialect refuse. */
+const OF_MESSAGES: readonly Unsupported[] = ['instructions in the middle'];
+
+function spareIn(to: TranslatableDialect): readonly Unsupported[] {
+  if (to === 'chat') return OF_CHAT;
+  return to === 'messages' ? OF_MESSAGES : [FOREIGN];
+}
+
+/** The request translated for `target`. */
+export function prepareTranslated(
+  request: ProxyRequest,
+  from: TranslatableDialect,
+  options: PrepareOptions,
+): Preparation {
+  const { target, provider, services } = options;
+  if (provider.kind === 'passthrough') return { skip: 'it takes no translation' };
+  const to: TranslatableDialect = provider.kind;
+  const model = modelAt(request, options);
+  const translated = translateRequest(from, to, parsedBody(request), {
+    target: targetOf(request),
+    ...(model === undefined ? {} : { model }),
+    ...(mayStream(request, options) ? {} : { stream: false }),
+    providerTools: target.isPrimary ? 'drop' : 'skip',
+    unsupported: options.unsupported,
+    marks: options.unsupported.has(FOREIGN) ? NO_MARKS : callMarksOf(services, request, provider),
+  });
+  if ('skip' in translated) return translated;
+  const whole = { ...Object.fromEntries(provider.extraBody), ...translated.body };
+  const cached = withCachingIn(whole, request, provider, model, options);
+  const bytes = Buffer.from(exactJson(cached.body));
+  const dialect = dialects[to];
+  return {
+    ready: {
+      provider,
+      target,
+      request: cached.request,
+      model,
+      dialect,
+      reading: { how: 'translate', from: to, wishes: translated.wishes },
+      isGuess: false,
+      spare: spareIn(to).filter((each) => !options.unsupported.has(each)),
+      notes: translated.notes,
+      caching: cached.caching,
+      wire: (key, signal) => ({
+        origin: provider.origin,
+        path: upstreamPath(provider, translated.path),
+        method: 'POST',
+        headers: [
+          ...translated.headers,
+          'accept-encoding',
+          'identity',
+          ...(target.credential === 'client' ? ownCredential(request, dialect) : []),
+          ...(key === undefined ? [] : dialect.keyHeaders(key.secret, key.scheme)),
+          ...provider.headers,
+        ],
+        body: bytes,
+        headTimeoutMs: provider.headTimeoutMs,
+        idleTimeoutMs: provider.idleTimeoutMs,
+        signal,
+      }),
+    },
+  };
+}
+
+/** The client's own credential, where another path of the same provider serves the request. */
+function ownCredential(request: ProxyRequest, dialect: Dialect): string[] {
+  const { headers } = request.original.body;
+  return withoutHeaders(headers, (name) => !dialect.credentialHeaders.includes(name));
+}
+
+/** The body with every edit made, as it would go out. */
+function parsedBody(request: ProxyRequest): unknown {
+  const rendered = render(request);
+  const bytes = rendered.encoded ? request.original.body.bytes : rendered.bytes;
+  return parseExact(bytes.toString('utf8'));
+}

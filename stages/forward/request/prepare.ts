@@ -1,0 +1,232 @@
+/**
+ * Makes a request ready for one provider: as it is where both speak the same
+ * dialect, translated where they do not, or the reason why this provider cannot
+ * carry it.
+ */
+import { isTranslatable } from '../../dialect/translatable.ts';
+import { droppedParts } from '../../dialect/translate/dropped.ts';
+import { MISMATCHES } from '../../model/attempt.ts';
+import type { UsageRequest } from '../../model/dialect.ts';
+import {
+  isRewritable,
+  modelOf,
+  released,
+  setModel,
+  setParam,
+  verbatimIf,
+} from '../../model/request.ts';
+import type { ProxyRequest, RouteTarget } from '../../model/request.ts';
+import { kindOf } from '../../providers/named-provider.ts';
+import type { Provider } from '../../providers/provider.ts';
+import { asSent } from '../../conversations/as-sent.ts';
+import type { AsSent } from '../../conversations/as-sent.ts';
+import { withCaching } from './caching.ts';
+import { CONTROLS_BETA, mayDropThoughts, withoutMismatches } from './dropped-thoughts.ts';
+import { repairThoughts } from './repair-thoughts.ts';
+import type { ThoughtRepair } from './repair-thoughts.ts';
+import { hookOwner, withHooks } from './hooked.ts';
+import { withMarkedInstructions } from './middle-instructions.ts';
+import { forModel } from './other-model.ts';
+import { toUpstreamRequest } from './outgoing.ts';
+import { storedPart } from './stored-parts.ts';
+import { mayStream, modelAt } from './prepared.ts';
+import type { OneDocument, Preparation, PrepareOptions, Prepared } from './prepared.ts';
+
+const MIDDLE = 'instructions in the middle';
+
+/** The code that translates requests. It is large, and loaded by the first request that needs it. */
+const loadTranslation = () => import('./prepare-translated.ts');
+
+/** True if nothing states that this provider serves the path of the responses dialect. */
+function isGuess({ original }: ProxyRequest, { kind, name }: Provider): boolean {
+  return original.endpoint.dialect === 'responses' && kind === 'chat' && name !== kind;
+}
+
+/** True if the provider speaks the dialect of the client's own path, as far as is known. */
+function speaks(request: ProxyRequest, { provider, chatOnly }: PrepareOptions): boolean {
+  if (provider.kind === 'passthrough') return true;
+  if (provider.kind !== kindOf(request)) return false;
+  return !isGuess(request, provider) || !chatOnly.has(provider.name);
+}
+
+/** True for a stand-in on another server than the one that the request is meant for. */
+function isOtherServer(
+  { route }: ProxyRequest,
+  { target, provider, services }: PrepareOptions,
+): boolean {
+  if (target.isPrimary) return false;
+  const meant = route?.targets.find(({ isPrimary }) => isPrimary);
+  return meant !== undefined && services.providers.get(meant.provider)?.origin !== provider.origin;
+}
+
+/** The request with the model asked there, and the members that the configuration adds where the client has none. */
+function forProvider(request: ProxyRequest, options: PrepareOptions): ProxyRequest {
+  const model = modelAt(request, options);
+  let edited = request;
+  if (model !== undefined && model !== modelOf(request)) edited = setModel(request, model);
+  for (const [name, value] of options.provider.extraBody) {
+    if (!hasMember(request, name)) edited = setParam(edited, name, value);
+  }
+  return edited;
+}
+
+function hasMember({ original, edits }: ProxyRequest, name: string): boolean {
+  const { json } = original;
+  return (
+    edits.params.has(name) ||
+    (typeof json === 'object' && json !== null && Object.hasOwn(json, name))
+  );
+}
+
+/** Makes `request` ready for `target`. */
+export async function prepare(
+  request: ProxyRequest,
+  options: PrepareOptions,
+): Promise<Preparation> {
+  const { target, provider } = options;
+  const asked = verbatimIf(target.verbatim, forAccount(request, target));
+  const owner = hookOwner(asked, provider, options.services);
+  if (owner === undefined) return prepareWire(asked, options);
+  const found = await prepareWire(asked, { ...options, identity: true });
+  return 'ready' in found ? { ready: withHooks(found.ready, owner) } : found;
+}
+
+/** A subscription ties the bytes of a request to its own provider; any other one may have them rewritten. */
+function forAccount(request: ProxyRequest, { credential }: RouteTarget): ProxyRequest {
+  const isTied = request.original.body.untouchable === 'subscription';
+  return isTied && credential !== 'client' ? released(request) : request;
+}
+
+async function prepareWire(request: ProxyRequest, options: PrepareOptions): Promise<Preparation> {
+  const { target, provider } = options;
+  const { rewritable } = request.original.endpoint;
+  const isOther = target.model !== undefined && target.model !== modelOf(request);
+  if (isOther && target.verbatim)
+    return { skip: 'it takes requests as they are, and this one names another model' };
+  if (isOther && rewritable && !isRewritable(request))
+    return { skip: 'the request must not be rewritten, and names another model' };
+  if (speaks(request, options)) {
+    const missing = isOtherServer(request, options) ? storedPart(request) : undefined;
+    return missing === undefined
+      ? prepareSame(request, options)
+      : { skip: `it does not have ${missing}` };
+  }
+  const { endpoint, body } = request.original;
+  const from = endpoint.dialect;
+  if (
+    endpoint.operation !== 'generate' ||
+    !isTranslatable(from) ||
+    provider.kind === 'passthrough'
+  ) {
+    return { skip: `${provider.kind} cannot serve this path` };
+  }
+  if (body.untouchable !== undefined)
+    return {
+      skip:
+        body.untouchable === 'size'
+          ? 'the request has too many values to be translated'
+          : `the request must not be rewritten (${body.untouchable})`,
+    };
+  const { prepareTranslated } = await loadTranslation();
+  return prepareTranslated(request, from, options);
+}
+
+/** How to ask for the usage of a stream that neither the client nor the configuration decides about. */
+function usageToAskFor(request: ProxyRequest): UsageRequest | undefined {
+  const { dialect, facts } = request.original;
+  const { usageRequest } = dialect;
+  if (usageRequest === undefined || !facts.stream || facts.usageWish !== 'unsaid') return undefined;
+  const isFree = isRewritable(request) && !request.edits.params.has(usageRequest.member);
+  return isFree ? usageRequest : undefined;
+}
+
+async function prepareSame(request: ProxyRequest, options: PrepareOptions): Promise<Preparation> {
+  const { conversations } = options.services;
+  await conversations.ready(request);
+  const { facts, endpoint } = request.original;
+  const kept = asSent(request, conversations);
+  const fit = forModel(kept.request, modelAt(request, options), options.target.isPrimary);
+  if ('skip' in fit) return fit;
+  const isBound = conversations.standing(request).isBound && mayDropThoughts(request);
+  const dropsThoughts =
+    isBound &&
+    (options.unsupported.has(MISMATCHES) || conversations.memoryOf(request).record.dropsThoughts);
+  const fitted = dropsThoughts ? withoutMismatches(fit.request) : fit.request;
+  const sent = { ...kept, request: fitted };
+  const saved = conversations.noteSent(sent.request);
+  const own = forProvider(sent.request, options);
+  const marked = withMarkedInstructions(own, modelOf(own), kept.isBound);
+  const isMarked = marked !== undefined && options.unsupported.has(MIDDLE);
+  const cached = withCaching(isMarked ? marked : own, options.provider, options);
+  const mayMark = marked !== undefined;
+  const thoughts = repairThoughts(request, options);
+  const decided = { sent, isBound, dropsThoughts, isMarked, mayMark, notes: fit.notes, thoughts };
+  const from = endpoint.dialect;
+  const isWhole =
+    facts.stream && isTranslatable(from) && isRewritable(request) && !mayStream(request, options);
+  const whole = isWhole ? (await loadTranslation()).toOneDocument(cached.request, from) : undefined;
+  await saved;
+  return { ready: toPrepared(cached, decided, whole, options) };
+}
+
+/** What was decided of a request by what its thoughts are signed over, or what the provider refused. */
+interface Decided {
+  readonly sent: AsSent;
+  /** True where thoughts may have to be left out. */
+  readonly isBound: boolean;
+  readonly dropsThoughts: boolean;
+  /** True where instructions in the middle go as text of the user, and where they could. */
+  readonly isMarked: boolean;
+  readonly mayMark: boolean;
+  /** What was changed for another model than the client's. */
+  readonly notes: readonly string[];
+  readonly thoughts: ThoughtRepair;
+}
+
+function toPrepared(
+  { request, caching }: ReturnType<typeof withCaching>,
+  { sent, isBound, dropsThoughts, isMarked, mayMark, notes, thoughts }: Decided,
+  whole: OneDocument | undefined,
+  options: PrepareOptions,
+): Prepared {
+  const { target, provider } = options;
+  const { dialect, json } = request.original;
+  const isRefused = options.unsupported.has('stream_options');
+  const added = whole === undefined && !isRefused ? usageToAskFor(request) : undefined;
+  const edited = added === undefined ? request : setParam(request, added.member, added.value(json));
+  // A refusal has to be read.
+  const identity =
+    options.identity || added !== undefined || whole !== undefined || isBound || mayMark;
+  return {
+    provider,
+    target,
+    request: edited,
+    model: modelOf(edited),
+    dialect,
+    reading: whole?.reading ?? { how: 'passthrough', added },
+    isGuess: isGuess(request, provider),
+    spare: [
+      ...(added === undefined ? [] : (['stream_options'] as const)),
+      ...(isBound && !dropsThoughts ? ([MISMATCHES] as const) : []),
+      ...(mayMark && !isMarked ? ([MIDDLE] as const) : []),
+      ...thoughts.spare,
+    ],
+    notes: [...notes, ...(isMarked ? [droppedParts.middle] : []), ...thoughts.notes],
+    sent,
+    preferredKey: options.services.conversations.keyOf(request, provider.name),
+    noteKey: (keyId) => options.services.conversations.noteKey(request, provider.name, keyId),
+    caching,
+    wire(key, signal) {
+      const wire = toUpstreamRequest(whole?.request ?? edited, provider, {
+        identity,
+        key,
+        signal,
+        ownKey: target.credential === 'client',
+        elsewhere: target.isElsewhere,
+        rewrite: thoughts.rewrite,
+        ...(dropsThoughts && { beta: CONTROLS_BETA }),
+      });
+      return whole === undefined ? wire : { ...wire, path: whole.path(wire.path) };
+    },
+  };
+}

@@ -1,0 +1,232 @@
+/** What single providers refuse is left out after they said so, once. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { answer } from '../../../fixtures/upstream.ts';
+import { jsonAnswer } from '../../../fixtures/upstream/answer.ts';
+import { enforce } from '../../../fixtures/upstream/enforce.ts';
+import { bodyOf, ownKey, traceOf, withPair } from '../../../fixtures/forward/pair.ts';
+import { closeClients, exchange } from '../../../fixtures/server/exchange.ts';
+
+const bad = (message: string) =>
+  jsonAnswer(400, { error: { message, type: 'invalid_request_error', param: null, code: null } });
+
+const refusing = (word: string) =>
+  answer((situation) =>
+    situation.request.body.includes(word)
+      ? bad(`Unrecognized request argument supplied: ${word}`)
+      : situation.answer(),
+  );
+
+const local = (kind: string) => (url: string) =>
+  `providers: { other: { kind: ${kind}, base_url: "${url}", api_key: k } }\nrouting: { primary: other }\n`;
+
+test('a provider that refuses stream_options is asked once more without, and then never with', () =>
+  withPair({ yaml: local('chat') }, async (t) => {
+    t.spare.script(undefined, refusing('stream_options'));
+    for (const dialect of ['chat', 'messages'] as const) {
+      const path = dialect === 'chat' ? '/v1/chat/completions' : '/v1/messages';
+      const body = JSON.stringify({
+        ...(JSON.parse(bodyOf(dialect, true)) as object),
+        stream_options: undefined,
+      });
+      for (const [at, tries] of (dialect === 'chat' ? [2, 1] : [1, 1]).entries()) {
+        const before = t.spare.requests.length;
+        const answered = await exchange(t.proxy.port, { path, body, headers: ownKey(dialect) });
+        assert.is(answered.status, 200, answered.text);
+        assert.is(t.spare.requests.length - before, tries, `${dialect} ${at}`);
+        if (tries === 2)
+          assert.match(JSON.stringify(await traceOf(t, answered)), 'refuses stream_options');
+      }
+    }
+    const own = bodyOf('chat', true);
+    const answered = await exchange(t.proxy.port, {
+      path: '/v1/chat/completions',
+      body: own,
+      headers: ownKey('chat'),
+    });
+    assert.is(answered.status, 400, 'what the client says itself is between the two');
+  }));
+
+test('calls whose reasoning is not known get a word in its place, once the provider asks for it', () =>
+  withPair({ yaml: local('chat') }, async (t) => {
+    enforce(t.spare);
+    const call = { type: 'tool_use', id: 't1', name: 'f', input: {} };
+    const result = { type: 'tool_result', tool_use_id: 't1', content: 'ok' };
+    const body = JSON.stringify({
+      model: 'm',
+      max_tokens: 5,
+      tools: [{ name: 'f', input_schema: { type: 'object' } }],
+      messages: [
+        { role: 'user', content: 'go' },
+        { role: 'assistant', content: [call] },
+        { role: 'user', content: [result] },
+      ],
+    });
+    for (const tries of [2, 1]) {
+      const before = t.spare.requests.length;
+      const answered = await exchange(t.proxy.port, { body });
+      assert.is(answered.status, 200, answered.text);
+      assert.is(t.spare.requests.length - before, tries);
+      assert.match(t.spare.requests.at(-1)!.body.toString(), '"reasoning_content":" "');
+    }
+  }));
+
+test('a server that refuses reasoning beside calls gets them without, though it thinks itself', () => {
+  const call = { id: 'one', name: 'f', input: {} };
+  const thinking = { text: 'I think.', signature: 'c2ln' };
+  const replies = () => ({ deltas: [], toolCalls: [call], stop: 'tool' as const, thinking });
+  return withPair({ yaml: local('chat'), upstream: { replies } }, async (t) => {
+    const go = { role: 'user', content: 'go' };
+    const more = { model: 'm', max_tokens: 5, tools: [{ name: 'f', input_schema: {} }] };
+    const first = await exchange(t.proxy.port, {
+      body: JSON.stringify({ ...more, messages: [go] }),
+    });
+    const { content } = JSON.parse(first.text) as { content: { id: string }[] };
+    const results = content.map(({ id }) => ({
+      type: 'tool_result',
+      tool_use_id: id,
+      content: 'a',
+    }));
+    const messages = [go, { role: 'assistant', content }, { role: 'user', content: results }];
+    t.spare.script(
+      undefined,
+      answer((situation) =>
+        situation.request.body.includes('reasoning_content')
+          ? bad("property 'messages.1.reasoning_content' is unsupported")
+          : situation.answer(),
+      ),
+    );
+    for (const tries of [2, 1]) {
+      const before = t.spare.requests.length;
+      const body = JSON.stringify({ ...more, messages });
+      const answered = await exchange(t.proxy.port, { body });
+      assert.is(answered.status, 200, answered.text);
+      assert.is(t.spare.requests.length - before, tries);
+    }
+  });
+});
+
+test('a server that takes instructions at the beginning alone gets later ones as text of the user', () =>
+  withPair({ yaml: local('chat') }, async (t) => {
+    t.spare.script(
+      undefined,
+      answer((situation) =>
+        /"role":"user".*"role":"system"/.test(situation.request.body.toString())
+          ? bad('System message must be at the beginning.')
+          : situation.answer(),
+      ),
+    );
+    const messages = [
+      { role: 'user', content: 'go' },
+      { role: 'system', content: 'Be brief.' },
+    ];
+    const body = JSON.stringify({ model: 'm', max_tokens: 5, messages });
+    const answered = await exchange(t.proxy.port, { body });
+    assert.is(answered.status, 200, answered.text);
+    const sent = t.spare.requests.at(-1)!.body.toString();
+    assert.match(sent, '<system>\\nBe brief.\\n</system>');
+  }));
+
+const KINDS = (url: string) => `providers:
+  other:
+    kind: messages
+    base_url: "${url}"
+    api_key: k
+    model_aliases: { claude-opus-4-8: claude-sonnet-4-5 }
+fallback: [other]
+`;
+
+test('a model of the same kind without instructions in the middle gets them as text of the user', () =>
+  withPair({ yaml: KINDS }, async (t) => {
+    enforce(t.spare);
+    t.upstream.script(undefined, '529');
+    const marked = { cache_control: { type: 'ephemeral' } };
+    const messages = [
+      { role: 'user', content: 'go' },
+      { role: 'system', content: 'Be "brief".' },
+      { role: 'assistant', content: [{ type: 'thinking', thinking: 'Hm.', signature: 'c2ln' }] },
+      { role: 'user', content: [{ type: 'text', text: 'more' }] },
+      { role: 'system', content: 'Only now.', clear_at: 'next_user_message' },
+      { role: 'assistant', content: 'Well.' },
+      { role: 'user', content: [{ type: 'text', text: 'on' }] },
+      { role: 'system', content: [{ type: 'text', text: 'One left.', ...marked }], clear_at: 5 },
+    ];
+    const body = JSON.stringify({ model: 'claude-opus-4-8', max_tokens: 5, messages, odd: 1.0 });
+    for (const tries of [2, 1]) {
+      t.recover();
+      const before = t.spare.requests.length;
+      const got = await exchange(t.proxy.port, { body, headers: ownKey('messages') });
+      assert.is(got.status, 200, got.text);
+      assert.is(t.spare.requests.length - before, tries);
+      const sent = t.spare.requests.at(-1)!.body.toString();
+      const expected = [
+        messages[0],
+        { role: 'user', content: '<system>\nBe "brief".\n</system>' },
+        messages[2],
+        messages[3],
+        {
+          role: 'user',
+          content: '<system>\nWhat stood here was for one turn, which is over.\n</system>',
+        },
+        messages[5],
+        messages[6],
+        {
+          role: 'user',
+          content: [{ type: 'text', text: '<system>\nOne left.\n</system>', ...marked }],
+        },
+      ];
+      assert.equal(JSON.parse(sent), {
+        ...(JSON.parse(body) as object),
+        model: 'claude-sonnet-4-5',
+        messages: expected,
+      });
+      const trace = JSON.stringify(await traceOf(t, got));
+      if (tries === 2) assert.match(trace, 'refuses instructions in the middle');
+      assert.match(trace, 'go as marked text of the user');
+      // The primary got what the client sent, to the letter.
+      assert.is(t.upstream.requests.at(-1)!.body.toString(), body);
+    }
+  }));
+
+test('instructions in the middle stay where another model of the same provider takes them', () =>
+  withPair({ yaml: () => '' }, async (t) => {
+    enforce(t.upstream);
+    const messages = [
+      { role: 'user', content: 'go' },
+      { role: 'system', content: 'Be brief.' },
+    ];
+    for (const [model, tries] of [
+      ['claude-sonnet-4-5', 2],
+      ['claude-opus-4-8', 1],
+    ] as const) {
+      const body = JSON.stringify({ model, max_tokens: 5, messages });
+      const before = t.upstream.requests.length;
+      const got = await exchange(t.proxy.port, { body, headers: ownKey('messages') });
+      assert.is(got.status, 200, got.text);
+      assert.is(t.upstream.requests.length - before, tries, model);
+      assert.is(t.upstream.requests.at(-1)!.body.toString() === body, tries === 1, model);
+    }
+    // A subscription's bytes are tied to its own provider: it says itself what it does not take.
+    const body = JSON.stringify({ model: 'claude-sonnet-4-5', max_tokens: 5, messages });
+    const headers = { authorization: 'Bearer sk-ant-oat01-mine' };
+    const got = await exchange(t.proxy.port, { body, headers });
+    assert.is(got.status, 400);
+    assert.is(t.upstream.requests.at(-1)!.body.toString(), body);
+  }));
+
+test('a request that offers only a search of its own provider gets the reason, and no answer without a search', () =>
+  withPair({ yaml: local('chat') }, async (t) => {
+    const tools = [{ type: 'web_search_20250305', name: 'web_search' }];
+    const messages = [{ role: 'user', content: 'What is new?' }];
+    const body = JSON.stringify({ model: 'm', max_tokens: 5, messages, tools });
+    const answered = await exchange(t.proxy.port, { body });
+    assert.is(answered.status, 400, answered.text);
+    assert.match(
+      answered.text,
+      /own tool web_search_20250305, which is all that the request offers/,
+    );
+    assert.is(t.spare.requests.length, 0);
+  }));
+
+test.after(closeClients);
+test.run();
