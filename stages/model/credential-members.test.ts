@@ -24,6 +24,14 @@ test('what a member is called says that it is a credential', () => {
   assert.is(clean('{"password":"a\\"b\\\\","x":"y"}'), '{"password":"[redacted]","x":"y"}');
 });
 
+test('arguments of a call are JSON in JSON', () => {
+  const args = JSON.stringify({ api_key: 'a"b\\c\n', note: 'stays "so"', password: '' });
+  assert.is(
+    clean(JSON.stringify({ name: 'deploy', arguments: args })),
+    JSON.stringify({ name: 'deploy', arguments: args.replace('a\\"b\\\\c\\n', '[redacted]') }),
+  );
+});
+
 test('every header field of a tool server is one, whatever its name', () => {
   const tool = {
     type: 'mcp',
@@ -34,6 +42,26 @@ test('every header field of a tool server is one, whatever its name', () => {
     clean(JSON.stringify(tool)),
     '{"type":"mcp","headers":{"X-Team":"[redacted]","Authorization":"Bearer [redacted]"},"more":"stays"}',
   );
+});
+
+test('what lets in whoever has an address', () => {
+  for (const [address, cleaned] of [
+    ['https://anna:pass@host/a', 'https://anna:[redacted]@host/a'],
+    ['postgres://:p%40ss@host/db', 'postgres://:[redacted]@host/db'],
+    [
+      'https://h/a?X-Amz-Date=1&X-Amz-Signature=abc&x=1',
+      'https://h/a?X-Amz-Date=1&X-Amz-Signature=[redacted]&x=1',
+    ],
+    ['https://h/a?sig=abc#top', 'https://h/a?sig=[redacted]#top'],
+    ['https://h/a?access_token=abc', 'https://h/a?access_token=[redacted]'],
+  ] as const)
+    assert.is(clean(`see "${address}" there`), `see "${cleaned}" there`);
+  for (const kept of [
+    'https://h/a?keyword=abc&design=2',
+    'mail anna@host, https://host:8080/a',
+    'git@host:team/a.git',
+  ])
+    assert.is(clean(kept), kept);
 });
 
 test('a text that was cut off in the middle of one', () => {

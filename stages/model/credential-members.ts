@@ -1,23 +1,33 @@
 /**
- * Credentials that no shape tells and that only the place tells: members of a JSON text whose name says
- * what they hold, and all header fields of a tool server (`authorization_token` of `mcp_servers`,
- * `authorization` and `headers` of a tool of type `mcp`). They are in the body of a request.
+ * Credentials that no shape tells and that only the place tells, in the body of a request: members of a
+ * JSON text whose name says what they hold, all header fields of a tool server (`authorization_token`
+ * of `mcp_servers`, `authorization` and `headers` of a tool of type `mcp`), and in addresses the
+ * password and the parameters by which whoever has the address is let in.
  */
 import type { Replacement } from './credential-shapes.ts';
 
 /** Nearly all texts have none of these, and end here. */
-const HINT = /"(?:headers|[\w-]*(?:authorization|_token|api[-_]?key|secret|passw))/i;
+const HINT =
+  /"(?:headers|[\w-]*(?:authorization|_token|api[-_]?key|secret|passw))|:\/\/[^\s/@"'\\]{1,512}@|[?&](?:key|token|secret|sig|signature|api[-_]?key|access_token|x-(?:amz|goog)-)/i;
 
 const STRING = String.raw`"((?:[^"\\]|\\[^])*)`;
 const NAMES =
   'authorization(?:_token)?|(?:access|refresh|auth|bearer|session)_token|(?:x-)?api[-_]?key|client_secret|secret|password';
 /** A text may be cut off within the value, so its closing quote is not waited for. */
 const MEMBER = new RegExp(String.raw`("(?:${NAMES})"\s*:\s*)${STRING}`, 'gi');
+/** The same in a JSON text that is a string of another one, such as the arguments of a call. */
+const INNER_MEMBER = new RegExp(
+  String.raw`(\\"(?:${NAMES})\\"\s*:\s*\\")((?:[^"\\]|\\\\(?:\\.|[^\\]))*)`,
+  'gi',
+);
 const FIELDS = new RegExp(
   String.raw`"headers"\s*:\s*\{(?:\s*"(?:[^"\\]|\\[^])*"\s*:\s*"(?:[^"\\]|\\[^])*"\s*,?)*(?:\s*"(?:[^"\\]|\\[^])*"\s*:\s*"(?:[^"\\]|\\[^])*)?`,
   'gi',
 );
 const FIELD = new RegExp(String.raw`(:\s*)${STRING}`, 'g');
+const PASSWORD = /(\b[a-z][a-z0-9+.-]{0,20}:\/\/[^\s/@:"'\\]{0,256}:)([^\s/@"'\\]{1,512})(?=@)/gi;
+const PARAMETER =
+  /([?&](?:key|token|secret|sig|signature|api[-_]?key|access_token|x-(?:amz|goog)-(?:signature|security-token))=)([^&\s"'#\\]+)/gi;
 /** The definition of a tool may describe a parameter `headers`. */
 const IS_SCHEMA = /"(?:type|\$ref)"\s*:/;
 /** What says how a credential is sent is none. */
@@ -26,13 +36,20 @@ const SCHEME = /^(?:Bearer|Basic|Token) +/i;
 /** `text` with `replacement` for the value of each such member; lengths stay where the replacement keeps them. */
 export function withoutNamedCredentials(text: string, replacement: Replacement): string {
   if (!HINT.test(text)) return text;
+  const instead = (found: string): string =>
+    typeof replacement === 'string' ? replacement : replacement(found);
   const put = (_: string, before: string, value: string): string => {
     const [scheme = ''] = SCHEME.exec(value) ?? [];
     const found = value.slice(scheme.length);
-    const instead = typeof replacement === 'string' ? replacement : replacement(found);
-    return `${before}"${scheme}${found === '' ? '' : instead}`;
+    return `${before}"${scheme}${found === '' ? '' : instead(found)}`;
   };
+  const putInAddress = (_: string, before: string, value: string) => before + instead(value);
   return text
     .replace(FIELDS, (fields) => (IS_SCHEMA.test(fields) ? fields : fields.replace(FIELD, put)))
-    .replace(MEMBER, put);
+    .replace(MEMBER, put)
+    .replace(INNER_MEMBER, (_, before: string, value: string) =>
+      value === '' ? before : before + instead(value),
+    )
+    .replace(PASSWORD, putInAddress)
+    .replace(PARAMETER, putInAddress);
 }
