@@ -24,7 +24,6 @@ import {
   wordOf,
 } from '../json-kind.ts';
 import { readMessagesBlocks } from './translate-blocks.ts';
-import { isForOneTurn } from '../marked-instructions.ts';
 import { readMessagesTools } from './translate-tools.ts';
 
 const KNOWN = new Set([
@@ -62,8 +61,8 @@ export function readMessagesRequest(
   return defined({
     model: stringOf(body.model) ?? '',
     system: readSystem(body.system, context),
-    messages: sinceSummary(withoutCleared(objectsOf(body.messages), context), context).map(
-      (message) => readMessage(message, context),
+    messages: sinceSummary(objectsOf(body.messages), context).map((message) =>
+      readMessage(message, context),
     ),
     tools: readMessagesTools(body, context),
     toolChoice: readChoice(choice),
@@ -118,17 +117,6 @@ function readMessage(message: JsonObject, context: ReadRequestContext): Canonica
     throw cannotCarry(`a message of role ${wordOf(role)}`);
   }
   return { role, blocks: readMessagesBlocks(message.content, context, role) };
-}
-
-/** Instructions for one turn stay in the conversation, and are shown to the model until the user speaks again. */
-function withoutCleared(
-  messages: readonly JsonObject[],
-  { note }: ReadRequestContext,
-): readonly JsonObject[] {
-  const lastUser = messages.findLastIndex(({ role }) => role === 'user');
-  const kept = messages.filter((message, at) => at > lastUser || !isForOneTurn(message));
-  if (kept.length < messages.length) note(droppedParts.cleared);
-  return kept;
 }
 
 /** The effort that the newest turn has of its own. */

@@ -92,7 +92,6 @@ export const droppedParts = Object.freeze({
   spoken:
     'spoken output left out: its provider has it; its words are kept where the client sends them',
   speakerName: 'the name of a user message left out: no other dialect has one',
-  cleared: 'instructions for a turn that is over left out: their provider shows them no more',
   summedUp: 'what its provider has summed up left out: the summary stands for it',
   failedSummary: 'a summary that failed left out: its provider passes over it as well',
   taskBudget: 'output_config.task_budget left out: a hint without a counterpart',
