@@ -21,7 +21,7 @@ import { hasContent, isForeign } from './prepare.ts';
 export interface AnswerFilter {
   readonly to: TranslatableDialect;
   readonly marks: ConversationMarks;
-  readonly wishes: Pick<AnswerWishes, 'toolNames' | 'place'>;
+  readonly wishes: Pick<AnswerWishes, 'toolNames' | 'callIds' | 'place'>;
 }
 
 /** Dialects whose tool calls carry an object: anything else the model wrote would break their clients. */
@@ -84,13 +84,17 @@ function isBroken(input: string, to: TranslatableDialect): boolean {
   return OBJECT_INPUT.has(to) && parseArguments(input) === undefined;
 }
 
-/** The call's id as the client accepts it, and the tool's name as the client knows it. */
+/**
+ * The call's id as the client accepts it, and the tool's name as the client knows it. Some servers begin with
+ * the same ids in every turn; clients and their own providers take an id for one call alone.
+ */
 function acceptedCall(
   call: { readonly id: string; readonly name: string },
-  filter: AnswerFilter,
+  { to, wishes: { toolNames, callIds } }: AnswerFilter,
 ): { id: string; name: string } {
-  const id = toolIdFor(filter.to, call.id);
-  const { toolNames } = filter.wishes;
+  let id = toolIdFor(to, call.id);
+  for (let times = 2; callIds?.has(id) === true; times += 1)
+    id = toolIdFor(to, `${call.id}_${times}`);
   const own = Object.hasOwn(toolNames, call.name) ? toolNames[call.name] : undefined;
   return { id, name: own ?? call.name };
 }

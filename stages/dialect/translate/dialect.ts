@@ -59,6 +59,8 @@ export interface AnswerWishes {
   readonly searchTools: readonly string[];
   /** The client's name of each tool that went out under another one. */
   readonly toolNames: { readonly [sent: string]: string };
+  /** Ids of the calls that the conversation has already, as the client has them. */
+  readonly callIds?: ReadonlySet<string>;
   /** The number that the answer will have among the client's messages; only where its calls may come back without ids. */
   readonly place?: number;
   /** How a generative client wants its stream: events, or one JSON array. */
@@ -66,7 +68,7 @@ export interface AnswerWishes {
 }
 
 /** The wishes that a request says in its own dialect. */
-export type OwnWishes = Omit<AnswerWishes, 'model' | 'stream' | 'toolNames'>;
+export type OwnWishes = Omit<AnswerWishes, 'model' | 'stream' | 'toolNames' | 'callIds'>;
 
 export interface AnswerContext {
   readonly wishes: AnswerWishes;

@@ -9,6 +9,7 @@ import { emptyUsage } from '../../model/usage.ts';
 import { encodeEvent } from '../../wire/events.ts';
 import type { Usage } from '../../model/usage.ts';
 import type {
+  CanonicalRequest,
   CanonicalEvent,
   CanonicalResponse,
   JsonObject,
@@ -123,6 +124,7 @@ function translateOrThrow(
     model: read.model,
     stream: read.stream,
     toolNames,
+    callIds: callIdsIn(read),
   };
   const headers = [...JSON_BODY, ...dialects[to.name].requiredHeaders];
   return { ...written, headers, wishes, notes: [...notes] };
@@ -142,6 +144,11 @@ export function ownWishes(
     stream: true,
     toolNames: {},
   };
+}
+
+function callIdsIn({ messages }: CanonicalRequest): ReadonlySet<string> {
+  const blocks = messages.flatMap((message) => message.blocks);
+  return new Set(blocks.flatMap((block) => (block.kind === 'toolUse' ? block.id : [])));
 }
 
 const JSON_BODY = ['content-type', 'application/json'] as const;
