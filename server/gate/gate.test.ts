@@ -155,9 +155,9 @@ test('keys: who, which, and where', () => {
   const cases: readonly (readonly [string, boolean, readonly string[], string])[] = [
     ['127.0.0.1', false, [], 'local'],
     ['127.0.0.1', false, ['X-Svc-Key', KEY], 'local'],
-    ['127.0.0.1', false, ['X-Svc-Key', 'wrong'], '401 AUTH_001'],
-    ['127.0.0.1', false, ['X-Svc-Key', 'wrong', 'x-api-key', 'of a provider'], '401 AUTH_001'],
-    ['127.0.0.1', false, ['X-Svc-Key', KEY, 'X-Svc-Key', 'wrong'], '401 AUTH_001'],
+    ['127.0.0.1', false, ['X-Svc-Key', 'wrong'], 'local'],
+    ['127.0.0.1', false, ['X-Svc-Key', 'svc_wrong'], '401 AUTH_001'],
+    ['127.0.0.1', false, ['X-Svc-Key', 'svc_wrong', 'x-api-key', 'of a provider'], '401 AUTH_001'],
     // A variable that is not set makes no claim.
     ['127.0.0.1', false, ['X-Svc-Key', ''], 'local'],
     ['127.0.0.1', false, ['X-Svc-Key', 'a dead key'], '401 AUTH_003'],

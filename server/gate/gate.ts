@@ -35,7 +35,7 @@ import {
 import type { KeyCheck, Keyed } from '../auth/auth.ts';
 import { COOKIE_PATH } from '../auth/browser-sessions.ts';
 import type { BrowserSessions } from '../auth/browser-sessions.ts';
-import { isKeyInPath, keysIn } from '../auth/presented.ts';
+import { isKeyInPath, keysIn, looksLikeOurs } from '../auth/presented.ts';
 import { RIGHTS } from '../auth/rights.ts';
 import type { Rights } from '../auth/rights.ts';
 import { isLoopback } from './addresses.ts';
@@ -206,9 +206,9 @@ function admit(
   if (isKeyInPath(path)) return refuse(malformedRequest('A proxy key in the path'), false);
   const named = scan.keys === 1 ? options.keys.check(scan.key ?? '') : 'unknown';
   if (named === 'dead') return refuse(authRevoked(), false);
-  const isUnknown = scan.keys > 0 && scan.key !== '' && named === 'unknown';
   // Who claims a key of this proxy means it: as local as the request is, its rows would be nobody's.
-  if (keyless && isUnknown && !isPublic(method, path, scan, standing))
+  const isClaimed = named === 'unknown' && looksLikeOurs(scan.key ?? '');
+  if (keyless && isClaimed && !isPublic(method, path, scan, standing))
     return refuse(authMissing(whyKeyNeeded(scan, standing, options)), false);
   const elsewhere = isUsed ? presented(request, options.keys) : NO_KEYS;
   if ('error' in elsewhere) return refuse(elsewhere.error, false);
