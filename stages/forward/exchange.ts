@@ -54,9 +54,9 @@ export async function exchange(
       },
       sent.headers,
     );
+    attempt.headMs = sinceStart(scope);
     const safe = await withoutOwnKeys(asked, prepared.answered?.(sent) ?? sent);
     const response = readable(prepared, safe, scope);
-    attempt.headMs = sinceStart(scope);
     return await judge(asked, response, await troubleOf(asked, response));
   } catch (thrown) {
     return broken(asked, thrown);
@@ -65,10 +65,11 @@ export async function exchange(
 
 /** A client that brought a key of its own may see what is said of it. */
 function withoutOwnKeys(
-  { prepared, admission }: Exchange,
+  { prepared, admission, scope }: Exchange,
   response: UpstreamResponse,
 ): UpstreamResponse | Promise<UpstreamResponse> {
-  return admission.key === undefined ? response : withoutKeys(response, prepared.provider.keys);
+  if (admission.key === undefined) return response;
+  return withoutKeys(response, prepared.provider.keys, scope.services.clock);
 }
 
 /** The next attempt in the waterfall, after what it took to be admitted. */

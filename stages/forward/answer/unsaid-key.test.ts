@@ -3,7 +3,13 @@ import { gzipSync } from 'node:zlib';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withPlainUpstream } from '../../../fixtures/plain-upstream.ts';
-import { CHAT, closeClients, exchange, json } from '../../../fixtures/server/exchange.ts';
+import {
+  CHAT,
+  closeClients,
+  exchange,
+  json,
+  openAnswer,
+} from '../../../fixtures/server/exchange.ts';
 import type { Answered } from '../../../fixtures/server/exchange.ts';
 
 const CONFIGURED = 'configured/canary+1==';
@@ -55,6 +61,22 @@ test('so it is in an encoded error; one that does not say it goes out as it came
   const bytes = gzipSync(error('bad model'));
   const other = await refused(() => bytes, { fields });
   assert.ok(other.body.equals(bytes));
+});
+
+test('an error that does not come to its end is not waited for', async () => {
+  const env = { CHATPROV_API_KEY: CONFIGURED };
+  await withPlainUpstream({ env }, async (t, upstream) => {
+    upstream.answer((response) => {
+      response.writeHead(409, { 'content-type': 'text/plain' });
+      response.write(`bad key ${CONFIGURED}, and`);
+    });
+    const path = '/v1/chat/completions';
+    const answer = await openAnswer(t.proxy.port, { path, body: json(CHAT) });
+    for await (const piece of answer) {
+      assert.is(String(piece), 'bad key [redacted], and');
+      break;
+    }
+  });
 });
 
 test('a client sees what is said of its own key', async () => {

@@ -2,7 +2,7 @@
  * An error in which a provider says again with which key it was asked. A configured key is not the
  * client's, so the client does not get to see it; whatever else the error says stays.
  */
-
+import type { Clock } from '../../../engine/index.ts';
 import type { ProviderKey } from '../../providers/provider.ts';
 import { decodedResponse } from '../../providers/decoded-body.ts';
 import { bodyOf } from '../../providers/response-body.ts';
@@ -15,22 +15,24 @@ import { wordsOf } from './error-words.ts';
 const LEAST_KEY_CHARS = 8;
 const isLong = ({ length }: string): boolean => length >= LEAST_KEY_CHARS;
 const HIDDEN = '[redacted]';
+/** An error whose end takes longer is searched as it comes. */
+const MAX_ERROR_MS = 2_000;
 
 /** `response` itself where it is no error, or says none of `keys` in any of their forms. */
 export async function withoutKeys(
   response: UpstreamResponse,
   keys: readonly ProviderKey[],
+  clock: Clock,
 ): Promise<UpstreamResponse> {
   const secrets = keys.map(({ secret }) => secret).filter(isLong);
   if (response.status < 400 || secrets.length === 0) return response;
   const said = new RegExp(secretPatterns(secrets).join('|'), 'g');
   const hide = (text: string): string => text.replace(said, HIDDEN);
-  const { words } = await wordsOf(response);
-  const text = words.toString('latin1');
-  if (hide(text) === text && response.headers.every((value) => hide(value) === value))
-    return response;
+  const text = (await wordsInTime(response, clock))?.toString('latin1');
+  const isClean = (value: string): boolean => hide(value) === value;
+  if (text !== undefined && isClean(text) && response.headers.every(isClean)) return response;
   const plain = decodedResponse(response);
-  // The beginning is one piece, since all of it has been waited for.
+  // What has been waited for is one piece.
   const hiding = new TransformStream<Buffer, Buffer>({
     transform(piece, controller) {
       controller.enqueue(Buffer.from(hide(piece.toString('latin1')), 'latin1'));
@@ -41,4 +43,14 @@ export async function withoutKeys(
     headers: withoutHeaders(plain.headers, (name) => name === 'content-length').map(hide),
     body: bodyOf(plain.body.bytes().pipeThrough(hiding)),
   };
+}
+
+async function wordsInTime(response: UpstreamResponse, clock: Clock): Promise<Buffer | undefined> {
+  let stopTimer = (): void => undefined;
+  const late = new Promise<undefined>((resolve) => {
+    stopTimer = clock.after(MAX_ERROR_MS, () => resolve(undefined));
+  });
+  const { words } = (await Promise.race([wordsOf(response), late])) ?? {};
+  stopTimer();
+  return words;
 }
