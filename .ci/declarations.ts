@@ -1,6 +1,6 @@
 /**
- * Which type declarations the package needs: those that its exports lead to. The others are of use only
- * to whoever works on svc, and made the package 7 % larger.
+ * Which type declarations the package needs: those that its exports lead to. The others help only people
+ * who work on svc itself, and made the package 7 % larger.
  */
 import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, normalize, relative } from 'node:path';

@@ -76,7 +76,7 @@ export async function controlIfRunning<T = Json>(
 
 /**
  * Reads one of the own paths of the proxy of this home folder, which asks for no key here.
- * `silenceMs` is for how long nothing may come, for whoever can do without the answer.
+ * `silenceMs` is how long to wait without receiving a byte; for callers that can do without the answer.
  *
  * @throws SvcError `not_found` for a 404, `bad_gateway` when it does not answer
  *   with JSON, `unavailable` when none runs, or answers not with 200.

@@ -35,7 +35,7 @@ export async function prepareForwardRun(
   const { token, id } = makeToken(home, clock, { label: `run ${program}`, expires: true });
   const remarks: string[] = [];
   if (made !== undefined) remarks.push(`${MADE[made]}: \`svc ca show\``);
-  // Once is enough: whoever has several providers knows their addresses.
+  // Said only when the authority is made: at every start it would be noise.
   if (made !== undefined) remarks.push(...unopenedRemarks(unopened));
   remarks.push(...waysPast(program, context, { home, url, hosts }));
   if (networkProxy(env) !== undefined && wasRunning)

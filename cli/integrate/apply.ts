@@ -182,7 +182,7 @@ export function undo(entry: Integration, options: UndoOptions): Undone {
     throw new SvcError('conflict', `${entry.file} holds nothing that svc wrote`, {
       cure: 'It stays as it is; so does its entry in integrations.json, which you can delete there.',
     });
-  // Also where its client has written it anew since: without ours there is nothing in it.
+  // The client may have rewritten the file since; if nothing but our entries was in it, it goes too.
   if (isMaker(entry) && taken > 0 && isBare(text)) {
     removeSettingsFile(file);
     if (entry.madeFolder) removeIfEmpty(dirname(file.path));
