@@ -13,7 +13,9 @@ import { createMemoryAnswers } from '../stages/answers/memory.ts';
 import { auditFiles } from '../stages/audit/files.ts';
 import { AuditLog } from '../stages/audit/log.ts';
 import { DEFERRED_BILLS_FILE, openDeferredBills } from '../stages/budget/deferred-bills-file.ts';
+import { giveBack } from '../stages/budget/give-back.ts';
 import { SpendingGuard } from '../stages/budget/guard.ts';
+import { periodStartMs } from '../stages/budget/owners.ts';
 import { captureFolder } from '../stages/captures/files.ts';
 import { createCaptureWriter } from '../stages/captures/writer.ts';
 import type { CaptureWriter } from '../stages/captures/writer.ts';
@@ -54,6 +56,7 @@ import { createRateLimiter, createStreamLimit } from './http/limit.ts';
 import type { Log } from './log/log.ts';
 import type { Shared } from './shared/open-shared.ts';
 import { shareProviders } from './shared/provider-news.ts';
+import { shareBills } from './shared/shared-bills.ts';
 import { createSharedSpending, proxyWord } from './shared/shared-spending.ts';
 import { createRateCounts } from './shared/rate-counts.ts';
 import { createSharedAnswers } from './shared/shared-answers.ts';
@@ -144,6 +147,12 @@ export async function createServices(options: ServiceOptions) {
     clock,
     onTrouble: (cause) => log.error('what is billed once cannot be saved', { cause }),
   });
+  // What it may cost is in the ledger, beside the cost of its row; tokens are counted nowhere else.
+  spending.count(0, deferred.deferredBills.heldTokens(periodStartMs('day', clock.wallMs())));
+  if (shared !== undefined)
+    shareBills(deferred.deferredBills, shared.link, (held) =>
+      giveBack(held, spending, clock.wallMs()),
+    );
   const compressor = createCompressThread({
     cacheEntries: config.compression.cacheEntries,
     workers: config.compression.workers,

@@ -11,7 +11,15 @@ import { isLoopbackHost } from '../config/address.ts';
 /** What all names begin with. A change of what lies under them changes the number. */
 export const PREFIX = 'svc:1:';
 
-export type SharedKind = 'rate' | 'key' | 'breaker' | 'probe' | 'answer' | 'budget' | 'trial';
+export type SharedKind =
+  | 'rate'
+  | 'key'
+  | 'breaker'
+  | 'probe'
+  | 'answer'
+  | 'budget'
+  | 'bill'
+  | 'trial';
 
 /** The name of one thing; `parts` say which it is, and only their hash is in the name. */
 export function sharedName(kind: SharedKind, ...parts: readonly string[]): string {

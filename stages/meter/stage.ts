@@ -4,8 +4,7 @@
  */
 import { defineStage } from '../../engine/index.ts';
 import type { RunInfo, Settlement } from '../../engine/index.ts';
-import type { Held } from '../budget/deferred-bills.ts';
-import type { Spender } from '../budget/owners.ts';
+import { giveBack } from '../budget/give-back.ts';
 import { spenderOf } from '../budget/spender.ts';
 import { mayCost } from '../budget/unread.ts';
 import { isUnpriced, ledgerRow } from '../ledger/row.ts';
@@ -27,9 +26,6 @@ import { unmeasured, observe, start, isError, usageOf, plausibleUsage } from './
 import type { Measured } from './answer.ts';
 import { toRow, droppedIn, savingsOf } from './row.ts';
 import type { Metering, Explain } from './row.ts';
-
-const DAY_MS = 86_400_000;
-const NO_LIMIT = { perDayNanoUsd: null, perMonthNanoUsd: null };
 
 /**
  * Ends what the request holds of its limits: with the cost in its row, or without one where
@@ -83,22 +79,6 @@ function settleSpending(
     besideNanoUsd += held.nanoUsd;
   }
   return besideNanoUsd;
-}
-
-/** What limits held of work that is billed now; that of a day before stays with it. */
-function giveBack(
-  held: Held | undefined,
-  guard: Services['spending'],
-  nowMs: number,
-  spender: Spender,
-): number {
-  if (held === undefined || Math.floor(held.atMs / DAY_MS) !== Math.floor(nowMs / DAY_MS)) return 0;
-  const { key: label, project } = held;
-  // Limits that are held with other proxies are known of the key that is here.
-  const own = spender.key?.label === label ? spender.key : undefined;
-  const key = own ?? (label === undefined ? undefined : { label, ...NO_LIMIT });
-  guard.count(-held.nanoUsd, -held.tokens, { project, ...(key && { key }) });
-  return held.nanoUsd;
 }
 
 /** Sets the provider's count of a request beside our estimate of it. */

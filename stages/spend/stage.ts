@@ -134,7 +134,10 @@ export const spend = defineStage<ProxyFrame, SpendConfig, Services>({
     return {
       on: {
         request({ request }, ctx) {
-          if (!mayCost(request.original.body)) return undefined;
+          const { body } = request.original;
+          // It may bring the bill of work that another proxy has paid.
+          if (!mayCost(body))
+            return services.deferredBills.lookUp(body.target)?.then(() => undefined);
           const unknown = isLimited(request, config)
             ? services.spending.known(spenderOf(request.original))
             : undefined;

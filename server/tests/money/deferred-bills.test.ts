@@ -338,5 +338,38 @@ test('a proxy that starts again knows what is billed, and what limits hold of th
   assert.is(troubles.length, 1);
 });
 
+test('a proxy that starts again holds the tokens of work that goes on', async () => {
+  const home = mkdtempSync(join(tmpdir(), 'svc-deferred-'));
+  const options = {
+    env: { SVC_HOME: home },
+    yaml: 'budget: { enabled: true, total_tokens: 1000000 }\n',
+  };
+  const started = (use: (t: TestProxy, upstream: PlainUpstream) => Promise<void>) =>
+    withPlainUpstream(options, use);
+  const tokens = (t: TestProxy): number => t.proxy.services.spending.view().tokensToday;
+  let held = 0;
+  await started(async (t, upstream) => {
+    const asked = { model: MODEL, input: 'hello', background: true, max_output_tokens: 50_000 };
+    const queued = response('resp_7', { background: true, status: 'queued', usage: null });
+    await sent(t, upstream, ['POST', '/v1/responses'], queued, asked);
+    held = tokens(t);
+    assert.ok(held >= 50_000, `${held}`);
+  });
+  await started(async (t, upstream) => {
+    await t.proxy.services.spending.recall();
+    assert.is(tokens(t), held);
+    const done = JSON.stringify(response('resp_7', { background: true }));
+    upstream.answer((answered) => answered.setHeader('content-type', 'application/json').end(done));
+    await exchange(t.proxy.port, { method: 'GET', path: '/v1/responses/resp_7' });
+    await t.rows(1);
+    assert.is(tokens(t), USAGE.total_tokens);
+  });
+  await started(async (t) => {
+    await t.proxy.services.spending.recall();
+    assert.is(tokens(t), USAGE.total_tokens);
+  });
+  rmSync(home, { recursive: true });
+});
+
 test.after(closeClients);
 test.run();
