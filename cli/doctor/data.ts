@@ -143,7 +143,7 @@ export async function checkPrices({ context, loaded }: Examined): Promise<Found>
   if (!isPostgresUrl(db) && !existsSync(db)) return [];
   const [{ openReader }, { unpricedModels }] = await Promise.all([
     import('../../stages/ledger/open-reader.ts'),
-    import('../../stages/ledger/queries.ts'),
+    import('../../stages/ledger/unpriced.ts'),
   ]);
   try {
     const reader = await openReader(db);
@@ -156,8 +156,8 @@ export async function checkPrices({ context, loaded }: Examined): Promise<Found>
       const more = found.length > MOST_MODELS ? ` and ${found.length - MOST_MODELS} more` : '';
       return warning(
         'Prices',
-        `without a price in the last week: ${named.join(', ')}${more}`,
-        'prices.json in the home folder or providers.<name>.pricing sets one; `unpriced` in a trace says what is missing.',
+        `in the last week it is not known what all of this cost: ${named.join(', ')}${more}`,
+        '`svc why ID` names what has no price; prices.json in the home folder or providers.<name>.pricing sets one.',
       );
     } finally {
       await reader.destroy();

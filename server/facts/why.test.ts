@@ -1,9 +1,10 @@
 /** `/why`: who was asked and what they said, through a real proxy. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { withPlainUpstream } from '../../fixtures/plain-upstream.ts';
 import { withProxy } from '../../fixtures/proxy.ts';
 import type { TestProxy } from '../../fixtures/proxy.ts';
-import { MESSAGE, closeClients, exchange, json } from '../../fixtures/server/exchange.ts';
+import { CHAT, MESSAGE, closeClients, exchange, json } from '../../fixtures/server/exchange.ts';
 
 /** At ten dollars a token nearly any request is above the limit. */
 const PRICED = `providers:
@@ -57,6 +58,24 @@ test('one that the client left before the provider answered', () =>
     const { outcome, providers } = await why(t);
     assert.match(outcome, 'the client left');
     assert.equal(providers, ['messages: had not answered when the client left']);
+  }));
+
+test('what bills nothing says so, and an answer without usage that nobody knows', () =>
+  withPlainUpstream({}, async (t, upstream) => {
+    const json200 = (answer: object) =>
+      upstream.answer((answered) => {
+        answered.setHeader('content-type', 'application/json');
+        answered.end(JSON.stringify(answer));
+      });
+    json200({ id: 'resp_1', object: 'response', status: 'completed', model: 'gpt-5', output: [] });
+    await exchange(t.proxy.port, { method: 'GET', path: '/v1/responses/resp_1' });
+    await t.rows(1);
+    assert.is((await why(t)).cost, 'nothing: its answer bills nothing');
+    json200({ object: 'chat.completion', model: 'gpt-5', choices: [] });
+    const body = json(CHAT, { model: 'gpt-5' });
+    await exchange(t.proxy.port, { path: '/v1/chat/completions', body });
+    await t.rows(2);
+    assert.is((await why(t)).cost, 'no price for unreported usage of gpt-5');
   }));
 
 test.after(closeClients);

@@ -80,13 +80,22 @@ function costOf(request: RequestJson, trace: Seen | undefined): string {
     written === null || written === 0 ? [] : [`${count(written)} written to it`],
     output === null ? [] : [`${count(output)} output tokens`],
   ].flat();
-  const isAsked = Array.isArray(trace?.['attempts']) && trace['attempts'].length > 0;
-  if (parts.length === 0 && cost === null && !isAsked && isUnasked(request, trace))
-    return 'nothing: no provider was asked';
+  const free = parts.length === 0 && cost === null ? whyFree(request, trace) : undefined;
+  if (free !== undefined) return `nothing: ${free}`;
   const unpriced = Array.isArray(trace?.['unpriced']) ? (trace['unpriced'] as string[]) : [];
   const unknown = unpriced.length > 0 ? `no price for ${unpriced.join(', ')}` : 'not known';
   const amount = cost === null ? unknown : dollars(cost);
   return parts.length === 0 ? amount : `${amount}: ${parts.join(', ')}`;
+}
+
+/** Why a request without tokens and cost is not billed; undefined where it may be. */
+function whyFree(request: RequestJson, trace: Seen | undefined): string | undefined {
+  const isAsked = Array.isArray(trace?.['attempts']) && trace['attempts'].length > 0;
+  if (!isAsked && isUnasked(request, trace)) return 'no provider was asked';
+  if (request.response_cache_hit) return 'the answer was kept';
+  // An estimate of no tokens is of an answer that says nothing of what it used.
+  const { outcome, failed, usage_estimated: isSilent } = request;
+  return outcome === 'ok' && !failed && !isSilent ? 'its answer bills nothing' : undefined;
 }
 
 /** What compression did, or why it did nothing. */

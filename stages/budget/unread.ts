@@ -52,6 +52,18 @@ export function isUnforeseen({ target, endpoint }: BodyFrame): boolean {
   return !endpoint.rewritable && UNFORESEEN_PATH.test(pathOf(target));
 }
 
+function embeds({ target, endpoint }: BodyFrame): boolean {
+  return endpoint.operation === 'embeddings' || /:\w*embed/i.test(target);
+}
+
+const GENERATES: ReadonlySet<Operation> = new Set(['generate', 'compact', 'completions']);
+
+/** True of a request whose answer must say what it used, in tokens, pictures or otherwise. */
+export function isBilledByUse(body: BodyFrame): boolean {
+  if (GENERATES.has(body.endpoint.operation) || embeds(body)) return true;
+  return mayCost(body) && isUnforeseen(body);
+}
+
 /** True for a request that may cost something: only what is posted is ever charged for. */
 export function mayCost({ method, target, endpoint }: BodyFrame): boolean {
   if (endpoint.operation === 'generate') return true;
@@ -66,7 +78,7 @@ export function mayCost({ method, target, endpoint }: BodyFrame): boolean {
 export function estimateUnread(body: BodyFrame): EstimatedUse {
   const { endpoint, target, bytes } = body;
   const { operation } = endpoint;
-  const isEmbedding = operation === 'embeddings' || /:\w*embed/i.test(target);
+  const isEmbedding = embeds(body);
   const isText = operation === 'completions' || operation === 'compact';
   if (!isEmbedding && !isText && !INTERACTIONS.test(pathOf(target))) return UNKNOWN;
   if (!isPlain(body)) return UNKNOWN;

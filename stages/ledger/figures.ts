@@ -7,7 +7,7 @@ import { columnName, FIGURES } from './columns.ts';
 import type { FieldName, FigureName } from './columns.ts';
 import { compiled } from './compiled.ts';
 import type { LedgerRow } from './row.ts';
-import { isFailure } from './row.ts';
+import { isFailure, isUnpriced } from './row.ts';
 
 /** Fields of a row that can be added up. */
 type Addend = {
@@ -23,14 +23,18 @@ interface Condition {
 /** True for a request that failed, in SQL over its row. Must mean what `isFailure` does. */
 export const FAILED_SQL = `outcome IN ('error', 'partial') OR coalesce(status, 0) >= 400`;
 
+/** True for a request that was billed and whose price is not known, in SQL over its row. Must mean what `isUnpriced` does. */
+export const UNPRICED_SQL =
+  'cost_nano_usd IS NULL AND (input_tokens_sent IS NOT NULL OR output_tokens IS NOT NULL OR usage_estimated = 1)';
+
 const CONDITIONS = {
   failed: { of: 'isFailure(row)', sql: FAILED_SQL },
   cancelled: { of: `row.outcome === 'cancelled'`, sql: `outcome = 'cancelled'` },
   hit: { of: 'row.cacheHit', sql: 'cache_hit = 1' },
   streamed: { of: 'row.stream', sql: 'stream = 1' },
   unpriced: {
-    of: 'row.costNanoUsd === null && (row.inputTokensSent !== null || row.outputTokens !== null)',
-    sql: 'cost_nano_usd IS NULL AND (input_tokens_sent IS NOT NULL OR output_tokens IS NOT NULL)',
+    of: 'isUnpriced(row)',
+    sql: UNPRICED_SQL,
   },
 } as const satisfies Readonly<Record<string, Condition>>;
 
@@ -135,8 +139,15 @@ const empty = compiled<() => RunningTotals>(
   [],
   `return { ${EACH.map(([name]) => `${name}: 0`).join(', ')} }`,
 );
-const add = compiled<(totals: RunningTotals, row: LedgerRow, of: typeof isFailure) => void>(
-  ['totals', 'row', 'isFailure'],
+const add = compiled<
+  (
+    totals: RunningTotals,
+    row: LedgerRow,
+    failed: typeof isFailure,
+    unpriced: typeof isUnpriced,
+  ) => void
+>(
+  ['totals', 'row', 'isFailure', 'isUnpriced'],
   EACH.map(([name, { of, when }]) => {
     const added = `totals.${name} += ${of === undefined ? 1 : `row.${of} ?? 0`};`;
     return when === undefined ? added : `if (${when.of}) ${added}`;
@@ -163,7 +174,7 @@ export function subtractTotals(totals: RunningTotals, part: Totals): void {
 
 /** Adds a row to the sums. */
 export function addToTotals(totals: RunningTotals, row: LedgerRow): void {
-  add(totals, row, isFailure);
+  add(totals, row, isFailure, isUnpriced);
 }
 
 /** What the requests cost, in nano-dollars; `null` where tokens were counted and none of them has a price. */

@@ -402,20 +402,3 @@ function startOfDay(atMs: number): number {
 export function dateOf(atMs: number): string {
   return new Date(atMs).toISOString().slice(0, 10);
 }
-
-/** Models of requests since `sinceMs` whose tokens are known and whose cost is not, the most used first. */
-export async function unpricedModels(
-  db: LedgerReader,
-  sinceMs: number,
-): Promise<{ readonly model: string | null; readonly requests: number }[]> {
-  const count = sql<number | string>`count(*)`;
-  const found = await inSpan(db, { sinceMs })
-    .select(['model', count.as('requests')])
-    .where('costNanoUsd', 'is', null)
-    .where('inputTokensSent', 'is not', null)
-    .groupBy('model')
-    .orderBy(count, 'desc')
-    .limit(100)
-    .execute();
-  return found.map(({ model, requests }) => ({ model, requests: Number(requests) }));
-}

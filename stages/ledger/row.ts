@@ -34,9 +34,11 @@ export function ledgerRow(facts: LedgerFacts): LedgerRow {
   return make(facts, COLUMNS);
 }
 
-/** True of a request that was billed and whose price is not known. Must mean what the SQL of `figures.ts` does. */
+/** True of a request that was billed and whose price is not known. Must mean what `UNPRICED_SQL` does. */
 export function isUnpriced(row: LedgerRow): boolean {
-  return row.costNanoUsd === null && (row.inputTokensSent !== null || row.outputTokens !== null);
+  const { inputTokensSent, outputTokens, usageEstimated } = row;
+  const isMeasured = inputTokensSent !== null || outputTokens !== null;
+  return row.costNanoUsd === null && (isMeasured || usageEstimated);
 }
 
 /**

@@ -2,7 +2,7 @@
 import type { RunInfo, Settlement } from '../../engine/index.ts';
 import { shownIn } from '../model/attempt.ts';
 import type { DeferredBills } from '../budget/deferred-bills.ts';
-import { isUnforeseen, mayCost } from '../budget/unread.ts';
+import { isBilledByUse, mayCost } from '../budget/unread.ts';
 import { observeResults, resultsAt } from '../dialect/opaque/results.ts';
 import type { BodyFrame } from '../model/body.ts';
 import type { UsageObserver } from '../model/dialect.ts';
@@ -78,7 +78,7 @@ export function reportedUsage(head: HeadFrame | undefined, { observer }: Measure
 /** Where Google names the tier [ai.google.dev, priority-inference, 2026-11]. */
 const TIER_HEADER = 'x-gemini-service-tier';
 
-/** The same; of a stream that was cut off, or whose usage the client did not ask for, it is estimated. */
+/** The same; of a stream that was cut off, or that is whole and says nothing of it, it is estimated. */
 export function usageOf(
   { last }: Settlement<ProxyFrame>,
   usage: Usage,
@@ -91,13 +91,14 @@ export function usageOf(
   const { body, json } = head.request.original;
   // What goes on by itself is paid when it has ended, and no part of it before.
   if (usage.work?.isDeferred === true) return withServedTerms(usage, pathTerms(body, head));
-  if (isSilent(head, usage)) return SILENT;
+  const isUnreported = isSilent(head, usage) && !observer.failed();
+  if (isUnreported && !head.streaming) return SILENT;
   const isWhole = observer.terminated();
   const served = withServedTerms(usage, {
     ...pathTerms(body, head),
     asked: isWhole && usage.inputTokens !== null ? undefined : json,
   });
-  if (isWhole && !isForbidden(head, usage)) return served;
+  if (isWhole && !isUnreported) return served;
   const ratio = learned.tokenRatio(observer.model() ?? modelOf(head.request) ?? null);
   return withPartial(served, observer.streamedTokens() * ratio, () => {
     const size = sizeOf(head.request);
@@ -108,28 +109,18 @@ export function usageOf(
 /** What costs something and says nothing of it: no row may look as if it had cost nothing. */
 const SILENT: Usage = Object.freeze({
   ...emptyUsage,
-  inputTokens: 0,
   estimated: true,
-  billing: Object.freeze({ unknownUses: ['an answer without usage'] }),
+  billing: Object.freeze({ unknownUses: ['unreported usage'] }),
 });
 
 function isSilent({ request, status, attempts }: HeadFrame, usage: Usage): boolean {
   if (status >= 300 || attempts.length === 0 || usage.work !== undefined) return false;
-  const isMeasured = usage.inputTokens !== null || usage.outputTokens !== null;
-  const { body } = request.original;
-  return !isMeasured && mayCost(body) && isUnforeseen(body);
+  if (usage.inputTokens !== null || usage.outputTokens !== null) return false;
+  return isBilledByUse(request.original.body);
 }
 
 function pathTerms({ target }: BodyFrame, { headers }: HeadFrame) {
   return { path: target, header: headerValue(headers, TIER_HEADER), asked: undefined };
-}
-
-/** True of a whole chat stream without usage whose client did not want it. */
-function isForbidden({ request, status, streaming }: HeadFrame, usage: Usage): boolean {
-  const isUnreported = usage.inputTokens === null && usage.outputTokens === null;
-  return (
-    isUnreported && streaming && status < 400 && request.original.facts.usageWish === 'declined'
-  );
 }
 
 /** The model as the provider names it, or else the one that was asked. */

@@ -124,8 +124,8 @@ function lackingIn(
   state: Measured,
   { services, sizeOf }: Metering,
 ): Lacking | undefined {
-  const { costNanoUsd, inputTokensSent, provider: name, model, startedMs, cacheHit } = row;
-  if (costNanoUsd !== null || inputTokensSent === null || cacheHit) return undefined;
+  const { provider: name, model, startedMs, cacheHit } = row;
+  if (!isUnpriced(row) || cacheHit) return undefined;
   const provider = services.providers.get(name ?? '');
   if (provider === undefined) return undefined;
   const usage = usageOf(settlement, reported, state, services, sizeOf);

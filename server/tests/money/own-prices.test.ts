@@ -10,7 +10,7 @@ import { SvcError } from '../../../engine/index.ts';
 import { openReader } from '../../../stages/ledger/open-reader.ts';
 import { readOwnPrices } from '../../../stages/ledger/prices/own-prices.ts';
 import { createPrices } from '../../../stages/ledger/prices/prices.ts';
-import { unpricedModels } from '../../../stages/ledger/queries.ts';
+import { unpricedModels } from '../../../stages/ledger/unpriced.ts';
 import { emptyUsage } from '../../../stages/model/usage.ts';
 
 const USAGE = { input_tokens: 1000, output_tokens: 100 };

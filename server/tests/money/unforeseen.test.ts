@@ -5,7 +5,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { systemClock } from '../../../engine/clock.ts';
 import { dollarsFor } from '../../../fixtures/money/tables.ts';
-import { withPlainUpstream } from '../../../fixtures/plain-upstream.ts';
+import { streamOf, withPlainUpstream } from '../../../fixtures/plain-upstream.ts';
 import type { PlainUpstream } from '../../../fixtures/plain-upstream.ts';
 import { withProxy } from '../../../fixtures/proxy.ts';
 import type { TestProxy } from '../../../fixtures/proxy.ts';
@@ -170,6 +170,40 @@ test('what limits count of a request without a price is in the ledger, for a res
     assert.is(services.window.totals().unpriced, services.spending.view().unpriced);
   }));
 
+test('an answer without usage is unpriced where it is whole, and estimated where it was streamed', () =>
+  withPlainUpstream({}, async (t, upstream) => {
+    const words = 'a few words of an answer, '.repeat(20);
+    const choices = [{ index: 0, message: { role: 'assistant', content: words } }];
+    const whole: readonly (readonly [path: string, body: object, answer: object])[] = [
+      ['/v1/chat/completions', { ...CHAT, model: 'gpt-5' }, { choices }],
+      ['/v1/embeddings', { model: 'text-embedding-3-small', input: 'hello' }, { data: [] }],
+      [
+        '/v1beta/models/gemini-embedding-001:embedContent',
+        { content: { parts: [{ text: 'hello' }] } },
+        { embedding: { values: [1, 2] } },
+      ],
+    ];
+    for (const [path, body, answer] of whole) {
+      answerWith(upstream, answer);
+      assert.is((await post(t, path, body)).status, 200, path);
+    }
+    let rows = await t.rows(whole.length);
+    for (const { costNanoUsd, usageEstimated, endpoint } of rows)
+      assert.equal([costNanoUsd, usageEstimated], [null, true], endpoint);
+    assert.is(t.proxy.services.window.totals().unpriced, whole.length);
+
+    const delta = (content: string, finish_reason: string | null = null) => ({
+      model: 'gpt-5',
+      choices: [{ index: 0, delta: { content }, finish_reason }],
+    });
+    upstream.answer(streamOf(delta(words), delta('', 'stop'), 'data: [DONE]\n\n'));
+    await post(t, '/v1/chat/completions', { ...CHAT, model: 'gpt-5', stream: true });
+    rows = await t.rows(whole.length + 1);
+    const { costNanoUsd, outputTokens, usageEstimated } = rows.at(-1)!;
+    assert.ok(outputTokens! > 50 && outputTokens! < 500, `${outputTokens}`);
+    assert.equal([costNanoUsd! > 0, usageEstimated], [true, true]);
+  }));
+
 test('pictures, sound and films whose answer says nothing of what they used are unpriced, not free', () =>
   withPlainUpstream({}, async (t, upstream) => {
     answerWith(upstream, { created: 1, data: [{ url: 'https://pictures.example/1' }] });
@@ -182,7 +216,7 @@ test('pictures, sound and films whose answer says nothing of what they used are 
     );
     assert.is(t.proxy.services.window.totals().unpriced, calls.length);
     const trace = await exchange(t.proxy.port, { method: 'GET', path: `/trace/${rows[0]!.id}` });
-    assert.match(trace.text, 'an answer without usage');
+    assert.match(trace.text, 'unreported usage');
     // An error costs nothing, and work that goes on is billed when it has ended.
     upstream.answer((response) => response.writeHead(400).end('{}'));
     await post(t, '/v1/images/generations', {});

@@ -1,0 +1,23 @@
+/** Which models cost an amount that nobody knows. */
+import { sql } from 'kysely';
+import { UNPRICED_SQL } from './figures.ts';
+import { inSpan } from './sums.ts';
+import type { LedgerReader } from './tables.ts';
+
+const UNPRICED = sql<boolean>`(${sql.raw(UNPRICED_SQL)})`;
+
+/** Models of requests since `sinceMs` that were billed and whose cost is not known, the most used first. */
+export async function unpricedModels(
+  db: LedgerReader,
+  sinceMs: number,
+): Promise<{ readonly model: string | null; readonly requests: number }[]> {
+  const count = sql<number | string>`count(*)`;
+  const found = await inSpan(db, { sinceMs })
+    .select(['model', count.as('requests')])
+    .where(UNPRICED)
+    .groupBy('model')
+    .orderBy(count, 'desc')
+    .limit(100)
+    .execute();
+  return found.map(({ model, requests }) => ({ model, requests: Number(requests) }));
+}
