@@ -5,7 +5,7 @@
 import { createServer } from 'node:http';
 import { connect } from 'node:net';
 import type { AddressInfo } from 'node:net';
-import { serveParent } from './channel.ts';
+import { serveParent, usage } from './channel.ts';
 
 const server = createServer((_request, response) => response.writeHead(405).end());
 server.on('connect', (request, socket) => {
@@ -23,5 +23,5 @@ server.on('connect', (request, socket) => {
   }
 });
 server.listen(0, '127.0.0.1', () => {
-  serveParent((server.address() as AddressInfo).port, {});
+  serveParent((server.address() as AddressInfo).port, { usage });
 });

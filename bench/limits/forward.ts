@@ -7,6 +7,7 @@ import { HOSTS, connectHead, connectWith, withForwardMode } from '../../fixtures
 import type { ForwardMode } from '../../fixtures/forward-mode.ts';
 import { MESSAGE, json } from '../../fixtures/server/exchange.ts';
 import { startChild } from '../channel.ts';
+import type { usage } from '../channel.ts';
 import { median, medianDifference, medianRatio } from '../figures.ts';
 import type { LimitGroup, Measured } from './limit.ts';
 
@@ -14,6 +15,8 @@ const ADDED_MS = 0.3;
 /** Plain over svc: at least 0.8 of its throughput. */
 const SLOWER = 1.25;
 const ROUNDS = 9;
+/** Until the code of both is compiled. */
+const WARM_UP_ROUNDS = 3;
 const REQUESTS = 200;
 const WARM_UP = 600;
 const BYTES = 192 * 1024 * 1024;
@@ -101,9 +104,29 @@ async function rate(port: number, head: string, way: 'D' | 'U'): Promise<number>
   return BYTES / 1e6 / (tookMs / 1000);
 }
 
+/** Processor time that svc's process has used, in microseconds. */
+async function cpuOf({ running: { child } }: ForwardMode): Promise<number> {
+  const told = once(child, 'message');
+  child.send('usage');
+  const [{ cpuUs }] = (await told) as [{ cpuUs: number }];
+  return cpuUs;
+}
+
+/** What was carried, in MB a second, and the processor time that it took, in microseconds. */
+interface Carried {
+  readonly rate: number;
+  readonly cpuUs: number;
+}
+
+async function carried(cpu: () => Promise<number>, carry: () => Promise<number>): Promise<Carried> {
+  const before = await cpu();
+  const rateOf = await carry();
+  return { rate: rateOf, cpuUs: (await cpu()) - before };
+}
+
 async function measure(): Promise<readonly Measured[]> {
   const source = await startChild('bench/byte-source.js');
-  const plain = await startChild('bench/plain-connect-proxy.js');
+  const plain = await startChild<{ usage: typeof usage }>('bench/plain-connect-proxy.js');
   const measured: Measured[] = [];
   const authority = `127.0.0.1:${source.port}`;
   const yaml = `forward_proxy: { ports: [443, ${source.port}], private_hosts: [127.0.0.1] }\nsecurity: { rate_limit_per_minute: 1000000 }\n`;
@@ -114,21 +137,41 @@ async function measure(): Promise<readonly Measured[]> {
         ['D', 'down'],
         ['U', 'up'],
       ] as const) {
-        const rates: [number[], number[]] = [[], []];
-        for (let round = 0; round <= ROUNDS; round += 1) {
+        const all: [Carried[], Carried[]] = [[], []];
+        for (let round = 0; round < WARM_UP_ROUNDS + ROUNDS; round += 1) {
           const both = [
-            await rate(plain.port, connectHead(authority, undefined), way),
-            await rate(t.port, connectHead(authority, t.token), way),
+            await carried(
+              async () => (await plain.call('usage')).cpuUs,
+              () => rate(plain.port, connectHead(authority, undefined), way),
+            ),
+            await carried(
+              () => cpuOf(t),
+              () => rate(t.port, connectHead(authority, t.token), way),
+            ),
           ];
-          // The first warms both up.
-          if (round > 0) both.forEach((one, at) => rates[at]!.push(one));
+          if (round >= WARM_UP_ROUNDS) both.forEach((one, at) => all[at]!.push(one));
         }
-        measured.push({
-          what: `a plain CONNECT proxy's throughput over a tunnel's, ${what}`,
-          unit: 'x',
-          most: SLOWER,
-          value: medianRatio(rates[0], rates[1]),
-        });
+        const [direct, ours] = all;
+        measured.push(
+          {
+            what: `a plain CONNECT proxy's throughput over a tunnel's, ${what}`,
+            unit: 'x',
+            most: SLOWER,
+            value: medianRatio(
+              direct.map((one) => one.rate),
+              ours.map((one) => one.rate),
+            ),
+          },
+          {
+            what: `a tunnel's processor time over a plain CONNECT proxy's, ${what}`,
+            unit: 'x',
+            most: SLOWER,
+            value: medianRatio(
+              ours.map((one) => one.cpuUs),
+              direct.map((one) => one.cpuUs),
+            ),
+          },
+        );
       }
     });
   } finally {

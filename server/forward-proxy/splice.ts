@@ -1,5 +1,6 @@
 /** Two connections joined into one: what either side sends goes to the other, unread. */
 import type { Duplex } from 'node:stream';
+import { createGiveBack } from './give-back.ts';
 
 /** A side that is silent for so long has gone without a word; sockets of remote control ping more often. */
 const IDLE_MS = 30 * 60_000;
@@ -33,8 +34,19 @@ export function splice(
       Math.ceil(idleMs / 4),
     );
     let half: NodeJS.Timeout | undefined;
+    const giveBack = createGiveBack();
+    const carry = (from: Duplex, to: Duplex): void => {
+      from.on('data', (bytes: Buffer) => {
+        heard();
+        const isBelowMark = to.write(bytes, () => giveBack(bytes));
+        // Over the mark is nearly every write, but the system has mostly taken it all by now.
+        if (!isBelowMark && to.writableLength > 0) from.pause();
+      });
+      to.on('drain', () => from.resume());
+      from.once('end', () => to.end());
+      from.resume();
+    };
     for (const side of [a, b]) {
-      side.on('data', heard);
       side.on('error', destroy);
       side.once('end', () => (half ??= setTimeout(destroy, halfOpenMs)));
       side.once('close', () => {
@@ -48,8 +60,8 @@ export function splice(
         }
       });
     }
-    a.pipe(b);
-    b.pipe(a);
+    carry(a, b);
+    carry(b, a);
     if (a.destroyed || b.destroyed) destroy();
   });
 }

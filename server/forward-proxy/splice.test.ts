@@ -1,0 +1,128 @@
+/** Two connections as one: every byte in its order, no more of it held than a stalled side allows, its memory given back. */
+import { once } from 'node:events';
+import { connect, createServer } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { createGiveBack } from './give-back.ts';
+import { splice } from './splice.ts';
+
+const MB = 1024 * 1024;
+
+/** Two connections over loopback, spliced in the middle, and what ends them all. */
+async function spliced(
+  use: (near: Socket, far: Socket, middle: readonly [Socket, Socket]) => Promise<void>,
+): Promise<void> {
+  const server = createServer({ allowHalfOpen: true, pauseOnConnect: true });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const pair = async (): Promise<[Socket, Socket]> => {
+    const accepted = once(server, 'connection') as Promise<[Socket]>;
+    const outer = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+    await once(outer, 'connect');
+    return [outer, (await accepted)[0]];
+  };
+  const [near, nearMiddle] = await pair();
+  const [far, farMiddle] = await pair();
+  const done = splice(nearMiddle, farMiddle);
+  try {
+    await use(near, far, [nearMiddle, farMiddle]);
+  } finally {
+    near.destroy();
+    far.destroy();
+    await done;
+    server.close();
+  }
+}
+
+/** Bytes that tell where they were: each four of them count up. */
+function counted(bytes: number): Buffer {
+  const all = new Uint32Array(bytes / 4).map((_, at) => at);
+  return Buffer.from(all.buffer);
+}
+
+async function received(socket: Socket): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  socket.on('data', (piece: Buffer) => pieces.push(piece));
+  socket.resume();
+  await once(socket, 'end');
+  return Buffer.concat(pieces);
+}
+
+test('both ways carry all bytes in their order at once, and one that has ended leaves the other open', () =>
+  spliced(async (near, far) => {
+    const up = counted(24 * MB);
+    const down = counted(20 * MB).subarray(4 * MB);
+    near.end(up);
+    const arrived = received(far);
+    const came = received(near);
+    assert.ok((await arrived).equals(up));
+    // `near` has ended long since.
+    far.end(down);
+    assert.ok((await came).equals(down));
+  }));
+
+test('small writes between large ones wait for nothing', () =>
+  spliced(async (near, far) => {
+    far.on('data', (bytes: Buffer) => far.write(bytes));
+    let echoed = 0;
+    near.on('data', ({ length }: Buffer) => {
+      echoed += length;
+      near.emit('echoed');
+    });
+    let sent = 0;
+    for (let n = 0; n < 200; n += 1) {
+      const piece = Buffer.alloc(n % 3 === 0 ? 200_000 : 1 + n, 'x');
+      sent += piece.length;
+      near.write(piece);
+      while (echoed < sent) await once(near, 'echoed');
+    }
+    assert.is(echoed, sent);
+  }));
+
+test('a side that reads nothing stops the other, and goes on where it stopped', () =>
+  spliced(async (near, far, [, farMiddle]) => {
+    const all = counted(64 * MB);
+    far.pause();
+    near.end(all);
+    // What is on its way lies with the system, and one piece here.
+    while (farMiddle.writableLength === 0) await new Promise(setImmediate);
+    for (let turn = 0; turn < 200; turn += 1) await new Promise(setImmediate);
+    assert.ok(farMiddle.writableLength <= 64 * 1024, `${farMiddle.writableLength} bytes are held`);
+    assert.ok((await received(far)).equals(all));
+  }));
+
+test('what was carried is given back at once', () =>
+  spliced(async (near, far, [nearMiddle]) => {
+    const pieces: Buffer[] = [];
+    const large: number[] = [];
+    nearMiddle.on('data', (bytes: Buffer) => {
+      pieces.push(bytes);
+      large.push(bytes.length);
+    });
+    const arrived = received(far);
+    near.end(counted(8 * MB));
+    assert.is((await arrived).length, 8 * MB);
+    const held = pieces.filter(({ length }) => length >= 16 * 1024);
+    assert.equal(held.length, 0, 'of what is large');
+    assert.ok(large.some((length) => length >= 16 * 1024));
+  }));
+
+test('memory that others use stays', () => {
+  const giveBack = createGiveBack();
+  const whole = Buffer.from(new ArrayBuffer(64 * 1024));
+  const half = Buffer.from(new ArrayBuffer(64 * 1024), 0, 32 * 1024);
+  const rest = Buffer.from(new ArrayBuffer(64 * 1024), 16 * 1024);
+  const small = Buffer.from(new ArrayBuffer(1024));
+  const shared = Buffer.from(new SharedArrayBuffer(64 * 1024));
+  for (const bytes of [whole, half, rest, small, shared]) giveBack(bytes);
+  assert.equal(
+    [whole, half, rest, small, shared].map(({ length }) => length),
+    [0, 32 * 1024, 48 * 1024, 1024, 64 * 1024],
+  );
+  // A second time does no harm.
+  giveBack(whole);
+});
+
+test.run();
