@@ -56,7 +56,7 @@ test('a topic has every word of its page, and none of the marks', async () => {
 
 test('a command of the same name comes first; what is neither is named, with what is near', async () => {
   const place = makePlace();
-  const page = /A record has the client/;
+  const page = /A record contains the client/;
   const both = await run(place, ['help', 'replay']);
   assert.match(both.stdout, /^svc replay list: /);
   assert.match(both.stdout, page);
