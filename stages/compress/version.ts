@@ -1,4 +1,4 @@
 /** The version of all algorithms together: one argument of what goes out, so a conversation is pinned to it. */
 
 /** Changes whenever an algorithm would give other bytes for the same input. */
-export const COMPRESSION_VERSION = 34;
+export const COMPRESSION_VERSION = 35;

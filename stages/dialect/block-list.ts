@@ -74,7 +74,7 @@ function toBlock(
   if (call?.name !== undefined) block.toolName = call.name;
   if (call?.input !== undefined) block.toolInput = call.input;
   if (holder.isError === true) block.isError = true;
-  if (call?.isOfProgram === true && role === 'tool') block.isForProgram = true;
+  if (call?.isOfProgram === true) block.isForProgram = true;
   if (holder.hasCacheControl === true || isObject(part?.['cache_control'])) {
     block.hasCacheControl = true;
   }

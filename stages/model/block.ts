@@ -40,13 +40,14 @@ export interface Block {
   readonly path: JsonPath | undefined;
   /** The text that the model reads; empty where the block has no text of its own. */
   readonly text: string;
-  /** For a tool result: the id of the call that it answers, and the tool's name if the conversation says it. */
+  /** For a tool result: the id of the call that it answers. */
   readonly toolUseId?: string;
+  /** For a call and its result: the tool's name, if the conversation says it. */
   readonly toolName?: string;
-  /** For a tool result: the input of the call, as JSON text. */
+  /** For a call and its result: the input of the call, as JSON text. */
   readonly toolInput?: string;
   readonly isError?: boolean;
-  /** True for a tool result that a program of the model reads, at the provider, in place of the model. */
+  /** True for a call that a program of the model makes at the provider, and for the result, which that reads in place of the model. */
   readonly isForProgram?: boolean;
   readonly hasCacheControl?: boolean;
   readonly hasCitations?: boolean;

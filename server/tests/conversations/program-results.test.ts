@@ -124,5 +124,29 @@ for (const dialect of ['messages', 'responses'] as const) {
   }
 }
 
+for (const dialect of ['messages', 'responses'] as const) {
+  test(`${dialect}: nothing points at what a program handed to a tool`, async () => {
+    const t = await startTestProxy({ yaml: 'compression: { threshold_tokens: 0 }\n' });
+    try {
+      const path = dialect === 'messages' ? '/v1/messages' : '/v1/responses';
+      for (const caller of [CALLERS[dialect], { type: 'direct' }]) {
+        const body = JSON.stringify(conversation(dialect, LOG, caller))
+          .replace('{"sql":"select"}', () => JSON.stringify({ file: 'a.log', log: LOG }))
+          .replace(String.raw`{\"sql\":\"select\"}`, () =>
+            JSON.stringify(JSON.stringify({ file: 'a.log', log: LOG })).slice(1, -1),
+          );
+        const answered = await exchange(t.proxy.port, { path, body });
+        assert.is(answered.status, 200, answered.text);
+        const ordinary = resultsIn(t.upstream.requests.at(-1)!.body.toString())[1]!;
+        // What the model wrote itself it can look up.
+        if (caller.type === 'direct') assert.match(ordinary, /of call \d/);
+        else assert.not.match(ordinary, ' of call ');
+      }
+    } finally {
+      await t.close();
+    }
+  });
+}
+
 test.after(closeClients);
 test.run();

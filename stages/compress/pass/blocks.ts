@@ -18,6 +18,8 @@ export interface ConversationBlock {
   /** The tool's input, parsed. */
   readonly toolInput?: unknown;
   readonly isError?: boolean;
+  /** True where a program of the model makes the call, or reads the result, and the model sees neither. */
+  readonly isForProgram?: boolean;
   /** Why the block must not be touched; set by whoever protects. */
   readonly protectedReason?: string;
   /** What goes out in its place, decided at a cold moment; and the tokens of what went out before. */
@@ -61,8 +63,9 @@ function toConversationBlock(block: Block, request: ProxyRequest): ConversationB
     index: block.index,
     role: block.role,
     kind: kindOf(block),
-    // What only a program reads is nothing that a later text may refer to.
+    // What only a program reads or writes is nothing that a later text may refer to.
     text: block.isForProgram === true ? '' : block.text,
+    ...(block.isForProgram === true ? { isForProgram: true } : {}),
     message: block.message,
     ...(block.toolUseId === undefined ? {} : { toolUseId: block.toolUseId }),
     ...(block.toolName === undefined ? {} : { toolName: block.toolName }),
@@ -73,8 +76,9 @@ function toConversationBlock(block: Block, request: ProxyRequest): ConversationB
 }
 
 function kindOf(block: Block): ConversationBlock['kind'] {
+  if (block.kind === 'tool_use') return block.kind;
   if (block.isForProgram === true) return 'other';
-  if (block.kind === 'tool_result' || block.kind === 'tool_use') return block.kind;
+  if (block.kind === 'tool_result') return block.kind;
   return block.kind === 'text' && block.role === 'user' ? 'user_text' : 'other';
 }
 

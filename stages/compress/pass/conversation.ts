@@ -315,7 +315,7 @@ function remember(
     const origins = changed ? countedOrigins(block.text, text, { removed, before: 0 }) : undefined;
     state.sent.add(label, text, origins);
   }
-  if (block.kind !== 'tool_use') return;
+  if (block.kind !== 'tool_use' || block.isForProgram === true) return;
   const call = callLabel(block, ++state.calls);
   for (const [name, written] of longStrings('input', block.toolInput))
     state.sent.add(`${name} of ${call}`, written);

@@ -151,6 +151,7 @@ function addCall(
 ): void {
   const text = stringOf(call[field]);
   const input = field === 'input' && text !== undefined ? JSON.stringify(text) : text;
-  if (id !== undefined) list.call(id, { name: stringOf(call['name']), input });
-  list.addText(holder, 'tool_use', text, [...path, field]);
+  const made = { name: stringOf(call['name']), input };
+  if (id !== undefined) list.call(id, made);
+  list.addText({ ...holder, call: made }, 'tool_use', text, [...path, field]);
 }

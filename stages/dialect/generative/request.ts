@@ -82,9 +82,10 @@ function addCall(list: BlockList, call: JsonObject, holder: BlockHolder): void {
   const name = stringOf(call['name']);
   const input = call['args'] === undefined ? undefined : JSON.stringify(call['args']);
   const id = stringOf(call['id']);
-  if (id !== undefined) list.call(keyOf(id, undefined), { name, input });
-  if (name !== undefined) list.call(keyOf(undefined, name), { name, input });
-  list.add(holder, 'tool_use');
+  const made = { name, input };
+  if (id !== undefined) list.call(keyOf(id, undefined), made);
+  if (name !== undefined) list.call(keyOf(undefined, name), made);
+  list.add({ ...holder, call: made }, 'tool_use', undefined, input);
 }
 
 function keyOf(id: string | undefined, name: string | undefined): string {

@@ -2,7 +2,7 @@
 import type { SvcError } from '../../../engine/index.ts';
 import type { Block, JsonPath } from '../../model/block.ts';
 import { createBlockList, isProgram } from '../block-list.ts';
-import type { BlockHolder, BlockList } from '../block-list.ts';
+import type { BlockHolder, BlockList, ToolCall } from '../block-list.ts';
 import type { RequestFacts } from '../../model/dialect.ts';
 import { isObject, listOf, stringOf } from '../json-kind.ts';
 import type { JsonObject } from '../json-kind.ts';
@@ -60,14 +60,17 @@ function readItem(list: BlockList, item: JsonObject, i: number): void {
       return addCall(list, item, 'input', i);
     case 'local_shell_call':
     case 'shell_call':
-      return addShellCall(list, item, i);
+      return addOwnCall(list, item, 'shell', item['action'], i);
+    case 'apply_patch_call':
+      return addOwnCall(list, item, 'apply_patch', item['operation'], i);
     case 'function_call_output':
     case 'custom_tool_call_output':
     case 'local_shell_call_output':
     case 'computer_call_output':
-    case 'shell_call_output':
     case 'apply_patch_call_output':
       return addOutput(list, item, path, resultHolder(list, item, i));
+    case 'shell_call_output':
+      return addShellOutput(list, item, path, resultHolder(list, item, i));
     case 'reasoning':
       return list.add({ message: i, role: 'assistant', kind: 'thinking' }, 'thinking');
     default:
@@ -95,18 +98,18 @@ function addCall(list: BlockList, item: JsonObject, field: 'arguments' | 'input'
   const id = stringOf(item['call_id']);
   const text = stringOf(item[field]);
   const input = field === 'input' && text !== undefined ? JSON.stringify(text) : text;
-  if (id !== undefined)
-    list.call(id, { name: stringOf(item['name']), input, isOfProgram: isProgram(item['caller']) });
-  const holder: BlockHolder = { message: i, role: 'assistant', kind: 'tool_use' };
+  const call = { name: stringOf(item['name']), input, isOfProgram: isProgram(item['caller']) };
+  if (id !== undefined) list.call(id, call);
+  const holder: BlockHolder = { message: i, role: 'assistant', kind: 'tool_use', call };
   list.addText(holder, 'tool_use', text, ['input', i, field]);
 }
 
-function addShellCall(list: BlockList, item: JsonObject, i: number): void {
-  const id = stringOf(item['call_id']) ?? stringOf(item['id']);
-  const input = item['action'] === undefined ? undefined : JSON.stringify(item['action']);
-  if (id !== undefined)
-    list.call(id, { name: 'shell', input, isOfProgram: isProgram(item['caller']) });
-  list.add({ message: i, role: 'assistant', kind: 'tool_use' }, 'tool_use');
+/** A call whose tool has its name from the provider; the output of a local shell names the item and not the call. */
+function addOwnCall(list: BlockList, item: JsonObject, name: string, asked: unknown, i: number) {
+  const input = asked === undefined ? undefined : JSON.stringify(asked);
+  const call = { name, input, isOfProgram: isProgram(item['caller']) };
+  for (const id of [item['id'], item['call_id']]) if (typeof id === 'string') list.call(id, call);
+  list.add({ message: i, role: 'assistant', kind: 'tool_use', call }, 'tool_use', undefined, input);
 }
 
 /** A result is counted as one also where it says nothing, or nothing that is text or a list of parts. */
@@ -116,6 +119,38 @@ function addOutput(list: BlockList, item: JsonObject, path: JsonPath, holder: Bl
     return list.add(holder, 'tool_result');
   }
   addContent(list, item, 'output', path, holder);
+}
+
+/** What each command of a shell printed, with how it ended. */
+function addShellOutput(
+  list: BlockList,
+  item: JsonObject,
+  path: JsonPath,
+  holder: BlockHolder,
+): void {
+  const runs = listOf(item['output']);
+  if (!runs.some(isObject)) return addOutput(list, item, path, holder);
+  for (const [j, run] of runs.entries()) {
+    if (!isObject(run)) continue;
+    const call = holder.call && ofCommand(holder.call, j, runs.length);
+    const own: BlockHolder = { ...holder, call, isError: hasFailed(run['outcome']) };
+    const streams = ['stdout', 'stderr'].filter((name) => run[name] !== '' || name === 'stdout');
+    for (const name of streams)
+      list.addText(own, 'tool_result', run[name], [...path, 'output', j, name]);
+  }
+}
+
+function hasFailed(outcome: unknown): boolean {
+  if (!isObject(outcome)) return false;
+  return outcome['type'] !== 'exit' || outcome['exit_code'] !== 0;
+}
+
+/** The call of one of several commands, where each has its output. */
+function ofCommand(call: ToolCall, at: number, count: number): ToolCall {
+  const action: unknown = call.input === undefined ? undefined : JSON.parse(call.input);
+  const commands = isObject(action) ? listOf(action['commands']) : [];
+  if (commands.length !== count) return call;
+  return { ...call, input: JSON.stringify({ command: commands[at] }) };
 }
 
 /** Adds what stands at `field`: one string, or a list of parts. */
