@@ -256,7 +256,7 @@ const plainForward = defineStage<ProxyFrame, undefined, Services>({
         const { status, headers, body } = await upstream.send(sent);
         const streaming = headers[1] === 'text/event-stream';
         const head = { kind: 'head', status, headers, request, attempts: [], streaming } as const;
-        return isDocument(head) ? gather(head, body) : framesOf(head, body);
+        return isDocument(head) ? gather(head, body, systemClock) : framesOf(head, body);
       },
     },
   }),

@@ -120,7 +120,7 @@ async function judge(
   if (verdict !== 'accept') attempt.failure = `status ${status}${TROUBLES[trouble ?? 'none']}`;
   if (verdict === 'next_key') return turnedAway(asked, response, trouble);
   if (verdict === 'accept' && prepared.spare.length > 0 && mayRefuse(status)) {
-    const part = await unsupportedIn(response, prepared.spare);
+    const part = await unsupportedIn(response, prepared.spare, asked.scope.services.clock);
     if (part !== undefined) {
       drop(response, admission);
       attempt.failure = `status ${status}: refuses ${part}`;

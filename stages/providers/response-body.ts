@@ -129,12 +129,18 @@ export class ResponseBody {
     return this.#more;
   }
 
-  /** What has arrived once that is the whole body, at least `mostBytes`, or broken off; nothing is taken. */
-  async beginning(mostBytes: number): Promise<{ readonly bytes: Buffer; readonly error?: Error }> {
+  /** What has arrived once that is the whole body, at least `mostBytes`, broken off, or `late`; nothing is taken. */
+  async beginning(
+    mostBytes: number,
+    late?: Promise<void>,
+  ): Promise<{ readonly bytes: Buffer; readonly error?: Error }> {
     this.#mostFirstBytes = Math.max(this.#mostFirstBytes, mostBytes);
     if (this.#unreadBytes < mostBytes) this.#resume();
-    while (!this.#isWhole && this.#error === undefined && this.#unreadBytes < mostBytes)
-      await this.more();
+    let isLate = false;
+    void late?.then(() => (isLate = true));
+    const isOpen = (): boolean => !this.#isWhole && this.#error === undefined && !isLate;
+    while (isOpen() && this.#unreadBytes < mostBytes)
+      await (late === undefined ? this.more() : Promise.race([this.more(), late]));
     const bytes = Buffer.concat(this.#pieces);
     return this.#error === undefined ? { bytes } : { bytes, error: this.#error };
   }

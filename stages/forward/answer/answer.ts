@@ -2,12 +2,13 @@
  * From a provider's response to an answer: a short document is gathered and sent in one piece,
  * everything else is a web stream that reads from the socket only when it is read from.
  */
-import type { Answer, WholeAnswer } from '../../../engine/index.ts';
+import type { Answer, Clock, WholeAnswer } from '../../../engine/index.ts';
 import type { UsageRequest } from '../../model/dialect.ts';
 import { END, toChunk } from '../../model/frame.ts';
 import type { ChunkFrame, HeadFrame, ProxyFrame } from '../../model/frame.ts';
 import { headerValue } from '../../model/headers.ts';
 import type { ResponseBody } from '../../providers/response-body.ts';
+import { inErrorTime } from './error-words.ts';
 
 /** A document up to this size is gathered: a stream would cost more than the wait. */
 export const MAX_GATHERED_BYTES = 256 * 1024;
@@ -35,11 +36,16 @@ export function framesOf(head: HeadFrame, body: ResponseBody): ReadableStream<Pr
 }
 
 /**
- * Reads a document to its end: head, at most one chunk, end. One that outgrows the limit on the way
- * goes on as a stream. Rejects if the document breaks off: nothing of it was sent yet.
+ * Reads a document to its end: head, at most one chunk, end. One that outgrows the limit on the way,
+ * and an error that does not come to its end, goes on as a stream. Rejects if the document breaks off: nothing of it was sent yet.
  */
-export async function gather(head: HeadFrame, body: ResponseBody): Promise<Answer<ProxyFrame>> {
-  const { bytes, error } = await body.beginning(MAX_GATHERED_BYTES + 1);
+export async function gather(
+  head: HeadFrame,
+  body: ResponseBody,
+  clock: Clock,
+): Promise<Answer<ProxyFrame>> {
+  const beginning = (late?: Promise<void>) => body.beginning(MAX_GATHERED_BYTES + 1, late);
+  const { bytes, error } = await (head.status < 400 ? beginning() : inErrorTime(clock, beginning));
   if (error !== undefined) throw error;
   return body.arrived().isWhole ? wholeOf(head, bytes) : framesOf(head, body);
 }

@@ -16,23 +16,40 @@ import { decodeBody } from '../../wire/decode.ts';
 
 /** Errors are short; what is longer is passed on unread. */
 const MAX_ERROR_BYTES = 64 * 1024;
-/** How long the next key waits for words that may never come. */
-const MAX_ERROR_MS = 2_000;
+/** How long the next key, or the client, waits for words that may never come. */
+export const MAX_ERROR_MS = 2_000;
 const NOTHING = Buffer.alloc(0);
 
+/** What `read` gives, whose `late` resolves when an error has been waited for long enough. */
+export async function inErrorTime<T>(
+  clock: Clock,
+  read: (late: Promise<void>) => Promise<T>,
+): Promise<T> {
+  let stopTimer = (): void => undefined;
+  const late = new Promise<void>((resolve) => {
+    stopTimer = clock.after(MAX_ERROR_MS, resolve);
+  });
+  try {
+    return await read(late);
+  } finally {
+    stopTimer();
+  }
+}
+
 /**
- * What `response` says of the account. Where `isDispensable` the body is not needed for certain, and
- * one that does not come in time is given up. Rejects where it breaks off otherwise.
+ * What `response` says of the account, as far as it came in time. Where `isDispensable` the body is not
+ * needed for certain, and one that does not come in time is given up. Rejects where it breaks off otherwise.
  */
 export async function troubleIn(
   response: UpstreamResponse,
   isDispensable: boolean,
   clock: Clock,
 ): Promise<AccountTrouble | undefined> {
-  const giveUp = (): void => response.body.cancel(new Error('its words take too long'));
-  const stopTimer = isDispensable ? clock.after(MAX_ERROR_MS, giveUp) : undefined;
-  const { words, error } = await wordsOf(response);
-  stopTimer?.();
+  const { words, error } = await inErrorTime(clock, (late) => {
+    if (isDispensable)
+      void late.then(() => response.body.cancel(new Error('its words take too long')));
+    return wordsOf(response, isDispensable ? undefined : late);
+  });
   if (error !== undefined && !isDispensable) throw error;
   return accountTrouble(response.status, error === undefined ? words : NOTHING);
 }
@@ -58,22 +75,29 @@ export function mayRefuse(status: number): boolean {
   return status === 400 || status === 422 || status === 404;
 }
 
-/** The first of `candidates` that the answer refuses. One that breaks off fails once more for the code that reads on. */
+/**
+ * The first of `candidates` that the answer refuses, as far as it came in time. One that breaks off fails once more
+ * for the code that reads on.
+ */
 export async function unsupportedIn(
   response: UpstreamResponse,
   candidates: readonly Unsupported[],
+  clock: Clock,
 ): Promise<Unsupported | undefined> {
-  const { words } = await wordsOf(response);
+  const { words } = await inErrorTime(clock, (late) => wordsOf(response, late));
   const text = words.toString('utf8');
   return candidates.find((each) => REFUSALS[each].test(text));
 }
 
-/** The decoded beginning of the body, none of it where it cannot be decoded; what it broke off with, and what came before. */
-export async function wordsOf({ headers, body }: UpstreamResponse): Promise<{
-  readonly words: Buffer;
-  readonly error?: Error;
-}> {
-  const { bytes, error } = await body.beginning(MAX_ERROR_BYTES);
+/**
+ * The decoded beginning of the body, of one that is `late` as far as it came, none of it where it cannot be decoded;
+ * what it broke off with, and what came before.
+ */
+export async function wordsOf(
+  { headers, body }: UpstreamResponse,
+  late?: Promise<void>,
+): Promise<{ readonly words: Buffer; readonly error?: Error }> {
+  const { bytes, error } = await body.beginning(MAX_ERROR_BYTES, late);
   if (error !== undefined) return { words: bytes, error };
   const encoding = headerValue(headers, 'content-encoding');
   return { words: await decodeBody(bytes, encoding, MAX_ERROR_BYTES).catch(() => NOTHING) };

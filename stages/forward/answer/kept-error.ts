@@ -8,12 +8,12 @@ import type { ProxyFrame } from '../../model/frame.ts';
 import { readWhole } from '../../providers/upstream.ts';
 import type { UpstreamResponse } from '../../providers/upstream.ts';
 import { isBodiless, wholeOf } from './answer.ts';
+import { MAX_ERROR_MS } from './error-words.ts';
 import type { AttemptScope } from '../attempt-scope.ts';
 import { toHead } from './head.ts';
 import type { Prepared } from '../request/prepared.ts';
 
 const MAX_ERROR_BYTES = 64 * 1024;
-const MAX_ERROR_MS = 2_000;
 
 /** Reads the answer to its end; undefined if that cannot be, or if the client may not see it. */
 export async function keepErrorAnswer(

@@ -102,8 +102,8 @@ async function readDocument(
     const { translatedAnswer } = await import('./translated.ts');
     return complete(await translatedAnswer(prepared, head, body, scope), admission);
   }
-  const answer = await gather(head, body);
-  // It has outgrown what is gathered, and is on its way as a stream.
+  const answer = await gather(head, body, scope.services.clock);
+  // It has outgrown what is gathered, or is an error without an end, and is on its way as a stream.
   if (!isWhole(answer)) return { answer, live: passingSteps(watchBody(head, options), undefined) };
   if (answer.length === 2 && isAnswered(prepared, head))
     return noAnswer(prepared, head, 'nothing', options);

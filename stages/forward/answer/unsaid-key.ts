@@ -9,14 +9,12 @@ import { bodyOf } from '../../providers/response-body.ts';
 import type { UpstreamResponse } from '../../providers/upstream.ts';
 import { withoutHeaders } from '../../model/headers.ts';
 import { secretPatterns } from '../../model/secret-forms.ts';
-import { wordsOf } from './error-words.ts';
+import { inErrorTime, wordsOf } from './error-words.ts';
 
 /** A shorter one, such as `none` for a local server, is a word like others. */
 const LEAST_KEY_CHARS = 8;
 const isLong = ({ length }: string): boolean => length >= LEAST_KEY_CHARS;
 const HIDDEN = '[redacted]';
-/** An error whose end takes longer is searched as it comes. */
-const MAX_ERROR_MS = 2_000;
 
 /** `response` itself where it is no error, or says none of `keys` in any of their forms. */
 export async function withoutKeys(
@@ -45,12 +43,10 @@ export async function withoutKeys(
   };
 }
 
+/** Undefined for an error that does not come to its end in time: it is searched as it comes. */
 async function wordsInTime(response: UpstreamResponse, clock: Clock): Promise<Buffer | undefined> {
-  let stopTimer = (): void => undefined;
-  const late = new Promise<undefined>((resolve) => {
-    stopTimer = clock.after(MAX_ERROR_MS, () => resolve(undefined));
-  });
-  const { words } = (await Promise.race([wordsOf(response), late])) ?? {};
-  stopTimer();
-  return words;
+  const read = await inErrorTime(clock, (late) =>
+    Promise.race([wordsOf(response), late.then(() => undefined)]),
+  );
+  return read?.words;
 }

@@ -1,0 +1,58 @@
+/** Errors whose body never comes to its end: what they say so far decides, and the client sees it. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { withPlainUpstream } from '../../../fixtures/plain-upstream.ts';
+import {
+  CHAT,
+  closeClients,
+  exchange,
+  json,
+  openAnswer,
+} from '../../../fixtures/server/exchange.ts';
+
+const REFUSES_OPTIONS = JSON.stringify({
+  error: { message: 'Unrecognized request argument supplied: stream_options' },
+});
+const JSON_TYPE = { 'content-type': 'application/json' };
+const path = '/v1/chat/completions';
+const own = { authorization: 'Bearer mine' };
+
+test('a refusal is understood, and the request sent once more without what was refused', async () => {
+  await withPlainUpstream({}, async (t, upstream) => {
+    let asked = 0;
+    upstream.answer((response) => {
+      asked += 1;
+      if (asked === 1) return void response.writeHead(400, JSON_TYPE).write(REFUSES_OPTIONS);
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.end('data: {"choices":[{"index":0,"delta":{"content":"Hi"}}]}\n\ndata: [DONE]\n\n');
+    });
+    const body = json(CHAT, { stream: true });
+    const answered = await exchange(t.proxy.port, { path, headers: own, body });
+    assert.is(answered.status, 200, answered.text);
+    assert.is(asked, 2);
+  });
+});
+
+for (const [name, status, body] of [
+  ['a refusal of something else', 400, '{"error":{"message":"no such model"'],
+  ['a failure', 500, '{"error":{"message":"out of'],
+  ['no right', 403, '{"error":'],
+] as const) {
+  test(`${name} goes on to the client as far as it came`, async () => {
+    await withPlainUpstream({}, async (t, upstream) => {
+      upstream.answer((response) => void response.writeHead(status, JSON_TYPE).write(body));
+      const sent = json(CHAT, { stream: true });
+      const answer = await openAnswer(t.proxy.port, { path, headers: own, body: sent });
+      assert.is(answer.statusCode, status);
+      let seen = '';
+      for await (const piece of answer) {
+        seen += String(piece);
+        if (seen.length >= body.length) break;
+      }
+      assert.is(seen, body);
+    });
+  });
+}
+
+test.after(closeClients);
+test.run();
