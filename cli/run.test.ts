@@ -285,4 +285,13 @@ test('versions', async () => {
   assert.equal(json, { cli: '9.8.7', proxy: null, config: '9.8.7', node: '22.1.0' });
 });
 
+test('the home folder is read behind = as a shell reads it behind a space', async () => {
+  const named = (at: string) => run(place, ['config', 'show', at]);
+  const { stderr } = await named('--config=~/none.yaml');
+  assert.match(stderr, `${place.folder}/none.yaml: it does not exist`);
+  assert.match((await named('--config=none~/x.yaml')).stderr, 'none~/x.yaml: it does not exist');
+  const { stderr: client } = await run(place, ['run', 'no-such-client', '--config=~/none.yaml']);
+  assert.not.match(client, place.folder);
+});
+
 test.run();

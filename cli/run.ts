@@ -14,8 +14,9 @@ import { printTopic, readTopics } from './parse/topics.ts';
 /** `svc help all` lists every command. */
 const ALL = 'all';
 
-/** Runs `argv` (without node and script). Resolves with the exit code; never rejects. */
-export async function runCli(argv: readonly string[], context: CliContext): Promise<number> {
+/** Runs `typed` (without node and script). Resolves with the exit code; never rejects. */
+export async function runCli(typed: readonly string[], context: CliContext): Promise<number> {
+  const argv = withHome(typed, context.userHome);
   try {
     return await dispatch(argv, context);
   } catch (thrown) {
@@ -58,6 +59,14 @@ function ownPart(argv: readonly string[]): readonly string[] {
     (arg, index) => arg === '--' || (index > 0 && argv[0] === 'run' && !arg.startsWith('-')),
   );
   return argv.slice(0, end < 0 ? undefined : end);
+}
+
+/** Most shells read `~` behind a space as the home folder, and behind `=` as any other character. */
+function withHome(argv: readonly string[], userHome: string): readonly string[] {
+  const own = ownPart(argv).map((arg) =>
+    arg.replace(/^(--[a-z][a-z-]{0,30}=)~(?=\/|$)/, (_all, option: string) => option + userHome),
+  );
+  return [...own, ...argv.slice(own.length)];
 }
 
 /** A word that is both, with `isTopicWanted`, shows the command and below it the page. */

@@ -222,5 +222,18 @@ test('what a shell printed for a command that failed goes out as it came', async
   assert.equal(await sent('/v1/responses', { model: 'm', input }, 'aggressive'), [COMMENTED]);
 });
 
+test('what a patch that failed says goes out as it came', async () => {
+  const patched = (status: string) => [
+    { role: 'user', content: `It ${status}.` },
+    { type: 'apply_patch_call', call_id: 'c1', operation: { type: 'update_file', path: 'a.ts' } },
+    { type: 'apply_patch_call_output', call_id: 'c1', status, output: COMMENTED },
+  ];
+  for (const status of ['failed', 'completed']) {
+    const input = patched(status);
+    const [result] = await sent('/v1/responses', { model: 'm', input }, 'aggressive');
+    assert.is(result === COMMENTED, status === 'failed', status);
+  }
+});
+
 test.after(() => bench.close());
 test.run();

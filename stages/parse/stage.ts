@@ -4,13 +4,15 @@
  * here, before anybody pays for it; what only the provider can judge is left to it.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { defineStage, isSvcError } from '../../engine/index.ts';
+import { SvcError, defineStage, isSvcError } from '../../engine/index.ts';
 import type { StageContext } from '../../engine/index.ts';
 import { UNREAD_FACTS } from '../model/dialect.ts';
 import type { Dialect, RequestFacts } from '../model/dialect.ts';
-import { parseBody } from '../dialect/json-kind.ts';
+import { parseBody, wordOf } from '../dialect/json-kind.ts';
 import { dialects } from '../dialect/registry.ts';
 import { invalidJson } from '../model/errors.ts';
+import { headerSwitch, headerValue } from '../model/headers.ts';
+import type { Headers } from '../model/headers.ts';
 import type { ProxyFrame, RequestFrame } from '../model/frame.ts';
 import type { BodyFrame } from '../model/body.ts';
 import { verbatimIf, toRequest } from '../model/request.ts';
@@ -69,7 +71,19 @@ function outline(bytes: Buffer): unknown {
   }
 }
 
-/** `body` → `request`. Throws VALIDATION_001, _002 and _003. */
+/** Headers by which a request turns something on or off for itself. */
+const SWITCHES = ['x-svc-bypass', 'x-svc-cache', 'x-svc-capture'];
+
+/** Whoever mistypes one would believe that it works. */
+function checkSwitches(headers: Headers): void {
+  for (const name of SWITCHES) {
+    const said = headerValue(headers, name)?.trim() ?? '';
+    if (said === '' || headerSwitch(headers, name) !== undefined) continue;
+    throw new SvcError('bad_request', `${name}: '${wordOf(said)}' is neither on nor off`);
+  }
+}
+
+/** `body` → `request`. Throws VALIDATION_001, _002 and _003, and `bad_request` for a switch that is none. */
 export const parse = defineStage<ProxyFrame, RouteConfig, Services>({
   name: 'parse',
   build(config, { providers }) {
@@ -77,6 +91,7 @@ export const parse = defineStage<ProxyFrame, RouteConfig, Services>({
     return {
       on: {
         body(frame, ctx): RequestFrame | Promise<RequestFrame> {
+          checkSwitches(frame.headers);
           const dialect = dialects[frame.endpoint.dialect];
           const reading = read(frame, dialect);
           return reading instanceof Promise

@@ -275,5 +275,20 @@ test('a client that waits sends its body after 100 Continue', () =>
     assert.is(t.upstream.requests[0]?.header('expect'), undefined);
   }));
 
+test('a switch in a header that says neither on nor off is refused, and an empty one is none', () =>
+  withProxy({}, async (t) => {
+    for (const name of ['x-svc-capture', 'x-svc-bypass', 'x-svc-cache']) {
+      for (const path of ['/v1/messages', '/v1/files']) {
+        const ask = (value: string) =>
+          exchange(t.proxy.port, { path, headers: { [name]: value }, body: json(MESSAGE) });
+        const refused = await ask('maybe');
+        assert.is(refused.status, 400, `${name} ${path}`);
+        assert.match(refused.text, `${name}: 'maybe' is neither on nor off`);
+        for (const value of ['', 'off', 'FALSE', '0'])
+          assert.is((await ask(value)).status, 200, `${name}: ${value}`);
+      }
+    }
+  }));
+
 test.after(closeClients);
 test.run();

@@ -91,7 +91,9 @@ function resultHolder(list: BlockList, item: JsonObject, i: number): BlockHolder
   const called = list.callOf(toolUseId);
   const isOfProgram = called?.isOfProgram === true || isProgram(item['caller']);
   const call = isOfProgram ? { name: undefined, input: undefined, ...called, isOfProgram } : called;
-  return { message: i, role: 'tool', kind: 'tool_result', toolUseId, call };
+  // A patch says by its status that it could not be applied.
+  const isError = item['status'] === 'failed';
+  return { message: i, role: 'tool', kind: 'tool_result', toolUseId, call, isError };
 }
 
 function addCall(list: BlockList, item: JsonObject, field: 'arguments' | 'input', i: number): void {
