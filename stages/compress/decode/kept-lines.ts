@@ -1,6 +1,6 @@
 /**
- * The lines that can be read in what goes out for a block: encodings are undone, references stand for
- * the lines that they name, and our own markers are left out.
+ * The lines that remain readable in the compressed form of a block: encodings are undone, references
+ * resolved to the lines they name, and svc's own markers left out.
  */
 import { openEnvelope } from '../../model/classify/envelope.ts';
 import type { ConversationBlock } from '../pass/blocks.ts';
@@ -23,7 +23,7 @@ import {
   unpackSigns,
 } from './decoders.ts';
 
-/** The lines that a changed block still says, decoded and without our markers. `state` is that of the whole conversation. */
+/** Returns the lines a changed block still contains, decoded, without markers. `state`: the whole conversation's. */
 export function keptLines(
   outcome: BlockOutcome,
   state: ConversationState,
@@ -45,7 +45,7 @@ export function keptLines(
     .filter((line) => markerIn(line) === undefined);
 }
 
-/** What a text that went out says by itself, with every encoding undone; references stay as they are. */
+/** Decodes every encoding in a text that was sent; references stay as they are. */
 export function decodedText(text: string): string {
   const carried = readTexts(text);
   return carried === undefined
@@ -53,7 +53,7 @@ export function decodedText(text: string): string {
     : [carried.frame, ...carried.texts.map(decodedText)].join('\n');
 }
 
-/** `*** path` stands for the lines that begin the diff of a file. */
+/** Expands `*** path` to the lines that begin the diff of a file. */
 function withDiffHeads(text: string): string {
   return text.replaceAll(
     /^\*\*\* (.+?)( \((?:new|deleted) file mode \d+\))?$/gm,
@@ -61,7 +61,7 @@ function withDiffHeads(text: string): string {
   );
 }
 
-/** Undoes what the classes do; references and line numbers are back already. */
+/** Undoes the encodings of the text classes; references and line numbers are already resolved. */
 function decode(text: string): string {
   const { prefix, body: named, suffix } = openEnvelope(text);
   const body = unnameHits(named) ?? named;

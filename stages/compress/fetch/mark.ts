@@ -1,14 +1,14 @@
-/** The line by which a shortened result says how the whole of it is fetched. */
+/** The marker in a shortened result that tells the model how to fetch the whole of it. */
 import { estimateTokens } from '../../model/tokens.ts';
 import { textId } from '../../originals/fetch-tool.ts';
 import type { ConversationBlock } from '../pass/blocks.ts';
 import type { Compressed } from '../rules/rule.ts';
 import { MARK } from '../text/marker.ts';
 
-/** What was made of a block, as far as it says whether something is missing. */
+/** The compressed form of a block, reduced to what shows whether anything is missing. */
 interface Made extends Pick<Compressed, 'text' | 'removed'> {
   readonly tokensLeftOut?: number;
-  /** The texts of a document, each made smaller by itself. */
+  /** The texts of a document, each compressed on its own. */
   readonly parts?: readonly Pick<Compressed, 'removed'>[];
 }
 
@@ -18,8 +18,8 @@ export function fetchMark(tool: string, text: string): string {
 }
 
 /**
- * What goes out for a block of which `made` was made: with the mark as its last line where lines are
- * missing, the client has the tool, and less still goes out than came, by `leastSaved` tokens.
+ * Returns the text to send for a block that was compressed to `made`. The fetch marker is its last line
+ * where lines are missing, the client has the tool, and at least `leastSaved` tokens are still saved.
  */
 export function withFetchMark(
   block: ConversationBlock,
@@ -27,7 +27,7 @@ export function withFetchMark(
   leastSaved: (tokens: number) => number,
 ): string {
   const { fetchTool, pointed, text } = block;
-  // Of a pointer the text is another block's, which the client does not know under this id.
+  // A pointer's text belongs to another block, and the client does not know it under this id.
   if (fetchTool === undefined || pointed !== undefined || !isLossy(made)) return made.text;
   const lineBreak = made.text.endsWith('\n') ? '' : '\n';
   const marked = `${made.text}${lineBreak}${fetchMark(fetchTool, text)}`;

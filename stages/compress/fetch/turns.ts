@@ -1,7 +1,7 @@
 /**
- * Which blocks of a conversation name the tool that fetches them whole. A client may get it in the
- * middle (MCP servers connect when they are ready) or lose it: what was sent stays as it was sent, so
- * the conversation keeps from which block on which tool is named.
+ * Which blocks of a conversation name the tool that fetches them whole. A client may gain the tool
+ * mid-conversation (MCP servers connect when they are ready) or lose it. What was sent must not change,
+ * so the conversation records from which block on which tool is named.
  */
 import type { Memory } from '../../conversations/conversations.ts';
 import type { FetchTurn } from '../../conversations/record.ts';
@@ -11,10 +11,10 @@ import type { ConversationBlock } from '../pass/blocks.ts';
 import { asksModel } from '../pass/skip-reasons.ts';
 import { sentCount } from '../pass/timed-out-blocks.ts';
 
-/** A client that has it and has it not by turns is told no more of it. */
+/** A client whose tool comes and goes more often than this is no longer told about it. */
 const MOST_TURNS = 8;
 
-/** The blocks with the tool that each may name; what the tool returned is left as it came. */
+/** Returns the blocks, each with the fetch tool it may name; results of the tool itself stay unchanged. */
 export function withFetchTool(
   blocks: readonly ConversationBlock[],
   request: ProxyRequest,
@@ -24,7 +24,7 @@ export function withFetchTool(
   return turns.length === 0 ? blocks : named(blocks, turns);
 }
 
-/** The same for a conversation that begins now. */
+/** Does the same for a conversation that begins with this request. */
 export function withFetchToolOf(
   blocks: readonly ConversationBlock[],
   body: unknown,
@@ -40,7 +40,7 @@ function turnsOf(
 ): readonly FetchTurn[] {
   const { pin } = memory.record;
   const before = pin?.fetch ?? [];
-  // Other questions about a conversation need not bring its tools.
+  // Other operations on a conversation, such as counting tokens, need not declare its tools.
   if (pin === undefined || !asksModel(request)) return before;
   const known = before.at(-1)?.tool ?? null;
   const has = fetchToolIn(request.original.json) ?? null;

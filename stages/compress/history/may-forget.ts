@@ -1,17 +1,17 @@
 /**
- * Whether the provider may let go of what a conversation sent: then nothing that goes out
- * later may be understood only with it.
+ * Whether the provider may drop parts of the conversation: if so, nothing sent later may depend on
+ * them.
  */
 import { isObject } from '../../dialect/json-kind.ts';
 
-/** Edits that touch neither what tools returned nor the conversation's text. */
+/** Edits that touch neither tool results nor the conversation's text. */
 const HARMLESS_EDIT = /^clear_thinking/;
-/** Set, each says by itself that the provider keeps the history or sums it up. */
+/** Members any of which, if set, means that the provider keeps or summarizes the history. */
 const MEMBERS = ['previous_response_id', 'conversation', 'thread', 'compaction'];
 
 /**
- * True if a request body says so, in any dialect: context edits, an order to sum up, a history that the provider keeps
- * (a response, a conversation, a thread), truncation, or what a compaction left.
+ * Returns true if a request body says so, in any dialect: context edits, an order to summarize, a history kept by the
+ * provider (a response, a conversation, a thread), truncation, or the result of a compaction.
  */
 export function mayForget(body: unknown): boolean {
   if (!isObject(body)) return false;
@@ -24,7 +24,7 @@ export function mayForget(body: unknown): boolean {
   );
 }
 
-/** `{edits: [...]}` in the messages dialect, a list in the responses dialect; whatever else is there counts as one edit. */
+/** Lists the edits: `{edits}` in the messages dialect, a list in the responses dialect; anything else is one edit. */
 function edits(management: unknown): readonly unknown[] {
   if (!isSet(management)) return [];
   if (Array.isArray(management)) return management;
@@ -37,7 +37,7 @@ function isForgetting(edit: unknown): boolean {
   return typeof type !== 'string' || !HARMLESS_EDIT.test(type);
 }
 
-/** What stands before a compaction the provider no longer reads. */
+/** Returns true if the items hold a compaction: the provider no longer reads what precedes it. */
 function holdsCompaction(items: unknown): boolean {
   if (!Array.isArray(items)) return false;
   return items.some((item: unknown) => {

@@ -1,7 +1,7 @@
 /**
- * Files that are asked for again because of what was left out of them: behind an edit that found no such
- * text, as a part, for another question, or twice in a row. Whoever asks so needs every line to the letter,
- * and would go on asking if a reference named the shortened text.
+ * Files that are read again because of lines left out of them: after an edit that did not find its text,
+ * in part, for another question, or twice in a row. Such a read needs every line verbatim; a reference to
+ * the shortened text would only lead to another one.
  */
 import { createHash } from 'node:crypto';
 import { namedBy, writtenBy } from '../history/forget/edited.ts';
@@ -10,40 +10,40 @@ import { isEditResult } from '../repeats/edit-confirmations.ts';
 import { hintsOf } from './block-label.ts';
 import type { ConversationBlock } from './blocks.ts';
 
-/** Longest part of a result of an edit that is looked at, in characters. */
+/** Longest part of an edit's result that is inspected, in characters. */
 const SEEN = 1000;
 
-/** In which words editors say that a text to be replaced is not there. */
+/** How editors word that the text to replace was not found. */
 const NOT_FOUND =
   /\bnot (?:be )?found\b|\bno (?:\w+ ){0,3}(?:match(?:es)?|occurrences?|replacements?|changes? (?:were )?made)\b|\b(?:did|does|do)(?: not|n['’]t) (?:exactly )?(?:match|exist|appear|contain)\b|\b(?:could(?: not|n['’]t)|can(?:not|['’]t)|failed to|unable to) (?:be )?(?:find|found|locate|match|apply|edit|replace)\b|\b(?:0|zero) (?:occurrences|matches|replacements)\b/i;
 
-/** How a shell is asked for a part of a file. */
+/** A shell command that prints a part of a file. */
 const PART = /\b(?:sed\b.{0,40}\d|head|tail|awk)\b/;
 const COMMAND_CHARS = 2000;
 
-/** How often something happened in the conversation so far, as a time. */
+/** A count of events in the conversation so far, used as a logical time. */
 type Count = number;
 
-/** A text that went out without some of its lines. */
+/** A text that was sent without some of its lines. */
 interface Look {
   readonly writes: Count;
   readonly query: string;
-  /** Results before the last time that it was asked for. */
+  /** Number of results before it was last requested. */
   results: Count;
 }
 
-/** What a conversation showed shortened, and which files were edited in vain. Grows block by block. */
+/** Texts that a conversation showed shortened, and files with failed edits. Grows block by block. */
 export class Shortened {
-  /** By a hash of the text as it came. */
+  /** By hash of the original text. */
   private readonly looks = new Map<string, Look>();
-  /** By the name of a file. */
+  /** By file name. */
   private readonly shown = new Map<string, Count>();
   private readonly written = new Map<string, Count>();
   private readonly missed = new Set<string>();
   private writes: Count = 0;
   private results: Count = 0;
 
-  /** True for a result of which every line is to go out. */
+  /** Returns true for a result that must be sent with every line. */
   isAskedAgain(block: ConversationBlock, query: string): boolean {
     if (block.kind !== 'tool_result' || this.missed.size + this.looks.size === 0) return false;
     if (writesOf(block).length > 0) return false;
@@ -58,19 +58,19 @@ export class Shortened {
     return look.query !== query || look.results === this.results - 1;
   }
 
-  /** Notes that lines of a text were left out where it went out. */
+  /** Records that a text was sent with lines left out. */
   add(block: ConversationBlock, query: string): void {
     const { writes, results } = this;
     this.looks.set(hashOf(block.text), { writes, query, results: results - 1 });
     for (const name of namedBy(block)) this.shown.set(name, writes);
   }
 
-  /** Notes that a text went out with every line. */
+  /** Records that a text was sent with every line. */
   addWhole(block: ConversationBlock): void {
     for (const name of namedBy(block)) this.missed.delete(name);
   }
 
-  /** Notes a block, before what went out for it: of a result what it tells of the files that its call was to write to. */
+  /** Records a block before its compressed form is known: what a result says about the files its call was to write. */
   note(block: ConversationBlock): void {
     if (block.kind !== 'tool_result') return;
     const look = this.looks.size === 0 ? undefined : this.looks.get(hashOf(block.text));
@@ -95,7 +95,7 @@ function isPart(result: ConversationBlock): boolean {
     : PART.test(command.slice(0, COMMAND_CHARS));
 }
 
-/** The files that the call of a result was to write to. */
+/** Returns the files that the result's call was to write. */
 const writesOf = (result: ConversationBlock): readonly string[] =>
   writtenBy({ ...result, kind: 'tool_use' });
 

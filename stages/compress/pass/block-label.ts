@@ -1,24 +1,24 @@
-/** Where a block came from, and how later blocks name it. */
+/** The origin of a block, and the label by which later blocks refer to it. */
 import { printedBy } from '../../model/classify/command.ts';
 import type { ClassifyHints } from '../../model/classify/hints.ts';
 import type { ConversationBlock } from './blocks.ts';
 
 const LABEL_CHARS = 24;
-/** Where a shell sends what is printed: it says nothing of what a command does. */
+/** A redirection: it says nothing about what the command does. */
 const REDIRECTION = /(?<!\s)\s*(?:\d?>{1,2}(?:&\d|\s*[^\s;&|]+)|<\s*\/dev\/null)/g;
 /** A word that can be a path with folders in it. */
 const IN_FOLDERS = /(?<![^\s="'])[~.\w@+-]*(?:\/[\w.@+-]+)+\/?(?![^\s"';|&)])/g;
 
-/** Where a command goes first, and the variables it sets: what it does comes behind. */
+/** Leading `cd` and variable assignments of a command; the actual command follows. */
 const ON_THE_WAY =
   /^(?:\s*(?:cd (?:"[^"]{0,200}"|'[^']{0,200}'|[^\s;&|"']{1,200})\s{0,4}(?:&&|;|\n)|[A-Z_][A-Z\d_]{0,40}=[^\s;&|"']{0,100} ))+\s*(?=\S)/;
 
 const PATH_KEYS = ['file_path', 'path', 'filePath', 'filename', 'file'];
 const COMMAND_KEYS = ['command', 'cmd', 'script'];
-/** What a text editor that is one tool is told to do with a path; no shell is asked. */
+/** Commands of a text editor whose commands share one tool; they are no shell commands. */
 const EDITOR_VERB = /^(?:view|create|insert|str_replace|undo_edit|delete|rename)$/;
 
-/** Where a tool result came from, as far as the tool's input shows. */
+/** Returns the origin of a tool result, as far as the tool's input shows it. */
 export function hintsOf(
   block: Pick<ConversationBlock, 'toolName' | 'toolInput' | 'isError'>,
 ): ClassifyHints {
@@ -48,7 +48,7 @@ export function hintsOf(
   };
 }
 
-/** Under which names a call says what it asks for. */
+/** Parameter names under which a call carries its query. */
 const QUERY_KEYS =
   /^(?:q|query|queries|search_?(?:query|term|terms|text)|prompt|questions?|objective|topic|keywords?|instructions?)$/i;
 const QUERY_CHARS = 1500;
@@ -61,17 +61,17 @@ function queryOf(input: object): string | undefined {
   return query === '' ? undefined : query;
 }
 
-/** The command of `["bash", "-lc", "cat a.ts"]`; joined, its quotes would be lost. */
+/** Returns the command of `["bash", "-lc", "cat a.ts"]`; joining the list would lose its quotes. */
 function handedToShell([shell, flag, command, ...more]: readonly string[]): string | undefined {
   const isHanded = more.length === 0 && /^(?:.*\/)?(?:ba|da|z)?sh$/.test(shell ?? '');
   return isHanded && /^-\w{0,3}c$/.test(flag ?? '') ? command : undefined;
 }
 
-/** How many tool results and user texts were seen: what the next one is called. */
+/** Counts of the tool results and user texts so far; the next label is numbered by them. */
 export interface LabelCounts {
   results: number;
   userTexts: number;
-  /** The tool result that the last block belonged to, and how many blocks of it there were. */
+  /** The tool result that the last block belonged to; `parts` counts its blocks. */
   result: string | undefined;
   parts: number;
 }
@@ -81,9 +81,9 @@ export function noLabels(): LabelCounts {
 }
 
 /**
- * How later blocks name this one, of which `hints` are known; undefined where they may not refer to it. Tool results
- * are counted as a reader counts them: one for each call that was answered, whether with
- * text, with images or with several parts. A later part is named as such.
+ * Returns the label by which later blocks refer to this one, whose origin is `hints`; undefined where they may not
+ * refer to it. Tool results are counted as a reader counts them: one for each answered call, whether with
+ * text, images or several parts. A later part is labelled as such.
  */
 export function labelOf(
   block: ConversationBlock,
@@ -95,7 +95,7 @@ export function labelOf(
   return resultLabel(hints, counts);
 }
 
-/** How the newest result is named, or what of it came from where `hints` say. */
+/** Returns the label of the newest result, or of the part of it that came from `hints`. */
 export function resultLabel(hints: ClassifyHints, counts: Readonly<LabelCounts>): string {
   const { command, path, toolName } = hints;
   const what = path === undefined ? whatOf(command) : nameOf(path);
@@ -103,7 +103,7 @@ export function resultLabel(hints: ClassifyHints, counts: Readonly<LabelCounts>)
   return `${part}result ${counts.results} (${shortened(what ?? toolName ?? 'tool')})`;
 }
 
-/** How call `number` is named: nobody counts a hundred of them, so it says which file it writes, or what it runs. */
+/** Returns the label of call `number`. No reader counts a hundred calls, so it includes the file or the command. */
 export function callLabel(block: ConversationBlock, number: number): string {
   const { command, path, toolName = 'tool' } = hintsOf(block);
   const what = path === undefined ? (whatOf(command) ?? toolName) : `${toolName} ${nameOf(path)}`;
@@ -114,7 +114,7 @@ function shortened(label: string): string {
   return label.length > LABEL_CHARS ? `${label.slice(0, LABEL_CHARS - 1)}…` : label;
 }
 
-/** The one file that a command shows, else the command itself, without folders and redirections. */
+/** Returns the one file that a command shows, else the command itself, without folders and redirections. */
 function whatOf(command: string | undefined): string | undefined {
   if (command === undefined) return undefined;
   const does = command.slice(0, 500).replace(ON_THE_WAY, '');
@@ -128,7 +128,7 @@ function nameOf(path: string): string {
   return path.slice(path.lastIndexOf('/', path.length - 2) + 1);
 }
 
-/** True for a block of a tool result. A result without a message or an id is one of its own. */
+/** Counts a block of a tool result and returns true for one. A result without a message or an id counts by itself. */
 function countResult(block: ConversationBlock, counts: LabelCounts): boolean {
   if (block.kind !== 'tool_result' && block.role !== 'tool') return false;
   const { message, toolUseId } = block;

@@ -1,4 +1,4 @@
-/** A request's blocks as the compressor takes them. */
+/** The blocks of a request in the form the compressor takes. */
 import type { Block } from '../../model/block.ts';
 import { isBillingBlock } from '../../model/conversation.ts';
 import type { ProxyRequest } from '../../model/request.ts';
@@ -10,9 +10,9 @@ export interface ConversationBlock {
   /** Only `tool_result` and `user_text` are ever rewritten. */
   readonly kind: 'tool_result' | 'user_text' | 'tool_use' | 'other';
   readonly text: string;
-  /** The message that the block belongs to; blocks of one message may be asked about by that message's text. */
+  /** The message that the block belongs to; text elsewhere in it may ask about this block. */
   readonly message?: number;
-  /** The call that a block of a tool result answers; several blocks may be parts of one result. */
+  /** Id of the call that this block answers; a result may have several blocks. */
   readonly toolUseId?: string;
   readonly toolName?: string;
   /** The tool's input, parsed. */
@@ -20,22 +20,22 @@ export interface ConversationBlock {
   readonly isError?: boolean;
   /** True where a program of the model makes the call, or reads the result, and the model sees neither. */
   readonly isForProgram?: boolean;
-  /** Why the block must not be touched; set by whoever protects. */
+  /** Why the block must not be changed; set by the code that protects it. */
   readonly protectedReason?: string;
-  /** What goes out in its place, decided at a cold moment; and the tokens of what went out before. */
+  /** Marker sent in its place, decided at a cold moment; and the tokens of what was sent before. */
   readonly forgotten?: string;
   readonly tokensForgotten?: number;
-  /** What goes out in any case, as it went out before a thought that is signed over it; `text` itself for one that stays as it came. */
+  /** Text that must be sent as before, as a later thought is signed over it; `text` itself if it was unchanged. */
   readonly sentAs?: string;
-  /** What the client sent, where `text` is that of an earlier result to which it points and which is left out. */
+  /** The client's text, where `text` was replaced by the earlier, forgotten result that it points to. */
   readonly pointed?: string;
   /** The client's tool that fetches this result whole, where it may be named. */
   readonly fetchTool?: string;
-  /** How the tool is asked for a part, in a result that may be left in parts if it stays long. */
+  /** How a part is requested from the tool; set on a result that may be sent as an excerpt if it stays long. */
   readonly partWords?: string;
 }
 
-/** True for the result of a call that is known, which is no error and may be touched. */
+/** Returns true for a result of a known call that is no error and may be changed. */
 export function isPlainResult(block: ConversationBlock): boolean {
   return (
     block.kind === 'tool_result' &&
@@ -46,9 +46,9 @@ export function isPlainResult(block: ConversationBlock): boolean {
 }
 
 /**
- * Every block of the request, in reading order, as the client sent it. The billing line
- * that changes with every request is left out: counted, it could move the threshold from
- * one turn to the next.
+ * Returns every block of the request, in reading order, as the client sent it. The billing line that
+ * changes with every request is left out: counted, it could shift the threshold from one turn to the
+ * next.
  */
 export function toConversationBlocks(request: ProxyRequest): readonly ConversationBlock[] {
   return request.original
@@ -63,7 +63,7 @@ function toConversationBlock(block: Block, request: ProxyRequest): ConversationB
     index: block.index,
     role: block.role,
     kind: kindOf(block),
-    // What only a program reads or writes is nothing that a later text may refer to.
+    // Later text must not refer to text that only a program reads or writes.
     text: block.isForProgram === true ? '' : block.text,
     ...(block.isForProgram === true ? { isForProgram: true } : {}),
     message: block.message,
@@ -86,7 +86,7 @@ function parsed(json: string): unknown {
   try {
     return JSON.parse(json);
   } catch {
-    // Arguments that the model wrote need not be JSON; as text they are as good a hint.
+    // Arguments written by the model need not be JSON; as text they are just as useful a hint.
     return json;
   }
 }

@@ -1,6 +1,6 @@
 /**
- * A cache of compressed texts. It saves time and nothing else: keys cover all that the
- * result depends on, so a full, empty or absent cache gives the same bytes.
+ * A cache of compressed texts. It only saves time: keys cover everything the result depends on, so a
+ * full, empty or absent cache gives the same bytes.
  */
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
@@ -13,13 +13,13 @@ export interface CacheFigures {
   readonly misses: number;
 }
 
-/** Results by content. */
+/** Compressed results, by content. */
 export type BlockCache = ReturnType<typeof createBlockCache>;
 
-/** Room for results, in characters of output, whatever the number of entries. */
+/** Capacity in characters of output, whatever the number of entries. */
 const MAX_CHARS = 32_000_000;
 
-/** A cache of at most `maxEntries` results; 0 gives one that never holds anything. */
+/** Creates a cache of at most `maxEntries` results; with 0 it stores nothing. */
 export function createBlockCache(maxEntries: number) {
   const store =
     maxEntries > 0
@@ -31,7 +31,7 @@ export function createBlockCache(maxEntries: number) {
       : undefined;
   let [hits, misses] = [0, 0];
   return {
-    /** What the rewriter makes of the text, or has made of it before. */
+    /** Returns the rewriter's result for the text, from the cache if it is there. */
     apply(rewriter: Rewriter, text: string, context: ApplyContext): Applied {
       const key = keyOf(text, context, rewriter.id);
       const known = store?.get(key);
@@ -44,9 +44,9 @@ export function createBlockCache(maxEntries: number) {
       store?.set(key, applied);
       return applied;
     },
-    /** How many results it was asked for. */
+    /** Number of lookups. */
     asked: (): number => hits + misses,
-    /** Counts results that need not be asked for again: the whole beginning of a conversation is known. */
+    /** Counts results that need no lookup, as the whole beginning of the conversation is known. */
     addHits(count: number): void {
       hits += count;
     },

@@ -1,8 +1,8 @@
 /**
- * The causal pass over a conversation: what goes out for a block depends on the mode, the
- * settings and the blocks up to it, on nothing else. No clock, no later block, no position
- * from the end and no cache decides a byte, so the rewritten beginning of a conversation
- * is the same in every turn, on every machine and after every restart.
+ * The causal pass over a conversation: the compressed form of a block depends on the mode, the settings
+ * and the blocks up to it, and on nothing else. No clock, later block, distance from the end or cache
+ * affects a byte, so the rewritten beginning of a conversation is the same in every turn, on every
+ * machine and after every restart.
  */
 import type { Rules } from '../../learned/rules.ts';
 import { lineNumbering } from '../../model/classify/envelope.ts';
@@ -49,18 +49,18 @@ import {
 export interface ConversationOptions extends RewriteOptions {
   readonly mode: Mode;
   readonly maxChars: number;
-  /** A block is eligible from the point on where the estimated tokens up to and including it reach this. */
+  /** A block is eligible once the estimated tokens up to and including it reach this. */
   readonly thresholdTokens: number;
   readonly logBudgetTokens: number;
-  /** True for texts that no later one refers to: equal lines in a row are folded in prose too. */
+  /** True for texts that no later one refers to: runs of equal lines are then folded in prose too. */
   readonly foldsProse?: boolean;
-  /** What `svc learn apply` froze before the conversation began; absent where nothing was. */
+  /** Rules that `svc learn apply` froze before the conversation began; absent if there were none. */
   readonly applied?: Rules;
   /** Comment ranges of code, for `aggressive`. Whether it is given must not change within a conversation. */
   readonly commentLines?: CommentLines;
 }
 
-/** What goes out for one block. */
+/** The outcome for one block: what is sent, and why. */
 export interface BlockOutcome
   extends
     Pick<Applied, 'by' | 'removed' | 'isTried' | 'failed' | 'skipped'>,
@@ -69,31 +69,31 @@ export interface BlockOutcome
   readonly text: string;
   readonly changed: boolean;
   /**
-   * Why it went out as it came: `kind`, `below-threshold`, `error-result`, `short`, `marked`,
-   * `no-gain`, `strict`, `undecided`, `timed-out`, or the reason it is protected.
+   * Why it was sent unchanged: `kind`, `below-threshold`, `error-result`, `short`, `marked`, `no-gain`,
+   * `strict`, `undecided`, `timed-out`, or the reason it is protected.
    */
   readonly reason?: string;
   readonly tokensBefore: number;
   readonly tokensAfter: number;
-  /** Lines that are named by reference to an earlier block. */
+  /** Lines replaced by references to an earlier block. */
   readonly repeatedLines: number;
-  /** Tokens that went because a long result is left in parts. */
+  /** Tokens saved by sending a long result as an excerpt. */
   readonly tokensLeftOut?: number;
   /**
-   * What it was to be decided with and could not be had, in words. That comes not from the
-   * conversation alone, so whoever sends it as it is has to remember that.
+   * The resource that was unavailable when the block was to be decided, in words. Its absence does not
+   * follow from the conversation alone, so a caller that sends the block unchanged has to record it.
    */
   readonly undecided?: string;
 }
 
 /** Error results up to this many characters are never touched. */
 const ERROR_CHARS = 8000;
-/** What is known before a block: grows block by block, and is what a memo keeps. */
+/** The state before a block: it grows block by block, and is what the memo keeps. */
 export interface ConversationState {
   readonly outcomes: BlockOutcome[];
   readonly sent: SentLines;
   readonly shortened: Shortened;
-  /** Results that the cache was asked for. */
+  /** Number of cache lookups. */
   asked: number;
   tokens: number;
   query: string;
@@ -108,14 +108,14 @@ export function emptyState(): ConversationState {
   return { outcomes: [], sent, shortened, asked: 0, tokens: 0, query: '', calls: 0, labels };
 }
 
-/** Hears what is decided so far, and which block is looked at next. */
+/** Called with the outcomes so far and the block that is processed next. */
 export type Watch = (decided: readonly BlockOutcome[], next: ConversationBlock) => void;
 
 /**
- * What goes out for every block. `state` may already hold those of the first ones (see
- * `memo.ts`); it is extended in place, by whole blocks: one for which `GrammarNeeded` is thrown
- * has left no trace in it. `cache` saves time only. A block that an algorithm fails on
- * goes out as it was, as far as that algorithm is concerned.
+ * Returns the outcome of every block. `state` may already hold those of the first blocks (see
+ * `memo.ts`); it is extended in place, by whole blocks: a block for which `GrammarNeeded` is thrown
+ * leaves no trace in it. `cache` only saves time. If an algorithm fails on a block, that algorithm's
+ * share of the work is skipped.
  */
 export function compressConversation(
   blocks: readonly ConversationBlock[],
@@ -148,7 +148,7 @@ function compressBlock(
   if (block.forgotten !== undefined && options.mode !== 'strict') {
     state.tokens = tokens;
     state.query = query;
-    // It still counts as a result, and nothing can refer to it any more.
+    // A forgotten block still counts as a result, but nothing can refer to it any more.
     labelOf(block, hints, state.labels);
     return forgottenOutcome(block, block.forgotten);
   }
@@ -180,7 +180,7 @@ function compressBlock(
   if (!changed || parts === undefined)
     remember(block, label, { text, removed, by, repeatedLines }, state);
   if (label !== undefined) rememberTexts(parts ?? [], state);
-  // Later blocks refer to what stands above the mark.
+  // Later blocks refer to the lines above the fetch marker.
   const sent = changed ? withFetchMark(block, made, leastSaved) : text;
   return {
     index: block.index,
@@ -201,7 +201,7 @@ function compressBlock(
   };
 }
 
-/** What goes out for a block that is left out. */
+/** Returns the outcome of a forgotten block; `line` is the marker sent in its place. */
 export function forgottenOutcome(block: ConversationBlock, line: string): BlockOutcome {
   return {
     index: block.index,
@@ -216,7 +216,7 @@ export function forgottenOutcome(block: ConversationBlock, line: string): BlockO
   };
 }
 
-/** What goes out as it did before: later blocks may refer to what of it can be read there. */
+/** Sends a block as before; later blocks may refer to the lines readable in it. */
 function repeat(
   block: ConversationBlock,
   text: string,
@@ -226,13 +226,13 @@ function repeat(
   state.tokens = tokens;
   state.query = query;
   const label = labelOf(block, hintsOf(block), state.labels);
-  // What of it names earlier lines is not known: it is no form that an equal result could be named by.
+  // Which of its lines are references is unknown, so an equal result must not be replaced by a reference to it.
   const repeatedLines = text === block.text ? 0 : 1;
   remember(block, label, { text, removed: [], by: [], repeatedLines }, state);
   return repeatedOutcome(block, text);
 }
 
-/** What goes out for a block that is repeated. */
+/** Returns the outcome of a block that is sent as before. */
 export function repeatedOutcome(block: ConversationBlock, text: string): BlockOutcome {
   const changed = text !== block.text;
   return {
@@ -253,7 +253,7 @@ interface Tried extends Pick<BlockOutcome, 'failed' | 'undecided'> {
   readonly made?: (Rewritten & Partial<RewrittenTexts>) | undefined;
 }
 
-/** What is not an algorithm of a class must not cost the request either. */
+/** Rewrites a block; a fault outside the class algorithms must not fail the request either. */
 function tryRewrite(
   block: ConversationBlock,
   embedded: EmbeddedTexts | undefined,
@@ -284,10 +284,10 @@ function keptReason(
   return hasMark(block.text) ? 'marked' : undefined;
 }
 
-/** What went out for a text. */
+/** The form in which a text was sent. */
 type Sent = Pick<BlockOutcome, 'text' | 'removed' | 'by' | 'repeatedLines'>;
 
-/** Makes what went out findable for later blocks. What the model wrote itself counts too: it is always verbatim. */
+/** Indexes what was sent for later blocks. Text written by the model counts too: it is always verbatim. */
 function remember(
   block: ConversationBlock,
   label: string | undefined,
@@ -321,7 +321,7 @@ function remember(
     state.sent.add(`${name} of ${call}`, written);
 }
 
-/** Each text of a document by itself: its lines are counted from its own first one. */
+/** Indexes each text of a document separately; line numbers start at its own first line. */
 function rememberTexts(parts: readonly EmbeddedPart[], state: ConversationState): void {
   for (const [at, part] of parts.entries()) {
     const label = `text ${at + 1} of ${resultLabel(part.hints, state.labels)}`;
@@ -329,7 +329,7 @@ function rememberTexts(parts: readonly EmbeddedPart[], state: ConversationState)
   }
 }
 
-/** The long strings of an input, each under a name that no other of them has. */
+/** Returns the long strings of an input, each under a unique name. */
 function longStrings(name: string, input: unknown): readonly (readonly [string, string])[] {
   if (typeof input === 'string') return input.length >= 80 ? [[name, input]] : [];
   if (typeof input !== 'object' || input === null) return [];

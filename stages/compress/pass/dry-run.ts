@@ -1,4 +1,4 @@
-/** What compression would do to a request, block by block, without a proxy and without remembering anything. */
+/** Shows what compression would do to a request, block by block, without a proxy and without storing anything. */
 import type { ProxyRequest } from '../../model/request.ts';
 import { createConversationCompressor } from '../worker/conversation-compressor.ts';
 import { toConversationBlocks } from './blocks.ts';
@@ -10,35 +10,35 @@ import { mayForget } from '../history/may-forget.ts';
 import { leftForBlocks } from './threshold.ts';
 import { createToolTrimmer } from '../tools/trim.ts';
 
-/** What a new conversation is compressed with, and what is done to its definitions of tools. */
+/** Options of a new conversation, and what is done to its tool definitions. */
 export type DryOptions = JobOptions & Pick<PinOptions, 'tools'>;
 
-/** One block of the request with what would go out for it. */
+/** One block of the request and what would be sent for it. */
 export interface DryBlock {
-  /** Below 0 for a definition of a tool, which stands before all blocks. */
+  /** Below 0 for a tool definition, as those precede all blocks. */
   readonly index: number;
   readonly role: string;
   readonly kind: string;
   readonly toolName: string | null;
-  /** The text's class; null where nobody looked at it. */
+  /** Class of the text; null where it was not classified. */
   readonly textClass: string | null;
   /** Names of the algorithms that changed it, in order. */
   readonly by: readonly string[];
-  /** Why it would go out as it is; null for a changed one. */
+  /** Why it would be sent unchanged; null for a changed one. */
   readonly reason: string | null;
   readonly changed: boolean;
   readonly before: string;
   readonly after: string;
-  /** Both without the layout, of a definition: what stands in the request. */
+  /** For a tool definition: the compact JSON that is on the wire. */
   readonly wire?: { readonly before: string; readonly after: string };
-  /** By the fixed estimator, which decides. */
+  /** Estimated by the fixed estimator, which decisions are based on. */
   readonly tokensBefore: number;
   readonly tokensAfter: number;
 }
 
 /**
- * Runs the code that a proxy runs, as for the first request of a conversation. Definitions of
- * tools come first, and only those that would change.
+ * Runs the same code as the proxy, for the first request of a conversation. Tool definitions come
+ * first, and only those that would change.
  */
 export async function dryRun(
   request: ProxyRequest,

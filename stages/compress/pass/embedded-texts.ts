@@ -1,4 +1,4 @@
-/** Results that are a JSON document with texts in it: each text is compressed as what it is, and goes out below the document. */
+/** Results that are JSON documents holding texts: each text is compressed by class and sent below the document. */
 import { expectFrom, type ClassifyHints } from '../../model/classify/hints.ts';
 import { estimateTokens } from '../../model/tokens.ts';
 import { endsBadly } from '../rules/log/outcome.ts';
@@ -9,22 +9,22 @@ import type { ConversationBlock } from './blocks.ts';
 import type { BlockCache } from './cache.ts';
 import { leastSaved, rewriteBlock, type Known, type Rewritten } from './rewrite-block.ts';
 
-/** One text of a document, as if it were the result itself. */
+/** One text of a document, treated as a result of its own. */
 export interface EmbeddedPart extends Pick<Rewritten, 'text' | 'removed' | 'by' | 'repeatedLines'> {
   readonly block: ConversationBlock;
   readonly hints: ClassifyHints;
 }
 
-/** A document and its texts as they came. */
+/** A document and its original texts. */
 export interface EmbeddedTexts {
   readonly frame: string;
   readonly parts: readonly EmbeddedPart[];
 }
 
 /**
- * The texts of a result that is little else than a document with texts, of which `hints` are known;
- * undefined for any other block. A JSON file that was read stays as it lies on the disk: whoever
- * edits it has to name what stands there.
+ * Returns the texts of a result that is little more than a document with texts, with origin `hints`;
+ * undefined for any other block. A JSON file that was read stays as it is on disk: an edit has to quote
+ * its text exactly.
  */
 export function embeddedTexts(
   block: ConversationBlock,
@@ -41,7 +41,7 @@ export function embeddedTexts(
   );
 }
 
-/** True where a file was shown that may be the document itself; one of code is never JSON, so that its client wrapped it. */
+/** Returns true where the document may itself be a file; a code file is never JSON, so there the client wrapped it. */
 function mayBeFile(hints: ClassifyHints): boolean {
   const { file, kind } = expectFrom(hints);
   return file === true && (kind === undefined || kind === 'json' || kind === 'config');
@@ -52,12 +52,12 @@ function partOf(block: ConversationBlock, { text, beside }: EmbeddedText): Embed
   return { block: part, hints: hintsOf(part), text, removed: [], by: [], repeatedLines: 0 };
 }
 
-/** What became of a document's texts. */
+/** The compressed texts of a document. */
 export interface RewrittenTexts extends Rewritten {
   readonly parts: readonly EmbeddedPart[];
 }
 
-/** The document of `block` with its texts below it; undefined where that is hardly smaller. */
+/** Returns the document of `block` with its texts below it; undefined where that saves too little. */
 export function rewriteEmbedded(
   block: ConversationBlock,
   { frame, parts }: EmbeddedTexts,
@@ -100,10 +100,10 @@ function asItIs(text: string): Rewritten {
 
 const RUNS = /(?:run|exec|shell|bash|command|terminal)/i;
 const READS = /(?:read|view|open|cat|fetch)/i;
-/** Part of a file, behind its name. */
+/** Line range after a file name. */
 const LINES_OF = /:\d+(?:-\d+)?$/;
 
-/** Where a text came from: what stands beside it, as of several commands; else what the call says. */
+/** Returns the origin of a text: the members beside it, as with several commands, otherwise the call's input. */
 function inputOf(
   { toolName = '', toolInput }: ConversationBlock,
   beside: EmbeddedText['beside'],

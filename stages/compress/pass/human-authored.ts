@@ -1,26 +1,26 @@
 /**
- * Which results of tools are words of somebody: a person's answer, another agent's report, or
- * instructions. They are kept as what a user wrote is, since any sentence may be the one that counts.
+ * Tool results written for a reader: a person's reply, another agent's report, or instructions. They are
+ * kept as user text is, since any sentence may be the one that matters.
  */
 import { namesInstructions } from './instructions.ts';
 import { hintsOf } from './block-label.ts';
 import type { ConversationBlock } from './blocks.ts';
 
-/** Tools that hand on what a person or another agent said. */
+/** Tools that pass on what a person or another agent said. */
 const SPEAKS = /task|agent|ask|question|delegat|handoff|human|user|permission|plan/i;
-/** Tools that hand out instructions. */
+/** Tools that return instructions. */
 const INSTRUCTS = /skill|instruction|rule|guideline|feedback|approv/i;
 
 /** Tools that fetch what people wrote to each other: tickets, reviews, messages, minutes. */
 const WRITTEN =
   /issue|comment|message|mail|thread|conversation|chat|slack|discord|ticket|pull_?request|review|discussion|transcript|meeting|jira|linear|story|note|memor/i;
 
-/** True of a tool whose results nobody can be asked for once more: a person or another agent speaks. */
+/** Returns true for a tool whose result cannot be requested again: a person or another agent is speaking. */
 export function isSpoken(toolName: string): boolean {
   return SPEAKS.test(toolName);
 }
 
-/** True of a result in which no sentence may be left out. */
+/** Returns true for a result in which no sentence may be left out. */
 export function isHumanAuthored(block: ConversationBlock): boolean {
   if (block.kind !== 'tool_result') return false;
   const { toolName = '' } = hintsOf(block);

@@ -1,7 +1,7 @@
 /**
- * Makes unchanged history nearly free: the state after a conversation's blocks is kept
- * under a hash of those blocks, and the next turn goes on from there. Like every cache
- * here it saves time only; without it the same bytes come out.
+ * Makes unchanged history nearly free: the state after a conversation's blocks is kept under a hash of
+ * those blocks, and the next turn continues from it. Like every cache here it only saves time; without
+ * it the same bytes result.
  */
 import { createHash } from 'node:crypto';
 import type { BlockCache } from './cache.ts';
@@ -18,10 +18,10 @@ import { GrammarNeeded } from '../rules/code/grammar-needed.ts';
 import { queriesOf } from './query.ts';
 import { COMPRESSION_VERSION } from '../version.ts';
 
-/** Compresses growing conversations; keeps the state of the `maxConversations` newest ones. */
+/** Compresses growing conversations; keeps the states of the `maxConversations` newest ones. */
 export class ConversationMemo {
   private readonly states = new Map<string, ConversationState>();
-  /** Those of jobs that are about to go on: what they hold was not asked for again. */
+  /** States of interrupted jobs about to resume: their lookups were already counted. */
   private readonly unfinished = new WeakSet<ConversationState>();
   private readonly maxConversations: number;
 
@@ -42,7 +42,7 @@ export class ConversationMemo {
     try {
       compressConversation(blocks, options, cache, state, watch, queries);
     } catch (thrown) {
-      // What was done before it need not be done again.
+      // Keeps the work done before the missing grammar.
       if (thrown instanceof GrammarNeeded) {
         this.keep(chain, state);
         this.unfinished.add(state);
@@ -53,7 +53,7 @@ export class ConversationMemo {
     return [...state.outcomes];
   }
 
-  /** The longest known beginning. It is taken out: its state is about to grow into another conversation's. */
+  /** Removes and returns the state of the longest known beginning; it is about to grow into another conversation's. */
   private take(chain: readonly string[]): ConversationState {
     for (const key of chain.toReversed()) {
       const state = this.states.get(key);
@@ -65,7 +65,7 @@ export class ConversationMemo {
   }
 
   private keep(chain: readonly string[], state: ConversationState): void {
-    // The same text may be decided by the next time.
+    // The undecided text may be decided next time.
     if (state.outcomes.some(({ undecided }) => undecided !== undefined)) return;
     const key = chain[state.outcomes.length - 1];
     if (key !== undefined) this.states.set(key, state);
@@ -76,7 +76,7 @@ export class ConversationMemo {
   }
 }
 
-/** One hash a block, each covering everything up to it, and what further down in its message is asked about it. */
+/** Returns one hash per block, covering all blocks up to it and the questions later in its message. */
 function hashChain(
   blocks: readonly ConversationBlock[],
   queries: readonly string[],

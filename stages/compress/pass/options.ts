@@ -1,7 +1,7 @@
 /**
- * What a request is compressed with. Mode and settings are pinned to a conversation at its first
- * eligible request: otherwise a changed setting would change bytes that the provider has already
- * cached. How far it was sent is kept with them. One setting wins over every pin at once: a user
+ * The options a request is compressed with. Mode and settings are pinned to a conversation at its first
+ * eligible request: otherwise a changed setting would change bytes that the provider has already cached.
+ * The pin also records how far the conversation was sent. One setting overrides every pin at once: a user
  * who turns rewriting off expects it to be off.
  */
 import { SvcError } from '../../../engine/index.ts';
@@ -21,10 +21,10 @@ import type { JobOptions } from '../worker/job.ts';
 import type { JoinedPass } from './parts.ts';
 import { leftForBlocks } from './threshold.ts';
 
-/** Why the bytes of the prefix change once, if they do; `strict` where the setting wins over the pin. */
+/** Why the bytes of the prefix change once, if they do; `strict` where the setting overrides the pin. */
 type PrefixChange = 'mode' | 'macro' | 'version' | 'strict' | 'context_editing' | undefined;
 
-/** What one request is compressed with, and what is known of its conversation. */
+/** The options of one request, and what is recorded of its conversation. */
 export interface RequestOptions {
   readonly memory: Memory;
   readonly standing: Standing;
@@ -33,7 +33,7 @@ export interface RequestOptions {
   readonly change: PrefixChange;
 }
 
-/** The mode that a request names itself. Throws `bad_request` for a name that is none. */
+/** Returns the mode named in the request's header. Throws `bad_request` for an unknown mode. */
 export function requestedMode({ original }: ProxyRequest): CompressConfig['mode'] | undefined {
   const named = headerValue(original.body.headers, 'x-svc-mode')?.trim().toLowerCase();
   if (named === undefined || isMode(named)) return named;
@@ -43,7 +43,7 @@ export function requestedMode({ original }: ProxyRequest): CompressConfig['mode'
   );
 }
 
-/** What a request is compressed with, pinned to its conversation and noted in its trace. */
+/** Returns the options of a request, pinned to its conversation and noted in its trace. */
 export function optionsOf(
   request: ProxyRequest,
   joined: JoinedPass,
@@ -54,7 +54,7 @@ export function optionsOf(
   const { config, recipes } = joined;
   const { conversations, learned, log } = services;
   const memory = conversations.memoryOf(request);
-  // Looked at before this request leaves anything behind.
+  // Read before this request changes the record.
   const standing = conversations.standing(request);
   const requested = {
     mode: requestedMode(request),
@@ -83,7 +83,7 @@ export function optionsOf(
   return { memory, standing, options, tools: pinned.tools, change };
 }
 
-/** What a conversation gets with the macro that this request names; undefined where it names none. */
+/** Returns the settings and recipes of the macro that this request names; undefined where it names none. */
 function requestedMacro(
   { original }: ProxyRequest,
   { requested, recipes }: JoinedPass,
@@ -105,7 +105,7 @@ function requestedMacro(
   };
 }
 
-/** The pinned options with the rules that their ids name. Rules that were forgotten hold no more. */
+/** Resolves rule ids in the pinned options. Rules that were deleted no longer apply. */
 function withRules(
   pinned: PinOptions,
   current: RecipeSet | undefined,
@@ -121,7 +121,7 @@ function withRules(
   };
 }
 
-/** The recipes that a conversation began with, though others may be configured by now. */
+/** Returns the recipes that a conversation began with, even if others are configured by now. */
 function recipesOf(
   id: string,
   current: RecipeSet | undefined,
@@ -141,20 +141,20 @@ interface Pinned {
   readonly change: PrefixChange;
 }
 
-/** What is pinned: rules by their id, so that a pin stays small. */
+/** The pinned options: rules are stored by id, so that a pin stays small. */
 export type PinOptions = Omit<JobOptions, 'applied' | 'recipes'> & {
   readonly applied?: string;
   readonly recipes?: string;
-  /** What is done to the definitions of tools. */
+  /** What is done to the tool definitions. */
   readonly tools?: 'off' | 'trim';
 };
 
-/** What a conversation is pinned to if it begins now; its threshold takes a look at all its tools. */
+/** The pin of a conversation that begins now; its threshold is lazy, as it reads all tools. */
 type Defaults = Omit<PinOptions, 'thresholdTokens'> & {
   readonly thresholdTokens: () => number;
 };
 
-/** What a request names itself: a mode, and a macro with all that the conversation gets with it. */
+/** The mode and the macro that the request itself names, the macro with all its settings. */
 export interface Requested {
   readonly mode: JobOptions['mode'] | undefined;
   readonly macro: RequestedMacro | undefined;
@@ -163,14 +163,14 @@ export interface Requested {
 export interface RequestedMacro {
   readonly id: string;
   readonly settings: Partial<Omit<PinOptions, 'recipes'>>;
-  /** The recipes that run with it, by their id. */
+  /** Id of the recipe set that runs with it. */
   readonly recipes: string | undefined;
 }
 
 /**
- * The options of a conversation: those it began with, or `defaults` if it begins
- * now. What this request names itself is pinned from then on: a mode, and a macro that was not the
- * last one named. So is a default mode of `strict`. Once the provider may forget, it may from then on.
+ * Returns the options of a conversation: those it began with, or `defaults` if it begins now. A mode that
+ * this request names is pinned from then on, and so are a macro other than the last one named and a
+ * default mode of `strict`. Once the provider may forget, that stays set.
  */
 export function pinOptions(memory: Memory, defaults: Defaults, requested: Requested): Pinned {
   const { pin } = memory.record;
@@ -181,7 +181,7 @@ export function pinOptions(memory: Memory, defaults: Defaults, requested: Reques
   const begun = { ...(pin ?? { ...defaults, thresholdTokens: undefined }), ...changed };
   const { mode, maxChars, logBudgetTokens } = begun;
   const thresholdTokens = begun.thresholdTokens ?? defaults.thresholdTokens();
-  // A conversation that began without rules goes on without them.
+  // A conversation that began without rules continues without them.
   const { applied, recipes, userProse, longResultsTokens = 0, tools } = begun;
   const forgets = defaults.forgets === true || pin?.forgets === true;
   const ownMode = requested.mode ?? named?.settings.mode;
@@ -210,8 +210,8 @@ export function pinOptions(memory: Memory, defaults: Defaults, requested: Reques
 }
 
 /**
- * Compression is off, also for a conversation that was rewritten while it was on: that is pinned to `strict`.
- * True if it was not so before. One that has no pin gets none.
+ * Turns compression off, even for a conversation that was rewritten before: its pin becomes `strict`.
+ * Returns true if that changed the pin. A conversation without a pin gets none.
  */
 export function turnOff(
   request: ProxyRequest,
@@ -229,7 +229,7 @@ export function turnOff(
   return true;
 }
 
-/** Nothing is written down where nothing has changed. */
+/** Writes the pin only if it changed. */
 function setPin(memory: Memory, pin: Pin): void {
   if (JSON.stringify(memory.record.pin) !== JSON.stringify(pin)) memory.set({ pin });
 }

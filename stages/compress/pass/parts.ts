@@ -1,17 +1,17 @@
-/** What the stages before `compress` have added to its pass, put together. */
+/** Combines what the stages before `compress` added to its pass. */
 import { LRUCache } from 'lru-cache';
 import type { Pass, RecipeSet, RuleSettings } from '../../model/pass.ts';
 import type { Recipe } from '../recipe/recipe.ts';
 import { toRecipeSet } from '../recipe/set.ts';
 import type { CompressConfig } from '../settings.ts';
 
-/** The pass of one request. */
+/** The combined pass of one request. */
 export interface JoinedPass {
-  /** Every recipe of the parts in its order, each name once; undefined where there are none. */
+  /** The recipes of all parts in order, one per name; undefined where there are none. */
   readonly recipes: RecipeSet | undefined;
-  /** The configuration with the settings of the parts that hold for every request. */
+  /** The configuration with the parts' settings that apply to every request. */
   readonly config: CompressConfig;
-  /** What the request itself asked for. */
+  /** What the request itself names. */
   readonly requested: RequestedPart | undefined;
 }
 
@@ -20,10 +20,10 @@ export interface RequestedPart {
   readonly settings: RuleSettings;
 }
 
-/** Joined sets that are kept: those of a few macros beside one another. */
+/** Most joined recipe sets kept: enough for a few macros in use at once. */
 const MOST_JOINED = 16;
 
-/** Puts passes together; joined sets are made once. A pass of recipes alone, which nearly all are, costs nothing. */
+/** Combines passes; each joined set is made once. A pass with recipes only, the usual case, costs nothing. */
 export function createPassJoiner(config: CompressConfig): (pass: Pass) => JoinedPass {
   const joined = new LRUCache<string, RecipeSet>({ max: MOST_JOINED });
   const join = (sets: readonly RecipeSet[]): RecipeSet | undefined => {
@@ -51,18 +51,18 @@ export function createPassJoiner(config: CompressConfig): (pass: Pass) => Joined
   };
 }
 
-/** What a conversation that begins with this request is compressed with. */
+/** Returns the configuration and recipes of a conversation that begins with this request. */
 export function asBegun({ config, recipes, requested }: JoinedPass) {
   return { config: { ...config, ...requested?.settings }, recipes };
 }
 
-/** The configuration with other settings. One of `strict` wins over all of them. */
+/** Applies settings to the configuration. A configured `strict` mode overrides them. */
 function withSettings(config: CompressConfig, settings: RuleSettings = {}): CompressConfig {
   const mode = config.mode === 'strict' ? 'strict' : (settings.mode ?? config.mode);
   return { ...config, ...settings, mode };
 }
 
-/** The recipes of all sets in their order. Of those with one name the first stands. */
+/** Joins the recipes of all sets in order; of recipes with the same name the first wins. */
 function joinSets(sets: readonly RecipeSet[]): RecipeSet {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by `toRecipeSet`
   const all = sets.flatMap(({ source }) => JSON.parse(source) as readonly Recipe[]);

@@ -1,13 +1,13 @@
-/** What is being asked, block by block. */
+/** The question in the conversation, block by block. */
 import type { ConversationBlock } from './blocks.ts';
 import { splitPasted } from './user-text.ts';
 
 const QUERY_CHARS = 1500;
 
 /**
- * For every block what its own message asks: the short texts of the message, and the first
- * and last paragraphs of its long ones. Empty for all but user text. Texts further down in
- * the same message count too, so this is part of what a block's outcome depends on.
+ * Returns for every block the question in its own message: the short texts of the message, and the first
+ * and last paragraphs of its long ones. Empty for all but user text. Texts later in the same message
+ * count too, so a block's outcome depends on them.
  */
 export function queriesOf(blocks: readonly ConversationBlock[]): readonly string[] {
   const asked = blocks.map((block) => {

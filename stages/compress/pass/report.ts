@@ -1,4 +1,4 @@
-/** What became of the blocks of a request: in what goes out, in its trace, its row, `svc diff`, the log, and what is learned. */
+/** Reports the outcomes of a request's blocks: to the request, trace, row, `svc diff`, log and `svc learn`. */
 import type { StageContext } from '../../../engine/index.ts';
 import type { BlockSample } from '../../learned/learned.ts';
 import type { ChangedBlock } from '../../originals/originals.ts';
@@ -14,7 +14,7 @@ import type { LimitedOutcomes } from './within-limit.ts';
 
 type Noting = Pick<StageContext, 'note'>;
 
-/** Notes what went wrong with one request. What keeps going wrong is logged once. */
+/** Notes what went wrong with a request. A recurring fault is logged once. */
 export function createTroubleNotes(
   log: Pick<StageLog, 'warning'>,
 ): (result: LimitedOutcomes, ctx: Noting) => void {
@@ -34,7 +34,7 @@ export function createTroubleNotes(
   };
 }
 
-/** The request with the texts that go out. */
+/** Returns the request with the new texts in it. */
 export function applyOutcomes(
   request: ProxyRequest,
   blocks: readonly Block[],
@@ -46,19 +46,19 @@ export function applyOutcomes(
   return replaceTexts(request, new Map(texts));
 }
 
-/** Estimated tokens of all blocks, as they came and as they go out; null where none were estimated. */
+/** Notes the estimated tokens of all blocks, before and after; null where none were estimated. */
 export function noteTokens(ctx: Noting, before: number | null, after = before): void {
   ctx.note('tokens_before', before);
   ctx.note('tokens_after', after);
 }
 
-/** Notes the tokens of a request that nothing is changed in, and says so where they are a rough guess. */
+/** Notes the tokens of an unchanged request, and marks a rough guess as such. */
 export function noteUnchanged(ctx: Noting, { tokens, isRough }: UnchangedTokens): void {
   noteTokens(ctx, tokens);
   if (isRough) ctx.note('tokens_rough', true);
 }
 
-/** What trimming the tools took away, for the trace and the report. */
+/** Notes what trimming the tools saved, for the trace and the report. */
 export function noteTools(
   tools: readonly ChangedBlock[],
   ctx: Noting,
@@ -71,7 +71,7 @@ export function noteTools(
   return { estimatedTools: Math.max(before - after, 0) };
 }
 
-/** What compressing took away, for the trace and the report. */
+/** Notes what compression saved, for the trace and the report. */
 export function noteSizes(
   { outcomes, where, forgotten, tokensForgotten }: ForgettingOutcomes,
   ctx: Noting,
@@ -94,7 +94,7 @@ function sum<K extends string>(all: readonly { readonly [key in K]?: number }[],
   return all.reduce((total, one) => total + (one[name] ?? 0), 0);
 }
 
-/** What the changed blocks were and became, for `svc diff`. */
+/** Returns the changed blocks before and after, for `svc diff`. */
 export function changedBlocks(
   blocks: readonly Block[],
   outcomes: readonly JobOutcome[],
@@ -109,8 +109,8 @@ export function changedBlocks(
 }
 
 /**
- * What the blocks after the model's last answer have to teach: how much each of a kind lost. Those
- * before it were sent, and learned from, in an earlier turn.
+ * Returns samples to learn from, of the blocks after the model's last response: how much each of a kind
+ * shrank. Earlier blocks were sent, and learned from, in an earlier turn.
  */
 export function samplesOf(
   blocks: readonly Block[],

@@ -1,10 +1,11 @@
-/** What results of tools are known by in what is remembered of a conversation. */
+/** Keys under which tool results are recorded with a conversation. */
 import { createHash } from 'node:crypto';
 import type { ConversationBlock } from './blocks.ts';
 
 /**
- * Of every result its call, its text, and how many equal ones came before it; undefined for other
- * blocks. `isAsked` saves reading those that nobody asks for; it must not part equal texts.
+ * Returns a key for every result, made of its call, its text, and how many equal ones came before it;
+ * undefined for other blocks. `isAsked` skips results whose key is not needed; equal texts must get the
+ * same answer from it.
  */
 export function resultKeys(
   blocks: readonly ConversationBlock[],

@@ -1,4 +1,4 @@
-/** What goes out for one block that may be touched: the best of what its rules and references to earlier blocks make of it. */
+/** Rewrites one block that may be changed: the best of what its rules and references to earlier blocks give. */
 import type { TextClass } from '../../model/classify/classes.ts';
 import type { Envelope } from '../../model/classify/envelope.ts';
 import { estimateTokens } from '../../model/tokens.ts';
@@ -20,39 +20,40 @@ import { isToolOutput, splitPasted } from './user-text.ts';
 
 /** A tool result below this many tokens is left alone, unless it repeats an earlier one. */
 const MIN_TOKENS = 60;
-/** Texts of more lines are not searched for what went out before. */
+/** Texts with more lines are not searched for repeats of earlier text. */
 const MAX_LINES = 25_000;
 
-/** What became of a block. */
+/** A rewritten block. */
 export interface Rewritten extends Applied {
   readonly repeatedLines: number;
   readonly labels?: ReadonlySet<string>;
   readonly tokensLeftOut?: number;
 }
 
-/** How a conversation is compressed, beside what rules are told. */
+/** Options of a conversation beside those that rules receive. */
 export interface RewriteOptions {
-  /** True where prose that a user wrote or pasted may be shortened too. */
+  /** True where prose written or pasted by a user may be shortened too. */
   readonly userProse?: boolean;
-  /** True where the provider may forget what went out: then nothing points into an earlier block. */
+  /** True where the provider may forget earlier text: then nothing refers to an earlier block. */
   readonly forgets?: boolean;
-  /** A result of more tokens may be left in parts, where its block says how to ask for the rest; 0 or absent: none. */
+  /** A result of more tokens may be sent as an excerpt, if its block says how to request the rest; 0 or absent: none. */
   readonly longResultsTokens?: number;
-  /** What code defines, for long results. Whether it is given must not change within a conversation. */
+  /** Definitions in code, for long results. Whether it is given must not change within a conversation. */
   readonly definitions?: Definitions;
-  /** The rules to compress with; the built-in ones where left out. Must not change within a conversation. */
+  /** The rules to compress with; absent: the built-in ones. Must not change within a conversation. */
   readonly rewriter?: Rewriter;
 }
 
-/** What is known of a block beside itself and what went out before it. */
+/** What is known of a block beyond its text and the blocks before it. */
 export interface Known extends ApplyContext, RewriteOptions {
-  /** True where it is asked for because of lines that were left out: then every line of a file goes out. */
+  /** True where it is read again because lines were left out: then a file is sent with every line. */
   readonly isAskedAgain?: boolean;
 }
 
 /**
- * The shortest of: compressed by class, with or without its repeats named, or only its repeats named.
- * Undefined for a block that is to be left alone. `labels` of the result are still to be introduced in `sent`.
+ * Returns the shortest of: compressed by class, with or without its repeats replaced by references, or
+ * only with its repeats replaced. Undefined for a block to leave alone. `labels` of the result still
+ * have to be introduced in `sent`.
  */
 export function rewriteBlock(
   block: ConversationBlock,
@@ -119,31 +120,31 @@ export function rewriteBlock(
     : made.flatMap((one) => (isSearched(one) ? [one, ...thinNumbers(one)] : [one]));
   const { one: shortest, tokens } = shortestOf(candidates);
   const total = estimateTokens(body);
-  // A text that is hardly smaller is only harder to read.
+  // A text that is barely shorter is only harder to read.
   const worth = total - tokens >= leastSaved(total) ? shortest : { ...untouched, repeatedLines: 0 };
   const best = (said ? undefined : inParts(block, plain, tokens, known)) ?? worth;
   return { ...best, text: prefix + best.text + suffix };
 }
 
-/** A path of prose in a command. */
+/** Path of a prose file in a command. */
 const PROSE_PATH = /[\w.@~/-]{1,200}\.(?:mdx?|markdown|rst|adoc|txt)\b/gi;
 const COMMAND_CHARS = 500;
 
-/** True where the newest question names the file of prose that was read: each of its sentences may be what is to be done. */
+/** Returns true where the newest question names the prose file that was read: any sentence of it may be the task. */
 function isFileNamed({ query, hints: { path, command = '' } }: Known): boolean {
   const paths =
     path === undefined ? (command.slice(0, COMMAND_CHARS).match(PROSE_PATH) ?? []) : [path];
   return paths.some((one) => isNamed(one.slice(one.lastIndexOf('/') + 1), { query }));
 }
 
-/** Classes of which every line may be what was asked for, or that rules of their own cut. */
+/** Classes in which every line may be the one needed, or which have rules of their own for cutting. */
 const WHOLE: ReadonlySet<TextClass> = new Set(['diff', 'trace', 'grep', 'listing', 'blob']);
-/** Of these, what rules leave out is little, and all of it can be asked for. */
+/** In these classes rules leave little out, and all of it can be requested. */
 const FILES: ReadonlySet<TextClass> = new Set(['code', 'config', 'narrative']);
-/** Parts that are larger than this share of what would go out otherwise are not worth it. */
+/** An excerpt larger than this share of the alternative is not worth it. */
 const PARTS_SHARE = 0.8;
 
-/** A result that is still long, as `tokens`, whatever the rules did, in parts; undefined for any other. */
+/** Returns the excerpt of a result that is still `tokens` long after its rules; undefined for any other. */
 function inParts(
   block: ConversationBlock,
   plain: Applied,
@@ -164,19 +165,19 @@ function inParts(
   return { ...best.one, tokensLeftOut: tokens - best.tokens };
 }
 
-/** The first of those with the fewest tokens. */
+/** Returns the form with the fewest tokens; the first of equals. */
 function shortestOf(forms: readonly Rewritten[]): { one: Rewritten; tokens: number } {
   return forms
     .map((one) => ({ one, tokens: estimateTokens(one.text) }))
     .reduce((best, other) => (other.tokens < best.tokens ? other : best));
 }
 
-/** What a new form of a text must save, in estimated tokens: a twentieth, and never more than 40. */
+/** Returns the tokens a new form must save: a twentieth, at least 8 and at most 40. */
 export function leastSaved(tokens: number): number {
   return Math.min(Math.max(8, tokens / 20), 40);
 }
 
-/** A text of a hundred thousand lines is looked through by the algorithms of its class only. */
+/** Returns false for a text of too many lines to search for repeats; its class algorithms still run. */
 export function isSearched({ text }: { readonly text: string }): boolean {
   return text.length <= MAX_LINES || lineBreaks(text, MAX_LINES + 1) <= MAX_LINES;
 }
@@ -188,7 +189,7 @@ function withReferences(
   return { ...applied, text, by: [...applied.by, 'repeats'], repeatedLines: lines, labels };
 }
 
-/** A file with its repeats named and the comments between them left out. */
+/** Returns a file with its repeats replaced by references and the comments between them left out. */
 function strippedBetween(referred: Referred, plain: Applied): Rewritten | undefined {
   const made = stripBetween(referred, plain.text, plain.removed);
   return made === undefined
@@ -196,18 +197,18 @@ function strippedBetween(referred: Referred, plain: Applied): Rewritten | undefi
     : { ...withReferences(plain, { ...referred, text: made.text }), removed: made.removed };
 }
 
-/** Rules that leave comments and blank lines out of a file, and nothing else. */
+/** Rules that only drop comments and blank lines of a file. */
 const STRIPPING: ReadonlySet<string | undefined> = new Set(['code', 'config']);
 
-/** True where nothing was done to a text but that comments were left out, and numbers thinned out. */
+/** Returns true where a text only lost comments and had its line numbers thinned out. */
 export function isStripped(by: readonly string[]): boolean {
   return STRIPPING.has(by[0]) && by.every((name) => name === by[0] || name === 'gutter');
 }
 
-/** Rules that leave lines out of what can be a file. */
+/** Rules that leave out lines of texts that may be files. */
 const SHORTENING: ReadonlySet<string> = new Set(['code', 'config', 'narrative']);
 
-/** True where some of a text's own lines cannot be read where it went out. */
+/** Returns true where some of a text's own lines are missing from what was sent. */
 export function isShortened({ by, removed }: Pick<Applied, 'by' | 'removed'>): boolean {
   return removed.length > 0 && by.some((name) => SHORTENING.has(name));
 }
@@ -217,7 +218,7 @@ function thinNumbers(made: Rewritten): readonly Rewritten[] {
   return text === undefined ? [] : [{ ...made, text, by: [...made.by, 'gutter'] }];
 }
 
-/** Of a tool result the whole; of user text what was pasted, never what was asked. */
+/** Returns all of a tool result, or the pasted part of user text, never its question. */
 function pastedPart({ kind, text }: ConversationBlock): Envelope {
   return kind === 'tool_result' ? { prefix: '', body: text, suffix: '' } : splitPasted(text);
 }

@@ -1,4 +1,4 @@
-/** Why a request went out as large as it came, in words for its trace and for `svc status`, and how large. */
+/** Why a request was sent unchanged, in words for its trace and for `svc status`, and how large it was. */
 import type { Conversations } from '../../conversations/conversations.ts';
 import type { Operation } from '../../model/endpoint.ts';
 import { VERBATIM_BECAUSE } from '../../model/request.ts';
@@ -17,7 +17,7 @@ const UNTOUCHABLE = {
   size: 'it has too many values to be parsed',
 } as const;
 
-/** Why `request` must go out as it came, or undefined where it may be rewritten. */
+/** Returns why `request` must be sent unchanged, or undefined where it may be rewritten. */
 export function passedBecause({ original, isVerbatim }: ProxyRequest): string | undefined {
   const { body, endpoint } = original;
   if (body.untouchable !== undefined) return UNTOUCHABLE[body.untouchable];
@@ -25,7 +25,7 @@ export function passedBecause({ original, isVerbatim }: ProxyRequest): string | 
   return endpoint.rewritable ? undefined : 'requests of this kind are never rewritten';
 }
 
-/** Set where nothing is compressed, or nothing in this request can be eligible: a token is never shorter than a byte. */
+/** Returns a reason if nothing is compressed or the request is too small for it: a token is at least a byte. */
 export function skippedBecause(
   request: ProxyRequest,
   { config, requested }: JoinedPass,
@@ -34,24 +34,24 @@ export function skippedBecause(
   if (!config.enabled) return 'compression.enabled is false';
   const { body, facts } = request.original;
   if (body.bytes.length >= config.thresholdTokens) return undefined;
-  // What a request asks for holds from then on.
+  // A mode or macro that a request names is pinned from then on.
   if (requested !== undefined || requestedMode(request) !== undefined) return undefined;
-  // Definitions of tools precede every request of a conversation, however small the first ones are.
+  // Tool definitions precede every request of a conversation, however small the first ones are.
   if (facts.hasTools && config.tools === 'trim') return undefined;
   if (conversations.figures.conversations === 0) return tooSmallBecause(config);
-  // A conversation goes on as it began, whatever is configured by now.
+  // A conversation keeps the options it began with, whatever is configured by now.
   const { pin } = conversations.memoryOf(request).record;
   const isTrimmed = facts.hasTools && pin?.tools === 'trim';
   const isEligible = pin !== undefined && body.bytes.length >= pin.thresholdTokens;
   return isTrimmed || isEligible ? undefined : tooSmallBecause(config);
 }
 
-/** Why a small request is not looked at either. */
+/** Returns the reason for skipping a small request. */
 function tooSmallBecause({ thresholdTokens }: Pick<CompressConfig, 'thresholdTokens'>): string {
   return `it is below compression.threshold_tokens (${thresholdTokens})`;
 }
 
-/** The most telling reason first: what was tried, then what kept it from being tried. */
+/** The most informative reason first: failed attempts, then what prevented an attempt. */
 const REASONS: readonly (readonly [string, string])[] = [
   [TIMED_OUT, 'compressing it took too long when it was sent before (compression.max_time_ms)'],
   ['no-gain', 'nothing repeats or can be encoded in fewer tokens'],
@@ -62,7 +62,7 @@ const REASONS: readonly (readonly [string, string])[] = [
   ['error_result', 'its tool results are errors, kept whole'],
 ];
 
-/** Why nothing changed although every block was looked at. */
+/** Returns why nothing changed although every block was examined. */
 export function unchangedBecause(
   outcomes: readonly Pick<JobOutcome, 'reason'>[],
   config: Pick<CompressConfig, 'thresholdTokens'>,
@@ -74,27 +74,27 @@ export function unchangedBecause(
     : 'it contains neither tool results nor pasted text';
 }
 
-/** True for requests about which nobody wonders: they ask no model for an answer. */
+/** Returns true for requests that ask a model for a response; the others need no explanation. */
 export function asksModel({ original }: ProxyRequest): boolean {
   return original.endpoint.operation === 'generate';
 }
 
-/** Larger bodies are not read for it: that would hold up the event loop for a millisecond and more. */
+/** Larger bodies are not parsed for this: that would block the event loop for a millisecond or more. */
 const COUNTED_BYTES = 128 * 1024;
-/** Of the bodies of all dialects, roughly. */
+/** Rough average over the bodies of all dialects. */
 const BYTES_PER_TOKEN = 4;
-/** What is asked with a conversation, all of whose blocks are known. */
+/** Operations whose body is a conversation, with all blocks known. */
 const SIZED: ReadonlySet<Operation> = new Set(['generate', 'count_tokens', 'compact']);
 
-/** How large a request is that nothing is changed in. */
+/** Size of an unchanged request. */
 export interface UnchangedTokens {
   /** Estimated tokens of its blocks; null where it is no conversation. */
   readonly tokens: number | null;
-  /** Taken from its bytes alone, which may be a third too few or too many. */
+  /** True if estimated from bytes alone, which may be a third too low or too high. */
   readonly isRough: boolean;
 }
 
-/** The size of `request`, at a cost that the event loop does not feel. */
+/** Returns the size of `request` at negligible cost to the event loop. */
 export function unchangedTokens({ original }: ProxyRequest): UnchangedTokens {
   const { body, endpoint } = original;
   if (!SIZED.has(endpoint.operation)) return { tokens: null, isRough: false };

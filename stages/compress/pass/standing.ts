@@ -1,8 +1,8 @@
 /**
- * Compresses a conversation in which some blocks stand as they were sent (`conversations/standing.ts`).
- * As a rule computing gives the same again, and only that is looked at; where it does not, because a
- * setting, a recipe or the program is another one by now, these blocks are repeated, and the new ones
- * are made of what is really there.
+ * Compresses a conversation in which some blocks must be sent again as they were
+ * (`conversations/standing.ts`). Recomputing usually gives the same bytes, and only that is checked. Where
+ * it does not, because a setting, a recipe or the program has changed, these blocks are repeated and the
+ * new ones are compressed against what was really sent.
  */
 import type { Standing } from '../../conversations/standing.ts';
 import type { ConversationBlock } from './blocks.ts';
@@ -19,7 +19,7 @@ export async function compressStanding(
 ): Promise<ForgettingOutcomes> {
   if (!standing.isBound) return compressForgetting(all, limits, isCold);
   const { memory } = limits;
-  // At first sight nothing is known of what stands before the last thought: nothing of it need be computed.
+  // In a conversation seen for the first time, blocks before the last thought are unknown and need not be computed.
   if (memory.isNew) memory.repeated = Math.max(memory.repeated, standing.lastThought);
   const made = await compressForgetting(
     withRepeated(all, standing, memory.repeated),
@@ -36,7 +36,7 @@ export async function compressStanding(
   return compressForgetting(withRepeated(all, standing, memory.repeated), limits, false);
 }
 
-/** The blocks before number `end` of the request with what they must go out as. */
+/** Returns the blocks; those before index `end` carry the text they must be sent with. */
 function withRepeated(
   all: readonly ConversationBlock[],
   standing: Standing,

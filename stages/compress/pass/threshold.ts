@@ -1,10 +1,10 @@
-/** From where on the blocks of a conversation are compressed: what the model reads before them counts too. */
+/** Where compression of a conversation starts: what the model reads before the blocks counts towards the threshold too. */
 import { estimateTokens } from '../../model/tokens.ts';
 import { listedTools } from '../../dialect/tool-definitions.ts';
 
 /**
- * What of `thresholdTokens` is left for the blocks of a request, behind its definitions of tools.
- * A tool that is loaded later stands in front of nothing.
+ * Returns what remains of `thresholdTokens` for the blocks of a request after its tool definitions.
+ * Tools loaded later do not count, as they precede nothing.
  */
 export function leftForBlocks(body: unknown, thresholdTokens: number): number {
   let left = thresholdTokens;

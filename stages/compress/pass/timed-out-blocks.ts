@@ -1,18 +1,18 @@
 /**
- * What is remembered of a conversation so that a busy machine changes no byte that the
- * provider has already cached: how far it was sent, and which blocks went out as they
- * were because time ran out before they were decided, or their language could not be read.
+ * Records kept with a conversation so that a busy machine changes no byte that the provider has already
+ * cached: how far it was sent, and which blocks were sent unchanged because time ran out before they
+ * were decided, or their language could not be parsed.
  */
 import type { Memory } from '../../conversations/conversations.ts';
 import { blockMark, endMark } from '../../conversations/end-mark.ts';
 import type { ConversationBlock } from './blocks.ts';
 
-/** Why a block goes out as it came: time ran out before it was decided, now or in an earlier turn. */
+/** Why a block is sent unchanged: time ran out before it was decided, now or in an earlier turn. */
 export const TIMED_OUT = 'timed-out';
-/** The same, where what it is to be decided with could not be had. */
+/** Why a block is sent unchanged: a resource needed to decide it was unavailable. */
 export const UNDECIDED = 'undecided';
 
-/** The blocks with those protected that went out undecided in an earlier turn. */
+/** Returns the blocks, protecting those that were sent undecided in an earlier turn. */
 export function withoutUndecided(
   { record: { timedOut: known } }: Memory,
   blocks: readonly ConversationBlock[],
@@ -26,7 +26,7 @@ export function withoutUndecided(
   });
 }
 
-/** The block, protected because it could not be decided, in time or at all. */
+/** Protects a block that could not be decided, in time or at all. */
 export function asItIs(
   block: ConversationBlock,
   because: typeof TIMED_OUT | typeof UNDECIDED,
@@ -34,12 +34,12 @@ export function asItIs(
   return block.protectedReason === undefined ? { ...block, protectedReason: because } : block;
 }
 
-/** How a block is remembered that time did not end. */
+/** Returns the mark under which an unparsable block is recorded, distinct from a timed-out one. */
 function unreadMark(mark: string): string {
   return `${mark}!`;
 }
 
-/** Remembers which blocks went out as they were: those that time ran out for, and those that could not be read. */
+/** Records the blocks that were sent unchanged because time ran out, or because they could not be parsed. */
 export function rememberUndecided(
   memory: Memory,
   timedOut: readonly ConversationBlock[],
@@ -52,7 +52,7 @@ export function rememberUndecided(
   if (more.length > 0) memory.set({ timedOut: more });
 }
 
-/** Remembers that all of `blocks` went out. */
+/** Records that all of `blocks` were sent. */
 export function rememberSent(memory: Memory, blocks: readonly ConversationBlock[]): void {
   const last = blocks.at(-1);
   const { pin } = memory.record;
@@ -63,8 +63,8 @@ export function rememberSent(memory: Memory, blocks: readonly ConversationBlock[
 }
 
 /**
- * How many of the blocks went out in an earlier turn. Where the conversation has gone
- * another way since, all up to the model's last answer count as sent.
+ * Returns how many of the blocks were sent in an earlier turn. Where the conversation has since
+ * branched, all up to the model's last response count as sent.
  */
 export function sentCount(
   { record: { pin } }: Memory,

@@ -1,17 +1,17 @@
-/** What a user typed and what they pasted: only long pasted output of tools is ever compressed. */
+/** Separates what a user typed from what they pasted: only long pasted tool output is ever compressed. */
 import { classify } from '../../model/classify/classify.ts';
 import type { TextClass } from '../../model/classify/classes.ts';
 import { openEnvelope, type Envelope } from '../../model/classify/envelope.ts';
 import { looksLikeProse } from '../../model/classify/prose.ts';
 
-/** Shorter texts are what someone typed. */
+/** Shorter texts count as typed. */
 const SHORT_CHARS = 1500;
 const INTRO_CHARS = 400;
 
 /**
- * Splits a user text: a short first paragraph that introduces the material, the material, and the last
- * paragraph, which asks, with the white space before it. Without material all of it is asked, as
- * is a text of up to 1,500 characters.
+ * Splits a user text into a short first paragraph that introduces the material, the material, and the
+ * last paragraph, the question, with the white space before it. A text without material, or of up to
+ * 1,500 characters, is all question.
  */
 export function splitPasted(text: string): Envelope {
   const end = text.trimEnd().length;
@@ -26,7 +26,7 @@ export function splitPasted(text: string): Envelope {
   };
 }
 
-/** Classes that programs print and nobody writes. */
+/** Classes that only programs write. */
 const PRINTED: ReadonlySet<TextClass> = new Set([
   'log',
   'json',
@@ -36,17 +36,17 @@ const PRINTED: ReadonlySet<TextClass> = new Set([
   'trace',
 ]);
 
-/** Classes whose lines are arranged anew: words between them would become one of the names or hits. */
+/** Classes whose lines are rearranged: prose between them would become one of the names or hits. */
 const ARRANGED: ReadonlySet<TextClass> = new Set(['listing', 'grep']);
-/** How a line begins that somebody wrote: as a point of a list, or with words. `MM a.ts` is a state of git's. */
+/** Start of a line a person wrote: a list item, or words. `MM a.ts` is a Git status. */
 const WRITTEN =
   /^[^\S\n]*(?:[-*•+>] |\d{1,3}[.)] |[^\p{L}\d\s./\\_-]{2,} ?\p{L}|(?![A-Z]{1,2} )\p{L}[\p{L}'’]+[,:;.!?]? \S|\p{L} \p{L}+(?:[ ,.!?:]|$)|\p{Lo}{4,})/mu;
 
 /**
- * True if what a user pasted is plainly output of tools: of a class that only programs write,
- * with no paragraph of prose in it, nor a written line between names or hits. An agent without
- * tools of its own sends what commands printed as the user's words, in a wrapper; that is
- * output whatever its class, prose aside.
+ * Returns true if the pasted text is plainly tool output: of a class that only programs write, with no
+ * paragraph of prose in it, nor a written line between names or hits. An agent without tools of its own
+ * sends command output as the user's words, in a wrapper; that is output whatever its class, prose
+ * aside.
  */
 export function isToolOutput(text: string, pasted: string): boolean {
   const { kind } = classify(pasted);

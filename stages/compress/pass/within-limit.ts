@@ -1,10 +1,10 @@
 /**
- * Compresses a request within its time. Where time runs out, or a fault ends the thread,
- * what was decided by then goes out so, and the rest as it was, now and in every later
- * turn; so does what could not be decided at all. Where a thread was not ready in time, which
- * says nothing of the text, the next turn tries again. What went out smaller in an earlier turn
- * must do so again, however long it takes: sending it as it was would cost the provider's
- * cache of all that follows.
+ * Compresses a request within its time limit. If time runs out, or a fault ends the thread, decided
+ * blocks are sent as decided and the rest unchanged, now and in every later turn; the same goes for
+ * blocks that could not be decided at all. If a thread was not ready in time, which says nothing about
+ * the text, the next turn tries again. Blocks sent smaller in an earlier turn must be sent so again,
+ * however long that takes: sending them unchanged would invalidate the provider's cache of everything
+ * after them.
  */
 import type { CancelSignal } from '../../../engine/index.ts';
 import type { Memory } from '../../conversations/conversations.ts';
@@ -30,7 +30,7 @@ export interface WithinLimit {
   readonly signal: CancelSignal;
 }
 
-/** What goes out for every block; `failed` says why not all of them were decided. */
+/** The outcome of every block; `failed` says why not all of them were decided. */
 export interface LimitedOutcomes {
   readonly outcomes: readonly JobOutcome[];
   readonly where?: 'inline' | 'thread';
@@ -56,7 +56,7 @@ export async function compressWithinLimit(
     remember(result.outcomes);
     return result;
   }
-  // Nothing goes out for a client that has left.
+  // Nothing is sent for a client that has disconnected.
   if (result.failed === 'cancelled') return { outcomes: [], failed: 'cancelled' };
   const sent = sentCount(memory, blocks);
   const more = result.decided.length < sent ? await again(blocks.slice(0, sent), limits) : result;
@@ -67,7 +67,7 @@ export async function compressWithinLimit(
   return { outcomes: [...decided, ...rest], failed: result.failed };
 }
 
-/** Does blocks that were sent before, without a limit. */
+/** Recomputes blocks that were sent before, without a time limit. */
 function again(
   blocks: readonly ConversationBlock[],
   { compressor, memory, options, signal }: WithinLimit,
@@ -75,7 +75,7 @@ function again(
   return compressor.run({ blocks, options, conversation: memory.id }, 0, signal);
 }
 
-/** Both decided the first blocks of one conversation, so what both have is the same. */
+/** Returns the longer list. Both start at the same conversation's first block, so they agree where they overlap. */
 function longer(one: readonly JobOutcome[], other: readonly JobOutcome[]): readonly JobOutcome[] {
   return one.length > other.length ? one : other;
 }

@@ -1,7 +1,7 @@
 /**
- * Compresses a conversation and, at a moment when the provider's cache of it has run out, leaves
- * old results of tools out from then on: all of it is written to the cache again in any case, so
- * that rewriting it costs nothing.
+ * Compresses a conversation and, once the provider's cache of it has expired, leaves old tool results
+ * out from then on. The whole conversation has to be written to the cache again anyway, so rewriting it
+ * then costs nothing.
  */
 import type { Conversations } from '../../../conversations/conversations.ts';
 import type { ProxyRequest } from '../../../model/request.ts';
@@ -17,18 +17,18 @@ import { forgettable } from './forgettable.ts';
 import { outcomesOfPointed, withPointedTo } from './pointers.ts';
 import { leavingOut, rememberForgotten, withForgotten } from './forgotten.ts';
 
-/** A result that goes out whole because what it repeated is gone may be old enough itself. */
+/** Upper bound on rounds: a result sent whole because the one it repeated is gone may itself be old enough. */
 const MAX_ROUNDS = 4;
 
-/** What goes out, and what forgetting has to do with it; tokens of the fixed estimator. */
+/** The outcomes, with the share of forgetting in them; tokens of the fixed estimator. */
 export interface ForgettingOutcomes extends LimitedOutcomes {
-  /** Results that are left out, those of earlier turns included. */
+  /** Results left out, including those left out in earlier turns. */
   readonly forgotten: number;
-  /** Tokens of what went out in their place before, less those of the lines that stand there. */
+  /** Tokens that those results took before, less the tokens of the lines that replace them. */
   readonly tokensForgotten: number;
 }
 
-/** True where the conversation paused for longer than the setting, and than any cache of it lives. */
+/** Returns true where the conversation paused for longer than the setting and than any cache lifetime. */
 export function isColdMoment(
   request: ProxyRequest,
   { coldTrimMs }: Pick<CompressConfig, 'coldTrimMs'>,
@@ -40,7 +40,7 @@ export function isColdMoment(
   return pauseMs !== null && pauseMs > Math.max(coldTrimMs, cacheLifetimeMs(dialect.name, json));
 }
 
-/** `isCold`: whether more may be left out now. What was left out before always is. */
+/** `isCold`: whether more may be left out now. Results left out earlier stay out. */
 export async function compressForgetting(
   all: readonly ConversationBlock[],
   limits: WithinLimit,
@@ -59,7 +59,7 @@ export async function compressForgetting(
     if (next.failed !== undefined) return counted(blocks, result);
     [best, made] = [less, next];
   }
-  // A later result that goes out whole again may outweigh the one that it repeated.
+  // A later result that is sent whole again may outweigh the one that it repeated.
   if (best === blocks || tokensOf(made) >= tokensOf(result)) return counted(blocks, result);
   rememberForgotten(best, memory);
   await memory.flush();

@@ -1,6 +1,6 @@
 /**
- * Which files a conversation wrote to, as far as its calls show. In doubt a file counts as written:
- * what an agent works on must stay in front of it.
+ * Which files a conversation wrote to, judging by its calls. When in doubt a file counts as written:
+ * the files an agent is working on must stay in its context.
  */
 import { isObject } from '../../../dialect/json-kind.ts';
 import { programsOf } from '../../../model/classify/command.ts';
@@ -8,9 +8,9 @@ import type { ConversationBlock } from '../../pass/blocks.ts';
 import { hintsOf } from '../../pass/block-label.ts';
 import { isIn, treesWrittenBy } from './tree-writers.ts';
 
-/** Tools that only look. */
+/** Names of read-only tools. */
 const LOOKS = /(?:^|_)(?:read|view|cat|open|show|get|list|ls|glob|grep|search|find|fetch|web)/i;
-/** Programs that only look, or run what is there; behind a redirection or with `-i` they write too. */
+/** Programs that only read, or run existing code; with a redirection or `-i` they write too. */
 const READERS: ReadonlySet<string> = new Set(
   (
     'cat bat less more head tail nl wc sed awk grep egrep fgrep rg ag ack find fd ls tree file stat du ' +
@@ -20,23 +20,23 @@ const READERS: ReadonlySet<string> = new Set(
 );
 const WRITES =
   /(?:^|[^<>=-])>{1,2}(?!&|\s*\/dev\/null)|\s-\w*i\b|--(?:fix|write|in-place)|<<|\btee\b/;
-/** What may be the name of a file, in a command or the headers of a patch, and how such names end. */
+/** Possible file names in a command or in the headers of a patch, and how such names end. */
 const NAME = /[\w.@+-]+/g;
 const PATH = /[\w.@+/-]+/g;
 const EXTENSION = /\.[A-Za-z]\w{0,9}(?![\w.])/g;
 const PATCHED = /^(?:\*\*\* (?:Update|Add|Delete) File: |\*\*\* Move to: |[-+]{3} )(.+)$/gm;
 
-/** The last part of every path that a call may have written to, by block: of a block what it writes itself. */
+/** Returns the base names of all paths that a tool call may have written to; empty for other blocks. */
 export function writtenBy(block: ConversationBlock): readonly string[] {
   if (block.kind !== 'tool_use' || onlyLooks(block)) return [];
   const { command } = hintsOf(block);
-  // Files without an ending, `Makefile`, look like any other word.
+  // File names without an extension, such as `Makefile`, look like any other word.
   if (command !== undefined)
     return [...(command.match(NAME) ?? []), ...namesIn(command), ...patched(command)];
   return namesOf(block.toolInput);
 }
 
-/** True of a call that writes to no file, as far as its tool's name or its command shows. */
+/** Returns true for a call that writes no file, judging by the tool's name or its command. */
 export function onlyLooks(call: ConversationBlock): boolean {
   const { command, toolName = '' } = hintsOf(call);
   if (command !== undefined)
@@ -45,18 +45,18 @@ export function onlyLooks(call: ConversationBlock): boolean {
   return LOOKS.test(inWords(toolName));
 }
 
-/** A tool's own name behind its server's, its words joined by `_`: of `mcp__files__readText` it is `read_Text`. */
+/** Strips the server's prefix from a tool name and joins its words by `_`: `mcp__files__readText` → `read_Text`. */
 export const inWords = (toolName: string): string =>
   toolName.replace(/^.*__/, '').replaceAll(/(?<=[a-z])(?=[A-Z])/g, '_');
 
-/** True of a text editor that is one tool, where it is told to show something. */
+/** Returns true for a `view` call of a text editor whose commands share one tool. */
 export function isEditorsView({ toolInput }: ConversationBlock): boolean {
   return isObject(toolInput) && toolInput['command'] === 'view';
 }
 
 /** When the files of a conversation were written to. */
 export interface Writes {
-  /** True where a file that the block's call names may have been written to by a block behind the one numbered `at`. */
+  /** Returns true where a block after index `at` may have written a file that this block's call names. */
   isSince(at: number, block: ConversationBlock): boolean;
 }
 
@@ -83,13 +83,13 @@ function treesOf(block: ConversationBlock): ReturnType<typeof treesWrittenBy> {
   return command === undefined ? [] : treesWrittenBy(command);
 }
 
-/** The last part of every path that a call's input names, for whatever purpose. */
+/** Returns the base name of every path in a call's input, whatever the path is for. */
 export function namedBy(block: ConversationBlock): readonly string[] {
   const { command } = hintsOf(block);
   return command === undefined ? namesOf(block.toolInput) : namesIn(command);
 }
 
-/** Whole paths of the files that a call's input names. */
+/** Returns the full paths of the files that a call's input names. */
 function pathsOf(block: ConversationBlock): readonly string[] {
   const { command, path } = hintsOf(block);
   if (command === undefined) return path === undefined ? [] : [path];
@@ -102,7 +102,7 @@ function namesOf(input: unknown): readonly string[] {
   return isObject(input) ? Object.values(input).flatMap(namesOf) : [];
 }
 
-/** Of a text that can be a path, its last part. */
+/** Returns the base name of a text that can be a path. */
 function shortName(path: string): readonly string[] {
   if (path.length > 1000 || path.includes('\n')) return [];
   const name = lastPart(path);
@@ -111,7 +111,7 @@ function shortName(path: string): readonly string[] {
 
 const lastPart = (path: string): string => path.trim().split(/[/\\]/).at(-1) ?? '';
 
-/** Files without an ending that a command names: `Makefile`, `README`, `.env`. */
+/** File names without an extension that a command may contain: `Makefile`, `README`, `.env`. */
 const BARE =
   /^(?:(?:[A-Z][a-z]*|make|just)file|README|LICENSE|CHANGELOG|NOTICE|CODEOWNERS|\.[a-z][\w-]*)$/;
 

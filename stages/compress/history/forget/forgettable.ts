@@ -1,7 +1,7 @@
 /**
- * Which results of tools may be left out at a moment when the provider's cache has run out: old
- * and long ones that can be had again, never an error, and nothing of a file that was written to
- * since, or that the client calls unchanged instead of sending it again. Whether the moment is one is not decided here.
+ * Which tool results may be left out once the provider's cache has expired: old, long ones that can be
+ * produced again, never an error, and never one whose file was written to since or whose later read
+ * the client reports as "unchanged" instead of resending it. The caller decides whether the cache has expired.
  */
 import { fetchMark } from '../../fetch/mark.ts';
 import { estimateTokens } from '../../../model/tokens.ts';
@@ -12,23 +12,23 @@ import { namedBy, writesOf } from './edited.ts';
 import { pointedTo } from './pointers.ts';
 import { canBeCalledAgain } from './repeatable.ts';
 
-/** Answers of the model that must lie behind a result. */
+/** Model responses that must follow a result before it may be left out. */
 const LEAST_TURNS = 10;
-/** Shorter results, as they would go out, stay. */
+/** Results shorter than this in their compressed form stay. */
 const LEAST_TOKENS = 200;
-/** Characters of a call's input that the line repeats. */
+/** Characters of the call's input that the marker repeats. */
 const INPUT_CHARS = 200;
 
-/** A result that may go. */
+/** A result that may be left out. */
 export interface Forgettable {
   readonly block: ConversationBlock;
-  /** What goes out in its place. */
+  /** The marker sent in its place. */
   readonly line: string;
-  /** Tokens of what would go out otherwise. */
+  /** Tokens that the result would take otherwise. */
   readonly tokens: number;
 }
 
-/** Those of `blocks` that may go, where they would go out as `outcomes` says. */
+/** Returns those of `blocks` that may be left out; `outcomes` are their compressed forms. */
 export function forgettable(
   blocks: readonly ConversationBlock[],
   outcomes: readonly Pick<JobOutcome, 'tokensAfter'>[],
@@ -54,7 +54,7 @@ function mayGo(block: ConversationBlock): boolean {
   return canBeCalledAgain(block);
 }
 
-/** The number of blocks behind which the model has answered often enough. */
+/** Returns how many leading blocks are followed by enough model responses. */
 function oldEnough(blocks: readonly ConversationBlock[]): number {
   let turns = 0;
   for (let at = blocks.length - 1; at >= 0; at--) {

@@ -1,7 +1,7 @@
 /**
- * What a conversation's requests leave out from a cold moment on. It is kept durably and repeated
- * byte for byte in every later turn, also after a restart and where the setting is off by then;
- * where it cannot be read, the originals go out.
+ * The results that a conversation leaves out from a cold moment on. The record is durable, and every
+ * later turn repeats the markers byte for byte, even after a restart or with the setting off by then;
+ * if the record cannot be read, the originals are sent.
  */
 import type { Memory } from '../../../conversations/conversations.ts';
 import type { LeftOut } from '../../../conversations/record.ts';
@@ -9,7 +9,7 @@ import type { ConversationBlock } from '../../pass/blocks.ts';
 import { resultKeys } from '../../pass/result-keys.ts';
 import type { Forgettable } from './forgettable.ts';
 
-/** The blocks with what goes out in place of those that were forgotten, and the tokens that this saves. */
+/** Returns the blocks; forgotten ones carry the marker sent in their place and the tokens it saves. */
 export function withForgotten(
   blocks: readonly ConversationBlock[],
   { record: { leftOut: kept } }: Memory,
@@ -19,7 +19,7 @@ export function withForgotten(
   return blocks.map((block, at) => withLine(block, kept.get(keys[at] ?? '')));
 }
 
-/** The same without a record: `more` is left out as well. */
+/** Returns the blocks with `more` left out as well; records nothing. */
 export function leavingOut(
   blocks: readonly ConversationBlock[],
   more: readonly Forgettable[],
@@ -34,7 +34,7 @@ function withLine(block: ConversationBlock, kept: LeftOut | undefined): Conversa
     : { ...block, forgotten: kept.line, tokensForgotten: kept.tokens };
 }
 
-/** Remembers all of `blocks` that are forgotten. */
+/** Records every forgotten block of `blocks`. */
 export function rememberForgotten(blocks: readonly ConversationBlock[], memory: Memory): void {
   const keys = resultKeys(blocks);
   const more = blocks.flatMap(({ forgotten, tokensForgotten = 0 }, at) => {

@@ -1,20 +1,20 @@
 /**
- * Results in which a client says that an earlier one of the same call still holds, in place of the text.
- * What they point to must be there.
+ * Results in which the client says that an earlier result of the same call still holds, instead of
+ * repeating its text. The text they point to must be in the conversation.
  */
 import type { ConversationBlock } from '../../pass/blocks.ts';
 import type { LimitedOutcomes } from '../../pass/within-limit.ts';
 import { estimateTokens } from '../../../model/tokens.ts';
 import { namedBy } from './edited.ts';
 
-/** As Claude Code words it, of a file that it has read before. */
+/** Claude Code's wording for a file that it has read before. */
 const POINTS =
   /^(?:File unchanged since last read|Wasted call . file unchanged since your last Read|<system-reminder>\s*This file is already in your context)/;
 
 const isPointer = ({ kind, text }: ConversationBlock): boolean =>
   kind === 'tool_result' && POINTS.test(text);
 
-/** The files of which a later result says that they are there, by name, with the number of the last such result. */
+/** Maps each file name that a pointer refers to to the index of the last pointer to it. */
 export function pointedTo(blocks: readonly ConversationBlock[]): ReadonlyMap<string, number> {
   return new Map(
     blocks.flatMap((block, at) =>
@@ -23,7 +23,7 @@ export function pointedTo(blocks: readonly ConversationBlock[]): ReadonlyMap<str
   );
 }
 
-/** The blocks, with the text of what was left out in those that point to it. */
+/** Returns the blocks; pointers to a forgotten result get that result's text. */
 export function withPointedTo(blocks: readonly ConversationBlock[]): readonly ConversationBlock[] {
   if (!blocks.some(({ forgotten }) => forgotten !== undefined) || !blocks.some(isPointer))
     return blocks;
@@ -33,7 +33,7 @@ export function withPointedTo(blocks: readonly ConversationBlock[]): readonly Co
   });
 }
 
-/** Of the newest result of the same call, where that is left out. */
+/** Returns the text of the newest result of the same call if that was forgotten, otherwise undefined. */
 function forgottenTextOf(
   { toolName, toolInput }: ConversationBlock,
   before: readonly ConversationBlock[],
@@ -49,7 +49,7 @@ function forgottenTextOf(
   return found?.forgotten === undefined ? undefined : found.text;
 }
 
-/** The outcomes, where the text that stands for a pointer counts as a change of it. */
+/** Returns the outcomes; a pointer replaced by the full text counts as changed. */
 export function outcomesOfPointed<T extends LimitedOutcomes>(
   blocks: readonly ConversationBlock[],
   result: T,

@@ -1,6 +1,6 @@
 /**
- * Which calls can be made again to have their result again: those that only look. What changed
- * something, in a file or anywhere else, may not be asked for twice, nor is it said again.
+ * Which calls can be repeated to get their result again: read-only ones. A call that changed a file or
+ * anything else must not be made twice, and would not print the same again.
  */
 import { programsOf } from '../../../model/classify/command.ts';
 import { pipelinesOf } from '../../../model/classify/shell.ts';
@@ -10,11 +10,11 @@ import type { ConversationBlock } from '../../pass/blocks.ts';
 import { isSpoken } from '../../pass/human-authored.ts';
 import { inWords, isEditorsView, onlyLooks } from './edited.ts';
 
-/** Words of a tool's name that looks besides, or only seems to: `update_and_get`, `open_pull_request`. */
+/** Words in the names of tools that do more than read: `update_and_get`, `open_pull_request`. */
 const DOES =
   /(?:^|_)(?:create|update|delete|remove|write|save|send|submit|publish|merge|click|cancel|execute|replace|edit|insert|append|add|apply)(?:_|$)|^open_(?:pull|issue|pr|merge|ticket)/i;
 
-/** Programs of a cluster or a service that look, by the word behind their name. */
+/** Read-only subcommands of programs for a cluster or a service, by program. */
 const LOOKING: ReadonlyMap<string, RegExp> = new Map([
   [
     'git',
@@ -25,15 +25,15 @@ const LOOKING: ReadonlyMap<string, RegExp> = new Map([
   ['terraform', /^(?:plan|show|validate|output|version|providers)$/],
   ['gh', /^(?:search|status)$/],
 ]);
-/** What runs what others wrote down, which may be anything: a test, a build, a release. */
+/** Runners of scripts, which may do anything: a test, a build, a release. */
 const RUNNERS: ReadonlySet<string> = new Set('make cargo go npm npx yarn pnpm'.split(' '));
 const CHECKS =
   /^(?:test|tests|t|check|lint|clippy|vet|build|compile|types|typecheck|type-check|tsc|ls|list|outdated|view|info|why|audit|tree|doc|env|version|format:check|bench)(?:[:.-].*)?$/;
 const RUNS: ReadonlySet<string> = new Set(['run', 'run-script']);
-/** Of `find` and `sort`: they do something with what they found. */
+/** Options with which `find` and `sort` act on what they find. */
 const ACTS = /\s-(?:exec|execdir|ok|okdir|delete|fprint\w*)\b/;
 
-/** True of a result whose call may be made again, and then says the same where nothing changed. */
+/** Returns true for a result whose call may be repeated and gives the same unless something changed. */
 export function canBeCalledAgain(result: ConversationBlock): boolean {
   const { command, toolName = '' } = hintsOf(result);
   if (isSpoken(toolName)) return false;

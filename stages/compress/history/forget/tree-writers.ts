@@ -1,6 +1,6 @@
 /**
- * Commands that write files which they do not name: formatters, fixers, `git checkout`, `sed -i` over
- * a pattern. What they wrote to is known by folder and, of one language's tools, by how names end.
+ * Commands that write files without naming them: formatters, fixers, `git checkout`, `sed -i` over a
+ * pattern. Written files are known by folder and, for tools of one language, by extension.
  */
 import { operandsOf, valued } from '../../../model/classify/flags.ts';
 import { pipelinesOf, type SimpleCommand } from '../../../model/classify/shell.ts';
@@ -8,13 +8,13 @@ import { unwrap } from '../../../model/classify/unwrap.ts';
 
 /** Where a command may have written. */
 export interface WrittenTree {
-  /** As the command names it, without a slash at its end; empty for wherever it ran. */
+  /** As the command names it, without a trailing slash; empty for the working directory. */
   readonly folder: string;
-  /** How the names of the files end; of any where absent. */
+  /** Matches the extensions of the files; absent for any file. */
   readonly endings?: RegExp;
 }
 
-/** A program, with its verb if it has several, that writes: always, or where its arguments say so. */
+/** A program or subcommand that writes files: always, or only with certain arguments. */
 interface Writer {
   readonly when?: RegExp;
   readonly unless?: RegExp;
@@ -81,7 +81,7 @@ const WRITERS: ReadonlyMap<string, Writer> = new Map<string, Writer>(
   ).flatMap(([names, writer]) => names.split(' ').map((name) => [name, writer] as const)),
 );
 
-/** What runs a script by its name, and what such names say. */
+/** Programs that run a script by name, and the script names that mean writing. */
 const RUNNERS: ReadonlySet<string> = new Set(
   'npm yarn pnpm bun make just task poe rake composer mix gradle gradlew mvn mvnw nox tox'.split(
     ' ',
@@ -91,23 +91,23 @@ const FIXING_SCRIPT =
   /(?:^|[:_.-])(?:fmt|format|fix|autofix|prettify|codemod|codegen|generate|gen|apply)(?:$|[:_.-])|spotlessApply/;
 const CHECKING_SCRIPT = /check|verify|dry/;
 
-/** Git verbs whose operands are no folders, unless they stand behind `--`. */
+/** Git subcommands whose operands are no folders unless they follow `--`. */
 const TAKES_REVISIONS =
   /^(?:checkout|switch|reset|stash|merge|rebase|pull|cherry-pick|revert|am|apply)$/;
 const GLOB = /[*?[{]/;
 const UNKNOWN = /[$`]|\{\}/;
-/** The last part of a path, where it has an ending. */
+/** A base name with an extension. */
 const FILE = /^[^.].*\.[A-Za-z]\w{0,9}$/;
 const isFile = (path: string): boolean => FILE.test(path.slice(path.lastIndexOf('/') + 1));
 const OF_SCRIPTS = valued('-e -f -l -E -I');
 const OF_FORMATTERS = valued('-c -l --line-length --config --target-version --select --ignore -m');
 const OF_OTHERS = valued('');
-/** A longer command is a document that it writes down. */
+/** A longer command is a document that it writes, e.g. a here-document. In characters. */
 const LONGEST = 10_000;
-/** A script that goes through folders itself. */
+/** Marks a script that walks folders itself. */
 const WALKS = /\b(?:rglob|glob|iterdir|os\.walk|readdirSync|readdir|Dir\.glob|filepath\.Walk\w*)\b/;
 
-/** Where a command line may have written to files that it does not name. */
+/** Returns the trees in which a command line may have written files that it does not name. */
 export function treesWrittenBy(command: string): readonly WrittenTree[] {
   const read = command.slice(0, LONGEST);
   const trees = pipelinesOf(read).flat().flatMap(writtenByOne);
@@ -137,17 +137,17 @@ function isFixingScript(arg: string): boolean {
   return !arg.startsWith('-') && FIXING_SCRIPT.test(arg) && !CHECKING_SCRIPT.test(arg);
 }
 
-/** The words that may be folders or files, in whose place an empty list means wherever it ran. */
+/** Returns the operands that may be folders or files; an empty list means the working directory. */
 function operands(name: string, verb: string, args: readonly string[]): readonly string[] {
   const dashes = args.indexOf('--');
   if (dashes >= 0) return args.slice(dashes + 1);
-  // A package to install, an archive, a patch: what is written stands in it.
+  // A package to install, an archive or a patch: the files it writes are listed inside it.
   if (/^(?:patch|tar|unzip|npm|yarn|pnpm|bun|go|cargo)$/.test(name)) return [];
   const isCopying = /^(?:cp|rsync|rm|mv|git)$/.test(name);
   const all = isCopying ? operandsOf(args, OF_OTHERS) : pathsOf(args);
   if (/^(?:g?sed|perl|ruby)$/.test(name)) {
     const hasScript = args.some((arg) => /^-\w*[ef]$|^--expression/.test(arg));
-    // On a Mac an empty word stands behind `-i`: no copy is kept.
+    // On macOS `-i` takes a backup suffix; an empty one means no backup.
     const paths = operandsOf(args, OF_SCRIPTS).filter((word) => word !== '');
     return hasScript ? paths : paths.slice(1);
   }
@@ -165,13 +165,13 @@ function toTrees(paths: readonly string[], { endings }: Writer): readonly Writte
   const made = { ...(endings !== undefined && { endings }) };
   if (paths.length === 0) return [{ folder: '', ...made }];
   return paths.flatMap((path) => {
-    // A single file is known by its name.
+    // A single file is already known by its name.
     if (isFile(path) && !GLOB.test(path) && !UNKNOWN.test(path)) return [];
     return [{ folder: folderOf(path), ...made }];
   });
 }
 
-/** The folder that a path or pattern names, empty where that cannot be said. */
+/** Returns the folder of a path or pattern; empty where it cannot be determined. */
 function folderOf(path: string): string {
   if (UNKNOWN.test(path)) return '';
   const glob = path.search(GLOB);
@@ -194,7 +194,7 @@ function writtenByFind(args: readonly string[]): readonly WrittenTree[] {
   return toTrees(from, {});
 }
 
-/** True of a path that may lie in the tree; a relative one may lie anywhere. */
+/** Returns true for a path that may be in the tree; a relative path may be anywhere. */
 export function isIn({ folder, endings }: WrittenTree, path: string): boolean {
   if (endings !== undefined && !endings.test(path.slice(path.lastIndexOf('/') + 1))) return false;
   if (folder === '' || !path.startsWith('/')) return true;

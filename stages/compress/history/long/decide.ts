@@ -1,7 +1,7 @@
 /**
- * Which long results may be left in parts. All but one of the conditions follow from what stands
- * before a result; that its file was not edited since is looked at once, when the result is first
- * sent, and kept durably: later turns repeat the decision, whatever is edited by then.
+ * Which long results may be sent as excerpts. All conditions but one follow from the blocks before a
+ * result. The exception, that its file was not edited since, is checked once, when the result is first
+ * sent, and recorded durably: later turns repeat the decision whatever is edited by then.
  */
 import type { ProxyRequest } from '../../../model/request.ts';
 import { costsAtLeast } from '../../../model/tokens.ts';
@@ -12,30 +12,30 @@ import type { JobOutcome } from '../../worker/job.ts';
 import { namedBy, writesOf, writtenBy } from '../forget/edited.ts';
 import { requestWords, declaredTools } from './request-lines.ts';
 
-/** Results that were looked at, by `resultKeys`: true for one that goes out in parts. */
+/** Results decided on, by `resultKeys`: true for one sent as an excerpt. */
 export type LongDecisions = ReadonlyMap<string, boolean>;
 
 export interface LongCircumstances {
   readonly longTokens: number;
-  /** The request's, which declares the tools. */
+  /** Body of the request, which declares the tools. */
   readonly body: unknown;
-  /** What was decided in earlier turns. */
+  /** Decisions of earlier turns. */
   readonly decided: Pick<LongDecisions, 'get'>;
-  /** False where the provider edits the context itself: then nothing is decided anew. */
+  /** False where the provider edits the context itself: then nothing new is decided. */
   readonly mayDecide: boolean;
 }
 
-/** The results of a request, as it is decided about them; each by its key of `resultKeys`. */
+/** The blocks of a request with the decisions on its long results. */
 export interface Parted {
-  /** With how to ask for a part of it in each that may be left in parts. */
+  /** Each block that may be sent as an excerpt says how a part of it is requested. */
   readonly blocks: readonly ConversationBlock[];
-  /** Those that may, by their places in `blocks`. */
+  /** Keys (`resultKeys`) of those blocks, by index in `blocks`. */
   readonly allowed: ReadonlyMap<number, string>;
-  /** Those held back for an edit since. */
+  /** Keys of results held back because their file was edited since. */
   readonly heldBack: readonly string[];
 }
 
-/** Every request comes here, and few have a long result: for the others nothing but that is found out. */
+/** Decides on the long results of a request. Every request passes here and few have any: the others cost one check. */
 export function withParts(
   blocks: readonly ConversationBlock[],
   { longTokens, body, decided, mayDecide }: LongCircumstances,
@@ -58,7 +58,7 @@ export function withParts(
     const words = requestWords(block, tools);
     if (words === undefined) return block;
     const origins = originsOf(block);
-    // What is asked for again is needed whole; so is what the agent has been working on.
+    // A file that is read again is needed whole, and so is one the agent has been working on.
     const isKnown = origins.some((name) => visible.has(name) || written.has(name));
     for (const name of origins) visible.add(name);
     if (isKnown) return block;
@@ -76,13 +76,13 @@ export function withParts(
   return { blocks: made, allowed, heldBack };
 }
 
-/** Names of the files that a call shows; of one that names none the call itself. */
+/** Returns the names of the files that a call shows, or the call itself where it names none. */
 function originsOf(block: ConversationBlock): readonly string[] {
   const names = namedBy(block);
   return names.length > 0 ? names : [JSON.stringify([block.toolName, block.toolInput])];
 }
 
-/** The blocks of a request, with what is decided about long results; `remember` keeps that for later turns. */
+/** Returns the blocks of a request with the decisions on long results; `remember` records those for later turns. */
 export function withLongResults(
   request: ProxyRequest,
   { memory, options }: Pick<WithinLimit, 'memory' | 'options'>,

@@ -1,21 +1,21 @@
-/** What a question and a call name: identifiers, quoted words, lines by their number. */
+/** The names that a question and a call contain: identifiers, quoted words, line numbers. */
 import { isObject } from '../../../dialect/json-kind.ts';
 import { hintsOf } from '../../pass/block-label.ts';
 import type { ConversationBlock } from '../../pass/blocks.ts';
 
-/** Words to look for in a long text. */
+/** Search terms for a long text. */
 export interface Named {
-  /** Looked for in every line, to the letter: names that cannot be everyday words. */
+  /** Searched in every line, case-sensitively: names that cannot be everyday words. */
   readonly exact: readonly string[];
-  /** Looked for in what an outline names, in lower case: any word that says something. */
+  /** Searched in outline entries, in lower case: any meaningful word. */
   readonly words: ReadonlySet<string>;
-  /** Numbers of lines. */
+  /** Line numbers. */
   readonly lines: readonly number[];
 }
 
 const QUOTED = /`([^`\n]{2,80})`|"([^"\n]{2,80})"|'([^'\n]{2,80})'/g;
 const WORD = /[A-Za-z_$][\w$]*(?:(?:\.|::|->|-)[A-Za-z_$][\w$]*)*/g;
-/** An underscore or digit inside, a capital behind a small letter, or capitals alone. */
+/** An underscore or digit inside, a capital after a small letter, or capitals alone. */
 const IDENTIFIER = /[A-Za-z]_|_[A-Za-z]|[a-z][A-Z]|[A-Za-z]\d|^[A-Z]{3,}$|::|->/;
 const LINE = /\bline[s ]*(\d{1,6})(?:\s*(?:-|–|to)\s*(\d{1,6}))?|\.\w{1,8}:(\d{1,6})\b/gi;
 const MAX_EXACT = 40;
@@ -30,7 +30,7 @@ const EVERYDAY: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/** What is named in the newest question at a result of a tool, and in the call that asked for it. */
+/** Collects the names in the newest question at a tool result and in the call that produced it. */
 export function namedIn(query: string, call: ConversationBlock): Named {
   const asked = `${query}\n${inputWords(call)}`;
   const quotes = [...asked.matchAll(QUOTED)].map(([, ...parts]) => parts.find(Boolean) ?? '');
@@ -51,7 +51,7 @@ export function namedIn(query: string, call: ConversationBlock): Named {
   };
 }
 
-/** Of a command what it quotes; of another input all but paths, which say where, not what. */
+/** Returns the quoted parts of a command, or every value of another input but paths, which say where, not what. */
 function inputWords(call: ConversationBlock): string {
   const { command } = hintsOf(call);
   if (command !== undefined)
@@ -65,7 +65,7 @@ function inputWords(call: ConversationBlock): string {
     .slice(0, 2000);
 }
 
-/** True if an outline's entry has one of the words in its name: `OrderParser` for `parser`. */
+/** Returns true if the name of an outline entry contains one of the words: `OrderParser` for `parser`. */
 export function isNamed(name: string, words: ReadonlySet<string>): boolean {
   const lower = name.toLowerCase();
   if (words.has(lower)) return true;

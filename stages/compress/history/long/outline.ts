@@ -1,8 +1,8 @@
-/** What gives a reader the shape of a long text: what code defines, headings, the outermost lines. */
+/** The outline of a long text: definitions in code, headings, otherwise the least indented lines. */
 import type { Classification } from '../../../model/classify/classes.ts';
 import type { Definition, Definitions } from '../../rules/code/definitions.ts';
 
-/** A line, or a few, that say what stands below them: in code a definition, else the like. */
+/** A line, or a few, that introduce the lines below them: a definition in code, otherwise a heading or the like. */
 export type OutlineEntry = Definition;
 
 const HEADING = /^(#{1,6}) +(\S.*)$/;
@@ -11,7 +11,7 @@ const UNDERLINE = /^(?:={3,}|-{3,}|~{3,}|\^{3,}|\*{3,}|#{3,})$/;
 const NUMBERED = /^(\d+(?:\.\d+)*)\.? +[A-Z].{2,80}$/;
 const MAX_HEADING_CHARS = 200;
 
-/** The outline of the lines of a text; empty where it has none. May throw `GrammarNeeded`. */
+/** Returns the outline of a text; empty where it has none. May throw `GrammarNeeded`. */
 export function outlineOf(
   lines: readonly string[],
   { kind, extension }: Classification,
@@ -25,7 +25,7 @@ export function outlineOf(
   return kind === 'narrative' ? headings(lines) : outermost(lines);
 }
 
-/** With the outermost lines of what no definition covers: tables, statements, tests. */
+/** Adds the outermost lines of the parts that no definition covers: tables, statements, tests. */
 function withOutermost(
   definitions: readonly OutlineEntry[],
   lines: readonly string[],
@@ -40,7 +40,7 @@ function withOutermost(
   return [...definitions, ...others].toSorted((one, other) => one.from - other.from);
 }
 
-/** Those of Markdown, reStructuredText and numbered chapters. */
+/** Finds headings of Markdown, reStructuredText and numbered chapters. */
 function headings(lines: readonly string[]): readonly OutlineEntry[] {
   const found: Found[] = [];
   const underlines: string[] = [];
@@ -64,7 +64,7 @@ function headings(lines: readonly string[]): readonly OutlineEntry[] {
   return closed(found, lines.length);
 }
 
-/** Lines without or with the least indentation, below which others stand; in a header also declarations of one line. */
+/** Finds lines of the two lowest indentation levels with deeper lines below; in a header also one-line declarations. */
 function outermost(all: readonly string[], isHeader = false): readonly OutlineEntry[] {
   const lines = withoutAsides(all);
   const filled = lines.flatMap((line, row) => {
@@ -84,9 +84,9 @@ function outermost(all: readonly string[], isHeader = false): readonly OutlineEn
   return closed(found, lines.length);
 }
 
-/** Files of declarations, each of which is a line or a few. */
+/** Extensions of header files, whose declarations take a line or a few each. */
 const HEADERS: ReadonlySet<string> = new Set('h hh hpp hxx pyi mli'.split(' '));
-/** A declaration in such a file, but for what only opens and closes it. */
+/** A declaration in a header file; lines that only open or close one do not count. */
 const DECLARES =
   /^(?:[A-Za-z_][^;{}=]{0,200}\(|(?:typedef|struct|enum|union|class|namespace|extern|using|template|val|type|def)\b|#\s*define\s+\w+[( ])/;
 const MAX_ROWS = 4;
@@ -108,7 +108,7 @@ const BLOCKS: readonly (readonly [open: RegExp, close: string])[] = [
   [/^\s*[rRuU]?'''/, "'''"],
 ];
 
-/** The lines with blank ones in the place of comments, licences, texts about the code and decorators. */
+/** Blanks out comments, licences, docstrings and decorators; keeps the line count. */
 function withoutAsides(lines: readonly string[]): readonly string[] {
   let close: string | undefined;
   return lines.map((line) => {
@@ -132,7 +132,7 @@ interface Found {
   readonly depth: number;
 }
 
-/** Each reaches to the next that lies no deeper. */
+/** Extends each entry to the next one that is no deeper. */
 function closed(found: readonly Found[], end: number): readonly OutlineEntry[] {
   const behind: Found[] = [];
   return found

@@ -1,6 +1,6 @@
 /**
- * How a tool is asked for a part of what it returned, in its own words: a reader of files that
- * takes line numbers, or a shell command that only reads.
+ * How to request a part of a tool's result in the tool's own terms: a file reader that takes line
+ * numbers, or a read-only shell command.
  */
 import { isObject, stringOf } from '../../../dialect/json-kind.ts';
 import type { JsonObject } from '../../../dialect/json-kind.ts';
@@ -14,12 +14,12 @@ import { writtenBy } from '../forget/edited.ts';
 import { definitionsIn } from '../../../dialect/tool-definitions.ts';
 
 /**
- * Words with `{from}`, `{to}` and `{count}` for lines counted from 1, and `{before}` for the
- * number of those before the first.
+ * A request as text, with `{from}`, `{to}` and `{count}` for lines counted from 1, and `{before}` for
+ * the number of lines before the first.
  */
 export type RequestWords = string;
 
-/** The words with the lines filled in; a half-open range of lines counted from 0. */
+/** Fills the lines into the words; `from` and `to` are a half-open range counted from 0. */
 export function requestFor(words: RequestWords, from: number, to: number): string {
   return words
     .replaceAll('{from}', String(from + 1))
@@ -28,14 +28,14 @@ export function requestFor(words: RequestWords, from: number, to: number): strin
     .replaceAll('{before}', String(from));
 }
 
-/** The inputs of the tools that a request body declares, by the tool's name, in any dialect. */
+/** Input schemas of the tools that a request body declares, by tool name, in any dialect. */
 export type DeclaredTools = ReadonlyMap<string, JsonObject>;
 
 export function declaredTools(body: unknown): DeclaredTools {
   return new Map(definitionsIn(body).map(({ name, schema }) => [name, schema?.value ?? {}]));
 }
 
-/** Undefined for a call that cannot be asked for a part of its result, or was already. */
+/** Returns undefined for a call whose result cannot be requested in parts, or already is a part. */
 export function requestWords(
   call: ConversationBlock,
   declared: DeclaredTools,
@@ -51,19 +51,19 @@ export function requestWords(
   if (path === undefined || isRanged(toolInput) || !READS.test(wordsOf(toolName))) return undefined;
   const schema = declared.get(toolName);
   if (schema !== undefined) return rangeWords(toolName, schema);
-  // Claude Code sends a reader's schema later than its calls where tools are found by a search.
+  // With tool search, Claude Code sends the schema of `Read` later than calls of it.
   return toolName === 'Read' ? 'Read with offset {from} and limit {count}' : undefined;
 }
 
 const READS = /(?:^|_)(?:read|view|open|cat|show|get|load|file)(?:_|$)/;
 
-/** A tool's own name in lower case behind its server's, its words joined by `_`. */
+/** Strips the server's prefix from a tool name, lower-cases it and joins its words by `_`. */
 function wordsOf(toolName: string): string {
   const own = toolName.slice(0, 100).replace(/^.*(?:__|[.:/])(?=\w)/, '');
   return own.replaceAll(/(?<=[a-z\d])(?=[A-Z])|[\s-]+/g, '_').toLowerCase();
 }
 
-/** Names of parameters, in lower case without underscores. */
+/** Parameter names, in lower case without underscores. */
 const FIRST =
   /^(?:start|begin|from|first)(?:line)?(?:number)?(?:oneindexed)?$|^line(?:start|from|begin)$/;
 const LAST = /^(?:end|to|last)(?:line)?(?:number)?(?:oneindexed)?(?:inclusive)?$|^line(?:end|to)$/;
@@ -99,7 +99,7 @@ const plain = (name: string): string => name.toLowerCase().replaceAll(/[_-]/g, '
 
 const MAX_DEPTH = 4;
 
-/** Those of an input, and of objects and lists in it. */
+/** Lists the parameters of an input schema, including those of nested objects and lists. */
 function parametersOf(schema: JsonObject, depth = 0): readonly Parameter[] {
   if (depth > MAX_DEPTH) return [];
   const properties = isObject(schema['properties']) ? schema['properties'] : {};
@@ -111,7 +111,7 @@ function parametersOf(schema: JsonObject, depth = 0): readonly Parameter[] {
   return [...own, ...inner.flatMap((one) => parametersOf(one, depth + 1))];
 }
 
-/** True for an input that names a part itself; the beginning to the end is none. */
+/** Returns true for an input that already names a part; from the beginning to the end is no part. */
 export function isRanged(input: unknown): boolean {
   if (Array.isArray(input)) return input.some(isRanged);
   if (!isObject(input)) return false;
@@ -125,7 +125,7 @@ export function isRanged(input: unknown): boolean {
   });
 }
 
-/** Programs that read and print, whatever they are called with, but for redirections. */
+/** Programs that only read and print, whatever their arguments; redirections aside. */
 const PRINTERS: ReadonlySet<string> = new Set(
   (
     'cat bat batcat less more nl grep egrep fgrep rg ag ack find ls tree jq yq xxd od strings ' +
@@ -133,16 +133,16 @@ const PRINTERS: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 const READING_GIT: ReadonlySet<string> = new Set(['show', 'blame', 'cat-file', 'grep', 'ls-files']);
-/** A shell that is handed the command, `find` that does something with what it finds, a command in a command. */
+/** A shell that is handed the command; options with which `find` acts; command substitution. */
 const SHELL = /^(?:\/(?:usr\/)?bin\/)?(?:ba|z)?sh -l?c /;
 const ACTS = /\s-(?:exec|execdir|ok|okdir|delete|fprint\w*)\b|[$<]\(|`/;
 const ONE_FILE: ReadonlySet<string> = new Set(['cat', 'less', 'more', 'bat', 'batcat', 'nl']);
-/** What a shell makes other words of. */
+/** Characters that a shell expands. */
 const PATTERN = /[*?[\]{}$]/;
 const NO_VALUES = valued('');
 const MAX_COMMAND_CHARS = 2000;
 
-/** `sed -n '13,424p' src/a.ts` for a command that shows one file, else its output cut by `sed`. */
+/** Returns `sed -n '13,424p' src/a.ts` for a command that shows one file, otherwise the command piped into `sed`. */
 function shellWords(call: ConversationBlock, whole: string): RequestWords | undefined {
   const command = unquoted(whole.replace(SHELL, ''));
   if (command.length > MAX_COMMAND_CHARS || ACTS.test(command)) return undefined;
@@ -153,7 +153,7 @@ function shellWords(call: ConversationBlock, whole: string): RequestWords | unde
   const writes = pipelines.flat().some(({ redirected }) => redirected);
   if (writes || words.some(([name, verb]) => name === 'git' && !READING_GIT.has(verb ?? '')))
     return undefined;
-  // Whatever else may write. Git was looked at.
+  // Any other program may write; Git's subcommands were checked above.
   if (
     !programs.includes('git') &&
     writtenBy({ ...call, kind: 'tool_use', toolInput: { command } }).length > 0
@@ -162,7 +162,7 @@ function shellWords(call: ConversationBlock, whole: string): RequestWords | unde
   const [first = [], ...others] = words.filter(([name]) => name !== 'cd');
   const [name = '', ...args] = first;
   const [file = '*', ...more] = operandsOf(args, NO_VALUES);
-  // Behind `sudo` or in a container the file is not there for a command of its own.
+  // Under `sudo` or in a container, a command of its own may not find the file.
   const isPlain = pipelines.flat().some((one) => one.words[0] === name);
   const cds = words.filter(([program]) => program === 'cd');
   if (
@@ -180,7 +180,7 @@ function shellWords(call: ConversationBlock, whole: string): RequestWords | unde
     : "the same command in { …; } | sed -n '{from},{to}p'";
 }
 
-/** What stands in quotes as a whole, as a shell takes it. */
+/** Strips the quotes from a text quoted as a whole, as a shell does. */
 const unquoted = (text: string): string => /^'([^']*)'$/.exec(text)?.[1] ?? text;
 
 const quoted = (path: string): string =>

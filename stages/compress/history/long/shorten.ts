@@ -1,7 +1,7 @@
 /**
- * A long result as the parts of it that say most: its head and tail, what the newest question
- * and the call name, and its outline. Whole lines stay, each as it came; markers say which are
- * missing and how the tool is asked for them.
+ * Shortens a long result to its most useful parts: head and tail, what the newest question and the call
+ * name, and its outline. Lines are kept whole and unchanged; markers say which are missing and how to
+ * request them from the tool.
  */
 import { openEnvelope } from '../../../model/classify/envelope.ts';
 import type { Classification } from '../../../model/classify/classes.ts';
@@ -17,30 +17,30 @@ import { requestFor, type RequestWords } from './request-lines.ts';
 import { isNamed, namedIn } from './named.ts';
 import { outlineOf, type OutlineEntry } from './outline.ts';
 
-/** What is kept, as a share of the tokens from which on a result counts as long. */
+/** Share kept, of the token count from which a result is long. */
 const KEPT_SHARE = 1 / 3;
-/** Shares of that for the ends and for what is named; the outline has the rest. */
+/** Shares of that for the ends and for named lines; the outline gets the rest. */
 const START_SHARE = 0.2;
 const TAIL_SHARE = 0.1;
 const NAMED_SHARE = 0.4;
-/** What the outermost lines of an outline may take where all of them fit into it, as a share of the same. */
+/** Budget for the outermost outline lines if all of them fit, as a share of the same. */
 const WHOLE_OUTLINE_SHARE = 1.25;
 const START_LINES = 40;
 const TAIL_LINES = 15;
-/** A blank line, or one that opens a comment, after the number that a view prints; without white space around it. */
+/** A blank line, or one that only opens a comment, after an optional line number; matches trimmed text. */
 const OPENS = /^(?:\d+[\t→:|]? ?)?\s*(?:\/\*+|"""|'''|<!--)?$/;
-/** Lines around one that is named. */
+/** Lines of context around a named line. */
 const AROUND = 2;
 const AROUND_NUMBER = 8;
-/** A name that stands in more lines than this tells nothing apart. */
+/** A name on more lines than this distinguishes nothing. */
 const MAX_MENTIONS = 12;
 /** A smaller gap is shorter than its marker. */
 const LEAST_GAP = 3;
 const LEAST_GAP_TOKENS = 20;
 const MARKER_TOKENS = 10;
-/** Where lines are this long, asking for lines is no help. */
+/** With a mean line this long, requesting by line is no help. */
 const MAX_MEAN_CHARS = 1000;
-/** A harness that cut the text itself: the lines behind have other numbers. */
+/** The client already cut the text: lines after the cut have other numbers. */
 const CUT_BEFORE =
   /^\W{0,8}(?:output )?[\d,]* ?(?:lines |chars? |characters )?(?:truncated|omitted)\W|…\d+ (?:tokens|chars) truncated…/im;
 
@@ -48,13 +48,13 @@ export interface LongText {
   readonly block: ConversationBlock;
   readonly classification: Classification;
   readonly query: string;
-  /** How the tool is asked for a part. */
+  /** How a part is requested from the tool. */
   readonly words: RequestWords;
   readonly longTokens: number;
   readonly definitions: Definitions | undefined;
 }
 
-/** Undefined where nothing would go. May throw `GrammarNeeded`. */
+/** Returns undefined where nothing would be left out. May throw `GrammarNeeded`. */
 export function shortenLong(text: string, long: LongText): Compressed | undefined {
   const { prefix, body, suffix } = openEnvelope(text);
   const lines = body.split('\n');
@@ -81,12 +81,12 @@ function leftOut({ from, to }: LineRange, total: number, words: string): string 
   return `${MARK}omitted ${to - from} of ${total} lines here (lines ${from + 1}–${to}); the source is complete; to see them: ${requestFor(words, from, to)}]`;
 }
 
-/** For later gaps of the same text; not `isPlain` where the lines are numbered otherwise than in the result. */
+/** Returns the marker for later gaps; `isPlain` is false where line numbers differ from those in the result. */
 function leftOutMore(range: LineRange, isPlain: boolean): string {
   return isPlain ? omittedMore(range) : omittedMore(range).replace(/\]$/, ' of the file]');
 }
 
-/** The number of the first line: as a numbered view shows it, else 1. Undefined where the numbers do not count up by one. */
+/** Returns the first line's number in a numbered view, else 1; undefined where numbers do not rise by one. */
 function firstNumber(lines: readonly string[]): number | undefined {
   const { prefixes } = splitNumbers(lines);
   if (prefixes === undefined) return 1;
@@ -97,7 +97,7 @@ function firstNumber(lines: readonly string[]): number | undefined {
   return firsts.every((first) => first === firsts[0]) ? firsts[0] : undefined;
 }
 
-/** The lines that go: all but the ends, what is named, and the outline, as far as the budget reaches. */
+/** Returns the lines to leave out: all but the ends, named lines and the outline, within the budget. */
 function leftOutOf(
   lines: readonly string[],
   firstLine: number,
@@ -126,7 +126,7 @@ function leftOutOf(
     (sum, { from, signatureEnd }) => sum + kept.costOf(from, signatureEnd),
     0,
   );
-  // An outline that breaks off in the middle says less than one that is whole.
+  // An outline that breaks off midway is less useful than a complete one.
   const room = kept.tokens + cost <= longTokens * WHOLE_OUTLINE_SHARE ? kept.tokens + cost : 0;
   takeOutline(outline, ({ from, signatureEnd }) =>
     kept.take(from, signatureEnd, Math.max(budget, room)),
@@ -137,7 +137,7 @@ function leftOutOf(
 const shortestFirst = (one: OutlineEntry, other: OutlineEntry): number =>
   one.to - one.from - (other.to - other.from);
 
-/** The outermost first, level by level, until one does not fit. */
+/** Takes entries level by level, outermost first, until one does not fit. */
 function takeOutline(
   outline: readonly OutlineEntry[],
   take: (entry: OutlineEntry) => boolean,
@@ -147,7 +147,7 @@ function takeOutline(
     for (const entry of outline) if (entry.depth === depth && !take(entry)) return;
 }
 
-/** Which lines of a text stay, and what that costs. */
+/** The lines of a text that are kept, and their cost in tokens. */
 class KeptLines {
   readonly #lines: readonly string[];
   readonly #keep: boolean[];
@@ -158,12 +158,12 @@ class KeptLines {
     this.#keep = lines.map(() => false);
   }
 
-  /** Tokens of the lines and about as many of their markers. */
+  /** Tokens of the kept lines, with an allowance for their markers. */
   get tokens(): number {
     return this.#tokens;
   }
 
-  /** Keeps lines if that fits, with all that is kept, into so many tokens. */
+  /** Keeps lines if all kept lines together fit into `limit` tokens; returns whether they did. */
   take(from: number, to: number, limit: number): boolean {
     const [start, end] = [Math.max(from, 0), Math.min(to, this.#lines.length)];
     const more = this.#costOf(start, end);
@@ -174,7 +174,7 @@ class KeptLines {
     return true;
   }
 
-  /** What these lines take if they are kept, with a marker. */
+  /** Returns what keeping these lines costs, marker included. */
   costOf(from: number, to: number): number {
     const cost = this.#costOf(from, to);
     return cost === 0 ? 0 : cost + MARKER_TOKENS;
@@ -183,7 +183,7 @@ class KeptLines {
   takeFirst(most: number, tokens: number): void {
     let end = 0;
     while (end < most && this.#costOf(0, end + 1) <= tokens) end++;
-    // What only opens a comment says nothing without it.
+    // The opening of a comment is useless without the comment.
     while (end > 1 && OPENS.test(this.#lines[end - 1]!.trim())) end--;
     this.take(0, end, Infinity);
   }
@@ -195,7 +195,7 @@ class KeptLines {
     this.take(end - count, end, Infinity);
   }
 
-  /** The others, but for gaps that are shorter than their markers. */
+  /** Returns the gaps between kept lines; gaps shorter than their markers are kept. */
   gaps(): readonly LineRange[] {
     return rangesWithout(this.#keep).filter(({ from, to }) => {
       const gap = this.#lines.slice(from, to);
