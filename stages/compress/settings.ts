@@ -16,11 +16,11 @@ import { CACHE_LIFETIMES_MS } from '../model/model-facts.ts';
 import type { Mode } from './rules/rule.ts';
 import { DEFAULT_WORKERS, MAX_WORKERS } from './worker/count.ts';
 
-/** Not `0m`: every moment would be a cold one. */
+/** Excludes `0m`, with which every moment would be a cold one. */
 const PAUSE = /^(?:on|off|[1-9]\d{0,4}[smh])$/;
 const UNIT_MS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000 };
 
-/** Milliseconds of a pause as written, such as `20m`; null where the setting is off. */
+/** Converts a pause such as `20m` to milliseconds; null where the setting is off. */
 export function toPauseMs(value: string | boolean): number | null {
   if (value === false || value === 'off') return null;
   if (value === true || value === 'on') return CACHE_LIFETIMES_MS['5m'];
@@ -161,7 +161,7 @@ export const compression = slice({
   }),
 });
 
-/** What of them the stage needs; the rest is decided before it. */
+/** The settings that the stage needs; the others are applied before it. */
 export type CompressConfig = Omit<
   SectionOf<typeof compression>,
   | 'subscriptionTraffic'
@@ -177,7 +177,7 @@ function recipePath(value: string, absolute: (path: string) => string): string {
   return value === 'bundled' || value === 'off' ? value : absolute(value);
 }
 
-/** True for the name of a mode. */
+/** Returns true for the name of a mode. */
 export function isMode(value: unknown): value is Mode {
   return allows(compression.members.mode.type.definition, value);
 }

@@ -1,7 +1,6 @@
 /**
- * Makes the request smaller: tool results above all, and long text that the user
- * pasted. What goes out for a block follows from what precedes it, so the
- * provider's prompt cache keeps hitting.
+ * Makes the request smaller: mainly tool results, and long text pasted by the user. The compressed form of
+ * a block depends only on what precedes it, so the provider's prompt cache keeps hitting.
  */
 import { defineStage } from '../../engine/index.ts';
 import type { StageContext } from '../../engine/index.ts';
@@ -24,7 +23,7 @@ import type { WithinLimit } from './pass/within-limit.ts';
 import type { CompressConfig } from './settings.ts';
 import { createToolTrimmer } from './tools/trim.ts';
 
-/** What a built stage has besides its configuration: what it logs, and what it remembers of tools. */
+/** Per-stage helpers besides the configuration: logging and the tool trimmer. */
 interface Notes {
   readonly trouble: ReturnType<typeof createTroubleNotes>;
   readonly trimTools: ReturnType<typeof createToolTrimmer>;
@@ -75,7 +74,7 @@ async function compressRequest(
   const sizes = noteSizes(result, ctx);
   if (failed === undefined && outcomes.every(({ text }) => text === undefined))
     ctx.note('not_compressed_because', unchangedBecause(outcomes, config));
-  // What is only counted is the next turn's, and shown with that.
+  // A request that only counts tokens is reported with the turn that follows it.
   if (!asksModel(request)) return smaller;
   for (const { classification, tokensBefore, tokensAfter } of outcomes)
     originals.count(classification?.kind ?? 'unclassified', tokensBefore, tokensAfter);
@@ -97,7 +96,7 @@ function createNotes(log: Services['log']): Notes {
   };
 }
 
-/** Rewrites `request`. Whatever goes wrong in here, the request goes out as it was. */
+/** Rewrites `request`. On any fault the request is sent unchanged. */
 export const compress = defineStage<ProxyFrame, CompressConfig, Services>({
   name: 'compress',
   traceAs: 'compaction',

@@ -1,4 +1,4 @@
-/** The version of all algorithms together: one argument of what goes out, so a conversation is pinned to it. */
+/** The version of all compression algorithms: output depends on it, so a conversation is pinned to it. */
 
-/** Changes whenever an algorithm would give other bytes for the same input. */
+/** Must change whenever an algorithm would produce other bytes for the same input. */
 export const COMPRESSION_VERSION = 35;

@@ -1,4 +1,4 @@
-/** Checks what stands in a recipe's file and says everything that is wrong with it at once. */
+/** Checks the content of a recipe file and reports all faults at once. */
 import { isObject } from '../../dialect/json-kind.ts';
 import { TEXT_CLASSES } from '../../model/classify/classes.ts';
 import type { ReportFault, WrittenFault } from '../../model/written-fault.ts';
@@ -25,7 +25,7 @@ export const MOST_OPERATIONS = 40;
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
 
-/** What each part of `match` takes. */
+/** The kind of value that each part of `match` takes. */
 export const MATCH_PARTS: Readonly<
   Record<
     keyof RecipeMatch,
@@ -160,7 +160,7 @@ function checkOperations(
 const losslessNames = (): readonly string[] =>
   [...OPERATIONS].filter(([, { loss }]) => loss === 'none').map(([name]) => name);
 
-/** `strip_ansi`, or `{keep_head: {lines: 3}}`. */
+/** Reads the name and values of `strip_ansi` or `{keep_head: {lines: 3}}`. */
 function operationOf(entry: unknown): readonly [string | undefined, Values | undefined] {
   if (isText(entry)) return [entry, {}];
   if (!isObject(entry)) return [undefined, undefined];

@@ -1,18 +1,18 @@
 /**
- * Tables in columns without lines between them, as `docker ps` and `kubectl get` print them: names in
- * capitals above, cells below each name. A cell may be empty, so that only where it stands says which
- * it is: columns go as a whole, or not at all.
+ * Tables in columns without rulers, as `docker ps` and `kubectl get` print them: names in capitals above,
+ * cells below each name. A cell may be empty, so only its position tells its column: columns are dropped
+ * as a whole, or not at all.
  */
 import { MARK } from '../text/marker.ts';
 import type { Row } from './rows.ts';
 
-/** Names in capitals, two blanks or more apart. */
+/** Names in capitals, two or more spaces apart. */
 const HEADER =
   /^[A-Z][A-Z\d()%/._#-]*(?: [A-Z\d()%/._#-]+)*(?: {2,}[A-Z%#][A-Z\d()%/._#-]*(?: [A-Z\d()%/._#-]+)*)+\s*$/;
-/** Longer lines are no rows of such a table, in characters. */
+/** Longer lines are not rows of such a table, in characters. */
 const LONGEST = 1000;
 const LEAST_ROWS = 3;
-/** What stands in a cell that has no value. */
+/** A cell without a value. */
 const EMPTY = /^(?:<none>)?$/;
 
 interface Column {
@@ -21,7 +21,7 @@ interface Column {
   readonly to: number;
 }
 
-/** The rows of each table without the columns of `names` and those without a value; the cells of the others between bars. */
+/** Drops the columns of `names` and those without a value from each table; the remaining cells are put between bars. */
 export function withoutColumns(rows: readonly Row[], names: readonly string[]): readonly Row[] {
   const out: Row[] = [];
   for (let at = 0; at < rows.length;) {
@@ -44,7 +44,7 @@ function columnsOf(header: string): readonly Column[] | undefined {
   });
 }
 
-/** True if every cell begins below its name, or is empty, and ends before the next. */
+/** Returns true if every cell begins below its name, or is empty, and ends before the next. */
 function isRowOf(columns: readonly Column[], text: string): boolean {
   if (text.trim() === '' || text.length > LONGEST || text.includes('\t')) return false;
   return columns.every(({ from, to }) => {
@@ -72,7 +72,7 @@ function narrowed(
   const isWhole = rows.every(({ stays }) => stays !== true);
   const made = rows.map((row) => (row.stays === true ? row : { ...row, text: written(row) }));
   if (isWhole) return made;
-  // Rows that stay to the letter keep all their columns: the others have a header of their own.
+  // Rows kept verbatim keep all their columns; the others get a header of their own.
   const first = made.findIndex((row, nth) => row.text !== rows[nth]!.text);
   if (first < 0) return rows;
   const note = `${MARK}rows below with fewer columns have: ${written(header!)}]`;

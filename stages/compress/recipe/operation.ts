@@ -1,37 +1,37 @@
-/** What an operation of recipes is: data that documents it, and a function that makes it. */
+/** A recipe operation: data that documents it, and a function that builds it. */
 import { patternFault, Patterns } from './pattern.ts';
 import type { Loss, Row } from './rows.ts';
 
-/** What a parameter takes. `patterns` is one pattern or a list, of which one is enough. */
+/** Type of a parameter. `patterns` is one pattern or a list, any of which may match. */
 export type ParamKind = 'patterns' | 'text' | 'count' | 'names';
 
 export interface Param {
   readonly kind: ParamKind;
   readonly about: string;
-  /** Left out, the parameter is required. */
+  /** If absent, the parameter is required. */
   readonly default?: number | string | readonly string[];
-  /** Least value of a count; 0 if left out. */
+  /** Minimum of a count; 0 if absent. */
   readonly least?: number;
 }
 
-/** Values of parameters as they stand in a recipe. */
+/** Parameter values as written in a recipe. */
 export type Values = Readonly<Record<string, unknown>>;
 
 export type Run = (rows: readonly Row[]) => readonly Row[];
 
 export interface Operation {
-  /** One sentence; stands in the documentation and in editors. */
+  /** One sentence, shown in the documentation and in editors. */
   readonly about: string;
   /** What it may lose. Only `none` is allowed in a recipe without `must_keep`. */
   readonly loss: Loss;
   readonly params: Readonly<Record<string, Param>>;
   /** Executed by a test and shown in the documentation. */
   readonly example: { readonly with: Values; readonly before: string; readonly after: string };
-  /** Makes it for parameters that were checked. Throws a RangeError for what `patternFault` refuses. */
+  /** Builds the operation from checked parameters. Throws a RangeError for a pattern that `patternFault` refuses. */
   make(values: Values): Run;
 }
 
-/** What an operation gets for a parameter of each kind. */
+/** The value an operation receives for a parameter of each kind. */
 interface Given {
   readonly patterns: Patterns;
   readonly text: string;
@@ -40,8 +40,8 @@ interface Given {
 }
 
 /**
- * An operation, by what it does with rows and the values of its parameters, defaults included. It
- * returns the rows themselves where there is nothing to do.
+ * Defines an operation by a function of the rows and its parameter values, defaults included. That
+ * function returns the same rows where there is nothing to do.
  */
 export function operation<const P extends Operation['params']>({
   run,
@@ -77,7 +77,7 @@ export function listOf(value: unknown): readonly string[] {
   return list.filter((one) => typeof one === 'string');
 }
 
-/** What is wrong with the parameters, as ends of sentences. */
+/** Returns the faults in the parameters, as ends of sentences. */
 export function argFaults({ params }: Operation, values: Values): readonly string[] {
   const unknown = Object.keys(values).filter((name) => !Object.hasOwn(params, name));
   const known = Object.keys(params).join(', ') || 'none';
@@ -117,7 +117,7 @@ const CHECKS: Readonly<Record<Exclude<ParamKind, 'patterns'>, (least: number) =>
   names: () => ({ isValid: isTexts, expected: 'is a list of texts' }),
 };
 
-/** Why a value is not one pattern or a list of them; undefined where it is. */
+/** Returns why a value is neither a pattern nor a list of them; undefined where it is. */
 export function patternsFault(value: unknown): string | undefined {
   const list: readonly unknown[] = Array.isArray(value) ? value : [value];
   if (list.length === 0) return 'is empty';

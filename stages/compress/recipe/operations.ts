@@ -1,4 +1,4 @@
-/** All operations of recipes, by the names that recipes use. */
+/** All recipe operations, by the names that recipes use. */
 import type { Operation } from './operation.ts';
 import { arrangeOperations } from './operations/arrange.ts';
 import { foldOperations } from './operations/fold.ts';

@@ -1,19 +1,19 @@
 /**
- * Patterns that users write. Each is a regular expression for one line, of a kind whose work on
- * a line has a known bound: no pattern can hold up the thread it runs in.
+ * Patterns written by users. Each is a regular expression for one line, restricted so that its work per
+ * line is bounded: no pattern can block the thread it runs in.
  */
 import { withoutColours } from '../../model/classify/colours.ts';
 
 /** Longest part of a line that a pattern sees, in characters. */
 const SEEN_CHARS = 500;
-/** Most places in which a pattern may have to try its parts on one line: some 10 ms. */
+/** Most match attempts that a pattern may need on one line: some 10 ms. */
 const MOST_STEPS = 5_000_000;
 const MAX_SOURCE_CHARS = 1000;
 
-/** A pattern that was found safe. `(?i)` in front ignores case. */
+/** A pattern that passed the check. A leading `(?i)` ignores case. */
 export type Pattern = ReturnType<typeof toPattern>;
 
-/** Why `source` cannot be used, as the end of a sentence; undefined where it can. */
+/** Returns why `source` cannot be used, as the end of a sentence; undefined where it can. */
 export function patternFault(source: string): string | undefined {
   const checked = check(source);
   return 'fault' in checked ? checked.fault : undefined;
@@ -41,16 +41,16 @@ export function toPattern(source: string) {
   if (fault !== undefined) throw new RangeError(`${source} ${fault}`);
   const expression = new RegExp(bodyOf(source), flagsOf(source));
   return {
-    /** True if it is found in the line, colours aside. */
+    /** Returns true if the pattern matches in the line, colours ignored. */
     test: (line: string): boolean => expression.test(seen(line)),
     exec: (line: string): RegExpExecArray | null => expression.exec(seen(line)),
   };
 }
 
 /**
- * Whether one of the patterns is found in a line. They are searched for together, those that can
- * only stand at the start of a line apart from the others: that costs about as much as one of them.
- * Throws a RangeError for what `patternFault` refuses.
+ * Returns a test for whether any of the patterns matches in a line. They are compiled into one search,
+ * anchored patterns apart from the others, which costs about as much as a single pattern. Throws a
+ * RangeError for a pattern that `patternFault` refuses.
  */
 export function anyPattern(sources: readonly string[]): (line: string) => boolean {
   const groups = new Map<string, string[]>();
@@ -69,9 +69,9 @@ export function anyPattern(sources: readonly string[]): (line: string) => boolea
   };
 }
 
-/** Patterns of which one is enough. */
+/** A list of patterns, any of which may match. */
 export class Patterns {
-  /** True for a line in which one of them is found. */
+  /** Returns true for a line in which any of them matches. */
   readonly test: (line: string) => boolean;
   readonly #sources: readonly string[];
   #each: readonly Pattern[] | undefined;
@@ -81,7 +81,7 @@ export class Patterns {
     this.test = anyPattern(sources);
   }
 
-  /** What each of them matches in a line, looked for one after the other. */
+  /** Yields the match of each pattern in a line, in the order of the patterns. */
   *matchesIn(line: string): Generator<RegExpExecArray> {
     this.#each ??= this.#sources.map(toPattern);
     for (const pattern of this.#each) {
@@ -90,14 +90,14 @@ export class Patterns {
     }
   }
 
-  /** The first group of the first that is found, or all that it matches; undefined where none is. */
+  /** Returns the first group of the first match, or the whole match; undefined where none matches. */
   captureIn(line: string): string | undefined {
     const [match] = this.matchesIn(line);
     return match?.[1] ?? match?.[0];
   }
 }
 
-/** One expression for all, or one for each where two of them have a group of the same name. */
+/** Builds one expression for all, or one each where two patterns share a group name. */
 function joined(bodies: readonly string[], kind: string): readonly RegExp[] {
   const [start, flags] = kind.split(' ');
   const toExpression = (body: string): RegExp => new RegExp(`${start}(?:${body})`, flags);
@@ -120,9 +120,9 @@ function seen(line: string): string {
 
 /** One part of a sequence. */
 interface Part {
-  /** Ways in which the part itself can match from one place. */
+  /** Number of ways in which the part itself can match from one position. */
   readonly ways: number;
-  /** The source of what is a single character; undefined for groups and for what has no width. */
+  /** Source of a single-character part; undefined for groups and zero-width parts. */
   readonly atom: string | undefined;
   readonly least: number;
   readonly isLoop: boolean;
@@ -140,15 +140,15 @@ const GROUP = /^\((?:\?(?::|=|!|<[=!]|<[A-Za-z]\w*>))?/;
 const ATOM =
   /^(?:\\(?:[pP]\{[^}]{1,40}\}|u[\da-fA-F]{4}|x[\da-fA-F]{2}|c[A-Z]|[^])|\[(?:\\[^]|[^\]\\]){0,400}\]|[^])/;
 
-/** What a pattern may cost on a line. */
+/** Cost of a pattern on a line. */
 interface Cost {
-  /** Ways to try it, or why it is refused. */
+  /** Number of attempts, or why the pattern is refused. */
   readonly steps: number | string;
-  /** True if it can only stand at the start of a line. */
+  /** True if it matches only at the start of a line. */
   readonly isAnchored: boolean;
 }
 
-/** Reads a pattern for how many ways there are to try it: the product over what can be long or short. */
+/** Parses a pattern and counts the ways to try it: the product over all parts of variable length. */
 class CostReader {
   #at = 0;
   #fault: string | undefined;
@@ -178,7 +178,7 @@ class CostReader {
     return ways;
   }
 
-  /** `isWhole`: nothing comes behind it that could fail. */
+  /** `isWhole`: nothing follows the sequence that could fail. */
   #sequence(isWhole = false): number {
     const parts: Part[] = [];
     while (this.#at < this.#source.length && !/[|)]/.test(this.#source.charAt(this.#at)))
@@ -221,7 +221,7 @@ class CostReader {
   }
 }
 
-/** A loop that ends where the next part begins has one way to be tried: it is never tried shorter in vain twice. */
+/** Returns the ways to try a part: one for a loop that ends where the next part begins, as it never backtracks. */
 function choices(part: Part, next: Part | undefined): number {
   const begin = next?.least === 0 ? undefined : next?.atom;
   if (!part.isLoop || part.atom === undefined || begin === undefined) return part.ways;
@@ -240,7 +240,7 @@ function timesOf(quantifier: RegExpExecArray | null): readonly [least: number, m
   return [from, most === '' ? SEEN_CHARS : Math.min(Number(most), SEEN_CHARS)];
 }
 
-/** What a single character of a pattern may be. */
+/** Returns the characters that a single-character part can match. */
 function charsOf(atom: string): readonly string[] {
   const one = new RegExp(`^${atom === '/' ? '\\/' : atom}$`, 'i');
   return ALPHABET.filter((char) => one.test(char));

@@ -1,21 +1,21 @@
 /**
- * A recipe: which texts it is for, what it does to them, and which lines stay whatever it does.
- * Written as YAML (`docs/recipes.md`); this is its data.
+ * A recipe: which texts it applies to, what it does to them, and which lines it must keep. Written as YAML
+ * (`docs/recipes.md`); this is the parsed form.
  */
 import type { TextClass } from '../../model/classify/classes.ts';
 import type { Mode } from '../rules/rule.ts';
 import type { Values } from './operation.ts';
 
 export interface Recipe {
-  /** Lower case letters, digits and -; stands in traces and in `svc diff`. */
+  /** Lower case letters, digits and -; shown in traces and in `svc diff`. */
   readonly name: string;
   readonly description: string;
   readonly match: RecipeMatch;
-  /** Patterns. Every line in which one is found stays to the letter; required for what can lose anything. */
+  /** Patterns. Every matching line is kept verbatim; required for recipes that can lose anything. */
   readonly mustKeep: readonly string[];
-  /** In the order in which they run. */
+  /** In execution order. */
   readonly operations: readonly Step[];
-  /** These run behind them, and only where nothing says that the command failed. */
+  /** Run after `operations`, and only where nothing shows that the command failed. */
   readonly onSuccess?: readonly Step[];
 }
 
@@ -25,29 +25,29 @@ export interface Step {
   readonly values: Values;
 }
 
-/** Every condition that is given must hold; of a list one member is enough. */
+/** Every given condition must hold; in a list one match is enough. */
 export interface RecipeMatch {
   readonly class?: readonly TextClass[];
   readonly mode?: readonly Mode[];
-  /** Patterns, searched for in the name of the tool. */
+  /** Patterns matched against the tool's name. */
   readonly tool?: readonly string[];
-  /** Names of programs that the command ran. */
+  /** Programs that the command ran. */
   readonly program?: readonly string[];
-  /** Patterns, searched for in the command. */
+  /** Patterns matched against the command. */
   readonly command?: readonly string[];
-  /** Patterns, searched for in the path of the file that was read. */
+  /** Patterns matched against the path of the file that was read. */
   readonly path?: readonly string[];
   /** File extensions, lower case, without the dot. */
   readonly language?: readonly string[];
-  /** Patterns, searched for in the first lines of the text itself. */
+  /** Patterns matched against the first lines of the text. */
   readonly content?: readonly string[];
-  /** Patterns, searched for in its last lines: the totals that only this program prints. */
+  /** Patterns matched against its last lines, e.g. totals that only this program prints. */
   readonly end?: readonly string[];
-  /** Patterns for what the recipe leaves out: where the newest question or the call asks for it, the recipe does not run. */
+  /** Patterns for what the recipe leaves out: if one matches the newest question or the call, the recipe does not run. */
   readonly unless?: readonly string[];
 }
 
-/** A piece of real output, with what a recipe has to do with it. */
+/** A sample of real output, with the expected result of a recipe. */
 export interface RecipeExample {
   /** The command that printed it. */
   readonly command?: string;
@@ -57,14 +57,14 @@ export interface RecipeExample {
   readonly from: string;
   /** `run`: printed by that program; `hand`: written by hand in its documented shape. */
   readonly made: 'run' | 'hand';
-  /** The text, or the file it stands in, beside the recipe. */
+  /** The text, or a file beside the recipe that holds it. */
   readonly input?: string;
   readonly file?: string;
-  /** What comes out, where that is fixed. */
+  /** The exact result, if it is fixed. */
   readonly output?: string;
-  /** Texts that must stand in what comes out. */
+  /** Texts that the result must contain. */
   readonly keeps?: readonly string[];
-  /** Least share saved, in percent of tokens. */
+  /** Minimum saving, in percent of tokens. */
   readonly saves?: number;
 }
 

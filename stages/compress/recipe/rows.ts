@@ -1,4 +1,4 @@
-/** The lines of a text while a recipe works on it, and how they are written down again. */
+/** The lines of a text while a recipe processes them, and how they are rendered as text again. */
 import type { Compressed, LineRange } from '../rules/rule.ts';
 import { MARK, omitted, omittedMore } from '../text/marker.ts';
 import { linesIn, rangesWithout, runsOf } from '../text/ranges.ts';
@@ -6,36 +6,36 @@ import { linesIn, rangesWithout, runsOf } from '../text/ranges.ts';
 /** One line. */
 export interface Row {
   readonly text: string;
-  /** Its number in the input, from 0; undefined for a line that an operation wrote. */
+  /** Its index in the input, from 0; undefined for a line that an operation wrote. */
   readonly at?: number;
-  /** Other lines of the input that can be read from this one, such as repeats that it counts. */
+  /** Other input lines recoverable from this one, such as the repeats it counts. */
   readonly covers?: readonly number[];
-  /** True for what no operation may drop or change. */
+  /** True for a line that no operation may drop or change. */
   readonly stays?: boolean;
 }
 
 /** How much an operation may lose: nothing, whole lines, or parts of lines too. */
 export type Loss = 'none' | 'lines' | 'text';
 
-/** The rows that fit, and those that stay in any case. Lines that an operation wrote fit. */
+/** Keeps the rows that fit, protected rows, and rows that an operation wrote. */
 export function keepRows(
   rows: readonly Row[],
   fits: (row: Row, index: number) => boolean,
 ): readonly Row[] {
   return rows.filter((row, index) => {
-    // Asked of every row: an answer may depend on the rows before.
+    // Called for every row, as the result may depend on the rows before.
     const isFitting = fits(row, index);
     return isFitting || row.stays === true || row.at === undefined;
   });
 }
 
-/** The rows outside of `ranges`, likewise. */
+/** Keeps the rows outside `ranges`, and the same exceptions. */
 export function withoutRanges(rows: readonly Row[], ranges: readonly LineRange[]): readonly Row[] {
   const gone = linesIn(ranges);
   return keepRows(rows, (_, index) => !gone.has(index));
 }
 
-/** Leaves out paragraphs, rows between blank ones, but for their first `kept` rows. */
+/** Drops paragraphs (runs of non-blank rows) for which `isGone` holds, except their first `kept` rows. */
 export function withoutParagraphs(
   rows: readonly Row[],
   isGone: (paragraph: readonly Row[]) => boolean,
@@ -52,7 +52,7 @@ export function withoutParagraphs(
 
 export const isBlank = ({ text }: Pick<Row, 'text'>): boolean => text.trim() === '';
 
-/** Tells of a key how often it was asked about, this time included. */
+/** Returns a function that counts calls per key, this call included. */
 export function createCounter(): (key: string) => number {
   const times = new Map<string, number>();
   return (key) => {
@@ -62,7 +62,7 @@ export function createCounter(): (key: string) => number {
   };
 }
 
-/** The rows with other texts; those that stay keep theirs. */
+/** Changes the text of rows; protected rows keep theirs. */
 export function changeRows(rows: readonly Row[], change: (text: string) => string): readonly Row[] {
   return rows.map((row) => {
     if (row.stays === true || row.at === undefined) return row;
@@ -71,7 +71,7 @@ export function changeRows(rows: readonly Row[], change: (text: string) => strin
   });
 }
 
-/** Rows made of a text as a whole. What the old ones stood for the new ones do, where nothing is lost. */
+/** Makes rows of a whole new text. If the change is lossless, they cover everything the old rows did. */
 export function replaceRows(rows: readonly Row[], text: string, loss: Loss): readonly Row[] {
   const covers = loss === 'none' ? rows.flatMap(linesOf) : [];
   return text.split('\n').map((line, index) => ({ text: line, ...(index === 0 && { covers }) }));
@@ -83,11 +83,11 @@ function linesOf({ at, covers = [] }: Row): readonly number[] {
   return at === undefined ? covers : [at, ...covers];
 }
 
-/** More gaps than this, all of them short, are announced once. */
+/** More short gaps than this are announced once instead of one by one. */
 const MANY_GAPS = 3;
 const SHORT_GAP = 8;
 
-/** What a recipe made of `input`, with markers for what is missing. */
+/** Renders a recipe's result for `input`, with markers for what is missing. */
 export function render(
   input: readonly string[],
   rows: readonly Row[],
@@ -134,7 +134,7 @@ export function render(
   }
 }
 
-/** The lines with a marker in the place of each gap that gets one. */
+/** Returns the lines with a marker for each gap that gets one. */
 function withMarkers(
   rows: readonly Row[],
   gaps: readonly LineRange[],

@@ -1,4 +1,4 @@
-/** The JSON Schema of recipes, for editors: names, documentation and kinds of everything that may stand there. */
+/** The JSON Schema of recipes, for editors: names, documentation and types of everything a recipe may contain. */
 import { MATCH_PARTS, MOST_OPERATIONS, RECIPE_NAME } from './check.ts';
 import type { Param, ParamKind } from './operation.ts';
 import { OPERATIONS } from './operations.ts';
@@ -12,7 +12,7 @@ const ONE_OR_MORE: Schema = {
   ],
 };
 
-/** The schema, draft 2020-12. */
+/** Returns the schema, draft 2020-12. */
 export function recipeSchema(): Schema {
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',

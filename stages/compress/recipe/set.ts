@@ -1,4 +1,4 @@
-/** Sets of recipes: what is handed to a thread, and what a thread makes of it. */
+/** Recipe sets: the form passed to a thread, and the rewriter a thread compiles from it. */
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { BUILT_IN_RULES } from '../rules/built-in.ts';
@@ -7,17 +7,17 @@ import type { Recipe } from './recipe.ts';
 import type { RecipeSet } from '../../model/pass.ts';
 import { toRules } from './to-rule.ts';
 
-/** A set of recipes, in their order; `isOwn` where any of them is not of this program. */
+/** Builds a recipe set, in order; `isOwn` where any recipe is not built in. */
 export function toRecipeSet(recipes: readonly Recipe[], isOwn: boolean): RecipeSet {
   const source = JSON.stringify(recipes.map((recipe) => ({ ...recipe, description: '' })));
   const id = createHash('sha256').update(source).digest('base64url').slice(0, 12);
   return { id, source, isOwn };
 }
 
-/** Sets that are kept compiled: those of running conversations, and the newest. */
+/** Most compiled sets kept: those of running conversations, and the newest. */
 const MOST_COMPILED = 8;
 
-/** Compiles sets of recipes, each once. */
+/** Creates a compiler that compiles each recipe set once. */
 export function createRecipeCompiler(): (set: RecipeSet) => Rewriter {
   const compiled = new LRUCache<string, Rewriter, string>({
     max: MOST_COMPILED,

@@ -1,4 +1,4 @@
-/** Compiles recipes to rules of compression, which run as the built-in ones do. */
+/** Compiles recipes to compression rules, which run like the built-in ones. */
 import { TEXT_CLASSES } from '../../model/classify/classes.ts';
 import { endingLines } from '../rules/log/ends.ts';
 import { statesFailure } from '../rules/log/outcome.ts';
@@ -9,12 +9,12 @@ import { anyPattern } from './pattern.ts';
 import type { Recipe, Step } from './recipe.ts';
 import { render, type Loss, type Row } from './rows.ts';
 
-/** So many lines of a text are searched for what `content` asks for. */
+/** Number of first lines in which `content` is matched. */
 const SEARCHED_LINES = 200;
-/** And so many of the last for what `end` asks for: totals, with what a harness puts behind. */
+/** Number of last lines in which `end` is matched: totals, and what the client appends. */
 const END_LINES = 40;
 
-/** Throws a RangeError for a recipe that `checkRecipe` refuses. */
+/** Compiles recipes. Throws a RangeError for a recipe that `checkRecipe` refuses. */
 export function toRules(recipes: readonly Recipe[]): readonly Rule[] {
   const ofAnyCommand = recipes.filter(isForAnyCommand);
   const find = createContentFinder(ofAnyCommand.map(({ match }) => match.content ?? []));
@@ -26,7 +26,7 @@ export function toRules(recipes: readonly Recipe[]): readonly Rule[] {
   });
 }
 
-/** True for one that is asked about nearly every text: nothing but the text itself says whether it is meant. */
+/** Returns true for a recipe that only the text itself can select, so that nearly every text has to be checked. */
 function isForAnyCommand({ match }: Recipe): boolean {
   return [match.program, match.command, match.tool, match.path].every((part) => part === undefined);
 }
@@ -50,7 +50,7 @@ function toRule(recipe: Recipe, hasContent: (text: string) => boolean): Rule {
       }),
     },
     step: 'drop',
-    // No operation on lines drops or changes one of them; those on a whole document find no lines.
+    // Line operations never touch ending lines; whole-document operations find no lines.
     endings: 'own',
     isOptional: true,
     ...(recipe.mustKeep.length > 0 && { keeps: anyPattern(recipe.mustKeep) }),
@@ -58,7 +58,7 @@ function toRule(recipe: Recipe, hasContent: (text: string) => boolean): Rule {
   };
 }
 
-/** For each list of patterns whether one stands in a text. The same text comes once for each list, and is searched once. */
+/** Returns the indexes of the lists with a match in a text. It is called once per list, so it searches each text once. */
 function createContentFinder(
   lists: readonly (readonly string[])[],
 ): (text: string) => ReadonlySet<number> {
@@ -80,7 +80,7 @@ function createContentFinder(
   };
 }
 
-/** Whether one of the patterns stands in the last lines of a text. */
+/** Returns a test for whether a pattern matches in the last lines of a text. */
 function createEndFinder(sources: readonly string[]): (text: string) => boolean {
   const isFound = anyPattern(sources);
   return (text) => {
@@ -157,7 +157,7 @@ function isSame(one: readonly Row[], other: readonly Row[]): boolean {
   );
 }
 
-/** The first line that stands there less often than it did; undefined where none does. */
+/** Returns the first line that occurs less often than before; undefined where none does. */
 function missingLine(kept: readonly string[], text: string): string | undefined {
   if (kept.length === 0) return undefined;
   const left = new Map<string, number>();

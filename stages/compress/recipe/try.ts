@@ -1,4 +1,4 @@
-/** Runs one recipe alone on one text, and says what it saved and kept: for its author. */
+/** Runs a single recipe on a text, for its author, and reports what it saved and kept. */
 import { estimateTokens } from '../../model/tokens.ts';
 import { rewrite } from '../rules/rewrite.ts';
 import type { Mode } from '../rules/rule.ts';
@@ -6,22 +6,22 @@ import { anyPattern } from './pattern.ts';
 import type { Recipe, RecipeExample } from './recipe.ts';
 import { toRules } from './to-rule.ts';
 
-/** What a text was printed or read by. */
+/** The command or tool that produced a text. */
 export type From = Pick<RecipeExample, 'command' | 'tool' | 'path'>;
 
 export interface Tried {
   readonly text: string;
-  /** What the text was taken for. */
+  /** The class assigned to the text. */
   readonly kind: string;
   /** True where the recipe changed it. */
   readonly isChanged: boolean;
-  /** True where `match` holds. */
+  /** True where `match` applies. */
   readonly isMeant: boolean;
-  /** Why it left alone what it was meant for; undefined where it did not say. */
+  /** Why it skipped a matching text; undefined where it gave no reason. */
   readonly skipped: string | undefined;
   readonly tokensBefore: number;
   readonly tokensAfter: number;
-  /** Lines that `must_keep` names, and those of them that are not there any more. */
+  /** Number of lines that `must_keep` matches; `missing` are those of them that are gone. */
   readonly mustKeepLines: number;
   readonly missing: readonly string[];
 }
@@ -54,7 +54,7 @@ export function tryRecipe(recipe: Recipe, text: string, { command, tool, path }:
   };
 }
 
-/** Share of the tokens that is gone, in percent. */
+/** Returns the saved share of tokens, in percent. */
 export function savedPercent({
   tokensBefore,
   tokensAfter,
@@ -62,7 +62,7 @@ export function savedPercent({
   return tokensBefore === 0 ? 0 : (100 * (tokensBefore - tokensAfter)) / tokensBefore;
 }
 
-/** What an example shows to be wrong, a sentence each; nothing where it holds. */
+/** Returns the faults that an example shows, a sentence each; empty where it holds. */
 export function exampleFaults(example: RecipeExample, tried: Tried): readonly string[] {
   const { keeps = [], output, saves = 0 } = example;
   const saved = savedPercent(tried);

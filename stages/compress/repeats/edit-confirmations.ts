@@ -1,27 +1,27 @@
 /**
- * What a harness says after an edit: that it was made, and what an editor finds wrong in the file now.
- * It is the answer to that one call, however often it reads the same, so a reference never stands for it.
+ * A client's confirmation of an edit: that it was made, and what the editor now finds wrong in the file.
+ * It answers that one call, however often it reads the same, so no reference ever replaces it.
  */
 import type { ConversationBlock } from '../pass/blocks.ts';
 
-/** Longest part of a line that is looked at, in characters. */
+/** Longest part of a line that is inspected, in characters. */
 const SEEN = 300;
 
-/** The words in which agents say that a file was written: Claude Code, Codex, Cline, opencode, Gemini CLI, Cursor, aider and others. */
+/** How agents word that a file was written: Claude Code, Codex, Cline, opencode, Gemini CLI, Cursor, aider and others. */
 const CONFIRMS =
   /^(?:\W{0,3})(?:the |your |these |all )?(?:following )?(?:success(?:fully)?\b|done\b|files?\b|content\b|contents\b|updated content\b|edits?\b|edited\b|changes?\b|applied\b|applying\b|replacements?\b|replaced\b|occurrences\b|wrote\b|written\b|created\b|updated\b|modified\b|inserted\b|deleted\b|removed\b|overwr(?:ote|itten)\b|saved\b|patch(?:ed)?\b|section\b|apply model\b).{0,280}\b(?:success(?:ful|fully)?|updated?|edited|edits?|created|written|wrote|saved|modified|applied|replaced|replacements?|overwr(?:ote|itten)|inserted|deleted|removed|changes?|changed|patched|unchanged|reads)\b/i;
 const REVIEW =
   /^(?:Review the changes|Please review|Edit the file again|Here(?:'|’)s the (?:result|updated)|Here are the relevant|IMPORTANT: For any future changes|Success\.|[AMD] [\w./@-]{1,250}$|\d+ (?:replacements?|edits?)\b|I (?:committed|have) )/i;
 
-/** What editors find, and where a list of it begins and ends. */
+/** Start and end of the list of an editor's findings. */
 const FINDINGS_BEGIN =
   /^\s{0,8}<(?:(?:new-|file_|project_|lsp_)?diagnostics|problems|lint(?:er)?[-_]errors?)\b|\b(?:problems?|errors?|warnings?|issues?|diagnostics)\b.{0,60}\b(?:detected|found|reported|introduced)\b.{0,80}(?::|fix\b.{0,10})$|\b(?:found|detected|introduced|has) (?:the following |new )?(?:lint(?:er)? |diagnostic |LSP )?(?:errors?|problems?|issues?)\b.{0,60}:?$/i;
 const FINDINGS_END =
   /^\s{0,8}<\/(?:(?:new-|file_|project_|lsp_)?diagnostics|problems|lint(?:er)?[-_]errors?)>/i;
-/** Lists without an end of their own end at a blank line before text of another kind, or here. */
+/** Lists without an end marker end at a blank line before other text, or after this many lines. */
 const MOST_FINDINGS = 200;
 
-/** The indexes of lines that say so. */
+/** Returns the indexes of the lines of such confirmations. */
 export function editConfirmations(lines: readonly string[]): readonly number[] {
   const said: number[] = [];
   for (let at = 0; at < lines.length; at++) {
@@ -42,14 +42,14 @@ function findingsEnd(lines: readonly string[], from: number): number {
   return limit;
 }
 
-/** Tools that write to a file, and the shell's way to hand over a patch. */
+/** Tools that write to a file, and the shell's command to apply a patch. */
 const EDITS =
   /(?:^|[_.-])(?:edit|multi_?edit|write|patch|apply|replace|insert|create|update|modify|append|delete|rename|undo)(?:$|[_.-])/i;
 const PATCHES = /\bapply_patch\b/;
 const KEYS =
   /^(?:old_?str(?:ing)?|new_?str(?:ing)?|oldText|newText|file_?text|patch|diff|edits|replacement|search_?replace|code_?edit)$/i;
 
-/** True of the result of a call that edits files, as far as its tool's name and input show. */
+/** Returns true for the result of a call that edits files, judging by its tool's name and input. */
 export function isEditResult({ kind, toolName = '', toolInput }: ConversationBlock): boolean {
   if (kind !== 'tool_result') return false;
   const words = toolName

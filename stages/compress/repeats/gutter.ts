@@ -1,7 +1,7 @@
 /**
- * The line-number column of a numbered view of a file, lossless: numbers count up by one,
- * so the first and every fifth say it all. The lines themselves stay as they are, and a
- * reader who edits by number counts no further than four.
+ * Thins out the line-number column of a numbered view, lossless: numbers rise by one, so the first and
+ * every fifth are enough. The lines themselves stay unchanged, and a reader who edits by number counts
+ * four lines at most.
  */
 import { isView, lineNumbering } from '../../model/classify/envelope.ts';
 import { MARK } from '../text/marker.ts';
@@ -11,9 +11,8 @@ const MIN_RUN = 8;
 /** Numbers that are multiples of this are shown. */
 const EVERY = 5;
 /**
- * How viewers print a number before a line: what precedes the digits, the digits with their
- * padding, and what separates them from the line. Views with a colon and nothing behind it are
- * left alone: the editors that go with them take line numbers.
+ * How viewers print a number before a line: what precedes the digits, the digits with their padding, and
+ * the separator. Views with only a colon as separator are left alone: their editors take line numbers.
  */
 const FORMATS: readonly RegExp[] = [
   // `cat -n`, `nl`, Claude Code, Cline, Zed
@@ -29,22 +28,22 @@ const FORMATS: readonly RegExp[] = [
   // Codex
   /^(L)(\d{1,7})(: )/,
 ];
-/** Separators that tables, lists and configuration have too. */
+/** Separators that tables, lists and configuration files use too. */
 const COMMON = /^(?: \| |\| |\||: )$/;
 const ANY_NUMBERED = /(?:^|\n)(?: {0,8}\d{1,7}(?:[\t→|]| \| )|L?\d{1,7}: )/;
 const HEADER = /^\[svc (\d{1,7}) lines, every fifth numbered\]$/;
 
 /** How the numbers of one view are printed. */
 export interface Column {
-  /** What stands before every number. */
+  /** Text before every number. */
   readonly lead: string;
-  /** Numbers are padded on the left to so many characters. */
+  /** Numbers are padded on the left to this many characters. */
   readonly width: number;
   readonly padding: ' ' | '0';
   readonly separator: string;
 }
 
-/** Lines `from` to `to` (half open): numbered, or references of ours between numbered ones. */
+/** Lines `from` to `to` (half open): numbered ones, or references of svc between them. */
 interface Run {
   readonly from: number;
   readonly to: number;
@@ -53,25 +52,25 @@ interface Run {
   readonly column: Column;
 }
 
-/** How the lines of a run are numbered, one after the other. */
+/** Numbering of the lines of a run. */
 export interface Numbering {
   readonly first: number;
   readonly column: Column;
 }
 
-/** The numbering whose first line begins with exactly `text`; undefined where that is no number of a known format. */
+/** Returns the numbering whose first line begins with exactly `text`; undefined where that is no known number format. */
 export function readNumbering(text: string): Numbering | undefined {
   const read = readNumber(text);
   if (read === undefined || prefix(read.number, read.column) !== text) return undefined;
   return { first: read.number, column: read.column };
 }
 
-/** What stands before the line that is `at` lines behind the first, counted from 0. */
+/** Returns the number column of the line at offset `at`, counted from 0. */
 export function numberAt({ first, column }: Numbering, at: number): string {
   return prefix(first + at, column);
 }
 
-/** The number that a line begins with, in the first format that fits it. */
+/** Returns the number at the start of a line, by the first format that matches. */
 function readNumber(line: string) {
   for (const format of FORMATS) {
     const match = format.exec(line);
@@ -84,7 +83,7 @@ function readNumber(line: string) {
   return undefined;
 }
 
-/** The text with its line numbers thinned out; undefined where it has no numbered run or would not decode. */
+/** Thins out the line numbers; undefined where the text has no numbered run or would not decode. */
 export function thinGutter(text: string): string | undefined {
   if (!ANY_NUMBERED.test(text)) return undefined;
   const lines = text.split('\n');
@@ -110,9 +109,9 @@ export function thinGutter(text: string): string | undefined {
 }
 
 /**
- * True if the run shows a file. Where its numbers could as well be those of a table, a list or a
- * mapping, there must be a blank or an indented line in it, no row of column names above, not the
- * same number of bars in every line, and no line around it that counts on in another way.
+ * Returns true if the run shows a file. Where its numbers could also belong to a table, a list or a
+ * mapping, it must contain a blank or an indented line, have no row of column names above, not have the
+ * same number of bars in every line, and no adjacent line may continue the count in another format.
  */
 function isNumberedView(lines: readonly string[], { from, to, numbers, column }: Run): boolean {
   const own = lines.slice(from, to);
@@ -123,7 +122,7 @@ function isNumberedView(lines: readonly string[], { from, to, numbers, column }:
     return number === undefined ? [] : [line.slice(prefix(number, column).length)];
   });
   if (!rests.some((rest) => rest === '' || /^\s/.test(rest))) return false;
-  // The blank behind a colon may be the line's own, as where hits of an indented text follow each other.
+  // The space after a colon may belong to the line, as with consecutive hits in an indented text.
   if (column.separator === ': ' && rests.every((rest) => /^\s/.test(rest))) return false;
   if (above !== undefined && /\||-\+-/.test(above)) return false;
   const bars = rests[0]!.split('|').length;
@@ -132,7 +131,7 @@ function isNumberedView(lines: readonly string[], { from, to, numbers, column }:
   return !countsOn(above, first, -1) && !countsOn(lines[to], last, 1);
 }
 
-/** True if `line` has the number before or after `number`, and a mark behind it. */
+/** Returns true if `line` has the number before or after `number`, followed by a separator. */
 function countsOn(line: string | undefined, number: number | undefined, by: -1 | 1): boolean {
   const found = /^ *L?(\d{1,7}) ?[:|]/.exec(line ?? '')?.[1];
   return found !== undefined && number !== undefined && Number(found) === number + by;
@@ -166,7 +165,7 @@ function readRun(lines: readonly string[], from: number): Run | undefined {
   return { from, to: from + end, numbers: numbers.slice(0, end), column };
 }
 
-/** The number before a line: one more than the last, or any where no number stands right before it. */
+/** Returns the number of a line: one more than the last, or any where the previous line had none. */
 function numberOf(line: string, column: Column, last: number | undefined): number | undefined {
   const number = last === undefined ? readNumber(line)?.number : last + 1;
   return number !== undefined && line.startsWith(prefix(number, column)) ? number : undefined;
@@ -176,7 +175,7 @@ function prefix(number: number, { lead, width, padding, separator }: Column): st
   return lead + String(number).padStart(width, padding) + separator;
 }
 
-/** The text with all its line numbers. A text that was never thinned out comes back as it is. */
+/** Restores all line numbers. A text that was never thinned out is returned unchanged. */
 export function fillGutter(text: string): string {
   const lines = text.split('\n');
   const read = readThinned(lines);
@@ -189,15 +188,15 @@ export function fillGutter(text: string): string {
     .join('\n');
 }
 
-/** Lines of a text in two parts. */
+/** The lines of a text, split into numbers and contents. */
 export interface SplitLines {
   /** The lines without the line-number column of a numbered view. */
   readonly contents: readonly string[];
-  /** What a view prints before each of them, also where we thinned it out; undefined where no line has a number. */
+  /** The number column of each line, restored where it was thinned out; undefined where no line has a number. */
   readonly prefixes: readonly string[] | undefined;
 }
 
-/** Cuts the line numbers off. */
+/** Splits the line numbers off. */
 export function splitNumbers(lines: readonly string[]): SplitLines {
   const thinned = readThinned(lines);
   if (thinned !== undefined)
@@ -213,21 +212,21 @@ export function splitNumbers(lines: readonly string[]): SplitLines {
   };
 }
 
-/** Lengths of the line numbers; undefined where the text is no numbered view. */
+/** Returns the lengths of the number columns; undefined where the text is no numbered view. */
 function numberWidths(lines: readonly string[]): readonly number[] | undefined {
   const widths = lineNumbering(lines);
   const first = widths?.findIndex((width) => width > 0) ?? -1;
   const separator = first < 0 ? undefined : readNumber(lines[first]!)?.column.separator;
-  // Rows of a table may begin so, and their ids are no line numbers.
+  // Table rows may look like this, and their ids are no line numbers.
   return separator === undefined || COMMON.test(separator) ? runWidths(lines) : widths;
 }
 
-/** Lines without the line-number column of a numbered view. */
+/** Returns the lines without the line-number column of a numbered view. */
 export function lineContents(lines: readonly string[]): readonly string[] {
   return splitNumbers(lines).contents;
 }
 
-/** A numbered view between lines that are none of it, as a harness wraps them. */
+/** Finds numbered views between other lines, as a client wraps them. */
 function runWidths(lines: readonly string[]): readonly number[] | undefined {
   const widths = lines.map(() => 0);
   let found = false;
@@ -253,7 +252,7 @@ interface ThinnedLine {
 const PLAIN: ThinnedLine = { header: false, missing: '', digits: 0 };
 
 function readThinned(lines: readonly string[]): readonly ThinnedLine[] | undefined {
-  // Nearly every text has none, and is split once a turn.
+  // Fast path: nearly every text has none, and this runs once per turn.
   if (!lines.some((line) => line.startsWith(MARK) && HEADER.test(line))) return undefined;
   const out: ThinnedLine[] = [];
   for (let at = 0; at < lines.length; at++) {

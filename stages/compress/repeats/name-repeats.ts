@@ -1,4 +1,4 @@
-/** Which repeats of a block are worth a reference, and which lines of it stay to the letter. */
+/** Decides which repeats in a block become references, and which of its lines stay verbatim. */
 import type { Classification, TextClass } from '../../model/classify/classes.ts';
 import { withoutColours } from '../../model/classify/colours.ts';
 import { openEnvelope } from '../../model/classify/envelope.ts';
@@ -16,38 +16,38 @@ import type { Referred, SentLines } from './repeats.ts';
 import { referToForm } from './same-text.ts';
 import { editConfirmations } from './edit-confirmations.ts';
 
-/** What a reference must save, in estimated tokens, where a fifth of the block is more. */
+/** Tokens a reference must save, or a fifth of the block if that is less. */
 const LEAST_SAVED = 40;
-/** Below this many estimated tokens a result is never references alone. */
+/** A result below this many estimated tokens never consists of references alone. */
 const SHORT_RESULT = 400;
-/** Nor is it mostly that: of its lines such a share stands there. */
+/** Nor mostly: at least this share of its lines must remain. */
 const NEW_SHARE = 0.2;
-/** So many estimated tokens the names of failed tests may take that stay, and what they failed with. */
+/** Estimated tokens that the names of failed tests, and their failure messages, may take verbatim. */
 const MAX_NAMES = 1500;
 const MAX_MESSAGES = 600;
-/** Longest part of a line that is looked at, in characters. */
+/** Longest part of a line that is inspected, in characters. */
 const SEEN = 300;
 
 export interface RepeatContext {
   readonly mode: Mode;
-  /** Lines of the block before the text. */
+  /** Number of lines of the block before the text. */
   readonly before: number;
-  /** False where the provider may have forgotten what went out earlier. */
+  /** False where the provider may have forgotten earlier text. */
   readonly earlier: boolean;
-  /** False where the text's own lines must not be named, as some are to be left out. */
+  /** False where references to the text's own lines are not allowed, as some will be left out. */
   readonly own: boolean;
   /** True if a command printed the text. */
   readonly isRun: boolean;
   /** True if it is the result of an edit. */
   readonly isEdit: boolean;
-  /** True where no reference may stand for lines that were left out where it points. */
+  /** True where no reference may point to lines that were left out at its target. */
   readonly isAskedAgain: boolean;
 }
 
 /**
- * What `applied` becomes with its repeats named; undefined where none is worth it. `body` is
- * the text as it came. A short result that somebody waits for is never references alone, that of an
- * edit has none, and of what a program printed the ends, the totals and the names of failed tests are there to the letter.
+ * Replaces repeats in `applied` by references; undefined where none is worth it. `body` is the original
+ * text. A short result is never references alone, the result of an edit has none, and in a program's
+ * output the ends, the totals and the names of failed tests stay verbatim.
  */
 export function nameRepeats(
   { text, classification, removed }: Applied,
@@ -62,14 +62,14 @@ export function nameRepeats(
   const lines = text.split('\n');
   const ends = isSourceCode(classification, isRun) && !isEdit ? [] : literalLines(lines, isShort);
   const answers = editConfirmations(lines);
-  // What the header of an encoding says of them must hold.
+  // The header of the diff encoding promises that changed lines are kept.
   const changes = classification.kind === 'diff' && !asItCame ? changedLines(lines) : [];
   const options = {
     before,
     earlier,
     ...(isAskedAgain && { overHidden: 'none' as const }),
     own: own && namesOwn(mode, classification, asItCame),
-    // Each failure of a run is one of its own, though others may read the same.
+    // Each failure of a run counts separately, even if others read the same.
     distinct: new Set(failureMessages(lines, MAX_MESSAGES)),
     least: Math.min(LEAST_SAVED, total / 5),
     ...(asItCame ? {} : { origins: originsOf(body, text, { removed, before }) }),
@@ -85,17 +85,17 @@ export function nameRepeats(
     referred !== undefined && (!isShort || leavesEnough(referred.text, text, ends.length));
   const referred = sent.replaceRepeats(text, options);
   if (referred === undefined || isEnough(referred)) return referred;
-  // What would be too much in one reference may be fair in several, with the comments between them.
+  // Lines that would be too many for one reference may be fine in several, with the comments between them.
   const apart = sent.replaceRepeats(text, { overHidden: 'around', ...options });
   return isEnough(apart) ? apart : undefined;
 }
 
-/** Classes whose lines are as they were printed, whatever was left out between them. */
+/** Classes whose lines stay as printed, whatever was left out between them. */
 const AS_PRINTED: ReadonlySet<TextClass> = new Set(['log', 'trace']);
 
 /**
- * What `applied` becomes where the very text came before and went out in the same form; undefined
- * where that is not worth it. The same lines stay to the letter as beside any other reference.
+ * Replaces a text that was sent before in the same form by a reference; undefined where that is not worth
+ * it. The same lines stay verbatim as with any other reference.
  */
 export function nameSameText(
   { text, classification }: Pick<Applied, 'text' | 'classification'>,
@@ -125,7 +125,7 @@ export function nameSameText(
   return { text: referred.text, lines: referred.named, labels: new Set([form.label]) };
 }
 
-/** The lines of a diff that come or go, also those whose sign stands above them. */
+/** Returns the added and removed lines of a diff, including those in packed runs. */
 function changedLines(lines: readonly string[]): readonly number[] {
   const changed: number[] = [];
   for (let at = 0; at < lines.length; at++) {
@@ -137,7 +137,7 @@ function changedLines(lines: readonly string[]): readonly number[] {
   return changed;
 }
 
-/** What a harness writes around a result says nothing of it. */
+/** Returns true if enough of the text remains; the client's envelope does not count. */
 function leavesEnough(referred: string, text: string, ends: number): boolean {
   const left = linesOf(openEnvelope(referred).body);
   const all = linesOf(openEnvelope(text).body);
@@ -145,8 +145,8 @@ function leavesEnough(referred: string, text: string, ends: number): boolean {
 }
 
 /**
- * Of a short text also what states a failure or warns: that is what a run was for, also where it
- * is the same as before.
+ * Returns the lines that must stay verbatim. In a short text they include failures and warnings: those
+ * are what a run was for, even if unchanged since the last.
  */
 function literalLines(written: readonly string[], isShort: boolean): readonly number[] {
   const lines = written.map(withoutColours);
@@ -156,24 +156,24 @@ function literalLines(written: readonly string[], isShort: boolean): readonly nu
   return [...new Set([...endingLines(lines), ...failedTests(lines, MAX_NAMES), ...failures])];
 }
 
-/** How compilers, builds and linters word a warning, behind a place or by itself. */
+/** How compilers, builds and linters word a warning, with or without a source position before it. */
 const WARNING = /(?:^|[\s:[(])warn(?:ing)?(?: ?\[[\w-]{1,40}\])?[:(\]]|(?:^|\s)WARN(?:ING)?\s/i;
 
 function warns(line: string): boolean {
   return WARNING.test(line.length > SEEN ? line.slice(0, SEEN) : line);
 }
 
-/** Lines that are neither blank nor ours. */
+/** Counts the lines that are neither blank nor markers. */
 function linesOf(text: string): number {
   return text.split('\n').filter((line) => line.trim() !== '' && !line.startsWith(MARK)).length;
 }
 
-/** A file, or what reads like one where nothing is known of it, has no end that shows how something went. */
+/** Returns true for a file, or for code of unknown origin: its last lines do not show how a run ended. */
 function isSourceCode({ kind, file }: Classification, isRun: boolean): boolean {
   return file === true || (!isRun && (kind === 'code' || kind === 'config'));
 }
 
-/** Code and configuration stay readable where they stand; what repeats within JSON its encoder knows. */
+/** Returns true where a text may refer to its own lines. Code and configuration stay readable; JSON has its own encoder. */
 function namesOwn(mode: Mode, { kind }: Classification, asItCame: boolean): boolean {
   if (kind === 'json') return false;
   return (kind !== 'code' && kind !== 'config') || (mode === 'aggressive' && asItCame);

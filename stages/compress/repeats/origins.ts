@@ -1,6 +1,6 @@
 /**
- * Where the lines that go out stood in the text that came, and which of them a reader finds by that
- * number in what was sent: markers say how many lines are missing, other forms do not.
+ * Maps the lines that are sent to their line numbers in the original text, and tells which of them a
+ * reader can find by counting: markers say how many lines are missing, other forms do not.
  */
 import { lineContents } from './gutter.ts';
 import { readRepeated } from '../text/repeats.ts';
@@ -9,15 +9,15 @@ import { linesIn } from '../text/ranges.ts';
 import { numbersOfLines, readReference } from './reference.ts';
 import type { LineRange } from '../rules/rule.ts';
 
-/** Before the first line of the original, as a block has it, stand so many others. */
+/** Lines left out of the original; `before` lines of the block precede it. */
 interface LeftOut {
   readonly removed: readonly LineRange[];
   readonly before: number;
 }
 
 /**
- * For every line of `text` the number, counted from `before` + 1, of a line of `original`
- * that says the same; NaN for what is no line of it, markers among them. Numbers rise.
+ * Returns for every line of `text` the number of the equal line of `original`, the first being
+ * `before` + 1; NaN for a line that is not in it, markers included. Numbers rise.
  */
 export function originsOf(
   original: string,
@@ -41,8 +41,8 @@ export function originsOf(
 }
 
 /**
- * The same, NaN as well for a line at which a reader arrives at another number who counts what was
- * sent, by its markers: a reference to it would be a riddle.
+ * Returns the same, with NaN also for a line at which a reader who counts by the markers arrives at
+ * another number: a reference to it would be misleading.
  */
 export function countedOrigins(
   original: string,
@@ -56,8 +56,8 @@ export function countedOrigins(
 }
 
 /**
- * For every line of `original` the number at which a reader finds it who counts the lines of `text`,
- * by its markers; NaN for those that are not there.
+ * Returns for every line of `original` the number a reader reaches by counting the lines of `text` and
+ * its markers; NaN for lines that are missing.
  */
 export function countedIn(
   original: string,
@@ -72,7 +72,7 @@ export function countedIn(
   return found;
 }
 
-/** By content, the places of the lines that were not left out, rising. */
+/** Maps each line's content to the ascending indexes at which it was not left out. */
 function numbersOf(
   lines: readonly string[],
   removed: readonly LineRange[],
@@ -97,7 +97,7 @@ function behindMarker(marker: string, next: number): number {
   return next + (readRepeated(marker) ?? 0);
 }
 
-/** The first of rising numbers that is at least `least`, by halving. */
+/** Returns the first of ascending numbers that is at least `least`, by binary search. */
 function firstFrom(rising: readonly number[] | undefined, least: number): number | undefined {
   if (rising === undefined) return undefined;
   let low = 0;

@@ -1,18 +1,18 @@
 /**
- * The numbers that a view prints before its lines. Where they are not what a count of the lines
- * gives, because a view begins further down or below a header, a reader takes lines 4 to 20 of a
- * result that names a file for lines 4 to 20 of that file: then a reference names what is printed.
+ * The numbers that a view prints before its lines. Where they differ from a count of the lines, because a
+ * view begins further down or below a header, "lines 4 to 20" of a result that names a file reads like
+ * lines 4 to 20 of that file. References then use the printed numbers.
  */
 import { readNumbering, type SplitLines } from './gutter.ts';
 
-/** A number before a line as editors for agents print it, with nothing behind the colon: no view that is cut off. */
+/** A line number as agents' editors print it, with nothing after the colon; `splitNumbers` leaves these in place. */
 const PRINTED = /^(\d{1,7}):/;
-/** Lines that happen to begin with a number count up by one less often than so many times. */
+/** Lines that merely begin with a number rarely rise by one this many times in a row. */
 const MIN_RUN = 3;
 
 /**
- * For every line the number before it, NaN where there is none; undefined where no lines count
- * up, or where a number stands twice, so that it names no line.
+ * Returns the number before every line, NaN where there is none; undefined where no numbers rise, or
+ * where a number occurs twice and so identifies no line.
  */
 export function printedNumbers({ contents, prefixes }: SplitLines): readonly number[] | undefined {
   const numbers = contents.map((line, at) => numberBefore(line, prefixes?.[at] ?? ''));

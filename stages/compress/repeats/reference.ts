@@ -1,18 +1,18 @@
-/** The wording of references to lines that went out before, the way back, and the numbers that they use. */
+/** The wording of references to lines sent before, their parser, and the line numbers they use. */
 import { readRepeated } from '../text/repeats.ts';
 import { MARK, readOmitted } from '../text/marker.ts';
 import { readNumbering, type Numbering } from './gutter.ts';
 
 /**
- * How much a reference says: the first of a conversation is a sentence, the others name the
- * text. None is a number alone: what stood 100 messages ago is found by its file or command.
+ * Wording of a reference: the first of a conversation is a sentence, the others name the text. None is a
+ * bare number: a text 100 messages back is found by its file or command.
  *
  *     [svc lines 10–19 of result 7 (a.ts) again]    full
  *     [svc result 8 (b.ts), lines 20-29]            named
  */
 export type Words = 'full' | 'named';
 
-/** The lines `from` to `to` of a text, both counted from 1, or the ones that have these numbers before them. */
+/** Lines `from` to `to` of a text, inclusive, counted from 1 or by the numbers printed before them. */
 export interface NamedLines {
   readonly from: number;
   readonly to: number;
@@ -20,8 +20,8 @@ export interface NamedLines {
 }
 
 /**
- * What stands before the lines: what did where they stood (`same`), nothing though they had
- * numbers there, or a number, of which that of the first is written as it is printed.
+ * The number column of the referenced lines: as at the target (`same`), none although the target has one,
+ * or other numbers, given by the first one as printed.
  */
 export type Numbers = 'same' | 'none' | { readonly first: string };
 
@@ -33,7 +33,7 @@ function numbersInWords(numbers: Numbers, by: NamedLines['by']): string {
     : `, ${here}numbered from "${numbers.first}"`;
 }
 
-/** The reference to some lines of a text. */
+/** Writes a reference to lines of a text. */
 export function writeReference(
   label: string,
   { from, to, by }: NamedLines,
@@ -62,13 +62,13 @@ const SHORT = new RegExp(
   's',
 );
 
-/** What a reference names, and what stands before the lines. */
+/** A parsed reference: the lines it names, and their number column. */
 export interface Reference extends NamedLines {
   readonly label: string;
   readonly numbers: 'same' | 'none' | Numbering;
 }
 
-/** What a line refers to; undefined where it is no reference. */
+/** Parses a reference; undefined where the line is none. */
 export function readReference(line: string): Reference | undefined {
   const groups = line.startsWith(MARK) ? (FULL.exec(line) ?? SHORT.exec(line))?.groups : undefined;
   if (groups === undefined) return undefined;
@@ -81,8 +81,8 @@ export function readReference(line: string): Reference | undefined {
 }
 
 /**
- * For every line its number, counted from `before` + 1. Markers stand for the lines that
- * they name, notes and headers of ours for none; both have the number of what comes next.
+ * Returns the number of every line, the first being `before` + 1. A marker counts for the lines that it
+ * stands for, notes and headers of svc for none; both get the number of the next line.
  */
 export function numbersOfLines(lines: readonly string[], before = 0): readonly number[] {
   let next = before + 1;

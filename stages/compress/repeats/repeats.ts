@@ -1,8 +1,8 @@
 /**
- * Repeats across a conversation: lines that went out before are named by where they
- * stand, not sent again. Works on runs of lines, so that a second look at part of a file,
- * with or without line numbers, and a run of tests with the same output both count. Only
- * text that went out verbatim is ever referred to, and only text that came earlier.
+ * Repeats across a conversation: lines that were sent before are replaced by a reference to where they
+ * are. It works on runs of lines, so that a second read of a part of a file, with or without line
+ * numbers, and a test run with the same output both count. References only point to text that was sent
+ * verbatim, and only backwards.
  */
 import { createHash } from 'node:crypto';
 import { estimateTokens } from '../../model/tokens.ts';
@@ -28,17 +28,17 @@ import {
 
 const MIN_LINES = 3;
 const MIN_TOKENS_SAVED = 5;
-/** Runs below `MIN_LINES` begin with a line of at least this many characters, and must save more. */
+/** Runs shorter than `MIN_LINES` must begin with a line of at least this many characters, and save more tokens. */
 const LONG_LINE = 40;
 const MIN_TOKENS_SAVED_SHORT = 8;
-/** Rules and frames say nothing that a name would be shorter for a reader. */
+/** Rulers and frames have no words; a reference to them would be no easier to read. */
 const WORD = /[\p{L}\p{N}]/u;
-/** How many earlier places of the same three lines are tried; more would make repetitive logs slow. */
+/** How many earlier occurrences of the same three lines are tried; more would make repetitive logs slow. */
 const CANDIDATES = 6;
 const PASS_LINES = 50;
-/** A line that is counted more often is known once. */
+/** A line repeated more often is indexed once. */
 const MAX_COPIES = 100;
-/** Stands where lines of a text are missing, or were written in another way: equals no line of any other. */
+/** Placeholder for lines that are missing or were re-encoded: equals no line of any other text. */
 export const GAP = '\u0000\n';
 
 interface EarlierBlock {
@@ -47,7 +47,7 @@ interface EarlierBlock {
   readonly numbers: readonly number[];
   readonly prefixes: SplitLines['prefixes'];
   readonly printed: readonly number[] | undefined;
-  /** Lines that were left out where it stood, comments of code: known, but not to be seen there. */
+  /** Lines left out when the block was sent, e.g. comments of code: known, but not visible there. */
   readonly hidden?: readonly boolean[];
 }
 
@@ -56,11 +56,11 @@ interface Occurrence {
   readonly line: number;
 }
 
-/** Lines of the text in hand that went out verbatim so far, findable like those of earlier blocks. */
+/** Lines of the current text sent verbatim so far, indexed like those of earlier blocks. */
 interface OwnLines extends OwnText {
   readonly prefixes: SplitLines['prefixes'];
   readonly printed: readonly number[] | undefined;
-  /** Lines whose number is that of the block as it came. */
+  /** Lines whose number equals that in the original block. */
   readonly named: boolean[];
   readonly verbatim: boolean[];
   readonly lineOf: Map<number, number>;
@@ -72,60 +72,60 @@ interface OwnLines extends OwnText {
 const NO_LINES: ReadonlySet<number> = new Set();
 const ALONE = { before: 0, behind: 0 };
 
-/** What may be named of a text, and how. */
+/** Which lines of a text may become references, and how. */
 export interface RepeatOptions {
-  /** Lines of the block that stand before the text. */
+  /** Number of lines of the block before the text. */
   readonly before?: number;
-  /** Which line of the block as it came each line was, as `originsOf` returns it; absent for a text as it came. */
+  /** Original line number of each line, from `originsOf`; absent for an unchanged text. */
   readonly origins?: readonly number[];
-  /** Estimated tokens that each reference must save. */
+  /** Least estimated tokens that each reference must save. */
   readonly least?: number;
-  /** Lines that go out to the letter, by index. */
+  /** Lines that stay verbatim, by index. */
   readonly literal?: ReadonlySet<number>;
-  /** Lines that no other line of the text stands for, by index. */
+  /** Lines that must not refer to another line of the same text, by index. */
   readonly distinct?: ReadonlySet<number>;
-  /** False where the text's own lines must not be named; they may be if absent. */
+  /** False where references to the text's own lines are not allowed; absent: allowed. */
   readonly own?: boolean;
-  /** Whether a reference stands for lines that were left out where it points: only around its own, nowhere, or (absent) among them too. */
+  /** Whether a reference may cover lines left out at its target: only around the run, nowhere, or (absent) also inside it. */
   readonly overHidden?: 'around' | 'none';
-  /** False where nothing earlier may be named; it may be if absent. */
+  /** False where references to earlier blocks are not allowed; absent: allowed. */
   readonly earlier?: boolean;
 }
 
-/** What `replaceRepeats` made of a text. */
+/** Result of `replaceRepeats`. */
 export interface Referred {
   readonly text: string;
-  /** Lines of the input that now stand in a reference, as a count. */
+  /** Number of input lines that references replaced. */
   readonly lines: number;
-  /** Which earlier texts it names. */
+  /** Labels of the earlier texts it refers to. */
   readonly labels: ReadonlySet<string>;
-  /** How many lines of the input each line of `text` stands for. */
+  /** Number of input lines that each line of `text` stands for. */
   readonly covers: readonly number[];
 }
 
-/** Lines that were left out of a text that is known as it came. */
+/** Lines left out of a text whose original is known. */
 export interface Hidden {
   /** By index. */
   readonly lines: ReadonlySet<number>;
-  /** The number of every other line as its reader counts what was sent; where absent, that of the text. */
+  /** The number of every other line as counted in the sent text; absent: as in the original. */
   readonly numbers?: readonly number[];
 }
 
-/** All lines that went out so far, findable by content. Grows with the conversation, never shrinks. */
+/** Index of all lines sent so far, by content. Grows with the conversation, never shrinks. */
 export class SentLines {
-  /** Labels that a reference has spelled out; the first one is a sentence. */
+  /** Labels used in a reference so far; the first one is a sentence. */
   private readonly introduced = new Set<string>();
   readonly blocks: EarlierBlock[] = [];
-  /** What went out in another form, by a hash of the text as it came: that may be long. */
+  /** Texts sent in another form, by a hash of the original, which may be long. */
   private readonly forms = new Map<string, SentForm>();
   private readonly occurrences = new Map<number, Occurrence[]>();
-  /** Where a long line went out first, by its own hash. */
+  /** First occurrence of each long line, by its own hash. */
   private readonly long = new Map<number, Occurrence>();
 
   /**
-   * Adds what went out for a block. Lines that are markers of ours are no content and are
-   * never referred to, nor is what is no line of the block as it came (`origins`). Of a text
-   * as it came, `hidden` ones were left out; a reference may pass over few of them.
+   * Adds the sent form of a block. Markers are no content and are never referred to, nor are lines that
+   * are not in the original block (`origins`). With an unchanged text, `hidden` lines were left out; a
+   * reference may skip over a few of them.
    */
   add(label: string, text: string, origins?: readonly number[], hidden?: Hidden): void {
     const raw = text.split('\n');
@@ -138,7 +138,7 @@ export class SentLines {
     let last: number | undefined;
     contents.forEach((content, at) => {
       const times = readRepeated(raw[at]!) ?? 0;
-      // A count stands for lines that its reader has seen: the one above it, so many times.
+      // A repeat count stands for lines whose reader has seen them: the line above, that many times.
       if (times > 0 && times <= MAX_COPIES && isPlain(lines, isHidden, prefixes)) {
         const line = lines.at(-1)!;
         for (let copy = 0; copy < times; copy++) {
@@ -192,35 +192,35 @@ export class SentLines {
     }
   }
 
-  /** Notes that `original` went out as `text`, which holds no reference. The first one stays. */
+  /** Records that `original` was sent as `text`, which holds no reference. The first form is kept. */
   addForm(label: string, original: string, text: string): void {
     const key = hashText(original);
     if (!this.forms.has(key)) this.forms.set(key, { label: cleanLabel(label), text });
   }
 
-  /** In which other form `original` went out, if it did. */
+  /** Returns the other form in which `original` was sent, if any. */
   formOf(original: string): SentForm | undefined {
     return this.forms.size === 0 ? undefined : this.forms.get(hashText(original));
   }
 
-  /** The form that has this label. */
+  /** Returns the form with this label. */
   formNamed(label: string): SentForm | undefined {
     return [...this.forms.values()].find((form) => form.label === label);
   }
 
-  /** How much the next reference says. */
+  /** Wording of the next reference. */
   get words(): Words {
     return this.introduced.size > 0 ? 'named' : 'full';
   }
 
-  /** Notes that a text with these references goes out, so that later ones can be shorter. */
+  /** Records that these labels were introduced, so that later references can be shorter. */
   introduce(labels: ReadonlySet<string>): void {
     for (const label of labels) this.introduced.add(label);
   }
 
   /**
-   * Replaces runs of lines that went out before, in an earlier block or above in this one;
-   * undefined where that saves nothing.
+   * Replaces runs of lines that were sent before, in an earlier block or above in this one; undefined
+   * where that saves nothing.
    */
   replaceRepeats(text: string, options: RepeatOptions = {}): Referred | undefined {
     const { before = 0, origins, least = 0, literal = NO_LINES, distinct = NO_LINES } = options;
@@ -233,7 +233,7 @@ export class SentLines {
       numbers,
       prefixes,
       printed: printedNumbers({ contents: lines, prefixes }),
-      // A reader counts by the markers: what they do not count right cannot be named.
+      // Readers count by the markers: lines whose count is off cannot be referred to.
       named: lines.map((_, at) => origins === undefined || origins[at] === numbers[at]),
       verbatim: lines.map(() => false),
       distinct,
@@ -252,7 +252,7 @@ export class SentLines {
       const words = used.size > 0 ? 'named' : this.words;
       const reference = run === undefined ? undefined : refer(run, words, raw, prefixes, least);
       if (run === undefined || reference === undefined) {
-        // A long run that cannot be referred to is passed whole, or each of its lines would search it anew.
+        // A long run that cannot become a reference is skipped whole, or each of its lines would search it again.
         const end = run !== undefined && run.to - at > PASS_LINES ? run.to : at + 1;
         for (; at < end; at++) {
           out.push(raw[at]!);
@@ -271,7 +271,7 @@ export class SentLines {
       covers.push(covered);
       used.add(run.label);
       replaced += covered;
-      // What it passes over is in no range: from here on a reader counts other lines than there are.
+      // Skipped lines are in no range: from here on a reader's count is off.
       if (covered !== lastOf(run) - run.first + 1) own.named.fill(false, at);
       at = run.to + around.behind;
     }
@@ -309,7 +309,7 @@ export class SentLines {
     return options.earlier === false ? [] : (this.occurrences.get(key) ?? []);
   }
 
-  /** A run of one or two lines, where the first is long. */
+  /** Finds a run of one or two lines, the first of which is long. */
   private shortRun(own: OwnLines, hashes: readonly number[], at: number): Run | undefined {
     if (own.lines[at]!.length < LONG_LINE || !WORD.test(own.lines[at]!)) return undefined;
     const key = hashes[at]!;
@@ -339,10 +339,10 @@ function noteOwn(
   if (start >= 0 && own.verbatim[start] === true) own.lineOf.set(hashRun(hashes, start), start);
 }
 
-/** How a text names its own lines. */
+/** Label by which a text refers to its own lines. */
 export const OWN = 'this text';
 
-/** `count` lines from `at` on that stood in an earlier text, or above in this one, from `line` on. */
+/** Builds the run of `count` lines from `at` that were at `line` in an earlier text, or above in this one. */
 function runOf(source: EarlierBlock | OwnLines, line: number, at: number, count: number): Run {
   const label = 'label' in source ? source.label : OWN;
   const { numbers, prefixes, printed } = source;
@@ -357,7 +357,7 @@ function runOf(source: EarlierBlock | OwnLines, line: number, at: number, count:
   return { from: at, to: at + count, label, ...named, ...there };
 }
 
-/** The reference for a run, or undefined where it would hardly be shorter than the lines, or lose their numbers. */
+/** Returns the reference for a run; undefined where it would hardly be shorter or would lose line numbers. */
 function refer(
   run: Run,
   words: Words,
@@ -373,14 +373,14 @@ function refer(
   const text = writeReference(run.label, range, words, numbers);
   const floor = count < MIN_LINES ? MIN_TOKENS_SAVED_SHORT : MIN_TOKENS_SAVED;
   const replaced = lines.join('\n');
-  // Signs are many tokens in few bytes: what is cheaper by one measure must not cost by the other.
+  // Punctuation is many tokens in few bytes: a saving by one measure must not be a loss by the other.
   if (Buffer.byteLength(text) > Buffer.byteLength(replaced)) return undefined;
   return estimateTokens(replaced) - estimateTokens(text) >= Math.max(floor, least)
     ? text
     : undefined;
 }
 
-/** True if the last of these lines can be seen where it stands, without a number before it. */
+/** Returns true if the last of these lines is visible where it was sent, without a line number. */
 function isPlain(
   lines: readonly string[],
   isHidden: readonly boolean[],

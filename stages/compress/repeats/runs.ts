@@ -1,44 +1,44 @@
-/** Runs of lines that stood before: how long they are, and how they may be named in one reference. */
+/** Runs of lines that occurred before: their length, and which part of one a single reference can name. */
 import { numberAt, readNumbering, type SplitLines } from './gutter.ts';
 import type { NamedLines, Numbers } from './reference.ts';
 
-/** Lines from `from` up to, and without, `to` of a text that stood in an earlier one, or above in the same. */
+/** Lines `from` to `to` (half open) of a text that also occurred in an earlier one, or above in the same. */
 export interface Run {
   readonly from: number;
   readonly to: number;
   readonly label: string;
-  /** The number of the first line where it stood before, counted or printed. */
+  /** Number of the first line at the earlier occurrence, counted or printed. */
   readonly first: number;
   readonly by: NamedLines['by'];
-  /** The text where they stood, and which of its lines were left out there. */
+  /** The earlier text, and which of its lines were left out there. */
   readonly lines: readonly string[];
   readonly hidden: readonly boolean[] | undefined;
-  /** The numbers of the lines where they stood; NaN for one that was left out there. */
+  /** Line numbers in the earlier text; NaN for a line that was left out. */
   readonly numbers: readonly number[];
-  /** The numbers that a view printed there. */
+  /** The line numbers printed there. */
   readonly printed: readonly number[] | undefined;
-  /** What stood before the lines of that text, and the index of the first of them in it. */
+  /** Number column of that text, and the index of the run's first line in it. */
   readonly prefixes: SplitLines['prefixes'];
   readonly line: number;
 }
 
-/** The part of a text that its own lines may be named by. */
+/** The part of a text that references to its own lines need. */
 export interface OwnText {
   readonly lines: readonly string[];
   readonly numbers: readonly number[];
   readonly verbatim: readonly boolean[];
-  /** Lines that no other line of the text stands for, by index. */
+  /** Lines that must not refer to another line of the same text, by index. */
   readonly distinct: ReadonlySet<number>;
 }
 
-/** A 32-bit hash of a line (FNV-1a over UTF-16 units). */
+/** Returns a 32-bit hash of a line (FNV-1a over UTF-16 units). */
 export function hashLine(line: string): number {
   let hash = 0x811c9dc5;
   for (let at = 0; at < line.length; at++) hash = Math.imul(hash ^ line.charCodeAt(at), 0x01000193);
   return hash >>> 0;
 }
 
-/** A key of the three lines from `line` on. */
+/** Returns a key of the three lines from `at` on. */
 export function hashRun(hashes: readonly number[], at: number): number {
   // Three 32-bit hashes mixed into a number below 2^53; equal keys are compared line by line.
   return (
@@ -47,7 +47,7 @@ export function hashRun(hashes: readonly number[], at: number): number {
   );
 }
 
-/** How many lines from `at` on stand above in the same text from `before` on, verbatim and counted without a gap. */
+/** Counts the lines from `at` on that also occur from `before` on in the same text, verbatim and numbered without a gap. */
 export function ownRun(own: OwnText, before: number, at: number): number {
   let length = 0;
   while (
@@ -63,7 +63,7 @@ export function ownRun(own: OwnText, before: number, at: number): number {
   return length;
 }
 
-/** How many lines are equal from the two places on. */
+/** Counts the equal lines from the two offsets on. */
 export function sameLines(
   a: readonly string[],
   atA: number,
@@ -75,20 +75,20 @@ export function sameLines(
   return length;
 }
 
-/** At most such a share of what a reference names may have been left out where it stood. */
+/** Greatest share of the referenced lines that may have been left out at the target. */
 const HIDDEN_SHARE = 1 / 3;
 
-/** Of what it stands for with the lines around it, such a share can be seen. */
+/** Least share of the covered lines, with those around the run, that must be visible there. */
 const SEEN_SHARE = 1 / 2;
 
-/** A comment or a blank line, as far as it shows by itself. */
+/** A comment or a blank line, judged by the line alone. */
 const ASIDE = /^\s*(?:$|\/\/|\/?\*|#|<!--|--|;|%|"{3}|'{3})/;
 
 function isAside(line: string): boolean {
   return ASIDE.test(line);
 }
 
-/** How many of `length` lines from `line` on may be named: they begin and end with one that can be seen. */
+/** Counts the lines, of `length` from `line` on, that may be referred to; the first and last must be visible. */
 export function shownRun(
   {
     hidden,
@@ -101,7 +101,7 @@ export function shownRun(
   if (hidden === undefined) return length;
   if (hidden[line] === true) return 0;
   let end = length;
-  // A line that says something and was not sent was never seen.
+  // A line of content that was not sent was never seen.
   for (let at = 1; at < end; at++)
     if (hidden[line + at] === true && !isAside(lines[line + at]!)) end = at;
   while (end > 0 && hidden[line + end - 1] === true) end--;
@@ -115,7 +115,7 @@ export function shownRun(
   return overHidden && count <= end * HIDDEN_SHARE ? end : firstHidden;
 }
 
-/** How the lines of a run are numbered, which is so for all or for none of them; undefined where that cannot be put in words. */
+/** Returns how the lines of a run are numbered, the same for all of them; undefined where that cannot be expressed. */
 export function numbersOf(run: Run, prefixes: SplitLines['prefixes']): Numbers | undefined {
   const here = (at: number): string => prefixes?.[run.from + at] ?? '';
   const there = (at: number): string => run.prefixes?.[run.line + at] ?? '';
@@ -133,9 +133,8 @@ export function numbersOf(run: Run, prefixes: SplitLines['prefixes']): Numbers |
 }
 
 /**
- * How many lines before `from` and from `to` on were left out right before and behind the run where
- * it stood: what names the run stands for them too, as it does for those inside it. At most `above`
- * lines before it are looked at.
+ * Counts the lines left out right before and after the run at its earlier occurrence: the reference covers
+ * them too, like those inside the run. At most `above` lines before it are inspected.
  */
 export function hiddenAround(
   { from, to, line, lines: there, hidden }: Run,
@@ -156,7 +155,7 @@ export function hiddenAround(
   return seen >= all * SEEN_SHARE ? { before, behind } : { before: 0, behind: 0 };
 }
 
-/** The number of the last line of a run that can be seen where it stood. */
+/** Returns the number of the last visible line of a run at its earlier occurrence. */
 export function lastOf({ from, to, first, by, numbers, line }: Run): number {
   let last = to - from - 1;
   if (by === 'printed') return first + last;
@@ -164,15 +163,15 @@ export function lastOf({ from, to, first, by, numbers, line }: Run): number {
   return numbers[line + last]!;
 }
 
-/** True where the number before a line is the one that a reference counts: a view may begin further down. */
+/** Returns true where the printed number of a line equals the counted one; a view may begin further down. */
 function isCounted(run: Run, prefixes: SplitLines['prefixes'], at: number): boolean {
   return readNumbering(prefixes?.[run.from + at] ?? '')?.first === run.first + at;
 }
 
 /**
- * The part of a run that can be put in one reference: numbered throughout, or not at all, or
- * as the lines were where they stood. It ends before a line that must stay, and before one that
- * has another number where it stood than the reference gives it.
+ * Clips a run to the part that one reference can name: numbered throughout, not numbered at all, or
+ * numbered as at the earlier occurrence. It ends before a line that must stay verbatim, and before a line
+ * whose number there differs from the one the reference implies.
  */
 export function clipRun(
   run: Run | undefined,
@@ -197,7 +196,7 @@ export function clipRun(
   return { ...run, to };
 }
 
-/** True if a reader who goes by the numbers that are printed there finds the line where the reference puts it. */
+/** Returns true if a reader going by printed numbers finds the line where the reference puts it. */
 function isNamedRight({ printed, line, first, by }: Run, at: number): boolean {
   const number = printed?.[line + at] ?? Number.NaN;
   return Number.isNaN(number) ? by === 'count' : number === first + at;

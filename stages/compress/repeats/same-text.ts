@@ -1,20 +1,20 @@
 /**
- * A text that came before to the letter and went out in another form: shortened, or encoded. None
- * of its lines is to be found there as it is, but all of that form is.
+ * Repeats of a whole text that was sent in another form: shortened or encoded. Its lines are not found
+ * there verbatim, but the form as a whole is.
  */
 import { estimateTokens } from '../../model/tokens.ts';
 import { numbersOfLines, writeReference, type Words } from './reference.ts';
 
-/** What went out for a text as it came. */
+/** The form in which a text was sent. */
 export interface SentForm {
   readonly label: string;
   readonly text: string;
 }
 
 /**
- * The form of a text, with the lines of it between those of `literal` named where `form` shows
- * them. Lines are counted as its reader counts them, by its markers. `named` is how many lines
- * are; undefined where a reference would not save `least` estimated tokens.
+ * Returns the form of a text in which all lines but those of `literal` are replaced by references to
+ * `form`. Lines are counted as a reader does, by its markers. `named` is the number of replaced lines;
+ * undefined where a reference would not save `least` estimated tokens.
  */
 export function referToForm(
   { label, text }: SentForm,
@@ -43,10 +43,10 @@ export function referToForm(
 }
 
 export interface FormOptions {
-  /** Lines of the form that stay, by index. */
+  /** Lines of the form that stay verbatim, by index. */
   readonly literal: ReadonlySet<number>;
-  /** Estimated tokens that each reference must save. */
+  /** Least estimated tokens that each reference must save. */
   readonly least: number;
-  /** How much the first reference says. */
+  /** Wording of the first reference. */
   readonly words: Words;
 }

@@ -1,19 +1,20 @@
 /**
- * A text whose repeats are named, without the comments between them: of code that was seen in
- * part, what is named saves more than what is taken out of it, so both are done apart.
+ * Drops comments between the references of a text. For code that was seen in part, references save more
+ * than dropping comments does, so the two are done separately.
  */
 import { MARK, markerIn } from '../text/marker.ts';
 import { linesIn, rangesWithout } from '../text/ranges.ts';
 import type { Compressed, LineRange } from '../rules/rule.ts';
 import type { Referred } from './repeats.ts';
 
-/** The note by which a text says how many of its lines are left out. */
+/** The note that says how many lines of a text are left out. */
 const OMITTED = /omitted \d+ of/;
 
 /**
- * The text with references, of which each line stands for so many as `covers` says, without those
- * lines of `removed` that no reference names. `stripped` is the same text with all of `removed` taken out, which says so in a note of its
- * own; undefined where it has none, or nothing is left to take out. Lines are counted from 0.
+ * Returns the text with references, each line of which stands for as many lines as `covers` says, without
+ * those lines of `removed` that no reference covers. `stripped` is the same text with all of `removed`
+ * dropped and a note that says so; undefined where it has no note, or nothing is left to drop. Lines are
+ * counted from 0.
  */
 export function stripBetween(
   { text: named, covers }: Pick<Referred, 'text' | 'covers'>,

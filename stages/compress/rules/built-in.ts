@@ -1,7 +1,6 @@
 /**
- * The rules that come with the program. In `hybrid`, output of tools counts as narrative for
- * encodings that can be decoded and for logs reduced around their failures; code and
- * configuration files are touched in `aggressive` only.
+ * The built-in rules. In `hybrid`, tool output counts as narrative only for decodable encodings and for
+ * logs reduced around their failures; code and configuration files are changed in `aggressive` only.
  */
 import { dropBlobs } from './blob/drop-blobs.ts';
 import { stripCode } from './code/strip-code.ts';
@@ -43,7 +42,7 @@ export const BUILT_IN_RULES: readonly Rule[] = [
     apply: stripConfig,
   },
   { name: 'diff', when: { class: ['diff'] }, step: 'drop', endings: 'own', apply: shrinkDiff },
-  // Linters print what looks like hits, at whose end something may stand that a search never prints.
+  // Linter output looks like search hits, but may end in lines that a search never prints.
   {
     name: 'grep',
     when: { class: ['grep'] },
@@ -59,7 +58,7 @@ export const BUILT_IN_RULES: readonly Rule[] = [
     apply: nameSameHits,
   },
   { name: 'json', when: { class: ['json'] }, step: 'encode', endings: 'own', apply: compressJson },
-  // Programs that copy print what looks like a list of files, with an end that a listing does not have.
+  // Output of copying programs looks like a file listing, but has an end that a listing lacks.
   {
     name: 'listing',
     when: { class: ['listing'] },
@@ -74,7 +73,7 @@ export const BUILT_IN_RULES: readonly Rule[] = [
     endings: 'checked',
     apply: extractNarrative,
   },
-  // Behind the sentences, which leave copies out by themselves where they shorten at all.
+  // After the sentence rule, which drops duplicates itself where it shortens at all.
   {
     name: 'repeats',
     when: { class: ['listing', 'narrative'], unless: isReadToTheLetter },
@@ -85,7 +84,7 @@ export const BUILT_IN_RULES: readonly Rule[] = [
         ? foldListedRepeats(text, context)
         : undefined,
   },
-  // Stack traces, which stand in logs too, come before logs: what a log keeps is measured against its budget last.
+  // Traces also occur in logs, and come first: the log rule measures the rest against its budget.
   {
     name: 'trace',
     when: { class: ['trace', 'log'] },
@@ -110,5 +109,5 @@ export const BUILT_IN_RULES: readonly Rule[] = [
   { name: 'log-reduce', when: { class: ['log'] }, step: 'drop', endings: 'own', apply: reduceLog },
 ];
 
-/** Compresses by the built-in rules. */
+/** The rewriter of the built-in rules. */
 export const builtIn: Rewriter = rewrite(BUILT_IN_RULES);

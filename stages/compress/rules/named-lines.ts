@@ -1,35 +1,35 @@
 /**
- * The lines of a text that the newest question or the call names: one test among hundreds that
- * passed, the order that somebody asks about. Words that stand in many lines name none of them.
+ * The lines of a text that the newest question or the call mentions: one test among hundreds that passed,
+ * the order a user asks about. Words that occur in many lines identify none of them.
  */
 import type { CompressContext } from './rule.ts';
 
-/** So many characters of a question and of a command are looked at; what a command is handed as a file is none of it. */
+/** Characters of a question and of a command that are read; a here-document of a command is not. */
 const QUESTION_CHARS = 1500;
 const CALL_CHARS = 400;
-/** So many words at most are searched for. */
+/** Most words that are searched for. */
 const MOST_WORDS = 60;
-/** A word names lines where it stands in at most so many, an identifier or what is quoted in more. */
+/** A word identifies lines if it occurs in at most this many, an identifier or a quotation in more. */
 const LINES_OF_WORD = 3;
 const LINES_OF_NAME = 6;
-/** So many lines at most stay for all of them. */
+/** Most lines kept for all of them together. */
 const MOST_LINES = 12;
 const SHORTEST_WORD = 4;
-/** A shorter one names something as well: a status, an abbreviation. */
+/** Shorter words that still identify something: a status, an abbreviation. */
 const SHORT_NAME = /^(?:\d{3}|\p{Lu}{3})$/u;
-/** A longer line is data, in which nearly any word stands, in characters. */
+/** A longer line is data, which contains nearly any word; in characters. */
 const LONGEST_LINE = 1000;
 
 const QUOTED = /(["'`“‘«])([^"'`”’»\n]{3,120})["'`”’»]/g;
 const WORD = /[\p{L}\p{N}_@][\p{L}\p{N}_.:/@#-]{1,100}[\p{L}\p{N}_]/gu;
-/** What no language's word has inside: a digit, a sign, a capital behind a small letter. */
+/** A character that no plain word has inside: a digit, a sign, a capital after a small letter. */
 const IDENTIFIER = /[\d_.:/@#-]|\p{Ll}\p{Lu}/u;
 const LETTER = /[\p{L}\p{N}_]/u;
 
-/** Where the words of a question and a call come from. */
+/** Source of the words of a question and a call. */
 export type Asking = Pick<CompressContext, 'query' | 'asked' | 'call'>;
 
-/** What is asked, by user and call, as lines. */
+/** Returns the questions of user and call, as lines. */
 export function askedLines({ query, asked = '', call = '' }: Asking): readonly string[] {
   const command = call.slice(0, CALL_CHARS).split('<<')[0]!;
   return `${query.slice(-QUESTION_CHARS)}\n${asked.slice(0, QUESTION_CHARS)}\n${command}`.split(
@@ -37,14 +37,14 @@ export function askedLines({ query, asked = '', call = '' }: Asking): readonly s
   );
 }
 
-/** The indexes of the lines that are named, in order; those by identifiers and quotations come before others where there are too many. */
+/** Returns the indexes of the lines mentioned, in order; if there are too many, identifiers and quotations win. */
 export function namedLines(lines: readonly string[], asking: Asking): readonly number[] {
   const words = wordsOf(asking);
   if (words.size === 0) return [];
   const seen = lines.map((line) => (line.length > LONGEST_LINE ? '' : line));
   const whole = seen.join('\n');
   const lowered = whole.toLowerCase();
-  // A few letters are two in lower case: then places are no longer those of the lines.
+  // Lower-casing can lengthen a text; offsets then no longer match, so the original is searched.
   const text = lowered.length === whole.length ? lowered : whole;
   const starts = startsOf(seen);
   const found = new Set<number>();
@@ -57,7 +57,7 @@ export function namedLines(lines: readonly string[], asking: Asking): readonly n
   return [...found].toSorted((a, b) => a - b);
 }
 
-/** True where the question or the call names this word, in any case. */
+/** Returns true where the question or the call mentions this word, in any case. */
 export function isNamed(word: string, asking: Asking): boolean {
   const sought = word.toLowerCase();
   return askedLines(asking).some((line) => line.toLowerCase().includes(sought));
@@ -65,12 +65,12 @@ export function isNamed(word: string, asking: Asking): boolean {
 
 const COMMENTS = /\b(?:comment(?:s|ed)?|doc-?strings?|js-?doc|javadoc|todos?|fixmes?)\b/i;
 
-/** True where the newest question is about what stands in comments. */
+/** Returns true where the newest question is about comments. */
 export function asksForComments({ query }: Asking): boolean {
   return COMMENTS.test(query);
 }
 
-/** The words, in lower case, and in how many lines each may stand to name them. */
+/** Returns the words, in lower case, each with the most lines it may occur in. */
 function wordsOf(asking: Asking): ReadonlyMap<string, number> {
   const words = new Map<string, number>();
   const add = (word: string, most: number): void => {
@@ -85,7 +85,7 @@ function wordsOf(asking: Asking): ReadonlyMap<string, number> {
   return words;
 }
 
-/** The lines in which a word stands by itself; none where they are more than `most`. */
+/** Returns the lines with a word as a whole word; none where there are more than `most`. */
 function linesWith(
   word: string,
   text: string,
@@ -110,7 +110,7 @@ function startsOf(lines: readonly string[]): readonly number[] {
   });
 }
 
-/** The last line that starts at `at` or before. */
+/** Returns the last line that starts at or before `at`. */
 function lineAt(starts: readonly number[], at: number): number {
   let [low, high] = [0, starts.length - 1];
   while (low < high) {

@@ -1,6 +1,6 @@
 /**
- * Runs rules over one text: those that are meant for it, step by step, with the gates that hold
- * for all of them, whoever wrote them.
+ * Runs rules over one text: those that apply to it, step by step, with checks that hold for all rules,
+ * built-in or not.
  */
 import { classify } from '../../model/classify/classify.ts';
 import type { Classification, TextClass } from '../../model/classify/classes.ts';
@@ -27,60 +27,59 @@ import { hasMark } from '../text/has-mark.ts';
 import { lineBreaks } from '../text/line-breaks.ts';
 import { followRows, numberRows, removedOf, toRows, type Row } from '../text/line-numbers.ts';
 
-/** Longest text that is looked at, in characters: a bound on work that needs no clock. */
+/** Longest text that is processed, in characters: bounds the work without a clock. */
 const WORK_BUDGET_CHARS = 4_000_000;
 
-/** What came out for a text. `text` is the input itself where nothing was gained. */
+/** The result for a text. `text` is the input itself where nothing was gained. */
 export interface Applied {
   readonly text: string;
   readonly classification: Classification;
   /** Names of the rules that changed something, in order. */
   readonly by: readonly string[];
-  /** Lines left out, numbered as in the block; where lines were encoded anew, as the first lossy rule saw them. */
+  /** Lines left out, numbered as in the block; where lines were re-encoded, as the first lossy rule saw them. */
   readonly removed: readonly LineRange[];
-  /** True where a rule was meant for the text, whether or not it gained anything. */
+  /** True where a rule applied to the text, whether or not it gained anything. */
   readonly isTried: boolean;
-  /** Names of the rules that failed on this text, and so did nothing to it. */
+  /** Names of the rules that threw on this text and so had no effect. */
   readonly failed?: readonly string[];
-  /** Rules that left this text alone for a reason of its own, each as `name: reason`. */
+  /** Rules that skipped this text for a reason of their own, each as `name: reason`. */
   readonly skipped?: readonly string[];
 }
 
-/** What is known of a text beside its characters. */
+/** Context of a text. */
 export type ApplyContext = Omit<CompressContext, 'classification'> & {
   readonly hints: ClassifyHints;
   readonly applied?: Rules;
-  /** Lines of the block before and behind the text; none if not given. */
+  /** Number of lines of the block before and after the text; 0 if absent. */
   readonly linesBefore?: number;
   readonly linesAfter?: number;
 };
 
-/** Rules that run together. */
+/** A set of rules that run together. */
 export interface Rewriter {
   /**
-   * Stands for the rules in the keys of what is kept: texts that other rules made are never
-   * taken for theirs. Empty for the built-in ones, which have a version.
+   * Identifies the rules in cache keys, so that results of other rules are never mistaken for theirs. Empty
+   * for the built-in ones, which have a version.
    */
   readonly id: string;
   /**
-   * Compresses one text. The result is never empty, never estimated larger than the input,
-   * and compressing it again changes nothing: a text that carries our marks is left alone,
-   * and one that does not (white space or colours gone) is taken through again until it
-   * stands still.
+   * Compresses one text. The result is never empty, never estimated larger than the input, and a fixed
+   * point: a text with svc markers is left alone, and a result without any (only white space or colours
+   * gone) is processed again until it no longer changes.
    */
   readonly apply: (text: string, context: ApplyContext) => Applied;
 }
 
-/** Who searches may get names, as of `grep -l` or `find | grep`; neither has an end that shows how it went. */
+/** A search may return names, as `grep -l` or `find | grep` do; neither class has lines that show how a command ended. */
 const FACTS: ReadonlySet<TextClass | undefined> = new Set(['grep', 'listing']);
 
-/** So much larger may a text be of which nothing is left out. */
+/** A lossless result may be larger by this factor. */
 const LOSSLESS_ROOM = 1.1;
 
-/** How often an unmarked result is looked at again; two rounds have always sufficed. */
+/** Most rounds for an unmarked result; two have always sufficed. */
 const MAX_ROUNDS = 4;
 
-/** Makes one compressor of rules. Throws where two of them have one name. */
+/** Builds a rewriter from rules. Throws if two rules share a name. */
 export function rewrite(rules: readonly Rule[], id = ''): Rewriter {
   const twice = rules.find(({ name }, at) => rules.findIndex((one) => one.name === name) < at);
   if (twice !== undefined) throw new Error(`Two rules of compression are named ${twice.name}`);
@@ -163,7 +162,7 @@ function applyOnce(text: string, context: ApplyContext, rules: readonly Rule[]):
   };
 }
 
-/** What rules made of a text, one after the other. */
+/** The result of rules applied one after the other. */
 interface Outcome {
   readonly text: string;
   readonly done: readonly Done[];
@@ -206,10 +205,10 @@ function runRules(
   return { text, done, failed, skipped };
 }
 
-/** What the rules that ran say must stay, and what would be lost of it. */
+/** Tracks the lines that the rules applied so far must keep, and detects their loss. */
 function keptLines() {
   const keeps: NonNullable<Rule['keeps']>[] = [];
-  /** As the first of them saw it. */
+  /** The text as the first of them saw it. */
   let first: readonly string[] = [];
   return {
     add({ keeps: more }: Rule, text: string): void {
@@ -217,7 +216,7 @@ function keptLines() {
       if (keeps.length === 0) first = text.split('\n');
       keeps.push(more);
     },
-    /** The first line that would be lost; what is only written in another way can be decoded. */
+    /** Returns the first line that would be lost; lines that are only re-encoded are not. */
     lostBy(rule: Rule, text: string, { text: after, removed }: Compressed): string | undefined {
       if (keeps.length === 0) return undefined;
       const all = rule.keeps === undefined ? keeps : [...keeps, rule.keeps];
@@ -232,7 +231,7 @@ function keptLines() {
   };
 }
 
-/** True if what was learned says that output of this class from this tool is left alone. */
+/** Returns true if a learned rule says to leave output of this class from this tool alone. */
 function isSkipped(
   rules: Rules | undefined,
   mode: Mode,
@@ -244,7 +243,7 @@ function isSkipped(
 
 const REWRITING: readonly Mode[] = ['hybrid', 'aggressive'];
 
-/** True if every condition holds that asks neither for what the command ran nor for the text itself. */
+/** Returns true if every condition holds except those on the command and on the text itself. */
 function isMeant(when: When, { mode, hints }: ApplyContext, of: Classification): boolean {
   const { command, toolName, path } = hints;
   return (
@@ -261,7 +260,7 @@ function isMeant(when: When, { mode, hints }: ApplyContext, of: Classification):
 const isOneOf = (list: readonly string[], one: string | undefined): boolean =>
   one !== undefined && list.includes(one);
 
-/** Longer ones say nothing more, and may hold a whole file. */
+/** Longer commands add no information, and may contain a whole file. */
 const MAX_SEARCHED = 2000;
 
 function isFound(search: Search, text: string | undefined): boolean {
@@ -270,19 +269,19 @@ function isFound(search: Search, text: string | undefined): boolean {
   return typeof search === 'function' ? search(cut) : cut.search(search) >= 0;
 }
 
-/** True if the lines that tell how a command ended still stand there to the letter. */
+/** Returns true if the lines that show how a command ended are still there verbatim. */
 function keepsEnding(before: string, after: string): boolean {
   const lines = before.split('\n');
   const kept = new Set(after.split('\n'));
   return [...endingLines(lines)].every((at) => kept.has(lines[at]!));
 }
 
-/** What a text is, without what stands around it. */
+/** A text without its envelope, and its class. */
 interface Opened extends Envelope {
   readonly classification: Classification;
 }
 
-/** A JSON document is found among other lines, which stay as they are. */
+/** Opens a text; a JSON document is found among other lines, which stay unchanged. */
 function opened(text: string, hints: ClassifyHints): Opened {
   const classification = classify(text, hints);
   const { prefix, body, suffix } = openEnvelope(text);
@@ -296,7 +295,7 @@ function opened(text: string, hints: ClassifyHints): Opened {
   };
 }
 
-/** What the steps made of the text, with every line named by its number in the block. */
+/** Returns the result of the steps, with every line numbered as in the block. */
 function numbered(body: string, steps: readonly Done[], first: number, total: number): Compressed {
   const { text } = steps.at(-1)!;
   const removed = steps.find((step) => step.removed.length > 0)?.removed ?? [];
@@ -315,15 +314,15 @@ function numbered(body: string, steps: readonly Done[], first: number, total: nu
   };
 }
 
-/** What a rule made of the text of the one before. */
+/** The result of one rule on the text of the one before. */
 interface Done extends Compressed {
   readonly name: string;
   readonly isOptional: boolean;
 }
 
 /**
- * A fault of one rule costs its saving on this one text. It comes from the text alone, so
- * the same text is left as it is in every later turn.
+ * Runs a rule; if it throws, only its saving on this text is lost. A fault depends on the text alone, so
+ * the same text is left alone in every later turn.
  */
 function tryRules(
   rule: Rule,

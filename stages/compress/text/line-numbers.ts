@@ -1,19 +1,19 @@
 /**
- * Where the lines of a text stood in its block, while one algorithm after another leaves
- * lines out: every marker names lines of the block as it came, whatever was done before.
+ * Tracks the original line numbers of a text while one algorithm after another leaves lines out: every
+ * marker refers to lines of the original block, whatever was done before.
  */
 import type { Compressed, LineRange } from '../rules/rule.ts';
 import { MARK, omitted, omittedMore, readOmitted } from './marker.ts';
 import { readRepeated } from './repeats.ts';
 
-/** One line of a text. Notes of ours stand for no line of the block. */
+/** One line of a text. Notes written by svc stand for no line of the block. */
 export interface Row {
   readonly text: string;
   readonly range: LineRange | undefined;
   readonly isOmission: boolean;
 }
 
-/** A text as it came; its first line is line `first` of the block, counted from 0. */
+/** Converts an unchanged text to rows; its first line is line `first` of the block, counted from 0. */
 export function toRows(text: string, first: number): readonly Row[] {
   return text.split('\n').map((line, at) => ({
     text: line,
@@ -23,8 +23,8 @@ export function toRows(text: string, first: number): readonly Row[] {
 }
 
 /**
- * The rows after an algorithm that left out whole lines, with markers, without or in a
- * count, and changed none beyond recognition by its place. Undefined for any other.
+ * Returns the rows after an algorithm that left out whole lines, with or without markers or counts, and
+ * changed no line beyond recognition at its position. Undefined for any other algorithm.
  */
 export function followRows(
   rows: readonly Row[],
@@ -67,7 +67,7 @@ function spanOf(rows: readonly Row[], from: number, to: number): LineRange | und
   return ranges.length === 0 ? undefined : { from: ranges[0]!.from, to: ranges.at(-1)!.to };
 }
 
-/** The rows with markers that name lines of a block that has `total`. */
+/** Renumbers the markers in the rows for a block of `total` lines. */
 export function numberRows(rows: readonly Row[], total: number): readonly Row[] {
   let announced = false;
   return rows.map((row) => {
@@ -78,7 +78,7 @@ export function numberRows(rows: readonly Row[], total: number): readonly Row[] 
   });
 }
 
-/** The lines between `first` and `end` that no row stands for. */
+/** Returns the lines between `first` and `end` that no row stands for. */
 export function removedOf(rows: readonly Row[], first: number, end: number): readonly LineRange[] {
   const removed: LineRange[] = [];
   let at = first;

@@ -1,16 +1,16 @@
 /**
- * The wording of what we leave behind. A marker names how much is missing and where, and
- * that the source itself is whole: readers have taken vaguer wording for file corruption.
+ * The wording of markers. A marker states how much is missing and where, and that the source itself is
+ * complete: models have mistaken vaguer wording for file corruption.
  */
 import type { LineRange } from '../rules/rule.ts';
 import { rangesWithout, replaceRanges } from './ranges.ts';
 
-/** How every marker and every header of an encoding begins. */
+/** Prefix of every marker and every header of an encoding. */
 export const MARK = '[svc ';
 
 const MARKER = /^(?<opener>(?:#|\/\/|\/\*) )?\[svc /;
 
-/** How a line is a marker of ours: by itself, or in source code as a comment. Undefined where it is none. */
+/** Returns the form of a marker line: plain, or as a comment in source code. Undefined where it is none. */
 export function markerIn(line: string): 'text' | 'comment' | undefined {
   const match = MARKER.exec(line);
   if (match === null) return undefined;
@@ -24,7 +24,7 @@ export function omitted(range: LineRange, total: number): string {
   return `${MARK}omitted ${count} of ${total} lines here (${where}); the source is complete]`;
 }
 
-/** The shorter form that later gaps of the same text carry: the first states that the source is complete. */
+/** Returns the shorter marker for later gaps of the same text; the first one states that the source is complete. */
 export function omittedMore(range: LineRange): string {
   const count = range.to - range.from;
   return count === 1
@@ -35,7 +35,7 @@ export function omittedMore(range: LineRange): string {
 const OMITTED =
   /^\[svc omitted (?:\d+ of \d+ lines here \(lines? (\d+)(?:–(\d+))?\); the source is complete|lines? (\d+)(?:–(\d+))?)\]$/;
 
-/** The lines that a marker says are missing; undefined where the line is none. */
+/** Returns the lines that a marker reports as missing; undefined where the line is no marker. */
 export function readOmitted(line: string): LineRange | undefined {
   const match = line.startsWith(MARK) ? OMITTED.exec(line) : null;
   if (match === null) return undefined;
@@ -43,7 +43,7 @@ export function readOmitted(line: string): LineRange | undefined {
   return { from: first - 1, to: Number(match[2] ?? match[4] ?? first) };
 }
 
-/** Puts markers where lines are missing; `keep[i]` says whether line i stays. Single blank lines go unannounced. */
+/** Joins the kept lines with markers in the gaps; `keep[i]` says whether line i is kept. Single blank lines are not announced. */
 export function joinKept(
   lines: readonly string[],
   keep: readonly boolean[],

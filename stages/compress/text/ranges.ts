@@ -1,7 +1,7 @@
-/** Ranges of lines: runs of neighbours that are alike, and the lines that do not stay. */
+/** Ranges of lines: runs of similar neighbours, and the lines that are dropped. */
 import type { LineRange } from '../rules/rule.ts';
 
-/** Runs of neighbours that have one key, of `least` or more; what has none (undefined) is in no run. */
+/** Returns runs of at least `least` neighbours with the same key; items without a key (undefined) are in no run. */
 export function runsOf<T>(
   items: readonly T[],
   keyOf: (item: T, at: number) => unknown,
@@ -18,19 +18,19 @@ export function runsOf<T>(
   return least === 1 ? runs : runs.filter(({ from, to }) => to - from >= least);
 }
 
-/** The lines that do not stay; `keep[i]` says whether line i does. */
+/** Returns the lines that are dropped; `keep[i]` says whether line i is kept. */
 export function rangesWithout(keep: readonly boolean[]): readonly LineRange[] {
   return runsOf(keep, (stays) => (stays ? undefined : true));
 }
 
-/** The lines of all ranges, counted from 0. */
+/** Returns the lines of all ranges, counted from 0. */
 export function linesIn(ranges: readonly LineRange[]): ReadonlySet<number> {
   const lines = new Set<number>();
   for (const { from, to } of ranges) for (let at = from; at < to; at++) lines.add(at);
   return lines;
 }
 
-/** The items, with what `make` gives in the place of each range. */
+/** Replaces each range of the items by the result of `make`. */
 export function replaceRanges<T>(
   items: readonly T[],
   ranges: readonly LineRange[],

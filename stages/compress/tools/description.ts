@@ -1,14 +1,14 @@
 /**
- * White space in descriptions of tools that says nothing: indentation that all lines share, ends of
- * lines, runs of blank lines, two spaces after a sentence. What stands between fences stays.
+ * Removes insignificant white space in tool descriptions: shared indentation, trailing spaces, runs of
+ * blank lines, two spaces after a sentence. Fenced text stays unchanged.
  */
 
 const FENCE = /^\s*(?:```|~~~)/;
-/** Text with these is an example or a table, whose spaces may mean something. */
+/** Text with these characters is an example or a table, whose spaces may be significant. */
 const LITERAL = /[`"'|]/;
 const AFTER_SENTENCE = /([.:;,!?)]) {2,}(?=\S)/g;
 
-/** The same words in the same lines. Doing it again changes nothing. */
+/** Tidies a description; words and line structure stay the same. Idempotent. */
 export function tidied(text: string): string {
   const lines = dedented(text.replaceAll('\r\n', '\n').split('\n'));
   const kept: string[] = [];
@@ -31,7 +31,7 @@ export function tidied(text: string): string {
   return kept.join('\n');
 }
 
-/** Without the indentation that all lines share; below a summary and a blank line, that of the rest, as in a docstring. */
+/** Removes the shared indentation; after a summary and a blank line, that of the rest, as in a docstring. */
 function dedented(lines: readonly string[]): readonly string[] {
   const from = lines.findIndex((line) => line.trim() !== '');
   const [first = '', ...rest] = cut(lines.slice(Math.max(from, 0)));

@@ -1,23 +1,23 @@
 /**
- * What a JSON Schema says twice or says by default. A schema without it takes and refuses the same
- * values, whatever draft it is read by, and names and describes the same things.
+ * Removes repeated and default parts of a JSON Schema. The result accepts and rejects the same values
+ * under any draft, and keeps the same names and descriptions.
  */
 import { partsOf, printCompact } from '../rules/json/lexer.ts';
 import type { JsonNode, ObjectNode } from '../rules/json/lexer.ts';
 import { tidied } from './description.ts';
 
-/** What of the whole schema a part of it is written by. */
+/** Facts about the whole schema that the rewriting of a part depends on. */
 interface Whole {
   readonly isStrict: boolean;
   /** Every keyword that occurs in it. */
   readonly names: ReadonlySet<string>;
 }
 
-/** Where a part stands. */
+/** Position of a part. */
 interface Place {
-  /** What its title may repeat. */
+  /** Name that its title may repeat. */
   readonly name: string;
-  /** The description that stands over it, without white space. */
+  /** The enclosing description, without white space. */
   readonly above: string;
 }
 
@@ -43,7 +43,7 @@ const MAPS = new Set([
   'dependentSchemas',
 ]);
 
-/** Members that say what holds without them. */
+/** Members whose value is the default. */
 const DEFAULTS: ReadonlyMap<string, string> = new Map([
   ['required', '[]'],
   ['examples', '[]'],
@@ -62,7 +62,7 @@ const DEFAULTS: ReadonlyMap<string, string> = new Map([
   ['nullable', 'false'],
 ]);
 
-/** Keywords that not all drafts have, or that mean other things in some. */
+/** Keywords that some drafts lack or define differently. */
 const OF_SOME_DRAFTS = [
   'id',
   '$id',
@@ -83,12 +83,12 @@ const OF_SOME_DRAFTS = [
   'unevaluatedItems',
   'unevaluatedProperties',
 ];
-/** Anchors and addresses by which a definition could be meant otherwise than by its name. */
+/** Keywords by which a definition can be referenced other than by its name. */
 const OTHER_REFERENCES = ['id', '$id', '$anchor', '$dynamicRef', '$recursiveRef'];
 const DEFINITIONS = new Set(['$defs', 'definitions']);
 const LOCAL_REFERENCE = /^#\/(?:\$defs|definitions)\/([^/~%]+)$/;
 
-/** The schema of the tool `name`, whose description is `above`, in a shorter form; the same node where there is none. */
+/** Shortens the schema of the tool `name` with the description `above`; returns the same node where nothing changes. */
 export function shorterSchema(
   schema: JsonNode,
   tool: { readonly name: string; readonly description: string; readonly isStrict: boolean },
@@ -101,13 +101,13 @@ export function shorterSchema(
   return tool.isStrict ? shorter : withoutDraft(shorter);
 }
 
-/** True if no object of it has a member twice, which parsers read in different ways. */
+/** Returns true if no object in it has a duplicate member, which parsers treat differently. */
 function hasMembersOnce(node: JsonNode): boolean {
   const isOnce = node.kind !== 'object' || new Set(node.keys.map(read)).size === node.keys.length;
   return isOnce && partsOf(node).every(hasMembersOnce);
 }
 
-/** Its keywords, and all that could be some; names of properties and definitions are not. */
+/** Collects its keywords and possible keywords, but no names of properties or definitions. */
 function namesIn(node: JsonNode, names = new Set<string>(), isMap = false): ReadonlySet<string> {
   const own = node.kind === 'object' ? node.keys.map(read) : [];
   if (!isMap) for (const name of own) names.add(name);
@@ -129,7 +129,7 @@ function withoutOwnRepeats(node: ObjectNode, place: Place, whole: Whole): Object
     if (name === 'description') return descriptionIn(value, place.above);
     if (!whole.isStrict && isDefault(name, value, whole.names)) return undefined;
     if (MAPS.has(name) && value.kind === 'object') {
-      // What stands over a definition is what refers to it, wherever that is.
+      // The context of a definition is wherever it is referenced.
       const over = DEFINITIONS.has(name) ? '' : above;
       return rebuilt(value, (member, part) =>
         withoutRepeats(part, { name: member, above: over }, whole),
@@ -144,7 +144,7 @@ function withoutOwnRepeats(node: ObjectNode, place: Place, whole: Whole): Object
   });
 }
 
-/** The object with each member as `change` has it; undefined leaves it out. */
+/** Rebuilds an object; `change` returns each new member value, or undefined to drop it. */
 function rebuilt(
   { keys, values }: ObjectNode,
   change: (name: string, value: JsonNode) => JsonNode | undefined,
@@ -163,13 +163,13 @@ function rebuilt(
 function isDefault(name: string, value: JsonNode, names: ReadonlySet<string>): boolean {
   const known = DEFAULTS.get(name);
   if (known !== undefined) return printCompact(value) === known;
-  // What it takes counts as evaluated, which another keyword may ask for.
+  // Members it accepts count as evaluated, which `unevaluatedProperties` depends on.
   if (name !== 'additionalProperties' || names.has('unevaluatedProperties')) return false;
   const text = printCompact(value);
   return text === 'true' || text === '{}';
 }
 
-/** Generated titles spell the name: `File Path` of `file_path`, `read_fileArguments` of the tool `read_file`. */
+/** Returns true for a generated title, which spells the name: `File Path` of `file_path`, `read_fileArguments` of the tool `read_file`. */
 function isTitleOf(value: JsonNode, name: string): boolean {
   const title = stringOf(value);
   if (title === undefined) return false;
@@ -179,7 +179,7 @@ function isTitleOf(value: JsonNode, name: string): boolean {
 
 const letters = (text: string): string => text.toLowerCase().replaceAll(/[\s_.-]/g, '');
 
-/** Undefined where it says nothing, or what already stands above it. */
+/** Returns the description; undefined where it is empty or repeats the enclosing one. */
 function descriptionIn(value: JsonNode, above: string): JsonNode | undefined {
   const text = stringOf(value);
   if (text === undefined) return value;
@@ -198,14 +198,14 @@ function unlike(items: readonly JsonNode[]): readonly JsonNode[] {
   });
 }
 
-/** Without the draft's name, where the schema means the same in every draft. */
+/** Drops the `$schema` draft where the schema means the same in every draft. */
 function withoutDraft(node: ObjectNode): ObjectNode {
   const names = namesIn(node);
   if (OF_SOME_DRAFTS.some((name) => names.has(name)) || isOfSomeDrafts(node)) return node;
   return rebuilt(node, (name, value) => (name === '$schema' ? undefined : value));
 }
 
-/** Lists of items, bounds that are switches, and what stands beside a reference: drafts differ in them. */
+/** Returns true where drafts differ: item lists, boolean bounds, siblings of a reference. */
 function isOfSomeDrafts(node: JsonNode): boolean {
   if (node.kind !== 'object') return partsOf(node).some(isOfSomeDrafts);
   const own = new Map(node.keys.map((key, at) => [read(key), node.values[at]!]));
@@ -220,7 +220,7 @@ function isOfSomeDrafts(node: JsonNode): boolean {
   );
 }
 
-/** Without definitions that nothing in use refers to. */
+/** Drops definitions that nothing in use refers to. */
 function withoutUnused(node: ObjectNode): ObjectNode {
   const names = namesIn(node);
   if (OTHER_REFERENCES.some((name) => names.has(name))) return node;
@@ -250,7 +250,7 @@ function withoutUnused(node: ObjectNode): ObjectNode {
   });
 }
 
-/** The names of the definitions that it refers to; undefined where a reference may mean anything. */
+/** Returns the names of the referenced definitions; undefined where a reference is not understood. */
 function referencesIn(node: JsonNode): readonly string[] | undefined {
   const names: string[] = [];
   if (node.kind === 'object') {

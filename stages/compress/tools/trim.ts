@@ -1,6 +1,6 @@
 /**
- * Definitions of tools without what they say twice, in white space or by default. What a definition
- * becomes follows from itself alone, so that it is the same in every turn and after any restart.
+ * Trims tool definitions: removes repetition, white space and defaults. The result depends on the
+ * definition alone, so it is the same in every turn and after any restart.
  */
 import { LRUCache } from 'lru-cache';
 import type { ChangedBlock } from '../../originals/originals.ts';
@@ -16,20 +16,20 @@ import type { Definition } from '../../dialect/tool-definitions.ts';
 import { tidied } from './description.ts';
 import { shorterSchema } from './schema.ts';
 
-/** What one definition becomes. */
+/** A trimmed definition. */
 interface Trimmed {
-  /** JSON text; undefined for what stays. */
+  /** JSON text; undefined for an unchanged part. */
   readonly description: string | undefined;
   readonly schema: string | undefined;
-  /** For whoever looks at it; undefined where nothing changes. */
+  /** For display; undefined where nothing changes. */
   readonly shown: TrimmedDefinition | undefined;
 }
 
-/** A definition that goes out shorter. */
+/** A definition that was shortened. */
 export interface TrimmedDefinition {
-  /** With a line for each member. */
+  /** Formatted with a line for each member. */
   readonly block: ChangedBlock;
-  /** Description and schema without the layout, for whoever counts them. */
+  /** Description and compact schema, for counting. */
   readonly before: string;
   readonly after: string;
 }
@@ -40,10 +40,10 @@ export interface TrimmedTools {
   readonly changed: readonly TrimmedDefinition[];
 }
 
-/** Of definitions and what they become, 8 MB: an agent sends the same ones in every turn. */
+/** Cache size in characters, 8 MB: an agent sends the same definitions in every turn. */
 const MAX_CHARS = 4 * 1024 * 1024;
 
-/** Trims the tools of requests. It remembers what definitions became, which changes speed only. */
+/** Creates a trimmer for the tools of requests. Its cache affects speed only. */
 export function createToolTrimmer(): (request: ProxyRequest) => TrimmedTools {
   const known = new LRUCache<string, Trimmed>({
     maxSize: MAX_CHARS,
@@ -76,9 +76,9 @@ export function createToolTrimmer(): (request: ProxyRequest) => TrimmedTools {
   };
 }
 
-/** True if the provider holds the model to the schema, and so demands a certain form of it. */
+/** Returns true if the provider enforces the schema and so requires a certain form of it. */
 function isHeld({ strict }: Definition, dialect: DialectName): boolean {
-  // The responses API does unless told not to.
+  // The responses API enforces it by default.
   return dialect === 'responses' ? strict !== false : strict === true;
 }
 
@@ -118,7 +118,7 @@ function trim({ name, description }: Definition, schemaText: string, isStrict: b
   };
 }
 
-/** A line for each member, so that what is gone can be seen. */
+/** Formats with a line for each member, to make removals visible. */
 function shown(description: string, schema: string): string {
   const parsed: unknown = schema === '' ? undefined : JSON.parse(schema);
   return [description, JSON.stringify(parsed, null, 2) ?? '']

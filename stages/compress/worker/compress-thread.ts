@@ -1,10 +1,9 @@
 /**
- * Compression off the event loop, in threads that do one job at a time. While they are busy,
- * small conversations do not wait for them: they are done where the request is. Larger ones
- * wait a moment; where that is not enough, another thread does them, which ends again when it
- * is no longer needed. A conversation goes back to the thread that did its last turn: another
- * one would have to do all of its turns again, to the same bytes. Of a job that is ended, by
- * its time or by a fault, what was decided by then is kept.
+ * Compression off the event loop, in threads that do one job at a time. While they are busy, small
+ * conversations do not wait but are compressed inline. Larger ones wait briefly; if that is not enough,
+ * another thread is started, which ends when it is no longer needed. A conversation returns to the thread
+ * that did its last turn: another one would have to recompute all of its turns, to the same bytes. When a
+ * job is aborted by its time limit or a fault, the outcomes so far are kept.
  */
 import type { CancelSignal, Clock } from '../../../engine/index.ts';
 import { WorkerPool } from '../../threads/pool.ts';
@@ -17,43 +16,43 @@ import { DEFAULT_WORKERS } from './count.ts';
 import { isStart, ThreadFaults } from './thread-faults.ts';
 import type { CompressJob, CompressProtocol, Expected, JobOutcome } from './job.ts';
 
-/** Up to this much text may be compressed on the event loop: some 2 ms. Loading parsers for code never is. */
+/** Texts up to this size may be compressed on the event loop: some 2 ms. Code parsers are never loaded there. */
 const INLINE_CHARS = 16 * 1024;
 
 /**
- * How long a job may be worked on, or wait, before another thread is started or a conversation
- * goes to one that does not know it. Nearly all jobs take less than a thread takes to start
- * (250 to 700 ms until it has done its first job), and the 60 MB that it needs are seldom missed.
+ * How long a job may run or wait before another thread is started, or the conversation moves to a thread
+ * that does not know it. Nearly all jobs take less than the start of a thread (250 to 700 ms until its
+ * first job is done), and its 60 MB are seldom missed.
  */
 const OVERTAKEN_AFTER_MS = 250;
-/** A thread that is not ready after this long never will be. */
+/** A thread that is not ready after this long is considered failed. */
 const START_WITHIN_MS = 60_000;
-/** How long the older threads must have been enough before another one ends. */
+/** How long the older threads must have sufficed before another one ends. */
 const IDLE_MS = 30_000;
 
-/** Outcomes of all blocks, or of the first ones and why there are no more. */
+/** Outcomes of all blocks, or of the first ones and why the rest is missing. */
 export type JobResult =
   | { readonly outcomes: readonly JobOutcome[]; readonly where: 'inline' | 'thread' }
   | {
-      /** Time ran out at work or before the thread had started, the client left, or something broke. */
+      /** Time ran out while working or before the thread had started, the client disconnected, or a fault occurred. */
       readonly failed: 'timeout' | 'starting' | 'cancelled' | 'broken';
-      /** What was decided before; the first blocks of the job, maybe none. */
+      /** Outcomes decided before that: the first blocks of the job, possibly none. */
       readonly decided: readonly JobOutcome[];
     };
 
 export interface CompressThread {
   /**
-   * Compresses within `maxTimeMs` (0: no limit), time spent waiting included. It may take as long
-   * again where the thread had to start first. Never rejects.
+   * Compresses within `maxTimeMs` (0: no limit), including time spent waiting. It may take twice that if the
+   * thread had to be started first. Never rejects.
    */
   run(job: CompressJob, maxTimeMs: number, signal: CancelSignal): Promise<JobResult>;
-  /** Starts a thread and loads what `expected` needs, or that alone where any runs: the first request need not wait for it. */
+  /** Starts a thread, if none runs, and loads what `expected` needs, so that the first request need not wait. */
   prepare(expected: Expected): void;
-  /** Hits and misses of the speed cache, as last heard. */
+  /** Hits and misses of the cache, as last reported. */
   figures(): CacheFigures;
-  /** The threads, and what waits for them. */
+  /** The threads and the jobs waiting for them. */
   load(): PoolLoad;
-  /** Why no request is compressed, in words; undefined where they are. */
+  /** Why requests are currently not compressed, in words; undefined where they are. */
   trouble(): string | undefined;
   close(): Promise<void>;
 }
@@ -61,7 +60,7 @@ export interface CompressThread {
 export interface CompressThreadOptions {
   readonly cacheEntries: number;
   readonly clock: Clock;
-  /** Threads at most. Default: that of the setting. */
+  /** Most threads. Default: that of the setting. */
   readonly workers?: number;
 }
 
@@ -71,7 +70,7 @@ export function createCompressThread(options: CompressThreadOptions): CompressTh
   return new ThreadedCompressor(options);
 }
 
-/** False where a job was done at once since what took too long in an earlier turn was left out: it shows no thread that does its work. */
+/** Returns false where a job was fast only because earlier timed-out blocks were skipped: it does not prove a healthy thread. */
 function showsWork(outcomes: readonly JobOutcome[]): boolean {
   return (
     outcomes.every(({ reason }) => reason !== TIMED_OUT) ||
@@ -85,7 +84,7 @@ class ThreadedCompressor implements CompressThread {
   readonly #faults: ThreadFaults;
   #inline: Promise<ConversationCompressor> | undefined;
   #inlineFigures: () => CacheFigures = () => NO_FIGURES;
-  /** Those of each thread, as last heard. */
+  /** Figures of each thread, as last reported. */
   readonly #live = new Map<number, CacheFigures>();
   /** Hits and misses of threads that have ended. */
   readonly #ended = { hits: 0, misses: 0 };
@@ -116,7 +115,7 @@ class ThreadedCompressor implements CompressThread {
     const isStuck = this.#faults.isResting && !this.#pool.isReady;
     if (isThreaded && isStuck && maxTimeMs > 0) return { failed: 'starting', decided: [] };
     if (isThreaded) {
-      // One that has all earlier turns at hand is many times as quick.
+      // A thread that holds all earlier turns is many times faster.
       const { conversation: affinity } = job;
       return this.#runThreaded(job, { ...limits, ...(affinity !== undefined && { affinity }) });
     }
@@ -125,7 +124,7 @@ class ThreadedCompressor implements CompressThread {
       this.#inline ??= this.#loadInline();
       return { outcomes: await (await this.#inline).compress(job), where: 'inline' };
     } catch {
-      // A fault must not cost the request; the trace tells that nothing was done.
+      // A fault must not fail the request; the trace shows that nothing was compressed.
       return { failed: 'broken', decided: [] };
     }
   }
@@ -134,7 +133,7 @@ class ThreadedCompressor implements CompressThread {
     this.#pool.prepare(expected);
   }
 
-  /** The algorithms are many files: to load them takes the event loop 100 ms, which few processes ever need. */
+  /** Loads the algorithms lazily: they block the event loop for 100 ms, and few processes need them inline. */
   async #loadInline(): Promise<ConversationCompressor> {
     const { createConversationCompressor } = await import('./conversation-compressor.ts');
     const compressor = createConversationCompressor(this.#cacheEntries);

@@ -1,4 +1,4 @@
-/** The compressing thread: takes jobs, of which it is given one at a time. */
+/** The compression thread: processes jobs one at a time. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { serveJobs } from '../../threads/serve.ts';
 import { createCodeTools, type CodeTools } from '../rules/code/code-tools.ts';
@@ -9,15 +9,14 @@ import { warmUpJob } from './warm-up.ts';
 
 serveJobs<CompressProtocol, { readonly cacheEntries: number }>(({ cacheEntries }, port) => {
   const tools = createCodeTools();
-  // A grammar that is loaded for the first time belongs to the thread's start, not to the job's work.
+  // The first load of a grammar counts towards the thread's start, not the job's time.
   const code: CodeTools = { ...tools, load: (name) => port.whileStarting(tools.load(name)) };
   const compile = createRecipeCompiler();
   const compressor = createConversationCompressor(cacheEntries, code, compile);
   let firstJob: Promise<unknown> | undefined;
   /**
-   * By a compressor of its own, so that none of it is found in the figures or the cache; a block
-   * at a time, so that a first job does not wait for the rest, which it makes needless: then that
-   * job is what the thread gets ready by.
+   * Warms up with a separate compressor, so that neither figures nor cache are affected, and one block at a
+   * time, so that a first job need not wait for the rest; that job then warms up the thread itself.
    */
   async function warmUp(expected: Expected): Promise<void> {
     try {
@@ -27,11 +26,11 @@ serveJobs<CompressProtocol, { readonly cacheEntries: number }>(({ cacheEntries }
         await nextTurn();
         if (firstJob !== undefined && expected.mode !== 'aggressive') break;
       }
-      // Code may come all the same: in a long result, or by the mode that a request asks for.
+      // Code may still occur: in a long result, or by the mode that a request names.
       await code.prepare();
       await firstJob;
     } catch {
-      // What cannot be prepared will fail, and be reported, when it is needed.
+      // Anything that cannot be prepared will fail, and be reported, when it is needed.
     }
   }
   return {

@@ -1,7 +1,6 @@
 /**
- * Compresses conversations one after another, with everything that makes the
- * next turn quick. The same object works in a thread of its own and, for small
- * conversations, right where the request is.
+ * Compresses conversations one after another, with the caches that make the next turn fast. The same code
+ * runs in a thread of its own and, for small conversations, inline.
  */
 import { createBlockCache } from '../pass/cache.ts';
 import { createCodeTools, type CodeTools } from '../rules/code/code-tools.ts';
@@ -26,7 +25,7 @@ const LONG_CHARS = 4096;
 
 export type ConversationCompressor = ReturnType<typeof createConversationCompressor>;
 
-/** A compressor with a speed cache of `cacheEntries` results. Several may share their `code` tools and what they `compile`. */
+/** Creates a compressor with a cache of `cacheEntries` results. Several may share `code` tools and a recipe compiler. */
 export function createConversationCompressor(
   cacheEntries: number,
   code: CodeTools = createCodeTools(),
@@ -44,7 +43,7 @@ export function createConversationCompressor(
       ...(recipes !== undefined && { rewriter: compile(recipes) }),
     };
   };
-  /** Runs `pass`, and from the beginning again once a grammar is there, which comes to the same and is quick: results are kept. */
+  /** Runs `pass`, and reruns it from the start once a missing grammar is loaded; that is fast, as results are cached. */
   const withGrammars = async <T>(pass: () => T): Promise<T> => {
     for (;;) {
       try {
@@ -56,7 +55,7 @@ export function createConversationCompressor(
     }
   };
   return {
-    /** The outcomes of all blocks. `report` is called with those so far, each once, before a block that may take long. */
+    /** Returns the outcomes of all blocks. `report` receives new outcomes, each once, before a block that may take long. */
     async compress(
       { blocks, options }: CompressJob,
       report?: (outcomes: readonly JobOutcome[]) => void,
@@ -70,7 +69,7 @@ export function createConversationCompressor(
       };
       return withGrammars(() => memo.compress(blocks, full, cache, watch).map(withoutKeptText));
     },
-    /** The same without anything that is kept of other turns, as after a restart, and what is known behind the last block. */
+    /** Recomputes without any cached state, as after a restart; returns the state after the last block. */
     fromNothing({ blocks, options }: CompressJob): Promise<ConversationState> {
       const full = fullOptions(options);
       return withGrammars(() => {

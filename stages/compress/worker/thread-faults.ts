@@ -1,13 +1,13 @@
 /**
- * What keeps compressing threads from their work. One request that is sent as it came is no
- * trouble; several in a row are, and then requests do not wait for a thread that is not ready.
+ * Tracks faults of compression threads. A single request sent unchanged is no problem; several in a row
+ * are, and then requests do not wait for a thread that is not ready.
  */
 import type { Clock } from '../../../engine/index.ts';
 import type { JobEnd } from '../../threads/job-end.ts';
 
-/** So many jobs in a row must have failed. */
+/** Consecutive failed jobs that count as a problem. */
 const IN_A_ROW = 3;
-/** So long no job waits for a start when the last ones did so in vain. */
+/** How long no job waits for a thread to start after the last waits were in vain. */
 const REST_MS = 30_000;
 
 type Failure = Exclude<JobEnd<unknown>, { readonly done: unknown }>;
@@ -22,7 +22,7 @@ export class ThreadFaults {
     this.#clock = clock;
   }
 
-  /** Notes how a job ended. What its client ended says nothing of the thread. */
+  /** Records how a job ended. A job cancelled by its client says nothing about the thread. */
   note(end: JobEnd<unknown>): void {
     if (!('failed' in end)) {
       this.#count = 0;
@@ -34,12 +34,12 @@ export class ThreadFaults {
     if (this.#isAlways && isStart(end)) this.#restUntilMs = this.#clock.monotonicMs() + REST_MS;
   }
 
-  /** True while it is not worth to wait for a thread that is starting. */
+  /** True while waiting for a starting thread is not worthwhile. */
   get isResting(): boolean {
     return this.#isAlways && this.#clock.monotonicMs() < this.#restUntilMs;
   }
 
-  /** In words for `/health`; undefined while jobs are done. */
+  /** The problem in words, for `/health`; undefined while jobs succeed. */
   get trouble(): string | undefined {
     if (!this.#isAlways || this.#last === undefined) return undefined;
     return `compression: the last ${this.#count} requests were sent as they came: ${because(this.#last)}`;
@@ -50,7 +50,7 @@ export class ThreadFaults {
   }
 }
 
-/** True where a job failed before its thread could work on it. */
+/** Returns true where a job failed before its thread could work on it. */
 export function isStart(failure: Failure): boolean {
   return failure.failed === 'starting' || (failure.failed === 'died' && failure.atStart);
 }

@@ -1,7 +1,7 @@
 /**
- * A conversation to begin with, so that what the first real one will need is loaded and
- * compiled: what tools print most, and, where code is touched, source code in the languages
- * most often seen and in the one with the largest grammar.
+ * A warm-up conversation, so that the code the first real one needs is loaded and compiled: common tool
+ * output, and, where code may be changed, source code in the most frequent languages and in the one with
+ * the largest grammar.
  */
 import type { CompressJob, Expected } from './job.ts';
 
@@ -19,7 +19,7 @@ const SAMPLES: Readonly<Record<string, (name: string) => string>> = {
 };
 
 const LINES = 80;
-/** Each twice: what ran once is loaded, what ran again is nearer to being compiled. */
+/** Each sample runs twice: the first run loads the code, the second brings it closer to being compiled. */
 const ROUNDS = 2;
 
 const PRINTED: Readonly<Record<string, (n: number) => string>> = {
@@ -47,7 +47,7 @@ function printed(command: string, round: number): string {
     .replaceAll('item', `item${round}`);
 }
 
-/** The job of that conversation. Nobody needs its outcome. */
+/** Builds the warm-up job. Its outcome is discarded. */
 export function warmUpJob({ mode, recipes }: Expected): CompressJob {
   const samples = mode === 'aggressive' ? Object.entries(SAMPLES) : [];
   const results = [

@@ -1,11 +1,11 @@
-/** Operations on tables, and those that put lines in another order or form. */
+/** Operations on tables, and those that reorder or reformat lines. */
 import { MARK } from '../../text/marker.ts';
 import { replaceRanges, runsOf } from '../../text/ranges.ts';
 import { withoutColumns } from '../columns.ts';
 import { operation } from '../operation.ts';
 import { replaceRows, textOf, type Row } from '../rows.ts';
 
-/** Longest line of a table that is looked at, in characters. */
+/** Longest table line that is inspected, in characters. */
 const TABLE_CHARS = 2000;
 const RULER = /^\s*[+|┌├└╞╠╔╚][-+=|:─┬┼┴═╪╬┐┤┘╡╣╗╝ ]*$/;
 
@@ -45,7 +45,7 @@ export const arrangeOperations = {
     },
     run: (rows, { pattern }) =>
       grouped(rows, (line) => {
-        // A line that only begins so without its colours would lose something.
+        // A line that has this prefix only once its colours are stripped would lose something.
         for (const { 0: found, index } of pattern.matchesIn(line))
           if (index === 0 && line.startsWith(found)) return found;
         return undefined;
@@ -98,7 +98,7 @@ export const arrangeOperations = {
   }),
 };
 
-/** Rulers can be drawn again from the rows beside them, so that those stand for them. */
+/** Drops rulers; they can be redrawn from the rows beside them, which therefore cover them. */
 function withoutRulers(rows: readonly Row[], isRuler: (row: Row) => boolean): readonly Row[] {
   const out: Row[] = [];
   let covers: number[] = [];
@@ -125,7 +125,7 @@ function cellsOf(text: string): string {
     .join(' | ');
 }
 
-/** Three lines or more that begin alike stand indented under what they begin with. */
+/** Indents three or more lines with the same prefix below that prefix. */
 function grouped(
   rows: readonly Row[],
   groupOf: (line: string) => string | undefined,
@@ -148,10 +148,10 @@ function grouped(
 }
 
 const HIDDEN = ['script', 'style', 'noscript', 'svg', 'head', 'template'];
-/** Elements that a page shows on lines of their own. */
+/** Elements that a browser shows on lines of their own. */
 const BLOCKS =
   /^(?:p|div|br|hr|li|dt|dd|tr|h[1-6]|table|caption|ul|ol|dl|section|article|aside|header|footer|main|nav|form|fieldset|legend|details|summary|figure|figcaption|blockquote|address|pre|title|option)$/;
-/** Elements that stand in a line, apart from what is beside them. */
+/** Inline elements that are set apart from their neighbours. */
 const CONTROLS = /^(?:td|th|button|input|label|select|textarea)$/;
 const ENTITIES: Readonly<Record<string, string>> = {
   amp: '&',
@@ -162,7 +162,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   '#39': "'",
 };
 
-/** `<` before anything else is a sign of the text. */
+/** Returns true if `<` opens a tag; before any other character it is text. */
 const isTag = (html: string, at: number): boolean => /^[a-z/!?]$/i.test(html.charAt(at + 1));
 
 function htmlText(html: string): string {
@@ -189,7 +189,7 @@ function htmlText(html: string): string {
     const name = /^<\/?([a-z][a-z0-9]{0,20})/i.exec(tag)?.[1]?.toLowerCase() ?? '';
     at = close + 1;
     if (HIDDEN.includes(name) && !tag.startsWith('</')) {
-      // What is never closed is looked for once.
+      // A closing tag that is missing is searched for only once.
       const end = unclosed.has(name) ? -1 : lower.indexOf(`</${name}`, at);
       if (end < 0) unclosed.add(name);
       else at = html.indexOf('>', end) + 1 || html.length;

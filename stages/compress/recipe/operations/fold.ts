@@ -1,4 +1,4 @@
-/** Operations on lines that are equal or alike. */
+/** Operations on equal or similar lines. */
 import { templateOf } from '../../rules/log/score.ts';
 import { MARK } from '../../text/marker.ts';
 import { repeated } from '../../text/repeats.ts';
@@ -14,7 +14,7 @@ import {
   type Row,
 } from '../rows.ts';
 
-/** A line without what tells it from others of its kind: numbers, hashes. */
+/** Returns a line without numbers and hashes, which distinguish it from others of its kind. */
 const shapeOf = ({ text }: Row): string => templateOf(text.slice(0, 500));
 
 export const foldOperations = {

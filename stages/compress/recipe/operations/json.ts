@@ -1,9 +1,9 @@
-/** Operations on a text that is one JSON document. Any other text is left alone; scalars stay as they are written. */
+/** Operations on a text that is one JSON document. Any other text is left alone; scalars keep their source text. */
 import { printCompact, readJson, type JsonNode, type ObjectNode } from '../../rules/json/lexer.ts';
 import { operation } from '../operation.ts';
 import { replaceRows, textOf, type Loss, type Row } from '../rows.ts';
 
-/** Makes the document another one; undefined where there is nothing to do. */
+/** Transforms the document; `change` returns undefined where there is nothing to do. */
 function onDocument(
   rows: readonly Row[],
   loss: Loss,
@@ -19,7 +19,7 @@ function onDocument(
     : replaceRows(rows, after, loss);
 }
 
-/** The node with every node in it, innermost first, made another. */
+/** Maps a node and every node in it, innermost first. */
 function mapNodes(node: JsonNode, change: (node: JsonNode) => JsonNode): JsonNode {
   const inner = (one: JsonNode): JsonNode => mapNodes(one, change);
   if (node.kind === 'array') return change({ ...node, items: node.items.map(inner) });
@@ -27,11 +27,11 @@ function mapNodes(node: JsonNode, change: (node: JsonNode) => JsonNode): JsonNod
   return change(node);
 }
 
-/** Makes every node of the document another one. */
+/** Maps every node of the document. */
 const onNodes = (rows: readonly Row[], change: (node: JsonNode) => JsonNode): readonly Row[] =>
   onDocument(rows, 'text', (node) => mapNodes(node, change));
 
-/** Makes every object in the document another node. */
+/** Maps every object in the document. */
 const onObjects = (rows: readonly Row[], change: (node: ObjectNode) => JsonNode): readonly Row[] =>
   onNodes(rows, (node) => (node.kind === 'object' ? change(node) : node));
 
@@ -47,7 +47,7 @@ function withMembers(
   };
 }
 
-/** What a JSON text that was cut off holds of whole characters: neither an escape nor a pair is cut in two. */
+/** The longest prefix of a cut JSON string that splits neither an escape nor a surrogate pair. */
 const WHOLE_CHARACTERS =
   /^"(?:[^\\\p{Cs}]|\\ud[89ab][\da-f]{2}\\ud[c-f][\da-f]{2}|\\u(?!d[89a-f])[\da-f]{4}|\\[^u])*/iu;
 

@@ -1,4 +1,4 @@
-/** Operations on what only a terminal or an eye needs. */
+/** Operations that drop what only a terminal or a human eye needs. */
 import { withoutColours } from '../../../model/classify/colours.ts';
 import { operation } from '../operation.ts';
 import { changeRows, isBlank, keepRows } from '../rows.ts';

@@ -1,20 +1,20 @@
-/** Operations that change lines inside. Lines that stay are never changed. */
+/** Operations that change the inside of lines. Protected lines are never changed. */
 import { withoutColours } from '../../../model/classify/colours.ts';
 import { operation, type Operation } from '../operation.ts';
 import { changeRows, type Row } from '../rows.ts';
 
-/** What the first line of an example says where lines were changed. */
+/** The first line of an example whose lines were changed. */
 const note = (count: number): string =>
   `[svc recipe x shortened ${count} of the lines below; the source is complete]\n`;
 
-/** Of fewer texts nobody can say which is unlike the others. */
+/** Fewer texts than this cannot show which one is unusual. */
 const LEAST_TEXTS = 8;
-/** The share that a wording has which is the usual one. */
+/** Least share of the usual wording. */
 const USUAL = 0.8;
-/** And the share that one has at most which is unlike it. */
+/** Greatest share of an unusual wording. */
 const UNLIKE = 0.1;
 
-/** Tells those of the texts that are worded as few are, where nearly all are worded alike: one owner among hundreds of lines of another. */
+/** Returns a test for texts with a rare wording where nearly all share one: a single owner among hundreds of lines. */
 function unlikeOthers(texts: readonly string[]): (text: string) => boolean {
   const wordingOf = (text: string): string => text.replace(/\d+/g, '#').replace(/\s+/g, ' ');
   const counts = new Map<string, number>();
@@ -24,7 +24,7 @@ function unlikeOthers(texts: readonly string[]): (text: string) => boolean {
   return (text) => (counts.get(wordingOf(text)) ?? 0) <= texts.length * UNLIKE;
 }
 
-/** An operation that writes something shorter in the place of all that looks like one kind of value. */
+/** Defines an operation that replaces all values of one kind by something shorter. */
 function normaliser(
   what: string,
   expression: RegExp,
@@ -41,15 +41,15 @@ function normaliser(
   });
 }
 
-/** The place `at`, or the one before it where it would part the halves of one character. */
+/** Returns `at`, or the offset before it where `at` would split a surrogate pair. */
 const wholeAt = (line: string, at: number): number =>
   /^[\udc00-\udfff]$/.test(line.charAt(at)) && at > 0 ? at - 1 : at;
 
 const WORD = /[\p{L}\p{N}_$]/u;
-/** Longest word that is not cut, in characters. */
+/** Words up to this length are not cut, in characters. */
 const WORD_CHARS = 80;
 
-/** The nearest offset from `at` on, going by `step`, that parts no word; `at` itself where a word is too long. */
+/** Returns the nearest offset from `at` in direction `step` that splits no word; `at` itself where the word is too long. */
 function besideWord(line: string, at: number, step: 1 | -1): number {
   const partsWord = (offset: number): boolean =>
     WORD.test(line.charAt(offset - 1)) && WORD.test(line.charAt(offset));
@@ -60,7 +60,7 @@ function besideWord(line: string, at: number, step: 1 | -1): number {
   return at;
 }
 
-/** Longest part of a line that is changed, in characters. */
+/** Only this many characters at the start of a line are changed. */
 const CHANGED_CHARS = 2000;
 
 function onStart(line: string, change: (seen: string) => string): string {
@@ -166,7 +166,7 @@ export const lineOperations = {
       return changeRows(rows, (line) => {
         const match = matchOf(line);
         if (match === undefined || isUnlike(match[0])) return line;
-        // A pattern is searched for in the line without its colours.
+        // Patterns match the line without its colours.
         const plain = withoutColours(line);
         return plain.slice(0, match.index) + plain.slice(match.index + match[0].length);
       });

@@ -1,4 +1,4 @@
-/** Operations that decide which lines stay. */
+/** Operations that select the lines to keep. */
 import { operation } from '../operation.ts';
 import type { Patterns } from '../pattern.ts';
 import { runsOf } from '../../text/ranges.ts';
@@ -6,7 +6,7 @@ import { createCounter, keepRows, withoutParagraphs, withoutRanges, type Row } f
 
 const WHICH_LINES = { kind: 'patterns', about: 'Which lines' } as const;
 
-/** Ranges of rows from a line that starts one to before the next start or the end. */
+/** Marks the rows of each section, from a start line to before the next start or the end line. */
 function sectionsOf(rows: readonly Row[], start: Patterns, end: Patterns): readonly boolean[] {
   let isInside = false;
   return rows.map(({ text }) => {
@@ -16,7 +16,7 @@ function sectionsOf(rows: readonly Row[], start: Patterns, end: Patterns): reado
   });
 }
 
-/** The first and the last rows. */
+/** Keeps the first and the last rows. */
 const keepEnds = (rows: readonly Row[], head: number, tail: number): readonly Row[] =>
   keepRows(rows, (_, index) => index < head || index >= rows.length - tail);
 

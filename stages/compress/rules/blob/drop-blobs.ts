@@ -1,13 +1,13 @@
-/** Encoded blobs: their kind, length and hash instead of characters that no reader can use. */
+/** Replaces encoded blobs, which no reader can use, by their kind, length and hash. */
 import { createHash } from 'node:crypto';
 import type { Apply } from '../rule.ts';
 import { lineBreaks } from '../../text/line-breaks.ts';
 import { MARK } from '../../text/marker.ts';
 
-/** Shorter ones may be keys, certificates or tokens that someone has to copy. */
+/** Shorter blobs may be keys, certificates or tokens that the user needs to copy. */
 const MIN_CHARS = 4096;
 
-/** Replaces a text that is all base64 or hex. Signed tokens (three dotted parts) stay. */
+/** Replaces a text that is all base64 or hex. Signed tokens (three dotted parts) are kept. */
 export const dropBlobs: Apply = (text) => {
   if (text.length < MIN_CHARS || /^ey[\w-]+\.[\w-]+\.[\w-]*\s*$/.test(text.slice(0, 20_000)))
     return undefined;

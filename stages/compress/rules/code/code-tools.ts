@@ -1,7 +1,7 @@
 /**
- * Positions of comments and of blank lines between the parts of the code by a real parser
- * (tree-sitter). To load a grammar is asynchronous and takes 20 ms or more of a processor, so
- * it belongs in a worker; what is loaded works synchronously.
+ * Finds comments, and blank lines between parts of the code, with a real parser (tree-sitter). Loading a
+ * grammar is asynchronous and takes 20 ms or more of CPU time, so it belongs in a worker; loaded grammars
+ * work synchronously.
  */
 import type { Node, Parser } from 'web-tree-sitter';
 import {
@@ -16,20 +16,20 @@ import { GrammarNeeded } from './grammar-needed.ts';
 
 const GRAMMARS = grammarsByExtension({ python: 'gyp gypi' });
 
-/** The grammar for a file extension, undefined where there is none. */
+/** Returns the grammar name for a file extension; undefined where there is none. */
 export function grammarFor(extension: string): string | undefined {
   return GRAMMARS.get(extension);
 }
 
-/** Every file extension that a grammar is there for. */
+/** Every file extension with a grammar. */
 export const CODE_EXTENSIONS: readonly string[] = [...GRAMMARS.keys()];
 
-/** Longer text is left alone. */
+/** Longer texts are left alone. */
 const MAX_CHARS = 400_000;
 
 export type CodeTools = ReturnType<typeof createCodeTools>;
 
-/** Tools that know no language yet. Runs of blank lines are returned from their second line on. */
+/** Creates tools with no grammar loaded. Runs of blank lines are returned from their second line on. */
 export function createCodeTools(loader: GrammarLoader = createGrammarLoader()) {
   const grammars = new Map<string, CodeGrammar>();
   const failed = new Map<string, string>();
@@ -49,9 +49,9 @@ export function createCodeTools(loader: GrammarLoader = createGrammarLoader()) {
     return grammar && findDefinitions(grammar.parser, text);
   };
   return {
-    /** Loads what every grammar needs. Never rejects. */
+    /** Loads the parts every grammar needs. Never rejects. */
     prepare: () => loader.prepare(),
-    /** Loads a grammar. Where it cannot be loaded, texts in its language cannot be decided. */
+    /** Loads a grammar. If it cannot be loaded, texts in its language cannot be decided. */
     async load(name: string): Promise<void> {
       try {
         grammars.set(name, toTools(await loader.load(name)));
@@ -59,14 +59,14 @@ export function createCodeTools(loader: GrammarLoader = createGrammarLoader()) {
         failed.set(name, thrown instanceof Error ? thrown.message : String(thrown));
       }
     },
-    /** Lets grammars that could not be loaded be tried again: once a job, not with each of its texts. */
+    /** Allows failed grammars to be tried again: once per job, not for each of its texts. */
     forgetFailures(): void {
       failed.clear();
       loader.forgetFailures();
     },
     /** Throws `GrammarNeeded` for a language whose grammar is not loaded. */
     commentLines,
-    /** Throws it too. */
+    /** Throws `GrammarNeeded` likewise. */
     definitions,
   };
 }
@@ -76,14 +76,14 @@ function toTools({ language, parser }: Grammar): CodeGrammar {
   return { parser, strings: [...new Set(kinds)] };
 }
 
-/** Kinds of nodes in which lines are content: strings, here-documents, text between tags or languages. */
+/** Node kinds whose lines are content: strings, here-documents, text between tags, embedded languages. */
 const CONTENT = /string|template_literal|heredoc|here_|nowdoc|^text$|jsx_text|regex|uninterpreted/;
-/** Kinds that only stand inside such nodes. */
+/** Node kinds that only occur inside those. */
 const PART = /content|fragment|start|end|characters|delimiter|encoding|pattern|flags/;
 
 interface CodeGrammar {
   readonly parser: Parser;
-  /** The kinds of nodes that hold content. */
+  /** Node kinds that hold content. */
   readonly strings: readonly string[];
 }
 
@@ -94,12 +94,12 @@ function findComments(
   const tree = parser.parse(text);
   if (tree === null) return undefined;
   try {
-    // Inside a text that does not parse, a string may be taken for a comment.
+    // In a text that does not parse, a string may be mistaken for a comment.
     if (tree.rootNode.hasError) return undefined;
     const lines = text.split('\n');
     const content = rowsInside(tree.rootNode.descendantsOfType([...strings]));
     const nodes = tree.rootNode.descendantsOfType(COMMENTS);
-    // Some grammars find comments in here-documents.
+    // Some grammars report comments inside here-documents.
     const comments = nodes
       .flatMap((node) => wholeLines(node, lines))
       .filter(({ from }) => !content.has(from));
@@ -112,7 +112,7 @@ function findComments(
 
 const COMMENTS = ['comment', 'line_comment', 'block_comment'];
 
-/** The rows of nodes behind their first. */
+/** Returns the rows of nodes after their first. */
 function rowsInside(nodes: readonly Node[]): Set<number> {
   const rows = new Set<number>();
   for (const { startPosition: start, endPosition: end } of nodes)
@@ -121,7 +121,7 @@ function rowsInside(nodes: readonly Node[]): Set<number> {
   return rows;
 }
 
-/** The lines of a comment, if nothing else stands on its first and last line. */
+/** Returns the lines of a comment, if nothing else is on its first and last line. */
 function wholeLines(node: Node, lines: readonly string[]): readonly LineRange[] {
   const { startPosition: start, endPosition: end } = node;
   const last = end.column === 0 ? end.row - 1 : end.row;
@@ -131,18 +131,18 @@ function wholeLines(node: Node, lines: readonly string[]): readonly LineRange[] 
   return [{ from: start.row, to: last + 1 }];
 }
 
-/** A line that ends in a backslash takes the next one in: to a macro, a command, a string. */
+/** Returns true where the line before ends in a backslash and so continues a macro, a command or a string. */
 function isContinued(lines: readonly string[], row: number): boolean {
   return /\\\r?$/.test(lines[row - 1]?.slice(-2) ?? '');
 }
 
 interface Found {
   readonly comments: readonly LineRange[];
-  /** Rows that lie inside strings and the like. */
+  /** Rows inside strings and the like. */
   readonly content: ReadonlySet<number>;
 }
 
-/** Blank lines behind a blank line, a comment or the beginning that are no part of a token. */
+/** Finds blank lines after a blank line, a comment or the beginning that are not part of a token. */
 function spareBlanks(
   root: Node,
   lines: readonly string[],
@@ -157,7 +157,7 @@ function spareBlanks(
   });
 }
 
-/** Whether a node without parts reaches over the start of a row, whatever its kind. */
+/** Returns whether a leaf node spans the start of a row, whatever its kind. */
 function isInToken(root: Node, row: number): boolean {
   const node = root.descendantForPosition({ row, column: 0 });
   if (node === null || node.childCount > 0 || node.equals(root)) return false;

@@ -1,4 +1,4 @@
-/** Which comments of source code stay: those that tools act upon, and those that warn. */
+/** Selects the comments of source code to keep: those that tools act on, and those that warn. */
 import {
   instructs,
   isDirective,
@@ -8,10 +8,10 @@ import {
 } from './comment-directives.ts';
 import type { LineRange } from '../rule.ts';
 
-/** C source that cgo compiles stands in the comment right above this line. */
+/** The import directly below the comment that holds the C source for cgo. */
 const CGO = /^\s*(?:import\s+)?"C"/;
 
-/** Of the comments of a text, in order, those that are kept. Comments on lines that follow each other are one to a reader. */
+/** Returns the comments of a text to keep. Comments on consecutive lines count as one. */
 export function keptComments(
   lines: readonly string[],
   comments: readonly LineRange[],

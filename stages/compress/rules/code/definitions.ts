@@ -1,25 +1,25 @@
-/** Where source code defines something, as the parser sees it: what an outline of a file is made of. */
+/** Definitions in source code, found by the parser; file outlines are made of them. */
 import type { Node, Parser } from 'web-tree-sitter';
 
 /** A function, class, type or the like. Rows are zero-based, ranges half open. */
 export interface Definition {
   readonly name: string;
-  /** Where it begins, its decorators included. */
+  /** First row, including decorators. */
   readonly from: number;
-  /** The first row behind its signature. */
+  /** First row after the signature. */
   readonly signatureEnd: number;
   readonly to: number;
-  /** How many others it lies in. */
+  /** Number of definitions that enclose it. */
   readonly depth: number;
 }
 
 /**
- * The definitions of `text`, in order; also of a text with errors in it, as far as they are found.
+ * Returns the definitions of `text`, in order; in a text with syntax errors, those that are found.
  * Undefined where the language is unknown or the text too long. May throw `GrammarNeeded`.
  */
 export type Definitions = (text: string, extension: string) => readonly Definition[] | undefined;
 
-/** In one grammar or another. */
+/** Node kinds of definitions in any grammar. */
 const KINDS = (
   'function_definition function_declaration function_item function_signature function_signature_item function_statement ' +
   'generator_function_declaration method method_definition method_declaration method_signature singleton_method ' +
@@ -31,9 +31,9 @@ const KINDS = (
   'namespace_definition namespace_declaration type_alias_declaration type_item type_declaration type_definition ' +
   'macro_definition concept_definition rule_set variable_declarator'
 ).split(' ');
-/** What makes a variable a definition. */
+/** Values that make a variable a definition. */
 const FUNCTIONS = /^(?:arrow_function|function_expression|generator_function|class)$/;
-/** What wraps a definition and begins before it. */
+/** Node kinds that wrap a definition and begin before it. */
 const WRAPPERS: readonly string[] = [
   'decorated_definition',
   'export_statement',
@@ -42,17 +42,17 @@ const WRAPPERS: readonly string[] = [
   'lexical_declaration',
   'variable_declaration',
 ];
-/** A signature is cut off behind so many rows. */
+/** A signature is cut after this many rows. */
 const MAX_SIGNATURE_ROWS = 6;
 const MAX_NAME_CHARS = 80;
 
-/** Undefined where nothing could be read. */
+/** Returns the definitions; undefined where the text could not be parsed. */
 export function findDefinitions(parser: Parser, text: string): readonly Definition[] | undefined {
   const tree = parser.parse(text);
   if (tree === null) return undefined;
   try {
     const found: Definition[] = [];
-    // Asking a node for its parent takes as long as it has siblings; its order tells the same.
+    // Looking up a node's parent costs as much as it has siblings; document order tells the same.
     const open: Open[] = [];
     for (const node of tree.rootNode.descendantsOfType([...KINDS, ...WRAPPERS])) {
       while (open.length > 0 && open.at(-1)!.end <= node.startIndex) open.pop();
@@ -73,13 +73,13 @@ export function findDefinitions(parser: Parser, text: string): readonly Definiti
   }
 }
 
-/** A node that the next may lie in; the row in which it begins only for what wraps a definition. */
+/** A node that may enclose the next; `begins` is set only for wrappers of a definition. */
 interface Open {
   readonly end: number;
   readonly begins: number | undefined;
 }
 
-/** Words of the language have the kinds of what they begin in some grammars. */
+/** Returns true for a definition. In some grammars a keyword has the kind of the node it begins. */
 function isDefinition(node: Node): boolean {
   if (!node.isNamed) return false;
   if (node.type !== 'variable_declarator') return true;
@@ -97,7 +97,7 @@ function rowsOf(
   const value = node.type === 'variable_declarator' ? node.childForFieldName('value') : node;
   const body = value?.childForFieldName('body') ?? null;
   const start = body?.startPosition.row ?? own;
-  // A body without a brace begins with its first statement.
+  // A body without a brace begins at its first statement.
   const ends = body === null || text[body.startIndex] === '{' ? start + 1 : start;
   const signatureEnd = Math.min(Math.max(ends, own + 1), from + MAX_SIGNATURE_ROWS, to);
   return { from, signatureEnd, to };

@@ -1,22 +1,21 @@
 /**
- * Parts of files: a text that begins inside a string or a here-document may well parse,
- * with content taken for comments. Where the text itself does not show that it begins
- * outside, it is left alone.
+ * Excerpts of files: a text that begins inside a string or a here-document may still parse, with content
+ * mistaken for comments. Unless the text itself shows that it begins outside, it is left alone.
  */
 
-/** Languages in which almost any text parses, and which are full of here-documents. */
+/** Languages in which almost any text parses, and where here-documents are common. */
 const LENIENT: ReadonlySet<string> = new Set(['sh', 'bash', 'zsh', 'rb', 'ps1']);
 const LENIENT_START =
   /^(?:#!|# frozen_string_literal|#Requires|require(?:_relative)? ['"]|module [A-Z]|class [A-Z]|param\b|\[CmdletBinding|using \w)/;
 
-/** What begins a file, or a declaration in the first column of one. */
+/** The beginning of a file, or of a declaration in the first column. */
 const START =
   /^(?:import|from|package|export|const|let|var|function|class|def|async|func|type|use|pub|fn|mod|impl|struct|enum|trait|interface|namespace|using|public|private|protected|internal|abstract|final|static|module|require|declare|extern|typedef|template|inline)\b|^(?:@[\w.]+|#\w|#!|["']use strict|"""|<\?php|[.#]?[\w-]+ \{$)/;
 const COMMENT = /^\s*(?:#(?!\s*(?:include|define|if|ifdef|ifndef|pragma)\b)|\/\/|\/\*|\*|$)/;
-/** What opens or closes strings that reach over lines. */
+/** Delimiters of multi-line strings. */
 const LONG_STRING = /"""|'''|`|@"|\bR"|\br#{0,3}"|<<[-~]?\w|<<<|%[qQwW]?[({[]/;
 
-/** True for a text of source code that could begin inside a string. */
+/** Returns true for source code that could begin inside a string. */
 export function mayBeginInside(lines: readonly string[], extension: string): boolean {
   const first = lines.find((line) => line.trim() !== '') ?? '';
   if (LENIENT.has(extension)) return !LENIENT_START.test(first);
@@ -26,8 +25,8 @@ export function mayBeginInside(lines: readonly string[], extension: string): boo
 }
 
 /**
- * Lines of a shell script that lie inside here-documents, found without the parser;
- * undefined where one does not end. Empty for other languages.
+ * Finds the lines of a shell script that are inside here-documents, without a parser; undefined where one
+ * does not end. Empty for other languages.
  */
 export function hereDocuments(
   lines: readonly string[],

@@ -1,7 +1,7 @@
-/** A grammar without which nothing can be decided about a text. */
+/** Thrown where a text cannot be decided without a grammar. */
 export class GrammarNeeded extends Error {
   readonly grammar: string;
-  /** Why it cannot be loaded; undefined where nobody tried, and the text is to be tried again with it loaded. */
+  /** Why it cannot be loaded; undefined where that was not tried yet: load it and try the text again. */
   readonly trouble: string | undefined;
   constructor(grammar: string, trouble?: string) {
     super(

@@ -1,7 +1,7 @@
 /**
- * Source code: lines that hold only comments go, runs of blank lines between statements
- * shrink to one. Every other line stays to the letter, so that identifiers, signatures,
- * strings and syntax are whole; so do comments that are there for tools, and warnings.
+ * Strips source code: lines with only comments are dropped, runs of blank lines between statements shrink
+ * to one. Every other line stays verbatim, so identifiers, signatures, strings and syntax are whole; so do
+ * comments for tools, and warnings.
  */
 import { lineNumbering } from '../../../model/classify/envelope.ts';
 import { keptComments } from './comments.ts';
@@ -27,16 +27,16 @@ export const stripCode: Apply = (text, context) => {
   return dropLines(raw, lines, { spare, content, extension, asking: context });
 };
 
-/** Whether a numbered view begins with the first line of its file. */
+/** Returns whether a numbered view begins with the first line of its file. */
 function isFirst(numbered: readonly string[]): boolean {
   const first = numbered.find((line) => line !== '') ?? '';
   return Number(/^ *(\d{1,9})/.exec(first)?.[1]) === 1;
 }
 
 interface Parsed {
-  /** Lines that hold nothing but a comment, or are blank behind another. */
+  /** Lines that hold only a comment, or are blank after another blank line. */
   readonly spare: readonly LineRange[];
-  /** Lines that are content whatever the parser made of them. */
+  /** Lines that are content, whatever the parser reports. */
   readonly content: ReadonlySet<number>;
   readonly extension: string;
   readonly asking: Asking;
@@ -106,7 +106,7 @@ const GUESSES: readonly (readonly [string, RegExp])[] = [
   ['css', /^[.#@]?[\w-]+[^{}\n]{0,80}\{$/m],
 ];
 
-/** A file extension for source whose file is unknown; undefined where nothing speaks for a language. */
+/** Guesses the file extension of source without a known file; undefined where nothing suggests a language. */
 export function guessExtension(text: string): string | undefined {
   const sample = text
     .slice(0, 8000)

@@ -1,4 +1,4 @@
-/** Formats that are read line by line: INI, properties, `.env`, Dockerfiles, ignore lists. */
+/** Readers of line-based formats: INI, properties, `.env`, Dockerfiles, ignore lists. */
 import {
   beginsInside,
   configLines,
@@ -8,24 +8,24 @@ import {
 } from './reading.ts';
 
 interface LineFormat {
-  /** Lines that are comments where no value goes on. */
+  /** Comment lines, where no value continues. */
   readonly comment: RegExp;
-  /** What every other line must look like where no value goes on. */
+  /** Form of every other line where no value continues. */
   readonly entry: RegExp;
-  /** A line that must be there. */
+  /** At least one line must match. */
   readonly needs?: RegExp;
-  /** A line that makes the text something else. */
+  /** A matching line means that the text has another format. */
   readonly never?: RegExp;
-  /** Indented lines go on with the value above, blank lines between them included. */
+  /** Indented lines continue the value above, including blank lines between them. */
   readonly indented?: true;
-  /** Whether a quote at the start of a value reaches to the next, over lines; else an open one is refused, or no quote means anything. */
+  /** A quote at the start of a value: spans lines (`reach`), must close on its line (`refused`), or has no meaning (`plain`). */
   readonly quotes: 'reach' | 'refused' | 'plain';
 }
 
 const HEREDOC = /<<[-~]?\s*["']?[A-Za-z_]/;
 const INI_ENTRY = /^\[[^\]]+\]\s*(?:[#;].*)?$|^[^\s=:[{<"'][^=:{]*[=:]/;
 
-/** INI, systemd units, `.editorconfig`, `.npmrc`. Only what starts a line is taken for a comment. */
+/** INI, systemd units, `.editorconfig`, `.npmrc`. Comments are recognized only at the start of a line. */
 export const readIni = lineReader({
   comment: /^[#;]/,
   entry: INI_ENTRY,
@@ -34,7 +34,7 @@ export const readIni = lineReader({
   quotes: 'refused',
 });
 
-/** INI by its look alone: there must be a section, and entries must have an equals sign. */
+/** INI recognized by form alone: requires a section, and entries with an equals sign. */
 export const readSections = lineReader({
   comment: /^[#;]/,
   entry: /^\[[^\]]+\]\s*(?:[#;].*)?$|^[^\s=:[{<"'][^=:{]*=/,
@@ -44,14 +44,14 @@ export const readSections = lineReader({
   quotes: 'refused',
 });
 
-/** Java properties: `;` begins a key, and a line that ends in a backslash goes on whatever the next begins with. */
+/** Java properties: `;` begins a key, and a line ending in a backslash continues whatever follows. */
 export const readProperties = lineReader({
   comment: /^\s*[#!]/,
   entry: /\S/,
   quotes: 'plain',
 });
 
-/** `.env`: values in quotes may have many lines. */
+/** `.env`: quoted values may span lines. */
 export const readEnv = lineReader({
   comment: /^\s*#/,
   entry: /^\s*(?:export\s+)?[\w.-]+\s*=/,
@@ -59,7 +59,7 @@ export const readEnv = lineReader({
   quotes: 'reach',
 });
 
-/** Assignments in a file of unknown kind: what `.env`, properties, shell and make agree upon. */
+/** Assignments in a file of unknown format: the common ground of `.env`, properties, shell and make. */
 export const readAssignments = lineReader({
   comment: /^#/,
   entry: /^(?:export\s+)?[\w.-]+\s*[:+?]?=/,
@@ -77,7 +77,7 @@ export const readDockerfile = lineReader({
   quotes: 'plain',
 });
 
-/** Lists of patterns, as `.gitignore`: only a `#` in the first column begins a comment. */
+/** Pattern lists such as `.gitignore`: only a `#` in the first column begins a comment. */
 export const readPatterns = lineReader({ comment: /^#/, entry: /\S/, quotes: 'plain' });
 
 function lineReader(format: LineFormat): ConfigReader {
@@ -100,7 +100,7 @@ function readLines(lines: readonly string[], format: LineFormat): ConfigReading 
       continue;
     }
     if (goesOn || endsInBackslash(line)) {
-      // Programs do not agree whether a comment ends a value that goes on, so it is kept.
+      // Programs disagree whether a comment ends a continued value, so it is kept.
       goesOn = endsInBackslash(line) || (goesOn && comment);
       continue;
     }
@@ -134,7 +134,7 @@ function indentedNext(lines: readonly string[], at: number): boolean {
   return /^\s/.test(lines[next] ?? '');
 }
 
-/** The quote that the value of an entry leaves open; 'odd' where quotes inside it do not pair. */
+/** Returns the quote that an entry's value leaves open; 'odd' where quotes inside it do not pair. */
 function openQuote(line: string): string | undefined {
   const value = line.slice(line.indexOf('=') + 1).trimStart();
   const quote = value[0];

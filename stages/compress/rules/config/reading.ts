@@ -1,32 +1,32 @@
-/** What readers of configuration formats have in common. */
+/** Shared parts of the readers of configuration formats. */
 
-/** What a reader makes of a text that it accepts. */
+/** The result of reading a text that the format accepts. */
 export interface ConfigReading {
-  /** Numbers of the lines that hold nothing but a comment. */
+  /** Indexes of lines that hold only a comment. */
   readonly comments: ReadonlySet<number>;
-  /** Numbers of the blank lines that are no part of a value. */
+  /** Indexes of blank lines outside values. */
   readonly blanks: ReadonlySet<number>;
-  /** The values, or the text that they are written as: equal if two texts configure the same. */
+  /** The values, or their source text: equal if two texts configure the same. */
   readonly values: unknown;
 }
 
 /**
- * Reads one format strictly: a line that the format does not explain, a string that stays
- * open, or a beginning that may lie inside a value makes it undefined.
+ * Reads one format strictly. Returns undefined for a line that the format does not explain, an unclosed
+ * string, or a beginning that may be inside a value.
  */
 export type ConfigReader = (text: string) => ConfigReading | undefined;
 
-/** Lines without the carriage return that files from Windows have. */
+/** Splits lines and strips the carriage returns of Windows files. */
 export function configLines(text: string): readonly string[] {
   return text.split('\n').map((line) => (line.endsWith('\r') ? line.slice(0, -1) : line));
 }
 
-/** True where the first line is indented: it may go on with a value that began before the text. */
+/** Returns true where the first line is indented: it may continue a value from before the text. */
 export function beginsInside(text: string): boolean {
   return /^\s*\n[ \t]|^[ \t]+\S/.test(text.slice(0, 4000));
 }
 
-/** A reading whose values are the lines that are neither comments nor blank between values. */
+/** Builds a reading whose values are the lines that are neither comments nor blank between values. */
 export function readingOf(
   lines: readonly string[],
   comments: ReadonlySet<number>,

@@ -1,7 +1,7 @@
 /**
- * Configuration files: comment lines and runs of blank lines go, every key and value stays
- * as it was written. Each format has a reader; the text is read before and after, and must
- * configure the same. What no reader accepts stays as it is.
+ * Strips configuration files: comment lines and runs of blank lines are dropped, every key and value stays
+ * as written. Each format has a reader; the text is read before and after and must configure the same.
+ * A text that no reader accepts stays unchanged.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { instructs, isDirective, keepsBlock } from '../code/comment-directives.ts';
@@ -34,7 +34,7 @@ const READERS: Readonly<Record<string, readonly ConfigReader[]>> = {
   env: [readEnv],
   gitignore: [readPatterns],
 };
-/** Where nothing is known of the file, the first format that explains all of the text. */
+/** For a file of unknown format: the first reader that accepts all of the text is used. */
 const BY_LOOK: readonly ConfigReader[] = [
   readYaml,
   readToml,
@@ -42,7 +42,7 @@ const BY_LOOK: readonly ConfigReader[] = [
   readDockerfile,
   readAssignments,
 ];
-/** A comment that is an instruction by its form: `#!`, `#:schema`, `# syntax=`, `# check=`. */
+/** A comment whose form makes it an instruction: `#!`, `#:schema`, `# syntax=`, `# check=`. */
 const INSTRUCTION = /^\s*#(?:[!:%$]|\s*(?:syntax|check)\s*=|\s*@)/;
 
 /** Strips comment lines of YAML, TOML, INI, .env, properties, ignore lists and Dockerfiles. */
@@ -79,7 +79,7 @@ function strip(
       keepsBlock(line) ||
       INSTRUCTION.test(line),
   );
-  // Blank lines can be content where the reader cannot decide: then all of them stay.
+  // Blank lines may be content that the reader cannot judge: the second attempt keeps all of them.
   for (const keep of [withoutBlankRuns(lines, noComments, blanks), noComments]) {
     const kept = lines.filter((_, at) => keep[at]);
     if (lines.length - kept.length < 2) return undefined;

@@ -1,17 +1,17 @@
-/** TOML, as far as it takes to know which lines lie inside strings and which are comments. */
+/** A TOML reader that covers enough to tell strings and comments apart. */
 import { beginsInside, configLines, readingOf, type ConfigReading } from './reading.ts';
 
 const KEY = String.raw`(?:[\w-]+|"(?:[^"\\]|\\.){0,200}"|'[^']{0,200}')`;
 const ENTRY = new RegExp(String.raw`^\s*${KEY}(?:\s{0,9}\.\s{0,9}${KEY}){0,20}\s{0,99}=\s*(?=\S)`);
 const SECTION = /^\s*\[.{1,400}\]\s*(?:#.*)?$/;
-/** What begins a value: a string, a list, a table, a number, a date, or one of the words. */
+/** Start of a value: a string, a list, a table, a number, a date, or a keyword. */
 const VALUE =
   /^(?:["'[{]|[+-]?\d[\w+\-.:]*(?: \d[\d:.]*Z?)?\s*(?:#|$)|[+-]?(?:inf|nan|true|false)\s*(?:#|$))/;
 
 interface Inside {
-  /** The quotes of the multi-line string that is open. */
+  /** Quotes of the open multi-line string. */
   quotes: string | undefined;
-  /** Open brackets and braces. */
+  /** Number of open brackets and braces. */
   depth: number;
 }
 
@@ -42,14 +42,14 @@ export function readToml(text: string): ConfigReading | undefined {
   return readingOf(lines, comments, blanks);
 }
 
-/** Goes through the values of a line; false where a string of one line is not closed on it. */
+/** Scans the values of a line; false where a single-line string is not closed on it. */
 function scan(line: string, from: number, inside: Inside): boolean {
   for (let at = from; at < line.length;) {
     const sign = line[at]!;
     if (inside.quotes !== undefined) {
       const end = closing(line, at, inside.quotes);
       if (end < 0) return true;
-      // Two quotes more may stand right before the three that close.
+      // Up to two more quotes may precede the closing three.
       at = end + 3;
       for (let more = 0; more < 2 && line[at] === inside.quotes[0]; more++) at++;
       inside.quotes = undefined;
@@ -72,7 +72,7 @@ function scan(line: string, from: number, inside: Inside): boolean {
   return true;
 }
 
-/** Where the quotes stand next; a backslash takes a double quote its meaning. */
+/** Returns the offset of the closing quotes; a backslash escapes a double quote. */
 function closing(line: string, from: number, quotes: string): number {
   for (let at = from; at < line.length; at++) {
     if (quotes[0] === '"' && line[at] === '\\') at++;

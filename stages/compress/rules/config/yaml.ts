@@ -1,14 +1,14 @@
-/** YAML, by a real parser: what it does not accept is not YAML to us. */
+/** A YAML reader with a real parser: a text that it rejects does not count as YAML. */
 import { Lexer, parseAllDocuments } from 'yaml';
 import { beginsInside, type ConfigReading } from './reading.ts';
 import { lineBreaks } from '../../text/line-breaks.ts';
 
 /** Parsing takes about 1 ms for 10 KB; larger files are left alone. */
 const MAX_CHARS = 300_000;
-/** Values that grow by aliases beyond this are refused by the parser. */
+/** The parser rejects values with more aliases than this. */
 const MAX_ALIASES = 100;
 
-/** Reads YAML of any number of documents. Only the values show which blank lines are content. */
+/** Reads YAML with any number of documents. Only comparing the values shows which blank lines are content. */
 export function readYaml(text: string): ConfigReading | undefined {
   if (text.length > MAX_CHARS || !looksLikeYaml(text) || beginsInside(text)) return undefined;
   try {
@@ -20,7 +20,7 @@ export function readYaml(text: string): ConfigReading | undefined {
     );
     return { values, comments: commentLines(text), blanks: blankLines(text) };
   } catch {
-    // An alias without its anchor, too many of them, too deep a nesting: whatever the parser cannot bear.
+    // An alias without its anchor, too many aliases, too deep nesting: anything the parser rejects.
     return undefined;
   }
 }
@@ -36,7 +36,7 @@ function blankLines(text: string): ReadonlySet<number> {
   return new Set(text.split('\n').flatMap((line, at) => (line.trim() === '' ? [at] : [])));
 }
 
-// The lexer announces document starts, flow errors and scalars by control characters that are no text.
+// The lexer signals document starts, flow errors and scalars by control characters that are not text.
 const SCALAR_SIGNAL = '\u001f';
 const LEXER_SIGNALS: ReadonlySet<string> = new Set(['\u0002', '\u0018', SCALAR_SIGNAL]);
 

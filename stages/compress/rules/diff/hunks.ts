@@ -1,29 +1,29 @@
-/** Hunks of unified diffs: read whole or not at all, and cut down to the context that is kept. */
+/** Hunks of unified diffs: read completely or not at all, and trimmed to the context that is kept. */
 import type { LineRange } from '../rule.ts';
 import { runsOf } from '../../text/ranges.ts';
 import { packSigns } from './signs.ts';
 
 const CONTEXT = 1;
 const HUNK = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@(.*?)(\r?)$/s;
-/** Changes that stand inside a line, as `--word-diff` marks them. */
+/** Delimiters of changes inside a line, as `--word-diff` marks them. */
 const WORD_MARKS = [
   ['[-', '-]'],
   ['{+', '+}'],
 ] as const;
 
-/** A hunk of which every line is there. */
+/** A complete hunk. */
 export interface Hunk {
   readonly at: number;
   readonly end: number;
   readonly oldStart: number;
   readonly newStart: number;
   readonly heading: string;
-  /** What lines end in before their line feed: a carriage return, or nothing. */
+  /** Line ending before the line feed: a carriage return, or nothing. */
   readonly eol: string;
   readonly lines: readonly string[];
 }
 
-/** A hunk whose lines add up to what its header says; anything else is left as it is. */
+/** Reads a hunk whose lines add up to its header's counts; any other is left as it is. */
 export function readHunk(lines: readonly string[], at: number): Hunk | undefined {
   const match = HUNK.exec(lines[at] ?? '');
   if (match === null) return undefined;
@@ -54,12 +54,12 @@ export function readHunk(lines: readonly string[], at: number): Hunk | undefined
   };
 }
 
-/** Lines of a hunk that its header does not count: where they belong would be lost with the context before them. */
+/** Returns true if a hunk has lines beyond its header's count: trimming the context would detach them. */
 function goesOn(lines: readonly string[], end: number): boolean {
   let next = end;
   while (lines[next]?.trim() === '') next++;
   const line = lines[next] ?? '';
-  // The end of a mail, and the header of the next file.
+  // The signature of a mail, or the header of the next file.
   if (
     /^-- \r?$/.test(line) ||
     (line.startsWith('--- ') && (lines[next + 1] ?? '').startsWith('+++ '))
@@ -68,7 +68,7 @@ function goesOn(lines: readonly string[], end: number): boolean {
   return /^[-+ ]/.test(line);
 }
 
-/** A header that counts too much reaches into the next file, whose names then look like changes. */
+/** Returns true if a hunk's count reaches into the next file, whose header then looks like changes. */
 function holdsFileHeader(lines: readonly string[], from: number, to: number): boolean {
   return (
     to - from > 2 &&
@@ -80,17 +80,17 @@ function holdsFileHeader(lines: readonly string[], from: number, to: number): bo
 
 /** How hunks are printed. */
 export interface HunkStyle {
-  /** Whether signs of long runs are written once. */
+  /** Whether the signs of long runs are written once. */
   readonly pack: boolean;
-  /** The heading of the hunk above in the same file: it is not repeated. */
+  /** Heading of the previous hunk in the same file; it is not repeated. */
   readonly above: string | undefined;
-  /** The file is new, or gone. */
+  /** True if the file is new or deleted. */
   readonly whole: boolean;
 }
 
 /**
- * The hunk with `CONTEXT` lines around each change; a long quiet stretch inside splits it in
- * two. Long runs of lines that all come or all go are packed. Lines left out are added to `removed`.
+ * Trims a hunk to `CONTEXT` lines around each change; a long unchanged stretch splits it in two. Long
+ * runs of added or removed lines are packed. Lines left out are added to `removed`.
  */
 export function trimHunk(
   hunk: Hunk,
@@ -129,14 +129,14 @@ function isWordChange(line: string): boolean {
   });
 }
 
-/** All of a new file, or of a deleted one: the head of the packed run says what the hunk's header would. */
+/** Returns true for a whole new or deleted file: the packed run's head says what the hunk's header would. */
 function isOneRun({ oldStart, newStart, lines }: Hunk): boolean {
   const sign = oldStart === 0 && newStart === 1 ? '+' : '-';
   if (sign === '-' && (oldStart !== 1 || newStart !== 0)) return false;
   return packSigns(lines)[0] !== lines[0];
 }
 
-/** A gap of two lines or fewer inside a hunk costs less than the header that would replace it. */
+/** Keeps gaps of two lines or fewer, which cost less than the header that would replace them. */
 function bridge(keep: boolean[]): void {
   let last = -1;
   for (let at = 0; at < keep.length; at++) {

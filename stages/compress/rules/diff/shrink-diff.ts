@@ -1,9 +1,8 @@
 /**
- * Diffs: the file's three header lines become one, context shrinks to a line a side, signs
- * of long runs are written once, and hunks of lock files and generated files are counted
- * instead of shown. No + or − line of source is ever left out, and hunk headers keep true
- * line numbers. What is no plain unified diff (words marked inside lines, colours, three
- * ways, counts that lie) stays as it is.
+ * Shrinks diffs: the file's three header lines become one, context shrinks to one line a side, the signs
+ * of long runs are written once, and hunks of lock files and generated files are counted instead of shown.
+ * No + or − line of source is ever left out, and hunk headers keep correct line numbers. Anything but a
+ * plain unified diff (word diffs, colours, three-way diffs, wrong counts) stays unchanged.
  */
 import { estimateTokens } from '../../../model/tokens.ts';
 import type { Apply, Compressed, LineRange } from '../rule.ts';
@@ -15,16 +14,16 @@ import { MARK } from '../../text/marker.ts';
 const GENERATED =
   /(?:^|\/)(?:package-lock\.json|npm-shrinkwrap\.json|yarn\.lock|pnpm-lock\.yaml|bun\.lockb?|Cargo\.lock|poetry\.lock|uv\.lock|Pipfile\.lock|composer\.lock|Gemfile\.lock|go\.sum|flake\.lock)$|\.min\.(?:js|css)$|\.(?:js|css)\.map$|\.snap$/;
 
-/** Explaining packed runs costs about as much as this many signs. */
+/** Packing must save at least this many signs, about the cost of its legend. */
 const WORTH_LEGEND = 20;
 
 /** Shrinks unified diffs as git prints them. */
 export const shrinkDiff: Apply = (text, context) => {
   const lines = text.split('\n');
-  // Lines without signs that still report changes: what is left out could be one of them.
+  // Without signs, changes are not recognizable and could be left out.
   if (!isPlain(lines)) return undefined;
   const mayCount = mayCountGenerated(lines, context);
-  // A line that looks like the head of a packed run would be read as one.
+  // A source line that looks like the head of a packed run would be decoded as one.
   const packed = lines.some(isPackedHeader) ? undefined : shrink(lines, true, mayCount);
   const least =
     packed !== undefined && packedLines(packed.text) >= WORTH_LEGEND
@@ -33,7 +32,7 @@ export const shrinkDiff: Apply = (text, context) => {
   return estimateTokens(least.text) < estimateTokens(text) ? least : undefined;
 };
 
-/** Whether every hunk that can be read has lines with signs, as those of `--word-diff` have not. */
+/** Returns whether every readable hunk has signed lines, unlike those of `--word-diff`. */
 function isPlain(lines: readonly string[]): boolean {
   for (let at = 0; at < lines.length;) {
     const hunk = readHunk(lines, at);
@@ -43,7 +42,7 @@ function isPlain(lines: readonly string[]): boolean {
   return true;
 }
 
-/** What the path of a generated file may be called in a question or a call. */
+/** Words by which a question or a call may refer to the path of a generated file. */
 const CALLED: readonly (readonly [RegExp, readonly string[]])[] = [
   [/\.snap$/, ['snapshot', '.snap']],
   [/\.min\.|\.map$/, ['minified', 'bundle', '.map', 'dist']],
@@ -51,8 +50,9 @@ const CALLED: readonly (readonly [RegExp, readonly string[]])[] = [
 ];
 
 /**
- * Tells of which generated files the hunks may be counted instead of shown: those that change beside source,
- * and that neither the question nor the call asks for. Where a diff is of nothing else they are what was asked for.
+ * Returns a test for generated files whose hunks may be counted instead of shown: those that change
+ * alongside source and that neither the question nor the call mentions. In a diff of nothing else they are
+ * what was requested.
  */
 function mayCountGenerated(lines: readonly string[], asking: Asking): (path: string) => boolean {
   const paths = lines.flatMap(
@@ -74,7 +74,7 @@ function shrink(
   const removed: LineRange[] = [];
   let names = false;
   let counted = false;
-  // Only a hunk that follows another at once is of the same file for certain.
+  // Only a hunk directly after another is certain to be of the same file.
   let above: string | undefined;
   for (let at = 0; at < lines.length;) {
     const hunk = readHunk(lines, at);
@@ -106,7 +106,7 @@ function shrink(
   return { text: [heading({ names, signs, less, counted }), ...out].join('\n'), removed };
 }
 
-/** A file that comes or goes as a whole; a first hunk without context may also be an insertion. */
+/** Returns true for a file that is added or deleted; a first hunk without context may also be an insertion. */
 function isWholeFile(lines: readonly string[], at: number): boolean {
   return (
     /^--- \/dev\/null\b/.test(lines[at - 2] ?? '') ||
@@ -122,7 +122,7 @@ interface Used {
   readonly counted: boolean;
 }
 
-/** What is to be known to read the rest: only what the text makes use of. */
+/** Returns the legend for the notations that the text uses. */
 function heading({ names, signs, less, counted }: Used): string {
   const parts = [
     `diff with ${less ? 'less context, ' : ''}all + and - lines ${counted ? 'of source ' : ''}kept`,
@@ -136,16 +136,16 @@ function heading({ names, signs, less, counted }: Used): string {
 interface FileHeader {
   readonly lines: readonly string[];
   readonly end: number;
-  /** Its path, where a program writes the file. */
+  /** Path of a generated file. */
   readonly generated: string | undefined;
-  /** The path stands on a line of ours. */
+  /** True if the path is on a line written by svc. */
   readonly named: boolean;
 }
 
 const EXTENDED =
   /^(?:index [0-9a-f]+\.\.[0-9a-f]+|old mode|new mode|new file|deleted file|similarity|dissimilarity|rename |copy |--- |\+\+\+ )/;
 
-/** The header lines of a file, without those that only say again what others do. */
+/** Reads the header lines of a file, without redundant ones. */
 function readFileHeader(lines: readonly string[], at: number): FileHeader | undefined {
   const match = /^diff --git (a\/.{1,400} b\/.{1,400})$/s.exec(lines[at]!);
   if (match === null) return undefined;
@@ -165,7 +165,7 @@ function readFileHeader(lines: readonly string[], at: number): FileHeader | unde
   return { lines: kept, end, generated, named: false };
 }
 
-/** `a/p b/p` → `p`; undefined where the two differ. */
+/** Returns `p` for `a/p b/p`; undefined where the two differ. */
 function samePath(both: string): string | undefined {
   const path = both.slice(2, (both.length - 1) / 2);
   return both === `a/${path} b/${path}` ? path : undefined;

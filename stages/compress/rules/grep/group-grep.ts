@@ -20,19 +20,19 @@ const GREP_HEADER = `${MARK}hits under their directory/ and file, complete`;
 const HIT = /^((?:[^:\n]{1,300}?))([:-])(\d{1,7})\2(.*)$/s;
 const BARE = /^([^:\n]{1,300}):(.*)$/s;
 
-/** A place between round brackets, behind the file's name. */
+/** A position in round brackets after the file name. */
 const PLACED = /^([^:\n]{1,300}?)\(\d{1,7}(?:,\d{1,7})?\): /;
 
 interface Hit {
   readonly path: string;
-  /** What follows the path: `12:text`, `12-text`, `(12,3): text`, or `:text` where lines are not numbered. */
+  /** Text after the path: `12:text`, `12-text`, `(12,3): text`, or `:text` without line numbers. */
   readonly rest: string;
 }
 
-/** Stands in the header where the hits came as a list below their files. */
+/** Added to the header where hits were listed below their files. */
 const LISTED = '; "7:" was "  Line 7: "';
 
-/** Groups grep and ripgrep output by file, and what lists hits below their files. */
+/** Groups grep and ripgrep output by file, including lists of hits below their files. */
 export const groupGrep: Apply = (text) => {
   const flat = flatHits(text);
   const lines = (flat ?? text).split('\n');
@@ -56,12 +56,12 @@ function readHits(lines: readonly string[]): readonly (Hit | undefined)[] | unde
     return hit;
   });
   const found = hits.filter((hit) => hit !== undefined);
-  // Of a count by file each row is short, and apart from its file it would read like a line's number.
+  // In counts per file each row is short, and apart from its file it would look like a line number.
   if (found.every(({ rest }) => /^:\d+$/.test(rest))) return undefined;
   return found.length >= 3 && found.length >= lines.length * 0.6 ? hits : undefined;
 }
 
-/** A context line's path may hold dashes and digits: that of the line above wins. */
+/** Reads a hit. A context line's path may contain dashes and digits, so the path of the line above wins. */
 function readHit(line: string, last: string): Hit | undefined {
   const start = line.length > 600 ? line.slice(0, 600) : line;
   const colon = /^([^:\n]{1,300}):(\d{1,7}):/.exec(start);
@@ -87,13 +87,13 @@ function toHit(line: string, path: string): Hit {
   return { path, rest: line.slice(path.length + 1) };
 }
 
-/** The directory that all hits are in, with its closing slash; '' where they share none. */
+/** Returns the directory shared by all hits, with its trailing slash; '' where they share none. */
 function sharedRoot(hits: readonly (Hit | undefined)[]): string {
   let root: string | undefined;
   for (const hit of hits) {
     if (hit === undefined) continue;
     root ??= hit.path.slice(0, hit.path.lastIndexOf('/') + 1);
-    // Above `/` there is nothing, which a name without one may stand beside.
+    // `/` has no parent; the root becomes empty, which a relative name shares.
     while (!hit.path.startsWith(root))
       root = root === '/' ? '' : root.slice(0, root.lastIndexOf('/', root.length - 2) + 1);
   }
@@ -112,7 +112,7 @@ function print(
     const hit = hits[at];
     const same = sameHits(hits, at);
     if (hit === undefined) {
-      // A line as it is carries a leading tab, so that it is never taken for a name.
+      // A verbatim line gets a leading tab, so that it is never taken for a name.
       out.push(lines[at] === '' ? '' : `\t${lines[at]!}`);
     } else if (same.length > 1) {
       const paths = same.map((path) => path.slice(root.length));
@@ -136,7 +136,7 @@ function print(
   return out;
 }
 
-/** Paths of neighbouring hits that say the same of different files. */
+/** Returns the paths of adjacent hits with the same text in different files. */
 function sameHits(hits: readonly (Hit | undefined)[], at: number): readonly string[] {
   const first = hits[at];
   const paths: string[] = [];
@@ -149,10 +149,10 @@ function sameHits(hits: readonly (Hit | undefined)[], at: number): readonly stri
   return paths;
 }
 
-/** Opens a line of files that all have the hit on the next line. */
+/** Prefix of a line of files that all have the hit on the next line. */
 const SAME = '= ';
 
-/** The lines that grouped output stands for; undefined where the text is not ours. */
+/** Decodes grouped output; undefined where svc did not write it. */
 export function ungroupGrep(text: string): string | undefined {
   const [header = '', ...lines] = text.split('\n');
   if (!header.startsWith(GREP_HEADER) || !header.endsWith(']')) return undefined;

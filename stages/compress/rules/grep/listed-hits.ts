@@ -15,7 +15,7 @@ const FILE = /^([^\s:][^:\n]{0,298}):$/;
 const ROW = /^ {2}Line (\d{1,7}): (.*)$/s;
 const HIT = /^([^\s:][^:\n]{0,298}):(\d{1,7}):(.*)$/s;
 
-/** The same hits with their paths, one a line; undefined where the text is no such list. */
+/** Flattens the list to one hit a line, each with its path; undefined where the text is no such list. */
 export function flatHits(text: string): string | undefined {
   const lines = text.split('\n');
   if (!COUNT.test(lines[0]!)) return undefined;
@@ -37,7 +37,7 @@ function opensFile(lines: readonly string[], at: number): boolean {
   return FILE.test(lines[at] ?? '') && ROW.test(lines[at + 1] ?? '');
 }
 
-/** The list that flat hits were made of. */
+/** Restores the list from flat hits. */
 export function listedHits(flat: string): string {
   const out: string[] = [];
   let path: string | undefined;

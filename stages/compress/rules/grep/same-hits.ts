@@ -12,12 +12,12 @@ import { MARK } from '../../text/marker.ts';
 const HEADER = `${MARK}hits, complete: "9:=5" has the text of the last 5: above]`;
 const HIT = /^(\d{1,7}):(.*)$/s;
 const NAMED = /^(\d{1,7}):=(\d{1,7})$/;
-/** Shorter texts are not worth a name. */
+/** Shorter texts are not worth a reference. */
 const MIN_TOKENS = 6;
-/** Names are a burden to a reader: they must save a tenth. */
+/** References burden the reader, so they must save a tenth. */
 const WORTH = 0.9;
 
-/** Names hits that have the text of one above. */
+/** Replaces the text of hits that repeat one above. */
 export const nameSameHits: Apply = (text) => {
   const lines = text.split('\n');
   if (lines.some((line) => NAMED.test(line.slice(0, 20)))) return undefined;
@@ -38,7 +38,7 @@ export const nameSameHits: Apply = (text) => {
   return worth && !isView(lines) ? { text: out, removed: [] } : undefined;
 };
 
-/** True for a view of a file, whose numbers count up: it is read as code, where a name instead of a line would be in the way. */
+/** Returns true for a view of a file, whose numbers rise by one: it is read as code, where references would disturb. */
 function isView(lines: readonly string[]): boolean {
   const numbers = lines.map((line) => Number(HIT.exec(line)?.[1] ?? Number.NaN));
   const steps = numbers.filter((number, at) => number === numbers[at - 1]! + 1).length;

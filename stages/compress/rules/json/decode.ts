@@ -1,11 +1,11 @@
-/** The way back from `json-encode.ts`: used on every encoding before it is sent, and by tests. */
+/** Decoder for `encode.ts`: used on every encoding before it is sent, and by tests. */
 import { printCompact, readJson, Scanner, whereWellFormed, type JsonNode } from './lexer.ts';
 import type { Column } from './table.ts';
 import { MARK } from '../../text/marker.ts';
 
 /**
- * The compact JSON (or JSON Lines) that an encoding stands for, scalars as they were
- * written; undefined where the text is no encoding of ours.
+ * Decodes an encoding to compact JSON (or JSON Lines), scalars as they were written; undefined where svc
+ * did not write it.
  */
 export function decodeJson(text: string): string | undefined {
   if (!text.startsWith(`${MARK}JSON`)) return undefined;
@@ -18,7 +18,7 @@ export function decodeJson(text: string): string | undefined {
   return node.kind === 'array' ? node.items.map(printCompact).join('\n') : undefined;
 }
 
-/** Where a row's reader stands: before its first cell or not, and what ends the row. */
+/** Parser state in a row: whether a cell was read, and the row's end. */
 interface RowState {
   value: boolean;
   readonly end: string;
@@ -27,7 +27,7 @@ interface RowState {
 class Decoder extends Scanner {
   private readonly shapes = new Map<string, readonly Column[]>();
 
-  /** All that stands below the header: lines that define shapes, and the value. */
+  /** Reads everything below the header: shape definitions, and the value. */
   whole(): JsonNode {
     while (/^#\d{1,4}=\(/.test(this.text.slice(this.at, this.at + 8))) {
       this.at++;

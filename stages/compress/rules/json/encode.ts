@@ -1,5 +1,5 @@
 /**
- * JSON, lossless: arrays and maps of alike objects become tables, the rest loses its
+ * Encodes JSON, lossless: arrays and maps of similar objects become tables, the rest loses its
  * insignificant white space. Every encoding is decoded again before it is used.
  */
 import type { Apply, Compressed } from '../rule.ts';
@@ -11,22 +11,22 @@ import { estimateTokens } from '../../../model/tokens.ts';
 import { lineBreaks } from '../../text/line-breaks.ts';
 import { MARK } from '../../text/marker.ts';
 
-/** A file of fewer lines has none that could be named later. */
+/** A file with fewer lines has none that a later reference could use. */
 const MIN_LINES = 4;
 
 const HOW =
   '@N(columns) opens a table of N, one a line; col="x" holds for all rows, col^"p" means cells start with p, empty cell = key absent';
-/** Says once how to read a table, for a model that has never seen one. */
+/** Explains the table format to a model that has never seen it. */
 const JSON_HEADER = `${MARK}JSON, complete: ${HOW}]`;
-/** The same where objects are also written as `#k(values)`. */
+/** The header where objects are also written as `#k(values)`. */
 const JSON_SHAPES_HEADER = `${MARK}JSON, complete: ${HOW}; #k(cells) is an object with the columns of #k=]`;
-/** The same for one JSON value a line. */
+/** The header for one JSON value a line. */
 const JSON_LINES_HEADER = `${MARK}JSON Lines, complete: ${HOW}]`;
 
-/** Re-encodes JSON; white space goes, and tables replace repeated keys. */
+/** Re-encodes JSON: drops white space, and replaces repeated keys by tables. */
 export const compressJson: Apply = (text, { mode, classification }) => {
-  // An edit names the text that it replaces to the letter; and what is read again after it is mostly
-  // named by the lines that went out before, which saves more than any encoding of the whole.
+  // An edit quotes the text that it replaces verbatim, and a later read is mostly replaced by references to
+  // the lines sent before, which saves more than any encoding of the whole.
   if (classification.file === true && (mode !== 'aggressive' || lineBreaks(text) >= MIN_LINES))
     return undefined;
   const node = readJson(text);
@@ -102,7 +102,7 @@ class Printer {
     return table ?? this.object(node, (value) => this.print(value));
   }
 
-  /** A value on one line, as cells need it: with shapes, without tables. */
+  /** Writes a value on one line, as cells need it: with shapes, without tables. */
   private inline(node: JsonNode): string {
     if (node.kind === 'scalar') return node.raw;
     if (node.kind === 'array') return `[${node.items.map((item) => this.inline(item)).join(',')}]`;
@@ -120,7 +120,7 @@ class Printer {
     return `#${shape.id}(${printRow(node, shape.columns, style).join(',')})`;
   }
 
-  /** The rows as a table, with map keys as a first column where given; undefined where it would not be shorter. */
+  /** Writes rows as a table, with map keys as first column if given; undefined where that would not be shorter. */
   table(rows: readonly JsonNode[], keys: readonly string[] | undefined): string | undefined {
     const columns = planColumns(rows);
     if (columns === undefined) return undefined;

@@ -1,6 +1,6 @@
 /**
- * A JSON reader that keeps every scalar as it was written. Numbers are never turned into
- * values: `1.0`, `1e400` and integers past 2^53 must come out as they went in.
+ * A JSON reader that keeps every scalar as written. Numbers are never converted: `1.0`, `1e400` and
+ * integers past 2^53 must survive unchanged.
  */
 
 /** A value: scalars keep their source text, objects keep key order and duplicate keys. */
@@ -15,24 +15,24 @@ export type JsonNode =
 
 export type ObjectNode = Extract<JsonNode, { readonly kind: 'object' }>;
 
-/** The values in a value: elements of an array, members of an object. */
+/** Returns the elements of an array or the member values of an object. */
 export function partsOf(node: JsonNode): readonly JsonNode[] {
   if (node.kind === 'scalar') return [];
   return node.kind === 'array' ? node.items : node.values;
 }
 
 const MAX_DEPTH = 200;
-/** A bound on work: about 20 ms. A megabyte of records has some 50,000 values, one of bare numbers more. */
+/** Bounds the work to about 20 ms. A megabyte of records has some 50,000 values, one of bare numbers more. */
 const MAX_VALUES = 80_000;
 const BARE = /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 
-/** Reads one JSON value that fills `text`; undefined where it is not JSON, nests deeper than 200 or holds more than 80,000 values. */
+/** Reads `text` as one JSON value; undefined where it is not JSON, nests deeper than 200 or has over 80,000 values. */
 export function readJson(text: string): JsonNode | undefined {
   const reader = new Reader(text);
   return whereWellFormed(() => reader.whole());
 }
 
-/** What `read` returns; undefined where it meets what it cannot read. */
+/** Returns the result of `read`; undefined where it throws a SyntaxError. */
 export function whereWellFormed<T>(read: () => T): T | undefined {
   try {
     return read();
@@ -42,7 +42,7 @@ export function whereWellFormed<T>(read: () => T): T | undefined {
   }
 }
 
-/** Goes through a text that is JSON, or much like it. Throws a SyntaxError for anything else. */
+/** Scans a text in JSON or a similar notation. Throws a SyntaxError for anything else. */
 export class Scanner {
   protected at = 0;
   protected readonly text: string;
@@ -55,7 +55,7 @@ export class Scanner {
     return this.at >= this.text.length;
   }
 
-  /** What stands from here to `close`, with commas between; what opens it is passed. */
+  /** Reads comma-separated items up to `close`; skips the opening character. */
   protected list<T>(close: string, item: () => T): T[] {
     const items: T[] = [];
     this.at++;
@@ -66,7 +66,7 @@ export class Scanner {
     return items;
   }
 
-  /** A string in its quotes. */
+  /** Reads a string with its quotes. */
   protected string(): string {
     const start = this.at;
     for (let at = start + 1; at < this.text.length; at++) {
@@ -128,7 +128,7 @@ class Reader extends Scanner {
     return { kind: 'object', keys, values };
   }
 
-  /** White space before a sign says nothing. */
+  /** Skips insignificant white space before a character. */
   protected override skip(char: string): boolean {
     if (super.skip(char)) return true;
     this.skipSpace();
@@ -144,7 +144,7 @@ class Reader extends Scanner {
   }
 }
 
-/** The value as JSON without insignificant white space; every scalar as it was written. */
+/** Prints the value as JSON without insignificant white space; scalars keep their source text. */
 export function printCompact(node: JsonNode): string {
   if (node.kind === 'scalar') return node.raw;
   if (node.kind === 'array') return `[${node.items.map(printCompact).join(',')}]`;

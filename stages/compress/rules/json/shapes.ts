@@ -1,7 +1,7 @@
 /**
- * Objects with the same keys that are scattered over a document (the owner in every
- * record of an API's answer): their keys are written once, as a shape, and each object as
- * its values. The columns of a shape work like those of a table.
+ * Shapes: objects with the same keys that are scattered over a document (the owner in every record of an
+ * API response). Their keys are written once, as a shape, and each object as its values. The columns of
+ * a shape work like those of a table.
  */
 import { partsOf, type JsonNode, type ObjectNode } from './lexer.ts';
 import { planColumns, type Column } from './table.ts';
@@ -17,12 +17,12 @@ const MIN_OBJECTS = 3;
 const MIN_KEY_CHARS = 40;
 const MAX_SHAPES = 40;
 
-/** What identifies the shape of an object: its keys in order. */
+/** Returns the signature of an object's shape: its keys in order. */
 export function signatureOf(node: ObjectNode): string {
   return node.keys.join();
 }
 
-/** Shapes worth naming, by signature, numbered in order of first appearance. */
+/** Finds shapes worth defining, by signature, numbered in order of first appearance. */
 export function findShapes(root: JsonNode): ReadonlyMap<string, Shape> {
   const found = new Map<string, JsonNode[]>();
   visit(root, found);

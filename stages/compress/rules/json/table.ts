@@ -1,7 +1,7 @@
 /**
- * Columns of a JSON table: which arrays and maps of alike objects can be written as a
- * header and rows, and how. Nothing is lost: key order, absent keys, number text and
- * string escapes all come back (see `json-decode.ts`).
+ * Columns of a JSON table: which arrays and maps of similar objects can be written as a header and rows,
+ * and how. Nothing is lost: key order, absent keys, number text and string escapes are all restored
+ * (see `decode.ts`).
  */
 import { printCompact, type JsonNode, type ObjectNode } from './lexer.ts';
 
@@ -15,7 +15,7 @@ const MIN_ROWS = 3;
 const MIN_PREFIX = 5;
 const MAX_GROUP_DEPTH = 4;
 
-/** The columns that fit all rows, or undefined where rows differ in key order, repeat a key, or are too few. */
+/** Returns columns for all rows; undefined where rows differ in key order, repeat a key, or are too few. */
 export function planColumns(rows: readonly JsonNode[]): readonly Column[] | undefined {
   if (rows.length < MIN_ROWS || !rows.every(isObject)) return undefined;
   return planGroup(rows, 0);
@@ -55,7 +55,7 @@ function sameText(node: JsonNode, text: string): boolean {
   return node.kind === 'scalar' ? node.raw === text : printCompact(node) === text;
 }
 
-/** Keys by first appearance, if every row keeps that order and none has a key twice. */
+/** Returns the keys by first appearance, if every row keeps that order and none has a key twice. */
 function mergedOrder(rows: readonly ObjectNode[]): readonly string[] | undefined {
   const order: string[] = [];
   const columnOf = new Map<string, number>();
@@ -70,7 +70,7 @@ function mergedOrder(rows: readonly ObjectNode[]): readonly string[] | undefined
   return ordered ? order : undefined;
 }
 
-/** Longest beginning that all cells share, if all are strings; never ends inside an escape. */
+/** Returns the longest prefix shared by all cells, if all are strings; never ends inside an escape. */
 function commonPrefix(cells: readonly JsonNode[]): string {
   let prefix: string | undefined;
   for (const cell of cells) {
@@ -89,13 +89,13 @@ const BARE_KEY = /^[\w$.-]+$/;
 const BARE_CELL = /^[\w./@:+~$%&*?!<>()-][^",\n\r\\]*$/;
 const RESERVED = /^(?:true|false|null|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)$/;
 
-/** A key as the header writes it: without quotes where it is a plain word. */
+/** Prints a key as in the header: without quotes if it is a plain word. */
 export function printKey(raw: string): string {
   const inner = raw.slice(1, -1);
   return BARE_KEY.test(inner) ? inner : raw;
 }
 
-/** The header's column list: `id,type="User",url^"https://x/",owner(login,id)`. */
+/** Prints the header's column list: `id,type="User",url^"https://x/",owner(login,id)`. */
 export function printColumns(columns: readonly Column[]): string {
   return columns
     .map((column) => {
@@ -107,7 +107,7 @@ export function printColumns(columns: readonly Column[]): string {
     .join(',');
 }
 
-/** How the values of a row's cells are printed, and what a bare string there must not hold. */
+/** How cell values are printed, and which characters a bare string must not contain. */
 export interface CellStyle {
   /** Prints an array or an object. */
   readonly nested: (node: JsonNode) => string;
@@ -115,7 +115,7 @@ export interface CellStyle {
   readonly bracketed: boolean;
 }
 
-/** The cells of one row, in header order; an absent key is an empty cell. */
+/** Prints the cells of a row, in header order; an absent key is an empty cell. */
 export function printRow(
   row: JsonNode,
   columns: readonly Column[],
@@ -131,7 +131,7 @@ export function printRow(
   });
 }
 
-/** A cell: strings lose their quotes where they cannot be taken for anything else. */
+/** Prints a cell; strings lose their quotes where they are unambiguous. */
 function printCell(value: JsonNode, prefix: string, style: CellStyle): string {
   if (value.kind !== 'scalar') return style.nested(value);
   if (!value.raw.startsWith('"')) return value.raw;

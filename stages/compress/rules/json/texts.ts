@@ -1,7 +1,7 @@
 /**
- * Texts that a client hands over inside a JSON document: `[{"query":"make","result":"…\n…"}]`,
- * `{"stdout":"…\n…","exitCode":0}`. There every line break and quote is escaped and all of it is one
- * line, so no rule sees what it is. Written below the document as they are, they are texts like any other:
+ * Texts that a client passes inside a JSON document: `[{"query":"make","result":"…\n…"}]`,
+ * `{"stdout":"…\n…","exitCode":0}`. There every line break and quote is escaped and everything is one line,
+ * so no rule recognizes it. Written below the document, they are texts like any other:
  *
  *     [{"query":"make","result":"[svc text 1 below]","success":true}]
  *     [svc text 1]
@@ -11,32 +11,32 @@ import { hasMark } from '../../text/has-mark.ts';
 import { MARK } from '../../text/marker.ts';
 import { printCompact, readJson, type JsonNode, type ObjectNode } from './lexer.ts';
 
-/** A text with less of either is left in the document. */
+/** A text with fewer characters or line breaks stays in the document. */
 const MIN_CHARS = 200;
 const MIN_BREAKS = 2;
-/** Share of the document that its texts must be. */
+/** Least share of the document that its texts must be. */
 const MIN_SHARE = 0.5;
-/** What a member beside a text may have, such as a command. */
+/** Longest member beside a text, such as a command, in characters. */
 const BESIDE_CHARS = 2000;
-/** More texts are records with a text each, which the encodings of JSON know better. */
+/** Documents with more texts are records, which the JSON encodings handle better. */
 const MAX_TEXTS = 20;
 
-/** A text, and the short members of the object that it is a member of. */
+/** A text, and the short members of the object that holds it. */
 export interface EmbeddedText {
   readonly text: string;
   readonly beside: Readonly<Record<string, string>>;
 }
 
 export interface TextsInJson {
-  /** The document without white space that says nothing, its texts replaced by references. */
+  /** The compact document, its texts replaced by references. */
   readonly frame: string;
-  /** In the order of their references. */
+  /** In reference order. */
   readonly texts: readonly EmbeddedText[];
 }
 
-/** The texts of a document that is little else; undefined for any other. */
+/** Extracts the texts of a document that holds little else; undefined for any other. */
 export function textsInJson(json: string): TextsInJson | undefined {
-  // Cheap, and true for nearly all results: no line break is escaped in them.
+  // A cheap test that nearly all results fail: they hold no escaped line break.
   if (!/^\s*[[{]/.test(json) || !json.includes('\\n')) return undefined;
   const node = readJson(json);
   if (node === undefined) return undefined;
@@ -49,7 +49,7 @@ export function textsInJson(json: string): TextsInJson | undefined {
   return { frame, texts: taken.map(({ text, beside }) => ({ text, beside })) };
 }
 
-/** The document with its texts below it. */
+/** Writes the document with its texts below it. */
 export function writeTexts(frame: string, texts: readonly string[]): string {
   return [frame, ...texts.flatMap((text, at) => [`${MARK}text ${at + 1}]`, text])].join('\n');
 }
@@ -69,7 +69,7 @@ function withoutTexts(
   return { kind: 'scalar', raw: `"${MARK}text ${taken.length} below]"` };
 }
 
-/** What a string says, if it is a text of several lines. */
+/** Returns the value of a string that is a text of several lines. */
 function textOf(raw: string): string | undefined {
   if (raw.length < MIN_CHARS || raw[0] !== '"') return undefined;
   const text = stringOf(raw);
@@ -89,7 +89,7 @@ function besideOf(parent: ObjectNode | undefined): Readonly<Record<string, strin
   return Object.fromEntries(members);
 }
 
-/** The value of a string in its quotes; undefined where an escape in it is none. */
+/** Parses a quoted string; undefined where an escape in it is invalid. */
 function stringOf(raw: string): string | undefined {
   try {
     return String(JSON.parse(raw));

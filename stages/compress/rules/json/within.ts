@@ -1,17 +1,17 @@
-/** A JSON document among other lines: what a shell or a client says before or behind what a command printed. */
+/** Finds a JSON document among other lines, which a shell or a client puts before or after a command's output. */
 import type { Envelope } from '../../../model/classify/envelope.ts';
 import { looksLikeJson } from '../../../model/classify/shapes.ts';
 import { readJson } from './lexer.ts';
 
-/** Lines at either end among which the document may begin and end. */
+/** Lines at either end within which the document may begin and end. */
 const EDGE_LINES = 20;
-/** Documents that are read to the end, at most: a bound on work. */
+/** Most documents that are parsed to the end: bounds the work. */
 const MAX_TRIES = 4;
-/** Share of the text that the document must be. */
+/** Least share of the text that the document must be. */
 const MIN_SHARE = 0.5;
 const MIN_LINES = 3;
 
-/** The document, one value or one a line; undefined where there is none, or nothing beside it. */
+/** Returns the document, one value or one a line; undefined where there is none, or nothing around it. */
 export function jsonWithin(text: string): Envelope | undefined {
   let tries = 0;
   for (const cut of cuts(text)) {
@@ -32,7 +32,7 @@ function isJson(text: string): boolean {
 const OPENS = /^\s*[[{]/;
 const CLOSES = /[\]}]\s*$/;
 
-/** The ways to cut a text before a line that opens and behind one that closes, the longest first. */
+/** Yields the cuts of a text before an opening line and after a closing one, the longest first. */
 function* cuts(text: string): Generator<Envelope> {
   const starts = lineStarts(text);
   const lineAt = (at: number): string => {

@@ -1,7 +1,7 @@
 /**
- * File listings, lossless: names that differ only in the middle share what is around it,
- * as a shell's braces do, and columns of `ls -l` that repeat are written once. No name is
- * ever dropped. Decoded again before use.
+ * Folds file listings, lossless: names that differ only in the middle share the rest, as with a shell's
+ * braces, and repeated columns of `ls -l` are written once. No name is ever dropped. Every encoding is
+ * decoded again before use.
  */
 import type { Apply } from '../rule.ts';
 import { shortenRows, widenRows } from './rows.ts';
@@ -25,7 +25,7 @@ export const foldListing: Apply = (text) => {
   return undefined;
 };
 
-/** The same of short lines that a program prints again and again, which are taken for a list of names. */
+/** Folds short lines that a program prints repeatedly, when they were classified as a list of names. */
 export const foldListedRepeats: Apply = (text) => {
   if (text.includes(MARK)) return undefined;
   const folded = foldRepeats(text.split('\n'));
@@ -50,12 +50,12 @@ function foldNames(lines: readonly string[]): string {
   return `${NAMES_HEADER}${inner}${bracesIn(rows)}]\n${rows.join('\n')}`;
 }
 
-/** How to read what stands in braces, where something does. */
+/** Returns the legend for braces, if any row has them. */
 function bracesIn(rows: readonly string[]): string {
   return rows.some((row) => row.includes('{')) ? '; a{b,c}d = abd acd' : '';
 }
 
-/** The listing that a folded one stands for; undefined where the text is not ours. */
+/** Decodes a folded listing; undefined where svc did not write it. */
 export function unfoldListing(text: string): string | undefined {
   const [header, ...lines] = text.split('\n');
   if (header === undefined) return undefined;

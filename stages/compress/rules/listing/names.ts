@@ -1,15 +1,15 @@
-/** Names in braces, as a shell expands them. Order is kept, or is byte order and made again. */
+/** Folds names into braces, as a shell expands them. Order is kept, or it is byte order and restored by sorting. */
 
 const MIN_SHARED = 3;
 const WIDTH = 400;
 /** Longest group of names: keeps the search for groups linear. */
 const MAX_GROUP = 100;
 
-/** Opens a row whose names have to be sorted again. No name can be taken for it: none ends in a colon. */
+/** Prefix of a row whose names are sorted on decoding. Unambiguous: no name ends in a colon. */
 const SORTED = 'sorted: ';
 const MIN_SORTED = 6;
 
-/** Rows of names; where names are in byte order and it is shorter, those with the same extension stand together. */
+/** Returns rows of names; names in byte order are grouped by extension if that is shorter. */
 export function braceRows(names: readonly string[]): readonly string[] {
   const plain = orderedRows(names);
   if (names.length < MIN_SORTED || !names.every((name, at) => at === 0 || names[at - 1]! < name))
@@ -53,7 +53,7 @@ interface Group {
   readonly count: number;
 }
 
-/** The run of names from `at` whose shared beginning and end save most characters. */
+/** Returns the run of names from `at` whose shared prefix and suffix save most characters. */
 function bestGroup(names: readonly string[], at: number): Group {
   const first = names[at]!;
   let best: Group = { prefix: '', suffix: '', count: 1 };
@@ -82,7 +82,7 @@ function commonStart(a: string, b: string): number {
   return length;
 }
 
-/** `name` up to `length`, cut back to the end of a word, so that groups read as names. */
+/** Cuts `name` to `length`, back to a word end, so that groups read as names. */
 function wordStart(name: string, length: number): string {
   let end = Math.min(length, name.length);
   while (end > 0 && !/[_\-./]/.test(name[end - 1]!)) end--;
@@ -96,7 +96,7 @@ function commonEnd(a: string, b: string): number {
   return length;
 }
 
-/** The last `length` characters of `name`, cut to begin at the end of a word. */
+/** Returns the last `length` characters of `name`, trimmed to begin at a word end. */
 function wordEnd(name: string, length: number): string {
   let start = name.length - Math.max(0, length);
   while (start < name.length && !/[_\-./]/.test(name[start]!)) start++;
@@ -108,7 +108,7 @@ function extension(name: string): string {
   return dot > 0 ? name.slice(dot) : name.endsWith('/') ? '/' : '';
 }
 
-/** The names of a row. */
+/** Expands a row to its names. */
 export function namesOf(row: string): readonly string[] {
   if (!row.startsWith(SORTED)) return row.split(' ').flatMap(expand);
   return row

@@ -1,6 +1,6 @@
 /**
- * Rows of `ls -l`: mode, owner and group get a letter, so do dates; padding is computed again.
- * A number behind a letter is that of links, where a row has another than most of its kind.
+ * Shortens rows of `ls -l`: mode, owner and group become a letter, and so do dates; padding is recomputed.
+ * A number after a letter is the link count, where it differs from most rows of the same kind.
  */
 
 /** Modes, links, owner, group, size, time or year, name; as GNU and BSD print them, in any locale. */
@@ -9,10 +9,10 @@ const ROW =
 const SHORT = /^([a-z])(\d*)([A-Z]?) (\S+) (.+)$/s;
 const KIND_LETTERS = 'abcdefghijklmnopqrstuvwxyz';
 const DATE_LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ';
-/** How wide the columns are that are padded: mode with links, group with size. */
+/** Widths of the padded columns: mode with links, group with size. */
 const WIDTHS = /^widths (\d+) (\d+)$/;
 
-/** Rows in short form, and the legend that their letters refer to. */
+/** Rows in short form, and the legend of their letters. */
 export interface ShortRows {
   readonly legend: string;
   readonly lines: readonly string[];
@@ -24,15 +24,15 @@ interface Row {
   readonly size: string;
   readonly date: string;
   readonly name: string;
-  /** Lengths of the columns, in characters. */
+  /** Column widths, in characters. */
   readonly modeWidth: number;
   readonly sizeWidth: number;
 }
 
-/** `-rw-r--r--` and `me staff`, with the blanks between owner and group. */
+/** Mode and owner, `-rw-r--r--` and `me staff`, with the spaces between owner and group. */
 type Kind = `${string}\t${string}`;
 
-/** Short rows, or undefined where the lines are no `ls -l` or use more than 26 kinds of owner and mode. */
+/** Returns short rows; undefined where the lines are no `ls -l` or have over 26 kinds of owner and mode. */
 export function shortenRows(lines: readonly string[]): ShortRows | undefined {
   const rows = lines.map((line) => (line.length < 500 ? toRow(ROW.exec(line)) : undefined));
   const found = rows.filter((row) => row !== undefined);
@@ -91,7 +91,7 @@ function mostOf(values: readonly string[]): string {
   return most![0];
 }
 
-/** The rows that `shortenRows` was given; wrong where padding was irregular, which the caller checks. */
+/** Restores the rows given to `shortenRows`; wrong where padding was irregular, which the caller checks. */
 export function widenRows(legend: string, lines: readonly string[]): string[] {
   const entries = legend.split(', ');
   const [, modeWidth, sizeWidth] = WIDTHS.exec(entries.pop() ?? '') ?? [];

@@ -1,6 +1,6 @@
 /**
- * Recursive listings (`ls -R`) as a tree: every directory is one line, its name and what is
- * in it, indented by its depth, in place of a heading with the whole path between blank lines.
+ * Folds recursive listings (`ls -R`) into a tree: every directory is one line with its name and content,
+ * indented by depth, instead of a heading with the whole path between blank lines.
  *
  *     .: README.md src
  *      src: app.ts lib
@@ -9,10 +9,10 @@
 import { braceRows, namesOf } from './names.ts';
 
 const MIN_SECTIONS = 4;
-/** A directory and what is in it; the name holds no blank. */
+/** A directory and its content; the name has no space. */
 const SECTION = /^( {0,60})(\S+?):(?: (.+))?$/s;
 
-/** The lines as a tree; undefined where they are no recursive listing. Lines that are none of it stay, behind a tab. */
+/** Folds the lines into a tree; undefined where they are no recursive listing. Other lines are kept after a tab. */
 export function foldSections(lines: readonly string[]): readonly string[] | undefined {
   const out: string[] = [];
   const parents: string[] = [];
@@ -38,7 +38,7 @@ export function foldSections(lines: readonly string[]): readonly string[] | unde
   return sections >= MIN_SECTIONS ? out : undefined;
 }
 
-/** The line of a heading that begins at `at`, with the blank line before it unless it is the first. */
+/** Returns the index of the heading at `at`, which a blank line precedes unless it is the first. */
 function sectionStart(lines: readonly string[], at: number): number | undefined {
   const start = at === 0 && lines[0] !== '' ? 0 : at + 1;
   if (start > at && lines[at] !== '') return undefined;
@@ -51,7 +51,7 @@ function isName(line: string): boolean {
   return line !== '' && line.length <= 400 && !/[\s{},\\]|:$/.test(line);
 }
 
-/** The lines that `foldSections` was given. */
+/** Restores the lines given to `foldSections`. */
 export function unfoldSections(lines: readonly string[]): string[] {
   const parents: string[] = [];
   const out: string[] = [];

@@ -1,10 +1,10 @@
 /**
- * Lists of paths as a tree: a directory that neighbouring paths share stands on a line of
- * its own with a tab after it, and what is in it is indented by a blank. Order is kept.
+ * Folds lists of paths into a tree: a directory shared by adjacent paths is on a line of its own followed
+ * by a tab, and its content is indented by a space. Order is kept.
  */
 import { braceRows, namesOf } from './names.ts';
 
-/** Paths folded into directories and rows of names; lines that are not plain paths stay as they are, behind a tab. */
+/** Folds paths into directories and rows of names; lines that are not plain paths are kept after a tab. */
 export function foldPaths(lines: readonly string[]): string[] {
   const out: string[] = [];
   for (let at = 0; at < lines.length;) {
@@ -52,7 +52,7 @@ function emit(paths: readonly string[], level: number, out: string[]): void {
   flush();
 }
 
-/** The first directory of a path with its slash; undefined where only a name is left. */
+/** Returns the first directory of a path with its slash; undefined where only a name is left. */
 function firstDirectory(path: string): string | undefined {
   const slash = path.indexOf('/');
   return slash < 0 || slash === path.length - 1 ? undefined : path.slice(0, slash + 1);
@@ -68,7 +68,7 @@ function isInside(path: string, directory: string): boolean {
   return path.length > directory.length && path.startsWith(directory);
 }
 
-/** The longest directory that all paths are inside of. */
+/** Returns the longest directory that contains all paths. */
 function sharedDirectory(paths: readonly string[]): string {
   let shared = paths[0]!;
   for (const path of paths) {
@@ -81,7 +81,7 @@ function sharedDirectory(paths: readonly string[]): string {
   return shared.slice(0, shared.lastIndexOf('/') + 1);
 }
 
-/** The lines that `foldPaths` was given. */
+/** Restores the lines given to `foldPaths`. */
 export function unfoldPaths(lines: readonly string[]): string[] {
   const stack: string[] = [];
   return lines.flatMap((line) => {

@@ -1,12 +1,12 @@
 /**
- * Lines that belong to tests which passed, where a runner frames what each test prints: such a line
- * may be full of errors that the test expects.
+ * Lines of passed tests, in the output of runners that frame what each test prints: such lines may be
+ * full of errors that the test expects.
  */
 
 const BEGINS = /^=== RUN {3}([^\s/]+)$/;
 const ENDS = /^--- (PASS|FAIL|SKIP): (\S+) \(/;
 
-/** Their indexes, the frames included; `lines` are without time stamps. */
+/** Returns the indexes of those lines, frames included; `lines` are without time stamps. */
 export function passedLines(lines: readonly string[]): ReadonlySet<number> {
   const passed = new Set<number>();
   let open: { readonly name: string; readonly from: number } | undefined;
@@ -22,7 +22,7 @@ export function passedLines(lines: readonly string[]): ReadonlySet<number> {
       if (last && open?.name === name) for (let n = open!.from; n <= at; n++) passed.add(n);
       open = undefined;
     } else if (last === true) {
-      // Its parts, and in old versions what it printed, stand indented behind.
+      // Subtests, and in old versions a test's output, follow it indented.
       if (/^ {4}/.test(line)) passed.add(at);
       else last = undefined;
     }

@@ -1,39 +1,39 @@
 /**
- * What carriage returns leave of a line. A terminal shows the last piece only, but a log
- * is read for its content: of pieces that show the same progress the last one stays, and
- * every other piece stays.
+ * Drops redraws from lines with carriage returns. A terminal shows only the last piece, but a log is read
+ * for its content: of pieces that show the same progress the last one is kept, and so is every other
+ * piece.
  */
 import { hasInformativeNumber, hasInformativeWord } from './score.ts';
 
 /** Longest part of a piece that is compared, in characters. */
 const COMPARED = 400;
-/** Pieces of one line that are remembered, and forms that they may have. */
+/** Most pieces of a line that are remembered, and most forms of them. */
 const MAX_KNOWN = 2000;
-/** A share, a count of a total, a rate, a bar, a spinner or waiting dots. */
+/** A percentage, a count of a total, a rate, a bar, a spinner or waiting dots. */
 const PROGRESS =
   /\d ?%|\d ?\/ ?\d|\d of \d|\d ?[kKMGT]i?B\b|[\u2500-\u25ff\u2800-\u28ff]|[=#*>.-]{3}|[|/\\-]$|^[|/\\-] /;
 const WARNING = /warn|deprecat|caution|attention|notice/i;
 const DIGITS = /\d+/g;
 const NUMBER = /\d+(?:[.,:]\d+)*(?: ?(?:[kKMGT]?i?[Bb](?:\/s)?|ms|s|m|h|d)\b)?/g;
 
-/** A line without the earlier states of its progress. */
+/** A line without earlier progress states. */
 export interface Redrawn {
   readonly text: string;
-  /** Pieces that are gone; white space painted over a line does not count. */
+  /** Number of dropped pieces; white space that was painted over does not count. */
   readonly dropped: number;
 }
 
-/** Leaves out redraws. A carriage return at the end of the line goes too. */
+/** Drops redraws, and a carriage return at the end of the line. */
 export function dropRedraws(line: string): Redrawn {
   const visible = visibleEnd(line, line.length);
-  // Every line of a file with Windows line ends comes here, and few hold more than one piece.
+  // Fast path: every line with a Windows line ending passes here, and few have more than one piece.
   if (visible > 0 && line.lastIndexOf('\r', visible - 1) < 0)
     return { text: line.slice(0, visible), dropped: 0 };
   const pieceOf = rememberPieces();
   const kept: string[] = [];
   let pieces = 0;
   let later: Piece | undefined;
-  // From the end on: a piece goes for what the next one that shows something says.
+  // Backwards, as a piece is dropped because of the next non-blank one.
   for (let end = visible; end > 0;) {
     const start = line.lastIndexOf('\r', end - 1) + 1;
     const piece = pieceOf(line.slice(start, end));
@@ -45,7 +45,7 @@ export function dropRedraws(line: string): Redrawn {
   return { text: kept.toReversed().join('\r'), dropped: pieces - kept.length };
 }
 
-/** Where the last piece before `end` ends that is not blank; 0 where there is none. */
+/** Returns the end of the last non-blank piece before `end`; 0 where there is none. */
 function visibleEnd(line: string, end: number): number {
   let at = Math.max(0, end);
   while (at > 0 && isBlank(line.charCodeAt(at - 1))) at--;
@@ -58,14 +58,14 @@ function isBlank(code: number): boolean {
   return code === 32 || (code >= 9 && code <= 13);
 }
 
-/** What is known of all pieces that differ in their numbers only. */
+/** Shared data of all pieces that differ only in their numbers. */
 interface Form {
   readonly text: string;
   shape?: string;
   isQuiet?: boolean;
 }
 
-/** What is known of all pieces with the same text. */
+/** Shared data of all pieces with the same text. */
 interface Piece {
   readonly text: string;
   /** Absent where the line has too many. */
@@ -74,8 +74,8 @@ interface Piece {
 }
 
 /**
- * Finds what is known of a piece. A line of a megabyte has many pieces but few forms, numbers
- * aside: each is looked at once, and what has yet another form says something else.
+ * Returns a lookup of piece data. A line of a megabyte has many pieces but, numbers aside, few forms: each
+ * is analysed once, and any form beyond the limit counts as different.
  */
 function rememberPieces(): (text: string) => Piece {
   const pieces = new Map<string, Piece>();
@@ -100,7 +100,7 @@ function seenOf(text: string): string {
   return text.slice(0, COMPARED).trim();
 }
 
-/** True if a piece says the same as the later one, or is an earlier state of its progress. */
+/** Returns true if a piece has the same content as the later one, or is an earlier state of its progress. */
 function isEarlier(piece: Piece, later: Piece): boolean {
   if (piece.text === later.text) return true;
   piece.isProgress ??= isProgress(piece);
@@ -117,7 +117,7 @@ function isProgress({ text, form }: Piece): boolean {
   return form.isQuiet;
 }
 
-/** The words of a piece, with a sign for numbers; bars, spinners and units go. */
+/** Returns the words of a piece, with a placeholder for numbers and without bars, spinners and units. */
 function shapeOf(text: string): string {
   return text
     .replace(NUMBER, '#')
@@ -126,7 +126,7 @@ function shapeOf(text: string): string {
     .trim();
 }
 
-/** The later piece says the same, or goes on where the earlier one ended: `done.` */
+/** Returns true if the later piece repeats the earlier one or continues it: `done.` */
 function repeats(earlier: string, later: string): boolean {
   return later === earlier || later.startsWith(`${earlier} `);
 }

@@ -1,8 +1,7 @@
 /**
- * Failure-preserving reduction of logs that exceed a token budget. The ends, the totals and
- * lines unlike all others stay; every other line is scored, lines around a failure inherit
- * part of its score, lines that say the same thing again count for less, and the best lines
- * are kept whole, in order, with markers in the gaps.
+ * Failure-preserving reduction of logs that exceed a token budget. The ends, the totals and lines unlike
+ * all others are kept; every other line is scored, lines around a failure inherit part of its score,
+ * repeated content scores lower, and the best lines are kept whole, in order, with markers in the gaps.
  */
 import { costsAtLeast, estimateTokens } from '../../../model/tokens.ts';
 import type { Apply, Compressed } from '../rule.ts';
@@ -19,32 +18,32 @@ import { namedLines, type Asking } from '../named-lines.ts';
 import { joinKept, MARK, readOmitted } from '../../text/marker.ts';
 import { readRepeated } from '../../text/repeats.ts';
 
-/** A log below this many tokens is left alone: markers would eat what is won. */
+/** A log below this many tokens is left alone: markers would use up the savings. */
 const MIN_TOKENS = 250;
-/** Share of the budget that lines may take which stay whatever they score. */
+/** Share of the budget for lines that are kept whatever they score. */
 const KEPT_SHARE = 0.5;
-/** Share of it that the names of failed tests may take besides. */
+/** Share of it for names of failed tests, in addition. */
 const NAMES_SHARE = 0.3;
-/** Share of it that the very last lines may take where they are long. */
+/** Share of it for the very last lines, if they are long. */
 const LAST_SHARE = 0.7;
-/** Share of it above which a line is cut. */
+/** A line above this share of it is cut. */
 const CUT_SHARE = 0.25;
-/** Share of it that lines unlike all others may take; where there are more, none is a rarity. */
+/** Share of it for lines unlike all others; if there are more, none counts as rare. */
 const ODD_SHARE = 0.1;
-/** Share of it that lines may take which the question or the call names. */
+/** Share of it for lines that the question or the call mentions. */
 const NAMED_SHARE = 0.2;
-/** What a gap costs, as its marker is kept. */
+/** Tokens of the marker in a gap. */
 const GAP_TOKENS = 12;
-/** So many budgets the findings of a linter may take: of thousands nobody mends each. */
+/** Linter findings may take this many budgets; no one fixes thousands one by one. */
 const MOST_FINDINGS = 10;
 const HEADER_TOKENS = 60;
 const BEFORE = 3;
 const NEAR = 12;
-/** What a test that passed prints tells of no failure, however it is worded. */
+/** Upper score for output of a passed test, which is no failure however it is worded. */
 const PASSED_SCORE = 2;
 const AFTER = 7;
 
-/** Reduces a build, test, CI or system log to at most `logBudgetTokens`, and all errors that a compiler states. */
+/** Reduces a build, test, CI or system log to at most `logBudgetTokens`, plus all errors that a compiler states. */
 export const reduceLog: Apply = (text, context) => {
   const budget = context.logBudgetTokens;
   if (!costsAtLeast(text, Math.max(MIN_TOKENS, budget + 1))) return undefined;
@@ -59,7 +58,7 @@ export const reduceLog: Apply = (text, context) => {
   const ending = endingLines(lines);
   const whole = [...ending].reduce((sum, at) => sum + costOf(lines[at]!), 0);
   const longest = budget * CUT_SHARE;
-  // Where all that tells of the end has room as it is, nothing of it is cut.
+  // If all ending lines fit uncut, none of them is cut.
   const longestEnd = whole <= budget * KEPT_SHARE ? whole : longest;
   const last = lastLines(ending, lines, budget * LAST_SHARE);
   const rest = segmented.map((one, at) =>
@@ -71,7 +70,7 @@ export const reduceLog: Apply = (text, context) => {
   );
   const scores = belowPointed(spreadScores(ranking), lines);
   const always = alwaysKept(lines, { rest, segments, ending, last, budget, asking: context });
-  // Without what all lines begin with, all of them may have room.
+  // Without the shared prefix, all lines may fit.
   const all = withHeader(rest.join('\n'), stamp);
   if (stamp !== '' && !costsAtLeast(all, budget + 1)) return { text: all, removed: [] };
   const candidate = fill({ scores, lines, rest, always }, budget - HEADER_TOKENS);
@@ -80,8 +79,8 @@ export const reduceLog: Apply = (text, context) => {
 };
 
 /**
- * Chooses lines until the result is near the budget: what markers cost is only known once
- * it is built. Undefined where no line would stay, or none would go.
+ * Chooses lines until the result is close to the budget; the cost of markers is only known once it is
+ * built. Undefined where no line would be kept, or none left out.
  */
 function fill({ scores, lines, rest, always }: Scored, budget: number): Compressed | undefined {
   const ranked = rank(scores, lines, rest);
@@ -103,7 +102,7 @@ function fill({ scores, lines, rest, always }: Scored, budget: number): Compress
   return hasText && (isCut || best.removed.length > 0) ? best : undefined;
 }
 
-/** The lines of a log with what is known of them; `rest` is what would go out of each. */
+/** The lines of a log with their scores; `rest` is the text of each that would be sent. */
 interface Scored {
   readonly scores: readonly number[];
   readonly lines: readonly string[];
@@ -112,9 +111,9 @@ interface Scored {
 }
 
 /**
- * The lines that stay whatever they score: every error that a compiler states, and up to shares of
- * the budget the ends of the log and what shows how it ended, the later ones first, names of failed
- * tests, lines that the question or the call names, and lines unlike all others in a value or as a whole.
+ * Returns the lines that are kept whatever they score: every error that a compiler states, and up to their
+ * shares of the budget the ends of the log and lines that show how it ended, later ones first, names of
+ * failed tests, lines that the question or the call mentions, and lines with an unusual value or form.
  */
 function alwaysKept(
   lines: readonly string[],
@@ -151,7 +150,7 @@ function alwaysKept(
   return keep;
 }
 
-/** The last lines of a log, which stay uncut while so many tokens hold them. */
+/** Returns the last lines of a log that fit into the tokens, to be kept uncut. */
 function lastLines(
   ending: ReadonlySet<number>,
   lines: readonly string[],
@@ -167,7 +166,7 @@ function lastLines(
   return last;
 }
 
-/** What a line costs that stands alone, with the marker of a gap beside it. */
+/** Returns the cost of a line kept on its own, with the marker of one gap. */
 function costOf(line: string): number {
   return estimateTokens(line) + 1 + GAP_TOKENS;
 }
@@ -175,15 +174,15 @@ function costOf(line: string): number {
 interface Known {
   readonly rest: readonly string[];
   readonly segments: readonly (readonly string[])[];
-  /** What `endingLines` says of the lines, in its order. */
+  /** Result of `endingLines`, in its order. */
   readonly ending: ReadonlySet<number>;
-  /** Those of them that come last and stay uncut. */
+  /** The last of them, which are kept uncut. */
   readonly last: ReadonlySet<number>;
   readonly budget: number;
   readonly asking: Asking;
 }
 
-/** Lines whose form no other line has: an agent's own print among a tool's rows. */
+/** Finds lines of a unique form, such as an agent's own print among a tool's rows. */
 function oddLines(
   lines: readonly string[],
   segments: readonly (readonly string[])[],
@@ -196,7 +195,7 @@ function oddLines(
   return forms.flatMap((form, at) => (form !== '' && counts.get(form) === 1 ? [at] : []));
 }
 
-/** A line's first word and the signs between the others. */
+/** Returns a line's first word and the punctuation between the others. */
 function formOf(line: string): string {
   const cut = line.slice(0, 120);
   const first = /^\W{0,20}[\p{L}_]{0,24}/u.exec(cut)?.[0] ?? '';
@@ -210,14 +209,14 @@ function formOf(line: string): string {
   );
 }
 
-/** A line that may be kept: where it stands and what it costs. */
+/** A candidate line: its index and its cost. */
 interface Ranked {
   readonly at: number;
   readonly tokens: number;
   readonly isBlank: boolean;
 }
 
-/** The lines, best first; of equals the later one. Noise comes last: it stays while there is room. */
+/** Ranks the lines, best first, later ones first among equals. Noise comes last and is kept only if there is room. */
 function rank(
   scores: readonly number[],
   lines: readonly string[],
@@ -230,9 +229,9 @@ function rank(
 }
 
 /**
- * Which lines to keep: those of `always`, then by falling score until the budget is spent. Missing means no. A
- * count of repeats goes with its line. Of what earlier steps left, notes stay, and gaps
- * are announced anew.
+ * Chooses the lines to keep: those of `always`, then by falling score until the budget is spent; a missing
+ * entry means no. A repeat count goes with its line. Notes of earlier steps are kept, and their gaps are
+ * announced again.
  */
 function choose(
   ranked: readonly Ranked[],
@@ -257,7 +256,7 @@ function choose(
     if (always.has(at)) continue;
     const isFolded = readRepeated(lines[at + 1] ?? '') !== undefined;
     const joins = (keep[at - 1] === true ? 1 : 0) + (keep[at + 1] === true ? 1 : 0);
-    // A blank line among dropped ones would only part a gap in two.
+    // A blank line among dropped ones would only split a gap.
     if (isBlank && joins === 0) continue;
     if (isPointer(lines[at]!) && keep[at - 1] !== true) continue;
     const cost = tokens + 1 + GAP_TOKENS * (isFolded ? 1 : 1 - joins);
@@ -277,7 +276,7 @@ function isNote(mark: string): boolean {
   return readOmitted(mark) === undefined && readRepeated(mark) === undefined;
 }
 
-/** Scores with repetition and position counted in. */
+/** Adjusts scores for repetition and position. */
 function rankedScores(
   lines: readonly string[],
   segments: readonly (readonly string[])[],
@@ -297,7 +296,7 @@ function rankedScores(
     const template = templateOf(segments[at]![0]!);
     const times = seen.get(template) ?? 0;
     seen.set(template, times + 1);
-    // Of a line that fills the text something must stay, however little it says.
+    // A line that makes up most of the text must not vanish, however little it says.
     const isLong = line.length > 1200 && line.length < total / 2;
     const length = isLong && !isFailure(own) ? -3 : 0;
     const end = at <= lastFailure ? beforeFailure(lastFailure - at) : 0;
@@ -307,13 +306,13 @@ function rankedScores(
   });
 }
 
-/** What a line gains that stands so many lines before the last failure: its command mostly printed it. */
+/** Returns the bonus for a line at this distance before the last failure, mostly output of the failed command. */
 function beforeFailure(distance: number): number {
   if (distance < NEAR) return 3.5;
   return distance < 25 ? 1.5 : 0;
 }
 
-/** Lets each line take on part of what its neighbours score: context belongs to a failure. */
+/** Spreads a part of each score to the neighbours: context belongs to a failure. */
 function spreadScores(scores: readonly number[]): readonly number[] {
   const out = [...scores];
   scores.forEach((score, at) => {
@@ -324,7 +323,7 @@ function spreadScores(scores: readonly number[]): readonly number[] {
   return out;
 }
 
-/** Puts lines that only point at the one above right behind it: without it they say nothing. */
+/** Ranks pointer lines right after the line they point at, without which they are meaningless. */
 function belowPointed(scores: readonly number[], lines: readonly string[]): readonly number[] {
   return scores.map((score, at) =>
     at > 0 && isPointer(lines[at]!) ? Math.min(score, scores[at - 1]! - 0.01) : score,
@@ -336,7 +335,7 @@ function raise(scores: number[], at: number, score: number): void {
   if (now !== undefined && now < score) scores[at] = now <= -2 ? Math.min(score, 3) : score;
 }
 
-/** The beginning of the time stamps that all lines share, or nothing where too few characters are shared. */
+/** Returns the shared start of all time stamps; empty where too few characters are shared. */
 function sharedStamp(lines: readonly string[]): string {
   let prefix: string | undefined;
   let stamped = 0;
@@ -350,7 +349,7 @@ function sharedStamp(lines: readonly string[]): string {
     stamped++;
     prefix ??= line.slice(0, length);
     while (!line.startsWith(prefix)) prefix = prefix.slice(0, -1);
-    // Behind a whole stamp a line does not begin like one any more, and nobody could put it back.
+    // Cutting a whole stamp leaves nothing that looks like one, so the prefix could not be put back.
     if (prefix.length >= length) prefix = prefix.slice(0, prefix.lastIndexOf(':') + 1);
   }
   return prefix !== undefined && prefix.length >= 8 && stamped >= (lines.length - marks) * 0.9 - 1

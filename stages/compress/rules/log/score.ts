@@ -1,7 +1,7 @@
 /**
- * How much a log line says about a failure. One table of patterns with weights; the sum
- * of a line's matches is its score. Written from how build tools, test runners and CI
- * systems word failures, not from any one log.
+ * Scores how much a log line says about a failure. One table of weighted patterns; the sum of a line's
+ * matches is its score. Based on how build tools, test runners and CI systems word failures, not on any
+ * single log.
  */
 
 type Weighted = readonly [weight: number, pattern: RegExp];
@@ -9,10 +9,10 @@ type Weighted = readonly [weight: number, pattern: RegExp];
 /** Longest part of a line that is scored, in characters. */
 const SCORED = 500;
 
-/** From this weight on a line states a failure, whatever harmless phrase stands beside. */
+/** From this weight a line states a failure, whatever harmless phrase is beside it. */
 const STATED = 7;
 
-/** How programs that speak other languages word their error messages, by the letters that it takes to write them. */
+/** Error wordings of programs in other languages, split by whether they need non-ASCII letters. */
 const ELSEWHERE =
   /\bfehler|fehlgeschlagen|gescheitert|nicht gefunden|konnte nicht|\berror(?:es|e)\b|\berreurs?\b|\bimpossible (?:de\b|d['’])|introuvable|\bimpossibile|\bfallit[oa]|non trovat[oa]|no se pudo|no se encuentra|\berros?\b|\bfalha|\bfalhou|\bchyba\b|selhal|nelze|\bfout\b|mislukt|\bvirhe|misslyckades|\bhata\b/i;
 const ELSEWHERE_WIDE =
@@ -49,7 +49,7 @@ const FAILURE: readonly Weighted[] = [
     8,
     /: (?:fatal )?error\b|\berror (?:TS|CS|C|LNK|MSB|E)\d+|\berror [\w-]+\/[\w-]+|^\s*error {1,3}\S|\bpanic:|^\s*\d+:\d+ +error\b/i,
   ],
-  // The statement that failed, among the lines around it: pytest's, and what prints code frames.
+  // The failed statement within its context: pytest, and tools that print code frames.
   [8, /^> {3,}\S|^ {0,4}> {1,4}\d+ \| /],
   [
     7,
@@ -90,14 +90,14 @@ const LOCATION: readonly Weighted[] = [
   [1, /\bwarn(?:ing)?s?\b/i],
 ];
 
-/** Phrases that look like failure and are none; a line is judged by what stands beside them. */
+/** Phrases that look like a failure but are none; they are ignored when the line is scored. */
 const BENIGN: readonly RegExp[] = [
   /\b(?:no|0|zero|without(?: any)?) (?:tests? )?(?:error|failure|fail|failed|warning|conflict|issue|problem)s?\b/gi,
   /\b(?:errors?|fail(?:ed|ures)?|failures|skipped)[:=] ?0\b/gi,
   /(?:if-no-files-found|continue-on-error|fail[-_]fast|fail[-_]ci[-_]if[-_]error|fail[-_]on|ignore[-_]error|error[-_]?format|allow[-_]fail\w*|-Werror|-Wno-error|RUST_BACKTRACE|set -e\w*|pipefail|errexit)(?:[:= ]+\w+)?/gi,
 ];
 
-/** Steps of package managers and compilers, which go well unless the line says otherwise. */
+/** Steps of package managers and compilers, which succeed unless the line says otherwise. */
 const STEP =
   /^\s*(?:Compiling|Checking|Downloaded|Downloading|Installing|Collecting|Unpacking|Setting up|Adding|Fetching|Get:\d+|Requirement already|Using cached|Preparing|Selecting|Created wheel|copying|creating|adding|Building wheel|Updating|Locking|Cloning)\b/;
 const STEP_FAILED =
@@ -110,12 +110,12 @@ const NOISE =
   /\b\d{1,3}(?:\.\d+)?% |\[=*>? *\]|━━|█|^\s*(?:remote: (?:Counting|Compressing|Enumerating)|Receiving objects|Resolving deltas|\* \[new (?:branch|tag)\]|hint: )|\bkB\/s\b|\bMB\/s\b|^\s*at (?:node:internal|async Promise\.all)|site-packages\/(?:pip|_pytest|pluggy)\b/;
 
 /**
- * Something of this is in every line that `FAILURE` knows: most lines of a log have none
- * of it, and one pattern is quicker than eight.
+ * A superset of the lines that `FAILURE` matches: most log lines fail this test, and one pattern is faster
+ * than eight.
  */
 const SUSPICIOUS =
   /err|fail|fatal|exce|fault|panic|assert|expect|tim(?:ed|e ?out)|denied|access|authori|forbidden|no such|no space|can(?:no|'|’)t|could|unable|found|missing|invalid|unexp|resolved|refused|reject|conflict|mismatch|compatible|violat|abort|kill|crash|broken|stopped|exit|return|traceback|dump|memory|oom|disk|quota|sig(?:nal|segv|kill|abrt)|overflow|deadlock|corrupt|sanitizer|undefined|critical|crit"|emerg|severe|alert|elifecycle|E {3}|not ok|^> {3}|^ *> +\d+ \| |[✗✕✘×❌]/i;
-/** Numbers that mean as much: levels, and the status of an answer. */
+/** Numbers with the same meaning: log levels, and the status of a response. */
 const SUSPICIOUS_NUMBER = /[:=] ?[56]0\b|^[EF]\d{4} |\b[45]\d\d\b/i;
 
 const sum = (rules: readonly Weighted[], line: string): number =>
@@ -124,27 +124,27 @@ const sum = (rules: readonly Weighted[], line: string): number =>
     0,
   );
 
-/** True if a line holds a word that failures are stated with: few do, and only those are looked at closely. */
+/** Returns true if a line has a word used to state failures: few do, and only those are scored in full. */
 export function isSuspicious(line: string): boolean {
   const text = line.length > SCORED ? line.slice(0, SCORED) : line;
   return hasInformativeNumber(text) || hasInformativeWord(text);
 }
 
-/** True if one of those words is in it, whatever its numbers are. */
+/** Returns true if the text contains one of those words, whatever its numbers are. */
 export function hasInformativeWord(text: string): boolean {
   return (
     SUSPICIOUS.test(text) || ELSEWHERE.test(text) || (WIDE.test(text) && ELSEWHERE_WIDE.test(text))
   );
 }
 
-/** True if a number may be the level of a line or the status of an answer that failed. */
+/** Returns true if a number may be a log level or the status of a failed response. */
 export function hasInformativeNumber(text: string): boolean {
   return SUSPICIOUS_NUMBER.test(text);
 }
 
 /**
- * Score of one line without its time stamp: about −4 (noise) to 24 (a failure with its place).
- * `suspicious` is `isSuspicious(line)`, for who knows it already.
+ * Scores one line without its time stamp: about −4 (noise) to 24 (a failure with its position).
+ * `suspicious` is `isSuspicious(line)`, for callers that already know it.
  */
 export function scoreLine(line: string, suspicious = isSuspicious(line)): number {
   const text = line.length > SCORED ? line.slice(0, SCORED) : line;
@@ -167,7 +167,7 @@ function withoutBenign(text: string): string {
   return BENIGN.reduce((rest, pattern) => rest.replace(pattern, ' '), text);
 }
 
-/** True if a line states a failure outright: such lines are never noise. */
+/** Returns true if a line states a failure outright: such lines are never noise. */
 export function isFailure(score: number): boolean {
   return score >= 8;
 }
@@ -175,7 +175,7 @@ export function isFailure(score: number): boolean {
 /** A line of carets or tildes that points at a part of the line above. */
 const POINTER = /^[ \t|]*[~^][\s~^-]*$/;
 
-/** True if a line says nothing but where to look in the one above it. */
+/** Returns true if a line only points at a part of the one above it. */
 export function isPointer(line: string): boolean {
   return POINTER.test(line.length > SCORED ? line.slice(0, SCORED) : line);
 }
@@ -183,12 +183,12 @@ export function isPointer(line: string): boolean {
 const STAMP =
   /^(?:\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?\]? ?|\[\d\d:\d\d:\d\d(?:\.\d+)?\] ?|\d\d:\d\d:\d\d(?:[.,]\d{1,9})? |[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d |\[ *\d+\.\d+\] ?)/;
 
-/** Length of a time stamp at the beginning of a line, 0 where there is none. */
+/** Returns the length of the time stamp at the start of a line, 0 where there is none. */
 export function stampLength(line: string): number {
   return STAMP.exec(line.length > 60 ? line.slice(0, 60) : line)?.[0].length ?? 0;
 }
 
-/** What stays of a line when its variable parts go: lines with the same template say the same thing. */
+/** Strips the variable parts of a line: lines with the same template have the same content. */
 export function templateOf(line: string): string {
   return line
     .slice(0, 200)

@@ -1,28 +1,28 @@
 /**
- * Long lines of logs in segments: a line is scored by its best segment, and one that is
- * too long to keep is cut to those that say what failed. Half a word is a false word and
- * half a number a false fact, so segments end between words or values only.
+ * Splits long log lines into segments: a line is scored by its best segment, and one that is too long to
+ * keep is cut to the segments that say what failed. Half a word or half a number would be misleading, so
+ * segments only end between words or values.
  */
 import { costsAtLeast } from '../../../model/tokens.ts';
 import { isFailure, scoreLine, stampLength } from './score.ts';
 import { MARK } from '../../text/marker.ts';
 
-/** Longest segment, in characters, where the line has places to end it. */
+/** Longest segment, in characters, if the line has places to end it. */
 const SEGMENT = 400;
-/** What is scored at a time, in characters: a segment, or a part of one that is longer. */
+/** Size of the window that is scored at a time, in characters: a segment, or a part of a longer one. */
 const WINDOW = 500;
-/** Windows at either end that are looked at; the middle of a line of a megabyte is not. */
+/** Windows scored at either end; the middle of a line of a megabyte is skipped. */
 const MAX_SEEN = 128;
-/** Segments that a cut line keeps for what they say, beside its first and last. */
+/** Segments that a cut line keeps for their score, besides its first and last. */
 const MAX_KEPT = 6;
 
-/** A line and where its segments end; the last one ends with the line. */
+/** A line and the ends of its segments; the last one is the line's end. */
 export interface SegmentedLine {
   readonly line: string;
   readonly ends: readonly number[];
 }
 
-/** Cuts a line at carriage returns, at white space or between values. Joined, the segments are the line. */
+/** Splits a line at carriage returns, white space or between values. Joined, the segments are the line. */
 export function segmentLine(line: string): SegmentedLine {
   if (line.length <= SEGMENT && !line.includes('\r')) return { line, ends: [line.length] };
   const ends: number[] = [];
@@ -40,7 +40,7 @@ function next(line: string, sign: string, from: number): number {
   return at < 0 ? line.length : at;
 }
 
-/** Behind the next carriage returns, or the last place to cut in reach, or else the first one beyond. */
+/** Returns the end of a segment: after the next carriage returns, the last cut in reach, or the first beyond. */
 function segmentEnd(line: string, from: number, redraw: number): number {
   const reach = from + SEGMENT;
   if (redraw < reach) return behindRedraw(line, redraw);
@@ -61,7 +61,7 @@ function behindRedraw(line: string, redraw: number): number {
   return end;
 }
 
-/** What a cut before the character at `at` would part; undefined where it is one word or number. */
+/** Returns what a cut before `at` would separate; undefined inside a word or number. */
 function cutAt(line: string, at: number): 'words' | 'values' | undefined {
   const before = line.charCodeAt(at - 1);
   if (before === SPACE || before === TAB) return 'words';
@@ -80,21 +80,21 @@ const WIDE_SEPARATORS: ReadonlySet<number> = new Set(
   Array.from('、，。；！？', (sign) => sign.charCodeAt(0)),
 );
 
-/** True if a digit stands at `at`; of two-byte letters the zeros between them are passed over. */
+/** Returns true for a digit at `at`; skips the zero bytes between two-byte letters. */
 function isDigit(line: string, at: number, step: 1 | -1): boolean {
   const index = line.charCodeAt(at) === 0 ? at + step : at;
   const code = line.charCodeAt(index);
   return code >= 48 && code <= 57;
 }
 
-/** A stretch of a line that is scored, and the segment that it belongs to. */
+/** A part of a line that is scored, and the segment it belongs to. */
 interface Window {
   readonly segment: number;
   readonly from: number;
   readonly to: number;
 }
 
-/** The windows that are looked at, in order. */
+/** Returns the windows to score, in order. */
 function seenWindows(ends: readonly number[]): readonly Window[] {
   const bounds = windowEnds(ends);
   const windows: Window[] = [];
@@ -106,7 +106,7 @@ function seenWindows(ends: readonly number[]): readonly Window[] {
   return windows;
 }
 
-/** Where windows end: with the segments, and within those that are too long for one. */
+/** Returns the ends of the windows: segment ends, and cuts within segments too long for one window. */
 function windowEnds(ends: readonly number[]): readonly number[] {
   const isLong = (end: number, at: number): boolean => end - (ends[at - 1] ?? 0) > WINDOW;
   if (!ends.some(isLong)) return ends;
@@ -118,22 +118,22 @@ function windowEnds(ends: readonly number[]): readonly number[] {
   return out;
 }
 
-/** What of a line is looked at, without its time stamp and as text of one-byte letters. */
+/** Returns the parts of a line to score, without its time stamp and as one-byte text. */
 export function seenParts({ line, ends }: SegmentedLine): readonly string[] {
   const parts = seenWindows(ends).map(({ from, to }) => narrow(line.slice(from, to)));
   const first = parts[0] ?? '';
   return [first.slice(stampLength(first)), ...parts.slice(1)];
 }
 
-/** Two-byte text that was read as one-byte text has a zero behind every letter. */
+/** Drops the zero bytes of two-byte text that was read as one-byte text. */
 function narrow(part: string): string {
   return part.includes('\u0000') ? part.replaceAll('\u0000', '') : part;
 }
 
 /**
- * The line behind its first `skip` characters where it costs at most `maxTokens`, else its
- * first and last segment and those that say what failed, in order, below a note. A segment
- * that is longer than two should be goes whole; where all are, the line stays.
+ * Returns the line after its first `skip` characters if that costs at most `maxTokens`, else its first and
+ * last segment and those that say what failed, in order, below a note. A segment longer than two regular
+ * ones is dropped whole; if all are that long, the line is kept.
  */
 export function cutLine(segmented: SegmentedLine, maxTokens: number, skip = 0): string {
   const { line, ends } = segmented;
@@ -167,7 +167,7 @@ function fits(text: string, maxTokens: number): boolean {
   return !costsAtLeast(text, Math.floor(maxTokens) + 1);
 }
 
-/** The segments that are looked at, each by the best score in it. */
+/** Returns the scored segments, each with its best score. */
 function scoredSegments({ line, ends }: SegmentedLine): readonly { at: number; score: number }[] {
   const scores = new Map<number, number>();
   for (const { segment, from, to } of seenWindows(ends)) {

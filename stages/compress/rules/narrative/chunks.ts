@@ -1,6 +1,6 @@
 /**
- * Prose cut into chunks that are kept or dropped whole. Joined again, they are the text.
- * Only sentences are ever dropped: what has no sentence's end is a row, a name or a caption.
+ * Splits prose into chunks that are kept or dropped whole. Joined again, they are the text. Only sentences
+ * are ever dropped: a text without a sentence end is a row, a name or a caption.
  */
 import { classifyLine } from '../../../model/classify/prose.ts';
 import { lineBreaks } from '../../text/line-breaks.ts';
@@ -8,20 +8,20 @@ import { lineBreaks } from '../../text/line-breaks.ts';
 /** A sentence or clause, or a part of the text that is never dropped. */
 export interface Chunk {
   readonly text: string;
-  /** The white space that follows it. */
+  /** The white space after it. */
   readonly space: string;
   readonly droppable: boolean;
-  /** Zero-based line that it begins on. */
+  /** Zero-based line on which it begins. */
   readonly line: number;
 }
 
-/** Headings, lists, tables, quotes, code and whatever else is laid out: not prose. */
+/** Headings, lists, tables, quotes, code and other layout: not prose. */
 const LAID_OUT =
   /^(?:#{1,6} |\s*[-*+•] |\s*\d{1,3}[.)] |\s*\||\s*>|\s*[<+!|=]| {4}|\t|={3,}|-{3,}|.{0,80}:$)/;
-/** Spans that someone may need to the letter. */
+/** Spans that may be needed verbatim. */
 const MUST_KEEP =
   /`[^`]+`|https?:\/\/|(?:^|\s)(?:\.{0,2}\/)?[\w.-]+\/[\w./-]{3,}|\b[0-9a-f]{8,}\b|(?<![\w.-])[\w.-]+@[\w.-]+\.\w+|\b(?:error|exception|warning|failed|traceback)\b|\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b|\b\w+\(\)|\b[a-z]+[A-Z]\w+\b/;
-/** An instruction is not material to be thinned out, and neither is what is not supported, or the default. */
+/** Instructions, and statements of defaults or of what is unsupported, are never dropped. */
 const INSTRUCTION = new RegExp(
   [
     String.raw`\b(?:you|your|please|must|should|shall|do not|don't|never|always|make sure|ensure|important|note that|remember|required?)\b`,
@@ -32,21 +32,21 @@ const INSTRUCTION = new RegExp(
   'i',
 );
 
-/** Longer pieces without a sentence's end are no prose. */
+/** Longer pieces without a sentence end are not prose. */
 const LONGEST = 2000;
 
 const FENCE = /^\s{0,6}(?:```|~~~)/;
 const STOP = /[.!?…]["'”’»)\]*_]{0,3}(?:\[[^\]\n]{1,30}\]){0,4}$|[。！？؟۔।]["'”’」』）]{0,3}$/;
 const END = /[.!?…]["'”’»)\]*_]{0,3}(?=\s|$)|[。！？]["'”’」』）]{0,3}|[؟۔।](?=\s|$)|\n\s*\n/g;
 const CLAUSE = /[;:,–—] |[；：，、،]/g;
-/** "the U.S. government": no sentence ends where the next word is small. */
+/** "the U.S. government": no sentence ends before a lower-case word. */
 const GOES_ON = /^\s*\p{Ll}/u;
 const ABBREVIATION =
   /\b(?:[A-Z]|Mr|Mrs|Ms|Dr|Prof|St|Jr|Sr|vs|etc|e\.g|i\.e|cf|No|Vol|Fig|Inc|Ltd|Co|approx|ca|al)\.$/;
-/** A shorter line that ends without a sentence's end is a row or a caption, not wrapped text. */
+/** A shorter line without a sentence end is a row or a caption, not wrapped text. */
 const WRAPPED_CHARS = 50;
 
-/** Cuts a text into chunks. Sentences longer than four times `maxChars` are cut at clauses near that length. */
+/** Splits a text into chunks. Sentences longer than four times `maxChars` are split at clauses near that length. */
 export function chunkText(text: string, maxChars: number): readonly Chunk[] {
   const chunks: Chunk[] = [];
   const lines = text.split(/(?<=\n)/);
@@ -74,14 +74,14 @@ export function chunkText(text: string, maxChars: number): readonly Chunk[] {
   return chunks;
 }
 
-/** Where the prose that begins on a line ends; the line itself where it is none. Wrapped lines go on until a sentence ends. */
+/** Returns the end of the prose that begins on a line, or the line itself where it is none. Wrapped lines continue until a sentence ends. */
 function paragraphEnd(lines: readonly string[], from: number): number {
   let at = from;
   while (at < lines.length && isProse(lines[at]!)) {
     const body = lines[at]!.trimEnd();
     at++;
     if (body.length < WRAPPED_CHARS || STOP.test(body)) break;
-    // The last line of a paragraph may be too short to show by itself what it is.
+    // The last line of a paragraph may be too short to be recognized by itself.
     if (at < lines.length && isTail(lines[at]!)) return at + 1;
   }
   return at;
@@ -101,7 +101,7 @@ function isTail(line: string): boolean {
   );
 }
 
-/** True for what begins like a sentence and ends like one: neither a row nor the rest of a line above. */
+/** Returns true for text that begins and ends like a sentence: neither a row nor the rest of a line above. */
 function isSentence(text: string): boolean {
   return !/^\s*\p{Ll}/u.test(text) && STOP.test(text.trimEnd());
 }

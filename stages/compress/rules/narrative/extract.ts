@@ -1,7 +1,7 @@
 /**
- * Narrative, extractive: with a query known, the user's and that of the call, the sentences that have least to do with it
- * and hold least that anyone could ask for later are left out whole; without a query only
- * copies of earlier sentences are. Kept sentences are never changed inside.
+ * Extractive shortening of prose. If a query is known, from the user or the call, the sentences least
+ * related to it and least likely to be needed later are left out whole; without a query only copies of
+ * earlier sentences are. Kept sentences are never changed inside.
  */
 import type { Apply, CompressContext, Compressed, LineRange } from '../rule.ts';
 import { MARK } from '../../text/marker.ts';
@@ -12,20 +12,20 @@ import { estimateTokens } from '../../../model/tokens.ts';
 /** A narrative below this many tokens is left alone. */
 const MIN_TOKENS = 600;
 const MIN_CHUNKS = 12;
-/** Characters of the shortest sentence that is ever dropped. */
+/** Shortest sentence that is ever dropped, in characters. */
 const SHORTEST = 20;
-/** Share of tokens that stays, by mode. */
+/** Share of tokens kept, by mode. */
 const KEEP = { strict: 1, hybrid: 0.728, aggressive: 0.325 } as const;
 /**
- * How near to the question, from 0 to 1, a chunk must be to stay whatever else it holds.
- * Below that, `hybrid` ranks by what may be asked later, `aggressive` by nearness alone.
+ * A chunk with at least this relevance to the question, from 0 to 1, is kept whatever else it says. Below
+ * that, `hybrid` ranks by later value, `aggressive` by relevance alone.
  */
 const NEAR = 0.5;
 const QUERY_WEIGHT = { strict: 0, hybrid: 0, aggressive: 40 } as const;
-/** Shorter sentences may well be meant twice. */
+/** Shorter sentences may be repeated on purpose. */
 const MIN_COPY_CHARS = 40;
 
-/** Leaves out sentences of long prose. */
+/** Drops sentences of long prose. */
 export const extractNarrative: Apply = (text, context) => {
   if (estimateTokens(text) < MIN_TOKENS || !mayHoldProse(text)) return undefined;
   const chunks = chunkText(text, context.maxChars);
@@ -37,7 +37,7 @@ export const extractNarrative: Apply = (text, context) => {
   return out.removed.length === 0 ? undefined : out;
 };
 
-/** False where the lines are too short for sentences: a megabyte of such lines need not be cut up to see that. */
+/** Returns false where the lines are too short for sentences: a megabyte of those need not be split to see that. */
 function mayHoldProse(text: string): boolean {
   let room = 0;
   for (let from = 0; from < text.length && room < MIN_CHUNKS;) {
@@ -58,7 +58,7 @@ function choose(
   const { asked = '', query } = context;
   const answers = answering(chunks, words, asked);
   const scores = queryScores(chunks, words, `${asked}\n${query}`);
-  // Without a word in common there is nothing to rank by: what is unique stays.
+  // Without common words there is nothing to rank by: unique sentences are kept.
   if (scores === undefined) return keep;
   const sizes = chunks.map((chunk) => estimateTokens(chunk.text));
   const total = sizes.reduce((sum, size) => sum + size, 0);
@@ -81,7 +81,7 @@ function choose(
   return keep;
 }
 
-/** Which chunks repeat an earlier one word for word. */
+/** Marks the chunks that repeat an earlier one word for word. */
 function copies(chunks: readonly Chunk[]): readonly boolean[] {
   const seen = new Set<string>();
   return chunks.map((chunk) => {
@@ -94,13 +94,13 @@ function copies(chunks: readonly Chunk[]): readonly boolean[] {
 }
 
 const AROUND = /^["'“”‘’([]+(?:[.,;:!"'“”‘’)\]…]+$)?|(?<![.,;:!"'“”‘’)\]…])[.,;:!"'“”‘’)\]…]+$/g;
-/** Of a number only what ends a clause can go: 5' is not 5". */
+/** Punctuation after a number that only ends a clause; other signs carry meaning, as 5' is not 5". */
 const BEHIND_NUMBER = /(?<![.,;:)])[.,;:)]+$/;
 
 /**
- * A sentence without what cannot carry meaning: white space, and punctuation around its
- * words, but for a question mark. The case of its first letter goes too; further in, case
- * may tell a name from a word. Signs inside a word or before a number stay.
+ * Normalizes a sentence: drops white space and punctuation around words, except a question mark. The case
+ * of its first letter is dropped too; further in, case may tell a name from a word. Signs inside a word or
+ * before a number are kept.
  */
 function wordingOf(sentence: string): string {
   const words = sentence
@@ -111,7 +111,7 @@ function wordingOf(sentence: string): string {
   return words.slice(0, 1).toLowerCase() + words.slice(1);
 }
 
-/** Kept chunks as they stood, one short marker in each gap. */
+/** Prints the kept chunks unchanged, with one short marker in each gap. */
 function print(chunks: readonly Chunk[], keep: readonly boolean[]): Compressed {
   const removed: LineRange[] = [];
   let dropped = 0;

@@ -1,6 +1,6 @@
 /**
- * How near a sentence is to the question (BM25 over stems, with its paragraph and its
- * neighbours counted in), and how much it holds that another question could ask for.
+ * Scores how relevant a sentence is to the question (BM25 over stems, including its paragraph and its
+ * neighbours), and how much of it another question could need.
  */
 import { estimateTokens } from '../../../model/tokens.ts';
 import type { Chunk } from './chunks.ts';
@@ -14,10 +14,10 @@ const STOP: ReadonlySet<string> = new Set(
   ),
 );
 
-/** The words of a chunk that carry meaning, as stems. */
+/** The meaningful words of a chunk, as stems. */
 export type Words = readonly string[];
 
-/** The words of every chunk. Most words of a text come again, so each is stemmed once. */
+/** Returns the words of every chunk. Most words of a text recur, so each is stemmed once. */
 export function wordsOfEach(chunks: readonly Chunk[]): readonly Words[] {
   const known = new Map<string, string>();
   return chunks.map((chunk) => wordsOf(chunk.text, known));
@@ -34,7 +34,7 @@ function wordsOf(text: string, known = new Map<string, string>()): Words {
   return stems;
 }
 
-/** A light stemmer: enough that "production" and "produced" meet, little enough to be predictable. */
+/** Stems a word lightly: enough for "production" and "produced" to match, little enough to be predictable. */
 function stem(word: string): string {
   if (word.length < 5) return word.endsWith('s') && word.length > 3 ? word.slice(0, -1) : word;
   return word
@@ -46,14 +46,14 @@ function stem(word: string): string {
     .slice(0, 9);
 }
 
-/** Words that send an agent on its way and ask nothing of a text. */
+/** Words that tell an agent to go on and ask nothing of a text. */
 const GENERIC: ReadonlySet<string> = new Set(
   wordsOf(
     'go continue proceed next task please ok okay yes yeah sure thanks thank make let now again try work start begin step also just need want help get see look good great job keep finish done everything all rest well further more carry ahead do it follow',
   ),
 );
 
-/** Scores from 0 to 1, one a chunk; undefined where query and text have no word in common that asks for something. */
+/** Returns a score from 0 to 1 per chunk; undefined where query and text share no meaningful word. */
 export function queryScores(
   chunks: readonly Chunk[],
   words: readonly Words[],
@@ -74,12 +74,12 @@ export function queryScores(
   return top === 0 ? undefined : raw.map((score) => score / top);
 }
 
-/** A heading, also as a line of its own that ends with a colon or is set in bold. */
+/** A heading, including a line of its own that ends with a colon or is bold. */
 const HEADING = /^\s{0,3}(?:#{1,6} |\*\*[^*]{1,120}\*\*:?$|[^.!?]{1,80}:$)/;
 
 /**
- * Which chunks answer what the call asked for: those under a heading with a word of it, and where
- * there are headings what stands above them and at the very end, which sums up.
+ * Marks the chunks that answer the call's question: those under a heading with one of its words, and, if
+ * there are headings, the text above them and the summary at the very end.
  */
 export function answering(
   chunks: readonly Chunk[],
@@ -106,7 +106,7 @@ function inverseFrequency(
   return new Map(found.map(([word, n]) => [word, Math.log(1 + (total - n + 0.5) / (n + 0.5))]));
 }
 
-/** In how many chunks each word stands. */
+/** Counts the chunks that contain each word. */
 function frequencies(words: readonly Words[]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   for (const list of words)
@@ -125,7 +125,7 @@ function bm25(words: readonly string[], idf: ReadonlyMap<string, number>, mean: 
   return score;
 }
 
-/** The score of the line that a chunk stands in: a paragraph about the matter lifts all of its sentences. */
+/** Scores the line of each chunk: a relevant paragraph lifts all of its sentences. */
 function paragraphScores(
   chunks: readonly Chunk[],
   words: readonly (readonly string[])[],
@@ -143,11 +143,10 @@ function paragraphScores(
 }
 
 /**
- * What each chunk holds that could be asked for later, for each token that keeping it
- * costs; 1 is the text's mean. What counts is words that stand nowhere else in the text:
- * what is said twice survives anyway. The opening of a paragraph says what it is about.
- * (On questions that people asked of encyclopedic text, counts of names and numbers
- * predicted less than this.)
+ * Returns for each chunk how much of it could be needed later, per token of its cost; 1 is the text's
+ * mean. It counts words that occur nowhere else in the text, since repeated content survives anyway. The
+ * opening of a paragraph states its topic. (On people's questions about encyclopedic text, counts of names
+ * and numbers predicted less than this.)
  */
 export function laterValue(chunks: readonly Chunk[], words: readonly Words[]): readonly number[] {
   const found = frequencies(words);

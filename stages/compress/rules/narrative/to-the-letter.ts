@@ -1,12 +1,12 @@
 /**
- * Prose of which every sentence counts, whatever it has to do with the question: instructions for
- * whoever works on a project, and lines that a command asked for by their numbers.
+ * Prose in which every sentence counts, whatever the question: instructions for contributors and agents,
+ * and line ranges that a command requested by number.
  */
 import { programsOf } from '../../../model/classify/command.ts';
 import type { ClassifyHints } from '../../../model/classify/hints.ts';
 import { namesInstructions } from '../../pass/instructions.ts';
 
-/** A range of lines, as `sed` prints it, and so many first or last ones. */
+/** A line range as requested with `sed`, `head` or `tail`. */
 const PART =
   /\bsed\s+(?:-\w+\s+){0,3}["']?\d+(?:,\s*[+\d$]|p)|\b(?:head|tail)\s+(?:-n\s*|-{1,2}lines[= ])?-?\+?\d/;
 const SHOWING: ReadonlySet<string> = new Set(
@@ -14,7 +14,7 @@ const SHOWING: ReadonlySet<string> = new Set(
 );
 const SEEN = 2000;
 
-/** True for such a text, as far as its file or command shows. */
+/** Returns true for such a text, judging by its file or command. */
 export function isReadToTheLetter({ path, command }: ClassifyHints): boolean {
   if (path !== undefined) return namesInstructions(path);
   if (command === undefined) return false;

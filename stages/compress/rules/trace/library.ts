@@ -1,8 +1,8 @@
 /**
- * Which frames of a stack are a library's: those whose file lies where packages are
- * installed, those of a language's own runtime, and those of well-known containers and
- * test runners unless the project is one itself. Names alone (`runtime/`, `vendor/`,
- * `org.apache.`) say nothing: a project's own code has them too.
+ * Which stack frames belong to a library: those with files where packages are installed, those of a
+ * language's own runtime, and those of well-known containers and test runners unless the project is one
+ * itself. Names alone (`runtime/`, `vendor/`, `org.apache.`) prove nothing: a project's own code has them
+ * too.
  */
 
 /** Where package managers and language installers put code; either slash. */
@@ -19,32 +19,32 @@ const INSTALLED = new RegExp(
 );
 
 const JAVA = String.raw`^\s*at (?:[\w.$-]{1,80}(?:@[\w.+-]{1,40})?\/)?(?:[\w.-]{0,80}\/)?`;
-/** What comes with the platform: Java's and its languages' own packages, .NET's threads. */
+/** Platform code: Java's and its languages' own packages, .NET's threads. */
 const PLATFORM = new RegExp(
   String.raw`${JAVA}(?:java|javax|jdk|sun|com\.sun|kotlin|kotlinx|scala|groovy\.lang)\.|^\s*at System\.(?:Threading|Runtime)\.`,
 );
-/** Containers and test runners that call a project. Libraries that it calls are not among them. */
+/** Containers and test runners that call a project; libraries that the project calls are not listed. */
 const FRAMEWORK = new RegExp(
   String.raw`${JAVA}(org\.springframework|org\.hibernate|org\.junit|org\.gradle|org\.apache\.(?:catalina|coyote|tomcat|maven))\.`,
 );
-/** Frames that stand for others, which are printed elsewhere. */
+/** A placeholder for frames that are printed elsewhere. */
 const ELSEWHERE = /^\s*\.\.\. \d+ more/;
 
-/** True for a frame in installed code; `own` are the families that the project itself may be. */
+/** Returns true for a frame in installed code; `own` are the families the project itself may belong to. */
 export function isLibraryCall(line: string, own: ReadonlySet<string>): boolean {
   if (INSTALLED.test(line) || PLATFORM.test(line)) return true;
   const family = FRAMEWORK.exec(line)?.[1];
   return family !== undefined && !own.has(family);
 }
 
-/** True for `... 23 more`. */
+/** Returns true for `... 23 more`. */
 export function isElsewhere(line: string): boolean {
   return ELSEWHERE.test(line);
 }
 
 /**
- * Families of frameworks that a text may be about: the one that is nearest the error in a
- * stack, and the one that most frames are of.
+ * Returns the framework families that a text may be about: the one nearest the error in a stack, and the
+ * one with the most frames.
  */
 export function ownFamilies(stacks: readonly (readonly string[])[]): ReadonlySet<string> {
   const own = new Set<string>();

@@ -1,6 +1,6 @@
 /**
- * Frames of Python tracebacks, lossless: path, line and name without the words between
- * them, and the directory that the project's frames share written once.
+ * Packs the frames of Python tracebacks, lossless: path, line and name without the words between them,
+ * and the directory shared by the project's frames written once.
  */
 import type { Apply } from '../rule.ts';
 import { MARK } from '../../text/marker.ts';
@@ -11,11 +11,11 @@ const MIN_CALLS = 4;
 const MAX_LINE = 700;
 const STACK_FRAME = /^( *)File "([^"\n:]{1,400})", line (\d{1,7}), in (\S.{0,200})$/;
 const PACKED = /^( *)([^"\n:]{1,400}):(\d{1,7}) (\S.{0,200})$/;
-/** Installed code lies elsewhere than the project and would shorten what is shared. */
+/** Installed code is outside the project and would shorten the shared directory. */
 const INSTALLED = /site-packages\/|dist-packages\/|\/lib\/python\d|^<|^\/usr\//;
 const HOME = '~/';
 
-/** Writes the frames of Python tracebacks in short. Decoded again before use. */
+/** Writes the frames of Python tracebacks in short form. Decoded again before use. */
 export const packStack: Apply = (text) => {
   const lines = text.split('\n');
   const calls = lines.map((line) => (line.length > MAX_LINE ? null : STACK_FRAME.exec(line)));
@@ -32,7 +32,7 @@ export const packStack: Apply = (text) => {
   return unpackStack(out) === text ? { text: out, removed: [] } : undefined;
 };
 
-/** A line that could be taken for a packed frame is told apart by a leading bar. */
+/** Escapes a line that could be taken for a packed frame with a leading bar. */
 function escape(line: string): string {
   const ambiguous = line.startsWith('|') || (line.length <= MAX_LINE && PACKED.test(line));
   return ambiguous ? `|${line}` : line;
@@ -42,7 +42,7 @@ function shorten(path: string, root: string): string {
   return root !== '' && path.startsWith(root) ? HOME + path.slice(root.length) : path;
 }
 
-/** The directory that all paths are in, with its closing slash; '' where they share none. */
+/** Returns the directory shared by all paths, with its trailing slash; '' where they share none. */
 function sharedDirectory(paths: readonly string[]): string {
   let root = paths[0] ?? '';
   for (const path of paths) {
@@ -54,7 +54,7 @@ function sharedDirectory(paths: readonly string[]): string {
 
 const ROOT_MARK = '; ~/ is ';
 
-/** The text that packed frames stand for; undefined where the text is not ours. */
+/** Decodes packed frames; undefined where svc did not write the text. */
 export function unpackStack(text: string): string | undefined {
   const [header = '', ...lines] = text.split('\n');
   if (!header.startsWith(OPENING)) return undefined;

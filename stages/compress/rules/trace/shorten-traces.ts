@@ -1,7 +1,6 @@
 /**
- * Stack traces: frames inside libraries and repeated frames go, with a marker; messages,
- * causes, the project's own frames, the frames nearest the error and the outermost one of
- * every stack stay.
+ * Shortens stack traces: library frames and repeated frames are replaced by a marker; messages, causes,
+ * the project's own frames, the frames nearest the error and the outermost one of every stack are kept.
  */
 import { costsAtLeast } from '../../../model/tokens.ts';
 import { cleanLine } from '../log/clean.ts';
@@ -11,17 +10,17 @@ import { joinKept } from '../../text/marker.ts';
 import { runsOf } from '../../text/ranges.ts';
 import { isElsewhere, isLibraryCall, ownFamilies } from './library.ts';
 
-/** A line that names a place in a stack: Python, JavaScript, Java, Go, Rust, Ruby, C#. */
+/** The line of a stack frame: Python, JavaScript, Java, Go, Rust, Ruby, C#. */
 const STACK_FRAME =
   /^\s*(?:File "[^"]{1,300}", line \d+|at .{1,300}|\.\.\. \d+ more|\d+: 0x[0-9a-f]+|\S{1,300}\.go:\d+|from \S{1,300}:\d+:in )/;
 const PYTHON = /^\s*File "/;
 const MIN_RUN = 2;
-/** So many frames at the error stay where they are a library's: they show how it was called. */
+/** Library frames kept next to the error: they show how the library was called. */
 const NEAREST = 3;
 
 /** Shortens stack traces. */
 export const shortenTraces: Apply = (text, { classification, logBudgetTokens }) => {
-  // Of a log within its budget nothing is left out.
+  // A log within its budget is left alone.
   if (classification.kind === 'log' && !costsAtLeast(text, logBudgetTokens + 1)) return undefined;
   const lines = text.split('\n');
   const stacks = stacksOf(readStackFrames(lines));
@@ -38,7 +37,7 @@ export const shortenTraces: Apply = (text, { classification, logBudgetTokens }) 
   return removed.length > 0 && out.length < text.length ? { text: out, removed } : undefined;
 };
 
-/** A frame's own line and the source lines that belong to it. */
+/** A frame's line and its source lines. */
 interface StackFrame {
   readonly from: number;
   readonly to: number;
@@ -68,7 +67,7 @@ function isDeeper(line: string, indent: number): boolean {
   return own > indent && !STACK_FRAME.test(line.slice(0, 400));
 }
 
-/** Frames that follow each other without a line between them. */
+/** Groups frames with no line between them. */
 function stacksOf(stackFrames: readonly StackFrame[]): readonly (readonly StackFrame[])[] {
   const stacks: StackFrame[][] = [];
   for (const call of stackFrames) {
@@ -79,7 +78,7 @@ function stacksOf(stackFrames: readonly StackFrame[]): readonly (readonly StackF
   return stacks;
 }
 
-/** For each frame whether it may go. A stack in which all is a library's has no other place to look at. */
+/** Marks the frames that may be dropped. A stack of library frames only has nothing else to look at. */
 function droppable(
   stack: readonly StackFrame[],
   lines: readonly string[],
