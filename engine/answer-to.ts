@@ -11,13 +11,16 @@ import { watchSafely } from './segment-run.ts';
 import { isTransform } from './stage.ts';
 import type { TransformBehaviour } from './stage.ts';
 
-/** An answer, and the way that it takes from here. */
+/** An answer and the segments it passes from here. */
 export interface Answered<F extends Frame> {
   readonly answer: Answer<F>;
   readonly segments: readonly Segment<F>[];
 }
 
-/** Takes `first` along the request path until a node answers it. Throws what a stage throws, named. */
+/**
+ * Takes `first` along the request path until a node answers it. Throws what a stage throws, named
+ * after its node.
+ */
 export async function answerTo<F extends Frame>(
   plan: Plan<F>,
   first: F,
@@ -67,7 +70,7 @@ function undeclared<F extends Frame>({ name }: PlanNode<F>): SvcError {
   return toSvcError(error, name);
 }
 
-/** One request frame through an author's own stream. */
+/** Passes one request frame through a stage's own stream. */
 async function through<F extends Frame>(
   behaviour: TransformBehaviour<F>,
   frame: F,

@@ -9,17 +9,17 @@ export type LiveAnswer<F extends Frame> = ReadableStream<F>;
 export type WholeAnswer<F extends Frame> = readonly F[];
 export type Answer<F extends Frame> = LiveAnswer<F> | WholeAnswer<F>;
 
-/** True if a handler returned an answer rather than a frame. */
+/** Returns true if a handler returned an answer rather than a frame. */
 export function isAnswer<F extends Frame>(value: F | Answer<F>): value is Answer<F> {
   return Array.isArray(value) || value instanceof ReadableStream;
 }
 
-/** True if the answer is a list of frames that are already there. */
+/** Returns true if all frames of the answer are already in memory. */
 export function isWhole<F extends Frame>(answer: Answer<F>): answer is WholeAnswer<F> {
   return Array.isArray(answer);
 }
 
-/** `values` as a web stream that hands out one at each pull. */
+/** Returns `values` as a web stream that emits one per pull. */
 export function streamOf<T>(values: readonly T[]): ReadableStream<T> {
   let next = 0;
   return new ReadableStream<T>(
@@ -34,7 +34,10 @@ export function streamOf<T>(values: readonly T[]): ReadableStream<T> {
   );
 }
 
-/** Cancels `answer`, whose frames no one will take. A stream that another reader holds is left to it. */
+/**
+ * Cancels `answer`, whose frames will not be read. A stream locked by another reader is left to
+ * that reader.
+ */
 export function abandon<F extends Frame>(answer: LiveAnswer<F>, reason: unknown): void {
   answer.cancel(reason).catch(() => undefined);
 }

@@ -1,19 +1,19 @@
 /**
- * Cancelling a run. An `AbortSignal` would do, and any may be passed wherever a
- * `CancelSignal` is asked for; but making one and listening to it costs a run
- * more than all its stages together, so runs bring this one.
+ * Cancelling a run. An `AbortSignal` would do, and any is accepted wherever a `CancelSignal` is
+ * expected; but creating one and listening to it costs a run more than all its stages together, so
+ * runs have their own.
  */
 
 /** The part of `AbortSignal` that the engine and the stages use. */
 export interface CancelSignal {
   readonly aborted: boolean;
-  /** What `cancel` was given; undefined until then. */
+  /** The argument of `abort`; undefined until then. */
   readonly reason: unknown;
   addEventListener(type: 'abort', listener: () => void, options?: { once?: boolean }): void;
   removeEventListener(type: 'abort', listener: () => void): void;
 }
 
-/** Owns a signal. */
+/** Owner of a signal. */
 export interface Canceller {
   readonly signal: CancelSignal;
   /** Aborts the signal with `reason`. Only the first call counts. */
@@ -44,7 +44,7 @@ class RunSignal implements CancelSignal {
   }
 }
 
-/** A canceller for one run. Its listeners are called once, in the order in which they came. */
+/** Creates a canceller for one run. Its listeners are called once, in the order they were added. */
 export function createCanceller(): Canceller {
   const signal = new RunSignal();
   return { signal, abort: (reason) => signal.abort(reason) };

@@ -1,17 +1,17 @@
 /**
- * Time as a value that is passed in, so that a run can be timed in a test
- * without waiting and without touching the process's own clock.
+ * Time as a value that is passed in, so that a test can time a run without waiting and without
+ * touching the process's own clock.
  */
 export interface Clock {
-  /** Wall time in milliseconds since the epoch. Only for what is written down; it may jump. */
+  /** Wall time in milliseconds since the epoch. Only for timestamps; it may jump. */
   wallMs(): number;
-  /** Monotonic time in milliseconds, with a fraction. Only differences mean anything. */
+  /** Monotonic time in milliseconds, with a fraction. Only differences are meaningful. */
   monotonicMs(): number;
   /** Calls `callback` once after `delayMs`; the returned function cancels it. The timer never keeps the process alive. */
   after(delayMs: number, callback: () => void): () => void;
 }
 
-/** The machine's own clock. */
+/** The system clock. */
 export const systemClock: Clock = Object.freeze({
   wallMs: () => Date.now(),
   monotonicMs: () => performance.now(),
@@ -22,13 +22,16 @@ export const systemClock: Clock = Object.freeze({
   },
 });
 
-/** A clock that stands still until it is moved. */
+/** A clock that moves only when told to. */
 export interface ManualClock extends Clock {
-  /** Moves both clocks forward and fires, in order, every timer that has become due. */
+  /** Moves both clocks forward and fires, in order, every timer that is due. */
   advance(ms: number): void;
 }
 
-/** A clock for tests: starts at `startWallMs` (default 2026-01-01T00:00:00Z), monotonic at zero. */
+/**
+ * Creates a clock for tests: starts at `startWallMs` (default 2026-01-01T00:00:00Z), monotonic at
+ * zero.
+ */
 export function createManualClock(startWallMs = Date.UTC(2026, 0, 1)): ManualClock {
   let elapsedMs = 0;
   let timers: { dueMs: number; callback: () => void }[] = [];

@@ -1,7 +1,7 @@
 /**
- * The one error type of the project. What went wrong is its `kind`; the server
- * maps kinds to HTTP in one table and the command line maps them to exit codes
- * in another, so nothing else ever decides a status.
+ * The one error type of the project. Its `kind` says what went wrong; the server maps kinds to HTTP
+ * in one table and the command line maps them to exit codes in another, so nothing else decides a
+ * status.
  */
 
 /** Every kind of failure that can reach a user. */
@@ -31,21 +31,23 @@ export type ErrorKind =
   | 'cancelled';
 
 export interface ErrorDetails {
-  /** The specification's code, such as `VALIDATION_002`, where it has one. */
+  /** The specification's code, such as `VALIDATION_002`, if it has one. */
   readonly code?: string | undefined;
-  /** What lies beneath. Goes to the log, never over the wire. */
+  /** The underlying error. Goes to the log, never over the wire. */
   readonly cause?: unknown;
-  /** When another try makes sense, in seconds. */
+  /** Seconds after which a retry makes sense. */
   readonly retryAfterS?: number | undefined;
   /** What would have been accepted instead, such as the methods of a path. */
   readonly allowed?: readonly string[] | undefined;
-  /** What the user can do about it, as one sentence. The command line prints it below the message. */
+  /**
+   * What the user can do about it, in one sentence. The command line prints it below the message.
+   */
   readonly cure?: string | undefined;
 }
 
 const BRAND = Symbol.for('svc.error');
 
-/** A failure with a kind. Its message is written for the user and never holds a secret. */
+/** A failure with a kind. Its message is written for the user and never contains a secret. */
 export class SvcError extends Error {
   readonly [BRAND] = true;
   readonly kind: ErrorKind;
@@ -53,7 +55,7 @@ export class SvcError extends Error {
   readonly retryAfterS: number | undefined;
   readonly cure: string | undefined;
   readonly allowed: readonly string[] | undefined;
-  /** The graph node in which it arose; stamped once by the engine. */
+  /** The graph node where it was thrown; set once by the engine. */
   node: string | undefined;
 
   constructor(kind: ErrorKind, message: string, details: ErrorDetails = {}) {
@@ -68,15 +70,18 @@ export class SvcError extends Error {
   }
 }
 
-/** True for a `SvcError`, also one made by another copy of this module (a plugin's own install). */
+/**
+ * Returns true for a `SvcError`, including one made by another copy of this module (a plugin's own
+ * install).
+ */
 export function isSvcError(value: unknown): value is SvcError {
   return value instanceof Error && BRAND in value;
 }
 
 /**
- * Turns whatever was thrown in `node` into a `SvcError`. Its own kind is kept and the
- * first node that saw it stays; a stranger becomes `internal` with the stranger as cause,
- * RESOURCE_001 where it says that there was no memory, RESOURCE_002 where the disk was full.
+ * Converts anything thrown in `node` to a `SvcError`. An existing one keeps its kind and its first
+ * node; anything else becomes `internal` with the original as cause: RESOURCE_001 if it reports no
+ * memory, RESOURCE_002 if the disk is full.
  */
 export function toSvcError(thrown: unknown, node?: string): SvcError {
   const error = isSvcError(thrown) ? thrown : toInternal(thrown);
@@ -92,7 +97,7 @@ function toInternal(cause: unknown): SvcError {
     : new SvcError('internal', 'The proxy failed while handling this request', { cause });
 }
 
-/** Buffers, system calls and zlib have a code for it, the language itself only words. */
+/** Buffers, system calls and zlib have a code for it; the language itself only a message. */
 const NO_MEMORY: ReadonlySet<unknown> = new Set([
   'ERR_MEMORY_ALLOCATION_FAILED',
   'ENOMEM',
@@ -105,7 +110,10 @@ function isOutOfMemory(thrown: unknown): boolean {
   return thrown instanceof RangeError && thrown.message === 'Array buffer allocation failed';
 }
 
-/** System calls say it in two ways, and so does SQLite, which meets it first in its shared memory. */
+/**
+ * System calls have two codes for it, and so does SQLite, which first meets a full disk in its
+ * shared memory.
+ */
 const NO_SPACE: ReadonlySet<unknown> = new Set([
   'ENOSPC',
   'EDQUOT',

@@ -1,7 +1,6 @@
 /**
- * What travels through a graph. The engine knows frames only by their `kind`
- * and by the half of a run in which a kind appears; what they carry is the
- * business of the stages.
+ * What travels through a graph. The engine knows frames only by their `kind` and by the half of a
+ * run in which a kind appears; their content is up to the stages.
  */
 export interface Frame {
   readonly kind: string;
@@ -11,8 +10,8 @@ export interface Frame {
 export type FrameOf<F extends Frame, K extends F['kind']> = Extract<F, { readonly kind: K }>;
 
 /**
- * The vocabulary of a graph: which kinds travel as single frames towards the
- * stage that answers, and which make up the streamed answer, ending with `last`.
+ * The vocabulary of a graph: which kinds travel as single frames towards the answering stage, and
+ * which make up the streamed answer, ending with `last`.
  */
 export interface FrameKinds<F extends Frame> {
   readonly request: readonly F['kind'][];

@@ -1,4 +1,7 @@
-/** The engine's public door. It knows frames and stages, and nothing of models, providers or HTTP. */
+/**
+ * The engine's public entry point. It knows frames and stages, and nothing about models, providers
+ * or HTTP.
+ */
 export { isAnswer, isWhole, streamOf } from './answer.ts';
 export type { Answer, LiveAnswer, WholeAnswer } from './answer.ts';
 export { createCanceller } from './cancel.ts';

@@ -1,6 +1,6 @@
 /**
- * One node in one run: its context, its notes, and the time spent in it. Time is
- * taken around the handlers by whoever calls them; authors never measure.
+ * One node in one run: its context, its notes, and the time spent in it. The caller of the handlers
+ * takes the time; stage authors never measure.
  */
 import type { NoteValue, RunInfo, StageContext } from './context.ts';
 import { keptNote } from './kept-text.ts';
@@ -12,14 +12,14 @@ export class NodeRun implements StageContext<StageState> {
   readonly needsEvents: boolean;
   state: StageState = undefined;
   inner: StageContext['inner'] = undefined;
-  /** Names and values in turn. */
+  /** Alternating names and values. */
   #notes: (string | NoteValue)[] | undefined;
   #firstInMs: number | undefined;
   #firstOutMs: number | undefined;
   #lastOutMs: number | undefined;
   #busyMs = 0;
   #frames = 0;
-  /** When the frame went in that nothing has come out for yet. */
+  /** When the frame went in whose output is still pending. */
   #enteredMs: number | undefined;
 
   constructor(node: { readonly name: string; readonly needsEvents: boolean }, run: RunInfo) {
@@ -39,7 +39,7 @@ export class NodeRun implements StageContext<StageState> {
     this.#notes.push(name, value);
   }
 
-  /** A frame came in at `inMs` and left at `outMs`, both monotonic. */
+  /** Records a frame that came in at `inMs` and left at `outMs`, both monotonic. */
   timed(inMs: number, outMs: number): void {
     this.#frames += 1;
     this.#firstInMs ??= inMs;
@@ -48,14 +48,16 @@ export class NodeRun implements StageContext<StageState> {
     this.#busyMs += outMs - inMs;
   }
 
-  /** A frame went into the node's own stream, which is busy until the next comes out. */
+  /**
+   * Records a frame that went into the node's own stream, which is busy until the next comes out.
+   */
   entered(inMs: number): void {
     this.#frames += 1;
     this.#firstInMs ??= inMs;
     this.#enteredMs ??= inMs;
   }
 
-  /** A frame came out of the node's own stream. */
+  /** Records a frame that came out of the node's own stream. */
   left(outMs: number): void {
     this.#firstOutMs ??= outMs;
     this.#lastOutMs = outMs;
@@ -63,17 +65,20 @@ export class NodeRun implements StageContext<StageState> {
     this.#enteredMs = undefined;
   }
 
-  /** A frame passed that was not worth the clock. */
+  /** Counts a frame without timing it. */
   counted(): void {
     this.#frames += 1;
   }
 
-  /** The last frame of the answer that this node gave has left it. */
+  /** Records that the last frame of this node's answer has left it. */
   answered(outMs: number): void {
     this.#lastOutMs = outMs;
   }
 
-  /** Writes five numbers from `at` on: first in, first out, last out, each since the start of the run or `NaN`; busy; frames. */
+  /**
+   * Writes five numbers from `at` on: first in, first out, last out (each since the start of the
+   * run, or `NaN`), busy, frames.
+   */
   writeTimes(times: Float64Array, at: number): void {
     const { startedMs } = this.run;
     times[at] = (this.#firstInMs ?? NaN) - startedMs;
@@ -83,7 +88,7 @@ export class NodeRun implements StageContext<StageState> {
     times[at + 4] = this.#frames;
   }
 
-  /** Writes every note as `owner`, name and value from `at` on; returns where the next one goes. */
+  /** Writes every note as `owner`, name and value from `at` on; returns the next free position. */
   writeNotes(notes: NoteValue[], at: number, owner: number): number {
     if (this.#notes === undefined) return at;
     let next = at;

@@ -1,5 +1,5 @@
 /**
- * The way of a live answer: a web stream, piped through one TransformStream a segment into a
+ * The path of a live answer: a web stream, piped through one TransformStream per segment into a
  * WritableStream. Backpressure, errors and cancellation are those of the streams.
  */
 import { abandon, streamOf } from './answer.ts';
@@ -14,8 +14,8 @@ import type { NodeRun } from './node-run.ts';
 import type { TransformBehaviour } from './stage.ts';
 
 /**
- * What one stream of a pipe hands to the next: a frame, or all that took the place of one. As one
- * item they cannot be parted: where the source breaks, its error clears what a stream has queued.
+ * What one stream of a pipe passes to the next: a frame, or all the frames that replaced one. As a
+ * single item they cannot be separated: if the source fails, its error clears a stream's queue.
  */
 export type Item<F extends Frame> = F | readonly F[];
 
@@ -27,15 +27,18 @@ function isList<F extends Frame>(item: Item<F>): item is readonly F[] {
   return Array.isArray(item);
 }
 
-/** What streams need of a run. */
+/** The part of a run that streams need. */
 export interface PipeScope<F extends Frame> extends StepScope<F> {
-  /** The error for what broke in the source itself: it is named after the node that gave the answer. */
+  /**
+   * Returns the error for a failure of the source itself, named after the node that gave the
+   * answer.
+   */
   named(thrown: unknown): SvcError;
-  /** From here on that is this node. */
+  /** Sets that node from here on. */
   sourceIs(node: string): void;
 }
 
-/** What a handler has put in the place of the rest of an answer. */
+/** What a handler has put in place of the rest of an answer. */
 export interface Instead<F extends Frame> {
   /** Frames that have passed the segment. */
   readonly frames: readonly F[];
@@ -43,9 +46,9 @@ export interface Instead<F extends Frame> {
 }
 
 /**
- * The handlers of a segment as a stream. It is over once `onInstead` is called. What it is called
- * with is not enqueued here: Node 20 throws where a terminated stream that still holds frames is
- * cancelled.
+ * Returns the handlers of a segment as a stream, which is finished once `onInstead` is called. The
+ * argument of `onInstead` is not enqueued here: Node 20 throws if a terminated stream that still
+ * has frames queued is cancelled.
  */
 export function toHandlerStream<F extends Frame>(
   segment: FusedSegment<F>,
@@ -75,13 +78,13 @@ interface Entry<F extends Frame> {
   readonly segment: number;
   /** Before the node at this place of that segment. */
   readonly place: number;
-  /** The node that gave them, where that is not the one that gave the answer. */
+  /** The node that gave them, if it is not the one that gave the answer. */
   readonly node?: string;
 }
 
 /**
- * Pipes `answer` through `segments` into `target`, and then what a handler puts in the place of its
- * rest through those that follow that handler. Closes `target` at the end; rejects as the pipe does.
+ * Pipes `answer` through `segments` into `target`, then whatever a handler put in place of its rest
+ * through the segments after that handler. Closes `target` at the end; rejects as the pipe does.
  */
 export async function pipeInto<F extends Frame>(
   answer: LiveAnswer<F>,
@@ -102,7 +105,7 @@ export async function pipeInto<F extends Frame>(
         const handlers = toHandlerStream(segments[at]!, scope, from, ({ frames, rest }) => {
           const passed = { answer: streamOf(frames), segment: at + 1, place: 0 };
           const made = [passed, ...entriesOf(rest, at)];
-          // What an earlier segment does now is about frames that come after the end.
+          // From here on, an earlier segment only sees frames that come after the end.
           const dropped = at > endedAt ? entries : made;
           if (at > endedAt) entries = made;
           endedAt = Math.max(at, endedAt);
@@ -126,7 +129,10 @@ function entriesOf<F extends Frame>(
   return answer === undefined ? [] : [{ answer, segment, place, node }];
 }
 
-/** A stage's own stream, as `toGuarded` gives it. Throws what the stage throws, named after it. */
+/**
+ * Returns a stage's own stream, wrapped by `toGuarded`. Throws what the stage throws, named after
+ * it.
+ */
 export function toOwnStream<F extends Frame>(
   behaviour: TransformBehaviour<F>,
   nodeRun: NodeRun,
@@ -140,9 +146,9 @@ export function toOwnStream<F extends Frame>(
 }
 
 /**
- * A foreign stream seen from outside: frames are timed, an error is named after its node, cancelling
- * stops the source at once, even while the stream is busy, and frames that the stream has already
- * made are read before an error of the source reaches it.
+ * Wraps a foreign stream: frames are timed, an error is named after its node, cancelling stops the
+ * source at once even while the stream is busy, and frames the stream has already made are read
+ * before an error of the source reaches it.
  */
 export function toGuarded<F extends Frame>(
   pair: ReadableWritablePair<F, F>,
@@ -153,9 +159,11 @@ export function toGuarded<F extends Frame>(
   const reader = pair.readable.getReader();
   let input: WritableStreamDefaultController | undefined;
   let rejectWrite: (reason: unknown) => void = () => undefined;
-  /** What a reader waits for. */
+  /** The reader's pending read. */
   let read: Promise<unknown> | undefined;
-  /** Aborts the stream as its source broke, once nothing of it waits to be read. */
+  /**
+   * Aborts the stream with the error of its source, once none of its output is waiting to be read.
+   */
   let abort: (() => Promise<void>) | undefined;
   return {
     writable: new WritableStream<Item<F>>({
@@ -171,7 +179,7 @@ export function toGuarded<F extends Frame>(
       },
       close: () => writer.close(),
       async abort(reason) {
-        // What broke before it got here is no fault of this node.
+        // An error from before this node is not this node's fault.
         abort = () => writer.abort(scope.named(reason));
         const waiting = read;
         if (waiting !== undefined && !(await isReady(waiting))) await abort();
@@ -205,7 +213,7 @@ export function toGuarded<F extends Frame>(
   };
 }
 
-/** False for what has not settled a turn of the event loop later. */
+/** Returns false if the promise has not settled one turn of the event loop later. */
 function isReady(promise: Promise<unknown>): Promise<boolean> {
   const settled = promise.then(
     () => true,

@@ -1,6 +1,6 @@
 /**
- * The response half of a run: an answer goes through the segments after the node that gave it into
- * the sink, a live one as a web stream, a whole one in one piece.
+ * The response half of a run: an answer passes the segments after the node that gave it, into the
+ * sink; a live one as a web stream, a whole one in one piece.
  */
 import { abandon, streamOf } from './answer.ts';
 import type { LiveAnswer, WholeAnswer } from './answer.ts';
@@ -14,23 +14,25 @@ import type { RunScope } from './run-scope.ts';
 import { SegmentRun } from './segment-run.ts';
 
 /**
- * Where an answer goes. `write` and `end` are those of a WritableStream, which the engine makes of
- * them: a promise holds the source back until it settles.
+ * Where an answer goes. The engine makes a WritableStream of `write` and `end`: a pending promise
+ * holds the source back until it settles.
  */
 export interface Sink<F extends Frame> {
-  /** Takes an answer that is complete. */
+  /** Takes a complete answer. */
   whole(frames: readonly F[]): void | Promise<void>;
   /** Takes one frame of a live answer. A promise must reject as soon as the run's signal aborts. */
   write(frame: F): void | Promise<void>;
-  /** The live answer is complete. Resolves when the last of it has been handed over. */
+  /** Called when the live answer is complete. Resolves when the last of it has been passed on. */
   end(): void | Promise<void>;
   /** Reports to the client that the run failed, in whatever way is still possible. */
   fail(error: SvcError): void | Promise<void>;
-  /** A stream that a live answer passes on its way into the sink; made once a run. */
+  /** Returns a stream for a live answer to pass on its way into the sink; called once per run. */
   before?(): ReadableWritablePair<F, F> | undefined;
 }
 
-/** Pipes a live answer into the sink. Rejects with what broke, or as soon as the run is cancelled. */
+/**
+ * Pipes a live answer into the sink. Rejects with the failure, or as soon as the run is cancelled.
+ */
 export async function sendLive<F extends Frame>(
   answer: LiveAnswer<F>,
   segments: readonly Segment<F>[],
@@ -40,7 +42,7 @@ export async function sendLive<F extends Frame>(
   let stream = answer;
   let handlers: FusedSegment<F>[] = [];
   const pipeOn = ({ writable, readable }: ReadableWritablePair<F, Item<F>>): void => {
-    // What breaks is found again at the sink.
+    // A failure surfaces again at the sink.
     pipeInto(stream, handlers, writable, scope).catch(() => undefined);
     stream = readable;
     handlers = [];
@@ -59,7 +61,10 @@ export async function sendLive<F extends Frame>(
   await scope.windDown(pipeInto(stream, handlers, toWritable(sink, scope), scope));
 }
 
-/** The sink as a stream, which errors itself when the run is cancelled: that stops the source within a millisecond. */
+/**
+ * Wraps the sink in a stream that errors itself when the run is cancelled: that stops the source
+ * within a millisecond.
+ */
 function toWritable<F extends Frame>(sink: Sink<F>, scope: RunScope<F>): WritableStream<Item<F>> {
   const guarded = async (work: () => void | Promise<void>): Promise<void> => {
     try {
@@ -85,7 +90,9 @@ function toWritable<F extends Frame>(sink: Sink<F>, scope: RunScope<F>): Writabl
   });
 }
 
-/** Hands a whole answer to the sink. Rejects with what broke, or as soon as the run is cancelled. */
+/**
+ * Passes a whole answer to the sink. Rejects with the failure, or as soon as the run is cancelled.
+ */
 export async function sendWhole<F extends Frame>(
   answer: WholeAnswer<F>,
   segments: readonly Segment<F>[],
@@ -134,7 +141,7 @@ async function throughHandlers<F extends Frame>(
   return [...passed, ...(await throughHandlers(more, segment, scope, place))];
 }
 
-/** All frames of a stream, which is cancelled with the run. */
+/** Collects all frames of a stream, which is cancelled with the run. */
 async function collect<F extends Frame>(
   stream: ReadableStream<F>,
   scope: RunScope<F>,

@@ -1,4 +1,7 @@
-/** The state of one run: a context for every node, what was seen, and whether it was cancelled. */
+/**
+ * The state of one run: a context for every node, the frames seen, and whether the run is
+ * cancelled.
+ */
 import { abandon, isAnswer, isWhole } from './answer.ts';
 import { Cancelled } from './context.ts';
 import type { RunInfo } from './context.ts';
@@ -15,17 +18,17 @@ import type { Handled } from './stage.ts';
 
 export class RunScope<F extends Frame> implements PipeScope<F> {
   readonly nodeRuns: readonly NodeRun[];
-  /** True once something of the answer left the graph towards the sink. */
+  /** True once any part of the answer has left the graph towards the sink. */
   handed = false;
   #plan: Plan<F>;
   #info: RunInfo;
-  /** What the sink threw: no fault of a node. */
+  /** What the sink threw: not the fault of a node. */
   sinkFault: unknown;
   #last: { [kind: string]: F } = {};
   #answering: NodeRun | undefined;
-  /** The node whose answer is on its way: another than the answering one where its answer took that one's place. */
+  /** The node whose answer is being sent, if it replaced the answer of the answering node. */
   #source: string | undefined;
-  /** Called when the run is cancelled. */
+  /** Callbacks for cancellation. */
   readonly #stops = new Set<() => void>();
   #isListening = false;
 
@@ -46,7 +49,7 @@ export class RunScope<F extends Frame> implements PipeScope<F> {
     }
   }
 
-  /** Calls every node's `open`, so that `settled` finds its state whatever happens later. */
+  /** Calls every node's `open` first, so that `settled` always finds its state. */
   open(): void {
     const { nodes } = this.#plan;
     // By index: an iterator over a frozen list allocates an object for each step.
@@ -75,7 +78,7 @@ export class RunScope<F extends Frame> implements PipeScope<F> {
     this.#last[frame.kind] = frame;
   }
 
-  /** A response frame leaves the graph. */
+  /** Records a response frame that leaves the graph. */
   leaves(frame: F): void {
     this.saw(frame);
     this.handed = true;
@@ -91,7 +94,7 @@ export class RunScope<F extends Frame> implements PipeScope<F> {
     this.#source = node;
   }
 
-  /** Throws if an answer ended without the frame that closes it. */
+  /** Throws if an answer ended without its closing frame. */
   mustBeComplete(): void {
     if (this.#last[this.#plan.kinds.last] !== undefined) return;
     const error = new SvcError('bad_gateway', 'The answer broke off before its end');
@@ -102,18 +105,21 @@ export class RunScope<F extends Frame> implements PipeScope<F> {
     return toSvcError(thrown, this.#source);
   }
 
-  /** The error of a run that `thrown` ended: of the sink, of the node named in it, or of the one that gave the answer. */
+  /**
+   * Returns the error of a run that ended with `thrown`: the sink's, or one named after its node,
+   * by default the node that gave the answer.
+   */
   faultOf(thrown: unknown): SvcError {
     return thrown === this.sinkFault ? toSvcError(thrown) : this.named(thrown);
   }
 
-  /** A fault that must not change the outcome is left as a note at the answering node. */
+  /** Notes a fault that must not change the outcome at the answering node. */
   noteFault(name: string, thrown: unknown): void {
     const text = thrown instanceof Error ? thrown.message : 'unknown';
     (this.#answering ?? this.nodeRuns[0])?.note(name, text);
   }
 
-  /** The error that a cancelled run ends with, or undefined while it is not cancelled. */
+  /** Returns the error of a cancelled run, or undefined while it is not cancelled. */
   cancelled(): SvcError | undefined {
     if (!this.#info.signal.aborted) return undefined;
     const reason: unknown = this.#info.signal.reason;
@@ -126,7 +132,10 @@ export class RunScope<F extends Frame> implements PipeScope<F> {
     return new SvcError('cancelled', 'The client went away', { cause: reason });
   }
 
-  /** Settles as `promise` does, or rejects as soon as the run is cancelled; `onLate` hears what comes after that. */
+  /**
+   * Settles as `promise` does, or rejects as soon as the run is cancelled; a value that arrives
+   * later is passed to `onLate`.
+   */
   race<T>(promise: Promise<T>, onLate?: (value: T) => void): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       let isStopped = false;
@@ -148,23 +157,32 @@ export class RunScope<F extends Frame> implements PipeScope<F> {
     });
   }
 
-  /** Like `race`, of what may be there at once; a live answer that comes after the run was cancelled is cancelled too. */
+  /**
+   * Like `race`, for a value that may be available synchronously; a live answer that arrives after
+   * cancellation is cancelled too.
+   */
   raceAnswer(handled: Handled<F> | Promise<Handled<F>>): Handled<F> | Promise<Handled<F>> {
     return handled instanceof Promise ? this.race(handled, cancelIfLive) : handled;
   }
 
-  /** Settles as `pipe` does; when the run is cancelled it is given a turn of the event loop to stop its source. */
+  /**
+   * Settles as `pipe` does; after cancellation the pipe gets one turn of the event loop to stop its
+   * source.
+   */
   async windDown(pipe: Promise<void>): Promise<void> {
     try {
       await this.race(pipe);
     } catch (thrown) {
-      // No longer: an author's stream may never let go.
+      // No longer than that: an author's stream may never finish.
       if (this.cancelled() !== undefined) await nextTurn();
       throw thrown;
     }
   }
 
-  /** Calls `stop` once, as soon as the run is cancelled, at once if it is already; never after what it returns is called. */
+  /**
+   * Calls `stop` once when the run is cancelled, immediately if it already is. The returned
+   * function unsubscribes.
+   */
   onCancel(stop: () => void): () => void {
     if (this.#info.signal.aborted) stop();
     else this.#stops.add(stop);
@@ -182,7 +200,7 @@ export class RunScope<F extends Frame> implements PipeScope<F> {
     this.#info.signal.removeEventListener('abort', this.#onAbort);
   }
 
-  /** How it ended. The node in which an error arose has its message as a note. */
+  /** Returns how the run ended. The node where an error was thrown gets its message as a note. */
   settlement(outcome: Outcome, error: SvcError | undefined): Settlement<F> {
     if (error?.node !== undefined)
       this.nodeRuns.find(({ node }) => node === error.node)?.note('error', error.message);
@@ -195,7 +213,9 @@ export class RunScope<F extends Frame> implements PipeScope<F> {
     };
   }
 
-  /** Reports to every stage how the run ended, in graph order; one that fails does not stop the next. */
+  /**
+   * Reports the settlement to every stage, in graph order; a failing stage does not stop the next.
+   */
   async settle(settlement: Settlement<F>): Promise<void> {
     for (const { stage, index } of this.#plan.nodes) {
       const nodeRun = this.nodeRuns[index]!;

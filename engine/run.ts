@@ -1,6 +1,6 @@
 /**
  * One run through a plan: the request half is a loop over one frame, the response half a pipe of
- * web streams into the sink. How it ended is reported to every stage exactly once.
+ * web streams into the sink. The settlement is reported to every stage exactly once.
  */
 import { isWhole } from './answer.ts';
 import { answerTo } from './answer-to.ts';

@@ -1,6 +1,6 @@
 /**
- * Frames on their way through the handlers of one segment. It waits for a handler that returns a
- * promise, so that the order of the frames is kept.
+ * Frames passing the handlers of one segment. A handler's promise is awaited, so that the order of
+ * frames is kept.
  */
 import { abandon, isAnswer, isWhole } from './answer.ts';
 import type { LiveAnswer } from './answer.ts';
@@ -11,22 +11,22 @@ import type { FusedSegment, Step, Watcher } from './graph/segment.ts';
 import type { NodeRun } from './node-run.ts';
 import type { Handled } from './stage.ts';
 
-/** What handlers need of a run. */
+/** The part of a run that handlers need. */
 export interface StepScope<F extends Frame> {
   readonly kinds: FrameKinds<F>;
   readonly nodeRuns: readonly NodeRun[];
   now(): number;
-  /** What a handler returned; one that is waited for rejects as soon as the run is cancelled. */
+  /** Settles with a handler's result; a pending one rejects as soon as the run is cancelled. */
   raceAnswer(handled: Handled<F> | Promise<Handled<F>>): Handled<F> | Promise<Handled<F>>;
 }
 
-/** What takes the place of the source's further frames. */
+/** What replaces the source's further frames. */
 export interface Rest<F extends Frame> {
-  /** Undefined where the answer ends here. */
+  /** Undefined if the answer ends here. */
   readonly answer: LiveAnswer<F> | undefined;
-  /** Where its frames come in: after the node that gave it. */
+  /** The place its frames enter: after the node that gave it. */
   readonly place: number;
-  /** That node, which its faults are named after. */
+  /** That node, after which its faults are named. */
   readonly node: string;
 }
 
@@ -34,20 +34,22 @@ export interface Rest<F extends Frame> {
 const MAX_TIMED_STEPS = 32;
 
 export class SegmentRun<F extends Frame> {
-  /** Set once a handler has ended the answer or put another in its place: no more frames are wanted. */
+  /** Set once a handler has ended the answer or replaced its rest: further frames are dropped. */
   rest: Rest<F> | undefined;
   readonly #segment: FusedSegment<F>;
   readonly #scope: StepScope<F>;
   readonly #from: number;
 
-  /** Frames come in before the node at the place `from` of the segment. */
+  /** Frames enter before the node at the place `from` of the segment. */
   constructor(segment: FusedSegment<F>, scope: StepScope<F>, from = 0) {
     this.#segment = segment;
     this.#scope = scope;
     this.#from = from;
   }
 
-  /** The frames that take the place of `frame`. Rejects with the error of a handler, named after its node. */
+  /**
+   * Returns the frames that replace `frame`. Rejects with a handler's error, named after its node.
+   */
   async pass(frame: F, from = this.#from): Promise<readonly F[]> {
     const steps = this.#segment.steps.get(frame.kind);
     if (steps === undefined) return [frame];
@@ -66,7 +68,7 @@ export class SegmentRun<F extends Frame> {
       }
       const isReplaced = result !== undefined && (result as F | null)?.kind !== current.kind;
       if (!isReplaced) {
-        // Checked to be a frame of the same kind.
+        // Already checked to be a frame of the same kind.
         current = (result as F | undefined) ?? current;
         if (step.watch !== undefined) watchSafely(step.watch, current, nodeRun);
       }
@@ -80,7 +82,7 @@ export class SegmentRun<F extends Frame> {
     return [current];
   }
 
-  /** What becomes of what a handler returned for `frame` that is not simply another frame of its kind. */
+  /** Handles a handler's result for `frame` that is not simply another frame of its kind. */
   async #replace(
     result: Handled<F>,
     frame: F,
@@ -105,7 +107,7 @@ export class SegmentRun<F extends Frame> {
     const { rest } = this;
     for (const each of frames) {
       passed.push(...(await this.pass(each, place)));
-      // A handler further on has put another answer in the place of these.
+      // A later handler has replaced the rest of these frames.
       if (this.rest !== rest) break;
     }
     return passed;
@@ -116,21 +118,24 @@ export class SegmentRun<F extends Frame> {
     this.rest = rest;
   }
 
-  /** The node's watcher for a frame that it returned; a request's is that of the kind it got. */
+  /**
+   * Returns the node's watcher for a frame that it returned; a request frame uses the watcher of
+   * the kind it received.
+   */
   #watchOf(frame: F, step: Step<F>): Watcher<F> | undefined {
     if (this.#scope.kinds.request.includes(frame.kind)) return step.watch;
     return this.#segment.steps.get(frame.kind)?.find(({ place }) => place === step.place)?.watch;
   }
 }
 
-/** What takes the place of `frame`: a list of frames or a live answer. Throws for anything else. */
+/** Returns what replaces `frame`: a list of frames or a live answer. Throws for anything else. */
 function standIns<F extends Frame>(
   result: Handled<F>,
   frame: F,
   kinds: FrameKinds<F>,
   node: string,
 ): readonly F[] | LiveAnswer<F> {
-  // Code without types may return anything.
+  // Untyped code may return anything.
   const given = result as F | readonly F[] | null | string;
   const isRequest = kinds.request.includes(frame.kind);
   let got = `a '${String((given as F | null)?.kind)}'`;
@@ -144,7 +149,7 @@ function standIns<F extends Frame>(
   throw toSvcError(new SvcError('internal', message), node);
 }
 
-/** True if an answer stays in order with `frames` in the place of `frame`. */
+/** Returns true if an answer stays in order with `frames` in place of `frame`. */
 function keepsOrder<F extends Frame>(
   frames: readonly F[],
   frame: F,
@@ -161,7 +166,7 @@ function keepsOrder<F extends Frame>(
   });
 }
 
-/** Calls a watcher: it changes nothing, and nor does its fault, which is noted. */
+/** Calls a watcher, which changes nothing; if it throws, the fault is only noted. */
 export function watchSafely<F extends Frame>(
   watch: (frame: F, ctx: StageContext) => void,
   frame: F,

@@ -13,12 +13,12 @@ export type Outcome = 'ok' | 'error' | 'cancelled' | 'partial';
 
 export interface Settlement<F extends Frame> {
   readonly outcome: Outcome;
-  /** Set for `error`, `partial`, and for `cancelled` if there was one. */
+  /** Set for `error`, `partial`, and for `cancelled` if there was an error. */
   readonly error: SvcError | undefined;
-  /** The last frame of every kind that occurred, as it stood when it left the graph. */
+  /** The last frame of every kind that occurred, as it left the graph. */
   readonly last: { readonly [K in F['kind']]?: Extract<F, { readonly kind: K }> };
   /** Duration from the first byte of the request to this moment, in milliseconds. */
   readonly durationMs: number;
-  /** What each node did until it is asked for; written over `into` where that is given. */
+  /** What each node has done up to the call; overwrites `into` if given. */
   readonly spans: (into?: KeptSpans) => KeptSpans;
 }

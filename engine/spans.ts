@@ -1,7 +1,7 @@
 /**
- * What the nodes of a run did, in two flat lists that the next run can be written over.
- * Hundreds of finished runs are kept for whoever looks; as new objects each, the garbage
- * collector copied all of them twice on their way to be old.
+ * What the nodes of a run did, in two flat lists that the next run can overwrite. Hundreds of
+ * finished runs are kept for traces; as new objects each, the garbage collector copied all of them
+ * twice before they counted as old.
  */
 import type { NoteValue } from './context.ts';
 import type { NodeRun } from './node-run.ts';
@@ -13,24 +13,24 @@ export interface Span {
   readonly firstInMs: number | undefined;
   readonly firstOutMs: number | undefined;
   readonly lastOutMs: number | undefined;
-  /** Time spent inside the node's own handlers, waiting for their promises included. */
+  /** Time spent inside the node's own handlers, including waiting for their promises. */
   readonly busyMs: number;
   /** Frames seen. Where chunks are sampled, all are counted and some are timed. */
   readonly frames: number;
   readonly notes: { readonly [name: string]: NoteValue };
 }
 
-/** Numbers of a node in `#times`, in the order of `NodeRun.writeTimes`. */
+/** Numbers per node in `#times`, in the order of `NodeRun.writeTimes`. */
 const TIMES = 5;
 
 export class KeptSpans {
   #nodes: readonly SpanNode[] = [];
-  /** Milliseconds since the start of the run, `TIMES` a node; `NaN` for what did not happen. */
+  /** Milliseconds since the start of the run, `TIMES` per node; `NaN` for what did not happen. */
   #times = new Float64Array(0);
-  /** Position of the node, name and value, in turn. */
+  /** The node's position, name and value, in turn. */
   readonly #notes: NoteValue[] = [];
 
-  /** Takes what `nodeRuns`, one for each of `nodes`, have recorded so far, in place of what was kept. */
+  /** Replaces the content with what `nodeRuns`, one for each of `nodes`, have recorded so far. */
   take(nodes: readonly SpanNode[], nodeRuns: readonly NodeRun[]): this {
     this.#nodes = nodes;
     const numbers = nodeRuns.length * TIMES;
@@ -44,7 +44,10 @@ export class KeptSpans {
     return this;
   }
 
-  /** Calls `visit` for every node that saw a frame, with its name in traces, the time inside of it, and its own name. */
+  /**
+   * Calls `visit` for every node that saw a frame, with its name in traces, the time spent in it,
+   * and its own name.
+   */
   visitTimes(visit: (name: string, busyMs: number, node: string) => void): void {
     for (let index = 0; index < this.#nodes.length; index += 1) {
       const { name, stage } = this.#nodes[index]!;
@@ -53,7 +56,7 @@ export class KeptSpans {
     }
   }
 
-  /** One span a node, in graph order. */
+  /** Returns one span per node, in graph order. */
   list(): readonly Span[] {
     return this.#nodes.map(({ name, stage }, index) => {
       const [firstInMs, firstOutMs, lastOutMs, busyMs, frames] = this.#times.subarray(
@@ -82,7 +85,7 @@ export class KeptSpans {
   }
 }
 
-/** What of a node its spans have to know. */
+/** What spans need of a node. */
 export interface SpanNode {
   readonly name: string;
   readonly stage: { readonly traceAs?: string };

@@ -1,6 +1,6 @@
 /**
- * Any stage as a real `{writable, readable}` pair: what the engine fuses can also stand alone in a
- * pipe, and a test proves that both give the same frames.
+ * Any stage as a real `{writable, readable}` pair: what the engine fuses can also be a single
+ * stream in a pipe, and a test proves that both give the same frames.
  */
 import { streamOf } from './answer.ts';
 import { toSvcError } from './error.ts';
@@ -15,9 +15,9 @@ import { isTransform } from './stage.ts';
 import type { Stage } from './stage.ts';
 
 /**
- * Opens `stage` for the run `info` and gives its stream. `kinds` is the vocabulary of the frames.
- * An answer takes the place of the frame that asked for it and is pulled frame by frame, so that
- * a reader that stops also stops the answer. `settled` stays with the caller.
+ * Opens `stage` for the run `info` and returns its stream. `kinds` is the vocabulary of the frames.
+ * An answer replaces the request frame and is pulled frame by frame, so that a reader that stops
+ * also stops the answer. The caller calls `settled`.
  */
 export function toTransform<F extends Frame>(
   stage: Stage<F>,
@@ -46,7 +46,7 @@ export function toTransform<F extends Frame>(
     now: () => info.clock.monotonicMs(),
     raceAnswer: (handled) => handled,
   };
-  /** What is read once the handlers' own stream is over. */
+  /** Read once the handlers' own stream is over. */
   const more: ReadableStream<F>[] = [];
   const segment = toFused([node], [...kinds.request, ...kinds.response]);
   const stream = toHandlerStream(segment, scope, 0, ({ frames, rest }) => {

@@ -1,58 +1,61 @@
 /**
- * Work that waits for the end of the event loop's turn. Sixteen requests that the loop reads
- * in one turn then go through the stages side by side rather than each between two reads:
- * the processor keeps the code of one step for all of them. Under load that halved what a
- * request costs (`npm run bench`); alone, a request waits for microseconds.
+ * Work that waits for the end of the event loop's turn. Sixteen requests that the loop reads in one
+ * turn then go through the stages side by side rather than each between two reads: the processor's
+ * cache keeps the code of one step for all of them. Under load that halved the cost of a request
+ * (`npm run bench`); a single request waits for microseconds.
  */
 
 import type { Clock } from './clock.ts';
 
-/** Gathers work and does it together, in the order in which it came; one that throws stops none of the others. */
+/**
+ * Gathers work and runs it together, in order of arrival; one that throws does not stop the others.
+ */
 export interface Gathering {
-  /** Calls `work` when everything that this turn of the loop brings has been read. */
+  /** Calls `work` once everything of this turn of the loop has been read. */
   later(work: () => void): void;
 }
 
 /** Work that waits for the end of the turn. */
 export interface Turn extends Gathering {
   /**
-   * The same, before all that is `later`, and with what follows from it by promises alone. For
-   * the first word to or from somebody: behind the pieces of twenty streams that a turn brings
-   * as well, it would wait for a millisecond that nobody notices between two pieces.
+   * Runs `work`, and what follows from it by promises alone, before everything that is `later`. For
+   * the first chunk to or from a client: queued after the chunks of twenty streams it would wait
+   * for a millisecond, which goes unnoticed between two chunks.
    */
   first(work: () => void): void;
 }
 
-/** Gathered work that can also be done before its time. */
+/** Gathered work that can also be done early. */
 export interface Afterwards extends Gathering {
-  /** Does all that waits, now. */
+  /** Does all pending work now. */
   flush(): void;
 }
 
-/** One turn after another of this process's event loop. */
+/** Creates a turn on this process's event loop. */
 export function createTurn(): Turn {
   const first = createGathering((run) => setImmediate(run));
   const rest = createGathering((run) => {
-    // What comes first may come after this in the turn, so its place is taken now.
+    // Work that must come first may be added after this one in the same turn, so its place is
+    // reserved now.
     first.later(() => undefined);
     setImmediate(run);
   });
   return { first: (work) => first.later(work), later: (work) => rest.later(work) };
 }
 
-/** How long work may wait, how much of it, and who is notified of what it throws. */
+/** How long and how much work may wait, and the callback for what it throws. */
 export interface AfterwardsOptions {
   readonly withinMs: number;
-  /** Pieces of work. */
+  /** Maximum number of pending pieces of work. */
   readonly atMost: number;
-  /** Called with what a piece of work throws; must not throw itself. Nobody waits for its result. */
+  /** Called with what a piece of work throws; must not throw itself. The result is not awaited. */
   readonly onFault: (thrown: unknown) => void;
 }
 
 /**
- * Work that nobody waits for: done together `withinMs` after the first of it, when `atMost`
- * wait, or at `flush`. What waits keeps all that it will be made from alive, and the garbage
- * collector copies it.
+ * Creates a queue for work that nothing waits for: done together `withinMs` after the first of it,
+ * when `atMost` are pending, or at `flush`. Pending work keeps its inputs alive, and the garbage
+ * collector copies them.
  */
 export function createAfterwards(
   clock: Clock,

@@ -1,4 +1,7 @@
-/** Checks what a module exports as a plugin, and what the plugin brings; every fault is named with its place. */
+/**
+ * Checks what a module exports as a plugin, and what the plugin provides; every fault is named with
+ * its place.
+ */
 import { checkRecipe } from '../stages/compress/recipe/check.ts';
 import type { Recipe } from '../stages/compress/recipe/recipe.ts';
 import { isObject } from '../stages/dialect/json-kind.ts';
@@ -11,13 +14,13 @@ import type { PluginDefinition, PluginSetup } from './plugin.ts';
 import type { PluginStage } from './plugin-stage.ts';
 import type { ProviderDefinition } from './provider.ts';
 
-/** Keys and list places in the plugin's object, and what is wrong there. */
+/** A fault: its message, and the path of keys and list indexes in the plugin's object. */
 export interface BroughtFault {
   readonly path: readonly string[];
   readonly message: string;
 }
 
-/** Several things that are wrong with one plugin. */
+/** All faults of one plugin. */
 export class PluginFaults extends Error {
   readonly faults: readonly BroughtFault[];
   constructor(faults: readonly BroughtFault[]) {
@@ -40,7 +43,7 @@ const FIELDS = ['name', 'version', 'config', 'setup', ...PARTS];
 
 type ReportFault = (path: readonly string[], message: string) => void;
 
-/** Throws `PluginFaults`. */
+/** Checks the default export of a module. Throws `PluginFaults`. */
 export function checkPlugin(exported: unknown): PluginDefinition {
   if (!isObject(exported))
     throw new Error('its default export is not a plugin: an object with name and setup');
@@ -63,7 +66,7 @@ export function checkPlugin(exported: unknown): PluginDefinition {
   return exported as unknown as PluginDefinition;
 }
 
-/** What stands beside the name, and what `setup` returned. Throws `PluginFaults`. */
+/** Checks what the definition and the result of `setup` provide. Throws `PluginFaults`. */
 export function checkBrought(definition: PluginSetup, returned: unknown): Brought {
   if (!isObject(returned))
     throw new PluginFaults([

@@ -1,9 +1,9 @@
-/** Checks what a module exports as its provider, and says everything that is wrong at once. */
+/** Checks what a module exports as its provider, and reports all faults at once. */
 import { isObject } from '../stages/dialect/json-kind.ts';
 import { ENDPOINT_KINDS } from '../stages/model/endpoint.ts';
 import type { ProviderDefinition } from './provider.ts';
 
-/** A sound definition, or its faults as sentences. */
+/** A valid definition, or its faults as sentences. */
 export type CheckedDefinition =
   | { readonly ok: true; readonly definition: ProviderDefinition }
   | { readonly ok: false; readonly faults: readonly string[] };
@@ -89,7 +89,7 @@ export function checkDefinition(value: unknown): CheckedDefinition {
   return faults.length > 0 ? { ok: false, faults } : { ok: true, definition };
 }
 
-/** Why an address is refused. It is not quoted: it may hold a password. */
+/** Returns why an address is refused. It is not quoted: it may contain a password. */
 function addressFaults({ baseUrl, allowInsecure }: ProviderDefinition): string[] {
   if (!URL.canParse(baseUrl)) return ['baseUrl: expected a URL such as https://host/prefix'];
   const url = new URL(baseUrl);

@@ -1,7 +1,7 @@
 /**
- * The handlers of a plugin's stage with a time budget and a breaker. A fault hurts its own request
- * alone; a stage that keeps failing is left out, or its requests are refused at once, as its author
- * has said. Code that never gives the event loop back cannot be stopped from here.
+ * The handlers of a plugin's stage with a time budget and a breaker. A fault affects only its own
+ * request; a stage that keeps failing is skipped, or its requests are refused at once, as its
+ * author chose. Code that never yields the event loop cannot be stopped from here.
  */
 import { SvcError } from '../engine/index.ts';
 import type { Clock, Handlers, StageContext, StageState } from '../engine/index.ts';
@@ -9,16 +9,16 @@ import type { ProxyFrame } from '../stages/model/frame.ts';
 import { checkedHeads } from './own-head.ts';
 import type { HandlerStage } from './plugin-stage.ts';
 
-/** Faults in a row after which the stage rests. */
+/** Consecutive faults after which the stage is suspended. */
 const MOST_FAULTS = 5;
-/** How long it rests. */
+/** How long it is suspended. */
 const REST_MS = 30_000;
 const DEFAULT_TIMEOUT_MS = 1000;
 
 type Context = StageContext<StageState>;
 type Handler = (frame: ProxyFrame, ctx: Context) => unknown;
 
-/** What is reported of faults: each that ends or skips, and the rest that follows too many. */
+/** Reports faults: each one that fails or skips a request, and the suspension after too many. */
 export type ReportFault = (message: string, cause: unknown) => void;
 
 export function guarded(
@@ -67,7 +67,7 @@ export function guarded(
           })
           .catch((thrown: unknown) => failed(thrown, ctx));
       } catch (thrown) {
-        // An error of the proxy's own kind is the author's answer, not a fault.
+        // An error of the proxy's own type is the author's answer, not a fault.
         if (thrown instanceof SvcError) throw thrown;
         return failed(thrown, ctx);
       }

@@ -1,6 +1,6 @@
 /**
- * Hooks: functions that see every request and answer at fixed places, for authors who need no node
- * of the graph. They become two stages, with the time budget and the breaker of every stage.
+ * Hooks: functions called with every request and answer at fixed places, for authors who need no
+ * node of the graph. They become two stages, with the time budget and the breaker of every stage.
  */
 import type { Settlement, StageContext, StageState } from '../engine/index.ts';
 import { toChunk } from '../stages/model/frame.ts';
@@ -14,17 +14,21 @@ type HandlerOf<K extends ProxyFrame['kind']> = NonNullable<NonNullable<HandlerSt
 
 export interface PluginHooks {
   /**
-   * A request as it has been made smaller, before its provider is chosen. Returns nothing, another
-   * frame (see `tools`), or an answer (`tools.answer`); an error of `tools.error` refuses it.
+   * Receives a request after compression, before its provider is chosen. Returns nothing, another
+   * frame (see `tools`), or an answer (`tools.answer`); throwing an error of `tools.error` refuses
+   * it.
    */
   readonly request?: HandlerOf<'request'>;
-  /** Status and header fields of an answer, cached ones included, right before the client gets it. */
+  /**
+   * Receives status and headers of an answer, cached ones included, right before they go to the
+   * client.
+   */
   readonly head?: (head: HeadFrame, ctx: Context) => HeadFrame | undefined | void;
-  /** One event of a streamed answer; another in its place, or null to drop it. */
+  /** Receives one event of a streamed answer; returns another to replace it, or null to drop it. */
   readonly event?: (event: StreamEvent, ctx: Context) => StreamEvent | null | undefined | void;
-  /** Called once a request, when its answer has ended or was given up. */
+  /** Called once per request, when its answer has ended or was abandoned. */
   readonly settled?: (settlement: Settlement<ProxyFrame>, ctx: Context) => void;
-  /** `fail` (the default) ends the request, `pass` goes on as if there were no hook. */
+  /** `fail` (the default) ends the request, `pass` continues as if there were no hook. */
   readonly onFault?: OnFault;
   /** Milliseconds that one hook may wait for a promise; default 1000. */
   readonly timeoutMs?: number;
@@ -32,7 +36,9 @@ export interface PluginHooks {
 
 export const HOOK_NAMES = ['request', 'head', 'event', 'settled'] as const;
 
-/** The stages that hooks stand for, in the graph as `PLUGIN-request` and `PLUGIN-answer`. */
+/**
+ * Returns the stages for a plugin's hooks, in the graph as `PLUGIN-request` and `PLUGIN-answer`.
+ */
 export function toHookStages(plugin: string, hooks: PluginHooks): readonly HandlerStage[] {
   const { request, head, event, settled, onFault, timeoutMs } = hooks;
   const guard = {
@@ -51,7 +57,7 @@ export function toHookStages(plugin: string, hooks: PluginHooks): readonly Handl
   if (head !== undefined || event !== undefined || settled !== undefined)
     stages.push({
       name: `${plugin}-answer`,
-      // Behind meter and keep: what they count and keep is what the provider sent.
+      // After meter and keep: they count and keep what the provider sent.
       after: 'trace',
       ...guard,
       ...(event !== undefined && { needs: 'events' as const }),
@@ -68,7 +74,7 @@ export function toHookStages(plugin: string, hooks: PluginHooks): readonly Handl
   return stages;
 }
 
-/** The chunk with the events that the hook changed; the others keep their bytes. */
+/** Returns the chunk with the hook's changes; unchanged events keep their bytes. */
 function eachEvent(
   chunk: ChunkFrame,
   hook: (event: StreamEvent) => StreamEvent | null | undefined | void,
@@ -79,7 +85,7 @@ function eachEvent(
     if (data === undefined) return [bytes];
     const changed = hook({ ...(event !== undefined && { event }), data: parsed(data) });
     if (changed === undefined) return [bytes];
-    // Such as a promise, which would stand in the stream as an event without data.
+    // For example a promise, which would become an event without data in the stream.
     if (changed !== null && changed.data === undefined)
       throw new TypeError('event returns an event with data, null or nothing, and no promise');
     isChanged = true;
@@ -91,7 +97,7 @@ function eachEvent(
   return pieces.length === 0 ? [] : toChunk(Buffer.concat(pieces));
 }
 
-/** JSON as its value; other data, such as `[DONE]`, as text. */
+/** Parses JSON; other data, such as `[DONE]`, is returned as text. */
 function parsed(data: string): unknown {
   try {
     return JSON.parse(data);

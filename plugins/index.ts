@@ -1,5 +1,5 @@
 /**
- * The public door for authors: providers that are code, and plugins that bring stages.
+ * The public entry point for authors: providers that are code, and plugins that add stages.
  * `docs/plugins.md` describes how to write, test and configure one.
  */
 

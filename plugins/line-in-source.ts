@@ -1,9 +1,9 @@
-/** The line of a plugin's source that a fault is about, where the source shows it plainly. */
+/** Finds the line of a plugin's source that a fault is about, if the source shows it plainly. */
 
 /**
- * The line, from 1, of the key that `path` ends in: each name of it is looked for behind the one
- * before. A name that stands there more than once could be the wrong one, and is left out, as are
- * places in lists. Undefined where no name is found.
+ * Returns the line, from 1, of the key that `path` ends in: each name of it is searched after the
+ * one before. A name that occurs more than once could be the wrong one and is skipped, as are list
+ * indexes. Undefined if no name is found.
  */
 export function lineOfPath(source: string, path: readonly string[]): number | undefined {
   let from = 0;
@@ -20,7 +20,7 @@ export function lineOfPath(source: string, path: readonly string[]): number | un
   return found === undefined ? undefined : source.slice(0, found).split('\n').length;
 }
 
-/** The line, from 1, of the quoted text; undefined where it stands there more than once, or not at all. */
+/** Returns the line, from 1, of the quoted text; undefined unless it occurs exactly once. */
 export function lineOfText(source: string, text: string): number | undefined {
   const lines = source.split('\n');
   const quoted = ["'", '"', '`'].map((mark) => `${mark}${text}${mark}`);

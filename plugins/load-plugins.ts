@@ -1,6 +1,6 @@
 /**
- * Loads the plugins of the configuration and makes their stages. Anything that is wrong with one
- * of them stops the start or the reload: a stage that redacts must not be missing unnoticed.
+ * Loads the plugins of the configuration and makes their stages. Any fault in one of them stops the
+ * start or the reload: a redacting stage must not be missing unnoticed.
  */
 import { readFile } from 'node:fs/promises';
 import { SvcError, defineStage } from '../engine/index.ts';
@@ -23,7 +23,7 @@ import { stageTools } from './stage-tools.ts';
 import { timedStream } from './timed-stream.ts';
 import type { PluginView } from './view.ts';
 
-/** A plugin as configured: an absolute path, and what its own check gets. */
+/** A plugin as configured: an absolute path, and the argument of its own check. */
 export interface PluginEntry {
   readonly module: string;
   readonly config?: unknown;
@@ -48,10 +48,13 @@ export interface LoadOptions {
   readonly runImport?: RunImport;
 }
 
-/** As long as a provider may take for the head of its answer. */
+/** Same as a provider's default limit for the head of its answer. */
 const STREAM_TIMEOUT_MS = 30_000;
 
-/** Throws `config` (CONFIG_002) with every plugin that cannot be used, its file, its line where known, and why. */
+/**
+ * Loads all plugins. Throws `config` (CONFIG_002) that lists every plugin that cannot be used, with
+ * file, line if known, and reason.
+ */
 export async function loadPlugins(
   entries: readonly PluginEntry[],
   options: LoadOptions,
@@ -74,7 +77,7 @@ export async function loadPlugins(
   });
 }
 
-/** Throws where two plugins bring what only one can. */
+/** Throws if two plugins provide what only one may. */
 function refuseTwins(plugin: LoadedPlugin, loaded: readonly LoadedPlugin[]): void {
   for (const other of loaded) {
     if (other.name === plugin.name)
@@ -165,7 +168,7 @@ function toInsertion(
   };
 }
 
-/** Fields that hold only while a body is as it came. */
+/** Headers that are only valid for an unchanged body. */
 const SIZED = new Set(['content-length', 'content-md5', 'digest', 'content-digest', 'repr-digest']);
 
 function withoutSize(head: HeadFrame): HeadFrame {
@@ -174,7 +177,10 @@ function withoutSize(head: HeadFrame): HeadFrame {
 
 type HeadHandler = NonNullable<Handlers<ProxyFrame, unknown>['head']>;
 
-/** A stage that may change the body must not promise its length: a client would wait for the rest, or miss it. */
+/**
+ * A stage that may change the body must not announce its length: a client would wait for missing
+ * bytes or miss the rest.
+ */
 function unsizedHead(handle: HeadHandler = () => undefined): HeadHandler {
   return (sized, ctx) => {
     const head = withoutSize(sized);
@@ -184,7 +190,7 @@ function unsizedHead(handle: HeadHandler = () => undefined): HeadHandler {
   };
 }
 
-/** Each fault with the module's file, and the line where it is known. */
+/** Returns each fault with the module's file, and the line if known. */
 async function faultsOf(thrown: unknown, module: string): Promise<readonly string[]> {
   if (thrown instanceof PluginFaults) {
     const source = await readFile(module, 'utf8').catch(() => '');
@@ -197,7 +203,7 @@ async function faultsOf(thrown: unknown, module: string): Promise<readonly strin
   return [`${module}${lineOf(thrown, module)}: ${why}`];
 }
 
-/** `:12` where what was thrown says a line of the module, else nothing. */
+/** Returns `:12` if the stack of the error names a line of the module, else an empty string. */
 function lineOf(thrown: unknown, module: string): string {
   const stack = thrown instanceof Error ? String(thrown.stack) : '';
   const file = module.split('/').at(-1) ?? module;

@@ -1,10 +1,10 @@
-/** Loads the providers that are code. What is wrong with one stops only that one. */
+/** Loads the providers that are code. A fault disables only the provider that has it. */
 import { checkDefinition } from './check.ts';
 import type { ProviderDefinition } from './provider.ts';
 import { importDefault } from './module.ts';
 import type { ConfiguredModule, RunImport } from './module.ts';
 
-/** Why a module gives no provider; `message` has one sentence a fault and names the file. */
+/** Why a module gives no provider; `message` has one sentence per fault and names the file. */
 export interface PluginFault {
   readonly name: string;
   readonly module: string;
@@ -14,7 +14,7 @@ export interface PluginFault {
 export interface LoadedPlugins {
   /** By the configured name, in the order of the configuration. */
   readonly definitions: ReadonlyMap<string, ProviderDefinition>;
-  /** The hash of each module's content, by the same names. */
+  /** The hash of each module's content, under the same names. */
   readonly versions: ReadonlyMap<string, string>;
   readonly faults: readonly PluginFault[];
 }

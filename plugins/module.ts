@@ -1,14 +1,14 @@
 /**
- * Imports a module that the configuration names. It is checked to be the user's own before any of
- * it runs, and imported under the hash of its content, so that a reload takes up what was changed.
- * Old versions of a changed module stay in memory.
+ * Imports a module that the configuration names. Its owner is checked before any of it runs, and it
+ * is imported under the hash of its content, so that a reload picks up changes. Old versions of a
+ * changed module stay in memory.
  */
 import { createHash } from 'node:crypto';
 import { readFile, realpath, stat } from 'node:fs/promises';
 import { dirname, extname } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-/** A module as configured: an absolute path, and the name under which it is known. */
+/** A module as configured: an absolute path, and its name. */
 export interface ConfiguredModule {
   readonly module: string;
   readonly name: string;
@@ -18,17 +18,20 @@ export interface ConfiguredModule {
 export interface PluginModule extends ConfiguredModule {
   /** The hash of its content. */
   readonly version: string;
-  /** What is imported: the file, with its version in the query. */
+  /** The import specifier: the file, with its version in the query. */
   readonly url: string;
 }
 
 /** Runs the import of a module. */
 export type RunImport = <T>(module: PluginModule, work: () => T) => T;
 
-/** A module that has not finished by then waits for something that does not come. */
+/** A module that is still loading after this long is waiting for something that never comes. */
 const IMPORT_MS = 5000;
 
-/** The default export of a module, undefined where it has none. Throws what is wrong as a sentence. */
+/**
+ * Returns the default export of a module, or undefined if it has none. Throws the fault as a
+ * sentence.
+ */
 export async function importDefault(
   { module, name }: ConfiguredModule,
   runImport: RunImport,
@@ -63,7 +66,7 @@ function refuseLanguage(path: string): void {
   );
 }
 
-/** Throws where somebody else could change what would run as the user. */
+/** Throws if another user could change the code that would run as this user. */
 async function refuseForeign(path: string): Promise<void> {
   const uid = process.getuid?.();
   for (const each of [path, dirname(path)]) {
@@ -71,7 +74,7 @@ async function refuseForeign(path: string): Promise<void> {
     const what = each === path ? 'the file' : 'its folder';
     if (uid !== undefined && owner !== uid && owner !== 0)
       throw new Error(`${what} belongs to another user`);
-    // In a sticky folder others cannot replace files that are not theirs.
+    // In a sticky folder, users cannot replace each other's files.
     const isSticky = each !== path && (mode & 0o1000) !== 0;
     if ((mode & 0o022) !== 0 && !isSticky)
       throw new Error(`${what} may be written by others; \`chmod go-w ${each}\` ends that`);

@@ -1,4 +1,7 @@
-/** Heads that a plugin makes: what HTTP can carry, and no promise about a body that somebody else counts. */
+/**
+ * Heads made by a plugin: only what HTTP can carry, and no announced length of a body that the
+ * plugin does not control.
+ */
 import type { HeadFrame, ProxyFrame } from '../stages/model/frame.ts';
 import { isHopByHop, withoutHeaders } from '../stages/model/headers.ts';
 
@@ -8,8 +11,8 @@ const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 /**
- * What a handler returned, with every head in it checked; frames that are none, and everything else,
- * as they are. Throws, also later where a live answer's head comes, for a head that cannot be sent.
+ * Returns a handler's result with every head in it checked; everything else is returned as it is.
+ * Throws for a head that cannot be sent; for a live answer, when its head arrives.
  */
 export function checkedHeads(handled: unknown): unknown {
   if (Array.isArray(handled)) return handled.map(checkedFrame);
@@ -22,7 +25,7 @@ export function checkedHeads(handled: unknown): unknown {
   return checkedFrame(handled as ProxyFrame);
 }
 
-/** The frame itself, unless it is a head that has to be changed. */
+/** Returns the frame itself, unless it is a head that has to be changed. */
 export function checkedFrame<F extends ProxyFrame>(frame: F): F | HeadFrame {
   return isHead(frame) ? checkedHead(frame) : frame;
 }

@@ -1,31 +1,31 @@
-/** What a stage of a plugin is: handlers or a stream, and its place in the graph. */
+/** A plugin's stage: handlers or a stream, and its place in the graph. */
 import type { Handlers, Settlement, StageContext, StageState, Watchers } from '../engine/index.ts';
 import type { ProxyFrame } from '../stages/model/frame.ts';
 
-/** What becomes of a request when the plugin's own code throws or takes too long. */
+/** What happens to a request when the plugin's own code throws or takes too long. */
 export type OnFault = 'fail' | 'pass';
 
-/** What every stage of a plugin says; it stands before or after one node of the graph. */
+/** Common fields of a plugin's stages; each is placed before or after one node of the graph. */
 interface Placed {
   /** Its node in graph, trace and log; default: the plugin's name. */
   readonly name?: string;
   readonly before?: string;
   readonly after?: string;
-  /** Where several plugins stand at one place, the lower comes first; default 0. */
+  /** Among several plugins at one place, lower comes first; default 0. */
   readonly order?: number;
-  /** `events`: chunks reach it as whole events of a stream, never encoded. */
+  /** `events`: chunks arrive as whole events of a stream, never encoded. */
   readonly needs?: 'events';
   /** True if it may answer a request itself. */
   readonly answers?: boolean;
 }
 
-/** A stage of handlers. A handler returns what stands in its frame's place: see `Handled`. */
+/** A stage of handlers. A handler returns the replacement for its frame: see `Handled`. */
 export interface HandlerStage extends Placed {
-  /** Makes the state of one request, found at `ctx.state`. */
+  /** Creates the state of one request, available as `ctx.state`. */
   readonly open?: (ctx: StageContext<undefined>) => StageState;
   readonly on?: Handlers<ProxyFrame, StageState>;
   readonly watch?: Watchers<ProxyFrame, StageState>;
-  /** Called once a request, when its answer has ended or was given up. */
+  /** Called once per request, when its answer has ended or was abandoned. */
   readonly settled?: (settlement: Settlement<ProxyFrame>, ctx: StageContext<StageState>) => void;
   /** `fail` (the default) ends the request, `pass` lets the frame through as it came. */
   readonly onFault?: OnFault;
@@ -33,14 +33,14 @@ export interface HandlerStage extends Placed {
   readonly timeoutMs?: number;
 }
 
-/** A stage with a stream of its own, for timers and buffering. */
+/** A stage with its own stream, for timers and buffering. */
 export interface StreamStage extends Placed {
   readonly transform: (
     ctx: StageContext<undefined>,
   ) => ReadableWritablePair<ProxyFrame, ProxyFrame>;
   /**
    * Milliseconds that the client may wait for it while it neither takes a frame nor emits one;
-   * default 30000. Holding frames back until more of them come is no waiting.
+   * default 30000. Holding frames back while more of them arrive does not count.
    */
   readonly timeoutMs?: number;
 }

@@ -1,8 +1,8 @@
 /**
- * What a plugin is: a name and what it brings (stages with their places in the graph, hooks,
+ * What a plugin is: a name and what it provides (stages with their places in the graph, hooks,
  * providers, recipes, macros), or a `setup` that returns it for a checked configuration. A module's
- * default export is one; a plain object of the same shape is as good as `definePlugin`, since
- * `setup` gets all that a stage needs.
+ * default export is one; a plain object of the same shape works as well as `definePlugin`, since
+ * `setup` receives everything that a stage needs.
  */
 import type { PluginHooks } from './hooks.ts';
 import type { PluginStage } from './plugin-stage.ts';
@@ -10,30 +10,35 @@ import type { ProviderDefinition } from './provider.ts';
 import type { StageTools } from './stage-tools.ts';
 import type { PluginView } from './view.ts';
 
-/** Everything that a plugin can bring; each part may be left out. */
+/** Everything that a plugin can provide; each part may be left out. */
 export interface PluginSetup {
   /** Stages, each with its place in the graph. */
   readonly stages?: readonly PluginStage[];
-  /** Functions at places that need no node: see `PluginHooks`. */
+  /** Functions at fixed places that need no node: see `PluginHooks`. */
   readonly hooks?: PluginHooks;
-  /** Providers, as `defineProvider` has them, each with the name by which the configuration knows it. */
+  /** Providers, as for `defineProvider`, each with the name that the configuration uses. */
   readonly providers?: readonly (ProviderDefinition & { readonly name: string })[];
-  /** Recipes of compression, as they would stand in YAML (`docs/recipes.md`). They run before the bundled ones. */
+  /**
+   * Compression recipes, as written in YAML (`docs/recipes.md`). They run before the bundled ones.
+   */
   readonly recipes?: readonly unknown[];
-  /** Macros, as they would stand in YAML, each with its name (`docs/macros.md`). */
+  /** Macros, as written in YAML, each with its name (`docs/macros.md`). */
   readonly macros?: readonly unknown[];
 }
 
-/** What an arktype type returns of a value that does not fit. */
+/** What an arktype type returns for a value that does not fit. */
 export type ConfigFaults = readonly unknown[] & { readonly summary: string };
 
-/** `Checked` is what the check of the configuration returns, the faults of an arktype type included. */
+/**
+ * What `setup` receives. `Checked` is the result type of the configuration check, including the
+ * faults of an arktype type.
+ */
 export interface PluginApi<Checked> {
-  /** What stands under `config` in the configuration, as the check returned it. */
+  /** The value of `config` in the configuration, as the check returned it. */
   readonly config: Exclude<Checked, ConfigFaults>;
-  /** Frames, edits of requests and answers. */
+  /** Frames, and edits of requests and answers. */
   readonly tools: StageTools;
-  /** What a request would cost, and the log. */
+  /** The estimated cost of a request, and the log. */
   readonly view: PluginView;
 }
 
@@ -52,10 +57,13 @@ export interface PluginDefinition<Checked = unknown> extends PluginSetup {
   readonly version?: string;
   /**
    * Checks the configuration: an arktype type, or any function that returns the value or throws.
-   * Left out, the configuration reaches `setup` as it is.
+   * Without it, the configuration reaches `setup` unchanged.
    */
   readonly config?: (value: unknown) => Checked;
-  /** Returns what depends on the configuration or needs the tools; it is added to what stands beside it. */
+  /**
+   * Returns what depends on the configuration or needs the tools; it is added to the definition's
+   * own parts.
+   */
   readonly setup?: (api: PluginApi<Checked>) => PluginSetup | Promise<PluginSetup>;
 }
 

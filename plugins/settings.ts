@@ -1,11 +1,11 @@
-/** `plugins` and `custom_providers`: modules of the user's that run inside the proxy. */
+/** `plugins` and `custom_providers`: the user's modules that run inside the proxy. */
 import { kind, TEXT } from '../stages/settings/kind.ts';
 import { setting } from '../stages/settings/setting.ts';
 
-/** Letters, digits, - and _, as a provider's name has them. */
+/** Letters, digits, - and _, as in a provider's name. */
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
 
-/** Modules that bring stages; `config` gets the plugin's own check. */
+/** Modules that add stages; `config` is passed to the plugin's own check. */
 export const plugins = setting('plugins', {
   type: kind(
     [{ module: TEXT, 'config?': 'unknown', '+': 'reject' }, '[]'],

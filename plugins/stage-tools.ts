@@ -1,4 +1,7 @@
-/** What the author of a stage needs of frames and requests, handed to `setup` so that a module needs no import. */
+/**
+ * Tools for stage authors to work with frames and requests, passed to `setup` so that a module
+ * needs no import.
+ */
 import { SvcError } from '../engine/index.ts';
 import type { Answer, ErrorKind } from '../engine/index.ts';
 import type { BodyFrame } from '../stages/model/body.ts';
@@ -17,11 +20,11 @@ import {
 import type { ProxyRequest } from '../stages/model/request.ts';
 import { encodeEvent } from '../stages/wire/events.ts';
 
-/** An answer that a stage gives itself. */
+/** An answer given by a stage itself. */
 export interface OwnAnswer {
   /** Default 200. */
   readonly status?: number;
-  /** Header fields besides the content type. */
+  /** Headers besides the content type. */
   readonly headers?: Readonly<Record<string, string>>;
   /** The document, or the events of a stream in the client's dialect. */
   readonly body: { readonly json: unknown } | { readonly events: readonly StreamEvent[] };
@@ -29,30 +32,33 @@ export interface OwnAnswer {
 
 export interface StreamEvent {
   readonly event?: string;
-  /** Text, or what is written as JSON. */
+  /** Text, or a value written as JSON. */
   readonly data: unknown;
 }
 
 export interface StageTools {
-  /** A chunk of the answer, from bytes or text. */
+  /** Makes a chunk of the answer from bytes or text. */
   toChunk(bytes: Uint8Array | string): ChunkFrame;
-  /** One server-sent event as bytes. */
+  /** Returns one server-sent event as bytes. */
   toEvent(event: StreamEvent): Buffer;
   readonly end: EndFrame;
-  /** The whole answer to a request, to be returned by a handler of `request`. */
+  /** Makes the whole answer to a request, to be returned by a handler of `request`. */
   answer(frame: RequestFrame, answer: OwnAnswer): Answer<ProxyFrame>;
-  /** The body as it arrived, for a stage before `parse`, with another text in its place. */
+  /** For a stage before `parse`: returns the frame with another body. */
   withBody(frame: BodyFrame, body: Uint8Array | string): BodyFrame;
-  /** An error response in the client's dialect; throw it. */
+  /** Makes an error response in the client's dialect; throw it. */
   error(kind: ErrorKind, message: string): SvcError;
-  /** A header of the request as the client sent it, whatever its case. */
+  /** Returns a header of the request as the client sent it; the name is case-insensitive. */
   header(request: ProxyRequest, name: string): string | undefined;
   modelOf(request: ProxyRequest): string | undefined;
-  /** False where a request must go out as it came in; edits then throw. */
+  /** False if a request must be sent as it arrived; edits then throw. */
   isRewritable(request: ProxyRequest): boolean;
-  /** The blocks whose text may be replaced: tool output and long user text, with the text as it would go out now. */
+  /**
+   * Lists the blocks whose text may be replaced: tool output and long user text, with the text as
+   * it would be sent now.
+   */
   texts(request: ProxyRequest): readonly { readonly index: number; readonly text: string }[];
-  /** Each edit returns another frame. */
+  /** Returns another frame; so does every edit. */
   replaceText(frame: RequestFrame, index: number, text: string): RequestFrame;
   appendText(frame: RequestFrame, message: number, text: string): RequestFrame;
   setParam(frame: RequestFrame, name: string, value: unknown): RequestFrame;

@@ -1,6 +1,6 @@
 /**
- * A test kit for authors of providers: what their provider would send and how it would read an
- * answer, without a proxy and without a network. It uses the same code as the proxy.
+ * A test kit for provider authors: shows what their provider would send and how it would read an
+ * answer, without a proxy and without a network. It uses the proxy's own code.
  */
 import { streamOf, systemClock } from '../engine/index.ts';
 import type { Clock } from '../engine/index.ts';
@@ -15,13 +15,13 @@ import { checkDefinition } from './check.ts';
 import type { HookedEvent, HookedRequest } from '../stages/providers/hooks.ts';
 import type { ProviderDefinition } from './provider.ts';
 
-/** What can be asked of a provider under test. Each throws what would fail the attempt in a proxy. */
+/** The test calls. Each throws what would fail the attempt in a proxy. */
 export interface ProviderTest {
-  /** The request as it would be sent; the path without the provider's prefix. */
+  /** Returns the request as it would be sent; the path without the provider's prefix. */
   sends(body: HookJson, request?: Partial<Omit<HookedRequest, 'body'>>): HookedRequest;
-  /** A document as the proxy would read it. */
+  /** Returns a document as the proxy would read it. */
   answers(body: HookJson, status?: number): Promise<HookJson>;
-  /** A stream's events as the proxy would read them. */
+  /** Returns a stream's events as the proxy would read them. */
   streams(events: readonly HookedEvent[]): Promise<HookedEvent[]>;
 }
 
@@ -31,7 +31,10 @@ const PATHS = {
   generative: '/v1beta/models/model:generateContent',
 } as const;
 
-/** Tests a definition. Throws an `Error` with every fault if it is not sound. `clock` times the hooks. */
+/**
+ * Tests a definition. Throws an `Error` that lists every fault of an invalid one. `clock` times the
+ * hooks.
+ */
 export function testProvider(
   definition: ProviderDefinition,
   clock: Clock = systemClock,

@@ -1,6 +1,6 @@
 /**
- * A plugin's own stream with a time limit. It may hold frames back as long as more of them come, as
- * one that buffers does. It may not keep the client waiting while it neither takes what it was given
+ * A plugin's own stream with a time limit. It may hold frames back as long as more of them arrive,
+ * as a buffering stream does. It may not keep the client waiting while it neither takes its input
  * nor emits: a stream that hangs ends its own request with an error that names its node.
  */
 import type { Clock } from '../engine/index.ts';
@@ -14,7 +14,7 @@ export interface TimedStreamOptions {
   readonly timeoutMs: number;
   readonly clock: Clock;
   readonly report: ReportFault;
-  /** What becomes of each frame that the stream emits. */
+  /** Maps each frame that the stream emits. */
   readonly emitted: (frame: ProxyFrame) => ProxyFrame;
 }
 
@@ -22,7 +22,7 @@ export function timedStream(pair: Pair, options: TimedStreamOptions): Pair {
   const { node, timeoutMs, clock, report, emitted } = options;
   const writer = pair.writable.getWriter();
   const reader = pair.readable.getReader();
-  /** It has something to do: a frame that it has not taken yet, or the end of its input. */
+  /** True while it has pending input: a frame that it has not taken yet, or the end. */
   let isGiven = false;
   let isAwaited = false;
   let stop: (() => void) | undefined;
@@ -47,7 +47,7 @@ export function timedStream(pair: Pair, options: TimedStreamOptions): Pair {
     reader.cancel(thrown).catch(() => undefined);
   });
 
-  /** While the input is open, taking a frame is enough; behind its end, what is left must come out. */
+  /** While the input is open, taking a frame is enough; after its end, the rest must be emitted. */
   async function give(taken: Promise<void>, isLast: boolean): Promise<void> {
     isGiven = true;
     watch();

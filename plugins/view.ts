@@ -1,4 +1,6 @@
-/** What a plugin may see of the proxy besides frames: what a request would cost, and the log. */
+/**
+ * What a plugin may see of the proxy besides frames: the estimated cost of a request, and the log.
+ */
 import { SvcError } from '../engine/index.ts';
 import type { Clock } from '../engine/index.ts';
 import { estimateInputTokens } from '../stages/model/input-size.ts';
@@ -7,18 +9,18 @@ import type { OwnServices, StageLog } from '../stages/services.ts';
 import { estimateOf } from '../stages/spend/estimate.ts';
 
 export interface PluginView {
-  /** Tokens of the request as it would go out now. An estimate: providers count differently. */
+  /** Tokens of the request as it would be sent now. An estimate: providers count differently. */
   estimateInputTokens(request: ProxyRequest): number;
   /**
-   * What the request will cost at the target that was chosen for it, in US dollars, with as much
-   * output as is likely. Null where no price is known, and before the node `route`.
+   * Estimated cost of the request at its chosen target, in US dollars, with the likely amount of
+   * output. Null if no price is known, and before the node `route`.
    */
   estimateCostUsd(request: ProxyRequest): number | null;
   /** Writes into the proxy's log. */
   readonly log: StageLog;
 }
 
-/** A view whose providers and prices exist only when the graph is complete. */
+/** Creates a view; its providers and prices are set when the graph is complete. */
 export function createView(clock: Clock, log: StageLog) {
   let own: OwnServices | undefined;
   const view: PluginView = {

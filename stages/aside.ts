@@ -1,7 +1,7 @@
-/** Getting a file that we cannot read as ours out of the way of one that we are about to write. */
+/** Moves a file that we cannot read as ours out of the way of one that we are about to write. */
 import { existsSync, renameSync } from 'node:fs';
 
-/** A path beside `file` that is not taken: `<file>.<label>-<time>`. */
+/** Returns a path beside `file` that is not taken: `<file>.<label>-<time>`. */
 export function freePath(file: string, label: string, nowMs: number): string {
   const wanted = `${file}.${label}-${new Date(nowMs).toISOString().replace(/[-:.]/g, '')}`;
   let free = wanted;
@@ -9,7 +9,10 @@ export function freePath(file: string, label: string, nowMs: number): string {
   return free;
 }
 
-/** Renames `file` to `<file>.corrupt-<time>` and returns that path. Throws what the disk says. */
+/**
+ * Renames `file` to `<file>.corrupt-<time>` and returns that path. Throws the error of the file
+ * system.
+ */
 export function moveUnreadable(file: string, nowMs: number): string {
   const aside = freePath(file, 'corrupt', nowMs);
   renameSync(file, aside);

@@ -1,4 +1,4 @@
-/** What the disk, or the database on it, says when it refuses, in words for the user. */
+/** Errors of the disk, or of the database on it, in words for the user. */
 
 const REASONS: Readonly<Record<string, string>> = {
   ENOENT: 'it does not exist',
@@ -19,7 +19,7 @@ const REASONS: Readonly<Record<string, string>> = {
   ENFILE: 'too many files are open',
 };
 
-/** By the beginning of SQLite's code, which goes on with details. */
+/** By prefix of SQLite's code, whose suffix gives details. */
 const DATABASE_REASONS: readonly (readonly [code: string, reason: string])[] = [
   ['SQLITE_FULL', 'no space left on the disk'],
   ['SQLITE_READONLY', 'it is read-only'],
@@ -28,20 +28,23 @@ const DATABASE_REASONS: readonly (readonly [code: string, reason: string])[] = [
   ['SQLITE_IOERR', 'the disk is full or fails'],
 ];
 
-/** A failure of the file system in a few words, without the path twice; its own message when it is none. */
+/**
+ * Returns a file system error in a few words, without repeating the path; the error's own message
+ * if it is none.
+ */
 export function reasonOf(thrown: unknown): string {
   const { code, message } = (thrown ?? {}) as NodeJS.ErrnoException;
   return knownReason(code) ?? message ?? String(thrown);
 }
 
-/** True for what the file system or SQLite refuses, which no program can help. */
+/** Returns true for errors of the file system or SQLite, which no program can help. */
 export function isDiskFault(thrown: unknown): thrown is NodeJS.ErrnoException {
   const { code } = (thrown ?? {}) as NodeJS.ErrnoException;
-  // What `makeFolders` throws says its reason itself.
+  // Errors of `makeFolders` already state their reason.
   return code === 'ENOTSUP' || knownReason(code) !== undefined;
 }
 
-/** `error`, with the `path` that an error of SQLite lacks, and one of a file that is open. */
+/** Returns `error` with `path` added; an error of SQLite has none, nor has one of an open file. */
 export function named(error: unknown, path: string): unknown {
   const { code, path: namedPath } = (error ?? {}) as NodeJS.ErrnoException;
   const isRefused = isDiskFault(error) || String(code).startsWith('SQLITE_');

@@ -1,10 +1,13 @@
-/** Making folders without node's own recursion, which never ends where a file system refuses with ENOENT (as /proc does). */
+/**
+ * Makes folders without node's own recursion, which never ends if a file system refuses with ENOENT
+ * (as /proc does).
+ */
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 /**
- * Makes `folder`, and what leads to it, with mode 0700 less the umask. True if it was not there;
- * what is there already, of whatever kind, is left alone. Throws what the disk says.
+ * Makes `folder` and its missing parents with mode 0700 less the umask. Returns true if it was
+ * missing; an existing entry of any kind is left alone. Throws the error of the file system.
  */
 export function makeFolders(folder: string): boolean {
   const first = tryFolder(folder);

@@ -1,6 +1,6 @@
 /**
  * Parsers (tree-sitter) for programming languages. A grammar is a WebAssembly file inside a
- * package; to load one and to parse are work for a thread of their own.
+ * package; loading and parsing belong in a thread of their own.
  */
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -14,8 +14,8 @@ export interface Grammar {
 }
 
 /**
- * File extensions by grammar. PowerShell's is left out: after some parsing, the engine spends half
- * a minute of a processor on compiling it anew.
+ * File extensions by grammar. PowerShell is left out: after some parsing, the engine spends half a
+ * minute of a processor on recompiling it.
  */
 const EXTENSIONS: Readonly<Record<string, string>> = {
   python: 'py pyi',
@@ -33,7 +33,7 @@ const EXTENSIONS: Readonly<Record<string, string>> = {
   css: 'css',
 };
 
-/** The grammar for each file extension, of those that everybody reads and of `more`. */
+/** Returns the grammar for each file extension, from the common ones and `more`. */
 export function grammarsByExtension(
   more: Readonly<Record<string, string>>,
 ): ReadonlyMap<string, string> {
@@ -48,7 +48,10 @@ export function grammarsByExtension(
 /** Loads grammars, each once. */
 export type GrammarLoader = ReturnType<typeof createGrammarLoader>;
 
-/** A loader that has loaded nothing yet. A thread should have one: two that begin at once disturb each other. */
+/**
+ * Creates an empty loader. Use one per thread: two that load at the same time interfere with each
+ * other.
+ */
 export function createGrammarLoader(fileOf: (name: string) => string = packagedFile) {
   let library: ReturnType<typeof loadLibrary> | undefined;
   const grammars = new Map<string, Promise<Grammar>>();
@@ -64,14 +67,20 @@ export function createGrammarLoader(fileOf: (name: string) => string = packagedF
     return { language, parser: new Parser().setLanguage(language) };
   };
   return {
-    /** Loads what every grammar needs: some 20 ms of a processor that the first text need not wait for. Never rejects. */
+    /**
+     * Loads what every grammar needs: some 20 ms of processor time that the first text need not
+     * wait for. Never rejects.
+     */
     prepare: (): Promise<void> =>
       loaded().then(
         () => undefined,
-        // Whoever loads a grammar will learn why.
+        // `load` reports the reason.
         () => undefined,
       ),
-    /** The grammar with this name, such as `typescript`. Rejects where it cannot be loaded, or could not be before. */
+    /**
+     * Returns the grammar with this name, such as `typescript`. Rejects if it cannot be loaded, or
+     * failed before.
+     */
     load(name: string): Promise<Grammar> {
       const known = grammars.get(name);
       if (known !== undefined) return known;
@@ -80,7 +89,7 @@ export function createGrammarLoader(fileOf: (name: string) => string = packagedF
       grammar.catch(() => failed.add(name));
       return grammar;
     },
-    /** Lets what could not be loaded be tried again: once for each piece of work, not for each text in it. */
+    /** Lets failed grammars be tried again: once per piece of work, not per text in it. */
     forgetFailures(): void {
       for (const name of failed) grammars.delete(name);
       failed.clear();
@@ -89,13 +98,13 @@ export function createGrammarLoader(fileOf: (name: string) => string = packagedF
 }
 
 async function loadLibrary() {
-  // Imported here: the threads that never parse should not load it.
+  // Imported here: threads that never parse should not load it.
   const { Language, Parser } = await import('web-tree-sitter');
   await Parser.init();
   return { Language, Parser };
 }
 
-/** Where the package keeps a grammar. */
+/** Returns the path of a grammar inside its package. */
 export function packagedFile(name: string): string {
   const require = createRequire(import.meta.url);
   const folder = dirname(require.resolve('@vscode/tree-sitter-wasm/package.json'));

@@ -1,4 +1,4 @@
-/** The public door to frames and edits, for stages that are written with imports (`svc/stages`). */
+/** The public entry point to frames and edits, for stages written with imports (`svc/stages`). */
 export { END, toChunk } from './model/frame.ts';
 export type {
   ChunkEvent,

@@ -1,7 +1,7 @@
 /**
- * Locks between processes, threads and callers. The lock is SQLite's own lock on an
- * empty database file: the kernel lets go of it when its process dies, however it dies,
- * so a stale lock cannot exist and nobody has to judge whether a process id is still alive.
+ * Locks between processes, threads and callers. The lock is SQLite's own lock on an empty database
+ * file: the kernel releases it when its process dies, however it dies, so a stale lock cannot exist
+ * and no code has to decide whether a process id is still alive.
  */
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
@@ -15,19 +15,18 @@ const LONGEST_WAIT_MS = 100;
 
 export interface LockOptions {
   readonly signal?: AbortSignal;
-  /** Gives up with a `conflict` after so long; waits for ever when absent. */
+  /** Gives up with a `conflict` after this long; waits for ever when absent. */
   readonly timeoutMs?: number;
-  /** Called once, when the lock turns out to be held by somebody else. */
+  /** Called once, if the lock turns out to be held by another holder. */
   readonly onWait?: () => void;
 }
 
-/** A lock file, opened. */
+/** An open lock file. */
 export type Lock = ReturnType<typeof openLock>;
 
 /**
- * Opens the lock at `path` and makes its file when it is missing, and its folder. A lock
- * whose file is deleted is opened anew when it is next taken: what others hold is the lock
- * that stands at the path.
+ * Opens the lock at `path`; makes its file and folder if missing. A lock whose file was deleted is
+ * reopened when it is next taken: the valid lock is the one at the path.
  */
 export function openLock(path: string) {
   let opened = openFile(path);
@@ -48,7 +47,7 @@ export function openLock(path: string) {
         if (!isOurs(opened)) continue;
         throw named(error, path);
       }
-      // Only now: until it was ours the file may have been deleted.
+      // Checked only now: the file may have been deleted before the lock was taken.
       if (!isOurs(opened)) continue;
       held = true;
       let released = false;
@@ -64,12 +63,12 @@ export function openLock(path: string) {
     /** Takes the lock if it is free. */
     tryAcquire,
     /**
-     * Waits until the lock is free, takes it and returns the function that frees it.
-     * Throws `conflict` when the time is over, `cancelled` when the signal says so.
+     * Waits until the lock is free, takes it and returns the function that releases it. Throws
+     * `conflict` on timeout, `cancelled` when the signal aborts.
      */
     acquire: (options: LockOptions = {}): Promise<() => void> =>
       acquireWith(tryAcquire, path, options),
-    /** What `work` gives, which is done while the lock is held. Throws likewise. */
+    /** Returns the result of `work`, done while the lock is held. Throws as `acquire` does. */
     async during<T>(work: () => Promise<T>, options: LockOptions = {}): Promise<T> {
       const release = await acquireWith(tryAcquire, path, options);
       try {
@@ -84,7 +83,7 @@ export function openLock(path: string) {
   };
 }
 
-/** The same with the lock at `path`, opened for this alone. */
+/** Like `during`, with the lock at `path` opened for this call alone. */
 export async function underLock<T>(
   path: string,
   work: () => Promise<T>,
@@ -106,7 +105,8 @@ interface OpenFile {
 function openFile(path: string): OpenFile {
   makePrivateDir(dirname(path));
   createPrivate(path);
-  // Before the file is opened: of two files the older is recognised, and then it is opened again.
+  // Read before the file is opened: if the file was replaced in between, the older inode is
+  // recognised and the file is opened again.
   const inode = inodeOf(path);
   try {
     return { database: new Database(path, { timeout: 0 }), inode };

@@ -1,13 +1,18 @@
-/** A user's files of one kind in one folder, each known by its name: `NAME` and the kind's extension. */
+/**
+ * A user's files of one kind in one folder, each identified by its name: `NAME` and the kind's
+ * extension.
+ */
 import { readFileSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { SvcError } from '../engine/index.ts';
 import { reasonOf } from './disk-reason.ts';
 
-/** What files of a kind are called. */
+/** Valid names of such files. */
 export const FILE_NAME = /^[a-z0-9][a-z0-9_-]{0,63}$/;
 
-/** Files of a `kind`, such as `macro`, with this extension and of at most so many bytes. */
+/**
+ * Accesses files of a `kind`, such as `macro`, with this extension and at most `mostBytes` bytes.
+ */
 export function namedFiles(kind: string, extension: string, mostBytes: number) {
   const title = kind[0]!.toUpperCase() + kind.slice(1);
   const file = (folder: string, name: string): string => {
@@ -18,9 +23,12 @@ export function namedFiles(kind: string, extension: string, mostBytes: number) {
     );
   };
   return {
-    /** The path. Throws `bad_request` for what cannot be a name: none leads out of the folder. */
+    /**
+     * Returns the path. Throws `bad_request` for an invalid name, so that none leads out of the
+     * folder.
+     */
     file,
-    /** The names of all, in order. */
+    /** Returns all names, sorted. */
     names(folder: string): readonly string[] {
       try {
         return readdirSync(folder)
@@ -32,7 +40,10 @@ export function namedFiles(kind: string, extension: string, mostBytes: number) {
         return [];
       }
     },
-    /** The file's text; undefined where there is none. Throws `bad_request` where it cannot be read. */
+    /**
+     * Returns the file's text, or undefined if there is no such file. Throws `bad_request` if it
+     * cannot be read.
+     */
     source(folder: string, name: string): string | undefined {
       const path = file(folder, name);
       try {

@@ -1,4 +1,4 @@
-/** Making what nobody else may read: folders 0700 and files 0600, whatever the umask. */
+/** Makes private folders (0700) and files (0600), whatever the umask. */
 import { chmodSync, closeSync, constants, fchmodSync, openSync, statSync } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
@@ -6,7 +6,7 @@ import { makeFolders } from './folder.ts';
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
 
-/** Makes `dir` (and what is missing above it) with mode 0700; an existing folder keeps its mode. */
+/** Makes `dir` and its missing parents with mode 0700; an existing folder keeps its mode. */
 export function makePrivateDir(dir: string): void {
   if (makeFolders(dir)) chmodSync(dir, 0o700);
 }
@@ -30,14 +30,18 @@ export function createPrivate(path: string): void {
   }
 }
 
-/** What tells the file at `path` from one that stood there before and is still open; undefined when there is none. */
+/**
+ * Returns the inode, which distinguishes the file at `path` from a former one that is still open;
+ * undefined if there is none.
+ */
 export function inodeOf(path: string): bigint | undefined {
   return statSync(path, { bigint: true, throwIfNoEntry: false })?.ino;
 }
 
 /**
- * Writes `path` anew, private, so that a reader sees the former file or the whole new one; on the disk,
- * unless `isDurable` is false, which is for what may be lost with the machine.
+ * Replaces `path` by a private file, so that a reader sees either the former file or the whole new
+ * one. Synced to disk unless `isDurable` is false, for content that may be lost in a crash of the
+ * machine.
  */
 export async function replaceFile(
   path: string,

@@ -1,6 +1,6 @@
 /**
- * The long-lived things that stages use. They are made once, in the server, and
- * reach a stage only through its `build`.
+ * The long-lived objects that stages use. They are made once, in the server, and reach a stage only
+ * through its `build`.
  */
 import type { Afterwards, Clock, ErrorKind } from '../engine/index.ts';
 import type { AnswerStore } from './answers/answer.ts';
@@ -24,7 +24,7 @@ import type { LiveRouter } from './route/rules-router.ts';
 import type { BodyFrame } from './model/body.ts';
 import type { Vault } from './vault/contract.ts';
 
-/** Where finished requests are written down. */
+/** Where finished requests are recorded. */
 export interface Ledger {
   record(row: LedgerRow): void;
 }
@@ -32,17 +32,20 @@ export interface Ledger {
 /** Where finished runs are kept for `/trace`. */
 export interface TraceLog {
   add(run: FinishedRun): void;
-  /** Sets how a run ended and what was saved, once its answer was read: better than the run itself could know. */
+  /**
+   * Corrects the outcome and the savings of a run, once its answer was read, which the run itself
+   * could not know.
+   */
   correct(id: string, found: FoundLater): void;
 }
 
-/** Places for streams that run at the same time. */
+/** Slots for concurrent streams. */
 export interface StreamSlots {
-  /** Takes a place; the function returned gives it back. Undefined where none is free. */
+  /** Takes a slot; the returned function frees it. Undefined if none is free. */
   acquire(): (() => void) | undefined;
 }
 
-/** Where a stage says what a user should know. */
+/** A stage's log, for what a user should know. */
 export interface StageLog {
   info(message: string, fields?: Readonly<Record<string, unknown>>): void;
   warning(message: string, fields?: Readonly<Record<string, unknown>>): void;
@@ -51,31 +54,31 @@ export interface StageLog {
 
 export interface Services {
   readonly clock: Clock;
-  /** For what no client waits for; it is done before any figure is reported. */
+  /** For work that no client waits for; done before any figure is reported. */
   readonly afterwards: Afterwards;
   readonly providers: ReadonlyMap<ProviderName, Provider>;
   readonly upstream: Upstream;
   readonly ledger: Ledger;
-  /** The name of this machine, for the rows; null where nobody gave it one. */
+  /** The name of this machine, for ledger rows; null if none is set. */
   readonly node: string | null;
   readonly traces: TraceLog;
   readonly prices: Prices;
   readonly streams: StreamSlots;
-  /** The response cache, and the equal requests that are in the air. */
+  /** The response cache, and the identical requests in flight. */
   readonly answers: { readonly store: AnswerStore; readonly flights: Flights };
-  /** What is remembered of conversations, and which requests go on with one. */
+  /** What is remembered of conversations, and which requests continue one. */
   readonly conversations: Conversations;
-  /** How every provider is doing: keys, breaker, health, pace. */
+  /** The state of every provider: keys, breaker, health, pace. */
   readonly states: ProviderStates;
-  /** How much of their limits is used, as providers state it with their answers. */
+  /** How much of their limits is used, as providers report it with their answers. */
   readonly planLimits: PlanLimits;
-  /** The rules that send requests elsewhere than they say. */
+  /** The rules that reroute requests. */
   readonly router: LiveRouter;
-  /** What requests, sessions and days may cost. */
+  /** The limits of what requests, sessions and days may cost. */
   readonly spending: SpendingGuard;
-  /** Which work that providers do on their own time is paid already. */
+  /** Which deferred work at providers is already paid for. */
   readonly deferredBills: DeferredBills;
-  /** What providers want back with their tool calls. */
+  /** What providers require back with their tool calls. */
   readonly callMarks: CallMarks;
   readonly compressor: CompressThread;
   readonly originals: Originals;
@@ -83,13 +86,16 @@ export interface Services {
   /** The user's indexed files; undefined where the vault is off. */
   readonly vault: Vault | undefined;
   readonly log: StageLog;
-  /** A provider's words as they may be kept: without keys of ours and of the request, which it may repeat. */
+  /**
+   * Returns a provider's message as it may be kept: without our keys and those of the request,
+   * which it may repeat.
+   */
   readonly withoutKeys: (words: string, body: BodyFrame | undefined) => string;
-  /** The HTTP status that a client gets for a failure of this kind; null for a client that left and gets none. */
+  /** The HTTP status for a failure of this kind; null for a client that left and gets none. */
   readonly statusOf: (kind: ErrorKind) => number | null;
 }
 
-/** What a generation has for itself: it follows from the configuration's values alone. */
+/** The services of one generation: they follow from the configuration's values alone. */
 export type OwnServices = Pick<Services, 'providers' | 'prices'>;
-/** All others: they are opened once and outlive requests and reloads. */
+/** All others: opened once, they outlive requests and reloads. */
 export type SharedServices = Omit<Services, keyof OwnServices>;

@@ -1,6 +1,6 @@
 /**
- * From a graph to a plan: checks everything once, at start, and precomputes the
- * ways and the segments, so that a run only walks lists.
+ * From a graph to a plan: checks everything once, at start, and precomputes paths and segments, so
+ * that a run only walks lists.
  */
 import type { Frame, FrameKinds } from '../frame.ts';
 import { isTransform } from '../stage.ts';
@@ -17,18 +17,21 @@ export interface Plan<F extends Frame> {
   /** All nodes, in the order in which frames reach them. */
   readonly nodes: readonly PlanNode<F>[];
   readonly requestPath: readonly Stop<F>[];
-  /** For each node that may answer, by its index: the segments that its answer passes. */
+  /** For each node that may answer, by its index: the segments its answer passes. */
   readonly answerPaths: ReadonlyMap<number, readonly Segment<F>[]>;
   readonly kinds: FrameKinds<F>;
-  /** For each node that has nodes inside, by its index: those, in declared order. */
+  /** For each node with nodes inside, by its index: those nodes, in declared order. */
   readonly inner: ReadonlyMap<number, readonly PlanNode<F>[]>;
-  /** True if some stage sees events, so that answers should come unencoded. */
+  /** True if some stage reads events, so that answers should arrive unencoded. */
   readonly needsEvents: boolean;
 }
 
 export interface CompileOptions<F extends Frame> {
   readonly insertions?: readonly Insertion<F>[];
-  /** False makes every node a TransformStream of its own; the frames that come out are the same. Default true. */
+  /**
+   * False makes every node a TransformStream of its own; the output frames are the same. Default
+   * true.
+   */
   readonly fuse?: boolean;
 }
 
@@ -36,7 +39,7 @@ export type Compiled<F extends Frame> =
   | { readonly plan: Plan<F>; readonly faults: readonly [] }
   | { readonly plan: undefined; readonly faults: readonly GraphFault[] };
 
-/** Every node behind all those that lead to it (Kahn's algorithm, ties in declared order). */
+/** Sorts the nodes topologically (Kahn's algorithm, ties in declared order). */
 function inOrder<F extends Frame>(graph: Graph<F>): GraphNode<F>[] {
   const waiting = [...graph.nodes];
   const ordered: GraphNode<F>[] = [];
@@ -52,7 +55,9 @@ function inOrder<F extends Frame>(graph: Graph<F>): GraphNode<F>[] {
   return ordered;
 }
 
-/** Neighbouring stages with handlers share a segment; a stage with its own stream stands alone. */
+/**
+ * Groups neighbouring handler stages into one segment; a stage with its own stream gets its own.
+ */
 function toSegments<F extends Frame>(
   path: readonly PlanNode<F>[],
   kinds: readonly F['kind'][],
@@ -86,7 +91,7 @@ function toPlanNode<F extends Frame>(
   return { name, stage, index, needsEvents, plugin, about };
 }
 
-/** Checks and compiles a graph. All faults are reported at once, and then there is no plan. */
+/** Checks and compiles a graph. All faults are reported at once; `plan` is then undefined. */
 export function compile<F extends Frame>(
   declared: Graph<F>,
   options: CompileOptions<F> = {},
@@ -125,7 +130,7 @@ export function compile<F extends Frame>(
     const { response } = graph.kinds;
     const path = responsePathOf(graph, node.name).map(planned);
     if (node.needsEvents && splitting !== undefined) path.unshift(splitting);
-    // What a node does with response frames it does first with those of its own answer.
+    // A node's own answer first passes the node's response handlers.
     if (handlesAny(node, response)) path.unshift(node);
     answerPaths.set(node.index, toSegments(path, response, options.fuse ?? true));
   }

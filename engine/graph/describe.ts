@@ -1,24 +1,24 @@
-/** What a plan does, as data for people: the nodes on each way, and which of them run as one. */
+/** What a plan does, as data for people: the nodes on each path, and which of them run as one. */
 import type { Frame } from '../frame.ts';
 import { isTransform } from '../stage.ts';
 import type { Plan } from './compile.ts';
 import type { PlanNode, Segment } from './segment.ts';
 
 export type PlanOutline = ReturnType<typeof describePlan>;
-/** A node as people see it. */
+/** A node as shown to people. */
 export type NodeOutline = ReturnType<typeof toNode>;
 
 export function describePlan<F extends Frame>(plan: Plan<F>) {
-  /** In the order in which a request passes them. */
+  /** In the order a request passes them. */
   const request = plan.requestPath.map(({ node }) => ({
     ...toNode(node),
-    /** True if it may answer in place of the nodes behind it. */
+    /** True if it may answer in place of the nodes after it. */
     answers: node.stage.answers === true,
     /** True for a stage with a stream of its own. */
     isStream: isTransform(node.stage.behaviour),
     inner: (plan.inner.get(node.index) ?? []).map(toNode),
   }));
-  /** For each node that may answer: what its answer passes, in order. */
+  /** For each node that may answer: the segments its answer passes, in order. */
   const answers = plan.requestPath.flatMap(({ node }) => {
     const segments = plan.answerPaths.get(node.index);
     return segments === undefined ? [] : [{ from: node.name, segments: segments.map(toOutline) }];
@@ -29,7 +29,7 @@ export function describePlan<F extends Frame>(plan: Plan<F>) {
 function toNode<F extends Frame>({ name, plugin, about }: PlanNode<F>) {
   return {
     node: name,
-    /** Who inserted it; null for a built-in stage. */
+    /** The plugin that inserted it; null for a built-in stage. */
     plugin: plugin ?? null,
     about: about ?? [],
   };

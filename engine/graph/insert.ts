@@ -1,4 +1,4 @@
-/** Puts plugins' stages into a graph; the graph given is not changed. */
+/** Inserts plugins' stages into a graph; the given graph is not changed. */
 import type { Frame } from '../frame.ts';
 import type { Graph, GraphEdge, GraphFault, GraphNode, InnerNode, Insertion } from './declare.ts';
 
@@ -8,13 +8,16 @@ function byOrder<F extends Frame>(a: Insertion<F>, b: Insertion<F>): number {
   return a.plugin < b.plugin ? -1 : a.plugin > b.plugin ? 1 : 0;
 }
 
-/** All edges into `target` lead to `node` instead, and `node` leads to `target`. */
+/** Redirects all edges into `target` to `node`, and connects `node` to `target`. */
 function before(edges: readonly GraphEdge[], node: string, target: string): GraphEdge[] {
   const moved = edges.map((edge) => (edge.to === target ? { ...edge, to: node } : edge));
   return [...moved, { from: node, to: target }];
 }
 
-/** All edges out of `target` start at `node` instead; where they part by frame, only the request's does. */
+/**
+ * Moves all edges out of `target` to start at `node`; if they differ by frame, only the request's
+ * edge moves.
+ */
 function after(edges: readonly GraphEdge[], node: string, target: string): GraphEdge[] {
   const parts = edges.some((edge) => edge.from === target && edge.on !== undefined);
   const moves = (edge: GraphEdge) => edge.from === target && (!parts || edge.on !== 'response');
@@ -26,9 +29,9 @@ function after(edges: readonly GraphEdge[], node: string, target: string): Graph
 }
 
 /**
- * The graph with all insertions made. Several at the same place stand in the
- * order of `order`, then of the plugin's name, read in the direction of travel.
- * One may name another's node. Insertions that name an unknown node are left out and reported.
+ * Returns the graph with all insertions made. Insertions at the same place are sorted by `order`,
+ * then by plugin name, in the direction of travel. One may name another's node. Insertions that
+ * name an unknown node are left out and reported.
  */
 export function insert<F extends Frame>(
   graph: Graph<F>,
@@ -73,7 +76,7 @@ export function insert<F extends Frame>(
       edges = before(edges, insertion.stage.name, target);
       if (entry === target) entry = insertion.stage.name;
     }
-    // Each one goes directly behind its target, so the last to be placed is the first.
+    // Each one goes directly after its target, so the last to be placed comes first.
     for (const insertion of between.filter((each) => each.after !== undefined).toReversed()) {
       const target = insertion.after;
       if (!place(insertion, target) || target === undefined) continue;
@@ -83,7 +86,7 @@ export function insert<F extends Frame>(
     for (const { name } of nodes) known.add(name);
   };
 
-  // Those that name another's node wait until it is placed.
+  // Insertions that name another's node wait until that node is placed.
   for (let left = sorted; left.length > 0;) {
     const names = new Set(left.map(({ stage }) => stage.name));
     const ready = left.filter((each) => {

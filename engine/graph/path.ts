@@ -1,8 +1,8 @@
-/** The ways through a graph: where a request goes, and where an answer goes from its node. */
+/** The paths through a graph: of a request, and of an answer from its node. */
 import type { Frame } from '../frame.ts';
 import type { Graph, GraphNode } from './declare.ts';
 
-/** The node behind `from` for this half of a run, or undefined at the end. */
+/** Returns the node after `from` for this half of a run, or undefined at the end. */
 function next<F extends Frame>(
   graph: Graph<F>,
   from: string,
@@ -27,13 +27,13 @@ function follow<F extends Frame>(
   return path;
 }
 
-/** The nodes that a request frame passes, in order, the entry first. */
+/** Returns the nodes that a request frame passes, in order, the entry first. */
 export function requestPathOf<F extends Frame>(graph: Graph<F>): GraphNode<F>[] {
   const entry = graph.nodes.find((node) => node.name === graph.entry);
   return follow(graph, entry, 'request');
 }
 
-/** The nodes that an answer made by `name` passes, in order, without that node itself. */
+/** Returns the nodes that an answer made by `name` passes, in order, without that node itself. */
 export function responsePathOf<F extends Frame>(graph: Graph<F>, name: string): GraphNode<F>[] {
   return follow(graph, next(graph, name, 'response'), 'response');
 }

@@ -1,6 +1,6 @@
 /**
- * A segment: neighbouring stages that run as one. For each kind of frame it keeps the list
- * of the handlers that want it, so a node that does not handle a kind costs nothing for it.
+ * A segment: neighbouring stages that run as one. For each kind of frame it keeps the list of
+ * handlers for it, so a kind that a node does not handle costs the node nothing.
  */
 import type { StageContext } from '../context.ts';
 import type { Frame } from '../frame.ts';
@@ -13,7 +13,7 @@ export interface PlanNode<F extends Frame> {
   readonly stage: Stage<F>;
   /** Position in the plan's list: where a run keeps this node's context. */
   readonly index: number;
-  /** True if it may answer, and a stage on its answer's way reads events. */
+  /** True if it may answer and a stage on its answer's path reads events. */
   readonly needsEvents: boolean;
   /** As in `GraphNode`. */
   readonly plugin: string | undefined;
@@ -29,13 +29,13 @@ export type Watcher<F extends Frame> = (frame: F, ctx: StageContext) => void;
 /** What one node does with one frame kind. */
 export interface Step<F extends Frame> {
   readonly node: PlanNode<F>;
-  /** Where the node stands in its segment. */
+  /** The node's position in its segment. */
   readonly place: number;
   readonly handle: Handler<F> | undefined;
   readonly watch: Watcher<F> | undefined;
 }
 
-/** A node on the request's way, with the step that it takes for each kind of frame. */
+/** A node on the request path, with its step for each kind of frame. */
 export interface Stop<F extends Frame> {
   readonly node: PlanNode<F>;
   readonly steps: ReadonlyMap<F['kind'], Step<F>>;
@@ -44,12 +44,12 @@ export interface Stop<F extends Frame> {
 /** Neighbours that run as one. */
 export interface FusedSegment<F extends Frame> {
   readonly form: 'fused';
-  /** All of them in order, those without a step for any kind included. */
+  /** All of them in order, including those without a step for any kind. */
   readonly nodes: readonly PlanNode<F>[];
   readonly steps: ReadonlyMap<F['kind'], readonly Step<F>[]>;
 }
 
-/** One stage with a stream of its own. */
+/** One stage with its own stream. */
 export interface StreamSegment<F extends Frame> {
   readonly form: 'stream';
   readonly node: PlanNode<F>;
@@ -65,13 +65,13 @@ function stepOf<F extends Frame>(
 ): Step<F> | undefined {
   const { behaviour } = node.stage;
   if (isTransform(behaviour)) return undefined;
-  // A handler is only ever looked up under the kind of the frame that it is then given.
+  // A handler is only looked up under the kind of the frame that it is then called with.
   const handle = (behaviour.on as { [kind: string]: Handler<F> } | undefined)?.[kind];
   const watch = (behaviour.watch as { [kind: string]: Watcher<F> } | undefined)?.[kind];
   return handle === undefined && watch === undefined ? undefined : { node, place, handle, watch };
 }
 
-/** True if the node handles or watches a frame of one of `kinds`. */
+/** Returns true if the node handles or watches a frame of one of `kinds`. */
 export function handlesAny<F extends Frame>(
   node: PlanNode<F>,
   kinds: readonly F['kind'][],
@@ -89,7 +89,7 @@ export function toStop<F extends Frame>(node: PlanNode<F>, kinds: readonly F['ki
   return Object.freeze({ node, steps });
 }
 
-/** Makes one segment of `nodes`, none of which brings its own stream. */
+/** Makes one segment of `nodes`, none of which has its own stream. */
 export function toFused<F extends Frame>(
   nodes: readonly PlanNode<F>[],
   kinds: readonly F['kind'][],

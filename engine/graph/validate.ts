@@ -1,4 +1,4 @@
-/** Everything that can be wrong with a graph, found in one go. */
+/** Every check of a graph, in one pass. */
 import type { Frame } from '../frame.ts';
 import { isTransform } from '../stage.ts';
 import type { Behaviour } from '../stage.ts';
@@ -124,10 +124,10 @@ function kindFault<F extends Frame>(
   return `'${name}' handles '${kind}', which is not a frame kind (known: ${known})`;
 }
 
-/** All faults of a graph; an empty list means that it can be compiled. */
+/** Returns all faults of a graph; an empty list means that it compiles. */
 export function validate<F extends Frame>(graph: Graph<F>): GraphFault[] {
   const faults = [...nameFaults(graph), ...cycleFaults(graph)];
-  // Paths only mean something once names are unique and nothing runs in a circle.
+  // Paths are only meaningful once names are unique and there is no cycle.
   if (faults.length > 0) return faults;
   return [...reachFaults(graph), ...flowFaults(graph)];
 }

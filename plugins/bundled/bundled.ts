@@ -1,6 +1,7 @@
 /**
- * Plugins that come with the program. What the configuration names that is no module of its own
- * (recipes, macros, providers that are code) is put into the graph by them, in the way of every plugin.
+ * Plugins that come with the program. Whatever the configuration names that is not a module of its
+ * own (recipes, macros, providers that are code) is put into the graph by them, the same way as any
+ * plugin.
  */
 import type { Insertion } from '../../engine/index.ts';
 import type { ProxyFrame } from '../../stages/model/frame.ts';
@@ -11,7 +12,7 @@ export interface BundledPlugin {
 }
 
 /**
- * Nearest to `compress`: behind every stage of other plugins that stands before it. Macros come
- * before recipes, so that theirs run first; one that a request names is the last of them.
+ * Closest to `compress`: after every stage of other plugins placed before it. Macros come before
+ * recipes, so that theirs run first; a macro named by a request is the last macro.
  */
 export const ORDER = { macro: 1_000_000, requestedMacro: 2_000_000, recipes: 3_000_000 } as const;

@@ -1,4 +1,4 @@
-/** The bundled plugin of macros: each that is named is a stage of its own before `compress`. */
+/** The bundled plugin of macros: each configured macro is a stage of its own before `compress`. */
 import type { Insertion } from '../../engine/index.ts';
 import type { ProxyFrame } from '../../stages/model/frame.ts';
 import type { PassPart } from '../../stages/model/pass.ts';
@@ -12,15 +12,15 @@ const NAME = 'macros';
 export interface MacroStage {
   readonly name: string;
   readonly part: PassPart;
-  /** Differs where what it does differs. */
+  /** Differs whenever its effect differs. */
   readonly id: string;
   readonly about: readonly string[];
 }
 
-/** What the node of a macro is called. */
+/** Returns the node name of a macro. */
 export const macroNode = (name: string): string => `macro:${name}`;
 
-/** Those of the configuration, in its order. */
+/** Creates the plugin for the macros of the configuration, in its order. */
 export function macrosPlugin(macros: readonly MacroStage[]): BundledPlugin {
   return {
     name: NAME,
@@ -30,7 +30,10 @@ export function macrosPlugin(macros: readonly MacroStage[]): BundledPlugin {
   };
 }
 
-/** One that a request names: it holds for its conversation from that request on. */
+/**
+ * Creates the insertion for a macro named by a request: it applies to the conversation from that
+ * request on.
+ */
 export function requestedMacro({ name, part, id, about }: MacroStage): Insertion<ProxyFrame> {
   const requested = Object.freeze({ ...part, requestedAs: id });
   return toInsertion(name, requested, about, ORDER.requestedMacro);

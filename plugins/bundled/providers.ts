@@ -1,4 +1,7 @@
-/** The bundled plugin of providers that are code: each is a node inside `forward`, which says when it is asked. */
+/**
+ * The bundled plugin of providers that are code: each is a node inside `forward`, which reports
+ * when it is called.
+ */
 import { defineStage } from '../../engine/index.ts';
 import { TRANSLATABLE } from '../../stages/dialect/translatable.ts';
 import type { ProxyFrame } from '../../stages/model/frame.ts';
@@ -28,11 +31,11 @@ export function providersPlugin(providers: readonly ProviderCode[]): BundledPlug
   };
 }
 
-/** It has no handlers: an attempt is no frame of the graph, and `forward` times it. */
+/** Has no handlers: an attempt is not a frame of the graph, and `forward` times it. */
 const toStage = (name: string) =>
   defineStage<ProxyFrame, undefined, undefined>({ name, build: () => ({}) })(undefined, undefined);
 
-/** Its steps, the dialect it speaks, and the dialects of clients that are translated into it. */
+/** Describes its steps, its dialect, and the client dialects that are translated into it. */
 function phrasesOf({ kind, request, response, event }: ProviderCode['definition']) {
   const hooked = (step: string, isHooked: boolean): string => (isHooked ? `${step} (hook)` : step);
   const others = TRANSLATABLE.filter((dialect) => dialect !== kind);

@@ -6,7 +6,10 @@ import type { BundledPlugin } from './bundled.ts';
 
 const NAME = 'recipes';
 
-/** `about`: how many there are, and where they come from. No stage where no recipe runs. */
+/**
+ * Creates the plugin. `about`: how many recipes there are, and where they come from. No stage if no
+ * recipe runs.
+ */
 export function recipesPlugin(
   recipes: RecipeSet | undefined,
   about: readonly string[],
