@@ -1,12 +1,12 @@
 /**
- * Everything that a usage is billed for, as the list of units that money is the sum of; figures for
- * tokens and context stay those of `Usage`.
+ * Everything that a usage is billed for, as a list of units whose costs add up to the price; token
+ * and context figures stay those of `Usage`.
  */
 import type { Billing, Inference } from './billing.ts';
 import type { Usage } from './usage.ts';
 import { totalInputTokens } from './usage.ts';
 
-/** One thing with a price of its own. */
+/** A kind of unit with its own price. */
 export type UnitName =
   | 'input'
   | 'cache_read'
@@ -24,16 +24,16 @@ export type UnitName =
   | 'web_search'
   | 'file_search';
 
-/** Units that are calls of tools: counted one by one, at a price that no terms change. */
+/** Units that are tool calls: counted one by one, at a price that no terms change. */
 export const CALL_UNITS: ReadonlySet<UnitName> = new Set<UnitName>(['web_search', 'file_search']);
 
 /** `count` of a unit, at the rates of one model. */
 export interface BilledUnit {
   readonly unit: UnitName;
   readonly count: number;
-  /** Whose rates apply; undefined for the model that answered. */
+  /** The model whose rates apply; undefined for the model that answered. */
   readonly model: string | undefined;
-  /** All input tokens of the inference that it belongs to: above a bound many models cost more. */
+  /** All input tokens of the inference it belongs to: many models cost more above a threshold. */
   readonly promptTokens: number;
 }
 
@@ -47,7 +47,7 @@ const COUNTS = [
   'cacheWrite1hTokens',
 ] as const satisfies readonly (keyof Counts)[];
 
-/** Everything that `usage` is billed for. Each token is in one unit: nothing is counted twice, and nothing is left out. */
+/** Returns everything that `usage` is billed for. Each token is in exactly one unit. */
 export function billedUnits(usage: Usage): BilledUnit[] {
   const units: BilledUnit[] = [];
   const { billing } = usage;
@@ -61,7 +61,7 @@ export function billedUnits(usage: Usage): BilledUnit[] {
     if (!each.isInTotal || billing.isUnbilled !== true)
       addTokens(units, each, each.model, each.promptTokens ?? promptOf(each));
   if (billing.isUnbilled === true) return units.concat(callsOf(billing));
-  // What the list has not named is billed all the same, as a part of the answer itself.
+  // Tokens that the list does not account for are billed too, as part of the answer itself.
   const rest = restOf(whole, inferences);
   addTokens(units, rest, undefined, inferences.length === 0 ? promptOf(whole) : promptOf(rest));
   move(units, 'input', 'input_audio', billing.inputAudioTokens);
@@ -82,7 +82,7 @@ function callsOf({ webSearches = 0, fileSearches = 0 }: Billing): BilledUnit[] {
   return units;
 }
 
-/** False where only the terms differ, or are said to be the usual ones, as they are of most answers. */
+/** Returns false if only the terms differ, or are the usual ones, as in most answers. */
 function hasParts(billing: Billing): boolean {
   for (const name in billing) if (!TERMS.has(name)) return true;
   return false;

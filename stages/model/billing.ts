@@ -1,16 +1,16 @@
 /**
- * What a provider bills beside the token counts of one answer: inferences of its own (compaction, an
- * advisor, another model that stepped in), calls of hosted tools, tokens of sound and pictures, and the
- * terms that change every rate (fast mode, service tier, region).
+ * What a provider bills besides the token counts of one answer: inferences of its own (compaction,
+ * an advisor, another model that stepped in), calls of hosted tools, audio and image tokens, and
+ * the terms that change every rate (fast mode, service tier, region).
  */
 
-/** Under which terms an answer was served, as the provider says; what is standard is left out. */
+/** The terms of an answer, as the provider reports them; standard terms are left out. */
 export interface RateTerms {
-  /** `fast`, or `standard` where the answer says so. */
+  /** `fast`, or `standard` if the answer says so. */
   readonly speed?: string;
   /** `flex`, `priority`, `batch`, … in lower case. */
   readonly tier?: string;
-  /** The answer says that its tier is the usual one: another one that was asked for was not granted. */
+  /** The answer reports the usual tier: another tier that was requested was not granted. */
   readonly isUsualTier?: true;
   /** `us`. */
   readonly geo?: string;
@@ -20,7 +20,7 @@ export interface RateTerms {
 export interface Inference {
   /** The model that ran it; undefined for the one that answered. */
   readonly model: string | undefined;
-  /** True if the counts of the answer as a whole hold these. */
+  /** True if the counts of the whole answer include these. */
   readonly isInTotal: boolean;
   readonly inputTokens: number;
   readonly outputTokens: number;
@@ -28,14 +28,17 @@ export interface Inference {
   readonly cacheWriteTokens: number;
   /** The part of `cacheWriteTokens` written for one hour. */
   readonly cacheWrite1hTokens: number;
-  /** The input of each of them, where several are summed up here: above a bound many models cost more. */
+  /**
+   * Input tokens of each inference when several are summed up here: many models cost more above a
+   * threshold.
+   */
   readonly promptTokens?: number;
 }
 
-/** What `Usage` says beside its token counts; most answers have none of it. */
+/** What `Usage` reports besides its token counts; most answers have none of it. */
 export interface Billing extends RateTerms {
   readonly inferences?: readonly Inference[];
-  /** Parts of `inputTokens`, which are of text otherwise. */
+  /** Parts of `inputTokens`; the rest is text. */
   readonly inputAudioTokens?: number;
   readonly inputImageTokens?: number;
   readonly inputVideoTokens?: number;
@@ -49,8 +52,8 @@ export interface Billing extends RateTerms {
   readonly cacheWrite12hTokens?: number;
   readonly webSearches?: number;
   readonly fileSearches?: number;
-  /** What was used and has no unit here, by its name: nobody can say what it costs. */
+  /** Names of what was used and has no unit here: its cost is unknown. */
   readonly unknownUses?: readonly string[];
-  /** True where the answer's own tokens are not billed, as those of a refusal before any output. */
+  /** True if the answer's own tokens are not billed, as for a refusal before any output. */
   readonly isUnbilled?: true;
 }

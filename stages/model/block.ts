@@ -1,7 +1,6 @@
 /**
- * The blocks of a request: every piece of content that a message holds, in the
- * order in which the model reads them, with what a stage must know to decide
- * whether it may be rewritten.
+ * The blocks of a request: every piece of content of its messages, in the order in which the model
+ * reads them, with what a stage needs to decide whether a block may be rewritten.
  */
 
 export type BlockKind =
@@ -32,13 +31,13 @@ export type JsonPath = readonly (string | number)[];
 export interface Block {
   /** Position in the request's list of blocks. */
   readonly index: number;
-  /** Position of the message (or input item) that holds it; -1 for a top-level system prompt. */
+  /** Position of its message (or input item); -1 for a top-level system prompt. */
   readonly message: number;
   readonly role: 'system' | 'user' | 'assistant' | 'tool';
   readonly kind: BlockKind;
-  /** Where the JSON string that carries `text` stands in the body; undefined where there is none. */
+  /** Path of the JSON string in the body that contains `text`; undefined if there is none. */
   readonly path: JsonPath | undefined;
-  /** The text that the model reads; empty where the block has no text of its own. */
+  /** The text that the model reads; empty for a block without text of its own. */
   readonly text: string;
   /** For a tool result: the id of the call that it answers. */
   readonly toolUseId?: string;
@@ -47,13 +46,16 @@ export interface Block {
   /** For a call and its result: the input of the call, as JSON text. */
   readonly toolInput?: string;
   readonly isError?: boolean;
-  /** True for a call that a program of the model makes at the provider, and for the result, which that reads in place of the model. */
+  /**
+   * True for a call that a program of the model makes at the provider, and for its result, which
+   * that program reads in place of the model.
+   */
   readonly isForProgram?: boolean;
   readonly hasCacheControl?: boolean;
   readonly hasCitations?: boolean;
 }
 
-/** True for a block that a stage may change, or add to. */
+/** Returns true for a block that a stage may change or append to. */
 export function isEditable({ kind, role, path }: Block): boolean {
   return path !== undefined && (kind === 'tool_result' || (role === 'user' && kind === 'text'));
 }

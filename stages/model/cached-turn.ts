@@ -1,9 +1,9 @@
 /**
- * What one turn of a conversation left in a provider's prompt cache, and what must be compared to say
- * why a later turn did not find it there: hashes, figures and times, no text.
+ * What one turn of a conversation left in a provider's prompt cache, and what is compared to
+ * explain why a later turn missed it: hashes, figures and times, no text.
  */
 
-/** Why a turn read less from the provider's cache than the turn before left in it. */
+/** Why a turn read less from the provider's cache than the previous turn left in it. */
 export const MISS_CAUSES = [
   'first_request',
   'pause',
@@ -24,21 +24,24 @@ export type MissCause = (typeof MISS_CAUSES)[number];
 /** One cache miss, explained. */
 export interface CacheMiss {
   readonly cause: MissCause;
-  /** What exactly, in words: which tools, which message and by whom, how long a pause; null where the cause says all. */
+  /**
+   * Details in words: which tools, which message and by whom, how long a pause; null if the cause
+   * says everything.
+   */
   readonly detail: string | null;
-  /** Input tokens that the turn before left in the cache and that were not read from it. */
+  /** Input tokens that the previous turn left in the cache and that were not read from it. */
   readonly missedTokens: number;
-  /** The request that is compared with; null for a first request. */
+  /** The request compared with; null for a first request. */
   readonly comparedWith: string | null;
-  /** The cause by our own comparison, where the provider names another one. */
+  /** The cause by our own comparison, if the provider names a different one. */
   readonly ourCause?: MissCause;
 }
 
-/** What a provider says of a miss by itself. */
+/** A provider's own report of a miss. */
 export interface NamedMiss {
-  /** The provider's word, such as `tools_changed`. */
+  /** The provider's term, such as `tools_changed`. */
   readonly reason: string;
-  /** Tokens, where it says them. */
+  /** Tokens, if it reports them. */
   readonly missedTokens: number | null;
 }
 
@@ -50,37 +53,43 @@ export interface CachedTurn {
   readonly doneMs: number;
   readonly provider: string;
   readonly model: string;
-  /** Tells the credential that went out from others. */
+  /** Distinguishes the credential that was sent. */
   readonly key: string;
-  /** The client's own session; empty where it names none. */
+  /** The client's own session; empty if it names none. */
   readonly session: string;
-  /** For how long the provider promises to keep what this turn left. */
+  /** How long the provider promises to keep what this turn cached. */
   readonly lifetimeMs: number;
-  /** Input tokens, and those of them that are in the cache now. */
+  /** Input tokens, and how many of them are in the cache now. */
   readonly total: number;
   readonly left: number;
   /** What the turn read from the cache. */
   readonly read: number;
-  /** Whether it carried cache markers; `automatic` where the provider needs none. */
+  /** Whether it has cache markers; `automatic` if the provider needs none. */
   readonly markers: 'some' | 'none' | 'automatic';
-  /** Blocks up to the last one that carries a marker of the client; 0 for none. */
+  /** Blocks up to the client's last marker; 0 for none. */
   readonly blocks: number;
-  /** Speed and service tier, which have caches of their own. */
+  /** Speed and service tier, each of which has its own cache. */
   readonly tier: string;
-  /** Of the parameters of thinking, of the choice of tools, and of the format of the answer. */
+  /** Hash of the parameters for thinking, tool choice, and answer format. */
   readonly thinking: string;
   readonly choice: string;
   readonly format: string;
   readonly images: boolean;
-  /** `HASH_CHARS` for the name and as many for the definition of each tool. */
+  /** `HASH_CHARS` for the name and `HASH_CHARS` for the definition of each tool. */
   readonly tools: string;
   /** `HASH_CHARS` for each piece of the system prompt. */
   readonly system: string;
-  /** A hash for each message as it went out, with `~` and the hash of what came where svc changed it; joined by commas. */
+  /**
+   * A hash for each message as sent, with `~` and the hash of the original if svc changed it;
+   * joined by commas.
+   */
   readonly messages: string;
   /** What earlier turns of the same run left: how many messages, how many tokens, when. */
   readonly steps: readonly (readonly [messages: number, left: number, atMs: number])[];
 }
 
-/** Characters of a hash, 48 bits: texts are compared with those at the same place alone. */
+/**
+ * Characters of a hash, 48 bits: enough, since texts are only compared with those at the same
+ * place.
+ */
 export const HASH_CHARS = 8;

@@ -1,17 +1,17 @@
-/** Who sends a request, where it comes with a key of this proxy, and what that key allows. */
+/** The sender of a request that comes with a key of this proxy, and what that key allows. */
 
-/** What is known of the key. `svc auth` gives it all but the id. */
+/** What is known about the key. `svc auth` sets everything but the id. */
 export interface Caller {
   readonly keyId: string;
-  /** What its rows say: its label, or its id where it has none. */
+  /** The name in its ledger rows: the label, or the id if there is no label. */
   readonly label: string;
   /** The project of all requests that name no other. */
   readonly project?: string;
-  /** The models that it may use, with `*` for any text; absent for all. */
+  /** The models it may use, with `*` as a wildcard; absent for all. */
   readonly models?: readonly string[];
-  /** The providers that it may use, by their configured names, with `*` likewise; absent for all. */
+  /** The providers it may use, by their configured names, also with `*`; absent for all. */
   readonly providers?: readonly string[];
-  /** What its requests may cost in a UTC day and month, in nano-dollars; absent for no limit. */
+  /** The most its requests may cost per UTC day and month, in nano-dollars; absent for no limit. */
   readonly perDayNanoUsd?: number;
   readonly perMonthNanoUsd?: number;
 }

@@ -1,36 +1,39 @@
 /**
- * Which parameters Claude models refuse that others of their dialect take: one function of the family
- * and the version, so that a model of tomorrow counts as the newest of its kind. Sources: the guides for
- * moving to Opus 4.7, Opus 5, Opus 5.5, Sonnet 5.5, Haiku 5.5 and Fable 5.1, and the pages on thinking and
- * effort [platform.claude.com, 2026-11-28].
+ * Which parameters Claude models refuse that others of their dialect accept: one function of the
+ * family and the version, so that a future model is treated as the newest of its kind. Sources: the
+ * guides for moving to Opus 4.7, Opus 5, Opus 5.5, Sonnet 5.5, Haiku 5.5 and Fable 5.1, and the
+ * pages on thinking and effort [platform.claude.com, 2026-11-28].
  */
 import { claudeOf } from './model-facts.ts';
 
-/** How thinking is turned off: by a word of the model, by saying nothing of it, or not at all. */
+/** How thinking is turned off: by a value of the parameter, by omitting it, or not at all. */
 export type ThinkingOff = 'disabled' | 'between_tools' | 'unsaid' | 'never';
 
 /** An effort of the messages dialect. */
 export type ClaudeEffort = 'low' | 'medium' | 'high' | 'xhigh' | 'max';
 
 export interface ClaudeRequests {
-  /** True for temperature, top_p and top_k. */
+  /** True if it accepts temperature, top_p and top_k. */
   readonly takesSampling: boolean;
-  /** True where a conversation may end in the beginning of the answer. */
+  /** True if a conversation may end with the beginning of the answer (prefill). */
   readonly takesBeginning: boolean;
-  /** True where a call can be demanded: any, or that of one tool. */
+  /** True if a tool call can be forced: any, or that of one tool. */
   readonly takesDemand: boolean;
-  /** True where fast mode exists (`speed: fast`). */
+  /** True if fast mode exists (`speed: fast`). */
   readonly takesFast: boolean;
-  /** How thinking is asked for. `either`: with a budget, or adaptive. */
+  /** How thinking is requested. `either`: with a budget, or adaptive. */
   readonly thinking: 'none' | 'budget' | 'either' | 'adaptive';
   readonly thinkingOff: ThinkingOff;
-  /** Its efforts, the least first; empty where it has none. */
+  /** Its effort levels, lowest first; empty if it has none. */
   readonly efforts: readonly ClaudeEffort[];
 }
 
 const EFFORTS: readonly ClaudeEffort[] = ['low', 'medium', 'high', 'xhigh', 'max'];
 
-/** What a Claude model takes; undefined for a model of another maker, and for a name without a version. */
+/**
+ * Returns what a Claude model accepts; undefined for a model of another maker, and for a name
+ * without a version.
+ */
 export function claudeRequests(model: string | undefined): ClaudeRequests | undefined {
   const claude = claudeOf(model?.toLowerCase() ?? '');
   if (claude === undefined) return undefined;
@@ -66,7 +69,10 @@ function effortsOf(family: string, version: number): readonly ClaudeEffort[] {
   return family === 'opus' && version >= 4.5 ? ['low', 'medium', 'high'] : [];
 }
 
-/** The effort of `takes` nearest to `wanted` from below; undefined where the model has none. */
+/**
+ * Returns the nearest effort of `takes` that does not exceed `wanted`; undefined if the model has
+ * none.
+ */
 export function nearestEffort(
   { efforts }: Pick<ClaudeRequests, 'efforts'>,
   wanted: ClaudeEffort,

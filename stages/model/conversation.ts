@@ -1,14 +1,14 @@
 /**
- * What a conversation is recognised by: who sends it, its beginning as the client sent it, and
- * the client's own session id. Never anything that a stage edited, and never the
- * billing block that some clients put first and change at every request.
+ * How a conversation is recognised: its sender, its beginning as the client sent it, and the
+ * client's own session id. Never anything that a stage edited, and never the billing block that
+ * some clients put first and change with every request.
  */
 import { shortHash } from './short-hash.ts';
 import type { Block } from './block.ts';
 import { KEY_FIELDS, headerValue } from './headers.ts';
 import type { Headers } from './headers.ts';
 
-/** The header fields in which clients name their sessions, in lower case; the first that is there counts. */
+/** Headers in which clients name their sessions, in lower case; the first present one counts. */
 export const SESSION_FIELDS: ReadonlySet<string> = new Set([
   'x-claude-code-session-id',
   'session-id',
@@ -16,7 +16,7 @@ export const SESSION_FIELDS: ReadonlySet<string> = new Set([
   'x-session-id',
 ]);
 
-/** The client's own session id, or undefined if it names none. */
+/** Returns the client's own session id, or undefined if it names none. */
 export function clientSession(headers: Headers): string | undefined {
   for (const name of SESSION_FIELDS) {
     const value = headerValue(headers, name);
@@ -25,12 +25,13 @@ export function clientSession(headers: Headers): string | undefined {
   return undefined;
 }
 
-/** Fields by which a client says who it is: a provider's key, and a key of this proxy. */
+/** Headers that identify a client: a provider's key, and a key of this proxy. */
 const CALLER_FIELDS = [...KEY_FIELDS, 'x-svc-key'];
 
 /**
- * Names who sends a request, by every credential in it; 96 bits as 16 characters, empty where there is
- * none. What one caller asks for must not change what another one sends, though both send the same text.
+ * Returns an id of the sender, from every credential in the request; 96 bits as 16 characters,
+ * empty without credentials. One caller's requests must not affect another's, even if both send the
+ * same text.
  */
 export function callerOf({ headers, target }: Sender): string {
   const parts: string[] = [];
@@ -43,12 +44,15 @@ export function callerOf({ headers, target }: Sender): string {
   return parts.length === 0 ? '' : shortHash(parts);
 }
 
-/** The block that carries a client's billing line; it differs in every request of a conversation. */
+/**
+ * Returns true for the block with a client's billing line; it differs in every request of a
+ * conversation.
+ */
 export function isBillingBlock(block: Block): boolean {
   return block.kind === 'system' && block.text.startsWith('x-anthropic-billing-header:');
 }
 
-/** 96 bits, as 16 characters; equal for all requests of a conversation. */
+/** Returns 96 bits as 16 characters, equal for all requests of a conversation. */
 export function conversationId({
   original,
 }: {
@@ -58,8 +62,8 @@ export function conversationId({
 }
 
 /**
- * Names how a conversation begins, whoever sends it, computed at each call: from its blocks up to the first
- * answer of the model, which are in every request of the conversation.
+ * Returns an id of a conversation's beginning, independent of the sender, computed at each call:
+ * from its blocks up to the model's first answer, which are in every request of the conversation.
  */
 export function hashOfBeginning(original: {
   readonly body: Pick<Sender, 'headers'>;
@@ -74,20 +78,26 @@ export function hashOfBeginning(original: {
   return shortHash(parts);
 }
 
-/** Names the conversation of `body` that begins so: for a request without any credential, by its beginning alone. */
+/**
+ * Returns the id of the conversation of `body` with this beginning; for a request without
+ * credentials, the beginning alone decides.
+ */
 export function hashOfConversation(body: Sender, beginning: string): string {
   const caller = callerOf(body);
   return caller === '' ? beginning : shortHash([caller, beginning]);
 }
 
-/** The parts of a request in which a credential may stand. */
+/** The parts of a request that may contain a credential. */
 interface Sender {
   readonly headers: Headers;
   /** Path and query. */
   readonly target: string;
 }
 
-/** Tells, of the blocks in their order, which the conversation's name is made of. */
+/**
+ * Returns a predicate that tells, for the blocks in order, which ones the conversation's id is made
+ * of.
+ */
 export function createNaming(): (block: Block) => boolean {
   let isAnswered = false;
   let firstUser: number | null | undefined;
@@ -96,19 +106,25 @@ export function createNaming(): (block: Block) => boolean {
     if (isAnswered || isBillingBlock(block)) return false;
     if (block.role !== 'user') return true;
     firstUser ??= block.message;
-    // While nothing has been answered yet, later user messages may still be added to the first.
+    // Before the first answer, later user messages may still be appended to the first.
     return block.message === firstUser;
   };
 }
 
-/** What a request is to its conversation. */
+/** A request's position in its conversation. */
 export interface Turn {
-  /** Names the conversation; 96 bits as 16 characters. */
+  /** Id of the conversation; 96 bits as 16 characters. */
   readonly conversation: string;
   /** True from a conversation's second request on. */
   readonly goesOn: boolean;
-  /** True where its pauses mostly outlast the cache, so that writing would cost more than reading saves. */
+  /**
+   * True if its pauses mostly outlast the cache, so that cache writes would cost more than cache
+   * reads save.
+   */
   readonly isSlow: boolean;
-  /** Milliseconds since any request with the same beginning was sent, whichever run of it; null where none is known. */
+  /**
+   * Milliseconds since any request with the same beginning was sent, whichever run of it; null if
+   * unknown.
+   */
   readonly pauseMs: number | null;
 }

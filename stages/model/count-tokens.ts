@@ -1,19 +1,22 @@
 /**
- * Exact token counts for reports. The tokenizers are some 30 MB each and take 150 ms to
- * load, so they come only when first asked for, and nothing that decides bytes may use them.
+ * Exact token counts for reports. The tokenizers are some 30 MB each and take 150 ms to load, so
+ * they are loaded on first use, and nothing that decides bytes may use them.
  */
 
-/** Which public tokenizer stands for a model: OpenAI's o200k, or Anthropic's. Others are counted with the nearer one. */
+/**
+ * Which public tokenizer is used for a model: OpenAI's o200k, or Anthropic's. Others use the closer
+ * one.
+ */
 export type TokenizerFamily = 'o200k' | 'claude';
 
 /**
- * Counts tokens of a text; synchronous, a few µs per 100 characters. Exact but for runs of
- * more than 256 letters, signs or spaces, which are counted in pieces: at most a token a piece
- * too many.
+ * Counts tokens of a text; synchronous, a few µs per 100 characters. Exact except for runs of more
+ * than 256 letters, signs or spaces, which are counted in pieces: at most one token too many per
+ * piece.
  */
 export type CountTokens = (text: string) => number;
 
-/** The tokenizer family that fits a model's name best; unknown names count as o200k. */
+/** Returns the tokenizer family that fits a model's name best; unknown names count as o200k. */
 export function tokenizerFamily(model: string): TokenizerFamily {
   return /claude|anthropic|opus|sonnet|haiku/i.test(model) ? 'claude' : 'o200k';
 }
@@ -30,7 +33,7 @@ export async function loadTokenCounter(family: TokenizerFamily): Promise<CountTo
  */
 const MAX_RUN = 256;
 
-/** The text cut inside runs of one kind of character that are longer than `MAX_RUN`. */
+/** Splits the text inside runs of one kind of character that are longer than `MAX_RUN`. */
 function piecesOf(text: string): readonly string[] {
   const pieces: string[] = [];
   let from = 0;
@@ -49,7 +52,10 @@ function piecesOf(text: string): readonly string[] {
   return pieces;
 }
 
-/** Letters and digits, white space, or signs: what tokenizers keep in one word. */
+/**
+ * Returns the kind: letters and digits, white space, or signs, which tokenizers never mix in one
+ * word.
+ */
 function kindOf(code: number): number {
   if (code <= 32) return 0;
   const isLetter = (code | 32) >= 97 && (code | 32) <= 122;

@@ -1,8 +1,8 @@
 /**
- * Credentials that no shape tells and that only the place tells, in the body of a request: members of a
- * JSON text whose name says what they hold, all header fields of a tool server (`authorization_token`
- * of `mcp_servers`, `authorization` and `headers` of a tool of type `mcp`), and in addresses the
- * password and the parameters by which whoever has the address is let in.
+ * Credentials in a request body that are recognised by their place, not their shape: members of a
+ * JSON text whose name says what they are, all headers of a tool server (`authorization_token` of
+ * `mcp_servers`, `authorization` and `headers` of a tool of type `mcp`), and in URLs the password
+ * and the parameters that grant access.
  */
 import type { Replacement } from './credential-shapes.ts';
 
@@ -13,9 +13,9 @@ const HINT =
 const STRING = String.raw`"((?:[^"\\]|\\[^])*)`;
 const NAMES =
   'authorization(?:_token)?|(?:access|refresh|auth|bearer|session)_token|(?:x-)?api[-_]?key|client_secret|secret|password';
-/** A text may be cut off within the value, so its closing quote is not waited for. */
+/** The text may be cut off within the value, so no closing quote is required. */
 const MEMBER = new RegExp(String.raw`("(?:${NAMES})"\s*:\s*)${STRING}`, 'gi');
-/** The same in a JSON text that is a string of another one, such as the arguments of a call. */
+/** The same in JSON text inside a JSON string, such as the arguments of a call. */
 const INNER_MEMBER = new RegExp(
   String.raw`(\\"(?:${NAMES})\\"\s*:\s*\\")((?:[^"\\]|\\\\(?:\\.|[^\\]))*)`,
   'gi',
@@ -30,10 +30,13 @@ const PARAMETER =
   /([?&](?:key|token|secret|sig|signature|api[-_]?key|access_token|x-(?:amz|goog)-(?:signature|security-token))=)([^&\s"'#\\]+)/gi;
 /** The definition of a tool may describe a parameter `headers`. */
 const IS_SCHEMA = /"(?:type|\$ref)"\s*:/;
-/** What says how a credential is sent is none. */
+/** The authentication scheme is not part of the credential. */
 const SCHEME = /^(?:Bearer|Basic|Token) +/i;
 
-/** `text` with `replacement` for the value of each such member; lengths stay where the replacement keeps them. */
+/**
+ * Replaces the value of each such member in `text` by `replacement`; lengths stay if the
+ * replacement keeps them.
+ */
 export function withoutNamedCredentials(text: string, replacement: Replacement): string {
   if (!HINT.test(text)) return text;
   const instead = (found: string): string =>

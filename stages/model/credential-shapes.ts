@@ -1,16 +1,16 @@
 /**
- * Credentials that are known by their own shape, wherever they stand: the vault does not send
- * what has one, and the log does not write it. The table follows what secret scanners
- * (gitleaks, trufflehog) know; lengths are lower bounds, since a mistake should fall on the
- * side of not giving away.
+ * Credentials that are recognised by their own shape, wherever they occur: the vault does not send
+ * text that has one, and the log does not write it. The table follows what secret scanners
+ * (gitleaks, trufflehog) know; lengths are lower bounds, since a false positive is safer than a
+ * leak.
  *
- * Nearly all text has none, and that must be found out fast. Every one of these is at least
- * sixteen characters without a blank, so only runs of that length are looked at, which
- * are found by looking at every sixteenth character; and in a run only at the starts of
- * words, with the few shapes that begin with that character.
+ * Nearly all text has none, and that must be decided fast. Every one of these is at least sixteen
+ * characters without a space, so only runs of that length are looked at, which are found by looking
+ * at every sixteenth character; and in a run only at the starts of words, with the few shapes that
+ * begin with that character.
  */
 
-/** Regular expressions, with blanks between; each begins with a plain or an escaped character. */
+/** Regular expressions, separated by spaces; each begins with a plain or an escaped character. */
 const ROWS = [
   // Our own.
   'svc_[\\w-]{40}',
@@ -21,7 +21,7 @@ const ROWS = [
   'fm[12][ar]?_[\\w+/=-]{30} rnd_[A-Za-z0-9]{20} nfp_[A-Za-z0-9]{30} vercel_blob_rw_\\w{20} vc[api]_[A-Za-z0-9]{24}',
   'pscale_(?:tkn|oauth|pw)_[\\w.-]{30} napi_[a-z0-9]{40} sbp_[0-9a-f]{32} sb_secret_[\\w-]{16}',
   'v1\\.0-[0-9a-f]{24}-[0-9a-f]{60} tskey-[a-z]+-[\\w-]{16} ocid1\\.key\\.[\\w.]{20}',
-  // Source, packages, build and infrastructure.
+  // Source control, packages, build and infrastructure.
   'gh[opsur]_[A-Za-z0-9]{30} github_pat_\\w{30} gl(?:pat|dt|rt|rtr|cbt|ptt|ft|imt|agent|soat|oas|ffct)-[\\w-]{16}',
   'npm_[A-Za-z0-9]{30} pypi-[\\w-]{40} rubygems_[0-9a-f]{32} oy2[a-z0-9]{43}\\b cio[A-Za-z0-9]{32}\\b CLOJARS_\\w{40}',
   'hv[sbr]\\.[\\w-]{20} atlasv1\\.[\\w=-]{30} pul-[0-9a-f]{40} dp\\.(?:pt|st|ct|sa|scim|audit)\\.[\\w.-]{20}',
@@ -32,7 +32,7 @@ const ROWS = [
   'sk-[\\w-]{20} hf_[A-Za-z0-9]{20} api_org_[A-Za-z0-9]{20} r8_[A-Za-z0-9]{20} gsk_[A-Za-z0-9]{20} xai-[A-Za-z0-9-]{20}',
   'pplx-[A-Za-z0-9-]{20} nvapi-[\\w-]{20} csk-[a-z0-9]{30} lsv2_(?:pt|sk)_\\w{20} pcsk_\\w{20} tgp_v1_[\\w-]{20}',
   'tvly-[\\w-]{20} fc-[0-9a-f]{32} e2b_[0-9a-f]{32} fw_[A-Za-z0-9]{20}\\b jina_[A-Za-z0-9]{30} pa-[\\w-]{40}',
-  // Money and shops.
+  // Payments and shops.
   'whsec_[A-Za-z0-9+/=]{20} sq0[a-z]{3}-[\\w-]{20} EAAA[\\w-]{50} shp(?:at|ca|pa|ss|tka)_[0-9a-fA-F]{28}',
   'rzp_(?:live|test)_[A-Za-z0-9]{14} FLWSECK[_-]\\w{12} access_token\\$[\\w$]{40} EZ[AT]K[A-Za-z0-9]{50} shippo_(?:live|test)_[0-9a-f]{32}',
   'access-(?:sandbox|development|production)-[0-9a-f-]{30}',
@@ -42,21 +42,21 @@ const ROWS = [
   'webhook\\.office\\.com/webhookb2/[\\w-]{30} outlook\\.office\\.com/webhook/[\\w-]{30} hooks\\.zapier\\.com/hooks/catch/\\d+/\\w{5}',
   'SG\\.[\\w-]{16,32}\\.[\\w-]{16} key-[0-9a-zA-Z]{32}\\b xkeysib-[0-9a-f]{40} xsmtpsib-[0-9a-f]{40}',
   'EAA[A-Za-z0-9]{60} A{20,22}\\w{4,40}%[\\w%]{30} re_[A-Za-z0-9]{8}_[A-Za-z0-9]{16}',
-  // Work.
+  // Project management and office tools.
   'lin_(?:api|oauth)_[A-Za-z0-9]{20} secret_[A-Za-z0-9]{32} ntn_[A-Za-z0-9]{30} fig[dour]{1,2}_[\\w-]{20} phx_\\w{30}',
   'AT(?:ATT|CTT|OATT)3[\\w=-]{20} ATBB[A-Za-z0-9]{24} pat[A-Za-z0-9]{14}\\.[0-9a-f]{40} pat-[a-z]{2,3}\\d-[0-9a-f-]{36}',
   'PMAK-[0-9a-f-]{40} CFPAT-[\\w-]{30} rdme_[a-z0-9]{40} tfp_[\\w.-]{40} fio-u-[\\w=-]{40} pk_\\d{5,10}_[A-Z0-9]{32}',
   'patAT\\w{30} dG9rO[A-Za-z0-9+/=]{40} ctp_[A-Za-z0-9]{30} duffel_(?:live|test)_[\\w-]{30} ico-[A-Za-z0-9]{32}',
-  // Tokens, and keys in Base64 as cluster configurations and key files hold them.
+  // Tokens, and keys in Base64 as in cluster configurations and key files.
   'b3BlbnNzaC1rZXktdjE',
-  // Hashes of passwords, as web servers and systems keep them.
+  // Password hashes, as web servers and systems store them.
   '\\$2[abxy]?\\$\\d\\d\\$[./A-Za-z0-9]{50} \\$(?:1|5|6|apr1)\\$(?:rounds=\\d+\\$)?[./A-Za-z0-9]{1,16}\\$[./A-Za-z0-9]{22}',
   '\\$y\\$[./A-Za-z0-9]+\\$[./A-Za-z0-9]{1,86}\\$[./A-Za-z0-9]{40} \\$(?:argon2(?:id|i|d)|scrypt|pbkdf2)[\\w-]*\\$',
   'pbkdf2_sha\\d+\\$\\d+\\$[^\\s$]+\\$[\\w+/=]{30} bcrypt_sha256\\$\\$2b',
 ];
 const PLAIN_SHAPES = ROWS.flatMap((row) => row.split(' '));
 
-/** The same for shapes that begin with one of several characters. */
+/** Likewise for shapes that begin with one of several characters. */
 const OPEN_SHAPES: readonly (readonly [string, string])[] = [
   ['rs', '[rs]k_(?:live|test|prod)_\\w{16}'],
   ['MNO', '[MNO][\\w-]{22,27}\\.[\\w-]{6}\\.[\\w-]{27}'],
@@ -67,27 +67,27 @@ const OPEN_SHAPES: readonly (readonly [string, string])[] = [
   ['0123456789abcdef', '[0-9a-f]{32}-us\\d{1,2}\\b'],
 ];
 
-/** How private keys begin when they are once more in Base64, as cluster configurations hold them. */
+/** Prefixes of private keys encoded again in Base64, as in cluster configurations. */
 const ENCODED_KEYS = ['', 'RSA ', 'EC ', 'DSA ', 'OPENSSH ', 'ENCRYPTED ', 'PGP '].map((kind) => {
   const begin = Buffer.from(`-----BEGIN ${kind}PRIVATE KEY`);
   return begin.subarray(0, begin.length - (begin.length % 3)).toString('base64');
 });
 
-/** The sources of all shapes that begin where a word does. */
+/** The sources of all shapes that begin at the start of a word. */
 export const CREDENTIAL_SHAPES: readonly string[] = [
   ...PLAIN_SHAPES,
   ...OPEN_SHAPES.map(([, source]) => source),
 ];
 
 interface MarkedShape {
-  /** A rare piece, without which `shape` need not be looked for. */
+  /** A rare substring without which `shape` need not be searched for. */
   readonly mark: string;
   readonly shape: RegExp;
-  /** What ends it; without one it ends where its characters do. */
+  /** What ends it; without one it ends with the last of its characters. */
   readonly end?: RegExp;
 }
 
-/** Shapes that may begin with anything. */
+/** Shapes that may begin with any character. */
 const MARKED: readonly MarkedShape[] = [
   {
     mark: 'PRIVATE KEY',
@@ -98,21 +98,24 @@ const MARKED: readonly MarkedShape[] = [
   { mark: 'PuTTY-User-Key-File', shape: /PuTTY-User-Key-File-\d:/g, end: /$/g },
   { mark: 'Q~', shape: /[\w~.-]{3}\dQ~[\w~.-]{31}/g },
   { mark: 'SHA}', shape: /\{S?SHA\}[A-Za-z0-9+/]{27}/g },
-  // A signed token, looked at from the point in its middle: its parts may be of any length.
+  // A signed token, matched from the dot in its middle: its parts may have any length.
   { mark: '.eyJ', shape: /\.eyJ(?<=eyJ[\w-]{10,}\.eyJ)[\w-]{10}/g },
-  // 64 bytes, as storage accounts have them; with a dash before it is a checksum.
+  // 64 bytes, as in storage account keys; with a dash before it, it is a checksum.
   { mark: '==', shape: /(?<![\w+/=-])[A-Za-z0-9+/]{86}==/g },
 ];
 
-/** What goes on behind the shortest form of a key: its alphabet, and marks between two of its letters. */
+/**
+ * The continuation after a key's shortest form: its alphabet, and punctuation between two of its
+ * characters.
+ */
 const REST = /(?:[\w-]|[.+/=~$%](?=[\w+/=~$%-]))*={0,2}/y;
 
-/** Keys that somebody repeats in part, or that are shorter than real ones: no reason to hold a text back. */
+/** Keys quoted in part, or shorter than real ones: no reason to hold a text back. */
 const SHORT_KEYS =
   /\b(?:(?:sk|pk|rk|ghp|gho|xox[abprs])[-_][A-Za-z0-9_-]{8,}|svc_[A-Za-z0-9]{16,}|AIza[A-Za-z0-9_-]{8,})/g;
 const SHORT_HINT = /[prs]k[-_]|svc_|gh[op][-_]|xox|AIza/;
 
-/** No shape is shorter than this. */
+/** Minimum length of all shapes. */
 const MIN_RUN_CHARS = 16;
 
 /** A shape may end before its run does, and a word may begin late in it. */
@@ -131,7 +134,9 @@ for (let code = 0; code < 128; code++) {
 /** The shapes by the code of their first character. */
 const BY_START = byStart();
 
-/** True when `text` holds something that has the shape of a credential. Linear in its length. */
+/**
+ * Returns true if `text` contains something with the shape of a credential. Linear in its length.
+ */
 export function hasCredentialShape(text: string): boolean {
   if (text.length < MIN_RUN_CHARS) return false;
   for (const { mark, shape } of MARKED) {
@@ -141,14 +146,14 @@ export function hasCredentialShape(text: string): boolean {
   return spanIn(text, 0) !== undefined;
 }
 
-/** What stands for a credential, or is made of it. */
+/** The replacement for a credential, or a function that makes it. */
 export type Replacement = string | ((found: string) => string);
 
 function put(replacement: Replacement, found: string): string {
   return typeof replacement === 'string' ? replacement : replacement(found);
 }
 
-/** `text` with `replacement` for each credential, its shortened forms included. Linear in its length. */
+/** Replaces each credential in `text`, shortened forms included. Linear in its length. */
 export function withoutCredentials(text: string, replacement: Replacement): string {
   const whole = SHORT_HINT.test(text)
     ? text.replace(SHORT_KEYS, (found) => put(replacement, found))
@@ -198,7 +203,7 @@ function restEnd(text: string, at: number): number {
   return REST.test(text) ? REST.lastIndex : at;
 }
 
-/** The first credential from `start` on that begins where a word does. */
+/** Returns the first credential from `start` on that begins at the start of a word. */
 function spanIn(text: string, start: number): Span | undefined {
   const length = text.length;
   let last = start + MIN_RUN_CHARS - 1;

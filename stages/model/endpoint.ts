@@ -1,4 +1,4 @@
-/** How one path is served. Which path is served how, each dialect defines: `dialect/<name>/endpoints.ts`. */
+/** How one path is served. Each dialect defines its paths: `dialect/<name>/endpoints.ts`. */
 import type { DialectName } from './dialect.ts';
 
 /** The kind of provider whose native protocol a path belongs to. */
@@ -17,58 +17,63 @@ export type Operation =
 
 /** How one path is served. */
 export interface Endpoint {
-  /** `opaque` where bytes pass without being read. */
+  /** `opaque` if bytes pass without being read. */
   readonly dialect: DialectName;
-  /** `probe` is answered by the proxy itself: a client asks whether anyone is there. */
+  /** `probe` is answered by the proxy itself: a client checks whether the server is up. */
   readonly operation: Operation;
-  /** True if stages may alter the request; a body that nobody alters is not even decoded. */
+  /** True if stages may alter the request; a body that is never altered is not even decoded. */
   readonly rewritable: boolean;
   /**
-   * True if the body is a conversation, or a prompt: it goes to the provider that was chosen for
-   * those and to no other, whatever is done with it there.
+   * True if the body is a conversation or a prompt: it only goes to the provider chosen for those,
+   * whatever is done with it there.
    */
   readonly isConversation: boolean;
   /** The provider that serves it unless a route says otherwise; `by-credential` means `kindByCredential`. */
   readonly defaultKind: EndpointKind | 'by-credential';
 }
 
-/** The path is ours and the method is not; these are the ones that are. */
+/** The path is ours but the method is not; `allow` lists the valid ones. */
 export interface WrongMethod {
   readonly allow: readonly string[];
 }
 
 /** How a dialect's paths are served. */
 export interface DialectEndpoints {
-  /** Paths that take POST, and no other method but the GETs among them. */
+  /** Paths that take POST, and otherwise only the GETs in `gets`. */
   readonly posts: Readonly<Record<string, Endpoint>>;
-  /** How a GET of one of them is served: a list of what was posted there and kept. */
+  /** How a GET of one of them is served: a list of what was posted there and stored. */
   readonly gets?: Readonly<Record<string, Endpoint>>;
-  /** Any other path that belongs to the dialect alone; undefined for one that does not. */
+  /** Any other path that belongs to the dialect alone; undefined for a path that does not. */
   readonly other?: (path: string, method: string) => Endpoint | WrongMethod | undefined;
 }
 
-/** A path whose requests and answers are read. */
+/** Defines a path whose requests and answers are read. */
 export function generating(dialect: DialectName, defaultKind: EndpointKind): Endpoint {
   const what = { dialect, operation: 'generate', rewritable: true, isConversation: true } as const;
   return Object.freeze({ ...what, defaultKind });
 }
 
-/** A path that counts what would be sent: the request is read and made as the turn itself would be. */
+/**
+ * Defines a path that counts tokens: the request is read and edited as the turn itself would be.
+ */
 export function counting(dialect: DialectName, defaultKind: EndpointKind): Endpoint {
   return Object.freeze({ ...generating(dialect, defaultKind), operation: 'count_tokens' as const });
 }
 
-/** A path that has the provider summarise a conversation: its blocks go out as the turns sent them. */
+/**
+ * Defines a path where the provider summarises a conversation: its blocks are sent as the turns
+ * sent them.
+ */
 export function compacting(dialect: DialectName, defaultKind: EndpointKind): Endpoint {
   return Object.freeze({ ...generating(dialect, defaultKind), operation: 'compact' as const });
 }
 
-/** A path whose body passes unread and is a conversation all the same. */
+/** Defines a path whose body passes unread but is a conversation. */
 export function passingConversation(operation: Operation, defaultKind: EndpointKind): Endpoint {
   return Object.freeze({ ...passing(operation, defaultKind), isConversation: true });
 }
 
-/** A path whose body passes unread. */
+/** Defines a path whose body passes unread. */
 export function passing(operation: Operation, defaultKind: Endpoint['defaultKind']): Endpoint {
   const what = { dialect: 'opaque', rewritable: false, isConversation: false } as const;
   return Object.freeze({ ...what, operation, defaultKind });

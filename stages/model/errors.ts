@@ -1,13 +1,13 @@
 /**
- * Every failure that the specification gives a code or a status, as a function. The
- * messages are the patterns of its section 7, so they are written once and here; which
- * status a kind becomes is decided in `server/http/error-response.ts` alone.
+ * Every failure to which the specification gives a code or a status, as a function. The messages
+ * are the patterns of its section 7, written only here; `server/http/error-response.ts` alone
+ * decides which status a kind becomes.
  */
 import { SvcError } from '../../engine/error.ts';
 
 /**
- * AUTH_001: no usable credential. `why` is added to the message, for the cases in which
- * a user could not guess what was missing.
+ * AUTH_001: no usable credential. `why` is added to the message when a user could not guess what is
+ * missing.
  */
 export function authMissing(why?: string): SvcError {
   const pattern = 'Invalid or missing authentication';
@@ -31,7 +31,10 @@ export function authRevoked(): SvcError {
   });
 }
 
-/** VALIDATION_001: the body is not JSON. The parser's own words may quote a prompt, so they stay in `cause`. */
+/**
+ * VALIDATION_001: the body is not JSON. The parser's own message may quote a prompt, so it stays in
+ * `cause`.
+ */
 export function invalidJson(cause?: unknown): SvcError {
   return new SvcError('bad_request', 'Invalid JSON payload', { code: 'VALIDATION_001', cause });
 }
@@ -43,7 +46,10 @@ export function missingField(field: string): SvcError {
   });
 }
 
-/** VALIDATION_003: a field of the wrong JSON type; both types in JSON's words (`string`, `array`). */
+/**
+ * VALIDATION_003: a field of the wrong JSON type; both types by their JSON names (`string`,
+ * `array`).
+ */
 export function wrongType(field: string, expected: string, got: string): SvcError {
   const article = /^[aeiou]/.test(expected) ? 'an' : 'a';
   return new SvcError(
@@ -75,7 +81,7 @@ export function providerUnreachable(reason: string, cause?: unknown): SvcError {
   });
 }
 
-/** The request cannot be put into HTTP, and no provider was asked. What is wrong with it is in `cause`. */
+/** The request cannot be sent over HTTP, and no provider was called. The reason is in `cause`. */
 export function cannotBeSent(cause: Error): SvcError {
   return new SvcError('bad_request', `The request cannot be sent: ${cause.message}`, { cause });
 }
@@ -103,7 +109,10 @@ export function allKeysCooling(retryAfterS: number): SvcError {
   });
 }
 
-/** RATELIMIT_002: the requests a minute that the configuration allows this provider are taken; `retryAfterS` is the wait in line. */
+/**
+ * RATELIMIT_002: this minute's requests that the configuration allows for this provider are used
+ * up; `retryAfterS` is the wait in line.
+ */
 export function providerPaced(retryAfterS: number): SvcError {
   const seconds = wholeSeconds(retryAfterS);
   return new SvcError('rate_limited', `Provider rate limit exceeded, Retry-After: ${seconds}`, {
@@ -113,14 +122,19 @@ export function providerPaced(retryAfterS: number): SvcError {
   });
 }
 
-/** A spending limit of the configuration would be passed. `why` names the limit and what is left of it. */
+/**
+ * The request would exceed a configured spending limit. `why` names the limit and what is left of
+ * it.
+ */
 export function spendingLimit(why: string): SvcError {
   return new SvcError('spending_limit', why, {
     cure: 'Raise the limit under budget, or allow the request once.',
   });
 }
 
-/** What was spent before the start cannot be read, so that no limit that looks back can be judged. */
+/**
+ * The spending before the start cannot be read, so that no limit over past spending can be checked.
+ */
 export function spendingUnknown(cause: SvcError): SvcError {
   const why = 'What was spent before the start cannot be read, so no spending limit can be judged';
   return new SvcError('unavailable', `${why}: ${cause.message}`, {
@@ -130,12 +144,12 @@ export function spendingUnknown(cause: SvcError): SvcError {
   });
 }
 
-/** A stream ended, however cleanly, without the words that end one in its dialect. */
+/** A stream ended, however cleanly, without its dialect's terminator. */
 export function streamCutShort(): SvcError {
   return new SvcError('bad_gateway', "The provider's stream ended in the middle of its answer");
 }
 
-/** What a provider sent has a `Content-Encoding` that is not read here, or is not what that says. */
+/** A provider's response has an unsupported `Content-Encoding`, or its body does not match it. */
 export function undecodable(
   encoding: string,
   { provider, cause }: { readonly provider?: string; readonly cause?: unknown } = {},
@@ -145,19 +159,19 @@ export function undecodable(
   return new SvcError('bad_gateway', message, { cause });
 }
 
-/** Foreign words, short enough and plain enough to be repeated in a message. */
+/** Returns foreign text shortened and reduced to ASCII, safe to repeat in a message. */
 export function printable(text: string): string {
   return text.replaceAll(/[^\x20-\x7e]/g, '?').slice(0, 64);
 }
 
-/** TIMEOUT_001: the upstream sent no head in its time. */
+/** TIMEOUT_001: the upstream sent no head in time. */
 export function upstreamTimeout(): SvcError {
   return new SvcError('gateway_timeout', 'Request to upstream took too long', {
     code: 'TIMEOUT_001',
   });
 }
 
-/** TIMEOUT_001 as well: the head came, and then the rest did not. */
+/** TIMEOUT_001: the head came, and then the body stalled. */
 export function stoppedSending(): SvcError {
   return new SvcError(
     'gateway_timeout',
@@ -171,12 +185,14 @@ export function malformedRequest(what: string): SvcError {
   return new SvcError('bad_request', what);
 }
 
-/** A request that this proxy understands and will not serve to this client. */
+/** A request that this proxy understands but does not serve for this client. */
 export function forbidden(why: string): SvcError {
   return new SvcError('forbidden', why);
 }
 
-/** A key of this proxy that was made without the right to what it asks for; `allowed` is what it may use. */
+/**
+ * A key of this proxy without the right to what the request asks for; `allowed` is what it may use.
+ */
 export function keyForbids(label: string, what: string, allowed: readonly string[]): SvcError {
   const only = `it may use ${allowed.join(', ')}`;
   return new SvcError('forbidden', `The proxy key '${label}' may not use ${what}: ${only}`, {
@@ -184,19 +200,22 @@ export function keyForbids(label: string, what: string, allowed: readonly string
   });
 }
 
-/** No such path. The path is not repeated: it is the client's text, and may hold a key. */
+/** No such path. The path is not repeated: it is the client's text, and may contain a key. */
 export function notFound(what = 'No such path on this proxy'): SvcError {
   return new SvcError('not_found', what);
 }
 
-/** The path exists, the method does not. `allow` are the methods that do; the response repeats them in `Allow`. */
+/**
+ * The path exists, the method does not. `allow` lists the valid methods; the response repeats them
+ * in `Allow`.
+ */
 export function methodNotAllowed(allow: readonly string[]): SvcError {
   return new SvcError('method_not_allowed', `This path answers ${allow.join(', ')}`, {
     allowed: allow,
   });
 }
 
-/** A CONNECT where forward mode is not set up: `HTTPS_PROXY` of some client points at us. */
+/** A CONNECT without forward mode set up: `HTTPS_PROXY` of some client points at us. */
 export function noTunnel(): SvcError {
   return new SvcError(
     'method_not_allowed',
@@ -208,7 +227,7 @@ export function noTunnel(): SvcError {
   );
 }
 
-/** A CONNECT without a token of forward mode, or with one that is not valid. */
+/** A CONNECT without a forward mode token, or with an invalid one. */
 export function tunnelUnauthorized(): SvcError {
   return new SvcError(
     'proxy_unauthorized',
@@ -221,12 +240,12 @@ export function tunnelFailed(reason: string, cause?: unknown): SvcError {
   return new SvcError('bad_gateway', `The tunnel was not opened: ${reason}`, { cause });
 }
 
-/** What goes on to an opened host as it came, and did not get there. */
+/** A request to an intercepted host, passed on unchanged, did not get there. */
 export function hostUnreachable(host: string, reason: string, cause?: unknown): SvcError {
   return new SvcError('bad_gateway', `${host} cannot be reached: ${reason}`, { cause });
 }
 
-/** A WebSocket for a conversation; its clients go on over plain HTTP. */
+/** A WebSocket for a conversation; its clients fall back to plain HTTP. */
 export function upgradeOverHttp(): SvcError {
   return new SvcError('upgrade_required', 'This path does not support WebSocket; send a POST', {
     cure: 'Set supports_websockets = false for this provider in the client.',
@@ -245,12 +264,12 @@ export function payloadTooLarge(limitBytes: number): SvcError {
   });
 }
 
-/** A `Content-Type` or `Content-Encoding` that we do not read. */
+/** An unsupported `Content-Type` or `Content-Encoding`. */
 export function unsupportedMedia(what: string): SvcError {
   return new SvcError('unsupported_media_type', what);
 }
 
-/** More or longer header fields than we take. */
+/** More or longer headers than we accept. */
 export function headersTooLarge(what: string): SvcError {
   return new SvcError('headers_too_large', what);
 }
@@ -262,14 +281,14 @@ export function circuitOpen(provider: string, retryAfterS: number): SvcError {
   });
 }
 
-/** The provider's own code failed where no request could be blamed for it; /health has the reason. */
+/** The provider's own code failed, and no single request was to blame; /health has the reason. */
 export function providerStopped(provider: string): SvcError {
   return new SvcError('unavailable', `Provider '${provider}' was stopped: its own code failed`, {
     cure: 'What failed is in /health and in the log; `svc config reload` starts it again.',
   });
 }
 
-/** The proxy has as much work as it takes. */
+/** The proxy is at capacity. */
 export function overloaded(what: string): SvcError {
   return new SvcError('unavailable', what, { retryAfterS: 1 });
 }

@@ -1,7 +1,7 @@
 /**
- * The frames of this project. A run is `body` → `request` → `head` → `chunk`* →
- * `end`: the first two travel alone to the stage that answers, the others are
- * the answer. A plain JSON answer is the same sequence as a stream.
+ * The frames of this project. A run is `body` → `request` → `head` → `chunk`* → `end`: the first
+ * two travel alone to the answering stage, the others are the answer. A plain JSON answer is the
+ * same sequence as a stream.
  */
 import type { FrameKinds } from '../../engine/index.ts';
 import type { UsageObserver } from './dialect.ts';
@@ -11,7 +11,7 @@ import type { ProxyRequest } from './request.ts';
 import type { Usage } from './usage.ts';
 import type { BodyFrame } from './body.ts';
 
-/** A request that was understood, with the edits that stages made to it. */
+/** A parsed request, with the edits that stages made to it. */
 export interface RequestFrame {
   readonly kind: 'request';
   readonly request: ProxyRequest;
@@ -26,20 +26,22 @@ export interface HeadFrame {
   readonly attempts: readonly Attempt[];
   /** True if the body is a stream of events rather than one document. */
   readonly streaming: boolean;
-  /** True for an error that was answered with a status of success. */
+  /** True for an error that came with a success status. */
   readonly failed?: true;
-  /** The provider's own name of the model, where the answer was translated and no longer says it. */
+  /**
+   * The provider's own name of the model, if the answer was translated and no longer contains it.
+   */
   readonly model?: string;
-  /** The usage that the provider itself has reported so far, where the answer was translated. */
+  /** The usage that the provider itself has reported so far, if the answer was translated. */
   readonly usage?: () => Usage;
-  /** Follows the body already, where it must be known how it ends: nobody else need read it for the same. */
+  /** Already observes the body, if its end had to be detected; no second observer is needed. */
   readonly observer?: UsageObserver | undefined;
 }
 
 /** One event inside a chunk: `data` is its payload, `bytes` the piece of the chunk that carries it. */
 export interface ChunkEvent {
   readonly event: string | undefined;
-  /** Undefined for a piece that carries no event: a comment, garbage, an oversized line. */
+  /** Undefined for a piece without an event: a comment, garbage, an oversized line. */
   readonly data: string | undefined;
   readonly bytes: Buffer;
 }
@@ -49,7 +51,10 @@ export interface ChunkFrame {
   readonly kind: 'chunk';
   readonly bytes: Buffer;
   readonly events?: readonly ChunkEvent[];
-  /** What came from upstream, where something was taken out that the client did not ask for. The meter reads it. */
+  /**
+   * The upstream bytes, if something was removed that the client did not ask for. Read by the
+   * meter.
+   */
   readonly metered?: Buffer;
 }
 
@@ -68,7 +73,7 @@ export const proxyFrameKinds: FrameKinds<ProxyFrame> = Object.freeze({
 
 export const END: EndFrame = Object.freeze({ kind: 'end' });
 
-/** A chunk without an event view. */
+/** Makes a chunk without an event view. */
 export function toChunk(bytes: Buffer): ChunkFrame {
   return Object.freeze({ kind: 'chunk', bytes });
 }

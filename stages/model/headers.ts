@@ -1,12 +1,11 @@
 /**
- * Header fields as they are on the wire: a flat list of names and values,
- * `[name, value, name, value, …]`, in order, with their case and duplicates.
- * This is the shape of node's `rawHeaders` and of what the dispatcher takes, so
- * fields that nobody here knows survive without a copy.
+ * Headers as they are on the wire: a flat list of names and values, `[name, value, name, value,
+ * …]`, in order, with their case and duplicates. This is the format of node's `rawHeaders` and of
+ * the dispatcher, so unknown headers survive without a copy.
  */
 export type Headers = readonly string[];
 
-/** The first value of `name` (lower case), or undefined. */
+/** Returns the first value of `name` (lower case), or undefined. */
 export function headerValue(headers: Headers, name: string): string | undefined {
   for (let i = 0; i + 1 < headers.length; i += 2) {
     const field = headers[i]!;
@@ -16,8 +15,8 @@ export function headerValue(headers: Headers, name: string): string | undefined 
 }
 
 /**
- * What a field of ours says that is on or off, in any of the words in use; undefined where it
- * is missing or says neither.
+ * Returns the value of one of our on/off headers, in any of the usual words; undefined if it is
+ * missing or neither.
  */
 export function headerSwitch(headers: Headers, name: string): boolean | undefined {
   const said = headerValue(headers, name)?.trim().toLowerCase();
@@ -26,7 +25,10 @@ export function headerSwitch(headers: Headers, name: string): boolean | undefine
   return /^(?:0|off|false|no)$/.test(said) ? false : undefined;
 }
 
-/** All values of the list field `name` (lower case) as one list (RFC 9110 §5.3), or undefined. */
+/**
+ * Returns all values of the list field `name` (lower case) as one list (RFC 9110 §5.3), or
+ * undefined.
+ */
 export function headerList(headers: Headers, name: string): string | undefined {
   let list: string | undefined;
   for (let i = 0; i + 1 < headers.length; i += 2) {
@@ -37,13 +39,13 @@ export function headerList(headers: Headers, name: string): string | undefined {
   return list;
 }
 
-/** True if the body behind `headers` is what it says, without a `Content-Encoding`. */
+/** Returns true if the body has no `Content-Encoding`. */
 export function isPlain({ headers }: { readonly headers: Headers }): boolean {
   const encoding = headerValue(headers, 'content-encoding');
   return encoding === undefined || /^(?:identity)?$/i.test(encoding.trim());
 }
 
-/** A copy without the fields that `drop` (given a lower-case name) says to leave out. */
+/** Returns a copy without the headers for which `drop` (given a lower-case name) returns true. */
 export function withoutHeaders(headers: Headers, drop: (lowerName: string) => boolean): string[] {
   const kept: string[] = [];
   for (let i = 0; i + 1 < headers.length; i += 2) {
@@ -52,7 +54,9 @@ export function withoutHeaders(headers: Headers, drop: (lowerName: string) => bo
   return kept;
 }
 
-/** Fields that carry a provider's key, whatever its dialect. No form, beacon or image can set one. */
+/**
+ * Headers that carry a provider's key, whatever its dialect. No form, beacon or image can set one.
+ */
 export const KEY_FIELDS: readonly string[] = Object.freeze([
   'authorization',
   'x-api-key',
@@ -63,7 +67,10 @@ export const KEY_FIELDS: readonly string[] = Object.freeze([
 const CREDENTIAL_FIELD =
   /^(?:set-)?cookie2?$|(?:^|[-_])(?:api-?key|(?<!idempotency-)key|token|secret|password|passwd|auth|authorization|credentials?)$/i;
 
-/** True for a field that holds a credential, a gateway's own ones included, whatever it looks like; any case. */
+/**
+ * Returns true for a header that contains a credential, including those of gateways, whatever its
+ * format; any case.
+ */
 export function isCredentialField(name: string): boolean {
   return CREDENTIAL_FIELD.test(name);
 }
@@ -80,12 +87,15 @@ const HOP_BY_HOP = new Set([
   'upgrade',
 ]);
 
-/** True for a field that concerns one connection only (RFC 9110 §7.6.1). */
+/** Returns true for a header that concerns one connection only (RFC 9110 §7.6.1). */
 export function isHopByHop(lowerName: string): boolean {
   return HOP_BY_HOP.has(lowerName);
 }
 
-/** Tells which fields (by lower-case name) go no further than this hop: those of every connection, and those that `Connection` lists. */
+/**
+ * Returns a predicate for headers (by lower-case name) that are only for this hop: those of every
+ * connection, and those that `Connection` lists.
+ */
 export function ofConnection(headers: Headers): (lowerName: string) => boolean {
   let named: Set<string> | undefined;
   for (const part of headerList(headers, 'connection')?.split(',') ?? []) {

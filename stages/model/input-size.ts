@@ -1,21 +1,21 @@
 /**
- * How large a request is, guessed from the parsed body before anything is sent: for rules
- * and for money, never for what goes upstream.
+ * How large a request is, estimated from the parsed body before anything is sent: for rules and for
+ * money, never for what goes upstream.
  */
 import type { ProxyRequest } from './request.ts';
 
-/** Characters of a request's own text for one token, over prose, code and tool results. */
+/** Characters of a request's own text per token, over prose, code and tool results. */
 const CHARS_PER_TOKEN = 3.6;
-/** What an image or a page costs in the middle of what providers charge for one. */
+/** Cost of an image or a page, about the middle of what providers charge. */
 const MEDIA_TOKENS = 1_500;
-/** Members whose text the model does not read as such: media in base64, and seals. */
+/** Members whose text the model does not read as such: media in base64, and signatures. */
 const OPAQUE = new Set(['data', 'file_data', 'signature', 'encrypted_content', 'thoughtSignature']);
 const MEDIA = new Set(['data', 'file_data']);
 
 /**
- * Estimated input tokens of the whole request: texts, tools and calls by their length,
- * media at a flat rate. One walk over the parsed body, some 0.3 ms for 100 messages; by the bytes
- * alone where nothing was parsed.
+ * Estimates the input tokens of the whole request: texts, tools and calls by their length, media at
+ * a flat rate. One walk over the parsed body, some 0.3 ms for 100 messages; from the byte count
+ * alone if nothing was parsed.
  */
 export function estimateInputTokens({ original }: ProxyRequest): number {
   const { json, body } = original;
@@ -26,7 +26,7 @@ export function estimateInputTokens({ original }: ProxyRequest): number {
   return tokensOfLength(found.chars) + found.media * MEDIA_TOKENS;
 }
 
-/** Estimated tokens of a text of `chars` characters. */
+/** Estimates the tokens of a text of `chars` characters. */
 export function tokensOfLength(chars: number): number {
   return Math.round(chars / CHARS_PER_TOKEN);
 }

@@ -1,15 +1,15 @@
-/** A complete answer that can be given again. */
+/** A complete answer that can be replayed. */
 import type { Headers } from './headers.ts';
 import type { Usage } from './usage.ts';
 
-/** With the bytes that the provider sent, in the pieces in which they came. */
+/** With the bytes that the provider sent, in their original pieces. */
 export interface KeptAnswer {
   readonly status: number;
-  /** Without what belonged to that one exchange. */
+  /** Without headers specific to that exchange. */
   readonly headers: Headers;
   /** True if the body is a stream of events, so that a hit streams too. */
   readonly streaming: boolean;
   readonly chunks: readonly Buffer[];
-  /** The usage that the provider reported, where the bytes need not hold it. */
+  /** The usage that the provider reported, if the bytes may not contain it. */
   readonly usage?: Usage | undefined;
 }

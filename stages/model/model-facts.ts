@@ -1,16 +1,20 @@
 /**
- * What is known of models beside their prices: one table, a source and a date for each row. Whatever
- * depends on a fact of a model reads it here, so that a new model is one new row. The names under which
- * other companies sell the same model are understood too (`anthropic/claude-sonnet-4.5`).
+ * What is known about models besides their prices: one table, with a source and a date for each
+ * row. All code that depends on a fact about a model reads it here, so that a new model is one new
+ * row. The names under which other companies sell the same model are understood too
+ * (`anthropic/claude-sonnet-4.5`).
  */
 
-/** Milliseconds for which providers keep a cached prompt after its last use. */
+/** How long providers keep a cached prompt after its last use, in milliseconds. */
 export const CACHE_LIFETIMES_MS = {
-  /** A `cache_control` marker by default [platform.claude.com, prompt-caching, 2026-11]; OpenAI's least for GPT before 5.6. */
+  /**
+   * A `cache_control` marker by default [platform.claude.com, prompt-caching, 2026-11]; OpenAI's
+   * minimum for GPT before 5.6.
+   */
   '5m': 300_000,
   /** `prompt_cache_options.ttl`, the default of GPT-5.6 and later [developers.openai.com, prompt-caching, 2026-11]. */
   '30m': 1_800_000,
-  /** A marker with `ttl: 1h` [platform.claude.com]; what OpenAI keeps at most when it is not busy. */
+  /** A marker with `ttl: 1h` [platform.claude.com]; OpenAI's maximum at quiet times. */
   '1h': 3_600_000,
   /** `prompt_cache_options.ttl: 12h` [openai 7.57, types, 2026-11]. */
   '12h': 43_200_000,
@@ -20,29 +24,34 @@ export const CACHE_LIFETIMES_MS = {
 
 export type CacheLifetime = keyof typeof CACHE_LIFETIMES_MS;
 
-/** What the provider binds the thinking of a model to: a changed prefix, or another account, makes it unreadable. */
+/**
+ * What the provider binds a model's thinking to: a changed prefix, or another account, makes it
+ * unreadable.
+ */
 export type ThinkingBinding = 'none' | 'prefix' | 'account';
 
 export interface ModelFacts {
-  /** Tokens from which on a prefix is cached; undefined where the model is not known to have a prompt cache. */
+  /**
+   * Minimum tokens of a cached prefix; undefined if the model is not known to have a prompt cache.
+   */
   readonly leastCachedTokens: number | undefined;
-  /** True where only what carries a `cache_control` marker is cached. */
+  /** True if only prefixes with a `cache_control` marker are cached. */
   readonly isMarked: boolean;
-  /** Price of cached input, as a part of the price of plain input. */
+  /** Price of cached input, as a fraction of the price of plain input. */
   readonly readPrice: number;
-  /** How long a cached prefix is kept where the request does not say it. */
+  /** How long a cached prefix is kept if the request does not say. */
   readonly lifetime: CacheLifetime;
   readonly thinking: ThinkingBinding;
-  /** Output tokens that the model writes at most. */
+  /** Maximum output tokens of the model. */
   readonly mostOutputTokens: number;
-  /** Where the row is from, and when it was read. */
+  /** The source of the row, and when it was read. */
   readonly source: string;
 }
 
-/** A Claude model of a family from a version on, up to the next row of that family. */
+/** Claude models of a family from a version on, up to the next row of that family. */
 type Claude = readonly [family: string, since: number];
 
-/** A name for people, and what a model's name holds. */
+/** A display name, and a pattern for the model's name. */
 type Named = readonly [name: string, pattern: RegExp];
 
 type Row<Model = Claude | Named> = readonly [
@@ -54,9 +63,9 @@ type Row<Model = Claude | Named> = readonly [
   source: string,
 ];
 
-/** The largest minimum that there is, in tokens. */
+/** The largest cache minimum of any model, in tokens. */
 export const LARGEST_MINIMUM = 4096;
-/** As much as any model of 2026 writes. */
+/** The maximum of any model of 2026. */
 const MOST_KNOWN = 128_000;
 
 const PAGES =
@@ -66,7 +75,7 @@ const GUESSED = `${BOUND}; least cached length from memory: that of the model be
 const HAIKU = `${BOUND}; least cached length as apidog.com compares it with Haiku 4.5, 2026-10`;
 const OLD = 'platform.claude.com, prompt-caching, legacy models, 2026-11';
 
-/** Of each family in the order of versions. */
+/** Each family in order of versions. */
 const CLAUDE: readonly Row<Claude>[] = [
   [['fable', 0], 512, 0.1, 'none', MOST_KNOWN, PAGES],
   [['fable', 5.1], 512, 0.025, 'prefix', MOST_KNOWN, GUESSED],
@@ -102,15 +111,15 @@ const UNKNOWN_CLAUDE: Row = [
   'none: a Claude model of no known family, with the largest minimum of the others',
 ];
 
-/** GPT that keeps its cache for half an hour by default. */
+/** GPT models that keep their cache for half an hour by default. */
 const HALF_HOUR = /gpt-(?:5\.[6-9]|[6-9])/;
-/** Of those the ones with reads at half the price of the others. */
+/** The ones among them whose cache reads cost half as much. */
 const CHEAP_READS = /gpt-6[.-][12]/;
 
 const GPT = 'developers.openai.com, prompt-caching, models, 2026-11-26';
 const GEMINI = 'ai.google.dev, caching, models; from memory, 2026-11';
 
-/** The first that fits. */
+/** The first match counts. */
 const OTHERS: readonly Row<Named>[] = [
   [['Claude 2, Instant', /claude-(?:2|instant)/], undefined, 1, 'none', 4096, 'memory, 2026-11'],
   [
@@ -157,7 +166,9 @@ const NOTHING: ModelFacts = Object.freeze({
   source: 'none: no row has this model',
 });
 
-/** What is known of a model by its name; of an unknown one, and of none, what is safe to assume. */
+/**
+ * Returns what is known about a model by its name; safe assumptions for an unknown or missing name.
+ */
 export function factsOf(model: string | undefined): ModelFacts {
   const name = model?.toLowerCase() ?? '';
   const claude = claudeOf(name);
@@ -175,7 +186,7 @@ function defaultLifetime([model]: Row): CacheLifetime {
   return model[1] === HALF_HOUR || model[1] === CHEAP_READS ? '30m' : '5m';
 }
 
-/** The whole table, each row under the name of its models. */
+/** Returns the whole table, each row under the name of its models. */
 export function allFacts(): readonly (readonly [model: string, facts: ModelFacts])[] {
   const named = ([[name, of]]: Row): string =>
     typeof of === 'number' ? `Claude ${name} from ${of} on` : name;
@@ -194,7 +205,10 @@ const CLAUDE_NAMED = /claude-([a-z]+)-(\d{1,2})(?:[-.](\d{1,2}))?(?!\d)/;
 /** Names of the third generation have the version first. */
 const CLAUDE_NUMBERED = /claude-(\d)(?:[-.](\d))?-([a-z]+)/;
 
-/** Family, and 4.5 for `4-5`, of a name in lower case; undefined for a model of another maker. */
+/**
+ * Returns family and version (4.5 for `4-5`) of a lower-case name; undefined for a model of another
+ * maker.
+ */
 export function claudeOf(
   name: string,
 ): { readonly family: string; readonly version: number } | undefined {

@@ -1,20 +1,22 @@
 /**
- * The slot by which stages before `compress` take part in its one pass over a conversation: they
+ * The slot by which stages before `compress` take part in its single pass over a conversation: they
  * add rules and settings to the request as data, and `compress` runs all of them together, so that
  * references, budget and memory exist once.
  */
 
 /** Recipes that run together, in their order, before the built-in rules. */
 export interface RecipeSet {
-  /** Differs where what any of them does differs. */
+  /** Differs whenever the effect of any of them differs. */
   readonly id: string;
-  /** `Recipe[]` as JSON: cheap to hand to a thread. */
+  /** `Recipe[]` as JSON: cheap to send to a thread. */
   readonly source: string;
-  /** True where patterns that a user or a plugin wrote are among them: those never run on the event loop. */
+  /**
+   * True if they include patterns written by a user or a plugin: those never run on the event loop.
+   */
   readonly isOwn: boolean;
 }
 
-/** Settings of the rules that can hold for some requests in place of the configured ones. */
+/** Rule settings that can override the configured ones for some requests. */
 export interface RuleSettings {
   readonly mode?: 'strict' | 'hybrid' | 'aggressive';
   readonly maxChars?: number;
@@ -27,13 +29,13 @@ export interface RuleSettings {
 
 /** What one stage adds to the pass. */
 export interface PassPart {
-  /** They run before those of later parts; where two have one name, the first of them runs. */
+  /** They run before those of later parts; of two with the same name, the first runs. */
   readonly recipes?: RecipeSet;
-  /** They hold in place of those of earlier parts and of the configuration. */
+  /** They override those of earlier parts and of the configuration. */
   readonly settings?: RuleSettings;
   /**
-   * Present where the request itself asked for the part: then it holds from this request on, also in
-   * a conversation that began without it. Differs where the part does.
+   * Present if the request itself asked for the part: it then applies from this request on, even in
+   * a conversation that began without it. Differs whenever the part does.
    */
   readonly requestedAs?: string;
 }

@@ -1,11 +1,11 @@
 /**
- * Texts with `{{name}}` where values go, and what is declared of the values. A value is data: what
- * stands in it is never expanded again. `\{{name}}` stands for the text `{{name}}`.
+ * Texts with `{{name}}` placeholders, and the declarations of their values. A value is data: its
+ * content is never expanded again. `\{{name}}` is the literal text `{{name}}`.
  */
 
 export interface Variable {
   readonly name: string;
-  /** Undefined for a variable that must be given. */
+  /** Undefined for a required variable. */
   readonly default: string | undefined;
   readonly about: string | undefined;
 }
@@ -14,7 +14,7 @@ export const VARIABLE_NAME = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/;
 
 const PLACEHOLDER = /\\?\{\{ *([A-Za-z][A-Za-z0-9_-]{0,63}) *\}\}/g;
 
-/** The names in a text, each once, in their order. */
+/** Returns the names in a text, each once, in order. */
 export function placeholdersOf(text: string): readonly string[] {
   const found = [...text.matchAll(PLACEHOLDER)].filter(
     ([placeholder]) => !placeholder.startsWith('\\'),
@@ -31,11 +31,11 @@ export function fillPlaceholders(text: string, valueOf: (name: string) => string
 const entriesOf = (value: unknown): readonly (readonly [string, unknown])[] =>
   typeof value === 'object' && value !== null ? Object.entries(value) : [];
 
-/** True for what stands for itself in a text. */
+/** Returns true for a value that can be inserted as text. */
 export const isScalar = (value: unknown): value is string | number | boolean =>
   ['string', 'number', 'boolean'].includes(typeof value);
 
-/** `name: { default: …, about: … }`, or `name: the default`. */
+/** Parses `name: { default: …, about: … }`, or `name: the default`. */
 export function toVariable(name: string, given: unknown): Variable {
   const isObject = typeof given === 'object' && given !== null;
   const fields = new Map(entriesOf(isObject ? given : { default: given }));
@@ -46,7 +46,10 @@ export function toVariable(name: string, given: unknown): Variable {
   return { name, default: textOf('default'), about: textOf('about') };
 }
 
-/** Every value by name, defaults included; or what is missing and what is not known, as ends of sentences. */
+/**
+ * Returns every value by name, defaults included; or what is missing and what is unknown, as ends
+ * of sentences.
+ */
 export function valuesOf(
   variables: readonly Variable[],
   given: ReadonlyMap<string, string>,

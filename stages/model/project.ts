@@ -1,7 +1,7 @@
 /**
  * Which project a request is for: the header `x-svc-project`, else the project of its key, else the
- * working directory that known agents name in their prompt. A name, never a path: of a folder its
- * own name is left, and of somebody's home nothing (decisions §10).
+ * working directory that known agents name in their prompt. A name, never a path: only a folder's
+ * own name is kept, and nothing of a home folder (decisions §10).
  */
 import { cutText } from '../../engine/index.ts';
 import type { Block } from './block.ts';
@@ -11,17 +11,19 @@ import { headerValue } from './headers.ts';
 /** The header that names a project. */
 export const PROJECT_HEADER = 'x-svc-project';
 
-/** The longest name of a project, and of a key: what rows keep of a text from outside. */
+/**
+ * Maximum length of the name of a project or a key: as much as ledger rows keep of an outside text.
+ */
 export const MAX_NAME_CHARS = 200;
 
-/** The project as the sender or its key names it; null where neither does. */
+/** Returns the project as the sender or its key names it; null if neither does. */
 export function namedProject({ headers, caller }: Pick<BodyFrame, 'headers' | 'caller'>) {
   const said = asUtf8(headerValue(headers, PROJECT_HEADER))?.trim();
   if (said !== undefined && said !== '') return isPath(said) ? folderName(said) : clip(said);
   return caller?.project ?? null;
 }
 
-/** Node reads the bytes of a field as Latin-1; shells and most clients send UTF-8. */
+/** Node reads header bytes as Latin-1; shells and most clients send UTF-8. */
 function asUtf8(value: string | undefined): string | undefined {
   const text = value && Buffer.from(value, 'latin1').toString('utf8');
   return text?.includes('\ufffd') === true ? value : text;
@@ -30,9 +32,9 @@ function asUtf8(value: string | undefined): string | undefined {
 const LISTED = /^[\s*-]*(?:Primary w|Current w|W)orking directory:[ \t]*([^\n]+)/;
 
 /**
- * How agents say where they work, as of November 2026. Each pattern is given the line that has
- * the needle, and the one after it. Needles begin with characters that are rare in prose: a text is
- * searched for one in some microseconds, and for one that begins with an `o` in a hundred.
+ * How agents state their working directory, as of November 2026. Each pattern is given the line
+ * that contains the needle, and the next one. Needles begin with characters that are rare in prose:
+ * searching a text for one takes some microseconds, and a hundred for one that begins with an `o`.
  */
 const SIGNS: readonly (readonly [needle: string, path: RegExp])[] = [
   // Claude Code.
@@ -45,7 +47,7 @@ const SIGNS: readonly (readonly [needle: string, path: RegExp])[] = [
   ['<cwd>', /<cwd>([^<\n]+)<\/cwd>/],
   // Cline, and Roo Code and its relatives.
   ['# Current Work', /^# Current (?:Working|Workspace) Directory \(([^\n]+)\) Files/],
-  // Gemini CLI and Qwen Code; with several folders the first is meant.
+  // Gemini CLI and Qwen Code; with several folders the first is used.
   [
     "I'm currently working in the ",
     /I'm currently working in the (?:directory:[ \t]*|following directories:\s*[-*]\s*)([^\n]+)/,
@@ -59,16 +61,22 @@ const SIGNS: readonly (readonly [needle: string, path: RegExp])[] = [
   ],
 ];
 
-/** Prompts of agents say it early; what comes later in a long text is not searched. */
+/** Prompts of agents state it early; the rest of a long text is not searched. */
 const MOST_CHARS = 200_000;
-/** Lines looked at for one sign in a text: a prompt may speak of working directories before it names its own. */
+/**
+ * Maximum lines checked for one sign in a text: a prompt may mention working directories before it
+ * names its own.
+ */
 const MOST_LINES = 20;
 
-/** The name of the folder that the prompt says the agent works in; null where it says none. */
+/**
+ * Returns the name of the folder that the prompt gives as the agent's working directory; null if it
+ * gives none.
+ */
 export function projectInPrompt(blocks: readonly Block[]): string | null {
   let left = MOST_CHARS;
   for (const { role, kind, text } of blocks) {
-    // What follows the first answer was not written by the agent's start.
+    // What follows the first answer is not part of the agent's initial prompt.
     if (role === 'assistant' || left <= 0) break;
     if (role === 'tool' || (kind !== 'system' && kind !== 'text')) continue;
     const found = folderIn(text.length > left ? text.slice(0, left) : text);
@@ -78,7 +86,7 @@ export function projectInPrompt(blocks: readonly Block[]): string | null {
   return null;
 }
 
-/** The path of the first sign in a text that names one. */
+/** Returns the path of the first sign in a text that names one. */
 function folderIn(text: string): string | undefined {
   for (const [needle, path] of SIGNS) {
     let at = text.indexOf(needle);
@@ -94,23 +102,23 @@ function folderIn(text: string): string | undefined {
   return undefined;
 }
 
-/** True for what begins as the path of a folder does, on any system. */
+/** Returns true for text that begins like a folder's path, on any system. */
 function isPath(text: string): boolean {
   return /^["'`]?(?:\/|~[\\/]?|[A-Za-z]:[\\/]|\\\\)/.test(text);
 }
 
-/** Folders of people: their names are those of persons. Also the roots of systems, which name nothing. */
+/** Home folders: they are named after persons. Also file system roots, which name nothing. */
 const HOME =
   /^(?:\/(?:home|Users|var\/home|export\/home)(?:\/[^/]+)?|\/root|~|[A-Za-z]:|[A-Za-z]:\/Users(?:\/[^/]+)?|)$/;
 
-/** An expression that looks for the end of a text takes the square of what it looks through. */
+/** A regular expression anchored only at the end takes quadratic time. */
 function withoutEnd(text: string, characters: string): string {
   let end = text.length;
   while (end > 0 && characters.includes(text[end - 1]!)) end -= 1;
   return text.slice(0, end);
 }
 
-/** The last part of a path; null for a root and for a home folder. */
+/** Returns the last part of a path; null for a root and for a home folder. */
 function folderName(path: string): string | null {
   const plain = withoutEnd(path.replace(/^["'`]+/, ''), '"\'`').replaceAll('\\', '/');
   const whole = withoutEnd(plain, '/');
@@ -119,7 +127,10 @@ function folderName(path: string): string | null {
   return name === '' || name === '~' ? null : clip(name);
 }
 
-/** As rows have it, so that a budget knows a project again after a restart; it comes from outside and stays in memory. */
+/**
+ * Cut as in ledger rows, so that a budget recognises a project after a restart; it is outside text
+ * and stays in memory.
+ */
 function clip(name: string): string {
   return cutText(name, MAX_NAME_CHARS);
 }

@@ -1,10 +1,10 @@
 /**
- * Which blocks may never be rewritten, and why: the only place where this is
- * decided. What is left is tool output and long text that a user pasted.
+ * Which blocks may never be rewritten, and why: the only place where this is decided. The rest is
+ * tool output and long text that a user pasted.
  */
 import type { Block, ProtectedReason } from './block.ts';
 
-/** An error result up to this many characters goes out as it is: agents act on its details. */
+/** An error result up to this many characters is sent unchanged: agents act on its details. */
 const MAX_PROTECTED_ERROR_CHARS = 8000;
 
 /** User text up to this many characters counts as typed by hand. */
@@ -15,7 +15,7 @@ function reasonFor(block: Block): ProtectedReason | undefined {
   if (block.kind === 'thinking') return 'thinking';
   if (block.kind === 'tool_use') return 'tool_call';
   if (block.role === 'assistant') return 'assistant';
-  // It parses what comes, and a note of ours is no part of that.
+  // The program parses its input, and a note of ours is not part of it.
   if (block.isForProgram === true) return 'program';
   if (block.hasCitations === true) return 'citations';
   if (block.kind === 'image' || block.kind === 'document') return 'media';
@@ -27,7 +27,10 @@ function reasonFor(block: Block): ProtectedReason | undefined {
   return block.text.length <= MAX_TYPED_CHARS ? 'typed' : undefined;
 }
 
-/** For every block, by its index, why it is protected; undefined for one that may be rewritten. */
+/**
+ * Returns for every block, by its index, why it is protected; undefined for one that may be
+ * rewritten.
+ */
 export function protectedReasons(
   blocks: readonly Block[],
 ): readonly (ProtectedReason | undefined)[] {

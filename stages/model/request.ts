@@ -1,8 +1,7 @@
 /**
- * A request and the edits made to it. The original bytes never change: stages
- * edit values, each edit gives a new frozen request, and `render` splices the
- * values into the original once, when it goes out. Without edits the bytes that
- * came in go out.
+ * A request and the edits made to it. The original bytes never change: stages edit values, each
+ * edit gives a new frozen request, and `render` splices the values into the original once, when it
+ * is sent. Without edits the original bytes are sent.
  */
 import { SvcError } from '../../engine/index.ts';
 import type { Dialect, RequestFacts } from './dialect.ts';
@@ -22,15 +21,18 @@ import { protectedReasons } from './protect.ts';
 /** One provider that may serve a request. */
 export interface RouteTarget {
   readonly provider: string;
-  /** The model to ask there; undefined for the one that the request names. */
+  /** The model to request there; undefined for the one that the request names. */
   readonly model: string | undefined;
-  /** Whose key goes out: the client's own, a configured one, or none. */
+  /** Which key is sent: the client's own, a configured one, or none. */
   readonly credential: 'client' | 'configured' | 'none';
-  /** True if neither the path nor `routing.primary` means it or its server: fields with credentials are not for it. */
+  /**
+   * True if neither the path nor `routing.primary` refers to it or its server: headers with
+   * credentials are not for it.
+   */
   readonly isElsewhere: boolean;
-  /** False for a provider that is asked only because another one failed. */
+  /** False for a fallback provider. */
   readonly isPrimary: boolean;
-  /** True if it must be asked with the request as it came in. */
+  /** True if it must receive the request as it arrived. */
   readonly verbatim: boolean;
   /** Why this provider was chosen, for the trace. */
   readonly reason: string;
@@ -38,11 +40,11 @@ export interface RouteTarget {
 
 /** Where a request goes. */
 export interface Route {
-  /** The provider that serves it: the first target, and later the one that answered. */
+  /** The serving provider: the first target, and later the one that answered. */
   readonly provider: string;
   /** In the order in which they are tried; at least one. */
   readonly targets: readonly RouteTarget[];
-  /** Every try at a provider; `forward` adds to it, so that a run that fails can show them too. */
+  /** Every attempt at a provider; `forward` adds to it, so that a failed run can show them too. */
   readonly attempts: Attempt[];
 }
 
@@ -52,44 +54,53 @@ interface Edits {
   readonly params: ReadonlyMap<string, unknown>;
   readonly appended: ReadonlyMap<number, string>;
   readonly values: readonly NewValue[];
-  /** Places that get a cache marker: objects, and strings that become a text block for it. */
+  /** Places for cache markers: objects, and strings that become a text block for the marker. */
   readonly markers: readonly JsonPath[];
-  /** Another path and query than the client's; undefined keeps it. */
+  /** A different path and query from the client's; undefined keeps it. */
   readonly target: string | undefined;
 }
 
-/** A value anywhere in the body, written anew. */
+/** A new value anywhere in the body. */
 export interface NewValue {
   readonly path: JsonPath;
-  /** JSON text: what was read from the body keeps its numbers to the letter. */
+  /** JSON text: values copied from the body keep their numbers exactly. */
   readonly json: string;
 }
 
-/** What stages measured while they edited, in tokens of the fixed estimator. */
+/** What stages measured while editing, in tokens of the fixed estimator. */
 export interface RequestReport {
   /** The compression mode in force. */
   readonly mode?: string;
   readonly estimatedBefore?: number;
   readonly estimatedAfter?: number;
-  /** The part of what went that was left out at a cold moment. */
+  /** The part of the removed tokens that was left out at a cold moment. */
   readonly estimatedForgotten?: number;
-  /** The part of what went that long results left out. */
+  /** The part of the removed tokens that long results left out. */
   readonly estimatedLeftOut?: number;
-  /** The part of what went that definitions of tools repeated. */
+  /** The part of the removed tokens that tool definitions repeated. */
   readonly estimatedTools?: number;
-  /** Ids of the vault blocks that were added, best first, and their size. */
+  /** Ids of the added vault blocks, best first, and their size. */
   readonly injected?: readonly string[];
   readonly injectedTokens?: number;
   /** Cache markers that were set for a client that sets none. */
   readonly breakpoints?: number;
-  /** What the request holds of its spending limits; ended once, by whoever knows the cost. Nano-dollars. */
+  /**
+   * The request's reservations on its spending limits; ended once, where the cost is known.
+   * Nano-dollars.
+   */
   readonly spending?: {
-    /** The limit that another target than the first would pass and may not; changes nothing. Absent where there is no other. */
+    /**
+     * Returns the limit that would block a target other than the first; changes nothing. Absent if
+     * there is no other.
+     */
     limitFor?(target: RouteTarget): SvcError | undefined;
-    /** Asks to spend what another target than the first is estimated to cost; why not, where it may not. Absent where there is no other. */
+    /**
+     * Reserves the estimated cost of a target other than the first; returns the blocking limit if
+     * there is one. Absent if there is no other.
+     */
     moveTo?(target: RouteTarget): SvcError | undefined;
     settle(costNanoUsd: number | null, tokens?: number, knownNanoUsd?: number): void;
-    /** What was spent by it. */
+    /** Settles with an estimate, when the cost could not be measured. */
     settleUnmeasured(): {
       readonly estimateNanoUsd: number | null;
       readonly estimateTokens?: number;
@@ -98,7 +109,9 @@ export interface RequestReport {
   };
   /** True if our own response cache answered. */
   readonly cacheHit?: boolean;
-  /** Where the answer is to be kept; `land` hands it to those who wait for it, and must be called once. */
+  /**
+   * Where the answer is to be kept; `land` passes it to waiting requests, and must be called once.
+   */
   readonly cache?: {
     readonly key: string;
     readonly land: (answer: KeptAnswer | undefined) => void;
@@ -110,9 +123,9 @@ export interface ProxyRequest {
   readonly edits: Edits;
   readonly route: Route | undefined;
   readonly report: RequestReport;
-  /** What stages have added to the pass that `compress` makes. */
+  /** What stages have added to the pass of `compress`. */
   readonly pass: Pass;
-  /** True if it goes to a provider that takes no rewriting: then every edit leaves it as it is. */
+  /** True if it goes to a provider that takes no rewriting: every edit then has no effect. */
   readonly isVerbatim: boolean;
 }
 
@@ -134,13 +147,15 @@ export interface OriginalParts {
   readonly json: unknown;
 }
 
-/** What never changes in a request, however often it is edited. Blocks are read once, and only if somebody asks. */
+/**
+ * The immutable part of a request, however often it is edited. Blocks are read once, on first use.
+ */
 export class Original {
   readonly body: BodyFrame;
   readonly endpoint: Endpoint;
   readonly dialect: Dialect;
   readonly facts: RequestFacts;
-  /** The parsed body; undefined where nothing was parsed. */
+  /** The parsed body; undefined if nothing was parsed. */
   readonly json: unknown;
   #blocks: readonly Block[] | undefined;
   #beginning: string | undefined;
@@ -162,22 +177,28 @@ export class Original {
     return (this.#blocks ??= this.json === undefined ? [] : this.dialect.blocks(this.json));
   }
 
-  /** Names how the conversation begins, whoever sends it; read at the first call. */
+  /**
+   * Returns an id of the conversation's beginning, independent of the sender; read at the first
+   * call.
+   */
   beginning(): string {
     return (this.#beginning ??= hashOfBeginning(this));
   }
 
-  /** Names the conversation of this caller; read from its beginning at the first call. See `conversationId`. */
+  /**
+   * Returns an id of this caller's conversation; read from its beginning at the first call. See
+   * `conversationId`.
+   */
   conversation(): string {
     return (this.#conversation ??= hashOfConversation(this.body, this.beginning()));
   }
 
-  /** What the request is to its conversation: what `read` gave at the first call. */
+  /** Returns the request's position in its conversation: the result of `read` at the first call. */
   turn(read: () => Turn): Turn {
     return (this.#turn ??= read());
   }
 
-  /** Which project it is for, or null; read at the first call. */
+  /** Returns the project, or null; read at the first call. */
   project(): string | null {
     if (this.#project !== undefined) return this.#project;
     const { body } = this;
@@ -185,14 +206,14 @@ export class Original {
       namedProject(body) ?? (body.readsProject ? projectInPrompt(this.blocks()) : null));
   }
 
-  /** Why the block at an index may not be rewritten; undefined for one that may. */
+  /** Returns why the block at an index may not be rewritten; undefined for one that may. */
   protectedBy(index: number): ProtectedReason | undefined {
     this.#reasons ??= protectedReasons(this.blocks());
     return this.#reasons[index];
   }
 }
 
-/** A request as it came in, without edits and without a route. */
+/** Makes a request as it arrived, without edits and without a route. */
 export function toRequest(parts: OriginalParts): ProxyRequest {
   return Object.freeze({
     original: new Original(parts),
@@ -204,19 +225,19 @@ export function toRequest(parts: OriginalParts): ProxyRequest {
   });
 }
 
-/** The text of a block as it would go out now. */
+/** Returns the text of a block as it would be sent now. */
 export function textOf(request: ProxyRequest, block: Block): string {
   return request.edits.texts.get(block.index) ?? block.text;
 }
 
-/** The request with another text in `block`; throws as `replaceTexts` does. */
+/** Returns the request with another text in `block`; throws as `replaceTexts` does. */
 export function replaceText(request: ProxyRequest, block: Block, text: string): ProxyRequest {
   return replaceTexts(request, new Map([[block, text]]));
 }
 
 /**
- * The request with other texts in many blocks. Throws `internal` for a protected block and for
- * one that has no text: protection holds here, whatever the order of the graph.
+ * Returns the request with other texts in many blocks. Throws `internal` for a protected block and
+ * for one without text: protection is enforced here, whatever the order of the graph.
  */
 export function replaceTexts(
   request: ProxyRequest,
@@ -235,46 +256,53 @@ export function replaceTexts(
   return edited(request, { ...request.edits, texts });
 }
 
-/** The request with `text` at the tail of message number `message`, behind everything that it holds. */
+/** Returns the request with `text` appended to message number `message`, after all its content. */
 export function appendText(request: ProxyRequest, message: number, text: string): ProxyRequest {
   const before = request.edits.appended.get(message) ?? '';
   const appended = new Map(request.edits.appended).set(message, before + text);
   return edited(request, { ...request.edits, appended });
 }
 
-/** The request with a top-level member set, in place of the one there or as a new one; undefined takes it out. */
+/** Returns the request with a top-level member set, replaced or added; undefined removes it. */
 export function setParam(request: ProxyRequest, name: string, value: unknown): ProxyRequest {
   const params = new Map(request.edits.params).set(name, value);
   const values = request.edits.values.filter(({ path }) => path[0] !== name);
   return edited(request, { ...request.edits, params, values });
 }
 
-/** The request with `values` in place of those at their paths, none of which lies in another or in a block. */
+/**
+ * Returns the request with `values` in place of those at their paths, none of which is inside
+ * another or inside a block.
+ */
 export function setValues(request: ProxyRequest, values: readonly NewValue[]): ProxyRequest {
   if (values.length === 0) return request;
   return edited(request, { ...request.edits, values: [...request.edits.values, ...values] });
 }
 
-/** The request with a cache marker at each of `places`, which are paths into the body. */
+/** Returns the request with a cache marker at each of `places`, which are paths into the body. */
 export function setMarkers(request: ProxyRequest, paths: readonly JsonPath[]): ProxyRequest {
   return edited(request, { ...request.edits, markers: paths });
 }
 
-/** The request for another model, wherever its dialect names the model: in the body or in the path. */
+/**
+ * Returns the request for another model, in the body or in the path, wherever its dialect names the
+ * model.
+ */
 export function setModel(request: ProxyRequest, model: string): ProxyRequest {
   const target = withModelInPath(targetOf(request), model);
   if (target === undefined) return setParam(request, 'model', model);
   return edited(request, { ...request.edits, target });
 }
 
-/** The path and query that would go out now, before the provider's own prefix. */
+/** Returns the path and query that would be sent now, before the provider's own prefix. */
 export function targetOf(request: ProxyRequest): string {
   return request.edits.target ?? request.original.body.target;
 }
 
 /**
- * The request with what went out for its blocks before, also where it must not be edited: not to change what a
- * thought is signed over is no edit. `texts` are all that go out otherwise than they came.
+ * Returns the request with what was sent for its blocks before, even if it must not be edited:
+ * keeping what a thinking block's signature covers is not an edit. `texts` are all texts that are
+ * sent changed.
  */
 export function asSentBefore(
   request: ProxyRequest,
@@ -285,33 +313,36 @@ export function asSentBefore(
   return Object.freeze({ original, edits: all, route, report, pass, isVerbatim });
 }
 
-/** The request with a top-level member set, also where it must not be edited: without it the provider refuses all of it. */
+/**
+ * Returns the request with a top-level member set, even if it must not be edited: without it the
+ * provider refuses the whole request.
+ */
 export function withParamAnyway(request: ProxyRequest, name: string, value: unknown): ProxyRequest {
   const { original, edits, route, report, pass, isVerbatim } = request;
   const params = new Map(edits.params).set(name, value);
   return Object.freeze({ original, edits: { ...edits, params }, route, report, pass, isVerbatim });
 }
 
-/** The request with a route. */
+/** Returns the request with a route. */
 export function withRoute(request: ProxyRequest, route: Route): ProxyRequest {
   const { original, edits, report, pass, isVerbatim } = request;
   return Object.freeze({ original, edits, route, report, pass, isVerbatim });
 }
 
-/** The request with more in its report. */
+/** Returns the request with more in its report. */
 export function withReport(request: ProxyRequest, more: RequestReport): ProxyRequest {
   const { original, edits, route, report, pass, isVerbatim } = request;
   const full = Object.freeze({ ...report, ...more });
   return Object.freeze({ original, edits, route, report: full, pass, isVerbatim });
 }
 
-/** The request with another pass that `compress` is to make. */
+/** Returns the request with another pass for `compress`. */
 export function withPass(request: ProxyRequest, pass: Pass): ProxyRequest {
   const { original, edits, route, report, isVerbatim } = request;
   return Object.freeze({ original, edits, route, report, pass, isVerbatim });
 }
 
-/** True if stages may edit this request. Where they may not, every edit leaves it as it is. */
+/** Returns true if stages may edit this request. If not, every edit has no effect. */
 export function isRewritable(request: ProxyRequest): boolean {
   const { body, endpoint } = request.original;
   return endpoint.rewritable && body.untouchable === undefined && !request.isVerbatim;
@@ -324,8 +355,8 @@ function edited(request: ProxyRequest, edits: Edits): ProxyRequest {
 }
 
 /**
- * The request for a provider that takes it as it came in, or for one that does not mind. What
- * stages had changed for the latter is given up for the former, and nobody claims it any more.
+ * Returns the request for a provider that takes it as it arrived, or for one that accepts edits.
+ * The former drops the edits of stages, and the report no longer claims them.
  */
 export function verbatimIf(isVerbatim: boolean, request: ProxyRequest): ProxyRequest {
   if (request.isVerbatim === isVerbatim) return request;
@@ -340,7 +371,7 @@ export function verbatimIf(isVerbatim: boolean, request: ProxyRequest): ProxyReq
   return Object.freeze({ original, edits: NO_EDITS, route, report: kept, pass, isVerbatim });
 }
 
-/** The same request for a provider to which the reason does not apply why it may not be edited. */
+/** Returns the same request for a provider to which the reason against editing does not apply. */
 export function released(request: ProxyRequest): ProxyRequest {
   const { edits, route, report, pass, isVerbatim } = request;
   const { body, dialect, facts, json } = request.original;
@@ -349,23 +380,26 @@ export function released(request: ProxyRequest): ProxyRequest {
   return Object.freeze({ original, edits, route, report, pass, isVerbatim });
 }
 
-/** Why a request goes to some providers as large as it came, in words for its trace. */
+/** Why a request goes to some providers uncompressed, in words for its trace. */
 export const VERBATIM_BECAUSE =
   'its provider is of kind passthrough, whose requests are never rewritten';
 
-/** True if `request` was made smaller for nothing: `isVerbatim` says that it goes out as it came in. */
+/**
+ * Returns true if `request` was compressed for nothing: `isVerbatim` says that it is sent as it
+ * arrived.
+ */
 export function losesSaving(isVerbatim: boolean, { edits }: ProxyRequest): boolean {
   return isVerbatim && edits.texts.size + edits.values.length > 0;
 }
 
-/** True if rendering would change the bytes. */
+/** Returns true if rendering would change the bytes. */
 export function isEdited(request: ProxyRequest): boolean {
   const { texts, params, appended, values, markers } = request.edits;
   const sizes = [texts.size, params.size, appended.size, values.length, markers.length];
   return sizes.some((size) => size > 0);
 }
 
-/** The model that would go out now. */
+/** Returns the model that would be sent now. */
 export function modelOf(request: ProxyRequest): string | undefined {
   if (request.edits.target !== undefined) return modelInPath(request.edits.target);
   const set = request.edits.params.get('model');

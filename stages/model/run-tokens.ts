@@ -1,11 +1,11 @@
-/** Ids that an answer of ours needs and the provider did not give. */
+/** Ids that our answer needs and the provider did not supply. */
 import { createHash } from 'node:crypto';
 
 const TOKEN_CHARS = 24;
 
 /**
- * Makes ids of 24 hexadecimal digits, each another one. They follow from the run's own id, which
- * no other run has: when a run is replayed, they are the same again.
+ * Creates a generator of unique ids of 24 hexadecimal digits. They are derived from the run's own
+ * unique id: a replayed run gets the same ids.
  */
 export function createTokens(runId: string): () => string {
   let count = 0;

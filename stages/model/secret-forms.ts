@@ -1,9 +1,14 @@
-/** The forms in which a known secret travels: as it is, escaped in JSON or a URL, in hex, in base64. */
+/**
+ * The forms in which a known secret travels: plain, escaped in JSON or a URL, in hex, in base64.
+ */
 
-/** A key of fewer characters is part of many words. */
+/** A shorter key is part of many words. */
 const SHORT = 6;
 
-/** Sources of regular expressions that match `secrets` in each of their encodings in Latin-1 text, which any bytes can be read as. */
+/**
+ * Returns sources of regular expressions that match `secrets` in each of their encodings in Latin-1
+ * text, as which any bytes can be read.
+ */
 export function secretPatterns(secrets: readonly string[]): string[] {
   const patterns = secrets.filter((secret) => secret !== '').flatMap(secretForms);
   return [
@@ -11,12 +16,12 @@ export function secretPatterns(secrets: readonly string[]): string[] {
   ].toSorted(byLength);
 }
 
-/** Longest first, so that a secret which begins with another is removed whole. */
+/** Sorts longest first, so that a secret which begins with another is removed whole. */
 export function byLength(a: string, b: string): number {
   return b.length - a.length;
 }
 
-/** Sources of regular expressions that match `secret` in each of its forms. */
+/** Returns sources of regular expressions that match `secret` in each of its forms. */
 export function secretForms(secret: string): { source: string; length: number }[] {
   const bytes = Buffer.from(secret);
   const percent = encodeURIComponent(bytes.toString('utf8'));
@@ -40,7 +45,7 @@ export function secretForms(secret: string): { source: string; length: number }[
   const unique = [...new Set(texts)].filter((text) => text !== '');
   return unique.map((text) => {
     const escaped = text.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, String.raw`\$&`);
-    // A key of a few letters is part of many words, and is only meant where it stands alone.
+    // A key of a few letters is part of many words, and only matches as a whole word.
     const isShort = text.length < SHORT;
     return {
       length: text.length,
@@ -49,14 +54,17 @@ export function secretForms(secret: string): { source: string; length: number }[
   });
 }
 
-/** The characters that base64 of any text around `bytes` must contain, for each of the three ways it can be aligned. */
+/**
+ * Returns the characters that base64 of any text around `bytes` must contain, for each of the three
+ * alignments.
+ */
 function base64Cores(bytes: Buffer): string[] {
   return [0, 1, 2].map((shift) => {
     const coded = Buffer.concat([Buffer.alloc(shift), bytes])
       .toString('base64')
       .replace(/(?<!=)=+$/, '');
     const bits = (shift + bytes.length) * 8;
-    // The first character that holds no bit of the filler, and the last that holds only ours.
+    // From the first character with no bit of the filler to the last one with only our bits.
     return coded.slice(Math.ceil((shift * 8) / 6), Math.floor(bits / 6));
   });
 }

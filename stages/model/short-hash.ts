@@ -1,4 +1,4 @@
-/** What tells texts apart, in 96 bits: 16 characters that no other text has. */
+/** Hashes that distinguish texts: 96 bits in 16 characters. */
 import { createHash, hash as hashOnce } from 'node:crypto';
 import type { Hash } from 'node:crypto';
 
@@ -6,7 +6,7 @@ import type { Hash } from 'node:crypto';
 const MAX_JOINED_CHARS = 16 * 1024;
 const HASH_CHARS = 16;
 
-/** The beginning of the SHA-256 of all parts together, in base 64. */
+/** Returns the beginning of the SHA-256 of all parts together, in base 64. */
 export function shortHash(parts: readonly string[]): string {
   let chars = 0;
   for (const part of parts) chars += part.length;
@@ -17,7 +17,9 @@ export function shortHash(parts: readonly string[]): string {
   return shortDigest(hash);
 }
 
-/** The same of a SHA-256 that was fed piece by piece; it cannot be fed any more. */
+/**
+ * Returns the same for a SHA-256 that was updated piece by piece; the hash is finished afterwards.
+ */
 export function shortDigest(hash: Hash): string {
   return hash.digest('base64url').slice(0, HASH_CHARS);
 }

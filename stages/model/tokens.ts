@@ -1,12 +1,11 @@
 /**
- * The one token estimate that decisions about bytes are made with.
+ * The only token estimate used for decisions about bytes.
  *
- * It must never depend on the model, on a library's version or on what was learned:
- * what it returns decides what goes upstream, and an answer that changed between two
- * turns would rewrite a prefix that the provider has already cached. It is a single
- * pass over pairs of neighbouring character classes. The weights were fitted once, by
- * least squares, to the mean of two public tokenizers over prose, code, logs, JSON and
- * configuration; they are frozen with the algorithm's version.
+ * It must never depend on the model, on a library's version or on anything learned: its result
+ * decides what goes upstream, and an answer that changed between two turns would rewrite a prefix
+ * that the provider has already cached. It is a single pass over pairs of neighbouring character
+ * classes. The weights were fitted once, by least squares, to the mean of two public tokenizers
+ * over prose, code, logs, JSON and configuration; they are frozen with the algorithm's version.
  */
 
 const CLASSES = 8;
@@ -20,13 +19,16 @@ const PUNCTUATION = 6;
 const WIDE = 7;
 
 const classOf = buildClasses();
-/** Thousandths of a token that a character costs, by its class and its neighbour's to the left. */
+/**
+ * Thousandths of a token that a character costs, by its class and that of the character to its
+ * left.
+ */
 const costOf = buildCosts();
 const MOST_COST = Math.max(...costOf);
 
 /**
- * Estimated tokens in `text`: a whole number ≥ 0, and ≥ 1 for any text that is not empty.
- * Pure and linear, about 5 µs per 1,000 characters.
+ * Estimates the tokens of `text`: a whole number ≥ 0, and ≥ 1 for any text that is not empty. Pure
+ * and linear, about 5 µs per 1,000 characters.
  */
 export function estimateTokens(text: string): number {
   return estimateRange(text, 0, text.length);
@@ -45,10 +47,13 @@ export function estimateRange(text: string, from: number, to: number): number {
   return to > from ? Math.max(1, Math.round(sum / 1000)) : 0;
 }
 
-/** True if `estimateTokens(text)` is at least `tokens`. A text far too short is not read, of one far longer only the beginning. */
+/**
+ * Returns true if `estimateTokens(text)` is at least `tokens`. A text far too short is not read at
+ * all, a far longer one only at its beginning.
+ */
 export function costsAtLeast(text: string, tokens: number): boolean {
   if (text.length * MOST_COST < (tokens - 0.5) * 1000) return false;
-  // No character costs less than nothing, so a beginning never costs more than the whole.
+  // No character has a negative cost, so a beginning never costs more than the whole.
   for (let length = 1000 + tokens * 8; length < text.length; length *= 4)
     if (estimateRange(text, 0, length) >= tokens) return true;
   return estimateTokens(text) >= tokens;
@@ -80,8 +85,8 @@ function buildCosts(): Int32Array {
   follow(DIGIT, DIGIT, 165);
   follow(PUNCTUATION, PUNCTUATION, 30);
   follow(NEWLINE, NEWLINE, 600);
-  // Single spaces melt into the word that follows; a run is a token of its own, and a
-  // long one costs a little more.
+  // A single space merges with the following word; a run is a token of its own, and a long one
+  // costs a little more.
   follow(SPACE, SPACE, 180);
   follow(NEWLINE, SPACE, 500);
   return costs;

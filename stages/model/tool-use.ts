@@ -1,19 +1,19 @@
 /**
- * What a request says of tools: the results that are new in it, and the definitions that it carried.
- * Tokens are the model's own, estimated as saved ones are.
+ * The tools of a request: its new results, and the definitions it carries. Tokens are estimated as
+ * those of the model, like saved ones.
  */
 
 import { shortHash } from './short-hash.ts';
 
-/** What one tool gave back in one request, in the results after the model's last answer. */
+/** What one tool returned in one request, in the results after the model's last answer. */
 export interface ToolResults {
   readonly tool: string;
   readonly calls: number;
-  /** Calls whose result says that they failed. */
+  /** Calls whose result reports a failure. */
   readonly failed: number;
-  /** Of their texts as the client sent them. */
+  /** Tokens of their texts as the client sent them. */
   readonly tokens: number;
-  /** The same as they went upstream. */
+  /** Tokens of their texts as sent upstream. */
   readonly sentTokens: number;
 }
 
@@ -22,11 +22,11 @@ export type SizedTool = readonly [tool: string, tokens: number];
 
 /** The definitions that a request carries. */
 export interface ToolSet {
-  /** Names these tools with these sizes, on any machine. */
+  /** Identifies these tools with these sizes, on any machine. */
   readonly id: string;
-  /** Of all of them. */
+  /** Tokens of all of them. */
   readonly tokens: number;
-  /** The largest first; those past `MAX_TOOLS` are one. */
+  /** The largest first; those past `MAX_TOOLS` are combined into one. */
   readonly tools: readonly SizedTool[];
   /** The tools as JSON text. */
   readonly json: string;
@@ -34,24 +34,26 @@ export interface ToolSet {
 
 /** Tools of one request that are counted by name. */
 export const MAX_TOOLS = 200;
-/** What those past the bound are called together. */
+/** Common name of those past the limit. */
 export const OTHER_TOOLS = '(other)';
-/** What a result belongs to whose call is not in the request. */
+/** Name for a result whose call is not in the request. */
 export const UNKNOWN_TOOL = 'unknown';
 
 const MAX_NAME_CHARS = 128;
 
-/** A tool's name as figures have it: bounded, and without what cannot be printed, spaces included. */
+/**
+ * Returns a tool's name as figures show it: bounded, and without unprintable characters and spaces.
+ */
 export function toolName(name: string): string {
   return name.slice(0, MAX_NAME_CHARS).replaceAll(/[\p{C}\p{Z}]/gu, '_') || UNKNOWN_TOOL;
 }
 
-/** The MCP server of a tool that is named `mcp__server__tool`; null for all others. */
+/** Returns the MCP server of a tool that is named `mcp__server__tool`; null for all others. */
 export function mcpServerOf(tool: string): string | null {
   return /^mcp__(.+?)__/.exec(tool)?.[1] ?? null;
 }
 
-/** The MCP servers of the tools that gave something back or were defined, each once, in that order. */
+/** Returns the MCP servers of the tools with results or definitions, each once, in that order. */
 export function mcpServersOf(
   results: readonly ToolResults[] | null,
   set: ToolSet | null,
@@ -63,7 +65,7 @@ export function mcpServersOf(
   return [...new Set(tools.flatMap((tool) => mcpServerOf(tool) ?? []))];
 }
 
-/** The definitions of these tools. */
+/** Makes the set of these tools. */
 export function toolSet(tokensByTool: ReadonlyMap<string, number>): ToolSet {
   const sorted = [...tokensByTool].toSorted(
     ([nameA, a], [nameB, b]) => b - a || (nameA < nameB ? -1 : 1),

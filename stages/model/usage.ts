@@ -1,23 +1,29 @@
 /**
- * What a request consumed by its provider's report, in one meaning for every
- * dialect. Each dialect counts differently (some count cached tokens inside the
- * input, some count reasoning beside the output); its reader normalises to this.
+ * What a request consumed by its provider's report, with one meaning for every dialect. Each
+ * dialect counts differently (some count cached tokens inside the input, some count reasoning
+ * beside the output); its reader normalises to this.
  */
 import type { Billing } from './billing.ts';
 
 import type { NamedMiss } from './cached-turn.ts';
 
-/** Work that a provider does on its own time: its figures come with every answer that is about it. */
+/** Deferred work at a provider: its figures come with every answer about it. */
 export interface OwnWork {
-  /** Names under which the same figures may come again: of the work, and of the files with its results. */
+  /**
+   * Ids under which the same figures may come again: of the work, and of the files with its
+   * results.
+   */
   readonly ids: readonly string[];
-  /** False while it goes on. */
+  /** False while it is running. */
   readonly isFinal: boolean;
-  /** True if the answer itself says that it was not waited for; undefined where only who began it knows. */
+  /**
+   * True if the answer itself says that no request waits for it; undefined if only the request that
+   * started it knows.
+   */
   readonly isDeferred?: true;
 }
 
-/** Token counts of one answer. `null` means that nobody measured it, which is not zero. */
+/** Token counts of one answer. `null` means not measured, which is not zero. */
 export interface Usage {
   /** Input tokens billed at the plain input price. Tokens read from or written to the provider's cache are NOT in here. */
   readonly inputTokens: number | null;
@@ -25,7 +31,7 @@ export interface Usage {
   readonly outputTokens: number | null;
   /** Input tokens served from the provider's prompt cache. */
   readonly cacheReadTokens: number | null;
-  /** Input tokens written to the provider's prompt cache, for whatever lifetime. */
+  /** Input tokens written to the provider's prompt cache, with any lifetime. */
   readonly cacheWriteTokens: number | null;
   /** The part of `cacheWriteTokens` written for one hour, where the provider reports it. */
   readonly cacheWrite1hTokens: number | null;
@@ -33,19 +39,25 @@ export interface Usage {
   readonly reasoningTokens: number | null;
   /** True if a number here is our estimate: the answer broke off before the provider reported it. */
   readonly estimated: boolean;
-  /** True if the provider sent a count that is none (negative, with a fraction, beyond all bounds), which was corrected or left out. */
+  /**
+   * True if the provider sent an invalid count (negative, with a fraction, beyond all bounds),
+   * which was corrected or left out.
+   */
   readonly corrected?: true;
-  /** What is billed beside these counts, or at other rates; absent for most answers. */
+  /** What is billed besides these counts, or at other rates; absent for most answers. */
   readonly billing?: Billing;
-  /** Thoughts of the request that the provider says it has not shown to the model, by reason; absent for none. */
+  /**
+   * Thinking blocks of the request that the provider reports as not shown to the model, by reason;
+   * absent for none.
+   */
   readonly droppedThoughts?: Readonly<Record<string, number>>;
-  /** The work that the counts are of, where that goes on by itself; absent for an answer to a request that waits. */
+  /** The deferred work that the counts belong to; absent for an answer to a request that waits. */
   readonly work?: OwnWork;
-  /** Why the provider itself says that its cache was missed; absent where it does not. */
+  /** The provider's own reason for a cache miss; absent if it gives none. */
   readonly cacheMiss?: NamedMiss;
 }
 
-/** A usage in which nothing was measured. */
+/** A usage without any measurement. */
 export const emptyUsage: Usage = Object.freeze({
   inputTokens: null,
   outputTokens: null,
@@ -56,7 +68,10 @@ export const emptyUsage: Usage = Object.freeze({
   estimated: false,
 });
 
-/** Everything that the model read: plain, cache-read and cache-written input tokens; `null` if none of them was measured. */
+/**
+ * Returns everything that the model read: plain, cache-read and cache-written input tokens; `null`
+ * if none of them was measured.
+ */
 export function totalInputTokens(usage: Usage): number | null {
   const { inputTokens, cacheReadTokens, cacheWriteTokens } = usage;
   if (inputTokens === null && cacheReadTokens === null && cacheWriteTokens === null) return null;
@@ -64,9 +79,9 @@ export function totalInputTokens(usage: Usage): number | null {
 }
 
 /**
- * `usage` of an answer that broke off after about `saidTokens` of output; `inputTokens` is
- * asked for an estimate where the provider had not reported the input yet. As it was where it reports
- * at least as much, or where nothing had been answered.
+ * Returns `usage` for an answer that broke off after about `streamedTokens` of output;
+ * `inputTokens` is called for an estimate if the provider has not reported the input yet. Unchanged
+ * if the provider reports at least as much, or if nothing was sent.
  */
 export function withPartial(
   usage: Usage,

@@ -1,9 +1,9 @@
-/** What is wrong with something that a user wrote, such as a recipe or a macro. */
+/** A fault in something written by a user, such as a recipe or a macro. */
 
 export interface WrittenFault {
-  /** Keys and list places down to it. */
+  /** Keys and list indexes down to it. */
   readonly path: readonly string[];
-  /** Goes on after the path. */
+  /** Continues the sentence after the path. */
   readonly message: string;
 }
 

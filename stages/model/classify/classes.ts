@@ -1,9 +1,9 @@
-/** The classes that content falls into, and what is known beside the class. */
+/** The classes of content, and what is known besides the class. */
 
 /**
- * What a text is, by its shape. Every text has exactly one class. `narrative` takes positive
- * evidence of sentences; `other` is all that is laid out in some way of its own: tables,
- * rows, names, usage texts. Any line of it may be what was asked for, so it is left whole.
+ * What a text is, by its shape. Every text has exactly one class. `narrative` needs positive
+ * evidence of sentences; `other` is everything with a layout of its own: tables, rows, names, usage
+ * texts. Any line of it may be the one that matters, so it is left whole.
  */
 export const TEXT_CLASSES = [
   'narrative',
@@ -22,11 +22,11 @@ export const TEXT_CLASSES = [
 
 export type TextClass = (typeof TEXT_CLASSES)[number];
 
-/** A classification: the class, with the file extension where one is known. */
+/** A classification: the class, with the file extension if known. */
 export interface Classification {
   readonly kind: TextClass;
   /** Lower case, without the dot: `py`, `ts`, `yaml`. */
   readonly extension?: string;
-  /** True if the text is a file as it lies on disk, which an edit may have to match to the letter. */
+  /** True if the text is a file as it is on disk, which an edit may have to match exactly. */
   readonly file?: boolean;
 }

@@ -1,7 +1,7 @@
 /**
- * One classifier for all content: text and where it came from → class. A list of rules,
- * first match wins, over line features of a sample: time is linear in the text with a
- * small constant, and does not depend on how long a line is.
+ * One classifier for all content: text and its origin → class. A list of rules, first match wins,
+ * over line features of a sample: time is linear in the text with a small constant, and does not
+ * depend on the length of a line.
  */
 import type { Classification, TextClass } from './classes.ts';
 import { withoutColours } from './colours.ts';
@@ -21,9 +21,12 @@ type Rule = readonly [TextClass, (evidence: Evidence) => boolean];
 
 const MAX_LINES = 20_000;
 const END_CHARS = 8000;
-/** How far into a paragraph its sentences are looked for. */
+/** How many characters of a paragraph are searched for sentences. */
 const PROSE_CAP = 2000;
-/** Files of these say what they are by their names: what looks like rows or hits in them is theirs. */
+/**
+ * Classes of files whose name identifies them: what looks like rows or hits in them is their own
+ * content.
+ */
 const TEXT_FILES: ReadonlySet<TextClass | undefined> = new Set(['code', 'config', 'narrative']);
 const FACTS: ReadonlySet<TextClass | undefined> = new Set(['grep', 'listing', 'diff', 'other']);
 
@@ -32,7 +35,7 @@ const RULES: readonly Rule[] = [
   ['blob', ({ text }) => looksLikeBlob(text)],
   ['diff', isDiff],
   ['html', isHtml],
-  // No parser of JSON reads numbers before its lines.
+  // A JSON parser does not accept line numbers before its lines.
   ['config', ({ text, numbered }) => numbered && looksLikeJson(text)],
   ['config', isTableConfig],
   ['log', isCiLog],
@@ -63,7 +66,9 @@ const RULES: readonly Rule[] = [
   ['log', (evidence) => isRun(evidence, LIKELY)],
 ];
 
-/** The class of `text`. Pure: the same text and hints give the same class on every machine. */
+/**
+ * Returns the class of `text`. Pure: the same text and hints give the same class on every machine.
+ */
 export function classify(text: string, hints: ClassifyHints = {}): Classification {
   const expectation = expectFrom(hints);
   const evidence = gather(text, expectation);
@@ -71,7 +76,7 @@ export function classify(text: string, hints: ClassifyHints = {}): Classificatio
   return describe(kind, expectation);
 }
 
-/** What the rules look at. */
+/** Gathers what the rules look at. */
 export function gather(text: string, expectation: Expectation = {}): Evidence {
   const body = withoutColours(openEnvelope(text).body);
   const view = unnumbered(linesOf(body), expectation.kind);
@@ -93,7 +98,10 @@ export function gather(text: string, expectation: Expectation = {}): Evidence {
   };
 }
 
-/** The lines of a text; of a very long one the first, and its end, which says what became of a run. */
+/**
+ * Returns the lines of a text; for a very long one, the first lines and the end, which shows how a
+ * run ended.
+ */
 function linesOf(text: string): readonly string[] {
   const lines = text.split('\n', MAX_LINES);
   return lines.length < MAX_LINES ? lines : [...lines, ...text.slice(-END_CHARS).split('\n')];
@@ -114,7 +122,10 @@ function describe(kind: TextClass, expected: Expectation): Classification {
   };
 }
 
-/** The lines without the numbers of a view. Where hits are expected, numbers are theirs. */
+/**
+ * Returns the lines without the numbers of a file view. If search hits are expected, the numbers
+ * belong to them.
+ */
 function unnumbered(
   lines: readonly string[],
   expected: TextClass | undefined,
@@ -145,7 +156,7 @@ function isExpected({ expected, features }: Evidence, kind: TextClass): boolean 
 function isDiff({ text, features }: Evidence): boolean {
   const hunk = text.startsWith('@@ -') || text.includes('\n@@ -') || text.includes('\n@@@ -');
   if (!hunk) return false;
-  // Between commits their messages stand, which may be long.
+  // Commit messages, which may be long, come between the diffs.
   return features.share('diffLine') >= (features.of('commitHeader') > 0 ? 0.4 : 0.6);
 }
 
@@ -172,10 +183,13 @@ const STACK_FRAMES = [
   'elixirFrame',
 ] as const;
 
-/** A text of so many lines needs no more than one frame below a message. */
+/** A text with at most this many lines needs only one frame below a message. */
 const SHORT_TRACE = 12;
 
-/** Something of this is in every trace of these, and in few other texts, of which the lines need not be looked at. */
+/**
+ * Every trace of these kinds contains one of these strings, and few other texts do; the lines of
+ * the rest need no check.
+ */
 const OTHER_TRACES = [
   '#0 ',
   '#1 ',
@@ -200,7 +214,7 @@ function stackFrameShare({ text, features }: Evidence): number {
 function isTrace(evidence: Evidence): boolean {
   const { features, expected, facts } = evidence;
   if (facts || features.share('testMark') > 0.25 || features.share('timestamp') > 0.4) return false;
-  // A run of tests shows traces, and ends with totals.
+  // A test run shows traces, and ends with totals.
   if (features.of('testFrame') >= (expected === 'log' ? 1 : 2)) return false;
   const stackFrames = stackFrameShare(evidence);
   const traceHeaders = features.of('traceHeader');
@@ -215,12 +229,12 @@ function isLongListing({ features }: Evidence): boolean {
   return features.share('longListing', 'treeLine', 'gitTree') >= 0.6;
 }
 
-/** Something of this is in a text whose lines have times. */
+/** Any text with timed lines matches this. */
 const TIME = /\d\d:\d\d|\b1\d{9}\.\d{3}\b/;
 
 /**
- * Lines that each begin with a time, or have one near their beginning beside what else logs have.
- * Rows below a heading, rows of commits and hits in logs have times too.
+ * Returns true if each line begins with a time, or has one near its beginning besides other signs
+ * of logs. Rows below a heading, rows of commits and hits in logs have times too.
  */
 function isStamped(evidence: Evidence): boolean {
   const { text, lines, features, expected, facts } = evidence;
@@ -237,7 +251,7 @@ function isStamped(evidence: Evidence): boolean {
   return features.share('grepHit') < 0.6 && features.share('hashRow') < 0.5;
 }
 
-/** Commits with their authors and dates, which say as much as their messages. */
+/** Returns true for commits with their authors and dates, which matter as much as the messages. */
 function isCommitLog({ lines, features, expected }: Evidence): boolean {
   return (
     !TEXT_FILES.has(expected) &&
@@ -250,7 +264,7 @@ function isGrep({ features, expected, facts, report, ran, file }: Evidence): boo
   // Times in rows of facts look like places.
   if (report || (file && expected === 'log') || (facts && expected !== 'grep')) return false;
   if (features.share('diagnostic') >= 0.3 || features.share('timestamp') >= 0.4) return false;
-  // A program that finds fault with places prints what looks like hits.
+  // A linter prints findings that look like search hits.
   if (ran && features.share('trouble', 'findingCode', 'levelWord') >= 0.5) return false;
   const hits = features.share('grepHit', 'grepContext', 'revHit');
   if (TEXT_FILES.has(expected)) return false;
@@ -261,7 +275,7 @@ function isGrep({ features, expected, facts, report, ran, file }: Evidence): boo
   return hits >= 0.3 || features.share('grepNumber', 'grepFile') >= 0.5;
 }
 
-/** Hits below the name of their file, as `rg --heading` prints them. */
+/** Returns true for hits below the name of their file, as `rg --heading` prints them. */
 function isHeadedGrep(features: FeatureCounts): boolean {
   const hits = features.share('grepNumber');
   return (
@@ -271,13 +285,16 @@ function isHeadedGrep(features: FeatureCounts): boolean {
   );
 }
 
-/** Rows of cells. Among log lines only a header tells a table from a log that has commas. */
+/**
+ * Returns true for rows of cells. Among log lines only a header distinguishes a table from a log
+ * that has commas.
+ */
 function isTable(evidence: Evidence): boolean {
   const { lines, expected, features, facts, markdownFences, report } = evidence;
   if (report || TEXT_FILES.has(expected)) return false;
   if (markdownFences || features.of('heading') > 0) return false;
   if (!looksLikeTable(lines)) return false;
-  // What a search found are rows, also where compilers had said it.
+  // Search results are rows, even if the lines originally came from a compiler.
   const logged = facts
     ? features.share('timestamp', 'level', 'testMark', 'buildMark')
     : features.share('timestamp', 'clock', 'level', ...WORK_MARKS, 'step');
@@ -289,19 +306,25 @@ function isTable(evidence: Evidence): boolean {
   );
 }
 
-/** Source of a manual page, of TeX or of subtitles: sentences between commands, each of which counts. */
+/**
+ * Returns true for the source of a manual page, TeX or subtitles: sentences between commands, each
+ * of which counts.
+ */
 function isTypesetting({ text }: Evidence): boolean {
   return /^(?:[\d:]{5,8}[.,]\d{3} --> |\.(?:TH|SH|Dd|Sh)\b|\\(?:documentclass|begin\{))/m.test(
     text.slice(0, 8000),
   );
 }
 
-/** Columns lined up with blanks. */
+/** Returns true for columns aligned with spaces. */
 function isColumns({ features }: Evidence): boolean {
   return features.lines >= 5 && features.share('columns') >= 0.9;
 }
 
-/** Sentences, or a document's layout with sentences in it; a diff that is none of ours has sentences too. */
+/**
+ * Returns true for sentences, or a document's layout with sentences in it; a diff in an unknown
+ * format has sentences too.
+ */
 function isNarrative(evidence: Evidence): boolean {
   const { text, isProse, facts, expected, features, markdownFences } = evidence;
   if (facts || expected === 'log' || /^@@+ -\d/m.test(text.slice(0, 20_000))) return false;
@@ -310,10 +333,13 @@ function isNarrative(evidence: Evidence): boolean {
   return isProse();
 }
 
-/** Longer texts that end with totals may be documents that quote them. */
+/** Longer texts that end with totals may be documents quoting them. */
 const SHORT_RUN = 4000;
 
-/** True if a runner's totals stand at an end; totals of any kind where a tool ran that reports on its work. */
+/**
+ * Returns true if a test runner's totals come at an end; totals of any kind if a tool ran that
+ * reports on its work.
+ */
 function endsAsRun(evidence: Evidence): boolean {
   const { text, totals, isProse, features, expected, report, markdownFences } = evidence;
   if (markdownFences) return false;
@@ -330,7 +356,7 @@ function isLog(evidence: Evidence): boolean {
     return features.share('timestamp') >= 0.7;
   }
   if (features.share('timestamp', 'level') >= 0.5) return features.share('hashRow') < 0.5;
-  // What belongs to a message stands below it, indented.
+  // Continuation lines of a message are indented below it.
   if (features.of('level') >= 3 && features.share('timestamp') >= 0.2)
     if (features.share('timestamp', 'level', 'indented') >= 0.95) return true;
   const strong = features.of('testMark') + features.of('diagnostic');
@@ -341,9 +367,9 @@ function isLog(evidence: Evidence): boolean {
 function isListing({ features, expected }: Evidence): boolean {
   if (expected === 'listing') return features.share('pathLine', 'dirHeading') >= 0.7;
   if (TEXT_FILES.has(expected)) return false;
-  // Compilers are called with paths, and steps, requests and installers name them.
+  // Compilers are called with paths; steps, requests and installers name them.
   if (features.share('step', 'statusMark', 'buildMark') >= 0.5) return false;
-  // Headings of `ls -R`: what stands below them may be names of any kind.
+  // Headings of `ls -R`: the entries below them may be names of any kind.
   if (features.of('dirHeading') >= 2 && features.share('pathWord', 'dirHeading') >= 0.9)
     return true;
   if (features.lines < 3) return false;

@@ -1,6 +1,6 @@
 /**
- * Which program of a command printed the output, and what that makes it. Paths and other
- * arguments never count as programs: `cat docker/app.py` shows a Python file.
+ * Which program of a command printed the output, and what that makes it. Paths and other arguments
+ * never count as programs: `cat docker/app.py` shows a Python file.
  */
 import type { TextClass } from './classes.ts';
 import { afterFlags, operandsOf, valued, type Valued } from './flags.ts';
@@ -8,14 +8,14 @@ import { roleOf, type Role } from './programs.ts';
 import { pipelinesOf, type Pipeline, type SimpleCommand } from './shell.ts';
 import { FED, unwrap } from './unwrap.ts';
 
-/** What a command prints: text of a class, or files as they are; neither where it is not known. */
+/** What a command prints: text of a class, or files as they are; neither if unknown. */
 export interface Printed {
   readonly kind?: TextClass;
-  /** The files by their names, or by what stands for a name that is only known when it runs. */
+  /** The files by their names, or by the placeholder for a name that is only known at run time. */
   readonly files?: readonly string[];
   /** True if files are shown among other things. */
   readonly mixed?: true;
-  /** True if a program ran of which nobody knows what it prints: a script, something of the project's own. */
+  /** True if a program ran whose output is unknown: a script, or a tool of the project's own. */
   readonly ran?: true;
 }
 
@@ -30,19 +30,19 @@ const SHELLS: ReadonlySet<string> = new Set(
 );
 const RUN_TEXT = /^(?:-\w*c|-command|\/c)$/i;
 const SSH_FLAGS = valued('-B -b -c -D -E -e -F -I -i -J -L -l -m -O -o -P -p -Q -R -S -W -w');
-/** Flags that make any program print what it knows instead of doing its work. */
+/** Flags that make any program print information instead of doing its work. */
 const ASKS = /^--(?:help|version)$/;
-/** The same among those that mostly write logs. */
+/** Such flags of programs that mostly write logs. */
 const ASKS_TOOL =
   /^--(?:list(?:-?tests|-?files(?:only)?)?|collect-only|co|fixtures|markers|print|print-config|show-?config|show-settings|show-files)$/i;
 
 const COMPILERS: ReadonlySet<string> = new Set(
   'gcc g++ cc c++ clang clang++ gfortran rustc nasm protoc'.split(' '),
 );
-/** Flags of compilers that make them print code or what they know. */
+/** Flags that make a compiler print code or information. */
 const ASKS_COMPILER = /^(?:-E|-M{1,2}|-dump|--?print\b|--decode|-Q|-###)/;
 
-/** What a command line prints, as far as all its programs that print agree. */
+/** Returns what a command line prints, as far as all its printing programs agree. */
 export function printedBy(command: string, depth = 0): Printed {
   const printed = pipelinesOf(command.slice(0, LONGEST))
     .filter((pipeline) => !pipeline.at(-1)!.redirected)
@@ -53,13 +53,13 @@ export function printedBy(command: string, depth = 0): Printed {
   const mixed = kinds.size > 1 || printed.some((part) => part.mixed === true);
   if (files.length > 0) return mixed ? { files, mixed } : { files };
   if (kinds.size === 1) return printed[0]!;
-  // What prints nothing while all goes well says what went wrong.
+  // Programs that are silent on success print what went wrong.
   return kinds.size === 0 || kinds.has('log') || printed.some((part) => part.ran) ? RAN : {};
 }
 
 /**
- * Every program that a command line runs, in order, each by its own name behind what starts
- * it: `cd` and `pytest` of `cd app && poetry run pytest -q`.
+ * Returns every program that a command line runs, in order, by its own name without its wrapper:
+ * `cd` and `pytest` of `cd app && poetry run pytest -q`.
  */
 export function programsOf(command: string, depth = 0): readonly string[] {
   return pipelinesOf(command.slice(0, LONGEST))
@@ -72,7 +72,10 @@ export function programsOf(command: string, depth = 0): readonly string[] {
     });
 }
 
-/** The last program that forms the output decides; what only passes on is looked through. */
+/**
+ * Returns the last program that shapes the output decides; programs that only pass text on are
+ * skipped.
+ */
 function printedByPipeline(pipeline: Pipeline, depth: number): Printed | 'silent' {
   for (let at = pipeline.length - 1; at >= 0; at--) {
     const part = printedByOne(pipeline[at]!, at > 0, depth);
@@ -83,7 +86,7 @@ function printedByPipeline(pipeline: Pipeline, depth: number): Printed | 'silent
 
 function printedByOne(command: SimpleCommand, piped: boolean, depth: number): Part {
   const [name, ...args] = unwrap(command.words);
-  // What is fed names gets no text.
+  // A program that is fed file names receives no text to filter.
   const fed = piped && !args.includes(FED);
   if (name === undefined) return 'silent';
   const text = runText(name, args);
@@ -106,14 +109,14 @@ function printedByOne(command: SimpleCommand, piped: boolean, depth: number): Pa
   return fed ? 'filter' : {};
 }
 
-/** The text that a shell runs, here or on another machine. */
+/** Returns the command text that a shell runs, here or on another machine. */
 function runText(name: string, args: readonly string[]): string | undefined {
   if (name === 'ssh') return afterFlags(afterFlags(args, SSH_FLAGS).slice(1), SSH_FLAGS).join(' ');
   const at = SHELLS.has(name) ? args.findIndex((arg) => RUN_TEXT.test(arg)) : -1;
   return at < 0 ? undefined : args.slice(at + 1).join(' ');
 }
 
-/** What `find -exec` runs. */
+/** Returns the command that `find -exec` runs. */
 function innerCommand(name: string, args: readonly string[]): readonly string[] | undefined {
   const at =
     name === 'find' ? args.findIndex((arg) => /^-(?:exec|execdir|ok|okdir)$/.test(arg)) : -1;
@@ -127,7 +130,7 @@ const has = (args: readonly string[], pattern: RegExp): boolean =>
 
 const PACKERS: ReadonlySet<string> = new Set('gzip gunzip bzip2 bunzip2 xz unxz zstd'.split(' '));
 
-/** True if `tar` has the flag, among others or alone; the first word needs no dash. */
+/** Returns true if `tar` has the flag, alone or combined; the first word needs no dash. */
 function tarHas(args: readonly string[], letter: string, long: string): boolean {
   return args.some(
     (arg, at) =>
@@ -140,7 +143,10 @@ const tarLists = (name: string, args: readonly string[]): boolean =>
 
 const SEARCHES: ReadonlySet<string> = new Set('grep egrep fgrep zgrep'.split(' '));
 
-/** True for `grep -v` of one file, without names or numbers: what is printed is the file, without some lines. */
+/**
+ * Returns true for `grep -v` of one file, without names or numbers: it prints the file without some
+ * lines.
+ */
 function showsRest(name: string, args: readonly string[]): boolean {
   const isInverted = has(args, /^(?:-[a-zA-Z]*v[a-zA-Z]*|--invert-match)$/);
   const isLabelled = has(
@@ -151,7 +157,7 @@ function showsRest(name: string, args: readonly string[]): boolean {
   return files.length === 1 && !/[*?{]/.test(files[0]!);
 }
 
-/** Flags that make a program print something else than it mostly does. */
+/** Flags that make a program print something other than usual. */
 const SPECIAL: readonly (readonly [
   Role,
   (name: string, args: readonly string[], fed: boolean) => boolean,
@@ -222,13 +228,16 @@ const VIEWER_FLAGS: ReadonlyMap<string, Valued> = new Map(
   ).flatMap(([names, flags]) => names.split(' ').map((name) => [name, valued(flags)] as const)),
 );
 const NO_VALUES = valued('');
-/** A script that stands in a flag's value leaves all operands to files. */
+/** With the script in a flag's value, all operands are files. */
 const SCRIPT_FLAG = /^(?:-\w*[ef]|--(?:expression|file|source)(?:=.*)?)$/;
 const TAKES_SCRIPT: ReadonlySet<string> = new Set(
   'sed awk gawk mawk grep egrep fgrep zgrep'.split(' '),
 );
 
-/** Operands that are files: no flags, numbers, ranges, or the script or the flags without a dash that come first. */
+/**
+ * Returns the operands that are files: not flags, numbers, ranges, or a leading script or leading
+ * flags without a dash.
+ */
 function filesOf(name: string, args: readonly string[]): readonly string[] {
   const operands = operandsOf(args, VIEWER_FLAGS.get(name) ?? NO_VALUES);
   const isScripted = TAKES_SCRIPT.has(name) && !has(args, SCRIPT_FLAG);

@@ -1,8 +1,13 @@
-/** Rules for configuration and build files: what tells their rows from code, logs and prose. */
+/**
+ * Rules for configuration and build files: what distinguishes their rows from code, logs and prose.
+ */
 import type { Evidence } from './evidence.ts';
 import type { FeatureCounts } from './features.ts';
 
-/** INI and TOML: sections are so specific that inline tables, which look like code, do not matter. */
+/**
+ * Returns true for INI and TOML: sections are so specific that inline tables, which look like code,
+ * do not matter.
+ */
 export function isTableConfig({ features, expected, markdownFences, report }: Evidence): boolean {
   if (report || expected === 'code' || markdownFences || features.of('iniSection') === 0)
     return false;
@@ -23,11 +28,14 @@ export function isTableConfig({ features, expected, markdownFences, report }: Ev
   );
 }
 
-/** How files begin that a program writes or that are known by it: of Go, Ruby, Yarn, firewalls, name servers, packages, users. */
+/**
+ * First lines that identify generated or well-known files: of Go, Ruby, Yarn, firewalls, name
+ * servers, packages, users.
+ */
 const KNOWN_START =
   /^(?:module \S{1,200}\n+go \d|GEM\n {2}remote:|# yarn lockfile|(?:#.{0,200}\n)?\*(?:filter|nat|mangle|raw)\n:|\$(?:TTL|ORIGIN) \S|cabal-version: |root:[^:\n]{0,80}:0:|Source: \S{1,100}\n(?:Section|Maintainer|Priority): )/;
 
-/** Rows of udev, cron, PAM; globs one a line; blocks of settings with `=`. */
+/** Returns true for rows of udev, cron, PAM; globs one per line; blocks of settings with `=`. */
 function isRowsOfSettings(features: FeatureCounts): boolean {
   if (features.share('codeWord') >= 0.4) return false;
   if (features.of('settingRow') >= 2)
@@ -40,7 +48,10 @@ function isRowsOfSettings(features: FeatureCounts): boolean {
   return features.share('assignment', 'directive', 'hashComment', 'comment') >= 0.95;
 }
 
-/** JSON with comments or names without quotes; blocks of rows that end in `;`, of nginx or BIND. */
+/**
+ * Returns true for JSON with comments or unquoted names, and for blocks of rows ending in `;`, as
+ * of nginx or BIND.
+ */
 export function isBracedConfig({ text, features, markdownFences }: Evidence): boolean {
   if (markdownFences || features.lines < 4 || features.share('codeWord') >= 0.1) return false;
   if (
@@ -55,9 +66,9 @@ export function isBracedConfig({ text, features, markdownFences }: Evidence): bo
   );
 }
 
-/** Rules of make or calls of CMake. */
+/** Returns true for make rules or CMake calls. */
 export function isBuildFile(features: FeatureCounts): boolean {
-  // Most code ends its lines in signs of its own, or begins them with words of its own.
+  // Most lines of code begin with a keyword or end in punctuation.
   if (features.share('codeEnd') >= 0.35 || features.share('codeWord') >= 0.5) return false;
   if (features.of('makeMark') >= 1 && features.share('makeRow', 'hashComment') >= 0.85)
     return features.share('makeMark') >= 0.08;
@@ -65,7 +76,7 @@ export function isBuildFile(features: FeatureCounts): boolean {
   return calls >= 3 && calls >= features.lines * 0.3;
 }
 
-/** Keys of YAML, settings with `=`, directives, requirements, container files. */
+/** Returns true for YAML keys, settings with `=`, directives, requirements, container files. */
 export function isConfig({ features, text, markdownFences }: Evidence): boolean {
   if (KNOWN_START.test(text)) return true;
   if (features.share('styleRow') >= 0.3 && features.share('codeEnd') >= 0.5) return false;
@@ -86,7 +97,10 @@ export function isConfig({ features, text, markdownFences }: Evidence): boolean 
   return others < 0.1 && settings >= 0.85;
 }
 
-/** A word and its values a line: in blocks, as of nginx or ALSA, or among comments, as of OpenSSH. */
+/**
+ * Returns true for a word and its values per line: in blocks, as of nginx or ALSA, or among
+ * comments, as of OpenSSH.
+ */
 function isDirectives(features: FeatureCounts): boolean {
   if (features.lines < 5 || features.share('codeWord') >= 0.05) return false;
   const least = features.of('blockOpen') > 0 ? 0.9 : 0.97;

@@ -1,10 +1,10 @@
 /**
- * What a harness wraps around a command's output: a header of its own that differs on
- * every call (a chunk id, the wall time, the exit code) and sometimes closing tags.
- * Classes and repeats are recognised on what is inside.
+ * What an agent harness wraps around a command's output: a header of its own that differs on every
+ * call (a chunk id, the wall time, the exit code) and sometimes closing tags. Classes and repeats
+ * are recognised on the content inside.
  */
 
-/** A text cut into `prefix + body + suffix`; joined, the three are the text. */
+/** A text split into `prefix + body + suffix`; joined, the three are the text. */
 export interface Envelope {
   readonly prefix: string;
   readonly body: string;
@@ -16,13 +16,13 @@ const OPENING =
   /(?:^|>)(?:Output:|<(?:output|output_head|stdout|result|results|content|file)>)\s*$/;
 const HEADER_LINE =
   /^(?:<[\w/-]+>[^<]{0,200}(?:<\/[\w-]+>)?|<\/[\w-]+>.{0,40}|[A-Z][\w ]{1,30}: .{0,120}|Process exited with .{0,60}|The output of .{0,200}|Please .{0,200}|If you.{0,200}|)$/;
-/** What stands alone above an output, one below the other at most. */
+/** A heading on its own above an output; at most one below another. */
 const HEADING =
   /(?:OBSERVATION:|(?:Error: )?Exit code -?\d{1,5}|Here's the result of running `cat -n` on .{1,300}:|\[File: .{1,300} \(\d{1,9} lines total\)\](?:\n\(\d{1,9} more lines above\))?)[ \t]*\n/y;
 const MAX_HEADINGS = 3;
-/** A command, where it ran and its output, each behind its name: Gemini CLI and its relatives. */
+/** A command, its directory and its output, each after a label: Gemini CLI and its relatives. */
 const NAMED_PARTS = /^Command: [^]{1,2000}?\nDirectory: .{0,300}\n(?:Output|Stdout): /;
-/** How a command ended and where the shell stands, a line each below an output. */
+/** How a command ended and the shell's directory, one line each below an output. */
 const ENDING =
   /^(?:\[(?:The command completed with exit code -?\d{1,5}\.?|Command finished with exit code -?\d{1,5}|Current working directory: .{0,300}|Python [Ii]nterpreter: .{0,300})\]|\((?:Open file|Current directory): .{0,300}\)|\(\d{1,9} more lines below\)|bash-\$|Command exited with code -?\d{1,5}|(?:Error|Signal|Background PIDs): \(none\)|Exit Code: (?:-?\d{1,5}|\(none\))|Process Group PGID: \d{1,9}|[\w.-]{1,40}@[\w.-]{1,60}:.{0,200}[#$])[ \t]*$/;
 const MAX_ENDINGS = 8;
@@ -36,15 +36,15 @@ const CLOSING_TAGS = [
   'content',
   'file',
 ].map((name) => `</${name}>`);
-/** Closing tags are looked for in so many characters at the end. */
+/** Closing tags are searched in this many characters at the end. */
 const CLOSING_CHARS = 200;
 const ENDING_CHARS = 600;
 const REMINDER_OPEN = '<system-reminder>';
 const REMINDER_CLOSE = '</system-reminder>';
-/** A client puts one behind a result for each thing that it has to say. */
+/** A client appends one to a result for each notice it has. */
 const MAX_REMINDERS = 16;
 
-/** Cuts a tool result into its harness's header, the tool's output, and closing tags. */
+/** Splits a tool result into its harness's header, the tool's output, and closing tags. */
 export function openEnvelope(text: string): Envelope {
   const start = headerEnd(text);
   const end = Math.max(start, tailStart(text));
@@ -63,7 +63,7 @@ function headerEnd(text: string): number {
   return fieldsEnd(text, offset);
 }
 
-/** Where fields end that stand above an output; `from` where there are none. */
+/** Returns where the fields above an output end; `from` if there are none. */
 function fieldsEnd(text: string, from: number): number {
   let offset = from;
   for (let count = 0; count < HEADER_LINES; count++) {
@@ -88,7 +88,9 @@ function tailStart(text: string): number {
   return closingStart(text, endingStart(text, end));
 }
 
-/** Where the lines begin that say how the command ended, with the line feeds before them. */
+/**
+ * Returns where the lines begin that report how the command ended, with the line feeds before them.
+ */
 function endingStart(text: string, end: number): number {
   let start = end;
   for (let count = 0; count < MAX_ENDINGS; count++) {
@@ -98,12 +100,15 @@ function endingStart(text: string, end: number): number {
     start = Math.max(0, start - ENDING_CHARS) + kept.length - line.length;
   }
   if (start === end) return end;
-  // Only line feeds: a carriage return belongs to the line before, whose ending is that of all others.
+  // Only line feeds: a carriage return is part of the previous line's ending.
   while (start > 0 && text[start - 1] === '\n') start--;
   return start;
 }
 
-/** Where the closing tags begin that end at `end`, with the blanks before them; `end` where there are none. */
+/**
+ * Returns where the closing tags before `end` begin, including the whitespace before them; `end` if
+ * there are none.
+ */
 function closingStart(text: string, end: number): number {
   const suffix = text.slice(Math.max(0, end - CLOSING_CHARS), end);
   let kept = suffix.length;
@@ -117,17 +122,23 @@ function closingStart(text: string, end: number): number {
   return end - suffix.length + suffix.slice(0, kept).trimEnd().length;
 }
 
-/** `     |` of six columns is Crush's, and what follows is the line; others put a blank behind the bar. */
+/**
+ * `     |` of six columns is Crush's, directly followed by the line; others put a space after the
+ * bar.
+ */
 const NUMBERED = /^ *L?(\d+)(?:\t|→|: | \| |(?<=^ [ \d]{5})\||\| ?)/;
 const COLON_NUMBERED = /^(\d{1,7}):/;
 const MIN_COLON_NUMBERED = 3;
-/** A number and a tab, with no blank before it, also begin a row of a table whose first column counts up. */
+/**
+ * A number and a tab, with no space before it, also begin a row of a table whose first column
+ * counts up.
+ */
 const BARE_NUMBER = /^\d+\t/;
 
 /**
- * True if lines that each begin with a bare number and a tab are a numbered view of a file
- * rather than a table with ids: a file has blank or indented lines, a table has a header
- * above or the same number of tabs in every row.
+ * Returns true if lines that each begin with a bare number and a tab are a numbered view of a file
+ * rather than a table with ids: a file has blank or indented lines, a table has a header above or
+ * the same number of tabs in every row.
  */
 export function isView(lines: readonly string[], above: string | undefined): boolean {
   if (lines.length === 0 || !BARE_NUMBER.test(lines[0]!)) return true;
@@ -138,8 +149,8 @@ export function isView(lines: readonly string[], above: string | undefined): boo
 }
 
 /**
- * Length of the line-number prefix of each line where the text is a numbered view of a
- * file (at least nine lines in ten, counting up by one), else undefined.
+ * Returns the length of each line's number prefix if the text is a numbered view of a file (at
+ * least nine lines in ten, counting up by one), else undefined.
  */
 export function lineNumbering(lines: readonly string[]): readonly number[] | undefined {
   let numbered = 0;
@@ -150,7 +161,7 @@ export function lineNumbering(lines: readonly string[]): readonly number[] | und
   for (let at = 0; at < lines.length; at++) {
     const line = lines[at]!;
     if (line === '') continue;
-    // Most texts are not numbered, which shows long before their end.
+    // Most texts are not numbered, which is clear long before their end.
     if (filled - numbered > lines.length * 0.1) return undefined;
     filled++;
     const match = NUMBERED.exec(line.length > 40 ? line.slice(0, 40) : line);
@@ -166,9 +177,9 @@ export function lineNumbering(lines: readonly string[]): readonly number[] | und
 }
 
 /**
- * The same for views with a colon and nothing behind it, as SWE-agent shows files. Whoever edits
- * by such numbers needs all of them, and hits that follow each other look the same: this is for
- * telling what is in a text, not for changing it.
+ * Like `lineNumbering`, for views with a colon and nothing after it, as SWE-agent shows files. An
+ * agent that edits by such numbers needs all of them, and consecutive hits look the same: use this
+ * to classify a text, not to change it.
  */
 export function colonNumbering(lines: readonly string[]): readonly number[] | undefined {
   let last = Number.NaN;
@@ -183,7 +194,8 @@ export function colonNumbering(lines: readonly string[]): readonly number[] | un
     last = Number(match[1]);
     widths[at] = match[0].length;
     filled++;
-    // What else counts up, process ids before messages, has no blank and no indented lines.
+    // Other text that counts up, such as process ids before messages, has no blank or indented
+    // lines.
     isFile ||= last === 1 || /^\s|^$/.test(line.slice(widths[at]));
   }
   return isFile && filled >= MIN_COLON_NUMBERED ? widths : undefined;

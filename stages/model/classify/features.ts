@@ -79,7 +79,7 @@ const FEATURES = {
   ciMark: /##\[\w+\]|^::\w+|^\d{4}-\d\d-\d\dT[\d:.]{8,20}Z |^\[command\]|^travis_|^section_start:/,
   testMark:
     /^(?:=+ .{0,120} =+$|_{4,} .{0,160} _{4,}$|\S{1,200}::\S{1,200} |(?:PASS|FAIL|XPASS|XFAIL|FAILED|PASSED|ERROR|SKIPPED|ok|not ok)\b|\s{1,12}(?:not )?ok \d|\s{0,40}(?:# Subtest: |duration_ms: \d)|\s*\d+\/\d+ Test +#\d|--- (?:PASS|FAIL|SKIP)| {1,4}(?:PASS|FAIL) {1,3}\S|=== RUN|running \d+ tests?|test \S{1,200} \.\.\. |Ran \d+ tests? |Tests?:? +\d+|Test Suites:|test result:|\S{1,200} \(\S{1,200}\) ?\.\.\. |collected \d+|platform \w+ -- |\s{0,8}[✓✗✕✔✖√×●•] |E {3}|\S{1,160} [.FEsxX]{1,100}(?: *\[ *\d+%\])?$|(?!x{5})[.FEsxXS]{5,120}(?: *\[ *\d+%\])?$)/,
-  // A symbol for how it went before each line, as of reporters and pretty loggers; a request and how it was answered.
+  // A status symbol before each line, as in reporters and pretty loggers; a request and its status.
   statusMark: anyOf([
     /^\s{0,8}(?:\[.{1,40}\] {1,2}› {1,2})?(?:\[[ +*!x✓✔-]\]|[ℹ✔✓√✅✖✘✗❌×⚠⧗ⓘ◐◑◒◓◯☐☒★☆⬤♥⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏✨➜])[\ufe0e\ufe0f]? {1,3}\S/,
     /^(?:\[pid +\d{1,9}\] |\d{1,9} +)?(?:[\d:.]{6,20} )?\w{2,30}\(.{0,240}\) += (?:-?\d{1,20}(?: [E(<]|$)|0x[0-9a-f]{1,16}$|\?)/,
@@ -165,11 +165,11 @@ const FEATURES = {
   prose: /^\W{0,4}(?:[\w'’",;:()`*/.–—-]{1,40} ){5,}/,
   columns: /\S(?: {2,}|\t)\S/,
   quoteLine: /^> |^!!! |^\|.{1,250}\|$|^\.\. \w/,
-  // Signs of a run and of what is none, whatever the program: `signs.ts` weighs them.
+  // Signs for and against a program run, whatever the program: `signs.ts` weighs them.
   /** What programs say when something goes wrong. */
   trouble:
     /\b(?:errors?|warnings?|not found|no such|cannot|can't|could not|couldn't|unable to|unknown|invalid|missing|unexpected|undefined|unused|exception|deprecated|failed|failure|denied|refused)\b/i,
-  /** How something ended, at the end of a line or before a figure. */
+  /** How something ended, at the end of a line or before a number. */
   outcome:
     /\b(?:pass(?:ed|ing)?|fail(?:ed|ing|ures?)?|ok|done|success(?:ful(?:ly)?)?|succeeded|completed?|skipp(?:ed|ing)|finished|aborted|rejected|ignored|exit(?:ed)?|killed|timed out|up[ -]to[ -]date|unchanged|cached|yes|no)\b[^\w]{0,3}(?:$|\(|in \d|\d|:)/i,
   /** `Compiling a`, `[store] loading b`, `app: created c`. */
@@ -180,28 +180,28 @@ const FEATURES = {
   quantity:
     /(?<![\w.])[-+]?\d[\d.,]{0,12}\s?(?:ms|µs|us|ns|s|secs?|seconds?|min|minutes?|[kKMGT]i?B|[kKMG]b|bytes?|[kKM]i?B\/s|%)(?![\w.])/,
   bracketTag: /^\s{0,4}(?:\[[^\]]{1,40}\]|<[\w.]{1,16}>|\([\w .:/-]{1,24}\))[:\s]/,
-  /** A command as a shell or a build shows it before it runs. */
+  /** A command as a shell or a build echoes it before running it. */
   shownCommand:
     /^(?:\+{1,4} \S|[$>] \S|\s{0,8}[\w./+-]{1,80}(?: [^\s-]\S{0,200}){0,6} --?[A-Za-z][\w-]{0,40}(?:[ =]\S|$))/,
-  /** A file and a line of it. */
+  /** A file and a line number in it. */
   place:
     /(?:^|[\s("'`[])[\w.~+@/-]{0,200}\.\w{1,5}(?::\d{1,7}(?::\d{1,7})?(?!\w)|\(\d{1,7}(?:,\d{1,7})?\))|\bline \d/,
   errorName: /\b[A-Z]\w{0,60}(?:Error|Exception|Warning)\b/,
-  /** What linters and compilers call a finding: `E401`, `TS2345`, `security.W001`. */
+  /** Codes of linters and compilers for findings: `E401`, `TS2345`, `security.W001`. */
   findingCode: /(?:^|[\s([.:])[A-Z]{1,8}-?\d{3,5}(?=[\]):,\s]|$)/,
   arrow: / (?:->|=>|→|<-) /,
-  /** Small words between others, as sentences have them. */
+  /** Function words between others, as in sentences. */
   sentence:
     /[a-z],? (?:the|a|an|of|to|and|is|are|that|this|which|with|be|in|for|it|as|by|or) (?:[\w'’-]{1,40},? ){2}/,
   call: /\w\.\w{1,40}\(|\b\w{1,60}\([^)]{0,200}\)\s{0,4}(?:[;:{,]|->|=>|=|$)/,
   commaEnd: /,\s*$/,
-  /** A usage text's line for an option. */
+  /** An option's line in a usage text. */
   option: /^\s{1,12}-{1,2}[\w?]/,
 } as const satisfies Record<string, RegExp>;
 
 export type Feature = keyof typeof FEATURES;
 
-/** How many sampled lines have each feature, and how many lines were looked at. */
+/** How many sampled lines have each feature, and how many lines were sampled. */
 export interface FeatureCounts {
   readonly lines: number;
   of(feature: Feature): number;
@@ -209,7 +209,10 @@ export interface FeatureCounts {
   share(...features: readonly Feature[]): number;
 }
 
-/** A sample of lines that are not blank: the first ones, then others evenly spread. Each is cut to `cap`. */
+/**
+ * Returns a sample of non-blank lines: the first ones, then others evenly spread. Each is cut to
+ * `cap`.
+ */
 export function sampleLines(lines: readonly string[], cap = LINE_CAP): readonly string[] {
   const sample: string[] = [];
   const take = (line: string | undefined): void => {
@@ -229,7 +232,10 @@ interface Hits {
   readonly count: number;
 }
 
-/** Counts features over lines, each feature only when it is first asked for. Plain loops: this is most of the time of a short text. */
+/**
+ * Counts features over lines, each feature on first use. Plain loops: this is most of the time of a
+ * short text.
+ */
 export function countFeatures(sample: readonly string[]): FeatureCounts {
   const known = new Map<Feature, Hits>();
   const linesWith = (feature: Feature): Hits => {

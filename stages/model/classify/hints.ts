@@ -1,21 +1,24 @@
 /**
- * What a tool's name and input say about its output. A hint is a prior only: the text's
- * own shape must agree with it, or a `cat` of a log would be taken for code.
+ * What a tool's name and input say about its output. A hint is only a prior: the text's own shape
+ * must agree with it, or a `cat` of a log would be taken for code.
  */
 import type { TextClass } from './classes.ts';
 import { printedBy, programsOf } from './command.ts';
 import { reportsOnly } from './programs.ts';
 
-/** Where a text came from, as far as it is known. */
+/** The origin of a text, as far as known. */
 export interface ClassifyHints {
   readonly toolName?: string;
   /** The shell command that printed the text. */
   readonly command?: string;
   /** The file that the text was read from. */
   readonly path?: string;
-  /** What the call itself asks for in words: of a search its query, of a fetched page what is to be found there. */
+  /**
+   * What the call itself asks for in words: the query of a search, or what to find in a fetched
+   * page.
+   */
   readonly query?: string;
-  /** True where the client itself says that the call failed. */
+  /** True if the client itself reports that the call failed. */
   readonly failed?: boolean;
 }
 
@@ -23,11 +26,11 @@ export interface ClassifyHints {
 export interface Expectation {
   readonly kind?: TextClass;
   readonly extension?: string;
-  /** True if the program that ran is known, which means more than a tool's name. */
+  /** True if the program that ran is known, which is more reliable than a tool's name. */
   readonly certain?: boolean;
   /** True if a program ran that reports on its own work and prints nothing else. */
   readonly report?: boolean;
-  /** True if a program ran of which nobody knows what it prints. */
+  /** True if a program ran whose output is unknown. */
   readonly ran?: boolean;
   /** True if files were shown as they are. */
   readonly file?: boolean;
@@ -54,7 +57,7 @@ const CLASS_OF_EXTENSION: ReadonlyMap<string, TextClass> = new Map(
   BY_EXTENSION.flatMap(([kind, names]) => names.split(' ').map((name) => [name, kind] as const)),
 );
 
-/** What the words of a tool's name mean, after the server's prefix: `mcp__repo__grep_search`. */
+/** Meaning of the words in a tool's name, after the server's prefix: `mcp__repo__grep_search`. */
 const BY_TOOL: readonly (readonly [TextClass, RegExp])[] = [
   [
     'grep',
@@ -66,7 +69,7 @@ const BY_TOOL: readonly (readonly [TextClass, RegExp])[] = [
   ],
 ];
 
-/** What the tool and its input make likely, before the text is looked at. */
+/** Returns what the tool and its input suggest, before the text is looked at. */
 export function expectFrom(hints: ClassifyHints): Expectation {
   if (hints.path !== undefined) return fromPath(hints.path);
   if (hints.command !== undefined) {
@@ -81,7 +84,7 @@ export function expectFrom(hints: ClassifyHints): Expectation {
   return tool === undefined ? {} : { kind: tool[0] };
 }
 
-/** A tool's own name in lower case, its words joined by `_`. */
+/** Returns a tool's own name in lower case, its words joined by `_`. */
 function toolWords(toolName: string): string {
   const own = toolName.slice(0, 100).replace(/^.*(?:__|[.:/])(?=\w)/, '');
   return own.replaceAll(/(?<=[a-z\d])(?=[A-Z])|[\s-]+/g, '_').toLowerCase();
@@ -89,11 +92,11 @@ function toolWords(toolName: string): string {
 
 function fromPath(path: string): Expectation {
   const expected = fromFiles([path]);
-  // Tools that call a path what is no file give one without a dot: `/v1/users`.
+  // Tools whose `path` is not a file pass one without a dot: `/v1/users`.
   return { ...expected, file: expected.kind !== undefined || /\.[^/\\]*$/.test(path) };
 }
 
-/** The class that all files share; their extension where they share that too. */
+/** Returns the class that all files share, and their extension if they share that too. */
 function fromFiles(files: readonly string[]): Expectation {
   const extensions = new Set(files.map(extensionOf));
   const kinds = new Set([...extensions].map((extension) => CLASS_OF_EXTENSION.get(extension)));
@@ -124,9 +127,12 @@ function extensionOf(path: string): string {
   return CLASS_OF_EXTENSION.has(extension) || !isSetting ? extension : 'conf';
 }
 
-/** What stands behind the name of a file that others are made from, or that was put aside. */
+/** Suffixes of a file that serves as a template or a backup. */
 const COPY =
   /(?<=\w)(?:[.-](?:example|sample|template|tmpl|tpl|dist|default|defaults|bak|orig|old|development|production|dpkg-dist|dpkg-old|in|j2)){1,3}$/;
-/** Folders that hold nothing but settings, whatever the files are called, and files known by where they lie. */
+/**
+ * Folders that contain only settings, whatever the files are called, and files identified by their
+ * location.
+ */
 const SETTINGS_FOLDER =
   /(?:^|\/)etc\/(?!(?:init|rc\d?|rcS|update-motd|profile)\.d\/|cron\.(?:daily|hourly|weekly|monthly)\/|profile$|skel\/)|(?:^|\/)(?:\.(?:ssh|aws|kube|git|gnupg)\/(?:config|credentials)|sites-(?:available|enabled)\/[^/]+)$/;

@@ -1,6 +1,6 @@
 /**
- * What a runner says of itself before and behind the output of a program that it builds and
- * starts. What that program prints decides what the text is.
+ * What a runner prints about itself before and after the output of a program that it builds and
+ * starts. The started program's output decides what the text is.
  */
 
 const SCRIPT_START = /^(?:> |\$ |yarn run v|\s*$)/;
@@ -8,7 +8,7 @@ const SCRIPT_TAIL = /^(?:Done in |\s*$)/;
 const BUILT = /^ *Finished .{0,100} in \d/;
 const STARTED = /^ *Running `/;
 
-/** The lines that a started program printed; all lines where there are none of it. */
+/** Returns the lines that a started program printed; all lines if there are none. */
 export function behindPreface(lines: readonly string[]): readonly string[] {
   const started = lines.findLastIndex((line, at) => isStart(line, lines[at - 1]));
   let from = started + 1;

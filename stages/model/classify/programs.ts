@@ -1,15 +1,13 @@
 /**
- * What programs print, by name. A name may be two words or three, `git diff`, `uv pip list`:
- * then it is the program's first arguments that decide, and the shorter name stands for all
- * others.
+ * What programs print, by name. A name may have two or three words, `git diff`, `uv pip list`: then
+ * the program's first arguments decide, and the shorter name covers all others.
  */
 import type { TextClass } from './classes.ts';
 
 /**
- * The part a program has in what is seen: it prints text of a class, shows files as they
- * are, passes on what it is fed, or prints nothing to speak of. What runs a program of the
- * project tells how that went more often than not (`run`); what fetches or opens archives may
- * print anything.
+ * A program's role in the visible output: it prints text of a class, shows files as they are,
+ * passes its input on, or prints next to nothing. A program that runs part of the project mostly
+ * reports how that went (`run`); one that fetches or opens archives may print anything.
  */
 export type Role = TextClass | 'file' | 'filter' | 'silent' | 'run' | 'anything';
 
@@ -19,8 +17,8 @@ const ASKED_OF_RUNNERS =
   'ls list ll la view info show outdated config version -v --version help why explain search ping root prefix bin whoami owner access dist-tag repo docs bugs fund query pkg get licenses';
 
 /**
- * Programs that report on their own work and print nothing else, unless they are asked for
- * something: no runner of scripts is one, nor what prints a file anew.
+ * Programs that report on their own work and print nothing else unless asked for something: neither
+ * script runners nor programs that print a reformatted file.
  */
 const REPORTS_ONLY = `pytest py.test unittest nose2 nose2-3 nosetests behave jest vitest mocha ava jasmine tape cypress playwright karma phpunit rspec minitest ctest
   gotestsum busted bats prove tsc vue-tsc eslint oxlint biome ruff mypy pyright flake8 pylint isort stylelint standard jshint htmlhint markdownlint
@@ -29,13 +27,13 @@ const REPORTS_ONLY = `pytest py.test unittest nose2 nose2-3 nosetests behave jes
   ltrace rsync sphinx-build ffmpeg fpc ocamlc ocamlopt mcs csc valac gnatmake uvu latex pdflatex xelatex lualatex pdftex latexmk bibtex biber journalctl dmesg`;
 
 /**
- * Programs that are asked as often as they are told to do something. Where neither of their first
- * two words asks, they tell how what they did went.
+ * Programs that are used for queries as often as for actions. If neither of their first two words
+ * is a query, they report how their action went.
  */
 const TWO_FACED = `docker podman docker-compose kubectl helm oc aws gcloud az gh glab terraform tofu pulumi pip uv poetry conda mamba apt apt-get aptitude
   apk yum dnf brew gem bundle composer dotnet swift go rustup nvm pyenv asdf mise volta systemctl service snap flatpak`;
 
-/** One row a role: names of one word split by blanks, longer names on their own. */
+/** One row per role: one-word names separated by spaces, longer names on their own. */
 const TABLE: readonly (readonly [Role, string, ...(readonly string[])])[] = [
   [
     'log',
@@ -159,7 +157,7 @@ const TABLE: readonly (readonly [Role, string, ...(readonly string[])])[] = [
   ],
 ];
 
-/** Names of one program, or of one of its subcommands, with what follows. */
+/** Returns the names of one program with its subcommands. */
 function pairs(program: string, subcommands: string): readonly string[] {
   return subcommands.split(' ').map((sub) => `${program} ${sub}`);
 }
@@ -170,14 +168,19 @@ const ROLES: ReadonlyMap<string, Role> = new Map(
   ),
 );
 
-/** What tasks print that report something rather than do something. A project's own task may print anything. */
+/**
+ * Tasks that report something rather than do something. A project's own task may print anything.
+ */
 const ROLE_OF_ARGUMENT: ReadonlyMap<string, Role> = new Map([
   ...'mvn mvnw gradle gradlew sbt lein mix nx turbo lerna rush'
     .split(' ')
     .map((name) => [name, 'other'] as const),
   ...[...SCRIPT_RUNNERS, 'make', 'gmake', 'rake'].map((name) => [name, 'anything'] as const),
 ]);
-/** Words at either end of a task's name by which it reports something: `db:list`, `list-users`, `dependencyTree`. */
+/**
+ * Words at either end of a task's name that mark it as reporting: `db:list`, `list-users`,
+ * `dependencyTree`.
+ */
 const HAS_ROLE: ReadonlySet<string> = new Set(
   'ls list show help info version versions tree routes status env environment describe stats tasks projects properties dependencies insight'.split(
     ' ',
@@ -185,7 +188,7 @@ const HAS_ROLE: ReadonlySet<string> = new Set(
 );
 
 const ASKED_AND_TOLD: ReadonlySet<string> = new Set(TWO_FACED.split(/\s+/));
-/** Words by which those are asked. */
+/** Words that mark a query. */
 const ASKING: ReadonlySet<string> = new Set(
   `ps images inspect top history port diff events get explain api api-resources auth cluster-info config freeze debug index
    search view outdated why which doc query policy depends rdepends deps uses leaves contents specification licenses about output state
@@ -194,7 +197,7 @@ const ASKING: ReadonlySet<string> = new Set(
   ),
 );
 
-/** Behind the first word of these stand no further tasks, but projects and the like. */
+/** After their first word come no further tasks, but projects and the like. */
 const ONE_TASK: ReadonlySet<string> = new Set(['nx', 'turbo', 'lerna']);
 
 function states(task: string): boolean {
@@ -206,7 +209,7 @@ function states(task: string): boolean {
 
 const asks = (word: string): boolean => ASKING.has(word) || states(word);
 
-/** The role of a program called with `args`; undefined where it is not known. */
+/** Returns the role of a program called with `args`; undefined if unknown. */
 export function roleOf(program: string, args: readonly string[]): Role | undefined {
   const [first = '', second = ''] = args.filter((arg) => !arg.startsWith('-'));
   const longer = [`${program} ${first} ${second}`, `${program} ${args[0]}`, `${program} ${first}`];
@@ -223,5 +226,5 @@ export function roleOf(program: string, args: readonly string[]): Role | undefin
 
 const REPORTERS: ReadonlySet<string> = new Set(REPORTS_ONLY.split(/\s+/));
 
-/** True if the program prints nothing but how its own work went. */
+/** Returns true if the program prints only how its own work went. */
 export const reportsOnly = (name: string): boolean => REPORTERS.has(name);

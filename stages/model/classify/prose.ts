@@ -1,38 +1,38 @@
 /**
- * Evidence of prose, in any script: lines of words with blanks between them, and ends of
- * sentences among them. Rows, names, usage texts and code have words too, but no sentences.
+ * Evidence of prose, in any script: lines of words separated by spaces, with ends of sentences
+ * among them. Rows, names, usage texts and code have words too, but no sentences.
  */
 
-/** What one line is: it reads as prose, belongs to the layout of a document, or speaks against it. */
+/** What one line is: prose, part of a document's layout, or evidence against prose. */
 export type LineKind = 'prose' | 'layout' | 'other';
 
-/** What of a line is looked at for the words it is made of. */
+/** How much of a line is searched for words. */
 const CAP = 300;
 const MIN_WORDS = 5;
 const MIN_LETTERS = 12;
-/** Share of the words that must be plain ones. */
+/** Minimum share of plain words. */
 const PLAIN_SHARE = 0.75;
 
 const LAYOUT =
   /^\s*(?:#{1,6} |[=~^*_-]{3,}\s*$|[-*+•–] |\(?\d{1,3}[.)] |>(?!>> )|\||\[!?\[|\[[^\]]{1,80}\]:|!\[|<[/!a-zA-Z]|\.\. |:{1,3}[a-z-]|:::|!!! |```|~~~)/;
-/** How comments, changed lines and other marked rows begin. */
+/** Prefixes of comments, changed lines and other marked rows. */
 const MARKED = /^\s*(?:\/\/|\/\*|\*\/|[#;%]|--|" |dnl |rem |[<>+|!@$&=\\{}])/i;
-/** Blanks as a column has them, not those after a sentence. */
+/** Gaps as in columns, not those after a sentence. */
 const COLUMNS = /\t|[^\s.!?:;] {2,}\S|[.!?:;] {3,}\S/;
-/** Two commas or semicolons with no blank behind them. */
+/** Two commas or semicolons with no space after them. */
 const CELLS = /[,;](?=[^\s\d])[^\s,;][^,;]*[,;](?=\S)|[,;]\d[^,;]*[,;](?=[^\s\d])/;
 const PLAIN =
   /^[("'“‘«„¿¡[*_`]{0,4}\p{L}[\p{L}\p{M}\p{N}'’‑-]{0,40}[.,;:!?…)\]"'”’»*_`。، ؛؟]{0,5}$/u;
 const NUMBER = /^[($€£~]{0,2}\d[\d.,]{0,12}(?:%|[a-z]{1,3})?[.,;:)]{0,3}$/;
 const DASH = /^[–—-]$/;
-/** Scripts that put no blanks between words. */
+/** Scripts that put no spaces between words. */
 const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Khmer}\p{Script=Lao}\p{Script=Myanmar}]/gu;
 const SENTENCE_END =
   /[\p{L}\p{M}\p{N})\]"'”’»`*_%][.!?…](?=["'”’»)\]*_`]{0,3}(?:\s|$))|[。！？؟۔।॥։።]|[ฯๆ] /gu;
 const CLAUSE_MARK = /[，、。；：！？]/;
 
-/** True if words with blanks between them, or a script without blanks, make up this line. */
+/** Returns what a line is: words separated by spaces, or in a script without spaces, are prose. */
 export function classifyLine(line: string): LineKind {
   const start = line.length > CAP ? line.slice(0, CAP) : line;
   if (LAYOUT.test(start)) return 'layout';
@@ -53,12 +53,12 @@ function isWordy(text: string, cut: boolean): boolean {
   return plain >= words.length * PLAIN_SHARE && /\p{Ll}|\p{Lo}/u.test(text);
 }
 
-/** How many sentences end in a line. */
+/** Counts the sentences that end in a line. */
 function sentenceEnds(line: string): number {
   return line.match(SENTENCE_END)?.length ?? 0;
 }
 
-/** True if there is positive evidence that sentences are what the lines are made of. */
+/** Returns true if there is positive evidence that the lines consist of sentences. */
 export function looksLikeProse(lines: readonly string[]): boolean {
   const counts = { prose: 0, layout: 0, other: 0 };
   let ends = 0;
@@ -67,7 +67,7 @@ export function looksLikeProse(lines: readonly string[]): boolean {
     counts[kind] += line.length;
     if (kind === 'prose') ends += sentenceEnds(line);
   }
-  // A sentence takes 20 words or so, some 120 characters; few go on for 400.
+  // A sentence has about 20 words, some 120 characters; few exceed 400.
   const { prose, layout, other } = counts;
   return ends > 0 && ends * 400 >= prose && prose + layout * 0.5 >= other && prose * 12 >= layout;
 }

@@ -1,8 +1,11 @@
-/** Rows: tables by their delimiters, the same number of commas, tabs or bars in nearly every line; and lines of one form. */
+/**
+ * Rows: tables by their delimiters, the same number of commas, tabs or bars in nearly every line;
+ * and lines of one form.
+ */
 
 const MIN_LINES = 5;
 const SHARE = 0.9;
-/** Fewest of each that make columns; commas also stand in sentences. */
+/** Minimum count of each delimiter for columns; commas also occur in sentences. */
 const DELIMITERS: readonly (readonly [string, number])[] = [
   ['\t', 1],
   ['|', 1],
@@ -11,7 +14,7 @@ const DELIMITERS: readonly (readonly [string, number])[] = [
 ];
 const RULE = /^[\s|+=:-]{3,}$/;
 
-/** True if the lines are rows of cells. Lines are looked at as far as they are given. */
+/** Returns true if the lines are rows of cells. Each line is read in full, so pass cut lines. */
 export function looksLikeTable(lines: readonly string[]): boolean {
   const rows = lines.filter((line) => !RULE.test(line));
   if (rows.length < MIN_LINES) return false;
@@ -29,7 +32,7 @@ export function looksLikeTable(lines: readonly string[]): boolean {
 const ALIKE_LINES = 6;
 const ALIKE_SHARE = 0.6;
 
-/** True if most lines are the same but for their words and figures. */
+/** Returns true if most lines are the same apart from their words and numbers. */
 export function areAlike(lines: readonly string[]): boolean {
   if (lines.length < ALIKE_LINES) return false;
   const counts = new Map<string, number>();

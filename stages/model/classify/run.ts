@@ -1,34 +1,34 @@
 /**
- * Whether a text is output of a program that ran, by its signs: the least scores, by what is
- * known of where it came from, and what a high score does not outweigh.
+ * Whether a text is the output of a program run, by its signs: the minimum scores, depending on
+ * what is known of its origin, and what a high score does not outweigh.
  */
 import type { Evidence } from './evidence.ts';
 import type { FeatureCounts } from './features.ts';
 import { areAlike } from './rows.ts';
 import { runScore, signsOf } from './signs.ts';
 
-/** The least scores: where something ran that may have printed it, and where nobody knows. */
+/** Minimum scores: if a program ran that may have printed it, and if the origin is unknown. */
 interface Least {
   readonly ran: number;
   readonly unknown: number;
 }
-/** Before anybody asked whether it is code or configuration. */
+/** Before code and configuration are checked. */
 export const CLEAR: Least = { ran: -0.5, unknown: 3 };
-/** After that, where it is no prose either. */
+/** After that, if it is not prose either. */
 export const LIKELY: Least = { ran: -1, unknown: 2.2 };
 
 const KNOWN_LEAST = 0.5;
 const ALL_KNOWN_LEAST = -2;
 /** Lines of one form are rows of data unless their score is above this. */
 const ROWS_LEAST = 1.5;
-/** What a program printed in sentences was what it is for, unless the score is above this. */
+/** Sentences printed by a program are its product, unless the score is above this. */
 const PROSE_LEAST = 0.5;
 const UNKNOWN_PROSE_LEAST = 4;
-/** So few lines are never made shorter where something ran, and shares of them say little anywhere. */
+/** So few lines are never shortened if a program ran, and their shares say little in any case. */
 const FEW_LINES = 8;
 const FEW_EASE = 1;
 
-/** Forms of lines that tools are known by. */
+/** Line forms typical of tools. */
 export const WORK_MARKS = [
   'testMark',
   'statusMark',
@@ -39,15 +39,15 @@ export const WORK_MARKS = [
 ] as const;
 
 /**
- * Signs that the text is about the work of a program. What a program printed may also be what it
- * was asked for, and no line of that may go; a file says by its name what it is, or must not
- * be changed.
+ * Returns true if the signs say that the text reports a program's work. A program's output may also
+ * be its product, of which no line may be dropped; a file is identified by its name, or must not be
+ * changed.
  */
 export function isRun(evidence: Evidence, least: Least): boolean {
   const { lines, isProse, features, expected, facts, file, ran } = evidence;
   if (facts || file || (expected !== undefined && expected !== 'log')) return false;
   if (features.share('hashRow') >= 0.5) return false;
-  // Documents quote what programs print.
+  // Documents quote program output.
   const quotes = features.of('fence') + features.of('subheading') > 0;
   if (quotes && expected !== 'log') return false;
   const score = runScore(signsIn(evidence));
@@ -63,13 +63,13 @@ export function isRun(evidence: Evidence, least: Least): boolean {
   return !isSaid || !isProse();
 }
 
-/** True if most lines have a form that tools are known by: little else is needed then. */
+/** Returns true if most lines have a form typical of tools: little else is needed then. */
 function isKnown(features: FeatureCounts, score: number): boolean {
   const known = features.share('level', 'step', 'sourceView', ...WORK_MARKS);
   return known >= 0.5 && score > (known >= 0.75 ? ALL_KNOWN_LEAST : KNOWN_LEAST);
 }
 
-/** The signs in a text; totals of any kind count where something ran. */
+/** Returns the signs in a text; totals of any kind count if a program ran. */
 export function signsIn({ totals, features, expected, ran }: Evidence): readonly number[] {
   const found = totals();
   const hasRun = ran || expected === 'log';

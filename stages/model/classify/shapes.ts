@@ -2,7 +2,10 @@
 
 const PROBE = 2000;
 
-/** True if the text begins and ends as JSON does, one value or one a line. The parser proper decides later. */
+/**
+ * Returns true if the text begins and ends as JSON does, as one value or one per line. The parser
+ * proper decides later.
+ */
 export function looksLikeJson(text: string): boolean {
   const first = text.search(/\S/);
   if (first < 0) return false;
@@ -16,15 +19,16 @@ export function looksLikeJson(text: string): boolean {
 
 const DATA_URL = /data:[\w/.+;=,-]{0,100}/y;
 const NOT_ENCODED = /[^A-Za-z0-9+/=_-]/g;
-/** Lines up to this long are hashes, keys and ids, one a line, or the body of a PEM file. */
+/** Lines up to this long are hashes, keys and ids, one per line, or the body of a PEM file. */
 const LONGEST_KEY = 75;
 const HEX = /^[0-9a-fA-F]+$/;
 /** Up to this length a line of hex is a hash, of whatever algorithm. */
 const LONGEST_HASH = 128;
 
 /**
- * True if nearly all of a text of 512 characters or more is base64, hex or the like, on one
- * line or wrapped at one width. Armoured keys and lists of hashes are what people copy.
+ * Returns true if nearly all of a text of 512 characters or more is base64, hex or the like, on one
+ * line or wrapped at one width. Armoured keys and lists of hashes are excluded, because people copy
+ * them.
  */
 export function looksLikeBlob(text: string): boolean {
   if (text.length < 512 || text.slice(0, PROBE).includes('-----BEGIN ')) return false;
@@ -47,7 +51,7 @@ export function looksLikeBlob(text: string): boolean {
 }
 
 function isEncoded(text: string, start: number, end: number, last: number): boolean {
-  // Padding ends a value: where more follows, this is one of a list.
+  // Padding ends a value: if more follows, this is one of a list.
   if (text[end - 1] === '=' && end < last) return false;
   DATA_URL.lastIndex = start;
   NOT_ENCODED.lastIndex = DATA_URL.test(text) ? DATA_URL.lastIndex : start;

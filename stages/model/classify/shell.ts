@@ -1,16 +1,15 @@
 /**
- * A shell line taken apart as far as needed to know what printed the output: pipelines of
- * simple commands, with where they read from, without other redirections, here-documents,
- * comments and leading keywords.
- * What it cannot read it passes over; nothing is ever run.
+ * A shell line taken apart as far as needed to know what printed the output: pipelines of simple
+ * commands, with their input files, without other redirections, here-documents, comments and
+ * leading keywords. Unparseable parts are skipped; nothing is ever run.
  */
 
-/** A program with its arguments, quotes taken off. */
+/** A program with its arguments, unquoted. */
 export interface SimpleCommand {
   readonly words: readonly string[];
-  /** True if what it prints goes into a file. */
+  /** True if its output goes into a file. */
   readonly redirected: boolean;
-  /** The file that it is fed with. */
+  /** The file it reads from. */
   readonly input?: string;
 }
 
@@ -32,10 +31,10 @@ const TOKEN = new RegExp(
   ].join('|'),
   'y',
 );
-/** Words of the shell's grammar that a command may follow. */
+/** Shell keywords that a command may follow. */
 const KEYWORDS: ReadonlySet<string> = new Set('then do else if elif while until ! {'.split(' '));
 
-/** The pipelines of a command, in order. */
+/** Returns the pipelines of a command, in order. */
 export function pipelinesOf(command: string): readonly Pipeline[] {
   const pipelines: SimpleCommand[][] = [[]];
   let words: string[] = [];
@@ -52,7 +51,7 @@ export function pipelinesOf(command: string): readonly Pipeline[] {
   for (let at = 0; at < command.length;) {
     TOKEN.lastIndex = at;
     const match = TOKEN.exec(command);
-    // An open quote or the like: what follows is part of the last word at best.
+    // An open quote or similar: the rest is part of the last word at best.
     at = match === null ? at + 1 : TOKEN.lastIndex;
     const { here, end, redirect, pipe, next, word } = match?.groups ?? {};
     if (here !== undefined) endings.push(end!);
@@ -72,7 +71,7 @@ export function pipelinesOf(command: string): readonly Pipeline[] {
   return pipelines.filter((pipeline) => pipeline.length > 0);
 }
 
-/** Where the text goes on after the here-documents that were opened on the line before. */
+/** Returns where the text continues after the here-documents opened on the previous line. */
 function afterDocuments(command: string, from: number, endings: string[]): number {
   let at = from;
   for (const end of endings.splice(0)) {

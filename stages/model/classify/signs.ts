@@ -1,16 +1,16 @@
 /**
- * What the output of programs has in common, whichever program ran: how things ended, sizes
- * and durations, places in files, tags and levels before messages, commands as they are run;
- * and what speaks against it: calls, comments, assignments, sentences, columns.
+ * What program output has in common, whichever program ran: how things ended, sizes and durations,
+ * places in files, tags and levels before messages, echoed commands; and the counter-evidence:
+ * calls, comments, assignments, sentences, columns.
  *
- * Each sign is the root of the share of lines that have it, 0–1, so that a few lines of a
- * kind count for more than a few in a hundred. The score is their weighted sum: above 0 a
- * text without any hint is more likely output than not. The weights are made by
- * `bench/quality/run-weights.ts` from labelled runs and from files, and rounded.
+ * Each sign is the root of the share of lines that have it, 0–1, so that a few lines of a kind
+ * count for more than a few in a hundred. The score is their weighted sum: above 0 a text without
+ * any hint is more likely output than not. The weights are fitted by `bench/quality/run-weights.ts`
+ * from labelled runs and from files, and rounded.
  */
 import type { Feature, FeatureCounts } from './features.ts';
 
-/** Weights of features, by what they speak for. */
+/** Weights of features, grouped by what they indicate. */
 const WEIGHTS = {
   timestamp: 3.2,
   clock: 3.1,
@@ -49,29 +49,29 @@ const WEIGHTS = {
 } as const satisfies Partial<Record<Feature, number>>;
 
 const BIAS = -1.3;
-/** A line of totals at an end. */
+/** A line of totals at an end of the text. */
 const TOTALS = 3.2;
 
 const FEATURES = Object.keys(WEIGHTS) as Feature[];
 
-/** The names of the signs, in the order of `signsOf`. */
+/** Names of the signs, in the order of `signsOf`. */
 export const SIGN_NAMES: readonly string[] = [...FEATURES, 'totals'];
 const ALL_WEIGHTS: readonly number[] = [...Object.values(WEIGHTS), TOTALS];
 
-/** The signs in a text, 0–1 each. */
+/** Returns the signs in a text, 0–1 each. */
 export function signsOf(features: FeatureCounts, hasTotals: boolean): readonly number[] {
   const shares = FEATURES.map((name) => Math.sqrt(features.share(name)));
   return [...shares, hasTotals ? 1 : 0];
 }
 
-/** The sum of signs by their weights. */
+/** Returns the weighted sum of signs. */
 export function scoreSigns(signs: readonly number[], weights: readonly number[]): number {
   let sum = 0;
   for (let at = 0; at < signs.length; at++) sum += signs[at]! * weights[at]!;
   return sum;
 }
 
-/** How much more likely a text is output of a run than anything else, as the logarithm of the odds. */
+/** Returns how much more likely a text is the output of a run than anything else, as log odds. */
 export function runScore(signs: readonly number[]): number {
   return BIAS + scoreSigns(signs, ALL_WEIGHTS);
 }

@@ -1,20 +1,21 @@
 /**
- * Totals: lines by which programs say how their work ended. A text that holds one of a runner is the
- * log of a run, whatever stands above; and whatever is left out of a log, these lines stay.
+ * Totals: lines in which programs report how their work ended. A text with a test runner's totals
+ * is the log of a run, whatever comes above; and whatever is left out of a log, these lines stay.
  */
 
 import { anyOf } from './any-of.ts';
 import { LINE_CAP } from './features.ts';
 
-/** What runners count, and what became of it. */
+/** What runners count, and the result. */
 const RAN =
   '(?:doc)?tests?|test cases?|examples?|specs?|runs?|scenarios?|steps?|features?|suites?|assertions?|targets?|tasks?|projects?|modules?';
 const BECAME =
   'passing|failing|pending|passed|failed|pass|fail|flaky|skipped|ignored|succeeded|successful|completed|did not run|failures?|errors?|known failures?|uncaught exceptions?|unhandled rejections?';
 
 /**
- * What runners of tests, linters and builds print and nothing else does, each from the beginning of its line: of
- * JavaScript, Python, Rust, Java, Go, Perl, Ruby, C and C++, Elixir, .NET, PHP, Swift, Lua, package managers.
+ * Lines that only runners of tests, linters and builds print, each anchored at the start of a line:
+ * of JavaScript, Python, Rust, Java, Go, Perl, Ruby, C and C++, Elixir, .NET, PHP, Swift, Lua,
+ * package managers.
  */
 const OF_RUNNERS: readonly RegExp[] = [
   /^\* {1,3}(?:Trying|Connected to|Closing connection|Failed to connect|Could not resolve|Host \S+ was resolved|connect to) ?|^--\d{4}-\d\d-\d\d \d\d:\d\d:\d\d-- {1,2}\S/,
@@ -60,7 +61,7 @@ const OF_RUNNERS: readonly RegExp[] = [
   /^\s{0,8}(?:Test Suites|Test Files|Tests|Snapshots):? +\d+ (?:passed|failed|skipped|todo|total)/,
 ];
 
-/** Other lines of the kind: a label and a number, what was done to so many, how something ended. */
+/** Similar lines: a label and a number, a count of things done, how something ended. */
 const OTHERS: readonly RegExp[] = [
   /^\s{0,8}(?:Tests?|Test Suites|Test Files|Test cases|Snapshots|Suites|Specs|Scenarios|Steps|Tasks|Packages|Total|TOTAL|Pass(?:ed)?|Ok|Fail(?:ed|ures?)?|Expected Fail|Unexpected Pass|Skipped|Ignored|Pending|Timeouts?|Cached|Errors?|Warnings?|Assertions|Duration|Time|Real|User|Sys|test cases|assertions)(?: +|: *)[-+]?\d/,
   /^(?:real|user|sys)\t\d/,
@@ -84,23 +85,24 @@ const OTHERS: readonly RegExp[] = [
   /^Already up to date|^Everything up-to-date|^HEAD is now at /,
 ];
 
-// All at once: where each begins at the beginning of a line, one pattern is much quicker than fifty.
+// All at once: since each is anchored at the start of a line, one pattern is much faster than
+// fifty.
 const RUNNERS = anyOf(OF_RUNNERS);
 const ALL = anyOf([...OF_RUNNERS, ...OTHERS]);
 
-/** True for a line of totals, without colours and time stamp. */
+/** Returns true for a line of totals, given without colours and timestamp. */
 export const isTotals = (line: string): boolean => ALL.test(line);
 
-/** Totals that nothing but a runner of tests, a linter or a build prints, or others. */
+/** `runner`: totals that only a test runner, a linter or a build prints. */
 export type Totals = 'runner' | 'other';
 
-/** So many of the last lines are looked at for totals, and so many of the first. */
+/** How many of the last lines are searched for totals, and how many of the first. */
 const LAST = 40;
 const FIRST = 6;
 /** What CI and loggers put before a line of totals. */
 const STAMP = /^\[?\d{4}-\d\d-\d\d[T ][\d:.,]{8,20}Z?[\]:]? /;
 
-/** The totals among the first lines and the last; those of a runner, if there are any. */
+/** Returns the totals among the first lines and the last; a runner's, if there are any. */
 export function totalsAtEnds(lines: readonly string[]): Totals | undefined {
   const totals = [...lines.slice(0, FIRST), ...lines.slice(Math.max(FIRST, lines.length - LAST))]
     .map((line) => line.slice(0, LINE_CAP).replace(STAMP, '').trimEnd())

@@ -1,14 +1,14 @@
-/** The program that really runs, behind `sudo`, `env A=b`, `npx`, `docker exec` and the like. */
+/** The program that really runs, after `sudo`, `env A=b`, `npx`, `docker exec` and the like. */
 import { afterFlags, valued, type Valued } from './flags.ts';
 
-/** How a program that runs another one is called. */
+/** The arguments of a program that runs another one. */
 interface Wrapper {
   readonly flags: Valued;
-  /** Operands of its own before the other program: a host, a container, a duration. */
+  /** Number of its own operands before the other program: a host, a container, a duration. */
   readonly operands: number;
 }
 
-/** What stands for a name that is only known when the command runs. */
+/** Placeholder for a name that is only known when the command runs. */
 export const FED = '{}';
 
 const CONTAINER = '-e --env --env-file -u --user -w --workdir --detach-keys --index';
@@ -51,7 +51,7 @@ const WRAPPERS = wrappers([
   ['pnpm dlx, yarn dlx', '-p --package', 0],
 ]);
 
-/** Flags of a program itself that stand before its subcommand, `git -C folder diff`, and take a value. */
+/** A program's own flags before its subcommand, `git -C folder diff`, that take a value. */
 const OWN_FLAGS: ReadonlyMap<string, Valued> = new Map(
   (
     [
@@ -95,8 +95,8 @@ function wrappers(
 }
 
 /**
- * The words of a simple command from its program on; the program's folder and ending and
- * its own flags before a subcommand taken off. Names fed to the program stand as `{}`.
+ * Returns the words of a simple command from its program on, without the program's folder,
+ * extension and own flags before a subcommand. Names fed to the program appear as `{}`.
  */
 export function unwrap(words: readonly string[]): readonly string[] {
   let rest = words;
@@ -111,7 +111,7 @@ export function unwrap(words: readonly string[]): readonly string[] {
   }
 }
 
-/** What `name` runs; empty where it runs nothing else. */
+/** Returns what `name` runs; empty if it runs nothing else. */
 function innerOf(name: string, args: readonly string[]): readonly string[] {
   if (/^(?:python|pypy)[\d.]*$|^py$/.test(name)) return pythonRuns(args);
   if (name === 'docker' && args[0] === 'compose') return ['docker-compose', ...args.slice(1)];
@@ -126,14 +126,14 @@ function innerOf(name: string, args: readonly string[]): readonly string[] {
   return subcommand === undefined ? [] : behind(args.slice(1), subcommand);
 }
 
-/** The arguments behind a wrapper's flags and operands, between which flags may stand too. */
+/** Returns the arguments after a wrapper's flags and operands, which may be interleaved. */
 function behind(args: readonly string[], { flags, operands }: Wrapper): readonly string[] {
   let rest = afterFlags(args, flags);
   for (let count = 0; count < operands; count++) rest = afterFlags(rest.slice(1), flags);
   return rest;
 }
 
-/** True if `xargs` has an option for where in the command the names go. */
+/** Returns true if `xargs` has an option for where in the command the names go. */
 function namesFolder(args: readonly string[], inner: readonly string[]): boolean {
   return args.slice(0, -inner.length).some((arg) => /^(?:-\w*[Ii]|--replace)/.test(arg));
 }
