@@ -1,4 +1,7 @@
-/** What a dialect wants to know of its answers, and the reading of one object for it: an event's payload or a document. */
+/**
+ * What a dialect reads from its answers, and the reading of one object: an event's payload or a
+ * document.
+ */
 import type { JsonPath } from '../model/block.ts';
 import { emptyUsage } from '../model/usage.ts';
 import type { Usage } from '../model/usage.ts';
@@ -8,42 +11,45 @@ import { createEndReader } from './document-ends.ts';
 import type { EndMembers, EndReader } from './document-ends.ts';
 import { isObject, parseJson } from './json-kind.ts';
 
-/** What an answer holds so far. Readers write into it. */
+/** What is known of an answer so far. Readers write into it. */
 export interface Answer {
   usage: Usage;
   model: string | undefined;
   terminated: boolean;
   failed: boolean;
-  /** Types of the calls of hosted tools that were made so far, by the id of the call. */
+  /** Types of the hosted tool calls made so far, by call id. */
   searches: ReadonlyMap<string, string> | undefined;
 }
 
 /** How one dialect's answers are read. */
 export interface AnswerReader {
   /**
-   * Every event that carries figures, or ends the stream with figures, holds one of these. At most
-   * seven bytes each: node looks for longer ones by a table, which took 60 to 76 µs for 200 events
-   * in place of 2 to 6.
+   * Every event that carries figures, or ends the stream with figures, contains one of these. At
+   * most seven bytes each: node searches longer ones with a table, which took 60 to 76 µs for 200
+   * events in place of 2 to 6.
    */
   readonly needles: readonly Buffer[];
-  /** Where the values of interest stand, in an event's payload or in a document. */
+  /** Paths of the values to read, in an event's payload or in a document. */
   readonly paths: readonly JsonPath[];
-  /** Which of them a whole answer has at its two ends, where they are looked for first. */
+  /** Which of them are at the two ends of a whole answer, where they are tried first. */
   readonly ends?: EndMembers;
-  /** In a document that holds one of these, a value at `paths` may stand anywhere. */
+  /** In a document that contains one of these, a value at `paths` may be anywhere. */
   readonly details?: readonly Buffer[];
-  /** Reads the calls of hosted tools from the whole of an event or document, where it holds one of the needles. */
+  /**
+   * Reads the calls of hosted tools from the whole event or document, if it contains one of the
+   * needles.
+   */
   readonly hosted?: {
     readonly needles: readonly Buffer[];
     read(answer: Answer, payload: unknown): void;
   };
-  /** Takes the values at `paths`, parsed, undefined where absent. May see one payload twice. */
+  /** Takes the parsed values at `paths`, undefined if absent. May see one payload twice. */
   read(answer: Answer, values: readonly unknown[]): void;
   /** Matches the last lines of a stream that ended properly. */
   readonly ending: RegExp;
-  /** Matches the last lines of a stream that lacks its proper end and is complete all the same. */
+  /** Matches the last lines of a stream that is complete without its proper end. */
   readonly complete?: RegExp;
-  /** Matches the last lines of a stream in which an error event was sent. */
+  /** Matches the last lines of a stream that contains an error event. */
   readonly failure: RegExp;
 }
 
@@ -55,13 +61,13 @@ export interface CompiledReader {
 }
 
 /**
- * A document larger than this is passed through all the same and stays unmeasured, and so does an event:
- * one that ends a stream may repeat all of it, images as well.
+ * A larger document or event is still passed through, but not measured: an event that ends a stream
+ * may repeat all of it, including images.
  */
 export const MAX_READ_BYTES = 32 * 1024 * 1024;
-/** Up to this size parsing everything is faster than looking for a few values. */
+/** Up to this size parsing everything is faster than searching for a few values. */
 const PARSED_BYTES = 16 * 1024;
-/** A byte order mark, which may stand in front of any answer. */
+/** A byte order mark, which any answer may begin with. */
 const MARK = Buffer.from('\uFEFF');
 
 /** Compiles the paths once for all answers of a dialect. */
@@ -71,7 +77,7 @@ export function compileReader(reader: AnswerReader): CompiledReader {
   return { reader, scan, ends: reader.ends && createEndReader(reader.ends) };
 }
 
-/** An answer with no content yet. */
+/** Creates an answer with no content yet. */
 export function createAnswer(): Answer {
   return {
     usage: emptyUsage,
@@ -82,14 +88,14 @@ export function createAnswer(): Answer {
   };
 }
 
-/** The bytes behind a byte order mark. */
+/** Returns the bytes after a byte order mark. */
 export function withoutMark(bytes: Buffer): Buffer {
   return bytes[0] === MARK[0] && bytes.subarray(0, MARK.length).equals(MARK)
     ? bytes.subarray(MARK.length)
     : bytes;
 }
 
-/** Reads one object; returns whether it was complete. What cannot be read says nothing. */
+/** Reads one object; returns whether it was complete. Unreadable content is ignored. */
 export function readPayload(
   answer: Answer,
   { reader, scan }: CompiledReader,
@@ -112,7 +118,7 @@ export function readPayload(
   return spans[reader.paths.length] !== undefined;
 }
 
-/** What stands at each path, undefined where nothing does. */
+/** Returns the value at each path, undefined if there is none. */
 export function valuesAt(whole: unknown, paths: readonly JsonPath[]): unknown[] {
   return paths.map((path) => valueAt(whole, path));
 }
@@ -126,11 +132,11 @@ function valueAt(value: unknown, path: JsonPath): unknown {
   return found;
 }
 
-/** What `read` returns, or `otherwise` where it throws. */
+/** Returns the result of `read`, or `otherwise` if it throws. */
 export function tryOr<T>(read: () => T, otherwise: T): T {
   try {
     return read();
   } catch {
-    return otherwise; // nested beyond measure; the client's own parser will judge it
+    return otherwise; // nested too deep; the client's own parser will judge it
   }
 }

@@ -1,10 +1,12 @@
-/** What answers say of billing beside their token counts, in the words of every dialect. */
+/** What answers report of billing besides their token counts, in the terms of every dialect. */
 import type { Billing, RateTerms } from '../model/billing.ts';
 import type { Usage } from '../model/usage.ts';
 import { countOf, objectOf, objectsOf } from './json-kind.ts';
 import type { JsonObject } from './json-kind.ts';
 
-/** Words for the usual terms, at which the listed rates hold, as providers and servers write them. */
+/**
+ * Names of the usual terms, for which the listed rates apply, as providers and servers write them.
+ */
 const STANDARD = new Set([
   'default',
   'standard',
@@ -18,27 +20,38 @@ const STANDARD = new Set([
   'SERVICE_TIER_STANDARD',
   'SERVICE_TIER_UNSPECIFIED',
 ]);
-/** Words that leave it to the provider: they say nothing of what was served. */
+/** Values that leave the choice to the provider: they do not say what was served. */
 const UNDECIDED = new Set(['', 'auto']);
 const PREFIX = /^(?:on_demand_|service_tier_)/;
 const MAX_TERM_CHARS = 40;
 
-/** One of the terms under which an answer was served, in lower case; undefined for the usual ones and for none. */
+/**
+ * Returns one of the terms under which an answer was served, in lower case; undefined for the usual
+ * ones and for none.
+ */
 export function termOf(value: unknown): string | undefined {
   if (typeof value !== 'string' || STANDARD.has(value) || UNDECIDED.has(value)) return undefined;
   const name = value.toLowerCase().slice(0, MAX_TERM_CHARS).replace(PREFIX, '');
   return STANDARD.has(name) ? undefined : name;
 }
 
-/** The term that `value` names, or what was `known` before where it names none: an answer may correct itself. */
+/**
+ * Returns the term that `value` names, or the previous `known` if it names none: an answer may
+ * correct itself.
+ */
 export function lastTerm(value: unknown, known: string | undefined): string | undefined {
   return typeof value === 'string' && !UNDECIDED.has(value) ? termOf(value) : known;
 }
 
-/** The billing of an answer that says of its tier that it is the usual one: a wish for another one was not granted. */
+/**
+ * The billing of an answer that reports the usual tier: a request for another one was not granted.
+ */
 export const USUAL: Billing = Object.freeze({ isUsualTier: true });
 
-/** The terms that a request asks for, by the names of any dialect; undefined where they are the usual ones. */
+/**
+ * Returns the terms that a request asks for, by the names of any dialect; undefined for the usual
+ * ones.
+ */
 export function askedTerms(json: unknown): RateTerms | undefined {
   const { speed, service_tier: named, serviceTier, inference_geo: region } = objectOf(json);
   const tier = termOf(named ?? serviceTier);
@@ -48,12 +61,15 @@ export function askedTerms(json: unknown): RateTerms | undefined {
     : toBilling({ speed: fast, tier, geo });
 }
 
-/** Requests that a provider works on when it has time, and the answers to them [providers' pages on batches]. */
+/**
+ * Requests that a provider works on when it has capacity, and the answers to them [providers' pages
+ * on batches].
+ */
 const BATCH_PATH = /\/batches\b|:(?:asyncBatch\w*|batchGenerate\w*)/;
 
 /**
- * `usage` under what is known of its terms from elsewhere: the path, a header of the answer, and what was
- * asked for where the answer broke off before it could say what was served.
+ * Returns `usage` under the terms known from elsewhere: the path, a header of the answer, and the
+ * requested terms if the answer broke off before it could report the served ones.
  */
 export function withServedTerms(
   usage: Usage,
@@ -73,7 +89,7 @@ export function withServedTerms(
   return withBilling(usage, { ...others, ...(!isTierTold && tier && { tier }), ...billing });
 }
 
-/** What a list of `parts` has of billing; undefined where that is nothing. */
+/** Returns the billing made of `parts`; undefined if all are undefined. */
 export function toBilling(parts: {
   readonly [K in keyof Billing]: Billing[K] | undefined;
 }): Billing | undefined {
@@ -83,13 +99,13 @@ export function toBilling(parts: {
   return told.length === 0 ? undefined : Object.freeze(Object.fromEntries(told));
 }
 
-/** `usage` with what `billing` adds to it; the same object where that is nothing. */
+/** Returns `usage` with `billing` added; the same object if there is nothing to add. */
 export function withBilling(usage: Usage, billing: Billing | undefined): Usage {
   if (billing === undefined) return usage;
   return { ...usage, billing: { ...usage.billing, ...billing } };
 }
 
-/** `usage` served in the tier that `value` names, or `known` where it names none. */
+/** Returns `usage` served in the tier that `value` names, or `known` if it names none. */
 export function withTier(usage: Usage, value: unknown, known: string | undefined): Usage {
   const tier = lastTerm(value, known);
   const { billing } = usage;
@@ -100,12 +116,12 @@ export function withTier(usage: Usage, value: unknown, known: string | undefined
   return { ...usage, billing: billing === undefined ? USUAL : { ...rest, ...USUAL } };
 }
 
-/** True of a word that names the usual tier. */
+/** Returns true for a name of the usual tier. */
 export function isStandard(value: unknown): boolean {
   return typeof value === 'string' && !UNDECIDED.has(value) && termOf(value) === undefined;
 }
 
-/** Any detail of sound or pictures: most answers have none, and those that have them say 0. */
+/** Any audio or image detail: most answers have none, or report 0. */
 const MODAL_DETAIL = /^(?:audio|image)_tokens$|12h/;
 
 function isModal(details: JsonObject): boolean {
@@ -113,7 +129,10 @@ function isModal(details: JsonObject): boolean {
   return false;
 }
 
-/** Sound, pictures and long-lived writes in the details of chat and responses, whose counts include them. */
+/**
+ * Returns audio, images and long-lived cache writes from the details of chat and responses, whose
+ * counts include them.
+ */
 export function modalBilling(input: JsonObject, output: JsonObject): Billing | undefined {
   if (!isModal(input) && !isModal(output)) return undefined;
   const cached = objectOf(input['cached_tokens_details']);
@@ -134,14 +153,17 @@ function counted(details: JsonObject, modality: string): number {
   return countOf(details[`${modality}_tokens`]) ?? 0;
 }
 
-/** Counters of tools that a provider runs: what is billed with a rate, and what costs the tokens alone [platform.claude.com, pricing, 2026-11]. */
+/**
+ * Counters of tools that a provider runs: those billed at a rate, and those that cost only their
+ * tokens [platform.claude.com, pricing, 2026-11].
+ */
 const KNOWN_COUNTERS = new Set([
   'web_search_requests',
   'web_fetch_requests',
   'tool_search_requests',
 ]);
 
-/** Names of what figures count of a provider's own tools that has no rate here; undefined for nothing. */
+/** Returns names of a provider's tool counters without a rate here; undefined for none. */
 export function unknownCounters(figures: JsonObject): Billing | undefined {
   const { server_tool_use: used, server_side_tool_usage_details: details } = figures;
   const sources = countOf(figures['num_sources_used']) ?? 0;
@@ -154,7 +176,7 @@ export function unknownCounters(figures: JsonObject): Billing | undefined {
   return toBilling({ unknownUses: sources > 0 ? [...names, 'num_sources_used'] : names });
 }
 
-/** Tokens by modality (`AUDIO`, `IMAGE`, …) in lists of generative answers. */
+/** Returns tokens by modality (`AUDIO`, `IMAGE`, …) from lists of generative answers. */
 export function modalities(...lists: readonly unknown[]): ReadonlyMap<string, number> {
   const sums = new Map<string, number>();
   for (const { modality, tokenCount } of lists.flatMap(objectsOf)) {

@@ -11,7 +11,7 @@ export interface BlockHolder {
   readonly toolUseId?: string | undefined;
   readonly call?: ToolCall | undefined;
   readonly isError?: boolean;
-  /** True if the holder itself carries a cache marker, which then counts for each of its blocks. */
+  /** True if the holder itself has a cache marker, which then applies to each of its blocks. */
   readonly hasCacheControl?: boolean;
 }
 
@@ -19,11 +19,14 @@ export interface ToolCall {
   readonly name: string | undefined;
   /** The call's input as JSON text. */
   readonly input: string | undefined;
-  /** True if code of the model makes it, which then reads the result. */
+  /** True if the call is made by a program of the model, which then reads the result. */
   readonly isOfProgram?: boolean;
 }
 
-/** True of the `caller` of a call, or of a result, that is not the model itself; clients send it back as it came. */
+/**
+ * Returns true for a `caller` of a call or result that is not the model itself; clients send it
+ * back unchanged.
+ */
 export function isProgram(caller: unknown): boolean {
   return isObject(caller) && caller['type'] !== 'direct';
 }
@@ -38,7 +41,10 @@ export function createBlockList() {
     add(holder: BlockHolder, kind: BlockKind, part?: JsonObject, text: string = ''): void {
       list.push(toBlock(list.length, holder, kind, undefined, text, part));
     },
-    /** Adds a block whose text is the string at `path`, or one without if `text` is no string. */
+    /**
+     * Adds a block whose text is the string at `path`, or one without text if `text` is not a
+     * string.
+     */
     addText(
       holder: BlockHolder,
       kind: BlockKind,
@@ -50,9 +56,9 @@ export function createBlockList() {
       const at = isText ? path : undefined;
       list.push(toBlock(list.length, holder, kind, at, isText ? text : '', part));
     },
-    /** Remembers a call under its id. */
+    /** Stores a call under its id. */
     call: (id: string, call: ToolCall): void => void calls.set(id, call),
-    /** The call that a result answers. */
+    /** Returns the call that a result answers. */
     callOf: (id: string | undefined): ToolCall | undefined =>
       id === undefined ? undefined : calls.get(id),
     blocks: (): readonly Block[] => Object.freeze(list),
@@ -84,7 +90,10 @@ function toBlock(
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
-/** Text carries a list of citations (in one dialect called annotations); a document says whether it may be cited. */
+/**
+ * Text has a list of citations (in one dialect called annotations); a document says whether it may
+ * be cited.
+ */
 function mayBeCited(part: JsonObject): boolean {
   const citations = part['citations'] ?? part['annotations'];
   if (citations === undefined) return false;

@@ -1,8 +1,8 @@
 /**
- * What providers want back with the tool calls that they made, and what no other dialect has a
- * place for: Gemini's thought signatures, the reasoning of chat models. It is kept by the call
- * while the client sends the conversation back and forth, in memory: after a restart the calls
- * go out without it.
+ * What providers require back with the tool calls that they made, and what no other dialect has a
+ * field for: Gemini's thought signatures, the reasoning of chat models. It is kept by call while
+ * the client sends the conversation back and forth, in memory: after a restart the calls are sent
+ * without it.
  */
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
@@ -15,13 +15,15 @@ export interface MarkedCall {
   readonly name: string;
   /** The arguments as JSON text. */
   readonly input: string;
-  /** The number of its message among the client's, for clients that may send it back without its id. */
+  /**
+   * The index of its message among the client's, for clients that may send it back without its id.
+   */
   readonly place?: number;
-  /** False for a call that came without an id, and has one of our making. */
+  /** False for a call that came without an id and has one that we made. */
   readonly hasOwnId?: boolean;
 }
 
-/** The marks of one conversation. A mark is a text that only its dialect's own writer reads. */
+/** The marks of one conversation. Only the writer of a mark's own dialect reads its text. */
 export interface ConversationMarks {
   get(provider: TranslatableDialect, call: MarkedCall): string | undefined;
   put(provider: TranslatableDialect, call: MarkedCall, mark: string): void;
@@ -31,17 +33,22 @@ export interface ConversationMarks {
 export type CallMarks = ReturnType<typeof createCallMarks>;
 
 /**
- * At most `maxEntries` keys and `maxChars` characters in all, two keys a mark, four of a call with a place; the
- * least recently used are forgotten first. A mark larger than the whole is not kept.
+ * Creates the store. It holds at most `maxEntries` keys and `maxChars` characters in all, two keys
+ * per mark, four for a call with a place; the least recently used are evicted first. A mark larger
+ * than the whole is not kept.
  */
 export function createCallMarks(maxEntries = 16_384, maxChars = 32_000_000) {
   const marks = new LRUCache<string, string>({
     maxSize: maxChars,
-    // The bound of entries, too, is one of size: room for as many, taken at once, costs each start 10 ms.
+    // The limit of entries is also expressed as a size: preallocating room for as many entries
+    // costs 10 ms at each start.
     sizeCalculation: (mark) => Math.max(Math.ceil(maxChars / maxEntries), mark.length),
   });
   return {
-    /** Those of the conversation with this name: servers that number their calls use the same ids in each. */
+    /**
+     * Returns the marks of the conversation with this id: servers that number their calls use the
+     * same ids in each.
+     */
     of: (conversation: string): ConversationMarks => ({
       get(provider, call) {
         const keys = call.hasOwnId === false ? keysOfUnnamed : keysOf;
@@ -59,10 +66,13 @@ export function createCallMarks(maxEntries = 16_384, maxChars = 32_000_000) {
   };
 }
 
-/** The keys of a mark: the exact one, and one that is enough. */
+/** The keys of a mark: an exact one, and a looser one that is sufficient. */
 type Keys = readonly [exact: string, loose: string];
 
-/** By id and arguments, as some servers begin with the same ids in every turn; by the id alone for a client that rewrites arguments. */
+/**
+ * By id and arguments, since some servers use the same first ids in every turn; by id alone for a
+ * client that rewrites arguments.
+ */
 function keysOf(
   conversation: string,
   provider: TranslatableDialect,
@@ -72,7 +82,7 @@ function keysOf(
   return [digest(byId, argumentsOf(input)), digest(byId, '')];
 }
 
-/** By name, arguments and place; without the place for a client that has left out turns before it. */
+/** By name, arguments and place; without the place for a client that has dropped earlier turns. */
 function keysOfUnnamed(
   conversation: string,
   provider: TranslatableDialect,

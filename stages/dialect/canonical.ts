@@ -1,8 +1,8 @@
 /**
- * What every dialect can say, in one shape: the middle of each translation. A
- * dialect reads its wire format into this and writes its wire format from it,
- * so N dialects need N readers and writers and not N². Same-dialect traffic
- * never comes here: a canonical hop loses whatever only one dialect knows.
+ * What every dialect can express, in one format: the middle of each translation. A dialect reads
+ * its wire format into this and writes its wire format from it, so N dialects need N readers and
+ * writers and not N². Same-dialect traffic never comes here: a canonical hop loses whatever only
+ * one dialect has.
  */
 import type { Usage } from '../model/usage.ts';
 import type { JsonObject } from './json-kind.ts';
@@ -17,13 +17,13 @@ export interface TextBlock {
   readonly text: string;
 }
 
-/** Text in which the model declines. Chat and responses have a field of its own for it. */
+/** Text in which the model declines. Chat and responses have a separate field for it. */
 export interface RefusalBlock {
   readonly kind: 'refusal';
   readonly text: string;
 }
 
-/** Where media come from: base64 inside the request, or an address that the provider fetches. */
+/** Where media come from: base64 inside the request, or a URL that the provider fetches. */
 export type MediaSource =
   | { readonly from: 'base64'; readonly mediaType: string; readonly data: string }
   | { readonly from: 'url'; readonly url: string; readonly mediaType?: string };
@@ -33,7 +33,7 @@ export interface ImageBlock {
   readonly source: MediaSource;
 }
 
-/** A document without citations; plain-text documents hold their text. */
+/** A document without citations; plain-text documents contain their text. */
 export interface DocumentBlock {
   readonly kind: 'document';
   readonly source: MediaSource | { readonly from: 'text'; readonly text: string };
@@ -44,11 +44,17 @@ export interface ToolUseBlock {
   readonly kind: 'toolUse';
   readonly id: string;
   readonly name: string;
-  /** The arguments as JSON text: a model may write text that is not JSON, and a client must see that. */
+  /**
+   * The arguments as JSON text: a model may write text that is not JSON, and a client must see
+   * that.
+   */
   readonly input: string;
-  /** What the provider wants back with this call. */
+  /** What the provider requires back with this call. */
   readonly mark?: ProviderMark;
-  /** False where the client sent none, and `id` is one of our making; `place` is then the number of its message. */
+  /**
+   * False if the client sent none, and `id` was made by us; `place` is then the index of its
+   * message.
+   */
   readonly hasOwnId?: boolean;
   readonly place?: number;
 }
@@ -60,7 +66,7 @@ export interface ToolResultBlock {
   readonly isError: boolean;
 }
 
-/** Reasoning in clear; only the dialect that made it gets it back. */
+/** Readable reasoning; only the dialect that made it gets it back. */
 export interface ThinkingBlock {
   readonly kind: 'thinking';
   readonly text: string;
@@ -91,7 +97,7 @@ export type CanonicalBlock =
   | ThinkingBlock
   | RedactedThinkingBlock;
 
-/** `system` stands for instructions in the middle of a conversation; the leading ones are in `system`. */
+/** Role `system` is for instructions within a conversation; the leading ones are in `system`. */
 export interface CanonicalMessage {
   readonly role: 'user' | 'assistant' | 'system';
   readonly blocks: readonly CanonicalBlock[];
@@ -103,7 +109,10 @@ export interface CanonicalTool {
   /** JSON Schema of the arguments. */
   readonly schema: JsonObject;
   readonly strict?: boolean;
-  /** A tool that takes free text. Where a dialect lacks those it becomes a function of one string, `input`. */
+  /**
+   * A tool that takes free text. In a dialect without such tools it becomes a function of one
+   * string, `input`.
+   */
   readonly freeform?: boolean;
 }
 
@@ -113,7 +122,7 @@ export interface ToolChoice {
   readonly only?: readonly string[];
 }
 
-/** A wish for structured output: any JSON object, or one that fits a schema. */
+/** A request for structured output: any JSON object, or one that fits a schema. */
 export type ResponseFormat =
   | { readonly kind: 'json' }
   | {
@@ -125,12 +134,12 @@ export type ResponseFormat =
 
 export type Effort = 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max';
 
-/** How much to think. All absent but `on` means: the provider's own measure. */
+/** How much to think. Only `on` set means: at the provider's default. */
 export interface Reasoning {
   readonly on: boolean;
   readonly effort?: Effort;
   readonly budgetTokens?: number;
-  /** True where the client wants to read what is thought. */
+  /** True if the client wants to read the thinking. */
   readonly isShown?: boolean;
 }
 
@@ -169,7 +178,7 @@ export type StopReason =
 export interface CanonicalResponse {
   readonly id: string;
   readonly model: string;
-  /** Unix time in seconds, where the dialect says it. */
+  /** Unix time in seconds, if the dialect reports it. */
   readonly createdS?: number | undefined;
   readonly blocks: readonly CanonicalBlock[];
   readonly stopReason: StopReason;
@@ -177,7 +186,7 @@ export interface CanonicalResponse {
   readonly usage: Usage;
 }
 
-/** What a stream says when it opens a block. Tool calls come with their id and name. */
+/** What a stream reports when it opens a block. Tool calls come with their id and name. */
 export type OpeningBlock =
   | { readonly kind: 'text' | 'refusal' }
   | { readonly kind: 'thinking'; readonly provider: TranslatableDialect }
@@ -188,9 +197,9 @@ export type OpeningBlock =
     };
 
 /**
- * A stream, normalised: one `start`; blocks one after the other, each with a start,
- * deltas that are never empty and a stop; marks of calls; then `stop` and any number of `usage`
- * before `end`. A failure is `error`, after which nothing comes.
+ * A stream, normalised: one `start`; blocks one after the other, each with a start, non-empty
+ * deltas and a stop; marks of calls; then `stop` and any number of `usage` before `end`. A failure
+ * is `error`, which is the last event.
  */
 export type CanonicalEvent =
   | {
@@ -203,7 +212,7 @@ export type CanonicalEvent =
   | { readonly type: 'delta'; readonly text: string }
   | { readonly type: 'blockStop' }
   | { readonly type: 'usage'; readonly usage: Usage }
-  /** What the provider wants back with the call of this id, which has opened before. */
+  /** What the provider requires back with the call of this id, which has already opened. */
   | { readonly type: 'mark'; readonly callId: string; readonly mark: ProviderMark }
   | { readonly type: 'stop'; readonly reason: StopReason; readonly sequence?: string | undefined }
   | { readonly type: 'end' }
@@ -226,25 +235,27 @@ export type CanonicalErrorKind =
 export interface CanonicalError {
   readonly kind: CanonicalErrorKind;
   readonly message: string;
-  /** The provider's own short code, where it gave one. */
+  /** The provider's own short code, if any. */
   readonly code?: string;
-  /** The member of the request that it is about, in dialects that say so. */
+  /** The request member that the error is about, in dialects that report it. */
   readonly param?: string;
 }
 
-/** One event as the wire carries it: the name is absent where the dialect sends none. */
+/** One event as on the wire: the name is absent if the dialect sends none. */
 export interface WireEvent {
   readonly event?: string | undefined;
   readonly data: string;
 }
 
-/** What a request reader or writer changed knowingly, one sentence each. */
+/** Records what a request reader or writer changed deliberately, one sentence each. */
 export type Note = (text: string) => void;
 
 /** Reads one dialect's stream. Never throws: what it cannot read becomes an `error` event. */
 export interface StreamReader {
   read(event: WireEvent): readonly CanonicalEvent[];
-  /** The upstream's bytes have ended; closes the stream, or says that it was cut off. */
+  /**
+   * Called at the end of the upstream's bytes; closes the stream, or reports that it was cut off.
+   */
   end(): readonly CanonicalEvent[];
 }
 

@@ -1,16 +1,16 @@
 /**
- * A member near the beginning of a JSON object and one near its end, read without parsing what
- * lies between, which is nearly all of an answer. Both are members of the object itself and of
- * nothing inside it: with one brace closed behind the first, and one opened before the last, what
- * was cut out must be JSON. That holds for a document that is whole and valid. One that was cut
- * short can end where an inner object ends, so whoever reads has to know that it was not.
+ * Reads a member near the beginning of a JSON object and one near its end, without parsing what is
+ * between, which is nearly all of an answer. Both must be members of the object itself: with one
+ * brace closed after the first, and one opened before the last, the extracted parts must be JSON.
+ * That holds for a whole and valid document. A truncated one can end where an inner object ends, so
+ * the caller has to know that it is whole.
  */
 import { isObject, parseJson } from './json-kind.ts';
 import type { JsonObject } from './json-kind.ts';
 
-/** So near to its end of the document each member has to stand. */
+/** How close to its end of the document each member has to be. */
 const NEAR_BYTES = 2048;
-/** Most of what the first one may hold. */
+/** Maximum length of the first one's value. */
 const MAX_TEXT_BYTES = 256;
 const BACKSLASH = 0x5c;
 const TEXT_VALUE = /^\s*:\s*"[^"\\]*"/;
@@ -21,14 +21,17 @@ export interface EndMembers {
   readonly first: string;
   /** Its value is an object. */
   readonly last: string;
-  /** A third that a document may have near either of them; where it has it elsewhere, nothing is read. */
+  /**
+   * A third member that a document may have near either of them; if it is elsewhere, nothing is
+   * read.
+   */
   readonly near?: string;
 }
 
-/** Reads both members of a whole document; undefined where they stand otherwise. */
+/** Reads both members of a whole document; undefined if they are not at its ends. */
 export type EndReader = (bytes: Buffer) => JsonObject | undefined;
 
-/** Gives a reader of two members. */
+/** Creates a reader of two members. */
 export function createEndReader({ first, last, near }: EndMembers): EndReader {
   const firstName = Buffer.from(`"${first}"`);
   const lastName = Buffer.from(`"${last}"`);
@@ -38,13 +41,13 @@ export function createEndReader({ first, last, near }: EndMembers): EndReader {
     if (tail === undefined || !isObject(tail[last])) return undefined;
     const start = membersUpTo(bytes, firstName);
     if (start === undefined) return undefined;
-    // Of two with one name the later one counts, as it does for every parser.
+    // Of duplicates the later one counts, as for every parser.
     const ends = { [first]: tail[first] ?? start[first], [last]: tail[last] };
     if (near === undefined || nearName === undefined) return ends;
     const found = tail[near] ?? start[near];
     if (found !== undefined) return { ...ends, [near]: found };
     if (!bytes.includes(nearName)) return ends;
-    // Shortly before the last one: what follows it up to the end of the object holds that one, too.
+    // Shortly before the last one: the text from there to the end of the object contains both.
     const wider = membersFrom(bytes, nearName);
     return wider !== undefined && isObject(wider[last])
       ? { ...ends, [near]: wider[near] }
@@ -52,7 +55,7 @@ export function createEndReader({ first, last, near }: EndMembers): EndReader {
   };
 }
 
-/** The member that is named so last, and all behind it. */
+/** Returns the last member of that name, and everything after it. */
 function membersFrom(bytes: Buffer, name: Buffer): JsonObject | undefined {
   const end = bytes.subarray(-NEAR_BYTES);
   const at = end.lastIndexOf(name);
@@ -60,7 +63,7 @@ function membersFrom(bytes: Buffer, name: Buffer): JsonObject | undefined {
   return objectOf(`{${end.toString('utf8', at)}`);
 }
 
-/** All before the member that is named so first, and that member. */
+/** Returns everything before the first member of that name, and that member. */
 function membersUpTo(bytes: Buffer, name: Buffer): JsonObject | undefined {
   const at = bytes.subarray(0, NEAR_BYTES).indexOf(name);
   if (at < 1 || bytes[at - 1] === BACKSLASH) return undefined;

@@ -1,7 +1,7 @@
 /**
- * Which requests are proxied, and how: by method and path, before anything of the body is
- * read. Each dialect defines its own paths; here are those that belong to several or to none.
- * Other stages and the server ask here and nowhere else.
+ * Which requests are proxied, and how: by method and path, before any of the body is read. Each
+ * dialect defines its own paths; here are those that belong to several or to none. Other stages and
+ * the server look paths up only here.
  */
 import { SvcError } from '../../engine/index.ts';
 import { headerValue } from '../model/headers.ts';
@@ -22,7 +22,7 @@ const DIALECTS: readonly DialectEndpoints[] = [
   generativeEndpoints,
 ];
 
-/** Paths by which requests are known before anything else of them is. */
+/** Paths that identify a request by themselves. */
 const POSTS: ReadonlyMap<string, Endpoint> = new Map(
   DIALECTS.flatMap(({ posts }) => Object.entries(posts)),
 );
@@ -32,9 +32,9 @@ const GETS: ReadonlyMap<string, Endpoint> = new Map(
 const PROBE = passing('probe', 'messages');
 
 /**
- * How `method` on `target` (path with query) is served, the methods allowed where this one
- * is not, or undefined where the path is none of the proxy's. Throws `upgrade_required`
- * for a WebSocket upgrade of `/v1/responses`: clients then go on over plain HTTP.
+ * Returns how `method` on `target` (path with query) is served, the allowed methods if this one is
+ * not, or undefined if the path is not one of the proxy's. Throws `upgrade_required` for a
+ * WebSocket upgrade of `/v1/responses`: clients then fall back to plain HTTP.
  */
 export function resolveEndpoint(
   method: string,
@@ -62,10 +62,16 @@ export function resolveEndpoint(
   return path.startsWith('/v1/') && path.length > 4 ? passing('other', 'by-credential') : undefined;
 }
 
-/** A client's base URL that ends in a version which the client adds itself. No provider has such a path. */
+/**
+ * A client's base URL that ends in a version which the client adds again. No provider has such a
+ * path.
+ */
 const VERSION_TWICE = /^\/v1\/(v1|v1beta)\//;
 
-/** The error for a path that is none of the proxy's; where a client's base URL is the likely cause, it says so. */
+/**
+ * Returns the error for a path that is not one of the proxy's; if a client's base URL is the likely
+ * cause, it says so.
+ */
 export function noSuchPath(target: string): SvcError {
   const path = pathOf(target);
   if (path.startsWith('//'))
@@ -84,14 +90,14 @@ export function noSuchPath(target: string): SvcError {
     : notFound();
 }
 
-/** The kind of provider that a request's own credential fields belong to. */
+/** Returns the kind of provider that the credential headers of a request belong to. */
 export function kindByCredential(headers: Headers): EndpointKind {
   const hasField = (name: string): boolean => headerValue(headers, name) !== undefined;
   if (hasField('x-api-key') || hasField('anthropic-version')) return 'messages';
   return hasField('x-goog-api-key') ? 'generative' : 'chat';
 }
 
-/** The list of models, which several dialects have at the same path. */
+/** Returns how the list of models is served, which several dialects have at the same path. */
 function modelsEndpoint(path: string, method: string): Endpoint | WrongMethod {
   const isList = path === '/v1/models';
   if (method === 'GET' || method === 'HEAD') return passing('models', 'by-credential');
@@ -101,12 +107,15 @@ function modelsEndpoint(path: string, method: string): Endpoint | WrongMethod {
     : passing('other', 'by-credential');
 }
 
-/** What the proxy itself answers under `/v1/`; it never goes to a provider, whether it exists or not. */
+/**
+ * Paths under `/v1/` that the proxy itself answers; they never go to a provider, whether they exist
+ * or not.
+ */
 function isOurs(path: string): boolean {
   return path === '/v1/svc' || path.startsWith('/v1/svc/');
 }
 
-/** A path that climbs could leave the prefix of a provider's base URL. */
+/** A path with dot segments could leave the prefix of a provider's base URL. */
 function hasDotSegment(path: string): boolean {
   return path.split(/\/|%2f|\\|%5c/i).some((segment) => /^(?:\.|%2e){1,2}$/i.test(segment));
 }

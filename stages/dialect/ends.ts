@@ -1,15 +1,18 @@
-/** The beginning and the end of a stream, kept while it passes, to be looked into if need be. */
+/** The beginning and the end of a stream, kept while it passes, to be searched if needed. */
 import { createNeedleScanner, lastEvents } from '../wire/events.ts';
 
-/** The end of a stream within which terminators and error events are looked for: so much, and so many events. */
+/**
+ * The end of a stream that is searched for terminators and error events: this many bytes and
+ * events.
+ */
 const TAIL_BYTES = 4096;
-/** So much is looked at where the last few events are longer. */
+/** How much is searched if the last few events are longer. */
 const KEPT_BYTES = 32 * 1024;
 const TAIL_EVENTS = 4;
-/** The beginning of a stream within which the model is looked for, if no line with figures named it. */
+/** The beginning of a stream that is searched for the model, if no line with figures named it. */
 const FIRST_BYTES = 8 * 1024;
 
-/** Keeps the first few kilobytes of a stream, to be searched if need be. */
+/** Keeps the first few kilobytes of a stream, to be searched if needed. */
 export function createFirstBytes() {
   const parts: Buffer[] = [];
   let size = 0;
@@ -26,7 +29,7 @@ export function createFirstBytes() {
   };
 }
 
-/** The bytes, in memory of their own where they would keep alive a read much larger than they are. */
+/** Copies the bytes if they would keep a much larger read alive. */
 function unpinned(bytes: Buffer): Buffer {
   return bytes.buffer.byteLength > 2 * FIRST_BYTES ? Buffer.from(bytes) : bytes;
 }
@@ -54,16 +57,16 @@ export function createTail() {
       while (size - parts[0]!.length >= KEPT_BYTES) size -= parts.shift()!.length;
     },
     bytes: (): Buffer => lastBytes(parts, TAIL_BYTES),
-    /** The last few events, as text; what stands before them may be cut. */
+    /** Returns the last few events as text; the text before them may be cut. */
     lastEvents(): string {
-      // To match an expression against all that is kept costs more than to find what it is for.
+      // Matching an expression against everything kept costs more than finding the last events.
       found ??=
         lastIn(lastBytes(parts, TAIL_BYTES)) ??
         lastIn(lastBytes(parts, KEPT_BYTES)) ??
         lastBytes(parts, KEPT_BYTES).toString('latin1');
       return found;
     },
-    /** False if the last event is whole and so long that its beginning was not kept. */
+    /** Returns false if the last event is complete but so long that its beginning was not kept. */
     holdsLastEvent(): boolean {
       const text = lastBytes(parts, KEPT_BYTES).toString('latin1');
       return isAll || !/[\r\n]$/.test(text) || /\n\r?\n|\r\r/.test(text.trimEnd());
@@ -71,12 +74,12 @@ export function createTail() {
   };
 }
 
-/** The last few events, as text; undefined if they are more than `bytes` hold. */
+/** Returns the last few events as text; undefined if `bytes` does not contain all of them. */
 function lastIn(bytes: Buffer): string | undefined {
   return lastEvents(bytes, TAIL_EVENTS)?.toString('latin1');
 }
 
-/** The parts at the end that hold `count` bytes, or all of them. */
+/** Returns the last parts that contain `count` bytes, or all of them. */
 function lastBytes(parts: readonly Buffer[], count: number): Buffer {
   let size = 0;
   let first = parts.length;

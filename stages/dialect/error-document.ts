@@ -1,18 +1,18 @@
 /**
- * An answer with status 200 whose document is an error, as providers send that stand before other
- * providers: the status was on its way before the other one failed.
+ * An answer with status 200 whose document is an error, as sent by aggregators: the status was
+ * already sent when their upstream provider failed.
  */
 import { isObject, parseJson } from './json-kind.ts';
 
-/** Errors are short; what is longer was an answer. */
+/** Errors are short; a longer document is an answer. */
 const MAX_BYTES = 64 * 1024;
 const MEMBER = Buffer.from('"error"');
-/** What may stand behind the name of a member that says something. Answers of some dialects have `"error": null`. */
+/** What follows the name of a non-empty member. Answers of some dialects have `"error": null`. */
 const HAS_CONTENT = /^\s*:\s*(?:[{["1-9]|true)/;
-/** Where the dialects have what was asked for. */
+/** Where the dialects put the requested content. */
 const CONTENT = ['choices', 'content', 'candidates', 'output', 'input_tokens', 'totalTokens'];
 
-/** True for a JSON document that has an error at its top and nothing of an answer. */
+/** Returns true for a JSON document that has a top-level error and no answer content. */
 export function isErrorDocument(bytes: Buffer): boolean {
   if (bytes.length > MAX_BYTES || !mentionsError(bytes)) return false;
   const value = parseJson(bytes.toString('utf8'));
@@ -22,7 +22,7 @@ export function isErrorDocument(bytes: Buffer): boolean {
   return Boolean(error) && CONTENT.every((name) => isEmpty(document[name]));
 }
 
-/** Parsing every answer would be dear; this is not. */
+/** Parsing every answer would be expensive; this is not. */
 function mentionsError(bytes: Buffer): boolean {
   for (let at = bytes.indexOf(MEMBER); at >= 0; at = bytes.indexOf(MEMBER, at + 1)) {
     const behind = at + MEMBER.length;

@@ -1,7 +1,7 @@
 /**
- * JSON whose numbers keep the text that they are. A tool's arguments may hold an id beyond 2^53,
- * `1e400` or `1.0`: read as a double each of them becomes another number, or another type, for
- * the tool that gets it.
+ * JSON whose numbers keep their text. A tool's arguments may contain an id beyond 2^53, `1e400` or
+ * `1.0`: as a double each of them becomes another number, or another type, for the tool that
+ * receives it.
  */
 import { createHash } from 'node:crypto';
 import { ExactNumber } from './exact-number.ts';
@@ -20,7 +20,7 @@ const NINE = 0x39;
 export function parseExact(text: string): unknown {
   const numbers = inexactNumbers(text);
   if (numbers.length === 0) return parseJson(text);
-  // Strings stand in for the numbers while the text is parsed; no text can hold its own digest.
+  // Strings replace the numbers while the text is parsed; no text can contain its own digest.
   const mark = createHash('sha256').update(text).digest('hex');
   const pieces: string[] = [];
   let from = 0;
@@ -32,7 +32,10 @@ export function parseExact(text: string): unknown {
   return withNumbers(parseJson(pieces.join('')), mark);
 }
 
-/** Tool arguments as an object. No text at all is a call without arguments; anything but an object is undefined. */
+/**
+ * Parses tool arguments as an object. Empty text is a call without arguments; anything but an
+ * object is undefined.
+ */
 export function parseArguments(text: string): JsonObject | undefined {
   if (text.trim() === '') return {};
   const value = parseExact(text);
@@ -44,7 +47,7 @@ interface Span {
   readonly end: number;
 }
 
-/** Where numbers stand outside of strings that a double does not write as they are. */
+/** Returns where numbers are, outside of strings, that a double does not write unchanged. */
 function inexactNumbers(text: string): Span[] {
   const found: Span[] = [];
   let at = 0;
@@ -69,7 +72,7 @@ function inexactNumbers(text: string): Span[] {
   return found;
 }
 
-/** The place behind the string whose text begins at `from`. */
+/** Returns the position after the string whose text begins at `from`. */
 function afterString(text: string, from: number): number {
   for (let quote = text.indexOf('"', from); quote >= 0; quote = text.indexOf('"', quote + 1)) {
     let before = quote;
@@ -79,7 +82,7 @@ function afterString(text: string, from: number): number {
   return text.length;
 }
 
-/** The value with numbers in place of the strings that begin with `mark`, changed where it is. */
+/** Replaces the strings that begin with `mark` by numbers, in place. */
 function withNumbers(value: unknown, mark: string): unknown {
   if (typeof value === 'string') {
     return value.startsWith(mark) ? new ExactNumber(value.slice(mark.length)) : value;

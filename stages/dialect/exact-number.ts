@@ -1,4 +1,7 @@
-/** A number that a double does not write as it was written. Where a count or a setting is read it counts as that double. */
+/**
+ * A number that a double does not write as it was written. A count or a setting reads it as that
+ * double.
+ */
 export class ExactNumber extends Number {
   /** A JSON number (RFC 8259 §6). */
   readonly text: string;

@@ -1,4 +1,4 @@
-/** Looks at parsed JSON whose shape nobody has promised. */
+/** Type checks for parsed JSON of unknown shape. */
 import { invalidJson } from '../model/errors.ts';
 import { isDeepJson } from '../wire/json-size.ts';
 import { ExactNumber } from './exact-number.ts';
@@ -7,7 +7,7 @@ const BYTE_ORDER_MARK = 0xfeff;
 
 export type JsonObject = { readonly [name: string]: unknown };
 
-/** True for a JSON object: not an array, not null, not a number that kept its text. */
+/** Returns true for a JSON object: not an array, not null, not a number that kept its text. */
 export function isObject(value: unknown): value is JsonObject {
   return (
     typeof value === 'object' &&
@@ -17,27 +17,27 @@ export function isObject(value: unknown): value is JsonObject {
   );
 }
 
-/** The value if it is an array, else an empty one. */
+/** Returns the value if it is an array, else an empty one. */
 export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** The value if it is a string, else undefined. */
+/** Returns the value if it is a string, else undefined. */
 export function stringOf(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** `value` as an object; an empty one if it is something else. */
+/** Returns `value` as an object; an empty one if it is something else. */
 export function objectOf(value: unknown): JsonObject {
   return isObject(value) ? value : {};
 }
 
-/** The objects in the list `value`; none if it is no list. */
+/** Returns the objects in the list `value`; an empty list if it is not a list. */
 export function objectsOf(value: unknown): JsonObject[] {
   return Array.isArray(value) ? value.filter(isObject) : [];
 }
 
-/** A string with something in it. */
+/** Returns the value if it is a non-empty string, else undefined. */
 export function filledString(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
@@ -54,49 +54,63 @@ export function booleanOf(value: unknown): boolean | undefined {
 /** Longer than any type, role or place that a provider names. */
 const MOST_WORD_CHARS = 80;
 
-/** `value` as a word of a message or a key: foreign text is cut, and whatever is no text or number has one name. */
+/**
+ * Returns `value` as a word for a message or a key: foreign text is cut, and everything that is
+ * neither text nor number becomes one word.
+ */
 export function wordOf(value: unknown): string {
   if (typeof value === 'string') return value.slice(0, MOST_WORD_CHARS);
   if (value instanceof ExactNumber) return value.text;
   return typeof value === 'number' ? String(value) : `(${jsonTypeOf(value)})`;
 }
 
-/** The strings in the list `value`, or `[value]` if it is one string. */
+/** Returns the strings in the list `value`, or `[value]` for a single string. */
 export function stringsOf(value: unknown): string[] {
   if (typeof value === 'string') return [value];
   return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
 }
 
-/** `T` without the members that are undefined: what may be is optional in it. */
+/** `T` without the members that are undefined: members that can be undefined become optional. */
 type Defined<T> = {
   readonly [K in keyof T as undefined extends T[K] ? never : K]: T[K];
 } & { readonly [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined> };
 
-/** A copy without the keys whose value is undefined, so that they do not count as present. */
+/**
+ * Returns a copy without the keys whose value is undefined, so that they do not count as present.
+ */
 export function defined<const T extends object>(object: T): Defined<T> {
   const entries = Object.entries(object).filter(([, value]) => value !== undefined);
-  // What the filter does is what the type says; neither is known to the signature of `fromEntries`.
+  // The filter does what the type says; the signature of `fromEntries` cannot express it.
   return Object.fromEntries(entries) as Defined<T>;
 }
 
-/** More tokens than any request has, yet thousands of them, and what they cost in nano-dollars, add up exactly. */
+/**
+ * More tokens than any request has; still, thousands of such counts, and their cost in
+ * nano-dollars, add up exactly.
+ */
 const MAX_COUNT = 1e9;
 const COUNT_NAME = /(?:_tokens|TokenCount)$/;
 
-/** A token count: whole, from 0 to `MAX_COUNT`; null for what is no count, which is how an unmeasured one is written. */
+/**
+ * Returns a token count: whole, from 0 to `MAX_COUNT`; null for anything else, which means
+ * unmeasured.
+ */
 export function countOf(value: unknown): number | null {
   const count = value instanceof ExactNumber ? value.valueOf() : value;
   if (typeof count !== 'number' || !(count >= 0)) return null;
   return Math.min(Math.round(count), MAX_COUNT);
 }
 
-/** What `Usage` says of `figures` in which a token count is not as `countOf` reads it. */
+/**
+ * Returns the `corrected` flag of `Usage` if `figures` contains a token count that `countOf` does
+ * not accept.
+ */
 export function correctedIn(figures: JsonObject): { readonly corrected?: true } {
   return hasOddCount(figures) ? { corrected: true } : {};
 }
 
 function hasOddCount(figures: JsonObject): boolean {
-  // Without lists of names and values: every answer has its figures looked at.
+  // Without lists of names and values: every answer's figures are checked.
   for (const name in figures) {
     const value = figures[name];
     if (isObject(value)) {
@@ -106,12 +120,15 @@ function hasOddCount(figures: JsonObject): boolean {
   return false;
 }
 
-/** The value first: nearly every one is as it should be, and then the name does not matter. */
+/** The value first: nearly every one is valid, and then the name does not matter. */
 function isOddCount(name: string, value: unknown): boolean {
   return typeof value === 'number' && countOf(value) !== value && COUNT_NAME.test(name);
 }
 
-/** JSON's own word for the type of a value; a number with a fraction is a `number`, another an `integer`. */
+/**
+ * Returns JSON's own name for the type of a value; a number with a fraction is a `number`, any
+ * other an `integer`.
+ */
 export function jsonTypeOf(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'array';
@@ -120,8 +137,8 @@ export function jsonTypeOf(value: unknown): string {
 }
 
 /**
- * The parsed value, or undefined if the text is not JSON or nests deeper than anything that may be
- * walked here. A byte order mark is passed over, as clients do (RFC 8259 §8.1).
+ * Returns the parsed value, or undefined if the text is not JSON or is nested too deep to be walked
+ * here. A byte order mark is skipped, as clients do (RFC 8259 §8.1).
  */
 export function parseJson(text: string): unknown {
   if (isDeepJson(text)) return undefined;
@@ -132,7 +149,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** The value of a body that was sent to us. Throws `bad_request` for what is not JSON. */
+/** Parses a request body. Throws `bad_request` if it is not JSON. */
 export function parseBody(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -1,12 +1,17 @@
-/** Instructions for models that take them only before the conversation. */
+/** Instructions for models that accept them only before the conversation. */
 import type { JsonObject } from './json-kind.ts';
 
-/** True for instructions that hold until the user speaks again, and then stay in the conversation unseen. */
+/**
+ * Returns true for instructions that hold until the next user message, and then stay in the
+ * conversation unseen.
+ */
 export function isForOneTurn({ role, clear_at: clearAt }: JsonObject): boolean {
   return role === 'system' && clearAt === 'next_user_message';
 }
 
-/** The text of the user that stands where instructions stood, marked so that a model can tell the two apart. */
+/**
+ * Returns the user text that replaces instructions, marked so that a model can distinguish the two.
+ */
 export function markedInstructions(text: string): string {
   return `<system>\n${text}\n</system>`;
 }

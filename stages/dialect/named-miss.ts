@@ -1,4 +1,4 @@
-/** What a provider says of its prompt cache where a client asked it why it was missed. */
+/** A provider's own report of why its prompt cache was missed, if the client asked for it. */
 import type { Usage } from '../model/usage.ts';
 import { countOf, isObject } from './json-kind.ts';
 
@@ -10,8 +10,9 @@ export const DIAGNOSTICS_NEEDLES = ['"cache_miss_reason"', '"prompt_cache_diagno
 const MAX_CHARS = 60;
 
 /**
- * `usage` with the reason in `diagnostics`: `{cache_miss_reason: {type, cache_missed_input_tokens}}` of
- * Anthropic, `{type: cache_miss, reason, cache_missed_tokens}` of OpenAI; as it was where there is none.
+ * Returns `usage` with the reason in `diagnostics`: `{cache_miss_reason: {type,
+ * cache_missed_input_tokens}}` of Anthropic, `{type: cache_miss, reason, cache_missed_tokens}` of
+ * OpenAI; unchanged if there is none.
  */
 export function withNamedMiss(usage: Usage, diagnostics: unknown): Usage {
   if (!isObject(diagnostics)) return usage;

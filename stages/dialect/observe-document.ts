@@ -1,4 +1,4 @@
-/** Gathers a document and looks into it once, at its end. */
+/** Collects a document and reads it once, at its end. */
 import type { Usage } from '../model/usage.ts';
 import { findItems } from '../wire/json-path.ts';
 import {
@@ -77,7 +77,7 @@ export class DocumentObserver implements UsageObserver {
   }
 }
 
-/** Reads what is wanted of a whole document at its two ends, if it stands there. */
+/** Reads the wanted values of a whole document from its two ends, if they are there. */
 function readEnds(answer: Answer, { reader, ends }: CompiledReader, bytes: Buffer): boolean {
   const found = ends?.(bytes);
   if (found === undefined) return false;
@@ -86,7 +86,7 @@ function readEnds(answer: Answer, { reader, ends }: CompiledReader, bytes: Buffe
   return true;
 }
 
-/** A document is one object, or a list of the objects that a stream would have had as events. */
+/** A document is one object, or a list of the objects that a stream would send as events. */
 function readDocument(answer: Answer, compiled: CompiledReader, bytes: Buffer): void {
   const isWhole = readPayload(answer, compiled, bytes);
   const items = tryOr(() => findItems(bytes), []);

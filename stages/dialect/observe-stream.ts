@@ -1,4 +1,4 @@
-/** Follows a stream: only the events that hold a needle are looked into, its two ends if need be. */
+/** Follows a stream: only events that contain a needle are read, and its two ends if needed. */
 import { createNeedleScanner, dataOf } from '../wire/events.ts';
 import { MAX_READ_BYTES, createAnswer, readPayload, withoutMark } from './answer-reader.ts';
 import type { Answer, CompiledReader } from './answer-reader.ts';
@@ -8,7 +8,7 @@ import { estimateStreamed } from './streamed-text.ts';
 
 const MODEL_NEEDLE = Buffer.from('"model');
 
-/** Reads what a stream of events says of itself, from bytes in pieces of any size. */
+/** Reads the metadata of a stream of events, from bytes in pieces of any size. */
 export function createStreamObserver(compiled: CompiledReader): UsageObserver {
   const { reader } = compiled;
   const answer = createAnswer();
@@ -20,7 +20,7 @@ export function createStreamObserver(compiled: CompiledReader): UsageObserver {
   const readEvent = (event: Buffer): void => {
     readPayload(answer, compiled, dataOf(withoutMark(event)));
   };
-  /** What is known; a stream may end without the blank line of its last event. */
+  /** Returns what is known; a stream may end without the blank line of its last event. */
   const current = (): Answer => {
     const event = events.rest();
     if (event !== undefined) readEvent(event);
@@ -45,7 +45,7 @@ export function createStreamObserver(compiled: CompiledReader): UsageObserver {
       tail.push(bytes);
     },
     usage() {
-      // The beginning names the terms as well, where no figures have come.
+      // The beginning also names the terms, if no figures have come.
       searchStart();
       return answer.usage;
     },

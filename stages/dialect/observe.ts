@@ -1,7 +1,7 @@
 /**
- * Follows an answer's bytes and gathers what it says of its usage, without parsing what
- * says nothing. Of a stream only the events that hold a needle are looked into, and in those
- * only the few values that the dialect names; a document is looked into once, at its end.
+ * Follows an answer's bytes and collects its usage, without parsing irrelevant parts. In a stream
+ * only events that contain a needle are read, and of those only the few values that the dialect
+ * names; a document is read once, at its end.
  */
 import { compileReader } from './answer-reader.ts';
 import type { AnswerReader, CompiledReader } from './answer-reader.ts';
@@ -9,15 +9,18 @@ import type { UsageObserver } from '../model/dialect.ts';
 import { DocumentObserver } from './observe-document.ts';
 import { createStreamObserver } from './observe-stream.ts';
 
-/** Gives observers of one dialect's answers. */
+/** Creates observers of one dialect's answers. */
 export type AnswerObservers = (streaming: boolean) => UsageObserver;
 
-/** Less than this of a stream waits to be looked at with what comes next. */
+/** Less than this of a stream is held until more arrives. */
 const HELD_BYTES = 4096;
-/** The first that is neither blank nor a byte order mark: a bracket begins no stream of events, whatever the head declares. */
+/**
+ * The first byte that is neither white space nor a byte order mark: a bracket never begins a stream
+ * of events, whatever the head declares.
+ */
 const FIRST_CONTENT = /[^\s\xef\xbb\xbf]/;
 
-/** Gives observers for `reader`; each follows one answer and never throws. */
+/** Creates observers for `reader`; each follows one answer and never throws. */
 export function createObservers(reader: AnswerReader): AnswerObservers {
   const compiled = compileReader(reader);
   return (streaming) =>
@@ -25,16 +28,16 @@ export function createObservers(reader: AnswerReader): AnswerObservers {
 }
 
 /**
- * Some stream as one JSON list, and some answer a request for a stream with one object. A few
- * bytes are looked at when more have come or somebody asks: the first event of a stream then
- * goes out before it is read, and small ones are read many at a time.
+ * Some stream as one JSON list, and some answer a stream request with one object. Small pieces are
+ * read when more has arrived or a result is requested: the first event of a stream is thus sent on
+ * before it is read, and small ones are read many at a time.
  */
 function createDecidingObserver(compiled: CompiledReader): UsageObserver {
   let observer = createStreamObserver(compiled);
   let isDecided = false;
   let held: Buffer[] = [];
   let heldBytes = 0;
-  /** The observer, with all that came. */
+  /** Returns the observer after it has read everything so far. */
   const look = (): UsageObserver => {
     if (held.length === 0) return observer;
     const bytes = held.length === 1 ? held[0]! : Buffer.concat(held);

@@ -1,23 +1,26 @@
-/** Reads of answers that are about work which goes on at the provider by itself which work that is, and whether it has ended. */
+/**
+ * Reads deferred work from answers: which work at the provider an answer is about, and whether it
+ * has ended.
+ */
 import type { OwnWork, Usage } from '../model/usage.ts';
 import { isObject, objectOf, stringOf } from './json-kind.ts';
 import type { JsonObject } from './json-kind.ts';
 
-/** Where it stands in an object, and in the events of a stream that has the object inside. */
+/** Its members in an object, and in the events of a stream that contain the object. */
 const MEMBERS = ['object', 'id', 'status', 'background', 'output_file_id'] as const;
-/** How a batch of Anthropic says it, and an operation of Google. */
+/** The members of an Anthropic batch, and of a Google operation. */
 const OTHERS = ['type', 'processing_status', 'name', 'done', 'metadata'] as const;
 export const WORK_PATHS = [...MEMBERS, ...OTHERS]
   .map((name): readonly [string, ...string[]] => [name])
   .concat(MEMBERS.map((name) => ['response', name]))
   .concat(MEMBERS.map((name) => ['interaction', name]));
 
-/** The status of work that has ended; its figures do not change any more. */
+/** The status of finished work; its figures no longer change. */
 const FINAL = new Set(['completed', 'failed', 'incomplete', 'cancelled', 'canceled', 'expired']);
-/** What is never waited for, whatever its request says. */
+/** Work that is never waited for, whatever its request says. */
 const DEFERRED = new Set(['batch', 'thread.run']);
 
-/** `usage` with the work that it is of, by the values at `WORK_PATHS`. */
+/** Returns `usage` with the work it belongs to, by the values at `WORK_PATHS`. */
 export function withWork(usage: Usage, values: readonly unknown[]): Usage {
   const all = MEMBERS.length + OTHERS.length;
   const [own, others] = [values.slice(0, MEMBERS.length), values.slice(MEMBERS.length, all)];
@@ -46,13 +49,16 @@ function toOther(
 ): OwnWork | undefined {
   if (type === 'message_batch' && typeof id === 'string')
     return { ids: [id], isFinal: processed === 'ended', isDeferred: true };
-  // An operation has either of these, and its name has its collection.
+  // An operation has either of these, and its name contains its collection.
   if (typeof name !== 'string' || !name.includes('/')) return undefined;
   if (!isObject(metadata) && typeof done !== 'boolean') return undefined;
   return { ids: [name], isFinal: done === true, isDeferred: true };
 }
 
-/** The batch of a generative answer, with the files of its results; undefined for another answer. */
+/**
+ * Returns the batch of a generative answer, with the files of its results; undefined for another
+ * answer.
+ */
 export function generativeWork(
   payload: unknown,
 ): { work: OwnWork; output: JsonObject } | undefined {

@@ -1,9 +1,9 @@
-/** Takes cached tokens out of an input count that includes them. */
+/** Subtracts cached tokens from an input count that includes them. */
 import type { Usage } from '../model/usage.ts';
 import { correctedIn } from './json-kind.ts';
 import type { JsonObject } from './json-kind.ts';
 
-/** Counts of a dialect whose input includes cached tokens; `null` where the provider says nothing. */
+/** Counts of a dialect whose input includes cached tokens; `null` if not reported. */
 export interface InclusiveCounts {
   /** All of the input. */
   readonly input: number | null;
@@ -14,8 +14,9 @@ export interface InclusiveCounts {
 }
 
 /**
- * Normalises such counts, taken from `figures`, which report what of them was corrected. The three of the input always add up to `input`: a provider that
- * reports one token as both read and written is believed on the reading.
+ * Normalises such counts, taken from `figures`, and flags a correction. The three input counts
+ * always add up to `input`: if a provider reports one token as both read and written, it counts as
+ * read.
  */
 export function splitInput(
   figures: JsonObject,
@@ -23,7 +24,7 @@ export function splitInput(
 ): Usage {
   const read = input === null ? cacheRead : atMost(cacheRead, input);
   const write = input === null ? cacheWrite : atMost(cacheWrite, input - (read ?? 0));
-  // In the order in which every dialect has them: objects of one shape are read fastest.
+  // In the same order in every dialect: objects of one shape are read fastest.
   const usage: Usage = {
     inputTokens: input === null ? null : input - (read ?? 0) - (write ?? 0),
     outputTokens: output,

@@ -1,13 +1,13 @@
 /**
- * How many tokens a stream has sent so far, for one that broke off before its provider reported usage.
- * Only its beginning and its end are at hand, so what lies between is taken to be like them:
- * counting every event on its way would make all streams pay for the few that are cut.
+ * How many tokens a stream has sent so far, for one that broke off before its provider reported
+ * usage. Only its beginning and its end are available, so the middle is assumed to be similar:
+ * counting every event as it passes would make all streams pay for the few that are cut.
  */
 import { eventsIn } from '../wire/events.ts';
 import { estimateTokens } from '../model/tokens.ts';
 import { isObject, listOf, parseJson } from './json-kind.ts';
 
-/** Members whose text the model wrote, in the deltas of every dialect. */
+/** Members with text written by the model, in the deltas of every dialect. */
 const TEXT_MEMBERS = new Set([
   'text',
   'thinking',
@@ -19,7 +19,10 @@ const TEXT_MEMBERS = new Set([
   'arguments',
 ]);
 
-/** Estimated output tokens in a stream of `totalBytes`, of which `samples` are pieces; 0 where they say nothing. */
+/**
+ * Estimates the output tokens in a stream of `totalBytes`, of which `samples` are pieces; 0 if they
+ * contain no text.
+ */
 export function estimateStreamed(samples: readonly Buffer[], totalBytes: number): number {
   const sampledBytes = samples.reduce((sum, sample) => sum + sample.length, 0);
   if (sampledBytes === 0) return 0;
@@ -27,7 +30,7 @@ export function estimateStreamed(samples: readonly Buffer[], totalBytes: number)
   return Math.round((estimateTokens(text) * totalBytes) / sampledBytes);
 }
 
-/** The text in the whole events of a sample; those that are cut say nothing. */
+/** Returns the text in the whole events of a sample; truncated ones are ignored. */
 function textIn(bytes: Buffer): string {
   return eventsIn({ bytes, isPart: false, before: 0 })
     .map(({ data }) => (data === undefined ? '' : textOfEvent(parseJson(data))))

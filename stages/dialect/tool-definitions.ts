@@ -3,38 +3,41 @@ import { isObject, listOf, stringOf } from './json-kind.ts';
 import type { JsonObject } from './json-kind.ts';
 import type { JsonPath } from '../model/block.ts';
 
-/** A tool, or a namespace of tools, with the places of what may be written shorter. */
+/** A tool, or a namespace of tools, with the places of the parts that may be shortened. */
 export interface Definition {
   readonly name: string;
-  /** The text and its place; undefined where there is none. */
+  /** The text and its place; undefined if there is none. */
   readonly description: { readonly path: JsonPath; readonly text: string } | undefined;
   /** The JSON Schema of its input and its place. */
   readonly schema: { readonly path: JsonPath; readonly value: JsonObject } | undefined;
-  /** The namespace that it stands in. */
+  /** The namespace it belongs to. */
   readonly namespace: string | undefined;
-  /** True for one that the model does not know until it has searched for it. */
+  /** True for one that the model does not see until it has searched for it. */
   readonly isDeferred: boolean;
-  /** Whether the provider is to hold the model to the schema, as far as the definition says. */
+  /** Whether the provider should enforce the schema, as far as the definition says. */
   readonly strict: unknown;
 }
 
 const SCHEMAS = ['input_schema', 'parameters', 'parametersJsonSchema', 'parameters_json_schema'];
-/** Lists of tools within one; a chat tool has its definition in a member. */
+/** Nested lists of tools; a chat tool has its definition in a member. */
 const INNER_LISTS = ['functionDeclarations', 'function_declarations', 'tools'];
 const INNER = ['function', 'custom'];
 /** All others are the provider's own: it reads them by their type. */
 const OWN_TYPES: ReadonlySet<unknown> = new Set([undefined, 'function', 'custom', 'namespace']);
 
-/** How deep the deepest of them lie, of tools in a namespace in the input: what lies deeper is none. */
+/**
+ * Path length of the deepest ones, tools in a namespace in the input; anything deeper is not a
+ * tool.
+ */
 const MAX_PATH = 7;
 
-/** A member of a list of tools, whoever runs it, with its place. */
+/** An entry in a list of tools, whoever runs it, with its place. */
 export interface ListedTool {
   readonly tool: JsonObject;
   readonly path: JsonPath;
 }
 
-/** The tools that stand in front of a conversation, in the order of the body's members. */
+/** Returns the tools declared before the conversation, in the order of the body's members. */
 export function listedTools(body: unknown): readonly ListedTool[] {
   if (!isObject(body)) return [];
   return ['tools', 'functions'].flatMap((name) => listedIn(body[name], [name]));
@@ -47,7 +50,7 @@ function listedIn(tools: unknown, path: JsonPath): readonly ListedTool[] {
   );
 }
 
-/** Every definition in `body`, those that came later among its input items too. */
+/** Returns every definition in `body`, including later ones among its input items. */
 export function definitionsIn(body: unknown): readonly Definition[] {
   const later = isObject(body) ? listOf(body['input']) : [];
   return [

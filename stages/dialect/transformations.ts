@@ -1,14 +1,20 @@
-/** What a provider says it has done to a request before the model read it: thoughts that it left out. */
+/**
+ * What a provider reports to have changed in a request before the model read it: dropped thinking
+ * blocks.
+ */
 import type { Usage } from '../model/usage.ts';
 import { isObject } from './json-kind.ts';
 
 /** A document with this in it is read whole. */
 export const TRANSFORMATIONS_NEEDLE = Buffer.from('"input_transformations"');
 
-/** Providers' names of reasons end so; what is before it says which check failed. */
+/** Suffix of a provider's name for a reason; the text before it says which check failed. */
 const REASON = /_(?:binding_)?mismatch$/;
 
-/** `usage` with the thoughts that `list` says were dropped, by reason; a list that comes later says all of it again. */
+/**
+ * Returns `usage` with the thinking blocks that `list` reports as dropped, by reason; a later list
+ * repeats all of it.
+ */
 export function withTransformations(usage: Usage, list: unknown): Usage {
   if (!Array.isArray(list)) return usage;
   const reasons = new Map<string, number>();

@@ -1,4 +1,6 @@
-/** Which dialects can be translated, without the code that does it: most proxies never need that. */
+/**
+ * Which dialects can be translated, without the code that does it, which most proxies never need.
+ */
 import type { TranslatableDialect } from './translate/translate.ts';
 
 export const TRANSLATABLE: readonly TranslatableDialect[] = [
@@ -8,7 +10,7 @@ export const TRANSLATABLE: readonly TranslatableDialect[] = [
   'generative',
 ];
 
-/** True for the dialects between which requests can be translated. */
+/** Returns true for dialects between which requests can be translated. */
 export function isTranslatable(dialect: string): dialect is TranslatableDialect {
   return (TRANSLATABLE as readonly string[]).includes(dialect);
 }

@@ -1,17 +1,20 @@
 /**
- * The usage of many answers together, such as the results of a batch: the counts are sums, and what is
- * billed stands by model, apart for prompts of different length, since many models cost more above a bound.
+ * The total usage of many answers, such as batch results: counts are summed, and billed units are
+ * kept per model and per prompt length, since many models cost more above a threshold.
  */
 import type { Billing, Inference, RateTerms } from '../model/billing.ts';
 import { emptyUsage, totalInputTokens } from '../model/usage.ts';
 import type { Usage } from '../model/usage.ts';
 import { toBilling } from './billing.ts';
 
-/** No bound of a price list lies between two multiples of it. */
+/** No threshold of a price list is between two multiples of it. */
 const PROMPT_STEP = 1000;
-/** Providers name a handful of models, whatever a server may invent; the prompts of one have some thousand lengths. */
+/**
+ * Providers name a handful of models, though a server may invent any number; prompts of one have
+ * some thousand lengths.
+ */
 const MOST_PARTS = 20_000;
-/** What the sum has where its parts were served under different terms. */
+/** The terms of the sum if its parts were served under different ones. */
 const MIXED = 'mixed';
 
 const COUNTS = ['inputTokens', 'outputTokens', 'cacheReadTokens', 'cacheWriteTokens'] as const;
@@ -32,7 +35,7 @@ type Part = { -readonly [K in keyof Inference]: Inference[K] };
 
 export type UsageSum = ReturnType<typeof createUsageSum>;
 
-/** A sum of nothing. `tier` is that of all of them. */
+/** Creates an empty sum. `tier` is the tier of all its answers. */
 export function createUsageSum(tier: string) {
   const parts = new Map<string, Part>();
   const extras = new Map<(typeof EXTRAS)[number], number>();
@@ -44,7 +47,7 @@ export function createUsageSum(tier: string) {
   let count = 0;
 
   return {
-    /** The model of the first. */
+    /** Returns the model of the first answer. */
     model: (): string | undefined => first,
     /** Adds one answer of `model`. */
     add(model: string | undefined, usage: Usage): void {
@@ -58,7 +61,7 @@ export function createUsageSum(tier: string) {
       for (const name of EXTRAS)
         if (billing?.[name]) extras.set(name, (extras.get(name) ?? 0) + billing[name]);
       for (const name of billing?.unknownUses ?? []) unknown.add(name);
-      // Sound and pictures are moved between units of the answer's own model alone.
+      // Audio and images can only be moved between units of the answer's own model.
       if (model !== first && EXTRAS.some((name) => billing?.[name])) isMixed = true;
       for (const each of billing?.inferences ?? [])
         if (!each.isInTotal) addPart(each.model ?? model, each, false);
@@ -75,12 +78,12 @@ export function createUsageSum(tier: string) {
         true,
       );
     },
-    /** Notes an answer that says nothing of what it used. */
+    /** Notes an answer without usage. */
     addUnread(what: string): void {
       count += 1;
       unknown.add(what);
     },
-    /** All of it; nothing measured where nothing was added. */
+    /** Returns the total; nothing is measured if nothing was added. */
     usage(): Usage {
       if (count === 0) return emptyUsage;
       const own = [...parts.values()].filter(({ isInTotal }) => isInTotal);

@@ -1,13 +1,13 @@
 /**
- * The checks that every dialect's requests share: a field is there, and it is of its JSON
- * type. Anything finer is the upstream's to judge, since new fields and shapes come weekly.
+ * The checks that every dialect's requests share: a field is present, and has its JSON type.
+ * Anything finer is for the upstream to judge, since new fields and shapes come weekly.
  */
 import type { SvcError } from '../../engine/index.ts';
 import { missingField, wrongType } from '../model/errors.ts';
 import { isObject, jsonTypeOf } from './json-kind.ts';
 import type { JsonObject } from './json-kind.ts';
 
-/** What may stand in a field: JSON types, in the words of an error. */
+/** The JSON types of a field, as named in an error. */
 type FieldType = 'string' | 'integer' | 'boolean' | 'array' | 'string or array';
 
 export interface FieldRule {
@@ -19,7 +19,7 @@ export interface FieldRule {
 }
 
 /**
- * The first fault of `body` in the order of `rules`, as VALIDATION_002 or VALIDATION_003,
+ * Returns the first fault of `body` in the order of `rules`, as VALIDATION_002 or VALIDATION_003,
  * or undefined. A `null` counts as absent: clients write it for "not set".
  */
 export function checkFields(body: unknown, rules: readonly FieldRule[]): SvcError | undefined {

@@ -1,10 +1,10 @@
-/** A whole completion as the equivalent short stream, with all that nobody here knows. */
+/** A whole completion as the equivalent short stream, with all members, including unknown ones. */
 import type { JsonObject, WireEvent } from '../canonical.ts';
 import { unreadableAnswer } from '../translate/errors.ts';
 import { exactJson } from '../exact-json.ts';
 import { isObject, objectsOf } from '../json-kind.ts';
 
-/** Every choice as one delta and its end, then the usage. */
+/** Returns every choice as one delta and its end, then the usage. */
 export function chatStreamOf({ choices, usage, ...rest }: JsonObject): WireEvent[] {
   if (!Array.isArray(choices)) throw unreadableAnswer('The provider sent no completion');
   const chunk = (more: JsonObject): WireEvent => ({
@@ -20,7 +20,7 @@ export function chatStreamOf({ choices, usage, ...rest }: JsonObject): WireEvent
   return [...deltas, ...counted, { event: undefined, data: '[DONE]' }];
 }
 
-/** A message as one delta: its tool calls are numbered. */
+/** Returns a message as one delta, with its tool calls numbered. */
 function deltaOf(message: unknown): JsonObject {
   if (!isObject(message)) return {};
   const calls = objectsOf(message['tool_calls']);

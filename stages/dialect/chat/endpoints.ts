@@ -1,4 +1,4 @@
-/** The paths of the chat dialect, and those beside it that the same providers have. */
+/** The paths of the chat dialect, and other paths of the same providers. */
 import { generating, passing, passingConversation } from '../../model/endpoint.ts';
 import type { DialectEndpoints } from '../../model/endpoint.ts';
 

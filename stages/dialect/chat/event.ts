@@ -3,10 +3,13 @@ import type { SvcError } from '../../../engine/index.ts';
 import { encodeEvent } from '../../wire/events.ts';
 import { objectOf, objectsOf, parseJson } from '../json-kind.ts';
 
-/** Fields of a delta that only announce who speaks. */
+/** Fields of a delta that only announce the role. */
 const ANNOUNCING = new Set(['role', 'content']);
 
-/** True if a choice holds text, a tool call, reasoning or a finish reason: not for role-only, empty and usage chunks. */
+/**
+ * Returns true if a choice has text, a tool call, reasoning or a finish reason: not for role-only,
+ * empty and usage chunks.
+ */
 export function isChatContent(_event: string | undefined, data: string): boolean {
   return objectsOf(objectOf(parseJson(data))['choices']).some((choice) => {
     if (hasText(choice['finish_reason']) || hasText(choice['text'])) return true;

@@ -1,11 +1,14 @@
 /**
- * Calls in the form that the chat dialect had before `tool_calls`: a message of the model has one at
- * most, in `function_call`, and its result is a message of role `function` that has no id.
+ * Calls in the form that the chat dialect had before `tool_calls`: a message of the model has at
+ * most one, in `function_call`, and its result is a message of role `function` without an id.
  */
 import type { JsonObject } from '../canonical.ts';
 import { isObject, stringOf } from '../json-kind.ts';
 
-/** The messages with such calls and results as tool calls under ids of our making. A result without a call stays as it is. */
+/**
+ * Converts such calls and results to tool calls with ids that we make. A result without a call
+ * stays as it is.
+ */
 export function withoutOldCalls(messages: readonly JsonObject[]): readonly JsonObject[] {
   let open: { readonly id: string; readonly name: string | undefined } | undefined;
   return messages.map((message, at) => {

@@ -1,7 +1,7 @@
 /**
- * `reasoning_details`: reasoning as a list of blocks, some with a signature or in cipher, that
- * aggregators want back with the calls as they gave it [openrouter.ai/docs: preserving reasoning
- * blocks]. In a stream a block of text grows over several deltas; one in cipher comes whole.
+ * `reasoning_details`: reasoning as a list of blocks, some signed or encrypted, that aggregators
+ * require back with the calls unchanged [openrouter.ai/docs: preserving reasoning blocks]. In a
+ * stream a text block grows over several deltas; an encrypted one comes whole.
  */
 import type { JsonObject } from '../canonical.ts';
 import { objectsOf, stringOf } from '../json-kind.ts';
@@ -9,19 +9,19 @@ import { objectsOf, stringOf } from '../json-kind.ts';
 /** The members that grow. */
 const GROWING = ['text', 'summary'] as const;
 
-/** The blocks of one message as they come. */
+/** The blocks of one message as they arrive. */
 export type ReasoningDetails = ReturnType<typeof createReasoningDetails>;
 
 export function createReasoningDetails() {
   const blocks: JsonObject[] = [];
   return {
-    /** Adds what one delta holds of them; returns the new text in clear. */
+    /** Adds the blocks of one delta; returns the new readable text. */
     add(details: unknown): string {
       const known = blocks.length;
       let said = '';
       for (const detail of objectsOf(details)) {
         said += GROWING.map((name) => stringOf(detail[name]) ?? '').join('');
-        // Blocks of one delta are different ones, whatever their numbers are.
+        // Blocks of the same delta are always different blocks, whatever their numbers.
         const at = blocks.slice(0, known).findLastIndex((block) => grows(block, detail));
         if (at < 0) blocks.push(detail);
         else blocks[at] = grown(blocks[at]!, detail);

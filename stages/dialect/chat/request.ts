@@ -61,7 +61,7 @@ function readMessage(list: BlockList, message: JsonObject, i: number): void {
   const reasoning = message['reasoning_content'] === undefined ? 'reasoning' : 'reasoning_content';
   addField(list, message, reasoning, path, holder, 'thinking');
   addField(list, message, 'content', path, holder);
-  // A result that says nothing is a result all the same, and is counted as one.
+  // An empty result is still a result, and is counted as one.
   if (holder.role === 'tool' && isEmpty(message['content'])) list.add(holder, 'tool_result');
   for (const [j, part] of listOf(message['content']).entries()) {
     if (isObject(part)) readPart(list, part, [...path, 'content', j], holder);
@@ -99,7 +99,7 @@ function holderOf(list: BlockList, message: JsonObject, i: number): BlockHolder 
 const isEmpty = (content: unknown): boolean =>
   typeof content !== 'string' && listOf(content).length === 0;
 
-/** Adds the string at a field of a message; there are no blocks for fields that hold none. */
+/** Adds the string at a field of a message; no block if the field is empty. */
 function addField(
   list: BlockList,
   message: JsonObject,
@@ -124,7 +124,7 @@ function readPart(list: BlockList, part: JsonObject, path: JsonPath, holder: Blo
     case 'document_url':
       return list.add(holder, 'document', part);
     case 'thinking':
-      // Some providers return reasoning as a part of the content, its text nested once more.
+      // Some providers return reasoning as a content part, with its text nested once more.
       return list.add(holder, 'thinking', part);
     default:
       return list.add(holder, 'other', part);

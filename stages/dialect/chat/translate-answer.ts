@@ -21,13 +21,13 @@ const STOP_REASONS = new Map<unknown, StopReason>([
   ['function_call', 'toolUse'],
   ['content_filter', 'refusal'],
   ['error', 'failed'],
-  // z.ai says these.
+  // Used by z.ai.
   ['model_context_window_exceeded', 'contextWindow'],
   ['sensitive', 'refusal'],
   ['network_error', 'failed'],
 ]);
 
-/** The dialect's word for each reason. */
+/** The dialect's name of each reason. */
 export const chatStop: Readonly<Record<StopReason, string>> = {
   end: 'stop',
   stopSequence: 'stop',
@@ -39,13 +39,16 @@ export const chatStop: Readonly<Record<StopReason, string>> = {
   failed: 'stop',
 };
 
-/** `calls` says whether the answer holds tool calls: several servers then still say `stop`, or nothing. */
+/**
+ * `calls` says whether the answer has tool calls: several servers then still send `stop`, or
+ * nothing.
+ */
 export function readChatStop(wire: unknown, calls: boolean): StopReason {
   const reason = STOP_REASONS.get(wire) ?? 'end';
   return reason === 'end' && calls ? 'toolUse' : reason;
 }
 
-/** Undefined where nothing was measured. */
+/** Undefined if nothing was measured. */
 export function writeChatUsage(usage: Usage): JsonObject | undefined {
   const input = totalInputTokens(usage);
   if (input === null && usage.outputTokens === null) return undefined;
@@ -130,7 +133,10 @@ const KIND_OF_TYPE = new Map<string, CanonicalErrorKind>([
   ['requests', 'rateLimit'],
 ]);
 
-/** Reads an error body, or an error inside a stream (status 200, where a numeric code speaks for it). */
+/**
+ * Reads an error body, or an error inside a stream (status 200; a numeric code then takes its
+ * place).
+ */
 export function readChatError(status: number, body: unknown): CanonicalError {
   const whole = objectOf(body);
   const error = isObject(whole.error) ? whole.error : whole;
@@ -139,7 +145,7 @@ export function readChatError(status: number, body: unknown): CanonicalError {
   const typed =
     KIND_OF_TYPE.get(stringOf(error.code) ?? '') ?? KIND_OF_TYPE.get(stringOf(error.type) ?? '');
   const byStatus = errorKindOfStatus(actual);
-  // Providers stamp this type on everything that is the client's doing: the status knows better.
+  // Providers use this type for every client error: the status is more precise.
   const vague = typed === undefined || (typed === 'invalid' && status >= 400);
   return defined({
     kind: vague ? byStatus : typed,

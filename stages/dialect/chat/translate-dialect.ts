@@ -35,13 +35,13 @@ export const chatTranslation: DialectTranslation = Object.freeze({
   writeError: writeChatError,
 });
 
-/** The first choice of a whole answer. */
+/** Reads the first choice of a whole answer. */
 function readChatResponse(body: unknown, context: AnswerContext): CanonicalResponse {
   const answer = objectOf(body);
   const choice = objectsOf(answer.choices)[0];
   if (choice === undefined) throw unreadableAnswer('The provider sent no choice');
   const message = objectOf(choice.message);
-  // Whole calls: each is one of its own whatever number it has, and free text has become arguments.
+  // Whole calls: each is separate, whatever its number, and free text has become arguments.
   const calls = objectsOf(message.tool_calls).map((call, index) => ({
     ...writeToolCall(readToolCall(call)),
     index,

@@ -1,36 +1,36 @@
 /**
- * What servers of the chat dialect want back with the tool calls of their models: the reasoning
- * that came before them (DeepSeek, Kimi and others answer 400 without it), the same as a list of blocks, and what stands beside
- * a single call (Gemini's signature in `extra_content`).
+ * What servers of the chat dialect require back with their models' tool calls: the preceding
+ * reasoning (DeepSeek, Kimi and others answer 400 without it), the same as a list of blocks, and
+ * extra members of a single call (Gemini's signature in `extra_content`).
  */
 import type { CanonicalBlock, JsonObject, ProviderMark } from '../canonical.ts';
 import { exactJson } from '../exact-json.ts';
 import { isObject, objectOf, parseJson } from '../json-kind.ts';
 
-/** The members of a message that hold reasoning in clear; each server has its own. */
+/** The members of a message for readable reasoning; each server has its own. */
 export const REASONING = ['reasoning_content', 'reasoning'] as const;
 
 /**
- * What servers take for reasoning that is not known here, because another model made the call or
- * svc has started since. Kimi counts an empty text as none.
+ * What servers accept in place of reasoning that is unknown here, because another model made the
+ * call or svc has restarted since. Kimi treats an empty text as missing.
  */
 const UNKNOWN_REASONING = { reasoning_content: ' ' };
 
-/** `reasoning` are members of the message, `extra` the call's own member. */
+/** Makes a mark: `reasoning` are members of the message, `extra` is the call's own member. */
 export function toChatMark(reasoning: JsonObject, extra: unknown): ProviderMark {
   return { provider: 'chat', value: exactJson({ reasoning, extra_content: extra }) };
 }
 
-/** The members that a call has beside those that every call has. */
+/** Returns the additional members of a call, beyond those that every call has. */
 export function membersOfCall(call: CanonicalBlock): JsonObject {
   const { extra_content } = markOf(call);
   return extra_content === undefined ? {} : { extra_content };
 }
 
-/** Whether the server takes reasoning back, or refuses calls without it; undefined for what is not known. */
+/** Whether the server requires reasoning with calls, or refuses it; undefined if unknown. */
 export type ReasoningWish = 'wanted' | 'refused' | undefined;
 
-/** The members that a message with these calls gets. */
+/** Returns the members to add to a message with these calls. */
 export function membersOfMessage(
   calls: readonly CanonicalBlock[],
   wish: ReasoningWish,

@@ -28,7 +28,7 @@ import { readUnknown, type BlockPlace } from '../translate/readable.ts';
 import { membersOfCall, membersOfMessage, type ReasoningWish } from './translate-marks.ts';
 import { addressOf, documentOf, sourceOf } from '../translate/media.ts';
 
-/** The texts of a content that holds nothing else that could be carried, such as a system prompt. */
+/** Returns the texts of content where nothing else can be carried, such as a system prompt. */
 export function readChatText(content: unknown, note: Note): string[] {
   if (typeof content === 'string') return content === '' ? [] : [content];
   return objectsOf(content).flatMap((part) => {
@@ -110,7 +110,7 @@ function readAssistant(message: JsonObject, note: Note): CanonicalBlock[] {
   ];
 }
 
-/** What the model said aloud is stored at its provider; clients may have its words. */
+/** Spoken output is stored at its provider; its transcript may be in the message. */
 function readSpoken(audio: unknown, note: Note): TextBlock[] {
   if (!isObject(audio)) return [];
   note(droppedParts.spoken);
@@ -135,7 +135,9 @@ function readAssistantContent(content: unknown, note: Note): CanonicalBlock[] {
 
 const UNNOTED = (): void => undefined;
 
-/** The content of an answer. It is the model's output, so parts of a kind unknown here are passed over. */
+/**
+ * Reads the content of an answer. It is the model's output, so unknown kinds of parts are skipped.
+ */
 export function readAnswerContent(content: unknown): CanonicalBlock[] {
   if (!Array.isArray(content)) return readAssistantContent(content, UNNOTED);
   const known = (value: unknown): JsonObject[] =>
@@ -147,7 +149,7 @@ export function readAnswerContent(content: unknown): CanonicalBlock[] {
   );
 }
 
-/** One entry of `tool_calls`, in a request or in an answer. */
+/** Reads one entry of `tool_calls`, in a request or in an answer. */
 export function readToolCall(call: JsonObject): ToolUseBlock {
   const id = stringOf(call.id) ?? '';
   if (call.type === 'custom') {
@@ -175,8 +177,8 @@ function readToolMessage(message: JsonObject, note: Note): ToolResultBlock {
 }
 
 /**
- * One canonical message as the chat messages that say it: results first, each on its own.
- * `reasoning` says what the server wants of the reasoning before calls.
+ * Writes one canonical message as chat messages: results first, each on its own. `reasoning` says
+ * what the server requires of the reasoning before calls.
  */
 export function writeChatMessages(
   message: CanonicalMessage,
@@ -200,7 +202,10 @@ export function writeChatMessages(
   return parts.length === 0 ? tools : [...tools, { role: 'user', content: plain(parts) }];
 }
 
-/** Tool messages hold text only, so what else a result has follows as the user's, under the id of its call. */
+/**
+ * Tool messages can only contain text, so a result's other content follows as a user message, under
+ * the id of its call.
+ */
 function writeResultMedia(result: ToolResultBlock): JsonObject[] {
   const media = result.content.filter((part) => part.kind !== 'text' && !isTextDocument(part));
   if (media.length === 0) return [];
@@ -212,7 +217,7 @@ function isTextDocument(block: CanonicalBlock): boolean {
   return block.kind === 'document' && block.source.from === 'text';
 }
 
-/** One text part goes as a string: some compatible servers take nothing else. */
+/** A single text part is sent as a string: some compatible servers accept nothing else. */
 function plain(parts: readonly JsonObject[]): unknown {
   const [only] = parts;
   return parts.length === 1 && only?.type === 'text' ? only.text : parts;
@@ -262,7 +267,7 @@ function writeAssistant(blocks: readonly CanonicalBlock[], reasoning: ReasoningW
   });
 }
 
-/** A tool call with its arguments; a call without any says so with an empty object, as clients parse it. */
+/** Writes a tool call; without arguments it gets an empty object, since clients parse it. */
 export function writeToolCall(block: ToolUseBlock): JsonObject {
   const called = { name: block.name, arguments: block.input.trim() === '' ? '{}' : block.input };
   return { id: block.id, type: 'function', function: called };

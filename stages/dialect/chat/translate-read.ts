@@ -1,4 +1,4 @@
-/** A chat request, read into the canonical shape. What no other dialect can say is refused. */
+/** Reads a chat request into the canonical form. What no other dialect can express is refused. */
 import type {
   CanonicalRequest,
   CanonicalTool,
@@ -64,7 +64,7 @@ export function readChatRequest(body: JsonObject, context: ReadRequestContext): 
   return defined({
     model: stringOf(body.model) ?? '',
     system: all.slice(0, split).flatMap((message) => readChatText(message.content, context.note)),
-    // Neighbours of one role are merged later, for every dialect alike.
+    // Neighbours of one role are merged later, for all dialects.
     messages: all.slice(split).map((message) => readChatMessage(message, context)),
     tools,
     toolChoice: readChoice(body.tool_choice, tools),
@@ -83,7 +83,7 @@ export function readChatRequest(body: JsonObject, context: ReadRequestContext): 
   });
 }
 
-/** Fields that change what is asked, and that have no counterpart. */
+/** Fields that change the task and have no counterpart. */
 const REFUSED: { readonly [field: string]: string } = {
   functions: 'tools in the old form (functions)',
   function_call: 'tools in the old form (function_call)',
@@ -126,7 +126,7 @@ function readTools(tools: unknown, context: ReadRequestContext): CanonicalTool[]
   return read;
 }
 
-/** A function as both dialects of this family declare it. */
+/** Reads a function as both dialects of this family declare it. */
 export function readFunction(tool: JsonObject): CanonicalTool {
   return defined({
     name: stringOf(tool.name) ?? '',
@@ -136,7 +136,7 @@ export function readFunction(tool: JsonObject): CanonicalTool {
   });
 }
 
-/** A function without parameters may say nothing of them, or `{}`; elsewhere an object has to stand there. */
+/** A function without parameters may omit them or have `{}`; other dialects require an object. */
 function schemaOf(parameters: unknown): JsonObject {
   const schema = objectOf(parameters);
   return Object.keys(schema).length === 0 ? { type: 'object', properties: {} } : schema;
@@ -144,7 +144,7 @@ function schemaOf(parameters: unknown): JsonObject {
 
 function readChoice(choice: unknown, tools: readonly CanonicalTool[]): ToolChoice | undefined {
   if (choice === 'auto' || choice === 'none') return { mode: choice };
-  // `any` is one provider's word for `required`.
+  // `any` is one provider's name for `required`.
   if (choice === 'required' || choice === 'any') return { mode: 'any' };
   const named = objectOf(choice);
   if (named.type === 'function' || named.type === 'custom') {
@@ -163,7 +163,7 @@ function readFormat(value: unknown): ResponseFormat | undefined {
   return toFormat(format, objectOf(format.json_schema));
 }
 
-/** The wanted form; `given` has its schema. */
+/** Returns the requested format; `given` contains its schema. */
 export function toFormat(format: JsonObject, given: JsonObject): ResponseFormat | undefined {
   if (format.type === 'json_object') return { kind: 'json' };
   if (format.type !== 'json_schema') return undefined;
@@ -185,7 +185,7 @@ const EFFORTS: ReadonlySet<string> = new Set([
   'max',
 ]);
 
-/** `reasoning_effort`, or the objects `reasoning` and `thinking` that compatible providers take. */
+/** Reads `reasoning_effort`, or the objects `reasoning` and `thinking` of compatible providers. */
 function readReasoning(body: JsonObject): Reasoning | undefined {
   const nested = objectOf(body.reasoning);
   const given = stringOf(body.reasoning_effort) ?? stringOf(nested.effort);

@@ -1,7 +1,7 @@
 /**
- * Which tool call a piece of a chat stream belongs to. The dialect numbers calls and names
- * each one once, with its id, but servers leave out the number or the id, number every call
- * 0, or say name and id again with every piece.
+ * Which tool call a piece of a chat stream belongs to. The dialect numbers calls and names each one
+ * once, with its id, but servers omit the number or the id, number every call 0, or repeat name and
+ * id with every piece.
  *
  * | the piece has                            | it belongs to                                   |
  * |------------------------------------------|-------------------------------------------------|
@@ -12,8 +12,8 @@
  * | the second name of one delta at a place  | a new call                                      |
  * | anything else                            | the call of its place                           |
  *
- * Its place is its number; without one, in a delta of several such pieces, its position
- * among them, otherwise the latest call.
+ * Its place is its number; without one, in a delta of several such pieces, its position among them,
+ * otherwise the latest call.
  */
 import type { JsonObject } from '../canonical.ts';
 import { exactJson, parseArguments } from '../exact-json.ts';
@@ -27,7 +27,7 @@ export interface GrowingCall {
   input: string;
 }
 
-/** What a piece of a call says. */
+/** The content of a piece of a call. */
 interface Piece {
   /** Undefined for the latest call. */
   readonly index: string | undefined;
@@ -37,7 +37,7 @@ interface Piece {
   readonly text: string;
 }
 
-/** A piece that has found its call. */
+/** A piece with its call. */
 export interface PlacedPiece {
   readonly call: GrowingCall;
   readonly isNew: boolean;
@@ -50,20 +50,22 @@ export class ChatCalls {
   readonly #all: GrowingCall[] = [];
   readonly #byIndex = new Map<string, GrowingCall>();
   readonly #byId = new Map<string, GrowingCall>();
-  /** Whole calls that were named once more: the next arguments begin another of that name. */
+  /** Whole calls that were named again: the next arguments begin another call of that name. */
   readonly #namedAgain = new Set<GrowingCall>();
 
-  /** `newCall` makes a call under the id of the wire, or under one of its own where there is none. */
+  /** `newCall` creates a call under the id of the wire, or under a new one if there is none. */
   constructor(newCall: (id: string | undefined) => GrowingCall) {
     this.#newCall = newCall;
   }
 
-  /** The calls so far, in the order in which they began. */
+  /** Returns the calls so far, in the order they began. */
   all(): readonly GrowingCall[] {
     return this.#all;
   }
 
-  /** The pieces of one delta, each with its call. Take one up before the next is asked for. */
+  /**
+   * Yields the pieces of one delta, each with its call. Process each before requesting the next.
+   */
   *assign(parts: readonly JsonObject[]): Generator<PlacedPiece> {
     const isList = parts.filter((part) => indexOf(part) === undefined).length > 1;
     const touched = new Set<GrowingCall>();
@@ -77,14 +79,14 @@ export class ChatCalls {
     }
   }
 
-  /** Arguments behind a name that was repeated take that name. */
+  /** Gives arguments the name that was repeated before them. */
   #withName(piece: Piece): Piece {
     const call = this.#at(piece);
     if (call === undefined || piece.name !== undefined || piece.text.trim() === '') return piece;
     return this.#namedAgain.has(call) ? { ...piece, name: call.name } : piece;
   }
 
-  /** The call that `piece` continues; undefined where it begins one. */
+  /** Returns the call that `piece` continues; undefined if it begins a new one. */
   #find(piece: Piece, touched: ReadonlySet<GrowingCall>): GrowingCall | undefined {
     const { id, name, text } = piece;
     const call = this.#at(piece);
@@ -93,7 +95,7 @@ export class ChatCalls {
     if (call === undefined || name === undefined || call.name === '') return call;
     if (touched.has(call) || name !== call.name) return undefined;
     if (!isWhole(call.input)) {
-      // A server that makes up an id for every piece is still in the midst of this call.
+      // A server that makes up an id for every piece is still in the middle of this call.
       return id === undefined || call.input !== '' ? call : undefined;
     }
     if (id !== undefined || text.trim() !== '') return undefined;
@@ -101,7 +103,7 @@ export class ChatCalls {
     return call;
   }
 
-  /** True where a server gives the same id to several calls. */
+  /** Returns true if a server gives the same id to several calls. */
   #isOther(sameId: GrowingCall, piece: Piece): boolean {
     if (piece.name === undefined || sameId.name === '') return false;
     return piece.name !== sameId.name || (piece.isNumbered && this.#at(piece) !== sameId);
@@ -119,7 +121,7 @@ export class ChatCalls {
   }
 }
 
-/** True for arguments to which nothing can be added. */
+/** Returns true for complete arguments. */
 export function isWhole(input: string): boolean {
   return input.trimEnd().endsWith('}') && parseArguments(input) !== undefined;
 }
@@ -138,7 +140,7 @@ function readPiece(part: JsonObject, position: number | undefined): Piece {
   };
 }
 
-/** The number of a call, which some servers write as a string. */
+/** Returns the number of a call, which some servers write as a string. */
 function indexOf({ index }: JsonObject): string | undefined {
   const number = numberOf(index);
   return number === undefined ? filledString(index) : String(number);

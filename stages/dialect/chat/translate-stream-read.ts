@@ -18,10 +18,10 @@ export class ChatReader extends EventReader {
     input: '',
   }));
   #blocks = 0;
-  /** Members of the message that the provider wants back with its calls, as far as they have come. */
+  /** Members of the message that the provider requires back with its calls, as far as received. */
   readonly #reasoning = new Map<string, string>();
   readonly #details = createReasoningDetails();
-  /** The same of single calls, by their ids. */
+  /** Likewise for single calls, by their ids. */
   readonly #extra = new Map<string, unknown>();
   #prose: { readonly key: string; readonly kind: 'text' | 'thinking' | 'refusal' } | undefined;
   #called = false;
@@ -90,7 +90,10 @@ export class ChatReader extends EventReader {
     return this.serial.close(key);
   }
 
-  /** When something else begins, a call with whole arguments is done; others may still grow out of turn. */
+  /**
+   * When something else begins, a call with whole arguments is finished; others may still grow out
+   * of order.
+   */
   #endFinishedCalls(): CanonicalEvent[] {
     const events: CanonicalEvent[] = [];
     for (const call of this.#calls.all()) {
@@ -156,7 +159,7 @@ function isFailure(chunk: JsonObject): boolean {
   return isObject(chunk.error) || (typeof chunk.error === 'string' && chunk.error !== '');
 }
 
-/** Content deltas are strings or lists of parts; servers send null beside other fields. */
+/** Content deltas are strings or lists of parts; servers send null with other fields. */
 function isReadable(content: unknown): boolean {
   return typeof content === 'string' || Array.isArray(content);
 }

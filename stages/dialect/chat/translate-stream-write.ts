@@ -52,7 +52,10 @@ export class ChatWriter extends EventWriter {
     }
   }
 
-  /** Free text can be unwrapped only once it is whole; a call without arguments says so, as clients parse them. */
+  /**
+   * Free text can only be unwrapped once it is complete; a call without arguments gets an empty
+   * object, since clients parse it.
+   */
   protected closeBlock(open: OpeningBlock, text: string): string {
     if (open.kind !== 'toolUse') return '';
     if (this.#isFreeform(open)) return this.#toolChunk({ custom: { input: unwrapFreeform(text) } });

@@ -1,4 +1,4 @@
-/** A canonical request as the chat dialect says it. */
+/** Writes a canonical request in the chat dialect. */
 import type {
   CanonicalRequest,
   CanonicalTool,
@@ -15,7 +15,7 @@ import { fitsStrictMode } from '../translate/schema.ts';
 import type { ReasoningWish } from './translate-marks.ts';
 import { writeChatMessages } from './translate-message.ts';
 
-/** Throws `unprocessable` for what the dialect lacks, such as a document by its address. */
+/** Throws `unprocessable` for what the dialect lacks, such as a document by URL. */
 export function writeChatRequest(
   request: CanonicalRequest,
   context: WriteRequestContext,
@@ -78,14 +78,16 @@ function writeChoice(request: CanonicalRequest): unknown {
   return { type: 'allowed_tools', allowed_tools: { mode, tools } };
 }
 
-/** Reasoning models of the dialect's first maker take the newer field only; other servers often just the older. */
+/**
+ * OpenAI's reasoning models only accept the newer field; other servers often only the older one.
+ */
 function writeLimit(request: CanonicalRequest): JsonObject {
   return isReasoningModel(request.model)
     ? { max_completion_tokens: request.maxOutputTokens }
     : { max_tokens: request.maxOutputTokens };
 }
 
-/** True for the model families that think before they answer and refuse sampling settings. */
+/** Returns true for model families that think before they answer and refuse sampling settings. */
 function isReasoningModel(model: string): boolean {
   return /(^|\/)(o\d|gpt-[5-9]|codex)/.test(model);
 }
@@ -114,7 +116,7 @@ function writeFormat(format: ResponseFormat | undefined): JsonObject | undefined
   return type === 'json_object' ? { type } : { type, json_schema: schema };
 }
 
-/** The wanted form with its schema beside its type, as the responses dialect has it. */
+/** Returns the requested format with its schema beside its type, as in the responses dialect. */
 export function writtenFormat(format: ResponseFormat | undefined): JsonObject | undefined {
   if (format === undefined) return undefined;
   if (format.kind === 'json') return { type: 'json_object' };
@@ -131,7 +133,7 @@ function writeEffort(request: CanonicalRequest, note: Note): string | undefined 
   return undefined;
 }
 
-/** How much is to be thought; of a budget the effort is told by the usual sizes of each. */
+/** Returns the requested effort; a budget is converted by the usual sizes of each level. */
 export function effortOf({ reasoning }: CanonicalRequest): Effort | undefined {
   if (reasoning?.on !== true) return undefined;
   const { effort, budgetTokens } = reasoning;
@@ -140,7 +142,7 @@ export function effortOf({ reasoning }: CanonicalRequest): Effort | undefined {
   return budgetTokens <= 8192 ? 'medium' : 'high';
 }
 
-/** `high` is the most that all models take. */
+/** `high` is the highest level that all models accept. */
 export function atMostHigh(effort: Effort | undefined, note: Note): Effort | undefined {
   if (effort !== 'xhigh' && effort !== 'max') return effort;
   note(`reasoning effort ${effort} lowered to high, the most that every model takes`);

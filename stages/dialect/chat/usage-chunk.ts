@@ -1,6 +1,6 @@
 /**
- * A chat stream reports its usage only if asked to. Where the client did not
- * ask, we do, and take the extra chunk out again before the client sees it.
+ * A chat stream reports its usage only on request. If the client did not request it, we do, and
+ * remove the extra chunk before the client sees it.
  */
 import type { UsageRequest } from '../../model/dialect.ts';
 import { dataOf, eventsHolding } from '../../wire/events.ts';
@@ -23,14 +23,16 @@ function isUsageOnly(data: string): boolean {
   return Array.isArray(choices) && choices.length === 0 && isObject(usage);
 }
 
-/** In every event without choices: hardly any other holds one of these. */
+/** Part of every event without choices, and of hardly any other. */
 const EMPTY_LIST = [Buffer.from('[]'), Buffer.from('[ ]')];
 const AT_BEGINNING = 0x0a0a0a;
 
-/** Up to this size a copy costs less than another piece to write. */
+/** Up to this size a copy costs less than writing another piece. */
 const COPIED_BYTES = 4096;
 
-/** These events without the one that only reports usage; the same buffer alone where none does. */
+/**
+ * Returns these events without the one that only reports usage; the same buffer if there is none.
+ */
 function withoutUsage(bytes: Buffer): readonly Buffer[] {
   const kept: Buffer[] = [];
   let keptTo = 0;

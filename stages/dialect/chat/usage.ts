@@ -1,6 +1,6 @@
 /**
- * Usage in chat-completions answers, which count cached tokens inside the prompt. Providers
- * that speak this dialect disagree on names; the ones known from their answers are read.
+ * Usage in chat-completions answers, which count cached tokens inside the prompt. Providers of this
+ * dialect disagree on names; the ones known from their answers are read.
  */
 import type { Usage } from '../../model/usage.ts';
 import { modalBilling, unknownCounters, withBilling, withTier } from '../billing.ts';
@@ -39,14 +39,14 @@ export function toChatUsage(figures: JsonObject): Usage {
   );
 }
 
-/** Searches that the server has made, by its own name for them. */
+/** Returns the searches that the server made, under its own counter's name. */
 function searchesOf(figures: JsonObject): number {
   const { num_search_queries: queries, server_tool_use: tools } = figures;
   if (queries === undefined && tools === undefined) return 0;
   return countOf(queries) ?? countOf(objectOf(tools)['web_search_requests']) ?? 0;
 }
 
-/** Some providers count reasoning beside the completion; their total gives it away. */
+/** Some providers count reasoning outside the completion, which shows in their total. */
 function outputOf(
   prompt: number | null,
   completion: number | null,
@@ -72,11 +72,11 @@ export const chatReader: AnswerReader = Object.freeze({
     if (isObject(figures)) answer.usage = toChatUsage(figures);
     answer.usage = withTier(answer.usage, named, tier);
     if (typeof model === 'string' && model !== '') answer.model = model;
-    // Such a model searches with every answer, at a price of its own, and says nothing of it.
+    // Such a model searches with every answer, at a separate price, and does not report it.
     if (answer.model !== undefined && SEARCHER.test(answer.model))
       answer.usage = withBilling(answer.usage, { unknownUses: ['searches'] });
   },
-  // Many servers never say `[DONE]`, and some send an empty reason with every chunk.
+  // Many servers never send `[DONE]`, and some send an empty reason with every chunk.
   ending: /^data: ?\[DONE\]|"finish_reason"\s*:\s*"[^"]/m,
   failure: /^event: ?error|^data: ?\{\s*"error"\s*:\s*"|"error"\s*:\s*\{\s*"/m,
 });

@@ -4,7 +4,7 @@ import { encodeEvent } from '../../wire/events.ts';
 import { objectOf, objectsOf, parseJson } from '../json-kind.ts';
 import type { JsonObject } from '../json-kind.ts';
 
-/** True if a candidate has a part that is not empty text, or a finish reason. */
+/** Returns true if a candidate has a part other than empty text, or a finish reason. */
 export function isGenerativeContent(_event: string | undefined, data: string): boolean {
   return candidatesOf(data).some((candidate) => {
     if (typeof candidate['finishReason'] === 'string') return true;
@@ -26,7 +26,7 @@ function candidatesOf(data: string): JsonObject[] {
   return objectsOf(objectOf(parseJson(data))['candidates']);
 }
 
-/** The provider's own pairs of number and name for what went wrong. */
+/** The provider's own pairs of code and name for errors. */
 const STATUSES: Partial<Record<ErrorKind, readonly [code: number, status: string]>> = {
   rate_limited: [429, 'RESOURCE_EXHAUSTED'],
   bad_gateway: [502, 'UNAVAILABLE'],

@@ -1,7 +1,7 @@
 /**
- * Usage of Google's interactions, which have names of their own for what `usageMetadata` says
- * [ai.google.dev/gemini-api/docs/interactions]: cached tokens are part of the input; tokens of tools
- * stand beside the input, thoughts beside the output.
+ * Usage of Google's interactions, with their own names for the figures of `usageMetadata`
+ * [ai.google.dev/gemini-api/docs/interactions]: cached tokens are part of the input; tool tokens
+ * are outside the input, thoughts outside the output.
  */
 import type { Billing } from '../../model/billing.ts';
 import type { Usage } from '../../model/usage.ts';
@@ -27,7 +27,7 @@ const LISTS = {
   toolUsePromptTokensDetails: 'tool_use_tokens_by_modality',
 };
 
-/** True for the figures of an interaction. */
+/** Returns true for the figures of an interaction. */
 export const isInteractionUsage = (figures: JsonObject): boolean => 'total_input_tokens' in figures;
 
 /** Normalises one such `usage` object. */
@@ -45,7 +45,7 @@ export function toInteractionUsage(figures: JsonObject): Usage {
   return grounded === undefined ? usage : withBilling(usage, groundedBilling(objectsOf(grounded)));
 }
 
-/** Calls of Google's own tools: searches have a price, of the others nobody says one. */
+/** Calls of Google's own tools: searches have a price, for the others none is published. */
 function groundedBilling(counts: readonly JsonObject[]): Billing | undefined {
   let webSearches = 0;
   const unknownUses: string[] = [];

@@ -32,7 +32,10 @@ export function generativeFacts(body: unknown, target: string): RequestFacts {
   });
 }
 
-/** The system instruction first, then the contents; a function's response is one block for each text in it. */
+/**
+ * Returns the system instruction first, then the contents; a function response is one block for
+ * each text in it.
+ */
 export function generativeBlocks(body: unknown): readonly Block[] {
   const list = createBlockList();
   if (!isObject(body)) return list.blocks();
@@ -107,7 +110,7 @@ function addResponse(list: BlockList, result: JsonObject, path: JsonPath, messag
   }
 }
 
-/** A field under either of its names, with the name that was used. */
+/** Returns a field under either of its names, with the name that was used. */
 function field(holder: JsonObject, camel: string, snake: string): { name: string; value: unknown } {
   return holder[camel] === undefined && holder[snake] !== undefined
     ? { name: snake, value: holder[snake] }

@@ -26,7 +26,7 @@ const REFUSALS: ReadonlySet<unknown> = new Set([
   'OTHER',
 ]);
 
-/** Ends after which the answer is not what the model meant to say. */
+/** Finish reasons after which the answer is not what the model meant. */
 const FAILURES: ReadonlySet<unknown> = new Set([
   'MALFORMED_FUNCTION_CALL',
   'MALFORMED_RESPONSE',
@@ -35,7 +35,7 @@ const FAILURES: ReadonlySet<unknown> = new Set([
   'MISSING_THOUGHT_SIGNATURE',
 ]);
 
-/** The dialect has no word for "tools, please": `calls` says whether the answer holds any. */
+/** The dialect has no finish reason for tool calls: `calls` says whether the answer has any. */
 export function readGenerativeStop(wire: unknown, calls: boolean): StopReason {
   if (wire === 'MAX_TOKENS') return 'maxTokens';
   if (FAILURES.has(wire)) return 'failed';
@@ -43,7 +43,7 @@ export function readGenerativeStop(wire: unknown, calls: boolean): StopReason {
   return calls ? 'toolUse' : 'end';
 }
 
-/** The dialect's word for each reason. */
+/** The dialect's name of each reason. */
 export const generativeStop: Readonly<Record<StopReason, string>> = {
   end: 'STOP',
   stopSequence: 'STOP',
@@ -55,7 +55,7 @@ export const generativeStop: Readonly<Record<StopReason, string>> = {
   failed: 'OTHER',
 };
 
-/** Undefined where nothing was measured. */
+/** Undefined if nothing was measured. */
 export function writeGenerativeUsage(usage: Usage): JsonObject | undefined {
   const input = totalInputTokens(usage);
   if (input === null && usage.outputTokens === null) return undefined;
@@ -100,7 +100,10 @@ function writeAnswerPart(block: CanonicalBlock): JsonObject[] {
   }
 }
 
-/** A function call with its arguments as the object that this dialect wants. Throws `bad_gateway` for anything else. */
+/**
+ * Writes a function call with its arguments as an object, which this dialect requires. Throws
+ * `bad_gateway` for anything else.
+ */
 export function writeCall(id: string, name: string, input: string): JsonObject {
   const args = parseArguments(input);
   if (args === undefined) throw unreadableAnswer(`The arguments of a call of ${name} are not JSON`);
@@ -131,7 +134,10 @@ const KIND_OF_STATUS = new Map<unknown, CanonicalErrorKind>([
   ['INTERNAL', 'internal'],
 ]);
 
-/** Reads an error body, also one in an array or inside a stream (status 200, where its own code speaks). */
+/**
+ * Reads an error body, also one in an array or inside a stream (status 200; its own code then takes
+ * its place).
+ */
 export function readGenerativeError(status: number, body: unknown): CanonicalError {
   const whole = objectOf(Array.isArray(body) ? body[0] : body);
   const error = objectOf(whole.error);

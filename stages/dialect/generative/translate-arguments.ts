@@ -1,4 +1,4 @@
-/** Function arguments that arrive in pieces, each with the path at which it belongs. */
+/** Function arguments that arrive in pieces, each with its path. */
 import type { JsonObject } from '../canonical.ts';
 import { ExactNumber } from '../exact-number.ts';
 import { exactJson } from '../exact-json.ts';
@@ -9,7 +9,7 @@ export type GrowingArguments = ReturnType<typeof createArguments>;
 
 type Container = { [key: string]: unknown } | unknown[];
 
-/** An index further than this beyond the end of its list is nonsense, and would cost memory. */
+/** An index further than this beyond the end of its list is invalid, and would cost memory. */
 const LONGEST_GAP = 1000;
 
 export function createArguments() {
@@ -26,7 +26,7 @@ export function createArguments() {
       }
       if (at !== undefined) put(at, last, piece);
     },
-    /** What has arrived, as JSON text. */
+    /** Returns what has arrived, as JSON text. */
     json: (): string => exactJson(root),
   };
 }
@@ -35,7 +35,7 @@ function bare(): { [key: string]: unknown } {
   return Object.create(null) as { [key: string]: unknown };
 }
 
-/** `$.a[0].b` or `$['a'][0]` as its steps. */
+/** Parses `$.a[0].b` or `$['a'][0]` into its steps. */
 function parsePath(path: string): (string | number)[] {
   const steps: (string | number)[] = [];
   for (const match of path.matchAll(/\.([^.[\]]+)|\[(\d+)\]|\[(?:'([^']*)'|"([^"]*)")\]/g)) {

@@ -19,7 +19,10 @@ import { readUnknown, unreadable, type BlockPlace } from '../translate/readable.
 import { ANY_SIGNATURE } from './any-signature.ts';
 import { camelKeys, objectField, objectsField } from './translate-fields.ts';
 
-/** Reads all contents. Calls may come without an id: they get one by their place, and responses find it by name. */
+/**
+ * Reads all contents. Calls may come without an id: they get one from their position, and responses
+ * find it by name.
+ */
 export function readContents(contents: unknown, note: Note): CanonicalMessage[] {
   const list = typeof contents === 'string' ? [{ parts: [{ text: contents }] }] : contents;
   const unanswered: { readonly id: string; readonly name: string }[] = [];
@@ -41,7 +44,7 @@ export function readContents(contents: unknown, note: Note): CanonicalMessage[] 
   }));
 }
 
-/** The id of the call that a response answers, which is then no longer open. */
+/** Returns the id of the call that a response answers, and removes it from the open ones. */
 function answered(
   unanswered: { readonly id: string; readonly name: string }[],
   id: string,
@@ -57,7 +60,7 @@ function placeOf({ role }: JsonObject): BlockPlace {
 }
 
 interface PartContext {
-  /** Numbers of the content, and of the part in it: they make the id of a call that has none. */
+  /** Index of the content, and of the part in it: they form the id of a call that has none. */
   readonly at: number;
   readonly index: number;
   readonly place: BlockPlace;
@@ -97,12 +100,15 @@ function readCall(part: JsonObject, { at, index }: PartContext): ToolUseBlock {
   });
 }
 
-/** A thought signature as what has to come back with its call. */
+/** Makes a mark of a thought signature, which must be sent back with its call. */
 export function toMark(value: string): ProviderMark {
   return { provider: 'generative', value };
 }
 
-/** The documented keys `output` and `error` hold the text; any other object is the text, as JSON. */
+/**
+ * Returns the documented keys `output` and `error` contain the text; any other object is itself the
+ * text, as JSON.
+ */
 function readResponse(response: JsonObject, note: Note): ToolResultBlock {
   const value = objectOf(response.response);
   const keys = Object.keys(value);
@@ -118,7 +124,7 @@ function readResponse(response: JsonObject, note: Note): ToolResultBlock {
   };
 }
 
-/** What a tool has shown, as far as another model can see it. */
+/** Reads a tool's media, as far as another model can see them. */
 function readResultPart(raw: JsonObject, note: Note): (TextBlock | ImageBlock | DocumentBlock)[] {
   try {
     const part = readPart(camelKeys(raw), { at: 0, index: 0, place: 'result', note });
@@ -153,7 +159,7 @@ function readFile(file: JsonObject): ImageBlock | DocumentBlock {
 }
 
 export interface WriteContentOptions {
-  /** The tool's name by the id of its call: responses carry the name. */
+  /** The tool's name by the id of its call: responses contain the name. */
   readonly names: ReadonlyMap<string, string>;
   /** True for models that refuse a call without its signature. */
   readonly needsSignature: boolean;
@@ -169,7 +175,7 @@ export function writeContent(message: CanonicalMessage, options: WriteContentOpt
   ];
   const calls = parts.filter((part) => 'functionCall' in part);
   const [first] = calls;
-  // Of parallel calls only the first is marked; a history from elsewhere has no marks at all.
+  // Of parallel calls only the first is signed; a history from another provider has no signatures.
   if (options.needsSignature && first !== undefined && first.thoughtSignature === undefined) {
     parts[parts.indexOf(first)] = { ...first, thoughtSignature: ANY_SIGNATURE };
   }
@@ -191,7 +197,10 @@ function textOfDocument(block: TextBlock | ImageBlock | DocumentBlock): string {
   return block.kind === 'document' && block.source.from === 'text' ? block.source.text : '';
 }
 
-/** Only the newest models take media inside a response, so they stand beside it, under the id of its call. */
+/**
+ * Only the newest models accept media inside a response, so they are placed after it, under the id
+ * of its call.
+ */
 function writeResultMedia(result: ToolResultBlock): JsonObject[] {
   const media = result.content.filter(
     (part) => part.kind === 'image' || (part.kind === 'document' && part.source.from !== 'text'),

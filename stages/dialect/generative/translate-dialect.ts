@@ -38,8 +38,8 @@ export const generativeTranslation: DialectTranslation = Object.freeze({
 });
 
 /**
- * Reads a whole answer: one object, or the array of chunks that a stream without
- * `alt=sse` is. Both are what a stream says, so the stream's reader reads them.
+ * Reads a whole answer: one object, or the array of chunks of a stream without `alt=sse`. Both
+ * consist of stream chunks, so the stream's reader reads them.
  */
 function readGenerativeResponse(body: unknown, context: AnswerContext): CanonicalResponse {
   const chunks = Array.isArray(body) ? objectsOf(body) : [objectOf(body)];

@@ -1,9 +1,12 @@
-/** The generative dialect writes its fields in camel case and also takes snake case; this reads either. */
+/**
+ * The generative dialect writes its fields in camel case and also accepts snake case; this reads
+ * either.
+ */
 import type { JsonObject } from '../canonical.ts';
 import { decodedName } from '../../model/target.ts';
 import { isObject } from '../json-kind.ts';
 
-/** The value of `name` (camel case) in `object`, under either spelling. */
+/** Returns the value of `name` (camel case) in `object`, under either spelling. */
 export function fieldOf(object: JsonObject, name: string): unknown {
   return object[name] ?? object[snake(name)];
 }
@@ -13,14 +16,17 @@ export function objectField(object: JsonObject, name: string): JsonObject {
   return isObject(value) ? value : {};
 }
 
-/** The objects of a list field; the dialect also takes one object where a list is meant. */
+/** Returns the objects of a list field; the dialect also accepts a single object for a list. */
 export function objectsField(object: JsonObject, name: string): JsonObject[] {
   const value = fieldOf(object, name);
   if (isObject(value)) return [value];
   return Array.isArray(value) ? value.filter(isObject) : [];
 }
 
-/** Every key of `object` in camel case. Values are not touched: they may be the user's own JSON. */
+/**
+ * Converts every key of `object` to camel case. Values are not changed: they may be the user's own
+ * JSON.
+ */
 export function camelKeys(object: JsonObject): JsonObject {
   return Object.fromEntries(
     Object.entries(object).map(([key, value]) => [

@@ -1,4 +1,6 @@
-/** A generative request, read into the canonical shape. What no other dialect can say is refused. */
+/**
+ * Reads a generative request into the canonical form. What no other dialect can express is refused.
+ */
 import type {
   CanonicalRequest,
   CanonicalTool,
@@ -88,7 +90,7 @@ export function readGenerativeRequest(
   });
 }
 
-/** A content; some libraries write its text alone, or one part. */
+/** A content; some libraries send only its text, or one part. */
 function readSystem(instruction: unknown): string[] {
   const whole = isObject(instruction) ? instruction : { text: instruction };
   return [whole, ...objectsField(whole, 'parts')].flatMap((part) => filledString(part.text) ?? []);
@@ -137,7 +139,7 @@ function readChoice(body: JsonObject): ToolChoice | undefined {
     case 'NONE':
       return { mode: 'none' };
     case 'AUTO':
-    // The calls of this mode are checked against their schemas, as they are elsewhere anyway.
+    // This mode checks calls against their schemas, which other dialects do anyway.
     case 'VALIDATED':
       return { mode: 'auto', ...only };
     default:

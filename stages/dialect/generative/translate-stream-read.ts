@@ -14,7 +14,7 @@ import { toGenerativeUsage } from './usage.ts';
 export class GenerativeReader extends EventReader {
   #open: OpeningBlock['kind'] | undefined;
   #growing: GrowingArguments | undefined;
-  /** Of the open call. */
+  /** The mark of the open call. */
   #mark: CanonicalEvent | undefined;
   #usage: Usage = emptyUsage;
   #finish: unknown;
@@ -47,7 +47,10 @@ export class GenerativeReader extends EventReader {
     return events;
   }
 
-  /** Code that the provider ran, its searches and their results are passed over: the text says what came of it. */
+  /**
+   * Code that the provider ran, its searches and their results are skipped: the text contains the
+   * outcome.
+   */
   #part(part: JsonObject): CanonicalEvent[] {
     if (isObject(part.functionCall)) return this.#call(part.functionCall, part);
     const text = stringOf(part.text);
@@ -77,7 +80,10 @@ export class GenerativeReader extends EventReader {
     ];
   }
 
-  /** A call comes whole, or opens with its name and grows by pieces until one no longer says that it continues. */
+  /**
+   * A call comes whole, or opens with its name and grows by pieces until one is not marked as
+   * continuing.
+   */
   #call(call: JsonObject, part: JsonObject): CanonicalEvent[] {
     const name = filledString(call.name);
     const continues = call.willContinue === true;
@@ -100,12 +106,12 @@ export class GenerativeReader extends EventReader {
   }
 }
 
-/** No delta for a call without arguments: none of them are ever empty. */
+/** No delta for a call without arguments: deltas are never empty. */
 function wholeInput(args: JsonObject): CanonicalEvent[] {
   return Object.keys(args).length === 0 ? [] : [{ type: 'delta', text: exactJson(args) }];
 }
 
-/** Counts are cumulative; a later chunk that leaves one out does not unsay it. */
+/** Counts are cumulative; a later chunk that omits one does not reset it. */
 function mergeUsage(known: Usage, next: Usage): Usage {
   return {
     inputTokens: next.inputTokens ?? known.inputTokens,

@@ -1,4 +1,6 @@
-/** Writes the generative stream, as events or as one JSON array. Function calls go out whole. */
+/**
+ * Writes the generative stream, as events or as one JSON array. Function calls are written whole.
+ */
 import type { CanonicalError, CanonicalEvent, JsonObject, OpeningBlock } from '../canonical.ts';
 import { statusOfError } from '../translate/errors.ts';
 import { exactJson } from '../exact-json.ts';
@@ -52,7 +54,7 @@ export class GenerativeWriter extends EventWriter {
     );
   }
 
-  /** The last chunk has an empty part, as the provider's own has: clients look for its parts. */
+  /** The last chunk has an empty part, as from the provider itself: clients expect parts. */
   protected end(): string {
     const content = { role: 'model', parts: [{ text: '' }] };
     const finishReason = generativeStop[this.reason];
@@ -64,8 +66,8 @@ export class GenerativeWriter extends EventWriter {
   }
 
   /**
-   * Clients of this dialect take nothing but values: a comment makes some of them wait for the
-   * rest of a value, and then fail at the end. Their own provider sends nothing either.
+   * Clients of this dialect accept only values: a comment makes some of them wait for the rest of a
+   * value, and then fail at the end. Their own provider sends no pings either.
    */
   protected override ping(): string {
     return '';

@@ -1,4 +1,4 @@
-/** A canonical request as the generative dialect says it. */
+/** Writes a canonical request in the generative dialect. */
 import type { CanonicalRequest, CanonicalTool, Effort, JsonObject, Note } from '../canonical.ts';
 import type { WriteRequestContext, WrittenRequest } from '../translate/dialect.ts';
 import { effortOf } from '../chat/translate-write.ts';
@@ -7,13 +7,13 @@ import { cannotCarry } from '../translate/errors.ts';
 import { defined } from '../json-kind.ts';
 import { writeContent } from './translate-content.ts';
 
-/** Throws `unprocessable` for what the dialect lacks and the request cannot do without. */
+/** Throws `unprocessable` for what the dialect lacks and the request requires. */
 export function writeGenerativeRequest(
   request: CanonicalRequest,
   context: WriteRequestContext,
 ): WrittenRequest {
   const hasTools = request.tools.length > 0;
-  // No field of this dialect says it. Two calls at once may trouble a client; no answer always does.
+  // This dialect has no such field. Two calls at once may trouble a client; no answer always does.
   if (hasTools && request.parallelTools === false) context.note(droppedParts.oneCall);
   if (request.stop.length > 5) throw cannotCarry('more than five stop sequences');
   const options = {
@@ -46,7 +46,7 @@ function toolNames(request: CanonicalRequest): Map<string, string> {
   return names;
 }
 
-/** The major version in a model's name (3 for `gemini-3-flash`), if it has one. */
+/** Returns the major version in a model's name (3 for `gemini-3-flash`), if any. */
 function generation(model: string): number | undefined {
   const match = /gemini-(\d+)/.exec(model);
   return match === null ? undefined : Number(match[1]);

@@ -1,6 +1,6 @@
 /**
- * Usage in generative answers. The prompt includes cached tokens, while tool results that
- * the provider fetched itself and thoughts are counted beside prompt and candidates.
+ * Usage in generative answers. The prompt includes cached tokens; tool results that the provider
+ * fetched itself, and thoughts, are counted outside prompt and candidates.
  */
 import type { Usage } from '../../model/usage.ts';
 import { USUAL, isStandard, modalities, termOf, toBilling, withBilling } from '../billing.ts';
@@ -56,7 +56,10 @@ const DETAILS = [
   'cacheTokensDetails',
 ];
 
-/** True if anything but text at the usual terms is in there: every chunk of a stream has its figures. */
+/**
+ * Returns true if there is anything but text at the usual terms: every chunk of a stream has
+ * figures.
+ */
 function isSpecial(figures: JsonObject): boolean {
   if (termOf(figures['serviceTier'] ?? figures['trafficType']) !== undefined) return true;
   for (const name of DETAILS) {
@@ -69,7 +72,7 @@ function isSpecial(figures: JsonObject): boolean {
 }
 
 export const generativeReader: AnswerReader = Object.freeze({
-  // Text may hold them too: such an event is parsed for nothing, since only the paths count.
+  // Text may contain them too: such an event is parsed in vain, since only the paths count.
   needles: [Buffer.from('TokenCo'), Buffer.from('finishR')],
   paths: [
     ['usageMetadata'],
@@ -82,7 +85,7 @@ export const generativeReader: AnswerReader = Object.freeze({
   read(answer: Answer, [usage, model, reason, blocked, queries, chunks]: readonly unknown[]): void {
     const searched = Math.max(listOf(queries).length, answer.usage.billing?.webSearches ?? 0);
     const unknown = answer.usage.billing?.unknownUses;
-    // Some chunks have only a traffic type in here; figures are totals, so the last ones count.
+    // Some chunks have only a traffic type here; figures are totals, so the last ones count.
     if (
       isObject(usage) &&
       typeof (usage['promptTokenCount'] ?? usage['totalTokenCount']) === 'number'

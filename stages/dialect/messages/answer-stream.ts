@@ -1,6 +1,6 @@
 /**
- * A whole message as the equivalent short stream. Nothing is left out, unlike in a
- * translation: signatures, citations and members that nobody here knows stay.
+ * A whole message as the equivalent short stream. Nothing is left out, unlike in a translation:
+ * signatures, citations and unknown members stay.
  */
 import type { JsonObject, WireEvent } from '../canonical.ts';
 import { unreadableAnswer } from '../translate/errors.ts';
@@ -8,7 +8,7 @@ import { exactJson } from '../exact-json.ts';
 import { isObject, stringOf } from '../json-kind.ts';
 import { typedEvent } from '../translate/stream-write.ts';
 
-/** Every block as its start, its deltas and its stop. */
+/** Returns every block as its start, its deltas and its stop. */
 export function messagesStreamOf(message: JsonObject): WireEvent[] {
   const { content, stop_reason, stop_sequence, usage } = message;
   if (!Array.isArray(content)) throw unreadableAnswer('The provider sent no message');
@@ -21,7 +21,7 @@ export function messagesStreamOf(message: JsonObject): WireEvent[] {
   ];
 }
 
-/** Members that a stream has in deltas, and how. */
+/** Members that a stream sends in deltas, and how. */
 const DELTAS = [
   ['thinking', 'thinking_delta', 'thinking'],
   ['signature', 'signature_delta', 'signature'],

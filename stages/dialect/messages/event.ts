@@ -3,10 +3,10 @@ import type { ErrorKind, SvcError } from '../../../engine/index.ts';
 import { encodeEvent } from '../../wire/events.ts';
 import { isObject, parseJson } from '../json-kind.ts';
 
-/** Blocks whose opening only announces them: all of their content comes in deltas. */
+/** Blocks that open empty: all of their content comes in deltas. */
 const ANNOUNCED: ReadonlySet<unknown> = new Set(['text', 'thinking']);
 
-/** True once a delta, a finished block or a block that is not an empty announcement arrives. */
+/** Returns true for a delta, a finished block, or a block start that is not empty. */
 export function isMessagesContent(event: string | undefined, data: string): boolean {
   const payload = parseJson(data);
   if (!isObject(payload)) return false;
@@ -22,7 +22,7 @@ export function isMessagesTerminator(event: string | undefined, data: string): b
   return event === 'message_stop' || /^\{\s*"type"\s*:\s*"message_stop"/.test(data);
 }
 
-/** The provider's own words for what went wrong, which its clients act on. */
+/** The provider's own names for errors, which its clients act on. */
 const ERROR_TYPES: Partial<Record<ErrorKind, string>> = {
   rate_limited: 'rate_limit_error',
   circuit_open: 'overloaded_error',

@@ -6,7 +6,7 @@ import { isMessagesContent, isMessagesTerminator, messagesErrorEvent } from './e
 import { messagesBlocks, messagesFacts, validateMessages } from './request.ts';
 import { messagesReader } from './usage.ts';
 
-/** The one version of this dialect that there is. */
+/** The only version of this dialect. */
 const MESSAGES_VERSION = Object.freeze(['anthropic-version', '2023-06-01']);
 
 export const messagesDialect: Dialect = Object.freeze<Dialect>({

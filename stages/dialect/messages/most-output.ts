@@ -1,7 +1,10 @@
-/** How much a model may write where the client sets no limit. */
+/** The output limit of a model if the client sets none. */
 import { claudeOf } from '../../model/model-facts.ts';
 
-/** The dialect demands a limit; where the client had none, what the model's generation can write. */
+/**
+ * Returns the dialect requires a limit; if the client had none, returns the maximum of the model's
+ * generation.
+ */
 export function mostOutputOf(model: string): number {
   const version = claudeOf(model.toLowerCase())?.version;
   if (version === undefined) return 8192;

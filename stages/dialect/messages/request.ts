@@ -17,7 +17,7 @@ const FIELDS: readonly FieldRule[] = [
   { name: 'stream', type: 'boolean' },
 ];
 
-/** A request that is only counted says nothing of what may be answered. */
+/** A request that is only counted needs no output limit. */
 const COUNTED_FIELDS = FIELDS.filter(({ name }) => name !== 'max_tokens');
 
 export function validateMessages(body: unknown, target: string): SvcError | undefined {
@@ -37,7 +37,10 @@ export function messagesFacts(body: unknown): RequestFacts {
   });
 }
 
-/** The system prompt first, then the messages; a tool result with a list of parts is one block a part. */
+/**
+ * Returns the system prompt first, then the messages; a tool result with a list of parts is one
+ * block per part.
+ */
 export function messagesBlocks(body: unknown): readonly Block[] {
   const list = createBlockList();
   if (!isObject(body)) return list.blocks();

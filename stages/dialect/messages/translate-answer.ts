@@ -23,7 +23,7 @@ const STOP_REASONS = new Map<unknown, StopReason>([
   ['model_context_window_exceeded', 'contextWindow'],
 ]);
 
-/** The dialect's word for each reason. */
+/** The dialect's name of each reason. */
 export const messagesStop: Readonly<Record<StopReason, string>> = {
   end: 'end_turn',
   maxTokens: 'max_tokens',
@@ -35,12 +35,12 @@ export const messagesStop: Readonly<Record<StopReason, string>> = {
   failed: 'end_turn',
 };
 
-/** A reason that is new to us ends the answer as any other end. */
+/** An unknown reason counts as a normal end. */
 export function readMessagesStop(wire: unknown): StopReason {
   return STOP_REASONS.get(wire) ?? 'end';
 }
 
-/** The dialect has no word for "not measured": its two required counts are then 0. */
+/** The dialect cannot express "not measured": its two required counts are then 0. */
 export function writeMessagesUsage(usage: Usage): JsonObject {
   return defined({
     input_tokens: usage.inputTokens ?? 0,
@@ -85,7 +85,7 @@ const ERROR_TYPES: Record<CanonicalErrorKind, string> = {
 
 const KIND_OF_TYPE = new Map(kindsByWord(ERROR_TYPES));
 
-/** Reads an error body or the data of an `error` event (status 200: only its type speaks). */
+/** Reads an error body or the data of an `error` event (status 200: only its type counts). */
 export function readMessagesError(status: number, body: unknown): CanonicalError {
   const error = objectOf(objectOf(body).error);
   const type = stringOf(error.type) ?? '';

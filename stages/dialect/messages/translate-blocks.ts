@@ -16,7 +16,10 @@ import { exactJson, parseArguments } from '../exact-json.ts';
 import { defined, filledString, objectOf, objectsOf, stringOf, wordOf } from '../json-kind.ts';
 import { readOwnBlock } from './translate-own-blocks.ts';
 
-/** The blocks of a `content`, which may be a plain string. Throws for what it cannot do without and nobody else has. */
+/**
+ * Reads the blocks of a `content`, which may be a plain string. Throws for a block that the
+ * conversation requires and no other dialect has.
+ */
 export function readMessagesBlocks(
   content: unknown,
   context: Pick<ReadRequestContext, 'note'>,
@@ -80,7 +83,7 @@ function readSource(source: JsonObject): MediaSource {
   throw cannotCarry(`a source of type ${wordOf(source.type)}, which is stored at its provider`);
 }
 
-/** What the client says of a document stands before it, pictures in it behind it. */
+/** The client's description of a document is placed before it, images in it after it. */
 function readDocument(
   block: JsonObject,
   context: Pick<ReadRequestContext, 'note'>,
@@ -131,7 +134,10 @@ function readToolResult(
   };
 }
 
-/** A file that is stored at its provider is what a tool has shown; the conversation goes on without it. */
+/**
+ * A file stored at its provider is something a tool has shown; the conversation continues without
+ * it.
+ */
 function readResultPart(
   part: JsonObject,
   context: Pick<ReadRequestContext, 'note'>,
@@ -141,7 +147,10 @@ function readResultPart(
   return readMessagesBlocks([part], context, 'result');
 }
 
-/** One canonical block as the messages dialect writes it. Throws for arguments that are not a JSON object. */
+/**
+ * Writes one canonical block in the messages dialect. Throws for arguments that are not a JSON
+ * object.
+ */
 export function writeMessagesBlock(block: CanonicalBlock): JsonObject {
   switch (block.kind) {
     case 'text':
@@ -172,7 +181,10 @@ export function writeMessagesBlock(block: CanonicalBlock): JsonObject {
   }
 }
 
-/** One text goes as a plain string, which every messages provider takes. Empty texts are refused by the API. */
+/**
+ * A single text is sent as a plain string, which every messages provider accepts. Empty texts are
+ * refused by the API.
+ */
 function writeResultContent(
   content: readonly (TextBlock | ImageBlock | DocumentBlock)[],
 ): string | JsonObject[] {

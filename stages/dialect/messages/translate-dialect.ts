@@ -36,7 +36,10 @@ export const messagesTranslation: DialectTranslation = Object.freeze({
   writeError: writeMessagesError,
 });
 
-/** Reads a whole answer as its stream. What the provider's own tools did is left out; the text has their result. */
+/**
+ * Reads a whole answer as its stream. Blocks of the provider's own tools are left out; the text
+ * contains their result.
+ */
 function readMessagesResponse(body: unknown, context: AnswerContext): CanonicalResponse {
   const message = objectOf(body);
   if (message.type !== 'message') throw unreadableAnswer('The provider sent no message');

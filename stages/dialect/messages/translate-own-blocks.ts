@@ -1,16 +1,19 @@
-/** Blocks that only the messages dialect has, as what they mean elsewhere. */
+/** Blocks that only the messages dialect has, converted to their meaning elsewhere. */
 import type { JsonObject, Note, TextBlock } from '../canonical.ts';
 import type { ReadRequestContext } from '../translate/dialect.ts';
 import { droppedParts } from '../translate/dropped.ts';
 import { filledString, objectOf, stringOf } from '../json-kind.ts';
 import { readUnknown, type BlockPlace } from '../translate/readable.ts';
 
-/** Calls of tools that the provider runs, and marks of which model went on: what came of them stands beside them. */
+/**
+ * Calls of tools that the provider runs, and markers of which model took over: their outcome is
+ * beside them.
+ */
 const OF_THE_PROVIDER = new Set(['server_tool_use', 'mcp_tool_use', 'fallback']);
 
 /**
- * A block that is not in every dialect. Undefined for one that the conversation can do without;
- * throws `unprocessable` for one that it cannot.
+ * Reads a block that is not in every dialect. Undefined if the conversation can do without it;
+ * throws `unprocessable` if it cannot.
  */
 export function readOwnBlock(
   block: JsonObject,
@@ -19,7 +22,7 @@ export function readOwnBlock(
 ): TextBlock | undefined {
   const tool = toolNameIn(block);
   switch (block.type) {
-    // The tools that it names are declared with the request, and offered from the beginning.
+    // The tools it names are declared with the request, and offered from the beginning.
     case 'tool_reference':
     case 'tool_addition':
       return { kind: 'text', text: `Tool ${tool} can be called now.` };
@@ -36,7 +39,10 @@ export function readOwnBlock(
   }
 }
 
-/** What the provider made of the conversation before it. Without a text it failed, and the provider passes over it. */
+/**
+ * Returns the provider's summary of the preceding conversation. Without a text it failed, and the
+ * provider ignores it.
+ */
 function readSummary(block: JsonObject, note: Note): TextBlock | undefined {
   const text = filledString(block.content);
   if (text !== undefined) return { kind: 'text', text };
@@ -44,7 +50,7 @@ function readSummary(block: JsonObject, note: Note): TextBlock | undefined {
   return undefined;
 }
 
-/** The name in a reference, also where it stands inside a change of the tools. */
+/** Returns the name in a reference, also inside a change of the tools. */
 function toolNameIn(block: JsonObject): string {
   const tool = block.type === 'tool_reference' ? block : objectOf(block.tool);
   const defined = objectOf(tool.definition);

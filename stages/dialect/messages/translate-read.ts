@@ -1,4 +1,6 @@
-/** A messages request, read into the canonical shape. What no other dialect can say is refused. */
+/**
+ * Reads a messages request into the canonical form. What no other dialect can express is refused.
+ */
 import type {
   CanonicalMessage,
   CanonicalRequest,
@@ -44,10 +46,16 @@ const KNOWN = new Set([
   'mcp_servers',
 ]);
 
-/** Some clients put a per-request line for their own provider's billing first; elsewhere it only spoils the cache. */
+/**
+ * Some clients put a per-request line for their own provider's billing first; elsewhere it only
+ * breaks the cache.
+ */
 const BILLING_HEADER = 'x-anthropic-billing-header';
 
-/** Throws `unprocessable` for what the conversation cannot do without and nobody else has: files by id, stored threads and the like. */
+/**
+ * Throws `unprocessable` for what the conversation requires and no other dialect has: files by id,
+ * stored threads and the like.
+ */
 export function readMessagesRequest(
   body: JsonObject,
   context: ReadRequestContext,
@@ -78,7 +86,7 @@ export function readMessagesRequest(
   });
 }
 
-/** State and duties that live at the provider cannot follow the request elsewhere. */
+/** State and tasks that live at the provider cannot follow the request elsewhere. */
 function refuseServerState(body: JsonObject): void {
   if (body.container !== undefined && body.container !== null) {
     throw cannotCarry('a container of its provider');
@@ -119,15 +127,15 @@ function readMessage(message: JsonObject, context: ReadRequestContext): Canonica
   return { role, blocks: readMessagesBlocks(message.content, context, role) };
 }
 
-/** The effort that the newest turn has of its own. */
+/** Returns the effort set by the newest turn itself. */
 function effortOfTurn(messages: readonly JsonObject[]): string | undefined {
   const last = messages.findLast(({ role }) => role === 'user' || role === 'system');
   return last?.role === 'system' ? stringOf(objectOf(last.output_config).effort) : undefined;
 }
 
 /**
- * What the provider reads of a conversation that it has summed up: the last summary, and what follows it.
- * Clients send what stands before as well. The summary is nobody's answer, and may stand first.
+ * Returns the part of a summarised conversation that the provider reads: the last summary, and what
+ * follows it. Clients also send what precedes it. The summary is not an answer, and may come first.
  */
 function sinceSummary(
   messages: readonly JsonObject[],
@@ -171,7 +179,7 @@ function readFormat(body: JsonObject): ResponseFormat | undefined {
 
 const EFFORTS: ReadonlySet<string> = new Set(['low', 'medium', 'high', 'xhigh', 'max']);
 
-/** An effort without a word on thinking is one all the same: elsewhere both are one field. */
+/** An effort without a thinking parameter still counts: in other dialects both are one field. */
 function readReasoning(body: JsonObject, { note }: ReadRequestContext): Reasoning | undefined {
   const thinking = objectOf(body.thinking);
   const ofTurn = effortOfTurn(objectsOf(body.messages));

@@ -7,9 +7,9 @@ import { EventReader } from '../translate/stream-read.ts';
 import { readMessagesError, readMessagesStop } from './translate-answer.ts';
 import { mergeMessagesUsage } from './usage.ts';
 
-/** Reads one stream. What the provider's own tools do in it is passed over. */
+/** Reads one stream. Blocks of the provider's own tools are skipped. */
 export class MessagesReader extends EventReader {
-  /** Blocks that were announced and may yet turn out empty: they open at their first character. */
+  /** Blocks that were announced and may remain empty: they open at their first character. */
   readonly #pending = new Map<string, OpeningBlock>();
   #usage: Usage = emptyUsage;
 

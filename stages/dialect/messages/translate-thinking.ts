@@ -1,4 +1,7 @@
-/** What of reasoning, effort and sampling a model of the messages dialect takes, and what it is asked for. */
+/**
+ * Which reasoning, effort and sampling parameters a model of the messages dialect takes, and what
+ * it is sent.
+ */
 import { claudeRequests, nearestEffort } from '../../model/claude-requests.ts';
 import type { ClaudeEffort, ClaudeRequests } from '../../model/claude-requests.ts';
 import { mostOutputOf } from './most-output.ts';
@@ -23,7 +26,10 @@ const BUDGET_OF: Record<Effort, number> = {
   max: 32_768,
 };
 
-/** Newer models measure their thinking themselves and take an effort; older ones want a budget below max_tokens. */
+/**
+ * Newer models adapt their thinking themselves and take an effort; older ones need a budget below
+ * max_tokens.
+ */
 export function writeThinking(request: CanonicalRequest, note: Note): Thinking {
   const { reasoning } = request;
   if (reasoning === undefined) return {};
@@ -40,7 +46,9 @@ export function writeThinking(request: CanonicalRequest, note: Note): Thinking {
   return takes.thinking === 'budget' ? withBudget(request, note) : adaptive(takes, reasoning, note);
 }
 
-/** Models that think unasked have to be told not to; one that cannot stop is asked for the least. */
+/**
+ * Models that think by default have to be told not to; one that cannot stop gets the lowest effort.
+ */
 function thinkingOff(takes: ClaudeRequests | undefined, note: Note): Thinking {
   switch (takes?.thinkingOff) {
     case 'disabled':
@@ -63,7 +71,7 @@ function adaptive(
   const asked = wanted && nearestEffort(takes, wanted);
   if (asked !== wanted)
     note(`reasoning effort ${wanted} lowered to ${asked}: this model has no other`);
-  // Since these models the provider sends what was thought without its text, unless it is asked for.
+  // From these models on, the provider omits the text of the thinking unless it is requested.
   const isSilent = takes.thinking === 'adaptive' && isShown === true;
   const field = defined({ type: 'adaptive', display: isSilent ? 'summarized' : undefined });
   return asked === undefined ? { field } : { field, effort: asked };
@@ -82,10 +90,13 @@ function withBudget(request: CanonicalRequest, note: Note): Thinking {
   return {};
 }
 
-/** Of what may be written, so much stays for the answer where the client says no budget of its own. */
+/** Share of the output limit reserved for the answer if the client gives no thinking budget. */
 const ANSWER_SHARE = 1 / 4;
 
-/** The tokens to think with of the `most` that may be written; undefined where there is no room for any. */
+/**
+ * Returns the tokens for thinking out of the output limit `most`; undefined if there is no room for
+ * any.
+ */
 export function thinkingBudget(
   most: number,
   wanted: number | undefined,
@@ -97,18 +108,24 @@ export function thinkingBudget(
   return Math.max(LEAST_BUDGET, Math.min(budget, room));
 }
 
-/** The dialect's efforts begin at `low`. */
+/** The dialect's effort levels begin at `low`. */
 function effortFor(effort: Effort | undefined): ClaudeEffort | undefined {
   return effort === 'minimal' || effort === 'none' ? 'low' : effort;
 }
 
-/** True if the conversation waits for the model to go on after tool results without thinking of its own before the calls. */
+/**
+ * Returns true if the model is to continue after tool results without its own thinking before the
+ * calls.
+ */
 function inToolLoop(messages: readonly CanonicalMessage[]): boolean {
   const last = messages.at(-1);
   return last?.blocks.some((block) => block.kind === 'toolResult') ?? false;
 }
 
-/** The API takes temperatures up to 1, one of temperature and top_p, none beside thinking, and with newer models none at all. */
+/**
+ * Returns the API accepts temperatures up to 1, one of temperature and top_p, neither with
+ * thinking, and with newer models none at all.
+ */
 export function writeSampling(request: CanonicalRequest, thinks: boolean, note: Note): JsonObject {
   const { temperature, topP, topK } = request;
   for (const name of ['seed', 'frequencyPenalty', 'presencePenalty'] as const) {

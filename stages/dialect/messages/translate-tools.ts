@@ -4,10 +4,16 @@ import type { ReadRequestContext } from '../translate/dialect.ts';
 import { leaveOutProviderTools } from '../translate/hosted.ts';
 import { booleanOf, defined, filledString, objectOf, objectsOf, stringOf } from '../json-kind.ts';
 
-/** Stands in the list only so that the provider knows of tools to be loaded later; it can never be called. */
+/**
+ * In the list only so that the provider knows that tools will be loaded later; it can never be
+ * called.
+ */
 const PLACEHOLDER = 'DeferredToolPlaceholder';
 
-/** The tools that the model may call. Throws `unprocessable` where it cannot do without one that its provider defines. */
+/**
+ * Reads the tools that the model may call. Throws `unprocessable` if it requires one that its
+ * provider defines.
+ */
 export function readMessagesTools(body: JsonObject, context: ReadRequestContext): CanonicalTool[] {
   const read = new Map<string, CanonicalTool>();
   const hosted: string[] = [];
@@ -30,7 +36,7 @@ function nameOf(tool: JsonObject): string {
   return stringOf(tool.name) ?? '';
 }
 
-/** One tool that the client runs. */
+/** Reads one tool that the client runs. */
 function readTool(tool: JsonObject): CanonicalTool {
   return defined({
     name: nameOf(tool),
@@ -40,7 +46,9 @@ function readTool(tool: JsonObject): CanonicalTool {
   });
 }
 
-/** The tools that messages in the middle of the conversation define, or a summary of what stood there. */
+/**
+ * Returns the tools that messages within the conversation define, or a summary of such messages.
+ */
 function addedTools(messages: unknown): CanonicalTool[] {
   return objectsOf(messages)
     .flatMap(({ role, content }) => {

@@ -1,4 +1,4 @@
-/** A canonical request as the messages dialect says it. */
+/** Writes a canonical request in the messages dialect. */
 import type {
   CanonicalBlock,
   CanonicalMessage,
@@ -18,7 +18,10 @@ import { mostOutputOf } from './most-output.ts';
 import { writeSampling, writeThinking } from './translate-thinking.ts';
 import type { Thinking } from './translate-thinking.ts';
 
-/** Throws `unprocessable` for what the dialect lacks (JSON without a schema), and for what the model refuses. */
+/**
+ * Throws `unprocessable` for what the dialect lacks (JSON without a schema), and for what the model
+ * refuses.
+ */
 export function writeMessagesRequest(
   request: CanonicalRequest,
   context: WriteRequestContext,
@@ -43,7 +46,9 @@ export function writeMessagesRequest(
   return { body, path: '/v1/messages' };
 }
 
-/** What newer models refuse and nothing can stand for: another question would be asked. */
+/**
+ * Refuses what newer models refuse and nothing can replace: leaving it out would change the task.
+ */
 function refuseForModel({ model, toolChoice, tools, messages }: CanonicalRequest): void {
   const takes = claudeRequests(model);
   if (takes === undefined) return;
@@ -63,7 +68,7 @@ function writeSystem(system: readonly string[]): string | JsonObject[] | undefin
   return system.map((text) => ({ type: 'text', text }));
 }
 
-/** The API refuses a conversation that ends in the model's own text with white space behind it. */
+/** The API refuses a conversation that ends with the model's own text and trailing white space. */
 function withoutTrailingSpace(messages: readonly CanonicalMessage[]): readonly CanonicalMessage[] {
   const last = messages.at(-1);
   const text = last?.blocks.at(-1);
@@ -74,7 +79,7 @@ function withoutTrailingSpace(messages: readonly CanonicalMessage[]): readonly C
   return blocks.length === 0 ? before : [...before, { ...last, blocks }];
 }
 
-/** Results stand first in their message: the API wants them right after the calls. */
+/** Results come first in their message: the API requires them right after the calls. */
 function writeMessage(message: CanonicalMessage): JsonObject {
   const results = message.blocks.filter((block) => block.kind === 'toolResult');
   const others = message.blocks.filter((block) => block.kind !== 'toolResult');
@@ -86,7 +91,7 @@ function writeMessage(message: CanonicalMessage): JsonObject {
   return { role: message.role, content: ordered.map(writeMessagesBlock) };
 }
 
-/** The dialect can name one tool that must be called; of several that may be, the others are left out. */
+/** The dialect can force one named tool; if several are allowed, the others are left out. */
 function toolsOf({ tools, toolChoice }: CanonicalRequest): readonly CanonicalTool[] {
   const isOneDemanded = toolChoice?.mode === 'any' && toolChoice.only?.length === 1;
   return isOneDemanded ? tools : toolsLeft(tools, toolChoice);
@@ -135,7 +140,7 @@ function writeOutputConfig(
   });
 }
 
-/** The least version of each family that takes instructions as messages of their own. */
+/** The first version of each family that accepts instructions as messages of their own. */
 const MID_SYSTEM_SINCE: { readonly [family: string]: number } = {
   opus: 4.8,
   fable: 5,
@@ -145,8 +150,8 @@ const MID_SYSTEM_SINCE: { readonly [family: string]: number } = {
 };
 
 /**
- * Where a model takes messages of role `system`, by the provider's documentation
- * (build-with-claude/mid-conversation-system-messages). Other makers' models take none.
+ * Returns where a model accepts messages of role `system`, by the provider's documentation
+ * (build-with-claude/mid-conversation-system-messages). Other makers' models accept none.
  */
 export function messagesSystemPlace(model: string): SystemPlace {
   const claude = claudeOf(model.toLowerCase());

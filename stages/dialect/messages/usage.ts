@@ -1,4 +1,4 @@
-/** Usage in messages answers. Cached tokens are counted beside `input_tokens`, never in it. */
+/** Usage in messages answers. Cached tokens are counted outside `input_tokens`. */
 import type { Billing, Inference } from '../../model/billing.ts';
 import type { Usage } from '../../model/usage.ts';
 import {
@@ -16,8 +16,8 @@ import { DIAGNOSTICS_NEEDLES, withNamedMiss } from '../named-miss.ts';
 import { TRANSFORMATIONS_NEEDLE, withTransformations } from '../transformations.ts';
 
 /**
- * Adds what `figures` says to what was known. A stream reports twice: `message_start` with
- * the input, `message_delta` with totals so far, which win where they are present.
+ * Adds `figures` to what is known. A stream reports twice: `message_start` with the input,
+ * `message_delta` with running totals, which take precedence if present.
  */
 export function mergeMessagesUsage(known: Usage, figures: JsonObject): Usage {
   const split = objectOf(figures['cache_creation']);
@@ -30,7 +30,8 @@ export function mergeMessagesUsage(known: Usage, figures: JsonObject): Usage {
   const input = countOf(figures['input_tokens']);
   const read = countOf(figures['cache_read_input_tokens']);
   const write = countOf(figures['cache_creation_input_tokens']) ?? writtenBySplit;
-  // Some servers end with zeros for what they counted at the beginning: nobody sends no input.
+  // Some servers end with zeros for what they counted at the beginning: an input of zero is
+  // impossible.
   const isNone = ![input, read, write].some((count) => count !== null && count > 0);
   const merged = (count: number | null, before: number | null): number | null =>
     isNone ? (before ?? count) : (count ?? before);
@@ -50,9 +51,9 @@ export function mergeMessagesUsage(known: Usage, figures: JsonObject): Usage {
   };
 }
 
-/** What the figures say of billing, over what was known of it; a stream's last report says all of it. */
+/** Returns the billing in the figures, over what was known; a stream's last report is complete. */
 function billingOf(figures: JsonObject, known: Billing | undefined): Billing | undefined {
-  // Said of a request that asked for it, and kept: what was not granted costs nothing more.
+  // Reported for a request that asked for it, and kept: what was not granted costs nothing extra.
   const speed =
     figures['speed'] === 'standard' ? 'standard' : lastTerm(figures['speed'], known?.speed);
   const tier = lastTerm(figures['service_tier'], known?.tier);
@@ -83,12 +84,15 @@ function billingOf(figures: JsonObject, known: Billing | undefined): Billing | u
   });
 }
 
-/** Entries of these types are in the figures of the answer as well; a compaction and an advisor are not. */
+/**
+ * Entries of these types are also in the totals of the answer; a compaction and an advisor are not.
+ */
 const IN_TOTAL = new Set<unknown>(['message', 'fallback_message']);
 
 /**
- * Without attempts that were refused before any output, after which another model stepped in: they are
- * listed with their input, and not billed [platform.claude.com, release notes and fallback billing, 2026-06-09].
+ * Returns the attempts without those refused before any output, after which another model took
+ * over: they are listed with their input, and not billed [platform.claude.com, release notes and
+ * fallback billing, 2026-06-09].
  */
 function billedAttempts(entries: readonly JsonObject[]): readonly JsonObject[] {
   const last = entries.findLastIndex(({ type }) => type === 'fallback_message');
@@ -149,7 +153,7 @@ export const messagesReader: AnswerReader = Object.freeze({
     if (typeof modelName === 'string' && modelName !== '') answer.model = modelName;
   },
   ending: /^event: ?message_stop|"type"\s*:\s*"message_stop"/m,
-  // What follows the reason only says once more that the message is complete.
+  // What follows the reason only repeats that the message is complete.
   complete: /"stop_reason"\s*:\s*"[^"]/,
   failure: /^event: ?error|^data: ?\{\s*"type"\s*:\s*"error"/m,
 });

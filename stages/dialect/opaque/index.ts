@@ -1,4 +1,4 @@
-/** The dialect of everything that passes unread: all about it is the upstream's to judge. */
+/** The dialect of everything that passes unread: only the upstream judges it. */
 import type { SvcError } from '../../../engine/index.ts';
 import { KEY_FIELDS } from '../../model/headers.ts';
 import { encodeEvent } from '../../wire/events.ts';
@@ -14,7 +14,7 @@ export const opaqueDialect: Dialect = Object.freeze<Dialect>({
   facts: (_body, target) => toFacts(target),
   blocks: () => [],
   observeUsage: createObservers(opaqueReader),
-  // That is unknown, so the first byte is taken to count.
+  // Unknown, so the first byte is taken as content.
   isContent: () => true,
   isTerminator: () => false,
   errorEvent: toErrorEvent,
@@ -23,12 +23,15 @@ export const opaqueDialect: Dialect = Object.freeze<Dialect>({
   requiredHeaders: [],
 });
 
-/** The path may name a model; the body says nothing, since nobody decodes it. */
+/** The path may name a model; the body is not decoded, so it says nothing. */
 function toFacts(target: string): RequestFacts {
   return Object.freeze({ ...UNREAD_FACTS, model: modelInPath(target) });
 }
 
-/** An error event that both families of clients understand: a name for one, an `error` member for the other. */
+/**
+ * Returns an error event that both families of clients understand: a name for one, an `error`
+ * member for the other.
+ */
 function toErrorEvent(error: SvcError, requestId: string): Buffer {
   const code = error.code === undefined ? {} : { code: error.code };
   const body = {

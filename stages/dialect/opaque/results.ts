@@ -1,6 +1,7 @@
 /**
- * The results of a batch as providers give them: one JSON object a line, each with the answer to one
- * request, of any dialect. Lines are read as they pass, so that a file of gigabytes takes a line's memory.
+ * Batch results as providers return them: one JSON object per line, each with the answer to one
+ * request, of any dialect. Lines are read as they pass, so that a file of gigabytes takes the
+ * memory of one line.
  */
 import type { UsageObserver } from '../../model/dialect.ts';
 import { pathOf } from '../../model/target.ts';
@@ -23,14 +24,14 @@ import { createUsageSum } from '../usage-sum.ts';
 import type { UsageSum } from '../usage-sum.ts';
 import { opaqueReader } from './usage.ts';
 
-/** Where results are fetched, with what they are called: of a batch, or a file that may be anything else. */
+/** Where results are fetched, with their name: a batch, or a file that may be anything else. */
 const RESULTS = [
   /^\/v1\/messages\/batches\/([^/]+)\/results$/,
   /^\/v1\/files\/([^/]+)\/content$/,
   /^\/(?:download\/)?v1(?:alpha|beta1?)?\/(files\/[^/]+):download$/,
 ];
 
-/** The name of what is fetched at `target`, if that may be the results of a batch. */
+/** Returns the name of what is fetched at `target`, if that may be batch results. */
 export function resultsAt(target: string): string | undefined {
   const path = pathOf(target);
   for (const pattern of RESULTS) {
@@ -40,7 +41,7 @@ export function resultsAt(target: string): string | undefined {
   return undefined;
 }
 
-/** What a line has its answer in: of Anthropic, of OpenAI, of Google. */
+/** Where a line has its answer: Anthropic, OpenAI, Google. */
 const scan = createPathScanner([
   ['result', 'message'],
   ['response', 'body'],
@@ -60,27 +61,27 @@ const READERS = {
 
 const NEWLINE = 0x0a;
 const BRACE = 0x7b;
-/** Marks by which the reader of an answer is chosen. */
+/** Patterns that select the reader of an answer. */
 const [IS_RESPONSE, IS_CHAT] = [/"object"\s*:\s*"response"/, /"object"\s*:\s*"chat\.completion"/];
-/** So much of an answer names its kind. */
+/** Length of an answer's beginning that names its kind. */
 const BEGINNING_BYTES = 4096;
 const BATCH = 'batch';
 
-/** An observer of the results called `name`. Another file has no usage by it. */
+/** Creates an observer of the results called `name`. Any other file has no usage. */
 export function observeResults(name: string): UsageObserver {
   const sum = createUsageSum(BATCH);
   let held: Buffer[] = [];
   let heldBytes = 0;
-  /** True while the rest of a line too long to be read passes. */
+  /** True while the rest of a line that is too long to be read passes. */
   let isSkipping = false;
-  /** True of what begins like no JSON, as most files do. */
+  /** True if it does not begin like JSON, as most files. */
   let isOther: boolean | undefined;
   const work: OwnWork = { ids: [name], isFinal: true, isDeferred: true };
 
   function take(piece: Buffer, isWhole: boolean): void {
     heldBytes += piece.length;
     if (heldBytes > MAX_READ_BYTES) {
-      // A single value of such a length is somebody's file.
+      // A single value of that length is a user's file.
       if (!isSkipping && sum.usage() !== emptyUsage) sum.addUnread('a result that is too long');
       isSkipping = true;
       held = [];
@@ -91,7 +92,7 @@ export function observeResults(name: string): UsageObserver {
   }
 
   function usage(): Usage {
-    // The last line need not end.
+    // The last line may lack its line feed.
     if (heldBytes > 0) take(Buffer.alloc(0), true);
     const all = sum.usage();
     return all === emptyUsage ? all : { ...all, work };
@@ -126,7 +127,7 @@ function readLine(sum: UsageSum, line: Buffer): void {
   const span = message ?? (isOpenAi ? body : isGoogle ? response : undefined);
   if (span === undefined) return;
   const bytes = line.subarray(span.start, span.end);
-  // An answer of nothing, as that to a request that failed.
+  // An empty answer, as for a failed request.
   if (bytes.length < 3 || bytes[0] !== BRACE) return;
   const answer = createAnswer();
   readPayload(answer, readerOf(message !== undefined, isOpenAi, bytes), bytes);

@@ -1,6 +1,6 @@
 /**
- * Usage in answers to requests that passed unread, such as embeddings and legacy
- * completions: the figures are recognised by their names, whoever sent them.
+ * Usage in answers to requests that passed unread, such as embeddings and legacy completions: the
+ * figures are recognised by their names, whoever sent them.
  */
 import type { Usage } from '../../model/usage.ts';
 import { toChatUsage } from '../chat/usage.ts';
@@ -27,14 +27,14 @@ function toUsage(figures: JsonObject, known: Usage): Usage {
 
 /** How many of the paths below lead to figures. */
 const FIGURES = 6;
-/** How many more lead to names of models, then to the service tier. */
+/** How many more lead to model names, then to the service tier. */
 const MODELS = 5;
 const TIERS = 2;
 
-/** What a generative batch has its results in, where they are no file. */
+/** Where a generative batch has its results if they are not in a file. */
 const INLINED = Buffer.from('"inlinedResponses"');
 
-/** Sums up the results of a generative batch that stand in its own answer. */
+/** Sums up the results of a generative batch that are in its own answer. */
 function readInlined(answer: Answer, payload: unknown): void {
   const found = generativeWork(payload);
   if (found === undefined) return;
@@ -82,7 +82,7 @@ export const opaqueReader: AnswerReader = Object.freeze({
     if (typeof model === 'string' && model !== '') answer.model = model;
     answer.usage = withWork(answer.usage, values.slice(FIGURES + MODELS + TIERS));
   },
-  // Nobody knows how such a stream should end, so the connection's own end has to do.
+  // The proper end of such a stream is unknown, so the connection's own end has to do.
   ending: /^/,
   failure: /^event: ?(?:error|response\.failed)|^data: ?\{\s*"error"\s*:\s*[{"]/m,
 });

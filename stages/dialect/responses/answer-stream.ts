@@ -1,4 +1,7 @@
-/** A whole response as the equivalent short stream, with all that nobody here knows, encrypted reasoning too. */
+/**
+ * A whole response as the equivalent short stream, including unknown members and encrypted
+ * reasoning.
+ */
 import type { JsonObject, WireEvent } from '../canonical.ts';
 import { listOf, objectsOf, stringOf } from '../json-kind.ts';
 import { typedEvent } from '../translate/stream-write.ts';
@@ -6,7 +9,10 @@ import { unreadableAnswer } from '../translate/errors.ts';
 
 const ENDINGS = ['completed', 'incomplete', 'failed'];
 
-/** Every item as it is added, filled and done, between the response as it begins and as it ends. */
+/**
+ * Returns every item as it is added, filled and done, between the response as it begins and as it
+ * ends.
+ */
 export function responsesStreamOf(response: JsonObject): WireEvent[] {
   const { output, status } = response;
   if (!Array.isArray(output)) throw unreadableAnswer('The provider sent no response');

@@ -3,7 +3,7 @@ import type { SvcError } from '../../../engine/index.ts';
 import { encodeEvent } from '../../wire/events.ts';
 import { isObject, parseJson } from '../json-kind.ts';
 
-/** Events that announce; every other one of a response carries or finishes something. */
+/** Events that only announce; every other one of a response carries or finishes something. */
 const ANNOUNCING = new Set([
   'response.created',
   'response.in_progress',
@@ -18,10 +18,13 @@ const ANNOUNCING = new Set([
 
 const TERMINAL = new Set(['response.completed', 'response.incomplete', 'response.failed']);
 
-/** True once something of an output item arrives: a delta, a finished part, a tool's progress. */
+/**
+ * Returns true once some part of an output item arrives: a delta, a finished part, a tool's
+ * progress.
+ */
 export function isResponsesContent(event: string | undefined, data: string): boolean {
   const type = typeOf(event, data);
-  // Servers add events of their own about limits and connections, which are no part of the answer.
+  // Servers add events of their own about limits and connections, which are not part of the answer.
   return type?.startsWith('response.') === true && !ANNOUNCING.has(type);
 }
 
@@ -38,8 +41,8 @@ function typeOf(event: string | undefined, data: string): string | undefined {
 }
 
 /**
- * A failed response, which ends a stream for every client; the `error` beside it is where
- * the official SDKs look.
+ * Returns a failed response, which ends a stream for every client; the official SDKs look at the
+ * `error` beside it.
  */
 export function responsesErrorEvent(error: SvcError, requestId: string): Buffer {
   const failure = { code: error.code ?? error.kind, message: error.message };

@@ -15,7 +15,7 @@ const FIELDS: readonly FieldRule[] = [
   { name: 'stream', type: 'boolean' },
 ];
 
-/** A stored prompt brings its own model, so `model` is required only without one. */
+/** A stored prompt has its own model, so `model` is only required without one. */
 export function validateResponses(body: unknown): SvcError | undefined {
   const isStored = isObject(body) && isObject(body['prompt']);
   return checkFields(body, [{ name: 'model', type: 'string', required: !isStored }, ...FIELDS]);
@@ -34,7 +34,10 @@ export function responsesFacts(body: unknown): RequestFacts {
   });
 }
 
-/** The instructions first, then the input items; an output with a list of parts is one block a part. */
+/**
+ * Returns the instructions first, then the input items; an output with a list of parts is one block
+ * per part.
+ */
 export function responsesBlocks(body: unknown): readonly Block[] {
   const list = createBlockList();
   if (!isObject(body)) return list.blocks();
@@ -114,7 +117,7 @@ function addOwnCall(list: BlockList, item: JsonObject, name: string, asked: unkn
   list.add({ message: i, role: 'assistant', kind: 'tool_use', call }, 'tool_use', undefined, input);
 }
 
-/** A result is counted as one also where it says nothing, or nothing that is text or a list of parts. */
+/** A result is counted even if it is empty, or neither text nor a list of parts. */
 function addOutput(list: BlockList, item: JsonObject, path: JsonPath, holder: BlockHolder): void {
   const output = item['output'];
   if (typeof output !== 'string' && !listOf(output).some(isObject)) {
@@ -147,7 +150,7 @@ function hasFailed(outcome: unknown): boolean {
   return outcome['type'] !== 'exit' || outcome['exit_code'] !== 0;
 }
 
-/** The call of one of several commands, where each has its output. */
+/** Returns the call of one of several commands, where each has its output. */
 function ofCommand(call: ToolCall, at: number, count: number): ToolCall {
   const action: unknown = call.input === undefined ? undefined : JSON.parse(call.input);
   const commands = isObject(action) ? listOf(action['commands']) : [];
@@ -155,7 +158,7 @@ function ofCommand(call: ToolCall, at: number, count: number): ToolCall {
   return { ...call, input: JSON.stringify({ command: commands[at] }) };
 }
 
-/** Adds what stands at `field`: one string, or a list of parts. */
+/** Adds the content of `field`: one string, or a list of parts. */
 function addContent(
   list: BlockList,
   item: JsonObject,

@@ -14,7 +14,10 @@ import { answerId } from '../translate/ids.ts';
 import { parseArguments } from '../exact-json.ts';
 import { defined, filledString, isObject, objectOf } from '../json-kind.ts';
 
-/** Why an answer stopped: its status, the detail of an unfinished one, and whether it holds tool calls. */
+/**
+ * Returns why an answer stopped: from its status, the detail of an incomplete one, and whether it
+ * has tool calls.
+ */
 export function readResponsesStop(response: JsonObject, calls: boolean): StopReason {
   if (response.status === 'incomplete') {
     const reason = objectOf(response.incomplete_details).reason;
@@ -24,7 +27,7 @@ export function readResponsesStop(response: JsonObject, calls: boolean): StopRea
   return calls ? 'toolUse' : 'end';
 }
 
-/** `status` and `incomplete_details` for a stop reason. */
+/** Returns `status` and `incomplete_details` for a stop reason. */
 export function writeResponsesStop(reason: StopReason): JsonObject {
   switch (reason) {
     case 'maxTokens':
@@ -37,7 +40,7 @@ export function writeResponsesStop(reason: StopReason): JsonObject {
   }
 }
 
-/** Null where nothing was measured. */
+/** Null if nothing was measured. */
 export function writeResponsesUsage(usage: Usage): JsonObject | null {
   const input = totalInputTokens(usage);
   if (input === null && usage.outputTokens === null) return null;
@@ -66,7 +69,7 @@ export function writeResponsesResponse(
   };
 }
 
-/** The fields that every response object has, whatever became of it. */
+/** Returns the fields that every response object has, whatever its outcome. */
 export function responseEnvelope(
   identity: Pick<CanonicalResponse, 'id' | 'model' | 'createdS'>,
   context: AnswerContext,
@@ -91,7 +94,10 @@ export function responseEnvelope(
   };
 }
 
-/** One block as a finished output item; undefined for what the dialect's answers do not hold. */
+/**
+ * Writes one block as a finished output item; undefined for blocks that the dialect's answers do
+ * not have.
+ */
 export function writeOutputItem(
   block: CanonicalBlock,
   context: AnswerContext,
@@ -113,7 +119,7 @@ export function writeOutputItem(
   }
 }
 
-/** How the client wants a call of this tool to be written. */
+/** Returns how the client expects a call of this tool to be written. */
 export function callForm(name: string, wishes: AnswerWishes): 'function' | 'custom' | 'search' {
   if (wishes.freeformTools.includes(name)) return 'custom';
   return wishes.searchTools.includes(name) ? 'search' : 'function';
@@ -156,7 +162,7 @@ function callItem(
 }
 
 function searchItem(callId: string, input: string, id: string): JsonObject {
-  // A search for whatever the model wrote is closer to what it wants than none.
+  // Searching for whatever the model wrote is better than no search.
   const wanted = parseArguments(input) ?? { query: input };
   const status = 'completed';
   return {
@@ -169,14 +175,17 @@ function searchItem(callId: string, input: string, id: string): JsonObject {
   };
 }
 
-/** A dotted name is that of a tool in a namespace. */
+/** A dotted name belongs to a tool in a namespace. */
 function spacedName(dotted: string): { name: string; namespace: JsonObject } {
   const at = dotted.indexOf('.');
   if (at < 0) return { name: dotted, namespace: {} };
   return { name: dotted.slice(at + 1), namespace: { namespace: dotted.slice(0, at) } };
 }
 
-/** The event `error` has its fields at the top, `response.failed` inside the response, a body under `error`. */
+/**
+ * The event `error` has its fields at the top, `response.failed` inside the response, a body under
+ * `error`.
+ */
 export function readResponsesError(status: number, body: unknown): CanonicalError {
   const whole = objectOf(body);
   const inside = objectOf(whole.response).error;

@@ -33,7 +33,10 @@ export const responsesTranslation: DialectTranslation = Object.freeze({
   writeError: writeChatError,
 });
 
-/** Reads a whole answer as its stream. What the provider's own tools did is left out; the text has their result. */
+/**
+ * Reads a whole answer as its stream. Items of the provider's own tools are left out; the text
+ * contains their result.
+ */
 function readResponsesResponse(body: unknown, context: AnswerContext): CanonicalResponse {
   const response = objectOf(body);
   const { output, status } = response;
@@ -41,7 +44,7 @@ function readResponsesResponse(body: unknown, context: AnswerContext): Canonical
   if (status === 'queued' || status === 'in_progress') {
     throw unreadableAnswer('The provider sent a response that is not finished');
   }
-  // As a stream a failure is an error event, which has no place for what was said before.
+  // In a stream a failure is an error event, which has no place for the preceding output.
   const ended = status === 'failed' ? { ...response, status: 'cancelled' } : response;
   return gatherStream(new ResponsesReader(context), responsesStreamOf(ended));
 }

@@ -25,7 +25,7 @@ import {
   TOOL_SEARCH,
 } from './translate-tools.ts';
 
-/** `input` as messages; each item is one of its own, neighbours are merged later for every dialect alike. */
+/** Reads `input` as messages, one per item; neighbours are merged later for all dialects. */
 export function readInput(input: unknown, note: Note): CanonicalMessage[] {
   if (typeof input === 'string') return [{ role: 'user', blocks: [{ kind: 'text', text: input }] }];
   const items = objectsOf(input);
@@ -73,12 +73,15 @@ function readItem(
   }
 }
 
-/** Items that stand for what is kept at the provider: without it the conversation has no beginning. */
+/**
+ * Items that refer to content stored at the provider: without it the conversation has no beginning.
+ */
 const STORED = new Set(['compaction', 'compaction_summary', 'item_reference']);
 
 /**
- * An item that only this dialect has. A call with an id that the client answered is a call like any
- * other; the rest is what the provider did itself, and what came of it stands in the answer.
+ * Reads an item that only this dialect has. A call with an id that the client answered is a call
+ * like any other; everything else was done by the provider itself, and the answer contains its
+ * outcome.
  */
 function readOwnItem(
   item: JsonObject,
@@ -104,7 +107,9 @@ function readOwnItem(
   return read === undefined ? [] : { role, blocks: [read] };
 }
 
-/** A search for tools that the client ran; what it found is declared beside the other tools. */
+/**
+ * Reads a search for tools that the client ran; the tools found are declared with the other tools.
+ */
 function readSearch(item: JsonObject): CanonicalMessage {
   const id = stringOf(item.call_id) ?? '';
   if (item.type === 'tool_search_call') {
@@ -176,7 +181,7 @@ function summaryOf(item: JsonObject): string {
   return parts.map((part) => stringOf(part.text) ?? '').join('\n');
 }
 
-/** One canonical message as the input items that say it, in order. */
+/** Writes one canonical message as input items, in order. */
 export function writeItems(message: CanonicalMessage): JsonObject[] {
   const results = message.blocks.filter((block) => block.kind === 'toolResult').map(writeOutput);
   const items: JsonObject[] = [...results];

@@ -1,4 +1,6 @@
-/** A responses request, read into the canonical shape. What no other dialect can say is refused. */
+/**
+ * Reads a responses request into the canonical form. What no other dialect can express is refused.
+ */
 import type {
   CanonicalRequest,
   CanonicalTool,

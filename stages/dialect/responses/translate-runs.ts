@@ -1,12 +1,14 @@
 /**
- * What came of calls of tools that the provider defines and the client runs: shells, patches, screens.
- * Each says it in members of its own, which are read here as parts of a tool's result.
+ * Results of tools that the provider defines and the client runs: shells, patches, screens. Each
+ * has its own members, which are read here as parts of a tool result.
  */
 import type { JsonObject } from '../canonical.ts';
 import { filledString, isObject, numberOf, objectOf, objectsOf, stringOf } from '../json-kind.ts';
 import { readableText } from '../translate/readable.ts';
 
-/** The ids of calls by the ids of their items: the output of a local shell names the item. */
+/**
+ * Returns the ids of calls by the ids of their items: the output of a local shell names the item.
+ */
 export function callIdsOf(items: readonly JsonObject[]): ReadonlyMap<string, string> {
   const ids = new Map<string, string>();
   for (const { id, call_id, type } of items) {
@@ -18,7 +20,7 @@ export function callIdsOf(items: readonly JsonObject[]): ReadonlyMap<string, str
 
 const isOutput = (type: unknown): boolean => typeof type === 'string' && type.endsWith('_output');
 
-/** The id of the call that an item makes or answers; undefined for one that answers none. */
+/** Returns the id of the call that an item makes or answers; undefined if it answers none. */
 export function callIdOf(item: JsonObject, ids: ReadonlyMap<string, string>): string | undefined {
   const named = filledString(item.call_id);
   if (named !== undefined || !isOutput(item.type)) return named;
@@ -26,13 +28,13 @@ export function callIdOf(item: JsonObject, ids: ReadonlyMap<string, string>): st
   return own === undefined ? undefined : (ids.get(own) ?? own);
 }
 
-/** What the model asked for, as the arguments of a call. */
+/** Returns the model's request as the arguments of a call. */
 export function runInput({ action, actions, operation, input }: JsonObject): JsonObject {
-  // A screen may be asked for several things at once.
+  // A screen may get several actions at once.
   return Array.isArray(actions) ? { actions } : objectOf(action ?? operation ?? input);
 }
 
-/** The parts of a result, and whether it says that the run failed. */
+/** Returns the parts of a result, and whether it reports a failed run. */
 export function runResult(item: JsonObject): { parts: JsonObject[]; isError: boolean } {
   const isError = item.status === 'failed';
   const parts = partsOf(item.output);
@@ -60,7 +62,7 @@ function toText(text: string): JsonObject {
   return { type: 'input_text', text };
 }
 
-/** What one command wrote, and how it ended where that was not well. */
+/** Returns a command's output, and how it ended if it failed. */
 function ranText({ stdout, stderr, outcome }: JsonObject): string {
   const { type, exit_code } = objectOf(outcome);
   const code = numberOf(exit_code) ?? 0;

@@ -7,9 +7,9 @@ import { readResponsesError, readResponsesStop } from './translate-answer.ts';
 import { isClientSearch, searchInput, TOOL_SEARCH } from './translate-tools.ts';
 import { toResponsesUsage } from './usage.ts';
 
-/** Reads one stream. What the provider's own tools do in it is passed over. */
+/** Reads one stream. Items of the provider's own tools are skipped. */
 export class ResponsesReader extends EventReader {
-  /** Every block that was opened, with whether anything was written in it. */
+  /** Every opened block, and whether anything was written to it. */
   readonly #emitted = new Map<string, boolean>();
   #called = false;
 
@@ -74,7 +74,7 @@ export class ResponsesReader extends EventReader {
     return [...opened, ...this.serial.delta(key, text)];
   }
 
-  /** What a `done` event repeats counts only where no delta came before it. */
+  /** The content repeated by a `done` event only counts if no delta came before it. */
   #emitOnce(key: string, opening: OpeningBlock | undefined, value: unknown): CanonicalEvent[] {
     return this.#emitted.get(key) === true ? [] : this.#emit(key, opening, value);
   }
@@ -118,7 +118,7 @@ function isCall(item: JsonObject): boolean {
   return item.type === 'function_call' || item.type === 'custom_tool_call' || isClientSearch(item);
 }
 
-/** What a finished call says, as the JSON text of its arguments. */
+/** Returns a finished call's arguments as JSON text. */
 function wholeInput(item: JsonObject): unknown {
   if (item.type === 'custom_tool_call') return wrapFreeform(stringOf(item.input) ?? '');
   return isClientSearch(item) ? searchInput(item) : item.arguments;
@@ -128,7 +128,10 @@ function itemKey(data: JsonObject): string {
   return wordOf(data.output_index);
 }
 
-/** Parts of one item are told apart by their index; summaries and texts of a reasoning item have different ones. */
+/**
+ * Parts of one item are distinguished by their index; summaries and texts of a reasoning item have
+ * separate ones.
+ */
 function keyOf(data: JsonObject): string {
   const part = numberOf(data.content_index) ?? `s${numberOf(data.summary_index) ?? 0}`;
   return `${itemKey(data)}:${part}`;

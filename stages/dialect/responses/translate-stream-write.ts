@@ -1,4 +1,7 @@
-/** Writes the responses stream: every item announced, grown and repeated whole, then the whole response. */
+/**
+ * Writes the responses stream: every item announced, filled and repeated whole, then the whole
+ * response.
+ */
 import type { CanonicalError, CanonicalEvent, JsonObject, OpeningBlock } from '../canonical.ts';
 import { writeChatError } from '../chat/translate-answer.ts';
 import { exactJson } from '../exact-json.ts';
@@ -12,7 +15,7 @@ import {
   writeResponsesUsage,
 } from './translate-answer.ts';
 
-/** What an announced call does not say yet. */
+/** The empty members of an announced call. */
 const EMPTY_CALL = {
   function: { arguments: '' },
   custom: { input: '' },
@@ -40,12 +43,12 @@ export class ResponsesWriter extends EventWriter {
     return `event: ${type}\ndata: ${exactJson(data)}\n\n`;
   }
 
-  /** Where the open item and its part stand. */
+  /** Returns the position of the open item and its part. */
   #position(): JsonObject {
     return { item_id: this.#item.id, output_index: this.#output.length };
   }
 
-  /** How a call is written. */
+  /** Returns how a call is written. */
   #form(open: OpeningBlock): ReturnType<typeof callForm> {
     return open.kind === 'toolUse' ? callForm(open.name, this.context.wishes) : 'function';
   }
@@ -96,7 +99,7 @@ export class ResponsesWriter extends EventWriter {
     if (open.kind === 'thinking') return '';
     const filled = open.kind === 'toolUse' ? { ...open, input: text } : { ...open, text };
     const written = writeOutputItem(filled, this.context);
-    // The whole item keeps the id under which it was announced.
+    // The whole item keeps the id it was announced with.
     const item: JsonObject = { ...written, status: 'completed', id: this.#item.id };
     const done = this.#doneEvents(open, item, text);
     const output_index = this.#output.length;

@@ -1,6 +1,6 @@
 /**
- * The tools of a responses request, wherever they are declared: in `tools`, in input items of
- * type `additional_tools`, and in what a search for tools found.
+ * The tools of a responses request, wherever they are declared: in `tools`, in input items of type
+ * `additional_tools`, and in the results of a tool search.
  */
 import type { CanonicalMessage, CanonicalTool, JsonObject } from '../canonical.ts';
 import { readFunction } from '../chat/translate-read.ts';
@@ -10,16 +10,18 @@ import { leaveOutProviderTools } from '../translate/hosted.ts';
 import { exactJson } from '../exact-json.ts';
 import { filledString, objectOf, objectsOf, stringOf } from '../json-kind.ts';
 
-/** The name under which a model elsewhere calls the client's search for tools. */
+/** The name of the client's tool search for models of other dialects. */
 export const TOOL_SEARCH = 'tool_search';
 
-/** One tool with its name; a tool in a namespace has a dotted one, which no other tool can have. */
+/**
+ * One tool with its name; a tool in a namespace has a dotted name, which no other tool can have.
+ */
 interface Declared {
   readonly name: string;
   readonly tool: JsonObject;
 }
 
-/** Every tool of the request in order; of two with one name the later counts. */
+/** Returns every tool of the request in order; of duplicates the later counts. */
 function declaredTools(body: JsonObject): Declared[] {
   const items = objectsOf(body.input).filter(
     ({ type }) => type === 'additional_tools' || type === 'tool_search_output',
@@ -42,12 +44,14 @@ function flattened(tools: unknown, prefix: string): Declared[] {
   });
 }
 
-/** The names of all tools in a list. */
+/** Returns the names of all tools in a list. */
 export function namesOf(tools: unknown): string[] {
   return flattened(tools, '').map(({ name }) => name);
 }
 
-/** True for a search that the client runs itself, over tools that it has not declared yet. */
+/**
+ * Returns true for a search that the client runs itself, over tools that it has not declared yet.
+ */
 export function isClientSearch({ type, execution }: JsonObject): boolean {
   return (
     (type === 'tool_search' || type === 'tool_search_call' || type === 'tool_search_output') &&
@@ -55,12 +59,12 @@ export function isClientSearch({ type, execution }: JsonObject): boolean {
   );
 }
 
-/** The arguments of such a search as JSON text; on the wire they are an object. */
+/** Returns the arguments of such a search as JSON text; on the wire they are an object. */
 export function searchInput(item: JsonObject): string {
   return exactJson(objectOf(item.arguments));
 }
 
-/** Throws `unprocessable` for tools without which the conversation cannot go on. */
+/** Throws `unprocessable` for tools that the conversation requires. */
 export function readResponsesTools(body: JsonObject, context: ReadRequestContext): CanonicalTool[] {
   const hosted: string[] = [];
   const read = declaredTools(body).flatMap(({ name, tool }) => {
@@ -84,7 +88,9 @@ function readDeclared(tool: JsonObject, context: ReadRequestContext): CanonicalT
   return readFunction(tool);
 }
 
-/** Which tools the client calls with something else than JSON arguments in a function call. */
+/**
+ * Returns which tools the client calls with something other than JSON arguments in a function call.
+ */
 export function callForms(body: JsonObject): Pick<AnswerWishes, 'freeformTools' | 'searchTools'> {
   const declared = declaredTools(body);
   return {
@@ -94,8 +100,8 @@ export function callForms(body: JsonObject): Pick<AnswerWishes, 'freeformTools' 
 }
 
 /**
- * Calls under the names of the declared tools: clients repeat a call with a namespace that its
- * tool does not have, or without the one that it has.
+ * Returns calls under the names of the declared tools: clients repeat a call with a namespace that
+ * its tool does not have, or without the one it has.
  */
 export function withDeclaredNames(
   messages: readonly CanonicalMessage[],
@@ -110,7 +116,10 @@ export function withDeclaredNames(
   }));
 }
 
-/** The declared name of a tool by one that may lack its namespace, or have another one. */
+/**
+ * Returns a function that finds a tool's declared name by one with a missing or different
+ * namespace.
+ */
 export function declaredName(tools: readonly CanonicalTool[]): (name: string) => string {
   const names = new Set(tools.map((tool) => tool.name));
   const byLastPart = new Map<string, string>();
@@ -118,7 +127,7 @@ export function declaredName(tools: readonly CanonicalTool[]): (name: string) =>
   return (name) => (names.has(name) ? name : (byLastPart.get(lastPart(name)) ?? name));
 }
 
-/** The name of a tool as a call or a choice says it, dotted where it is in a namespace. */
+/** Returns the name of a tool in a call or a choice, dotted if it is in a namespace. */
 export function namespacedName(item: JsonObject): string {
   const name = stringOf(item.name) ?? '';
   const namespace = filledString(item.namespace);

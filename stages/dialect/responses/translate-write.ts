@@ -1,4 +1,4 @@
-/** A canonical request as the responses dialect says it. */
+/** Writes a canonical request in the responses dialect. */
 import type { CanonicalRequest, CanonicalTool, JsonObject, Note } from '../canonical.ts';
 import { atMostHigh, effortOf, writtenFormat } from '../chat/translate-write.ts';
 import type { WriteRequestContext, WrittenRequest } from '../translate/dialect.ts';
@@ -31,7 +31,7 @@ export function writeResponsesRequest(
     top_p: request.topP,
     text: format === undefined ? undefined : { format },
     reasoning: effort === undefined ? undefined : { effort },
-    // Nobody will ask for the answer by its id: the client speaks another dialect.
+    // The answer is never fetched by its id: the client speaks another dialect.
     store: false,
     stream: request.stream ? true : undefined,
   });

@@ -11,7 +11,7 @@ import { TRANSFORMATIONS_NEEDLE, withTransformations } from '../transformations.
 
 /** Normalises one `usage` object. */
 export function toResponsesUsage(figures: JsonObject): Usage {
-  // Transcriptions have a name of their own for it.
+  // Transcriptions have another name for it.
   const input = objectOf(figures['input_tokens_details'] ?? figures['input_token_details']);
   const output = objectOf(figures['output_tokens_details']);
   const usage = splitInput(figures, {
@@ -24,13 +24,18 @@ export function toResponsesUsage(figures: JsonObject): Usage {
   return withBilling(withBilling(usage, modalBilling(input, output)), unknownCounters(figures));
 }
 
-/** End the types of items that are billed beside tokens; text has its quotes escaped. */
+/**
+ * Suffixes of the types of items that are billed besides tokens; in text the quotes are escaped.
+ */
 const HOSTED_CALLS = ['search_call"', 'generation_call"', 'interpreter_call"', 'shell_call"'].map(
   (end) => Buffer.from(end),
 );
 
 const SEARCHES = { web_search_call: 'webSearches', file_search_call: 'fileSearches' } as const;
-/** Calls of tools of the client's, and those that cost the tokens alone [developers.openai.com, pricing, 2026-11]. */
+/**
+ * Calls of the client's tools, and those that cost only their tokens [developers.openai.com,
+ * pricing, 2026-11].
+ */
 const FREE_CALLS = new Set([
   'function_call',
   'custom_tool_call',
@@ -49,7 +54,7 @@ function readCalls(answer: Answer, payload: unknown): void {
   if (!isDone && !Array.isArray(list)) return;
   const items = isDone ? objectsOf([item]) : objectsOf(list);
   const found = items.filter(isBilledCall);
-  // The whole response names every item again; at the beginning of a stream it has none yet.
+  // The whole response lists every item again; at the beginning of a stream it has none yet.
   const calls = isDone ? new Map(answer.searches) : new Map<string, string>();
   for (const [at, { id, type: kind }] of found.entries()) {
     calls.set(typeof id === 'string' ? id : `${calls.size} ${at}`, String(kind));
@@ -58,12 +63,15 @@ function readCalls(answer: Answer, payload: unknown): void {
   answer.usage = withCalls(answer.usage, calls);
 }
 
-/** Opening a page that was found, and looking for a word in it, are no searches [developers.openai.com, tools-web-search, from memory, 2026-11]. */
+/**
+ * Opening a found page, and searching a word in it, are not searches [developers.openai.com,
+ * tools-web-search, from memory, 2026-11].
+ */
 function isBilledCall({ type, action, environment }: JsonObject): boolean {
   if (typeof type !== 'string' || !type.endsWith('_call') || FREE_CALLS.has(type)) return false;
   const kind = objectOf(action)['type'];
   if (type in SEARCHES) return kind === undefined || kind === 'search';
-  // A shell is the client's own, or one in a container of the provider's.
+  // A shell is the client's own, or one in a container of the provider.
   return type !== 'shell_call' || String(objectOf(environment)['type']).startsWith('container');
 }
 
@@ -78,14 +86,14 @@ function withCalls(usage: Usage, calls: ReadonlyMap<string, string> | undefined)
   return withBilling(usage, toBilling({ ...counts, unknownUses: [...unknown] }));
 }
 
-/** A response that is not waited for names itself, so that it is not billed again when it is fetched. */
+/** A background response carries its id, so that it is not billed again when it is fetched. */
 const BACKGROUND = [Buffer.from('"background":true'), Buffer.from('"background": true')];
 
 const TERMINAL = new Set(['response.completed', 'response.incomplete', 'response.failed']);
 
 export const responsesReader: AnswerReader = Object.freeze({
-  // Every event has a sequence number and a type; only the whole response has a usage member.
-  // A search, a picture, code that is run: its item is all that a stream says of it that is cut off.
+  // Every event has a sequence number and a type; only the whole response has a usage member. For a
+  // search, an image or code that is run, its item is all that a truncated stream reports of it.
   needles: ['usage":', 'ch_call', 'ration_', 'preter_', 'l_call"'].map((one) => Buffer.from(one)),
   paths: [
     ['usage'],

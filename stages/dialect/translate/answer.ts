@@ -1,4 +1,4 @@
-/** What every answer goes through on its way to a client of another dialect, whole or as a stream. */
+/** The processing of every answer for a client of another dialect, whole or as a stream. */
 import { emptyUsage } from '../../model/usage.ts';
 import type {
   CanonicalBlock,
@@ -24,10 +24,10 @@ export interface AnswerFilter {
   readonly wishes: Pick<AnswerWishes, 'toolNames' | 'callIds' | 'place'>;
 }
 
-/** Dialects whose tool calls carry an object: anything else the model wrote would break their clients. */
+/** Dialects whose tool calls contain an object: anything else would break their clients. */
 const OBJECT_INPUT: ReadonlySet<TranslatableDialect> = new Set(['messages', 'generative']);
 
-/** Ends that cut through whatever the model was just saying, a call as well. */
+/** Stop reasons that cut off the current output, even within a call. */
 const CUTS: ReadonlySet<StopReason> = new Set(['maxTokens', 'contextWindow', 'refusal']);
 
 /** Events that cannot come before the start of an answer. */
@@ -38,10 +38,15 @@ const BEGINNING: ReadonlySet<CanonicalEvent['type']> = new Set([
   'end',
 ]);
 
-/** How many pieces of hidden thinking pass between two pings: the client sees life, not noise. */
+/**
+ * How many pieces of hidden thinking pass between two pings: enough to show the client activity.
+ */
 const PIECES_PER_PING = 16;
 
-/** The blocks that the client gets. Throws `bad_gateway` where the answer failed or cannot be expressed. */
+/**
+ * Returns the blocks for the client. Throws `bad_gateway` if the answer failed or cannot be
+ * expressed.
+ */
 export function clientBlocks(response: CanonicalResponse, filter: AnswerFilter): CanonicalBlock[] {
   if (response.stopReason === 'failed') throw unreadableAnswer(FAILED);
   const visible = response.blocks.filter(
@@ -54,13 +59,13 @@ export function clientBlocks(response: CanonicalResponse, filter: AnswerFilter):
       if (block.mark !== undefined) keepMark(filter, call, block.mark);
       return call;
     }
-    // The half of a call is none, and the client hears why it got no other half.
+    // Half a call is dropped; the stop reason tells the client why.
     if (mayBeCut(response.stopReason, filter.to) && at === visible.length - 1) return [];
     throw unreadableAnswer(brokenCall(block.name));
   });
 }
 
-/** For the next turn. */
+/** Keeps a mark for the next turn. */
 function keepMark(
   { marks, wishes: { place } }: AnswerFilter,
   call: MarkedCall,
@@ -75,7 +80,10 @@ function brokenCall(name: string): string {
   return `The model called ${name} with arguments that are not a JSON object`;
 }
 
-/** Only where clients know half a call behind such an end; in the generative dialect calls come whole or have failed. */
+/**
+ * Only for clients that expect half a call after such a stop; in the generative dialect calls are
+ * whole or have failed.
+ */
 function mayBeCut(reason: StopReason, to: TranslatableDialect): boolean {
   return to === 'messages' && CUTS.has(reason);
 }
@@ -85,8 +93,8 @@ function isBroken(input: string, to: TranslatableDialect): boolean {
 }
 
 /**
- * The call's id as the client accepts it, and the tool's name as the client knows it. Some servers begin with
- * the same ids in every turn; clients and their own providers take an id for one call alone.
+ * Returns the call's id as the client accepts it, and the client's name of the tool. Some servers
+ * use the same first ids in every turn; clients and their own providers expect unique ids.
  */
 function acceptedCall(
   call: { readonly id: string; readonly name: string },
@@ -100,9 +108,9 @@ function acceptedCall(
 }
 
 /**
- * The stream's side of the same: hides foreign thinking behind pings, makes ids
- * acceptable, keeps what the provider wants back with them, stops calls that cannot be expressed unless the answer was cut
- * off in them, and lets nothing pass after an end or an error.
+ * Does the same for a stream: replaces foreign thinking by pings, makes ids acceptable, keeps what
+ * the provider requires back with them, stops calls that cannot be expressed unless the answer was
+ * cut off in them, and lets nothing pass after an end or an error.
  */
 export function createEventFilter(
   filter: AnswerFilter,
@@ -118,7 +126,9 @@ class EventFilter {
   #open: OpeningBlock | undefined;
   #openId = '';
   #input = '';
-  /** The name of a call that ended in its middle: what comes next shows whether it was cut off. */
+  /**
+   * The name of a call that ended incomplete: the next event shows whether the answer was cut off.
+   */
   #broken: string | undefined;
   #hidden = 0;
   #started = false;
@@ -129,7 +139,7 @@ class EventFilter {
     this.#filter = filter;
   }
 
-  /** A stream that forgot its start gets one, and no second. */
+  /** A stream without a start gets one; a second start is dropped. */
   take(event: CanonicalEvent): CanonicalEvent[] {
     if (this.#over || (event.type === 'start' && this.#started)) return [];
     const begins = BEGINNING.has(event.type) && !this.#started;
@@ -211,7 +221,7 @@ class EventFilter {
     return [{ type: 'blockStop' }];
   }
 
-  /** For the next turn; the call of an answer that was cut off in it is none. */
+  /** Keeps a mark for the next turn; a call that was cut off is ignored. */
   #keep(callId: string, mark: ProviderMark): void {
     const call = this.#calls.get(callId);
     if (call !== undefined) keepMark(this.#filter, call, mark);
@@ -223,7 +233,7 @@ class EventFilter {
   }
 }
 
-/** A whole answer as the equivalent stream. */
+/** Returns a whole answer as the equivalent stream. */
 export function responseEvents(response: CanonicalResponse): CanonicalEvent[] {
   const { id, model, createdS, usage, stopReason: reason, stopSequence: sequence } = response;
   return [
@@ -260,7 +270,7 @@ function openingOf(block: CanonicalBlock): OpeningBlock | undefined {
   }
 }
 
-/** A stream as the whole answer that it makes. Throws as `gatherEvents` does. */
+/** Combines a stream into the whole answer. Throws as `gatherEvents` does. */
 export function gatherStream(
   reader: StreamReader,
   events: readonly WireEvent[],
@@ -269,7 +279,9 @@ export function gatherStream(
   return gatherEvents([...read, ...reader.end()]);
 }
 
-/** A stream's events as the whole answer that they make. Throws `bad_gateway` for a stream that failed. */
+/**
+ * Combines a stream's events into the whole answer. Throws `bad_gateway` for a stream that failed.
+ */
 function gatherEvents(events: readonly CanonicalEvent[]): CanonicalResponse {
   let answer: CanonicalResponse = { ...EMPTY };
   const blocks: CanonicalBlock[] = [];

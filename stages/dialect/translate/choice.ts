@@ -1,9 +1,10 @@
-/** Which tools a model may call, where the client names several. */
+/** Which tools a model may call, if the client names several. */
 import type { CanonicalTool, ToolChoice } from '../canonical.ts';
 
 /**
- * The choice among `names`, of which the provider’s own tools are none of `tools`. Where one may be called
- * and none is left, none may be called; a demand keeps every name, so that it is refused and not changed.
+ * Returns the choice among `names`; the provider’s own tools are not in `tools`. If none of the
+ * names is left, `auto` becomes no tools; a forced choice keeps every name, so that it is refused
+ * rather than changed.
  */
 export function choiceAmong(
   mode: 'auto' | 'any',
@@ -16,7 +17,7 @@ export function choiceAmong(
   return only.length === 0 ? { mode: 'none' } : { mode, only };
 }
 
-/** The tools that the choice leaves, for dialects that have no list of names in it. */
+/** Returns the tools that the choice leaves, for dialects without a list of names in it. */
 export function toolsLeft(
   tools: readonly CanonicalTool[],
   choice: ToolChoice | undefined,

@@ -1,4 +1,7 @@
-/** What each dialect brings to translation. Everything is a pure function or a fresh state machine. */
+/**
+ * What each dialect provides for translation. Everything is a pure function or a fresh state
+ * machine.
+ */
 import type {
   CanonicalError,
   CanonicalRequest,
@@ -12,8 +15,8 @@ import type {
 } from '../canonical.ts';
 
 /**
- * What to do where a conversation cannot do without a tool that its provider defines: give the
- * target up, or leave the tool out all the same, because nobody else is there to be asked.
+ * What to do if a conversation requires a tool that its provider defines: skip the target, or drop
+ * the tool anyway, because there is no other target.
  */
 export type ProviderTools = 'skip' | 'drop';
 
@@ -24,7 +27,7 @@ export interface ReadRequestContext {
   readonly providerTools: ProviderTools;
 }
 
-/** What a server may refuse that others take, or want: found out by asking it. */
+/** What some servers refuse or require and others do not: learned from their responses. */
 export type Unsupported =
   | 'stream_options'
   | 'reasoning of calls'
@@ -46,7 +49,7 @@ export interface WrittenRequest {
   readonly path: string;
 }
 
-/** What the request holds that its answer's writer must know. Made by `translateRequest`. */
+/** What an answer's writer must know about the request. Made by `translateRequest`. */
 export interface AnswerWishes {
   /** The model that the client asked for. */
   readonly model: string;
@@ -55,19 +58,22 @@ export interface AnswerWishes {
   readonly includeUsage: boolean;
   /** Names of the tools whose input is free text. */
   readonly freeformTools: readonly string[];
-  /** Names of the tools by which a responses client looks for other tools. */
+  /** Names of the tools with which a responses client searches for other tools. */
   readonly searchTools: readonly string[];
-  /** The client's name of each tool that went out under another one. */
+  /** The client's name of each tool that was renamed. */
   readonly toolNames: { readonly [sent: string]: string };
-  /** Ids of the calls that the conversation has already, as the client has them. */
+  /** Ids of the calls already in the conversation, as the client has them. */
   readonly callIds?: ReadonlySet<string>;
-  /** The number that the answer will have among the client's messages; only where its calls may come back without ids. */
+  /**
+   * The index that the answer will have among the client's messages; only if its calls may come
+   * back without ids.
+   */
   readonly place?: number;
-  /** How a generative client wants its stream: events, or one JSON array. */
+  /** The stream format for a generative client: events, or one JSON array. */
   readonly framing: 'sse' | 'array';
 }
 
-/** The wishes that a request says in its own dialect. */
+/** The part that a request states in its own dialect. */
 export type OwnWishes = Omit<AnswerWishes, 'model' | 'stream' | 'toolNames' | 'callIds'>;
 
 export interface AnswerContext {
@@ -78,25 +84,30 @@ export interface AnswerContext {
   readonly now: () => number;
 }
 
-/** `after user`: right after a message of the user, and before one of the model or last. */
+/** `after user`: right after a user message, and before a model message or at the end. */
 export type SystemPlace = 'anywhere' | 'after user' | 'nowhere';
 
 export interface DialectTranslation {
   readonly name: TranslatableDialect;
-  /** Where instructions may stand in the middle of a conversation with this model. */
+  /** Returns where instructions may be placed within a conversation with this model. */
   readonly systemPlace: (model: string) => SystemPlace;
   /** The tool names that the dialect accepts. */
   readonly toolName: RegExp;
-  /** Throws `unprocessable` for what no other dialect can say. */
+  /** Throws `unprocessable` for what no other dialect can express. */
   readRequest(body: JsonObject, context: ReadRequestContext): CanonicalRequest;
-  /** Throws `unprocessable` for what this dialect cannot say. */
+  /** Throws `unprocessable` for what this dialect cannot express. */
   writeRequest(request: CanonicalRequest, context: WriteRequestContext): WrittenRequest;
   wishes(body: JsonObject, target: string): OwnWishes;
-  /** A whole answer as the stream that says the same. Throws `bad_gateway` where it is none. */
+  /**
+   * Returns a whole answer as the equivalent stream. Throws `bad_gateway` if it is not an answer.
+   */
   streamOf(answer: JsonObject): readonly WireEvent[];
-  /** Throws `bad_gateway` where the body is no answer of this dialect. */
+  /** Throws `bad_gateway` if the body is not an answer of this dialect. */
   readResponse(body: unknown, context: AnswerContext): CanonicalResponse;
-  /** Throws `bad_gateway` where the answer cannot be expressed, such as tool arguments that are not JSON. */
+  /**
+   * Throws `bad_gateway` if the answer cannot be expressed, such as tool arguments that are not
+   * JSON.
+   */
   writeResponse(response: CanonicalResponse, context: AnswerContext): JsonObject;
   /** Reads one stream, and writes one. */
   readonly Reader: new (context: AnswerContext) => StreamReader;

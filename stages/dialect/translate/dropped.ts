@@ -1,9 +1,9 @@
 /**
- * Request fields that are left out knowingly when a request goes to another dialect,
- * with the reason: none of them changes what the model is asked. A top-level field
- * that is in no list here and that no reader knows is left out too, but named in the
- * trace as unknown, because new fields come weekly. `cache_control` on blocks and tools
- * goes without a note: it is on every request, and concerns the price alone.
+ * Request fields that are dropped deliberately when a request goes to another dialect, with the
+ * reason: none of them changes the model's task. A top-level field that is in no list here and that
+ * no reader knows is dropped too, but named in the trace as unknown, because new fields come
+ * weekly. `cache_control` on blocks and tools is dropped without a note: it is on every request,
+ * and only affects the price.
  */
 import type { JsonObject, Note, TranslatableDialect } from '../canonical.ts';
 
@@ -12,7 +12,7 @@ const ACCOUNT = 'identifies the user or the request to its provider';
 const SERVICE = 'speed, price or storage class at its provider';
 const DISPLAY = 'asks for extra output, not for another answer';
 
-/** Why each field is dropped, by the dialect that it comes from. */
+/** Why each field is dropped, by source dialect. */
 const droppedFields: Record<TranslatableDialect, { readonly [field: string]: string }> = {
   messages: {
     metadata: ACCOUNT,
@@ -80,7 +80,10 @@ const droppedFields: Record<TranslatableDialect, { readonly [field: string]: str
   },
 };
 
-/** What is left out or moved inside a request, knowingly; each sentence is the note that the trace shows. */
+/**
+ * What is deliberately dropped or moved inside a request; each sentence is the note that the trace
+ * shows.
+ */
 export const droppedParts = Object.freeze({
   billing: 'billing header block left out: it concerns its own provider',
   askedCitations: 'citations of documents are not asked for: no other dialect has them',
@@ -102,7 +105,7 @@ export const droppedParts = Object.freeze({
   unansweredCall: 'a call that was cut off and never answered left out',
 });
 
-/** Notes every field of `body` that is in no list of `known` fields. */
+/** Notes every field of `body` that is not in the list of `known` fields. */
 export function noteDropped(
   dialect: TranslatableDialect,
   body: JsonObject,

@@ -1,21 +1,24 @@
 /**
- * Errors between dialects: one table of what a status means, one of which status a
- * meaning has, and the exception that says that a request cannot be translated.
+ * Errors between dialects: a table of the meaning of each status, one of the status for each
+ * meaning, and the exception for a request that cannot be translated.
  */
 import { SvcError, type ErrorKind } from '../../../engine/error.ts';
 import type { CanonicalError, CanonicalErrorKind } from '../canonical.ts';
 
-/** What another dialect cannot say. `translateRequest` turns it into a skip with this reason. */
+/**
+ * Something another dialect cannot express. `translateRequest` turns it into a skip with this
+ * reason.
+ */
 export function cannotCarry(what: string): SvcError {
   return new SvcError('unprocessable', what);
 }
 
-/** The upstream's answer has no shape that its dialect knows. */
+/** Returns the upstream's answer does not fit its dialect. */
 export function unreadableAnswer(what: string): SvcError {
   return new SvcError('bad_gateway', what);
 }
 
-/** The status that says each kind. */
+/** The status for each kind. */
 export const statusOfError: Readonly<Record<CanonicalErrorKind, number>> = {
   invalid: 400,
   authentication: 401,
@@ -29,7 +32,7 @@ export const statusOfError: Readonly<Record<CanonicalErrorKind, number>> = {
   internal: 500,
 };
 
-/** The kinds by the words that `words` has for them. */
+/** Inverts a table of words: returns kinds by word. */
 export function kindsByWord<Word extends string | number>(
   words: Readonly<Record<CanonicalErrorKind, Word>>,
 ): [Word, CanonicalErrorKind][] {
@@ -42,7 +45,7 @@ const KIND_OF_STATUS = new Map<number, CanonicalErrorKind>([
   [529, 'overloaded'],
 ]);
 
-/** What an HTTP status means where the body does not say it better. */
+/** Returns the meaning of an HTTP status, used if the body is not more precise. */
 export function errorKindOfStatus(status: number): CanonicalErrorKind {
   return KIND_OF_STATUS.get(status) ?? (status >= 500 ? 'internal' : 'invalid');
 }
@@ -61,7 +64,7 @@ const KIND_OF_OURS: Partial<Record<ErrorKind, CanonicalErrorKind>> = {
   gateway_timeout: 'timeout',
 };
 
-/** Our own failure in the vocabulary of the dialects. */
+/** Converts our own failure to the vocabulary of the dialects. */
 export function fromSvcError(error: SvcError): CanonicalError {
   return {
     kind: KIND_OF_OURS[error.kind] ?? 'internal',
@@ -70,7 +73,10 @@ export function fromSvcError(error: SvcError): CanonicalError {
   };
 }
 
-/** The message of a body that is no JSON error: a gateway's HTML page, or nothing. Markup never goes to a client. */
+/**
+ * Returns the message for a body that is not a JSON error: a gateway's HTML page, or nothing.
+ * Markup never goes to a client.
+ */
 export function plainErrorMessage(status: number): string {
   return `The provider answered with status ${status}`;
 }

@@ -1,6 +1,6 @@
 /**
- * Tools that take free text instead of JSON. Only some dialects have them, so in the
- * middle they are functions of one string; what the model says comes back unwrapped.
+ * Tools that take free text instead of JSON. Only some dialects have them, so the canonical form is
+ * a function of one string; the model's input is unwrapped again.
  */
 import type { CanonicalTool, JsonObject, Note } from '../canonical.ts';
 import { parseArguments } from '../exact-json.ts';
@@ -14,7 +14,7 @@ const freeformSchema: JsonObject = Object.freeze({
 });
 
 /**
- * The function that stands for such a tool. Its `grammar`, which only some providers enforce,
+ * Returns the function that replaces such a tool. Its `grammar`, which only some providers enforce,
  * becomes part of its description, with a note.
  */
 export function freeformTool(tool: JsonObject, grammar: JsonObject, note: Note): CanonicalTool {
@@ -30,12 +30,12 @@ export function freeformTool(tool: JsonObject, grammar: JsonObject, note: Note):
   return description === '' ? read : { ...read, description };
 }
 
-/** Free text as the JSON arguments of the function that stands for the tool. */
+/** Wraps free text as the JSON arguments of the replacement function. */
 export function wrapFreeform(text: string): string {
   return JSON.stringify({ input: text });
 }
 
-/** The free text in such arguments; arguments of another shape are the text themselves. */
+/** Returns the free text in such arguments; arguments of another shape are themselves the text. */
 export function unwrapFreeform(input: string): string {
   const text = parseArguments(input)?.input;
   return typeof text === 'string' ? text : input;

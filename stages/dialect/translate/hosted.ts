@@ -1,7 +1,7 @@
 /**
  * Tools that a provider defines itself. Those that it also runs can be left out of a conversation
- * in which they were never called: what they did would stand in the history, where the readers
- * refuse it. Those that the client runs are part of its work, and no other model knows them.
+ * in which they were never called: calls would be in the history, where the readers refuse them.
+ * Those that the client runs are part of its work, and no other model knows them.
  */
 import type { ReadRequestContext } from './dialect.ts';
 import { cannotCarry } from './errors.ts';
@@ -13,15 +13,15 @@ const RUN_BY_CLIENT =
 /** Types of tools that the client declares itself, and of searches among those. */
 const DECLARED = /^(?:function|custom|namespace|tool_search.*)$/;
 
-/** True for the type of a tool that its provider runs by itself. */
+/** Returns true for the type of a tool that its provider runs itself. */
 export function runsAtProvider(type: string): boolean {
   return !DECLARED.test(type) && !RUN_BY_CLIENT.test(type);
 }
 
 /**
- * Notes that the tools of these types are left out. Throws `unprocessable` where the conversation
- * cannot do without them: the client runs one, or the request offers nothing else (`others` is
- * the number of its other tools), as the search requests of coding agents do.
+ * Notes that the tools of these types are left out. Throws `unprocessable` if the conversation
+ * requires them: the client runs one, or the request offers nothing else (`others` is the number of
+ * its other tools), like the search requests of coding agents.
  */
 export function leaveOutProviderTools(
   types: readonly string[],
@@ -29,7 +29,7 @@ export function leaveOutProviderTools(
   { providerTools, note }: ReadRequestContext,
 ): void {
   const [first] = types;
-  // Without it there would be an answer, and nothing of what was asked for in it.
+  // Without it there would be an answer, but not to the request.
   if (first !== undefined && others === 0)
     throw cannotCarry(`the provider’s own tool ${first}, which is all that the request offers`);
   const needed = types.find((type) => RUN_BY_CLIENT.test(type));

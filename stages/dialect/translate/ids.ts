@@ -1,7 +1,6 @@
 /**
- * Ids that cross dialects. Each dialect takes only some; what does not fit is
- * replaced by a digest of itself, so that the same id becomes the same id in every
- * turn, without a table.
+ * Ids that cross dialects. Each dialect accepts only some; any other is replaced by a digest of
+ * itself, so that an id maps to the same id in every turn, without a table.
  */
 import { createHash } from 'node:crypto';
 import type { TranslatableDialect } from '../canonical.ts';
@@ -14,15 +13,15 @@ const TOOL_ID: Record<TranslatableDialect, RegExp> = {
   generative: /^[\x21-\x7e]{1,128}$/,
 };
 
-/** `id` as `dialect` accepts it. */
+/** Returns `id` as `dialect` accepts it. */
 export function toolIdFor(dialect: TranslatableDialect, id: string): string {
   if (TOOL_ID[dialect].test(id)) return id;
   return `call_${createHash('sha256').update(id).digest('hex').slice(0, 24)}`;
 }
 
 /**
- * A tool name that `accepted` allows: the name itself, or its readable part with a
- * digest behind it, the same in every turn. Every dialect takes what comes out.
+ * Returns a tool name that `accepted` allows: the name itself, or its readable part followed by a
+ * digest, the same in every turn. Every dialect accepts the result.
  */
 export function toolNameFor(accepted: RegExp, name: string): string {
   if (accepted.test(name)) return name;
@@ -31,7 +30,7 @@ export function toolNameFor(accepted: RegExp, name: string): string {
   return /^[a-zA-Z_]/.test(readable) ? `${readable}_${digest}` : `_${readable}_${digest}`;
 }
 
-/** `id` under a dialect's own prefix (`msg_`, `chatcmpl-`…); `random` where there is none. */
+/** Returns `id` under a dialect's own prefix (`msg_`, `chatcmpl-`…); a `random` one if empty. */
 export function answerId(prefix: string, id: string, random: () => string): string {
   if (id === '') return `${prefix}${random()}`;
   return id.startsWith(prefix) ? id : `${prefix}${id}`;

@@ -1,8 +1,11 @@
-/** Where media come from, and which inline files count as documents: what every dialect that takes files takes. */
+/**
+ * Where media come from, and which inline files count as documents: those accepted by every dialect
+ * that accepts files.
+ */
 import type { DocumentBlock, MediaSource } from '../canonical.ts';
 import { cannotCarry } from './errors.ts';
 
-/** A document of that source. Throws `unprocessable` for sound, video and office formats. */
+/** Makes a document of that source. Throws `unprocessable` for audio, video and office formats. */
 export function documentOf(source: MediaSource, title: string | undefined): DocumentBlock {
   const type = source.from === 'base64' ? source.mediaType : 'application/pdf';
   if (type !== 'application/pdf' && !type.startsWith('text/')) {
@@ -11,18 +14,18 @@ export function documentOf(source: MediaSource, title: string | undefined): Docu
   return title === undefined ? { kind: 'document', source } : { kind: 'document', source, title };
 }
 
-/** What an address says; one that holds the media itself gives them. */
+/** Returns the source for a URL; a data URL contains the media itself. */
 export function sourceOf(url: string): MediaSource {
   const inline = parseDataUrl(url);
   return inline === undefined ? { from: 'url', url } : { from: 'base64', ...inline };
 }
 
-/** The address that says the same. */
+/** Returns the equivalent URL. */
 export function addressOf(source: MediaSource): string {
   return source.from === 'url' ? source.url : `data:${source.mediaType};base64,${source.data}`;
 }
 
-/** `data:<type>;base64,<data>` taken apart, or undefined for any other address. */
+/** Splits `data:<type>;base64,<data>`; returns undefined for any other URL. */
 export function parseDataUrl(url: string): { mediaType: string; data: string } | undefined {
   if (!url.startsWith('data:')) return undefined;
   const comma = url.indexOf(',');

@@ -1,4 +1,4 @@
-/** Makes a canonical request ready for one dialect: what every writer would otherwise do for itself. */
+/** Prepares a canonical request for one dialect: everything that all writers have in common. */
 import type {
   CanonicalBlock,
   CanonicalMessage,
@@ -18,14 +18,14 @@ import { markedInstructions } from '../marked-instructions.ts';
 export interface PrepareContext {
   readonly note: Note;
   readonly marks: ConversationMarks;
-  /** Where instructions may stand in the conversation. */
+  /** Where instructions may be placed in the conversation. */
   readonly place: SystemPlace;
 }
 
 /**
- * The request without foreign thinking and empty blocks, with unique ids and tool names that
- * `to` accepts, neighbours of one role merged, and instructions in a form that may stand in
- * their place. Throws `unprocessable` if nothing is left to send, or a tool to be called.
+ * Returns the request without foreign thinking and empty blocks, with unique ids and tool names
+ * that `to` accepts, neighbours of one role merged, and instructions in an allowed form and place.
+ * Throws `unprocessable` if nothing is left to send, or if a forced tool is missing.
  */
 export function prepareRequest(
   request: CanonicalRequest,
@@ -50,7 +50,7 @@ export function prepareRequest(
   return { request: { ...withNames(request, rename), system, messages }, toolNames };
 }
 
-/** A tool that was left out cannot be demanded. */
+/** A tool that was left out cannot be forced. */
 function checkChoice({ tools, toolChoice }: CanonicalRequest): void {
   if (toolChoice?.mode !== 'any') return;
   const names = new Set(tools.map((tool) => tool.name));
@@ -63,7 +63,7 @@ interface Renaming {
   readonly toolNames: { readonly [sent: string]: string };
 }
 
-/** Names that `to` refuses are replaced for the whole conversation, and given back in the answer. */
+/** Names that `to` refuses are replaced for the whole conversation, and restored in the answer. */
 function renaming(request: CanonicalRequest, to: DialectTranslation, note: Note): Renaming {
   const called = request.messages.flatMap((message) =>
     message.blocks.flatMap((block) => (block.kind === 'toolUse' ? block.name : [])),
@@ -88,7 +88,10 @@ function withNames(request: CanonicalRequest, rename: Renaming['rename']): Canon
   return { ...request, tools, toolChoice: { ...toolChoice, only: toolChoice.only.map(rename) } };
 }
 
-/** Thinking is signed by its provider or meant for it alone: to anyone else it is noise, or an error. */
+/**
+ * Thinking is signed by its provider or only readable to it: for any other provider it is noise, or
+ * an error.
+ */
 function withoutForeignThinking(
   messages: readonly CanonicalMessage[],
   to: DialectTranslation,
@@ -102,9 +105,9 @@ function withoutForeignThinking(
 }
 
 /**
- * Instructions where they stand: as messages of their own where the model takes them there, else
- * as marked text of the user. Moved to the front they would change every later request from its
- * beginning on, and say too early what they say.
+ * Keeps instructions in place: as messages of their own if the model accepts them there, else as
+ * marked user text. Moved to the front they would change the beginning of every later request, and
+ * take effect too early.
  */
 function placeSystem(
   messages: readonly CanonicalMessage[],
@@ -126,14 +129,14 @@ function toMarkedText(text: string): CanonicalBlock {
   return { kind: 'text', text: markedInstructions(text) };
 }
 
-/** Dialects whose calls carry an object. */
+/** Returns true for dialects whose calls contain an object. */
 function takesObjects(dialect: TranslatableDialect): boolean {
   return dialect === 'messages' || dialect === 'generative';
 }
 
 /**
- * Calls whose arguments are no JSON object, as a model writes them that was cut off: with its text
- * as an argument where the call was answered, left out where it was not.
+ * Repairs calls whose arguments are not a JSON object, as in a model's truncated output: if the
+ * call was answered, its text becomes an argument; if not, the call is left out.
  */
 function withWholeCalls(messages: readonly CanonicalMessage[], note: Note): CanonicalMessage[] {
   const answered = new Set(
@@ -154,8 +157,8 @@ function withWholeCalls(messages: readonly CanonicalMessage[], note: Note): Cano
 }
 
 /**
- * Calls of a conversation under ids of their own: some servers begin with the same ids in every
- * turn, and others refuse that. A result belongs to the first call of its id that has none yet.
+ * Gives the calls of a conversation unique ids: some servers use the same first ids in every turn,
+ * and others refuse duplicates. A result belongs to the first call with its id that has none yet.
  */
 function withUniqueIds(messages: readonly CanonicalMessage[]): CanonicalMessage[] {
   const count = new Map<string, number>();
@@ -178,7 +181,7 @@ function withUniqueIds(messages: readonly CanonicalMessage[]): CanonicalMessage[
   return messages.map(({ role, blocks }) => ({ role, blocks: blocks.map(unique) }));
 }
 
-/** The calls with what `provider` wants back with them, as the client does not have it. */
+/** Adds what `provider` requires back with its calls, which the client does not have. */
 function withMarks(
   messages: readonly CanonicalMessage[],
   provider: TranslatableDialect,
@@ -192,7 +195,7 @@ function withMarks(
   return messages.map(({ role, blocks }) => ({ role, blocks: blocks.map(marked) }));
 }
 
-/** True for thinking that another dialect's provider made. */
+/** Returns true for thinking made by another dialect's provider. */
 export function isForeign(block: CanonicalBlock, dialect: TranslatableDialect): boolean {
   const isThinking = block.kind === 'thinking' || block.kind === 'redactedThinking';
   return isThinking && block.provider !== dialect;
@@ -210,17 +213,20 @@ function accepted(
   return { ...block, toolUseId: toolIdFor(to.name, block.toolUseId) };
 }
 
-/** Empty text is refused by some dialects and says nothing in the others. */
+/** Empty text is refused by some dialects and meaningless in the others. */
 export function hasContent(block: CanonicalBlock): boolean {
   return (block.kind !== 'text' && block.kind !== 'refusal') || block.text !== '';
 }
 
-/** The texts of a message that holds instructions. */
+/** Returns the texts of a message with instructions. */
 export function textsOf(message: CanonicalMessage): string[] {
   return message.blocks.flatMap((block) => (block.kind === 'text' ? block.text : []));
 }
 
-/** Results of parallel calls belong into one message; dialects with a message for each split them again. */
+/**
+ * Results of parallel calls belong in one message; dialects with a message for each split them
+ * again.
+ */
 function mergeNeighbours(messages: readonly CanonicalMessage[]): CanonicalMessage[] {
   const merged: { readonly role: CanonicalMessage['role']; readonly blocks: CanonicalBlock[] }[] =
     [];
@@ -230,13 +236,13 @@ function mergeNeighbours(messages: readonly CanonicalMessage[]): CanonicalMessag
       merged.push({ role, blocks: [...blocks] });
       continue;
     }
-    // One by one: a copy for each neighbour costs the square of their number.
+    // One by one: copying for each neighbour would take quadratic time.
     for (const block of blocks) last.blocks.push(block);
   }
   return merged;
 }
 
-/** For dialects whose tool results cannot be marked as errors. */
+/** Notes lost error marks, for dialects whose tool results cannot have one. */
 export function noteErrorMarks(request: CanonicalRequest, note: Note): void {
   const failed = request.messages.some((message) =>
     message.blocks.some((block) => block.kind === 'toolResult' && block.isError),

@@ -1,17 +1,17 @@
 /**
- * Blocks of a kind that only their own provider knows, or that is newer than this program. What
- * decides is whether the conversation can do without them: text in them is carried as text; in a
- * tool's result a word stands for what cannot be read; of what the model or its provider wrote the
- * rest is left out. Only what the user says now cannot be missing.
+ * Blocks of a kind that only their own provider knows, or that is newer than this program. The
+ * question is whether the conversation can do without them: text in them is carried as text; in a
+ * tool result a placeholder replaces unreadable content; what the model or its provider wrote is
+ * otherwise left out. Only the current user input cannot be dropped.
  */
 import type { JsonObject, Note, TextBlock } from '../canonical.ts';
 import { cannotCarry } from './errors.ts';
 import { isObject, wordOf } from '../json-kind.ts';
 
-/** Whose content a block is in: the user's, the model's, instructions, or the result of a tool. */
+/** Which content a block is in: the user's, the model's, instructions, or the result of a tool. */
 export type BlockPlace = 'user' | 'assistant' | 'system' | 'result';
 
-/** The members that hold what a person could read, in the order in which it is read. */
+/** The members that a person could read, in reading order. */
 const READABLE = [
   'title',
   'url',
@@ -30,7 +30,7 @@ const READABLE = [
 
 const MAX_DEPTH = 6;
 
-/** What can be read in a block of any kind, one line a member; empty if nothing can. */
+/** Returns what can be read in a block of any kind, one line per member; empty if nothing can. */
 export function readableText(value: unknown, depth = 0): string {
   if (typeof value === 'string') return value;
   if (depth > MAX_DEPTH) return '';
@@ -41,13 +41,16 @@ export function readableText(value: unknown, depth = 0): string {
     .join('\n');
 }
 
-/** A plain text, such as that of a page that was fetched, stands among data; other data are none. */
+/** Plain text, such as that of a fetched page, is in `data`; other data are not text. */
 function readableMembers(value: JsonObject): readonly unknown[] {
   if (value.type === 'text' && value.media_type === 'text/plain') return [value.data];
   return READABLE.map((name) => value[name]);
 }
 
-/** A block of an unknown kind, where it stands. Throws `unprocessable` for one that the user says and nobody else can read. */
+/**
+ * Reads a block of an unknown kind. Throws `unprocessable` for user input that no other provider
+ * can read.
+ */
 export function readUnknown(
   block: JsonObject,
   place: BlockPlace,
@@ -63,16 +66,19 @@ export function readUnknown(
   return place === 'result' ? unreadable(`a block of type ${type}`, note) : leftOut(type, note);
 }
 
-/** Members that say nothing by themselves. */
+/** Members without meaning of their own. */
 const AROUND = ['type', 'id', 'cache_control', 'citations'];
 
-/** True for a block that has nothing beside its text: of a film with a title the title is the least. */
+/**
+ * Returns true for a block with nothing besides its text: a video's title, for example, is not its
+ * content.
+ */
 function isAllText(block: JsonObject): boolean {
   const known: readonly string[] = [...READABLE, ...AROUND];
   return Object.keys(block).every((name) => known.includes(name));
 }
 
-/** Stands in a tool's result for what only its provider has. */
+/** Returns the placeholder in a tool result for content that only its provider has. */
 export function unreadable(what: string, note: Note): TextBlock {
   note(`${what} in a tool result left out: only its provider has it`);
   return { kind: 'text', text: `[${what} stood here, which only its provider has]` };

@@ -2,7 +2,10 @@
 import type { JsonObject } from '../canonical.ts';
 import { isObject, objectOf, stringsOf } from '../json-kind.ts';
 
-/** True if every object in the schema forbids other keys and requires all of its own, as strict modes demand. */
+/**
+ * Returns true if every object in the schema forbids other keys and requires all of its own, as
+ * strict modes demand.
+ */
 export function fitsStrictMode(schema: unknown): boolean {
   if (Array.isArray(schema)) return schema.every(fitsStrictMode);
   if (!isObject(schema)) return true;
@@ -17,7 +20,7 @@ export function fitsStrictMode(schema: unknown): boolean {
   );
 }
 
-/** Keys under which a schema holds further schemas by name, and those under which it holds them directly. */
+/** Keys under which a schema has subschemas by name, and those under which it has them directly. */
 const BY_NAME = new Set(['properties', '$defs', 'definitions', 'patternProperties']);
 const DIRECT = new Set([
   'items',
@@ -30,8 +33,8 @@ const DIRECT = new Set([
 ]);
 
 /**
- * The OpenAPI notation of the generative dialect as JSON Schema: types in lower case,
- * `nullable` as a type of its own, `propertyOrdering` (a wish about key order) left out.
+ * Converts the OpenAPI notation of the generative dialect to JSON Schema: types in lower case,
+ * `nullable` as a type of its own, `propertyOrdering` (a preferred key order) left out.
  */
 export function fromOpenApi(schema: JsonObject): JsonObject {
   const out: { [key: string]: unknown } = {};
@@ -47,7 +50,7 @@ export function fromOpenApi(schema: JsonObject): JsonObject {
   return out;
 }
 
-/** Limits that the notation writes as strings, because they are 64 bit there. */
+/** Limits that the notation writes as strings, because they are 64-bit there. */
 const COUNTED = new Set([
   'minItems',
   'maxItems',

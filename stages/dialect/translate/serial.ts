@@ -1,7 +1,7 @@
 /**
- * Puts the blocks of a stream in a row. Some providers interleave the pieces of
- * parallel tool calls; every writer wants one block after the other. The first
- * open block goes through at once, pieces of others wait for their turn.
+ * Serialises the blocks of a stream. Some providers interleave the pieces of parallel tool calls;
+ * every writer needs one block after the other. The first open block passes at once, pieces of
+ * others wait for their turn.
  */
 import type { CanonicalEvent, OpeningBlock } from '../canonical.ts';
 
@@ -12,7 +12,7 @@ interface Waiting {
   closed: boolean;
 }
 
-/** Keys name blocks while they are open; text for an unknown key is nobody's and is dropped. */
+/** Keys identify blocks while they are open; text for an unknown key is dropped. */
 export class BlockSerializer {
   readonly #line: Waiting[] = [];
 
@@ -22,7 +22,7 @@ export class BlockSerializer {
     return this.#line.length === 1 ? [{ type: 'blockStart', block: opening }] : [];
   }
 
-  /** Adds text to an open block; empty text says nothing. */
+  /** Adds text to an open block; empty text is ignored. */
   delta(key: string, text: string): CanonicalEvent[] {
     const block = this.#find(key);
     if (block === undefined || text === '') return [];
@@ -51,7 +51,7 @@ export class BlockSerializer {
     return this.#line.find((block) => block.key === key && !block.closed);
   }
 
-  /** Lets everything pass that stands before the first block which is still open. */
+  /** Lets everything pass up to the first block that is still open. */
   #advance(): CanonicalEvent[] {
     const events: CanonicalEvent[] = [];
     while (this.#line[0]?.closed === true) {

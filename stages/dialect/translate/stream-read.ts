@@ -11,7 +11,7 @@ import { parseExact } from '../exact-json.ts';
 import { isObject, numberOf, stringOf } from '../json-kind.ts';
 import { BlockSerializer } from './serial.ts';
 
-/** Follows one stream; a dialect says what each event means. */
+/** Follows one stream; a dialect interprets each event. */
 export abstract class EventReader implements StreamReader {
   protected readonly context: AnswerContext;
   protected readonly serial = new BlockSerializer();
@@ -37,7 +37,7 @@ export abstract class EventReader implements StreamReader {
 
   protected abstract take(data: JsonObject): CanonicalEvent[];
 
-  /** An event that holds something else than an object. */
+  /** Called for an event that is not an object. */
   protected unread(_data: string): CanonicalEvent[] {
     return this.fail('The provider sent an event that is not JSON');
   }

@@ -12,7 +12,7 @@ import { exactJson } from '../exact-json.ts';
 import type { JsonObject } from '../json-kind.ts';
 import type { AnswerContext } from './dialect.ts';
 
-/** Follows one stream; a dialect says what is written of each event, which may be nothing. */
+/** Follows one stream; a dialect returns the text for each event, which may be empty. */
 export abstract class EventWriter implements StreamWriter {
   protected readonly context: AnswerContext;
   protected usage: Usage = emptyUsage;
@@ -59,7 +59,7 @@ export abstract class EventWriter implements StreamWriter {
     }
   }
 
-  /** The model as the provider names it, else as the client did. */
+  /** Returns the provider's name of the model, else the client's. */
   protected modelOf({ model }: Extract<CanonicalEvent, { type: 'start' }>): string {
     return model === '' ? this.context.wishes.model : model;
   }
@@ -67,18 +67,18 @@ export abstract class EventWriter implements StreamWriter {
   protected abstract start(event: Extract<CanonicalEvent, { type: 'start' }>): string;
   protected abstract openBlock(block: OpeningBlock): string;
   protected abstract delta(open: OpeningBlock, text: string): string;
-  /** `text` is all that the block held. */
+  /** `text` is the whole content of the block. */
   protected abstract closeBlock(open: OpeningBlock, text: string): string;
   protected abstract end(): string;
   protected abstract fail(error: CanonicalError): string;
 
-  /** Where the dialect has no such event, a comment keeps the connection's watchdogs quiet. */
+  /** If the dialect has no ping event, a comment keeps connection watchdogs quiet. */
   protected ping(): string {
     return ': ping\n\n';
   }
 }
 
-/** An event that is named by the type of what it holds. */
+/** Makes an event named after the type of its payload. */
 export function typedEvent(payload: JsonObject & { readonly type: string }): WireEvent {
   return { event: payload.type, data: exactJson(payload) };
 }

@@ -1,11 +1,11 @@
 /**
- * "The conversation is longer than the model's window", in the words of every provider. Clients make
- * room when they hear it, and each hears its own words alone: Claude Code looks for "prompt is too
- * long", Codex and opencode for a code, others for Gemini's sentence.
+ * "The conversation is longer than the model's window", in the words of every provider. Clients
+ * make room when they see it, and each recognises only its own provider's words: Claude Code looks
+ * for "prompt is too long", Codex and opencode for a code, others for Gemini's sentence.
  */
 import type { CanonicalError, CanonicalErrorKind, TranslatableDialect } from '../canonical.ts';
 
-/** How long it is and may be, in tokens, where the provider says both. */
+/** Its length and the limit, in tokens, if the provider reports both. */
 interface Figures {
   readonly used: number;
   readonly limit: number;
@@ -19,7 +19,7 @@ const CODES = new Set([
   'exceed_context_size_error',
 ]);
 
-/** What the providers' and servers' messages have in common, from their own manuals and reports. */
+/** Common phrases in the messages of providers and servers, from their own manuals and reports. */
 const WORDS = [
   /prompt (?:is )?too long/i,
   /max(?:imum)? context (?:length|window|size)/i,
@@ -37,20 +37,26 @@ const WORDS = [
   /range of input length should be/i,
 ];
 
-/** What an error about the account or the pace never is, whatever it says of tokens. */
+/**
+ * The only error kinds it can have: never one about the account or the rate, whatever it says about
+ * tokens.
+ */
 const ABOUT_REQUESTS: ReadonlySet<CanonicalErrorKind> = new Set([
   'invalid',
   'tooLarge',
   'internal',
 ]);
 
-/** True for an error that says that the conversation is too long. */
+/** Returns true for an error that says that the conversation is too long. */
 function isTooLong({ kind, code, message }: CanonicalError): boolean {
   if (!ABOUT_REQUESTS.has(kind)) return false;
   return (code !== undefined && CODES.has(code)) || WORDS.some((words) => words.test(message));
 }
 
-/** The error in the words of `dialect` where it says that the conversation is too long; undefined for any other. */
+/**
+ * Returns the error in the words of `dialect` if it says that the conversation is too long;
+ * undefined for any other.
+ */
 export function tooLongFor(
   dialect: TranslatableDialect,
   error: CanonicalError,
@@ -92,7 +98,7 @@ const SAID: Record<TranslatableDialect, Said> = {
   }),
 };
 
-/** The larger of two figures is what was sent; of an input and an output together the sum. */
+/** The larger of two figures is what was sent; for input and output together, their sum. */
 function figuresIn(message: string): Figures | undefined {
   const sum = /(?<!\d)(\d{1,12}) \+ (\d{1,12}) > (\d{1,12})/.exec(message);
   if (sum !== null) return { used: Number(sum[1]) + Number(sum[2]), limit: Number(sum[3]) };

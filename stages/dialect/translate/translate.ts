@@ -1,8 +1,8 @@
 /**
- * Translation between dialects: the public door. A request goes through
- * `translateRequest`, its answer through the translator that `createTranslator`
- * makes, an HTTP error through `translateError`. All of it is pure: parsed JSON and
- * stream events in, JSON and bytes out. Same-dialect traffic must not come here.
+ * Translation between dialects: the public entry point. A request goes through `translateRequest`,
+ * its answer through the translator that `createTranslator` makes, an HTTP error through
+ * `translateError`. All of it is pure: parsed JSON and stream events in, JSON and bytes out.
+ * Same-dialect traffic must not come here.
  */
 import { isSvcError, SvcError, toSvcError } from '../../../engine/error.ts';
 import { emptyUsage } from '../../model/usage.ts';
@@ -48,13 +48,13 @@ const DIALECTS: Record<TranslatableDialect, DialectTranslation> = {
 export interface TranslateRequestOptions {
   /** The client's path with its query: a generative client names its model there. */
   readonly target: string;
-  /** The model to ask at the new provider. Default: the one that the client names. */
+  /** The model to request at the new provider. Default: the one that the client names. */
   readonly model?: string;
-  /** False asks the provider for the whole answer at once. Default: as the client asks. */
+  /** False requests the whole answer at once from the provider. Default: as the client requests. */
   readonly stream?: boolean;
   /** Default `skip`. */
   readonly providerTools?: ProviderTools;
-  /** What providers want back with the calls of this conversation. */
+  /** What providers require back with the calls of this conversation. */
   readonly marks: ConversationMarks;
   /** What the new provider is known to refuse. Default: nothing. */
   readonly unsupported?: ReadonlySet<Unsupported>;
@@ -67,23 +67,23 @@ export type RequestTranslation =
       /** Path and query at the new provider. */
       readonly path: string;
       /**
-       * The header fields to send, besides the key: a flat list of names and values. The
-       * client's own ones speak to its own provider and stay behind, betas above all.
+       * The headers to send, besides the key: a flat list of names and values. The client's own
+       * headers are for its own provider and are dropped, betas above all.
        */
       readonly headers: readonly string[];
       /** What the answer's translator must know. */
       readonly wishes: AnswerWishes;
-      /** What was left out or changed knowingly, for the trace. */
+      /** What was deliberately left out or changed, for the trace. */
       readonly notes: readonly string[];
     }
   | { readonly skip: string };
 
-/** A request can name as many unknown members and tools as it likes; a trace shows so many of them. */
+/** A request can name any number of unknown members and tools; a trace shows at most this many. */
 const MAX_NOTES = 100;
 
 const ALL_SUPPORTED: ReadonlySet<Unsupported> = new Set();
 
-/** Translates a request's body. Never degrades silently: what `to` cannot say is a `skip`. */
+/** Translates a request's body. Never degrades silently: what `to` cannot express is a `skip`. */
 export function translateRequest(
   from: TranslatableDialect,
   to: TranslatableDialect,
@@ -130,7 +130,10 @@ function translateOrThrow(
   return { ...written, headers, wishes, notes: [...notes] };
 }
 
-/** What an answer in the request's own dialect must know, for a document that is written as a stream. */
+/**
+ * Returns the wishes of an answer in the request's own dialect, for a document that is written as a
+ * stream.
+ */
 export function ownWishes(
   dialect: TranslatableDialect,
   body: unknown,
@@ -153,7 +156,10 @@ function callIdsIn({ messages }: CanonicalRequest): ReadonlySet<string> {
 
 const JSON_BODY = ['content-type', 'application/json'] as const;
 
-/** The `Content-Type` of an answer for a client with these wishes; `streamed` says in which form it goes out. */
+/**
+ * Returns the `Content-Type` of an answer for a client with these wishes; `streamed` says in which
+ * form it is sent.
+ */
 export function answerType(wishes: AnswerWishes, streamed: boolean): string {
   return streamed && wishes.framing === 'sse' ? 'text/event-stream' : 'application/json';
 }
@@ -168,14 +174,14 @@ export interface TranslatorOptions {
   readonly ids: () => string;
   /** Unix time in milliseconds. */
   readonly now: () => number;
-  /** The same of the request. */
+  /** The marks of the request's conversation. */
   readonly marks: ConversationMarks;
 }
 
 /** Translates one answer: either `json`, `whole` or `joined` once, or `push` for every event and then `end` or `fail`. */
 export type Translator = ReturnType<typeof createTranslator>;
 
-/** A translator for one answer. */
+/** Creates a translator for one answer. */
 export function createTranslator(options: TranslatorOptions) {
   const from = DIALECTS[options.from];
   const to = DIALECTS[options.to];
@@ -191,7 +197,7 @@ export function createTranslator(options: TranslatorOptions) {
     }
     return text === '' ? [] : [Buffer.from(text)];
   };
-  /** Once bytes are on their way a fault can only be reported inside the stream. */
+  /** Once bytes have been sent, a fault can only be reported inside the stream. */
   const guard = (read: () => readonly CanonicalEvent[]): Buffer[] => {
     try {
       return write(read());
@@ -210,19 +216,30 @@ export function createTranslator(options: TranslatorOptions) {
   const toBody = (response: CanonicalResponse): Buffer =>
     Buffer.from(exactJson(to.writeResponse(response, options)));
   return {
-    /** A whole answer as a body for the client. Throws `bad_gateway` if it is none, or cannot be expressed. */
+    /**
+     * Translates a whole answer to a body for the client. Throws `bad_gateway` if it is not an
+     * answer, or cannot be expressed.
+     */
     json: (answer: unknown): Buffer => toBody(readWhole(answer)),
-    /** All events of a stream as the whole answer that they make. Throws as `json` does. */
+    /** Combines all events of a stream into the whole answer. Throws as `json` does. */
     joined(events: readonly WireEvent[]): Buffer {
       return toBody(visible(gatherStream(reader, events)));
     },
-    /** A whole answer as one short stream in the client's framing. Throws as `json` does. */
+    /**
+     * Translates a whole answer to one short stream in the client's framing. Throws as `json` does.
+     */
     whole: (answer: unknown): Buffer[] => write(responseEvents(readWhole(answer))),
-    /** One event of the provider's stream. Never throws; nothing comes after a failure or the end. */
+    /**
+     * Translates one event of the provider's stream. Never throws; nothing comes after a failure or
+     * the end.
+     */
     push: (event: WireEvent): Buffer[] => guard(() => reader.read(event)),
-    /** The provider's bytes have ended. A stream that was cut off ends in an error event. */
+    /** Called at the end of the provider's bytes. A truncated stream ends in an error event. */
     end: (): Buffer[] => guard(() => reader.end()),
-    /** An HTTP error of the provider as a stream that begins and fails; `body` is parsed JSON, or anything else. */
+    /**
+     * Translates an HTTP error of the provider to a stream that begins and fails; `body` is parsed
+     * JSON, or anything else.
+     */
     refused: (status: number, body: unknown): Buffer[] =>
       write([
         { type: 'start', id: '', model: '' },
@@ -231,16 +248,17 @@ export function createTranslator(options: TranslatorOptions) {
     /** Ends the client's stream with an error event, if it has not ended already. */
     fail: (error: SvcError): Buffer[] => write([{ type: 'error', error: fromSvcError(error) }]),
     /**
-     * The usage that the provider reported. What the client reads may hold less: where its
-     * dialect has no word for "not measured", it reads 0.
+     * Returns the usage that the provider reported. The client may see less: a dialect that cannot
+     * express "not measured" reports 0.
      */
     usage: (): Usage => usage,
   };
 }
 
 /**
- * A whole answer as the equivalent short stream of its own dialect, with everything that the
- * provider sent. A chat stream reports its usage. Throws `bad_gateway` for what is no answer of `dialect`.
+ * Returns a whole answer as the equivalent short stream of its own dialect, with everything that
+ * the provider sent. A chat stream reports its usage. Throws `bad_gateway` for anything that is not
+ * an answer of `dialect`.
  */
 export function streamOfAnswer(
   dialect: TranslatableDialect,
@@ -269,8 +287,8 @@ function inClientsWords(event: CanonicalEvent, to: TranslatableDialect): Canonic
 }
 
 /**
- * An HTTP error of a provider as the client's dialect says it. `body` is parsed JSON, or anything
- * else. `isInStream` is true where the client's own provider says it in a stream that fails.
+ * Translates a provider's HTTP error to the client's dialect. `body` is parsed JSON, or anything
+ * else. `isInStream` is true if the client's own provider reports it in a stream that fails.
  */
 export function translateError(
   from: TranslatableDialect,
@@ -285,7 +303,7 @@ export function translateError(
     return { status: 400, body: Buffer.from(written), isInStream: to === 'responses' };
   }
   const known = status >= 400 && status <= 599 ? status : statusOfError[error.kind];
-  // Only the messages dialect knows 529.
+  // Only the messages dialect has 529.
   const sent = known === 529 && to !== 'messages' ? 503 : known;
   const written = exactJson(DIALECTS[to].writeError(error, sent));
   return { status: sent, body: Buffer.from(written), isInStream: false };
