@@ -1,17 +1,17 @@
 /**
- * Which addresses are the machine's own. Both questions, about a socket's peer and about a
- * literal in a `Host`, go to one `net.BlockList`, which knows mapped IPv6 forms; addresses
- * are never taken apart by hand (npm `ip`, CVE-2024-29415, is what that leads to).
+ * Which addresses belong to this machine. A socket's peer and a literal in a `Host` are both
+ * checked with one `net.BlockList`, which understands mapped IPv6 forms; addresses are never parsed
+ * by hand (see npm `ip`, CVE-2024-29415).
  */
 import { BlockList, SocketAddress, isIP } from 'node:net';
 
 const LOOPBACK = loopbackList();
-/** As nearly every socket spells its local peer: whole literals, for which nobody has to be asked. */
+/** The spellings of nearly every local peer, which need no check against the list. */
 const USUAL: ReadonlySet<string> = new Set(['127.0.0.1', '::1', '::ffff:127.0.0.1']);
 
 /**
- * True for 127.0.0.0/8, ::1 and the mapped forms of the former. Anything that node does not
- * take for an address literal, and an absent address (the socket is gone), is false.
+ * True for 127.0.0.0/8, ::1 and the mapped forms of the former. False for anything that is not an
+ * address literal to node, and for an absent address (the socket is gone).
  */
 export function isLoopback(address: string | undefined): boolean {
   if (address === undefined) return false;
@@ -22,8 +22,8 @@ export function isLoopback(address: string | undefined): boolean {
 }
 
 /**
- * One spelling for each address: lower case, shortest IPv6 form, a mapped IPv4 address as
- * IPv4. Undefined for what is no address literal or carries a zone.
+ * Returns one spelling per address: lower case, shortest IPv6 form, a mapped IPv4 address as IPv4.
+ * Undefined if `address` is not an address literal or has a zone.
  */
 export function canonicalAddress(address: string): string | undefined {
   const family = isIP(address);

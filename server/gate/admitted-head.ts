@@ -1,4 +1,7 @@
-/** What of an admitted request's head goes on: neither keys of this proxy nor headers that its sender has no right to. */
+/**
+ * Removes from an admitted request's head the keys of this proxy and the headers that its sender
+ * may not use.
+ */
 import { kindByCredential } from '../../stages/dialect/endpoints.ts';
 import type { Endpoint } from '../../stages/model/endpoint.ts';
 import { headerValue, withoutHeaders } from '../../stages/model/headers.ts';
@@ -7,12 +10,15 @@ import type { Head } from '../auth/presented.ts';
 import { headersBeyond } from '../auth/rights.ts';
 import type { Admission } from './gate.ts';
 
-/** A head, and how its path is served. */
+/** A request head and the endpoint for its path. */
 export interface Served extends Head {
   readonly endpoint: Endpoint;
 }
 
-/** The same request as it may go on; `guarded` as in `headersBeyond`. Most are returned as they are. */
+/**
+ * Returns the head that may be forwarded; `guarded` as in `headersBeyond`. Most heads are returned
+ * unchanged.
+ */
 export function admittedHead(served: Served, admission: Admission, guarded: boolean): Served {
   const taken = admission.ours === undefined ? served : withoutOurs(served, admission.ours);
   const beyond = headersBeyond(admission.may, guarded);
@@ -22,8 +28,9 @@ export function admittedHead(served: Served, admission: Admission, guarded: bool
 }
 
 /**
- * The field that the key was in still says whose path it is, where several providers have it; and
- * the key still says who asks, in the field that never leaves.
+ * Removes our keys. Where several providers share the path, the field that held the key still
+ * decides between them; the key also still identifies the caller, in a header that never leaves the
+ * process.
  */
 function withoutOurs(served: Served, ours: readonly string[]): Served {
   const { endpoint, headers } = served;

@@ -46,48 +46,67 @@ import { isCleanTarget, originForm, pathOf } from './target.ts';
 export type { GateRequest } from './scan.ts';
 
 export interface GateOptions extends NameOptions {
-  /** `security.allowed_origins`. `*` here is for CORS only and lets no page in. */
+  /** `security.allowed_origins`. `*` is for CORS only and admits no page. */
   readonly allowedOrigins: readonly string[];
-  /** `security.trust_browser_origins`: rule 4 forgets about pages. To be logged loudly. */
+  /**
+   * `security.trust_browser_origins`: rule 4 ignores which page caused a request. To be logged
+   * loudly.
+   */
   readonly trustBrowserOrigins: boolean;
   /** `security.require_api_key`: local requests need a key too. */
   readonly requireKey: boolean;
   /** The proxy keys. */
   readonly keys: KeyCheck;
-  /** Who sends these cookies; without it no cookie lets anyone in. */
+  /** Checks session cookies; without it no cookie admits anyone. */
   readonly sessions?: Pick<BrowserSessions, 'check'>;
-  /** The host that a connection of forward mode is opened for; undefined for a connection to us. */
+  /** The host for which a forward-mode connection was opened; undefined for a connection to us. */
   readonly openedHost?: (socket: object) => string | undefined;
 }
 
-/** Let in: as `local`, by a key (`keyed`, with the key's id for the ledger), or to a public path only. */
+/**
+ * Admitted: as `local`, by a key (`keyed`, with the key's id for the ledger), or to a public path
+ * only.
+ */
 export type Admission = (
   | { readonly verdict: 'local' }
   | { readonly verdict: 'public' }
   | Omit<Keyed, 'may' | 'caller'>
 ) & {
-  /** What the sender may loosen: everything on this machine, unless a key is asked for there too. */
+  /**
+   * What the sender may override: everything on this machine, unless a key is required there too.
+   */
   readonly may: Rights;
-  /** The key that it came with, needed or not. */
+  /** The key that the request carried, whether needed or not. */
   readonly caller?: Caller;
-  /** Proxy keys that stood where a provider's belongs; they must not go on. Absent where there is none. */
+  /**
+   * Proxy keys found where a provider's key belongs; they must not be forwarded. Absent where there
+   * are none.
+   */
   readonly ours?: readonly string[];
 };
 
-/** Not let in. With `close` the connection must not be used again. */
+/** Not admitted. With `close` the connection must not be reused. */
 export interface Refusal {
   readonly verdict: 'refused';
   readonly error: SvcError;
   readonly close: boolean;
 }
 
-/** Judges one request. Never throws, reads no body, and keeps nothing of the request but its socket's locality. */
+/**
+ * Judges one request. Never throws, reads no body, and remembers only whether the socket is local.
+ */
 export type Gate = (request: GateRequest, kind?: GateKind) => Admission | Refusal;
 
-/** `pass` is what goes on to an opened host as it came, with nothing of ours: whose doing it is, is for that host to judge. */
+/**
+ * `pass` is a request forwarded unchanged to an opened host, with nothing of ours added: that host
+ * judges who caused it.
+ */
 export type GateKind = 'request' | 'upgrade' | 'pass';
 
-/** Fields past this number are refused. node must be configured not to hide them: `server.maxHeadersCount = 0`. */
+/**
+ * Requests with more header fields are refused. node must not hide any: `server.maxHeadersCount =
+ * 0`.
+ */
 export const MAX_HEADER_FIELDS = 200;
 
 const NOTHING: Rights = Object.freeze([]);
@@ -95,7 +114,10 @@ const LOCAL: Admission = Object.freeze({ verdict: 'local', may: RIGHTS });
 const PUBLIC: Admission = Object.freeze({ verdict: 'public', may: NOTHING });
 
 const LOGIN = '/dashboard/login';
-/** Where a key, or a link that works once, is exchanged for a cookie, and where that ends: no other public path is posted to. */
+/**
+ * Paths where a key or a one-time link is exchanged for a cookie, and where the session ends: the
+ * only public paths that accept POST.
+ */
 const POSTED: ReadonlySet<string> = new Set([LOGIN, '/dashboard/logout']);
 
 const PUBLIC_PATHS: ReadonlySet<string> = new Set([
@@ -104,18 +126,18 @@ const PUBLIC_PATHS: ReadonlySet<string> = new Set([
   '/docs',
   '/docs/',
   '/openapi.yaml',
-  // What the dashboard's empty page consists of; what it shows is asked for with more than a path.
+  // The parts of the dashboard's empty page; its data needs more than a path.
   '/dashboard/app.js',
   '/dashboard/app.css',
   '/dashboard/icon.svg',
   LOGIN,
 ]);
 
-/** Makes the gate. Throws `config` for an entry of `allowedHosts` that is no host. */
+/** Creates the gate. Throws `config` for an entry of `allowedHosts` that is not a host. */
 export function createGate(options: GateOptions): Gate {
   const names = createNames(options);
   const listed = listedOrigins(options.allowedOrigins);
-  // A socket's peer never changes, and asking the list costs microseconds.
+  // A socket's peer never changes, and checking the list costs microseconds.
   const locality = new WeakMap<object, boolean>();
 
   function isLocalSocket(socket: GateRequest['socket']): boolean {
@@ -163,7 +185,7 @@ export function createGate(options: GateOptions): Gate {
   };
 }
 
-/** What passes must hold no key of this proxy: nobody but us may see one. */
+/** Judges a `pass` request, which must contain no key of this proxy: only we may see one. */
 function passing(request: GateRequest, scan: HeaderScan, keys: KeyCheck): Admission | Refusal {
   const target = request.url ?? '';
   if (isKeyInPath(pathOf(target)))
@@ -182,7 +204,7 @@ interface Standing {
   readonly here: boolean;
   readonly crossSite: boolean;
   readonly upgrade: boolean;
-  /** True inside a connection that was opened for a token, which is as good as a key there. */
+  /** True inside a connection opened with a token, which counts as a key there. */
   readonly hasToken: boolean;
 }
 
@@ -197,7 +219,7 @@ function admit(
   const target = request.url ?? '';
   const keyless = local && (!options.requireKey || standing.hasToken);
   const isUsed = scan.hasCredential || mayHoldKey(target);
-  // The common case, before anything is cut from the target.
+  // The common case, before the target is parsed.
   if (keyless && scan.keys === 0 && !isUsed) return LOCAL;
   const path = pathOf(target);
   if (method !== 'OPTIONS' && path === '/config/reload' && !local) {
@@ -206,7 +228,8 @@ function admit(
   if (isKeyInPath(path)) return refuse(malformedRequest('A proxy key in the path'), false);
   const named = scan.keys === 1 ? options.keys.check(scan.key ?? '') : 'unknown';
   if (named === 'dead') return refuse(authRevoked(), false);
-  // Who claims a key of this proxy means it: as local as the request is, its rows would be nobody's.
+  // A caller that presents a key of ours means it: if the key is wrong, even a local request's
+  // ledger rows would have no owner.
   const isClaimed = named === 'unknown' && looksLikeOurs(scan.key ?? '');
   if (keyless && isClaimed && !isPublic(method, path, scan, standing))
     return refuse(authMissing(whyKeyNeeded(scan, standing, options)), false);
@@ -233,14 +256,20 @@ function admit(
   return refuse(authMissing(whyKeyNeeded(scan, standing, options)), false);
 }
 
-/** Proxy keys that stand elsewhere than in `X-Svc-Key`, and the first of them, or why they let nobody in. */
+/**
+ * Proxy keys found outside `X-Svc-Key` and the caller of the first one, or the error if one is not
+ * valid.
+ */
 type Presented =
   | { readonly ours: readonly string[]; readonly found: Keyed | undefined }
   | { readonly error: SvcError };
 
 const NO_KEYS: Presented = Object.freeze({ ours: [], found: undefined });
 
-/** A provider's key is unknown here as well, and goes on: only what looks like ours is refused for that. */
+/**
+ * Finds our keys in other places. A provider's key is unknown here too and is forwarded; an unknown
+ * key is refused only if it has our format.
+ */
 function presented({ rawHeaders, url = '' }: GateRequest, keys: KeyCheck): Presented {
   const ours: string[] = [];
   let first: Keyed | undefined;
@@ -257,12 +286,12 @@ function presented({ rawHeaders, url = '' }: GateRequest, keys: KeyCheck): Prese
   return { ours, found: first };
 }
 
-/** False for most targets: only a query can name a key, and any path can hold the shape of one. */
+/** False for most targets: only a query can name a key, and any path can contain one. */
 function mayHoldKey(target: string): boolean {
   return target.includes('svc') || /[?&][^?&=]*(?:key|token)=|%[0-9a-f]{2}/i.test(target);
 }
 
-/** True for the page and its data: what a cookie opens. */
+/** True for the dashboard page and its data: what a cookie gives access to. */
 function reads(method: string, path: string): boolean {
   const isOfDashboard = path === COOKIE_PATH || path.startsWith(`${COOKIE_PATH}/`);
   return isOfDashboard && (method === 'GET' || method === 'HEAD');
@@ -273,8 +302,8 @@ function isPublic(method: string, path: string, scan: HeaderScan, standing: Stan
   if (method === 'POST' && POSTED.has(path)) return !standing.crossSite;
   if (method !== 'GET' && method !== 'HEAD') return false;
   if (PUBLIC_PATHS.has(path)) return true;
-  // Following a link from elsewhere to the dashboard is a person's doing, and shows the page
-  // an empty shell: its data calls are the page's own. A frame or a fetch is not a document.
+  // A person following a link to the dashboard gets an empty shell: the page itself requests its
+  // data. A frame or a fetch is not a document.
   return (
     standing.here &&
     scan.fetchMode === 'navigate' &&
@@ -297,7 +326,10 @@ function whyKeyNeeded(scan: HeaderScan, standing: Standing, options: GateOptions
   return 'a request from another machine needs the header X-Svc-Key';
 }
 
-/** Rule 2. node's parser lets several of these through; whoever reads them next may not agree with it. */
+/**
+ * Checks rule 2. node's parser accepts several of these; the next reader may interpret them
+ * differently.
+ */
 function framingFault(request: GateRequest, scan: HeaderScan): string | undefined {
   const version = request.httpVersion;
   if (version !== '1.1' && version !== '1.0') return 'Only HTTP/1.0 and HTTP/1.1 are supported';
@@ -318,7 +350,7 @@ function framingFault(request: GateRequest, scan: HeaderScan): string | undefine
   return isCleanTarget(target) ? undefined : 'The target is malformed';
 }
 
-/** Rule 3, for the field and for an absolute target alike. */
+/** Checks rule 3, for the `Host` field and an absolute target alike. */
 function hostFault(request: GateRequest, scan: HeaderScan, names: Names): Refusal | undefined {
   if (scan.hosts !== 1) {
     const what = scan.hosts === 0 ? 'The Host header is missing' : 'More than one Host header';
@@ -334,7 +366,10 @@ function hostFault(request: GateRequest, scan: HeaderScan, names: Names): Refusa
   return nameFault(absolute[1] ?? '', request, names);
 }
 
-/** Inside an opened connection all requests are for its host; one for another would be sent there in its name. */
+/**
+ * Inside an opened connection every request must be for its host; one for another host would be
+ * sent there under its name.
+ */
 function openedHostFault(
   { url = '' }: GateRequest,
   { hosts, host = '' }: HeaderScan,
@@ -355,8 +390,8 @@ function nameFault(host: string, request: GateRequest, names: Names): Refusal | 
 }
 
 /**
- * True when a page that is neither ours nor listed by name caused the request. A second
- * field of either name, and a `Sec-Fetch-Site` that we do not know, count as foreign.
+ * True when the request was caused by a page that is neither ours nor listed by name. A second
+ * field of either name, and an unknown `Sec-Fetch-Site`, count as foreign.
  */
 function isCrossSite(scan: HeaderScan, isFriend: (origin: string) => boolean): boolean {
   if (scan.origins === 0 && scan.fetchSites === 0) return false;
@@ -365,7 +400,10 @@ function isCrossSite(scan: HeaderScan, isFriend: (origin: string) => boolean): b
   return scan.fetchSite !== 'same-origin' && scan.fetchSite !== 'none';
 }
 
-/** True for a page load that changes nothing and asks no provider: of our own pages, or by mistake. */
+/**
+ * True for a page load that changes nothing and reaches no provider: one of our own pages, or an
+ * unknown path.
+ */
 function isHarmless({ method, url = '/', rawHeaders }: GateRequest): boolean {
   if (method !== 'GET' && method !== 'HEAD') return false;
   try {
@@ -375,7 +413,10 @@ function isHarmless({ method, url = '/', rawHeaders }: GateRequest): boolean {
   }
 }
 
-/** The origins listed by name. `null` is the origin of every sandboxed frame, so it names nobody. */
+/**
+ * Returns the origins listed by name. `null` is the origin of every sandboxed frame, so it
+ * identifies no one.
+ */
 function listedOrigins(allowed: readonly string[]): ReadonlySet<string> {
   const names = allowed.map((origin) => origin.toLowerCase().replace(/\/$/, ''));
   return new Set(names.filter((origin) => origin !== '*' && origin !== 'null'));

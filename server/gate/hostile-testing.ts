@@ -1,4 +1,7 @@
-/** Hostile requests, and some honest ones beside them, as the bytes of a connection (latin1). For tests. */
+/**
+ * Hostile requests, and some legitimate ones for comparison, as the bytes of a connection (latin1).
+ * For tests.
+ */
 
 /** A Host that is ours. */
 export const H = 'Host: localhost\r\n';
@@ -12,7 +15,7 @@ const upgrade = (fields: string) =>
     '/ws',
   );
 
-/** What is written and the status that must come back first. */
+/** The bytes to write and the status that must come back first. */
 export type Case = readonly [name: string, bytes: string, status: number];
 
 const HOSTS: readonly Case[] = [

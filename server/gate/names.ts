@@ -1,23 +1,25 @@
 /**
- * Which `Host` names and which `Origin`s are this proxy's own. A page that rebinds its name
- * to 127.0.0.1 still sends that name in `Host`, so names are compared with a closed list and
- * never resolved.
+ * Which `Host` names and `Origin`s belong to this proxy. A page that rebinds its name to 127.0.0.1
+ * still sends that name in `Host`, so names are compared with a closed list and never resolved.
  */
 import { isIP } from 'node:net';
 import { SvcError } from '../../engine/error.ts';
 import { canonicalAddress, isLoopback } from './addresses.ts';
 
-/** A `Host` value taken apart: the name in lower case (an IPv6 literal without brackets) and the port if one was given. */
+/**
+ * A parsed `Host` value: the name in lower case (an IPv6 literal without brackets) and the port, if
+ * given.
+ */
 export interface Authority {
   readonly name: string;
   readonly port: number | undefined;
 }
 
-/** What decides the names: how the listeners were opened and what the user added. */
+/** What determines the names: how the listeners were opened and what the user added. */
 export interface NameOptions {
-  /** `server.host`: an address or a name. A wildcard (`0.0.0.0`, `::`) is nobody's name. */
+  /** `server.host`: an address or a name. A wildcard (`0.0.0.0`, `::`) matches no name. */
   readonly boundHost: string;
-  /** The ports we listen on, now. */
+  /** The ports that we currently listen on. */
   readonly ports: () => readonly number[];
   /** `server.allowed_hosts`: `name` for any port, or `name:port`. */
   readonly allowedHosts: readonly string[];
@@ -27,7 +29,10 @@ export type Names = ReturnType<typeof createNames>;
 
 const AUTHORITY = /^(?:\[([0-9A-Fa-f:.]{2,45})\]|([A-Za-z0-9._-]{1,253}))(?::([0-9]{1,5}))?$/;
 
-/** Takes a `Host` value apart; undefined when it is not `name[:port]` (RFC 9110 §7.2, without the forms no client sends). */
+/**
+ * Parses a `Host` value; undefined when it is not `name[:port]` (RFC 9110 §7.2, without the forms
+ * no client sends).
+ */
 export function parseAuthority(value: string): Authority | undefined {
   const match = AUTHORITY.exec(value);
   if (match === null) return undefined;
@@ -38,7 +43,7 @@ export function parseAuthority(value: string): Authority | undefined {
   return { name: (literal ?? name ?? '').toLowerCase(), port };
 }
 
-/** Builds the closed list. Throws `config` for an entry of `allowedHosts` that is no host. */
+/** Creates the closed list. Throws `config` for an entry of `allowedHosts` that is not a host. */
 export function createNames(options: NameOptions) {
   const allowed = options.allowedHosts.map(parseAllowedHost);
   const bound = canonicalName(options.boundHost.toLowerCase());
@@ -50,13 +55,15 @@ export function createNames(options: NameOptions) {
     if (name === 'localhost' || isLoopback(name)) return true;
     const canonical = canonicalName(name);
     if (!isWildcard) return canonical === bound;
-    // Bound to every address, ours is the one this connection came in on. Only a literal
-    // can equal it, and a literal cannot be rebound.
+    // When bound to every address, ours is the one this connection arrived on. Only a literal can
+    // equal it, and a literal cannot be rebound.
     return localAddress !== undefined && canonical === canonicalAddress(localAddress);
   }
 
   return {
-    /** True when `authority` has one of our names, with any port. `localAddress` is the socket's. */
+    /**
+     * True when `authority` has one of our names, with any port. `localAddress` is the socket's.
+     */
     isOurHost({ name, port }: Authority, localAddress: string | undefined): boolean {
       // A tunnel or a container's port map changes the port, and a rebound name is recognised by the name.
       if (isOwnName(name, localAddress)) return true;
@@ -65,7 +72,9 @@ export function createNames(options: NameOptions) {
         return entry.name === canonical && (entry.port === undefined || entry.port === port);
       });
     },
-    /** True for a `Host` in one of its usual spellings: the same answer as `isOurHost`, without parsing. */
+    /**
+     * True for a `Host` in one of its usual spellings: same result as `isOurHost`, without parsing.
+     */
     isUsualHost(host: string): boolean {
       const ports = options.ports();
       if (!isSame(ports, usualPorts)) {
@@ -76,7 +85,7 @@ export function createNames(options: NameOptions) {
       }
       return usual.has(host);
     },
-    /** True when a page of `origin` was served by us, seen from a request with this (accepted) `host`. */
+    /** True when a page of `origin` was served by us, for a request with this (accepted) `host`. */
     isOurOrigin(origin: string, host: string, localAddress: string | undefined): boolean {
       if (!origin.startsWith('http://')) return false;
       const text = origin.slice('http://'.length);

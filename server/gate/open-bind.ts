@@ -1,4 +1,4 @@
-/** A proxy that the network can reach asks for a key, or does not start. */
+/** A proxy reachable from the network requires a key, or does not start. */
 import { join } from 'node:path';
 import { SvcError } from '../../engine/index.ts';
 import { isPostgresUrl } from '../../stages/ledger/address.ts';
@@ -13,14 +13,14 @@ import type { LoadedConfig } from '../config/load.ts';
 const CURE =
   'Make a key with `svc auth --generate`, or set security.api_key, or listen on 127.0.0.1.';
 
-/** The file of the keys that `svc auth` makes. */
+/** Returns the path of the key file that `svc auth` writes. */
 export function keysFile(home: string): string {
   return join(home, 'keys.json');
 }
 
 /**
- * Throws `config` where anyone on the network would be let in, or where the keys cannot be read; `shared`
- * are the keys of a shared ledger, once its database has told them.
+ * Throws `config` if anyone on the network would be admitted, or if the keys cannot be read;
+ * `shared` are the keys of a shared ledger, once its database has returned them.
  */
 export function refuseOpenBind(config: Config, nowMs: number, shared?: readonly StoredKey[]): void {
   const reason = openBind(config, nowMs, shared);
@@ -29,8 +29,8 @@ export function refuseOpenBind(config: Config, nowMs: number, shared?: readonly 
 }
 
 /**
- * The same for whoever checks a configuration. It is no fault of the configuration itself: every
- * other command runs with it, and the one that makes the key has to.
+ * Returns the same error as a fault, for configuration checks. It does not invalidate the
+ * configuration: every other command runs with it, including the one that creates the key.
  */
 export function openBindFaults(
   { config, provenance }: LoadedConfig,
@@ -50,8 +50,8 @@ function openBind(
   const { home, ledger, server, security } = config;
   const { host } = server;
   if (isLoopbackHost(host) || security.apiKey !== null) return undefined;
-  // Those of a shared ledger nobody knows before it was asked; while its database is away every
-  // request from elsewhere is answered with 401.
+  // The keys of a shared ledger are unknown until it is queried; while its database is unreachable
+  // every request from elsewhere is answered with 401.
   if (isPostgresUrl(ledger.db) && shared === undefined) return undefined;
   const isLive = ({ revoked, expires }: StoredKey): boolean =>
     revoked === undefined && (expires === undefined || Date.parse(expires) > nowMs);

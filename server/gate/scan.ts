@@ -1,7 +1,6 @@
 /**
- * One walk over a request's raw header fields, collecting the few facts that decide who is
- * let in. `req.headers` is not used: node joins or drops duplicates there, and a duplicate
- * is exactly what must be seen.
+ * Scans a request's raw header fields once and collects the facts that decide admission.
+ * `req.headers` is not used: node joins or drops duplicates there, and duplicates must be noticed.
  */
 import { KEY_FIELDS } from '../../stages/model/headers.ts';
 
@@ -17,7 +16,7 @@ export interface GateRequest {
   };
 }
 
-/** What one walk over the fields found. Values are those of the first field of the name. */
+/** Result of the scan. Values are those of the first field with the name. */
 export interface HeaderScan {
   host: string | undefined;
   hosts: number;
@@ -27,27 +26,35 @@ export interface HeaderScan {
   fetchSites: number;
   fetchMode: string | undefined;
   fetchDest: string | undefined;
-  /** The browser loads a page, of a window or a frame, or does so ahead of time, which no script's request is. */
+  /**
+   * True if the browser loads or preloads a page, in a window or a frame; a script's request never
+   * does.
+   */
   navigates: boolean;
   key: string | undefined;
   keys: number;
-  /** A field for a provider's key is there, or another one holds what begins like a proxy key. */
+  /**
+   * A provider key header is present, or another header contains something that begins like a proxy
+   * key.
+   */
   hasCredential: boolean;
-  /** Of one field alone: browsers send no second one. */
+  /** The first `Cookie` field only: browsers send no second one. */
   cookie: string | undefined;
   length: string | undefined;
   lengths: number;
   coding: string | undefined;
   codings: number;
-  /** A forwarding field is present: someone stands between the client and us. */
+  /** A forwarding field is present: there is an intermediary between the client and us. */
   forwarded: boolean;
-  /** A field that no honest client sends: a control character in a value, or a prototype's name. */
+  /**
+   * A field that no legitimate client sends: a control character in a value, or a prototype's name.
+   */
   unclean: boolean;
 }
 
 type Mark = (scan: HeaderScan, value: string) => void;
 
-/** Counts the fields of a name, and keeps the value of the first. */
+/** Counts the fields of a name and keeps the value of the first. */
 function counted(
   first: 'host' | 'origin' | 'fetchSite' | 'key' | 'length' | 'coding',
   count: 'hosts' | 'origins' | 'fetchSites' | 'keys' | 'lengths' | 'codings',
@@ -69,15 +76,14 @@ const markCredential: Mark = (scan) => {
   scan.hasCredential = true;
 };
 
-/** What `Sec-Purpose` was called before it had that name. */
+/** Earlier names of `Sec-Purpose`. */
 const EARLIER_PURPOSES = ['purpose', 'x-purpose', 'x-moz'] as const;
 
 /** Where a page is loaded to (Fetch §2.2.5, "navigation request"). */
 const PAGE_DESTINATIONS = /document|frame|embed|object/i;
 
-// Fields that proxies, tunnels and CDNs add about the client they speak for. They are
-// never read for an address; that one is there is what counts. Most have a name of one of
-// the kinds that `isForwarding` knows; these are the others.
+// Fields that proxies, tunnels and CDNs add about their client. They are never read for an address;
+// only their presence counts. Most have names that `isForwarding` recognizes; these are the others.
 const FORWARDING = [
   'forwarded',
   'via',
@@ -107,7 +113,10 @@ const FORWARDING = [
 ] as const;
 
 const FORWARDING_PREFIXES = ['x-forwarded-', 'forwarded-'];
-/** `X-Real-IP`, `True-Client-IP`, `X-Azure-ClientIP`, `Original-For`: an address or a hop that is spoken for. */
+/**
+ * `X-Real-IP`, `True-Client-IP`, `X-Azure-ClientIP`, `Original-For`: names of a forwarded address
+ * or hop.
+ */
 const FORWARDING_END =
   /(?:^|[-_])(?:client|socket|real|remote|src|source)?ip$|(?:^|[-_])(?:forwarded|forward|proxied|original|connecting)-?for$/;
 
@@ -146,18 +155,18 @@ const MARKS: ReadonlyMap<string, Mark> = withUsualSpellings([
   ['cookie', (scan, value) => void (scan.cookie ??= value)],
   ['content-length', counted('length', 'lengths')],
   ['transfer-encoding', counted('coding', 'codings')],
-  // Harmless to us, but whatever copies fields into a plain object would be hurt.
+  // Harmless to us, but not to code that copies fields into a plain object.
   ['__proto__', (scan) => void (scan.unclean = true)],
   ...FORWARDING.map((name): [string, Mark] => [name, markForwarded]),
 ]);
 
 const INTERESTING = interestingSlots();
 
-// node's parser refuses these already; it has been wrong before (CVE-2022-32214 and kin).
+// node's parser refuses these already; it has been wrong before (CVE-2022-32214 and similar).
 // oxlint-disable-next-line no-control-regex
 const UNCLEAN = /[\0\r\n]/;
 
-/** Walks `rawHeaders` once. Never throws; keeps no reference to the array. */
+/** Scans `rawHeaders` once. Never throws; keeps no reference to the array. */
 export function scanHeaders(rawHeaders: readonly string[]): HeaderScan {
   const scan: HeaderScan = {
     host: undefined,
@@ -211,7 +220,10 @@ function endsAsForwarding(name: string): boolean {
   return last === 0x70 ? before === 0x69 : before === 0x6f;
 }
 
-/** A name's first and third letter and its length, folded into 14 bits: nearly every field is told apart by that alone. */
+/**
+ * Hashes a name's first and third letter and its length into 14 bits, which distinguishes nearly
+ * all fields.
+ */
 function slot(name: string): number {
   // The low five bits of a letter are the same in both cases.
   return slotOf(name.charCodeAt(0), name.charCodeAt(2), name.length);
@@ -224,7 +236,7 @@ function slotOf(first: number, third: number, length: number): number {
 function interestingSlots(): Uint8Array {
   const slots = new Uint8Array(32 * 32 * 16);
   for (const name of MARKS.keys()) slots[slot(name)] = 1;
-  // What follows a prefix has any length.
+  // A name with this prefix may have any length.
   for (const prefix of FORWARDING_PREFIXES) {
     const first = slotOf(prefix.charCodeAt(0), prefix.charCodeAt(2), 0);
     slots.fill(1, first, first + 16);
@@ -232,7 +244,10 @@ function interestingSlots(): Uint8Array {
   return slots;
 }
 
-/** The same marks under the two spellings that clients use, so that most lookups need no lower-casing. */
+/**
+ * Adds each mark under its lower-case and title-case spelling, so that most lookups need no
+ * lower-casing.
+ */
 function withUsualSpellings(marks: readonly [string, Mark][]): ReadonlyMap<string, Mark> {
   const titled = marks.map(([name, mark]): [string, Mark] => [
     name.replaceAll(/(^|-)([a-z])/g, (_, dash: string, letter: string) => {

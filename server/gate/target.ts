@@ -1,14 +1,14 @@
 /**
- * The one reading of a request's target. Whoever admits, routes or forwards a request reads
- * the path here, as it was spelled: a path that one of them folds (`/a/../b`, `/a%2fb`, `/a\b`)
- * and another does not is a way around the gate. So none of them folds, and a path of ours in
- * any spelling but its own is no path of ours.
+ * The one reading of a request target. Admission, routing and forwarding all read the path here, as
+ * spelled: if one of them normalized a path (`/a/../b`, `/a%2fb`, `/a\b`) and another did not, that
+ * would bypass the gate. So none of them normalizes, and one of our paths in any other spelling is
+ * not ours.
  */
 
 /**
- * The path and query of a request target, also of an absolute one (`http://host/path`),
- * which a server must understand (RFC 9112 §3.2.2). Never goes through a URL parser: `//x`
- * is a path here, not a host.
+ * Returns the path and query of a request target, including an absolute one (`http://host/path`),
+ * which a server must understand (RFC 9112 §3.2.2). Never uses a URL parser: `//x` is a path here,
+ * not a host.
  */
 export function originForm(target: string): string {
   if (target.startsWith('/') || !target.includes('://')) return target;
@@ -18,21 +18,21 @@ export function originForm(target: string): string {
   return rest.startsWith('?') ? `/${rest}` : rest;
 }
 
-/** The path of a target in any form, as it was spelled. */
+/** Returns the path of a target in any form, as spelled. */
 export function pathOf(target: string): string {
   const form = originForm(target);
   const query = form.indexOf('?');
   return query === -1 ? form : form.slice(0, query);
 }
 
-/** What follows the path, from the question mark on; empty where nothing does. */
+/** Returns the query from the question mark on; empty where there is none. */
 export function queryOf(target: string): string {
   const form = originForm(target);
   const query = form.indexOf('?');
   return query === -1 ? '' : form.slice(query);
 }
 
-/** True for what may stand in a request line as a target: visible ASCII, and no fragment. */
+/** True for a valid target in a request line: visible ASCII, without a fragment. */
 export function isCleanTarget(target: string): boolean {
   return /^[!"$-~]+$/.test(target);
 }

@@ -1,4 +1,6 @@
-/** The first frame of a run, made of what a client sent: over HTTP, by WebSocket, or long ago. */
+/**
+ * Builds the first frame of a run from a client's request: over HTTP, by WebSocket, or replayed.
+ */
 import type { Caller } from '../../stages/model/caller.ts';
 import type { Endpoint } from '../../stages/model/endpoint.ts';
 import type { BodyFrame } from '../../stages/model/body.ts';
@@ -6,7 +8,7 @@ import type { Headers } from '../../stages/model/headers.ts';
 import type { Config } from '../config/config.ts';
 import { untouchableBecause } from '../generation/untouchable.ts';
 
-/** A request behind the gate, without its body. */
+/** An admitted request, without its body. */
 export interface ReceivedRequest {
   readonly method: string;
   /** Path and query in origin form. */
@@ -15,11 +17,13 @@ export interface ReceivedRequest {
   readonly endpoint: Endpoint;
   /** True while `svc pause` is in force. */
   readonly paused: boolean;
-  /** The key of this proxy that it came with. */
+  /** The key of this proxy that the request carried. */
   readonly caller?: Caller | undefined;
 }
 
-/** The encoding that has to be undone before the body can be read; undefined where there is none. */
+/**
+ * Returns the content encoding to undo before the body can be read; undefined where there is none.
+ */
 export function encodingToUndo(
   { rewritable }: Endpoint,
   contentEncoding: string | undefined,
@@ -27,7 +31,7 @@ export function encodingToUndo(
   return rewritable && contentEncoding !== 'identity' ? contentEncoding : undefined;
 }
 
-/** `bytes` is the body decoded, `wireBytes` as it was on the wire. */
+/** Builds the body frame; `bytes` is the decoded body, `wireBytes` the body as received. */
 export function toBodyFrame(
   { method, target, headers, endpoint, paused, caller }: ReceivedRequest,
   wireBytes: Buffer,

@@ -1,6 +1,6 @@
 /**
- * Collects a request body in memory, counting while it arrives: what a client
- * declares about its length is never trusted.
+ * Collects a request body in memory and counts it as it arrives: the length that the client
+ * declares is never trusted.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { CancelSignal, SvcError } from '../../engine/index.ts';
@@ -8,26 +8,29 @@ import type { InFlight } from './in-flight.ts';
 import { payloadTooLarge } from '../../stages/model/errors.ts';
 
 const EMPTY = Buffer.alloc(0);
-/** Messages of which the parser could read no more. */
+/** Messages whose bodies the parser could not read to the end. */
 const broken = new WeakMap<IncomingMessage, SvcError>();
-/** The latest pieces are put together when there are this many: one of a single byte costs a hundred. */
+/**
+ * Chunks are concatenated when there are this many: a chunk of one byte takes a hundred in memory.
+ */
 const MOST_PIECES = 1024;
 
-/** Notifies whoever reads this body, now or later, that no more of it can be read. */
+/** Reports that the rest of this body cannot be read, to its current reader or a later one. */
 export function breakBody(message: IncomingMessage, error: SvcError): void {
   broken.set(message, error);
   if (message.listenerCount('error') > 0) message.emit('error', error);
 }
 
-/** True if no more of this body can be read. */
+/** True if the rest of this body cannot be read. */
 export function isBroken(message: IncomingMessage): boolean {
   return broken.has(message);
 }
 
 /**
- * The whole body as it was on the wire, at once if it is there; a client that waits for it gets 100 Continue. Rejects with `payload_too_large` above
- * `maxBytes`, with `unavailable` when too much is arriving at once, with `bad_request` when the rest
- * does not come, and with the signal's reason when the client leaves.
+ * Returns the whole body as received, synchronously if it is already there; sends `100 Continue` to
+ * a client that waits for it. Rejects with `payload_too_large` above `maxBytes`, with `unavailable`
+ * when too much is arriving at once, with `bad_request` when the rest does not arrive, and with the
+ * signal's reason when the client leaves.
  */
 export function collectBody(
   message: IncomingMessage,
@@ -75,12 +78,12 @@ export function collectBody(
     const onError = (error: Error) => done(() => reject(signal.aborted ? signal.reason : error));
     function done(settle: () => void): void {
       arrival.close();
-      // The connection may live on for as long as its client likes.
+      // The connection may stay open for as long as the client likes.
       pieces = [];
       latest = [];
       message.off('data', onData).off('end', onEnd).off('error', onError);
       signal.removeEventListener('abort', stop);
-      // A late fault of a message that nobody reads any more has no one to go to.
+      // A late error of a message without a reader would otherwise be unhandled.
       message.on('error', () => undefined);
       settle();
     }
@@ -90,12 +93,12 @@ export function collectBody(
   });
 }
 
-/** True for a client that waits for an interim answer; HTTP/1.0 has none (RFC 9110 §15.2). */
+/** True for a client that waits for an interim response; HTTP/1.0 has none (RFC 9110 §15.2). */
 export function expectsContinue({ headers, httpVersion }: IncomingMessage): boolean {
   return headers.expect !== undefined && httpVersion !== '1.0';
 }
 
-/** A short body is there with its head. To listen for its pieces would cost more than reading it. */
+/** A short body arrives with its head; reading it directly is cheaper than listening for chunks. */
 function wholeBody(message: IncomingMessage): Buffer | undefined {
   if (!message.complete || message.readableFlowing === true) return undefined;
   const bytes: unknown = message.read();

@@ -1,12 +1,12 @@
 /**
- * What `security.allowed_origins` answers to a browser. This is advice to browsers about who may
- * read an answer; who may ask is the gate's to say, and `*` here opens nothing there. No
- * answer ever allows credentials: an origin that may read must bring its own key.
+ * Builds the CORS headers for `security.allowed_origins`. They only advise browsers about who may
+ * read a response; the gate decides about admission, and `*` here admits nobody there. No response
+ * ever allows credentials: an origin that may read must bring its own key.
  */
 
 export type Cors = ReturnType<typeof createCors>;
 
-/** The fields of an OPTIONS that matter. */
+/** The headers of an OPTIONS request that matter. */
 export interface PreflightRequest {
   readonly origin: string | undefined;
   /** `Access-Control-Request-Method`: present in a preflight, absent in a plain OPTIONS. */
@@ -24,10 +24,10 @@ const MAX_AGE_S = '600';
 const PREFLIGHT_VARY =
   'Origin, Access-Control-Request-Method, Access-Control-Request-Headers, Access-Control-Request-Private-Network';
 
-// A list of field names (RFC 9110 §5.1), short enough to be repeated in an answer.
+// A list of field names (RFC 9110 §5.1), short enough to be repeated in a response.
 const FIELD_NAMES = /^[A-Za-z0-9!#$%&'*+.^_`|~ \t,-]{1,4096}$/;
 
-/** Builds the answers for `allowedOrigins`: origins by name, and `*` for anyone. */
+/** Creates the header builder for `allowedOrigins`: origins by name, and `*` for any. */
 export function createCors(allowedOrigins: readonly string[]) {
   const isOpen = allowedOrigins.includes('*');
   const named = new Set(allowedOrigins.map(withoutSlash).filter(isName));
@@ -41,9 +41,15 @@ export function createCors(allowedOrigins: readonly string[]) {
   }
 
   return {
-    /** Headers for the answer to a request with this `Origin` (undefined: none), as a flat name, value list. Shared: do not change. */
+    /**
+     * Returns the headers for a response to a request with this `Origin` (undefined: none), as a
+     * flat list of names and values. The list is shared: do not change it.
+     */
     headers,
-    /** Headers of the 204 that answers an OPTIONS, preflight or not. Needs no key; asks for nothing but the fields given. */
+    /**
+     * Returns the headers of the 204 response to an OPTIONS request, preflight or not. Needs no
+     * key, and reads only the fields given.
+     */
     preflight(request: PreflightRequest): readonly string[] {
       const { origin, requestMethod, requestHeaders, privateNetwork } = request;
       const fields = ['Allow', METHODS, 'Vary', PREFLIGHT_VARY];
@@ -55,7 +61,8 @@ export function createCors(allowedOrigins: readonly string[]) {
       if (requestHeaders !== undefined && FIELD_NAMES.test(requestHeaders)) {
         fields.push('Access-Control-Allow-Headers', requestHeaders);
       }
-      // Lets a public page reach into this machine: for an origin that was chosen, never for `*`.
+      // Lets a public page reach into this machine: only for an origin that was listed by name,
+      // never for `*`.
       if (isNamed && privateNetwork === 'true') {
         fields.push('Access-Control-Allow-Private-Network', 'true');
       }

@@ -1,21 +1,21 @@
 /**
- * The one place where a kind of failure becomes an HTTP status, and where the bytes and
- * headers of an error answer are made (specification, section 7). Shape: a messages-style
- * error with the request's id, so that clients of that provider read it as their own.
+ * Maps each kind of error to an HTTP status, and builds the headers and body of an error response
+ * (specification, section 7). No other module does. The body is a messages-style error with the
+ * request id, which that provider's clients read as their own.
  */
 import { STATUS_CODES } from 'node:http';
 import type { ErrorKind, SvcError } from '../../engine/error.ts';
 
-/** What a kind of failure looks like over HTTP. */
+/** HTTP form of one kind of error. */
 export interface ErrorRow {
   readonly status: number;
   /** `error.type` in the body. */
   readonly type: string;
-  /** `error.code` where the failure itself carries none. */
+  /** Default `error.code`, for an error without a code of its own. */
   readonly code?: string;
 }
 
-/** Kind → status, type and default code. Nothing else in the project decides a status. */
+/** Kind → status, type and default code. Nothing else in the project chooses a status. */
 export const errorTable = Object.freeze({
   bad_request: { status: 400, type: 'bad_request' },
   unauthorized: { status: 401, type: 'unauthorized', code: 'AUTH_001' },
@@ -33,23 +33,25 @@ export const errorTable = Object.freeze({
   rate_limited: { status: 429, type: 'rate_limit_exceeded', code: 'RATELIMIT_001' },
   headers_too_large: { status: 431, type: 'headers_too_large' },
   internal: { status: 500, type: 'internal_error' },
-  // A fault of the person who runs the proxy is, seen from its client, the proxy's.
+  // To a client, a mistake in the configuration is an internal error of the proxy.
   config: { status: 500, type: 'internal_error' },
   usage: { status: 500, type: 'internal_error' },
   bad_gateway: { status: 502, type: 'bad_gateway' },
   circuit_open: { status: 503, type: 'circuit_open' },
   unavailable: { status: 503, type: 'upstream_unreachable' },
-  // The client has left, so this is written down and hardly ever sent.
+  // The client has left: this status is logged and hardly ever sent.
   cancelled: { status: 503, type: 'upstream_unreachable' },
   gateway_timeout: { status: 504, type: 'gateway_timeout', code: 'TIMEOUT_001' },
 }) satisfies Record<ErrorKind, ErrorRow>;
 
-/** The status that `error` is answered with. */
+/** Returns the HTTP status for `error`. */
 export function errorStatus(error: SvcError): number {
   return errorTable[error.kind].status;
 }
 
-/** The JSON body of `error` as UTF-8. Cause, cure, node and stack never leave the process. */
+/**
+ * Returns the JSON body of `error` as UTF-8. Cause, cure, node and stack never leave the process.
+ */
 export function errorBody(error: SvcError, requestId: string): Buffer {
   const row: ErrorRow = errorTable[error.kind];
   const code = error.code ?? row.code;
@@ -62,9 +64,9 @@ export function errorBody(error: SvcError, requestId: string): Buffer {
 }
 
 /**
- * Headers of an error answer whose body has `sizeBytes`. `close` says that the connection
- * cannot be used again: its framing is in doubt, or its body was not read. `Retry-After`
- * is whole seconds, at least 1.
+ * Returns the headers of an error response with a body of `sizeBytes`. `close` means that the
+ * connection cannot be reused: its framing is in doubt, or the body was not read. `Retry-After` is
+ * in whole seconds, at least 1.
  */
 export function errorHeaders(
   error: SvcError,
@@ -87,8 +89,8 @@ export function errorHeaders(
 }
 
 /**
- * An error answer as raw HTTP/1.1 bytes, for a socket that has no response object: a refused
- * upgrade, a parse failure. `extra` are more fields, flat.
+ * Returns an error response as raw HTTP/1.1 bytes, for a socket without a response object: a
+ * refused upgrade, a parse failure. `extra` holds more headers, as a flat list.
  */
 export function rawErrorResponse(
   error: SvcError,
@@ -105,7 +107,7 @@ export function rawErrorResponse(
   ]);
 }
 
-/** Flat names and values as the lines of a head. */
+/** Formats a flat list of names and values as header lines. */
 function toLines(fields: readonly (string | number)[]): string {
   let lines = '';
   for (let i = 0; i + 1 < fields.length; i += 2) lines += `${fields[i]}: ${fields[i + 1]}\r\n`;

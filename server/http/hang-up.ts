@@ -1,25 +1,26 @@
 /**
- * The end of a connection whose client may still send. What is refused must get through to it, and
- * the descriptor must be given back whether the client takes notice or not.
+ * Ends a connection whose client may still be sending. The error response must reach the client,
+ * and the descriptor must be released whether or not the client reacts.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { isBroken } from './body.ts';
 
 /**
- * Time for a client to read the last words. Closed at once, with bytes of its own unread, the
- * connection would be reset, and the words lost with it (RFC 9112 §9.6).
+ * Time for a client to read the final response. If closed at once with unread bytes from the
+ * client, the connection would be reset and the response lost (RFC 9112 §9.6).
  */
 const LINGER_MS = 1000;
 
-/** A request that was answered early may go on for so long, with pauses of so long. */
+/** Limits on the rest of a request that was answered early: in total, and for each pause. */
 const REST_MS = 30_000;
 const REST_PAUSE_MS = 5000;
 
 /**
- * Sends `body`, whose length the head of `response` names, and ends the response when its client has
- * sent the rest of the request, which is thrown away. Ended before, the connection would be closed
- * under a client that still writes, which then sees a broken pipe in place of the answer.
+ * Sends `body`, whose length is in the head of `response`, and ends the response when the client
+ * has sent the rest of the request, which is discarded. If ended earlier, the connection would
+ * close while the client still writes, and the client would see a broken pipe instead of the
+ * response.
  */
 export function endEarly(response: ServerResponse, body: Buffer | undefined): void {
   const { req: request } = response;
@@ -52,7 +53,9 @@ function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
-/** Sends `bytes` and ends the connection; a client that keeps its side open is cut off soon after. */
+/**
+ * Sends `bytes` and ends the connection; a client that keeps its side open is cut off soon after.
+ */
 export function hangUp(socket: Duplex, bytes: Buffer): void {
   socket.on('error', () => undefined);
   if (socket.destroyed || !socket.writable) {
@@ -62,14 +65,15 @@ export function hangUp(socket: Duplex, bytes: Buffer): void {
   const timer = setTimeout(() => socket.destroy(), LINGER_MS);
   socket.once('close', () => clearTimeout(timer));
   socket.once('end', () => socket.destroy());
-  // What is still sent is thrown away; unread, it would hide that the client is gone.
+  // Incoming data is discarded; left unread, it would hide that the client has gone.
   socket.on('data', () => undefined);
   socket.end(bytes);
 }
 
 /**
- * Calls `then` once `response`, the last one under way on the connection, has left; bytes of ours
- * before that would be taken for a part of it. A client that leaves while it waits is let go.
+ * Calls `then` once `response`, the last one in progress on the connection, has been sent; bytes of
+ * ours before that would be taken for part of it. If the client leaves meanwhile, the connection is
+ * closed.
  */
 export function afterResponse(
   socket: Duplex,
@@ -80,7 +84,7 @@ export function afterResponse(
     then();
     return;
   }
-  // Nobody reads a connection that has left HTTP, so nobody would see its end.
+  // A connection detached from HTTP has no reader, so its end would go unnoticed.
   const look = (): void => {
     if (socket.readableLength === 0) socket.read();
   };

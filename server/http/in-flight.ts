@@ -1,28 +1,31 @@
 /**
- * What bodies and messages that have not arrived whole may hold together
- * (`advanced.max_bytes_in_flight`), and how slowly they may come. Each has a limit of its own, but
- * a client that opens many and finishes none would hold all of them at once.
+ * Shared memory limit (`advanced.max_bytes_in_flight`) and minimum rate for bodies and messages
+ * that have not arrived in full. Each body also has a size limit of its own, but a client that
+ * opens many and finishes none could otherwise fill memory.
  */
 import type { SvcError } from '../../engine/index.ts';
 import type { Clock } from '../../engine/index.ts';
 import { malformedRequest, overloaded } from '../../stages/model/errors.ts';
 
-/** What is not whole is looked at this often. */
+/** Interval of the progress check on incomplete bodies. */
 export const PROGRESS_WINDOW_MS = 30_000;
-/** What must have come since the last look: half a kilobyte a second, a tenth of the slowest mobile line. */
+/** Minimum bytes per check: half a kilobyte a second, a tenth of the slowest mobile line. */
 const LEAST_PROGRESS_BYTES = 16 * 1024;
 
 export type InFlight = ReturnType<typeof createInFlight>;
 
 /** One body or message that is arriving. */
 export interface Arrival {
-  /** Counts `bytes` more, or less where negative; false where that is too much, and nothing of it may be kept. */
+  /**
+   * Counts `bytes` more, or fewer if negative. False when the limit is exceeded: the caller must
+   * then keep none of them.
+   */
   add(bytes: number): boolean;
-  /** It is whole, or was let go: what it held is free again. May be called twice. */
+  /** Releases the counted bytes, once the body is complete or abandoned. May be called twice. */
   close(): void;
 }
 
-/** Counts nothing yet. */
+/** Creates the counter, with nothing counted. */
 export function createInFlight(clock: Clock, maxBytes = Number.POSITIVE_INFINITY) {
   let most = maxBytes;
   let held = 0;
@@ -31,11 +34,14 @@ export function createInFlight(clock: Clock, maxBytes = Number.POSITIVE_INFINITY
     get heldBytes(): number {
       return held;
     },
-    /** Takes over another limit; what is held stays. */
+    /** Replaces the limit; bytes already held still count. */
     configure(next: number): void {
       most = next;
     },
-    /** Holds `bytes` that are whole and wait; the returned function gives them back, once. Undefined where that is too much. */
+    /**
+     * Counts `bytes` of a complete body that is waiting; the returned function releases them, once.
+     * Undefined when the limit is exceeded.
+     */
     claim(bytes: number): (() => void) | undefined {
       if (held + bytes > most) return undefined;
       held += bytes;
@@ -46,8 +52,8 @@ export function createInFlight(clock: Clock, maxBytes = Number.POSITIVE_INFINITY
       };
     },
     /**
-     * Begins to count one body or message. `fail` is called once with the reason why no more of it is
-     * taken; what has arrived counts until it is let go and the arrival closed.
+     * Starts counting one body or message. `fail` is called once with the reason why no more is
+     * accepted; bytes that have arrived count until the caller closes the arrival.
      */
     open(fail: (error: SvcError) => void): Arrival {
       let own = 0;

@@ -1,19 +1,19 @@
 /**
- * How much one client may ask for: requests a source (`security.rate_limit_per_minute`,
- * `rate_limit.*`) and streams at a time (`streaming.max_concurrent_streams`).
+ * Limits per client: requests per source (`security.rate_limit_per_minute`, `rate_limit.*`) and
+ * concurrent streams (`streaming.max_concurrent_streams`).
  *
- * A bucket is kept as one number, the time at which it would be full again (the generic
- * cell rate algorithm, ITU-T I.371). Sources live in two generations: when the young one is
- * full it becomes the old one and the old one is dropped, so a flood of addresses costs
- * constant memory, no timer, and no bookkeeping per request. A source that asks again is
- * moved to the young generation, so only idle ones are forgotten.
+ * A bucket is stored as one number, the time at which it would be full again (the generic cell rate
+ * algorithm, ITU-T I.371). Sources live in two generations: when the young one is full it becomes
+ * the old one and the previous old one is dropped, so a flood of addresses costs constant memory,
+ * no timer, and no bookkeeping per request. A source that returns moves to the young generation, so
+ * only idle ones are forgotten.
  */
 import type { Clock } from '../../engine/clock.ts';
 
 export interface RateLimits {
-  /** Requests a minute, which is also the burst; 0 or undefined: no such limit. */
+  /** Requests a minute, which is also the burst; 0 or undefined: no limit. */
   readonly perMinute?: number | undefined;
-  /** Sustained requests a second; 0 or undefined: no such limit. */
+  /** Sustained requests a second; 0 or undefined: no limit. */
   readonly perSecond?: number | undefined;
   /** Requests at once under `perSecond`; default one second's worth, at least 1. */
   readonly burst?: number | undefined;
@@ -21,34 +21,34 @@ export interface RateLimits {
 
 export interface RateLimitOptions extends RateLimits {
   readonly clock: Clock;
-  /** What other proxies have let through as well; default: this process counts alone. */
+  /** Counts shared with other proxies; default: this process counts alone. */
   readonly shared?: SharedCounts | undefined;
 }
 
 /** One limit as a bucket of requests that refills one by one. */
 export interface Bucket {
   readonly name: 'minute' | 'second';
-  /** Requests that a full one holds. */
+  /** Requests that a full bucket holds. */
   readonly capacity: number;
   readonly intervalMs: number;
 }
 
-/** What each bucket of a source lacks of being full, in milliseconds of its rate. */
+/** Deficit of each bucket of a source, in milliseconds at its own rate. */
 export type Owed = readonly number[];
 
-/** The buckets of all sources in one place for several proxies. */
+/** Buckets of all sources, shared by several proxies. */
 export interface SharedCounts {
-  /** False while nobody there answers. */
+  /** False while the shared store does not respond. */
   readonly isUp: boolean;
   /**
-   * Takes one request from every bucket of `source`, or from none of them if one is empty: what
-   * each lacked before. `least` is what this proxy knows to be lacking. Undefined if nobody
-   * answers in time; never rejects.
+   * Takes one request from every bucket of `source`, or from none if one is empty, and returns the
+   * deficits before that. `least` is the deficit known to this proxy. Undefined if the store does
+   * not respond in time; never rejects.
    */
   take(source: string, buckets: readonly Bucket[], least: Owed): Promise<Owed | undefined>;
 }
 
-/** What a source may still do. Of two limits, the tighter one is reported. */
+/** Outcome for one request. Of two limits, the tighter one is reported. */
 export interface RateDecision {
   readonly isAllowed: boolean;
   /** Requests a full bucket holds. */
@@ -63,7 +63,7 @@ export interface RateDecision {
 
 export type RateLimiter = ReturnType<typeof createRateLimiter>;
 
-/** The limits that are set; the first of them is a source's first bucket. */
+/** Configured limits; the first of them is a source's first bucket. */
 interface Buckets {
   readonly minute: Bucket | undefined;
   readonly second: Bucket | undefined;
@@ -75,10 +75,12 @@ interface Client {
   secondFullMs: number;
 }
 
-/** Sources remembered at least; at most twice as many are held. */
+/** Number of sources that are always remembered; at most twice as many are held. */
 const CLIENTS = 10_000;
 
-/** A limiter in this process's memory, which asks others first where counts are shared. */
+/**
+ * Creates a limiter in this process's memory, which asks the shared store first if there is one.
+ */
 export function createRateLimiter(options: RateLimitOptions) {
   const { clock, shared } = options;
   let buckets = toBuckets(options);
@@ -89,7 +91,10 @@ export function createRateLimiter(options: RateLimitOptions) {
     return first && takeOne(clients.recall(name), first, second, clock);
   }
 
-  /** Where nobody answers, what is known here decides, with all that was let through before. */
+  /**
+   * Without a response from the store, the local counts decide; they include all requests allowed
+   * before.
+   */
   async function takeShared(counts: SharedCounts, name: string, limit: Bucket) {
     const client = clients.recall(name);
     const other = second;
@@ -101,7 +106,7 @@ export function createRateLimiter(options: RateLimitOptions) {
     const [firstFullMs = 0, secondFullMs = 0] = owed;
     const there = { firstFullMs, secondFullMs };
     const decision = decide(there, limit, other, 0, clock);
-    // A reload meanwhile has other buckets.
+    // A reload in the meantime has replaced the buckets.
     if (limit === first && other === second) {
       client.firstFullMs = Math.max(client.firstFullMs, sentMs + there.firstFullMs);
       client.secondFullMs = Math.max(client.secondFullMs, sentMs + there.secondFullMs);
@@ -114,14 +119,20 @@ export function createRateLimiter(options: RateLimitOptions) {
     get size(): number {
       return clients.size;
     },
-    /** Takes one request from `client`, the address of the socket's peer, as far as is known here. Undefined when nothing is limited. */
+    /**
+     * Takes one request from `client`, the address of the socket's peer, by the local counts.
+     * Undefined when nothing is limited.
+     */
     take,
-    /** The same for all proxies together; a promise only where counts are shared. Never rejects. */
+    /**
+     * Takes one request by the counts of all proxies; returns a promise only if counts are shared.
+     * Never rejects.
+     */
     takeTogether(name: string): RateDecision | undefined | Promise<RateDecision | undefined> {
       if (shared?.isUp !== true || first === undefined) return take(name);
       return takeShared(shared, name, first);
     },
-    /** Takes over other limits. What a source has used stays used, up to a full bucket. */
+    /** Replaces the limits. Requests already used stay used, up to a full bucket. */
     configure(limits: RateLimits): void {
       const next = toBuckets(limits);
       const nowMs = clock.monotonicMs();
@@ -137,7 +148,10 @@ function takeOne(client: Client, first: Bucket, second: Bucket | undefined, cloc
   return decide(client, first, second, clock.monotonicMs(), clock);
 }
 
-/** Takes one request from both buckets of `client`, or from none, at `nowMs` of the time in which it is kept. */
+/**
+ * Takes one request from both buckets of `client`, or from neither. `nowMs` is on the clock that
+ * the deficits of `client` use.
+ */
 function decide(
   client: Client,
   first: Bucket,
@@ -162,7 +176,7 @@ function decide(
     : toDecision(second, secondMs - nowMs, clock, 0);
 }
 
-/** The sources seen lately, in two generations of at most `most` each. */
+/** Recently seen sources, in two generations of at most `most` each. */
 function createClientTable(most: number) {
   let young = new Map<string, Client>();
   let old = new Map<string, Client>();
@@ -181,7 +195,7 @@ function createClientTable(most: number) {
       young.set(name, client);
       return client;
     },
-    // A source that moved to the young generation stands in the old one too.
+    // A source that moved to the young generation is still in the old one too.
     all: (): Iterable<Client> => new Set([...young.values(), ...old.values()]),
   };
 }
@@ -195,7 +209,7 @@ function carryOver(client: Client, before: Buckets, after: Buckets, nowMs: numbe
   client.secondFullMs = after.minute === undefined ? 0 : second;
 }
 
-/** When the bucket `after` is full that has as many requests to refill as `before` had. */
+/** Returns when the bucket `after` is full, given as many used requests as `before` had. */
 function refilledMs(
   fullMs: number,
   before: Bucket | undefined,
@@ -207,7 +221,10 @@ function refilledMs(
   return nowMs + Math.min(used, after.capacity) * after.intervalMs;
 }
 
-/** The `X-RateLimit-*` fields of a decision as a flat name, value list. `Retry-After` comes with the error. */
+/**
+ * Returns the `X-RateLimit-*` headers of a decision as a flat list of names and values.
+ * `Retry-After` comes with the error.
+ */
 export function rateLimitHeaders(decision: RateDecision): string[] {
   return [
     'X-RateLimit-Limit',
@@ -221,7 +238,7 @@ export function rateLimitHeaders(decision: RateDecision): string[] {
 
 export type StreamLimit = ReturnType<typeof createStreamLimit>;
 
-/** Counts streams up to `max`; undefined or 0: counted only. */
+/** Counts concurrent streams up to `max`; undefined or 0: counts without a limit. */
 export function createStreamLimit(first: number | undefined) {
   let max = first;
   let active = 0;
@@ -230,7 +247,7 @@ export function createStreamLimit(first: number | undefined) {
     get active(): number {
       return active;
     },
-    /** Claims a place; the returned function gives it back, once. Undefined when all are taken. */
+    /** Claims a slot; the returned function releases it, once. Undefined when all are taken. */
     acquire(): (() => void) | undefined {
       if (max !== undefined && max > 0 && active >= max) return undefined;
       active += 1;
@@ -240,7 +257,7 @@ export function createStreamLimit(first: number | undefined) {
         isHeld = false;
       };
     },
-    /** Takes over another number; streams that run go on. */
+    /** Replaces the limit; running streams continue. */
     configure(next: number | undefined): void {
       max = next;
     },

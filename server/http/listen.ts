@@ -1,6 +1,6 @@
 /**
- * The two listeners: HTTP, and WebSocket on a port of its own. Time and size
- * limits of connections are set here; who is let in is the gate's to say.
+ * The two listeners: HTTP, and WebSocket on its own port. Sets connection timeouts and size limits;
+ * admission is the gate's decision.
  */
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
@@ -15,21 +15,24 @@ import { createPipelines } from './pipelining.ts';
 import { rawErrorResponse } from './error-response.ts';
 import { afterResponse, hangUp } from './hang-up.ts';
 
-/** Size of a request head above which the answer is 431. */
+/** Request heads above this size are answered with 431. */
 const MAX_HEAD_BYTES = 16 * 1024;
-/** Time for a request head, from its first byte. */
+/** Time limit for a request head, from its first byte. */
 const HEAD_TIMEOUT_MS = 10_000;
-/** An idle connection is kept this long. */
+/** How long an idle connection is kept open. */
 const KEEP_ALIVE_MS = 75_000;
-/** How often slow connections are looked for. */
+/** Interval at which slow connections are checked. */
 const CHECK_INTERVAL_MS = 1000;
 
 export interface ListenerHandlers {
-  /** When requests are begun. */
+  /** Schedules the start of requests. */
   readonly turn: Turn;
   handle(request: IncomingMessage, response: ServerResponse): void;
   upgrade(request: IncomingMessage, socket: Duplex, firstBytes: Buffer): void;
-  /** Answers a `CONNECT`; absent where none is. What comes out of one may be given to `server` as a connection. */
+  /**
+   * Handles a `CONNECT`; absent where it is not supported. The stream inside the tunnel may be
+   * passed to `server` as a connection.
+   */
   readonly connect?:
     | ((request: IncomingMessage, socket: Socket, firstBytes: Buffer, server: Server) => void)
     | undefined;
@@ -38,7 +41,10 @@ export interface ListenerHandlers {
 
 export type Listener = Awaited<ReturnType<typeof listen>>;
 
-/** By connection, the response that is under way; one that is over would keep its request alive with it. */
+/**
+ * The response in progress on each connection; a finished response would keep its request in
+ * memory.
+ */
 type Responses = WeakMap<Duplex, ServerResponse>;
 
 function onClientError(newId: () => string, responses: Responses) {
@@ -46,18 +52,20 @@ function onClientError(newId: () => string, responses: Responses) {
     const response = responses.get(socket);
     const isResponding = response?.writableFinished === false;
     if (isResponding && isBrokenBody(error, response)) {
-      // Nothing was written yet: the reader of the body reports what was wrong with it.
+      // Nothing has been written yet, so the reader of the body can report the error.
       response.shouldKeepAlive = false;
       breakBody(response.req, toFailure(error));
       return;
     }
-    // Words of ours in the middle of an answer would be taken for a part of it.
+    // An error response in the middle of another response would be taken for part of it.
     if (error.code === 'ECONNRESET' || !socket.writable || isResponding) socket.destroy();
     else hangUp(socket, rawErrorResponse(toFailure(error), newId()));
   };
 }
 
-/** True if the body of the request that is being answered cannot be read, and its client still waits. */
+/**
+ * True if the body of the request being answered cannot be parsed and its client is still waiting.
+ */
 function isBrokenBody(error: Error & { code?: string }, response: ServerResponse): boolean {
   const isSyntax =
     error.code?.startsWith('HPE_') === true && error.code !== 'HPE_INVALID_EOF_STATE';
@@ -79,16 +87,16 @@ function createListener(handlers: ListenerHandlers): Server {
   const server = createServer({
     maxHeaderSize: MAX_HEAD_BYTES,
     insecureHTTPParser: false,
-    // The gate asks for it, with an answer like every other.
+    // The gate checks it, so that the error response has our usual form.
     requireHostHeader: false,
     headersTimeout: HEAD_TIMEOUT_MS,
-    // A large body over a slow line may take its time; whoever reads it bounds the gaps.
+    // A large body over a slow line may take long; the reader of the body limits the gaps.
     requestTimeout: 0,
     keepAliveTimeout: KEEP_ALIVE_MS,
     connectionsCheckingInterval: CHECK_INTERVAL_MS,
     noDelay: true,
   });
-  // node hides fields past its limit without a word, so we count them ourselves.
+  // node silently hides fields past its limit, so we count them ourselves.
   server.maxHeadersCount = 0;
   const responses: Responses = new WeakMap();
   const pipelines = createPipelines((socket) => responses.get(socket));
@@ -97,11 +105,11 @@ function createListener(handlers: ListenerHandlers): Server {
     if (responses.get(socket) === this) responses.delete(socket);
   }
   const handle = (request: IncomingMessage, response: ServerResponse): void => {
-    // A socket may fail at any moment; what that means is decided by 'close'.
+    // A socket may fail at any moment; 'close' handles the consequences.
     response.on('error', () => undefined);
     pipelines.enter(request.socket, response, () => {
       handlers.turn.first(() => {
-        // Nobody waits for the answer any more, and nothing was done for it yet.
+        // The client has gone and no work has been done yet.
         if (!request.socket.destroyed) handlers.handle(request, response);
       });
     });
@@ -109,7 +117,8 @@ function createListener(handlers: ListenerHandlers): Server {
     response.on('close', forget);
   };
   server.on('request', handle);
-  // Not answered by node itself: whoever reads the body says `100 Continue`, behind the gate.
+  // node must not answer these itself: the body reader sends `100 Continue`, after the gate has
+  // admitted the request.
   server.on('checkContinue', handle);
   server.on('checkExpectation', handle);
   server.on('connect', (request, socket: Socket, firstBytes) => {
@@ -133,9 +142,9 @@ function createListener(handlers: ListenerHandlers): Server {
 }
 
 /**
- * A server that does not know the protocol of an `Upgrade` answers as if the field were not
- * there (RFC 9110 §7.8); some clients send `h2c` with every first request. node has taken the
- * connection out of HTTP by now, so the request is put back in front of it without the field.
+ * A server that does not support the protocol of an `Upgrade` ignores the field (RFC 9110 §7.8);
+ * some clients send `h2c` with every first request. By now node has detached the connection from
+ * HTTP, so the request is put back onto the socket without the field.
  */
 function ignoreUpgrade(
   server: Server,
@@ -153,7 +162,7 @@ function ignoreUpgrade(
   server.emit('connection', socket);
 }
 
-/** Listens on `host:port` (0 picks a free port). Throws `config` where that is not possible. */
+/** Listens on `host:port` (0 picks a free port). Throws `config` if that fails. */
 export async function listen(host: string, port: number, handlers: ListenerHandlers) {
   const server = createListener(handlers);
   const sockets = new Set<Socket>();
@@ -172,7 +181,7 @@ export async function listen(host: string, port: number, handlers: ListenerHandl
   return {
     host,
     port: address.port,
-    /** Takes no new connection, closes idle ones, and resolves when the last one has ended. */
+    /** Stops accepting connections, closes idle ones, and resolves when the last one has ended. */
     close: () => new Promise<void>((closed) => server.close(() => closed())),
     /** Ends every connection at once. */
     destroy(): void {
@@ -181,7 +190,7 @@ export async function listen(host: string, port: number, handlers: ListenerHandl
   };
 }
 
-/** What node's error means for whoever chose the address. */
+/** Converts a node listen error to a `config` error that says what to do. */
 export function toListenError(error: NodeJS.ErrnoException, host: string, port: number): SvcError {
   if (error.code === 'EADDRINUSE') {
     return new SvcError('config', `Port ${port} on ${host} is already in use`, {

@@ -1,6 +1,6 @@
 /**
- * Which bodies are taken as JSON. A web page can send any other kind to this machine without
- * being asked about it (Fetch §2.2.2, CORS-safelisted), in old browsers without a trace of
+ * Decides which bodies are accepted as JSON. A web page can send any other type to this machine
+ * without a preflight (Fetch §2.2.2, CORS-safelisted), and old browsers send no header that tells
  * where it came from.
  */
 import { unsupportedMedia } from '../../stages/model/errors.ts';
@@ -8,7 +8,9 @@ import type { Endpoint } from '../../stages/model/endpoint.ts';
 import { KEY_FIELDS, headerValue } from '../../stages/model/headers.ts';
 import type { Headers } from '../../stages/model/headers.ts';
 
-/** `application/json`, or any type whose suffix says that it is JSON (RFC 6839 §3.1), with parameters or without. */
+/**
+ * `application/json`, or any type with a JSON suffix (RFC 6839 §3.1), with or without parameters.
+ */
 const JSON_TYPE = /^[ \t]*(?:application\/json|[\w.-]+\/[\w.+-]*\+json)[ \t]*(?:;|$)/i;
 
 /** True for the value of a `Content-Type` that names JSON. */
@@ -16,7 +18,7 @@ export function isJsonType(contentType: string | undefined): boolean {
   return contentType !== undefined && JSON_TYPE.test(contentType);
 }
 
-/** Throws 415 for the body of a conversation, or of texts to embed, that does not come as JSON. */
+/** Throws 415 if the body of a conversation or an embeddings request is not JSON. */
 export function refuseOtherMedia(endpoint: Endpoint, headers: Headers): void {
   if (!endpoint.isConversation && endpoint.operation !== 'embeddings') return;
   const contentType = headerValue(headers, 'content-type');

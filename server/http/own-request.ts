@@ -1,4 +1,7 @@
-/** A request for a path of our own, as a route gets to see it: a web `Request` with its body read. */
+/**
+ * Converts a request for one of our own paths to the form that a route receives: a web `Request`
+ * with its body already read.
+ */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Cancelled, createCanceller } from '../../engine/index.ts';
 import { unsupportedMedia } from '../../stages/model/errors.ts';
@@ -7,10 +10,13 @@ import { queryOf } from '../gate/target.ts';
 import type { InFlight } from './in-flight.ts';
 import { isJsonType } from './media-type.ts';
 
-/** Methods that may carry a body of ours, which must then be JSON. */
+/** Methods whose body, if any, must be JSON. */
 const JSON_METHODS = new Set(['POST']);
 
-/** Reads the body of a request that may have one: at most `maxBytes`. Throws as `collectBody` does, and 415 for one that is not JSON. */
+/**
+ * Reads the request body, at most `maxBytes`; undefined where there is none. Throws as
+ * `collectBody` does, and 415 for a body that is not JSON.
+ */
 export async function readOwnBody(
   request: IncomingMessage,
   response: ServerResponse,
@@ -32,8 +38,8 @@ export async function readOwnBody(
 }
 
 /**
- * The web `Request` of a message that a route was found for. Its URL has the query and no path:
- * a path in a URL is a folded one, and only the path as it was spelled counts.
+ * Returns the web `Request` of a message whose route was found. Its URL has the query but no path:
+ * a URL parser normalizes paths, and only the path as spelled counts.
  */
 export function toOwnRequest(request: IncomingMessage, body: Buffer | undefined): Request {
   const { method = 'GET', rawHeaders, url = '/' } = request;

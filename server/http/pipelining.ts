@@ -1,21 +1,24 @@
 /**
- * Requests that a client sends on a connection before the answers to those before them have
- * left. HTTP/1.1 allows that, in any number; a bound keeps one connection from having
- * everything that it sends ahead done at once.
+ * Limits pipelined requests: those that a client sends on a connection before it has the responses
+ * to earlier ones. HTTP/1.1 allows any number; the limit keeps one connection from having
+ * everything it sends ahead processed at once.
  */
 import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 
-/** Requests of one connection that are under way at once; the next ones wait. */
+/** Concurrent requests of one connection; further ones wait. */
 export const MAX_PIPELINED = 16;
 
-/** What one connection has under way. */
+/** Requests in progress and waiting on one connection. */
 interface Line {
   unanswered: number;
   readonly waiting: (() => void)[];
 }
 
-/** The lines of one listener's connections. `lastOf` gives the answer to a connection's request before. */
+/**
+ * Creates the queues for one listener's connections. `lastOf` returns the response to a
+ * connection's previous request.
+ */
 export function createPipelines(lastOf: (socket: Duplex) => ServerResponse | undefined) {
   const lines = new WeakMap<Duplex, Line>();
 
@@ -29,10 +32,10 @@ export function createPipelines(lastOf: (socket: Duplex) => ServerResponse | und
   }
 
   return {
-    /** Calls `begin` when it is the turn of the request that `response` answers: mostly at once. */
+    /** Calls `begin` when the request of `response` may start, which is usually at once. */
     enter(socket: Duplex, response: ServerResponse, begin: () => void): void {
       const before = lastOf(socket);
-      // Clients that wait for each answer, which is nearly all of them, have no line.
+      // Clients that wait for each response, which is nearly all of them, have no queue.
       if (before === undefined || before.writableFinished || before.destroyed) {
         begin();
         return;

@@ -1,13 +1,16 @@
-/** Values in a query that are not what the path takes. */
+/** Validates values of a query string. */
 import { SvcError } from '../../engine/index.ts';
 
-/** The error for a value; `wanted` says what it must be. */
+/** Returns the error for an invalid value; `wanted` describes the valid ones. */
 export function invalidQuery(name: string, wanted: string): SvcError {
   const text = `Query '${name}' must be ${wanted}`;
   return new SvcError('bad_request', text, { code: 'VALIDATION_003' });
 }
 
-/** A whole number within bounds, or what stands for a missing one. Throws `bad_request`. */
+/**
+ * Returns a whole number within bounds, or `fallback` if the parameter is missing. Throws
+ * `bad_request`.
+ */
 export function wholeOf(
   query: URLSearchParams,
   name: string,

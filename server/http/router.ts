@@ -1,15 +1,18 @@
 /**
- * The paths that the proxy answers itself. What it forwards is decided by
- * `stages/dialect/endpoints.ts`; everything that neither knows is 404.
+ * The paths that the proxy answers itself. Forwarded paths are in `stages/dialect/endpoints.ts`; a
+ * path known to neither is 404.
  */
 import { authMissing, forbidden, methodNotAllowed } from '../../stages/model/errors.ts';
 
-/** What a route gets to know beside the request. */
+/** What a route handler receives besides the request. */
 export interface RouteContext {
   readonly requestId: string;
-  /** How the gate let the request in; `public` must learn nothing about the machine. */
+  /** The gate's verdict; a `public` response must reveal nothing about the machine. */
   readonly verdict: 'local' | 'keyed' | 'public';
-  /** Whether the gate would let it in as it did: asked again by answers that do not end by themselves. */
+  /**
+   * True if the gate would still admit the request in the same way; checked again by responses that
+   * do not end by themselves.
+   */
   readonly isStillAdmitted: () => boolean;
   /** Path parameters by name. */
   readonly params: Readonly<Record<string, string>>;
@@ -20,10 +23,16 @@ export type RouteHandler = (
   context: RouteContext,
 ) => Response | Promise<Response>;
 
-/** Whom a route answers: everybody; callers on this machine and holders of a key; or this machine only. */
+/**
+ * Who may use a route: everybody; callers on this machine and holders of a key; or this machine
+ * only.
+ */
 export type Audience = 'everybody' | 'admitted' | 'this-machine';
 
-/** One path of our own. A `:name` segment matches one segment of anything, `:name*` at the end all that follows, nothing too. */
+/**
+ * One path of our own. A `:name` segment matches any one segment; `:name*` at the end matches the
+ * rest of the path, which may be empty.
+ */
 export interface Route {
   readonly method: 'GET' | 'POST';
   readonly path: string;
@@ -32,12 +41,12 @@ export interface Route {
   readonly handle: RouteHandler;
 }
 
-/** A GET of `path`. */
+/** Defines a GET route for `path`. */
 export function get(path: string, handle: RouteHandler, audience: Audience = 'admitted'): Route {
   return { method: 'GET', path, audience, handle };
 }
 
-/** A GET of `path` that answers what `make` gives, as JSON. */
+/** Defines a GET route for `path` that returns the value of `make` as JSON. */
 export function getJson(
   path: string,
   make: (request: Request, context: RouteContext) => unknown,
@@ -50,7 +59,7 @@ export function getJson(
   );
 }
 
-/** A route found for a path. */
+/** A route that matches a path, with its parameters. */
 export interface Match {
   readonly route: Route;
   readonly params: Readonly<Record<string, string>>;
@@ -60,7 +69,7 @@ export type Router = ReturnType<typeof createRouter>;
 
 const NO_PARAMS = Object.freeze({});
 
-/** A path that a URL parser would fold into another: it is none of ours, whatever it begins with. */
+/** True for a path that a URL parser would normalize to another one: such a path is never ours. */
 function climbs(path: string): boolean {
   const plain = path.replaceAll(/%2e/gi, '.').replaceAll(/%2f|%5c|\\/gi, '/');
   return plain.split('/').some((segment) => segment === '.' || segment === '..');
@@ -75,15 +84,15 @@ function toPattern(path: string): { pattern: RegExp; names: string[] } {
   return { pattern: new RegExp(`^${pattern}$`), names };
 }
 
-/** The methods of a path, `HEAD` and `OPTIONS` with them. */
+/** Returns the methods of a path, including the implied `HEAD` and `OPTIONS`. */
 export function allowedMethods(methods: readonly string[]): string[] {
   const implied = methods.includes('GET') ? ['HEAD', 'OPTIONS'] : ['OPTIONS'];
   return [...methods, ...implied.filter((method) => !methods.includes(method))];
 }
 
 /**
- * Throws where a caller that the gate let in as `verdict` is not of the route's audience. The gate
- * judges by path before this; a path that it read otherwise than the router opens nothing.
+ * Throws if `verdict` is not enough for the route's audience. The gate has judged the path before;
+ * this check holds even if the gate and the router read a path differently.
  */
 export function checkAudience(
   { audience = 'admitted' }: Route,
@@ -120,12 +129,18 @@ export function createRouter(routes: readonly Route[]) {
 
   return {
     routes,
-    /** What a path of ours answers, `HEAD` and `OPTIONS` with it; undefined for a path that is not ours. */
+    /**
+     * Returns the methods of one of our paths, including `HEAD` and `OPTIONS`; undefined for any
+     * other path.
+     */
     methods(path: string): readonly string[] | undefined {
       const found = candidates(path);
       return found.length === 0 ? undefined : methodsOf(found);
     },
-    /** The route of a path as it was spelled; undefined for a path that is not ours. Throws `method_not_allowed`. `HEAD` counts as `GET`. */
+    /**
+     * Returns the route for a path as spelled; undefined if the path is not ours. `HEAD` counts as
+     * `GET`. Throws `method_not_allowed`.
+     */
     match(method: string, path: string): Match | undefined {
       const found = candidates(path);
       if (found.length === 0) return undefined;

@@ -1,8 +1,11 @@
-/** Sends a response of our own: whole, or as it comes where it never ends by itself. */
+/** Sends a response of our own: in one piece, or streamed if it is an event stream. */
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-/** Sends `found`, with `headers` behind its own. Resolves when all was written, or nobody reads any more. */
+/**
+ * Sends `found`, with `headers` after its own. Resolves when everything was written or the client
+ * has gone.
+ */
 export async function sendResponse(
   request: IncomingMessage,
   response: ServerResponse,
@@ -21,7 +24,7 @@ export async function sendResponse(
   response.end(request.method === 'HEAD' ? undefined : body);
 }
 
-/** The body is cancelled as soon as the connection is gone. */
+/** Streams `body`, and cancels it as soon as the connection closes. */
 async function sendStream(
   request: IncomingMessage,
   response: ServerResponse,

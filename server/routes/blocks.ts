@@ -1,14 +1,14 @@
 /**
- * `/v1/svc/blocks/<id>` and `/v1/svc/lost/<request-id>`: what compression took away, for
- * whoever sits at this machine. These are pieces of users' conversations, so a proxy key
- * from elsewhere does not open them.
+ * `/v1/svc/blocks/<id>` and `/v1/svc/lost/<request-id>`: the originals that compression removed,
+ * for users of this machine. They are pieces of users' conversations, so a proxy key from elsewhere
+ * gives no access.
  */
 import { notFound } from '../../stages/model/errors.ts';
 import type { KeptBlock, Originals } from '../../stages/originals/originals.ts';
 import { getJson } from '../http/router.ts';
 import type { Route } from '../http/router.ts';
 
-/** Routes over what is kept; `last` names the request that came last and lost something. */
+/** Routes over the kept originals; `last` names the newest request that lost something. */
 export function blockRoutes(originals: Originals): Route[] {
   const oneBlock = (id: string) => {
     const block = originals.get(id);

@@ -1,16 +1,19 @@
 /** `/config/reload`, for callers on this machine. */
 import type { Route } from '../http/router.ts';
 
-/** What a reload did, in the words of the answer. */
+/** Result of a reload, in the form of the response. */
 export interface ReloadReport {
   readonly message: string;
-  /** Keys whose new value is in force; `custom_providers.<name>` where a module's code is another. */
+  /**
+   * Keys whose new value is in force; `custom_providers.<name>` if the code of a module has
+   * changed.
+   */
   readonly applied: readonly string[];
   /** Keys whose new value waits for a restart. */
   readonly needsRestart: readonly string[];
-  /** The file that was read; null where there is none. */
+  /** The configuration file; null where there is none. */
   readonly configFile: string | null;
-  /** What is allowed there but hardly meant, and the modules that cannot be used. */
+  /** Settings that are allowed but probably unintended, and modules that cannot be used. */
   readonly warnings: readonly string[];
 }
 

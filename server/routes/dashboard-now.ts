@@ -1,4 +1,7 @@
-/** What the dashboard shows of the work of stages and recipes since the start: `/dashboard/api/stages`, `/dashboard/api/recipes`. */
+/**
+ * `/dashboard/api/stages` and `/dashboard/api/recipes`: the work of stages and recipes since the
+ * start, for the dashboard.
+ */
 import type { ChangeCount } from '../../stages/originals/change-counts.ts';
 import { roundedMs } from '../../stages/ledger/figures.ts';
 import type { Generation } from '../generation/generation.ts';
@@ -8,7 +11,7 @@ import { getJson } from '../http/router.ts';
 import type { Route } from '../http/router.ts';
 import type { RouteSources } from './sources.ts';
 
-/** The rate rests on the requests of this time that are still kept. */
+/** Period over which the request rate is measured, from the traces still kept. */
 const RATE_MS = 60_000;
 
 /** `/dashboard/api/stages`. */
@@ -20,7 +23,7 @@ export type RecipesJson = Awaited<ReturnType<typeof recipesJson>>;
 type Sources = Pick<RouteSources, 'services' | 'generations'>;
 
 export function dashboardNowRoutes({ services, generations }: Sources): Route[] {
-  // The files are read once for each configuration.
+  // The files are read once per configuration.
   let known: { readonly of: Generation; readonly recipes: readonly RunningRecipe[] } | undefined;
   const recipes = async () => {
     const { current } = generations;
@@ -34,22 +37,24 @@ export function dashboardNowRoutes({ services, generations }: Sources): Route[] 
   ];
 }
 
-/** The stages of the newest requests, whose traces are kept. */
+/** Returns the stages of the newest requests, whose traces are kept. */
 function stagesJson({ services: { traces, clock } }: Pick<Sources, 'services'>) {
   const nowMs = clock.wallMs();
   const { runs, startsMs, stages } = traces.stageTimes();
   const recent = startsMs.filter((atMs) => atMs >= nowMs - RATE_MS);
   const oldestMs = Math.min(...recent);
-  // Where all that is kept began within the time, the rate is that of what is kept.
+  // If every kept trace is within the period, the rate is that of the kept traces.
   const spanMs = recent.length === runs && runs > 1 ? Math.max(nowMs - oldestMs, 1000) : RATE_MS;
   return {
-    /** Requests that the figures rest on. */
+    /** Number of requests behind the figures. */
     requests: runs,
     requests_per_second: (recent.length * 1000) / spanMs,
     stages: stages.map(({ node, runs: times, busyMs }) => ({
       node,
       requests: times,
-      /** Time inside the stage, all requests together; in `forward` that is mostly the provider's. */
+      /**
+       * Time inside the stage, summed over requests; in `forward` that is mostly the provider's.
+       */
       busy_ms: roundedMs(busyMs),
     })),
   };

@@ -1,6 +1,6 @@
 /**
- * `/dashboard`: the page, its files, what it reads, and what it is sent as it happens. Every path
- * below is the page too, which shows the view that the path names.
+ * `/dashboard`: the page, its files, its data, and its live events. Every other path below serves
+ * the page too, which shows the view named in the path.
  */
 import { SvcError } from '../../engine/index.ts';
 import { emptyTotals } from '../../stages/ledger/figures.ts';
@@ -36,7 +36,7 @@ export type OneRequestJson = Awaited<ReturnType<typeof oneRequest>>;
 
 /** `/dashboard/api/requests`. */
 export interface RequestsJson {
-  /** In the order that was asked for, or newest first. */
+  /** In the requested order, or newest first. */
   readonly requests: readonly ReturnType<typeof requestJson>[];
   /** False where more follow. */
   readonly complete: boolean;
@@ -53,7 +53,7 @@ export function dashboardRoutes(sources: RouteSources, feed: Feed): Route[] {
         'Content-Type': 'text/event-stream; charset=utf-8',
         'Cache-Control': 'no-store',
       };
-      // The log may repeat what a person wrote, which leaves this machine to nobody.
+      // The log may repeat what a person wrote, which never leaves this machine.
       return new Response(feed.open(verdict === 'local', isStillAdmitted), { headers });
     }),
     getJson('/dashboard/api/requests', (request) => requests(sources, request)),
@@ -65,7 +65,7 @@ export function dashboardRoutes(sources: RouteSources, feed: Feed): Route[] {
       oneRequest(sources, params['id'] ?? ''),
     ),
     ...dashboardNowRoutes(sources),
-    // Last, for they match what the others do.
+    // Last, because they also match the paths above.
     ...pageRoutes(),
   ];
 }
@@ -140,7 +140,7 @@ async function tools({ ask }: RouteSources, request: Request) {
   const filter = toRowFilter(new URL(request.url).searchParams);
   const { toToolFilter, toolSums } = await import('../../stages/ledger/tools/tool-sums.ts');
   const kept = toToolFilter(filter);
-  // What it is not kept by is not known, rather than all of it.
+  // Null means not recorded, as opposed to no tools at all.
   if (kept === undefined) return { tools: null, mcp_servers: null };
   const asked = ask(async (reader) => ({
     tools: toolGroupsJson(await toolSums(reader, ['tool'], kept)),
@@ -164,7 +164,10 @@ async function conversations({ ask }: RouteSources, request: Request) {
 
 const ID = /^[A-Za-z0-9_-]{1,64}$/;
 
-/** What the ledger and the traces have of one request. Throws `not_found` where neither has anything. */
+/**
+ * Returns what the ledger and the traces have on one request. Throws `not_found` if neither has
+ * anything.
+ */
 async function oneRequest({ ask, services, generations }: RouteSources, id: string) {
   if (!ID.test(id)) throw notFound('No such request was recorded');
   const row = await ask((reader, queries) => queries.rowWithId(reader, id)).catch(
@@ -180,7 +183,7 @@ async function oneRequest({ ask, services, generations }: RouteSources, id: stri
   };
 }
 
-/** `none` before the first request, when there is no file yet. */
+/** Returns `none` before the first request, when there is no file yet. */
 function ifNoFile<T>(thrown: unknown, none: T): T {
   if (thrown instanceof SvcError && thrown.kind === 'not_found') return none;
   throw thrown;

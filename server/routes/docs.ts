@@ -1,6 +1,6 @@
 /**
- * `/docs`: the documentation; `/docs/<name>` a page of it, `/docs/<name>.md` the same as Markdown,
- * `/docs/api` and `/openapi.yaml` what this proxy answers. All are made at the first request for them.
+ * `/docs`: the documentation; `/docs/<name>` a page of it, `/docs/<name>.md` the page as Markdown,
+ * `/docs/api` and `/openapi.yaml` the API of this proxy. Each is built on its first request.
  */
 import { readFile } from 'node:fs/promises';
 import { notFound } from '../../stages/model/errors.ts';
@@ -10,7 +10,7 @@ import { madeByBuild } from '../http/made-by-build.ts';
 import { get } from '../http/router.ts';
 import type { Route } from '../http/router.ts';
 
-/** Files of the build that pages load, by the name under which they do. */
+/** Build files that the pages load, by the name used in their URL. */
 const LOADED: ReadonlyMap<string, { readonly file: string; readonly type: string }> = new Map([
   ['docs.js', { file: 'docs-page.js', type: 'text/javascript; charset=utf-8' }],
   ['search.json', { file: 'docs-index.json', type: 'application/json' }],

@@ -1,4 +1,4 @@
-/** `/graph`: the compiled graph that requests and answers pass now. */
+/** `/graph`: the compiled graph that requests and responses currently pass through. */
 import { describePlan } from '../../engine/index.ts';
 import type { Generations } from '../generation/generation.ts';
 import { graphJson } from '../graph/json.ts';

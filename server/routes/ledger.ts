@@ -1,4 +1,4 @@
-/** `/ledger/sums`: the ledger in a form that adds up with those of other machines. */
+/** `/ledger/sums`: ledger totals in a form that can be added to those of other machines. */
 import { hostname } from 'node:os';
 import { toRowFilter } from '../dashboard/filter.ts';
 import { getJson } from '../http/router.ts';
@@ -6,7 +6,7 @@ import type { Route } from '../http/router.ts';
 import type { RouteSources } from './sources.ts';
 
 export function ledgerRoutes({ ask, generations, services }: RouteSources): Route[] {
-  // The one that is open: another name of a reload waits for the next start.
+  // The ledger that is open: after a reload, a new address takes effect at the next start.
   const { db } = generations.current.config.ledger;
   return [
     getJson('/ledger/sums', async (request) => {

@@ -1,4 +1,4 @@
-/** `/limits`: how much of the plans and rate limits of each credential is used. */
+/** `/limits`: how much of each credential's plan and rate limits is used. */
 import type { PlanLimits } from '../../stages/limits/plan-limits.ts';
 import { limitsJson } from '../facts/limits.ts';
 import { getJson } from '../http/router.ts';

@@ -1,4 +1,7 @@
-/** `/dashboard/login` gives a browser the cookie of a key, or of a link that works once; `/dashboard/logout` ends it. */
+/**
+ * `/dashboard/login` exchanges a key or a one-time link for a browser cookie; `/dashboard/logout`
+ * ends the session.
+ */
 import { authMissing, invalidJson } from '../../stages/model/errors.ts';
 import type { BrowserSessions } from '../auth/browser-sessions.ts';
 import type { Route } from '../http/router.ts';

@@ -1,4 +1,4 @@
-/** `/mcp`: what `svc mcp` offers, over streamable HTTP and behind the gate. */
+/** `/mcp`: the tools of `svc mcp` over streamable HTTP, after the gate. */
 import { SvcError } from '../../engine/index.ts';
 import type { ErrorKind } from '../../engine/error.ts';
 import { isObject } from '../../stages/dialect/json-kind.ts';
@@ -15,7 +15,7 @@ const REFUSALS: ReadonlyMap<number, ErrorKind> = new Map([
 
 export function mcpRoutes({ app, version, generations }: RouteSources): Route[] {
   const answers = new Map<RouteContext['verdict'], Promise<Answer>>();
-  /** The SDK is loaded by the first request. */
+  /** The first request loads the SDK. */
   async function load(verdict: RouteContext['verdict']): Promise<Answer> {
     const { createMcpOverHttp } = await import('../mcp/http.ts');
     return createMcpOverHttp({
@@ -39,7 +39,7 @@ export function mcpRoutes({ app, version, generations }: RouteSources): Route[] 
   ];
 }
 
-/** What a path of ours answered. Throws what it refuses with. */
+/** Returns the JSON of a response of our own. Throws its error if it is one. */
 async function jsonOf(response: Response): Promise<unknown> {
   const body: unknown = await response.json();
   if (response.ok) return body;

@@ -18,9 +18,9 @@ import type { Route } from '../http/router.ts';
 import type { RouteSources } from './sources.ts';
 
 const PROMETHEUS = 'text/plain; version=0.0.4; charset=utf-8';
-/** Windows of plans that are shown. */
+/** Plan windows exported at most. */
 const MOST_PLAN_WINDOWS = 100;
-/** How long one answer of `/metrics/dashboard` serves everybody who asks. */
+/** How long a `/metrics/dashboard` response is reused for all callers. */
 const DASHBOARD_CACHE_MS = 1000;
 
 export function metricsRoutes(sources: RouteSources): Route[] {
@@ -183,7 +183,7 @@ function cpuSeconds(): number {
 
 type GroupSeries = readonly (readonly [string, Totals])[];
 
-/** The sums of each model, provider, key or project; the session bounds their number. */
+/** Returns the sums per model, provider, key or project; the session bounds their number. */
 function grouped(
   label: 'model' | 'provider' | 'key' | 'project',
   groups: ReadonlyMap<string, Totals>,
@@ -213,7 +213,10 @@ function grouped(
   ];
 }
 
-/** The sums of each tool, with its MCP server where it is of one; the session bounds their number. */
+/**
+ * Returns the sums per tool, labelled with its MCP server if it has one; the session bounds their
+ * number.
+ */
 function ofTools(tools: ReadonlyMap<string, ToolTotals>): Family[] {
   const all = [...tools].map(([tool, totals]) => {
     const server = mcpServerOf(tool);
@@ -268,7 +271,7 @@ function providerStates(states: ProviderStates): Family[] {
   ];
 }
 
-/** Windows of plans, the fullest first: clients can send any number of credentials. */
+/** Returns the plan windows, fullest first: clients can send any number of credentials. */
 function planWindows(planLimits: PlanLimits): Family[] {
   const plans = planLimits.list().filter(({ kind }) => kind === 'plan');
   const family = (

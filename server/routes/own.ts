@@ -25,7 +25,7 @@ import { traceRoutes } from './traces.ts';
 import { vaultRoutes } from './vault.ts';
 import { whyRoutes } from './why.ts';
 
-/** Windows that open dashboards are sent with every change. */
+/** Limit windows that open dashboards receive with every change. */
 const MOST_LIMITS = 20;
 
 export interface OwnRouteOptions extends Omit<RouteSources, 'ask' | 'vault'> {

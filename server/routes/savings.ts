@@ -1,4 +1,4 @@
-/** `/savings` and `/cache-stats`: what was saved, and by which cache; each kept apart from the others. */
+/** `/savings` and `/cache-stats`: savings by source, and each cache separately. */
 import { missReportJson } from '../../stages/ledger/miss-json.ts';
 import { cacheStatsJson, savingsJson } from '../../stages/ledger/report.ts';
 import { invalidQuery } from '../http/query.ts';
@@ -27,7 +27,7 @@ export function savingsRoutes(sources: RouteSources): Route[] {
   ];
 }
 
-/** Throws `invalid_request` for a value that is no ISO date. */
+/** Throws `invalid_request` for a value that is not an ISO date. */
 function sinceOf(request: Request): number {
   const since = new URL(request.url).searchParams.get('since');
   const sinceMs = since === null ? 0 : parseIsoDate(since);
@@ -35,7 +35,7 @@ function sinceOf(request: Request): number {
   return sinceMs;
 }
 
-/** The caches as they stand; the response cache is null while it is off. */
+/** Returns the state of each cache; the response cache is null while it is off. */
 export function cachesJson({ services, generations }: RouteSources) {
   const { window, compressor, answers } = services;
   const { bytes: sizeBytes, ...figures } = answers.store.stats();

@@ -1,4 +1,4 @@
-/** What the paths that the proxy answers itself read from. */
+/** The services that our own routes read from. */
 import type { App } from '../app.ts';
 import type { LedgerQuestions } from '../control/ledger-questions.ts';
 import type { VaultFacts } from '../facts/vault-facts.ts';
@@ -9,9 +9,9 @@ export interface RouteSources {
   readonly version: string;
   readonly services: ServerServices;
   readonly generations: Generations;
-  /** The app that the routes become part of. */
+  /** The app that the routes belong to. */
   readonly app: () => App;
-  /** Asks the ledger's file once the newest requests are in it. */
+  /** Queries the ledger once the newest requests have been written to it. */
   readonly ask: LedgerQuestions['ask'];
   readonly vault: () => Promise<VaultFacts>;
 }

@@ -16,7 +16,7 @@ import type { RouteSources } from './sources.ts';
 
 export function statsRoutes(sources: RouteSources): Route[] {
   const { window, clock } = sources.services;
-  // Of the ledger that is open: another name of a reload waits for the next start.
+  // The ledger that is open: after a reload, a new address takes effect at the next start.
   const isShared = isPostgresUrl(sources.generations.current.config.ledger.db);
   return [
     getJson('/stats', () => stats(sources, isShared)),
@@ -29,7 +29,7 @@ export function statsRoutes(sources: RouteSources): Route[] {
 async function stats({ services, generations, ask, vault }: RouteSources, isShared: boolean) {
   const { window, clock, node } = services;
   const { compression, routing } = generations.current.config;
-  // All zero where the ledger cannot be read, which `/health` reports.
+  // All zero if the ledger cannot be read, which `/health` reports.
   const { today, ofNode } = await ask(async (reader, queries) => ({
     today: await queries.totalsOfToday(reader, clock.wallMs()),
     ofNode: isShared ? await queries.totalsOfNodeToday(reader, clock.wallMs(), node) : undefined,
@@ -40,10 +40,10 @@ async function stats({ services, generations, ask, vault }: RouteSources, isShar
     vault_index: (await vault()).index,
     router: { enabled: routing.enabled },
     today: todayJson(today),
-    /** Of this machine alone, where others share its ledger. */
+    /** Of this machine alone, if others share its ledger. */
     ...(ofNode !== undefined && { today_of_node: todayJson(ofNode) }),
     by_model: byNameJson(window.byModel()),
-    /** Of the requests whose sender or project is known. */
+    /** Of the requests whose caller or project is known. */
     by_key: byNameJson(window.byKey()),
     by_project: byNameJson(window.byProject()),
     by_tool: byToolJson(window.byTool()),

@@ -1,4 +1,4 @@
-/** `/`, `/health` and the probes that clients send to see whether anyone is there. */
+/** `/`, `/health` and the probes by which clients check that a server is there. */
 import { roundedMs } from '../../stages/ledger/figures.ts';
 import type { Totals } from '../../stages/ledger/figures.ts';
 import { sessionJson } from '../../stages/ledger/report.ts';
@@ -12,20 +12,20 @@ import { get, getJson } from '../http/router.ts';
 import type { Route } from '../http/router.ts';
 import type { RouteSources } from './sources.ts';
 
-/** How long one answer of `/health` serves everybody who asks. */
+/** How long a `/health` response is reused for all callers. */
 const HEALTH_CACHE_MS = 1000;
 
-/** What `/health` answers whoever may know it. */
+/** Body of `/health`, for callers allowed to see it. */
 export type HealthJson = ReturnType<typeof health>;
 
-/** Makes the body of `/health`, a new one at most once a second. */
+/** Creates the producer of the `/health` body, which is rebuilt at most once a second. */
 export function createHealthBody(sources: RouteSources): () => Promise<string> {
   const { services, generations } = sources;
   const files = createHomeFacts(services, generations.current.config);
   let cached: { untilMs: number; providers: string; body: Promise<string> } | undefined;
   return () => {
     const nowMs = services.clock.monotonicMs();
-    // Whoever asks right after a provider has failed must not hear that all is well.
+    // A caller that asks right after a provider failed must not be told that all is well.
     const providers = providerReasons(services.states).join('\n');
     if (cached === undefined || nowMs >= cached.untilMs || cached.providers !== providers) {
       const body = Promise.all([sources.vault(), files()]).then(([vault, troubles]) =>
@@ -53,7 +53,7 @@ export function statusRoutes(version: string, healthBody: () => Promise<string>)
 }
 
 function root(version: string, headers: Headers) {
-  // The gate has let in no other host than one of ours.
+  // The gate admits only hosts of ours.
   const scheme = headers.get('x-forwarded-proto') === 'https' ? 'https' : 'http';
   return {
     name: 'svc',
@@ -64,7 +64,7 @@ function root(version: string, headers: Headers) {
   };
 }
 
-/** Why the proxy is less than well; empty when nothing is wrong. */
+/** Returns why the proxy is degraded; empty when nothing is wrong. */
 function reasons(
   { services, generations, app }: RouteSources,
   vault: VaultFacts,
@@ -98,24 +98,30 @@ function reasons(
   return list;
 }
 
-/** The share of this session's input tokens that was not sent, 0 to 1; `null` before any input was measured. */
+/**
+ * Returns the share of this session's input tokens that was not sent, 0 to 1; `null` before any
+ * input was measured.
+ */
 function compressionRatio({ savedTokens, inputTokens }: Totals): number | null {
   return inputTokens === 0 ? null : savedTokens / inputTokens;
 }
 
-/** Off and `strict` hold at once; any other mode for what begins now, for a change would cost the provider's cache. */
+/**
+ * Off and `strict` apply at once; any other mode to new conversations only, since a change would
+ * cost the provider's cache.
+ */
 function appliesTo({ compression }: Config): 'all conversations' | 'new conversations' {
   const isOff = !compression.enabled || compression.mode === 'strict';
   return isOff ? 'all conversations' : 'new conversations';
 }
 
-/** Where jobs wait all the time, more threads would help. */
+/** If jobs are always waiting, more threads would help. */
 function compressionThreads({ services }: RouteSources) {
   const { most, threads, threadsAtWork, jobsWaiting } = services.compressor.load();
   return { most, running: threads, at_work: threadsAtWork, jobs_waiting: jobsWaiting };
 }
 
-/** What is remembered of conversations, and what became of thoughts all the same. */
+/** Reports the remembered conversations and the handling of their thinking blocks. */
 function conversations({ services }: RouteSources) {
   const { isRemembering, figures, thoughts } = services.conversations;
   return {

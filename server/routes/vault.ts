@@ -1,4 +1,7 @@
-/** `/vault`, `/vault/search`, `/ingest` and `/ingest/batch`: what the vault holds, and adding to it at run time. */
+/**
+ * `/vault`, `/vault/search`, `/ingest` and `/ingest/batch`: reads the vault and adds to it at run
+ * time.
+ */
 import { SvcError, toSvcError } from '../../engine/index.ts';
 import { jsonTypeOf, parseBody } from '../../stages/dialect/json-kind.ts';
 import { missingField, wrongType } from '../../stages/model/errors.ts';
@@ -17,13 +20,13 @@ const MAX_BATCH = 1000;
 /** Blocks that `GET /vault` lists by default, and at most. */
 const DEFAULT_PAGE = 1000;
 const MAX_PAGE = 10_000;
-/** Hits of a search by default, and at most: each comes with its whole text. */
+/** Hits of a search by default, and at most: each comes with its full text. */
 const DEFAULT_HITS = 5;
 const MOST_HITS = 20;
 const MOST_QUERY_CHARS = 500;
-/** Names that a batch's list may have. */
+/** Accepted names for the list in a batch. */
 const LIST_NAMES = ['blocks', 'documents', 'events'];
-/** Text that is taken in one step; requests are served between two steps. */
+/** Text processed in one step; other requests are served between steps. */
 const STEP_CHARS = 256 * 1024;
 
 export function vaultRoutes(vault: Vault): Route[] {
@@ -73,7 +76,7 @@ function blockJson(block: BlockInfo) {
   };
 }
 
-/** What is found goes to a model as a rule, so that only blocks which may be sent are looked at. */
+/** Search results usually go to a model, so only blocks that may be sent are searched. */
 async function search(vault: Vault, query: URLSearchParams) {
   const words = query.get('query')?.trim() ?? '';
   if (words === '' || words.length > MOST_QUERY_CHARS)
@@ -109,7 +112,7 @@ async function ingestOne(vault: Vault, body: unknown): Promise<Response> {
   return Response.json({ status: 'ok', ids: [id], block_id: id, tokens, stored });
 }
 
-/** What reads blocks comes with the indexer, which a proxy without a vault need not load. */
+/** The block reader comes with the indexer, which a proxy without a vault need not load. */
 function loadReader() {
   return import('../../stages/vault/ingest.ts');
 }
@@ -134,7 +137,7 @@ function listIn(body: unknown): readonly unknown[] {
   return list;
 }
 
-/** Good items are kept when others fail. Throws what the first one failed of when all do. */
+/** Keeps valid items when others fail. Throws the first item's error when all fail. */
 async function ingestMany(vault: Vault, items: readonly unknown[]): Promise<Response> {
   const { toIngestBlock } = await loadReader();
   const read = items.map((item) => readItem(toIngestBlock, item));
@@ -150,7 +153,7 @@ async function ingestMany(vault: Vault, items: readonly unknown[]): Promise<Resp
   return Response.json({ status: 'ok', ingested: ids.length, ids, results, errors });
 }
 
-/** One result a block, in order; when it resolves, all of them are on the disk. */
+/** Returns one result per block, in order; when it resolves, all of them are on disk. */
 async function addTo(vault: Vault, blocks: readonly IngestBlock[]): Promise<IngestResult[]> {
   const results: IngestResult[] = [];
   for (let from = 0; from < blocks.length;) {

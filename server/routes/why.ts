@@ -1,4 +1,6 @@
-/** `/why/<id>`: why a request cost, missed, failed or saved what it did; `last` is the newest one. */
+/**
+ * `/why/<id>`: why a request cost, missed, failed or saved what it did; `last` is the newest one.
+ */
 import { SvcError } from '../../engine/index.ts';
 import type { LedgerRow } from '../../stages/ledger/row.ts';
 import { AMONG_NEWEST, pickRow } from '../facts/find-request.ts';
@@ -21,7 +23,7 @@ export function whyRoutes({ ask, services }: RouteSources): Route[] {
   ];
 }
 
-/** Whose id is ambiguous made a bad request, with the ids that fit. */
+/** An ambiguous id is a bad request; the error lists the matching ids. */
 function rowOf(rows: readonly LedgerRow[], id: string | undefined): LedgerRow {
   try {
     return pickRow(rows, id);

@@ -1,6 +1,6 @@
-/** What the shared state needs of a connection to Redis, whoever makes it. */
+/** The interface that shared state needs from a Redis connection. */
 
-/** What Redis answers: bytes, numbers, nothing, or a list of such. */
+/** A reply from Redis: bytes, a number, nothing, or a list of these. */
 export type Reply = Buffer | number | null | readonly Reply[];
 
 /** A script that Redis runs as one step. */
@@ -11,28 +11,28 @@ export interface Script {
 export interface Connection {
   /** True while commands can be sent. */
   readonly isReady: boolean;
-  /** One command. Rejects at once where it cannot be sent, and with what Redis says is wrong. */
+  /** Sends one command. Rejects at once if it cannot be sent, and with any error from Redis. */
   call(words: readonly (string | Buffer)[]): Promise<Reply>;
   run(script: Script, keys: readonly string[], values: readonly string[]): Promise<Reply>;
-  /** Gives the connection up and makes another. */
+  /** Drops the connection and opens another. */
   reconnect(): void;
   close(): void;
 }
 
 export interface ConnectionEvents {
-  /** Commands can be sent. */
+  /** Called when commands can be sent. */
   ready(): void;
-  /** Why it could not connect, or lost the connection; `closed` follows. */
+  /** Called with the reason for a failed or lost connection; `closed` follows. */
   failed(error: Error): void;
   closed(): void;
 }
 
-/** A reply as text; undefined for what is none. */
+/** Returns a reply as text; undefined if it is not bytes. */
 export function textOf(reply: Reply | undefined): string | undefined {
   return Buffer.isBuffer(reply) ? reply.toString('utf8') : undefined;
 }
 
-/** A reply that is a list; empty for what is none. */
+/** Returns a reply as a list; empty if it is not one. */
 export function listOf(reply: Reply | undefined): readonly Reply[] {
   return Array.isArray(reply) ? (reply as readonly Reply[]) : [];
 }

@@ -1,14 +1,14 @@
 /**
- * By which names proxies find the same thing in Redis. Every name begins with `svc:` and the
- * version of what lies under it, so that another version of svc does not read it wrongly, and ends
- * in a hash: neither addresses of clients nor keys nor providers are to be read there.
+ * Names of shared things in Redis. Every name begins with `svc:` and the version of the data, so
+ * that another version of svc does not misread it, and ends in a hash: client addresses, keys and
+ * providers must not be readable there.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { isLoopbackHost } from '../config/address.ts';
 
-/** What all names begin with. A change of what lies under them changes the number. */
+/** Prefix of all names. A change of the data format changes the number. */
 export const PREFIX = 'svc:1:';
 
 export type SharedKind =
@@ -21,26 +21,32 @@ export type SharedKind =
   | 'bill'
   | 'trial';
 
-/** The name of one thing; `parts` say which it is, and only their hash is in the name. */
+/** Returns the name of one thing; `parts` identify it, and only their hash is in the name. */
 export function sharedName(kind: SharedKind, ...parts: readonly string[]): string {
   const hash = createHash('sha256').update(kind);
-  // With lengths, so that no two lists of parts run together into the same text.
+  // With lengths, so that different lists of parts never produce the same text.
   for (const part of parts) hash.update(`\0${part.length}:${part}`);
   return `${PREFIX}${kind}:${hash.digest('base64url')}`;
 }
 
-/** Which server a base URL means to every proxy: one on loopback is another one on each machine. */
+/**
+ * Returns the server that a base URL means to every proxy: a loopback address is a different one on
+ * each machine.
+ */
 export function placeOf(baseUrl: string, machine: string): string {
   return isLoopbackHost(new URL(baseUrl).hostname) ? `${baseUrl} on ${machine}` : baseUrl;
 }
 
-/** What tells this machine's loopback from that of any other, containers included, until it is started anew. */
+/**
+ * Distinguishes this machine's loopback from any other's, including containers, until the next
+ * boot.
+ */
 export function thisMachine(): string {
   try {
     const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
     return `${boot} ${readlinkSync('/proc/self/ns/net')}`;
   } catch {
-    // Not Linux: there, programs of one machine share one loopback.
+    // Not Linux: there, all programs of a machine share one loopback.
     return hostname();
   }
 }

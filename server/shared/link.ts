@@ -19,18 +19,18 @@ import type { StageLog } from '../../stages/services.ts';
 import { visible } from '../log/visible.ts';
 import type { Connection, ConnectionEvents, Script } from './connection.ts';
 
-/** Longest that anything may wait for Redis. */
+/** Longest that anything waits for Redis. */
 const LIMIT_MS = 50;
 const TICK_MS = 500;
-/** A pause of Redis that is shorter than this is in the counts only. */
+/** A shorter outage of Redis appears only in the counters. */
 const PATIENCE_MS = 1000;
-/** Without a word for so long, the connection itself may be dead. */
+/** After this long without a response, the connection itself may be dead. */
 const GIVE_UP_MS = 5000;
 
-/** Shows that scripts run and that Redis may be written to. */
+/** Tests that scripts run and that Redis is writable. */
 const TRIAL: Script = { lua: "return redis.call('SET', KEYS[1], '1', 'PX', 1000)" };
 
-/** Errors that say of Redis as a whole that it cannot be used now, not of one command. */
+/** Errors which say that Redis as a whole is unusable, rather than one command. */
 const REFUSALS =
   /^(?:NOAUTH|WRONGPASS|NOPERM|READONLY|OOM|LOADING|MISCONF|MASTERDOWN|CLUSTERDOWN|MOVED|ASK|NOREPLICAS|BUSY|UNKILLABLE|EXECABORT)\b/;
 
@@ -38,19 +38,19 @@ export interface LinkOptions {
   readonly connect: (events: ConnectionEvents) => Connection;
   readonly clock: Clock;
   readonly log: StageLog;
-  /** Where Redis is, without user and password. */
+  /** Address of Redis, without user and password. */
   readonly place: string;
   /** The key that a trial writes. */
   readonly trialKey: string;
 }
 
-/** How the link is doing, as it may be shown. */
+/** State of the link, safe to display. */
 export interface LinkView {
   readonly state: 'up' | 'away';
   readonly place: string;
   /** Why it is away; null while it is up. */
   readonly reason: string | null;
-  /** Questions so far, and how many of them were not answered in time. */
+  /** Requests to Redis so far, and how many of them got no response in time. */
   readonly asked: number;
   readonly unanswered: number;
 }
@@ -58,7 +58,7 @@ export interface LinkView {
 export class RedisLink {
   readonly #options: LinkOptions;
   readonly #connection: Connection;
-  /** What is done at every tick while it is up, and at once when it comes up. */
+  /** Callbacks for every tick while the link is up, and for the moment it comes up. */
   readonly #whileUp: (() => void)[] = [];
   #isUp = false;
   #reason = 'it has not answered yet';
@@ -67,7 +67,7 @@ export class RedisLink {
   #hasWarned = false;
   #stopWarning: (() => void) | undefined;
   #stopTick: () => void;
-  /** When the trial that is out was begun, and when a connection was last tried. */
+  /** When the current trial began, and when a connection was last tried. */
   #triedMs: number | undefined;
   #quietSinceMs: number;
   #firstWord: (() => void) | undefined;
@@ -90,7 +90,7 @@ export class RedisLink {
     return this.#isUp;
   }
 
-  /** Resolves when it is up or has failed once, and after `withinMs` at the latest. */
+  /** Resolves when the link is up or has failed once, at the latest after `withinMs`. */
   settled(withinMs: number): Promise<void> {
     return new Promise((resolve) => {
       const stopTimer = this.#options.clock.after(withinMs, () => done());
@@ -104,13 +104,13 @@ export class RedisLink {
     });
   }
 
-  /** Calls `work` now and then while the link is up: twice a second, and when it comes up. */
+  /** Calls `work` while the link is up: twice a second, and when it comes up. */
   everyTick(work: () => void): void {
     this.#whileUp.push(work);
     if (this.#isUp) work();
   }
 
-  /** Asks Redis; undefined where it is away or does not answer within 50 ms. Never rejects. */
+  /** Runs `send`; undefined if Redis is away or does not respond within 50 ms. Never rejects. */
   ask<T>(send: (connection: Connection) => Promise<T>): Promise<T | undefined> {
     if (!this.#isUp) return Promise.resolve(undefined);
     this.#asked += 1;
@@ -124,7 +124,8 @@ export class RedisLink {
         resolve(value);
       };
       const { clock } = this.#options;
-      // Where this process was busy, the answer may lie in the socket: it is read before `setImmediate`.
+      // If this process was busy, the response may be waiting in the socket: it is read before
+      // `setImmediate`.
       const stopTimer = clock.after(LIMIT_MS, () =>
         setImmediate(() => {
           if (!isOver) this.#onSilence();
@@ -164,7 +165,7 @@ export class RedisLink {
     else if (this.#connection.isReady && this.#triedMs === undefined) this.#try();
     else if (clock.monotonicMs() - this.#quietSinceMs > GIVE_UP_MS) {
       this.#quietSinceMs = clock.monotonicMs();
-      // What the connection still brings is no sign that the next one can be used.
+      // Data still arriving on the old connection says nothing about the next one.
       this.#triedMs = undefined;
       this.#connection.reconnect();
     }
@@ -243,7 +244,7 @@ export class RedisLink {
   }
 }
 
-/** Words of Redis that people meet, said in ours. */
+/** Redis's common error messages in our words. */
 const SAYINGS: readonly (readonly [prefix: string, words: string])[] = [
   ['WRONGPASS', 'it refuses the user or the password of shared.redis_url'],
   ['ERR invalid password', 'it refuses the password of shared.redis_url'],
@@ -256,10 +257,13 @@ const SAYINGS: readonly (readonly [prefix: string, words: string])[] = [
   ['LOADING', 'it is still loading its data'],
 ];
 
-/** Where Redis begins to quote what it was sent: a password, where it does not know AUTH. */
+/**
+ * Where Redis begins to quote the command it received: that includes the password, if it does not
+ * know AUTH.
+ */
 const QUOTED = /\n|, with args beginning with:/;
 
-/** Why Redis cannot be used, without the password, which the error itself carries. */
+/** Returns why Redis cannot be used, without the password, which the error itself contains. */
 export function inWords(thrown: unknown): string {
   if (!(thrown instanceof Error)) return 'the connection failed';
   const { message } = thrown;

@@ -1,4 +1,4 @@
-/** What proxies share through Redis, for a proxy whose configuration names one. */
+/** Sets up what proxies share through Redis, if the configuration names one. */
 import { randomBytes } from 'node:crypto';
 import { SvcError } from '../../engine/index.ts';
 import type { Clock } from '../../engine/index.ts';
@@ -8,20 +8,20 @@ import type { StageLog } from '../../stages/services.ts';
 import { sharedName, thisMachine } from './key-names.ts';
 import { RedisLink } from './link.ts';
 
-/** Longest that a start waits for Redis; it goes on without. */
+/** Longest that a start waits for Redis; the proxy then starts without it. */
 const START_MS = 500;
 
-/** The link, and what tells this machine from others that share. */
+/** The link, and what distinguishes this machine from others that share. */
 export interface Shared {
   readonly link: RedisLink;
   readonly machine: string;
-  /** A word that no other proxy has. */
+  /** A word unique to this proxy. */
   readonly ownWord: string;
 }
 
 /**
- * Connects where `shared.redis_url` is set; undefined where it is not, and nothing is loaded then.
- * Throws `config` (CONFIG_002) where the client is not installed; a Redis that is away is none.
+ * Connects if `shared.redis_url` is set; undefined if not, and then nothing is loaded. Throws
+ * `config` (CONFIG_002) if the client is not installed; an unreachable Redis is not an error.
  */
 export async function openShared(
   { shared }: Pick<Config, 'shared'>,
@@ -34,7 +34,10 @@ export async function openShared(
   return { link, machine: thisMachine(), ownWord: randomBytes(16).toString('base64url') };
 }
 
-/** A link that connects from now on; throws `config` (CONFIG_002) where the client is not installed. */
+/**
+ * Creates a link and starts connecting. Throws `config` (CONFIG_002) if the client is not
+ * installed.
+ */
 export async function connectLink(url: string, log: StageLog, clock: Clock): Promise<RedisLink> {
   const address = redisAddress(url);
   const { connectRedis } = await loadClient();

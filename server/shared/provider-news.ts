@@ -1,14 +1,14 @@
 /**
- * Breakers and resting keys that several proxies hold together. Each proxy decides by what it
- * holds in memory, so no request waits; what changes there is written to Redis at once, and twice
- * a second what others wrote is read. Only the probe of a half-open breaker is asked for, since
- * there may be one among all.
+ * Breakers and resting keys shared by several proxies. Each proxy decides by its own memory, so no
+ * request waits; a local change is written to Redis at once, and changes of others are read twice a
+ * second. Only the probe of a half-open breaker has to be claimed, since there may be one among all
+ * proxies.
  *
- * A record is text: what is so, until when by Redis's clock, and a word that is new with every
- * change. A proxy takes up a record when it sees that word for the first time. What could not be
- * written, and what is missing although it is so here, is written again: Redis was away, or lost it.
+ * A record is text: the state, until when by Redis's clock, and a word that is new with every
+ * change. A proxy applies a record when it first sees that word. A record that could not be
+ * written, or that is missing although it holds here, is written again: Redis was away, or lost it.
  *
- * Failures are counted by each proxy: the one whose count opens the breaker opens it for all.
+ * Each proxy counts its own failures: the one whose count opens the breaker opens it for all.
  */
 import { randomBytes } from 'node:crypto';
 import { OPEN_MS } from '../../stages/providers/breaker.ts';
@@ -22,35 +22,35 @@ import type { RedisLink } from './link.ts';
 import { CLAIM, FREE, READ, WRITE, toRecord } from './record.ts';
 import type { SharedRecord } from './record.ts';
 
-/** While another proxy's probe is out, one request a second asks whether it still is. */
+/** While another proxy's probe is out, one request a second checks whether it still is. */
 const ASK_AGAIN_MS = 1000;
-/** What is nearly over is not worth a record. */
+/** A state that ends sooner than this is not worth a record. */
 const LEAST_REST_MS = 1500;
 
 /** Whatever a record says, a key is tried again after a day. */
 const LONGEST_REST_MS = 24 * 3600 * 1000;
 
-/** What is so here, and for how long. */
+/** The local state, and how long it holds. */
 type Own = Pick<SharedRecord, 'what' | 'forMs'>;
 
-/** A record that this proxy follows. */
+/** A record that this proxy keeps in step with. */
 interface Followed {
   readonly name: string;
   /** The breaker or ring whose state it is. */
   readonly owner: object;
-  /** The word of the newest record that was taken up or written. */
+  /** The word of the newest record that was applied or written. */
   seen: string;
-  /** Counts changes from here: what was read before the newest one is out of date. */
+  /** Counts local changes: a record read before the newest one is out of date. */
   changes: number;
-  /** What a change from here has made of it, while that has not reached Redis. */
+  /** The state set by a local change that has not reached Redis yet. */
   unwritten: string | undefined;
-  /** Undefined while that is not known here: the probe is out. */
+  /** Returns the local state; undefined while it is unknown because a probe is out. */
   own(): Own | undefined;
-  /** Takes up what another proxy says. */
+  /** Applies another proxy's record. */
   hear(record: SharedRecord): void;
 }
 
-/** Shares the states over a link, from now on. */
+/** Starts sharing the states over a link. */
 export function shareProviders(states: ProviderStates, link: RedisLink): void {
   const followed = new Map<string, Followed>();
   const probes = new WeakMap<Breaker, string>();
@@ -100,7 +100,8 @@ export function shareProviders(states: ProviderStates, link: RedisLink): void {
       if (one.changes !== before[index]) continue;
       const record = toRecord(texts[index], nowMs);
       const own = one.own();
-      // A rest that was over before it could be written is no news, and ends no rest of another.
+      // A rest that ended before it could be written is not recorded, and must not end another
+      // proxy's rest.
       if (own?.what !== one.unwritten) one.unwritten = undefined;
       if (one.unwritten !== undefined && own !== undefined) void write(one, own);
       else if (record !== undefined) take(one, record);
@@ -108,7 +109,7 @@ export function shareProviders(states: ProviderStates, link: RedisLink): void {
     }
   }
 
-  /** Every record of the providers that there are now; those of others are forgotten. */
+  /** Returns the records of all current providers; those of removed ones are dropped. */
   function current(): readonly Followed[] {
     const all = [...states.all()].flatMap(([name, state]) => [
       ofBreaker(name, state),
@@ -147,7 +148,7 @@ export function shareProviders(states: ProviderStates, link: RedisLink): void {
     void link.ask((redis) => redis.run(FREE, [probeOf(one)], [word]));
   }
 
-  /** Asks until the newest record is known; where Redis does not answer, the probe is ours. */
+  /** Retries until the newest record is known; if Redis does not respond, the probe is ours. */
   async function claim(breaker: Breaker, one: Followed): Promise<boolean> {
     const word = newWord();
     const answer = await link.ask((redis) =>
@@ -186,7 +187,8 @@ function breakerRecord(breaker: Breaker): Pick<Followed, 'own' | 'hear'> {
     },
     hear({ what, forMs }) {
       if (what !== 'open') breaker.hearClosed();
-      // What is over changes nothing where it is known, and a probe that is out still counts.
+      // An expired state changes nothing where it is already known, and a probe that is out still
+      // counts.
       else if (forMs > 0 || breaker.view().state !== 'half_open')
         breaker.hearOpen(Math.min(Math.max(0, forMs), OPEN_MS));
     },

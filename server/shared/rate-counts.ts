@@ -1,10 +1,10 @@
 /**
- * Rate limits that several proxies hold together: the same buckets as in `http/limit.ts`, kept in
- * Redis and taken from in one step, by Redis's own clock.
+ * Rate limits shared by several proxies: the same buckets as in `http/limit.ts`, stored in Redis
+ * and updated in one step, by Redis's own clock.
  *
- * A bucket is kept as what it lacks of being full, in milliseconds of its own rate, at one moment:
- * a number that stays small, so that it is as exact as in memory. Where proxies have other limits,
- * what was used counts as so many requests, as after a reload.
+ * A bucket is stored as its deficit in milliseconds at its own rate, with the time of that deficit:
+ * a number that stays small and so as exact as in memory. If proxies have different limits, what
+ * was used counts as a number of requests, as after a reload.
  */
 import type { Bucket, Owed, SharedCounts } from '../http/limit.ts';
 import { listOf, textOf } from './connection.ts';
@@ -13,8 +13,8 @@ import { sharedName } from './key-names.ts';
 import type { RedisLink } from './link.ts';
 
 /**
- * KEYS: the source. ARGV, four for each bucket: its name, capacity, interval in milliseconds, and
- * what this proxy knows to be lacking at least. Answers with what each lacked before.
+ * KEYS: the source. ARGV, four per bucket: its name, capacity, interval in milliseconds, and the
+ * least deficit that this proxy knows of. Returns the deficit of each bucket before the request.
  */
 const TAKE: Script = {
   lua: `
@@ -54,7 +54,7 @@ return answer
 `,
 };
 
-/** The counts over a link; while it is away there are none. */
+/** Creates the shared counts over a link; while the link is away they return undefined. */
 export function createRateCounts(link: RedisLink): SharedCounts {
   return {
     get isUp() {
@@ -78,7 +78,7 @@ export function createRateCounts(link: RedisLink): SharedCounts {
 function toOwed(answer: Reply, buckets: readonly Bucket[]): Owed | undefined {
   const lacking = listOf(answer).map((text) => Number(textOf(text)));
   if (lacking.length !== buckets.length || !lacking.every(Number.isFinite)) return undefined;
-  // Whatever Redis says, nobody waits for longer than a bucket takes to fill.
+  // Whatever Redis says, no one waits longer than a bucket takes to fill.
   return buckets.map(({ capacity, intervalMs }, index) =>
     Math.min(lacking[index]!, capacity * intervalMs + 1),
   );

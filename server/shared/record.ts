@@ -1,15 +1,15 @@
 /**
- * The records by which proxies hear of each other's providers, and the steps that change them:
- * `<what> <until> <word>`, with the time in milliseconds of Redis's clock. Proxies are given the
- * time that is left, so that their own clocks do not matter.
+ * The records through which proxies share provider states, and the scripts that change them:
+ * `<what> <until> <word>`, with the time in milliseconds of Redis's clock. Proxies receive the
+ * remaining time, so that their own clocks do not matter.
  */
 import { textOf } from './connection.ts';
 import type { Reply, Script } from './connection.ts';
 
-/** What a record says. */
+/** Contents of a record. */
 export interface SharedRecord {
   readonly what: string;
-  /** How long it is still so, in milliseconds; negative where that is over. */
+  /** Remaining time in milliseconds; negative once it has expired. */
   readonly forMs: number;
   /** New with every change. */
   readonly word: string;
@@ -20,12 +20,12 @@ local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 `;
 
-/** A record outlives its time: who was away, or asleep, must still hear that it was so. */
+/** A record outlives its state: a proxy that was away or asleep must still learn of it. */
 const KEPT_MS = 60_000;
 
 /**
- * Writes a record. KEYS: record, probe. ARGV: what, for how long, word. A rest is never shortened
- * by another; a breaker that moves has no probe out any more.
+ * Writes a record. KEYS: record, probe. ARGV: what, for how long, word. A rest never shortens
+ * another one; a breaker that changes state has no probe out any more.
  */
 export const WRITE: Script = {
   lua: `${NOW}
@@ -41,7 +41,7 @@ return 1
 `,
 };
 
-/** Reads records. KEYS: the records. Answers with Redis's time and each record. */
+/** Reads records. KEYS: the records. Returns Redis's time and each record. */
 export const READ: Script = {
   lua: `${NOW}
 local answer = redis.call('MGET', unpack(KEYS))
@@ -52,7 +52,7 @@ return answer
 
 /**
  * Claims the probe of a breaker. KEYS: record, probe. ARGV: the word of the newest record that the
- * caller knows, the word of its claim, for how long. Answers `ours`, `held`, or `news` with Redis's
+ * caller knows, the word of its claim, for how long. Returns `ours`, `held`, or `news` with Redis's
  * time and a record that the caller has not seen.
  */
 export const CLAIM: Script = {
@@ -64,7 +64,7 @@ return {'held'}
 `,
 };
 
-/** Gives a probe back. KEYS: probe. ARGV: the word of the claim. */
+/** Releases a probe. KEYS: probe. ARGV: the word of the claim. */
 export const FREE: Script = {
   lua: `
 if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end
@@ -72,7 +72,7 @@ return 0
 `,
 };
 
-/** A record from Redis's words; undefined where there is none, or none of ours. */
+/** Parses a record; undefined where there is none, or it is not one of ours. */
 export function toRecord(
   text: Reply | undefined,
   now: Reply | undefined,

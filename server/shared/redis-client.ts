@@ -1,6 +1,6 @@
 /**
- * The connection to Redis. This module alone loads the client, and is itself loaded only where
- * `shared.redis_url` is set. Nothing waits in a queue: what cannot be sent fails at once.
+ * The connection to Redis. Only this module loads the client, and is itself loaded only if
+ * `shared.redis_url` is set. Commands are never queued: one that cannot be sent fails at once.
  */
 import { createHash } from 'node:crypto';
 import { isIP } from 'node:net';
@@ -11,10 +11,10 @@ import type { Connection, ConnectionEvents, Reply, Script } from './connection.t
 const CONNECT_MS = 5000;
 const FIRST_RETRY_MS = 100;
 const LONGEST_RETRY_MS = 2000;
-/** So that a fleet does not come back in step. */
+/** Keeps a fleet from reconnecting in step. */
 const JITTER_MS = 100;
 
-/** Connects in the background, again and again until it is closed. */
+/** Connects in the background, and reconnects until closed. */
 export function connectRedis(address: RedisAddress, events: ConnectionEvents): Connection {
   const { host, port, username, password, db, tls } = address;
   const redis = new Redis({
@@ -23,9 +23,9 @@ export function connectRedis(address: RedisAddress, events: ConnectionEvents): C
     db,
     ...(username !== undefined && { username }),
     ...(password !== undefined && { password }),
-    // An address has no name that could be asked for; its certificate is checked all the same.
+    // An IP address cannot be sent as SNI; its certificate is still checked.
     ...(tls && { tls: isIP(host) === 0 ? { servername: host } : {} }),
-    // What older servers and every relative of Redis speak as well.
+    // Understood by older servers and every compatible one.
     protocol: 2,
     connectionName: 'svc',
     disableClientInfo: true,
@@ -55,7 +55,7 @@ export function connectRedis(address: RedisAddress, events: ConnectionEvents): C
       try {
         return await call(['EVALSHA', shaOf(script), ...rest]);
       } catch (thrown) {
-        // It was restarted, or never heard of it.
+        // Redis was restarted, or has never seen the script.
         if (!(thrown instanceof Error) || !thrown.message.startsWith('NOSCRIPT')) throw thrown;
         return call(['EVAL', script.lua, ...rest]);
       }
@@ -67,7 +67,7 @@ export function connectRedis(address: RedisAddress, events: ConnectionEvents): C
 
 const shas = new WeakMap<Script, string>();
 
-/** By which Redis remembers a script. */
+/** Returns the hash by which Redis identifies a script. */
 function shaOf(script: Script): string {
   const known = shas.get(script) ?? createHash('sha1').update(script.lua).digest('hex');
   shas.set(script, known);

@@ -1,8 +1,8 @@
 /**
- * Cached answers as they lie in Redis: encrypted and authenticated (AES-256-GCM) with a key made of
- * the answer's own. That one covers the credential and the whole request and never leaves the
- * process, so whoever reads Redis cannot read the answer to a request that went out with a key,
- * and whoever writes there cannot make one up.
+ * Encryption of cached responses in Redis (AES-256-GCM), with a key derived from the cache key. The
+ * cache key covers the credential and the whole request and never leaves the process, so a reader
+ * of Redis cannot decrypt the response to a request that carried a credential, and a writer cannot
+ * forge one.
  */
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
 
@@ -10,7 +10,7 @@ const CIPHER = 'aes-256-gcm';
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** `bytes` sealed for whoever knows `answerKey`. */
+/** Encrypts `bytes` for holders of `answerKey`. */
 export function seal(bytes: Buffer, answerKey: string): Buffer {
   const nonce = randomBytes(NONCE_BYTES);
   const cipher = createCipheriv(CIPHER, keyOf(answerKey), nonce, { authTagLength: TAG_BYTES });
@@ -18,7 +18,7 @@ export function seal(bytes: Buffer, answerKey: string): Buffer {
   return Buffer.concat([nonce, ...sealed, cipher.getAuthTag()]);
 }
 
-/** What was sealed for `answerKey`; undefined for anything else. */
+/** Decrypts bytes sealed for `answerKey`; undefined for anything else. */
 export function unseal(sealed: Buffer, answerKey: string): Buffer | undefined {
   if (sealed.length < NONCE_BYTES + TAG_BYTES) return undefined;
   const end = sealed.length - TAG_BYTES;
@@ -32,7 +32,7 @@ export function unseal(sealed: Buffer, answerKey: string): Buffer | undefined {
   }
 }
 
-/** Not the name under which it lies there: that is read by everybody. */
+/** Not the name under which it is stored, which anyone with access to Redis can read. */
 function keyOf(answerKey: string): Buffer {
   return createHash('sha256').update(`svc answer\0${answerKey}`).digest();
 }

@@ -1,9 +1,10 @@
 /**
- * A response cache that proxies share: each keeps its own answers as ever, and gives them to Redis
- * as well; what it does not have it asks Redis for. Its own are bounded by `cache.max_size_mb`,
- * those in Redis by their time and by Redis's own limit of memory.
+ * A response cache shared by several proxies: each keeps its own responses as before and also
+ * writes them to Redis, which it asks for any response it lacks. Local ones are bounded by
+ * `cache.max_size_mb`, those in Redis by their TTL and by Redis's own memory limit.
  *
- * An answer from Redis is not kept here too: it would then be given for longer than its time.
+ * A response from Redis is not stored locally as well, since it would then be served beyond its
+ * TTL.
  */
 import { SvcError } from '../../engine/index.ts';
 import type { Clock } from '../../engine/index.ts';
@@ -16,31 +17,31 @@ import { PREFIX, sharedName } from './key-names.ts';
 import type { RedisLink } from './link.ts';
 import { seal, unseal } from './seal.ts';
 
-/** A larger one would hold up what waits behind it on the connection. */
+/** A larger response would hold up the commands queued after it on the connection. */
 const LARGEST_BYTES = 1024 * 1024;
-/** Answers on their way to Redis take at most this much memory; beyond it they are kept here alone. */
+/** Memory limit for responses being written to Redis; beyond it they are kept locally only. */
 const MAX_QUEUED_BYTES = 16 * 1024 * 1024;
-/** As many names as one look of `clear` goes through. */
+/** Keys that one scan step of `clear` visits. */
 const SCANNED = '1000';
 
-/** An answer and the milliseconds that it has left. */
+/** Returns a response and its remaining milliseconds. */
 const GET: Script = { lua: "return {redis.call('GET', KEYS[1]), redis.call('PTTL', KEYS[1])}" };
 
 export interface SharedAnswersOptions extends AnswerBounds {
-  /** The answers of this proxy. */
+  /** The local cache of this proxy. */
   readonly own: AnswerStore;
   readonly link: RedisLink;
   readonly clock: Clock;
 }
 
-/** Answers of this proxy, and those of others where it has none. */
+/** Creates a cache that reads this proxy's responses first, then those of others. */
 export function createSharedAnswers(options: SharedAnswersOptions): AnswerStore {
   const { own, link, clock } = options;
   const lookups = createLookupCount();
   let { maxBytes, ttlMs } = options;
   let queuedBytes = 0;
   let failures = 0;
-  /** Resolves when all that was put has been given. Never rejects. */
+  /** Resolves when every queued write has been sent. Never rejects. */
   let work: Promise<void> = Promise.resolve();
 
   async function find(key: string, kept: Promise<KeptAnswer | undefined> | undefined) {
@@ -63,7 +64,7 @@ export function createSharedAnswers(options: SharedAnswersOptions): AnswerStore 
       failures += 1;
       return undefined;
     }
-    // Who kept it may keep answers longer than we do.
+    // The proxy that stored the response may have a longer TTL than ours.
     return stored.ttlMs - leftMs < ttlMs ? stored.answer : undefined;
   }
 
@@ -126,7 +127,7 @@ export function createSharedAnswers(options: SharedAnswersOptions): AnswerStore 
       ({ maxBytes, ttlMs } = bounds);
       own.configure(bounds);
     },
-    /** Rejects with `unavailable` where Redis could not be reached. */
+    /** Rejects with `unavailable` if Redis could not be reached. */
     async clear() {
       await own.clear();
       await clearShared();
@@ -147,7 +148,7 @@ function notCleared(link: RedisLink): SvcError {
   );
 }
 
-/** The time for which it was kept stands before an answer: what is left of it says how old the answer is. */
+/** Each response is prefixed with its TTL; the remaining TTL in Redis then gives its age. */
 const TTL_BYTES = 8;
 
 function encodeStored(key: string, answer: KeptAnswer, ttlMs: number, clock: Clock): Buffer {

@@ -1,9 +1,10 @@
 /**
- * Which work of providers somebody has billed, in Redis: a background response or a batch may be begun by
- * one proxy and fetched by another, and again by a third. A record says no more than that it is billed.
+ * Records in Redis which provider work is already billed: a background response or a batch may be
+ * started by one proxy, fetched by another, and again by a third. A record says only that the work
+ * is billed.
  *
- * Two that fetch a work for the first time within the same moment may both bill it: each asks when its
- * request begins, and knows when its answer ends.
+ * Two proxies that fetch the same work for the first time at the same moment may both bill it: each
+ * checks when its request begins, and knows the bill when its response ends.
  */
 import type { BillingPeers, DeferredBills, Held } from '../../stages/budget/deferred-bills.ts';
 import { listOf } from './connection.ts';
@@ -11,10 +12,10 @@ import type { Script } from './connection.ts';
 import { sharedName } from './key-names.ts';
 import type { RedisLink } from './link.ts';
 
-/** Providers keep responses and results of batches for thirty days. */
+/** Providers keep responses and batch results for thirty days. */
 const KEPT_MS = 31 * 86_400_000;
 
-/** KEYS: works. ARGV: for how long it is known, in milliseconds. */
+/** KEYS: works. ARGV: how long the record is kept, in milliseconds. */
 const WRITE: Script = {
   lua: `
 for _, key in ipairs(KEYS) do redis.call('SET', key, '1', 'PX', ARGV[1]) end
@@ -22,7 +23,7 @@ return 1
 `,
 };
 
-/** KEYS: works. Answers with 1 for each that is billed, else with 0. */
+/** KEYS: works. Returns 1 for each that is billed, otherwise 0. */
 const READ: Script = {
   lua: `
 local answer = {}
@@ -31,7 +32,10 @@ return answer
 `,
 };
 
-/** Bills with those on the same link, from now on; `onBilled` gets what this proxy held of what another billed. */
+/**
+ * Starts sharing bills with the proxies on the same link; `onBilled` receives this proxy's
+ * reservations for work that another has billed.
+ */
 export function shareBills(
   bills: DeferredBills,
   link: RedisLink,

@@ -1,11 +1,11 @@
 /**
- * What several proxies use of the limits of keys and projects, in Redis: for each account one hash
- * with what each proxy uses of it. A request is judged by the sum and added in one step, so that
- * two proxies cannot both give away the last of it.
+ * Shared use of key and project limits, in Redis: one hash per account with each proxy's use. A
+ * request is judged by the sum and added in one step, so that two proxies cannot both hand out the
+ * remainder.
  *
- * A proxy adds to its own field. What it knows itself replaces the field where a new life of it
- * begins: after a start (what it had spent is in its ledger, what it held is over) and after Redis
- * was away (what was added meanwhile is not there).
+ * A proxy adds to its own field. Its own figure replaces the field when its life changes: after a
+ * start (past spending is in its ledger, reservations are gone) and after Redis was away (additions
+ * in the meantime are missing there).
  */
 import { createHash } from 'node:crypto';
 import { hostname } from 'node:os';
@@ -19,10 +19,10 @@ import type { RedisLink } from './link.ts';
 import type { Shared } from './open-shared.ts';
 
 /**
- * KEYS: one for each account. ARGV: the proxy, its life, the amount; then three for each account:
- * what the proxy itself uses, the limit (empty for none), when the account may be forgotten in
- * milliseconds. Answers with the place of the limit that would be passed, or 0, and with what all
- * used of each account before. Amounts are whole nano-dollars, exact up to nine million dollars.
+ * KEYS: one per account. ARGV: the proxy, its life, the amount; then three per account: the proxy's
+ * own use, the limit (empty for none), and when the account may be forgotten, in milliseconds.
+ * Returns the index of the limit that would be exceeded, or 0, and the use of each account before.
+ * Amounts are whole nano-dollars, exact up to nine million dollars.
  */
 const TAKE: Script = {
   lua: `
@@ -53,10 +53,13 @@ return answer
 `,
 };
 
-/** Accounts are kept a while past their period, in which clocks may differ. */
+/** Accounts are kept a while past their period, in case clocks differ. */
 const SLACK_MS = 86_400_000;
 
-/** Limits over a link; while it is away nobody answers. `proxy` names this one among all that share. */
+/**
+ * Creates the shared limits over a link; while it is away they return undefined. `proxy` identifies
+ * this one.
+ */
 export function createSharedSpending(link: RedisLink, proxy: Proxy): SharedSpending {
   let lives = 0;
   return {
@@ -73,7 +76,8 @@ export function createSharedSpending(link: RedisLink, proxy: Proxy): SharedSpend
         );
       const answer = await link.ask((redis) => redis.run(TAKE, keys, values));
       const taken = answer === undefined ? undefined : toTaken(answer, accounts);
-      // It may have been added all the same, or not: what this proxy knows replaces it at the next.
+      // Without a response the amount may or may not have been added: this proxy's own figure
+      // replaces it next time.
       if (taken === undefined) lives += 1;
       return taken;
     },
@@ -88,15 +92,18 @@ function toTaken(answer: Reply, accounts: readonly SharedAccount[]): Taken | und
   return { used, over: over === 0 ? undefined : over - 1 };
 }
 
-/** A proxy among those that share. */
+/** Identity of a proxy among those that share. */
 export interface Proxy {
-  /** The same after a restart, where its ledger says what it had spent. */
+  /** Stable across restarts if its ledger records what it had spent. */
   readonly name: string;
-  /** Another one after every start. */
+  /** New after every start. */
   readonly life: string;
 }
 
-/** The name of the machine, else that of its ledger's file. Without either what it spent before counts as another's. */
+/**
+ * Returns the machine's name, or that of its ledger file. Without either, earlier spending counts
+ * as another proxy's.
+ */
 export function proxyWord(
   { ledger }: Pick<Config, 'ledger'>,
   node: string | null,
