@@ -1,7 +1,7 @@
 /**
- * Proxy keys: what clients on other machines send in `X-Svc-Key`. `svc auth` writes the
- * store, a running server reads it. A key is 256 random bits and is shown once; the store
- * holds its SHA-256, which for a random key needs no salt and no slow hash.
+ * Proxy keys, which clients on other machines send in `X-Svc-Key`. `svc auth` writes the store, a
+ * running server reads it. A key is 256 random bits and is shown once; the store holds its SHA-256,
+ * which needs neither salt nor a slow hash for a random key.
  */
 import { timingSafeEqual } from 'node:crypto';
 import { type BigIntStats, statSync } from 'node:fs';
@@ -21,28 +21,37 @@ export type { StoredKey } from './store.ts';
 export { generateKey } from './key-changes.ts';
 export type { KeyEdits as KeyChanges, KeyLimits, RandomBytes } from './key-changes.ts';
 
-/** Let in by a key. `keyId` is the stored key's id, or `config` for `security.api_key`; it is no secret. */
+/**
+ * Admitted by a key. `keyId` is the stored key's id, or `config` for `security.api_key`; it is not
+ * a secret.
+ */
 export interface Keyed {
   readonly verdict: 'keyed';
   readonly keyId: string;
-  /** What the key was made with the right to; absent where that is nothing. */
+  /** Rights of the key; absent where it has none. */
   readonly may?: Rights;
-  /** What rows say of its requests. */
+  /** Caller recorded in the ledger rows of its requests. */
   readonly caller: Caller;
 }
 
-/** `dead` is a key that was ours: revoked, rotated away or expired. */
+/** `dead` is a former key of ours: revoked, rotated away or expired. */
 export type KeyVerdict = Keyed | 'dead' | 'unknown';
 
 export interface KeyCheck {
-  /** Judges a presented key against all keys, in a time that does not reveal which came close. */
+  /** Compares a presented key with all keys, in a time that does not reveal near matches. */
   check(presented: string): KeyVerdict;
 }
 
-/** What `svc auth` does to the store. Each call reads and writes the file; two at once do not lose a key. */
+/**
+ * The operations of `svc auth` on the store. Each reads and writes the file; two concurrent calls
+ * do not lose a key.
+ */
 export type KeyStore = ReturnType<typeof openKeyStore>;
 
-/** Opens the store in `file` (mode 0600; it need not exist yet). Its methods throw `config` when the file is unreadable. */
+/**
+ * Opens the store in `file` (mode 0600; it need not exist yet). Its methods throw `config` if the
+ * file is unreadable.
+ */
 export function openKeyStore(options: { file: string; clock: Clock; random: RandomBytes }) {
   const { file, clock } = options;
   const changes = keyChanges(options);
@@ -60,26 +69,29 @@ export function openKeyStore(options: { file: string; clock: Clock; random: Rand
     rotate: (idOrLabel: string, rotation: Rotation) => apply(changes.rotate(idOrLabel, rotation)),
     update: (idOrLabel: string, edits: KeyEdits) => apply(changes.update(idOrLabel, edits)),
     revoke: (idOrLabel: string) => apply(changes.revoke(idOrLabel)),
-    /** All keys, oldest first, revoked and expired ones included. */
+    /** Returns all keys, oldest first, including revoked and expired ones. */
     list: (): readonly StoredKey[] => readKeys(file),
   };
 }
 
 /** The keys of a running server. */
 export interface Keyring extends KeyCheck {
-  /** Replaces `security.api_key`; the former one is remembered as rotated away while the process lives. */
+  /**
+   * Replaces `security.api_key`; the previous one is remembered as rotated away until the process
+   * ends.
+   */
   setConfigKey(key: string | undefined): void;
-  /** Replaces the keys that proxies with one ledger share. */
+  /** Replaces the keys shared by proxies with one ledger. */
   setSharedKeys(keys: readonly StoredKey[]): void;
-  /** What is kept of a key that is valid now, for signing what is bound to it. */
+  /** Returns the stored digest of a valid key, for signing data bound to it. */
   digestOf(keyId: string): Buffer | undefined;
-  /** The key of the configuration, else the stored one that was made last, as long as it is valid. */
+  /** Returns the id of the configured key, else of the newest stored one, if it is valid. */
   newestId(): string | undefined;
 }
 
 const REREAD_MS = 1000;
 const REMEMBERED_KEYS = 16;
-// Far above any key; spares hashing what fills a whole header.
+// Far above any key; avoids hashing a header-sized value.
 const LONGEST_KEY = 1024;
 
 interface KnownKey {
@@ -90,16 +102,16 @@ interface KnownKey {
 }
 
 /**
- * The keys of `file` and of the configuration, for the gate. A changed file is noticed within
- * a second of use. A file that cannot be read, or that others may write, leaves the keys that
- * were read last (none at start) and is reported to `onFault` once per change.
+ * Creates the keys of `file` and of the configuration, for the gate. A changed file is noticed
+ * within a second of use. If the file cannot be read, or others may write it, the last keys stay in
+ * force (none at start) and `onFault` is called once per change.
  */
 export function createKeyring(options: {
   file: string;
   configKey?: string | undefined;
   clock: Clock;
   onFault?: (fault: SvcError) => void;
-  /** How long the file is not looked at again; a second where left out. */
+  /** Longest interval between checks of the file; default one second. */
   rereadMs?: number;
 }): Keyring {
   const { file, clock, rereadMs = REREAD_MS } = options;
@@ -160,7 +172,7 @@ export function createKeyring(options: {
       if (presented === '' || presented.length > LONGEST_KEY) return 'unknown';
       const offered = digest(presented);
       let found: KnownKey | undefined;
-      // No early end: the time must not depend on which key matches.
+      // No early exit: the time must not depend on which key matches.
       for (const known of all) {
         if (timingSafeEqual(known.digest, offered)) found ??= known;
       }
@@ -210,7 +222,10 @@ function toConfigKey(key: string): KnownKey {
   };
 }
 
-/** Changes whenever the file does; a rename over it changes the inode even within one tick of mtime. */
+/**
+ * Returns a text that changes whenever the file does; a rename over it changes the inode even
+ * within one tick of mtime.
+ */
 function fileState(file: string): string {
   let stats: BigIntStats | undefined;
   try {

@@ -1,22 +1,22 @@
 /**
- * Browsers on other machines: a person cannot type a header into one, so a key, or a link that
- * works once, is exchanged for a cookie. It is bound to the key and ends with it, with its time,
- * when the person logs out, or with this process, whose secret signs it; nothing about it is stored.
+ * Sessions for browsers on other machines: a person cannot type a header into one, so a key or a
+ * one-time link is exchanged for a cookie. The session is bound to the key and ends with it, with
+ * its time, at logout, or with this process, whose secret signs it; nothing about it is stored.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../../engine/clock.ts';
 import { SvcError } from '../../engine/error.ts';
 import type { Keyed, Keyring, RandomBytes } from './auth.ts';
 
-/** Where the browser sends it: the page and its data, nothing that costs money. */
+/** Path to which the browser sends it: the page and its data, nothing that costs money. */
 export const COOKIE_PATH = '/dashboard';
 const COOKIE = 'svc_dashboard';
 const SESSION_S = 7 * 86_400;
 const LINK_MS = 5 * 60_000;
-/** Links that wait to be used; of more the oldest are forgotten. */
+/** Unused links kept at most; the oldest are dropped first. */
 const MOST_LINKS = 16;
 const TOKEN_BYTES = 32;
-/** No honest header of cookies is longer. */
+/** No legitimate cookie header is longer. */
 const LONGEST_HEADER = 4096;
 
 export type BrowserSessions = ReturnType<typeof createBrowserSessions>;
@@ -28,10 +28,10 @@ export function createBrowserSessions(options: {
 }) {
   const { keys, clock, random } = options;
   const secret = random(TOKEN_BYTES);
-  /** By the token's hash, so that no comparison of ours reveals how much of one was right. */
+  /** By the token's hash, so that comparison times reveal nothing about the token. */
   const links = new Map<string, { readonly keyId: string; readonly untilMs: number }>();
 
-  /** What was logged out before its time, and when that would have been, in seconds since the epoch. */
+  /** Sessions that were logged out early, with their original end in seconds since the epoch. */
   const ended = new Map<string, number>();
 
   const signed = (keyId: string, expires: string): Buffer | undefined => {
@@ -49,7 +49,7 @@ export function createBrowserSessions(options: {
     return `${COOKIE}=${value}; Path=${COOKIE_PATH}; Max-Age=${SESSION_S}; HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`;
   };
 
-  /** The session of these cookies: the key that it is bound to, its name and its end. */
+  /** Returns the session of these cookies: the key that it is bound to, its name and its end. */
   const sessionOf = (cookies: string) => {
     if (cookies.length > LONGEST_HEADER) return undefined;
     const [keyId = '', expires = '', signature = ''] = valueOf(cookies)?.split('.') ?? [];
@@ -58,18 +58,23 @@ export function createBrowserSessions(options: {
     if (wanted === undefined || given.length !== wanted.length) return undefined;
     if (!timingSafeEqual(given, wanted)) return undefined;
     const untilS = Number.parseInt(expires, 36);
-    // Not the text that was sent: the same bytes can be spelled in several ways.
+    // Not the text as sent: the same bytes can be spelled in several ways.
     const name = wanted.toString('base64url');
     return untilS * 1000 <= clock.wallMs() || ended.has(name) ? undefined : { keyId, name, untilS };
   };
 
   return {
-    /** Who sends these cookies (the header's value); undefined for nobody that is known. */
+    /**
+     * Returns the sender of these cookies (the header's value); undefined without a valid session.
+     */
     check(cookies: string): Omit<Keyed, 'caller'> | undefined {
       const session = sessionOf(cookies);
       return session === undefined ? undefined : { verdict: 'keyed', keyId: session.keyId };
     },
-    /** Ends the session of these cookies, if there is one. Gives the value of `Set-Cookie` that removes it from the browser. */
+    /**
+     * Ends the session of these cookies, if there is one. Returns the `Set-Cookie` value that
+     * removes it from the browser.
+     */
     end(cookies: string): string {
       const session = sessionOf(cookies);
       if (session !== undefined) {
@@ -78,12 +83,12 @@ export function createBrowserSessions(options: {
       }
       return `${COOKIE}=; Path=${COOKIE_PATH}; Max-Age=0; HttpOnly; SameSite=Strict`;
     },
-    /** The value of `Set-Cookie` for a key that is valid now; undefined for any other. */
+    /** Returns the `Set-Cookie` value for a valid key; undefined for any other. */
     withKey(key: string, isSecure: boolean): string | undefined {
       const found = keys.check(key);
       return found === 'dead' || found === 'unknown' ? undefined : cookieFor(found.keyId, isSecure);
     },
-    /** The same for the token of a link, which works once. */
+    /** Returns the `Set-Cookie` value for the token of a link, which works once. */
     withLink(token: string, isSecure: boolean): string | undefined {
       const name = hashed(token);
       const link = links.get(name);
@@ -91,7 +96,7 @@ export function createBrowserSessions(options: {
       if (link === undefined || link.untilMs <= clock.monotonicMs()) return undefined;
       return cookieFor(link.keyId, isSecure);
     },
-    /** A new token. Throws `conflict` where there is no valid key that it could be bound to. */
+    /** Creates a link token. Throws `conflict` if there is no valid key to bind it to. */
     newLink(): { readonly token: string; readonly keyId: string; readonly expiresInS: number } {
       const keyId = keys.newestId();
       if (keyId === undefined)

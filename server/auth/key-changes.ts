@@ -1,6 +1,6 @@
 /**
- * What `svc auth` does to a list of keys, wherever the list is kept: each change takes the keys of the
- * moment and gives those that are to be kept, with what the command shows.
+ * The operations of `svc auth` on a list of keys, wherever it is stored: each takes the current
+ * keys and returns those to store, with the result for the command to show.
  */
 import { hash } from 'node:crypto';
 import type { Clock } from '../../engine/clock.ts';
@@ -11,16 +11,16 @@ import type { StoredKey } from './store.ts';
 /** Returns `size` random bytes. */
 export type RandomBytes = (size: number) => Buffer;
 
-/** The keys as they will be, and what is said of it. */
+/** The new keys, and the result to show. */
 export interface Changed<R> {
   readonly keys: readonly StoredKey[];
   readonly result: R;
 }
 
-/** May run again on newer keys, so it keeps nothing from one run to the next. */
+/** May run again on newer keys, so it must keep no state between runs. */
 export type KeyChange<R> = (keys: readonly StoredKey[]) => Changed<R>;
 
-/** A key that was just made; `key` is the only copy there will ever be. */
+/** A newly made key; `key` is the only copy there will ever be. */
 export interface MadeKey {
   readonly key: string;
   readonly stored: StoredKey;
@@ -30,15 +30,15 @@ const KEY_PREFIX = 'svc_';
 const KEY_BYTES = 32;
 const ID_BYTES = 4;
 
-/** A new key: `svc_` and 43 base64url characters. */
+/** Generates a key: `svc_` and 43 base64url characters. */
 export function generateKey(random: RandomBytes): string {
   return KEY_PREFIX + random(KEY_BYTES).toString('base64url');
 }
 
-/** The changes, each as of the moment it is asked for. */
+/** Creates the operations; each uses the time of its call. */
 export function keyChanges({ clock, random }: { clock: Clock; random: RandomBytes }) {
   return {
-    /** Makes a key. `expiresInS` is in seconds from now. */
+    /** Creates a key. `expiresInS` is in seconds from now. */
     create(traits: NewKey): KeyChange<MadeKey> {
       return (keys) => {
         const made = makeKey(random, clock.wallMs(), traits);
@@ -46,9 +46,10 @@ export function keyChanges({ clock, random }: { clock: Clock; random: RandomByte
       };
     },
     /**
-     * Makes a key in the place of another, with its label, its rights and limits and, unless `expiresInS` is
-     * given, its span of life. Both are valid for `graceS` seconds, or until the old one expires, if that is earlier.
-     * Throws as `revoke` does; of keys with one label the one that was not replaced yet is meant.
+     * Creates a key that replaces another, with its label, rights, limits and, unless `expiresInS`
+     * is given, its lifetime. Both are valid for `graceS` seconds, or until the old one expires, if
+     * that is earlier. Throws as `revoke` does; of several keys with one label, the one not yet
+     * replaced is used.
      */
     rotate(
       idOrLabel: string,
@@ -72,7 +73,10 @@ export function keyChanges({ clock, random }: { clock: Clock; random: RandomByte
         };
       };
     },
-    /** Changes what a key is for and what it may use; the key itself stays. Throws as `rotate` does. Gives what is stored now. */
+    /**
+     * Changes the purpose and limits of a key; the key itself stays. Throws as `rotate` does.
+     * Returns the stored key.
+     */
     update(idOrLabel: string, changes: KeyEdits): KeyChange<StoredKey> {
       return (keys) => {
         const nowMs = clock.wallMs();
@@ -82,9 +86,9 @@ export function keyChanges({ clock, random }: { clock: Clock; random: RandomByte
       };
     },
     /**
-     * Revokes by id, or by label: the key in use, and the ones that it replaced, which go on for a
-     * while. Gives them, the newest first. Throws `not_found`, or `conflict` where the label stands
-     * for several keys of which none replaced the other.
+     * Revokes by id, or by label: the current key and the ones it replaced, which may still be
+     * valid. Returns them, newest first. Throws `not_found`, or `conflict` if the label belongs to
+     * several keys of which none replaced the other.
      */
     revoke(idOrLabel: string): KeyChange<readonly [StoredKey, ...StoredKey[]]> {
       return (keys) => {
@@ -101,18 +105,18 @@ export function keyChanges({ clock, random }: { clock: Clock; random: RandomByte
   };
 }
 
-/** How a key is replaced, in seconds. */
+/** Options of a rotation, in seconds. */
 export interface Rotation {
   readonly graceS: number;
   readonly expiresInS?: number;
 }
 
-/** What a new key is made with. */
+/** Attributes of a new key. */
 export type NewKey = Omit<Traits, 'may'> & { readonly may?: Rights };
 
 const FOREVER = '9999-12-31T00:00:00Z';
 
-/** What a key is for and what it may use: the parts of it that `update` changes and `rotate` passes on. */
+/** Purpose and limits of a key: the fields that `update` changes and `rotate` copies. */
 export type KeyLimits = Pick<StoredKey, (typeof LIMITS)[number]>;
 
 const LIMITS = [
@@ -123,7 +127,7 @@ const LIMITS = [
   'perMonthUsd',
 ] as const satisfies readonly (keyof StoredKey)[];
 
-/** The limits that a key has; those that it has not are absent. */
+/** Returns the limits that a key has; unset ones are absent. */
 export function limitsOf(key: KeyLimits): KeyLimits {
   return Object.fromEntries(
     LIMITS.filter((name) => key[name] !== undefined).map((name) => [name, key[name]]),
@@ -162,12 +166,15 @@ function makeKey(
   return { key, stored };
 }
 
-/** A key's lifetime when it was made, in seconds; undefined where it does not expire. */
+/** Returns a key's original lifetime, in seconds; undefined if it does not expire. */
 function spanOf({ created, expires }: StoredKey): number | undefined {
   return expires === undefined ? undefined : (Date.parse(expires) - Date.parse(created)) / 1000;
 }
 
-/** The keys that `idOrLabel` revokes: one by its id, a label's with all that it replaced. What has expired is in nobody's way. */
+/**
+ * Returns the keys that `idOrLabel` revokes: one by its id, or a label's key with all that it
+ * replaced. Expired keys are ignored.
+ */
 function meant(
   keys: readonly StoredKey[],
   idOrLabel: string,
@@ -189,7 +196,7 @@ function meant(
   return newest === undefined ? [findLive(keys, idOrLabel)] : [newest, ...older];
 }
 
-/** The id of the key that has taken the place of `key` in the end. */
+/** Returns the id of the last key in the chain of replacements of `key`. */
 function newestOf(key: StoredKey, keys: readonly StoredKey[]): string {
   let newest = key;
   for (let steps = 0; steps < keys.length; steps += 1) {
@@ -216,7 +223,10 @@ function findLive(keys: readonly StoredKey[], idOrLabel: string): StoredKey {
   return only;
 }
 
-/** The same of keys with one label that was not replaced yet. Throws `not_found` for one that has expired. */
+/**
+ * Finds the key to change; of several with one label, the one not yet replaced. Throws `not_found`
+ * for an expired one.
+ */
 function findCurrent(keys: readonly StoredKey[], idOrLabel: string, nowMs: number): StoredKey {
   const isOver = ({ expires }: StoredKey) => expires !== undefined && Date.parse(expires) <= nowMs;
   const isCurrent = (key: StoredKey) =>
@@ -250,12 +260,15 @@ function withChanges(old: StoredKey, changes: KeyEdits, nowMs: number): StoredKe
   };
 }
 
-/** The SHA-256 of a key. */
+/** Returns the SHA-256 of a key. */
 export function digest(key: string): Buffer {
   return hash('sha256', key, 'buffer');
 }
 
-/** Keys of the home folder and of the shared ledger, which wins where both have one; revoked in either is revoked. */
+/**
+ * Merges keys of the home folder and of the shared ledger; the ledger's copy wins, and a key
+ * revoked in either is revoked.
+ */
 export function mergeKeys(
   home: readonly StoredKey[],
   shared: readonly StoredKey[],

@@ -1,13 +1,13 @@
 /**
  * Finds the keys of this proxy in a request's head. SDKs, editors and Prometheus have one place for
- * a key, and it is the provider's: a proxy key there counts like one in `X-Svc-Key`, and is taken
- * out before the request goes anywhere (decisions §6).
+ * a key, which is the provider's: a proxy key there counts as if in `X-Svc-Key`, and is removed
+ * before the request is forwarded (decisions §6).
  */
 import { KEY_FIELDS, isCredentialField } from '../../stages/model/headers.ts';
 import type { Headers } from '../../stages/model/headers.ts';
 import { queryOf } from '../gate/target.ts';
 
-/** Where the key of a request without header fields of its own stands: a browser's WebSocket. */
+/** Where a client that cannot set headers sends its key: a browser's WebSocket. */
 const SUBPROTOCOL = 'sec-websocket-protocol';
 const KEY_PARAMETERS: ReadonlySet<string> = new Set([
   'key',
@@ -19,37 +19,38 @@ const KEY_PARAMETERS: ReadonlySet<string> = new Set([
   'x-svc-key',
 ]);
 
-/** What begins like a key of ours where a word begins: that is enough in a place that is for keys. */
+/** A word that begins like one of our keys: enough in a place meant for keys. */
 const BEGINS_LIKE_OURS = /(?<![\w-])svc_[\w-]*/g;
-/** The same of a whole key, for places that are not for keys. */
+/** A word that is a whole key, for places not meant for keys. */
 const WHOLE_WORD = /(?<![\w-])svc_[\w-]{43}(?![\w-])/g;
 /**
- * A whole key glued to something. Long tokens of others hold these letters by chance (one in ten
- * thousand of 2,000 characters), so only a key that this proxy has made counts here.
+ * A whole key inside a longer word. Long tokens of others contain this pattern by chance (one in
+ * ten thousand of 2,000 characters), so here only a key that this proxy has made counts.
  */
 const GLUED = /svc_[\w-]{43}/g;
 
-/** Something that may be a key of ours. */
+/** Text that may be one of our keys. */
 export interface Candidate {
   readonly key: string;
-  /** True if it has the shape of one: known or not, no provider gets it. */
+  /** True if it has the format of our keys: known or not, it is never sent to a provider. */
   readonly isOurShape: boolean;
 }
 
-/** True for what has the shape of a key of ours, or of what is left of one. */
+/** True for text in the format of our keys, whole or truncated. */
 export function looksLikeOurs(key: string): boolean {
   return /^svc_[\w-]*$/.test(key);
 }
 
-/** The head of a request: its fields, and its path and query. */
+/** The head of a request: its headers, path and query. */
 export interface Head {
   readonly headers: Headers;
   readonly target: string;
 }
 
 /**
- * Everything in `head` that may be a key of ours: what stands where keys stand, and elsewhere what
- * has their shape. `X-Svc-Key` itself is not looked at. In the order of the head, some twice.
+ * Returns everything in `head` that may be one of our keys: the values in places meant for keys,
+ * and text in our format elsewhere. `X-Svc-Key` itself is not examined. In the order of the head;
+ * may contain duplicates.
  */
 export function keysIn({ headers, target }: Head): readonly Candidate[] {
   const found: Candidate[] = [];
@@ -59,12 +60,12 @@ export function keysIn({ headers, target }: Head): readonly Candidate[] {
   return found;
 }
 
-/** True if the path itself holds what has the shape of a key: there it cannot be taken out. */
+/** True if the path itself contains text in our key format, which cannot be removed there. */
 export function isKeyInPath(path: string): boolean {
   return /svc|%/.test(path) && matchesOf(decoded(path), WHOLE_WORD).length > 0;
 }
 
-/** `head` without the fields and query parameters that hold one of `keys`. */
+/** Returns `head` without the headers and query parameters that hold one of `keys`. */
 export function withoutKeys({ headers, target }: Head, keys: readonly string[]): Head {
   const isTaken = ({ key }: Candidate): boolean => keys.includes(key);
   const kept: string[] = [];
@@ -84,7 +85,7 @@ function keysOfField(name: string, value: string): readonly Candidate[] {
   if (name === SUBPROTOCOL) return keysOfProtocols(value);
   if (KEY_FIELDS.includes(name) || name === 'proxy-authorization') return keysOfCredential(value);
   if (!value.includes('svc_')) return [];
-  // The name of a cookie is no key; the dashboard's begins like one.
+  // A cookie's name is not a key, although the dashboard's begins like one.
   if (name === 'cookie')
     return value
       .split(';')
@@ -92,7 +93,7 @@ function keysOfField(name: string, value: string): readonly Candidate[] {
   return keysAmong(value, isCredentialField(name) ? BEGINS_LIKE_OURS : WHOLE_WORD);
 }
 
-/** What has our shape in a text, as `words` has it, and whole keys of ours that are glued to something. */
+/** Returns the matches of `words` in a text, and our whole keys inside longer words. */
 function keysAmong(text: string, words: RegExp): readonly Candidate[] {
   if (!text.includes('svc_')) return [];
   return [
@@ -105,7 +106,10 @@ function matchesOf(text: string, pattern: RegExp): readonly string[] {
   return text.match(pattern) ?? [];
 }
 
-/** A credential with or without its scheme; of `Basic` (RFC 7617) the user and the password. */
+/**
+ * Returns the keys in a credential with or without its scheme; for `Basic` (RFC 7617), user and
+ * password.
+ */
 function keysOfCredential(value: string): readonly Candidate[] {
   const whole = value.trim();
   const [, scheme = '', rest = ''] = /^(\S+)[ \t]+(\S.*)$/.exec(whole) ?? [];
@@ -132,7 +136,7 @@ function keysOfProtocols(value: string): readonly Candidate[] {
   });
 }
 
-/** True for a subprotocol that carries a key, or could: it must not be repeated in the answer. */
+/** True for a subprotocol that carries a key, or could: it must not be echoed in the response. */
 export function isKeyProtocol(name: string): boolean {
   return name.includes('svc_') || name.includes('key');
 }
@@ -150,7 +154,7 @@ function keysOfPair(pair: string): readonly Candidate[] {
   return keysAmong(decoded(pair), WHOLE_WORD);
 }
 
-/** Percent-encoding undone; what is none stays as it is. */
+/** Decodes percent-encoding; invalid sequences stay unchanged. */
 function decoded(text: string): string {
   const spaced = text.replaceAll('+', ' ');
   if (!spaced.includes('%')) return spaced;

@@ -1,7 +1,7 @@
 /**
- * What a key may do beyond asking a provider. Some request headers loosen a limit that the owner of
- * this machine has set: here they are the owner's own, from elsewhere they count where the key was
- * made with the right to them (`svc auth --generate --may`; decisions §6).
+ * What a key may do besides using providers. Some request headers override a limit set by the owner
+ * of this machine: locally the sender is the owner, from elsewhere the header counts only if the
+ * key has the right to it (`svc auth --generate --may`; decisions §6).
  */
 import { ALLOW_HEADER } from '../../stages/budget/estimate.ts';
 import { CAPTURE_HEADER } from '../../stages/captures/files.ts';
@@ -11,7 +11,7 @@ export const RIGHTS = ['allow-spend', 'capture', 'bypass', 'macro'] as const;
 export type Right = (typeof RIGHTS)[number];
 export type Rights = readonly Right[];
 
-/** The header that each right is about. */
+/** The header that each right permits. */
 const HEADER_OF: Readonly<Record<Right, string>> = {
   'allow-spend': ALLOW_HEADER,
   capture: CAPTURE_HEADER,
@@ -24,9 +24,9 @@ export function isRight(value: unknown): value is Right {
 }
 
 /**
- * The headers that do not count from somebody who may do `may`. With `guarded` a plugin has a stage
- * in the graph, which `x-svc-bypass` would get past; without one the header only costs savings, and
- * everybody may send it.
+ * Returns the headers to ignore from a sender with the rights `may`. `guarded` means that a plugin
+ * has a stage in the graph, which `x-svc-bypass` would skip; otherwise that header only costs
+ * savings, and any sender may use it.
  */
 export function headersBeyond(may: Rights, guarded: boolean): readonly string[] {
   return RIGHTS.filter((right) => !may.includes(right) && (right !== 'bypass' || guarded)).map(

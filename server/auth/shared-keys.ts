@@ -1,7 +1,7 @@
 /**
- * Proxy keys in the Postgres of a shared ledger, for `svc auth`: hashes, as in the file of the home
- * folder. New keys go there. Keys of the home folder stay valid on their own proxy; the first change of one
- * takes it along, so that its end holds everywhere.
+ * Proxy keys in the Postgres of a shared ledger, for `svc auth`: hashes, as in the home folder's
+ * file. New keys are stored there. Keys of the home folder stay valid on their own proxy; the first
+ * change of one moves it to the ledger, so that revoking it takes effect everywhere.
  */
 import type { Clock } from '../../engine/clock.ts';
 import { SvcError } from '../../engine/error.ts';
@@ -17,13 +17,16 @@ import { changeKeys, isStoredKey, readKeys } from './store.ts';
 import type { StoredKey } from './store.ts';
 
 const READ = 'SELECT stored FROM proxy_keys';
-/** Those who read do not wait; two who change do. */
+/** Readers do not wait; concurrent writers do. */
 const LOCK = 'LOCK TABLE proxy_keys IN EXCLUSIVE MODE';
 const KEEP = `INSERT INTO proxy_keys (id, stored) VALUES ($1, $2)
   ON CONFLICT (id) DO UPDATE SET stored = excluded.stored`;
 const NO_TABLE = '42P01';
 
-/** The texts of all keys, in no order; none where no svc has made the table yet. Rejects with what the database says. */
+/**
+ * Returns the texts of all keys, unordered; none if no svc has created the table yet. Rejects with
+ * the database's error.
+ */
 export async function readSharedTexts(connection: Asked): Promise<readonly string[]> {
   try {
     const { rows } = await connection.query(READ);
@@ -34,7 +37,7 @@ export async function readSharedTexts(connection: Asked): Promise<readonly strin
   }
 }
 
-/** The keys that these texts are, oldest first. Throws `config` for one that is none. */
+/** Parses keys, oldest first. Throws `config` for an invalid one. */
 export function toSharedKeys(texts: readonly string[]): readonly StoredKey[] {
   return texts
     .map(toKey)
@@ -58,8 +61,8 @@ function parsedOr(text: string): unknown {
 }
 
 /**
- * The store of keys at `url`, with those of `file` in the home folder. What `openKeyStore` does, as
- * promises, which reject with `unavailable` where the database cannot be asked.
+ * Opens the store of keys at `url`, with those of `file` in the home folder. It has the methods of
+ * `openKeyStore`, as promises that reject with `unavailable` if the database cannot be reached.
  */
 export function openSharedKeyStore(options: {
   url: string;
@@ -80,7 +83,7 @@ export function openSharedKeyStore(options: {
       const changed = keys.filter((key) => !known.has(key));
       for (const key of changed) await connection.query(KEEP, [key.id, JSON.stringify(key)]);
       await connection.query('COMMIT');
-      // Where the ledger is a file again later, what has ended stays so.
+      // If the ledger is a local file again later, ended keys stay ended.
       const byId = new Map(changed.map((key) => [key.id, key]));
       if (home.some(({ id }) => byId.has(id)))
         changeKeys(file, clock.wallMs(), (own) => own.map((key) => byId.get(key.id) ?? key));
@@ -98,7 +101,7 @@ export function openSharedKeyStore(options: {
   };
 }
 
-/** Makes the tables where they are missing, so that keys can be made before the first start. */
+/** Creates missing tables, so that keys can be made before the first start. */
 async function asked<R>(url: string, use: (connection: Asked) => Promise<R>): Promise<R> {
   try {
     (await openPostgres(url, migrations, () => undefined)).close();
@@ -106,7 +109,7 @@ async function asked<R>(url: string, use: (connection: Asked) => Promise<R>): Pr
     try {
       return await use(connection);
     } finally {
-      // What was begun and not committed ends with it.
+      // Closing rolls back an uncommitted transaction.
       connection.close();
     }
   } catch (error) {

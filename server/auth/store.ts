@@ -1,7 +1,7 @@
 /**
- * The file of proxy keys, `$SVC_HOME/keys.json`: JSON, mode 0600, replaced as a whole by a
- * rename. It holds hashes, so reading it gives nobody a key; writing it would, so a file
- * that others may write is refused.
+ * The file of proxy keys, `$SVC_HOME/keys.json`: JSON, mode 0600, replaced as a whole by a rename.
+ * It holds hashes, so reading it reveals no key; writing to it would create one, so a file that
+ * others may write is refused.
  */
 import {
   closeSync,
@@ -20,7 +20,7 @@ import { named } from '../../stages/disk-reason.ts';
 import { makeFolders } from '../../stages/folder.ts';
 import { isObject } from '../../stages/dialect/json-kind.ts';
 
-/** One proxy key as it is stored. Times are ISO 8601 in UTC. */
+/** One stored proxy key. Times are ISO 8601 in UTC. */
 export interface StoredKey {
   readonly id: string;
   readonly label: string;
@@ -29,24 +29,30 @@ export interface StoredKey {
   readonly created: string;
   readonly expires?: string;
   readonly revoked?: string;
-  /** What it may loosen (`rights.ts`), what a newer version knows included; absent where that is nothing. */
+  /**
+   * Rights (`rights.ts`), including ones that only a newer version knows; absent where there are
+   * none.
+   */
   readonly may?: readonly string[];
-  /** The project of its requests. */
+  /** Project to which its requests are attributed. */
   readonly project?: string;
-  /** What it may use, as in `Caller`. */
+  /** Models it may use, as in `Caller`. */
   readonly models?: readonly string[];
   readonly providers?: readonly string[];
-  /** US dollars that its requests may cost in a UTC day and month. */
+  /** Spending limits of its requests per UTC day and month, in US dollars. */
   readonly perDayUsd?: number;
   readonly perMonthUsd?: number;
-  /** Id of the key that took its place; it goes on until it expires. */
+  /** Id of the key that replaced it; it stays valid until it expires. */
   readonly replacedBy?: string;
 }
 
 const FORMAT = 1;
 const STALE_LOCK_MS = 10_000;
 
-/** All keys of `file`, in its order; none when it is absent. Throws `config` when it cannot be trusted or parsed. */
+/**
+ * Returns all keys of `file`, in its order; none if it is absent. Throws `config` if it cannot be
+ * trusted or parsed.
+ */
 export function readKeys(file: string): readonly StoredKey[] {
   let text: string;
   try {
@@ -66,10 +72,10 @@ export function readKeys(file: string): readonly StoredKey[] {
 }
 
 /**
- * Replaces the keys by `change(keys)`. The temporary file is opened exclusively and so is
- * the lock as well: a second writer gets `conflict`. One left by a crash is taken over after
- * ten seconds. Throws what `change` throws, `config` as `readKeys` does, and what the disk says with
- * the path.
+ * Replaces the keys with `change(keys)`. The temporary file is opened exclusively and thus also
+ * serves as the lock: a second writer gets `conflict`. A file left by a crash is taken over after
+ * ten seconds. Throws what `change` throws, `config` as `readKeys` does, and file system errors
+ * with the path.
  */
 export function changeKeys(
   file: string,
@@ -83,7 +89,7 @@ export function changeKeys(
   try {
     try {
       const keys = change(readKeys(file));
-      // All of it or an error: a single write may end where the disk is full.
+      // Writes everything or throws: a single write may be partial when the disk is full.
       writeFileSync(descriptor, `${JSON.stringify({ format: FORMAT, keys }, undefined, 2)}\n`);
       fsyncSync(descriptor);
     } finally {
@@ -138,7 +144,7 @@ function parseKeys(file: string, text: string): readonly StoredKey[] {
   return keys;
 }
 
-/** True for what can be used as a key, whatever a newer version added to it. */
+/** True for a usable key, whatever fields a newer version added. */
 export function isStoredKey(value: unknown): value is StoredKey {
   if (!isObject(value)) return false;
   const { id, label, sha256, created, expires, revoked, may, replacedBy } = value;

@@ -1,7 +1,8 @@
 /**
- * Keeps a proxy's keys the same as those in the Postgres of its shared ledger, by looking there twice a
- * second: a notification would not come through a pooler. While the database is away the keys that were
- * seen last go on for an hour, and what was revoked stays so; then none of them counts until it is back.
+ * Keeps a proxy's keys in step with those in the Postgres of its shared ledger by polling twice a
+ * second: a notification would not pass through a pooler. While the database is unreachable, the
+ * last known keys stay valid for an hour, and revoked ones stay revoked; after that none is valid
+ * until it is back.
  */
 import type { Clock } from '../../engine/clock.ts';
 import { SvcError } from '../../engine/error.ts';
@@ -11,14 +12,14 @@ import { inWords } from '../../stages/ledger/postgres/trouble.ts';
 import { readSharedTexts, toSharedKeys } from './shared-keys.ts';
 import type { StoredKey } from './store.ts';
 
-/** So long keys hold that cannot be looked at. */
+/** How long keys stay valid while the database is unreachable. */
 export const KEPT_MS = 3_600_000;
 const LOOK_MS = 400;
 
 export interface SharedKeysWatch {
-  /** Looks once; true if the database answered. */
+  /** Polls once; true if the database responded. */
   look(): Promise<boolean>;
-  /** Goes on looking. */
+  /** Starts polling. */
   start(): void;
   close(): void;
 }
@@ -30,7 +31,10 @@ interface Watched {
   readonly onFault: (fault: SvcError) => void;
 }
 
-/** `onKeys` gets all keys when they differ from before; `onFault` one error for each outage. Nothing is asked before `look` or `start`. */
+/**
+ * Creates the watch. `onKeys` receives all keys when they have changed; `onFault` one error per
+ * outage. Nothing is queried before `look` or `start`.
+ */
 export function watchSharedKeys(options: Watched): SharedKeysWatch {
   const { url, clock, onKeys, onFault } = options;
   let connection: Connection | undefined;
@@ -69,7 +73,7 @@ export function watchSharedKeys(options: Watched): SharedKeysWatch {
     if (isOver || clock.monotonicMs() - seenMs < KEPT_MS) return;
     isOver = true;
     const revoked = new Date(clock.wallMs()).toISOString();
-    // Marked and not left out: a copy in the home folder must not count either.
+    // Marked as revoked rather than removed: a copy in the home folder must not count either.
     onKeys(keys.map((key) => ({ revoked, ...key })));
   }
 
@@ -98,10 +102,13 @@ export function watchSharedKeys(options: Watched): SharedKeysWatch {
   return watch;
 }
 
-/** Keys are there before the first request where the database answers; where it does not, the start waits no longer than this. */
+/** Longest that a start waits for the first keys. */
 const FIRST_KEYS_MS = 3000;
 
-/** Watches from now on; resolves when the keys were read once, or after three seconds without an answer. */
+/**
+ * Starts watching; resolves when the keys have been read once, or after three seconds without a
+ * response.
+ */
 export async function followSharedKeys(options: Watched): Promise<SharedKeysWatch> {
   const watch = watchSharedKeys(options);
   await new Promise<void>((resolve) => {

@@ -1,31 +1,37 @@
-/** Which addresses may be asked, and how: providers and the members of a fleet alike. */
+/**
+ * Which server addresses are allowed, and how they may be reached: providers and members of a fleet
+ * alike.
+ */
 import { quote } from '../../stages/settings/setting.ts';
 import { isLoopback } from '../gate/addresses.ts';
 
-/** What is allowed, and what is advised where something is not. */
+/** The rules, and the names used in advice. */
 export interface AddressRules {
-  /** Plain `http:` to another machine. */
+  /** Allows plain `http:` to another machine. */
   readonly allowsInsecure: boolean;
-  /** Where a key belongs that may not stand in the address. */
+  /** Where a key belongs instead of in the address. */
   readonly keyPlace: string;
-  /** What allows plain `http:`. */
+  /** The setting that allows plain `http:`. */
   readonly insecureSwitch: string;
-  /** Parameters that every request takes along, such as the version of an API. Default: none may stand there. */
+  /**
+   * Allows query parameters that every request repeats, such as an API version. Default: none
+   * allowed.
+   */
   readonly allowsQuery?: boolean;
 }
 
-/** What a parameter is called that holds a secret: addresses are shown, secrets are not. */
+/** Names of parameters that hold a secret: addresses are shown, secrets are not. */
 const SECRET_PARAMETER = /key|token|secret|sig|pass|auth|cred|code/i;
 
-/** True for `localhost` and every loopback address, mapped forms included. */
+/** True for `localhost` and every loopback address, including mapped forms. */
 export function isLoopbackHost(hostname: string): boolean {
   const host = hostname.replace(/^\[(.*)\]$/, '$1').toLowerCase();
   return host === 'localhost' || host.endsWith('.localhost') || isLoopback(host);
 }
 
 /**
- * Why `text` is no address of a server, an origin with an optional path prefix; undefined for one
- * that is. The address itself is not quoted: it may hold a password.
+ * Returns why `text` is not a valid server address (an origin with an optional path prefix);
+ * undefined if it is. The address is not quoted: it may contain a password.
  */
 export function addressFault(text: string, rules: AddressRules): string | undefined {
   if (!URL.canParse(text)) return 'it is not a URL such as https://host/prefix';

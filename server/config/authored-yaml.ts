@@ -1,24 +1,29 @@
-/** YAML that a user writes beside the config file, such as recipes and macros: its faults with their lines. */
+/**
+ * YAML files that a user writes besides the config file, such as recipes and macros: reports faults
+ * with their lines.
+ */
 import { isSvcError } from '../../engine/error.ts';
 import { readYaml } from './yaml.ts';
 
-/** Something wrong: keys and list places down to it, and a sentence that goes on after them. */
+/**
+ * One fault: the path of keys and list indexes, and a sentence that continues after their names.
+ */
 export interface AuthoredFault {
   readonly path: readonly string[];
   readonly message: string;
 }
 
-/** What a check gives: what it read with `ok`, or everything that is wrong. */
+/** Result of a check: the value with `ok`, or all faults. */
 export type Checked<T> =
   | (T & { readonly ok: true })
   | { readonly ok: false; readonly faults: readonly AuthoredFault[] };
 
-/** What was read, or every fault as a sentence with its file and line, in the order of the lines. */
+/** The value, or every fault as a sentence with its file and line, in line order. */
 export type Authored<T> =
   | { readonly read: T & { readonly ok: true }; readonly faults: readonly [] }
   | { readonly read: undefined; readonly faults: readonly string[] };
 
-/** Reads and checks `text`, which stands in the file called `name`. `nameOf` names the part at a path. */
+/** Reads and checks `text` of the file called `name`. `nameOf` names the part at a path. */
 export async function readAuthored<T>(
   text: string,
   name: string,

@@ -1,4 +1,4 @@
-/** What one value alone cannot show: names that must exist, URLs that must be safe. */
+/** Checks between settings: names that must exist, URLs that must be safe. */
 import {
   PROVIDER_KINDS,
   PROVIDER_NAME,
@@ -13,10 +13,10 @@ import type { ChosenName } from './layer.ts';
 import type { Values } from './names.ts';
 import { fillName, type SettingKey } from './settings.ts';
 
-/** For a name that only a flag set, which no file and line stands for. */
+/** For a name that only a flag set, which has no file and line. */
 const NOWHERE: Origin = { source: 'flag', where: '' };
 
-/** Every fault between settings. */
+/** Returns every fault between settings. */
 export function crossCheck(values: Values, chosen: readonly ChosenName[]): readonly Fault[] {
   return [
     ...badNames(chosen),
@@ -84,7 +84,7 @@ function checkBaseUrl(values: Values, name: string): readonly Fault[] {
   return reason === undefined ? [] : [fault(from, key, `${key}: ${reason}`)];
 }
 
-/** Why a base URL is refused. The URL itself is not quoted: it may hold a password. */
+/** Returns why a base URL is refused. The URL is not quoted: it may contain a password. */
 function refusal(text: string, values: Values, name: string): string | undefined {
   const wrong = addressFault(text, {
     allowsInsecure: values.get('providers.<name>.allow_insecure', name),
@@ -108,7 +108,7 @@ function isOurs(url: URL, local: boolean, values: Values): boolean {
   return ours.includes(theirs) && (local || url.hostname.toLowerCase() === host);
 }
 
-/** Headers that the proxy itself sets or drops on the way. */
+/** Headers that the proxy itself sets or drops. */
 const OWN_HEADERS: ReadonlySet<string> = new Set([
   'host',
   'connection',
@@ -135,12 +135,15 @@ function checkHeaders(values: Values, name: string): readonly Fault[] {
   });
 }
 
-/** Names that no provider has. Plugins may bring more of them: then `refuseUnknown` of the generation says so. */
+/**
+ * Checks references to unknown providers. Plugins may add providers: then the generation's
+ * `refuseUnknown` checks instead.
+ */
 function checkReferences(values: Values, chosen: readonly ChosenName[]): readonly Fault[] {
   if (values.get('plugins').length > 0) return [];
   const custom = values.get('custom_providers').map((one) => one.name);
   const known = [...values.names('providers'), ...custom];
-  // A fallback may name the model to ask there: `provider/model`.
+  // A fallback may name the model to use there: `provider/model`.
   const fallbacks = [values.get('routing.fallback')].flat().map((it) => it.split('/', 1)[0]!);
   const named: [SettingKey, string, string | null][] = [
     ['routing.primary', '', values.get('routing.primary')],
@@ -164,7 +167,7 @@ function checkReferences(values: Values, chosen: readonly ChosenName[]): readonl
   return [...references, ...limits];
 }
 
-/** What a setting has against its own value. */
+/** Runs each setting's own check of its value. */
 function checkEach(values: Values): readonly Fault[] {
   return [...values.all].flatMap(([key, from]) => {
     const refusals = from.value === null ? [] : (from.setting.refuse?.(from.value) ?? []);

@@ -1,6 +1,6 @@
 /**
- * The configuration: every slice, and what the program gets of them. Names are in camel case,
- * with their units; null is "none" and "no limit". Deeply frozen; a reload makes a new one.
+ * The configuration: every slice, and the values the program gets from it. Names are in camel case,
+ * with units; null means "none" or "no limit". Deeply frozen; a reload makes a new one.
  */
 import { plugins, customProviders } from '../../plugins/settings.ts';
 import { cache } from '../../stages/answers/settings.ts';
@@ -27,7 +27,7 @@ import { streaming } from './slices/streaming.ts';
 
 export type { ConfiguredKey, ProviderConfig } from '../../stages/providers/settings.ts';
 
-/** Everything that can be set, in the order in which it is shown. */
+/** Every setting, in display order. */
 export const configuration = slice(
   {
     server,
@@ -74,7 +74,7 @@ export const configuration = slice(
 /** The whole configuration. */
 export type Config = SectionOf<typeof configuration>;
 
-/** Builds the configuration. Values must be valid. */
+/** Builds the configuration from valid values. */
 export function toConfig(settled: Settled): Config {
   return deepFreeze(build(configuration, settled));
 }

@@ -1,8 +1,8 @@
-/** Which known word the user may have meant. */
+/** Finds the known word that a user probably meant. */
 
 /**
- * The number of letters to insert, delete, replace or swap to turn `a` into `b`
- * (optimal string alignment). Gives up beyond `limit` and returns `limit + 1`.
+ * Counts the letters to insert, delete, replace or swap to turn `a` into `b` (optimal string
+ * alignment). Gives up beyond `limit` and returns `limit + 1`.
  */
 function editDistance(a: string, b: string, limit: number): number {
   if (Math.abs(a.length - b.length) > limit) return limit + 1;
@@ -29,9 +29,9 @@ function editDistance(a: string, b: string, limit: number): number {
 }
 
 /**
- * The candidate nearest to `word`, or undefined when none is near: at most a third of
- * its letters may differ, and at least one may. A candidate that ends in `.word` is near
- * too, since users forget the section first, and one that goes on after it with another word.
+ * Returns the candidate nearest to `word`, or undefined when none is near: at most a third of its
+ * letters may differ, and at least one may. A candidate that ends in `.word` is near too, since
+ * users forget the section first, and so is one that continues it with another word.
  */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
   const limit = Math.max(1, Math.min(6, Math.floor(word.length / 3)));
@@ -52,7 +52,10 @@ function at(row: readonly number[], column: number): number {
   return row[column] ?? Number.POSITIVE_INFINITY;
 }
 
-/** `; did you mean X?` for the candidate nearest to `word`, as `format` writes it; empty where none is near. */
+/**
+ * Returns `; did you mean X?` for the candidate nearest to `word`, formatted by `format`; empty
+ * where none is near.
+ */
 export function didYouMean(
   word: string,
   candidates: Iterable<string>,

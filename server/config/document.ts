@@ -2,7 +2,7 @@
 import type { Setting } from '../../stages/settings/setting.ts';
 import { settings } from './settings.ts';
 
-/** The table of all settings in Markdown, one row a setting, in the order of the table. */
+/** Returns the table of all settings in Markdown, one row per setting, in table order. */
 export function settingsTable(): string {
   const header = ['| Key | Variable | Default | Value | Meaning |', '|---|---|---|---|---|'];
   const rows = settings.map((row) => {
@@ -12,7 +12,7 @@ export function settingsTable(): string {
   return [...header, ...rows].join('\n');
 }
 
-/** The default of a setting in words, as Markdown. */
+/** Returns the default of a setting in words, as Markdown. */
 export function defaultOf(row: Setting): string {
   if (row.defaultText !== undefined) return row.defaultText;
   if (row.default === null) return 'none';

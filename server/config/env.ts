@@ -1,7 +1,7 @@
 /**
- * Variables as a source of settings: the process environment, and an `.env` file that was
- * named with `--env-file`. The clients' own `*_BASE_URL` variables are not in the table on
- * purpose: they point at this proxy, and reading them would make it call itself.
+ * Variables as a source of settings: the process environment, and an `.env` file given with
+ * `--env-file`. The clients' own `*_BASE_URL` variables are deliberately not in the table: they
+ * point at this proxy, and reading them would make it call itself.
  */
 import { tellsSecret } from './written-secret.ts';
 import { parseEnv } from 'node:util';
@@ -13,17 +13,17 @@ import { describe, unreadable, withOrigin, wrongValue } from './fault.ts';
 import type { Entry, Layer } from './layer.ts';
 import { fillName, settings } from './settings.ts';
 
-/** What one variable sets. */
+/** A variable and the setting that it sets. */
 export interface Variable {
   readonly name: string;
   /** The key with the built-in provider's name filled in. */
   readonly concrete: string;
   readonly setting: Setting;
-  /** 0 for the first name of a setting, which beats the later ones. */
+  /** 0 for the first variable of a setting, which wins over the later ones. */
   readonly rank: number;
 }
 
-/** Variables, as the process or a file gives them. */
+/** Variables of the process or a file. */
 export type Variables = Readonly<Record<string, string | undefined>>;
 
 const VARIABLES: readonly Variable[] = settings.flatMap((setting) => {
@@ -40,15 +40,15 @@ const VARIABLES: readonly Variable[] = settings.flatMap((setting) => {
   });
 });
 
-/** Read where the home folder is found, so that they are no settings. */
+/** Read when the home folder is resolved, so not a setting. */
 const READ_ELSEWHERE = ['SVC_HOME'];
 
-/** Every variable that sets something. */
+/** Returns every variable that sets something. */
 export function allVariables(): readonly Variable[] {
   return VARIABLES;
 }
 
-/** The variables that set `concrete`, strongest first. */
+/** Returns the variables that set `concrete`, strongest first. */
 export function variablesOf(concrete: string): readonly string[] {
   return allVariables()
     .filter((variable) => variable.concrete === concrete)
@@ -56,11 +56,11 @@ export function variablesOf(concrete: string): readonly string[] {
 }
 
 /**
- * Reads the text of an `.env` file: `NAME=value` lines, quotes, comments, `export`.
- * Nothing is expanded.
+ * Reads the text of an `.env` file: `NAME=value` lines, quotes, comments, `export`. Nothing is
+ * expanded.
  *
- * @returns the variables and, for messages, the line of each; and the lines that say nothing.
- * @throws SvcError `config` CONFIG_001 when it cannot be read as such.
+ * @returns the variables; for messages, the line of each; and the lines without any meaning.
+ * @throws SvcError `config` CONFIG_001 if it cannot be read as such.
  */
 export function readEnvFile(
   text: string,
@@ -70,7 +70,7 @@ export function readEnvFile(
   const { stray, first } = kindsOfLines(lines);
   let variables: Variables;
   try {
-    // The parser of Node 20 takes a line without `=` for the beginning of the next one's name.
+    // The parser of Node 20 reads a line without `=` as the beginning of the next variable's name.
     const read = lines.map((line, at) =>
       stray.has(at) ? '' : first.has(at) ? withHashes(line) : line,
     );
@@ -85,7 +85,7 @@ export function readEnvFile(
     ),
     originOf: (variable) => {
       const definition = new RegExp(`^\\s*(export\\s+)?${variable}\\s*=`);
-      // The last definition is the one that counts.
+      // The last definition wins.
       const line = lines.findLastIndex((one) => definition.test(one));
       return { source: 'env-file', where: `${name}:${line + 1}, ${variable}` };
     },
@@ -93,8 +93,8 @@ export function readEnvFile(
 }
 
 /**
- * A line whose value stands without quotes and holds a `#`: a comment begins behind white space, as in
- * a shell, and not inside a word, where it is part of a password. Node's parser cuts at any.
+ * Quotes an unquoted value that contains a `#`: a comment begins after white space, as in a shell,
+ * and not inside a word, where it is part of a password. Node's parser cuts at any `#`.
  */
 function withHashes(line: string): string {
   const found = /^(\s*(?:export\s+)?[A-Za-z_][\w.-]*\s*=\s*)([^\s"'`#][^"'`]*)$/.exec(line);
@@ -106,7 +106,7 @@ function withHashes(line: string): string {
 interface LineKinds {
   /** Lines, from 0, that are neither a variable, nor within its quotes, nor a comment. */
   readonly stray: ReadonlySet<number>;
-  /** Lines on which a variable stands, or begins. */
+  /** Lines on which a variable begins. */
   readonly first: ReadonlySet<number>;
 }
 
@@ -126,7 +126,7 @@ function kindsOfLines(lines: readonly string[]): LineKinds {
   return { stray, first };
 }
 
-/** The line on which a quoted value that begins on line `at` ends. */
+/** Returns the line on which a quoted value that begins on line `at` ends. */
 function lastLineOf(value: string, lines: readonly string[], at: number): number {
   const quoteMark = /^["'`]/.exec(value)?.[0];
   if (quoteMark === undefined || value.includes(quoteMark, 1)) return at;
@@ -134,15 +134,15 @@ function lastLineOf(value: string, lines: readonly string[], at: number): number
   return end === -1 ? at : end;
 }
 
-/** Where a variable stands. */
+/** Returns the place of a variable. */
 export type OriginOf = (variable: string) => Origin;
 
-/** The place of a variable of the process environment. */
+/** Returns the place of a variable of the process environment. */
 export const inEnvironment: OriginOf = (variable) => ({ source: 'environment', where: variable });
 
 /**
- * The settings that `variables` make. An empty variable counts as unset, since that is
- * how compose files and CI systems say "none".
+ * Returns the settings made by `variables`. An empty variable counts as unset, since compose files
+ * and CI systems write "none" that way.
  */
 export function variableLayer(
   variables: Variables,
@@ -171,14 +171,14 @@ export function variableLayer(
   return { source: kind, entries, faults, names: [], warnings };
 }
 
-/** What `text` means for this setting, or undefined when it may not say that. */
+/** Parses `text` for this setting; undefined if invalid. */
 export function fromText(text: string, setting: Setting): unknown {
   const { definition } = setting.type;
   const value = parseForm(text, formOf(definition));
   return value !== undefined && allows(definition, value) ? value : undefined;
 }
 
-/** What a variable or a flag may say for this setting. */
+/** Describes the texts that a variable or a flag may have for this setting. */
 export function textExpected(setting: Setting): string {
   const { definition, text } = setting.type;
   const form = formOf(definition);
@@ -209,7 +209,7 @@ function parseForm(text: string, form: Form): unknown {
   }
 }
 
-/** What other programs read, and a user would expect to count here. */
+/** Variables that other programs read, and that a user might expect to count here. */
 function notRead(variables: Variables, originOf: OriginOf): readonly string[] {
   const name = ['ALL_PROXY', 'all_proxy'].find((one) => (variables[one] ?? '') !== '');
   const hasOwn = ['HTTPS_PROXY', 'https_proxy'].some((one) => (variables[one] ?? '') !== '');

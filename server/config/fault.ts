@@ -1,4 +1,4 @@
-/** What can be wrong with a configuration, and the one error that lists it all. */
+/** The faults of a configuration, and the one error that lists them all. */
 import { SvcError } from '../../engine/error.ts';
 import { quote } from '../../stages/settings/setting.ts';
 import type { Origin } from '../../stages/settings/setting.ts';
@@ -6,31 +6,34 @@ import { visible } from '../log/visible.ts';
 import { nearest } from './distance.ts';
 import { findSetting, SPELLINGS } from './settings.ts';
 
-/** One thing that is wrong. */
+/** One fault. */
 export interface Fault extends Origin {
   /** The key as the user spelled it; empty for the file as a whole. */
   readonly key: string;
-  /** What stands there; secrets are described, never quoted. */
+  /** The value found; secrets are described, never quoted. */
   readonly found?: string;
-  /** What should stand there. */
+  /** The expected value. */
   readonly expected?: string;
-  /** The known key that was probably meant. */
+  /** The known key that was probably intended. */
   readonly nearest?: string;
-  /** The whole fault as one line. */
+  /** The whole fault in one line. */
   readonly text: string;
 }
 
-/** A value of the wrong kind. */
+/** Returns the fault for a value of the wrong type. */
 export function wrongValue(origin: Origin, key: string, found: string, expected: string): Fault {
   return fault(origin, key, `${key}: found ${found}, expected ${expected}`, { found, expected });
 }
 
-/** A field at `path` that must be there and is not; `key` is the setting that it belongs to. */
+/**
+ * Returns the fault for a missing required field at `path`; `key` is the setting that it belongs
+ * to.
+ */
 export function missingField(origin: Origin, key: string, path: string, expected: string): Fault {
   return fault(origin, key, `Missing required field '${path}': ${expected}`, { expected });
 }
 
-/** A key that is not a setting. */
+/** Returns the fault for a key that is not a setting. */
 export function unknownKey(origin: Origin, path: readonly string[]): Fault {
   const key = path.join('.');
   if (path.some((segment) => segment.includes('.')) && findSetting(key.split('.')) !== undefined) {
@@ -45,7 +48,7 @@ export function unknownKey(origin: Origin, path: readonly string[]): Fault {
   return fault(origin, key, `${key} is not a setting${hint}`, details);
 }
 
-/** Anything else that is wrong with `key`; `text` is the whole sentence. */
+/** Returns any other fault of `key`; `text` is the whole sentence. */
 export function fault(
   origin: Origin,
   key: string,
@@ -55,12 +58,12 @@ export function fault(
   return { ...origin, key, ...details, text: visible(withOrigin(text, key, origin)) };
 }
 
-/** A sentence about `key` with its place, unless the key is the place already. */
+/** Appends the place to a sentence about `key`, unless the key is the place already. */
 export function withOrigin(text: string, key: string, { where }: Origin): string {
   return where === '' || where === key ? text : `${text} (${where})`;
 }
 
-/** A value as a fault shows it: short, on one line, and never a secret. */
+/** Formats a value for a fault: short, on one line, and never a secret. */
 export function describe(value: unknown, secret: boolean): string {
   if (value === null) return 'nothing';
   if (Array.isArray(value)) return `a list of ${value.length}`;
@@ -70,12 +73,12 @@ export function describe(value: unknown, secret: boolean): string {
   return typeof value === 'number' || typeof value === 'boolean' ? `${value}` : `a ${typeof value}`;
 }
 
-/** CONFIG_001: a file that cannot be read or is not well-formed. */
+/** Returns CONFIG_001: a file that cannot be read or is not well-formed. */
 export function unreadable(reason: string, cause?: unknown): SvcError {
   return new SvcError('config', `Failed to load config: ${reason}`, { code: 'CONFIG_001', cause });
 }
 
-/** CONFIG_002: everything that is wrong with the values, one line each. */
+/** Returns CONFIG_002: all faults of the values, one line each. */
 export function invalid(faults: readonly Fault[]): SvcError {
   const lines = faults.map((one) => one.text);
   const message =
@@ -86,7 +89,7 @@ export function invalid(faults: readonly Fault[]): SvcError {
   return new SvcError('config', message, { code: 'CONFIG_002', cure });
 }
 
-/** The setting that `path` probably meant; the user's own names in it stay as they are. */
+/** Returns the setting that `path` probably meant; the user's own names in it are kept. */
 function nearestKey(path: readonly string[]): string | undefined {
   const candidates = new Set<string>();
   for (const spelling of SPELLINGS) {
@@ -106,7 +109,7 @@ function nearestKey(path: readonly string[]): string | undefined {
     .join('');
   const siblings = [...candidates].filter((one) => one.startsWith(section));
   if (section === '' || siblings.length === 0) return nearest(path.join('.'), candidates);
-  // Where the section is right, its name must not make one key as good as another.
+  // If the section is right, its name must not make all of its keys equally near.
   const near = nearest(
     path.at(-1) ?? '',
     siblings.map((one) => one.slice(section.length)),

@@ -1,14 +1,17 @@
 /**
- * A `proxy.yaml` that merely lies in the current folder may be a stranger's, so it is laid over the
- * user's own file and trusted with little: it may make the proxy stricter, never looser, and may
- * not say where requests go, what they carry, or what is kept of them.
+ * A `proxy.yaml` that merely lies in the current folder may be a stranger's, so it is applied on
+ * top of the user's own file with little trust: it may make the proxy stricter, never looser, and
+ * may not change where requests go, what they carry, or what is kept of them.
  */
 import { fault, type Fault } from './fault.ts';
 import { mergeLayers, sameValue, type Entry, type Layer, type Provenance } from './layer.ts';
 
 const CURE = 'if you trust the file, pass --config proxy.yaml';
 
-/** The layer of a found file as it may be used over `own`, the user's file: what it loosens is a fault. */
+/**
+ * Returns the usable part of a found file on top of `own`, the user's file; any loosening becomes a
+ * fault.
+ */
 export function withoutLoosening(found: Layer, own: Layer | undefined): Layer {
   const base = mergeLayers(own === undefined ? [] : [own]).values;
   const faults = found.entries.flatMap((entry): Fault[] => {
@@ -21,7 +24,10 @@ export function withoutLoosening(found: Layer, own: Layer | undefined): Layer {
   return faults.length === 0 ? found : { ...found, faults: [...found.faults, ...faults] };
 }
 
-/** What a found file changes in the end, as one line for the user; none where it changes nothing. */
+/**
+ * Returns the effective changes of a found file as one line for the user; none if it changes
+ * nothing.
+ */
 export function foundChanges(
   found: Layer,
   own: Layer | undefined,
@@ -42,7 +48,7 @@ function valueBefore(entry: Entry, base: ReadonlyMap<string, Provenance>): unkno
   return base.get(entry.concrete)?.value ?? entry.setting.default;
 }
 
-/** A found file can set no secret, and neither can what stands here. */
+/** A found file can set no secret, so neither can this value be one. */
 function printable(value: unknown): string {
   if (value === null) return 'unset';
   const text = typeof value === 'string' ? value : JSON.stringify(value);

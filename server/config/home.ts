@@ -1,4 +1,4 @@
-/** The home folder of svc, and files in it that nobody else may read. */
+/** The home folder of svc, and private files in it. */
 import { randomBytes } from 'node:crypto';
 import * as fs from 'node:fs';
 import { isAbsolute, join, resolve } from 'node:path';
@@ -13,7 +13,10 @@ export function absolutePath(path: string, base: string, userHome: string): stri
   return isAbsolute(path) ? path : resolve(base, path);
 }
 
-/** `$SVC_HOME`, or `.svc` in the user's home; absolute. Call it when needed, never at import. */
+/**
+ * Returns `$SVC_HOME`, or `.svc` in the user's home; absolute. Call it when needed, never at
+ * import.
+ */
 export function resolveHome(
   variables: Readonly<Record<string, string | undefined>>,
   userHome: string,
@@ -25,16 +28,19 @@ export function resolveHome(
     : absolutePath(named, cwd, userHome);
 }
 
-/** Where the proxy keeps what must be the same in every turn of a conversation, what it added from files included. */
+/**
+ * Returns the path of the file with decisions that must be the same in every turn of a
+ * conversation, including texts added from files.
+ */
 export function decisionsFile(home: string): string {
   return join(home, 'decisions.jsonl');
 }
 
 /**
- * Makes `folder` (and what leads to it) with mode 0700 whatever the umask says, and
- * tightens an existing one that others may enter.
+ * Creates `folder` and its parents with mode 0700 whatever the umask, and tightens an existing
+ * folder that others may enter.
  *
- * @throws SvcError `config` when it cannot be made, is no folder, or belongs to someone else.
+ * @throws SvcError `config` if it cannot be created, is not a folder, or belongs to someone else.
  */
 export function ensurePrivateFolder(folder: string): void {
   try {
@@ -50,10 +56,10 @@ export function ensurePrivateFolder(folder: string): void {
 }
 
 /**
- * Writes `content` to `path` so that a reader sees the old file or the whole new one, with
- * mode 0600 whatever the umask says. A link planted at `path` is replaced, never followed.
+ * Writes `content` to `path` atomically, with mode 0600 whatever the umask: a reader sees the old
+ * file or the whole new one. A link planted at `path` is replaced, never followed.
  *
- * @throws SvcError `config` when it cannot be written; nothing is left behind.
+ * @throws SvcError `config` if it cannot be written; nothing is left behind.
  */
 export function writePrivateFile(path: string, content: string | Uint8Array): void {
   const temporary = `${path}.${randomBytes(8).toString('hex')}.tmp`;
@@ -67,9 +73,9 @@ export function writePrivateFile(path: string, content: string | Uint8Array): vo
 }
 
 /**
- * Like `writePrivateFile`, but never over an existing file.
+ * Like `writePrivateFile`, but never overwrites an existing file.
  *
- * @throws SvcError `conflict` when there is one, `config` when it cannot be written.
+ * @throws SvcError `conflict` if one exists, `config` if it cannot be written.
  */
 export function createPrivateFile(path: string, content: string | Uint8Array): void {
   try {
@@ -86,7 +92,7 @@ function writeNew(path: string, content: string | Uint8Array): void {
   const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = fs.constants;
   const file = fs.openSync(path, O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY, 0o600);
   try {
-    // The umask can only take bits away, but a default ACL of the folder can add some.
+    // The umask can only remove bits, but a default ACL of the folder can add some.
     fs.fchmodSync(file, 0o600);
     fs.writeFileSync(file, content);
     fs.fsyncSync(file);

@@ -1,4 +1,4 @@
-/** The text of a fresh config file. */
+/** The text of a new config file. */
 import type { Setting } from '../../stages/settings/setting.ts';
 import { defaultOf } from './document.ts';
 import { settings } from './settings.ts';
@@ -17,7 +17,7 @@ const EXAMPLE_NAMES: Readonly<Record<string, string>> = {
   '<provider>': 'chat',
 };
 
-/** A config file with every setting commented out; loading it changes nothing. */
+/** Returns a config file with every setting commented out; loading it changes nothing. */
 export function freshConfig(): string {
   const lines: string[] = [PREAMBLE];
   let open: readonly string[] = [];
@@ -27,7 +27,7 @@ export function freshConfig(): string {
     const depth = path.length - 1;
     if (path[0] !== open[0]) lines.push('');
     for (let level = sharedDepth(path, open); level < depth; level++) {
-      // Below an example name everything stays a comment: naming a provider makes one.
+      // Everything below an example name stays a comment: naming a provider creates one.
       const example = segments.slice(0, level + 1).some((segment) => segment.startsWith('<'));
       lines.push(`${indent(level)}${example ? '#' : ''}${path[level]}:`);
     }
@@ -39,13 +39,13 @@ export function freshConfig(): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** What a setting does, and what holds while it is unset. */
+/** Describes a setting and its behaviour while unset. */
 function aboutOf(row: Setting): string {
   const unset = row.default === null ? ` Unset: ${defaultOf(row).replaceAll('`', '')}.` : '';
   return `${row.about}${unset}`;
 }
 
-/** How many sections of `path` are open already. */
+/** Returns how many sections of `path` are open already. */
 function sharedDepth(path: readonly string[], open: readonly string[]): number {
   const first = open.findIndex((segment, level) => segment !== path[level]);
   return first < 0 ? open.length : first;

@@ -1,7 +1,7 @@
 /**
- * One source of settings, read into entries, and the merge of all sources. Every entry
- * is checked on its own, also one that a stronger source overrides: a fault that hides
- * until a variable is unset is worse than one reported today.
+ * Reads one source of settings into entries, and merges all sources. Every entry is checked on its
+ * own, even one that a stronger source overrides: a fault that only shows once a variable is unset
+ * is worse than one reported today.
  */
 import { isObject } from '../../stages/dialect/json-kind.ts';
 import { allows, itemOf, wrongMember } from '../../stages/settings/kind.ts';
@@ -15,26 +15,26 @@ import { tellsSecret, VARIABLE } from './written-secret.ts';
 import type { Found } from './settings.ts';
 import type { YamlFile } from './yaml.ts';
 
-/** One setting that a source makes. */
+/** One setting made by a source. */
 export interface Entry extends Origin {
   readonly setting: Setting;
   readonly concrete: string;
   /** The key, alias, variable or flag by which it was set. */
   readonly spelled: string;
-  /** Among several spellings in one source the lowest wins. */
+  /** Among several spellings in one source the lowest rank wins. */
   readonly rank: number;
   readonly value: unknown;
-  /** True if whoever reads the source learns a secret from it. */
+  /** True if reading the source reveals a secret. */
   readonly tellsSecret: boolean;
 }
 
-/** A name that the user chose, such as a provider's. */
+/** A user-chosen name, such as a provider's. */
 export interface ChosenName extends Origin {
   readonly section: string;
   readonly name: string;
 }
 
-/** All that one source says. */
+/** Everything that one source sets. */
 export interface Layer {
   readonly source: OriginKind;
   readonly entries: readonly Entry[];
@@ -49,16 +49,16 @@ export interface Provenance extends Origin {
   readonly value: unknown;
 }
 
-/** How a config file was come by. */
+/** Where a config file comes from. */
 export interface FileOrigin {
-  /** True when it was merely found in the current folder, so that it is not trusted. */
+  /** True if it was merely found in the current folder, and is therefore not trusted. */
   readonly found: boolean;
   readonly absolute: (path: string) => string;
-  /** What `${NAME}` in a secret stands for. */
+  /** Values for `${NAME}` in secrets. */
   readonly variables: Readonly<Record<string, string | undefined>>;
 }
 
-/** Reads the entries of a parsed config file. */
+/** Returns the entries of a parsed config file. */
 export function fileLayer(file: YamlFile, origin: FileOrigin): Layer {
   const entries: Entry[] = [];
   const names: ChosenName[] = [];
@@ -91,7 +91,7 @@ export function fileLayer(file: YamlFile, origin: FileOrigin): Layer {
   return { source: 'file', entries, names: chosen, faults, warnings: [] };
 }
 
-/** Merges layers, weakest first, into one value a key; reports where two spellings disagree. */
+/** Merges layers, weakest first, into one value per key; reports spellings that disagree. */
 export function mergeLayers(layers: readonly Layer[]): {
   readonly values: ReadonlyMap<string, Provenance>;
   readonly warnings: readonly string[];
@@ -126,7 +126,7 @@ function check(setting: Setting, value: unknown, key: string, origin: Origin): F
   if (value === null && setting.default === null) return undefined;
   if (allows(setting.type.definition, value)) return undefined;
   const { type, secret } = setting;
-  // Of a list, its first bad element.
+  // For a list, its first invalid element.
   const item = itemOf(type.definition);
   const at =
     Array.isArray(value) && item !== undefined ? value.findIndex((one) => !allows(item, one)) : -1;
@@ -146,7 +146,10 @@ function wordsOf(wrong: Exclude<WrongMember['fault'], 'missing'>): string {
   return wrong === 'unknown' ? 'unknown' : `not ${wrong.expected}`;
 }
 
-/** Puts what `${NAME}` stands for into a secret, so that the file need not hold it; `unset` is a name that stands for nothing. */
+/**
+ * Replaces `${NAME}` in a secret, so that the file need not contain it; `unset` is a name without a
+ * value.
+ */
 function fillVariables(
   { secret, secretMembers }: Setting,
   value: unknown,
@@ -161,7 +164,7 @@ function fillVariables(
       return found ?? '';
     });
   if (secretMembers !== undefined) {
-    // What is filled in is known only after this.
+    // The names are known only after this call.
     const filled = mapSecretMembers(value, secretMembers, fill);
     return { value: filled, unset };
   }

@@ -1,7 +1,7 @@
 /**
- * Loads the configuration: defaults, then the config file, then an `.env` file named by
- * the user, then the environment, then flags; each overrides the one before. All faults
- * of all sources are reported at once.
+ * Loads the configuration: defaults, then the config file, then an `.env` file named by the user,
+ * then the environment, then flags; each overrides the previous ones. All faults of all sources are
+ * reported at once.
  */
 import { dirname, join } from 'node:path';
 import { isSvcError } from '../../engine/error.ts';
@@ -27,9 +27,9 @@ import { readConfigFile, type ReadFile, type TextFile } from './read-file.ts';
 import { findSetting } from './settings.ts';
 import { readYaml, YAML_LIMITS } from './yaml.ts';
 
-/** Where settings may come from. Nothing else is looked at. */
+/** All possible sources of settings. Nothing else is read. */
 export interface LoadOptions {
-  /** By key, as `{'server.port': 9000}`. Text is read as a variable's would be. */
+  /** By key, as `{'server.port': 9000}`. Text is parsed like a variable's. */
   readonly flags?: Readonly<Record<string, unknown>>;
   /** The process environment. */
   readonly env: Variables;
@@ -40,22 +40,22 @@ export interface LoadOptions {
   readonly cwd: string;
   /** The user's home folder, for `~`. */
   readonly home: string;
-  /** Reads a file; for tests and for `config validate`. */
+  /** Reads a file; replaced by tests and by `config validate`. */
   readonly readFile?: ReadFile;
 }
 
 /** A loaded configuration. */
 export interface LoadedConfig {
   readonly config: Config;
-  /** Every setting by its concrete key, in the order of the table. Holds secrets: print with `shown`. */
+  /** Every setting by its concrete key, in table order. Contains secrets: print with `shown`. */
   readonly provenance: ReadonlyMap<string, Provenance>;
-  /** Things that work but that the user should know. */
+  /** Settings that work but that the user should know about. */
   readonly warnings: readonly string[];
   /** The config file that was read. */
   readonly configFile: string | undefined;
 }
 
-/** What was found out without throwing. */
+/** Result of an inspection, which does not throw for invalid values. */
 export type Inspection =
   | { readonly loaded: LoadedConfig; readonly faults: readonly [] }
   | { readonly loaded: undefined; readonly faults: readonly Fault[] };
@@ -63,8 +63,8 @@ export type Inspection =
 /**
  * Loads the configuration.
  *
- * @throws SvcError `config`: CONFIG_001 when a file cannot be read or parsed, CONFIG_002
- *   with one line a fault when values are wrong.
+ * @throws SvcError `config`: CONFIG_001 if a file cannot be read or parsed, CONFIG_002 with one
+ * line per fault if values are wrong.
  */
 export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   const { loaded, faults } = await inspectConfig(options);
@@ -75,7 +75,7 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
 /**
  * Like `loadConfig`, but returns the faults of the values as a list.
  *
- * @throws SvcError `config` CONFIG_001 when a file cannot be read or parsed.
+ * @throws SvcError `config` CONFIG_001 if a file cannot be read or parsed.
  */
 export async function inspectConfig(options: LoadOptions): Promise<Inspection> {
   const read = options.readFile ?? readConfigFile;
@@ -125,7 +125,7 @@ function settle(
   const merged = mergeLayers(layers);
   const values = complete(merged.values, chosen);
   const own = layers.flatMap((layer) => layer.faults);
-  // A value that is wrong by itself is missing here, which would be reported a second time.
+  // An invalid value is missing here, which would otherwise be reported a second time.
   const between = crossCheck(values, chosen).filter(
     ({ key }) => !own.some((one) => one.key === key),
   );
@@ -153,7 +153,7 @@ function settle(
   return { loaded, faults: [] };
 }
 
-/** The file that the user named or keeps at home, and the one that was merely found in the folder. */
+/** Opens the file that the user named or keeps at home, and the one found in the current folder. */
 function openConfigFiles(
   options: LoadOptions,
   read: ReadFile,
@@ -173,7 +173,7 @@ function openConfigFiles(
   return { file: openFile(read, own, own), found: found && { ...found, found: true } };
 }
 
-/** Opens a file that is at the user's word. Throws `config` CONFIG_001 where everybody may write it. */
+/** Opens a file chosen by the user. Throws `config` CONFIG_001 if everybody may write it. */
 function openFile(read: ReadFile, path: string, name: string): OpenFile | undefined {
   const file = read(path, YAML_LIMITS.bytes);
   if (file === undefined) return undefined;
@@ -253,7 +253,7 @@ const SPENDING_LIMITS = [
   'budget.projects',
 ] as const;
 
-/** Whoever set a limit, or asked for limits, believes in them, so what limits nothing is reported. */
+/** Reports limits without effect: a user who set one relies on it. */
 function idleLimits(values: Values): readonly string[] {
   const set = SPENDING_LIMITS.filter((key) => {
     const value = values.get(key);
@@ -268,7 +268,10 @@ function idleLimits(values: Values): readonly string[] {
   return [`${set.join(' and ')} ${verb} nothing while budget.enabled is false`];
 }
 
-/** A file of variables that moves a provider to another host may be someone else's idea. */
+/**
+ * Reports a file of variables that moves a provider to another host, which may be someone else's
+ * doing.
+ */
 function hostChanges(values: Values): readonly string[] {
   return values.names('providers').flatMap((name) => {
     const from = values.from('providers.<name>.base_url', name);

@@ -1,4 +1,4 @@
-/** Fills in the defaults, and knows which providers, models and limits the user named. */
+/** Fills in the defaults, and lists the providers, models and limits that the user named. */
 import type { Setting } from '../../stages/settings/setting.ts';
 import type { Settled } from '../../stages/settings/slice.ts';
 import type { ChosenName, Provenance } from './layer.ts';
@@ -12,15 +12,15 @@ import {
 
 /** All settled values, defaults included, with typed access. */
 export interface Values extends Pick<Settled, 'find' | 'names'> {
-  /** The value of a setting; `name` fills the placeholder of its key. */
+  /** Returns the value of a setting; `name` fills the placeholder of its key. */
   readonly get: <K extends SettingKey>(key: K, name?: string) => SettingValue<K>;
-  /** Where the value came from. */
+  /** Returns where the value came from. */
   readonly from: (key: SettingKey, name?: string) => Provenance;
   /** Every concrete key with its value, in the order of the table. */
   readonly all: ReadonlyMap<string, Provenance>;
 }
 
-/** Completes what the sources set with the defaults. */
+/** Fills in the defaults for what the sources did not set. */
 export function complete(
   configured: ReadonlyMap<string, Provenance>,
   chosen: readonly ChosenName[],

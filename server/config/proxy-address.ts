@@ -1,12 +1,15 @@
-/** The address of an outbound proxy, as people and their tools write it. */
+/** The address of an outbound proxy, in the forms that people and tools write. */
 
-/** The address with a scheme: `host:port` means `http://host:port`, as curl reads it. */
+/** Adds a missing scheme: `host:port` means `http://host:port`, as in curl. */
 export function withScheme(text: string): string {
   const trimmed = text.trim();
   return trimmed.includes('://') || /^https?:\//i.test(trimmed) ? trimmed : `http://${trimmed}`;
 }
 
-/** Why `text`, with a scheme, is no address of a proxy; undefined for one that is. It may hold a password, so it is not quoted. */
+/**
+ * Returns why `text`, with a scheme, is not a valid proxy address; undefined if it is. The address
+ * is not quoted, since it may contain a password.
+ */
 export function proxyFault(text: string): string | undefined {
   const cure = 'write http://host:port or https://host:port, or unset it';
   if (!URL.canParse(text)) return `it is not the address of a proxy; ${cure}`;

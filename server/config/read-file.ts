@@ -1,4 +1,4 @@
-/** Reads a small text file whole, within a size limit. */
+/** Reads a small text file as a whole, within a size limit. */
 import * as fs from 'node:fs';
 import { reasonOf } from '../../stages/disk-reason.ts';
 import { unreadable } from './fault.ts';
@@ -9,19 +9,19 @@ export interface TextFile {
   readonly mode: number;
 }
 
-/** Reads a file; undefined when there is none. */
+/** Reads a file; undefined if there is none. */
 export type ReadFile = (path: string, maxBytes: number) => TextFile | undefined;
 
 /**
  * Reads `path` as UTF-8.
  *
- * @throws SvcError `config` CONFIG_001 when it is no regular file, larger than `maxBytes`,
- *   not UTF-8, or may not be read.
+ * @throws SvcError `config` CONFIG_001 if it is not a regular file, is larger than `maxBytes`, is
+ * not UTF-8, or cannot be read.
  */
 export const readConfigFile: ReadFile = (path, maxBytes) => {
   let file: number;
   try {
-    // Without O_NONBLOCK a named pipe would hang the start until someone writes to it.
+    // Without O_NONBLOCK a named pipe would hang the start until it has a writer.
     file = fs.openSync(path, fs.constants.O_RDONLY | fs.constants.O_NONBLOCK);
   } catch (thrown) {
     const { code } = thrown as NodeJS.ErrnoException;

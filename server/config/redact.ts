@@ -1,11 +1,11 @@
-/** How a value is shown to people: secrets never, the rest as it is. */
+/** Formats values for display: never a secret, anything else unchanged. */
 import { mapSecretMembers } from '../../stages/settings/secret-members.ts';
 import type { Provenance } from './layer.ts';
 
-/** The shortest secret of which the last four characters may be shown. */
+/** Minimum length of a secret whose last four characters may be shown. */
 const LONG_ENOUGH = 20;
 
-/** The value as JSON has it, null where it is not set; a secret in words, as in `redacted`. */
+/** Returns the value as JSON, null if not set; a secret in words, as in `redacted`. */
 export function redactedValue(provenance: Provenance): unknown {
   const { setting, value } = provenance;
   if (value === null) return null;
@@ -14,7 +14,7 @@ export function redactedValue(provenance: Provenance): unknown {
   return mapSecretMembers(value, setting.secretMembers, redactedSecret);
 }
 
-/** The value as one line of text; a secret as `set (…1a2b)`, or `set` when it is short. */
+/** Returns the value as one line of text; a secret as `set (…1a2b)`, or `set` if it is short. */
 export function redacted({ setting, value }: Provenance): string {
   if (value === null) return setting.defaultText?.replaceAll('`', '') ?? 'none';
   if (setting.secret === true) return redactedSecret(value);

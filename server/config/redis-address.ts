@@ -1,12 +1,15 @@
-/** The address of a Redis server, as `shared.redis_url` gives it. It may hold a password, so nothing here quotes it. */
+/**
+ * The address of a Redis server from `shared.redis_url`. It may contain a password, so nothing here
+ * quotes it.
+ */
 import { isLoopbackHost } from './address.ts';
 
-/** What a client needs to connect. */
+/** Connection options for a client. */
 export interface RedisAddress {
   readonly host: string;
   readonly port: number;
   readonly tls: boolean;
-  /** Undefined where the URL names none: then Redis takes its default user. */
+  /** Undefined if the URL has none: Redis then uses its default user. */
   readonly username: string | undefined;
   readonly password: string | undefined;
   /** The number of the database. */
@@ -16,7 +19,7 @@ export interface RedisAddress {
 const DEFAULT_PORT = 6379;
 const CURE = 'write redis://[user:password@]host[:port][/number], or rediss:// for TLS';
 
-/** Why `text` is no address of a Redis server; undefined for one that is. */
+/** Returns why `text` is not a valid Redis address; undefined if it is. */
 export function redisFault(text: string): string | undefined {
   if (/[?#]/.test(text))
     return 'it may not contain a query or a fragment; write ? and # in a password as %3F and %23';
@@ -36,7 +39,7 @@ export function redisFault(text: string): string | undefined {
   return undefined;
 }
 
-/** Takes apart a URL that has no fault. */
+/** Parses a valid URL. */
 export function redisAddress(text: string): RedisAddress {
   const url = new URL(text);
   return {
@@ -49,21 +52,21 @@ export function redisAddress(text: string): RedisAddress {
   };
 }
 
-/** A shorter password is in every text; whoever uses such a word keeps no secret. */
+/** A shorter password occurs in any text by chance, so it cannot be masked. */
 const SHORTEST_SECRET = 4;
 
-/** What of an address must not be written anywhere. */
+/** Returns the parts of an address that must not be logged or shown. */
 export function redisSecrets(text: string | null): readonly string[] {
   const { password = '' } = text === null ? {} : redisAddress(text);
   return password.length < SHORTEST_SECRET ? [] : [password];
 }
 
-/** Where it is, as it may be shown: without user and password. */
+/** Returns the address for display: without user and password. */
 export function redisPlace({ host, port, db }: RedisAddress): string {
   return `${host.includes(':') ? `[${host}]` : host}:${port}${db === 0 ? '' : `/${db}`}`;
 }
 
-/** The warning for an address from which everything travels unencrypted to another machine; undefined where nothing does. */
+/** Returns a warning if data travels unencrypted to another machine; undefined otherwise. */
 export function unencryptedRedis(text: string | null): string | undefined {
   if (text === null) return undefined;
   const address = redisAddress(text);

@@ -1,16 +1,16 @@
-/** What a reload changes, and what it cannot change in a running proxy. */
+/** Which changes a reload applies, and which need a restart. */
 import { sameValue } from './layer.ts';
 import type { LoadedConfig } from './load.ts';
 
 /** The concrete keys whose values differ between two configurations. */
 export interface ConfigChange {
-  /** Taken up by the next request. */
+  /** Applied to the next request. */
   readonly applied: readonly string[];
-  /** Taken up by the next start only. */
+  /** Applied at the next start only. */
   readonly needsRestart: readonly string[];
 }
 
-/** Compares the configuration that runs with a newly loaded one. */
+/** Compares the running configuration with a newly loaded one. */
 export function compareConfigs(
   running: Pick<LoadedConfig, 'provenance'>,
   next: Pick<LoadedConfig, 'provenance'>,
@@ -21,7 +21,7 @@ export function compareConfigs(
     const before = running.provenance.get(concrete);
     const after = next.provenance.get(concrete);
     const { setting } = (after ?? before)!;
-    // A provider that came or went differs from nothing by its defaults.
+    // An added or removed provider is compared with the defaults.
     const same = sameValue(before?.value ?? setting.default, after?.value ?? setting.default);
     if (!same) (setting.needsRestart === true ? needsRestart : applied).push(concrete);
   }

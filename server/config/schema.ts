@@ -1,6 +1,6 @@
 /**
- * The config file as JSON Schema (draft 2020-12), for editors. Only this loads arktype (see
- * stages/settings/kind.ts for what that costs).
+ * The config file as JSON Schema (draft 2020-12), for editors. Only this module loads arktype (see
+ * stages/settings/kind.ts for the cost).
  */
 import type { Setting } from '../../stages/settings/setting.ts';
 import { settings } from './settings.ts';
@@ -11,11 +11,14 @@ type Json = Readonly<Record<string, unknown>>;
 interface Section {
   readonly type: readonly ['object', 'null'];
   readonly properties: Record<string, Section | Json>;
-  /** What stands below a name that the user chooses. */
+  /** Schema of user-named keys. */
   additionalProperties: Section | false;
 }
 
-/** Accepts what a start accepts, but for checks between settings (checks.ts) and `refuse`. */
+/**
+ * Returns a schema that accepts what a start accepts, apart from checks between settings
+ * (checks.ts) and `refuse`.
+ */
 export async function configJsonSchema(): Promise<Json> {
   const { type } = await import('arktype');
   const root = section();
@@ -27,7 +30,7 @@ export async function configJsonSchema(): Promise<Json> {
   return { $schema: 'https://json-schema.org/draft/2020-12/schema', title: 'svc', ...root };
 }
 
-/** A section may also be null: that is how YAML reads one with all lines commented out. */
+/** A section may also be null: YAML reads one with all lines commented out that way. */
 function section(): Section {
   return { type: ['object', 'null'], properties: {}, additionalProperties: false };
 }

@@ -4,21 +4,21 @@ import { variablesOf } from './env.ts';
 import type { LoadedConfig } from './load.ts';
 import { redacted, redactedValue } from './redact.ts';
 
-/** One setting as it stands. Holds no secret. */
+/** One setting with its current value. Contains no secret. */
 export interface SettingView {
   readonly key: string;
-  /** As in the file: numbers, switches and lists are none of text. Null where it is not set; secrets as in `text`. */
+  /** With its JSON type, as in the file. Null if not set; secrets as in `text`. */
   readonly value: unknown;
-  /** In a line for people: secrets as `set (…1a2b)`; an unset value as its default in words. */
+  /** One line for people: secrets as `set (…1a2b)`; an unset value as its default in words. */
   readonly text: string;
   readonly source: OriginKind;
   /** File and line, variable or flag; empty for a default. */
   readonly where: string;
-  /** Variables that would set it, strongest first. */
+  /** Variables that can set it, strongest first. */
   readonly variables: readonly string[];
 }
 
-/** Every setting in the order of the table; with `changedOnly`, those that somebody set. */
+/** Returns every setting in table order; with `changedOnly`, those that are set. */
 export function showConfig(
   loaded: Pick<LoadedConfig, 'provenance'>,
   { changedOnly = false }: { readonly changedOnly?: boolean } = {},

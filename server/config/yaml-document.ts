@@ -1,6 +1,7 @@
 /**
- * Parses YAML 1.2 into nodes for whoever reads them, at no more cost than its size suggests: what
- * would cost the parser too much does not reach it. Aliases are nodes, tags and merge keys mean nothing.
+ * Parses YAML 1.2 into nodes, at no more cost than its size suggests: input that would be too
+ * expensive for the parser never reaches it. Aliases stay nodes; tags and merge keys have no
+ * meaning.
  */
 import type { Node } from 'yaml';
 
@@ -11,24 +12,24 @@ export interface YamlDocument {
   readonly yaml: Yaml;
   /** Null for a text without a value. */
   readonly contents: Node | null;
-  /** Line and column of an offset. */
+  /** Returns line and column of an offset. */
   readonly lines: Lines;
 }
 
 export interface YamlDocumentLimits {
-  /** Brackets, or markers on a line, that stand inside each other. */
+  /** Nested brackets, or nested markers on a line. */
   readonly depth: number;
-  /** Pieces that the lexer cuts the text into. */
+  /** Tokens that the lexer produces. */
   readonly tokens: number;
-  /** Aliases, as they stand in the text; with 0 none is read. */
+  /** Aliases in the text; with 0 any alias is refused. */
   readonly aliases: number;
 }
 
 const TOO_DEEP = 'it is nested too deeply';
 
-/** Why a text is not read. */
+/** Why a text was not parsed. */
 export class YamlFault extends Error {
-  /** The offset at which that shows, where it is known. */
+  /** The offset of the fault, if known. */
   readonly at: number | undefined;
 
   constructor(message: string, at?: number, cause?: unknown) {
@@ -38,9 +39,11 @@ export class YamlFault extends Error {
 }
 
 /**
- * Parses `text`. `yaml` is imported here, so that a start without a config file does not pay for it.
+ * Parses `text`. `yaml` is imported here, so that a start without a config file does not pay for
+ * it.
  *
- * @throws YamlFault for a syntax error or a limit passed; the parser's words may quote the text.
+ * @throws YamlFault for a syntax error or an exceeded limit; the parser's message may quote the
+ * text.
  */
 export async function parseYaml(text: string, limits: YamlDocumentLimits): Promise<YamlDocument> {
   const yaml = await import('yaml');
@@ -60,10 +63,10 @@ function parse(yaml: Yaml, text: string, lineCounter: Lines) {
       version: '1.2',
       schema: 'core',
       merge: false,
-      // Its check compares every key with every other; whoever reads the nodes uses a set.
+      // The parser compares every key with every other; readers of the nodes use a set instead.
       uniqueKeys: false,
       customTags: [],
-      // Its frames quote the source, which may hold a key.
+      // Its code frames quote the source, which may contain a key.
       prettyErrors: false,
       lineCounter,
       logLevel: 'error',
@@ -75,12 +78,12 @@ function parse(yaml: Yaml, text: string, lineCounter: Lines) {
 
 /** The lexer's sign that the next token is the text of a scalar. */
 const SCALAR_FOLLOWS = '\u001f';
-/** What the lexer puts between tokens, and what no text holds there: a document begins, a mistake. */
+/** Signs that the lexer puts between tokens: start of a document, an error, a scalar. */
 const SIGNS: ReadonlySet<string> = new Set(['\u0002', '\u0018', SCALAR_FOLLOWS]);
 
 /**
- * Refuses what would cost the parser too much: it recurses with depth, and some of its
- * work grows with the square of the number of tokens. Cutting into tokens is linear.
+ * Refuses input that would be too expensive to parse: the parser recurses with depth, and some of
+ * its work grows with the square of the number of tokens. The lexer is linear.
  */
 function refuseExcess(yaml: Yaml, text: string, limits: YamlDocumentLimits): void {
   let tokens = 0;
@@ -103,7 +106,7 @@ function refuseExcess(yaml: Yaml, text: string, limits: YamlDocumentLimits): voi
       if (token === ']' || token === '}') brackets--;
       if (token === '-' || token === '?') markers++;
       if (token.includes('\n')) markers = 0;
-      // Before the parser sees them: it takes its time over each, though nobody will read it.
+      // Checked before parsing: the parser spends time on each alias, although none is used.
       if (token.startsWith('*') && ++aliases > limits.aliases)
         refuse(
           limits.aliases === 0

@@ -1,8 +1,7 @@
 /**
- * Reads a YAML config file into plain data within fixed limits, and remembers on which
- * line each value stands. A config file may come from anywhere, so that nothing in it
- * (aliases that multiply, tags, merge keys, depth, prototype names) may cost more than
- * its size suggests.
+ * Reads a YAML config file into plain data within fixed limits, and remembers the line of each
+ * value. A config file may come from anywhere, so nothing in it (aliases that multiply, tags, merge
+ * keys, depth, prototype names) may cost more than its size suggests.
  */
 import type { Node, Pair, YAMLMap } from 'yaml';
 import { SvcError } from '../../engine/error.ts';
@@ -12,7 +11,7 @@ import { fault, type Fault } from './fault.ts';
 import { YamlFault, parseYaml } from './yaml-document.ts';
 import type { Lines, Yaml } from './yaml-document.ts';
 
-/** The names that would reach an object's prototype; refused wherever the user chooses a name. */
+/** Names that would reach an object's prototype; refused wherever the user chooses a name. */
 const FORBIDDEN_NAMES: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
 /** The limits of a config file. */
@@ -20,7 +19,7 @@ export const YAML_LIMITS = {
   bytes: 256 * 1024,
   aliases: 50,
   tokens: 20_000,
-  /** Values, those behind aliases counted each time. */
+  /** Values; those reached through aliases count each time. */
   nodes: 20_000,
   depth: 32,
 } as const;
@@ -29,14 +28,15 @@ export const YAML_LIMITS = {
 export interface YamlFile {
   readonly data: unknown;
   readonly faults: readonly Fault[];
-  /** The place of the value at `path`, or of the nearest parent that has one. */
+  /** Returns the place of the value at `path`, or of the nearest parent that has one. */
   readonly originOf: (path: readonly string[]) => Origin;
 }
 
 /**
- * Parses `text`, which stands in the file called `name`.
+ * Parses `text` of the file called `name`.
  *
- * @throws SvcError `config` CONFIG_001 for a syntax error or a limit passed; it names the place alone.
+ * @throws SvcError `config` CONFIG_001 for a syntax error or an exceeded limit; the message gives
+ * only the place.
  */
 export async function readYaml(text: string, name: string): Promise<YamlFile> {
   const { yaml, contents, lines } = await parseYaml(text, YAML_LIMITS).catch((thrown: unknown) => {
@@ -50,7 +50,7 @@ export async function readYaml(text: string, name: string): Promise<YamlFile> {
   return { data, faults: walk.faults, originOf: (path) => walk.originOf(path) };
 }
 
-/** Turns nodes into plain data without a prototype, counting what it makes. */
+/** Converts nodes to plain data without a prototype, counting the values. */
 class Walk {
   readonly faults: Fault[] = [];
   readonly #yaml: Yaml;
@@ -121,7 +121,7 @@ class Walk {
   #keyOf(key: Node, map: Node): string {
     if (!this.#yaml.isScalar(key)) return this.#refuse(map, 'only plain text can be a key');
     if (key.tag !== undefined) this.#refuse(key, `tags such as ${quote(key.tag)} are not read`);
-    // A key that YAML reads as a number, such as a model called 4.10, is meant as written.
+    // A key that YAML reads as a number, such as a model called 4.10, is kept as written.
     return typeof key.value === 'string' ? key.value : (key.source ?? String(key.value));
   }
 
@@ -147,7 +147,7 @@ function malformed(reason: string, cause?: unknown): SvcError {
   return new SvcError('config', reason, { code: 'CONFIG_001', cause });
 }
 
-/** The parser's words without the pieces of source in them, which may be a key's. */
+/** The parser's message without quoted source text, which may contain a key. */
 function withoutSource(message: string): string {
   return message.replace(/: \S[^]*$/, '').replace(/!\S+/g, 'tag');
 }

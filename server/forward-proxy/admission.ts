@@ -1,7 +1,7 @@
 /**
- * Who may open a tunnel, and where to, as far as the head of a `CONNECT` says it (RFC 9110 §9.3.6).
- * A tunnel is for a program on this machine that svc has started: it shows its token. Browsers and
- * whatever speaks for others get none, since a page must not reach providers with the user's keys.
+ * Who may open a tunnel, and where to, judged by the head of a `CONNECT` (RFC 9110 §9.3.6). A
+ * tunnel is for a program on this machine that svc has started, which shows its token. Browsers and
+ * intermediaries get none, since a page must not reach providers with the user's keys.
  */
 import type { SvcError } from '../../engine/index.ts';
 import {
@@ -18,14 +18,14 @@ import { scanHeaders } from '../gate/scan.ts';
 import type { GateRequest } from '../gate/scan.ts';
 import { tokenIn } from './tokens.ts';
 
-/** Where a tunnel is to lead. */
+/** Destination of a tunnel. */
 export interface TunnelTarget {
   /** A name in lower case, or an address without brackets. */
   readonly host: string;
   readonly port: number;
 }
 
-/** A tunnel that may be opened, for as long as its token holds. */
+/** An admitted tunnel, which stays open as long as its token is valid. */
 export interface AdmittedTunnel extends TunnelTarget {
   readonly token: string;
 }
@@ -36,12 +36,12 @@ export interface AdmissionOptions {
   readonly ports: readonly number[];
 }
 
-/** Fields by which browsers show themselves, beside those that the gate knows. */
+/** Headers that identify a browser, besides those that the gate checks. */
 const OF_BROWSERS = /^(?:sec-|cookie$|referer$|access-control-)/i;
 
 /**
- * A name whose last part is a number is an address to some resolvers: `127.1`, `0x7f000001`
- * (WHATWG URL, "ends in a number").
+ * A name whose last part is a number, which some resolvers treat as an address: `127.1`,
+ * `0x7f000001` (WHATWG URL, "ends in a number").
  */
 const ENDS_IN_NUMBER = /(?:^|\.)(?:\d+|0x[0-9a-f]*)$/i;
 const NAME = /^(?!-)[a-z0-9_-]{1,63}(?<!-)(?:\.(?!-)[a-z0-9_-]{1,63}(?<!-))*$/;
@@ -56,7 +56,7 @@ export function admitTunnel(
   const fields = request.rawHeaders;
   if (fields.length > MAX_HEADER_FIELDS * 2)
     return headersTooLarge(`More than ${MAX_HEADER_FIELDS} header fields`);
-  // Python's own client up to 3.11 asks by HTTP/1.0, which needs no Host.
+  // Python's own client up to 3.11 uses HTTP/1.0, which needs no Host.
   const isOld = request.httpVersion === '1.0';
   if (!isOld && request.httpVersion !== '1.1') return malformedRequest('A tunnel needs HTTP/1.1');
   const scan = scanHeaders(fields);
@@ -89,7 +89,7 @@ function targetOf(url: string): TunnelTarget | undefined {
   return NAME.test(name) && !ENDS_IN_NUMBER.test(name) ? { host: name, port } : undefined;
 }
 
-/** An IPv4 address in its one usual form: what has a zero in front is octal to some. */
+/** True for an IPv4 address in its usual form: some parsers read a leading zero as octal. */
 function isDotted(name: string): boolean {
   return (
     /^(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.(?!$)|$)){4}$/.test(name) && !/(?:^|\.)0\d/.test(name)

@@ -1,6 +1,6 @@
 /**
- * Where tunnels may lead. Names are resolved once; every address is judged, and the connection is
- * made to an address that was judged, so that a name cannot change its meaning in between.
+ * Where tunnels may lead. A name is resolved once, every address is checked, and the connection
+ * uses a checked address, so that the name cannot resolve differently in between.
  */
 import { lookup } from 'node:dns/promises';
 import { BlockList, connect, isIP } from 'node:net';
@@ -13,10 +13,10 @@ import { isLoopbackHost } from '../config/address.ts';
 import type { Outbound } from '../outbound/outbound.ts';
 import type { TunnelTarget } from './admission.ts';
 
-/** Finds the addresses of a name. */
+/** Resolves a name to its addresses. */
 export type Resolve = (name: string) => Promise<readonly LookupAddress[]>;
 
-/** RFC 6890 and its successors, the addresses of IPv4 that are not public. */
+/** Non-public IPv4 addresses (RFC 6890 and its successors). */
 const PRIVATE_V4: readonly (readonly [address: string, bits: number])[] = [
   ['0.0.0.0', 8],
   ['10.0.0.0', 8],
@@ -54,7 +54,9 @@ const PRIVATE_V6: readonly (readonly [address: string, bits: number])[] = [
 
 const PRIVATE = privateList();
 
-/** True for what is not an address of the public internet: loopback, link-local, private, reserved. */
+/**
+ * True for an address that is not on the public internet: loopback, link-local, private, reserved.
+ */
 export function isPrivateAddress(address: string): boolean {
   const family = isIP(address);
   if (family === 0 || address.includes('%')) return true;
@@ -65,7 +67,7 @@ function privateList(): BlockList {
   const list = new BlockList();
   for (const [address, bits] of PRIVATE_V4) {
     list.addSubnet(address, bits, 'ipv4');
-    // The same behind a translator (RFC 6052), which many networks without IPv4 have.
+    // The same address behind a translator (RFC 6052), which many networks without IPv4 have.
     list.addSubnet(`64:ff9b::${address}`, 96 + bits, 'ipv6');
   }
   for (const [address, bits] of PRIVATE_V6) list.addSubnet(address, bits, 'ipv6');
@@ -77,8 +79,8 @@ export const systemResolve: Resolve = (name) => lookup(name, { all: true });
 /**
  * Resolves `host` and returns the addresses that a tunnel may lead to.
  *
- * @throws SvcError `forbidden` where one of them is private: a name that has both kinds is a trick.
- * @throws SvcError `bad_gateway` where the name has none.
+ * @throws SvcError `forbidden` if any of them is private: a name with both kinds is a trick.
+ * @throws SvcError `bad_gateway` if the name has none.
  */
 export async function publicAddresses(
   host: string,
@@ -90,7 +92,10 @@ export async function publicAddresses(
   return found;
 }
 
-/** The addresses of a host that may be anywhere. Throws like `publicAddresses`, less `forbidden`. */
+/**
+ * Resolves a host whose addresses may be private. Throws like `publicAddresses`, except
+ * `forbidden`.
+ */
 export async function anyAddresses(
   host: string,
   resolve: Resolve,
@@ -120,14 +125,14 @@ export interface TunnelOptions {
   readonly privateHosts: readonly string[];
   readonly outbound: Outbound;
   readonly resolve: Resolve;
-  /** Aborts what takes too long. */
+  /** Aborts an attempt that takes too long. */
   readonly signal: AbortSignal;
 }
 
 /**
- * The other end of a tunnel: through the proxy of the network where there is one, which then
- * resolves the name. Throws `forbidden` for what is private and not listed, `bad_gateway` for what
- * cannot be reached.
+ * Connects to the other end of a tunnel, through the network's proxy if there is one, which then
+ * resolves the name. Throws `forbidden` for a private host that is not listed, `bad_gateway` for
+ * one that cannot be reached.
  */
 export async function openTunnel(
   { host, port }: TunnelTarget,
@@ -143,7 +148,7 @@ export async function openTunnel(
   return connectTo(addresses, port, signal);
 }
 
-/** What needs no resolver to be known as private. */
+/** True for a host that is known to be private without a resolver. */
 function isNamedPrivate(host: string): boolean {
   return isIP(host) === 0 ? isLoopbackHost(host) : isPrivateAddress(host);
 }
@@ -157,7 +162,7 @@ function connectThrough(
   return new Promise((settle, reject) => {
     const stop = (): void => reject(upstreamTimeout());
     signal.addEventListener('abort', stop, { once: true });
-    // Not `https:`: what is inside of the tunnel is not ours to open.
+    // Not `https:`: svc does not open the tunnel's content.
     const way = { protocol: 'http:', hostname, host: hostname, port: String(port) };
     through(way, (error, socket) => {
       signal.removeEventListener('abort', stop);
@@ -168,7 +173,7 @@ function connectThrough(
   });
 }
 
-/** A connection to one of `addresses`, which are tried as node tries those of a name. */
+/** Connects to one of `addresses`, which are tried in the way node tries those of a name. */
 export function connectTo(
   addresses: readonly LookupAddress[],
   port: number,
@@ -179,7 +184,7 @@ export function connectTo(
     else done(null, addresses[0]!.address, addresses[0]!.family);
   };
   return new Promise((settle, reject) => {
-    // The name is never resolved again: what it stands for is what was judged.
+    // The name is never resolved again: the connection uses the checked addresses.
     const host = 'judged.invalid';
     const socket = connect({ host, port, lookup: known, allowHalfOpen: true, noDelay: true });
     const stop = (): void => void socket.destroy(new Error('it did not answer in time'));

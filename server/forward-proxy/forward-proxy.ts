@@ -1,7 +1,7 @@
 /**
- * Forward mode: the proxy as clients' `HTTPS_PROXY`. A `CONNECT` to a provider's host is opened with
- * a certificate of the local authority, and what comes out goes to the HTTP server like any other
- * connection; a `CONNECT` to any other host becomes a tunnel whose bytes nobody looks at.
+ * Forward mode: the proxy as clients' `HTTPS_PROXY`. A `CONNECT` to a provider's host is opened
+ * with a certificate of the local authority, and the decrypted connection goes to the HTTP server
+ * like any other; a `CONNECT` to any other host becomes a tunnel whose bytes are not read.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -35,9 +35,9 @@ import { createPass } from './pass.ts';
 import { splice } from './splice.ts';
 import { createTokenCheck } from './tokens.ts';
 
-/** Time for a tunnel's other end, or for a client's side of TLS. */
+/** Time limit for connecting a tunnel's other end, and for the TLS handshake with the client. */
 const SET_UP_MS = 30_000;
-/** How soon what is open ends with its token, or with the authority. */
+/** Longest time that open connections outlive their token, or the authority. */
 const RECHECK_MS = 500;
 const ESTABLISHED = 'HTTP/1.1 200 Connection Established\r\n\r\n';
 const CHALLENGE = ['Proxy-Authenticate', 'Basic realm="svc"'];
@@ -51,7 +51,7 @@ export interface ForwardProxyOptions {
   readonly opened: OpenedConnections;
   readonly newId: () => string;
   readonly draining: () => boolean;
-  /** Answers an upgrade for a conversation. */
+  /** Handles an upgrade for a conversation. */
   readonly converse: (
     request: IncomingMessage,
     socket: Duplex,
@@ -70,10 +70,10 @@ export function createForwardProxy(options: ForwardProxyOptions) {
   const leaves = createLeaves({ home, clock });
   const tokens = createTokenCheck(home, clock, (fault) => log.error(fault.message));
   const pass = createPass(outbound.open);
-  /** Clients' connections that have left HTTP by a `CONNECT`, each with its token. */
+  /** Client connections that have left HTTP by a `CONNECT`, each with its token. */
   const tunnels = new Map<Socket, string>();
   let stopTimer: (() => void) | undefined;
-  /** The other ends, and what runs inside of those. */
+  /** The outgoing connections, and the decrypted streams inside opened ones. */
   const ends = new Set<Duplex>();
 
   function keep<T extends Duplex>(end: T): T {
@@ -82,7 +82,7 @@ export function createForwardProxy(options: ForwardProxyOptions) {
     return end;
   }
 
-  /** Ends what was opened with a token that holds no more: its client has lost its way through here. */
+  /** Closes connections whose token is no longer valid: the client has lost its permission. */
   function recheck(): void {
     stopTimer = undefined;
     const isRemoved = !hasAuthority(home);
@@ -126,7 +126,10 @@ export function createForwardProxy(options: ForwardProxyOptions) {
     await splice(socket, far);
   }
 
-  /** Speaks for `host` on the client's connection, and gives what comes out to the HTTP server. */
+  /**
+   * Terminates TLS for `host` on the client's connection, and hands the decrypted stream to the
+   * HTTP server.
+   */
   function unwrap(socket: Socket, host: string, context: SecureContext, server: Server): void {
     socket.write(ESTABLISHED);
     const inner = keep(
@@ -146,7 +149,7 @@ export function createForwardProxy(options: ForwardProxyOptions) {
     inner.once('secure', () => {
       clearTimeout(timer);
       const named: unknown = 'servername' in inner ? inner.servername : undefined;
-      // One that asks for another name inside means to reach another server.
+      // A client that names another host inside wants another server.
       if (typeof named === 'string' && named.toLowerCase() !== host) {
         inner.destroy();
         return;
@@ -158,9 +161,9 @@ export function createForwardProxy(options: ForwardProxyOptions) {
   }
 
   return {
-    /** Answers a `CONNECT`. Never throws. */
+    /** Handles a `CONNECT`. Never throws. */
     connect(request: IncomingMessage, socket: Socket, firstBytes: Buffer, server: Server): void {
-      // Nobody else listens now, and a socket may fail at any moment.
+      // No other listener remains, and a socket may fail at any moment.
       socket.on('error', () => socket.destroy());
       try {
         if (!hasAuthority(home)) throw noTunnel();
@@ -180,7 +183,7 @@ export function createForwardProxy(options: ForwardProxyOptions) {
       }
     },
 
-    /** Passes a request of an opened connection on to its host, as it came. */
+    /** Passes a request of an opened connection through to its host, unchanged. */
     pass: (
       request: IncomingMessage,
       response: ServerResponse,
@@ -190,7 +193,10 @@ export function createForwardProxy(options: ForwardProxyOptions) {
       pass.request(request, response, host, { failed });
     },
 
-    /** Answers an upgrade inside an opened connection: the host does, unless it is for a conversation. */
+    /**
+     * Handles an upgrade inside an opened connection: it goes to the host, unless it is for a
+     * conversation.
+     */
     upgrade(request: IncomingMessage, socket: Duplex, firstBytes: Buffer, host: string): void {
       try {
         const { gate, opened: hosts } = generations.current;
@@ -199,10 +205,11 @@ export function createForwardProxy(options: ForwardProxyOptions) {
         const kinds = hosts.get(host);
         const served = kinds && servedSocket(kinds, request.url ?? '');
         if (served !== undefined) {
-          // Of the others no protocol over WebSocket is known: their clients go on over HTTP.
+          // For other endpoints no WebSocket protocol is known: their clients fall back to HTTP.
           const { dialect, operation } = served.endpoint;
           if (dialect !== 'responses' || operation !== 'generate') throw upgradeOverHttp();
-          // Over HTTP it arrives byte for byte, as a plan's traffic has to; made of messages it would not.
+          // A plan's traffic must arrive byte for byte, which HTTP allows and WebSocket messages do
+          // not.
           if (isSubscription(request.rawHeaders)) throw upgradeOverHttp();
           options.converse(request, socket, firstBytes, served);
           return;
@@ -214,7 +221,7 @@ export function createForwardProxy(options: ForwardProxyOptions) {
       }
     },
 
-    /** Ends every tunnel and every opened connection. */
+    /** Closes every tunnel and every opened connection. */
     close(): void {
       stopTimer?.();
       for (const end of [...tunnels.keys(), ...ends]) end.destroy();

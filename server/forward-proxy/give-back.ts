@@ -1,16 +1,16 @@
 /**
- * Memory that is given back at once. Node reads 64 KiB at a time, each into memory of its own, which
- * is free again when the next collection finds it: a fast tunnel then walks through tens of megabytes,
- * and for each page of them the system is asked anew. That took a third of the time of a tunnel.
+ * Frees buffer memory at once. Node reads 64 KiB at a time, each chunk into its own memory, which
+ * becomes free at the next garbage collection: a fast tunnel then cycles through tens of megabytes,
+ * and the system must map each page again. That took a third of a tunnel's time.
  */
 import { MessageChannel } from 'node:worker_threads';
 
-/** Less is not worth the call. */
+/** Freeing less is not worth the call. */
 const LEAST_BYTES = 16 * 1024;
 
 /**
- * A function that frees the memory of a buffer, which has no bytes any more then. It leaves alone
- * what is small, and what shares its memory with other buffers.
+ * Creates a function that frees a buffer's memory, after which the buffer has no bytes. It ignores
+ * small buffers, and those that share their memory with others.
  */
 export function createGiveBack(): (bytes: Uint8Array) => void {
   let nowhere: MessagePort | undefined;
@@ -18,7 +18,8 @@ export function createGiveBack(): (bytes: Uint8Array) => void {
     if (byteLength < LEAST_BYTES || byteOffset !== 0 || byteLength !== buffer.byteLength) return;
     if (!(buffer instanceof ArrayBuffer)) return;
     nowhere ??= closedPort();
-    // What is sent is taken from the sender (HTML §9.4.4, "transfer"); nobody gets it, so it is freed.
+    // Transferred data is taken from the sender (HTML §9.4.4, "transfer"); without a receiver it is
+    // freed.
     nowhere.postMessage(undefined, [buffer]);
   };
 }

@@ -1,7 +1,8 @@
 /**
- * Which hosts are opened, and which requests to them go through the graph. Opened are the hosts of
- * the providers that serve the paths of their kind; any other host is tunnelled. Of an opened host
- * only conversations and the like are ours: everything else goes to that very host as it came.
+ * Which hosts are opened, and which of their requests go through the graph. The hosts of providers
+ * that serve the paths of their kind are opened; any other host is tunnelled. Only conversations
+ * and similar requests to an opened host are processed: everything else is passed through to that
+ * host.
  */
 import { isIP } from 'node:net';
 import { resolveEndpoint } from '../../stages/dialect/endpoints.ts';
@@ -20,14 +21,14 @@ export type OpenedHosts = ReadonlyMap<string, ServedKinds>;
 /** A request to an opened host that the graph serves. */
 export interface ServedRequest {
   readonly endpoint: Endpoint;
-  /** The target that stands for it on this proxy: without the prefix of the provider's base URL. */
+  /** Its target on this proxy: without the prefix of the provider's base URL. */
   readonly target: string;
 }
 
-/** The port of a host that can be opened. */
+/** Port of hosts that can be opened. */
 export const OPENED_PORT = 443;
 
-/** The hosts of `byKind`'s providers that speak TLS on port 443 under a public name. */
+/** Returns the hosts of `byKind`'s providers that use TLS on port 443 under a public name. */
 export function openedHosts(
   byKind: Readonly<Record<EndpointKind, string>>,
   providers: ReadonlyMap<string, Provider>,
@@ -44,13 +45,16 @@ export function openedHosts(
   return hosts;
 }
 
-/** A provider whose host could be opened and is not: what clients send there goes past svc. */
+/** A provider whose host could be opened but is not: traffic to it bypasses svc. */
 export interface UnopenedProvider {
   readonly provider: string;
   readonly host: string;
 }
 
-/** Providers with a public host that is not among `opened`: requests by path alone go to others of their kind. */
+/**
+ * Returns providers with a public host that is not among `opened`: requests by path alone go to
+ * another provider of their kind.
+ */
 export function unopenedProviders(
   opened: OpenedHosts,
   providers: ReadonlyMap<string, Provider>,
@@ -68,7 +72,10 @@ function isOpenable(origin: string): boolean {
   return protocol === 'https:' && portOf({ protocol, hostname, port }) === '443' && isPublic;
 }
 
-/** How the graph serves `method` on `target` of an opened host; undefined for what goes on to the host. */
+/**
+ * Returns how the graph serves `method` on `target` of an opened host; undefined for a request to
+ * be passed through.
+ */
 export function servedRequest(
   served: ServedKinds,
   method: string,
@@ -79,25 +86,31 @@ export function servedRequest(
       if (upstreamPath(provider, own) !== target) continue;
       const endpoint = resolveEndpoint(method, own, []);
       if (endpoint === undefined || 'allow' in endpoint) continue;
-      // A path of another kind would go to that kind's provider, with the credential of this one.
+      // A path of another kind would go to that kind's provider, with this provider's credential.
       if (endpoint.defaultKind === kind && isOfGraph(endpoint)) return { endpoint, target: own };
     }
   }
   return undefined;
 }
 
-/** The conversation that a WebSocket on `target` of an opened host is for; undefined for any other socket. */
+/**
+ * Returns the conversation for which a WebSocket on `target` of an opened host is opened; undefined
+ * for any other socket.
+ */
 export function servedSocket(served: ServedKinds, target: string): ServedRequest | undefined {
   const request = servedRequest(served, 'POST', target);
   return request?.endpoint.isConversation === true ? request : undefined;
 }
 
-/** What is read, changed, counted or limited; lists, files and administration are none of ours here. */
+/**
+ * True for requests that are read, changed, counted or limited; lists, files and administration are
+ * passed through.
+ */
 function isOfGraph({ isConversation, operation }: Endpoint): boolean {
   return isConversation || operation === 'embeddings' || operation === 'completions';
 }
 
-/** The targets on this proxy that could become `target` at the provider. */
+/** Returns the targets on this proxy that map to `target` at the provider. */
 function ownTargets({ pathPrefix }: Provider, target: string): readonly string[] {
   if (pathPrefix === '') return [target, `/v1${target}`];
   if (!target.startsWith(`${pathPrefix}/`)) return [];
@@ -105,14 +118,14 @@ function ownTargets({ pathPrefix }: Provider, target: string): readonly string[]
   return [rest, `/v1${rest}`, `/v1beta${rest}`];
 }
 
-/** Which connections are inside an opened host; of a connection that is gone nothing is kept. */
+/** Creates the record of connections inside an opened host; closed connections are not kept. */
 export function createOpenedConnections() {
   const hosts = new WeakMap<object, string>();
   return {
     mark(socket: object, host: string): void {
       hosts.set(socket, host);
     },
-    /** The host whose connection this is; undefined for one to the proxy itself. */
+    /** Returns the host of this connection; undefined for one to the proxy itself. */
     hostOf: (socket: object): string | undefined => hosts.get(socket),
   };
 }

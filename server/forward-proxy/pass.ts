@@ -1,7 +1,7 @@
 /**
- * What goes on to an opened host as it came: method, target, fields in their order, body, and the
- * answer back. Each connection of a client has connections of its own to the host, so that what
- * depends on them (a half-open stream, a login) is as without svc.
+ * Passes requests through to an opened host: method, target, headers in their order, body, and the
+ * response back. Each client connection has its own connections to the host, so that state tied to
+ * a connection (a half-open stream, a login) behaves as without svc.
  */
 import { Agent, request as httpRequest } from 'node:http';
 import type { ClientRequest, ClientRequestArgs, IncomingMessage, ServerResponse } from 'node:http';
@@ -14,10 +14,10 @@ import type { Connector } from '../../stages/providers/undici-upstream.ts';
 import { headersOnTheWay } from './passed-fields.ts';
 import { splice } from './splice.ts';
 
-/** Time to connect; what comes after is the client's to wait for. */
+/** Time limit for connecting; after that, the client decides how long to wait. */
 const CONNECT_MS = 30_000;
 
-/** A connection for the library, which hands it the options of the request. */
+/** An agent that passes the request's options to our connector. */
 class HostAgent extends Agent {
   readonly #host: string;
   readonly #open: Connector;
@@ -51,11 +51,11 @@ class HostAgent extends Agent {
 }
 
 export interface Passed {
-  /** Called with what went wrong before the host's answer began. */
+  /** Called with the error if the request fails before the host's response begins. */
   readonly failed: (error: SvcError) => void;
 }
 
-/** Passes requests of clients' connections on. */
+/** Creates the pass-through for client connections. */
 export function createPass(open: Connector) {
   const agents = new WeakMap<object, HostAgent>();
 
@@ -76,14 +76,14 @@ export function createPass(open: Connector) {
       host,
       method: method ?? 'GET',
       path: url ?? '/',
-      // Flat, as they came: the library then adds none of its own.
+      // Flat, as received: node then adds no headers of its own.
       headers: headersOnTheWay(rawHeaders) as unknown as Record<string, string>,
       insecureHTTPParser: false,
     });
   }
 
   return {
-    /** Passes a request on and its answer back. */
+    /** Passes a request to the host and its response back. */
     request(
       request: IncomingMessage,
       response: ServerResponse,
@@ -104,7 +104,7 @@ export function createPass(open: Connector) {
         try {
           response.writeEarlyHints({ link: links });
         } catch {
-          // A hint that Node's check refuses is one that its client can do without.
+          // If Node's check refuses an early hint, the client can do without it.
         }
       });
       asking.on('response', (answer) => {
@@ -117,13 +117,13 @@ export function createPass(open: Connector) {
             headersOnTheWay(rawHeaders) as string[],
           );
         } catch (thrown) {
-          // What Node refuses of a head stays set, and would be refused again.
+          // A refused part of the head stays set, and would be refused again.
           response.statusMessage = '';
           asking.destroy();
           failed(hostUnreachable(host, 'its answer has a head that HTTP cannot carry', thrown));
           return;
         }
-        // A stream shows its head before its first event.
+        // The client of a stream needs the head before the first event.
         response.flushHeaders();
         answer.on('error', () => response.destroy());
         answer.on('end', () => {
@@ -140,7 +140,7 @@ export function createPass(open: Connector) {
       request.pipe(asking);
     },
 
-    /** Passes an upgrade on; where the host agrees, the two connections become one. */
+    /** Passes an upgrade to the host; if the host agrees, the two connections are joined. */
     upgrade(
       request: IncomingMessage,
       socket: Duplex,
@@ -162,7 +162,7 @@ export function createPass(open: Connector) {
         void splice(socket, far);
       });
       asking.on('response', (answer) => {
-        // It declined. The connection has left HTTP here, so it ends with this answer.
+        // The host declined. The connection has left HTTP here, so it ends with this response.
         const fields = headersOnTheWay(answer.rawHeaders).filter(
           (_, at, all) => !/^(?:connection|transfer-encoding)$/i.test(all[at - (at % 2)]!),
         );
@@ -177,7 +177,7 @@ export function createPass(open: Connector) {
 
 export type Pass = ReturnType<typeof createPass>;
 
-/** Whatever keeps a request from its host is no fault of this proxy. */
+/** A failure to reach the host is not a fault of this proxy. */
 function toFailure(host: string, error: Error): SvcError {
   return isSvcError(error) ? error : hostUnreachable(host, reasonOf(error), error);
 }

@@ -1,7 +1,9 @@
-/** The fields of a request or an answer that passes as it came: all of them but ours. */
+/** The headers of a request or response that is passed through: all but ours. */
 import { withoutHeaders } from '../../stages/model/headers.ts';
 
-/** Flat fields in their order, without those that are meant for svc or for a proxy. */
+/**
+ * Returns the headers as a flat list in their order, without those meant for svc or for a proxy.
+ */
 export function headersOnTheWay(fields: readonly string[]): readonly string[] {
   return withoutHeaders(
     fields,

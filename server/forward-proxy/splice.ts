@@ -1,10 +1,10 @@
-/** Two connections joined into one: what either side sends goes to the other, unread. */
+/** Joins two connections: bytes from either side go to the other, unread. */
 import type { Duplex } from 'node:stream';
 import { createGiveBack } from './give-back.ts';
 
-/** A side that is silent for so long has gone without a word; sockets of remote control ping more often. */
+/** A side that is silent for this long is gone; remote-control sockets ping more often. */
 const IDLE_MS = 30 * 60_000;
-/** After one side has ended, how long the other may take. */
+/** Longest that the second side may continue after the first has ended. */
 const HALF_OPEN_MS = 60_000;
 
 export interface SpliceOptions {
@@ -12,7 +12,10 @@ export interface SpliceOptions {
   readonly halfOpenMs?: number;
 }
 
-/** Joins `a` and `b` until both have ended or one fails; resolves when both are closed. Never rejects. */
+/**
+ * Joins `a` and `b` until both have ended or one fails; resolves when both are closed. Never
+ * rejects.
+ */
 export function splice(
   a: Duplex,
   b: Duplex,
@@ -24,7 +27,7 @@ export function splice(
       a.destroy();
       b.destroy();
     };
-    // Set again a few times an hour rather than at every chunk.
+    // The timer is reset a few times an hour rather than with every chunk.
     let heardMs = performance.now();
     const heard = (): void => void (heardMs = performance.now());
     const idle = setInterval(
@@ -39,7 +42,7 @@ export function splice(
       from.on('data', (bytes: Buffer) => {
         heard();
         const isBelowMark = to.write(bytes, () => giveBack(bytes));
-        // Over the mark is nearly every write, but the system has mostly taken it all by now.
+        // Nearly every write exceeds the mark, but by now the system has usually taken it all.
         if (!isBelowMark && to.writableLength > 0) from.pause();
       });
       to.on('drain', () => from.resume());
@@ -51,7 +54,7 @@ export function splice(
       side.once('end', () => (half ??= setTimeout(destroy, halfOpenMs)));
       side.once('close', () => {
         open -= 1;
-        // What was read of the other side is lost with this one.
+        // Data already read from the other side is lost with this one.
         if (open > 0) setImmediate(destroy);
         else {
           clearInterval(idle);

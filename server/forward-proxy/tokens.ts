@@ -1,7 +1,7 @@
 /**
- * Tokens of forward mode: what a client shows in `Proxy-Authorization`. `svc run --forward` makes
- * one and takes it back at the client's end. They are kept as proxy keys are, as hashes in a file
- * of their own, and open tunnels and nothing else.
+ * Tokens of forward mode, which clients send in `Proxy-Authorization`. `svc run --forward` creates
+ * one and revokes it when the client ends. They are stored like proxy keys, as hashes in a file of
+ * their own, and only open tunnels.
  */
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -13,13 +13,16 @@ import type { StoredKey } from '../auth/store.ts';
 import { ensurePrivateFolder } from '../config/home.ts';
 import { forwardFiles } from './ca/files.ts';
 
-/** A client that was killed with `svc run` leaves its token behind; nobody works on for longer. */
+/**
+ * A client killed together with `svc run` leaves its token behind; no session lasts longer than
+ * this.
+ */
 const RUN_TOKEN_S = 30 * 24 * 3600;
 
-/** The user in a proxy's URL; the token is the password. */
+/** User name in a proxy URL; the token is the password. */
 export const TOKEN_USER = 'svc';
 
-/** Makes a token for `label`. Without `expires` it holds until it is taken back. */
+/** Creates a token for `label`. Without `expires` it is valid until revoked. */
 export function makeToken(
   home: string,
   clock: Clock,
@@ -34,22 +37,22 @@ export function makeToken(
   return { token: key, id: stored.id };
 }
 
-/** Takes a token back; one that is gone already is no error. */
+/** Revokes a token; one that no longer exists is not an error. */
 export function dropToken(home: string, clock: Clock, id: string): void {
   const { tokens } = forwardFiles(home);
-  // Once forward mode is removed, nothing of it comes back.
+  // After forward mode was removed, its files must not be created again.
   if (!existsSync(tokens)) return;
   changeKeys(tokens, clock.wallMs(), (all) => all.filter((one) => one.id !== id));
 }
 
-/** Takes back every token that was made for `label`. */
+/** Revokes every token made for `label`. */
 export function dropTokensOf(home: string, clock: Clock, label: string): void {
   const { folder, tokens } = forwardFiles(home);
   if (!existsSync(folder)) return;
   changeKeys(tokens, clock.wallMs(), (all) => all.filter((one) => one.label !== label));
 }
 
-/** Judges presented tokens; one that was made a moment ago is known. */
+/** Creates the check of presented tokens; it accepts a token that was made a moment ago. */
 export function createTokenCheck(
   home: string,
   clock: Clock,
@@ -58,7 +61,7 @@ export function createTokenCheck(
   return createKeyring({ file: forwardFiles(home).tokens, clock, onFault, rereadMs: 0 });
 }
 
-/** The token in a `Proxy-Authorization`; undefined for what holds none. */
+/** Returns the token in a `Proxy-Authorization` value; undefined if it holds none. */
 export function tokenIn(value: string): string | undefined {
   const encoded = /^Basic +([A-Za-z0-9+/]{1,2048}={0,2})$/i.exec(value)?.[1];
   if (encoded === undefined) return undefined;

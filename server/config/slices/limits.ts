@@ -1,9 +1,9 @@
-/** `rate_limit.*` and what else bounds requests: how often, how large, how many at once. */
+/** `rate_limit.*` and other limits on requests: rate, size, concurrency. */
 import { between, count, whole } from '../../../stages/settings/kind.ts';
 import { isRaised, setting } from '../../../stages/settings/setting.ts';
 import { slice } from '../../../stages/settings/slice.ts';
 
-/** What `/v1*` may send when the user set no size: agent turns with images need it. */
+/** Body limit of `/v1*` unless the user sets a size: agent turns with images need it. */
 const PROXIED_BODY_BYTES = 32 * 1024 * 1024;
 
 export const limits = slice(
@@ -29,7 +29,7 @@ export const limits = slice(
       about: 'Requests that one address may send at once before that average counts.',
       guarded: true,
     }),
-    /** What all bodies and messages that have not arrived whole may hold together. */
+    /** Shared limit of all bodies and messages that have not arrived in full. */
     maxBytesInFlight: setting('advanced.max_bytes_in_flight', {
       type: whole(1_048_576, 1_099_511_627_776, 'bytes,'),
       default: 536_870_912,
@@ -37,7 +37,7 @@ export const limits = slice(
         'Bytes that all request bodies and WebSocket messages which have not arrived whole may hold together; beyond that a request gets 503.',
       loosens: isRaised,
     }),
-    /** Of our own endpoints. */
+    /** For our own endpoints. */
     maxRequestBytes: setting('advanced.max_request_size_bytes', {
       type: whole(1, 1_073_741_824, 'bytes,'),
       default: 10_485_760,
@@ -47,11 +47,11 @@ export const limits = slice(
     }),
   },
   ({ perMinute, perSecond, burst, maxBytesInFlight, maxRequestBytes }, { origin }) => {
-    // Who sets a rate alone has not asked for the other limit to cap it.
+    // A user who sets only a rate does not expect the other limit to cap it.
     const hasMinute = perSecond === null || origin('perMinute').source !== 'default';
     const isSizeSet = origin('maxRequestBytes').source !== 'default';
     return {
-      /** From one address; null for no limit. */
+      /** Per address; null for no limit. */
       requestsPerMinute: (hasMinute && perMinute) || null,
       /** The limit in its other form: a steady rate with bursts. */
       rate:

@@ -1,4 +1,4 @@
-/** What is written down about the work: the log, and telemetry in a local file. */
+/** What is recorded: the log, and telemetry in a local file. */
 import { join } from 'node:path';
 import { days, flag, oneOf, path, words } from '../../../stages/settings/kind.ts';
 import { asPath, isSwitchedOn, setting } from '../../../stages/settings/setting.ts';

@@ -1,4 +1,4 @@
-/** `security.*`: who may come in. */
+/** `security.*`: admission. */
 import { flag, secret, textOrList } from '../../../stages/settings/kind.ts';
 import { isSwitchedOff, quote, setting } from '../../../stages/settings/setting.ts';
 import { slice } from '../../../stages/settings/slice.ts';

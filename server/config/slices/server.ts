@@ -1,4 +1,4 @@
-/** Where the proxy listens, and how it reaches out. */
+/** Where the proxy listens, and how it connects to providers. */
 import { count, kind, port, words } from '../../../stages/settings/kind.ts';
 import { setting } from '../../../stages/settings/setting.ts';
 import { slice } from '../../../stages/settings/slice.ts';
@@ -6,7 +6,7 @@ import { proxyFault, withScheme } from '../proxy-address.ts';
 
 const HOST = /^[A-Za-z0-9._:%[\]-]+$/;
 
-/** `server.*`; `proxy.*` says the same. */
+/** `server.*`; `proxy.*` is an alias. */
 export const server = slice({
   host: setting('server.host', {
     type: kind(HOST, 'a host name or an address'),
@@ -29,7 +29,7 @@ export const server = slice({
     about: 'Port to listen on. 0 lets the system choose one.',
     needsRestart: true,
   }),
-  /** null means the port after the one that was bound. */
+  /** null means the port after the bound one. */
   wsPort: setting('server.ws_port', {
     type: port,
     default: null,

@@ -1,4 +1,4 @@
-/** `shared.*`: state of several proxies in one place. */
+/** `shared.*`: state shared by several proxies. */
 import { words } from '../../../stages/settings/kind.ts';
 import { setting } from '../../../stages/settings/setting.ts';
 import { slice } from '../../../stages/settings/slice.ts';

@@ -1,4 +1,4 @@
-/** `streaming.*`: how answers reach clients piece by piece. */
+/** `streaming.*`: how responses are streamed to clients. */
 import { count, flag, kind, whole } from '../../../stages/settings/kind.ts';
 import { isRaised, setting } from '../../../stages/settings/setting.ts';
 import { slice } from '../../../stages/settings/slice.ts';

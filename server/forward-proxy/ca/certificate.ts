@@ -1,6 +1,6 @@
 /**
- * The certificates of forward mode (RFC 5280): an authority that may vouch for the opened hosts and
- * for nothing else, and the short-lived ones that a client sees. The structures are the library's;
+ * The certificates of forward mode (RFC 5280): an authority that can only vouch for the opened
+ * hosts, and the short-lived certificates that clients see. The library encodes the structures;
  * keys and signatures are node's. Loading the library takes a tenth of a second, so this module is
  * imported when the first host is opened.
  */
@@ -52,7 +52,7 @@ export interface Identity {
 const DAY_MS = 24 * 3600 * 1000;
 export const AUTHORITY_DAYS = 365;
 export const LEAF_DAYS = 10;
-/** Clocks of containers and virtual machines differ a little from each other. */
+/** The clocks of containers and virtual machines differ slightly. */
 const SKEW_MS = 3600 * 1000;
 
 const COMMON_NAME = '2.5.4.3';
@@ -61,16 +61,16 @@ const SERIAL_BYTES = 16;
 
 const makeKeyPair = promisify(generateKeyPair);
 
-/** A new private key on P-256, which every client verifies. */
+/** Creates a private key on P-256, which every client can verify. */
 export async function createKey(): Promise<KeyObject> {
   const { privateKey } = await makeKeyPair('ec', { namedCurve: 'P-256' });
   return privateKey;
 }
 
 /**
- * A new authority for `hosts`, valid for a year from `nowMs` (milliseconds since the epoch). Its
- * constraints are critical: a verifier that does not know them refuses it. They allow these names
- * and, as RFC 5280 has it, names below them; they exclude every address.
+ * Creates an authority for `hosts`, valid for a year from `nowMs` (milliseconds since the epoch).
+ * Its constraints are critical: a verifier that does not support them refuses it. They allow these
+ * names and, per RFC 5280, names below them; they exclude every address.
  */
 export async function createAuthority(hosts: readonly string[], nowMs: number): Promise<Identity> {
   const key = await createKey();
@@ -102,7 +102,7 @@ export async function createAuthority(hosts: readonly string[], nowMs: number): 
   return { certificatePem, key };
 }
 
-/** A certificate for `host` by `authority`, valid for ten days from `nowMs`. */
+/** Creates a certificate for `host` signed by `authority`, valid for ten days from `nowMs`. */
 export function createLeaf(
   host: string,
   authority: Identity,
@@ -127,7 +127,7 @@ export function createLeaf(
   });
 }
 
-/** The names that an authority may vouch for. Throws for a text that is no certificate. */
+/** Returns the names that an authority may vouch for. Throws if the text is not a certificate. */
 export function permittedHosts(certificatePem: string): readonly string[] {
   const { extensions } = parse(certificatePem).tbsCertificate;
   const found = extensions?.find(({ extnID }) => extnID === id_ce_nameConstraints);
@@ -196,12 +196,12 @@ function commonName(text: string): Name {
   return new Name([new RelativeDistinguishedName([attribute])]);
 }
 
-/** Of the bits of the public key, as §4.2.1.2 (1) has it. */
+/** Hash of the public key bits, as in §4.2.1.2 (1). */
 function keyId({ subjectPublicKey }: SubjectPublicKeyInfo): ArrayBuffer {
   return toArrayBuffer(createHash('sha1').update(new Uint8Array(subjectPublicKey)).digest());
 }
 
-/** Random, positive, and without a zero in front that a strict reader would find superfluous. */
+/** Random, positive, and without a leading zero byte, which a strict parser would reject. */
 function serial(): ArrayBuffer {
   const bytes = randomBytes(SERIAL_BYTES);
   bytes[0] = (bytes[0]! & 0x3f) | 0x40;

@@ -1,6 +1,6 @@
 /**
- * The files of forward mode, all of them in `$SVC_HOME/forward`, mode 0600: the authority, its key,
- * what clients are told to trust, and the hashes of tokens. Removing the folder removes forward mode.
+ * The files of forward mode, all in `$SVC_HOME/forward`, mode 0600: the authority, its key, the
+ * bundle that clients trust, and the hashes of tokens. Removing the folder removes forward mode.
  */
 import { X509Certificate, createPrivateKey } from 'node:crypto';
 import { existsSync, readFileSync, rmSync, statSync } from 'node:fs';
@@ -15,16 +15,16 @@ export interface ForwardFiles {
   readonly certificate: string;
   readonly key: string;
   readonly tokens: string;
-  /** The system's list of certificates with the authority's. */
+  /** The system's list of certificates plus the authority's. */
   readonly bundle: string;
 }
 
-/** An authority as it is on the disk. */
+/** An authority as stored on disk. */
 export interface StoredAuthority extends Identity {
-  /** The names that it may vouch for. */
+  /** Names that it may vouch for. */
   readonly hosts: readonly string[];
   readonly expiresMs: number;
-  /** SHA-256 of the certificate, in pairs of hexadecimal digits with colons. */
+  /** SHA-256 of the certificate, as pairs of hexadecimal digits with colons. */
   readonly fingerprint: string;
 }
 
@@ -44,9 +44,9 @@ export function hasAuthority(home: string): boolean {
 }
 
 /**
- * Makes an authority for `hosts` in place of any other, and returns it.
+ * Creates and returns an authority for `hosts`, which replaces any other.
  *
- * @throws SvcError `config` where the folder cannot be used.
+ * @throws SvcError `config` if the folder cannot be used.
  */
 export async function makeAuthority(
   home: string,
@@ -64,9 +64,10 @@ export async function makeAuthority(
 }
 
 /**
- * The authority of `home`; undefined where there is none.
+ * Reads the authority of `home`; undefined where there is none.
  *
- * @throws SvcError `config` for files that others may read or write, or that do not belong together.
+ * @throws SvcError `config` for files that others may read or write, or that do not match each
+ * other.
  */
 export async function readAuthority(home: string): Promise<StoredAuthority | undefined> {
   if (!hasAuthority(home)) return undefined;
@@ -75,7 +76,7 @@ export async function readAuthority(home: string): Promise<StoredAuthority | und
   try {
     const certificatePem = readPrivate(files.certificate);
     const keyPem = readPrivate(files.key);
-    // Their own words are those of the decoder.
+    // The library's own error message would be the decoder's.
     const certificate = parsed(files.certificate, 'certificate', () => {
       permittedHosts(certificatePem);
       return new X509Certificate(certificatePem);
@@ -93,7 +94,7 @@ export async function readAuthority(home: string): Promise<StoredAuthority | und
   }
 }
 
-/** Removes everything of forward mode; false where there was nothing. */
+/** Removes all files of forward mode; false if there were none. */
 export function removeAuthority(home: string): boolean {
   const { folder } = forwardFiles(home);
   if (!existsSync(folder)) return false;

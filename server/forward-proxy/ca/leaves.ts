@@ -1,6 +1,7 @@
 /**
- * What clients see when a host is opened: a certificate by the local authority, kept in memory
- * until half of its life is over. The key is made anew by every process and never on a disk.
+ * The certificates that clients see when a host is opened: signed by the local authority and kept
+ * in memory until half of their life is over. Each process makes its own key, which is never
+ * written to disk.
  */
 import { createSecureContext } from 'node:tls';
 import type { SecureContext } from 'node:tls';
@@ -15,7 +16,10 @@ const RENEW_MS = 5 * 24 * 3600 * 1000;
 
 export type Leaves = ReturnType<typeof createLeaves>;
 
-/** The leaves of the authority in `home`, which is read again whenever its file has changed. */
+/**
+ * Creates the leaf cache for the authority in `home`, which is read again whenever its file has
+ * changed.
+ */
 export function createLeaves({ home, clock }: { readonly home: string; readonly clock: Clock }) {
   const { certificate } = forwardFiles(home);
   let seen = '';
@@ -36,8 +40,8 @@ export function createLeaves({ home, clock }: { readonly home: string; readonly 
 
   return {
     /**
-     * What a server needs to speak for `host`; undefined where the authority may not vouch for it,
-     * has expired or is not there. Rejects with `config` where its files cannot be used.
+     * Returns the TLS context for `host`; undefined if the authority may not vouch for it, has
+     * expired or does not exist. Rejects with `config` if its files cannot be used.
      */
     async contextFor(host: string): Promise<SecureContext | undefined> {
       const issuer = await authority();
