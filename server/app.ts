@@ -1,7 +1,6 @@
 /**
- * The HTTP side of the proxy: gate, limits, then either a path of our own or a
- * run through the graph. `handle` is what both listeners call; `fetch` is the
- * same for paths of our own, without a socket.
+ * The HTTP side of the proxy: gate, limits, then either one of our own paths or a run through the
+ * graph. Both listeners call `handle`; `fetch` serves our own paths without a socket.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createCanceller, toSvcError } from '../engine/index.ts';
@@ -43,9 +42,11 @@ export interface AppOptions {
   readonly generations: Generations;
   readonly services: ServerServices;
   readonly router: Router;
-  /** Makes request ids, matching `^[A-Za-z0-9_-]{1,64}$`. */
+  /** Generates request ids, matching `^[A-Za-z0-9_-]{1,64}$`. */
   readonly newId: () => string;
-  /** Sends a request of an opened connection to its host; `failed` is called if no answer begins. */
+  /**
+   * Passes a request of an opened connection to its host; `failed` is called if no response begins.
+   */
   readonly pass: (
     request: IncomingMessage,
     response: ServerResponse,
@@ -54,35 +55,38 @@ export interface AppOptions {
   ) => void;
 }
 
-/** Who asks for a path of our own. */
+/** The caller of one of our own paths. */
 type Caller = Omit<RouteContext, 'params'>;
 
-/** A request that the gate has let in. */
+/** An admitted request. */
 interface Arrived {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly requestId: string;
   readonly admission: Admission;
-  /** For its answer. */
+  /** Headers for its response. */
   readonly extraHeaders: readonly string[];
-  /** How the graph serves it, where it came in a connection that was opened for a provider's host. */
+  /** How the graph serves it, if it came through a connection opened for a provider's host. */
   readonly served: ServedRequest | undefined;
 }
 
-/** A key or a link is a few dozen; whoever has shown neither yet makes us hold and parse no more. */
+/**
+ * A key or a link has a few dozen bytes; an unauthenticated client cannot make us store and parse
+ * more.
+ */
 const MAX_PUBLIC_BYTES = 4096;
-/** A host that a reload has taken out of the configuration serves nothing here any more. */
+/** For a host that a reload has removed from the configuration. */
 const NONE: ServedKinds = new Map();
-/** Paths that clients ask with HEAD whether anyone is there. */
+/** Paths that clients request with HEAD to check that a server is there. */
 const PROBED: ReadonlySet<string> = new Set(['/', '/api/hello']);
-/** What some path or other answers. */
+/** The methods that any of our paths supports. */
 const METHODS = ['GET', 'HEAD', 'POST', 'OPTIONS'];
 
-/** What answers HTTP: the paths of our own, and requests that go to providers. */
+/** Handles HTTP requests: our own paths, and requests to providers. */
 export class App {
-  /** `svc pause|resume`: while paused, every request goes out as it came in. */
+  /** `svc pause|resume`: while paused, every request is forwarded unchanged. */
   paused = false;
-  /** Proxied requests that run now, by their controllers. */
+  /** Cancellers of the proxied requests in progress. */
   readonly running = new Running();
   #options: AppOptions;
   #draining = false;
@@ -91,7 +95,7 @@ export class App {
     this.#options = options;
   }
 
-  /** The paths that it answers itself. */
+  /** The paths that it serves itself. */
   get routes(): readonly Route[] {
     return this.#options.router.routes;
   }
@@ -100,12 +104,12 @@ export class App {
     return this.#draining;
   }
 
-  /** From now on new requests get 503. */
+  /** From now on new requests are answered with 503. */
   drain(): void {
     this.#draining = true;
   }
 
-  /** Answers one HTTP request. Never throws. */
+  /** Handles one HTTP request. Never throws. */
   handle(request: IncomingMessage, response: ServerResponse): void {
     const requestId = this.#options.newId();
     try {
@@ -146,7 +150,7 @@ export class App {
     else this.#proceed(arrived, decision);
   }
 
-  /** The same once it is known what other proxies have let through. */
+  /** Continues once the counts of other proxies are known. */
   async #proceedLater(
     arrived: Arrived,
     decision: Promise<RateDecision | undefined>,
@@ -197,7 +201,8 @@ export class App {
       const { paused } = this;
       const served = { headers: request.rawHeaders, target, endpoint };
       const head = admittedHead(served, admission, isGuarded(generation));
-      // Written out: an object made by spreading another one stays in memory until the whole heap is collected.
+      // Listed field by field: an object made with a spread stays in memory until a full garbage
+      // collection.
       void this.#proxy({
         request,
         response,
@@ -215,7 +220,7 @@ export class App {
     }
   }
 
-  /** A browser that has no key gets the empty page, which asks for one; the status stays. */
+  /** A browser without a key gets the empty page, which asks for one, with status 401. */
   #askForKey(request: IncomingMessage, response: ServerResponse, requestId: string): void {
     response.writeHead(401, {
       ...PAGE_HEADERS,
@@ -228,16 +233,16 @@ export class App {
   }
 
   /**
-   * What this request's source may still do; undefined where it is not counted. A probe of whether
-   * anyone is there costs nothing, and a page that may read what is public, no more, must not use
-   * up what the person at this machine may ask for.
+   * Returns the rate decision for this request's source; undefined if it is not counted. A liveness
+   * probe costs nothing, and neither a probe nor a page that may only read public paths may use up
+   * the quota of the local user.
    */
   #takeOne(
     request: IncomingMessage,
     verdict: RouteContext['verdict'],
   ): ReturnType<RateLimiter['takeTogether']> {
     const path = pathOf(request.url ?? '/');
-    // An open dashboard must not use up what the agents of the same machine may ask.
+    // An open dashboard must not use up the quota of agents on the same machine.
     if (verdict === 'local' && path.startsWith('/dashboard')) return undefined;
     if (path === '/health' || (request.method === 'HEAD' && PROBED.has(path))) return undefined;
     const address = request.socket.remoteAddress ?? '';
@@ -246,7 +251,7 @@ export class App {
     );
   }
 
-  /** True for a path that a provider would have answered. */
+  /** True for a path that would have been forwarded to a provider. */
   #isProxied(request: IncomingMessage): boolean {
     try {
       return this.#endpointOf(request, originForm(request.url ?? '/')) !== undefined;
@@ -256,8 +261,8 @@ export class App {
   }
 
   /**
-   * The row of a request to a provider that was let in and turned away before its run, or, without
-   * an error, taken back. Whoever the gate refuses has not made a request of this proxy, and leaves none.
+   * Records an admitted request that was rejected before its run, or cancelled by its client if
+   * there is no error. A request refused by the gate leaves no row.
    */
   #record(
     request: IncomingMessage,
@@ -281,11 +286,11 @@ export class App {
     const found = resolveEndpoint(request.method ?? 'GET', target, request.rawHeaders);
     if (found !== undefined && 'allow' in found)
       throw methodNotAllowed(allowedMethods(found.allow));
-    // Forwarded, it would come back with the credential that we add.
+    // The response would contain the credential that we add.
     if (request.method === 'TRACE')
       throw methodNotAllowed(this.#options.router.methods(pathOf(target)) ?? METHODS);
     if (found === undefined) return undefined;
-    // A probe asks us whether anyone is there: a path of our own.
+    // A probe asks whether svc is there, so we answer it ourselves.
     return found.operation === 'probe' ? undefined : found;
   }
 
@@ -355,7 +360,7 @@ export class App {
     return route.handle(request, { ...caller, params });
   }
 
-  /** Answers one of our own paths, to a caller of this machine or as the gate let another one in. */
+  /** Serves one of our own paths, for a caller on this machine or with the given verdict. */
   async fetch(request: Request, verdict: RouteContext['verdict'] = 'local'): Promise<Response> {
     const requestId = this.#options.newId();
     try {
@@ -390,7 +395,7 @@ export class App {
     }
     const body = errorBody(error, requestId);
     const headers = errorHeaders(error, requestId, body.length, close || !request.complete);
-    // A page that may read answers may read why it got none.
+    // A page that may read responses may also read why it got none.
     const { cors } = this.#options.generations.current;
     for (const [name, value] of pairs(cors.headers(request.headers.origin))) headers[name] = value;
     response.writeHead(errorStatus(error), headers);
@@ -398,7 +403,7 @@ export class App {
   }
 }
 
-/** True for a browser's load of one of the dashboard's views. */
+/** True if a browser requests one of the dashboard's views. */
 function asksForPage({ method, url = '/', headers }: IncomingMessage): boolean {
   if (method !== 'GET' || headers.accept?.includes('text/html') !== true) return false;
   const path = pathOf(originForm(url));

@@ -1,6 +1,6 @@
 /**
- * The server's public door: starts a proxy from a loaded configuration and gives
- * the handle that stops it again.
+ * The public entry point of the server: starts a proxy from a loaded configuration and returns the
+ * handle that stops it.
  */
 import { randomBytes } from 'node:crypto';
 import { SvcError, systemClock } from '../engine/index.ts';
@@ -55,23 +55,32 @@ export interface StartOptions {
   readonly reload: () => Promise<LoadedConfig>;
   readonly version: string;
   readonly clock?: Clock;
-  /** Where providers that are code find their keys; default: the process's environment. */
+  /** Variables with the keys of code providers; default: the process's environment. */
   readonly env?: Variables;
-  /** Hears what is wrong with the ledger, besides the log: a damaged file that was put aside, a disk that refuses. */
+  /**
+   * Called with ledger problems, besides logging them: a damaged file that was moved aside, a
+   * failing disk.
+   */
   readonly onTrouble?: (error: SvcError) => void;
-  /** Called by whoever handles uncaught errors; left out, such an error ends the process as ever. */
+  /**
+   * Set by the process's handler of uncaught errors; without it, such an error ends the process as
+   * usual.
+   */
   readonly watch?: PluginWatch;
-  /** Stages that stand in the graph beside the built-in ones; default none. */
+  /** Stages added to the graph besides the built-in ones; default none. */
   readonly insertions?: readonly Insertion<ProxyFrame>[];
-  /** False opens no control socket, so that many proxies can share a home; default true. */
+  /** False opens no control socket, so that several proxies can share a home; default true. */
   readonly control?: boolean;
-  /** False starts no thread before a request needs it, so that many proxies start for little; default true. */
+  /**
+   * False starts no threads before a request needs them, so that starting many proxies is cheap;
+   * default true.
+   */
   readonly prepares?: boolean;
   /** Resolves the hosts of tunnels; default: the machine's resolver. */
   readonly resolve?: Resolve | undefined;
 }
 
-/** A proxy that runs. */
+/** A running proxy. */
 export interface RunningProxy {
   readonly url: string;
   readonly host: string;
@@ -80,9 +89,11 @@ export interface RunningProxy {
   readonly app: App;
   readonly services: ServerServices;
   reload(): Promise<unknown>;
-  /** Drains and closes; `force`, or a second call, does not wait for running requests. */
+  /**
+   * Drains and closes; with `force`, or on a second call, it does not wait for running requests.
+   */
   stop(force?: boolean): Promise<void>;
-  /** Settles once everything is closed, whoever asked for it: `stop`, or `svc stop` from outside. */
+  /** Settles once everything is closed, by `stop` or by `svc stop` from outside. */
   readonly stopped: Promise<void>;
 }
 
@@ -91,8 +102,8 @@ export { createPluginWatch } from './generation/plugin-watch.ts';
 export type { PluginWatch } from './generation/plugin-watch.ts';
 
 /**
- * Starts a proxy: opens what it needs, compiles the first generation, listens, and takes commands.
- * Resolves when both ports listen; throws `config` with cause and cure where it cannot start.
+ * Starts a proxy: opens its services, compiles the first generation, listens, and accepts commands.
+ * Resolves when both ports listen; throws `config` with cause and cure if it cannot start.
  */
 export async function startProxy(options: StartOptions): Promise<RunningProxy> {
   const proxy = await openProxy(options);
@@ -112,7 +123,7 @@ export async function startProxy(options: StartOptions): Promise<RunningProxy> {
     });
     const front = openFront(options, proxy, generations, reload);
     await proxy.listen(front.handlers);
-    // Now that the ports are known, a provider that points at one of them can be recognised.
+    // Only now are the ports known that a looping provider would point at.
     refuseLoops(generations.current.providers, generations.current.config, proxy.ports());
     return await takeCommands(options, proxy, front, generations, reload);
   } catch (thrown) {
@@ -123,7 +134,7 @@ export async function startProxy(options: StartOptions): Promise<RunningProxy> {
   }
 }
 
-/** Everything behind the ports: home folder, code of providers, log, services, keys. */
+/** Opens everything except the listeners: home folder, code providers, log, services, keys. */
 async function openProxy(options: StartOptions) {
   const { loaded, version, clock = systemClock, env = process.env } = options;
   const { config } = loaded;
@@ -142,7 +153,7 @@ async function openProxy(options: StartOptions) {
     shared,
     ...(onTrouble && { onTrouble }),
   }).catch((thrown: unknown) => {
-    // An open connection would keep the process from ending.
+    // An open connection would keep the process alive.
     shared?.link.close();
     throw thrown;
   });
@@ -185,7 +196,7 @@ async function openProxy(options: StartOptions) {
     services,
     sessions,
     sharedKeys,
-    /** Once more, now that the shared keys are known. */
+    /** Checked again, now that the shared keys are known. */
     refuseOpen: () => refuseOpenBind(config, clock.wallMs(), told),
     watch,
     custom,
@@ -193,7 +204,7 @@ async function openProxy(options: StartOptions) {
     listeners,
     ports,
     compile,
-    /** Loads the code of providers again too: what has changed is another module. */
+    /** Reloads the code of providers too: changed code is a new module. */
     recompile: async (from: LoadedConfig, number: number) =>
       compile(from, number, await loadCustomProviders(from.config, env, watch)),
     async listen(handlers: ListenerHandlers): Promise<void> {
@@ -205,7 +216,7 @@ async function openProxy(options: StartOptions) {
   };
 }
 
-/** The port of the WebSocket is that of the monitor too. */
+/** The WebSocket port serves the monitor as well. */
 function withMonitor(handlers: ListenerHandlers): ListenerHandlers {
   return {
     ...handlers,
@@ -220,7 +231,7 @@ function withMonitor(handlers: ListenerHandlers): ListenerHandlers {
 type OpenedProxy = Awaited<ReturnType<typeof openProxy>>;
 type Reload = ReturnType<typeof createReload>;
 
-/** What answers on the ports: the paths of our own, proxied requests, WebSockets. */
+/** Creates the handlers of the ports: our own paths, proxied requests, WebSockets. */
 function openFront(
   { version, resolve }: StartOptions,
   { services, sessions }: OpenedProxy,
@@ -264,7 +275,7 @@ function openFront(
   return { app, door, forward, handlers };
 }
 
-/** Opens the control socket, logs how things stand and prepares what the first request needs. */
+/** Opens the control socket, logs the state and prepares what the first request needs. */
 async function takeCommands(
   options: StartOptions,
   { services, sessions, sharedKeys, watch, host, listeners, ports }: OpenedProxy,
@@ -278,12 +289,12 @@ async function takeCommands(
   watch.listen(({ code: { name, version: failed }, why, thrown }) => {
     const { custom, plugins } = generations.current;
     const plugin = plugins.find((one) => one.module === name);
-    // A stage has no state to stop: whoever waits for it meets its time limit.
+    // A stage has no state to stop: its caller runs into its timeout.
     if (plugin !== undefined)
       log.error(`plugin ${plugin.name}: its code threw outside of its handlers: ${why}`, {
         cause: thrown,
       });
-    // What an earlier version left running is not the fault of the present one.
+    // An earlier version's leftovers are not the fault of the current one.
     if (custom.byName.get(name)?.version !== failed) return;
     const message = `stopped, its code threw outside of its hooks: ${why}`;
     if (states.stop(name, message))
@@ -367,7 +378,7 @@ async function takeCommands(
   };
 }
 
-/** Every request's figures go to the file that `svc statusline` reads. */
+/** Writes every request's figures to the file that `svc statusline` reads. */
 async function watchForStatusline(home: string, services: ServerServices) {
   const { clock, log, live, planLimits } = services;
   const statusline = await openStatusline({
@@ -386,7 +397,7 @@ async function watchForStatusline(home: string, services: ServerServices) {
   };
 }
 
-/** Loads what a generation's first request would wait for: in threads of their own, or not at all. */
+/** Preloads what a generation's first request would wait for, in separate threads or not at all. */
 function prepare(
   { prepares = true }: StartOptions,
   services: ServerServices,
@@ -394,9 +405,12 @@ function prepare(
 ): void {
   const { enabled, mode } = config.compression;
   if (prepares && enabled && mode !== 'strict') services.compressor.prepare({ mode, recipes });
-  // What day and sessions have cost is only worth a look into the ledger where it is limited.
+  // Earlier costs of the day and of sessions matter only if they are limited.
   if (config.budget.enabled) void recallSpending(services.spending, services.log);
 }
 
-/** The price list takes 100 ms to read, and so may the vault; the start should not wait for them. */
+/**
+ * Reading the price list takes 100 ms, and the vault may take as long; the start should not wait
+ * for them.
+ */
 const WARM_UP_MS = 50;

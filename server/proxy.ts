@@ -1,7 +1,6 @@
 /**
- * One proxied request over HTTP: collects the body, runs it through the plan,
- * and lets the sink write the answer. Everything before the run that fails is
- * answered here and gets its ledger row here.
+ * Serves one proxied request over HTTP: collects the body, runs it through the plan, and lets the
+ * sink write the response. Failures before the run get their response and ledger row here.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Cancelled, toSvcError } from '../engine/index.ts';
@@ -30,10 +29,10 @@ export interface ProxyCall {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly endpoint: Endpoint;
-  /** Path and query in origin form, and the fields, as the gate lets them go on. */
+  /** Path and query in origin form, and the headers, as admitted by the gate. */
   readonly target: string;
   readonly headers: Headers;
-  /** The key of this proxy that it came with. */
+  /** The key of this proxy that the request carried. */
   readonly caller: Caller | undefined;
   readonly requestId: string;
   readonly generation: Generation;
@@ -41,14 +40,14 @@ export interface ProxyCall {
   readonly extraHeaders: readonly string[];
   /** True while `svc pause` is in force. */
   readonly paused: boolean;
-  /** The run's controller; the caller may abort it with a reason. */
+  /** Controls the run; the caller may abort it with a reason. */
   readonly controller: Canceller;
 }
 
 /** Bodies up to this size are compressed in a few milliseconds. */
 const LONG_WORK_BYTES = 16 * 1024;
 
-/** Serves the call. Resolves when its run has settled; never rejects. */
+/** Serves the request. Resolves when its run has settled; never rejects. */
 export async function proxy(call: ProxyCall): Promise<void> {
   const { request, response, controller, services } = call;
   const info: RunInfo = {
@@ -58,10 +57,10 @@ export async function proxy(call: ProxyCall): Promise<void> {
     startedMs: services.clock.monotonicMs(),
     signal: controller.signal,
   };
-  // Not `once`, which makes two more objects: it comes once all the same.
+  // Not `once`, which creates two more objects: the event fires only once anyway.
   response.on('close', () => {
-    // Where the last write failed, node counts the answer as finished, and calls nobody back for it:
-    // it only takes the socket from an answer that went out.
+    // If the last write failed, node counts the response as finished without calling back: it
+    // detaches the socket only from a response that was sent.
     const isSent = response.writableFinished && response.socket === null;
     if (!isSent) controller.abort(new Cancelled('client_gone'));
   });
@@ -98,10 +97,11 @@ export async function proxy(call: ProxyCall): Promise<void> {
 }
 
 /**
- * `compression.http100_keepalive`: one more interim answer before compression that leaves the event
- * loop, so that neither the client nor a proxy between them takes the silence for a dead connection.
- * Only a client that sent `Expect: 100-continue` gets it (RFC 9110 §10.1.1): an unexpected 100 is an
- * error to undici, and Python's http.client takes any other 1xx for the answer.
+ * `compression.http100_keepalive`: sends one more interim response before compression that leaves
+ * the event loop, so that neither the client nor an intermediary takes the silence for a dead
+ * connection. Only sent to a client that sent `Expect: 100-continue` (RFC 9110 §10.1.1): an
+ * unexpected 100 is an error to undici, and Python's http.client takes any other 1xx for the final
+ * response.
  */
 function writeInterimResponse({ request, response, generation }: ProxyCall, body: BodyFrame): void {
   const { compression } = generation.config;
@@ -129,7 +129,7 @@ function toSink(call: ProxyCall): HttpSink {
   });
 }
 
-/** Answers a request whose body could not be taken, and writes its row. */
+/** Rejects a request whose body could not be accepted, and writes its row. */
 function refuse(call: ProxyCall, error: SvcError, info: RunInfo, sink: HttpSink): void {
   const { response, services } = call;
   const gone = error.cause instanceof Cancelled || call.controller.signal.aborted;

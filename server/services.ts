@@ -1,6 +1,6 @@
 /**
- * Opens everything that outlives a request and a reload, and closes it again in reverse order.
- * What follows from the configuration's values alone belongs to a generation: `compile.ts`.
+ * Opens everything that outlives a request and a reload, and closes it in reverse order. State
+ * derived from the configuration alone belongs to a generation: `compile.ts`.
  */
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
@@ -69,7 +69,7 @@ import { spendingSettings, spentBefore } from './facts/spending.ts';
 import { readFleet } from './fleet/fleet-file.ts';
 import { openTelemetry } from './telemetry/telemetry.ts';
 
-/** What stages share, and what only the server uses beside it. */
+/** Services shared by stages, plus those that only the server uses. */
 export type ServerServices = Awaited<ReturnType<typeof createServices>>;
 
 export interface ServiceOptions {
@@ -77,22 +77,24 @@ export interface ServiceOptions {
   readonly log: Log;
   readonly version?: string;
   readonly clock?: Clock;
-  /** Hears what is wrong with the ledger, besides the log. */
+  /** Called with ledger problems, besides logging them. */
   readonly onTrouble?: (error: SvcError) => void;
-  /** What is held together with other proxies; left out, this one is alone. */
+  /** State shared with other proxies; undefined if this one is alone. */
   readonly shared?: Shared | undefined;
-  /** Answers in place of the providers. */
+  /** Replaces the providers. */
   readonly upstream?: Upstream;
-  /** Takes rows in place of a thread that writes them to the ledger's file. */
+  /** Receives rows instead of the thread that writes them to the ledger's file. */
   readonly ledgerWriter?: LedgerWriter;
-  /** Takes captures in place of the home's files. */
+  /** Receives captures instead of the home's files. */
   readonly captureWriter?: CaptureWriter;
 }
 
-/** Rows are made together: in the file they are within 100 ms, of which the writer waits 30. */
+/** Rows are written in batches: they reach the file within 100 ms, of which the writer waits 30. */
 const RECORDED = { withinMs: 5, atMost: 16 };
 
-/** Opens the services. The ledger opens in its own thread; `ledger.ready()` resolves when. */
+/**
+ * Opens the services. The ledger opens in its own thread; `ledger.ready()` resolves when it has.
+ */
 export async function createServices(options: ServiceOptions) {
   const { config, log, clock = systemClock, shared } = options;
   const telemetry = await openTelemetry({ config, log, clock, version: options.version ?? '' });
@@ -118,7 +120,7 @@ export async function createServices(options: ServiceOptions) {
   });
   const questions = askLedger(config.ledger.db);
   const node = await nodeName(config, log);
-  // A limit is each proxy's own, also where the ledger is not.
+  // Limits apply per proxy, even if the ledger is shared.
   const own = isPostgresUrl(config.ledger.db) ? { node } : undefined;
   const window = createSessionWindow(startedMs);
   const spending = new SpendingGuard(spendingSettings(config), clock);
@@ -147,7 +149,8 @@ export async function createServices(options: ServiceOptions) {
     clock,
     onTrouble: (cause) => log.error('what is billed once cannot be saved', { cause }),
   });
-  // What it may cost is in the ledger, beside the cost of its row; tokens are counted nowhere else.
+  // The reserved cost is in the ledger, next to the cost of its row; reserved tokens are counted
+  // here only.
   spending.count(0, deferred.deferredBills.heldTokens(periodStartMs('day', clock.wallMs())));
   if (shared !== undefined)
     shareBills(deferred.deferredBills, shared.link, (held) =>
@@ -162,7 +165,7 @@ export async function createServices(options: ServiceOptions) {
   const afterwardsFaults = { count: 0 };
   const afterwards = createAfterwards(clock, {
     ...RECORDED,
-    // Nobody waits for its result, and it ends nothing.
+    // No one waits for its result, and a failure stops nothing.
     onFault(thrown) {
       afterwardsFaults.count += 1;
       log.error('work after an answer failed', { cause: thrown });
@@ -186,7 +189,7 @@ export async function createServices(options: ServiceOptions) {
     clock,
     turn,
     afterwards,
-    /** How often work that is done after an answer has failed since the start. */
+    /** Failures of work done after a response, since the start. */
     afterwardsFaults,
     log,
     withoutKeys: (words: string, body: BodyFrame | undefined) =>
@@ -195,11 +198,11 @@ export async function createServices(options: ServiceOptions) {
     outbound,
     /** Connections of forward mode. */
     opened: createOpenedConnections(),
-    /** What is recorded for replay; off until a generation is activated that wants it. */
+    /** Records runs for replay; off until an activated generation enables it. */
     captures,
     /**
-     * Writes a finished request to the file, into the live window and, as far as it asks for it, the
-     * log: the one way in. `reason` is why a request without a run was refused.
+     * Records a finished request in the file, in the live window and, if requested, in the log: the
+     * only way in. `reason` is why a request without a run was refused.
      */
     ledger: {
       record(row: LedgerRow, reason?: string): void {
@@ -216,26 +219,26 @@ export async function createServices(options: ServiceOptions) {
     },
     ledgerFile,
     node,
-    /** Likewise off at first. */
+    /** Also off at first. */
     audit,
-    /** Reads of the ledger's file, in a thread of their own. */
+    /** Reads the ledger's file, in a separate thread. */
     questions,
     /** When these services were opened, in milliseconds since the epoch. */
     startedMs,
     statusOf: (kind: ErrorKind) => (kind === 'cancelled' ? null : errorTable[kind].status),
     window,
-    /** Finished requests for whoever watches. */
+    /** Publishes finished requests to watchers. */
     live,
     traces,
-    /** Collects nothing until a generation is activated; likewise the limits below. */
+    /** Inactive until a generation is activated, like the limits below. */
     metrics,
-    /** The public price list; each generation lays the user's prices over it. */
+    /** The public price list; each generation puts the user's prices on top. */
     priceList: createPriceList(),
     limiter: createRateLimiter({ clock, shared: shared && createRateCounts(shared.link) }),
     streams: createStreamLimit(config.streaming.maxConcurrentStreams),
-    /** The bytes of requests that have not arrived whole. */
+    /** Bytes of requests that have not arrived in full. */
     inFlight: createInFlight(clock),
-    /** What several proxies hold together through Redis; undefined where this one is alone. */
+    /** State that several proxies share through Redis; undefined if this one is alone. */
     shared,
     states,
     planLimits: limits.planLimits,
@@ -250,7 +253,7 @@ export async function createServices(options: ServiceOptions) {
     learned,
     activeAlerts: createActiveAlerts(),
     telemetry,
-    /** Open also where nothing is injected: it can still be asked and added to. */
+    /** Open even if nothing is injected: it can still be searched and added to. */
     vault,
     async close(): Promise<void> {
       afterwards.flush();
@@ -272,7 +275,10 @@ export async function createServices(options: ServiceOptions) {
   };
 }
 
-/** What a request did not use of a plan: what was left out of it, or all of it where our own cache answered. */
+/**
+ * Credits what a request did not use of a plan: its compressed part, or all of it if our cache
+ * answered.
+ */
 function spareOf(planLimits: PlanLimits, row: LedgerRow): void {
   const whole = (row.inputTokensRaw ?? 0) + (row.outputTokens ?? 0);
   planLimits.spare(
@@ -281,7 +287,7 @@ function spareOf(planLimits: PlanLimits, row: LedgerRow): void {
   );
 }
 
-/** What this machine is called. A faulty list of others is no reason not to serve. */
+/** Returns the name of this machine. A faulty fleet file must not prevent serving. */
 async function nodeName({ fleet, home, ledger }: Config, log: Log): Promise<string | null> {
   if (fleet.node !== null) return fleet.node;
   try {

@@ -1,4 +1,4 @@
-/** The alerts that fire now, as the dashboard shows them. */
+/** The currently firing alerts, for the dashboard. */
 import { alertText } from './evaluate.ts';
 import type { AlertResult } from './evaluate.ts';
 
@@ -6,18 +6,18 @@ export interface ActiveAlert {
   readonly name: string;
   /** ISO 8601, UTC. */
   readonly since: string | null;
-  /** In words, with what was measured and the limit. */
+  /** Description with the measured value and the limit. */
   readonly text: string;
 }
 
 export type ActiveAlerts = ReturnType<typeof createActiveAlerts>;
 
-/** None until the first evaluation. */
+/** Creates the list, which is empty until the first evaluation. */
 export function createActiveAlerts() {
   let active: readonly ActiveAlert[] = [];
   return {
     list: (): readonly ActiveAlert[] => active,
-    /** Takes the results of an evaluation. */
+    /** Replaces the list with the results of an evaluation. */
     update(results: readonly AlertResult[]): void {
       active = results
         .filter(({ isFiring }) => isFiring)

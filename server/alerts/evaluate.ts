@@ -1,4 +1,4 @@
-/** Evaluates the rules, and remembers in the home folder since when each fires. */
+/** Evaluates the rules, and records in the home folder since when each fires. */
 import { constants } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -10,37 +10,38 @@ import type { MeasureOptions } from './measure.ts';
 
 export type AlertRule = Config['alerts'][number];
 
-/** What is kept of a rule between evaluations; times in milliseconds since the epoch. */
+/** State of a rule between evaluations; times in milliseconds since the epoch. */
 export interface AlertState {
-  /** Since when it fires; null while it does not. */
+  /** Since when the rule fires; null while it does not. */
   readonly sinceMs: number | null;
-  /** When it was last announced. */
+  /** Time of the last announcement. */
   readonly announcedMs: number | null;
-  /** Whether the present firing was announced. */
+  /** Whether the current firing was announced. */
   readonly isAnnounced: boolean;
 }
 
 export interface AlertResult {
   readonly rule: AlertRule;
-  /** What was measured; null where nothing was. */
+  /** Measured value; null if there was nothing to measure. */
   readonly value: number | null;
-  /** Why it could not be measured. */
+  /** Why the measurement failed. */
   readonly trouble: string | undefined;
   readonly isFiring: boolean;
   readonly sinceMs: number | null;
-  /** What is to be announced now: `begun`, unless the cooldown of an earlier one lasts, or `ended`. */
+  /** What to announce now: `begun`, unless a cooldown is active, or `ended`. */
   readonly news: 'begun' | 'ended' | undefined;
 }
 
 const QUIET: AlertState = { sinceMs: null, announcedMs: null, isAnnounced: false };
 
-/** Evaluates all rules and writes their states; throws `config` where they cannot be written. */
+/** Evaluates all rules and stores their states; throws `config` if they cannot be stored. */
 export async function evaluateAlerts(
   rules: readonly AlertRule[],
   options: MeasureOptions,
 ): Promise<readonly AlertResult[]> {
   const file = join(options.home, 'alerts.json');
-  // Without a proxy before, it may not be there: the disk is measured in it, and commands start in it.
+  // The home folder may not exist if no proxy has run: the disk is measured there, and commands
+  // start there.
   ensurePrivateFolder(options.home);
   const states = await readStates(file);
   const evaluated = await Promise.all(
@@ -59,7 +60,7 @@ export async function evaluateAlerts(
   return evaluated.map(({ result }) => result);
 }
 
-/** One rule against what was measured. A measurement that failed ends nothing and begins nothing. */
+/** Evaluates one rule for a measurement. A failed measurement changes nothing. */
 export function judge(
   rule: AlertRule,
   value: number | null,
@@ -85,13 +86,16 @@ export function judge(
   return of({ sinceMs, announcedMs: nowMs, isAnnounced: true }, 'begun');
 }
 
-/** What was not measured exceeds nothing: no request is no slow one. */
+/** An absent value exceeds no limit: without requests none is slow. */
 function exceeds({ above, below }: AlertRule, value: number | null): boolean {
   if (value === null) return false;
   return (above !== null && value > above) || (below !== null && value < below);
 }
 
-/** In words, such as `slow: p95_latency_ms is 31200, fires above 20000: a provider is slow`. */
+/**
+ * Returns the alert as a sentence, such as `slow: p95_latency_ms is 31200, fires above 20000: a
+ * provider is slow`.
+ */
 export function alertText({ rule, value, trouble }: AlertResult): string {
   const limit = rule.above === null ? `below ${rule.below}` : `above ${rule.above}`;
   const now = value === null ? 'not measured' : String(Number(value.toFixed(4)));
@@ -100,7 +104,7 @@ export function alertText({ rule, value, trouble }: AlertResult): string {
   return `${rule.name}: ${rule.metric} is ${now}${why}, fires ${limit}${message}`;
 }
 
-/** The results as JSON. */
+/** Returns the results as JSON. */
 export function alertsJson(results: readonly AlertResult[]) {
   return {
     firing: results.some(({ isFiring }) => isFiring),
@@ -122,7 +126,7 @@ export function alertsJson(results: readonly AlertResult[]) {
 
 export type AlertsJson = ReturnType<typeof alertsJson>;
 
-/** A file that is not there, or not ours, is one without states: the alerts begin anew. */
+/** A missing or foreign file means no states: the alerts start over. */
 async function readStates(file: string): Promise<ReadonlyMap<string, AlertState>> {
   const states = new Map<string, AlertState>();
   try {

@@ -1,4 +1,4 @@
-/** Measures what rules watch: each figure as the ledger defines it. */
+/** Measures the metrics of rules, as the ledger defines them. */
 import { statfs } from 'node:fs/promises';
 import { averageLatencyMs, knownCost, savedPercent, toUsd } from '../../stages/ledger/figures.ts';
 import type { AttemptSums } from '../../stages/ledger/attempts.ts';
@@ -7,17 +7,17 @@ import { readBrokenPromises } from '../certify/kept-result.ts';
 import type { LedgerQuestions } from '../control/ledger-questions.ts';
 import type { AlertMetric } from './metrics.ts';
 
-/** What a running proxy alone knows. */
+/** Figures that only a running proxy has. */
 export interface LiveFigures {
   readonly unhealthyProviders: number;
   readonly droppedRows: number;
-  /** Null where no limit of the day is in force. */
+  /** Null if no limit of the day is in force. */
   readonly budgetUsedPercent: number | null;
-  /** Null where no key or project has a limit that is known. */
+  /** Null if no key or project has a known limit. */
   readonly ownerBudgetUsedPercent: number | null;
-  /** Null where no plan's window is known. */
+  /** Null if no plan window is known. */
   readonly planUsedPercent: number | null;
-  /** Null where every window lasts until it starts again. */
+  /** Null if every window lasts until its reset. */
   readonly planMinutesLeft: number | null;
 }
 
@@ -57,7 +57,9 @@ const MEASURES: Readonly<Record<AlertMetric, Measure>> = {
   dropped_rows: async (_windowMs, { live }) => live?.droppedRows ?? null,
 };
 
-/** The value of a metric; null where there was nothing to measure. Rejects where it could not be. */
+/**
+ * Returns the value of a metric; null if there was nothing to measure. Rejects if measuring fails.
+ */
 export function measure(
   metric: AlertMetric,
   windowMs: number,

@@ -1,11 +1,14 @@
-/** The figures that an alert may watch. Their definitions are those of every other surface. */
+/** The metrics that an alert may watch, defined as everywhere else. */
 
-/** `window` is over the rule's window, `day` over the present UTC day, `now` at this moment; `live` is known to a running proxy alone. */
+/**
+ * `window` covers the rule's window, `day` the current UTC day, `now` this moment; `live` comes
+ * from a running proxy only.
+ */
 export type MetricSpan = 'window' | 'day' | 'now' | 'live';
 
-/** Each metric with the span that it is of. */
+/** Each metric with its span. */
 export const ALERT_METRICS = {
-  /** Failed requests by all, 0 to 1. */
+  /** Share of failed requests, 0 to 1. */
   error_rate: 'window',
   errors: 'window',
   requests: 'window',
@@ -16,26 +19,29 @@ export const ALERT_METRICS = {
   cost_usd: 'window',
   /** Saved tokens as a percentage of the clients' input tokens. */
   saved_percent: 'window',
-  /** Tries at providers after which the request went to another, or failed. */
+  /** Attempts at providers after which the request went to another provider, or failed. */
   failed_attempts: 'window',
-  /** Thoughts that providers say they have not shown to the model. */
+  /** Thinking blocks that providers report as not shown to the model. */
   thoughts_dropped: 'window',
   cost_today_usd: 'day',
   requests_today: 'day',
   /** Mebibytes free on the disk of the home folder. */
   disk_free_mb: 'now',
-  /** Promises that the newest `svc certify` on this machine found broken, of five. */
+  /** Promises that the newest `svc certify` on this machine found broken, out of five. */
   broken_promises: 'now',
   unhealthy_providers: 'live',
-  /** Of the tightest limit of the day and the month in `budget`; 100 is all of it. */
+  /** Use of the tightest limit of the day or the month in `budget`; 100 is all of it. */
   budget_used_percent: 'live',
-  /** Of the tightest limit of the day and the month of any project, and of any key that was used since the start. */
+  /**
+   * Use of the tightest limit of the day or the month, of any project, or any key used since the
+   * start.
+   */
   owner_budget_used_percent: 'live',
-  /** Of the fullest window of any plan; 100 is all of it. */
+  /** Use of the fullest window of any plan; 100 is all of it. */
   plan_used_percent: 'live',
-  /** Minutes until the first window of a plan is used up at its present pace. */
+  /** Minutes until the first plan window is used up at its current rate. */
   plan_minutes_left: 'live',
-  /** Rows that the ledger has lost since the start. */
+  /** Ledger rows lost since the start. */
   dropped_rows: 'live',
 } as const satisfies Readonly<Record<string, MetricSpan>>;
 

@@ -1,4 +1,4 @@
-/** `alerts`: when to say that something is amiss. */
+/** `alerts`: rules for when to send an alert. */
 import type { type } from 'arktype';
 import { kind, TEXT } from '../../stages/settings/kind.ts';
 import { quote, setting } from '../../stages/settings/setting.ts';
@@ -13,7 +13,7 @@ import type { NotifyTarget } from './notify/targets.ts';
 const MINUTES = '1 <= number.integer <= 44640';
 const LIMIT = '-1000000000000 <= number <= 1000000000000';
 
-/** Where news of a rule goes, as it is written. */
+/** Targets of a rule, as written in the file. */
 const NOTIFY = {
   'webhook?': TEXT,
   'template?': "'slack' | 'discord' | 'json'",
@@ -23,7 +23,7 @@ const NOTIFY = {
   '+': 'reject',
 } as const;
 
-/** One rule as it is written. */
+/** One rule, as written in the file. */
 const RULE = {
   name: TEXT,
   when: {
@@ -66,7 +66,7 @@ export const alerts = setting('alerts', {
   read: (rules) => rules.map(toRule),
 });
 
-/** A rule as it is evaluated; exactly one of the two limits is there. */
+/** Returns a rule in its evaluated form; exactly one of the two limits is set. */
 function toRule({
   name,
   when,
@@ -77,7 +77,7 @@ function toRule({
   const { above, below, window_minutes: windowMinutes = 5 } = when;
   return {
     name,
-    // Others were refused before.
+    // Unknown metrics were refused before.
     metric: when.metric as AlertMetric,
     above: above ?? null,
     below: below ?? null,
@@ -106,7 +106,9 @@ function toTargets({
   return targets;
 }
 
-/** The reasons quote no address: it is a secret, since anyone with it can post to the channel. */
+/**
+ * The messages quote no address: it is a secret, since anyone who has it can post to the channel.
+ */
 function reasonAgainstNotify({ notify }: WrittenRule): string | undefined {
   if (notify === undefined) return undefined;
   const { webhook, command, template, secret, allow_insecure: isInsecure = false } = notify;

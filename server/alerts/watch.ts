@@ -1,4 +1,4 @@
-/** The alerts of a running proxy: evaluated every minute, and at once when a command asks. */
+/** The alerts of a running proxy: evaluated every minute, and on request by a command. */
 import { toSvcError } from '../../engine/index.ts';
 import { providerReasons } from '../facts/provider-states.ts';
 import { planFigures } from '../facts/limits.ts';
@@ -32,7 +32,7 @@ export interface AlertWatchOptions {
   readonly notifying: Pick<NotifierOptions, 'env' | 'random' | 'version'>;
 }
 
-/** Begins to watch: the first evaluation is a minute from now. Without rules nothing is asked. */
+/** Starts watching; the first evaluation is a minute later. Without rules nothing is queried. */
 export function watchAlerts({ config, services, notifying }: AlertWatchOptions) {
   const { activeAlerts, afterwards, clock, ledgerFile, log, questions, states } = services;
   const notifier = createNotifier({
@@ -75,7 +75,7 @@ export function watchAlerts({ config, services, notifying }: AlertWatchOptions) 
     return results;
   }
 
-  /** One after another: two at once would announce a beginning twice. */
+  /** Serialized: two evaluations at once would announce a beginning twice. */
   function inTurn(): Promise<readonly AlertResult[]> {
     const result = last.then(evaluate, evaluate);
     last = result;
@@ -93,9 +93,9 @@ export function watchAlerts({ config, services, notifying }: AlertWatchOptions) 
   }
 
   return {
-    /** Evaluates the rules in force now; rejects where their states cannot be written. */
+    /** Evaluates the rules now; rejects if their states cannot be stored. */
     check: async (): Promise<AlertsJson> => alertsJson(await inTurn()),
-    /** Evaluates them too, and sends a test to each of their targets. */
+    /** Evaluates the rules and sends a test to each of their targets. */
     async test(): Promise<{ readonly tested: readonly TestedTarget[] }> {
       return { tested: await notifier.test(await inTurn()) };
     },

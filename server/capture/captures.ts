@@ -1,7 +1,6 @@
 /**
- * Decides which runs are recorded, follows them from the first byte to the ledger's row, and
- * hands the record on. Whatever goes wrong costs the record and never the request; the trace
- * says what became of it.
+ * Decides which runs are recorded, follows them from the first byte to the ledger row, and stores
+ * the record. A failure costs the record and never the request; the trace reports the result.
  */
 import type { Clock, RunInfo } from '../../engine/index.ts';
 import type { CaptureWriter } from '../../stages/captures/writer.ts';
@@ -15,9 +14,9 @@ import { credentialsOf } from '../log/credentials.ts';
 import { secretPatterns } from '../../stages/model/secret-forms.ts';
 import { RunRecorder } from './recorder.ts';
 
-/** Runs that are recorded at the same time hold no more than this in memory. */
+/** Memory limit for all runs being recorded. */
 const MOST_OPEN_BYTES = 256 * 1024 * 1024;
-/** Shorter ones are words of every text; in fields for credentials they are masked all the same. */
+/** Shorter secrets occur in any text by chance; in credential headers they are masked anyway. */
 const SHORTEST_SECRET = 8;
 const PRUNE_EVERY_MS = 3600 * 1000;
 
@@ -32,9 +31,9 @@ export type Captures = ReturnType<typeof createCaptures>;
 export interface CapturesOptions {
   readonly writer: CaptureWriter;
   readonly clock: Clock;
-  /** Hears what became of each record: `kept`, or `dropped: …`. */
+  /** Called with the result of each record: `kept`, or `dropped: …`. */
   readonly report: (runId: string, what: string) => void;
-  /** Hears a reason once, until a record is kept again. */
+  /** Called once with a reason for failure, until a record is kept again. */
   readonly onTrouble: (reason: string) => void;
 }
 
@@ -57,7 +56,7 @@ export function createCaptures(options: CapturesOptions) {
     return headerSwitch(headers, CAPTURE_HEADER) ?? settings.enabled;
   }
 
-  /** What is too old goes also while nothing is recorded. */
+  /** Old records are also deleted while nothing is recorded. */
   function prune(): void {
     cancelPrune();
     cancelPrune = clock.after(PRUNE_EVERY_MS, prune);
@@ -76,28 +75,28 @@ export function createCaptures(options: CapturesOptions) {
   }
 
   return {
-    /** Records that were asked for and not kept since the start. */
+    /** Records lost since the start. */
     get dropped(): number {
       return dropped;
     },
-    /** Takes up what a reload has changed, and deletes what is no longer allowed. */
+    /** Applies reloaded settings, and deletes records that are no longer allowed. */
     configure(next: CaptureSettings): void {
       settings = next;
       const long = next.secrets.filter(({ length }) => length >= SHORTEST_SECRET);
       known = secretPatterns(long);
       prune();
     },
-    /** A recorder for the run, where it is to be recorded. */
+    /** Returns a recorder for the run, if it is to be recorded. */
     begin(body: BodyFrame, run: RunInfo): RunRecorder | undefined {
       if (!isWanted(body)) return undefined;
       const recorder = new RunRecorder(body, run, credentialsOf(body.headers, body.target), room);
       open.set(run.id, recorder);
       return recorder;
     },
-    /** The recorder of a run that is recorded. */
+    /** Returns the recorder of a run being recorded. */
     recorderOf: (runId: string): RunRecorder | undefined =>
       open.size === 0 ? undefined : open.get(runId),
-    /** The run has ended with this row: its record is complete. */
+    /** Completes the record of a run with its ledger row. */
     finish(row: LedgerRow): void {
       if (open.size === 0) return;
       const recorder = open.get(row.id);
@@ -116,7 +115,7 @@ export function createCaptures(options: CapturesOptions) {
         report(row.id, 'kept');
       });
     },
-    /** Resolves when all records are on the disk, or refused. */
+    /** Resolves when all records are stored or refused. */
     flush: (): Promise<void> => writer.flush(),
     close(): Promise<void> {
       cancelPrune();

@@ -1,4 +1,4 @@
-/** Gathers what is recorded of one run while it goes on: its exchanges with providers, and its answer. */
+/** Collects the record of one run in progress: its exchanges with providers, and its response. */
 import { isSvcError } from '../../engine/index.ts';
 import type { RunInfo } from '../../engine/index.ts';
 import { capturedRow } from '../../stages/captures/record.ts';
@@ -19,10 +19,10 @@ import type {
   UpstreamResponse,
 } from '../../stages/providers/upstream.ts';
 
-/** A request of the largest allowed size, its copy upstream, and an answer. */
+/** Room for a request of the largest allowed size, its copy upstream, and a response. */
 const MOST_BYTES = 96 * 1024 * 1024;
 
-/** What all recorders together hold in memory, and how much that may be. */
+/** Memory used by all recorders together, and its limit. */
 export interface RecordingRoom {
   usedBytes: number;
   readonly mostBytes: number;
@@ -33,7 +33,7 @@ interface Pieces {
   readonly atMs: number[];
 }
 
-/** A record's answer in pieces, while it comes. */
+/** A response being recorded, in chunks. */
 interface OpenResponse {
   readonly status: number;
   readonly headers: readonly string[];
@@ -83,18 +83,18 @@ export class RunRecorder {
     return this.#ownSecrets;
   }
 
-  /** Why it gathers nothing more; undefined while all is well. */
+  /** Why recording was given up; undefined otherwise. */
   get gaveUp(): string | undefined {
     return this.#gaveUp;
   }
 
-  /** Gives its room in memory back. */
+  /** Releases its memory. */
   release(): void {
     this.#room.usedBytes -= this.#sizeBytes;
     this.#sizeBytes = 0;
   }
 
-  /** False where there is no room: the record is then given up. */
+  /** False if there is no room: the record is then given up. */
   #claim(bytes: number): boolean {
     if (this.#gaveUp !== undefined) return false;
     this.#sizeBytes += bytes;
@@ -124,7 +124,7 @@ export class RunRecorder {
     to.atMs.push(this.#nowMs());
   }
 
-  /** A request leaves for a provider; what is returned hears what comes back. */
+  /** Records a request to a provider; the returned recorder receives the response. */
   attempt(request: UpstreamRequest, call: UpstreamCall): AttemptRecorder {
     const open: OpenAttempt = {
       call,
@@ -163,14 +163,14 @@ export class RunRecorder {
     this.#add(this.#sent, bytes);
   }
 
-  /** The answer is over; without this its client left. */
+  /** Ends the response; without this call its client left. */
   end(how: 'complete' | 'failed', thrown?: unknown): void {
     this.#end = how;
     this.#endMs = this.#nowMs();
     this.#failure = how === 'failed' ? toFailure(thrown) : null;
   }
 
-  /** All of it, with the row in which the run ended. */
+  /** Returns the whole record, with the ledger row of the run. */
   record(row: CapturedRow): CaptureRecord {
     const { method, target, headers, wireBytes, untouchable } = this.#body;
     const body = shared([wireBytes]);
@@ -191,7 +191,7 @@ export class RunRecorder {
   }
 }
 
-/** Hears how one exchange goes. */
+/** Receives the events of one exchange. */
 export interface AttemptRecorder {
   head(response: Pick<UpstreamResponse, 'status' | 'headers'>): void;
   piece(bytes: Buffer): void;
@@ -219,8 +219,8 @@ function toTimed({ pieces, atMs }: Pieces): TimedBytes {
 }
 
 /**
- * A copy in memory that a thread can read as well. Handing memory over would slow down every
- * access to any array of this process from then on.
+ * Copies the chunks to shared memory, for a thread. Transferring a buffer would slow down every
+ * later array access in this process.
  */
 function shared(pieces: readonly Buffer[]): Uint8Array {
   const sizeBytes = pieces.reduce((sum, { length }) => sum + length, 0);

@@ -1,4 +1,4 @@
-/** A sink that lets a recorder see the answer that it passes on. */
+/** A sink that shows the response to a recorder. */
 import type { Sink, SvcError } from '../../engine/index.ts';
 import type { ProxyFrame } from '../../stages/model/frame.ts';
 import type { RunRecorder } from './recorder.ts';
@@ -7,7 +7,7 @@ export class RecordingSink implements Sink<ProxyFrame> {
   readonly #sink: Sink<ProxyFrame>;
   readonly #recorder: RunRecorder;
 
-  /** Passes all on to `sink`. */
+  /** Forwards everything to `sink`. */
   constructor(sink: Sink<ProxyFrame>, recorder: RunRecorder) {
     this.#sink = sink;
     this.#recorder = recorder;

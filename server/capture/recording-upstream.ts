@@ -1,10 +1,12 @@
-/** The wire to the providers, with whatever goes over it recorded for the runs that are captured. */
+/** An upstream that records the exchanges of captured runs. */
 import { Cancelled } from '../../engine/index.ts';
 import { bodyOf } from '../../stages/providers/response-body.ts';
 import type { Upstream } from '../../stages/providers/upstream.ts';
 import type { AttemptRecorder, RunRecorder } from './recorder.ts';
 
-/** `upstream`, of which `recorderOf` hears for the runs that it names. */
+/**
+ * Wraps `upstream`; exchanges of the runs for which `recorderOf` returns a recorder are recorded.
+ */
 export function recordingUpstream(
   upstream: Upstream,
   recorderOf: (runId: string) => RunRecorder | undefined,
@@ -29,7 +31,7 @@ export function recordingUpstream(
   };
 }
 
-/** The same stream, of which `attempt` records what comes and how it ends. */
+/** Returns the same stream, recording its chunks and its end in `attempt`. */
 function recorded(
   stream: ReadableStream<Buffer>,
   attempt: AttemptRecorder,
@@ -49,7 +51,7 @@ function recorded(
           attempt.end('complete');
           return controller.close();
         } catch (thrown) {
-          // The run that was cancelled may reach the socket before it reaches this stream.
+          // The cancellation may reach the socket before it reaches this stream.
           attempt.end(thrown instanceof Cancelled ? 'cancelled' : 'broken', thrown);
           throw thrown;
         }

@@ -1,8 +1,11 @@
-/** Median and bounds of a share over sessions. The same values always give the same bounds. */
+/**
+ * Median and confidence bounds of a share over sessions. The same values always give the same
+ * bounds.
+ */
 
 export interface Bounds {
   readonly median: number;
-  /** The median's 95 % interval, from samples drawn again. */
+  /** The median's 95 % interval, by resampling. */
   readonly from: number;
   readonly to: number;
 }
@@ -10,7 +13,7 @@ export interface Bounds {
 const DRAWS = 1000;
 const SEED = 0x2545f491;
 
-/** Null for no values. */
+/** Null if there are no values. */
 export function boundsOf(values: readonly number[]): Bounds | null {
   if (values.length === 0) return null;
   let state = SEED;

@@ -1,6 +1,6 @@
 /**
- * The certificate: five promises, judged on sessions that took place. What would have been sent is
- * made by the code that a proxy runs, and read again by decoders that no request needs.
+ * The certificate: five promises, checked on real sessions. The request that would have been sent
+ * is produced by the proxy's own code, and read back by decoders that no request uses.
  */
 import { createConversationCompressor } from '../../stages/compress/worker/conversation-compressor.ts';
 import type { Prices } from '../../stages/ledger/prices/prices.ts';
@@ -17,9 +17,9 @@ import type { Broken, Checked } from './session.ts';
 export interface CertifyJob extends FoldersJob {
   readonly options: EstimateSettings;
   readonly prices: Prices;
-  /** A model's own tokens for one of the fixed estimator's, as svc has learned it. */
+  /** The model's own tokens per token of the fixed estimator, as learned by svc. */
   readonly tokenRatio: (model: string | null) => number;
-  /** Judged in place of what lies in the folders. */
+  /** Judged instead of the sessions in the folders. */
   readonly conversations?: readonly Conversation[];
 }
 
@@ -36,7 +36,10 @@ export interface Certificate extends FoldersRead, CostFigures {
   readonly broken: readonly Broken[];
 }
 
-/** A claim may be above the recount by this part: it is made by an estimate of tokens, the recount by counting them. */
+/**
+ * A claim may exceed the recount by this share: it is based on an estimate of tokens, the recount
+ * on a tokenizer.
+ */
 export const MOST_OVERCLAIMED = 0.1;
 const CACHE_ENTRIES = 2000;
 
@@ -53,8 +56,8 @@ const NOTHING: Omit<Checked, 'broken'> = {
 };
 
 /**
- * Reads what lies in the folders, or judges `conversations`. What cannot be read is named in the
- * certificate; rejects for what cannot be judged.
+ * Judges the sessions in the folders, or `conversations`. Unreadable files are listed in the
+ * certificate; rejects if a session cannot be judged.
  */
 export async function certify(job: CertifyJob): Promise<Certificate> {
   const compressor = createConversationCompressor(CACHE_ENTRIES);
@@ -77,7 +80,8 @@ export async function certify(job: CertifyJob): Promise<Certificate> {
     await costs.add(conversation, count);
   };
   const take = async (conversation: Conversation): Promise<void> => {
-    // A reader of folders takes it for a fault of the file, and a certificate must not leave a session out.
+    // The folder reader would treat this as a fault of the file, and a certificate must not skip a
+    // session.
     try {
       await judge(conversation);
     } catch (thrown) {

@@ -1,4 +1,7 @@
-/** What sessions cost without svc and with it: by the usage that their files hold, or by a simulated cache where they hold none. */
+/**
+ * Compares the costs of sessions without svc and with it: by the usage in their files, or by a
+ * simulated cache if there is none.
+ */
 import type { ConversationCompressor } from '../../stages/compress/worker/conversation-compressor.ts';
 import type { CountTokens } from '../../stages/model/count-tokens.ts';
 import type { Prices } from '../../stages/ledger/prices/prices.ts';
@@ -11,7 +14,9 @@ import { boundsOf } from './bootstrap.ts';
 import type { Bounds } from './bootstrap.ts';
 import { simulatedUsage } from './simulated-usage.ts';
 
-/** Costs are input costs in nano-dollars; a share is what is left of it, 1 for the cost without svc. */
+/**
+ * Costs are input costs in nano-dollars; a share is the remaining part, 1 for the cost without svc.
+ */
 export interface CostGroup {
   readonly client: string;
   readonly from: number | null;
@@ -27,7 +32,10 @@ export interface CostFigures {
   readonly sessions: number;
   /** By client, then by length. */
   readonly costs: readonly CostGroup[];
-  /** Sessions whose cost is from a simulated cache, since the file has no counts; and those without a known price. */
+  /**
+   * Sessions priced with a simulated cache, since the file has no usage; and those without a known
+   * price.
+   */
   readonly simulated: number;
   readonly unpriced: number;
   readonly dearer: readonly { readonly session: string; readonly share: number }[];
@@ -41,7 +49,7 @@ export interface CostOptions {
   readonly counterFor: (model: string) => Promise<CountTokens>;
 }
 
-/** Rounding alone makes nothing dearer. */
+/** Tolerance for rounding: within it no session counts as more expensive. */
 const DEARER = 1 + 1e-9;
 
 interface Cost {
@@ -56,7 +64,7 @@ interface SessionCost extends Cost {
   readonly isSimulated: boolean;
 }
 
-/** Sums the costs of conversations by session. */
+/** Creates a sum of conversation costs by session. */
 export function createCosts(options: CostOptions): {
   add(conversation: Conversation, count: CountTokens): Promise<void>;
   figures(): CostFigures;
@@ -129,7 +137,7 @@ function figuresOf(all: readonly SessionCost[]): CostFigures {
   };
 }
 
-/** A client's sessions together, then by their length. */
+/** Groups sessions by client, then also by length. */
 function groupsOf(sessions: readonly SessionCost[]): readonly CostGroup[] {
   const clients = [...new Set(sessions.map(({ client }) => client))];
   return clients.flatMap((client) =>

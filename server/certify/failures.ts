@@ -1,9 +1,9 @@
 /**
- * The lines of a tool's result that say what failed, by patterns of their own: what compression keeps
- * is not judged with the patterns by which it chooses.
+ * Finds the lines of a tool result that report a failure, by patterns of its own: compression must
+ * not be judged with the patterns that it uses to choose lines.
  */
 
-/** Why a line has to stay. */
+/** Why a line must be kept. */
 export type FailureKind = 'test' | 'error' | 'exit' | 'last';
 
 export interface FailureLine {
@@ -11,7 +11,7 @@ export interface FailureLine {
   readonly line: string;
 }
 
-/** How runners name a test that failed. */
+/** How test runners name a failed test. */
 const TEST: readonly RegExp[] = [
   /^(?:FAILED|ERROR) \S+::\S/,
   /^\s*--- FAIL: \S/,
@@ -44,12 +44,14 @@ function kindOf(line: string): Exclude<FailureKind, 'last'> | undefined {
   return EXIT.test(line) ? 'exit' : undefined;
 }
 
-/** The line as a terminal shows it. */
+/** Returns the line without colours, trimmed. */
 export function shown(line: string): string {
   return line.replace(COLOURS, '').trim();
 }
 
-/** Of a result in which something failed: names of tests, errors, exit statuses, and the last line. */
+/**
+ * Returns the failure lines of a result: names of tests, errors, exit statuses, and the last line.
+ */
 export function failureLines(text: string): readonly FailureLine[] {
   const lines = text.split('\n').map((line) => line.replace(COLOURS, '').trimEnd());
   const found = lines.flatMap((line): FailureLine[] => {
@@ -61,7 +63,7 @@ export function failureLines(text: string): readonly FailureLine[] {
   return last.length > MOST_CHARS ? found : [...found, { kind: 'last', line: last.trim() }];
 }
 
-/** Errors that differ in numbers alone say the same. */
+/** Errors that differ only in numbers count as the same. */
 export function formOf({ kind, line }: FailureLine): string {
   return kind === 'error' ? line.replaceAll(/\d+/g, '0') : line;
 }

@@ -1,4 +1,4 @@
-/** What the newest certificate of this machine said, in the home folder, for alerts. */
+/** Stores the result of the newest certificate in the home folder, for alerts. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isObject } from '../../stages/dialect/json-kind.ts';
@@ -8,11 +8,14 @@ const fileIn = (home: string): string => join(home, 'certificate.json');
 
 interface Judged {
   readonly checks: readonly { readonly name: string; readonly holds: boolean }[];
-  /** Read from this machine. */
+  /** Sessions read on this machine. */
   readonly sessions: number;
 }
 
-/** Keeps how many promises are broken; nothing where there is no home folder. Rejects with what the disk says. */
+/**
+ * Stores the number of broken promises; does nothing if there is no home folder. Rejects with file
+ * system errors.
+ */
 export async function keepResult(
   home: string,
   { checks, sessions }: Judged,
@@ -24,7 +27,9 @@ export async function keepResult(
   await replaceFile(fileIn(home), (draft) => draft.writeFile(`${JSON.stringify(result)}\n`));
 }
 
-/** How many promises it found broken; null where there was none. Throws what the disk says. */
+/**
+ * Returns the stored number of broken promises; null if there is none. Throws file system errors.
+ */
 export function readBrokenPromises(home: string): number | null {
   const file = fileIn(home);
   if (!existsSync(file)) return null;

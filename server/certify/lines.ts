@@ -1,39 +1,45 @@
 /**
- * Lines as certificates compare them: without the number that a viewer prints before a line, without
- * the blanks around it. What is shorter than a dozen characters (`}`, `return;`) says nothing of its source.
+ * Normalizes lines for comparison in certificates: without a viewer's line number and without
+ * surrounding blanks. Lines under a dozen characters (`}`, `return;`) do not identify their source.
  */
 import { openEnvelope } from '../../stages/model/classify/envelope.ts';
 import type { Block } from '../../stages/model/block.ts';
 import { printCompact, readJson } from '../../stages/compress/rules/json/lexer.ts';
 
-/** Fewer characters are in too many texts to be a quotation of one of them. */
+/** Shorter texts are too common to count as a quotation. */
 const LEAST_CHARS = 12;
-/** A line is compared by so many characters; longer ones are data, which nobody writes out again. */
+/** Longest line that is compared; longer ones are data, which no one copies out. */
 const MOST_CHARS = 2000;
 const GUTTER = /^\s*\d{1,7}(?:→|\t|: |:|-|\| ?| {2})/;
 
 // oxlint-disable-next-line no-control-regex -- colours begin with an escape
 const COLOURS = /\u001b\[[\d;]*m/g;
 
-/** The line as it is compared, without the colours that a terminal would show; undefined for one that says too little. */
+/**
+ * Returns the line in comparable form, without terminal colours; undefined for one that is too
+ * short or too long.
+ */
 export function comparable(line: string): string | undefined {
   if (line.length > MOST_CHARS) return undefined;
   const bare = line.replaceAll(COLOURS, '').replace(GUTTER, '').trim();
   return bare.length < LEAST_CHARS ? undefined : bare;
 }
 
-/** All lines of a text that are compared. */
+/** Returns all comparable lines of a text. */
 export function comparableLines(text: string): readonly string[] {
   return text.split('\n').flatMap((line) => comparable(line) ?? []);
 }
 
-/** What the model wrote in a block, in lines: its words, and every text in the input of a call. */
+/**
+ * Returns the comparable lines that the model wrote in a block: its text, and every string in a
+ * call's input.
+ */
 export function writtenLines(block: Pick<Block, 'text' | 'toolInput'>): readonly string[] {
   if (block.toolInput === undefined) return comparableLines(block.text);
   try {
     return textsIn(JSON.parse(block.toolInput)).flatMap(comparableLines);
   } catch {
-    // Input that is no JSON is text.
+    // Input that is not JSON is treated as text.
     return comparableLines(block.toolInput);
   }
 }
@@ -43,7 +49,7 @@ function textsIn(value: unknown): readonly string[] {
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
 }
 
-/** True where both are the same JSON, whatever its layout. */
+/** True if both are the same JSON, whatever their layout. */
 export function isSameJson(before: string, decoded: string): boolean {
   const [one, other] = [readJson(openEnvelope(before).body), readJson(openEnvelope(decoded).body)];
   return one !== undefined && other !== undefined && printCompact(one) === printCompact(other);

@@ -1,11 +1,17 @@
-/** Lines that a tool returned and the model wrote again later, and whether they could be read in what went out. */
+/**
+ * Lines that a tool returned and the model later repeated, and whether they were readable in the
+ * request that was sent.
+ */
 import { decodedText } from '../../stages/compress/decode/kept-lines.ts';
 import { isThought } from '../../stages/conversations/standing.ts';
 import type { Block } from '../../stages/model/block.ts';
 import type { SentBlock } from '../estimate/play.ts';
 import { comparableLines, isSameJson, writtenLines } from './lines.ts';
 
-/** The lines of an item of the model's that a tool had returned before, each with the block that did. */
+/**
+ * Finds the lines of a model's item that a tool had returned before, each with the block that
+ * contained it.
+ */
 export function createQuotes(blocks: readonly Block[]) {
   const returned = new Map<string, Block>();
   const written = new Map<number, Map<string, Block>>();
@@ -27,7 +33,7 @@ export function createQuotes(blocks: readonly Block[]) {
   };
 }
 
-/** What can be read in the blocks that went out, by the item from which on it can. */
+/** Indexes the lines readable in the sent blocks, by the first item at which each is. */
 export function createReadable(sent: readonly SentBlock[], blocks: readonly Block[]) {
   const first = new Map<string, number>();
   const texts: (readonly [item: number, text: string])[] = [];
@@ -44,7 +50,7 @@ export function createReadable(sent: readonly SentBlock[], blocks: readonly Bloc
     texts.push([item, read]);
   }
   return {
-    /** Whether an answer at `item` could have been written from it. */
+    /** True if a response at `item` could have been written from the line. */
     has: (line: string, item: number): boolean =>
       (first.get(line) ?? Infinity) < item ||
       texts.some(([at, text]) => at < item && text.includes(line)),

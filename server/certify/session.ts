@@ -1,8 +1,8 @@
 /**
- * One conversation as a proxy would have sent it, and what that did to it: lines that the model wrote
- * again later, lines that say what failed, the beginning of each request, and what svc would have
- * claimed. Every turn is compressed as a running proxy does; some, and the last before each pause
- * that changes the past, from nothing as well, as after a restart.
+ * Replays one conversation as a proxy would have sent it, and checks the result: lines that the
+ * model repeated later, lines that report failures, the prefix of each request, and the claimed
+ * savings. Every turn is compressed as in a running proxy; some turns, and the last before each
+ * pause that changes the past, also without prior state, as after a restart.
  */
 import { keptLines } from '../../stages/compress/decode/kept-lines.ts';
 import { toConversationBlocks } from '../../stages/compress/pass/blocks.ts';
@@ -28,21 +28,24 @@ export interface Broken {
   readonly session: string;
   readonly turn: number;
   readonly block: number;
-  /** The line that is missing, or what happened. */
+  /** The missing line, or a description. */
   readonly line: string;
 }
 
-/** Counts over requests and lines. */
+/** Counts of checked requests and lines. */
 export interface Checked {
   readonly turns: number;
   readonly fromNothing: number;
-  /** Pauses at which the past may change, since the provider keeps nothing of it. */
+  /** Pauses at which the past may change, since the provider's cache has expired. */
   readonly cold: number;
   readonly thoughts: number;
   readonly changedBlocks: number;
   readonly quoted: number;
   readonly failureLines: number;
-  /** Of all requests together: what svc counts as saved before it is made the model's own, and a public tokenizer's count. */
+  /**
+   * Tokens saved in all requests: as svc estimates them before scaling to the model, and by a
+   * public tokenizer.
+   */
   readonly claimedTokens: number;
   readonly recountedTokens: number;
   readonly broken: readonly Broken[];
@@ -56,7 +59,7 @@ export interface CheckOptions {
 
 type Job = Parameters<ConversationCompressor['compress']>[0];
 
-/** Notes a broken promise. Turns count from 1, blocks from 0. */
+/** Records a broken promise. Turns count from 1, blocks from 0. */
 type Note = (check: Broken['check'], turn: number, block: number, line: string) => void;
 
 /** Requests between two moments at which the past may change. */
@@ -129,7 +132,9 @@ export async function checkConversation(
   };
 }
 
-/** The conversation as a proxy sends it, and the job that its newest turn was for the compressor. */
+/**
+ * Replays the conversation as a proxy sends it, and returns the compressor job of its newest turn.
+ */
 function playRemembering(
   conversation: Conversation,
   compressor: CheckOptions['compressor'],
@@ -145,13 +150,13 @@ function playRemembering(
   return { ...playConversation(conversation, remembering, settings), job: () => newest };
 }
 
-/** The first block that went out otherwise than a proxy without a memory would send it. */
+/** Returns the first block that differs from what a proxy without memory would send. */
 function otherBlock(sent: readonly SentBlock[], { outcomes }: ConversationState) {
   const texts = new Map(outcomes.map(({ index, text }) => [index, text]));
   return sent.find(({ index, sent: text }) => (texts.get(index) ?? text) !== text);
 }
 
-/** Sums what svc would say that it saved, and what a public tokenizer says. */
+/** Sums the savings that svc would claim, and those by a public tokenizer. */
 function createClaims(count: CountTokens) {
   const savings = new Map<string, readonly [claimed: number, recounted: number]>();
   let [claimedTokens, recountedTokens] = [0, 0];
@@ -173,7 +178,7 @@ function createClaims(count: CountTokens) {
   };
 }
 
-/** Looks for each line that says what failed in what went out, once for each result and text. */
+/** Checks that each failure line is in the sent request, once per result and text. */
 function createFailureCheck(blocks: ReturnType<typeof toConversationBlocks>, note: Note) {
   const taken = new Map(blocks.map((block) => [block.index, block]));
   const checked = new Set<string>();

@@ -1,6 +1,7 @@
 /**
- * What a provider would have counted of a conversation whose file has no counts: each request in a
- * simulated prompt cache, sent one after another without pauses, with the marker where clients set it.
+ * Simulates the usage that a provider would have reported for a conversation whose file has none:
+ * its requests go through a simulated prompt cache, one after another without pauses, with the
+ * marker where clients set it.
  */
 import type { CountTokens } from '../../stages/model/count-tokens.ts';
 import { factsOf } from '../../stages/model/model-facts.ts';
@@ -17,7 +18,7 @@ export interface SimulatedUsage {
   readonly after: Usage;
 }
 
-/** One for each request, in order. */
+/** Returns one usage per request, in order. */
 export async function simulatedUsage(
   conversation: Conversation,
   compressor: Pick<ConversationCompressor, 'compress'>,

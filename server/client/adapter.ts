@@ -1,33 +1,33 @@
 /**
- * What all adapters share: options, the steps of a call, and streams. A subclass says which
- * dialect a request and an answer are in; the dialect knows path, fields and token counts.
+ * The base of all adapters: options, the steps of a call, and streams. A subclass names the dialect
+ * of requests and responses; the dialect defines path, fields and token counts.
  */
 import type { TokenCounts, WireDialect } from './dialect.ts';
 import { SvcAdapterError, SvcConfigError } from './errors.ts';
 import { post, postForEvents } from './transport.ts';
 import type { JsonObject, Transport } from './transport.ts';
 
-/** Options of every adapter; the specification's spellings are accepted beside ours. */
+/** Options of every adapter; the specification's spellings are accepted too. */
 export interface AdapterOptions {
-  /** Address of the proxy, such as `http://127.0.0.1:8766`; a trailing `/v1` is left out. */
+  /** Address of the proxy, such as `http://127.0.0.1:8766`; a trailing `/v1` is removed. */
   readonly baseUrl?: string;
   readonly base_url?: string;
   /** The provider's key, which the proxy forwards. */
   readonly apiKey?: string;
   readonly api_key?: string;
-  /** Seconds to wait for an answer, and for each further byte of a stream; default 120. */
+  /** Timeout in seconds for a response, and for each further chunk of a stream; default 120. */
   readonly timeoutS?: number;
   readonly timeout_s?: number;
   /** `X-Svc-Key`, for a proxy on another machine. */
   readonly proxyKey?: string;
   /** Headers sent with every request, such as `x-svc-mode`. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Stands in for the global `fetch`. */
+  /** Replaces the global `fetch`. */
   readonly fetch?: typeof globalThis.fetch;
 }
 
 export interface CallOptions {
-  /** Ends the request; its own reason is thrown. */
+  /** Cancels the request; its own reason is thrown. */
   readonly signal?: AbortSignal;
   /** Headers of this request alone. */
   readonly headers?: Readonly<Record<string, string>>;
@@ -37,10 +37,10 @@ const DEFAULT_TIMEOUT_S = 120;
 const MAX_TIMEOUT_S = 2_147_483;
 
 /**
- * The base of the family. It cannot be used by itself: a subclass knows the path and the fields.
+ * The abstract base class: a subclass defines the path and the fields.
  *
- * The steps of a call have the specification's names and JavaScript's. A subclass may override a step
- * by either: everything here calls JavaScript's, which calls the specification's.
+ * The steps of a call have both the specification's names and camel-case ones. A subclass may
+ * override either: internal calls use the camel-case name, which calls the specification's.
  */
 export abstract class SvcAdapter<Request extends object = JsonObject, Answer = JsonObject> {
   readonly baseUrl: string;
@@ -49,7 +49,7 @@ export abstract class SvcAdapter<Request extends object = JsonObject, Answer = J
   readonly #transport: Transport;
   readonly #headers: Readonly<Record<string, string>>;
 
-  /** Throws `SvcConfigError` where an option is missing or wrong. */
+  /** Throws `SvcConfigError` if an option is missing or invalid. */
   constructor(options: AdapterOptions) {
     const { proxyKey } = options;
     this.baseUrl = toBaseUrl(options.baseUrl ?? options.base_url);
@@ -66,41 +66,44 @@ export abstract class SvcAdapter<Request extends object = JsonObject, Answer = J
     };
   }
 
-  /** The dialect of a request, prepared or not. */
+  /** Returns the dialect of a request, prepared or not. */
   protected abstract dialectOfRequest(request: JsonObject): WireDialect;
-  /** The dialect of an answer, or of an event of one. */
+  /** Returns the dialect of a response, or of one of its events. */
   protected abstract dialectOfAnswer(answer: JsonObject): WireDialect;
 
-  /** The key for a dialect's provider. */
+  /** Returns the key for a dialect's provider. */
   protected keyFor(_dialect: WireDialect): string {
     return this.apiKey;
   }
 
-  /** What goes out of a prepared request. */
+  /** Returns the body to send for a prepared request. */
   protected bodyOf(prepared: JsonObject): JsonObject {
     return prepared;
   }
 
-  /** Checks a request and fills in defaults; the one given is not changed. Throws `SvcConfigError`. */
+  /**
+   * Checks a request and fills in defaults, without changing the given object. Throws
+   * `SvcConfigError`.
+   */
   prepare_request(request: Request): JsonObject {
     const given = request as JsonObject;
     checkConversation(given);
     return { stream: false, ...this.dialectOfRequest(given).prepare(given) };
   }
 
-  /** An answer in the shape that the provider's own SDK gives. Throws where it has another. */
+  /** Returns a response in the shape of the provider's own SDK. Throws if it has another shape. */
   parse_response(response: JsonObject): Answer {
     const dialect = this.dialectOfAnswer(response);
     if (dialect.isAnswer(response)) return response as Answer;
     throw new SvcAdapterError(`The answer is not in the ${dialect.name} dialect`);
   }
 
-  /** The token counts of an answer. */
+  /** Returns the token counts of a response. */
   extract_tokens(response: JsonObject): TokenCounts {
     return this.dialectOfAnswer(response).tokensOf(response);
   }
 
-  /** POSTs a prepared request and returns the raw answer. A prepared stream goes to `stream`. */
+  /** POSTs a prepared request and returns the raw response. Use `stream` for a prepared stream. */
   send(prepared: JsonObject, options: CallOptions = {}): Promise<JsonObject> {
     if (prepared['stream'] === true)
       return Promise.reject(
@@ -123,7 +126,7 @@ export abstract class SvcAdapter<Request extends object = JsonObject, Answer = J
     );
   }
 
-  /** The same, but only the pieces of text. */
+  /** Like `stream`, but yields only the text. */
   async *stream_text(request: Request, options: CallOptions = {}): AsyncGenerator<string, void> {
     for await (const event of this.stream(request, options)) {
       const text = this.dialectOfAnswer(event).textOf(event);
@@ -141,22 +144,22 @@ export abstract class SvcAdapter<Request extends object = JsonObject, Answer = J
     };
   }
 
-  /** `prepare_request` in the spelling of JavaScript. */
+  /** Camel-case name of `prepare_request`. */
   prepareRequest(request: Request): JsonObject {
     return this.prepare_request(request);
   }
 
-  /** `parse_response` in the spelling of JavaScript. */
+  /** Camel-case name of `parse_response`. */
   parseResponse(response: JsonObject): Answer {
     return this.parse_response(response);
   }
 
-  /** `extract_tokens` in the spelling of JavaScript. */
+  /** Camel-case name of `extract_tokens`. */
   extractTokens(response: JsonObject): TokenCounts {
     return this.extract_tokens(response);
   }
 
-  /** `stream_text` in the spelling of JavaScript. */
+  /** Camel-case name of `stream_text`. */
   streamText(request: Request, options: CallOptions = {}): AsyncGenerator<string, void> {
     return this.stream_text(request, options);
   }
@@ -196,7 +199,7 @@ function toTimeoutS(given: unknown): number {
   );
 }
 
-/** Throws `SvcConfigError` unless `model` is a name and `messages` a list of turns that is not empty. */
+/** Throws `SvcConfigError` unless `model` is a name and `messages` a non-empty list of turns. */
 function checkConversation(request: JsonObject): void {
   const given: unknown = request;
   if (typeof given !== 'object' || given === null || Array.isArray(given))

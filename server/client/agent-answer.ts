@@ -1,4 +1,4 @@
-/** From answers and events of the messages or the chat dialect to what the AI SDK reads. */
+/** Converts responses and events of the messages or the chat dialect for the AI SDK. */
 import { choiceOf } from './chat.ts';
 import { objectAt } from './dialect.ts';
 import type { TokenCounts } from './dialect.ts';
@@ -46,7 +46,7 @@ function list(value: unknown): readonly JsonObject[] {
   return Array.isArray(value) ? value.filter((one) => typeof one === 'object' && one !== null) : [];
 }
 
-/** The content of a whole answer of either dialect, and why it ended. */
+/** Returns the content of a whole response of either dialect, and its finish reason. */
 export function readAnswer(answer: JsonObject): {
   content: ModelContent[];
   finishReason: ModelFinish;
@@ -98,7 +98,7 @@ function toContent(block: JsonObject): ModelContent[] {
   }
 }
 
-/** Something that is open in a stream: a text, reasoning, or the input of a tool call. */
+/** An open part of a stream: a text, reasoning, or the input of a tool call. */
 interface Open {
   readonly kind: 'text' | 'reasoning' | 'tool-input';
   readonly id: string;
@@ -107,13 +107,13 @@ interface Open {
   signature: string;
 }
 
-/** Reads the events of one stream, of either dialect, into parts. */
+/** Converts the events of one stream, of either dialect, into parts. */
 export class PartReader {
   readonly #open = new Map<string, Open>();
   #usage: Record<string, unknown> = {};
   #finish: unknown;
 
-  /** What the answer used, in the shape of the dialect that it came in. */
+  /** Usage of the response, in the shape of its dialect. */
   get usage(): JsonObject {
     return this.#usage;
   }
@@ -126,7 +126,7 @@ export class PartReader {
     return typeof event['type'] === 'string' ? this.#readMessages(event) : this.#readChat(event);
   }
 
-  /** Closes whatever is still open: chat streams never say that a part has ended. */
+  /** Closes all open parts: chat streams never mark the end of one. */
   close(): ModelStreamPart[] {
     return [...this.#open.keys()].flatMap((key) => this.#end(key));
   }

@@ -1,4 +1,4 @@
-/** From a call of the AI SDK to a request of the messages or the chat dialect. */
+/** Converts a call of the AI SDK to a request of the messages or the chat dialect. */
 import { SvcConfigError } from './errors.ts';
 import type {
   ModelCall,
@@ -17,7 +17,7 @@ export interface WrittenCall {
 
 type Body = Record<string, unknown>;
 
-/** Throws `SvcConfigError` for a part that the dialect has no place for. */
+/** Throws `SvcConfigError` for a part that the dialect cannot represent. */
 export function writeCall(
   model: string,
   dialect: 'messages' | 'chat',
@@ -30,7 +30,7 @@ export function writeCall(
   set(body, 'temperature', call.temperature);
   set(body, 'top_p', call.topP);
   Object.assign(body, call.providerOptions?.['svc']);
-  // What `providerOptions` adds is the caller's own, and checked by the provider.
+  // Fields from `providerOptions` are the caller's own, and checked by the provider.
   return { request: body as unknown as MultiProviderRequest, warnings };
 }
 
@@ -59,7 +59,7 @@ function textOf(content: string | readonly PromptPart[]): string {
   return content.map((part) => (part.type === 'text' ? part.text : '')).join('');
 }
 
-/** What a tool returned, as text. */
+/** Returns a tool's output as text. */
 function outputText({ type, value }: { readonly type: string; readonly value?: unknown }): string {
   if (type === 'execution-denied') return 'The tool was not allowed to run.';
   return typeof value === 'string' ? value : JSON.stringify(value ?? null);
@@ -122,7 +122,7 @@ function toTurn({ role, content }: PromptMessage): Turn {
   };
 }
 
-/** Results of tools called side by side have to come back in one turn. */
+/** Results of parallel tool calls must be in one turn. */
 function mergeTurns(turns: readonly Turn[]): Turn[] {
   const merged: { role: Turn['role']; content: JsonObject[] }[] = [];
   for (const { role, content } of turns) {
@@ -138,7 +138,7 @@ function toBlock(part: PromptPart): JsonObject[] {
     case 'text':
       return [{ type: 'text', text: part.text }];
     case 'reasoning': {
-      // Without the signature that it came with, a provider refuses its own reasoning.
+      // A provider refuses its own reasoning without the original signature.
       const signature = signatureOf(part.providerOptions);
       return signature === undefined ? [] : [{ type: 'thinking', thinking: part.text, signature }];
     }

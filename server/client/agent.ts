@@ -1,6 +1,6 @@
 /**
- * The adapter for agent frameworks: everything that `MultiProviderAdapter` does, and a language
- * model for the Vercel AI SDK, so that its agents and tools run through the proxy.
+ * The adapter for agent frameworks: everything in `MultiProviderAdapter`, plus a language model for
+ * the Vercel AI SDK, so that its agents and tools run through the proxy.
  */
 import { PartReader, readAnswer, toUsage } from './agent-answer.ts';
 import { writeCall } from './agent-request.ts';
@@ -54,7 +54,7 @@ export class AgentFrameworkAdapter extends MultiProviderAdapter {
     const asked =
       name === 'chat' ? { stream_options: { include_usage: true }, ...request } : request;
     const events = this.stream(asked, optionsOf(call));
-    // The first event is awaited here, so that a refused request rejects as the SDK expects.
+    // Awaiting the first event makes a refused request reject, as the SDK expects.
     const first = await events.next();
     const reader = new PartReader();
     const usageOf = (usage: JsonObject) =>
@@ -88,7 +88,7 @@ function optionsOf({ abortSignal, headers = {} }: ModelCall): CallOptions {
   };
 }
 
-/** Pulls a part whenever one is read; a reader that leaves closes the source. */
+/** Pulls one part per read; a cancelled reader closes the source. */
 function toReadable<T>(
   parts: AsyncGenerator<T>,
   onCancel: () => Promise<unknown>,

@@ -41,7 +41,7 @@ export const chatDialect: WireDialect = {
   headers: (apiKey) => ({ authorization: `Bearer ${apiKey}` }),
   prepare: (request) => request,
   isAnswer: (response) => Array.isArray(response['choices']),
-  /** `prompt_tokens` includes what was read from the cache; `input_tokens` here does not. */
+  /** `prompt_tokens` includes cached tokens; `input_tokens` here does not. */
   tokensOf(response) {
     const usage = objectAt(response, 'usage');
     const promptTokens = countAt(usage, 'prompt_tokens');
@@ -53,7 +53,7 @@ export const chatDialect: WireDialect = {
       cache_creation_input_tokens: null,
     };
   },
-  /** `[DONE]` ends the stream; some servers leave it out behind the last choice. */
+  /** `[DONE]` ends the stream; some servers omit it after the last choice. */
   positionOf: (event) =>
     typeof choiceOf(event)['finish_reason'] === 'string' ? 'may_end' : 'more',
   textOf(event) {

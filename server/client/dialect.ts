@@ -1,11 +1,11 @@
 /**
- * What an adapter knows of a dialect: where a request goes, what it needs, and where an answer
- * or an event says what.
+ * What an adapter needs to know about a dialect: where requests go, which fields they need, and
+ * where responses and events have theirs.
  */
 import { isObject } from './errors.ts';
 import type { EventPosition, JsonObject } from './transport.ts';
 
-/** What an answer used, in tokens; null where the answer does not say. */
+/** Token usage of a response; null where it is not reported. */
 export interface TokenCounts {
   readonly input_tokens: number | null;
   readonly output_tokens: number | null;
@@ -23,24 +23,24 @@ export interface ChatTurn {
 export interface WireDialect {
   readonly name: 'messages' | 'chat';
   readonly path: string;
-  /** The headers that carry the key and the dialect's version. */
+  /** Returns the headers with the key and the dialect's version. */
   headers(apiKey: string): Readonly<Record<string, string>>;
-  /** Checks what this dialect alone wants. Throws `SvcConfigError`. */
+  /** Checks requirements of this dialect. Throws `SvcConfigError`. */
   prepare(request: JsonObject): JsonObject;
   isAnswer(response: JsonObject): boolean;
   tokensOf(response: JsonObject): TokenCounts;
   positionOf(event: JsonObject): EventPosition;
-  /** The text that an event adds to the answer; '' for none. */
+  /** Returns the text that an event adds; '' for none. */
   textOf(event: JsonObject): string;
 }
 
-/** A field of an object, where it is an object itself; an empty one else. */
+/** Returns a field that is an object; otherwise an empty object. */
 export function objectAt(value: unknown, field: string): JsonObject {
   const inner = isObject(value) ? value[field] : undefined;
   return isObject(inner) ? inner : {};
 }
 
-/** A count of tokens, null where there is none. */
+/** Returns a token count; null where there is none. */
 export function countAt(usage: JsonObject, field: string): number | null {
   const value = usage[field];
   return typeof value === 'number' && Number.isFinite(value) ? value : null;

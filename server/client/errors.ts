@@ -1,26 +1,25 @@
 /**
- * What an adapter throws. Whatever goes wrong below (a refused connection, a time-out, an
- * error response, a broken stream) arrives as one of these four, never as an error of the
- * HTTP library.
+ * The errors of adapters. Every failure (a refused connection, a timeout, an error response, a
+ * broken stream) is thrown as one of these four, never as an error of the HTTP library.
  */
 
 export interface AdapterErrorDetails {
-  /** The HTTP status of the error response; null where none arrived. */
+  /** HTTP status of the error response; null if there was no response. */
   readonly statusCode?: number | null;
-  /** The specification's code, such as `VALIDATION_002`, where the proxy gave one. */
+  /** The specification's code, such as `VALIDATION_002`, if the proxy sent one. */
   readonly code?: string;
-  /** The error's `type`, such as `rate_limit_exceeded`, where the proxy gave one. */
+  /** The error's `type`, such as `rate_limit_exceeded`, if the proxy sent one. */
   readonly type?: string;
   /** The id under which the proxy logged and traced the request. */
   readonly requestId?: string;
-  /** When another try makes sense, in seconds. */
+  /** Delay before a retry, in seconds. */
   readonly retryAfterS?: number;
   readonly cause?: unknown;
 }
 
-/** The base of the family. */
+/** Base class of the adapter errors. */
 export class SvcAdapterError extends Error {
-  /** The HTTP status of the error response; null where none arrived. */
+  /** HTTP status of the error response; null if there was no response. */
   readonly statusCode: number | null;
   readonly code: string | undefined;
   readonly type: string | undefined;
@@ -37,16 +36,16 @@ export class SvcAdapterError extends Error {
     this.retryAfterS = details.retryAfterS;
   }
 
-  /** The specification's spelling of `statusCode`. */
+  /** The specification's name for `statusCode`. */
   get status_code(): number | null {
     return this.statusCode;
   }
 }
 
-/** No response, or no further byte of a stream, within `timeoutS`; also a 408 or 504. */
+/** No response, or no further chunk of a stream, within `timeoutS`; also a 408 or 504. */
 export class SvcTimeoutError extends SvcAdapterError {}
 
-/** A required field or option is missing or wrong, or the proxy's own configuration is. */
+/** A required field or option is missing or invalid, or the proxy's own configuration is. */
 export class SvcConfigError extends SvcAdapterError {}
 
 /** The proxy answered 401 or 403. */
@@ -68,8 +67,8 @@ function familyOf(status: number, code: string | undefined): typeof SvcAdapterEr
 }
 
 /**
- * The error of a response with a status of 400 or more. `body` is its text: an error body of the
- * proxy or of any provider, or anything else, of which the first 200 characters are quoted.
+ * Returns the error for a response with a status of 400 or more. `body` is its text: an error body
+ * of the proxy or of any provider, or anything else, of which the first 200 characters are quoted.
  */
 export function fromErrorResponse(status: number, headers: Headers, body: string): SvcAdapterError {
   let error: Readonly<Record<string, unknown>> = {};
@@ -95,8 +94,8 @@ export function fromErrorResponse(status: number, headers: Headers, body: string
 }
 
 /**
- * The error that an event of a stream stands for, undefined where the event is none: messages and
- * responses send `{type: 'error', error}`, chat, generative and the proxy `{error}`.
+ * Returns the error in a stream event, undefined if there is none: messages and responses send
+ * `{type: 'error', error}`, chat, generative and the proxy `{error}`.
  */
 export function fromErrorEvent(event: unknown): SvcAdapterError | undefined {
   if (!isObject(event) || !isObject(event['error'])) return undefined;

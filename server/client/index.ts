@@ -1,4 +1,4 @@
-/** The client adapters' public door (`svc/client`): the other end of the same wire. */
+/** The public entry point of the client adapters (`svc/client`). */
 export { AgentFrameworkAdapter } from './agent.ts';
 export { SvcAdapter } from './adapter.ts';
 export type { AdapterOptions, CallOptions } from './adapter.ts';

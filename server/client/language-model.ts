@@ -1,7 +1,7 @@
 /**
- * The part of the Vercel AI SDK's language model interface (version 3) that an adapter serves,
- * restated so that the SDK is not needed to use the other adapters. A test holds these types
- * against the SDK's own.
+ * The part of the Vercel AI SDK's language model interface (version 3) that an adapter implements,
+ * restated so that the other adapters work without the SDK. A test compares these types with the
+ * SDK's own.
  */
 import type { JsonObject } from './transport.ts';
 
@@ -62,7 +62,7 @@ export interface ModelCall {
     | undefined;
   readonly abortSignal?: AbortSignal | undefined;
   readonly headers?: Readonly<Record<string, string | undefined>> | undefined;
-  /** What stands under `svc` is added to the request's body as it is. */
+  /** The fields under `svc` are added to the request body unchanged. */
   readonly providerOptions?: Readonly<Record<string, JsonObject>> | undefined;
 }
 
@@ -121,7 +121,7 @@ export interface ModelResult {
   response: { id?: string; modelId?: string; body: JsonObject };
 }
 
-/** What `generateText`, `streamText` and agents of the SDK take as their `model`. */
+/** The `model` of `generateText`, `streamText` and agents in the SDK. */
 export interface LanguageModel {
   readonly specificationVersion: 'v3';
   readonly provider: string;

@@ -42,7 +42,7 @@ export const messagesDialect: WireDialect = {
       throw new SvcConfigError('Missing required field: max_tokens');
     if (typeof maxTokens !== 'number' || !Number.isInteger(maxTokens) || maxTokens < 1)
       throw new SvcConfigError("Field 'max_tokens' must be a whole number of at least 1");
-    // A turn of the chat dialect may be calls alone; here calls are content.
+    // A turn of the chat dialect may have only calls; here calls are content.
     const { messages } = request as { readonly messages: readonly JsonObject[] };
     messages.forEach(({ content }, index) => {
       if (content === undefined || content === null)

@@ -1,6 +1,6 @@
 /**
- * One adapter for models of several providers: each request goes to the path of the dialect
- * that its model speaks, and the proxy takes it from there.
+ * One adapter for models of several providers: each request goes to the path of its model's
+ * dialect.
  */
 import { SvcAdapter } from './adapter.ts';
 import type { AdapterOptions } from './adapter.ts';
@@ -15,24 +15,27 @@ import type { JsonObject } from './transport.ts';
 export interface MultiProviderRequest {
   readonly model: string;
   readonly messages: readonly ChatTurn[];
-  /** Needed by the messages dialect, where 4096 stands in for it. */
+  /** Required by the messages dialect; default 4096. */
   readonly max_tokens?: number;
   readonly stream?: boolean;
-  /** Which dialect the request is written in; left out, the model's name decides. Not sent. */
+  /** Dialect of the request; by default chosen from the model's name. Not sent. */
   readonly dialect?: WireDialect['name'];
   readonly [field: string]: unknown;
 }
 
 export interface MultiProviderOptions extends AdapterOptions {
-  /** The key of each dialect's provider, where they differ; `apiKey` serves the others. */
+  /** Keys per dialect, where they differ; `apiKey` is the default. */
   readonly apiKeys?: Readonly<Partial<Record<WireDialect['name'], string>>>;
 }
 
-/** Models whose names begin so, behind a provider's name or not, speak messages; all others chat. */
+/**
+ * Models whose names begin this way, after an optional provider prefix, use messages; all others
+ * chat.
+ */
 const MESSAGES_MODELS = /^(?:[a-z0-9._-]{1,64}\/)?(?:claude|anthropic)/i;
 const DEFAULT_MAX_TOKENS = 4096;
 
-/** Sends each request in the dialect of its model. Answers and events keep that dialect's shape. */
+/** Sends each request in its model's dialect. Responses and events keep that dialect's shape. */
 export class MultiProviderAdapter extends SvcAdapter<
   MultiProviderRequest,
   MessagesAnswer | ChatAnswer
@@ -44,7 +47,7 @@ export class MultiProviderAdapter extends SvcAdapter<
     this.#apiKeys = options.apiKeys ?? {};
   }
 
-  /** The prepared request keeps its `dialect`; `send` and `stream` take it out. */
+  /** The prepared request keeps its `dialect`; `send` and `stream` remove it. */
   override prepare_request(request: MultiProviderRequest): JsonObject {
     const { dialect } = request;
     if (dialect !== undefined && dialect !== 'messages' && dialect !== 'chat')
@@ -68,7 +71,7 @@ export class MultiProviderAdapter extends SvcAdapter<
     return MESSAGES_MODELS.test(String(model)) ? messagesDialect : chatDialect;
   }
 
-  /** Answers and events of the messages dialect name their type, those of the chat dialect do not. */
+  /** Responses and events of the messages dialect have a type, those of the chat dialect do not. */
   protected dialectOfAnswer({ type }: JsonObject): WireDialect {
     return typeof type === 'string' ? messagesDialect : chatDialect;
   }

@@ -1,6 +1,6 @@
 /**
- * One POST to the proxy: as a whole JSON answer, or as a stream of events. Everything that can
- * fail here leaves as an error of the adapter family.
+ * POSTs to the proxy, for a whole JSON response or a stream of events. Every failure is thrown as
+ * an adapter error.
  */
 import { createParser } from 'eventsource-parser';
 import {
@@ -12,7 +12,7 @@ import {
   isObject,
 } from './errors.ts';
 
-/** What a request or an answer is here: a JSON object whose fields the provider defines. */
+/** A request or response: a JSON object whose fields the provider defines. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 export interface Transport {
@@ -26,11 +26,11 @@ export interface Call {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: JsonObject;
-  /** Ends the request; what is then thrown is the signal's own reason. */
+  /** Cancels the request; the signal's own reason is thrown. */
   readonly signal?: AbortSignal;
 }
 
-/** Aborts `fetch` when the caller's signal does, or when nothing has come for `timeoutMs`. */
+/** Aborts `fetch` when the caller's signal does, or when nothing arrives for `timeoutMs`. */
 class Deadline {
   readonly controller = new AbortController();
   readonly #timeoutMs: number;
@@ -55,7 +55,7 @@ class Deadline {
     }, this.#timeoutMs);
   }
 
-  /** Until the next `restart`, time does not count. */
+  /** Stops the timer until the next `restart`. */
   pause(): void {
     clearTimeout(this.#timer);
   }
@@ -65,7 +65,7 @@ class Deadline {
     this.#outer?.removeEventListener('abort', this.#onOuter);
   }
 
-  /** What to throw in place of `thrown`. */
+  /** Returns the error to throw in place of `thrown`. */
   errorOf(thrown: unknown, baseUrl: string): unknown {
     if (thrown instanceof SvcAdapterError) return thrown;
     if (this.#outer?.aborted === true) return this.#outer.reason;
@@ -104,7 +104,7 @@ async function open(transport: Transport, call: Call, deadline: Deadline): Promi
   throw fromErrorResponse(response.status, response.headers, await response.text());
 }
 
-/** POSTs and returns the answer's JSON object. Throws `SvcAdapterError` and its children. */
+/** POSTs and returns the response's JSON object. Throws `SvcAdapterError` and its subclasses. */
 export async function post(transport: Transport, call: Call): Promise<JsonObject> {
   const deadline = new Deadline(transport.timeoutMs, call.signal);
   try {
@@ -135,7 +135,7 @@ function parseObject(body: string, requestId: string | undefined): JsonObject {
   );
 }
 
-/** The `data` of every server-sent event, as it comes in. */
+/** Yields the `data` of every server-sent event as it arrives. */
 async function* eventData(response: Response, deadline: Deadline): AsyncGenerator<string> {
   if (response.body === null) return;
   const ready: string[] = [];
@@ -146,7 +146,7 @@ async function* eventData(response: Response, deadline: Deadline): AsyncGenerato
     for (;;) {
       deadline.restart();
       const { done, value } = await reader.read();
-      // A last event without its blank line is one all the same: half an event would be no JSON.
+      // A last event without its blank line counts too: a partial event would not be valid JSON.
       parser.feed(done ? `${decoder.decode()}\n\n` : decoder.decode(value, { stream: true }));
       yield* ready.splice(0);
       if (done) return;
@@ -156,12 +156,14 @@ async function* eventData(response: Response, deadline: Deadline): AsyncGenerato
   }
 }
 
-/** Where an event stands: behind `may_end` the stream may close, behind `last` nothing is read. */
+/**
+ * Position of an event: after `may_end` the stream may close, after `last` nothing more is read.
+ */
 export type EventPosition = 'more' | 'may_end' | 'last';
 
 /**
- * POSTs and yields every event's JSON object until one is the last, or `[DONE]` comes. Throws where the stream holds an error event, or ends before its end.
- * Leaving the loop early cancels the request.
+ * POSTs and yields every event's JSON object up to the last one, or `[DONE]`. Throws on an error
+ * event, or if the stream ends early. Leaving the loop early cancels the request.
  */
 export async function* postForEvents(
   transport: Transport,
@@ -178,7 +180,7 @@ export async function* postForEvents(
       const event = parseObject(data, requestId);
       const error = fromErrorEvent(event);
       if (error !== undefined) throw error;
-      // The consumer's own time is not the proxy's.
+      // The consumer's own time does not count towards the timeout.
       deadline.pause();
       yield event;
       const position = positionOf(event);

@@ -1,4 +1,4 @@
-/** Checks a value against the table of a schema; all faults, each with the path of what is wrong. */
+/** Checks a value against a schema; returns all faults, each with its path. */
 import type { PackSchema } from './schema.ts';
 
 /** Names and indexes from the root. */
@@ -7,11 +7,11 @@ export type PackPath = readonly (string | number)[];
 export interface PackFault {
   readonly path: PackPath;
   readonly message: string;
-  /** True where the fault is the name of a member rather than its value. */
+  /** True if the fault is the name of a member rather than its value. */
   readonly isName?: boolean;
 }
 
-/** The faults of `value`, in the order in which they stand. */
+/** Returns the faults of `value`, in document order. */
 export function faultsOf(value: unknown, schema: PackSchema, path: PackPath = []): PackFault[] {
   const kind = kindOf(value);
   const { type } = schema;
@@ -52,7 +52,7 @@ function faultsOfText(value: string, schema: PackSchema, path: PackPath): PackFa
 const MOMENT =
   /^(\d{4})-(\d\d)-(\d\d)[Tt](?:[01]\d|2[0-3]):[0-5]\d:(?:[0-5]\d|60)(?:\.\d{1,9})?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
 
-/** RFC 3339 §5.6, on days that there are. */
+/** True for an RFC 3339 §5.6 time on an existing day. */
 function isMoment(value: string): boolean {
   const [, year, month, day] = MOMENT.exec(value) ?? [];
   if (year === undefined) return false;

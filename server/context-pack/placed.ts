@@ -1,22 +1,22 @@
-/** A value read from a file, with the place of everything in it. */
+/** A value read from a file, with the position of each of its parts. */
 import type { PackPath } from './check.ts';
 
 export interface PlacedValue {
   readonly value: unknown;
-  /** By `pathText`: the offset at which a value begins, and its name does. */
+  /** By `pathText`: the offsets of a value and of its name. */
   readonly values: ReadonlyMap<string, number>;
   readonly names: ReadonlyMap<string, number>;
-  /** Names that stand a second time in their object. */
+  /** Names that are repeated in their object. */
   readonly repeated: readonly { readonly path: PackPath; readonly at: number }[];
 }
 
-/** Why a text could not be read, and the offset at which that shows. */
+/** Why a text could not be read, and the offset of the fault. */
 export interface PlacedFault {
   readonly at: number;
   readonly why: string;
 }
 
-/** `blocks[2].id`; names that are no words stand in quotes. */
+/** Formats a path as `blocks[2].id`; names that are not words are quoted. */
 export function pathText(path: PackPath): string {
   return path
     .map((step, index) => {

@@ -1,10 +1,10 @@
 /**
- * The schema of a context pack, version 1.0: a header, what the pack is about, and blocks of
- * context. It is published as `context-pack-1.0.json` beside this file, which `svc validate --schema`
- * prints; the check of a file and that document are made of this one table.
+ * The schema of a context pack, version 1.0: a header, the pack's subject, and blocks of context.
+ * It is published as `context-pack-1.0.json` beside this file, which `svc validate --schema`
+ * prints; both the check of a file and that document come from this one table.
  */
 
-/** The part of JSON Schema (draft 2020-12) that the table needs. */
+/** The subset of JSON Schema (draft 2020-12) that the table uses. */
 export interface PackSchema {
   readonly type?: 'object' | 'array' | 'string' | 'number' | 'integer' | 'boolean';
   readonly description?: string;
@@ -113,7 +113,7 @@ export const contextPack: PackSchema = object(
   ['header', 'metadata', 'blocks'],
 );
 
-/** As it is published. */
+/** Returns the published document. */
 export function packSchemaDocument(): object {
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',

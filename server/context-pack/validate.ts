@@ -1,4 +1,4 @@
-/** A file of JSON or YAML checked as a context pack, with the line and column of everything that is wrong. */
+/** Checks a JSON or YAML file as a context pack, with line and column of every fault. */
 import { SvcError } from '../../engine/index.ts';
 import { isObject } from '../../stages/dialect/json-kind.ts';
 import { faultsOf } from './check.ts';
@@ -7,18 +7,18 @@ import { pathText, type PlacedFault, type PlacedValue } from './placed.ts';
 import { contextPack } from './schema.ts';
 import { parsePack } from './yaml.ts';
 
-/** A fault for people: where it stands, and what is wrong. */
+/** A fault with its position. */
 export interface LocatedFault {
-  /** From 1. */
+  /** Counted from 1. */
   readonly line: number;
-  /** From 1, in characters. */
+  /** Counted from 1, in characters. */
   readonly column: number;
   /** Such as `blocks[2].quality`; empty for the file as a whole. */
   readonly path: string;
   readonly message: string;
 }
 
-/** What a pack holds. */
+/** Facts about a valid pack. */
 export interface PackFacts {
   readonly version: string;
   readonly id: string;
@@ -29,22 +29,22 @@ export type Validation =
   | { readonly valid: true; readonly pack: PackFacts }
   | { readonly valid: false; readonly faults: readonly LocatedFault[] };
 
-/** Larger files are read by no one. */
+/** Larger files are refused. */
 const MAX_BYTES: Readonly<Record<PackFormat, number>> = {
   json: 64 * 1024 * 1024,
   yaml: 4 * 1024 * 1024,
 };
 const MAX_DEPTH = 64;
-/** Of a file that is all wrong, the first faults say enough. */
+/** The first faults of a completely wrong file are enough. */
 const MOST_FAULTS = 200;
 
-/** How a pack is written down. */
+/** File format of a pack. */
 export type PackFormat = 'json' | 'yaml';
 
 /**
- * Checks `bytes`. Faults come in the order of the file.
+ * Checks `bytes`. Faults are in file order.
  *
- * @throws SvcError `payload_too_large` above 64 MiB, of YAML above 4 MiB.
+ * @throws SvcError `payload_too_large` above 64 MiB, for YAML above 4 MiB.
  */
 export async function validatePack(
   bytes: Buffer,
@@ -88,7 +88,7 @@ export async function validatePack(
   return { valid: true, pack: { version, id, blocks: blocks.length } };
 }
 
-/** The id of a block names it within the pack. */
+/** A block's id must be unique within the pack. */
 function repeatedIds(value: unknown): PackFault[] {
   const blocks = isObject(value) && Array.isArray(value['blocks']) ? value['blocks'] : [];
   const seen = new Map<string, number>();
@@ -144,7 +144,7 @@ function locate(
   return { ...lines.at(offset), path: key, message };
 }
 
-/** `JSON.parse`, with the place of every value and of the fault where there is one. */
+/** `JSON.parse` with the position of every value, and of the fault if there is one. */
 function parseJson(text: string): PlacedValue | PlacedFault {
   const reader = new PlacedJson(text);
   try {
@@ -173,7 +173,7 @@ const WORDS: readonly (readonly [string, unknown])[] = [
   ['null', null],
 ];
 
-/** Reads JSON (RFC 8259) and remembers where everything stands. */
+/** Parses JSON (RFC 8259) and records the position of everything. */
 class PlacedJson {
   readonly values = new Map<string, number>();
   readonly names = new Map<string, number>();

@@ -1,14 +1,17 @@
-/** Reads YAML 1.2 into plain data, with the offset of every name and value; what JSON has no word for is refused. */
+/**
+ * Reads YAML 1.2 into plain data, with the offset of every name and value; anything that JSON
+ * cannot represent is refused.
+ */
 import type { Node } from 'yaml';
 import { YamlFault, parseYaml } from '../config/yaml-document.ts';
 import type { Yaml } from '../config/yaml-document.ts';
 import type { PackPath } from './check.ts';
 import { pathText, type PlacedFault, type PlacedValue } from './placed.ts';
 
-/** Of 4 MiB; a pack has some ten for each member of a block. */
+/** For 4 MiB; a pack has about ten per member of a block. */
 const MAX_TOKENS = 1_000_000;
 
-/** Aliases and tags are refused: a pack is data, and what it says stands where it is said. */
+/** Parses a pack. Aliases and tags are refused: a pack is plain data, without references. */
 export async function parsePack(text: string, depth: number): Promise<PlacedValue | PlacedFault> {
   try {
     const { yaml, contents } = await parseYaml(text, {
@@ -58,7 +61,7 @@ class PlacedYaml {
     for (const { key, value } of node.items as { key: Node | null; value: Node | null }[]) {
       const nameAt = key?.range?.[0] ?? at;
       if (!isScalar(key)) throw new YamlFault('only plain text can be a name', nameAt);
-      // A name that YAML reads as a number is meant as written.
+      // A name that YAML reads as a number is kept as written.
       const name = typeof key.value === 'string' ? key.value : (key.source ?? String(key.value));
       const inner = [...path, name];
       if (members.has(name)) this.#repeated.push({ path: inner, at: nameAt });

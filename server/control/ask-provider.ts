@@ -1,4 +1,4 @@
-/** Ways to a provider's list of models: through the services of a running proxy, or alone. */
+/** Lists a provider's models: through the services of a running proxy, or without one. */
 import { SvcError, createTurn, systemClock } from '../../engine/index.ts';
 import { createPrices } from '../../stages/ledger/prices/prices.ts';
 import type { Provider } from '../../stages/providers/provider.ts';
@@ -13,7 +13,7 @@ import { configuredPlugins } from '../generation/configured-plugins.ts';
 import { loadCustomProviders, withPluginProviders } from '../generation/plugins.ts';
 import { ownPrices, priceOverrides, toProviders } from '../generation/providers.ts';
 
-/** Asks with what a running proxy has. `input` is what came over the control socket. */
+/** Uses a running proxy's services. `input` comes from the control socket. */
 export async function askThrough(
   { upstream, prices, clock }: Pick<Services, 'upstream' | 'prices' | 'clock'>,
   providers: ReadonlyMap<string, Provider>,
@@ -24,7 +24,7 @@ export async function askThrough(
   return listModels(find(providers, name), { upstream, prices, nowMs: clock.wallMs() });
 }
 
-/** Asks without a proxy, with the first key of the configuration or with the one that has `keyLabel`. */
+/** Works without a proxy, with the first configured key or the one labelled `keyLabel`. */
 export async function askDirectly(
   config: Config,
   name: string,

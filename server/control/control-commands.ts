@@ -1,4 +1,4 @@
-/** What `svc` may ask of a running proxy over its control socket. */
+/** The commands that `svc` sends to a running proxy over its control socket. */
 import { SvcError } from '../../engine/index.ts';
 import type { Learned } from '../../stages/learned/learned.ts';
 import type { RuleStore } from '../../stages/route/rules-store.ts';
@@ -27,20 +27,20 @@ export interface ControlledProxy {
     | 'spending'
     | 'states'
   >;
-  /** Where the log went at the start. */
+  /** Where the log was written at the start. */
   readonly logDestination: 'file' | 'stdout';
   readonly routeRules: RuleStore;
   readonly alerts: Pick<AlertWatch, 'check' | 'test'>;
-  /** The models of the provider that the input names. */
+  /** Returns the models of the provider that the input names. */
   readonly listModels: (input: unknown) => Promise<unknown>;
   readonly reload: () => Promise<ReloadReport>;
   readonly stop: () => Promise<void>;
   readonly dashboardLink: BrowserSessions['newLink'];
-  /** What the vault answers to. */
+  /** Commands of the vault. */
   readonly vault: ControlCommands;
 }
 
-/** The commands by name. */
+/** Returns the commands by name. */
 export function controlCommands(proxy: ControlledProxy): ControlCommands {
   const { app, services, routeRules, reload, stop } = proxy;
   const { afterwards, answers, log, learned, planLimits, router, spending, states } = services;
@@ -75,7 +75,7 @@ export function controlCommands(proxy: ControlledProxy): ControlCommands {
     async learn(input) {
       afterwards.flush();
       const status = learn(learned, input);
-      // A client that got the answer may count on the rules after a crash.
+      // After the response, the client may rely on the rules surviving a crash.
       await learned.flush();
       return status;
     },
@@ -86,7 +86,7 @@ export function controlCommands(proxy: ControlledProxy): ControlCommands {
     async spend(input) {
       afterwards.flush();
       if (input === 'allow') spending.allowNext();
-      // Right after a start what was spent before may not be read yet: nothing would be shown as spent.
+      // Right after a start, earlier spending may not be loaded yet and would be shown as zero.
       if (spending.view().enabled) await spending.recall();
       return spendingJson(spending);
     },
@@ -115,14 +115,14 @@ export function controlCommands(proxy: ControlledProxy): ControlCommands {
       return { token, key_id: keyId, expires_in_s: expiresInS };
     },
     stop() {
-      // The answer must leave before the socket closes.
+      // The response must be sent before the socket closes.
       setTimeout(() => void stop(), 10);
       return { stopping: true };
     },
   };
 }
 
-/** What `svc learn` asks for, on whatever holds what was learned. Throws `bad_request` for anything else. */
+/** Runs a `svc learn` command on the learned data. Throws `bad_request` for an unknown one. */
 export function learn(learned: Learned, what: unknown): ReturnType<Learned['status']> {
   if (what === 'status') return learned.status();
   if (what === 'reset') return learned.reset();

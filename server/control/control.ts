@@ -1,7 +1,7 @@
 /**
- * Commands to a running proxy, over a Unix socket that only its own user may
- * open. They are never reachable over the network. What the proxy reports about itself over
- * HTTP can be read there too, without the key that HTTP may ask for.
+ * Commands to a running proxy, over a Unix socket that only its own user may open. They are never
+ * reachable over the network. The socket also serves the proxy's own HTTP GET paths, without the
+ * key that HTTP may require.
  */
 import { chmodSync, lstatSync, unlinkSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -14,7 +14,7 @@ import { notFound } from '../../stages/model/errors.ts';
 import { errorBody, errorStatus } from '../http/error-response.ts';
 import { sendResponse } from '../http/send-response.ts';
 
-/** One command: gets the JSON that was sent (or undefined) and returns what is answered as JSON. */
+/** One command: takes the JSON input (or undefined) and returns the JSON response. */
 export type ControlCommand = (input: unknown) => unknown;
 
 /** Commands by name: `POST /<name>`. */
@@ -22,12 +22,12 @@ export type ControlCommands = Readonly<Record<string, ControlCommand>>;
 
 const MAX_COMMAND_BYTES = 1024 * 1024;
 
-/** Where the socket of a home folder is. */
+/** Returns the socket path of a home folder. */
 export function controlPath(home: string): string {
   return join(home, 'control.sock');
 }
 
-/** Removes a socket that a killed proxy left behind; one that answers belongs to a proxy that runs. */
+/** Removes a socket left by a killed proxy; one that responds belongs to a running proxy. */
 async function clearStale(path: string): Promise<void> {
   let isSocket: boolean;
   try {
@@ -51,8 +51,8 @@ async function clearStale(path: string): Promise<void> {
 }
 
 /**
- * Opens the control socket in `home`: `POST /<name>` is a command, `GET` is answered by `read`.
- * Throws `config` where another proxy has it.
+ * Opens the control socket in `home`: `POST /<name>` runs a command, `GET` is served by `read`.
+ * Throws `config` if another proxy has it.
  */
 export async function openControl(
   home: string,
@@ -84,7 +84,7 @@ export async function openControl(
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    // Whoever can open the socket commands the proxy, from its first moment on.
+    // Whoever can open the socket controls the proxy, so it must be private from the first moment.
     const umask = process.umask(0o177);
     try {
       server.listen(path, resolve);

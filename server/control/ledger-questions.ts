@@ -1,6 +1,6 @@
 /**
- * What the server asks of the ledger. The query builder, and the reading thread or the driver of
- * the database, are loaded by the first question: a start must not wait for them.
+ * The server's queries of the ledger. The query builder, and the reader thread or database driver,
+ * are loaded by the first query: a start must not wait for them.
  */
 import type { LedgerReader } from '../../stages/ledger/tables.ts';
 
@@ -8,11 +8,11 @@ type Queries = typeof import('../../stages/ledger/queries.ts');
 
 export type LedgerQuestions = ReturnType<typeof askLedger>;
 
-/** Asks the ledger at `db`, opened by the first question. */
+/** Creates the queries of the ledger at `db`, which the first one opens. */
 export function askLedger(db: string) {
   let opening: ReturnType<typeof open> | undefined;
   return {
-    /** Asks anything. Rejects where it cannot be read. */
+    /** Runs a query. Rejects if the ledger cannot be read. */
     async ask<T>(work: (reader: LedgerReader, queries: Queries) => Promise<T>): Promise<T> {
       const { reader, queries } = await (opening ??= open(db));
       return work(reader, queries);

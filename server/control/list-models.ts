@@ -1,4 +1,4 @@
-/** Asks a provider which models it has, and sets what is known of each beside it. */
+/** Lists a provider's models, with what the price list knows about each. */
 import { SvcError, createCanceller } from '../../engine/index.ts';
 import { parseJson } from '../../stages/dialect/json-kind.ts';
 import { dialects } from '../../stages/dialect/registry.ts';
@@ -12,7 +12,7 @@ import type { Provider } from '../../stages/providers/provider.ts';
 import { readWhole } from '../../stages/providers/upstream.ts';
 import type { Upstream } from '../../stages/providers/upstream.ts';
 
-/** A model of a provider. What neither it nor the price list has is null. */
+/** A model of a provider. Values that neither the provider nor the price list has are null. */
 export interface ProviderModel {
   readonly id: string;
   readonly name: string | null;
@@ -28,17 +28,17 @@ export interface ListModelsOptions {
   readonly nowMs: number;
 }
 
-/** Short: whoever asks waits at a terminal. */
+/** Short, since someone is waiting at a terminal. */
 const HEAD_TIMEOUT_MS = 4000;
 const IDLE_TIMEOUT_MS = 4000;
 const MAX_LIST_BYTES = 8 * 1024 * 1024;
-/** A list that goes on for longer than this is not one that ends. */
+/** Limit on pages, for a list that never ends. */
 const MAX_PAGES = 20;
 
 /**
- * The models of `provider` in its own order. Throws AUTH_001 where no key is configured,
- * `unauthorized` where the provider refuses it, `bad_gateway` for an answer that is no list, and
- * what the wire throws.
+ * Returns the models of `provider` in its own order. Throws AUTH_001 if no key is configured,
+ * `unauthorized` if the provider refuses it, `bad_gateway` for a response that is not a list, and
+ * upstream errors.
  */
 export async function listModels(
   provider: Provider,
@@ -122,7 +122,7 @@ function modelsIn(json: unknown, member: string, { name }: Provider): Listed[] {
   return list.map(toListed).filter((model) => model !== undefined);
 }
 
-/** Names of the size of a context, as the providers and local servers spell it. */
+/** Names of the context size field, as providers and local servers spell it. */
 const WINDOW_FIELDS = ['context_window', 'context_length', 'max_model_len', 'inputTokenLimit'];
 
 function toListed(value: unknown): Listed | undefined {
@@ -136,7 +136,7 @@ function toListed(value: unknown): Listed | undefined {
   };
 }
 
-/** The price list's context windows by model. */
+/** Returns the price list's context windows by model. */
 function contextWindows({ prices, nowMs }: ListModelsOptions): ReadonlyMap<string, number | null> {
   return new Map(prices.listPrices(nowMs).map((line) => [line.model, line.contextWindow]));
 }
@@ -148,7 +148,7 @@ function describe(
   { prices, nowMs }: ListModelsOptions,
 ): ProviderModel {
   const undated = id.replace(/-\d{8}$/, '');
-  // What 1,000 tokens cost in nano-dollars is what a million cost in millionths of a dollar.
+  // The nano-dollars of 1,000 tokens equal the millionths of a dollar of a million.
   const usdPer1m = (inputTokens: number, outputTokens: number): number | null => {
     const usage = { ...emptyUsage, inputTokens, outputTokens };
     const nanoUsd = prices.costNanoUsd(provider, id, usage, nowMs);

@@ -1,4 +1,4 @@
-/** What commands ask of the vault of a proxy that has the index loaded already, and add to it. */
+/** Commands on the vault of a running proxy, which has the index loaded already. */
 import { resolve } from 'node:path';
 import { SvcError } from '../../engine/index.ts';
 import { isObject } from '../../stages/dialect/json-kind.ts';
@@ -10,8 +10,8 @@ import type { Config } from '../config/config.ts';
 const MOST_HITS = 1000;
 
 /**
- * The commands. Those that only ask get `index_path` and `backend`, and answer `{ ready: false }` where
- * the proxy uses another index or has none that is whole and loaded: the caller then looks itself.
+ * Returns the commands. Queries receive `index_path` and `backend`, and return `{ ready: false }`
+ * if the proxy uses another index or has none completely loaded: the caller then searches itself.
  */
 export function vaultCommands(
   vault: Vault,
@@ -44,9 +44,9 @@ export function vaultCommands(
   };
 }
 
-/** One block, as `POST /ingest` takes it. */
+/** Adds one block, as `POST /ingest` does. */
 async function ingest(vault: Vault, input: unknown) {
-  // What reads blocks comes with the indexer, which a proxy without a vault need not load.
+  // The block reader comes with the indexer, which a proxy without a vault need not load.
   const { toIngestBlock } = await import('../../stages/vault/ingest.ts');
   const [result] = await vault.ingest([toIngestBlock(input)]);
   if (result === undefined) throw new SvcError('internal', 'The vault gave no result');
@@ -55,7 +55,7 @@ async function ingest(vault: Vault, input: unknown) {
   return { block_id: id, tokens, stored };
 }
 
-/** A snippet is shown, and a thousand whole blocks would be a large answer. */
+/** Only a snippet is shown, and a thousand whole blocks would be a large response. */
 function withoutContent(hit: SearchHit): Omit<SearchHit, 'content'> {
   const { content: _, ...fields } = hit;
   return fields;

@@ -1,35 +1,38 @@
-/** The documentation as the build leaves it: pages rendered from their Markdown files, by task. */
+/** The documentation in the build output: pages rendered from their Markdown files, by task. */
 import { readFile } from 'node:fs/promises';
 import { madeByBuild } from '../http/made-by-build.ts';
 
-/** A rendered page. `html` is safe by its making: `.ci/guides.ts` lets no foreign HTML into it. */
+/** A rendered page. `html` is safe by construction: `.ci/guides.ts` admits no foreign HTML. */
 export interface Guide {
   /** The last part of its path. */
   readonly name: string;
-  /** Its Markdown file, from the root of the package. */
+  /** Its Markdown file, relative to the package root. */
   readonly file: string;
   readonly title: string;
-  /** The task under which the start page lists it, and in which words; none for one that another page leads to. */
+  /**
+   * The section of the start page that lists it, and its title there; absent for a page reached
+   * from another one.
+   */
   readonly section?: string;
   readonly about?: string;
   readonly html: string;
-  /** Its headings of the second level, by id. */
+  /** Its second-level headings, by id. */
   readonly parts: readonly { readonly id: string; readonly title: string }[];
 }
 
-/** File that the build leaves beside the bundled program. */
+/** File in the build output, next to the bundled program. */
 export const GUIDES_FILE = 'guides.json';
 
 /** The page that `/docs` shows. */
 export const START_PAGE = 'index';
 
-/** Reads all pages. Rejects where the program was not bundled. */
+/** Reads all pages. Rejects if the program was not bundled. */
 export async function readGuides(): Promise<readonly Guide[]> {
   const text = await readFile(madeByBuild(GUIDES_FILE), 'utf8');
   return JSON.parse(text) as readonly Guide[];
 }
 
-/** Pages by their task, in the order of the start page, which is not among them. */
+/** Returns the pages by section, in the order of the start page, without the start page. */
 export function guideSections(guides: readonly Guide[]): ReadonlyMap<string, readonly Guide[]> {
   const sections = new Map<string, Guide[]>();
   for (const guide of guides) {
@@ -39,7 +42,7 @@ export function guideSections(guides: readonly Guide[]): ReadonlyMap<string, rea
   return sections;
 }
 
-/** The Markdown of `guide`, with links to other pages as this proxy serves them. */
+/** Returns the Markdown of `guide`, with links to other pages as this proxy serves them. */
 export async function readMarkdown(guide: Guide, guides: readonly Guide[]): Promise<string> {
   const text = await readFile(new URL(`../../${guide.file}`, madeByBuild(GUIDES_FILE)), 'utf8');
   const names = new Map(guides.map(({ file, name }) => [file, name]));
@@ -53,7 +56,7 @@ export async function readMarkdown(guide: Guide, guides: readonly Guide[]): Prom
   );
 }
 
-/** What programs read first (`/docs/llms.txt`): every page with a line about it. */
+/** Returns `/docs/llms.txt`, which lists every page with a line about it, for programs. */
 export function llmsText(guides: readonly Guide[]): string {
   const sections = [...guideSections(guides)].map(([section, pages]) => {
     const lines = pages.map(({ name, title, about }) => `- [${title}](/docs/${name}.md): ${about}`);

@@ -1,18 +1,21 @@
-/** A page of the documentation around its text: header with search, pages by task, parts of this page, the next page. */
+/**
+ * The layout of a documentation page: header with search, pages by task, parts of this page, the
+ * next page.
+ */
 import { STYLE, escaped } from '../openapi/html.ts';
 import { START_PAGE, guideSections } from './guide.ts';
 import type { Guide } from './guide.ts';
 
-/** What stands in the frame. */
+/** Content of the layout. */
 export interface Framed {
   readonly title: string;
-  /** The name of the page; `api` is no guide. */
+  /** Name of the page; `api` is not a guide. */
   readonly name: string;
   readonly main: string;
   readonly parts: Guide['parts'];
 }
 
-/** The page that describes the HTTP interface: not a guide, but listed as one. */
+/** The page about the HTTP API: not a guide, but listed as one. */
 export const API_PAGE = 'api';
 const API_SECTION = 'Reference';
 
@@ -63,7 +66,7 @@ function sidebar(guides: readonly Guide[], current: string): string {
     .join('\n');
 }
 
-/** The pages before and after, in the order of the start page. */
+/** Links to the previous and next page, in the order of the start page. */
 function turns(guides: readonly Guide[], current: string): string {
   const order = [...guideSections(guides).values()].flat();
   const at = order.findIndex(({ name }) => name === current);

@@ -1,22 +1,25 @@
-/** Finding pages of the documentation by words: the index that the build makes, and the search in it. Runs in browsers too. */
+/**
+ * Full-text search of the documentation: the index made by the build, and its search. Also runs in
+ * browsers.
+ */
 
-/** A heading with what follows it. */
+/** A heading with the text after it. */
 export interface Part {
   /** Address, with its anchor. */
   readonly href: string;
   readonly page: string;
   readonly title: string;
-  /** The beginning of its text. */
+  /** Beginning of its text. */
   readonly excerpt: string;
 }
 
 export interface SearchIndex {
   readonly parts: readonly Part[];
-  /** For each word, numbers of parts and the word's weight in them, by turns. */
+  /** For each word, part numbers and the word's weights in them, alternating. */
   readonly words: Readonly<Record<string, readonly number[]>>;
 }
 
-/** What a part of a page says, for the index. */
+/** Text of a part of a page, for the index. */
 export interface PartText extends Omit<Part, 'excerpt'> {
   readonly text: string;
 }
@@ -26,14 +29,14 @@ const MOST_OF_TEXT = 3;
 const EXCERPT_CHARS = 140;
 const MOST_FOUND = 12;
 
-/** Words that say nothing about what is looked for. */
+/** Words without value for a search. */
 const COMMON = new Set(
   'a an and are as at be by can do does for from how i in is it my of on or that the this to what when where which why with'.split(
     ' ',
   ),
 );
 
-/** Words of a text as the index has them: lower case, without the endings of plural and verbs. */
+/** Returns the words of a text in index form: lower case, without plural and verb endings. */
 export function wordsOf(text: string): readonly string[] {
   const words = text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
   return words.filter((word) => !COMMON.has(word)).map(stem);
@@ -67,7 +70,9 @@ export function buildIndex(texts: readonly PartText[]): SearchIndex {
   };
 }
 
-/** Parts that hold the words of `query`, best first; the last word may be the beginning of one. */
+/**
+ * Returns the parts that contain the words of `query`, best first; the last word may be incomplete.
+ */
 export function search({ parts, words }: SearchIndex, query: string): readonly Part[] {
   const wanted = wordsOf(query);
   const scores = new Map<number, number>();
@@ -76,7 +81,7 @@ export function search({ parts, words }: SearchIndex, query: string): readonly P
     const best = new Map<number, number>();
     for (const [known, list] of Object.entries(words)) {
       if (known !== word && !(isLast && known.startsWith(word))) continue;
-      // What stands everywhere says little.
+      // Frequent words weigh less.
       const rarity = Math.log(1 + (2 * parts.length) / list.length);
       const share = known === word ? 1 : 0.6;
       for (let at = 0; at < list.length; at += 2) {
@@ -84,7 +89,7 @@ export function search({ parts, words }: SearchIndex, query: string): readonly P
         best.set(list[at]!, Math.max(best.get(list[at]!) ?? 0, score));
       }
     }
-    // A part that has several of the words goes before one that has one of them often.
+    // A part with several of the words ranks above one that repeats one of them.
     for (const [at, score] of best) scores.set(at, (scores.get(at) ?? 0) + score + 10);
   }
   return [...scores]

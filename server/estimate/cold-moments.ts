@@ -1,13 +1,13 @@
 /**
- * When a proxy would leave old results out of a conversation in a session file: where it paused for
- * longer than the setting, and than the provider's cache of it lives as far as the file shows.
+ * When a proxy would leave old results out of a recorded conversation: after a pause longer than
+ * the setting and, as far as the file shows, longer than the lifetime of the provider's cache.
  */
 import { CACHE_LIFETIMES_MS } from '../../stages/model/model-facts.ts';
 import { cacheLifetimeMs } from '../../stages/prompt-cache/lifetime.ts';
 import type { Conversation, SessionRequest } from '../sessions/session.ts';
 import { providerOf } from './worth.ts';
 
-/** The requests that come behind such a pause. One of which no time is known does not. */
+/** Returns the requests after such a pause. A request without a known time is not one. */
 export function coldMoments(
   conversation: Conversation,
   coldTrimMs: number,
@@ -17,7 +17,7 @@ export function coldMoments(
   let lifetimeMs = shownLifetimeMs(conversation);
   for (const request of conversation.requests) {
     const { atMs, usage } = request;
-    // Markers do not stand in the files, but what they wrote for an hour was counted apart.
+    // The files do not show cache markers, but one-hour cache writes are counted separately.
     if ((usage?.cacheWrite1hTokens ?? 0) > 0)
       lifetimeMs = Math.max(lifetimeMs, CACHE_LIFETIMES_MS['1h']);
     if (atMs === null) continue;
@@ -27,7 +27,7 @@ export function coldMoments(
   return cold;
 }
 
-/** OpenCode writes down every vendor's conversations in one form. */
+/** OpenCode records conversations of all vendors in one format. */
 function shownLifetimeMs(conversation: Conversation): number {
   const { dialect, params } = conversation;
   return cacheLifetimeMs(

@@ -1,8 +1,8 @@
 /**
- * What compression would have saved of a conversation in a session file: the blocks that a proxy
- * would have sent smaller, by the code that a proxy runs, in every request that held them. What the
- * saving is worth follows from the provider's own count of each request: of the input tokens in
- * their order, the first were read from its cache, the next written to it, the rest plain.
+ * Estimates what compression would have saved in a recorded conversation: the proxy's own code
+ * finds the blocks that would have been sent smaller, in every request that contained them. Their
+ * value follows from the provider's usage of each request: in order, the first input tokens were
+ * read from its cache, the next written to it, the rest plain.
  */
 import type { DryOptions } from '../../stages/compress/pass/dry-run.ts';
 import { createToolTrimmer } from '../../stages/compress/tools/trim.ts';
@@ -20,22 +20,22 @@ import type { SentBlock } from './play.ts';
 import { providerOf, withoutHeld, withRewritten } from './worth.ts';
 import type { Held } from './worth.ts';
 
-/** Sums over requests; tokens are input tokens, nano-dollars those of the input alone. */
+/** Sums over requests; tokens are input tokens, nano-dollars the input cost alone. */
 export interface Estimate {
   readonly requests: number;
-  /** Requests of which the file has no count of the provider's; they are in no other sum. */
+  /** Requests without the provider's usage in the file; they are in no other sum. */
   readonly uncounted: number;
   readonly inputTokens: number;
   readonly savedTokens: number;
-  /** Requests that are counted, and whose model has no known price; they are in neither cost. */
+  /** Counted requests whose model has no known price; they are in neither cost. */
   readonly unpriced: number;
   readonly costNanoUsd: number;
   readonly costSavedNanoUsd: number;
-  /** Requests at which old results were left out from then on. */
+  /** Requests from which on old results were left out. */
   readonly coldMoments: number;
-  /** Pauses after which they would have been, were no thoughts signed over them. */
+  /** Pauses that would have been such moments if no thinking block were signed over the results. */
   readonly boundMoments: number;
-  /** Results that were left out, and those of them whose call the session made again later. */
+  /** Results that were left out, and how many of their calls the session later repeated. */
   readonly forgotten: number;
   readonly askedAgain: number;
 }
@@ -54,16 +54,19 @@ export const NO_REQUESTS: Estimate = {
   askedAgain: 0,
 };
 
-/** What a new conversation is compressed with, and after which pause old results are left out; null where they never are. */
+/**
+ * Compression settings for a new conversation, and the pause after which old results are left out;
+ * null if never.
+ */
 export type EstimateSettings = DryOptions & { readonly coldTrimMs?: number | null };
 
 export interface EstimateOptions {
   readonly compressor: ConversationCompressor;
   readonly options: EstimateSettings;
   readonly prices: Prices;
-  /** For the prices of requests whose time is not known. */
+  /** Used to price requests without a known time. */
   readonly nowMs: number;
-  /** Counts as the model of that name does, as near as public tokenizers come. */
+  /** Returns a token counter for a model, as close as public tokenizers get. */
   readonly counterFor: (model: string) => Promise<CountTokens>;
 }
 
@@ -122,7 +125,7 @@ export async function estimateConversation(
   return { ...sums, savedTokens: Math.round(sums.savedTokens), forgotten, askedAgain };
 }
 
-/** A conversation's texts come again at every cold moment. */
+/** Memoizes counts: a conversation's texts recur at every cold moment. */
 function remembered(count: CountTokens): CountTokens {
   const known = new Map<string, number>();
   return (text) => {
@@ -154,7 +157,7 @@ function trimmedTools(
 const modelOf = ({ requests }: Conversation): string =>
   requests.find(({ model }) => model !== null)?.model ?? '';
 
-/** Every block of the whole conversation. Texts that stay are estimated, changed ones are counted. */
+/** Sizes every block of the conversation. Unchanged texts are estimated, changed ones counted. */
 function sized(blocks: readonly SentBlock[], count: CountTokens): readonly Sized[] {
   let [counted, estimated] = [0, 0];
   for (const block of blocks)
@@ -170,7 +173,10 @@ function sized(blocks: readonly SentBlock[], count: CountTokens): readonly Sized
   });
 }
 
-/** Tokens of a request from the first block on for which other bytes go out than before. */
+/**
+ * Returns the tokens from the first block that is sent differently than before to the end of the
+ * request.
+ */
 function changedFromEnd(
   { items }: SessionRequest,
   before: readonly Sized[],
@@ -183,7 +189,10 @@ function changedFromEnd(
     .reduce((sum, block) => (block.item < items ? sum + block.before : sum), 0);
 }
 
-/** The changed blocks that a request held, each with the tokens from its beginning to the end of the request. */
+/**
+ * Returns the changed blocks in a request, each with the tokens from its beginning to the end of
+ * the request.
+ */
 function heldBy({ items }: SessionRequest, blocks: readonly Sized[]): readonly Held[] {
   const held: Held[] = [];
   let fromEnd = 0;

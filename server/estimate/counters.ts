@@ -1,8 +1,8 @@
-/** The public tokenizer that fits a model, loaded once. */
+/** The public tokenizer for a model, loaded once. */
 import { loadTokenCounter, tokenizerFamily } from '../../stages/model/count-tokens.ts';
 import type { CountTokens } from '../../stages/model/count-tokens.ts';
 
-/** Gives the counter for a model's name; the first call for a family takes some 150 ms. */
+/** Returns the counter for a model; the first call for a family takes some 150 ms. */
 export function createCounters(): (model: string) => Promise<CountTokens> {
   const counters = new Map<string, Promise<CountTokens>>();
   return (model) => {

@@ -1,4 +1,4 @@
-/** What svc would have saved on the sessions in some folders. */
+/** Estimates what svc would have saved on the sessions in some folders. */
 import { createConversationCompressor } from '../../stages/compress/worker/conversation-compressor.ts';
 import type { Prices } from '../../stages/ledger/prices/prices.ts';
 import { readFolders } from '../sessions/read-folders.ts';
@@ -17,15 +17,15 @@ export interface EstimateJob extends FoldersJob {
 
 export interface EstimateReport extends FoldersRead {
   readonly groups: readonly SessionGroup[];
-  /** Conversations of which the file holds system prompt and tools, and all. */
+  /** Conversations whose file also contains the system prompt and tools, and all conversations. */
   readonly whole: number;
   readonly conversations: number;
 }
 
-/** Compressed texts that are kept for the next conversation with the same. */
+/** Compressed texts cached for later conversations with the same text. */
 const CACHE_ENTRIES = 200;
 
-/** What cannot be read is named in the report. */
+/** Estimates all sessions. Unreadable files are listed in the report. */
 export async function estimateSessions(job: EstimateJob): Promise<EstimateReport> {
   const known = {
     compressor: createConversationCompressor(CACHE_ENTRIES),

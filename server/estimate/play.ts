@@ -1,6 +1,6 @@
 /**
- * A conversation from a session file, played through the code that a proxy runs: what goes out for
- * each of its blocks, and what is left out at cold moments and in every later request.
+ * Replays a recorded conversation through the proxy's own code: the sent form of each block, and
+ * what is left out at cold moments and in all later requests.
  */
 import { createCanceller } from '../../engine/index.ts';
 import { toConversationBlocks } from '../../stages/compress/pass/blocks.ts';
@@ -19,25 +19,31 @@ import { asRequest } from '../sessions/as-request.ts';
 import { bodyOf } from '../sessions/session.ts';
 import type { Conversation } from '../sessions/session.ts';
 
-/** A block of a conversation, and what goes out for it. */
+/** A block of a conversation, and its sent form. */
 export interface SentBlock {
-  /** The block's own number in the request. */
+  /** Index of the block in the request. */
   readonly index: number;
-  /** The number of the item that holds it; -1 for one before all of them. */
+  /** Index of the item that contains it; -1 for a block before all items. */
   readonly item: number;
   readonly text: string;
-  /** The same as `text` where nothing was done to it. */
+  /** Equal to `text` if nothing was changed. */
   readonly sent: string;
-  /** Of `text`, by the fixed estimator. */
+  /** Estimated tokens of `text`, by the fixed estimator. */
   readonly estimated: number;
 }
 
 export interface Play {
-  /** What goes out for the first so many items. `isCold`: from now on old results are left out. */
+  /**
+   * Returns what is sent for the first `items` items. `isCold`: old results are left out from now
+   * on.
+   */
   send(items: number, isCold: boolean): Promise<readonly SentBlock[]>;
-  /** True where a thought is signed over something of the first so many items: nothing of them may be left out then. */
+  /**
+   * True if a thinking block is signed over some of the first `items` items: none of them may then
+   * be left out.
+   */
   isBound(items: number): boolean;
-  /** The results that are left out by now, and those of them whose call comes again later, word for word. */
+  /** Counts the results left out so far, and those whose call is later repeated word for word. */
   forgotten(): { readonly results: number; readonly askedAgain: number };
 }
 
@@ -54,7 +60,7 @@ export function playConversation(
   const { blocks } = withParts(toConversationBlocks(request), {
     longTokens: settings.longResultsTokens ?? 0,
     body,
-    // Of each result it was decided when it was new, before anything was written to its file since.
+    // Each result was decided when it was new, before its file was written to again.
     decided: { get: () => (forgets ? undefined : true) },
     mayDecide: false,
   });
@@ -108,7 +114,7 @@ export function playConversation(
   };
 }
 
-/** Items of the longest request. */
+/** Returns the number of items of the longest request. */
 export function itemsOf({ requests }: Conversation): number {
   return Math.max(...requests.map(({ items }) => items));
 }

@@ -1,6 +1,6 @@
 /**
- * What the tools in the prefix of requests cost, and which of them nobody called: from session files
- * that hold tool definitions, and from captures. Names and sizes leave here, no contents.
+ * Costs of the tools in request prefixes, and which were never called: from session files with tool
+ * definitions, and from captures. Reports names and sizes, no contents.
  */
 import type { CaptureRecord } from '../../stages/captures/record.ts';
 import type { TranslatableDialect } from '../../stages/dialect/canonical.ts';
@@ -20,15 +20,15 @@ import { providerOf, withoutHeld } from './worth.ts';
 export interface ToolCost {
   readonly client: string;
   readonly name: string;
-  /** Of its definition, the largest that was seen. */
+  /** Tokens of its definition, the largest seen. */
   readonly tokens: number;
   readonly sessions: number;
   /** Sessions in which it was called. */
   readonly calledIn: number;
   readonly requests: number;
-  /** What its definition cost in all requests; null where none of them could be priced. */
+  /** Cost of its definition in all requests; null if none could be priced. */
   readonly costNanoUsd: number | null;
-  /** The part of it in sessions that never called it. */
+  /** The part of that cost in sessions that never called it. */
   readonly unusedNanoUsd: number | null;
 }
 
@@ -36,24 +36,24 @@ export interface PrefixReport {
   readonly tools: readonly ToolCost[];
   readonly sessions: number;
   readonly requests: number;
-  /** Requests without the provider's count or without a known price; they are in no cost. */
+  /** Requests without the provider's usage or a known price; they are in no cost. */
   readonly unpriced: number;
-  /** Conversations whose file holds no tool definitions, and sessions captured without any. */
+  /** Conversations whose file has no tool definitions, and sessions captured without any. */
   readonly withoutTools: number;
 }
 
 export interface PrefixOptions {
   readonly prices: Prices;
   readonly counterFor: (model: string) => Promise<CountTokens>;
-  /** Only requests that were sent from then on count, in milliseconds since the epoch. */
+  /** Counts only requests sent since then, in milliseconds since the epoch. */
   readonly sinceMs: number;
-  /** For the prices of requests whose time is not known. */
+  /** Used to price requests without a known time. */
   readonly nowMs: number;
 }
 
 const keyOf = (client: string, sessionId: string): string => `${client}\n${sessionId}`;
 
-/** One request, as far as tools are concerned. */
+/** What matters of one request. */
 interface Sent {
   readonly atMs: number | null;
   readonly model: string | null;
@@ -73,7 +73,7 @@ export function createPrefixReport(options: PrefixOptions) {
   const counts = { requests: 0, unpriced: 0, withoutTools: 0 };
   const bareCaptures = new Set<string>();
 
-  /** False where no tools are defined. */
+  /** False if no tools are defined. */
   const add = async (
     client: string,
     sessionId: string,
@@ -111,7 +111,7 @@ export function createPrefixReport(options: PrefixOptions) {
   };
 
   return {
-    /** A conversation of a session file. */
+    /** Adds a conversation of a session file. */
     async takeConversation(conversation: Conversation): Promise<void> {
       const { client, sessionId, requests, items } = conversation;
       const answers = requests.flatMap(({ answer }) => (answer === undefined ? [] : [answer]));
@@ -119,7 +119,7 @@ export function createPrefixReport(options: PrefixOptions) {
       const hasTools = await add(client, sessionId, conversation, body, requests, answers);
       if (!hasTools) counts.withoutTools += 1;
     },
-    /** A request that went through svc and was captured. */
+    /** Adds a captured request. */
     async takeCapture(record: CaptureRecord): Promise<void> {
       const { request, row, startedMs } = record;
       const endpoint = resolveEndpoint(request.method, request.target, request.headers);
@@ -128,7 +128,7 @@ export function createPrefixReport(options: PrefixOptions) {
       if (!isObject(body) || dialect === undefined || dialect === 'opaque') return;
       const sent = { atMs: startedMs, model: row.model, usage: usageOf(row) };
       const session = row.sessionId ?? asRequest(dialect, body).original.conversation();
-      // Each turn of a session is a record of its own.
+      // Each turn of a session is a separate record.
       const client = row.client ?? 'unknown';
       if (!(await add(client, session, { dialect }, body, [sent], [])))
         bareCaptures.add(keyOf(client, session));
@@ -136,7 +136,7 @@ export function createPrefixReport(options: PrefixOptions) {
     end: (): PrefixReport => ({
       ...counts,
       sessions: sessions.size,
-      // A client's small requests, such as one for a title, have no tools in a session that has some.
+      // Small requests, such as one for a title, have no tools even in a session that has some.
       withoutTools:
         counts.withoutTools + [...bareCaptures].filter((key) => !sessions.has(key)).length,
       tools: costsOf([...sessions.values()]),
@@ -188,7 +188,7 @@ function costsOf(
     .toSorted((a, b) => (b.unusedNanoUsd ?? 0) - (a.unusedNanoUsd ?? 0) || b.tokens - a.tokens);
 }
 
-/** Tools stand before everything else, so they are the first to be read from the cache. */
+/** Tools come before everything else, so they are the first tokens read from the cache. */
 function costAtFront(
   tokens: number,
   { usage, model, atMs }: Sent,
@@ -210,7 +210,7 @@ interface Tool {
   readonly text: string;
 }
 
-/** The tools of a body, in whatever dialect, those that stand among its items included. */
+/** Returns the tools in a body of any dialect, including those among its items. */
 function toolsIn(body: JsonObject): readonly Tool[] {
   const added = listOf(body['input']).flatMap((item) =>
     isObject(item) && item['type'] === 'additional_tools' ? listOf(item['tools']) : [],

@@ -1,15 +1,18 @@
-/** Estimates of conversations, put together by session, client and length of session. */
+/** Sums estimates of conversations by session, client and session length. */
 import type { Conversation, SessionClient } from '../sessions/session.ts';
 import { NO_REQUESTS } from './conversation.ts';
 import type { Estimate } from './conversation.ts';
 
-/** The sessions of a client, all of them or those of one length. */
+/** The sessions of a client: all of them, or those of one length. */
 export interface SessionGroup extends Estimate {
   readonly client: SessionClient;
-  /** Requests of a session, from and to; null for sessions of any length. */
+  /** Range of requests per session; null for any length. */
   readonly length: Length | null;
   readonly sessions: number;
-  /** The share of its input cost that a session saves, over the sessions that could be priced; null where none could. */
+  /**
+   * Share of the input cost that a session saves, over sessions with a price; null if there are
+   * none.
+   */
   readonly share: Range | null;
 }
 
@@ -22,11 +25,11 @@ export interface Range {
 
 export interface Length {
   readonly from: number;
-  /** Null: and more. */
+  /** Null: no upper limit. */
   readonly to: number | null;
 }
 
-/** Sessions are told apart by these. */
+/** The length classes of sessions. */
 export const LENGTHS: readonly Length[] = [
   { from: 1, to: 9 },
   { from: 10, to: 24 },
@@ -43,7 +46,7 @@ export function createSums() {
       clients.set(client, sessions);
       sessions.set(sessionId, together([sessions.get(sessionId) ?? NO_REQUESTS, estimate]));
     },
-    /** A client's sessions together, then by their length. */
+    /** Returns the sums per client, then also by length. */
     groups: (): readonly SessionGroup[] =>
       [...clients].flatMap(([client, all]) => {
         const sessions = [...all.values()];

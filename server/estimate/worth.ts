@@ -1,6 +1,6 @@
 /**
- * What a part of a request's input cost by the provider's own count: of the input tokens in their
- * order, the first were read from its cache, the next written to it, the rest plain.
+ * The cost of a part of a request's input by the provider's own usage: in order, the first input
+ * tokens were read from its cache, the next written to it, the rest plain.
  */
 import type { PricedProvider } from '../../stages/ledger/prices/price-list.ts';
 import type { Usage } from '../../stages/model/usage.ts';
@@ -8,14 +8,17 @@ import type { Conversation } from '../sessions/session.ts';
 
 /** A part of the input, in tokens. */
 export interface Held {
-  /** From its beginning to the end of the request. */
+  /** From the beginning of the part to the end of the request. */
   readonly fromEnd: number;
   readonly tokens: number;
-  /** How many of its tokens would not have been sent. */
+  /** Tokens of the part that would not have been sent. */
   readonly saved: number;
 }
 
-/** `usage` without what was saved, taken from where the parts stood. `total` are all its input tokens. */
+/**
+ * Returns `usage` without the saved tokens, subtracted at the positions of the parts. `total` is
+ * the sum of its input tokens.
+ */
 export function withoutHeld(usage: Usage, total: number, held: readonly Held[]): Usage {
   const read = usage.cacheReadTokens ?? 0;
   const written = usage.cacheWriteTokens ?? 0;
@@ -43,7 +46,10 @@ export function withoutHeld(usage: Usage, total: number, held: readonly Held[]):
   };
 }
 
-/** `usage` as it would be, had the prefix changed `fromEnd` tokens before its end: nothing behind that was in the cache. */
+/**
+ * Returns `usage` as if the prefix had changed `fromEnd` tokens before the end: nothing after that
+ * was cached.
+ */
 export function withRewritten(usage: Usage, total: number, fromEnd: number): Usage {
   const { cacheReadTokens: read, cacheWriteTokens: written, cacheWrite1hTokens: forAnHour } = usage;
   const lost = (read ?? 0) - Math.max(0, total - fromEnd);
@@ -70,7 +76,7 @@ const KIND_OF_VENDOR: Readonly<Record<string, string>> = {
   openai: 'chat',
 };
 
-/** Prices of the configuration go by the provider that serves the kind. */
+/** The provider decides which configured prices apply. */
 export function providerOf({
   dialect,
   vendor,

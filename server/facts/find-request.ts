@@ -1,15 +1,15 @@
-/** A request among others: by its id, by the part of it that people type, and under the short id that they see. */
+/** Finds a request by its id or by a part of it, and makes the short ids that people see. */
 import { SvcError } from '../../engine/error.ts';
 import type { LedgerRow } from '../../stages/ledger/row.ts';
 
-/** Of the ledger, how many requests one is looked for among. */
+/** Number of newest ledger requests to search. */
 export const AMONG_NEWEST = 100;
 
 const SHORT_CHARS = 6;
-/** What is typed of an id. */
+/** Shortest accepted part of an id. */
 const LEAST_CHARS = 4;
 
-/** The end of an id, which is its random part; never one that looks like an option. */
+/** Returns the end of an id, its random part; never a text that looks like an option. */
 export function shortId(id: string): string {
   let from = Math.max(0, id.length - SHORT_CHARS);
   while (from > 0 && /^[-_]/.test(id.slice(from))) from -= 1;
@@ -17,9 +17,10 @@ export function shortId(id: string): string {
 }
 
 /**
- * The one of `ids` that `typed` is, begins or ends; undefined where none is.
+ * Returns the one of `ids` that equals, begins with or ends with `typed`; undefined if there is
+ * none.
  *
- * @throws SvcError `usage` where several are.
+ * @throws SvcError `usage` if several match.
  */
 export function pickId(ids: readonly string[], typed: string): string | undefined {
   if (ids.includes(typed)) return typed;
@@ -31,7 +32,10 @@ export function pickId(ids: readonly string[], typed: string): string | undefine
   });
 }
 
-/** The first of `rows`, or the one whose id `id` is, begins or ends. Throws `not_found`, and `usage` where several fit. */
+/**
+ * Returns the first of `rows`, or the one whose id equals, begins with or ends with `id`. Throws
+ * `not_found`, and `usage` if several match.
+ */
 export function pickRow(rows: readonly LedgerRow[], id: string | undefined): LedgerRow {
   const wanted =
     id === undefined
@@ -45,7 +49,7 @@ export function pickRow(rows: readonly LedgerRow[], id: string | undefined): Led
   return row;
 }
 
-/** `not_found`: the ledger has no request, or none that `id` begins or ends. */
+/** Returns `not_found`: the ledger has no request, or none that matches `id`. */
 function noRequest(id: string | undefined): SvcError {
   return id === undefined
     ? new SvcError('not_found', 'No request has gone through the proxy yet')

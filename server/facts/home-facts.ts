@@ -1,11 +1,14 @@
-/** What `/health` says about the files that svc keeps, which somebody may have deleted while it runs. */
+/** What `/health` reports about the files of svc, which may have been deleted while it runs. */
 import { stat } from 'node:fs/promises';
 import { reasonOf } from '../../stages/disk-reason.ts';
 import type { Config } from '../config/config.ts';
 import type { ServerServices } from '../services.ts';
 import { lastKnown } from './last-known.ts';
 
-/** Looks at home and ledger and gives what is wrong, in words for the user; empty when nothing is. Never rejects. */
+/**
+ * Creates the check of home and ledger, which returns the problems in words; empty when there are
+ * none. Never rejects.
+ */
 export function createHomeFacts(
   { clock, ledgerFile }: Pick<ServerServices, 'clock' | 'ledgerFile'>,
   { home, ledger }: Pick<Config, 'home' | 'ledger'>,

@@ -1,14 +1,14 @@
 /**
- * Facts for what must answer at once, such as `/health`: whoever is asked for them may be busy, or
- * a disk may hang, and is not waited for. What was known last is given again then.
+ * Facts for paths that must respond at once, such as `/health`: the source may be busy, or a disk
+ * may hang, so it is not waited for and the last known value is returned.
  */
 import type { Clock } from '../../engine/index.ts';
 
 const MAX_WAIT_MS = 200;
 
 /**
- * Asks at every call, waits for at most 200 ms, and resolves with the newest answer; `first` until
- * there is one. `ask` gets what is known and must not reject.
+ * Calls `ask` every time, waits at most 200 ms, and resolves with the newest result; `first` until
+ * there is one. `ask` receives the last result and must not reject.
  */
 export function lastKnown<T>(
   clock: Clock,

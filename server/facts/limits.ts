@@ -1,7 +1,10 @@
 /** The limits of plans and keys, as `svc limits` and `/limits` show them. */
 import type { Limit, PlanLimits } from '../../stages/limits/plan-limits.ts';
 
-/** All that are known, plans first and the fullest first. Keys are named by label or hash; nothing in here is secret. */
+/**
+ * Returns all known limits, plans first and fullest first. Keys are named by label or hash; nothing
+ * here is secret.
+ */
 export function limitsJson(planLimits: Pick<PlanLimits, 'list'>) {
   return { limits: planLimits.list().map(toJson) };
 }
@@ -13,28 +16,31 @@ function toJson(limit: Limit) {
     key,
     kind,
     window: name,
-    // Of 1; a provider may let a plan go beyond it.
+    // Share of 1; a provider may let a plan exceed it.
     used,
     status: status ?? null,
     resets_at: isoOf(limit.resetsAtMs),
     used_per_hour: usedPerHour ?? null,
-    // Null where it starts again before.
+    // Null if it resets first.
     used_up_at: isoOf(limit.usedUpAtMs),
-    // Since the window began and svc saw it.
+    // Since the window began, as far as svc saw it.
     spared_tokens: limit.spared.tokens,
     spared_requests: limit.spared.requests,
     seen_at: isoOf(limit.seenAtMs),
   };
 }
 
-/** One limit as it is shown. */
+/** One limit as shown. */
 export type LimitJson = ReturnType<typeof toJson>;
 
 function isoOf(atMs: number | undefined): string | null {
   return atMs === undefined ? null : new Date(atMs).toISOString();
 }
 
-/** What alerts watch: the fullest window of a plan, and minutes until one is used up; null for none. */
+/**
+ * Returns the figures that alerts watch: the fullest plan window, and minutes until one is used up;
+ * null for none.
+ */
 export function planFigures(planLimits: Pick<PlanLimits, 'list'>, nowMs: number) {
   const plans = planLimits.list().filter(({ kind }) => kind === 'plan');
   const ends = plans.flatMap(({ usedUpAtMs }) => usedUpAtMs ?? []);

@@ -3,7 +3,7 @@ import type { HistogramView } from '../../stages/ledger/histogram.ts';
 
 export type Labels = Readonly<Record<string, string>>;
 
-/** One family. Values of `null` were not measured and are left out. */
+/** One family. `null` values were not measured and are left out. */
 export type Family =
   | {
       readonly name: string;
@@ -28,7 +28,7 @@ export function single(
   return { type, name, help, series: [{ value }] };
 }
 
-/** The families as text; one without a measured series is left out. */
+/** Returns the families as text; one without a measured series is left out. */
 export function metricsText(families: readonly Family[]): string {
   return families.map(familyText).join('');
 }
@@ -62,7 +62,7 @@ function labelText(labels: Labels): string {
   return pairs.length === 0 ? '' : `{${pairs.join(',')}}`;
 }
 
-/** What a client named may hold anything; a label is UTF-8 with three characters escaped. */
+/** Client-supplied names may contain anything; a label is UTF-8 with three characters escaped. */
 function escapeLabel(value: string): string {
   return value.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n');
 }

@@ -1,9 +1,11 @@
-/** How the providers are doing, as `svc provider-status` shows it, and the operator's word on it. */
+/**
+ * The state of the providers, as `svc provider-status` shows it, and changes of it by an operator.
+ */
 import { SvcError } from '../../engine/index.ts';
 import { unhealthyBecause } from '../../stages/providers/health.ts';
 import type { ProviderStates, ProviderStateView } from '../../stages/providers/states.ts';
 
-/** Every provider by name. Keys are named by their labels; nothing in here is secret. */
+/** Returns every provider by name. Keys are named by their labels; nothing here is secret. */
 export function statesJson(states: ProviderStates) {
   return {
     providers: Object.fromEntries([...states.view()].map(([name, view]) => [name, toJson(view)])),
@@ -26,7 +28,7 @@ function toJson({ health, breaker, keys, pace, tries, needsKey, stopped }: Provi
       open_for_s: breaker.openForS,
     },
     tries: {
-      // False of a provider that nothing has been sent to since the start.
+      // False if nothing has been sent to the provider since the start.
       ever: tries.everTried > 0,
       last_hour: tries.tried,
       failed_last_hour: tries.failed,
@@ -44,17 +46,17 @@ function toJson({ health, breaker, keys, pace, tries, needsKey, stopped }: Provi
     })),
     needs_key: needsKey,
     pace: pace === undefined ? null : { ...pace },
-    // Its own code failed: it is not asked until the next reload.
+    // Its own code failed: it is not used until the next reload.
     stopped: stopped ?? null,
   };
 }
 
-/** One provider as it is shown. */
+/** One provider as shown. */
 export type ProviderStateJson = ReturnType<typeof toJson>;
 
 /**
- * Sets a provider's health from what came over the control socket. Throws `bad_request` for
- * what is no state, `not_found` for an unknown provider.
+ * Sets a provider's health from control socket input. Throws `bad_request` for an invalid state,
+ * `not_found` for an unknown provider.
  */
 export function forceHealth(states: ProviderStates, input: unknown) {
   if (typeof input === 'object' && input !== null && 'provider' in input && 'state' in input) {
@@ -71,7 +73,7 @@ export function forceHealth(states: ProviderStates, input: unknown) {
   );
 }
 
-/** What is wrong with providers, one line each. */
+/** Returns the problems of providers, one line each. */
 export function providerReasons(states: ProviderStates): string[] {
   return [...states.view()].flatMap(([name, { stopped, breaker, health: known }]) => {
     if (stopped !== undefined) return [`custom provider ${name}: ${stopped}`];

@@ -1,4 +1,7 @@
-/** The spending guard as the configuration sets it, and as `/health` and `svc spend` show it. */
+/**
+ * The spending guard: its settings from the configuration, and its state for `/health` and `svc
+ * spend`.
+ */
 import type { Clock } from '../../engine/index.ts';
 import { MAX_SESSIONS } from '../../stages/budget/sessions.ts';
 import { periodName, periodStartMs } from '../../stages/budget/owners.ts';
@@ -15,7 +18,7 @@ import type { Log } from '../log/log.ts';
 
 const DAY_MS = 86_400_000;
 
-/** The limits in the guard's own units. */
+/** Returns the limits in the guard's own units. */
 export function spendingSettings({ budget }: Config): SpendingSettings {
   return {
     enabled: budget.enabled,
@@ -35,9 +38,9 @@ export function spendingSettings({ budget }: Config): SpendingSettings {
 }
 
 /**
- * What the present UTC day and each session had cost before `startedMs`, from the ledger, of one
- * machine alone where several share it; what comes later the guard sees itself. Conversations
- * whose client names no session are not in the ledger by themselves: those begin anew.
+ * Reads from the ledger what the current UTC day and each session had cost before `startedMs`, for
+ * one machine alone if several share it; later costs are counted by the guard itself. Conversations
+ * whose client names no session cannot be told apart in the ledger: they start at zero.
  */
 export async function spentBefore(
   ledger: LedgerQuestions,
@@ -59,7 +62,10 @@ export async function spentBefore(
 
 type Queries = Parameters<Parameters<LedgerQuestions['ask']>[0]>[1];
 
-/** What keys and projects have spent in the present day and month, and the proxy in the month, before `untilMs`. */
+/**
+ * Returns the spending of keys and projects in the current day and month, and of the proxy in the
+ * month, before `untilMs`.
+ */
 async function ownersSpent(
   queries: Queries,
   reader: LedgerReader,
@@ -74,7 +80,7 @@ async function ownersSpent(
     const name = periodName(period, nowMs);
     for (const spent of await queries.costByOwner(reader, { sinceMs, untilMs }, only)) {
       const { owner, name: of, costNanoUsd } = spent;
-      // The proxy's day is read by itself, by when requests ended.
+      // The proxy's day is read separately, by the end times of requests.
       if (owner === 'proxy' && period === 'day') continue;
       sums.set(`${owner}\0${of}\0${name}`, { owner, name: of, period: name, costNanoUsd });
     }
@@ -82,7 +88,9 @@ async function ownersSpent(
   return [...sums.values()];
 }
 
-/** Reads that before anybody needs it, and logs where it cannot be read: requests are refused until it can. */
+/**
+ * Loads earlier spending in advance, and logs a failure: requests are refused until it succeeds.
+ */
 export async function recallSpending(guard: SpendingGuard, log: Log): Promise<void> {
   await guard.recall();
   const { unreadable } = guard.view();
@@ -90,7 +98,10 @@ export async function recallSpending(guard: SpendingGuard, log: Log): Promise<vo
     log.error('what was spent before the start cannot be read', { why: unreadable });
 }
 
-/** `/health.budget` and the answer of `svc spend status`. Dollars; null where nothing is set. */
+/**
+ * Returns `/health.budget` and the response of `svc spend status`. Dollars; null where nothing is
+ * set.
+ */
 export function spendingJson(guard: SpendingGuard) {
   const view = guard.view();
   const { request, session, day, month, tokens } = view.limits;
@@ -118,7 +129,10 @@ export function spendingJson(guard: SpendingGuard) {
   };
 }
 
-/** How much of the tightest limit of the day and the month is used, in percent; null where none is in force. */
+/**
+ * Returns the used share of the tightest limit of the day or the month, in percent; null if none is
+ * in force.
+ */
 export function budgetUsedPercent(guard: SpendingGuard): number | null {
   const { enabled, dayLeftPercent, limits, spentMonthNanoUsd } = guard.view();
   if (!enabled) return null;

@@ -1,4 +1,6 @@
-/** What `/health` and `/stats` say about the vault, also while it is being loaded or repaired. */
+/**
+ * What `/health` and `/stats` report about the vault, also while it is being loaded or repaired.
+ */
 import type { Clock } from '../../engine/index.ts';
 import type { Vault } from '../../stages/vault/contract.ts';
 import { lastKnown } from './last-known.ts';
@@ -6,11 +8,14 @@ import { lastKnown } from './last-known.ts';
 export interface VaultFacts {
   /** As `vault_index` in both answers. */
   readonly index: { readonly available: boolean; readonly blocks: number; readonly path: string };
-  /** Why the vault is less than well, in words for the user; undefined when nothing is wrong. */
+  /** Why the vault is degraded, in words for the user; undefined when nothing is wrong. */
   readonly trouble: string | undefined;
 }
 
-/** Reads the facts; `path` is the fallback until the vault reports where it is. Never rejects. */
+/**
+ * Creates the reader of the facts; `path` is the fallback until the vault reports its own. Never
+ * rejects.
+ */
 export function createVaultFacts(
   vault: Vault,
   clock: Clock,

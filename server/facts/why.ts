@@ -1,26 +1,32 @@
-/** Why a request cost, missed, failed, fell back or saved nothing: what `svc why` and `/why` say. */
+/**
+ * Explains why a request cost, missed, failed, fell back or saved nothing, for `svc why` and
+ * `/why`.
+ */
 import type { RequestJson } from '../../stages/ledger/request-json.ts';
 import { dollars, share } from '../words/amounts.ts';
 import { counted } from '../words/counted.ts';
 import { missInWords } from '../words/miss-words.ts';
 
-/** A trace as `/trace` answers it, or a part of one. */
+/** A trace in the form of `/trace`, or a part of one. */
 type Seen = Readonly<Record<string, unknown>>;
 
-/** Answers in words; `trace` is there only while the proxy that served the request remembers it. */
+/**
+ * Returns the explanations in words; `trace` exists only while the proxy that served the request
+ * remembers it.
+ */
 export function whyJson(request: RequestJson, trace: Seen | undefined) {
   return {
     request_id: request.request_id,
     outcome: outcomeOf(request, trace),
     providers: triedOf(request, trace),
     cost: costOf(request, trace),
-    // Null where the provider's prompt cache was not missed.
+    // Null if the provider's prompt cache was not missed.
     cache: request.cache_miss === undefined ? null : missInWords(request.cache_miss),
     savings: savingsOf(request, trace),
   };
 }
 
-/** How it ended. */
+/** Describes the outcome. */
 function outcomeOf(request: RequestJson, trace: Seen | undefined): string {
   const { outcome, status_code: status, latency_ms: ms } = request;
   const took = ms === null ? '' : `, ${count(Math.round(ms))} ms`;
@@ -32,7 +38,7 @@ function outcomeOf(request: RequestJson, trace: Seen | undefined): string {
   return `${what}${took}${error === null ? '' : `: ${error}`}`;
 }
 
-/** Who was asked in turn, each with what happened there. */
+/** Lists the attempted providers in order, each with the result. */
 function triedOf(request: RequestJson, trace: Seen | undefined): string[] {
   const attempts = Array.isArray(trace?.['attempts']) ? (trace['attempts'] as Seen[]) : [];
   if (attempts.length > 0)
@@ -49,23 +55,23 @@ function triedOf(request: RequestJson, trace: Seen | undefined): string[] {
   return [`${request.provider}${before}`];
 }
 
-/** What came of one try. */
+/** Describes the result of one attempt. */
 function whatOf({ status, failure, words }: Seen, isCancelled: boolean): string {
-  // What the proxy itself then threw would sound like a fault of the provider's.
+  // The error that the proxy then threw would look like a fault of the provider.
   if (isCancelled && typeof status !== 'number') return 'had not answered when the client left';
   const what =
     typeof failure === 'string' ? failure : `status ${typeof status === 'number' ? status : '–'}`;
   return typeof words === 'string' ? `${what}: ${words}` : what;
 }
 
-/** True where it ended before a provider was asked, although it is known which one that would have been. */
+/** True if it ended before any attempt, although its provider was already chosen. */
 function isUnasked(request: RequestJson, trace: Seen | undefined): boolean {
   const { provider, attempts, outcome } = request;
   const isKnown = trace !== undefined || attempts === 0;
   return provider === null || (outcome !== 'ok' && isKnown);
 }
 
-/** What was paid, and what for. */
+/** Describes the cost and what it was for. */
 function costOf(request: RequestJson, trace: Seen | undefined): string {
   const {
     cost,
@@ -88,17 +94,17 @@ function costOf(request: RequestJson, trace: Seen | undefined): string {
   return parts.length === 0 ? amount : `${amount}: ${parts.join(', ')}`;
 }
 
-/** Why a request without tokens and cost is not billed; undefined where it may be. */
+/** Returns why a request without tokens and cost is not billed; undefined if it may be. */
 function whyFree(request: RequestJson, trace: Seen | undefined): string | undefined {
   const isAsked = Array.isArray(trace?.['attempts']) && trace['attempts'].length > 0;
   if (!isAsked && isUnasked(request, trace)) return 'no provider was asked';
   if (request.response_cache_hit) return 'the answer was kept';
-  // An estimate of no tokens is of an answer that says nothing of what it used.
+  // An estimate of zero tokens means that the response reported no usage.
   const { outcome, failed, usage_estimated: isSilent } = request;
   return outcome === 'ok' && !failed && !isSilent ? 'its answer bills nothing' : undefined;
 }
 
-/** What compression did, or why it did nothing. */
+/** Describes what compression did, or why it did nothing. */
 function savingsOf(request: RequestJson, trace: Seen | undefined): string {
   const { tokens_saved: saved, input_tokens: input, cost_saved: worth } = request;
   if (saved !== null && saved > 0) {

@@ -1,4 +1,6 @@
-/** `fleet.yaml` in the home folder: what this machine is called, and where the other proxies of its fleet are. */
+/**
+ * `fleet.yaml` in the home folder: the name of this machine, and the other proxies of its fleet.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SvcError } from '../../engine/error.ts';
@@ -14,9 +16,9 @@ import { ensurePrivateFolder, writePrivateFile } from '../config/home.ts';
 /** Another proxy. */
 export interface Member {
   readonly name: string;
-  /** Origin with an optional path prefix, without a slash at the end. */
+  /** Origin with an optional path prefix, without a trailing slash. */
   readonly url: string;
-  /** The proxy key itself; or the name of the variable that holds it whenever it is asked. */
+  /** The proxy key itself, or the name of the variable that holds it. */
   readonly key?: string;
   readonly keyEnv?: string;
   /** Plain `http:` to another machine is allowed. */
@@ -24,27 +26,30 @@ export interface Member {
 }
 
 export interface Fleet {
-  /** The name of this machine; null where nobody gave it one. */
+  /** Name of this machine; null if none was given. */
   readonly node: string | null;
   /** In the order in which they were added. */
   readonly members: readonly Member[];
 }
 
-/** The fleet of a home folder in which there is none. */
+/** The fleet of a home folder without a file. */
 export const EMPTY: Fleet = { node: null, members: [] };
 
-/** A name of a variable, as shells take it. */
+/** A valid shell variable name. */
 const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
 const FIELDS = ['name', 'url', 'key', 'key_env', 'allow_insecure'];
 
 const HEAD = '# Written by `svc fleet`. It may hold keys: nobody else should be able to read it.\n';
 
-/** Where the fleet of a home folder is. */
+/** Returns the path of the fleet file of a home folder. */
 export function fleetFile(home: string): string {
   return join(home, 'fleet.yaml');
 }
 
-/** The fleet of a home folder; undefined where there is no file. Throws `config` (CONFIG_001) for a faulty one. */
+/**
+ * Reads the fleet of a home folder; undefined if there is no file. Throws `config` (CONFIG_001) for
+ * an invalid one.
+ */
 export async function readFleet(home: string): Promise<Fleet | undefined> {
   const path = fleetFile(home);
   let text: string;
@@ -72,12 +77,12 @@ export async function readFleet(home: string): Promise<Fleet | undefined> {
   return { node, members: read };
 }
 
-/** Long enough for whoever writes at the same moment. */
+/** Longest wait for a concurrent writer. */
 const LOCK_MS = 10_000;
 
 /**
- * Replaces the fleet of a home folder by what `change` makes of it, while nobody else does. What
- * `change` throws leaves the file as it was.
+ * Replaces the fleet of a home folder with the result of `change`, under a lock. If `change`
+ * throws, the file stays as it was.
  */
 export function changeFleet(home: string, change: (fleet: Fleet) => Fleet): Promise<void> {
   ensurePrivateFolder(home);
@@ -85,7 +90,7 @@ export function changeFleet(home: string, change: (fleet: Fleet) => Fleet): Prom
   return underLock(`${fleetFile(home)}.lock`, alone, { timeoutMs: LOCK_MS });
 }
 
-/** Readable by its user alone. */
+/** Writes the file so that only its user can read it. */
 async function writeFleet(home: string, { node, members }: Fleet): Promise<void> {
   const { stringify } = await import('yaml');
   const written = members.map(({ name, url, key, keyEnv, allowInsecure }) => ({
@@ -99,8 +104,8 @@ async function writeFleet(home: string, { node, members }: Fleet): Promise<void>
 }
 
 /**
- * Checks a member as it was typed. Throws `bad_request` with what is wrong with it; neither the
- * address nor the key is quoted.
+ * Checks a member as typed. Throws `bad_request` with the faults; neither address nor key is
+ * quoted.
  */
 export function checkMember(member: Member): Member {
   const reason = memberFault(member);

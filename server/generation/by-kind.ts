@@ -1,10 +1,13 @@
-/** Which provider serves the paths of each kind, where nothing but the path decides. */
+/** The default provider for each kind of path, used when only the path decides. */
 import { ENDPOINT_KINDS } from '../../stages/model/endpoint.ts';
 import type { EndpointKind } from '../../stages/model/endpoint.ts';
 import type { Provider } from '../../stages/providers/provider.ts';
 import type { Config } from '../config/config.ts';
 
-/** The provider of each kind of path: the primary where it speaks that kind, else the built-in one. */
+/**
+ * Returns the provider of each kind of path: the primary if it speaks that kind, else the built-in
+ * one.
+ */
 export function byKind(config: Pick<Config, 'routing'>, providers: ReadonlyMap<string, Provider>) {
   const primary = providers.get(config.routing.primary ?? '');
   const chosen = ENDPOINT_KINDS.map((kind) => {

@@ -1,6 +1,6 @@
 /**
- * The generation that a start with a configuration would make, without ports: plugins and
- * providers that are code are loaded, the graph is compiled.
+ * Compiles the generation that a start with a configuration would make, without listening: loads
+ * plugins and code providers, and compiles the graph.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -20,15 +20,15 @@ import type { ServerServices } from '../services.ts';
 export interface AloneOptions {
   readonly config: Config;
   readonly services: ServerServices;
-  /** Where providers that are code find their keys. */
+  /** Variables with the keys of code providers. */
   readonly env: Variables;
-  /** A folder for what would be written. */
+  /** Folder for any files that would be written. */
   readonly scratch: string;
   /** As in `GenerationOptions`. */
   readonly macroHome?: string;
 }
 
-/** Compiles it and does not activate it. Throws `config` as a start would. */
+/** Compiles the generation without activating it. Throws `config` as a start would. */
 export async function compileAlone(options: AloneOptions): Promise<Generation> {
   const { config, services, env, scratch, macroHome } = options;
   const { clock } = services;
@@ -44,7 +44,10 @@ export async function compileAlone(options: AloneOptions): Promise<Generation> {
   });
 }
 
-/** The graph of a configuration, or of a request that names `macro`. Of its home only the macros are read, and nothing is written: an empty folder stands in for it. */
+/**
+ * Returns the graph of a configuration, or of a request that names `macro`. Reads only the macros
+ * of its home and writes nothing: an empty folder stands in for the home.
+ */
 export async function compiledGraph(config: Config, env: Variables, macro?: string) {
   const scratch = mkdtempSync(join(tmpdir(), 'svc-graph-'));
   try {
@@ -70,7 +73,7 @@ async function compiledIn(scratch: string, given: Config, env: Variables, macro?
     const made = await compileAlone({ config, services, env, scratch, macroHome });
     const { plugins, custom } = made;
     const plan = macro === undefined ? made.plan : made.withMacro(macro);
-    // The warnings name providers that are code and cannot be used: the proxy starts without them.
+    // The warnings name unusable code providers: the proxy starts without them.
     return { plan, plugins, warnings: pluginReasons(custom) };
   } finally {
     await services.close();

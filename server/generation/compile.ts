@@ -1,6 +1,6 @@
 /**
- * Makes a generation of a configuration: plugins, providers, plan, gate. Nothing that is shared
- * changes until the generation is activated, so that a faulty reload leaves all as it was.
+ * Compiles a generation from a configuration: plugins, providers, plan, gate. Shared state does not
+ * change until the generation is activated, so that a failed reload leaves everything as it was.
  */
 import { readFileSync } from 'node:fs';
 import { SvcError, isSvcError } from '../../engine/index.ts';
@@ -54,26 +54,26 @@ export interface GenerationOptions {
   readonly config: Config;
   readonly services: ServerServices;
   readonly keys: Keyring;
-  /** Whose cookies the gate takes; absent where nobody will knock. */
+  /** Checks cookies for the gate; absent if nothing listens. */
   readonly sessions?: Pick<BrowserSessions, 'check'>;
   /** The providers of `custom_providers`. */
   readonly custom: CustomProviders;
-  /** Where providers that are code find their keys. */
+  /** Variables with the keys of code providers. */
   readonly env: Variables;
-  /** Learns what the code of plugins and providers begins. */
+  /** Tracks what the code of plugins and providers starts. */
   readonly watch?: PluginWatch;
-  /** Stages that stand in the graph beside the built-in ones and those of plugins. */
+  /** Stages added to the graph besides the built-in ones and those of plugins. */
   readonly insertions?: readonly Insertion<ProxyFrame>[];
-  /** The home whose macros it may use; that of the configuration where left out. */
+  /** The home whose macros are used; default: the configuration's. */
   readonly macroHome?: string;
-  /** The ports that the listeners really have. */
+  /** The actual ports of the listeners. */
   readonly ports: () => readonly number[];
 }
 
 /**
- * Loads the plugins and recipes that the configuration names, and compiles it. Rejects with `config`
- * (CONFIG_002) and everything that does not fit together, CONFIG_001 for damaged route rules, and
- * has then changed nothing.
+ * Loads the plugins and recipes named by the configuration, and compiles it. Rejects with `config`
+ * (CONFIG_002) and all faults, or CONFIG_001 for damaged route rules, in which case nothing has
+ * changed.
  */
 export async function makeGeneration(options: GenerationOptions): Promise<Generation> {
   const { config, services, env, watch = createPluginWatch(), insertions = [] } = options;
@@ -113,7 +113,10 @@ export async function makeGeneration(options: GenerationOptions): Promise<Genera
   return generation;
 }
 
-/** Throws `config` (CONFIG_002) with every macro of the configuration that cannot be a stage. */
+/**
+ * Returns the configured macros as stages. Throws `config` (CONFIG_002) with every macro that
+ * cannot be a stage.
+ */
 function configuredMacros({ macros: names }: Config, macros: StageMacros): readonly MacroStage[] {
   const faults: string[] = [];
   const found = [...new Set(names)].flatMap((name) => {
@@ -144,7 +147,7 @@ interface CompileOptions extends GenerationOptions {
 
 const DAY_MS = 24 * 3600 * 1000;
 
-/** Fallbacks are named `provider` or `provider/model`. */
+/** Parses fallbacks, named `provider` or `provider/model`. */
 function toFallback(config: Config): FallbackTarget[] {
   return config.routing.fallback.map((name) => {
     const slash = name.indexOf('/');
@@ -167,7 +170,8 @@ function toPlans(
   aloneAs: string,
 ): Plans {
   const { providers } = services;
-  // Without an address a passthrough is no provider: it says how requests reach those of their paths.
+  // A passthrough without an address is not a provider: it only defines how requests reach the
+  // providers of their paths.
   const named = config.routing.primary !== 'passthrough' || providers.has('passthrough');
   const { recipes: _ofTheirOwnStage, ...compress } = config.compression;
   const graph = defaultGraph(
@@ -205,7 +209,7 @@ function toPlans(
   });
 }
 
-/** The file of the plugin that a fault is about, and the line that names the node, where only one does. */
+/** Returns the file of the faulty plugin, or of the only plugin line that names the node. */
 function pluginOf({ insertion }: GraphFault, plugins: readonly LoadedPlugin[]): string {
   const module = plugins.find(({ name }) => name === insertion?.plugin)?.module;
   if (module === undefined) return '';
@@ -213,7 +217,7 @@ function pluginOf({ insertion }: GraphFault, plugins: readonly LoadedPlugin[]): 
   return ` (${module}${line === undefined ? '' : `:${line}`})`;
 }
 
-/** What the live state of every provider takes over from the configuration. */
+/** Returns the settings that each provider's live state takes from the configuration. */
 function stateSettings(config: Config, providers: ReadonlyMap<string, Provider>) {
   const settings = new Map<string, ProviderStateSettings>();
   for (const provider of providers.values()) {
@@ -239,7 +243,10 @@ function captureSettings(config: Config, custom: CustomProviders): CaptureSettin
   return { enabled, maxBytes, retentionMs: retentionDays * DAY_MS, secrets };
 }
 
-/** Code may send what no key of an answer covers, such as a credential of its own: its answers are for this proxy. */
+/**
+ * Code may send data that no cache key covers, such as its own credential: its responses are for
+ * this proxy only.
+ */
 function ownWordOf({ services, insertions, custom }: CompileOptions): string {
   const hasCode =
     insertions.length > 0 ||

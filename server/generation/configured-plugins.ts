@@ -1,4 +1,4 @@
-/** What the configured plugins bring, for whoever needs it without a graph. */
+/** Loads the configured plugins, for callers that need no graph. */
 import type { Clock } from '../../engine/index.ts';
 import { loadPlugins } from '../../plugins/load-plugins.ts';
 import type { LoadedPlugin } from '../../plugins/load-plugins.ts';
@@ -7,7 +7,7 @@ import type { Config } from '../config/config.ts';
 
 const SILENT = { info: () => undefined, warning: () => undefined, error: () => undefined };
 
-/** Throws `config` with what is wrong with each that cannot be used. */
+/** Throws `config` with the faults of each unusable plugin. */
 export async function configuredPlugins(
   { plugins }: Pick<Config, 'plugins'>,
   clock: Clock,

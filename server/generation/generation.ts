@@ -1,6 +1,6 @@
 /**
- * A generation is one configuration with the plan made from it. A run keeps the
- * generation that it began with, so a reload changes nothing under way.
+ * A generation is one configuration with the plan compiled from it. A run keeps the generation that
+ * it started with, so a reload does not affect running requests.
  */
 import type { RecipeSet } from '../../stages/model/pass.ts';
 import type { Prices } from '../../stages/ledger/prices/prices.ts';
@@ -16,27 +16,29 @@ import type { CustomProviders } from './plugins.ts';
 export interface Generation extends Plans {
   readonly number: number;
   readonly config: Config;
-  /** Every provider that can be asked, by name. */
+  /** All usable providers, by name. */
   readonly providers: ReadonlyMap<string, Provider>;
-  /** Those of them that are code, and what is wrong with the others. */
+  /** The code providers among them, and the faults of unusable ones. */
   readonly custom: CustomProviders;
-  /** What brought stages of its own. */
+  /** The plugins that added stages. */
   readonly plugins: readonly LoadedPlugin[];
-  /** The recipes that compression runs; undefined where it runs none. */
+  /** Recipes that compression runs; undefined if there are none. */
   readonly recipes: RecipeSet | undefined;
   /** The macros of the configuration, by their ids. */
   readonly macros: readonly string[];
-  /** What tokens cost, the user's own prices included. */
+  /** Token prices, including the user's own. */
   readonly prices: Prices;
   readonly gate: Gate;
   readonly cors: Cors;
-  /** The hosts that forward mode opens, if an authority vouches for them. */
+  /** Hosts that forward mode opens, if an authority vouches for them. */
   readonly opened: OpenedHosts;
-  /** Gives what generations share (limits, keys, routing rules, log level) this configuration's values. */
+  /**
+   * Applies this configuration's values to shared state (limits, keys, routing rules, log level).
+   */
   activate(): void;
 }
 
-/** True if a plugin has a stage in the graph: it may be there to hold something back. */
+/** True if a plugin has a stage in the graph, which may be there to block something. */
 export function isGuarded({ plugins }: Pick<Generation, 'plugins'>): boolean {
   return plugins.some(({ insertions }) => insertions.length > 0);
 }

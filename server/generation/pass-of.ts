@@ -1,4 +1,4 @@
-/** What the recipes and macros of a configuration add to the pass of `compress`. */
+/** The recipes and macros that a configuration adds to the `compress` stage. */
 import type { Clock } from '../../engine/index.ts';
 import type { LoadedPlugin } from '../../plugins/load-plugins.ts';
 import type { Pass, RecipeSet } from '../../stages/model/pass.ts';
@@ -11,14 +11,14 @@ import type { KnownRecipe } from '../recipes/recipes.ts';
 import { configuredPlugins } from './configured-plugins.ts';
 
 export interface PassSources {
-  /** The recipes that run for every request, in their order. */
+  /** Recipes that run for every request, in order. */
   readonly running: readonly KnownRecipe[];
-  /** The same; undefined where there are none. */
+  /** The same as a set; undefined if there are none. */
   readonly recipes: RecipeSet | undefined;
   readonly macros: StageMacros;
 }
 
-/** `home`: whose macros are read. Throws `config` for a recipe that cannot be used. */
+/** Loads the sources; macros come from `home`. Throws `config` for an unusable recipe. */
 export async function passSources(
   { compression, home }: Pick<Config, 'compression' | 'home'>,
   plugins: readonly LoadedPlugin[],
@@ -31,8 +31,9 @@ export async function passSources(
 }
 
 /**
- * The pass of a request that names `requested` as its macro, if any, without a proxy. Throws
- * `bad_request` for a macro that cannot be a stage, `config` for plugins and recipes that cannot be used.
+ * Returns the pass of a request that names `requested` as its macro, if any, without a proxy.
+ * Throws `bad_request` for a macro that cannot be a stage, `config` for unusable plugins and
+ * recipes.
  */
 export async function passOf(config: Config, clock: Clock, requested?: string): Promise<Pass> {
   const plugins = await configuredPlugins(config, clock);

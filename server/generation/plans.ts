@@ -1,7 +1,7 @@
 /**
- * The plans of a generation: one for every request, and one more for each macro that a request
- * names with `x-svc-macro`, in which that macro is a stage. They share their stages, so that what
- * those have learned is known to all.
+ * The plans of a generation: one for every request, plus one per macro that a request names with
+ * `x-svc-macro`, in which that macro is a stage. All plans share their stages, and thus what these
+ * have learned.
  */
 import { compile } from '../../engine/index.ts';
 import type { Graph, GraphFault, Insertion, Plan } from '../../engine/index.ts';
@@ -15,9 +15,11 @@ import type { StageMacros } from '../macros/stage-macros.ts';
 export interface Plans {
   /** The plan of a request that names no macro. */
   readonly plan: Plan<ProxyFrame>;
-  /** Throws `bad_request` for one that names a macro that cannot be a stage. */
+  /**
+   * Returns the plan of a request. Throws `bad_request` if it names a macro that cannot be a stage.
+   */
   planOf(body: Pick<BodyFrame, 'headers' | 'endpoint'>): Plan<ProxyFrame>;
-  /** The plan of a request that names the macro. Throws like `planOf`. */
+  /** Returns the plan with the macro. Throws like `planOf`. */
   withMacro(name: string): Plan<ProxyFrame>;
 }
 
@@ -25,7 +27,7 @@ export interface PlanOptions {
   readonly graph: Graph<ProxyFrame>;
   readonly insertions: readonly Insertion<ProxyFrame>[];
   readonly macros: StageMacros;
-  /** The error of a graph that cannot be compiled. */
+  /** Converts graph faults to an error. */
   readonly refuse: (faults: readonly GraphFault[]) => Error;
 }
 
@@ -36,12 +38,12 @@ export function createPlans({ graph, insertions, macros, refuse }: PlanOptions):
     return plan;
   };
   const plan = planWith(insertions);
-  /** As many as there are macros at most, since another name has no stage. */
+  /** At most one per macro, since other names have no stage. */
   const requested = new Map<string, Plan<ProxyFrame>>();
   const withMacro = (name: string): Plan<ProxyFrame> => {
     let found = requested.get(name);
     if (found === undefined) {
-      // One of the configuration holds for conversations that begin with it, one that is named from then on.
+      // A configured macro applies to conversations that begin with it, a requested one at once.
       const others = insertions.filter(({ stage }) => stage.name !== macroNode(name));
       found = planWith([...others, requestedMacro(macros.stage(name))]);
       requested.set(name, found);
@@ -52,7 +54,7 @@ export function createPlans({ graph, insertions, macros, refuse }: PlanOptions):
     plan,
     withMacro,
     planOf({ headers, endpoint }) {
-      // Clients send a field with every request, also where there is nothing to compress.
+      // Clients send the header with every request, even where there is nothing to compress.
       if (!endpoint.rewritable) return plan;
       const name = headerValue(headers, MACRO_HEADER)?.trim();
       return name === undefined ? plan : withMacro(name);

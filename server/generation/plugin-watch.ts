@@ -1,23 +1,22 @@
 /**
- * Finds out whose code threw what nobody caught. A provider that is code runs in this process,
- * and what it left running (a timer, a promise that nobody waits for) may throw when none of our
- * frames is on the stack. Its module and its hooks therefore run in a context that carries its
- * name into everything that they begin. Until the first of them runs there is no such context,
- * and then it costs nothing.
+ * Attributes uncaught errors to code providers. A code provider runs in this process, and what it
+ * leaves running (a timer, a floating promise) may throw when none of our frames is on the stack.
+ * Its module and hooks therefore run in an async context that carries its name into everything that
+ * they start. The context is created when the first of them runs, so that it costs nothing before.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { wordsOf } from '../../stages/providers/hook-fault.ts';
 
-/** One version of a provider's code; an earlier one may still have timers that run. */
+/** One version of a provider's code; an earlier version may still have running timers. */
 export interface PluginCode {
   readonly name: string;
   readonly version: string;
 }
 
-/** What nobody caught, and whose code threw it. */
+/** An uncaught error, and the code that threw it. */
 export interface PluginStray {
   readonly code: PluginCode;
-  /** What was thrown, in one line. */
+  /** The error in one line. */
   readonly why: string;
   readonly thrown: unknown;
 }
@@ -25,15 +24,18 @@ export interface PluginStray {
 export interface PluginWatch {
   /** Runs `work` as `code`. */
   as<T>(code: PluginCode, work: () => T): T;
-  /** The same for the import of its module from `url`. */
+  /** Runs the import of its module from `url` in the same way. */
   importing<T>(code: PluginCode, url: string, work: () => T): T;
-  /** Takes what nobody caught, inside the process's own event for it. False if it is no provider's. */
+  /**
+   * Takes an uncaught error, within the process's event for it. False if it does not belong to a
+   * provider.
+   */
   take(thrown: unknown): boolean;
-  /** Hears of each that was taken, those so far included. */
+  /** Calls `heard` for each error taken, including earlier ones. */
   listen(heard: (stray: PluginStray) => void): void;
 }
 
-/** Watches over nothing yet. Nothing is taken from the process before somebody calls `take`. */
+/** Creates the watch. It takes no errors from the process until `take` is called. */
 export function createPluginWatch(): PluginWatch {
   let context: AsyncLocalStorage<PluginCode> | undefined;
   let listener: ((stray: PluginStray) => void) | undefined;
@@ -45,7 +47,7 @@ export function createPluginWatch(): PluginWatch {
     return context.run(code, work);
   }
 
-  /** A microtask of its own has lost the context by the time its error arrives. */
+  /** By the time the error of a microtask arrives, its context is lost. */
   function byStack(thrown: unknown): PluginCode | undefined {
     const stack = stackOf(thrown);
     for (const [url, code] of codeOf) if (stack.includes(url)) return code;

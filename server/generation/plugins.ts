@@ -1,4 +1,4 @@
-/** The providers that are code, with the keys that they name. */
+/** The code providers, with the keys that they name. */
 import { SvcError } from '../../engine/index.ts';
 import type { ProviderDefinition } from '../../plugins/index.ts';
 import type { LoadedPlugin } from '../../plugins/load-plugins.ts';
@@ -9,23 +9,23 @@ import type { Variables } from '../config/env.ts';
 import { createPluginWatch } from './plugin-watch.ts';
 import type { PluginCode, PluginWatch } from './plugin-watch.ts';
 
-/** A provider that is code, and its key where it names one. */
+/** A code provider, and its key if it names one. */
 export interface CustomProvider {
   readonly definition: ProviderDefinition;
   readonly secret: string | undefined;
-  /** Differs where the module's content does. */
+  /** Changes with the module's content. */
   readonly version: string;
-  /** The plugin that brings it; undefined for one of `custom_providers`. */
+  /** The plugin that defines it; undefined for one of `custom_providers`. */
   readonly plugin?: string;
 }
 
 export interface CustomProviders {
   readonly byName: ReadonlyMap<string, CustomProvider>;
-  /** Those that are not there, and why. */
+  /** Unusable providers, and why. */
   readonly faults: readonly PluginFault[];
 }
 
-/** Loads what `custom_providers` names. Never rejects: what is wrong with one stops only that one. */
+/** Loads the `custom_providers`. Never rejects: a fault only disables its own provider. */
 export async function loadCustomProviders(
   { customProviders }: Pick<Config, 'customProviders'>,
   env: Variables,
@@ -54,7 +54,7 @@ interface Defined {
   readonly module: string;
 }
 
-/** The provider with its key and watched hooks, or why it cannot be used. */
+/** Returns the provider with its key and watched hooks, or why it is unusable. */
 function withSecret(
   { name, definition, version, module }: Defined,
   env: Variables,
@@ -73,8 +73,8 @@ function withSecret(
 }
 
 /**
- * The providers with those that plugins bring. One whose key is not set is left out, as one of
- * `custom_providers` is. Throws `config` (CONFIG_002) for a name that is taken.
+ * Adds the providers defined by plugins. A provider whose key is not set is left out, as in
+ * `custom_providers`. Throws `config` (CONFIG_002) for a name that is taken.
  */
 export function withPluginProviders(
   custom: CustomProviders,
@@ -106,7 +106,7 @@ export function withPluginProviders(
   return { byName, faults };
 }
 
-/** The same hooks, run so that what they leave running is known as theirs. */
+/** Wraps the hooks so that whatever they leave running is attributed to them. */
 function watchedHooks(
   code: PluginCode,
   definition: ProviderDefinition,
@@ -123,7 +123,7 @@ function watchedHooks(
   };
 }
 
-/** The names of those in `custom_providers` whose code is another than `before`. */
+/** Returns the names of `custom_providers` whose code differs from `before`. */
 export function changedCode(before: CustomProviders, now: CustomProviders): string[] {
   return [...now.byName]
     .filter(
@@ -133,7 +133,7 @@ export function changedCode(before: CustomProviders, now: CustomProviders): stri
     .map(([name]) => name);
 }
 
-/** One line a fault, for `/health`, the log and `svc config validate`. */
+/** Returns one line per fault, for `/health`, the log and `svc config validate`. */
 export function pluginReasons({ faults }: CustomProviders): string[] {
   return faults.map(({ name, message }) => `custom provider ${name}: ${message}`);
 }

@@ -1,4 +1,4 @@
-/** From the configuration's providers to those that the stages use. */
+/** Converts the configuration's providers to those that the stages use. */
 import { join } from 'node:path';
 import { SvcError } from '../../engine/index.ts';
 import type { OverlayPrice } from '../../stages/ledger/prices/price-overlay.ts';
@@ -52,7 +52,7 @@ function toProvider(
   });
 }
 
-/** A provider that is code. What it leaves open it shares with the built-in one of its kind. */
+/** Converts a code provider. Undefined parts come from the built-in provider of its kind. */
 function toCustom(
   name: string,
   custom: CustomProvider,
@@ -96,9 +96,9 @@ function inMs(seconds: number | undefined): number | undefined {
 }
 
 /**
- * All providers by name, those that are code last; those without an address are left out. `machine`
- * tells this machine from others with which state is shared; left out where none is. A key of this
- * proxy, which `keyring` knows, is no provider's, and is left out.
+ * Returns all providers by name, code providers last, without those that have no address. `machine`
+ * distinguishes this machine from others with which state is shared; undefined if none is. A key of
+ * this proxy, known to `keyring`, is not a provider's key and is left out.
  */
 export function toProviders(
   config: Config,
@@ -117,8 +117,8 @@ export function toProviders(
 }
 
 /**
- * True for a proxy key in the place of a provider's: a client's `ANTHROPIC_API_KEY` may be one, and
- * is set in the shell that starts the proxy too. Another proxy of this kind is asked with its own keys.
+ * True for a proxy key where a provider's key belongs: a client's `ANTHROPIC_API_KEY` may hold one,
+ * and the shell that starts the proxy has it too. Another svc proxy as provider needs its own keys.
  */
 function isOurs(
   secret: string,
@@ -129,7 +129,7 @@ function isOurs(
   return baseUrl === PUBLIC_BASE_URLS[kind] || (keyring?.check(secret) ?? 'unknown') !== 'unknown';
 }
 
-/** The warning at the start for keys of this proxy in the places of providers' keys. */
+/** Returns warnings for proxy keys configured as providers' keys. */
 export function ownKeyWarnings(config: Config, providers: ReadonlyMap<string, Provider>): string[] {
   return Object.values(config.providers).flatMap(({ name, keys }) => {
     const used = providers.get(name)?.keys ?? keys;
@@ -142,7 +142,7 @@ export function ownKeyWarnings(config: Config, providers: ReadonlyMap<string, Pr
   });
 }
 
-/** The prices that users set themselves, by provider. Throws `config` for a unit that there is not. */
+/** Returns user-defined prices by provider. Throws `config` for an unknown unit. */
 export function priceOverrides(
   config: Config,
   custom: CustomProviders['byName'],
@@ -190,14 +190,17 @@ function toOverride(name: string, pricing: ProviderConfig['pricing']): PriceOver
   };
 }
 
-/** The prices in `$SVC_HOME/prices.json`, none where there is no such file. Throws `config` for what is none. */
+/**
+ * Reads the prices in `$SVC_HOME/prices.json`; none if there is no such file. Throws `config` for
+ * an invalid one.
+ */
 export function ownPrices({ home }: Pick<Config, 'home'>): readonly OverlayPrice[] {
   const file = join(home, OWN_PRICES);
   const found = readConfigFile(file, MOST_OWN_BYTES);
   return found === undefined ? [] : readOwnPrices(found.text, file);
 }
 
-/** The warning at the start for fallbacks that have no key. */
+/** Returns warnings for fallbacks without a key. */
 export function fallbackWarnings(
   { routing }: Config,
   providers: ReadonlyMap<string, Provider>,
@@ -211,13 +214,16 @@ export function fallbackWarnings(
   });
 }
 
-/** Throws `config` (CONFIG_002) for names in the configuration that no provider has, those of plugins included. */
+/**
+ * Throws `config` (CONFIG_002) for configured names of providers that do not exist, counting those
+ * of plugins.
+ */
 export function refuseUnknown(config: Config, { byName, faults }: CustomProviders): void {
   const { routing } = config;
   const known = [
     ...Object.keys(config.providers),
     ...byName.keys(),
-    // One that cannot be used now is named as such elsewhere.
+    // Unusable providers are reported elsewhere.
     ...faults.map(({ name }) => name.split(' ', 1)[0]!),
   ];
   const named: readonly (readonly [key: string, name: string | null])[] = [
@@ -243,7 +249,10 @@ export function refuseUnknown(config: Config, { byName, faults }: CustomProvider
 
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]', '0.0.0.0', '[::]']);
 
-/** Throws `config` where a provider, or the way out, is one of our own listeners: every request would come back to us for ever. */
+/**
+ * Throws `config` if a provider or the outbound proxy is one of our own listeners: requests would
+ * loop forever.
+ */
 export function refuseLoops(
   providers: ReadonlyMap<string, Provider>,
   { server: { host }, outbound }: Pick<Config, 'server' | 'outbound'>,

@@ -1,6 +1,6 @@
 /**
- * Reads the configuration again and swaps the generation. A configuration with
- * a fault changes nothing; what cannot change in a running proxy is named.
+ * Reads the configuration again and swaps the generation. A faulty configuration changes nothing;
+ * settings that need a restart are listed.
  */
 import { toSvcError } from '../../engine/index.ts';
 import type { AuditLog } from '../../stages/audit/log.ts';
@@ -31,7 +31,10 @@ function messageOf(loaded: LoadedConfig, needsRestart: readonly string[]): strin
   return `Configuration reloaded: ${active}; after a restart: ${needsRestart.join(', ')}`;
 }
 
-/** The settings whose files were changed, but those that were changed themselves and are named already. */
+/**
+ * Returns the settings whose files have changed, except those whose own value changed and that are
+ * listed already.
+ */
 function changedFiles(before: Generation, now: Generation, named: readonly string[]): string[] {
   const changed = [
     ...(before.recipes?.id === now.recipes?.id ? [] : ['compression.recipes']),
@@ -40,7 +43,7 @@ function changedFiles(before: Generation, now: Generation, named: readonly strin
   return changed.filter((setting) => !named.includes(setting));
 }
 
-/** Makes the reload; calls run one after another. */
+/** Creates the reload function; calls run one after another. */
 export function createReload(options: ReloadOptions): () => Promise<ReloadReport> {
   const { generations, log, audit } = options;
   let running = options.first;
@@ -50,7 +53,7 @@ export function createReload(options: ReloadOptions): () => Promise<ReloadReport
   async function reload(): Promise<ReloadReport> {
     const next = await options.load();
     const { applied: keys, needsRestart: changedForRestart } = compareConfigs(running, next);
-    // An earlier reload may have left some waiting, and this one may take them back.
+    // An earlier reload may have left settings waiting, and this one may revert them.
     const { needsRestart } = compareConfigs(options.first, next);
     number += 1;
     const generation = await options.compile(next, number);
@@ -63,7 +66,7 @@ export function createReload(options: ReloadOptions): () => Promise<ReloadReport
       ...plugins.map(({ name }) => `plugins.${name}`),
       ...changedFiles(generations.current, generation, keys),
     ];
-    // Before it is in force: it may turn the audit log off.
+    // Checked before activation, which may turn the audit log off.
     const wasAudited = audit.isEnabled;
     const changes = { applied: keys, needsRestart: changedForRestart, modules, plugins };
     const note = () => auditReload(audit, changes, generation);

@@ -1,4 +1,4 @@
-/** The file of route rules in the home folder, and the commands on it. */
+/** The file of route rules in the home folder, and the commands that change it. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SvcError } from '../../engine/index.ts';
@@ -9,12 +9,12 @@ import type { RouteRule } from '../../stages/route/rules.ts';
 import { writePrivateFile } from '../config/home.ts';
 import { isObject } from '../../stages/dialect/json-kind.ts';
 
-/** Where the rules of a home folder are. */
+/** Returns the path of a home folder's rules. */
 export function routeRulesFile(home: string): string {
   return join(home, 'routes.json');
 }
 
-/** The rules of a home folder; `providers` names those that a rule may aim at. */
+/** Opens the rules of a home folder; `providers` returns the providers that a rule may target. */
 export function openRouteRules(home: string, providers: () => readonly string[]): RuleStore {
   const path = routeRulesFile(home);
   return createRuleStore({
@@ -23,23 +23,23 @@ export function openRouteRules(home: string, providers: () => readonly string[])
   });
 }
 
-/** What `svc route` asks for. */
+/** A command of `svc route`. */
 export type RouteCommand =
   | { readonly do: 'list' }
   | { readonly do: 'add'; readonly rule: NewRule }
   | { readonly do: 'remove'; readonly id: string };
 
-/** The rules as they stand, and the one that was added or removed. */
+/** The current rules, and the one that was added or removed. */
 export interface RouteResult {
   readonly rules: readonly RouteRule[];
-  /** Those among them whose provider is gone: they decide nothing until it is back. */
+  /** Rules whose provider no longer exists: they have no effect until it is back. */
   readonly leftAside: readonly RouteRule[];
   readonly changed?: RouteRule;
 }
 
 /**
- * Does a route command on the file and, in a running proxy, lets `router` use the rules at
- * once. Throws `bad_request` with every fault of a rule, `not_found`, and CONFIG_001 for a damaged file.
+ * Runs a route command on the file and, in a running proxy, applies the rules to `router` at once.
+ * Throws `bad_request` with every fault of a rule, `not_found`, and CONFIG_001 for a damaged file.
  */
 export function doRouteCommand(
   store: RuleStore,
@@ -59,7 +59,7 @@ function change(store: RuleStore, command: RouteCommand): RouteRule | undefined 
   return undefined;
 }
 
-/** Reads a command that came over the control socket. Throws `bad_request` for anything else. */
+/** Parses a command from the control socket. Throws `bad_request` for an invalid one. */
 export function toRouteCommand(input: unknown): RouteCommand {
   if (typeof input === 'object' && input !== null && 'do' in input) {
     if (input.do === 'list') return { do: 'list' };

@@ -4,7 +4,7 @@ import type { Generation } from '../generation/generation.ts';
 
 export type GraphJson = ReturnType<typeof graphJson>;
 
-/** `plugins` are the modules of the configuration. */
+/** Returns the graph as JSON; `plugins` are the configured modules. */
 export function graphJson(outline: PlanOutline, plugins: Generation['plugins']) {
   const { request, answers } = outline;
   return {
@@ -32,7 +32,7 @@ interface EdgeJson {
   readonly on: 'request' | 'answer';
 }
 
-/** Every way from node to node, once. A client asks, and gets what comes out. */
+/** Returns every edge between nodes, once; the client is both source and destination. */
 function edgesOf({ request, answers }: PlanOutline): readonly EdgeJson[] {
   const last = request.findLastIndex((node) => node.answers);
   const asked = ['client', ...request.slice(0, last + 1).map(nameOf)];

@@ -1,4 +1,4 @@
-/** The recipes of a configuration in the order in which they run, each with the node that adds it. */
+/** Lists the recipes of a configuration in execution order, each with the node that runs it. */
 import type { Clock } from '../../engine/index.ts';
 import type { LoadedPlugin } from '../../plugins/load-plugins.ts';
 import { macroNode } from '../../plugins/bundled/macros.ts';
@@ -15,7 +15,9 @@ export interface RunningRecipe {
   readonly description: string;
 }
 
-/** `macro`: one that a request names. Of recipes with one name the first runs, and is listed. */
+/**
+ * `macro`: a requested one. Of recipes with the same name only the first, which runs, is listed.
+ */
 export async function recipesInOrder(
   config: Config,
   clock: Clock,
@@ -24,7 +26,7 @@ export async function recipesInOrder(
   return runningRecipes(config, await configuredPlugins(config, clock), macro);
 }
 
-/** The same, with plugins that are loaded already. */
+/** Same, with plugins that are already loaded. */
 export async function runningRecipes(
   config: Config,
   plugins: readonly LoadedPlugin[],

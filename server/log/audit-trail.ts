@@ -1,4 +1,4 @@
-/** What goes into the audit log, and how it is worded there: metadata, never contents or secrets. */
+/** The events of the audit log and their wording: metadata, never contents or secrets. */
 import { toSvcError } from '../../engine/index.ts';
 import type { SvcError } from '../../engine/index.ts';
 import type { AuditLog } from '../../stages/audit/log.ts';
@@ -9,7 +9,7 @@ import { mcpServersOf } from '../../stages/model/tool-use.ts';
 import type { ControlCommand, ControlCommands } from '../control/control.ts';
 import type { Generation } from '../generation/generation.ts';
 
-/** A finished request. */
+/** Returns the event of a finished request. */
 export function requestEvent(row: LedgerRow): Omit<AuditEvent, 'atMs'> {
   const servers = mcpServersOf(row.toolResults, row.toolSet);
   return {
@@ -36,11 +36,11 @@ export function requestEvent(row: LedgerRow): Omit<AuditEvent, 'atMs'> {
   };
 }
 
-/** What a reload changed: keys of settings, never their values. */
+/** Changes made by a reload: keys of settings, never their values. */
 export interface ReloadChanges {
   readonly applied: readonly string[];
   readonly needsRestart: readonly string[];
-  /** Names of custom providers whose code is another. */
+  /** Names of custom providers whose code changed. */
   readonly modules: readonly string[];
   readonly plugins: readonly LoadedCode[];
 }
@@ -48,7 +48,7 @@ export interface ReloadChanges {
 /** A module of stages, and the hash of its content. */
 type LoadedCode = Pick<Generation['plugins'][number], 'name' | 'module' | 'version'>;
 
-/** Notes a reload, a rotated key and loaded code. */
+/** Records a reload, a rotated key and loaded code. */
 export function auditReload(
   audit: AuditLog,
   { applied, needsRestart, modules, plugins }: ReloadChanges,
@@ -61,12 +61,12 @@ export function auditReload(
   auditModules(audit, modules, plugins, generation);
 }
 
-/** Notes a configuration that was not taken. */
+/** Records a rejected configuration. */
 export function auditRefusal(audit: AuditLog, error: SvcError): void {
   audit.add({ kind: 'config', event: 'refused', details: { error: error.code ?? error.kind } });
 }
 
-/** Notes which code is loaded, by its content, and which could not be. */
+/** Records which code was loaded, by its content, and which failed to load. */
 export function auditModules(
   audit: AuditLog,
   names: readonly string[],
@@ -88,7 +88,7 @@ export function auditModules(
     audit.add({ kind: 'plugin', event: 'refused', details: { name, module } });
 }
 
-/** Commands that change nothing; `status` alone is asked every second by some. */
+/** Commands that change nothing; `status` is polled every second by some clients. */
 const READING: ReadonlySet<string> = new Set([
   'status',
   'provider-status',
@@ -96,7 +96,7 @@ const READING: ReadonlySet<string> = new Set([
   'list-models',
   'check-alerts',
 ]);
-/** Inputs of other commands that only ask. */
+/** Read-only inputs of other commands. */
 const ASKING: ReadonlySet<unknown> = new Set(['status', 'list']);
 
 function isQuestion(name: string, words: Readonly<Record<string, AuditValue>>): boolean {
@@ -104,7 +104,7 @@ function isQuestion(name: string, words: Readonly<Record<string, AuditValue>>): 
   return Object.values(words).some((word) => ASKING.has(word));
 }
 
-/** The same commands; each that may change something is noted with how it went. */
+/** Wraps the commands; each that may change something is recorded with its result. */
 export function audited(commands: ControlCommands, audit: AuditLog): ControlCommands {
   const wrap = (name: string, command: ControlCommand): ControlCommand => {
     if (READING.has(name)) return command;
@@ -128,7 +128,7 @@ export function audited(commands: ControlCommands, audit: AuditLog): ControlComm
   );
 }
 
-/** Members of an input that say what it is about; what else is in it may be anything. */
+/** Input members that identify the object; others may contain anything. */
 const RECORDED_FIELDS = ['do', 'id', 'provider', 'state'];
 
 function wordsOf(input: unknown): Record<string, AuditValue> {

@@ -1,11 +1,11 @@
-/** What a request says who pays: its own keys, which must not be written down even where the answer repeats them. */
+/** Credentials in a request, which must not be logged even if the response repeats them. */
 import { isCredentialField } from '../../stages/model/headers.ts';
 import type { Headers } from '../../stages/model/headers.ts';
 
-/** Shorter ones are in every text; whoever uses such a word as a key keeps no secret. */
+/** Shorter ones occur in any text by chance, so they cannot be masked. */
 const SHORTEST = 3;
 
-/** The credentials among the fields and in the query of `target`, without their scheme. */
+/** Returns the credentials in the headers and in the query of `target`, without their scheme. */
 export function credentialsOf(headers: Headers, target: string): readonly string[] {
   const found: string[] = [];
   for (let i = 0; i + 1 < headers.length; i += 2) {

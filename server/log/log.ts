@@ -1,8 +1,7 @@
 /**
- * The structured log. The logger and the rotating file are loaded when the first line is
- * written, so that they cost the start nothing; lines written meanwhile wait in memory.
- * Every line passes the redactor, there is no way around it. Bodies are never logged unless
- * the user asked for them.
+ * The structured log. The logger and the rotating file are loaded when the first line is written,
+ * so that they do not slow the start; lines written meanwhile wait in memory. Every line passes the
+ * redactor, without exception. Bodies are logged only if the user asked for them.
  */
 import type { Level, Logger } from 'pino';
 import type { Clock } from '../../engine/clock.ts';
@@ -14,17 +13,17 @@ import { visibleJson } from './visible.ts';
 export type { LogDestination } from './sink.ts';
 
 /**
- * What is shorter is a name, which every request has: making each encoding of a secret takes longer than all else
- * about a request.
+ * Shorter texts are names, which every request has: encoding a secret in all forms takes longer
+ * than the rest of a request.
  */
 const LEAST_SENTENCE_CHARS = 48;
 
 /** `logging.level`. */
 export type LogLevel = 'debug' | 'info' | 'warning' | 'error';
-/** What a line says beside its message; of any shape, it is copied and cleaned. */
+/** Fields of a line besides its message; values of any shape are copied and redacted. */
 export type LogFields = Readonly<Record<string, unknown>>;
 
-/** What may change while the log is open. */
+/** Settings that may change while the log is open. */
 export interface LogSettings {
   /** `logging.enabled`; false makes every call a no-op. */
   readonly isEnabled: boolean;
@@ -35,17 +34,17 @@ export interface LogSettings {
   readonly includeTraces: boolean;
 }
 
-/** What a log says only where the user asked for it. */
+/** Parts that are logged only if the user asked for them. */
 export type LogPart = 'request' | 'response' | 'traces';
 
 export interface LogOptions extends LogSettings {
   readonly destination: LogDestination;
   readonly format: 'json' | 'text';
   readonly retentionDays: number;
-  /** Size at which a log file is rotated before the day is over; default 32 MiB. */
+  /** Size at which a log file is rotated early; default 32 MiB. */
   readonly rotateAtBytes?: number;
   readonly clock: Clock;
-  /** Values that must never be written: configured keys, tokens, passwords. */
+  /** Values that must never be logged: configured keys, tokens, passwords. */
   readonly secrets?: Iterable<string>;
 }
 
@@ -59,10 +58,13 @@ const PARTS = Object.freeze({
   traces: 'includeTraces',
 });
 const MOST_WAITING = 1000;
-/** The newest lines, kept for who begins to watch; one that is longer is a body or a trace, and is left out. */
+/** Recent lines kept for new watchers; a longer line is a body or a trace, and is left out. */
 const MOST_KEPT = 200;
 const MOST_KEPT_CHARS = 4000;
-/** As much of a body as is kept: more than the redactor lets through, so that the cut and its mark are its own. */
+/**
+ * How much of a body is kept: more than the redactor passes, so that the redactor does the cutting
+ * and marking.
+ */
 export const MOST_BODY_BYTES = 1024 * 1024;
 
 interface Entry {
@@ -77,7 +79,7 @@ interface Writer {
   readonly sink: LogSink;
 }
 
-/** Opens the log. Touches neither disk nor logger before the first line. */
+/** Opens the log. Uses neither disk nor logger before the first line. */
 export function createLog(options: LogOptions) {
   const redactor = createRedactor(options.secrets);
   const kept: string[] = [];
@@ -102,7 +104,7 @@ export function createLog(options: LogOptions) {
       for (const entry of waiting) opened.write(entry);
       writer = opened;
     } catch {
-      // Nowhere to write, and nowhere to say so: `dropped` in /health counts it.
+      // There is nowhere to report this: `dropped` in /health counts it.
       dropped += waiting.length;
       isClosed = true;
     }
@@ -129,7 +131,7 @@ export function createLog(options: LogOptions) {
   }
 
   return {
-    /** The least level that is written. */
+    /** The lowest level that is written. */
     get level(): LogLevel {
       return level;
     },
@@ -137,28 +139,30 @@ export function createLog(options: LogOptions) {
     get dropped(): number {
       return dropped + (writer?.sink.dropped ?? 0);
     },
-    /** Takes up what a reload has changed, and ends `setDebug`. */
+    /** Applies reloaded settings, and ends `setDebug`. */
     configure(next: LogSettings): void {
       settings = next;
       ({ level } = next);
     },
-    /** `svc debug on|off`: level debug, or the configured one; info where that is debug itself. */
+    /**
+     * `svc debug on|off`: sets level debug, or the configured one; info if that is debug itself.
+     */
     setDebug(isOn: boolean): void {
       if (isOn) level = 'debug';
       else level = settings.level === 'debug' ? 'info' : settings.level;
     },
-    /** True when a line of `level` would be written: ask before building costly fields. */
+    /** True if a line of `level` would be written: check before building costly fields. */
     isEnabled,
-    /** True when the user asked for such lines, which are written at level info. */
+    /** True if the user asked for such lines, which are written at level info. */
     wants,
     debug: (message: string, fields?: LogFields): void => writeEntry('debug', message, fields),
     info: (message: string, fields?: LogFields): void => writeEntry('info', message, fields),
     warning: (message: string, fields?: LogFields): void => writeEntry('warning', message, fields),
     error: (message: string, fields?: LogFields): void => writeEntry('error', message, fields),
     /**
-     * Writes a body if the user asked for bodies of this direction, cut at 16 Ki characters;
-     * `bytes` may be its beginning, of `sizeBytes` in all. What is no text is only named. `secrets`
-     * are the request's own, which its answer may repeat.
+     * Logs a body if the user asked for bodies of this direction, cut at 16 Ki characters; `bytes`
+     * may be the beginning of a body of `sizeBytes`. A body that is not text is only mentioned.
+     * `secrets` are the request's own, which the response may repeat.
      */
     body(
       direction: 'request' | 'response',
@@ -172,15 +176,18 @@ export function createLog(options: LogOptions) {
       writeEntry('info', `${direction} body`, { requestId, sizeBytes, text });
     },
     /**
-     * Calls `listener` with every line from now on, as JSON, cleaned like what is written; the newest
-     * ones before it at once. The returned function ends that.
+     * Calls `listener` with every line from now on, as redacted JSON, and with recent lines at
+     * once. The returned function stops it.
      */
     watch(listener: (line: string) => void): () => void {
       for (const line of kept) listener(line);
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    /** `text` as it may be kept elsewhere: cleaned like what is written, and without `secrets`, which are a request's own. */
+    /**
+     * Returns `text` for storage elsewhere: redacted like a log line, and without `secrets`, which
+     * are a request's own.
+     */
     clean(text: string, secrets: readonly string[]): string {
       if (text.length >= LEAST_SENTENCE_CHARS)
         return redactor.text(redactor.without(text, secrets));
@@ -188,9 +195,9 @@ export function createLog(options: LogOptions) {
       for (const secret of secrets) rest = rest.replaceAll(secret, REDACTED);
       return redactor.text(rest);
     },
-    /** Makes a value unsayable from now on, also in lines that still wait. */
+    /** Adds a secret, also for lines that are still queued. */
     addSecret: (value: string): void => redactor.addSecret(value),
-    /** Writes what waits and closes the file. Later lines are dropped. */
+    /** Writes queued lines and closes the file. Later lines are dropped. */
     async close(): Promise<void> {
       await opening;
       isClosed = true;
@@ -230,7 +237,7 @@ async function openWriter(
   };
 }
 
-/** Whatever it is cut from may end inside a character. */
+/** The bytes may be cut inside a character. */
 function textOf(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: true });
@@ -239,7 +246,7 @@ function textOf(bytes: Uint8Array): string {
   }
 }
 
-/** Fields must not be able to pose as the line's own time, level or message. */
+/** Fields must not overwrite the line's own time, level or message. */
 function toFields(copied: unknown): object {
   if (typeof copied !== 'object' || copied === null) return {};
   const { time, level, msg, ...fields } = copied as Record<string, unknown>;

@@ -1,4 +1,4 @@
-/** The log of a proxy as its configuration describes it, with every secret that it must not show. */
+/** Opens the log of a proxy as configured, with all secrets to redact. */
 import { join } from 'node:path';
 import type { Clock } from '../../engine/index.ts';
 import { passwordsOf } from '../../stages/ledger/address.ts';
@@ -9,12 +9,12 @@ import { createLog } from './log.ts';
 import type { Log, LogDestination, LogSettings } from './log.ts';
 import type { CustomProviders } from '../generation/plugins.ts';
 
-/** Where the log of a home folder is. */
+/** Returns the log path of a home folder. */
 export function logFile(home: string): string {
   return join(home, 'logs', 'svc.log');
 }
 
-/** Opens the log; secrets are redacted wherever they turn up. */
+/** Opens the log; known secrets are redacted wherever they occur. */
 export function openLog(config: Config, custom: CustomProviders, clock: Clock): Log {
   const { logging } = config;
   const destination: LogDestination =
@@ -31,13 +31,13 @@ export function openLog(config: Config, custom: CustomProviders, clock: Clock): 
   });
 }
 
-/** Takes up what a reload has brought, new secrets first. */
+/** Applies a reload, new secrets first. */
 export function retuneLog(log: Log, config: Config, custom: CustomProviders): void {
   for (const secret of secretsOf(config, custom)) log.addSecret(secret);
   log.configure(logSettings(config));
 }
 
-/** What of the log the configuration may change while it is open. */
+/** Returns the log settings that may change while the log is open. */
 export function logSettings({ logging }: Config): LogSettings {
   return {
     isEnabled: logging.enabled,
@@ -48,7 +48,10 @@ export function logSettings({ logging }: Config): LogSettings {
   };
 }
 
-/** What must never be written: keys and header values of all providers, the proxy's own key, the addresses that alerts are sent to, the passwords of the ledger and of Redis. */
+/**
+ * Returns all secrets: keys and header values of all providers, the proxy's own key, alert
+ * addresses, the passwords of the ledger and of Redis.
+ */
 export function secretsOf(config: Config, custom: CustomProviders): readonly string[] {
   const secrets = Object.values(config.providers).flatMap((provider) => [
     ...provider.keys.map((key) => key.secret),

@@ -1,8 +1,7 @@
 /**
- * What may be written down. Everything on its way to the log passes here: values are cleaned
- * of terminal control, secrets are removed by the name they stand under, by their own value
- * in each of the encodings in which they travel, and by the shapes that keys usually have.
- * Known values come first because shapes miss short keys.
+ * Redacts everything that goes to the log: removes terminal control characters, and secrets by the
+ * name of their field, by their known values in each encoding in which they travel, and by the
+ * usual formats of keys. Known values come first because patterns miss short keys.
  */
 import { withoutNamedCredentials } from '../../stages/model/credential-members.ts';
 import { withoutCredentials } from '../../stages/model/credential-shapes.ts';
@@ -12,18 +11,21 @@ import { byLength, secretForms } from '../../stages/model/secret-forms.ts';
 export const REDACTED = '[redacted]';
 
 export interface Redactor {
-  /** Makes `value` unsayable from now on, in any encoding. The empty string is ignored. */
+  /** Adds `value` as a secret, in any encoding. The empty string is ignored. */
   readonly addSecret: (value: string) => void;
-  /** Text without control characters and secrets, cut at the longest text that is written. */
+  /** Returns text without control characters and secrets, cut at the maximum length. */
   readonly text: (value: string) => string;
-  /** `value` without the `secrets`, which are forgotten again, in any encoding; not cut. */
+  /** Returns `value` without the `secrets`, in any encoding; these are not remembered. Not cut. */
   readonly without: (value: string, secrets: readonly string[]) => string;
-  /** A plain copy of any value: cleaned, secrets gone, errors flattened, bytes and functions named only. */
+  /**
+   * Returns a plain copy of any value: redacted, with flattened errors; bytes and functions are
+   * only mentioned.
+   */
   readonly value: (value: unknown) => unknown;
 }
 
 const LONGEST_TEXT = 16_384;
-// What is looked at of a longer text: cleaning megabytes would hold up every request.
+// Length of a longer text that is examined: cleaning megabytes would hold up every request.
 const WINDOW = 4 * LONGEST_TEXT;
 const DEEPEST = 8;
 const WIDEST = 200;
@@ -43,9 +45,9 @@ const CONTROLS = /[\0-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u20
 // oxlint-disable-next-line no-control-regex
 const UNCLEAN = /[\0-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/;
 
-// What every place below contains: most texts end here.
+// Quick check for all patterns below: most texts stop here.
 const SECRET_HINT = /bearer|basic|:\/\/|[?&][a-z]|api-key|svc-key|authorization|cookie/i;
-/** Places in which credentials of any shape stand. */
+/** Places that hold credentials of any format. */
 const SECRET_PATTERNS: readonly (readonly [RegExp, string])[] = [
   [/\b(Bearer|Basic)\s+[^\s"',;]+/gi, `$1 ${REDACTED}`],
   [/([?&](?:key|api[-_]?key|access_token|token|secret)=)[^&\s"'#]+/gi, `$1${REDACTED}`],
@@ -56,7 +58,7 @@ const SECRET_PATTERNS: readonly (readonly [RegExp, string])[] = [
   ],
 ];
 
-/** A redactor that knows `secrets` from the start. */
+/** Creates a redactor that initially knows `secrets`. */
 export function createRedactor(secrets: Iterable<string> = []): Redactor {
   const cleaner = createCleaner();
   const copier = createCopier(cleaner.text);
@@ -76,11 +78,11 @@ function without(value: string, secrets: readonly string[]): string {
   return value.replace(ESCAPES, '').replace(CONTROLS, '').replace(known, REDACTED);
 }
 
-/** Cleans single texts. */
+/** Redacts single texts. */
 function createCleaner(): Pick<Redactor, 'addSecret' | 'text'> {
   const patterns = new Set<string>();
   let known: RegExp | undefined;
-  // Of an expression's source, which is never shorter than what it matches.
+  // Length of the pattern's source, which is never shorter than what it matches.
   let longestForm = 0;
   let shortestForm = Number.POSITIVE_INFINITY;
   return {
@@ -96,7 +98,7 @@ function createCleaner(): Pick<Redactor, 'addSecret' | 'text'> {
     text(value) {
       const isLong = value.length > WINDOW;
       let text = isLong ? value.slice(0, WINDOW) : value;
-      // Escapes go first: inside a secret they would hide it.
+      // Escapes are removed first: inside a secret they would hide it.
       if (UNCLEAN.test(text)) text = text.replace(ESCAPES, '').replace(CONTROLS, '');
       if (known !== undefined && text.length >= shortestForm) text = text.replace(known, REDACTED);
       if (SECRET_HINT.test(text)) {
@@ -105,7 +107,8 @@ function createCleaner(): Pick<Redactor, 'addSecret' | 'text'> {
       }
       text = withoutNamedCredentials(withoutCredentials(text, REDACTED), REDACTED);
       if (!isLong && text.length <= LONGEST_TEXT) return text;
-      // Half a secret is not recognised, so what may hold one, the window's edge, is left out.
+      // Half a secret is not recognized, so the edge of the window, which may contain one, is
+      // dropped.
       const end = isLong ? Math.max(0, text.length - longestForm) : text.length;
       return `${text.slice(0, Math.min(end, LONGEST_TEXT))}… (${value.length} characters)`;
     },
@@ -122,9 +125,9 @@ interface Copier {
   forgetNames(): void;
 }
 
-/** Copies values of any shape, cleaning the texts in them by `clean`. */
+/** Copies values of any shape, redacting their texts with `clean`. */
 function createCopier(clean: (text: string) => string): Copier {
-  // The names of fields are few and come with every line.
+  // Field names are few and recur in every line.
   const names = new Map<string, CleanName>();
 
   function cleanName(name: string): CleanName {
@@ -162,7 +165,7 @@ function copyPrimitive(value: unknown): unknown {
   return typeof value === 'function' || typeof value === 'symbol' ? `[${typeof value}]` : value;
 }
 
-/** Header fields come as flat lists and as pairs: what follows a secret's name is secret. */
+/** Headers come as flat lists and as pairs: the element after a secret's name is secret. */
 function copyList(list: readonly unknown[], depth: number, copy: Copier['copy']): unknown[] {
   const copied = list.slice(0, WIDEST).map((item, index) => {
     const before = index > 0 ? list[index - 1] : undefined;

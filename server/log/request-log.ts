@@ -1,7 +1,7 @@
 /**
- * What the log says of requests: why one failed, and, where asked for, how each went. It is
- * made from the row, which every request has, and the trace, which every run has; both are
- * there when nobody waits any more.
+ * Logs requests: why one failed and, if requested, how each went. Uses the ledger row, which every
+ * request has, and the trace, which every run has; both are complete once the client no longer
+ * waits.
  */
 import { keptText } from '../../engine/index.ts';
 import type { LedgerRow } from '../../stages/ledger/row.ts';
@@ -9,10 +9,13 @@ import { isFailure } from '../../stages/ledger/row.ts';
 import type { Trace, Traces } from '../../stages/ledger/traces.ts';
 import type { Log, LogFields, LogLevel } from './log.ts';
 
-/** Logs one finished request; `reason` is why one that had no run was refused. */
+/** Logs one finished request; `reason` is why a request without a run was refused. */
 export type RequestLog = (row: LedgerRow, reason?: string) => void;
 
-/** At level info only failures are reported, and that a client left; at debug every request, with its steps. */
+/**
+ * At level info only failures and departed clients are reported; at debug every request, with its
+ * steps.
+ */
 export function createRequestLog(log: Log, traces: Pick<Traces, 'get'>): RequestLog {
   return (row, refusal) => {
     const level = levelOf(row);
@@ -73,7 +76,7 @@ function detailsOf(row: LedgerRow, trace: Trace | undefined): LogFields {
   };
 }
 
-/** A provider's message may quote the request, whose texts no log has. */
+/** A provider's message may quote the request, whose text is never logged. */
 function withoutWords(attempt: Trace['attempts'][number]) {
   return { ...attempt, words: undefined };
 }

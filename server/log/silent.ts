@@ -1,10 +1,10 @@
-/** The log of a graph that serves nobody: nothing is written. */
+/** The log of a graph that serves no clients: nothing is written. */
 import { join } from 'node:path';
 import type { Clock } from '../../engine/index.ts';
 import { createLog } from './log.ts';
 import type { Log } from './log.ts';
 
-/** `scratch` is where the file would be. */
+/** Returns the silent log; its file would be in `scratch`. */
 export function silentLog(scratch: string, clock: Clock): Log {
   return createLog({
     isEnabled: false,

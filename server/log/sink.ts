@@ -1,7 +1,6 @@
 /**
- * Where log lines end up: a file that is rotated daily and by size and kept for some days,
- * or a stream. A log that cannot be written never stops the proxy: lines are counted as
- * dropped instead.
+ * Destinations of log lines: a file that is rotated daily and by size and kept for some days, or a
+ * stream. A failing log never stops the proxy: lines are counted as dropped instead.
  */
 import { chmod, lstat, mkdir, readdir, stat, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
@@ -18,7 +17,7 @@ export interface LogSink {
   write(line: string): void;
   /** Lines that could not be written. */
   readonly dropped: number;
-  /** Resolves when what was written has left the process. */
+  /** Resolves when all written lines have left the process. */
   close(): Promise<void>;
 }
 
@@ -31,17 +30,17 @@ export interface SinkOptions {
 }
 
 const ROTATE_AT_BYTES = 32 * 1024 * 1024;
-// What a stuck disk or terminal may hold in memory.
+// Memory limit while the disk or terminal is stuck.
 const MOST_PENDING_BYTES = 4 * 1024 * 1024;
 const DAY_MS = 86_400_000;
 
-/** Opens the destination. A file's folder is made with mode 0700, the file has 0600. */
+/** Opens the destination. A file's folder is created with mode 0700, the file with 0600. */
 export async function openSink(options: SinkOptions): Promise<LogSink> {
   const { destination } = options;
   if (destination.kind === 'stream') return sinkTo(destination.stream, () => Promise.resolve());
   const { path } = destination;
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  // What the log library opens by its name must not be a link to somebody's choice.
+  // The log library opens the file by name, so it must not be a link planted by someone else.
   const stats = await lstat(path).catch(() => undefined);
   if (stats?.isSymbolicLink() === true) moveUnreadable(path, options.clock.wallMs());
   await chmod(path, 0o600).catch(() => undefined);
@@ -51,14 +50,15 @@ export async function openSink(options: SinkOptions): Promise<LogSink> {
     interval: '1d',
     intervalBoundary: true,
     intervalUTC: true,
-    // A file that an earlier run left on an earlier day is rotated at once.
+    // A file left from an earlier day is rotated at once.
     initialRotation: true,
     size: `${options.rotateAtBytes ?? ROTATE_AT_BYTES}B`,
     mode: 0o600,
   });
   const purge = () => purgeOld(path, options.clock.wallMs() - options.retentionDays * DAY_MS);
   stream.on('rotated', () => void purge());
-  // At once: the stream opens its file meanwhile, and a failure that nobody hears of ends the process.
+  // Attached at once: the stream is opening its file, and an unhandled failure would end the
+  // process.
   const sink = sinkTo(stream, () => {
     return new Promise<void>((resolve) => {
       const done = () => resolve();
@@ -93,7 +93,7 @@ function sinkTo(stream: Writable, close: () => Promise<void>): LogSink {
   };
 }
 
-/** `svc.log` → `svc-20260131-00.log`, UTC; without a time it is the live file's own name. */
+/** Formats `svc.log` → `svc-20260131-00.log`, UTC; without a time, the live file's own name. */
 function rotatedName(path: string, time: number | Date | null, index = 0): string {
   const name = basename(path);
   if (time === null) return name;
@@ -113,7 +113,7 @@ async function purgeOld(path: string, beforeMs: number): Promise<void> {
   for (const name of names.filter(isRotated)) {
     const file = join(folder, name);
     const stats = await stat(file).catch(() => undefined);
-    // Failing to remove an old file is no reason to stop logging.
+    // Failing to remove an old file must not stop logging.
     if (stats !== undefined && stats.mtimeMs < beforeMs) await unlink(file).catch(() => undefined);
   }
 }

@@ -1,10 +1,10 @@
-/** A log line for people: `time LEVEL message key=value …`, always on one line. */
+/** Formats a log line for people: `time LEVEL message key=value …`, always on one line. */
 
 import { visible, visibleJson } from './visible.ts';
 
 /**
- * Turns one JSON line of the log into a line of text. A line that is not JSON is returned
- * with its control characters escaped.
+ * Converts one JSON line of the log to text. A line that is not JSON is returned with its control
+ * characters escaped.
  */
 export function toTextLine(line: string): string {
   let entry: unknown;
@@ -32,7 +32,7 @@ function quoted(value: string): string {
   return /^[\w./:@%+-]+$/.test(value) ? value : visibleJson(JSON.stringify(value));
 }
 
-/** A newline inside a message would let its author write log lines of his own. */
+/** A newline inside a message would let its author forge log lines. */
 function oneLine(text: string): string {
   return visible(text.replaceAll('\n', String.raw`\n`).replaceAll('\t', ' '));
 }

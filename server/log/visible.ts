@@ -1,14 +1,14 @@
-/** Text from outside for the screen: nothing in it may command the terminal or forge a line. */
+/** Makes external text safe to display: it must not control the terminal or forge a line. */
 
-/** C0 without the tab, DEL, C1, and the characters that reverse the order of what follows. */
+/** C0 without the tab, DEL, C1, and the characters that reverse text direction. */
 // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
 const UNSAFE = /[\0-\u0008\u000a-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
 
-/** The part of them that JSON leaves as it is. */
+/** The subset that JSON does not escape. */
 // oxlint-disable-next-line no-control-regex -- likewise
 const UNSAFE_IN_JSON = /[\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
 
-/** `text` with every control character but the tab written as `\x1b` or `\u202e`. */
+/** Returns `text` with every control character except the tab written as `\x1b` or `\u202e`. */
 export function visible(text: string): string {
   return text.replace(UNSAFE, (found) => {
     const code = found.charCodeAt(0);
@@ -16,7 +16,7 @@ export function visible(text: string): string {
   });
 }
 
-/** JSON text with the same value and no control character but its own line ends. */
+/** Returns JSON text with the same value and no control characters except its own line ends. */
 export function visibleJson(json: string): string {
   return json.replace(UNSAFE_IN_JSON, unicodeEscape);
 }

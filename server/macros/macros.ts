@@ -1,4 +1,4 @@
-/** The macros of a home: one YAML file each, `macros/NAME.yaml`. Nothing that listens reads them. */
+/** The macros of a home: one YAML file each, `macros/NAME.yaml`. No server code reads them. */
 import { join } from 'node:path';
 import { SvcError } from '../../engine/index.ts';
 import { namedFiles } from '../../stages/named-files.ts';
@@ -13,7 +13,7 @@ export function macroFolder(home: string): string {
   return join(home, 'macros');
 }
 
-/** Checks a macro's text. `shown` is what its faults call the file; each has its line. */
+/** Checks a macro's text. `shown` is the file name in its faults, each of which has its line. */
 export async function readMacro(
   name: string,
   source: string,
@@ -31,7 +31,7 @@ export async function readMacro(
   return read === undefined ? { macro: undefined, faults } : { macro: read.macro, faults };
 }
 
-/** Throws `bad_request` with every fault, one a line. */
+/** Throws `bad_request` with every fault, one per line. */
 export function refuseMacro(name: string, faults: readonly string[]): never {
   throw new SvcError(
     'bad_request',

@@ -1,4 +1,4 @@
-/** The macros that can be a stage before `compress`: those of the home, and those that plugins bring. */
+/** The macros that can be a stage before `compress`: those of the home, and those of plugins. */
 import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
 import { SvcError, isSvcError } from '../../engine/index.ts';
@@ -12,34 +12,37 @@ import { isRecipeFile, readRecipe, setOf } from '../recipes/recipes.ts';
 import type { KnownRecipe } from '../recipes/recipes.ts';
 import { macroFiles, readMacro } from './macros.ts';
 
-/** A macro as a stage, with its recipes in their order. */
+/** A macro as a stage, with its recipes in order. */
 export interface StageMacro extends MacroStage {
   readonly recipes: readonly KnownRecipe[];
 }
 
 export interface StageMacros {
-  /** Throws `bad_request` for a name that no macro has, and for one that cannot be a stage. */
+  /**
+   * Returns the stage of a macro. Throws `bad_request` for an unknown name, and for a macro that
+   * cannot be a stage.
+   */
   stage(name: string): StageMacro;
 }
 
-/** What is known of one name: the stage, or why there is none. */
+/** Result for one name: the stage, or why there is none. */
 type Found = StageMacro | SvcError;
 
 export interface StageMacroOptions {
-  /** The folder of the macros of the home; it need not exist. */
+  /** Folder of the home's macros; it need not exist. */
   readonly folder: string;
   readonly plugins: readonly Pick<LoadedPlugin, 'name' | 'macros'>[];
-  /** Every recipe that a macro may name, whether or not it runs by itself. */
+  /** All recipes that a macro may name, including ones that do not run by default. */
   readonly recipes: readonly KnownRecipe[];
 }
 
-/** Reads all of them. One that cannot be used is found when it is asked for. */
+/** Reads all macros. An unusable one is reported when it is requested. */
 export async function loadStageMacros(options: StageMacroOptions): Promise<StageMacros> {
   const { folder, plugins, recipes } = options;
   const found = new Map<string, Found>();
   for (const { macros } of plugins)
     for (const macro of macros) found.set(macro.name, await toStage(macro, recipes));
-  // One of the home stands in the place of a plugin's.
+  // A macro of the home overrides a plugin's of the same name.
   for (const name of macroFiles.names(folder)) found.set(name, await ownMacro(name, options));
   return {
     stage(name) {
@@ -62,7 +65,10 @@ async function ownMacro(name: string, { folder, recipes }: StageMacroOptions): P
   }
 }
 
-/** `folder`: where the files of recipes that it names are looked for; absent for a plugin's, which brings its own. */
+/**
+ * `folder` contains the recipe files that the macro names; absent for a plugin's macro, whose
+ * recipes come with it.
+ */
 async function toStage(
   macro: Macro,
   known: readonly KnownRecipe[],
@@ -71,7 +77,7 @@ async function toStage(
   const { name } = macro;
   let steps;
   try {
-    // Nobody is there to give values: its variables need defaults.
+    // A stage is not given any values, so its variables need defaults.
     steps = stageStepsOf(fillMacro(macro, new Map()));
   } catch (thrown) {
     if (!isSvcError(thrown)) throw thrown;

@@ -1,4 +1,4 @@
-/** The prompt templates of a home as prompts of MCP, with their variables as arguments. */
+/** The prompt templates of a home as MCP prompts, with their variables as arguments. */
 import { fromJsonSchema } from '@modelcontextprotocol/server';
 import type { GetPromptResult, McpServer } from '@modelcontextprotocol/server';
 import { SvcError } from '../../engine/index.ts';
@@ -8,7 +8,7 @@ import type { Template } from '../../stages/templates/template.ts';
 
 type Values = Readonly<Record<string, string>>;
 
-/** Adds every template that can be used; `svc template list` says what is wrong with the others. */
+/** Adds every usable template; `svc template list` shows the faults of the others. */
 export async function addPrompts(server: McpServer, home: string): Promise<void> {
   const folder = templateFolder(home);
   for (const name of templateFiles.names(folder)) {

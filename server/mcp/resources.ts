@@ -1,15 +1,15 @@
-/** The documentation as resources of MCP: `svc://docs/NAME`, in Markdown. */
+/** The documentation as MCP resources: `svc://docs/NAME`, in Markdown. */
 import type { McpServer } from '@modelcontextprotocol/server';
 import { readGuides, readMarkdown } from '../docs/guide.ts';
 import type { Guide } from '../docs/guide.ts';
 
 const MARKDOWN = 'text/markdown';
 
-/** The pages, read by the first client. */
+/** Creates the resources; the first client causes the pages to be read. */
 export function createGuideShelf() {
   let reading: Promise<readonly Guide[]> | undefined;
   return {
-    /** Lists every page with a line about it. */
+    /** Lists every page with its one-line description. */
     async addTo(server: McpServer): Promise<void> {
       const guides = await (reading ??= readGuides());
       for (const guide of guides) {

@@ -1,6 +1,6 @@
 /**
- * The MCP server, made with the official SDK. It is loaded by the first client that speaks MCP and by
- * `svc mcp`, never by a start of the proxy or by another command.
+ * The MCP server, based on the official SDK. It is loaded by the first MCP client and by `svc mcp`,
+ * never by a start of the proxy or by another command.
  */
 import { McpServer, fromJsonSchema } from '@modelcontextprotocol/server';
 import type { CallToolResult } from '@modelcontextprotocol/server';
@@ -14,7 +14,7 @@ import type { McpTool, ToolArguments } from './tools.ts';
 const INSTRUCTIONS =
   'svc is the local proxy through which this client talks to its model provider. These tools look at what it did; none changes anything.';
 
-/** All of them look, at nothing but this proxy. */
+/** All tools are read-only, and only read from this proxy. */
 const ANNOTATIONS = {
   readOnlyHint: true,
   destructiveHint: false,
@@ -22,13 +22,13 @@ const ANNOTATIONS = {
   openWorldHint: false,
 } as const;
 
-/** Claude Code leaves other tools to a search of the model. */
+/** Claude Code makes the model search for other tools. */
 const ALWAYS_LOADED = { 'anthropic/alwaysLoad': true };
 
-/** What is listed stays as it is while a client is connected. */
+/** The lists do not change while a client is connected. */
 const FIXED = { listChanged: false };
 
-/** Makes a server for each connection, or for each request over HTTP. */
+/** Returns the factory that makes a server per connection, or per HTTP request. */
 export function createMcpServers(sources: McpSources): () => Promise<McpServer> {
   const { version, home, isThisMachine, read } = sources;
   const tools = TOOLS.filter((tool) => isThisMachine || tool.isPrivate !== true).map(declared);
@@ -61,7 +61,7 @@ function declared(tool: McpTool) {
   return { tool, config: { title, description, inputSchema, annotations: ANNOTATIONS, ...meta } };
 }
 
-/** What the tool says; a refusal is for the model to read, and no failure of the protocol. */
+/** Returns the tool's text; a refusal is a result for the model, not a protocol error. */
 async function answer(
   tool: McpTool,
   given: ToolArguments,

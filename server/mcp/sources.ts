@@ -1,16 +1,16 @@
-/** What the MCP server reads from, whichever door a client came in by. */
+/** The data sources of the MCP server, for every transport. */
 
 export interface McpSources {
-  /** Of this program. */
+  /** Version of this program. */
   readonly version: string;
-  /** The home folder, where templates lie. */
+  /** The home folder, which contains the templates. */
   readonly home: string;
-  /** False for a client of another machine: it gets no texts of conversations and no templates. */
+  /** False for a client on another machine: it gets no conversation texts and no templates. */
   readonly isThisMachine: boolean;
   /**
    * Reads one of the proxy's own paths, as JSON.
    *
-   * @throws SvcError as that path refuses, `unavailable` where no proxy runs.
+   * @throws SvcError as that path refuses, `unavailable` if no proxy runs.
    */
   readonly read: (path: string) => Promise<unknown>;
 }

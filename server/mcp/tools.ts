@@ -1,31 +1,34 @@
-/** The tools of the MCP server. Each only reads: it asks a path of the proxy, as a person could, and says what that answered. */
+/**
+ * The tools of the MCP server. Each is read-only: it requests a path of the proxy, as a person
+ * could, and returns the response as text.
+ */
 import { SvcError } from '../../engine/index.ts';
 import { isObject } from '../../stages/dialect/json-kind.ts';
 import { FETCH_TOOL, FETCH_TOOL_OPENING } from '../../stages/originals/fetch-tool.ts';
 import type { McpSources } from './sources.ts';
 
-/** Arguments as their schema lets them through. */
+/** Arguments that match the schema. */
 export type ToolArguments = Readonly<Record<string, string | number | undefined>>;
 
 export interface McpTool {
   readonly name: string;
   readonly title: string;
-  /** For the model. */
+  /** Description for the model. */
   readonly description: string;
   /** JSON Schema of the arguments, by name. */
   readonly properties: Readonly<Record<string, object>>;
   readonly required?: readonly string[];
-  /** True for one that shows texts of conversations, which only this machine may see. */
+  /** True if the tool shows conversation texts, which only this machine may see. */
   readonly isPrivate?: true;
-  /** True for one that a client should always show the model: what is sent names it. */
+  /** True if a client should always show the tool to the model: texts sent to the model name it. */
   readonly isAlwaysLoaded?: true;
-  /** The text that it answers with. Throws what `read` throws. */
+  /** Returns the result text. Throws what `read` throws. */
   readonly run: (given: ToolArguments, read: McpSources['read']) => Promise<string>;
 }
 
 const json = (value: unknown): string => JSON.stringify(value, null, 1);
 
-/** Members of `/stats` that say what was used; the requests themselves are not among them. */
+/** Members of `/stats` about usage; the requests themselves are left out. */
 const USAGE = ['session', 'today', 'by_model', 'by_key', 'by_project', 'by_tool', 'by_mcp_server'];
 
 /** Lines of `text`, the first being 1; with the breaks between them as they are. @throws SvcError `bad_request` where there are none. */
@@ -42,7 +45,7 @@ function linesOf(text: string, first: number, last: number): string {
 }
 
 const LINE = { type: 'integer', minimum: 1 };
-/** What would lead to another path is none. */
+/** Excludes ids that would lead to another path. */
 const ID = { type: 'string', pattern: '^[A-Za-z0-9_-]{1,64}$' };
 
 export const TOOLS: readonly McpTool[] = [
@@ -120,7 +123,7 @@ export const TOOLS: readonly McpTool[] = [
   },
 ];
 
-/** What became of a text is for the model: it can call the tool again. */
+/** Tells the model that a text was not kept: it can call the original tool again. */
 function notKept(thrown: unknown): never {
   if (!(thrown instanceof SvcError) || thrown.kind !== 'not_found') throw thrown;
   const text = 'svc keeps no text under this id, or no longer: it holds the newest 32 MB';

@@ -1,4 +1,4 @@
-/** The schemas of what the proxy itself answers. A test holds real answers against them. */
+/** The schemas of the proxy's own responses. A test checks real responses against them. */
 import {
   usd,
   ms,

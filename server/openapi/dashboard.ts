@@ -1,4 +1,4 @@
-/** The schemas of what the dashboard asks for, and of the figures for dashboards of others. */
+/** The schemas of the dashboard's data, and of the figures for external dashboards. */
 import {
   usd,
   ms,
@@ -25,7 +25,7 @@ import {
 } from './schema.ts';
 import type { Schema } from './schema.ts';
 
-/** Estimated tokens of the fixed estimator. */
+/** Token counts by the fixed estimator. */
 const changed = {
   blocks: about(whole, 'Changed texts, once in every request'),
   tokens_before: whole,

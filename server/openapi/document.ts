@@ -1,4 +1,6 @@
-/** The description of the API as an OpenAPI 3.0 document, made from the operations and the error table. */
+/**
+ * The API description as an OpenAPI 3.0 document, built from the operations and the error table.
+ */
 import { STATUS_CODES } from 'node:http';
 import { errorTable } from '../http/error-response.ts';
 import { componentSchemas } from './components.ts';
@@ -9,7 +11,7 @@ import { oneOf, ref, text } from './schema.ts';
 
 export type OpenApiDocument = Readonly<Record<string, unknown>>;
 
-/** Error responses that any path may give. */
+/** Error responses that any path may return. */
 const EVERYWHERE = [401, 403, 405, 429, 431, 500, 503] as const;
 
 const HEADERS = {
@@ -50,12 +52,12 @@ function errorHeaders(status: number) {
   return status === 429 || status === 503 ? LIMITED : REQUEST_ID;
 }
 
-/** `:name` of the router is `{name}` here; a verb may follow it. */
+/** Converts the router's `:name` to `{name}`; a verb may follow it. */
 export function toOpenApiPath(path: string): string {
   return path.replaceAll(/:(id|model|page|path)\b\*?/g, '{$1}');
 }
 
-/** The whole document. */
+/** Returns the whole document. */
 export function openApiDocument(version: string): OpenApiDocument {
   const paths: Record<string, Record<string, unknown>> = {};
   for (const operation of [...ownOperations, ...forwardedOperations]) {
@@ -144,7 +146,7 @@ function errorRefs({ errors = [] }: Operation) {
   );
 }
 
-/** One response a status of the error table, with the types that it can have. */
+/** Returns one response per status of the error table, with its possible types. */
 function errorResponses() {
   const typesOf = new Map<number, Set<string>>();
   for (const { status, type } of Object.values(errorTable))

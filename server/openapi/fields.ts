@@ -1,4 +1,4 @@
-/** Fields that several answers of the proxy share: figures, sums, and parts of a request. */
+/** Fields shared by several responses of the proxy: figures, sums, and parts of a request. */
 import { FIGURES } from '../../stages/ledger/columns.ts';
 import { MISS_CAUSES } from '../../stages/model/cached-turn.ts';
 import {
@@ -14,7 +14,7 @@ import {
   whole,
 } from './schema.ts';
 
-/** Of one request, and summed up. */
+/** Figures of one request, and sums. */
 const figuresOfOne = Object.fromEntries(
   FIGURES.map(({ name, about: words }) => [name, about(nullable(whole), words)]),
 );
@@ -52,7 +52,7 @@ export const sessionSums = {
   cost_saved: nullable(usd),
 };
 
-/** Whole and unrounded, so that they add up. */
+/** Whole and unrounded, so that they can be added. */
 export const ledgerSums = {
   type: 'object',
   additionalProperties: number,
@@ -115,7 +115,7 @@ export const injection = {
   }),
 };
 
-/** A request with all that its row in the ledger has. */
+/** A request with all fields of its ledger row. */
 export const requestFields = {
   ...recentFields,
   endpoint: text,
@@ -170,7 +170,7 @@ export const breakpoints = {
   cost_saved_usd: nullable(usd),
 };
 
-/** A lane of compression, with the requests that took it. */
+/** A lane of compression, with the requests that used it. */
 const lane = (requests: string) =>
   object({
     requests: about(whole, requests),
@@ -213,7 +213,7 @@ export const totals = {
 export const percentiles = { p50_ms: nullable(ms), p95_ms: nullable(ms), p99_ms: nullable(ms) };
 export const groups = list(object({ name: nullable(text), ...totals }), 50);
 
-/** Of one tool, or of one MCP server. */
+/** Fields of one tool, or of one MCP server. */
 export const toolFields = {
   calls: about(whole, 'Results that were new in their request'),
   failed_calls: whole,

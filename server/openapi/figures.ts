@@ -49,7 +49,7 @@ const ledgerParts = {
   by_day: list(object({ date: about(text, 'A UTC day'), sums: ledgerSums })),
 };
 
-/** By their names in the document. */
+/** Schemas by their names in the document. */
 export const figureSchemas: Readonly<Record<string, Schema>> = {
   Stats: object(
     {

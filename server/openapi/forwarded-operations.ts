@@ -1,4 +1,4 @@
-/** What the paths answer that are forwarded to providers. */
+/** The operations that are forwarded to providers. */
 import { inHeader, inPath, json, under } from './operation.ts';
 import type { Operation } from './operation.ts';
 import { oneOf, ref, text } from './schema.ts';
@@ -60,7 +60,7 @@ const UPSTREAM_ERRORS = [400, 402, 413, 415, 502, 504];
 const stream = { 'text/event-stream': text, 'application/x-ndjson': text };
 const free: Schema = { type: 'object', additionalProperties: true };
 
-/** Paths that go on to a provider; its own error responses are passed through. */
+/** Forwarded paths; the provider's own error responses are passed through. */
 export const forwardedOperations: readonly Operation[] = [
   ...under('Proxied', {
     'post /v1/messages': {

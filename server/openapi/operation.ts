@@ -1,4 +1,4 @@
-/** What an operation is, and what descriptions of them are made of. */
+/** The type of an operation, and the parts of its description. */
 import { text } from './schema.ts';
 import type { Schema } from './schema.ts';
 
@@ -9,17 +9,17 @@ export interface Parameter {
   readonly schema: Schema;
 }
 
-/** What an operation does, behind its method and path. */
+/** Description of an operation, without its method and path. */
 interface Description {
   readonly summary: string;
   readonly description?: string;
   readonly parameters?: readonly Parameter[];
   readonly request?: Schema;
-  /** The body of the response that goes well, by media type; left out where it has no body. */
+  /** Body of the success response, by media type; absent if it has none. */
   readonly response?: Readonly<Record<string, Schema>>;
-  /** Statuses of error responses besides those that every path has. */
+  /** Statuses of error responses besides those of every path. */
   readonly errors?: readonly number[];
-  /** True for what anybody may ask; false needs `X-Svc-Key` from elsewhere than this machine. */
+  /** True for a public path; otherwise `X-Svc-Key` is needed from other machines. */
   readonly isPublic?: boolean;
 }
 
@@ -28,12 +28,12 @@ type Tag = 'Look' | 'Vault' | 'Control' | 'Proxied';
 
 export interface Operation extends Description {
   readonly method: Method;
-  /** As the router spells it: `:id` for a segment of anything. */
+  /** As the router spells it: `:id` matches any one segment. */
   readonly path: string;
   readonly tag: Tag;
 }
 
-/** The operations of a tag, by method and path. */
+/** Returns the operations of a tag, by method and path. */
 export function under(
   tag: Tag,
   operations: Readonly<Record<`${Method} /${string}`, Description>>,

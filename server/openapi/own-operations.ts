@@ -1,4 +1,4 @@
-/** What the proxy's own paths answer. */
+/** The operations of the proxy's own paths. */
 import { ROW_ORDERS } from '../../stages/ledger/row-order.ts';
 import { inPath, inQuery, json, under } from './operation.ts';
 import type { Operation, Parameter } from './operation.ts';
@@ -7,7 +7,7 @@ import { about, oneOf, ref, text, whole } from './schema.ts';
 const html = { 'text/html': text };
 const ID = about(text, 'Letters, digits, `_` and `-`, at most 64');
 
-/** Which requests the dashboard wants; what is left out does not matter. */
+/** Filters of the dashboard's requests; an absent one does not filter. */
 const requestFilters: readonly Parameter[] = [
   inQuery('since', 'Requests from this ISO 8601 date or time on'),
   inQuery('until', 'Requests before this ISO 8601 date or time'),
@@ -22,7 +22,7 @@ const requestFilters: readonly Parameter[] = [
   inQuery('failed', '1 for failed requests alone', oneOf('1')),
 ];
 
-/** Paths that the proxy answers itself. */
+/** Paths that the proxy serves itself. */
 export const ownOperations: readonly Operation[] = [
   ...under('Look', {
     'get /': {

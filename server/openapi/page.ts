@@ -74,7 +74,7 @@ function parametersHtml(parameters: readonly Parameter[]): string {
   return `<table>${rows.join('\n')}</table>`;
 }
 
-/** The fields of a schema, with those of the objects in it. */
+/** Renders the fields of a schema, including those of nested objects. */
 function schemaHtml(schema: Schema): string {
   const rows = fieldRows(schema, '', 0);
   if (rows.length === 0) return `<p class="dim">${typeText(schema)}`;
@@ -120,12 +120,12 @@ function typeText(schema: Schema): string {
   return nullable === true ? `${typeName} or null` : typeName;
 }
 
-/** A path that does not fit into its line goes on at one of its parts. */
+/** Allows long paths to wrap between segments. */
 function breakable(path: string): string {
   return path.replaceAll(/[/:](?=\w)/g, '<wbr>$&');
 }
 
-/** Words in backticks are code. */
+/** Renders words in backticks as code. */
 function marked(text: string): string {
   return escaped(text).replaceAll(/`([^`]+)`/g, '<code>$1</code>');
 }

@@ -1,4 +1,4 @@
-/** The schemas of what goes through the proxy: the dialects' own fields, and those of svc beside them. */
+/** The schemas of proxied requests: fields of the dialects, plus those of svc. */
 import {
   about,
   byName,
@@ -15,10 +15,10 @@ import {
 } from './schema.ts';
 import type { Schema } from './schema.ts';
 
-/** What svc reads in the body of a request; it is gone from what a provider gets. */
+/** Fields that svc reads in a request body and removes before forwarding. */
 const own = { svc_template: ref('TemplateUse') };
 
-/** Requests that go on to a provider, and what comes back, as far as svc reads them. */
+/** Forwarded requests and their responses, as far as svc reads them. */
 export const proxiedSchemas: Readonly<Record<string, Schema>> = {
   TemplateUse: about(
     {

@@ -1,4 +1,7 @@
-/** Short constructors for the schemas of OpenAPI 3.0; every field of an object is required unless it says otherwise. */
+/**
+ * Short constructors for OpenAPI 3.0 schemas; every field of an object is required unless stated
+ * otherwise.
+ */
 
 /** A schema object of OpenAPI 3.0. */
 export type Schema = Readonly<Record<string, unknown>>;
@@ -10,7 +13,7 @@ export const number: Schema = { type: 'number' };
 /** ISO 8601 in UTC. */
 export const moment: Schema = { type: 'string', format: 'date-time' };
 
-/** `null` is what was not measured. */
+/** Allows `null`, which means not measured. */
 export function nullable(schema: Schema): Schema {
   return { ...schema, nullable: true };
 }
@@ -23,7 +26,7 @@ export function list(items: Schema, maxItems?: number): Schema {
   return { type: 'array', items, ...(maxItems !== undefined && { maxItems }) };
 }
 
-/** An object with these fields; those of `optional` may be missing. */
+/** Returns an object schema with these fields; those of `optional` may be missing. */
 export function object(
   fields: Readonly<Record<string, Schema>>,
   optional: Readonly<Record<string, Schema>> = {},
@@ -37,7 +40,7 @@ export function object(
   };
 }
 
-/** An object with these fields and whatever else. */
+/** Returns an object schema with these fields and any others. */
 export function open(
   fields: Readonly<Record<string, Schema>>,
   required: readonly string[] = [],
@@ -50,17 +53,17 @@ export function open(
   };
 }
 
-/** An object whose keys are names. */
+/** Returns the schema of an object whose keys are names. */
 export function byName(values: Schema): Schema {
   return { type: 'object', additionalProperties: values };
 }
 
-/** The same schema with words about it. */
+/** Returns the schema with a description. */
 export function about(schema: Schema, description: string): Schema {
   return { ...schema, description };
 }
 
-/** A schema of `components`. */
+/** Returns a reference to a schema in `components`. */
 export function ref(name: string): Schema {
   return { $ref: `#/components/schemas/${name}` };
 }

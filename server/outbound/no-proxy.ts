@@ -1,10 +1,13 @@
-/** Which hosts `NO_PROXY` names. Every program reads it a little differently; this is what most agree on. */
+/**
+ * Matches hosts against `NO_PROXY`. Programs differ in how they read it; this follows the majority.
+ */
 import { portOf } from '../../stages/providers/tunnel.ts';
 import type { TunnelEnd } from '../../stages/providers/tunnel.ts';
 
 /**
- * Whether a host is in `NO_PROXY`: names apart by commas or spaces, each for itself and all below
- * it, with `.` or `*.` before it or not, with a port or without; `*` is every host.
+ * Returns a test for `NO_PROXY`: names separated by commas or spaces, each matching itself and its
+ * subdomains, with or without a leading `.` or `*.`, with or without a port; `*` matches every
+ * host.
  */
 export function exemptions(noProxy: string): (end: TunnelEnd) => boolean {
   const entries = noProxy
@@ -27,7 +30,7 @@ interface Entry {
 }
 
 function toEntry(text: string): Entry {
-  // A bare IPv6 address is full of colons, none of which is before a port.
+  // A bare IPv6 address contains colons, none of which precedes a port.
   const [, host = text, port] = /^(\[.*\]|[^:]*):(\d+)$/.exec(text) ?? [];
   const name = host.replace(/^\[(.*)\]$/, '$1').replace(/^\*?\./, '');
   return { name: name.toLowerCase(), port };

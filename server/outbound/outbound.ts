@@ -1,6 +1,6 @@
 /**
- * How connections leave this machine: directly, or through the proxy that
- * `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` name. The way is chosen once a connection.
+ * How connections leave this machine: directly, or through the proxy named by `HTTPS_PROXY`,
+ * `HTTP_PROXY` and `NO_PROXY`. Decided once per connection.
  */
 import type { Dispatcher } from 'undici';
 import { createTunnel } from '../../stages/providers/tunnel.ts';
@@ -11,20 +11,23 @@ import { isLoopbackHost } from '../config/address.ts';
 import type { Config } from '../config/config.ts';
 import { exemptions } from './no-proxy.ts';
 
-/** How connections leave. */
+/** Ways to open outgoing connections. */
 export interface Outbound {
-  /** Opens a connection to a provider, with TLS where its URL has it. */
+  /** Opens a connection to a provider, with TLS if its URL requires it. */
   readonly open: Connector;
-  /** The way through the proxy of the network, to a host whose bytes are not ours; undefined where it is reached directly. */
+  /**
+   * Returns a connector through the network's proxy to a tunnelled host; undefined if the host is
+   * reached directly.
+   */
   through(end: TunnelEnd): Connector | undefined;
 }
 
-/** The dispatcher for requests that leave by the configured ways. */
+/** Creates the dispatcher for requests, which uses the configured ways. */
 export function createOutbound(outbound: Config['outbound']): Dispatcher {
   return createAgent(outboundWays(outbound).open);
 }
 
-/** The ways out by the configuration. Loopback is always reached directly. */
+/** Returns the ways out by the configuration. Loopback is always reached directly. */
 export function outboundWays(outbound: Config['outbound']): Outbound {
   const { httpsProxy, httpProxy, noProxy } = outbound;
   const direct = createConnector();

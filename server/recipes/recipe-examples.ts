@@ -8,11 +8,11 @@ import type { Tried } from '../../stages/compress/recipe/try.ts';
 export interface RanExample {
   readonly example: RecipeExample;
   readonly tried: Tried;
-  /** What it shows to be wrong; nothing where it holds. */
+  /** Faults shown by the example; empty if it passes. */
   readonly faults: readonly string[];
 }
 
-/** Runs them all. `path` is the file's; examples name others beside it. */
+/** Runs all examples. `path` is the recipe's file; examples name other files relative to it. */
 export function runExamples({ recipe, examples }: RecipeFile, path: string): readonly RanExample[] {
   return examples.map((example) => {
     const { input = '', file } = example;

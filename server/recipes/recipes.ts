@@ -1,4 +1,4 @@
-/** Reads recipes: the bundled ones, which the build has compiled, and files of users. */
+/** Reads recipes: the bundled ones, compiled by the build, and users' files. */
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { SvcError } from '../../engine/index.ts';
@@ -10,10 +10,10 @@ import { reasonOf } from '../../stages/disk-reason.ts';
 import { bundledRecipes } from '../bundled-recipes.ts';
 import { readAuthored } from '../config/authored-yaml.ts';
 
-/** True for the name of a file in which a recipe may stand. */
+/** True for a file name that a recipe may have. */
 export const isRecipeFile = (name: string): boolean => /\.ya?ml$/.test(name);
 
-/** Throws `config` (CONFIG_002) with every fault of the file and its line. */
+/** Reads one recipe. Throws `config` (CONFIG_002) with every fault of the file and its line. */
 export async function readRecipe(file: string): Promise<RecipeFile> {
   const { faults, checked } = await checkFile(file);
   if (faults.length === 0 && checked !== undefined) return checked;
@@ -27,7 +27,7 @@ export async function readRecipe(file: string): Promise<RecipeFile> {
   );
 }
 
-/** What is wrong with a file, a sentence each with its place; nothing where it can be used. */
+/** Returns the faults of a file, each as a sentence with its place; empty if it is usable. */
 export async function recipeFaults(file: string): Promise<readonly string[]> {
   return (await checkFile(file)).faults;
 }
@@ -45,7 +45,9 @@ async function checkFile(
   return read === undefined ? { faults } : { faults, checked: read.file };
 }
 
-/** The recipe files that a path stands for: itself, or all of a folder, in the order of their names. */
+/**
+ * Returns the recipe files of a path: the file itself, or all files of a folder, sorted by name.
+ */
 export function recipeFiles(path: string): readonly string[] {
   if (!existsSync(path))
     throw new SvcError('config', `${path} is not there`, { code: 'CONFIG_002' });
@@ -56,31 +58,31 @@ export function recipeFiles(path: string): readonly string[] {
     .map((name) => join(path, name));
 }
 
-/** All recipes of files and folders. Throws for the first file that cannot be used. */
+/** Reads all recipes of files and folders. Throws for the first unusable file. */
 export async function readRecipes(paths: readonly string[]): Promise<readonly Recipe[]> {
   const files = paths.flatMap(recipeFiles);
   const read = await Promise.all(files.map(readRecipe));
   return read.map(({ recipe }) => recipe);
 }
 
-/** A recipe, and where it comes from. */
+/** A recipe and its origin. */
 export interface KnownRecipe {
   readonly recipe: Recipe;
   /** `own`, `bundled`, or `plugin NAME`. */
   readonly from: string;
-  /** False for bundled ones that the setting does not name. */
+  /** False for bundled recipes that the setting does not name. */
   readonly runs: boolean;
 }
 
-/** What a plugin brings, as far as it matters here. */
+/** The parts of a plugin that matter here. */
 interface RecipeBringer {
   readonly name: string;
   readonly recipes: readonly Recipe[];
 }
 
 /**
- * Every recipe: those that the setting names, then the plugins', then the bundled ones. One that
- * has the name of a later one stands in its place. Throws `config` for a file that cannot be used.
+ * Returns every recipe: those named by the setting, then the plugins', then the bundled ones. An
+ * earlier recipe overrides later ones of the same name. Throws `config` for an unusable file.
  */
 export async function knownRecipes(
   setting: string | readonly string[],
@@ -103,7 +105,7 @@ export async function knownRecipes(
   });
 }
 
-/** Those that run, in their order; undefined where there are none. */
+/** Returns the running recipes, in order; undefined if there are none. */
 export async function loadRecipes(
   setting: string | readonly string[],
   plugins: readonly RecipeBringer[] = [],
@@ -111,7 +113,7 @@ export async function loadRecipes(
   return setOf((await knownRecipes(setting, plugins)).filter(({ runs }) => runs));
 }
 
-/** These recipes, in their order; undefined where there are none. */
+/** Returns these recipes as a set, in order; undefined if there are none. */
 export function setOf(known: readonly KnownRecipe[]): RecipeSet | undefined {
   if (known.length === 0) return undefined;
   return toRecipeSet(
@@ -120,7 +122,7 @@ export function setOf(known: readonly KnownRecipe[]): RecipeSet | undefined {
   );
 }
 
-/** How many run and where they come from, as in `52 recipes (1 own, 51 bundled)`. */
+/** Describes how many recipes run and their origin, as in `52 recipes (1 own, 51 bundled)`. */
 export function recipesPhrase(running: readonly KnownRecipe[]): string {
   const counts = new Map<string, number>();
   for (const { from } of running) counts.set(from, (counts.get(from) ?? 0) + 1);

@@ -1,6 +1,6 @@
 /**
- * What is different between a record and its replay: what went to the providers, what it would
- * have cost, and what the client got. Times are shown and never counted as a difference.
+ * Compares a record with its replay: the requests to providers, their cost, and the response to the
+ * client. Times are shown but never count as a difference.
  */
 import type {
   CaptureRecord,
@@ -12,26 +12,26 @@ import { isCredentialField, withoutHeaders } from '../../stages/model/headers.ts
 import { estimateTokens } from '../../stages/model/tokens.ts';
 import type { OwnServices } from '../../stages/services.ts';
 
-/** A figure then and now; null is unmeasured. */
+/** A figure in the record and in the replay; null means unmeasured. */
 export interface ThenAndNow<T> {
   readonly recorded: T;
   readonly replayed: T;
 }
 
-/** One thing that differs, in words. */
+/** One difference, in words. */
 export interface Difference extends ThenAndNow<string> {
   readonly what: string;
 }
 
 export type Comparison = ReturnType<typeof compareRecords>;
 
-/** Compares; providers and their prices are today's. */
+/** Compares two records with today's providers and prices. */
 export function compareRecords(
   recorded: CaptureRecord,
   replayed: CaptureRecord,
   today: OwnServices,
 ) {
-  // What our cache answered was sent to nobody; the kept answer counts what it had been asked with.
+  // A response from our cache was not sent to a provider; its row counts the original request.
   const savedTokens = recorded.row.cacheHit
     ? 0
     : estimatedInput(recorded.attempts) - estimatedInput(replayed.attempts);
@@ -48,7 +48,7 @@ export function compareRecords(
   const answer = both(recorded, replayed, ({ answer: given }) => wordsOf(given));
   const answerDifferences = differencesOfAnswers(recorded, replayed);
   const figures: Difference[] = [];
-  // What was answered from our cache cost nothing; a stream that broke off has estimates.
+  // A response from our cache cost nothing; a stream that broke off has only estimates.
   if (!recorded.row.cacheHit && recorded.row.outcome === 'ok') {
     figures.push(
       ...figureDifference('input tokens', inputTokens),
@@ -60,20 +60,23 @@ export function compareRecords(
     id: recorded.id,
     target: recorded.request.target,
     model: recorded.row.model,
-    /** Requests to providers, and the bytes of their bodies in all. */
+    /** Requests to providers, and the sum of their body bytes. */
     calls: both(recorded, replayed, ({ attempts }) => attempts.length),
     upstreamBytes: both(recorded, replayed, ({ attempts }) =>
       attempts.reduce((sum, { body }) => sum + (body?.length ?? 0), 0),
     ),
-    /** The provider counted the recorded request; of what the replay sends instead, the difference is estimated. */
+    /** The provider counted the recorded request; for the replay, the difference is estimated. */
     inputTokens,
     outputTokens,
     costNanoUsd,
-    /** Time in the proxy itself, before the first request to a provider and behind the last byte from one, in milliseconds. */
+    /**
+     * Time in the proxy itself, before the first request to a provider and after its last byte, in
+     * milliseconds.
+     */
     proxyMs: both(recorded, replayed, proxyMs),
-    /** The answer in a few words. */
+    /** The response in a few words. */
     answer,
-    /** True where status, header fields, bytes and end of the answer are the same. */
+    /** True if status, headers, bytes and end of the response are equal. */
     sameAnswer: answerDifferences.length === 0,
     differences: [
       ...(recorded.row.cacheHit ? [] : differencesOfCalls(recorded.attempts, replayed.attempts)),
@@ -91,13 +94,16 @@ function both<T>(
   return { recorded: read(recorded), replayed: read(replayed) };
 }
 
-/** Tokens of the request that was answered last, by the fixed estimator. */
+/** Estimates the tokens of the last answered request, by the fixed estimator. */
 function estimatedInput(attempts: readonly CapturedAttempt[]): number {
   const body = attempts.at(-1)?.body;
   return body ? estimateTokens(Buffer.from(body).toString('utf8')) : 0;
 }
 
-/** The row's cost at today's prices, less what fewer input tokens would have cost, billed like the rest. */
+/**
+ * Returns the row's cost at today's prices, minus the cost of the saved input tokens, billed
+ * proportionally.
+ */
 function costOf(
   { row, startedMs }: CaptureRecord,
   savedTokens: number,
@@ -138,7 +144,7 @@ function figureDifference(
   what: string,
   { recorded, replayed }: ThenAndNow<number | null>,
 ): Difference[] {
-  // What nobody measured then cannot have changed.
+  // A figure that was not recorded cannot have changed.
   if (recorded === replayed || recorded === null) return [];
   return [{ what, recorded: String(recorded ?? '–'), replayed: String(replayed ?? '–') }];
 }
@@ -164,7 +170,7 @@ function differencesOfCalls(
     };
     add('provider', ({ provider }) => provider);
     add('path', ({ method, path }) => `${method} ${path}`);
-    // Recordings of other tools have none.
+    // Records imported from other tools have no headers.
     if (then.headers.length > 0) add('header fields', ({ headers }) => fieldsOf(headers));
     if (!sameBytes(then.body, now.body))
       found.push({
@@ -176,7 +182,7 @@ function differencesOfCalls(
   return found;
 }
 
-/** Header fields in one text; of credentials and of what follows from the body only the names. */
+/** Formats headers as one text; credentials and headers that depend on the body by name only. */
 function fieldsOf(headers: readonly string[]): string {
   const fields: string[] = [];
   for (let i = 0; i + 1 < headers.length; i += 2) {
@@ -209,7 +215,7 @@ function differencesOfAnswers(then: CaptureRecord, now: CaptureRecord): Differen
   return found;
 }
 
-/** Whether our own cache answered is no part of what it answered. */
+/** Whether our cache was used is not part of the response itself. */
 function answerFields({ head }: CapturedAnswer): string {
   return fieldsOf(withoutHeaders(head?.headers ?? [], (name) => name === 'x-svc-cache'));
 }
@@ -232,7 +238,7 @@ function sameBytes(a: Uint8Array | null, b: Uint8Array | null): boolean {
   return Buffer.compare(a, b) === 0;
 }
 
-/** What a client that left had got depends on when it left. */
+/** How much a departed client received depends on when it left. */
 function isBeginning(a: Uint8Array, b: Uint8Array): boolean {
   const length = Math.min(a.length, b.length);
   return sameBytes(a.subarray(0, length), b.subarray(0, length));

@@ -1,6 +1,6 @@
-/** What the readers of other tools' recordings have in common. */
+/** Shared parts of the readers for other tools' recordings. */
 
-/** An exchange with a provider, as far as another tool has kept it. */
+/** An exchange with a provider, as recorded by another tool. */
 export interface ForeignExchange {
   /** Unique in its file. */
   readonly id: string;
@@ -12,7 +12,7 @@ export interface ForeignExchange {
   readonly headers: readonly string[];
   readonly body: Buffer;
   readonly status: number;
-  /** Without what speaks of the connection or of an encoding: `answer` is decoded. */
+  /** Without headers about the connection or an encoding: `answer` is decoded. */
   readonly answerHeaders: readonly string[];
   readonly answer: Buffer;
   readonly client: string | null;

@@ -1,13 +1,16 @@
-/** HAR 1.2 files (http://www.softwareishard.com/blog/har-12-spec/), as browsers and proxies save them. */
+/**
+ * Reads HAR 1.2 files (http://www.softwareishard.com/blog/har-12-spec/), as browsers and proxies
+ * save them.
+ */
 import { isObject } from '../../stages/dialect/json-kind.ts';
 import type { JsonObject } from '../../stages/dialect/json-kind.ts';
 import { isHopByHop } from '../../stages/model/headers.ts';
 import type { ForeignExchange } from './foreign.ts';
 
-/** Of the connection, or of bytes that a HAR holds decoded. */
+/** Headers of the connection, or about an encoding that the HAR has already undone. */
 const LEFT_OUT = new Set(['host', 'content-length', 'content-encoding', 'accept-encoding']);
 
-/** The exchanges under `log`. */
+/** Returns the exchanges under `log`. */
 export function readHar(log: JsonObject): { exchanges: ForeignExchange[]; notes: string[] } {
   const entries = Array.isArray(log['entries']) ? (log['entries'] as unknown[]) : [];
   const exchanges: ForeignExchange[] = [];
@@ -37,7 +40,7 @@ function toExchange(entry: JsonObject, index: number): ForeignExchange | undefin
     startedMs: Number.isNaN(startedMs) ? 0 : startedMs,
     durationMs: Math.max(0, Number(entry['time']) || 0),
     method: textOf(request['method']).toUpperCase(),
-    // Whatever stands before the version belongs to the provider's address.
+    // Everything before the version belongs to the provider's base address.
     target: path.replace(/^.*?(?=\/v1(?:beta)?\/)/, ''),
     headers: fieldsOf(request['headers']),
     body: bytesOf(posted),
@@ -67,7 +70,7 @@ function fieldsOf(list: unknown): string[] {
     if (!isObject(field)) return [];
     const name = textOf(field['name']);
     const lower = name.toLowerCase();
-    // HTTP/2 has fields that begin with a colon and are none.
+    // HTTP/2 pseudo-headers begin with a colon.
     if (name === '' || name.startsWith(':') || isHopByHop(lower) || LEFT_OUT.has(lower)) return [];
     return [name, textOf(field['value'])];
   });

@@ -1,4 +1,4 @@
-/** Sessions of Claude Code as exchanges: each request with the answer that the file holds. */
+/** Reads sessions of Claude Code as exchanges: each request with its response from the file. */
 import { isObject } from '../../stages/dialect/json-kind.ts';
 import type { JsonObject } from '../../stages/dialect/json-kind.ts';
 import { readSessionText } from '../sessions/read-file.ts';
@@ -6,12 +6,12 @@ import { bodyOf } from '../sessions/session.ts';
 import type { Conversation, SessionRequest } from '../sessions/session.ts';
 import type { ForeignExchange } from './foreign.ts';
 
-/** What the client asks for; not every file says. */
+/** Assumed `max_tokens`; not every file contains it. */
 const MAX_TOKENS = 32_000;
-/** Each request repeats all before it; more than this is not held in memory. */
+/** Each request repeats the earlier ones; memory is limited to this. */
 const MOST_BYTES = 256 * 1024 * 1024;
 
-/** The requests of a session, with the answers that it holds; undefined for a file of another kind. */
+/** Returns the requests of a session with their responses; undefined for another kind of file. */
 export function readSession(
   text: string,
 ): { exchanges: ForeignExchange[]; notes: string[] } | undefined {

@@ -1,4 +1,7 @@
-/** Recordings that others made, as captures: HAR files of a browser or proxy, sessions of Claude Code, files of captures. */
+/**
+ * Imports other tools' recordings as captures: HAR files of a browser or proxy, sessions of Claude
+ * Code, capture files.
+ */
 import { SvcError } from '../../engine/index.ts';
 import { decodeRecords } from '../../stages/captures/decode.ts';
 import type { CaptureRecord, CapturedRow } from '../../stages/captures/record.ts';
@@ -13,7 +16,7 @@ import type { ForeignExchange } from './foreign.ts';
 import { readHar } from './import-har.ts';
 import { readSession } from './import-session.ts';
 
-/** What was found in a file. */
+/** Contents of a file. */
 export interface Imported {
   readonly records: readonly CaptureRecord[];
   /** What was left out, and why. */
@@ -21,9 +24,9 @@ export interface Imported {
 }
 
 /**
- * The captures in `bytes`.
+ * Returns the captures in `bytes`.
  *
- * @throws SvcError `bad_request` for a file of none of these kinds.
+ * @throws SvcError `bad_request` for any other kind of file.
  */
 export async function importCaptures(bytes: Buffer): Promise<Imported> {
   if (bytes.length > 0 && bytes[0]! >= 0x80) {

@@ -1,4 +1,4 @@
-/** The wire to the providers as it was when a run was recorded: nothing leaves this machine. */
+/** An upstream that plays back a recorded run: nothing leaves this machine. */
 import { SvcError } from '../../engine/index.ts';
 import { piecesOf } from '../../stages/captures/record.ts';
 import type {
@@ -12,11 +12,11 @@ import { bodyOf } from '../../stages/providers/response-body.ts';
 import type { Upstream, UpstreamResponse } from '../../stages/providers/upstream.ts';
 
 export interface RecordedUpstream extends Upstream {
-  /** From now on requests are answered as those of `record` were; `leave` ends the run as its client did. */
+  /** From now on answers requests as in `record`; `leave` ends the run as its client did. */
   play(record: CaptureRecord, leave: () => void): void;
 }
 
-/** Answers nothing before the first `play`. */
+/** Creates the upstream, which has no responses before the first `play`. */
 export function createRecordedUpstream(): RecordedUpstream {
   let left: CapturedAttempt[] = [];
   let leaveRun: () => void = () => undefined;
@@ -39,7 +39,7 @@ export function createRecordedUpstream(): RecordedUpstream {
   };
 }
 
-/** An answer that came from our own cache stands in for the provider's. */
+/** A response from our own cache stands in for the provider's. */
 function attemptsOf({ attempts, answer, request, row }: CaptureRecord): CapturedAttempt[] {
   if (attempts.length > 0 || !row.cacheHit || answer.head === null) return [...attempts];
   const { status, headers, atMs } = answer.head;
@@ -60,7 +60,10 @@ function attemptsOf({ attempts, answer, request, row }: CaptureRecord): Captured
   ];
 }
 
-/** The first that was sent to the same provider on the same path, or else on the same path: another answer would be in another dialect. */
+/**
+ * Picks the first exchange with the same provider and path, otherwise with the same path: any other
+ * would have another dialect.
+ */
 function pick(
   left: readonly CapturedAttempt[],
   path: string,
@@ -71,7 +74,7 @@ function pick(
   return fitting.find((attempt) => attempt.provider === provider) ?? fitting[0];
 }
 
-/** What is asked for, whatever stands before it and whatever model a path names. */
+/** Returns the kind of endpoint, regardless of a path prefix or a model in the path. */
 function kindOfPath(path: string): string {
   const plain = pathOf(path).replace(/^.*?(?=\/v1)/, '');
   return plain.replace(/\/models\/[^/:]+(?=:)/, '/models/');

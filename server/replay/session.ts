@@ -1,7 +1,7 @@
 /**
- * Replays captures: each request goes once more through the graph that the configuration makes
- * today, with all of its stages, and only the wire to the providers is the recording. What comes
- * of it is recorded as the first time, so that two records can be compared.
+ * Replays captures: each request goes through the graph of today's configuration, with all of its
+ * stages; only the upstream is the recording. The result is recorded like the original, so that the
+ * two records can be compared.
  */
 import { cpSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -29,17 +29,17 @@ import { createServices } from '../services.ts';
 import { createRecordedUpstream } from './recorded-upstream.ts';
 
 export interface ReplayOptions {
-  /** The configuration whose graph is tried. Its home is read and never written. */
+  /** The configuration to test. Its home is read and never written. */
   readonly config: Config;
-  /** An empty folder for what the graph writes while it runs. */
+  /** An empty folder for files that the graph writes. */
   readonly scratch: string;
-  /** Where providers that are code find their keys. */
+  /** Variables with the keys of code providers. */
   readonly env: Variables;
-  /** Leaves out `x-svc-mode` of the requests, so that the configured mode counts. */
+  /** Removes `x-svc-mode` from the requests, so that the configured mode applies. */
   readonly ignoresMode?: boolean;
 }
 
-/** Stands for a key that is not configured here: nothing is sent anywhere. */
+/** Placeholder for a key that is not configured here: nothing is sent anywhere. */
 const NO_KEY = 'not-sent-in-a-replay';
 /** What a graph reads from the home besides the configuration. */
 const READ_FROM_HOME = (home: string) => [
@@ -63,7 +63,7 @@ export async function openReplay(options: ReplayOptions) {
     log,
     clock,
     upstream,
-    // What is recorded of a replay is taken as a capture, and its rows are no one's.
+    // The replay is captured like any run; its ledger rows are discarded.
     ledgerWriter: noLedgerWriter,
     captureWriter: catcher.writer,
   });
@@ -75,11 +75,11 @@ export async function openReplay(options: ReplayOptions) {
     return {
       /** Today's providers and prices. */
       today: { prices, providers },
-      /** What is not as it would be in a proxy. */
+      /** Differences from a real proxy. */
       warnings: pluginReasons(generation.custom),
-      /** Sends a recorded request through the graph; what happened, as a record. */
+      /** Sends a recorded request through the graph, and returns the record of what happened. */
       async run(record: CaptureRecord): Promise<CaptureRecord> {
-        // How providers were doing is part of no recording: each run meets healthy ones.
+        // Provider health is not recorded: each run starts with healthy providers.
         for (const name of services.states.view().keys())
           services.states.forceHealth(name, 'healthy');
         clock.moveTo(record.startedMs);
@@ -105,7 +105,10 @@ export async function openReplay(options: ReplayOptions) {
   }
 }
 
-/** The configuration without what depends on anything but the request, and without what leaves traces. */
+/**
+ * Returns the configuration without anything that depends on more than the request, and without
+ * anything that leaves traces.
+ */
 function toReplayConfig(config: Config, scratch: string): Config {
   const providers = Object.entries(config.providers).map(([name, provider]) => {
     const needsKey = provider.auth === 'key' && provider.keys.length === 0;
@@ -122,11 +125,11 @@ function toReplayConfig(config: Config, scratch: string): Config {
     audit: { ...config.audit, enabled: false },
     metrics: { ...config.metrics, enabled: false },
     telemetry: { ...config.telemetry, enabled: false },
-    // A recorded answer is the only one that is right.
+    // Only the recorded response is the right one.
     cache: { ...config.cache, enabled: false, type: 'memory' },
     budget: { ...config.budget, enabled: false },
     routing: { ...config.routing, rpm: {} },
-    // How busy this machine is must not decide what a request becomes.
+    // The load of this machine must not influence the result.
     compression: { ...config.compression, maxTimeMs: 0 },
   };
 }
@@ -154,7 +157,7 @@ async function toBody(
   return toBodyFrame({ method, target, headers, endpoint, paused }, wireBytes, bytes, config);
 }
 
-/** A client that takes everything at once. */
+/** A client that accepts everything at once. */
 const NOWHERE = {
   whole: () => undefined,
   write: () => undefined,
@@ -162,7 +165,7 @@ const NOWHERE = {
   fail: () => undefined,
 };
 
-/** Keeps the one record that was written last. */
+/** Keeps the record that was written last. */
 function createCatcher() {
   let job: CaptureJob | undefined;
   const writer: CaptureWriter = {
@@ -187,7 +190,10 @@ function createCatcher() {
   };
 }
 
-/** The machine's clock, set back to when a run began: prices and times in answers are those of then. */
+/**
+ * Creates a clock set back to the start of a run: prices and times in responses are those of that
+ * moment.
+ */
 function createReplayClock(): Clock & { moveTo(wallMs: number): void } {
   let offsetMs = 0;
   return {

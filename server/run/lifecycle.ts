@@ -1,6 +1,6 @@
 /**
- * The end of a proxy: no new requests, running ones get time to finish, what is
- * not on disk yet gets there, then everything closes.
+ * Shuts a proxy down: no new requests, time for running ones to finish, pending data is written,
+ * then everything closes.
  */
 import { Cancelled } from '../../engine/index.ts';
 import type { Clock } from '../../engine/index.ts';
@@ -10,7 +10,7 @@ import type { ServerServices } from '../services.ts';
 
 /** Longest that running requests may take to finish. */
 const DRAIN_MS = 30_000;
-/** How often the drain looks whether the last run has ended. */
+/** Interval at which the drain checks whether the last run has ended. */
 const LOOK_MS = 20;
 
 export interface LifecycleOptions {
@@ -18,7 +18,7 @@ export interface LifecycleOptions {
   readonly listeners: readonly Listener[];
   readonly services: ServerServices;
   readonly clock: Clock;
-  /** Closes what else was opened: WebSocket connections, the control socket. */
+  /** Closes everything else: WebSocket connections, the control socket. */
   readonly closeOthers: () => Promise<void>;
 }
 
@@ -58,13 +58,16 @@ export function createLifecycle(options: LifecycleOptions) {
 
   let tellStopped: (shutDown: Promise<void>) => void = () => undefined;
   const stopped = new Promise<void>((resolve) => (tellStopped = resolve));
-  // Whoever asks for the end hears of its failure too.
+  // The caller of `stop` sees the failure too.
   stopped.catch(() => undefined);
 
   return {
-    /** Settles as `stop` does, whoever asked for it. */
+    /** Settles like `stop`, whatever caused the shutdown. */
     stopped,
-    /** Drains and closes. A second call, or `force`, ends running requests at once. Resolves when all is closed. */
+    /**
+     * Drains and closes. A second call, or `force`, aborts running requests at once. Resolves when
+     * everything is closed.
+     */
     stop(force: boolean = false): Promise<void> {
       if (stopping !== undefined || force) forced = true;
       if (stopping === undefined) {

@@ -1,4 +1,4 @@
-/** The row of a request that was turned away, or taken back by its client, before it got a run. */
+/** The ledger row of a request that was rejected, or cancelled by its client, before its run. */
 import type { SvcError } from '../../engine/index.ts';
 import { ledgerRow } from '../../stages/ledger/row.ts';
 import type { LedgerRow } from '../../stages/ledger/row.ts';
@@ -11,14 +11,16 @@ export interface Refused {
   readonly endpoint: string;
   /** The name of this machine. */
   readonly node: string | null;
-  /** The label of the key that it came with. */
+  /** Label of the key that the request carried. */
   readonly keyLabel: string | null;
   readonly project: string | null;
-  /** In milliseconds; left out where the request was refused at once, which says nothing of latency. */
+  /**
+   * In milliseconds; absent if the request was rejected at once, which says nothing about latency.
+   */
   readonly latencyMs?: number;
 }
 
-/** Its row; a request without an error was taken back by its client. */
+/** Returns the row; a request without an error was cancelled by its client. */
 export function refusedRow(refused: Refused, error: SvcError | undefined): LedgerRow {
   return ledgerRow({
     ...refused,

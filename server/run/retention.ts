@@ -1,6 +1,6 @@
 /**
- * Deletes what has become too old: rows of the ledger after `metrics.retention_days`. The sums
- * of their hours stay, so that totals are those of all times. Logs see to their own files.
+ * Deletes old data: ledger rows after `metrics.retention_days`. Their hourly sums are kept, so that
+ * totals cover all time. Logs handle their own files.
  */
 import { toSvcError } from '../../engine/index.ts';
 import type { Config } from '../config/config.ts';
@@ -15,7 +15,7 @@ export interface RetentionOptions {
   readonly services: Pick<ServerServices, 'clock' | 'ledgerFile' | 'log'>;
 }
 
-/** Looks soon after the start, and then once a day. The returned function ends that. */
+/** Runs soon after the start, and then once a day. The returned function stops it. */
 export function keepRetention({ config, services }: RetentionOptions): () => void {
   const { clock, ledgerFile, log } = services;
   let cancel = clock.after(FIRST_MS, prune);
@@ -38,7 +38,7 @@ export function keepRetention({ config, services }: RetentionOptions): () => voi
   return () => cancel();
 }
 
-/** The beginning of the oldest UTC day that is kept: that many whole days before today. */
+/** Returns the start of the oldest UTC day kept: that many whole days before today. */
 function firstKeptMs(nowMs: number, retentionDays: number): number {
   return (Math.floor(nowMs / DAY_MS) - retentionDays) * DAY_MS;
 }

@@ -1,4 +1,4 @@
-/** A run through the plan whose request and answer may be recorded, and written into the log. */
+/** A run through the plan, optionally with its request and response recorded and logged. */
 import { run } from '../../engine/index.ts';
 import type { Plan, RunInfo, Settlement, Sink } from '../../engine/index.ts';
 import type { ProxyFrame } from '../../stages/model/frame.ts';
@@ -9,7 +9,10 @@ import { credentialsOf } from '../log/credentials.ts';
 import type { ServerServices } from '../services.ts';
 import { CopyingSink } from '../sink/copy.ts';
 
-/** Runs `received` through `plan` into `client`; records it, and writes both bodies into the log, where the user wants that. Never rejects. */
+/**
+ * Runs `received` through `plan` into `client`; records it and logs both bodies, if the user asked
+ * for that. Never rejects.
+ */
 export function runAndReport(
   plan: Plan<ProxyFrame>,
   received: BodyFrame,

@@ -1,7 +1,7 @@
 /**
- * The runs that are under way, so that they can be counted and stopped. Places are used
- * again: a `Set` leaves a table behind every few requests, each of which keeps the next
- * one, and the runs in it, alive until the whole heap is collected.
+ * The running requests, for counting and aborting them. Slots are reused: a `Set` leaves a table
+ * behind every few requests, each of which keeps the next table, and the runs in it, alive until a
+ * full garbage collection.
  */
 import type { Canceller } from '../../engine/index.ts';
 
@@ -13,7 +13,7 @@ export class Running {
     return this.#slots.length - this.#free.length;
   }
 
-  /** Returns the place to give to `remove`, once, when the run has ended. */
+  /** Adds a run and returns its slot, to be passed to `remove` once when it has ended. */
   add(canceller: Canceller): number {
     const slot = this.#free.pop() ?? this.#slots.length;
     this.#slots[slot] = canceller;
@@ -25,7 +25,7 @@ export class Running {
     this.#free.push(slot);
   }
 
-  /** Aborts all of them; they are removed as they end. */
+  /** Aborts all runs; each is removed as it ends. */
   abortAll(reason: unknown): void {
     for (const canceller of this.#slots) canceller?.abort(reason);
   }

@@ -1,4 +1,4 @@
-/** A body that never was on the wire, as the request that it would be. */
+/** Makes a request from a body that was never sent. */
 import { SvcError } from '../../engine/index.ts';
 import type { TranslatableDialect } from '../../stages/dialect/canonical.ts';
 import { resolveEndpoint } from '../../stages/dialect/endpoints.ts';
@@ -14,7 +14,7 @@ const TARGETS: Readonly<Record<TranslatableDialect, string>> = {
   generative: '/v1beta/models/any:generateContent',
 };
 
-/** `text` is the body as JSON; it may be left out where nobody reads its bytes. */
+/** Builds the request; `text` is the body as JSON, and may be omitted if its bytes are not read. */
 export function asRequest(name: TranslatableDialect, json: unknown, text = ''): ProxyRequest {
   const target = TARGETS[name];
   const endpoint = resolveEndpoint('POST', target, []);
@@ -32,7 +32,7 @@ export function asRequest(name: TranslatableDialect, json: unknown, text = ''): 
       endpoint,
     },
     dialect: dialects[name],
-    // A body that lacks what a provider demands can be looked at all the same.
+    // A body without fields that a provider requires can still be examined.
     facts: UNREAD_FACTS,
     json,
   });

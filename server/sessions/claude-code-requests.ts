@@ -1,21 +1,21 @@
 /**
- * What newer versions of Claude Code write beside the messages: the requests as they went out. A line
+ * The requests that newer versions of Claude Code record alongside the messages. A line
  * `api-request-shape` holds system prompt and tools, `api-request-blob` a message under a hash, and
- * `api-request` names both: how many messages it keeps of the request that it follows (`base`), and
- * the hashes of those after them. A hash is the SHA-256 of the message's JSON with its keys in order.
- * Answers have no blob: their hash first stands in the request after; nor have messages that were sent
- * just as they stand in a line of their own (seen with 2.1.332).
+ * `api-request` refers to both: how many messages it keeps of the request that it continues
+ * (`base`), and the hashes of those after them. A hash is the SHA-256 of the message's JSON with
+ * sorted keys. Responses have no blob: their hash first appears in the next request; nor have
+ * messages that were sent exactly as in a line of their own (seen with 2.1.332).
  */
 import { createHash } from 'node:crypto';
 import { isObject, listOf, stringOf } from '../../stages/dialect/json-kind.ts';
 import type { JsonObject } from '../../stages/dialect/json-kind.ts';
 import { timeOf } from './session.ts';
 
-/** An answer, of which each block has a line of its own. */
+/** A response, each block of which has a line of its own. */
 export interface Answer {
   message: JsonObject;
   readonly content: unknown[];
-  /** The request that it answers, where the file names it. */
+  /** The request that it answers, if the file names it. */
   readonly request: string | undefined;
 }
 
@@ -50,10 +50,10 @@ export class SentRequests {
   readonly #shapes = new Map<string, JsonObject>();
   readonly #messages = new Map<string, unknown>();
   readonly #sent = new Map<string, Sent>();
-  /** Messages with a line of their own, until a hash has been looked for among them. */
+  /** Messages with a line of their own, until a hash lookup needs them. */
   #written: { readonly role: unknown; readonly content: unknown }[] = [];
 
-  /** True for a line that is one of these. */
+  /** Takes a line; true if it is one of these types. */
   take(line: JsonObject): boolean {
     const { type, shape, message, params } = line;
     const hash = stringOf(line['hash']) ?? stringOf(line['shapeHash']) ?? '';
@@ -76,7 +76,10 @@ export class SentRequests {
     return true;
   }
 
-  /** The conversations that `answers` answered; undefined where not all of their requests are there, word for word. */
+  /**
+   * Returns the conversations that `answers` belong to; undefined unless all their requests are
+   * complete, word for word.
+   */
   conversations(answers: readonly Answer[]): readonly SentConversation[] | undefined {
     const byRequest = new Map(answers.map((answer) => [answer.request ?? '', answer]));
     if (this.#sent.size === 0 || answers.some(({ request }) => !this.#sent.has(request ?? '')))
@@ -85,7 +88,7 @@ export class SentRequests {
     const found = new Set<Draft>();
     for (const [id, sent] of this.#sent) {
       const answer = byRequest.get(id);
-      // The provider refused it, or the client asked for something of its own.
+      // The provider refused it, or it is a request of the client's own.
       if (answer === undefined) continue;
       const draft = this.#follow(sent, drafts, byRequest);
       if (draft === undefined) return undefined;
@@ -96,7 +99,7 @@ export class SentRequests {
     return [...found];
   }
 
-  /** True where a message is known by its hash, also as a line of its own. */
+  /** True if a message with this hash is known, including as a line of its own. */
   #has(hash: string): boolean {
     if (this.#messages.has(hash)) return true;
     for (const message of this.#written) this.#messages.set(hashOf(message), message);
@@ -104,7 +107,10 @@ export class SentRequests {
     return this.#messages.has(hash);
   }
 
-  /** The conversation that a request goes on with, with its messages at the end; undefined where one is missing. */
+  /**
+   * Returns the conversation that a request continues, with its messages appended; undefined if one
+   * is missing.
+   */
   #follow(
     { shape, params, base, keep, tail }: Sent,
     drafts: ReadonlyMap<string, Draft>,
@@ -133,7 +139,7 @@ export class SentRequests {
   }
 }
 
-/** Parameters that say what the provider may forget, and what is asked of it. */
+/** Returns the parameters about context management and output. */
 function paramsOf({ model, max_tokens, thinking, context_management }: JsonObject): JsonObject {
   return {
     model,

@@ -1,7 +1,7 @@
 /**
- * Session files of Claude Code, below `~/.claude/projects`: a line of JSON for each message. Those of
- * older versions hold neither system prompt nor tools; newer ones (seen with 2.1.330) also hold what
- * was sent, request by request, see `claude-code-requests.ts`.
+ * Session files of Claude Code, below `~/.claude/projects`: one JSON line per message. Those of
+ * older versions contain neither system prompt nor tools; newer ones (seen with 2.1.330) also
+ * contain the requests as sent, see `claude-code-requests.ts`.
  */
 import { isObject, listOf, stringOf } from '../../stages/dialect/json-kind.ts';
 import type { JsonObject } from '../../stages/dialect/json-kind.ts';
@@ -12,7 +12,7 @@ import type { Answer, SentConversation } from './claude-code-requests.ts';
 import { timeOf } from './session.ts';
 import type { Conversation, LineReader } from './session.ts';
 
-/** Answers that the client made up itself. */
+/** Responses that the client made up itself. */
 const NO_MODEL = '<synthetic>';
 
 interface Draft {
@@ -26,7 +26,7 @@ interface Draft {
 export class ClaudeCodeReader implements LineReader {
   readonly #drafts: Draft[] = [];
   #main: Draft;
-  /** The conversations of agents that this one began, by every line of theirs. */
+  /** Conversations of agents started by this session, by the id of each of their lines. */
   readonly #agents = new Map<string, Draft>();
   readonly #answers = new Map<string, Answer>();
   readonly #sent = new SentRequests();
@@ -63,7 +63,7 @@ export class ClaudeCodeReader implements LineReader {
 
   #asked(draft: Draft, { role, content }: JsonObject, line: JsonObject): void {
     let own = draft;
-    // From here on the client sends a summary in place of what stood before.
+    // From here on the client sends a summary in place of everything before.
     if (line['isCompactSummary'] === true && draft === this.#main) own = this.#main = this.#begin();
     own.items.push({ role, content });
     own.atMs = timeOf(line['timestamp']);

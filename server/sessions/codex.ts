@@ -1,7 +1,7 @@
 /**
  * Session files of Codex, below `~/.codex/sessions`: a line `response_item` for each item of the
- * conversation as the responses dialect has it, among events. The system prompt stands in
- * `session_meta`, or among the items; tools do where the model gets them as an item (seen with 0.169).
+ * conversation in the responses dialect, among events. The system prompt is in `session_meta`, or
+ * among the items; so are tools, if the model gets them as an item (seen with 0.169).
  */
 import { countOf, isObject, listOf, stringOf } from '../../stages/dialect/json-kind.ts';
 import type { JsonObject } from '../../stages/dialect/json-kind.ts';
@@ -15,7 +15,7 @@ interface Draft {
   readonly requests: (SessionRequest & { usage: Usage | null })[];
 }
 
-/** Members that Codex keeps for itself; the provider does not get them. */
+/** Members internal to Codex, which are not sent to the provider. */
 const OWN = new Set(['internal_chat_message_metadata_passthrough']);
 
 /** Reads the lines of one session of Codex. */
@@ -25,7 +25,7 @@ export class CodexReader implements LineReader {
   #instructions: string | undefined;
   #model: string | null = null;
   #isAnswering = false;
-  /** When the newest item that is no answer was written. */
+  /** When the newest item that is not a response was written. */
   #atMs: number | null = null;
 
   get #draft(): Draft {
@@ -43,7 +43,7 @@ export class CodexReader implements LineReader {
       this.#counted(payload['info']['last_token_usage']);
   }
 
-  /** A session that was resumed or forked has the lines of the former one behind its own first. */
+  /** A resumed or forked session contains the earlier session's lines after its own first one. */
   #begin({ id, base_instructions: base, instructions }: JsonObject): void {
     this.#sessionId ||= stringOf(id) ?? '';
     this.#instructions ??= stringOf(isObject(base) ? base['text'] : instructions);
@@ -68,7 +68,10 @@ export class CodexReader implements LineReader {
     items.push(item);
   }
 
-  /** From here on the client sends a summary, and what it chose to keep, in place of what stood before. */
+  /**
+   * From here on the client sends a summary, and the items that it kept, in place of everything
+   * before.
+   */
   #compacted({ message, replacement_history: kept }: JsonObject): void {
     const text = stringOf(message) ?? '';
     const summary = { type: 'message', role: 'user', content: [{ type: 'input_text', text }] };
@@ -77,7 +80,7 @@ export class CodexReader implements LineReader {
     this.#isAnswering = false;
   }
 
-  /** The same figures may be written twice. */
+  /** The same usage may be written twice. */
   #counted(figures: unknown): void {
     const request = this.#draft.requests.at(-1);
     if (request?.usage === null && isObject(figures)) request.usage = usageOf(figures);
@@ -97,7 +100,7 @@ export class CodexReader implements LineReader {
       }));
   }
 
-  /** Some models get the instructions as the first item, which is in the file then. */
+  /** Some models get the instructions as the first item, which is then in the file. */
   #systemOf(items: readonly JsonObject[]): JsonObject {
     const instructions = this.#instructions;
     if (instructions === undefined) return {};
@@ -115,7 +118,7 @@ function isAnswer({ type, role }: JsonObject): boolean {
   return type === 'reasoning' || (typeof type === 'string' && type.endsWith('_call'));
 }
 
-/** Cached tokens are counted within the input, as the provider does. */
+/** Input tokens include cached ones, as in the provider's usage. */
 function usageOf(figures: JsonObject): Usage {
   const input = countOf(figures['input_tokens']);
   const read = countOf(figures['cached_input_tokens']);

@@ -1,4 +1,4 @@
-/** Where coding agents keep their sessions, and the files that may be one. */
+/** Finds the session files of coding agents. */
 import { existsSync, lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Variables } from '../config/env.ts';
@@ -9,17 +9,17 @@ export interface SessionPath {
   readonly changedMs: number;
 }
 
-/** Where Claude Code keeps what is its own. */
+/** Returns the folder of Claude Code's own files. */
 export function claudeFolder(userHome: string, env: Variables): string {
   return env['CLAUDE_CONFIG_DIR'] || join(userHome, '.claude');
 }
 
-/** The same of Codex. */
+/** Returns the folder of Codex's own files. */
 export function codexFolder(userHome: string, env: Variables): string {
   return env['CODEX_HOME'] || join(userHome, '.codex');
 }
 
-/** The folders of all clients whose files are read; those that exist. */
+/** Returns the session folders of all supported clients that exist. */
 export function sessionFolders(userHome: string, env: Variables): readonly string[] {
   const codex = codexFolder(userHome, env);
   const data = env['XDG_DATA_HOME'] || join(userHome, '.local/share');
@@ -32,10 +32,13 @@ export function sessionFolders(userHome: string, env: Variables): readonly strin
   ].filter((folder) => existsSync(folder));
 }
 
-/** Folders in a folder that are looked into; deeper ones are not. */
+/** Maximum depth of folders searched. */
 const MAX_DEPTH = 12;
 
-/** Every file below `root` that may be one, or `root` itself. Links are not followed; what cannot be read goes to `failed`. */
+/**
+ * Returns every possible session file below `root`, or `root` itself. Links are not followed; read
+ * errors are passed to `failed`.
+ */
 export function findSessions(
   root: string,
   failed: (path: string, thrown: unknown) => void,
@@ -56,7 +59,7 @@ export function findSessions(
   return found;
 }
 
-/** Clients keep much else beside them. */
+/** Clients keep many other files next to their sessions. */
 function mayBeSession(path: string): boolean {
   return path.endsWith('.jsonl') || /\/chats\/session-[^/]*\.json$|\/opencode\.db$/.test(path);
 }

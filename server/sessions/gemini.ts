@@ -1,7 +1,7 @@
 /**
- * Session files of Gemini CLI, below `~/.gemini/tmp/<project>/chats`: a line for each message, and
- * lines `$set` that change the head or put other messages in place of all (seen with 2026's
- * versions); one document with a list of messages in older ones. They hold neither system prompt nor tools.
+ * Session files of Gemini CLI, below `~/.gemini/tmp/<project>/chats`: one line per message, and
+ * lines `$set` that change the head or replace all messages (seen with 2026's versions); in older
+ * versions, one document with a list of messages. They contain neither system prompt nor tools.
  */
 import { countOf, isObject, listOf, stringOf } from '../../stages/dialect/json-kind.ts';
 import type { JsonObject } from '../../stages/dialect/json-kind.ts';
@@ -13,7 +13,7 @@ import type { Conversation, LineReader, SessionRequest } from './session.ts';
 /** Reads the lines of one session of Gemini CLI. */
 export class GeminiReader implements LineReader {
   #sessionId = '';
-  /** By id: a message is written again when more is known of it. */
+  /** By id: a message is written again when more of it is known. */
   #messages = new Map<string, JsonObject>();
   readonly #before: Map<string, JsonObject>[] = [];
 
@@ -35,7 +35,7 @@ export class GeminiReader implements LineReader {
       if (isObject(message)) this.#messages.set(String(message['id']), message);
   }
 
-  /** The user went back: what was sent since remains sent. */
+  /** The user went back; requests since then were still sent. */
   #rewind(id: string): void {
     this.#before.push(this.#messages);
     const ids = [...this.#messages.keys()];
@@ -64,7 +64,10 @@ export class GeminiReader implements LineReader {
   }
 }
 
-/** Contents and requests; answers in `counted` were another conversation's requests already. */
+/**
+ * Returns contents and requests; responses in `counted` already belong to requests of another
+ * conversation.
+ */
 function played(messages: Iterable<JsonObject>, counted: Set<string>) {
   const items: { role: string; parts: unknown[] }[] = [];
   const requests: SessionRequest[] = [];
@@ -75,7 +78,7 @@ function played(messages: Iterable<JsonObject>, counted: Set<string>) {
     if (last?.role === role) last.parts.push(...parts);
     else if (parts.length > 0) items.push({ role, parts: [...parts] });
   };
-  /** Older versions keep results in the call alone. */
+  /** Older versions keep results only in the call. */
   const answer = (): void => {
     addMessage('user', unanswered);
     unanswered = [];
@@ -119,7 +122,7 @@ function partsOf(content: unknown): readonly unknown[] {
   return listOf(content).map((part) => (typeof part === 'string' ? { text: part } : part));
 }
 
-/** Cached tokens are counted within the input, as the provider does. */
+/** Input tokens include cached ones, as in the provider's usage. */
 function usageOf(figures: unknown): Usage | null {
   if (!isObject(figures)) return null;
   const input = countOf(figures['input']);

@@ -1,11 +1,13 @@
-/** The lines of a file, one after the other, however long the file is. */
+/** Reads a file line by line, whatever its length. */
 import { createReadStream } from 'node:fs';
 
 const LINE_FEED = 0x0a;
-/** Bytes; a longer line is passed over. A pasted image or a whole log is far below it. */
+/** In bytes; a longer line is skipped. A pasted image or a whole log is far smaller. */
 const MAX_LINE_BYTES = 64 * 1024 * 1024;
 
-/** Each line without its end; undefined for one that is too long. Throws what the disk throws. */
+/**
+ * Yields each line without its end; undefined for one that is too long. Throws file system errors.
+ */
 export async function* linesOf(
   path: string,
   maxBytes = MAX_LINE_BYTES,

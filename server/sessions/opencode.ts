@@ -1,7 +1,7 @@
 /**
- * Sessions of OpenCode, in the database `~/.local/share/opencode/opencode.db` (seen with 1.18): a row
- * for each message and for each part of one, as JSON. They hold neither system prompt nor tools. The
- * database is read from a copy, because reading one in its write-ahead mode writes beside it.
+ * Sessions of OpenCode, in the database `~/.local/share/opencode/opencode.db` (seen with 1.18): one
+ * row per message and per part of a message, as JSON. They contain neither system prompt nor tools.
+ * A copy of the database is read, because reading one in WAL mode writes files next to it.
  */
 import { constants, copyFileSync, existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,7 +13,10 @@ import { emptyUsage, totalInputTokens } from '../../stages/model/usage.ts';
 import type { Usage } from '../../stages/model/usage.ts';
 import type { Conversation, SessionRequest } from './session.ts';
 
-/** The conversations of every session in the database at `path`, one session at a time. Throws what SQLite throws. */
+/**
+ * Yields the conversations of every session in the database at `path`, one session at a time.
+ * Throws SQLite errors.
+ */
 export function* readOpencode(path: string): Generator<readonly Conversation[]> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-sessions-'));
   try {
@@ -33,7 +36,7 @@ export function* readOpencode(path: string): Generator<readonly Conversation[]> 
   }
 }
 
-/** Bytes of the database with what was not yet written into it. */
+/** Returns the size of the database plus its write-ahead log, in bytes. */
 export function opencodeBytes(path: string): number {
   const files = [path, `${path}-wal`].filter((file) => existsSync(file));
   return files.reduce((bytes, file) => bytes + statSync(file).size, 0);
@@ -66,7 +69,7 @@ function readOne(database: Database.Database, session: string): readonly Convers
       const part = parseJson(row.data);
       return isObject(part) ? [part] : [];
     });
-    // From here on the client sends a summary in place of what stood before.
+    // From here on the client sends a summary in place of everything before.
     if (parts.some(({ type }) => type === 'compaction')) drafts.push({ items: [], requests: [] });
     const { items, requests } = drafts.at(-1)!;
     if (message['role'] !== 'assistant') {
@@ -106,7 +109,7 @@ function textsOf(parts: readonly JsonObject[]): string {
   return texts.join('\n\n');
 }
 
-/** An answer with its calls, and the results of these. */
+/** Returns a response with its calls, and their results. */
 function answered(parts: readonly JsonObject[]): readonly unknown[] {
   const calls = parts.flatMap(({ type, tool, callID, state }) =>
     type === 'tool' && isObject(state) ? [{ tool, callID, state }] : [],
@@ -138,6 +141,6 @@ function usageOf(figures: unknown): Usage | null {
     outputTokens: countOf(figures['output']),
     reasoningTokens: countOf(figures['reasoning']),
   };
-  // What an answer that broke off has.
+  // A response that broke off has zero usage.
   return (totalInputTokens(usage) ?? 0) === 0 ? null : usage;
 }

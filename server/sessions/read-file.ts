@@ -1,4 +1,4 @@
-/** One session file of whichever client, as the conversations that it holds. */
+/** Reads the conversations of one session file of any client. */
 import { readFile, stat } from 'node:fs/promises';
 import { SvcError } from '../../engine/index.ts';
 import { isObject, listOf, parseJson } from '../../stages/dialect/json-kind.ts';
@@ -10,22 +10,22 @@ import { linesOf } from './lines.ts';
 import { opencodeBytes, readOpencode } from './opencode.ts';
 import type { Conversation, LineReader } from './session.ts';
 
-/** What a file held. */
+/** Contents of a file. */
 export interface SessionFile {
   readonly conversations: readonly Conversation[];
-  /** Lines that are no JSON, or too long. */
+  /** Lines that are not JSON, or too long. */
   readonly unread: number;
 }
 
-/** Bytes; a larger file is refused, since what it says is held in memory while it is looked at. */
+/** In bytes; a larger file is refused, since its contents are held in memory. */
 const MAX_FILE_BYTES = 512 * 1024 * 1024;
 /** A database is copied, and read session by session. */
 const MAX_DATABASE_BYTES = 4 * 1024 * 1024 * 1024;
 
 /**
- * Reads `path`, conversation by conversation. Nothing is written.
+ * Reads `path`, conversation by conversation. Writes nothing.
  *
- * @throws SvcError `bad_request` for a file that is too large, broken or of no kind that is known.
+ * @throws SvcError `bad_request` for a file that is too large, broken or of an unknown kind.
  */
 export async function* readSessionFile(path: string): AsyncGenerator<SessionFile> {
   if (path.endsWith('.db')) yield* readDatabase(path);
@@ -37,7 +37,7 @@ export async function* readSessionFile(path: string): AsyncGenerator<SessionFile
   }
 }
 
-/** The same of text that is at hand already: the lines of a file. Undefined for another kind. */
+/** Same for the text of a file in memory. Undefined for another kind. */
 export function readSessionText(text: string): SessionFile | undefined {
   const taking = createTaking();
   for (const line of text.split('\n')) taking.take(line);
@@ -52,7 +52,7 @@ async function readLines(lines: AsyncIterable<string | undefined>): Promise<Sess
   return file;
 }
 
-/** Lines that say nothing of the client may come first. */
+/** Lines that do not identify the client may come first. */
 const MAX_WAITING = 200;
 
 function createTaking() {
@@ -82,7 +82,7 @@ function createTaking() {
   };
 }
 
-/** By the first line that only one client writes. */
+/** Recognizes the client by the first line that only one client writes. */
 function readerFor(line: JsonObject): LineReader | undefined {
   const { type, message, payload } = line;
   if (isObject(payload) && typeof line['timestamp'] === 'string') return new CodexReader();
@@ -94,7 +94,7 @@ function readerFor(line: JsonObject): LineReader | undefined {
   return undefined;
 }
 
-/** A document of Gemini CLI's older versions. */
+/** Reads a document of Gemini CLI's older versions. */
 function readDocument(text: string): SessionFile {
   const json = parseJson(text);
   if (!isObject(json) || json['projectHash'] === undefined || listOf(json['messages']).length === 0)

@@ -1,4 +1,7 @@
-/** All sessions in some folders: file by file, the newest first, within a time, nothing written and nothing sent. */
+/**
+ * Reads all sessions in some folders, newest files first, within a time limit; writes and sends
+ * nothing.
+ */
 import { setImmediate } from 'node:timers/promises';
 import { SvcError } from '../../engine/index.ts';
 import type { Clock } from '../../engine/index.ts';
@@ -10,26 +13,26 @@ import type { Conversation } from './session.ts';
 export interface FoldersJob {
   readonly folders: readonly string[];
   readonly clock: Clock;
-  /** After it no further file is begun. */
+  /** After this time no further file is started. */
   readonly maxTimeMs: number;
   readonly progress?: (progress: { readonly done: number; readonly total: number }) => void;
 }
 
-/** What became of the files. */
+/** Result for the files. */
 export interface FoldersRead {
   /** Files that hold sessions. */
   readonly files: number;
   /** Files that could not be read, and why. */
   readonly failed: readonly { readonly path: string; readonly reason: string }[];
-  /** Files that the time did not suffice for; the oldest. */
+  /** Files not read for lack of time; the oldest ones. */
   readonly left: number;
-  /** Lines that were passed over: no JSON, or too long. */
+  /** Skipped lines: not JSON, or too long. */
   readonly unreadLines: number;
 }
 
 /**
- * Gives every conversation to `take`, each request in one of them only: clients copy what was said
- * into the file of a session that goes on with it. Never rejects for a file.
+ * Passes every conversation to `take`, each request in only one of them: clients copy earlier
+ * messages into the file of a continued session. Never rejects because of a file.
  */
 export async function readFolders(
   { folders, clock, maxTimeMs, progress }: FoldersJob,
@@ -59,7 +62,7 @@ export async function readFolders(
           const requests = unseen(conversation, seen);
           if (requests.length > 0) await take({ ...conversation, requests });
         }
-        // Signals are looked at between files and sessions.
+        // Lets signals be handled between files and sessions.
         await setImmediate();
       }
       counts.files += 1;

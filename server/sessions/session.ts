@@ -1,7 +1,7 @@
 /**
- * What the session files of coding agents say, in one form for all of them: conversations as the
- * client sent them, in the shape of its dialect, and for each request how much of the conversation
- * it held, when it was sent and what the provider counted.
+ * The common form of all clients' session files: conversations as the client sent them, in the
+ * shape of its dialect, and for each request the number of items, the time and the provider's
+ * usage.
  */
 import type { TranslatableDialect } from '../../stages/dialect/canonical.ts';
 import type { Usage } from '../../stages/model/usage.ts';
@@ -12,38 +12,38 @@ export type SessionClient = 'claude-code' | 'codex' | 'gemini-cli' | 'opencode';
 
 /** A request to the model. */
 export interface SessionRequest {
-  /** Items of the conversation that it held, from the first one on. */
+  /** Number of leading conversation items in it. */
   readonly items: number;
-  /** When it was sent, in milliseconds since the epoch; null where the file does not say. */
+  /** When it was sent, in milliseconds since the epoch; null if unknown. */
   readonly atMs: number | null;
   readonly model: string | null;
-  /** What the provider counted; null where the file does not say. */
+  /** The provider's usage; null if unknown. */
   readonly usage: Usage | null;
-  /** The answer as the provider sent it, where the file keeps it so. */
+  /** The response as sent by the provider, if the file contains it. */
   readonly answer?: JsonObject;
-  /** Tells it from any other; what a client copies into another file keeps it. */
+  /** Unique id, which is kept when a client copies the request into another file. */
   readonly id?: string;
 }
 
-/** Requests that each begin as the one before. A conversation that is compacted goes on as another one. */
+/** Requests that each extend the previous one. After compaction a new conversation begins. */
 export interface Conversation {
   readonly client: SessionClient;
   /** The client's own id; conversations of one session, such as those of its agents, share it. */
   readonly sessionId: string;
   readonly dialect: TranslatableDialect;
-  /** The body without its items: what the file says of model, system prompt and tools. */
+  /** The body without its items: model, system prompt and tools, as far as known. */
   readonly params: JsonObject;
-  /** Messages, input items or contents, whatever the dialect calls them. */
+  /** Messages, input items or contents, depending on the dialect. */
   readonly items: readonly unknown[];
   readonly requests: readonly SessionRequest[];
-  /** Whose price it is, where the file says so: `anthropic`, `openai`. */
+  /** Vendor whose prices apply, if the file names it: `anthropic`, `openai`. */
   readonly vendor?: string;
 }
 
 /** Takes the lines of one file, in order. */
 export interface LineReader {
   take(line: JsonObject): void;
-  /** All conversations with at least one request. Called once, after the last line. */
+  /** Returns all conversations with at least one request. Called once, after the last line. */
   end(): readonly Conversation[];
 }
 
@@ -55,12 +55,12 @@ const ITEMS: Readonly<Record<TranslatableDialect, string>> = {
   generative: 'contents',
 };
 
-/** The body that holds the first `count` items of a conversation. */
+/** Returns the body with the first `count` items of a conversation. */
 export function bodyOf({ params, items, dialect }: Conversation, count: number): JsonObject {
   return { ...params, [ITEMS[dialect]]: items.slice(0, count) };
 }
 
-/** Milliseconds of an ISO 8601 time; null for anything else. */
+/** Returns the milliseconds of an ISO 8601 time; null for anything else. */
 export function timeOf(value: unknown): number | null {
   const atMs = typeof value === 'string' ? Date.parse(value) : Number.NaN;
   return Number.isNaN(atMs) ? null : atMs;

@@ -1,6 +1,6 @@
 /**
- * A sink that keeps the beginning of the answer that it passes on, for a log that was asked to
- * hold answers. An encoded one is decoded: the copy is for people.
+ * A sink that keeps the beginning of the response that it forwards, for a log with response bodies.
+ * An encoded response is decoded: the copy is for people.
  */
 import type { Sink, SvcError } from '../../engine/index.ts';
 import type { ProxyFrame } from '../../stages/model/frame.ts';
@@ -8,10 +8,10 @@ import { headerValue } from '../../stages/model/headers.ts';
 import { createDecoder } from '../../stages/wire/decode.ts';
 import type { Decoder } from '../../stages/wire/decode.ts';
 
-/** What was kept of an answer. */
+/** The kept part of a response. */
 export interface AnswerCopy {
   readonly bytes: Buffer;
-  /** Of the whole answer, decoded. */
+  /** Size of the whole response, decoded. */
   readonly sizeBytes: number;
 }
 
@@ -22,7 +22,7 @@ export class CopyingSink implements Sink<ProxyFrame> {
   #sizeBytes = 0;
   #decoder: Decoder | undefined;
 
-  /** Passes all on to `sink`, and keeps up to `mostBytes`. */
+  /** Forwards everything to `sink`, and keeps up to `mostBytes`. */
   constructor(sink: Sink<ProxyFrame>, mostBytes: number) {
     this.#sink = sink;
     this.#mostBytes = mostBytes;
@@ -50,7 +50,7 @@ export class CopyingSink implements Sink<ProxyFrame> {
     return this.#sink.fail(error);
   }
 
-  /** What the provider's answer was, or as much of it as came; undefined where there was none. */
+  /** Returns what was received of the provider's response; undefined if there was none. */
   async copy(): Promise<AnswerCopy | undefined> {
     await this.#decoder?.end();
     if (this.#decoder === undefined) return undefined;

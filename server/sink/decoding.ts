@@ -1,4 +1,4 @@
-/** Decodes an answer for a client that reads objects and never saw a `Content-Encoding`. */
+/** Decodes a response for a client that reads objects and never saw a `Content-Encoding`. */
 import type { Transform } from 'node:stream';
 import type { CancelSignal } from '../../engine/index.ts';
 import { undecodable } from '../../stages/model/errors.ts';
@@ -9,11 +9,11 @@ export interface DecodingOptions {
   /** The answer's `Content-Encoding`. */
   readonly encoding: string;
   readonly signal: CancelSignal;
-  /** Takes decoded bytes; nothing more is decoded until its promise settles. */
+  /** Receives decoded bytes; decoding pauses until its promise settles. */
   readonly take: (bytes: Buffer) => Promise<void>;
 }
 
-/** One answer on its way. Whatever fails, `push` or `end` rejects with it. */
+/** Decodes one response. On any failure `push` or `end` rejects. */
 export class Decoding {
   readonly #options: DecodingOptions;
   #stream: Transform | undefined;
@@ -33,13 +33,13 @@ export class Decoding {
     await Promise.race([room, this.#taken]);
   }
 
-  /** Resolves when everything that was pushed has been taken. */
+  /** Resolves when all bytes have been passed to `take`. */
   async end(): Promise<void> {
     this.#stream?.end();
     await this.#taken;
   }
 
-  /** Gives up what has not been taken. */
+  /** Discards bytes that have not been taken. */
   stop(): void {
     this.#stream?.destroy();
   }
@@ -63,7 +63,7 @@ export class Decoding {
         await this.#options.take(piece as Buffer);
       }
     } catch (thrown) {
-      // The coder's own errors are the only ones with a number.
+      // Only zlib's own errors have a number.
       const isCoder = thrown instanceof Error && 'errno' in thrown;
       throw isCoder ? undecodable(this.#options.encoding, { cause: thrown }) : thrown;
     }

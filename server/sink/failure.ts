@@ -1,10 +1,10 @@
 /**
- * What a provider says of a failure, as the object with `error.message` that ends an answer over
- * WebSocket, whatever it looked like.
+ * Converts a provider's report of a failure, in whatever form, to the object with `error.message`
+ * that ends a response over WebSocket.
  */
 import { isObject, parseJson, stringOf } from '../../stages/dialect/json-kind.ts';
 
-/** What goes out: the provider's own object, ours with `message`, or both in this order. */
+/** What is sent: the provider's own object, ours with `message`, or both in this order. */
 export interface Failure {
   readonly text?: string;
   readonly message?: string;
@@ -13,7 +13,10 @@ export interface Failure {
 const FAILED = new Set(['error', 'response.failed']);
 const UNNAMED = 'The provider sent an error inside its stream';
 
-/** The failure that an event of a stream reports, `payload` being its data if that is JSON; undefined for any other event. */
+/**
+ * Returns the failure that a stream event reports, `payload` being its data if that is JSON;
+ * undefined for any other event.
+ */
 export function failureIn(
   event: string | undefined,
   data: string,
@@ -30,7 +33,7 @@ export function failureIn(
   return { text: data, message: wording };
 }
 
-/** The failure that an answer with an error status reports. A page of HTML helps nobody. */
+/** Returns the failure that an error response reports. An HTML page would be of no use. */
 export function failureOfStatus(text: string, status: number): Failure {
   const payload = parseJson(text);
   const error = isObject(payload) ? payload['error'] : undefined;

@@ -1,7 +1,7 @@
 /**
- * The sink for HTTP: plain JSON, SSE and chunked are the same few writes. Bytes
- * go out as they come in; a client that reads slowly holds the writes back, and
- * one that leaves errors the stream, which stops the source.
+ * The sink for HTTP: plain JSON, SSE and chunked need the same few writes. Bytes are written as
+ * they arrive; a slow client holds the writes back, and a departed one errors the stream, which
+ * stops the source.
  */
 import type { ServerResponse } from 'node:http';
 import { SvcError } from '../../engine/index.ts';
@@ -24,13 +24,13 @@ export interface HttpSinkOptions {
   readonly response: ServerResponse;
   readonly signal: CancelSignal;
   readonly requestId: string;
-  /** In whose words a stream says that it failed. */
+  /** Dialect in which a stream reports its failure. */
   readonly dialect: Dialect;
-  /** Fields that every answer gets, flat: CORS and the like. */
+  /** Headers of every response, as a flat list: CORS and similar. */
   readonly extraHeaders: readonly string[];
-  /** How a stream is written to the client; by default its bytes are left alone. */
+  /** Encodes a stream for the client; by default its bytes are unchanged. */
   readonly encode?: StreamEncoding | undefined;
-  /** Holds events of a stream back until there are enough of them; by default nothing is held. */
+  /** Holds back stream events until there are enough of them; by default none are held. */
   readonly pace?: Pace | undefined;
 }
 
@@ -39,14 +39,14 @@ export interface StreamEncoding {
   readonly contentType: string;
   push(bytes: Buffer): Buffer;
   end(): Buffer;
-  /** The bytes that say that the stream failed. */
+  /** Returns the bytes that report a failed stream. */
   error(error: SvcError, requestId: string): Buffer;
 }
 
 export class HttpSink implements Sink<ProxyFrame> {
   #options: HttpSinkOptions;
   #streaming = false;
-  /** Bytes of the body that the head has promised and that have not gone out yet; undefined where it promised none. */
+  /** Remaining bytes of the promised Content-Length; undefined if there is none. */
   #promisedBytes: number | undefined;
   #tail: Buffer | undefined;
   #encode: StreamEncoding | undefined;
@@ -83,7 +83,7 @@ export class HttpSink implements Sink<ProxyFrame> {
     if (frame.kind !== 'chunk') return undefined;
     const bytes = this.#shape(frame.bytes);
     if (bytes.length === 0) return undefined;
-    // A byte more would be read as the beginning of the next answer.
+    // An extra byte would be read as the beginning of the next response.
     if (this.#promisedBytes !== undefined && (this.#promisedBytes -= bytes.length) < 0)
       throw new SvcError('internal', 'An answer is longer than its Content-Length');
     this.#tail = bytes;
@@ -91,12 +91,12 @@ export class HttpSink implements Sink<ProxyFrame> {
     return response.write(bytes) ? undefined : this.#drained();
   }
 
-  /** What goes out for these bytes of a body: in the client's form. */
+  /** Returns these body bytes in the client's form. */
   #shape(bytes: Buffer): Buffer {
     return this.#encode?.push(bytes) ?? bytes;
   }
 
-  /** Resolves when the client has taken what was written; rejects when the run was cancelled. */
+  /** Resolves when the client has taken the written bytes; rejects when the run is cancelled. */
   #drained(): Promise<void> {
     const { response, signal } = this.#options;
     if (signal.aborted) return Promise.reject(signal.reason);
@@ -144,13 +144,13 @@ export class HttpSink implements Sink<ProxyFrame> {
     if (sizeBytes !== undefined && !bodiless && declared !== String(sizeBytes))
       setHeader(headers, 'Content-Length', String(sizeBytes));
     else if (declared !== undefined && !bodiless) this.#promisedBytes = Number(declared);
-    // nginx holds answers back until they are whole, unless they say otherwise.
+    // nginx buffers whole responses unless told otherwise.
     if (head.streaming && headerValue(headers, 'x-accel-buffering') === undefined)
       headers.push('X-Accel-Buffering', 'no');
     response.writeHead(head.status, headers);
     if (sizeBytes !== undefined) return;
-    // A head without a body would wait for its first byte, which may be seconds away; one whose
-    // body is there already leaves with it in one write.
+    // A head without a body would wait for its first byte, which may be seconds away; if the body
+    // is already there, both leave in one write.
     setImmediate(() => {
       if (!this.#isBodyBegun && !response.destroyed) response.flushHeaders();
     });
@@ -170,14 +170,14 @@ export class HttpSink implements Sink<ProxyFrame> {
     }
     const held = this.#shape(pace?.rest() ?? NOTHING);
     if (held.length > 0) response.write(held);
-    // A document that is cut short must look cut short: only a broken connection says so.
+    // A truncated document must be recognizable: only a broken connection shows that.
     if (!this.#streaming || this.#promisedBytes !== undefined) {
       response.destroy();
       return;
     }
     if (this.#encode !== undefined) response.write(this.#encode.error(error, requestId));
     else {
-      // An event too long to be held can have been sent in part.
+      // An event too long to be held may have been sent in part.
       if (this.#tail !== undefined && !endsEvent(this.#tail)) response.write('\n\n');
       response.write(dialect.errorEvent(error, requestId));
     }
@@ -186,9 +186,9 @@ export class HttpSink implements Sink<ProxyFrame> {
 }
 
 /**
- * Head and body in one write: as text, node joins them. Uncorked before the end is written, so that
- * node does not make a list of this text and an empty one, which costs more to write (Node 20:
- * 2.6 KB of garbage an answer).
+ * Writes head and body at once: as text, node joins them. Uncorked before the end is written, so
+ * that node does not make a list of this text and an empty one, which costs more to write (Node 20:
+ * 2.6 KB of garbage per response).
  */
 function writeJoined(response: ServerResponse, bytes: Buffer): void {
   const { socket } = response;
@@ -198,15 +198,15 @@ function writeJoined(response: ServerResponse, bytes: Buffer): void {
 }
 
 /**
- * The provider's fields and ours. Who may read an answer is for this proxy to say: what the
- * provider sends to browsers is about its own origin, and two such fields are none to a browser.
+ * Joins the provider's headers and ours. Who may read a response is this proxy's decision: the
+ * provider's CORS headers concern its own origin, and a browser rejects two such headers.
  */
 function withOurCors(theirs: readonly string[], ours: readonly string[]): string[] {
   const headers: string[] = [];
   let vary = '';
   for (let i = 0; i + 1 < theirs.length; i += 2) {
     const name = theirs[i]!;
-    // Hardly any field begins like these two, and an expression a field costs more than all else.
+    // Few headers begin like these two, and a regex per header costs more than everything else.
     const first = name.charCodeAt(0) | 0x20;
     if (first === LETTER_A && /^access-control-/i.test(name)) continue;
     if (first === LETTER_V && ours.length > 0 && name.toLowerCase() === 'vary')
@@ -221,7 +221,7 @@ function withOurCors(theirs: readonly string[], ours: readonly string[]): string
   return headers;
 }
 
-/** Two lists of field names as one, each name once. */
+/** Merges two lists of header names, each name once. */
 function joined(list: string, more: string): string {
   const names = list === '' ? [] : list.split(',').map((name) => name.trim());
   for (const name of more.split(',').map((each) => each.trim())) {

@@ -1,6 +1,6 @@
 /**
- * A stream as one JSON object a line (`application/x-ndjson`), for clients that
- * cannot read server-sent events. The objects are the events' own payloads.
+ * Encodes a stream as one JSON object per line (`application/x-ndjson`), for clients that cannot
+ * read server-sent events. The objects are the events' payloads.
  */
 import type { SvcError } from '../../engine/index.ts';
 import type { ChunkEvent } from '../../stages/model/frame.ts';
@@ -12,10 +12,10 @@ import type { StreamEncoding } from './http.ts';
 
 const LINES_TYPE = 'application/x-ndjson';
 
-/** True if these header fields ask for lines, and do not rather ask for events. */
+/** True if these headers accept lines, and do not prefer events. */
 export function acceptsLines(headers: Headers): boolean {
   const accept = headerList(headers, 'accept')?.toLowerCase();
-  // Hardly any client asks for lines: nothing is taken apart for the others.
+  // Few clients ask for lines: the header is not parsed for the others.
   if (accept?.includes(LINES_TYPE) !== true) return false;
   let lines = 0;
   let events = 0;
@@ -27,7 +27,7 @@ export function acceptsLines(headers: Headers): boolean {
   return lines > 0 && lines >= events;
 }
 
-/** RFC 9110 §12.4.2; what cannot be read counts as absent. */
+/** RFC 9110 §12.4.2; an invalid weight counts as absent. */
 function weightOf(parameters: readonly string[]): number {
   const q = parameters.find((parameter) => /^q\s*=/.test(parameter));
   const weight = q === undefined ? 1 : Number(q.slice(q.indexOf('=') + 1));
@@ -35,12 +35,12 @@ function weightOf(parameters: readonly string[]): number {
 }
 
 function toLine({ data }: ChunkEvent): string {
-  // The end of the body already says what this marker says, and it is not JSON.
+  // The end of the body already implies this marker, which is not JSON.
   if (data === undefined || data === '' || data === '[DONE]') return '';
   return `${data.replaceAll('\n', '')}\n`;
 }
 
-/** The encoding for one stream. */
+/** Creates the encoding for one stream. */
 export function createLineEncoding(): StreamEncoding {
   const events = createEventReader();
   return {

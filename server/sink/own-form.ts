@@ -1,4 +1,7 @@
-/** The form of answers on `/ws`: the provider's events, then the usage, then one end for all dialects. */
+/**
+ * The form of responses on `/ws`: the provider's events, then the usage, then one end marker for
+ * all dialects.
+ */
 import { SvcError } from '../../engine/index.ts';
 import { isMessagesTerminator } from '../../stages/dialect/messages/event.ts';
 import { totalInputTokens } from '../../stages/model/usage.ts';
@@ -18,7 +21,7 @@ function failureTexts({ text, message }: Failure, requestId: string): readonly s
 }
 
 export const OWN_FORM: SocketForm = {
-  // Our own end comes after the usage, so the dialect's end is held back.
+  // Our end marker comes after the usage, so the dialect's own is held back.
   isHeldBack: isMessagesTerminator,
   failureTexts,
   refusalTexts: ({ text, status, requestId }) =>

@@ -1,7 +1,7 @@
 /**
- * `streaming.buffer_tokens`: holds the events of a stream back until so many
- * tokens are together or `flush_interval_ms` has passed, whichever comes first.
- * An event with content counts as one token, as providers send them.
+ * `streaming.buffer_tokens`: holds back the events of a stream until there are enough tokens or
+ * `flush_interval_ms` has passed, whichever comes first. An event with content counts as one token,
+ * as providers send them.
  */
 import type { Clock } from '../../engine/index.ts';
 import type { Dialect } from '../../stages/model/dialect.ts';
@@ -13,21 +13,21 @@ import { createSplitter } from '../../stages/wire/events.ts';
 export interface PaceOptions {
   /** Flush at this many tokens; at least 1. */
   readonly bufferTokens: number;
-  /** Flush at the latest this long after the first byte that was held, in milliseconds. */
+  /** Longest delay of a held byte, in milliseconds. */
   readonly flushIntervalMs: number;
   readonly clock: Clock;
 }
 
 export interface Pace {
   readonly stream: TransformStream<ProxyFrame, ProxyFrame>;
-  /** Takes what is held of a stream that broke. */
+  /** Returns what is held of a stream that broke off. */
   rest(): Buffer;
 }
 
-/** More than this is not held: what a provider sends may be no event, and never become one. */
+/** Limit on held bytes: the provider's data may not be events at all. */
 const MAX_HELD_BYTES = 64 * 1024;
 
-/** The pace of one answer. One that is no stream of plain events passes as it comes. */
+/** Creates the pace of one response. One that is not a plain event stream passes unchanged. */
 export function createPace({ bufferTokens, flushIntervalMs, clock }: PaceOptions): Pace {
   const splitter = createSplitter();
   let dialect: Dialect | undefined;
@@ -46,7 +46,7 @@ export function createPace({ bufferTokens, flushIntervalMs, clock }: PaceOptions
     return bytes;
   }
 
-  /** True if what is held is due now. */
+  /** True if the held events are due now. */
   function hold(bytes: Buffer, of: Dialect): boolean {
     held.push(bytes);
     heldBytes += bytes.length;
@@ -76,7 +76,7 @@ export function createPace({ bufferTokens, flushIntervalMs, clock }: PaceOptions
           try {
             flush();
           } catch {
-            // The client has left: a stream that was cancelled takes nothing more.
+            // The client has left: a cancelled stream accepts nothing more.
           }
         });
     },

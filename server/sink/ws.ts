@@ -1,7 +1,7 @@
 /**
- * The sink for WebSocket: the same answer as over HTTP, written as event objects.
- * A stream's events go out one by one, then what the form of the connection ends with. An object
- * with an `error` ends it in their place.
+ * The sink for WebSocket: the same response as over HTTP, written as event objects. A stream's
+ * events are sent one by one, then the end of the connection's form. An object with an `error`
+ * replaces that end.
  */
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
@@ -24,13 +24,13 @@ import type { Failure } from './failure.ts';
 
 const compress = promisify(gzip);
 
-/** With more than this unsent, the run waits for the socket. */
+/** With more unsent bytes than this, the run waits for the socket. */
 const MAX_BUFFERED_BYTES = 256 * 1024;
-/** A document is sent whole, so it is held whole: it may grow to so much, decoded if it was encoded. */
+/** A document is sent as a whole and thus held in memory, up to this size after decoding. */
 const MAX_DOCUMENT_MIB = 32;
 const MAX_DOCUMENT_BYTES = MAX_DOCUMENT_MIB * 1024 * 1024;
 
-/** An answer with an error status. */
+/** A response with an error status. */
 export interface Refused {
   readonly text: string;
   readonly status: number;
@@ -38,18 +38,18 @@ export interface Refused {
   readonly requestId: string;
 }
 
-/** How answers look to the client of a connection: each text is one frame with a JSON object. */
+/** The form of responses on a connection: each text is one frame with a JSON object. */
 export interface SocketForm {
-  /** True for an event that does not go out, since something else says the same. */
+  /** True for an event that is not sent, since another message replaces it. */
   readonly isHeldBack: (event: string | undefined, data: string) => boolean;
-  /** Hears of each event that goes out. */
+  /** Called with each event that is sent. */
   readonly heard?: (payload: JsonObject) => void;
-  /** A failure in the middle of a stream. */
+  /** Returns the messages for a failure in the middle of a stream. */
   readonly failureTexts: (failure: Failure, requestId: string) => readonly string[];
   readonly refusalTexts: (refused: Refused) => readonly string[];
-  /** A document that is no stream. */
+  /** Returns the message for a document that is not a stream. */
   readonly documentText: (text: string) => string;
-  /** What comes after a whole answer. */
+  /** Returns the messages after a complete response. */
   readonly endTexts: (usage: Usage | undefined) => readonly string[];
   readonly errorText: (error: SvcError, requestId: string) => string;
 }
@@ -59,7 +59,7 @@ export interface SocketSinkOptions {
   readonly socket: WebSocket;
   readonly signal: CancelSignal;
   readonly requestId: string;
-  /** Binary frames with gzip instead of text frames. */
+  /** Sends binary frames with gzip instead of text frames. */
   readonly gzip: boolean;
 }
 
@@ -71,7 +71,7 @@ export class SocketSink implements Sink<ProxyFrame> {
   #observer: UsageObserver | undefined;
   #head: HeadFrame | undefined;
   #decoding: Decoding | undefined;
-  /** True once an object with an error went out: nothing may follow it. */
+  /** True once an error object was sent: nothing may follow it. */
   #failed = false;
 
   constructor(options: SocketSinkOptions) {
@@ -109,7 +109,7 @@ export class SocketSink implements Sink<ProxyFrame> {
     });
   }
 
-  /** Takes bytes that are not encoded, or not any more. */
+  /** Processes decoded bytes. */
   async #take(bytes: Buffer): Promise<void> {
     if (this.#splitter !== undefined) {
       for (const event of this.#splitter.push(bytes)) await this.#event(event);
@@ -127,13 +127,13 @@ export class SocketSink implements Sink<ProxyFrame> {
     const payload = parseJson(data);
     const failure = failureIn(event, data, payload);
     if (failure !== undefined) return this.#sendLast(form.failureTexts(failure, requestId));
-    // The client reads objects only: half an event, and what is no JSON at all, are none.
+    // The client expects objects: a partial event or invalid JSON is not sent.
     if (!isObject(payload)) return;
     form.heard?.(payload);
     await this.#send(data);
   }
 
-  /** Says that it failed, after which nothing may come. */
+  /** Sends the error messages, after which nothing may follow. */
   async #sendLast(texts: readonly string[]): Promise<void> {
     this.#failed = true;
     for (const text of texts) await this.#send(text);

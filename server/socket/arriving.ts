@@ -1,6 +1,6 @@
 /**
- * Counts what a WebSocket connection is sent until a message is whole: the library collects the
- * frames of one and reports nothing before its end.
+ * Counts incoming WebSocket bytes until a message is complete: the library collects the frames of a
+ * message and reports nothing before its end.
  */
 import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
@@ -11,9 +11,9 @@ import type { Arrival, InFlight } from '../http/in-flight.ts';
 const CONTROL_BYTES = 6;
 
 /**
- * Counts for `client` on its `socket`. `fail` is called with the reason why the message under way is
- * not taken; from then on what arrives is thrown away, and what the library holds of the message
- * counts until the connection is closed.
+ * Starts counting for `client` on its `socket`. `fail` is called with the reason why the current
+ * message is refused; further data is then discarded, and the bytes that the library holds count
+ * until the connection closes.
  */
 export function countArriving(
   client: WebSocket,
@@ -28,17 +28,17 @@ export function countArriving(
     arrival = undefined;
     bytes = 0;
   };
-  // Before the library's own listener, which reports the message that a piece completes.
+  // Runs before the library's own listener, which reports the message that a chunk completes.
   socket.prependListener('data', (piece: Buffer) => {
     bytes += piece.length;
     arrival ??= inFlight.open((error) => {
-      // The library would go on to collect the message for as long as the client sends it.
+      // Otherwise the library would keep collecting the message for as long as the client sends it.
       socket.removeAllListeners('data').on('data', () => undefined);
       fail(error);
     });
     arrival.add(piece.length);
   });
-  // Between the frames of a message there may be others, which are no part of it.
+  // Control frames may come between the frames of a message; they are not part of it.
   const discount = (payload: Buffer): void => {
     const control = payload.length + CONTROL_BYTES;
     bytes -= control;

@@ -1,8 +1,8 @@
 /**
- * One WebSocket connection: JSON text frames in, event objects out. Each frame is a request
- * like a POST: it counts against the rate limit, is refused while the proxy drains, becomes one
- * run through the same graph, and ends in one row of the ledger. A connection runs one at a time
- * and keeps one more waiting.
+ * One WebSocket connection: JSON text frames in, event objects out. Each frame is a request like a
+ * POST: it counts against the rate limit, is refused during a drain, becomes one run through the
+ * same graph, and ends in one ledger row. A connection has one run at a time and one more request
+ * waiting.
  */
 import type { IncomingMessage } from 'node:http';
 import type { RawData, WebSocket } from 'ws';
@@ -44,17 +44,17 @@ export interface SocketOptions {
   readonly running: Running;
 }
 
-/** RFC 6455 §7.4.1, and the registry of close codes that it opens. */
+/** RFC 6455 §7.4.1, and its registry of close codes. */
 const POLICY = 1008;
 const TRY_AGAIN_LATER = 1013;
-/** What a client may leave unread of answers that no run paces. */
+/** Limit on unread responses to messages that have no run. */
 const MOST_UNREAD_BYTES = 4 * 1024 * 1024;
-/** A client whose messages are all refused does not listen; each of them costs a row. */
+/** A client whose messages are all refused ignores the errors; each message costs a row. */
 const MOST_REFUSED = 100;
 /** Time for a client to read why its connection ends. */
 const GOODBYE_MS = 1000;
 
-/** A connection lives by its socket's events; nobody else holds it. */
+/** Serves one connection. It lives through its socket's events; nothing else references it. */
 export function serveConnection(
   client: WebSocket,
   request: IncomingMessage,
@@ -77,14 +77,14 @@ class Connection {
   #headers: readonly string[];
   readonly #upgrade: GateRequest;
   #address: string;
-  /** The key that let the newest frame in. */
+  /** The caller admitted with the newest frame. */
   #caller: Caller | undefined;
   #controller: Canceller | undefined;
   #waiting: Message | undefined;
   #release: (() => void) | undefined;
-  /** The newest frame of which it is not known yet whether it may be taken. */
+  /** Admission of the newest frame, while undecided. */
   #deciding: Promise<void> | undefined;
-  /** Messages refused since the last one that was served. */
+  /** Messages refused since the last served one. */
   #refused = 0;
 
   constructor(
@@ -118,23 +118,23 @@ class Connection {
       if (this.#waiting !== undefined) this.#record(this.#begin(), undefined);
       this.#takeWaiting();
     });
-    // 'close' follows and does what there is to do.
+    // 'close' follows and does the cleanup.
     client.on('error', () => undefined);
   }
 
   onMessage(message: Message): void {
-    // What had arrived before the connection was ended here.
+    // Frames that arrived before we closed the connection.
     if (this.#client.readyState !== this.#client.OPEN) return;
     const { generations, services, newId } = this.#options;
-    // The key may have been revoked since, or be asked for now. As over HTTP, what the gate refuses
-    // uses nothing of the limit and leaves no row.
+    // The key may have been revoked since, or may now be required. As over HTTP, a request refused
+    // by the gate uses no quota and leaves no row.
     const admission = generations.current.gate(this.#upgrade, 'upgrade');
     if (admission.verdict === 'refused') return this.#sendError(admission.error, newId());
     this.#caller = admission.caller;
     const decision = services.limiter.takeTogether(this.#address);
     if (this.#deciding === undefined && !(decision instanceof Promise))
       return this.#onDecided(message, decision);
-    // Frames keep their order, and no more are read from the socket than one read has brought.
+    // Frames keep their order, and reading pauses after the current chunk.
     this.#client.pause();
     const decided = Promise.all([decision, this.#deciding]).then(([one]) => {
       if (this.#deciding === decided) {
@@ -171,12 +171,12 @@ class Connection {
     return waiting;
   }
 
-  /** Why this frame is not even taken as a request, as HTTP has it. */
+  /** Returns why this frame is not accepted as a request, as over HTTP. */
   #refusalOf({ data }: Message, decision: RateDecision | undefined): SvcError | undefined {
     const { generations, draining } = this.#options;
     if (decision?.isAllowed === false) return rateLimited(decision.retryAfterS);
     if (draining()) return shuttingDown();
-    // The limit by which the library closes a connection is the one from when it opened.
+    // The library enforces the limit from when the connection opened.
     const { maxProxiedRequestBytes } = generations.current.config.limits;
     return sizeOf(data) > maxProxiedRequestBytes
       ? payloadTooLarge(maxProxiedRequestBytes)
@@ -196,7 +196,7 @@ class Connection {
 
   #end(code: number, reason: string): void {
     this.#client.close(code, reason);
-    // What has arrived is held by the library until the connection is gone.
+    // The library holds what has arrived until the connection is closed.
     this.#options.services.clock.after(GOODBYE_MS, () => this.#client.terminate());
   }
 
@@ -211,7 +211,7 @@ class Connection {
     };
   }
 
-  /** Answers a request that gets no run, and writes its row. */
+  /** Rejects a request before its run, and writes its row. */
   #refuse(info: RunInfo, error: SvcError): void {
     this.#sendError(error, info.id);
     this.#record(info, error);
@@ -219,7 +219,7 @@ class Connection {
     if (this.#refused >= MOST_REFUSED) this.#end(POLICY, 'too many messages were refused');
   }
 
-  /** The row of a request without a run; one without an error was taken back by its client. */
+  /** Records a request without a run; without an error it was cancelled by its client. */
   #record(info: RunInfo, error: SvcError | undefined): void {
     const { services } = this.#options;
     const { node } = services;
@@ -246,7 +246,7 @@ class Connection {
     const generation = generations.current;
     try {
       const headers = this.#headers;
-      // Its `once` is meant for one request, which is the first of a connection.
+      // `once` applies to one request, the first of the connection.
       this.#headers = withoutHeaders(headers, (name) => name === ALLOW_HEADER);
       const asked = this.#protocol.read(message.data, message.isBinary, headers);
       if ('replies' in asked) {
@@ -278,14 +278,17 @@ class Connection {
     }
   }
 
-  /** A frame can bring a key of its own: it is judged as the POST that it stands for, with what let the connection in. */
+  /**
+   * Returns the admitted request. A frame can carry its own key, so it is judged like the
+   * equivalent POST, with the connection's credentials.
+   */
   #admitted(asked: Asked, generation: Generation): Served & Pick<ReceivedRequest, 'caller'> {
     const { endpoint, target, headers } = asked;
     const admission = generation.gate(this.#protocol.post(this.#upgrade, asked), 'upgrade');
     if (admission.verdict === 'refused') throw admission.error;
     const { caller } = admission;
     const head = admittedHead({ endpoint, target, headers }, admission, isGuarded(generation));
-    // Who opened the connection sends its frames; the field never leaves.
+    // Frames come from whoever opened the connection; this header never leaves the process.
     const key = headerValue(this.#upgrade.rawHeaders, 'x-svc-key');
     if (key === undefined || headerValue(head.headers, 'x-svc-key') !== undefined)
       return { ...head, caller };
@@ -296,7 +299,7 @@ class Connection {
     this.#controller = undefined;
     const waiting = this.#takeWaiting();
     if (waiting === undefined || this.#client.readyState !== this.#client.OPEN) return undefined;
-    // Between two runs the drain may have found nothing left to wait for.
+    // Between two runs the drain may have found nothing to wait for.
     if (this.#options.draining()) return this.#refuse(this.#begin(), shuttingDown());
     void this.#serve(waiting);
   }

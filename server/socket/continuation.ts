@@ -1,7 +1,8 @@
 /**
- * What a conversation over one WebSocket goes on from. There a client sends what is new and names the
- * newest response, which the provider remembers for the connection even where nothing is stored. Over
- * HTTP nothing remembers it: so what that response was made of is kept here, and put before what is new.
+ * The state that a conversation over one WebSocket continues from. There a client sends only new
+ * items and names the newest response, which the provider remembers for the connection even if
+ * nothing is stored. Over HTTP it is not remembered, so the items up to that response are kept here
+ * and put before the new ones.
  */
 import { isObject, objectsOf, stringOf } from '../../stages/dialect/json-kind.ts';
 import type { JsonObject } from '../../stages/dialect/json-kind.ts';
@@ -9,33 +10,36 @@ import { findSpans } from '../../stages/wire/json-path.ts';
 import { insertMember, splice } from '../../stages/wire/splice.ts';
 import { withoutMembers } from '../../stages/wire/without-members.ts';
 
-/** The newest response, and the items of the conversation up to its end as JSON, joined by commas. */
+/** The newest response, and the conversation's items up to its end as JSON, joined by commas. */
 interface Baseline {
   readonly id: string;
   readonly items: Buffer;
 }
 
-/** Members of a message that are about the connection, or that a stream over HTTP says otherwise. */
+/** Members of a message about the connection, or expressed differently in a stream over HTTP. */
 const OF_CONNECTION: ReadonlySet<string> = new Set(['type', 'generate', 'stream', 'background']);
 const PREVIOUS = 'previous_response_id';
 const COMMA = Buffer.from(',');
 const NOTHING = Buffer.alloc(0);
 const ENDED: ReadonlySet<unknown> = new Set(['response.completed', 'response.incomplete']);
 
-/** A turn under way. */
+/** A turn in progress. */
 export interface Turn {
   /** The body of the POST. */
   readonly body: Buffer;
-  /** Hears of each event of its answer. */
+  /** Called with each event of the response. */
   readonly heard: (payload: JsonObject) => void;
-  /** Ends it with a response of this id that says nothing. */
+  /** Ends the turn with an empty response of this id. */
   readonly endEmpty: (id: string) => void;
 }
 
-/** Gives room for so many bytes until it is given back; undefined where there is none. */
+/** Reserves bytes until the returned function is called; undefined if there is no room. */
 export type ClaimBytes = (bytes: number) => (() => void) | undefined;
 
-/** Keeps what `claim` gives room for; what has none is not gone on from, and its client sends it whole again. */
+/**
+ * Creates the state. If `claim` has no room, the conversation is not kept, and its client sends it
+ * again as a whole.
+ */
 export function createContinuation(claim: ClaimBytes) {
   let baseline: Baseline | undefined;
   let release: (() => void) | undefined;
@@ -47,7 +51,7 @@ export function createContinuation(claim: ClaimBytes) {
   }
 
   return {
-    /** `message` is valid JSON and an object, `read` the same parsed. */
+    /** Begins a turn; `message` is a valid JSON object, `read` is the parsed message. */
     begin(message: Buffer, read: JsonObject): Turn {
       const { store, generate } = read;
       const before = read[PREVIOUS] === baseline?.id ? baseline : undefined;
@@ -67,9 +71,9 @@ export function createContinuation(claim: ClaimBytes) {
                 ? insertMember(plain, whole!, 'input', list)
                 : { ...input, bytes: list },
             ]);
-      // What an earlier turn stored is at the provider, and nobody here knows it.
+      // What an earlier turn stored is at the provider, and unknown here.
       const isWhole = before !== undefined || typeof read[PREVIOUS] !== 'string';
-      // A response that the provider has stored is gone on from there, as over HTTP.
+      // A response stored by the provider is continued there, as over HTTP.
       const isKept = isWhole && (store === false || generate === false || before !== undefined);
       const output: Buffer[] = [];
       const said = (item: JsonObject): void => {
@@ -94,17 +98,19 @@ export function createContinuation(claim: ClaimBytes) {
         endEmpty: end,
       };
     },
-    /** The connection is gone. */
+    /** Called when the connection is closed. */
     close: () => keep(undefined),
   };
 }
 
-/** Without its encrypted content a thought is only the name of something that nobody has stored. */
+/**
+ * A reasoning item without encrypted content is only a reference to something that was not stored.
+ */
 function canBeSentAgain({ type, encrypted_content }: JsonObject): boolean {
   return type !== 'reasoning' || typeof encrypted_content === 'string';
 }
 
-/** The items of an `input`, which may be a list or one text, without the brackets. */
+/** Returns the items of an `input`, which may be a list or one text, without the brackets. */
 function itemsOf(input: Buffer): Buffer {
   if (input[0] === 0x5b) return trimmed(input.subarray(1, -1));
   return Buffer.concat([Buffer.from('{"role":"user","content":'), input, Buffer.from('}')]);

@@ -1,4 +1,4 @@
-/** Reads what a client's WebSocket frame asks for: the POST that it stands for. */
+/** Parses a client's WebSocket frame into the equivalent POST. */
 import type { RawData } from 'ws';
 import { noSuchPath, resolveEndpoint } from '../../stages/dialect/endpoints.ts';
 import type { Endpoint } from '../../stages/model/endpoint.ts';
@@ -12,16 +12,19 @@ import { withoutMembers } from '../../stages/wire/without-members.ts';
 import { bytesOf } from './protocol.ts';
 import type { Asked } from './protocol.ts';
 
-/** Members of a frame that are for us and not for the provider. */
+/** Members of a frame that are for svc and not for the provider. */
 const OURS: ReadonlySet<string> = new Set(['api_key', 'gzip', 'endpoint']);
 
 /**
- * What the head of a request over HTTP may be made of, and how long it may be. A frame's words
- * become such a head at the provider, who must not be troubled with what no client could send.
+ * Allowed characters and length for values that go into a request head. Frame values become such a
+ * head at the provider, which must not receive what no HTTP client could send.
  */
 const HEAD_TEXT = /^[!-~]{1,8192}$/;
 
-/** Reads a client's frame. Throws VALIDATION_001 and _003, `bad_request` for what no HTTP request can say, and `not_found` for an endpoint that is not proxied. */
+/**
+ * Parses a client's frame. Throws VALIDATION_001 and _003, `bad_request` for values that no HTTP
+ * request can contain, and `not_found` for an endpoint that is not proxied.
+ */
 export function readMessage(
   data: RawData,
   isBinary: boolean,
@@ -39,7 +42,7 @@ export function readMessage(
   }
   const endpoint = resolveEndpoint('POST', target, []);
   if (endpoint === undefined || 'allow' in endpoint) throw noSuchPath(target);
-  // Empty is none, as an empty header field is.
+  // An empty key counts as none, like an empty header.
   const key = textMember(message, 'api_key') || undefined;
   if (key !== undefined && !HEAD_TEXT.test(key)) {
     throw malformedRequest("Field 'api_key' contains characters that a key may not contain");
@@ -59,7 +62,10 @@ export function readMessage(
   };
 }
 
-/** Members of other names for a key that hold one of this proxy: no provider gets it in a body either. */
+/**
+ * Returns members with other names for a key that contain one of this proxy's: no provider may get
+ * it in a body either.
+ */
 function strayKeys(message: JsonObject): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
   for (const [name, value] of Object.entries(message)) {
@@ -77,7 +83,7 @@ function textMember(message: JsonObject, name: string): string | undefined {
   throw wrongType(name, 'string', jsonTypeOf(value));
 }
 
-/** The header fields that a POST of this frame would have had. */
+/** Returns the headers that a POST of this frame would have had. */
 function ofRequest(
   endpoint: Endpoint,
   key: string | undefined,

@@ -1,4 +1,4 @@
-/** What is spoken on `/ws`: one request a frame, whose `endpoint` says where it goes. */
+/** The protocol on `/ws`: one request per frame, with its destination in `endpoint`. */
 import { SESSION_FIELDS } from '../../stages/model/conversation.ts';
 import { withoutHeaders } from '../../stages/model/headers.ts';
 import type { Headers } from '../../stages/model/headers.ts';
@@ -23,8 +23,8 @@ export const OWN_PROTOCOL: SocketProtocol = {
 };
 
 /**
- * Fields of the upgrade that make sense for a request: who the client is, and what it says to us,
- * less the key that let it in; never how the socket was opened.
+ * Returns the upgrade's headers that apply to a request: identity of the client and options for
+ * svc, without the key that admitted it and without those about the socket.
  */
 function ownHeaders(raw: Headers): string[] {
   return withoutHeaders(raw, (name) => {

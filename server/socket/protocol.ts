@@ -1,4 +1,7 @@
-/** What is spoken on a WebSocket connection: what a message asks for, and how answers and errors look. */
+/**
+ * The protocol of a WebSocket connection: how messages are parsed, and how responses and errors are
+ * written.
+ */
 import type { RawData } from 'ws';
 import type { SvcError } from '../../engine/index.ts';
 import type { Endpoint } from '../../stages/model/endpoint.ts';
@@ -6,42 +9,44 @@ import type { Headers } from '../../stages/model/headers.ts';
 import type { GateRequest } from '../gate/gate.ts';
 import type { SocketForm } from '../sink/ws.ts';
 
-/** The POST that a message stands for. */
+/** The POST equivalent to a message. */
 export interface Asked {
   readonly endpoint: Endpoint;
   readonly target: string;
   readonly headers: Headers;
-  /** The message's own bytes, less what is for us. */
+  /** The message's own bytes, without members for svc. */
   readonly bytes: Buffer;
-  /** Answer in binary frames with gzip. */
+  /** Respond in binary frames with gzip. */
   readonly gzip: boolean;
-  /** How its answer looks. */
+  /** Form of its response. */
   readonly form: SocketForm;
 }
 
-/** Of a message that needs no run: what is sent back. */
+/** The replies to a message that needs no run. */
 export interface Answered {
   readonly replies: readonly string[];
 }
 
 export interface SocketProtocol {
-  /** In the ledger, of a message that was never read far enough to name an endpoint. */
+  /** Path in the ledger for a message whose endpoint is unknown. */
   readonly path: string;
-  /** A connection that says nothing for this long after it opened is closed; undefined: it may wait. */
+  /**
+   * Longest silence after opening, after which the connection is closed; undefined for no limit.
+   */
   readonly firstMessageMs: number | undefined;
-  /** Of the upgrade's fields, those that each request has. */
+  /** Returns the upgrade's headers that apply to each request. */
   readonly headersOf: (raw: Headers) => readonly string[];
-  /** Reads a message; `headers` are the connection's. Throws SvcError for one that cannot be taken. */
+  /** Parses a message; `headers` are the connection's. Throws SvcError for an invalid one. */
   readonly read: (data: RawData, isBinary: boolean, headers: readonly string[]) => Asked | Answered;
-  /** The request by which a message is judged, made of what let the connection in. */
+  /** Returns the request by which a message is judged, with the connection's credentials. */
   readonly post: (upgrade: GateRequest, asked: Asked) => GateRequest;
-  /** The connection is gone: what was kept for it goes. */
+  /** Called when the connection is closed, to release its state. */
   readonly close: () => void;
-  /** The object that says that a message was not taken. */
+  /** Returns the object that reports a rejected message. */
   readonly errorText: (error: SvcError, requestId: string) => string;
 }
 
-/** The library hands a message over as one buffer, or as several. */
+/** Returns a message as one buffer; the library may pass several. */
 export function bytesOf(data: RawData): Buffer {
   if (Array.isArray(data)) return Buffer.concat(data);
   return Buffer.isBuffer(data) ? data : Buffer.from(data);

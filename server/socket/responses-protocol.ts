@@ -1,7 +1,7 @@
 /**
- * What Codex and the SDKs speak on the WebSocket of `/v1/responses`: `response.create` messages, and
- * the events of the stream that a POST would have got. Each message is the POST that it stands for,
- * so that it goes through the same graph; what the provider would remember is kept here.
+ * The protocol of Codex and the SDKs on the WebSocket of `/v1/responses`: `response.create`
+ * messages, answered with the events of the equivalent stream. Each message becomes a POST, so that
+ * it goes through the same graph; state that the provider would keep for a connection is kept here.
  */
 import type { RawData } from 'ws';
 import { SvcError } from '../../engine/index.ts';
@@ -21,23 +21,23 @@ import { bytesOf } from './protocol.ts';
 import type { Asked, SocketProtocol } from './protocol.ts';
 
 export interface ResponsesProtocolOptions {
-  /** The path that the connection was opened for, as a POST. */
+  /** The path for which the connection was opened, as a POST. */
   readonly served: ServedRequest;
   readonly newId: () => string;
   readonly wallMs: () => number;
-  /** Room for what is kept of conversations, that of all connections. */
+  /** Memory budget for kept conversations, shared by all connections. */
   readonly claim: ClaimBytes;
 }
 
-/** What a client may send to end or to note something that here has no consequence. */
+/** Client messages that need no action here. */
 const NOTES: ReadonlySet<string> = new Set(['response.processed']);
 const MAX_KEPT_BYTES = 32 * 1024 * 1024;
-/** Fields of the way that an upgrade came (RFC 9110 §7.6.1, RFC 6455 §4.1). */
+/** Headers about the upgrade itself (RFC 9110 §7.6.1, RFC 6455 §4.1). */
 const OF_UPGRADE =
   /^(?:connection|upgrade|keep-alive|te|trailer|transfer-encoding|content-(?:length|type)|accept|proxy-.*|sec-websocket-.*)$/;
-/** Names a protocol of the socket, which a POST does not speak. */
+/** A beta name for the WebSocket protocol, which does not apply to a POST. */
 const OF_SOCKET = /^responses_websockets\b/;
-/** Fields of an answer that its client looks for. */
+/** Response headers that the client reads. */
 const TOLD = /^(?:retry-after(?:-ms)?|x-request-id|x-ratelimit-.*|x-codex-.*)$/;
 
 export function createResponsesProtocol({
@@ -51,7 +51,10 @@ export function createResponsesProtocol({
     bytes <= MAX_KEPT_BYTES ? claim(bytes) : undefined,
   );
 
-  /** A request to get ready: nothing is generated, and what was sent is gone on from. */
+  /**
+   * Answers a warm-up request: nothing is generated, and the input becomes the base of the next
+   * turn.
+   */
   function readied(turn: Turn, { model }: JsonObject): readonly string[] {
     const id = `resp_${newId()}`;
     turn.endEmpty(id);
@@ -75,7 +78,7 @@ export function createResponsesProtocol({
 
   return {
     path: pathOf(target),
-    // A client opens it ahead of what its user will type.
+    // A client opens the connection before its user types.
     firstMessageMs: undefined,
     headersOf,
     read(data: RawData, isBinary: boolean, headers) {
@@ -123,7 +126,10 @@ function withoutSocket(list: string): string {
     .join(', ');
 }
 
-/** An error as the provider says it here: the object of its HTTP answers, with the status beside it. */
+/**
+ * Formats an error as the provider does on a WebSocket: the error object of its HTTP responses,
+ * plus the status.
+ */
 function errorFrame(status: number, error: unknown, headers: object = {}): string {
   return JSON.stringify({ type: 'error', status, error, headers });
 }

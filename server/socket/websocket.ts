@@ -1,4 +1,4 @@
-/** The way to WebSockets that svc serves: which upgrades are admitted, and the goodbye at the end. */
+/** WebSockets served by svc: which upgrades are admitted, and how connections are closed. */
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { WebSocketServer } from 'ws';
@@ -29,26 +29,26 @@ interface Admitted {
   readonly decision: RateDecision | undefined;
 }
 
-/** Of all conversations over sockets together; one of an agent is about a megabyte. */
+/** Limit for the conversations of all sockets together; an agent's is about a megabyte. */
 const MOST_KEPT_BYTES = 256 * 1024 * 1024;
 
 export type SocketDoor = ReturnType<typeof createSocketDoor>;
 
 export function createSocketDoor(options: SocketOptions) {
   const { generations, services, newId } = options;
-  /** What connections keep of their conversations. */
+  /** Memory used by the kept conversations. */
   const kept = createInFlight(services.clock, MOST_KEPT_BYTES);
   let opening: Promise<WebSocketServer> | undefined;
   let server: WebSocketServer | undefined;
 
-  /** The library is loaded by the first upgrade: most proxies never see one. */
+  /** The first upgrade loads the library: most proxies never see one. */
   async function openServer(): Promise<WebSocketServer> {
     const library = await import('ws');
     const opened = new library.WebSocketServer({
       noServer: true,
       perMessageDeflate: false,
       clientTracking: true,
-      // Browsers can put a key nowhere else; the answer must not repeat it.
+      // Browsers can put a key nowhere else; the response must not repeat it.
       handleProtocols: (offered) => [...offered].find((name) => !isKeyProtocol(name)) ?? false,
     });
     opened.on('headers', (fields) => fields.push(`X-Request-ID: ${newId()}`));
@@ -73,7 +73,7 @@ export function createSocketDoor(options: SocketOptions) {
     const go = (decided: RateDecision | undefined): void =>
       proceed(request, socket, { firstBytes, served, decision: decided });
     if (!(decision instanceof Promise)) return go(decision);
-    // Nobody else listens until the library does, and a socket may fail at any moment.
+    // The library has no listener yet, and a socket may fail at any moment.
     socket.on('error', () => undefined);
     decision
       .then((decided) => {
@@ -122,8 +122,8 @@ export function createSocketDoor(options: SocketOptions) {
 
   return {
     /**
-     * Answers an upgrade request on either port, or for the conversation `served` in a connection
-     * that was opened for its host.
+     * Handles an upgrade request on either port, or for the conversation `served` in a connection
+     * opened for its host.
      */
     upgrade(
       request: IncomingMessage,
@@ -137,7 +137,7 @@ export function createSocketDoor(options: SocketOptions) {
         refuse(request, socket, toSvcError(thrown));
       }
     },
-    /** Says goodbye on every connection that has no run. */
+    /** Closes every connection that has no run. */
     close(): void {
       for (const client of server?.clients ?? [])
         client.close(GOING_AWAY, 'the proxy is shutting down');

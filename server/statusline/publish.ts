@@ -24,13 +24,13 @@ import { limitsJson } from '../facts/limits.ts';
 import { STATUS_FORMAT, statusPath } from './status.ts';
 import type { SessionStatus, StatusJson } from './status.ts';
 
-/** Sessions that are kept, the newest: clients can name any number. */
+/** Newest sessions kept: clients can name any number. */
 const MOST_SESSIONS = 50;
 const MOST_LIMITS = 20;
-/** The file is written at once, but not again within this time. */
+/** The file is written at once, but at most once per this interval. */
 const WRITE_EVERY_MS = 250;
 
-/** The sums from which the figures follow. */
+/** The sums from which the figures are derived. */
 const SUMMED = [
   'requests',
   'costNanoUsd',
@@ -46,7 +46,7 @@ const SUMMED = [
 
 interface Kept {
   readonly totals: RunningTotals;
-  /** As the file had it; replaced as soon as the proxy knows better. */
+  /** As in the file; replaced as soon as the proxy has newer data. */
   readonly owner: Owner | undefined;
 }
 
@@ -56,11 +56,13 @@ export interface PublishOptions {
   readonly home: string;
   readonly clock: Clock;
   readonly planLimits: Pick<PlanLimits, 'list' | 'keyOf'>;
-  /** Hears once that the file cannot be written; it is tried again nevertheless. */
+  /** Called once when the file cannot be written; writing is still retried. */
   readonly onTrouble: (thrown: unknown) => void;
 }
 
-/** Goes on from the file of an earlier process. Never rejects: without the file, or with a faulty one, it begins at zero. */
+/**
+ * Continues the file of an earlier process. Never rejects: without a valid file it begins at zero.
+ */
 export async function openStatusline(options: PublishOptions) {
   const { home, clock, planLimits } = options;
   const file = statusPath(home);
@@ -98,7 +100,7 @@ export async function openStatusline(options: PublishOptions) {
     isDue = false;
     try {
       const text = JSON.stringify(document());
-      // Figures that a crash of the machine takes are in the ledger: nothing waits for the disk.
+      // Figures lost in a machine crash are in the ledger, so the write need not be durable.
       await replaceFile(file, (draft) => draft.writeFile(text), { isDurable: false });
       hasFailed = false;
     } catch (thrown) {
@@ -107,7 +109,7 @@ export async function openStatusline(options: PublishOptions) {
     }
   }
 
-  /** Writes now, or, where it did so just now, a little later. */
+  /** Writes now or, right after a write, a little later. */
   function publish(): void {
     isDue = true;
     if (writing !== undefined) return;
@@ -134,7 +136,7 @@ export async function openStatusline(options: PublishOptions) {
       }
       publish();
     },
-    /** Writes the last state, which says that no proxy runs. */
+    /** Writes the final state, which says that no proxy runs. */
     async close(): Promise<void> {
       isEnded = true;
       await writing;
@@ -174,7 +176,7 @@ function statusOf(totals: RunningTotals, owner: Owner | undefined): SessionStatu
   };
 }
 
-/** The day of accounting. */
+/** Returns the UTC day for accounting. */
 function dayOf(clock: Clock): string {
   return new Date(clock.wallMs()).toISOString().slice(0, 10);
 }

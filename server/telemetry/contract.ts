@@ -1,11 +1,11 @@
-/** What telemetry needs, and what sends it. The packages of OpenTelemetry stay behind this contract. */
+/** The interface between telemetry and its exporter, which hides the OpenTelemetry packages. */
 import type { Clock } from '../../engine/index.ts';
 import type { LedgerRow } from '../../stages/ledger/row.ts';
 import type { Config } from '../config/config.ts';
 import type { Log } from '../log/log.ts';
 import type { SpanRecord } from './spans.ts';
 
-/** Where spans and measurements go. */
+/** Receives spans and measurements. */
 export interface Exporter {
   spans(spans: readonly SpanRecord[]): void;
   measure(row: LedgerRow): void;

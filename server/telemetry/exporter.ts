@@ -1,7 +1,7 @@
 /**
- * Sends spans and measurements over OTLP/HTTP as JSON, and writes them to a file. This module alone
+ * Sends spans and measurements over OTLP/HTTP as JSON, and writes them to a file. Only this module
  * loads OpenTelemetry, and is itself loaded only while telemetry is on. Queues are bounded and sent
- * from timers: a collector that is away costs requests nothing.
+ * from timers, so that an unreachable collector does not affect requests.
  */
 import { SpanKind, SpanStatusCode, TraceFlags, ROOT_CONTEXT, trace } from '@opentelemetry/api';
 import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-http';
@@ -27,7 +27,7 @@ const MAX_QUEUED_SPANS = 4096;
 
 const KINDS = { server: SpanKind.SERVER, client: SpanKind.CLIENT, internal: SpanKind.INTERNAL };
 
-/** Opens file and connections lazily; nothing is sent yet. */
+/** Creates the exporter; opens file and connections lazily and sends nothing yet. */
 export async function createExporter(options: TelemetryOptions): Promise<Exporter> {
   const { version, clock, log } = options;
   const { endpoint, logFile } = options.config.telemetry;
@@ -47,7 +47,7 @@ export async function createExporter(options: TelemetryOptions): Promise<Exporte
   const tracing = new BasicTracerProvider({
     resource,
     sampler: new AlwaysOnSampler(),
-    // The ids were given away before: the provider got them with the request.
+    // The ids are already in use: the provider received them with the request.
     idGenerator: { generateTraceId: () => ids.traceId, generateSpanId: () => ids.spanId },
     spanProcessors: [
       new BatchSpanProcessor(
@@ -148,7 +148,7 @@ interface Exporting<T> {
   export(items: T, done: (result: Result) => void): void;
 }
 
-/** Reports the first failure of all exporters, and again only after one has got through. */
+/** Reports the first failure of all exporters, and the next one only after a success. */
 function reportOnce(report: (reason: string) => void) {
   let isFailing = false;
   return <T, E extends Exporting<T>>(exporter: E & Exporting<T>): E => {

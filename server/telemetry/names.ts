@@ -1,7 +1,7 @@
 /**
- * Names of OpenTelemetry's semantic conventions as they are used here: those of generative AI
- * (in development) and of HTTP and errors (stable), release 1.37. Copied, since the package of
- * them is not needed for anything else; `svc.*` are our own.
+ * The names used from OpenTelemetry's semantic conventions: generative AI (in development), HTTP
+ * and errors (stable), release 1.37. Copied, since their package is not needed for anything else;
+ * `svc.*` are our own.
  */
 
 export const OPERATION = 'gen_ai.operation.name';
@@ -20,11 +20,11 @@ export const TOKEN_USAGE_METRIC = 'gen_ai.client.token.usage';
 export const DURATION_METRIC = 'gen_ai.client.operation.duration';
 export const SAVED_METRIC = 'svc.tokens.saved';
 
-/** Bounds that the conventions recommend for the two histograms. */
+/** Histogram bounds recommended by the conventions. */
 export const TOKEN_BOUNDS = Array.from({ length: 14 }, (_, power) => 4 ** power);
 export const DURATION_BOUNDS_S = Array.from({ length: 14 }, (_, power) => 2 ** power / 100);
 
-/** The value of `gen_ai.operation.name` for a path of a provider. */
+/** Returns `gen_ai.operation.name` for a provider's path. */
 export function operationOf(endpoint: string): string {
   if (endpoint.includes('embed')) return 'embeddings';
   return /generateContent/i.test(endpoint) ? 'generate_content' : 'chat';
@@ -36,7 +36,7 @@ const PROVIDERS: Readonly<Record<string, string>> = {
   generative: 'gcp.gen_ai',
 };
 
-/** The well-known value for a built-in provider, the configured name for any other. */
+/** Returns the well-known value for a built-in provider, the configured name for any other. */
 export function providerOf(name: string): string {
   return PROVIDERS[name] ?? name;
 }

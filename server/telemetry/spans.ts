@@ -1,4 +1,7 @@
-/** The spans of one request: its own, one for each stage and one for each try at a provider. Never what was said. */
+/**
+ * The spans of one request: its own, one per stage and one per attempt at a provider. Never contain
+ * contents.
+ */
 import type { LedgerRow } from '../../stages/ledger/row.ts';
 import { isFailure } from '../../stages/ledger/row.ts';
 import { resultWords } from '../../stages/ledger/tools/results-forms.ts';
@@ -19,12 +22,12 @@ export interface SpanRecord {
   /** Milliseconds since the epoch, with a fraction. */
   readonly startMs: number;
   readonly endMs: number;
-  /** Why it failed, in a word; undefined where it did not. */
+  /** Error type; undefined if it did not fail. */
   readonly error: string | undefined;
   readonly attributes: Attributes;
 }
 
-/** The request's span first. `newId` makes the ids of the others. */
+/** Returns the spans, the request's first. `newId` generates the ids of the others. */
 export function spansOf(
   row: LedgerRow,
   trace: Trace | undefined,
@@ -95,12 +98,12 @@ function requestSpan(row: LedgerRow, { traceId, spanId, parentSpanId }: TraceCon
   };
 }
 
-/** In one text, as names of tools have no space; null for none. */
+/** Joins words with spaces, which tool names cannot contain; null for none. */
 function wordsOrNull(words: readonly string[]): string | null {
   return words.length === 0 ? null : words.join(' ');
 }
 
-/** What measurements are told apart by. */
+/** Returns the metric attributes. */
 export function metricAttributes(row: LedgerRow): Attributes {
   return known({
     [names.OPERATION]: names.operationOf(row.endpoint),
@@ -111,7 +114,7 @@ export function metricAttributes(row: LedgerRow): Attributes {
   });
 }
 
-/** As the conventions say: `{operation} {model}`. */
+/** Returns the span name per the conventions: `{operation} {model}`. */
 function nameOf({ endpoint }: LedgerRow, model: string | null): string {
   const operation = names.operationOf(endpoint);
   return model === null ? operation : `${operation} ${model}`;
@@ -123,7 +126,7 @@ function errorOf(row: LedgerRow): string | undefined {
   return row.errorCode ?? row.errorKind ?? shortOf(row.status);
 }
 
-/** With a status the words may be the provider's, which repeat what it was asked. */
+/** With a status, the words may be the provider's, which can quote the request. */
 function failureOf({ failure, status }: TraceAttempt): string | undefined {
   if (failure === null) return undefined;
   return status === null ? failure : `status ${status}`;
@@ -141,7 +144,10 @@ function endOf({
   return toMs ?? (fromMs ?? 0) + busyMs;
 }
 
-/** The try that became the answer ends with it; any other one with its head, or its failure. */
+/**
+ * Returns the end of an attempt: the request's end for the final one, otherwise its head or its
+ * failure.
+ */
 function endOfAttempt(
   { failure, head_ms: headMs, started_ms: fromMs }: TraceAttempt,
   row: LedgerRow,
@@ -149,7 +155,7 @@ function endOfAttempt(
   return failure === null ? (row.latencyMs ?? fromMs) : (headMs ?? fromMs);
 }
 
-/** Without what was not measured. */
+/** Removes unmeasured values. */
 function known(values: Readonly<Record<string, string | number | boolean | null>>): Attributes {
   const entries = Object.entries(values);
   return Object.fromEntries(

@@ -1,6 +1,6 @@
 /**
- * OpenTelemetry of a running proxy. While it is off nothing is loaded and nothing done; while it
- * is on, spans are made of the row and the trace when nobody waits for them any more.
+ * OpenTelemetry of a running proxy. While it is off nothing is loaded or done; while it is on,
+ * spans are made from the row and the trace after the request is finished.
  */
 import { randomBytes } from 'node:crypto';
 import { SvcError } from '../../engine/index.ts';
@@ -14,15 +14,15 @@ import type { TraceContext } from './trace-context.ts';
 
 export interface Telemetry {
   readonly isEnabled: boolean;
-  /** Notes the client's trace and returns the request with ours as the parent of what follows. */
+  /** Reads the client's trace context and returns the request with our span as the parent. */
   begin(body: BodyFrame, requestId: string): BodyFrame;
-  /** Exports a finished request; `trace` is there where it had a run. */
+  /** Exports a finished request; `trace` exists if it had a run. */
   end(row: LedgerRow, trace: Trace | undefined): void;
-  /** Sends what waits, for at most two seconds. */
+  /** Sends queued data, for at most two seconds. */
   close(): Promise<void>;
 }
 
-/** Requests whose trace is remembered at once; each ends, so that this is a guard alone. */
+/** Limit on remembered traces; each request ends, so this is only a safeguard. */
 const MAX_RUNNING = 10_000;
 const CLOSE_MS = 2000;
 
@@ -33,7 +33,9 @@ const OFF: Telemetry = Object.freeze({
   close: () => Promise.resolve(),
 });
 
-/** Loads the packages where telemetry is on; throws `config` (CONFIG_002) where they are not installed. */
+/**
+ * Loads the packages if telemetry is on; throws `config` (CONFIG_002) if they are not installed.
+ */
 export async function openTelemetry(options: TelemetryOptions): Promise<Telemetry> {
   if (!options.config.telemetry.enabled) return OFF;
   const { createExporter } = await import('./exporter.ts').catch((cause: unknown) => {

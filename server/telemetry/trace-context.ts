@@ -5,19 +5,22 @@ import type { Headers } from '../../stages/model/headers.ts';
 const NAME = 'traceparent';
 const FORM = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 
-/** Where a request stands in a distributed trace. */
+/** Position of a request in a distributed trace. */
 export interface TraceContext {
   /** 32 hexadecimal digits. */
   readonly traceId: string;
-  /** Of the request's own span, 16 digits. */
+  /** Id of the request's own span, 16 digits. */
   readonly spanId: string;
-  /** Of the client's span; undefined where the trace begins here. */
+  /** Id of the client's span; undefined if the trace begins here. */
   readonly parentSpanId: string | undefined;
   /** Two digits, as the client sent them. */
   readonly flags: string;
 }
 
-/** Continues the client's trace, or begins one; `randomHex` makes so many bytes as hexadecimal digits. */
+/**
+ * Continues the client's trace, or begins one; `randomHex` returns that many random bytes as
+ * hexadecimal digits.
+ */
 export function traceContextOf(
   headers: Headers,
   randomHex: (bytes: number) => string,
@@ -35,7 +38,7 @@ export function traceContextOf(
   return { traceId, spanId, parentSpanId, flags };
 }
 
-/** The headers with our span as the parent of what follows. `tracestate` goes along as it is. */
+/** Returns the headers with our span as the parent. `tracestate` is kept unchanged. */
 export function withTraceContext(headers: Headers, context: TraceContext): Headers {
   const { traceId, spanId, flags } = context;
   const kept = withoutHeaders(headers, (name) => name === NAME);

@@ -1,11 +1,11 @@
 /**
- * Money and shares as people read them, on the page and on the terminal. What was not measured is a
- * dash, never a zero. No formatter is made when this is loaded: every command does.
+ * Formats money and shares for people, on the page and on the terminal. An unmeasured value is a
+ * dash, never a zero. Loading this creates no formatter, since every command loads it.
  */
 
 export const NONE = '–';
 
-/** Dollars, with fewer places the more they are. */
+/** Formats dollars, with fewer decimals for larger amounts. */
 export function dollars(value: unknown): string {
   if (!isNumber(value)) return NONE;
   if (value === 0) return '$0';
@@ -16,23 +16,23 @@ export function dollars(value: unknown): string {
   return `${sign}$${size.toFixed(size >= 1 ? 2 : 4)}`;
 }
 
-/** A percentage that is given as such. */
+/** Formats a percentage. */
 export function percent(value: unknown): string {
   if (!isNumber(value)) return NONE;
   if (value !== 0 && Math.abs(value) < 0.05) return `${value < 0 ? '−' : ''}<0.1%`;
   return `${value.toFixed(Math.abs(value) < 10 && value !== 0 ? 1 : 0)}%`;
 }
 
-/** A share from 0 to 1 as a percentage. */
+/** Formats a share from 0 to 1 as a percentage. */
 export function share(value: unknown): string {
   return percent(isNumber(value) ? value * 100 : null);
 }
 
-/** `12,345`, and from a hundred thousand on `123.5K`. */
+/** Formats `12,345`, and from a hundred thousand on `123.5K`. */
 export function short(value: number | null | undefined): string {
   if (!isNumber(value)) return NONE;
   const size = Math.abs(value);
-  // Neither makes a formatter that is not kept.
+  // Neither call creates a formatter that is kept.
   if (size < 100_000) return Math.round(value).toLocaleString('en-US');
   return value.toLocaleString('en-US', { notation: 'compact', maximumFractionDigits: 1 });
 }

@@ -1,8 +1,8 @@
-/** Why a provider's prompt cache was missed, in the words of both dashboards and of the command line. */
+/** Why a provider's prompt cache was missed, in words, for both dashboards and the command line. */
 import type { RequestJson } from '../../stages/ledger/request-json.ts';
 import { dollars, short } from './amounts.ts';
 
-/** Causes by their names on the wire. */
+/** Causes by their wire names. */
 const WORDS: Readonly<Record<string, string>> = {
   first_request: 'first request',
   pause: 'pause beyond the lifetime',
@@ -20,7 +20,7 @@ const WORDS: Readonly<Record<string, string>> = {
 
 export const causeInWords = (cause: string): string => WORDS[cause] ?? cause;
 
-/** `tools changed (added: Grep), 12k tokens missed, $0.04`. */
+/** Formats `tools changed (added: Grep), 12k tokens missed, $0.04`. */
 export function missInWords(miss: NonNullable<RequestJson['cache_miss']>): string {
   const { cause, detail, missed_tokens: tokens, cost } = miss;
   const what = causeInWords(cause) + (detail === null ? '' : ` (${detail})`);

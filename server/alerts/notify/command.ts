@@ -1,4 +1,4 @@
-/** A command that is started with an alert: the alert as JSON on its standard input. */
+/** Runs a command for an alert, with the alert as JSON on its standard input. */
 import { spawn } from 'node:child_process';
 import type { Clock } from '../../../engine/index.ts';
 import type { Variables } from '../../config/env.ts';
@@ -7,10 +7,10 @@ import type { CommandTarget } from './targets.ts';
 import { delivered, refused } from './webhook.ts';
 import type { Delivery } from './webhook.ts';
 
-/** How long a command may run before it is killed. */
+/** Longest that a command may run before it is killed. */
 export const COMMAND_MS = 20_000;
 
-/** Variables that a program needs to run at all; our own hold keys of providers. */
+/** Variables that a program needs to run at all; the others may contain provider keys. */
 const PASSED_ON = ['PATH', 'HOME', 'USER', 'LANG', 'LC_ALL', 'TZ', 'TMPDIR'];
 
 export interface CommandOptions {
@@ -20,8 +20,8 @@ export interface CommandOptions {
 }
 
 /**
- * Starts the command once, in the home folder. Exit code 0 is a delivery; anything else is not tried
- * again, since what a command has done already is not known. Never rejects.
+ * Starts the command once, in the home folder. Exit code 0 means delivered; other codes are not
+ * retried, since the command may already have had an effect. Never rejects.
  */
 export function runCommand(
   { argv }: CommandTarget,
@@ -32,7 +32,7 @@ export function runCommand(
   return new Promise((resolve) => {
     const child = spawn(program, rest, {
       cwd: home,
-      // A group of its own: what the command has started is ended with it.
+      // A process group of its own, so that child processes are killed with it.
       detached: true,
       stdio: ['pipe', 'ignore', 'ignore'],
       env: {
@@ -59,7 +59,7 @@ export function runCommand(
       else if (code === 0) end(delivered('exit code 0'));
       else end(refused(code === null ? `ended by ${signal}` : `exit code ${code}`, false));
     });
-    // One that reads nothing is no fault.
+    // A command that reads no input is not an error.
     child.stdin.on('error', () => undefined);
     child.stdin.end(`${JSON.stringify(notice)}\n`);
   });

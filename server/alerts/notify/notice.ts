@@ -1,30 +1,30 @@
-/** What is said of an alert, and the bodies in which webhooks take it. */
+/** The notice of an alert, and its webhook bodies. */
 import type { AlertResult } from '../evaluate.ts';
 import { alertText } from '../evaluate.ts';
 import type { Template } from './targets.ts';
 
-/** One piece of news, as the JSON that is sent. */
+/** One notice, as the JSON that is sent. */
 export interface Notice {
   readonly type: 'svc.alert';
-  /** The same in each try, so that a receiver can leave out what it has already. */
+  /** The same for every attempt, so that a receiver can discard duplicates. */
   readonly id: string;
   readonly state: 'firing' | 'resolved' | 'test';
   readonly alert: string;
   readonly metric: string;
-  /** What was measured; null where nothing was. */
+  /** Measured value; null if there was nothing to measure. */
   readonly value: number | null;
   readonly above: number | null;
   readonly below: number | null;
   /** Since when it fires; ISO 8601, UTC. */
   readonly since: string | null;
-  /** When this was said; ISO 8601, UTC. */
+  /** Time of the notice; ISO 8601, UTC. */
   readonly at: string;
   readonly message: string | null;
-  /** All of it in words. */
+  /** The whole notice as text. */
   readonly text: string;
 }
 
-/** Longest text in a chat; Discord refuses more than 2,000 characters. */
+/** Longest chat text; Discord refuses more than 2,000 characters. */
 const MOST_CHARS = 1800;
 
 const HEADINGS = {
@@ -33,7 +33,7 @@ const HEADINGS = {
   test: 'svc test of an alert, nothing is wrong',
 } as const satisfies Record<Notice['state'], string>;
 
-/** What is said of `result` now; `id` names it. */
+/** Returns the notice for `result`, with the given `id`. */
 export function toNotice(
   result: AlertResult,
   state: Notice['state'],
@@ -56,10 +56,10 @@ export function toNotice(
   };
 }
 
-/** The body of a webhook, as JSON. */
+/** Returns the JSON body of a webhook. */
 export function noticeBody(notice: Notice, template: Template): string {
   const text = notice.text.slice(0, MOST_CHARS);
-  // Names come from a configuration, but what they hold must not call everybody in the channel.
+  // Names come from a configuration, but must not mention everybody in the channel.
   const shapes = {
     slack: () => ({ text: escapeSlack(text) }),
     discord: () => ({ content: text, allowed_mentions: { parse: [] } }),

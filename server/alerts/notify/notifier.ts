@@ -1,6 +1,6 @@
 /**
- * Delivers alerts beside the requests: a queue for each target, so that what begins is told before
- * what ends and a slow receiver holds up no other, and more tries at longer and longer intervals.
+ * Delivers alerts independently of requests: one queue per target, so that a beginning is sent
+ * before its end and a slow receiver delays no other, with retries at growing intervals.
  */
 import { createCanceller } from '../../../engine/index.ts';
 import type { Clock } from '../../../engine/index.ts';
@@ -15,9 +15,9 @@ import type { NotifyTarget } from './targets.ts';
 import { sendWebhook } from './webhook.ts';
 import type { Delivery } from './webhook.ts';
 
-/** Waits before the second and each later try, unless the receiver asks for a longer one. */
+/** Delays before each retry, unless the receiver asks for a longer one. */
 const RETRY_AFTER_MS: readonly number[] = [2000, 10_000, 60_000, 300_000];
-/** Most pieces of news that wait for one target; beyond it the oldest is left out. */
+/** Notices queued per target at most; beyond it the oldest is dropped. */
 const MOST_WAITING = 50;
 
 export interface NotifierOptions {
@@ -27,13 +27,13 @@ export interface NotifierOptions {
   readonly env: Variables;
   readonly home: () => string;
   readonly version: string;
-  /** Waits before the second and each later try. */
+  /** Delays before each retry. */
   readonly retryAfterMs?: readonly number[];
-  /** Called with what could not be delivered, in words without secrets. */
+  /** Called with each failed delivery, described without secrets. */
   readonly onFailure: (text: string) => void;
 }
 
-/** How the test of one target went. */
+/** Result of testing one target. */
 export interface TestedTarget {
   readonly alert: string;
   readonly target: string;
@@ -52,7 +52,7 @@ export function createNotifier(options: NotifierOptions) {
   const { upstream, clock, random, env, home, version, onFailure } = options;
   const { retryAfterMs: waitsMs = RETRY_AFTER_MS } = options;
   const canceller = createCanceller();
-  /** By what a target is: a reload that leaves it as it was keeps what waits. */
+  /** Keyed by the target's definition: a reload that does not change a target keeps its queue. */
   const queues = new Map<string, Queue>();
   const running = new Set<Promise<void>>();
   const wakers = new Set<() => void>();
@@ -127,7 +127,7 @@ export function createNotifier(options: NotifierOptions) {
   }
 
   return {
-    /** Queues what is new in `results` and returns at once. */
+    /** Queues the news in `results` and returns at once. */
     notify(results: readonly AlertResult[]): void {
       if (canceller.signal.aborted) return;
       for (const result of results) {
@@ -137,7 +137,7 @@ export function createNotifier(options: NotifierOptions) {
       }
     },
 
-    /** Sends a test to every target of the rules, once each, and says how it went. */
+    /** Sends one test to every target of the rules, and returns the results. */
     test(results: readonly AlertResult[]): Promise<readonly TestedTarget[]> {
       return Promise.all(
         results.flatMap((result) =>
@@ -154,12 +154,12 @@ export function createNotifier(options: NotifierOptions) {
       );
     },
 
-    /** Resolves when nothing waits any more. */
+    /** Resolves when all queues are empty. */
     async idle(): Promise<void> {
       while (running.size > 0) await Promise.all(running);
     },
 
-    /** Gives up what still waits; returns how many pieces of news that were. */
+    /** Drops all queued notices; returns their number. */
     stop(): number {
       const left = [...queues.values()].reduce(
         (sum, { waiting, isRunning }) => sum + waiting.length + (isRunning ? 1 : 0),

@@ -1,20 +1,20 @@
-/** Where an alert is sent: webhooks and commands, and what of them may be named. */
+/** The targets of alerts: webhooks and commands, and how they may be named. */
 import { basename } from 'node:path';
 
 export const TEMPLATES = ['slack', 'discord', 'json'] as const;
 export type Template = (typeof TEMPLATES)[number];
 
-/** A server that gets a POST for each piece of news. */
+/** A server that receives a POST for each notice. */
 export interface WebhookTarget {
   readonly kind: 'webhook';
   /** A secret, never shown: anyone with it can post to the channel. */
   readonly url: string;
   readonly template: Template;
-  /** Key of the signature; null sends none. */
+  /** Signing key; null sends no signature. */
   readonly secret: string | null;
 }
 
-/** A program that is started for each piece of news, without a shell. */
+/** A program that is started for each notice, without a shell. */
 export interface CommandTarget {
   readonly kind: 'command';
   readonly argv: readonly string[];
@@ -22,14 +22,14 @@ export interface CommandTarget {
 
 export type NotifyTarget = WebhookTarget | CommandTarget;
 
-/** What may be shown of a target: the host of an address, the file name of a program. */
+/** Returns the name shown for a target: the host of an address, or the file name of a program. */
 export function targetName(target: NotifyTarget): string {
   return target.kind === 'webhook'
     ? `webhook ${new URL(target.url).host}`
     : `command ${basename(target.argv[0] ?? '')}`;
 }
 
-/** The texts of a target that may be written nowhere: the address, its path alone, and the key. */
+/** Returns the secret texts of a target: the address, its path alone, and the signing key. */
 export function targetSecrets(target: NotifyTarget): readonly string[] {
   if (target.kind === 'command') return [];
   const { pathname, search, username, password } = new URL(target.url);
@@ -39,7 +39,7 @@ export function targetSecrets(target: NotifyTarget): readonly string[] {
   );
 }
 
-/** The shape that the server at `url` takes, by its host. */
+/** Returns the body format for the server at `url`, by its host. */
 export function templateOf(url: string): Template {
   const { hostname, pathname } = new URL(url);
   if (/(?:^|\.)slack(?:-gov)?\.com$/.test(hostname)) return 'slack';

@@ -1,4 +1,4 @@
-/** One try at a webhook: a signed POST, whose answer is judged by its status alone. */
+/** One webhook delivery attempt: a signed POST, judged by the response status alone. */
 import { createHmac } from 'node:crypto';
 import { createCanceller, toSvcError } from '../../../engine/index.ts';
 import type { CancelSignal, Clock } from '../../../engine/index.ts';
@@ -8,17 +8,17 @@ import { noticeBody } from './notice.ts';
 import type { Notice } from './notice.ts';
 import type { WebhookTarget } from './targets.ts';
 
-/** How long a receiver may take to answer. */
+/** Timeout for the receiver's response. */
 export const WEBHOOK_MS = 10_000;
 
-/** How a try ended. Words name neither the address nor the key. */
+/** Result of an attempt. The words name neither the address nor the key. */
 export interface Delivery {
   readonly isDelivered: boolean;
   /** `200`, `status 500`, `no answer in 10 s`. */
   readonly words: string;
-  /** Whether another try may succeed. */
+  /** Whether a retry may succeed. */
   readonly isWorthRetrying: boolean;
-  /** How long the receiver asks to wait. */
+  /** The receiver's `Retry-After`. */
   readonly retryAfterMs?: number | undefined;
 }
 
@@ -30,9 +30,9 @@ export interface WebhookOptions {
 }
 
 /**
- * Sends `notice` once. Redirects are not followed: an address that leads elsewhere is a fault to
- * mend, and must not lead the message, with its signature, to a server that nobody named. The body
- * of the answer is not read. Never rejects.
+ * Sends `notice` once. Redirects are not followed: an address that leads elsewhere should be
+ * corrected, and must not send the signed message to a server that no one configured. The response
+ * body is not read. Never rejects.
  */
 export async function sendWebhook(
   target: WebhookTarget,
@@ -85,7 +85,7 @@ export function refused(words: string, isWorthRetrying: boolean): Delivery {
   return { isDelivered: false, words, isWorthRetrying };
 }
 
-/** The code of the system or of TLS: messages name addresses. */
+/** Returns the error code of the system or of TLS, since messages contain addresses. */
 function reasonOf(thrown: unknown): string {
   const error = toSvcError(thrown);
   if (error.kind === 'gateway_timeout') return `no answer in ${WEBHOOK_MS / 1000} s`;
@@ -95,7 +95,7 @@ function reasonOf(thrown: unknown): string {
   return 'it cannot be reached';
 }
 
-/** A name and a password in the address are sent as such. */
+/** User and password in the address are sent as Basic credentials. */
 function authorization({ username, password }: URL): readonly string[] {
   if (username === '' && password === '') return [];
   const pair = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
@@ -103,8 +103,8 @@ function authorization({ username, password }: URL): readonly string[] {
 }
 
 /**
- * `t=SECONDS,v1=HEX`: HMAC-SHA256, with the secret, of the seconds since the epoch, a dot and the
- * body. The time is signed too, so that a receiver can refuse an old message that is sent again.
+ * Returns `t=SECONDS,v1=HEX`: an HMAC-SHA256 with the secret over the seconds since the epoch, a
+ * dot and the body. The time is signed too, so that a receiver can refuse a replayed message.
  */
 function signature({ secret }: WebhookTarget, body: string, nowMs: number): readonly string[] {
   if (secret === null) return [];

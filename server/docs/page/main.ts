@@ -1,4 +1,4 @@
-/** What the pages of the documentation do in a browser, beside being read: search, and buttons that copy. */
+/** Browser script of the documentation pages: search, and copy buttons. */
 import { search } from '../search.ts';
 import type { SearchIndex } from '../search.ts';
 
@@ -27,7 +27,7 @@ async function show(query: string): Promise<void> {
     return;
   }
   const index = await (reading ??= readIndex());
-  // What was typed meanwhile has its own answer.
+  // The query has changed since; a newer result follows.
   if (field?.value !== query) return;
   const found = search(index, query);
   const links = found.map(({ href, page, title, excerpt }) => {
@@ -41,7 +41,7 @@ async function show(query: string): Promise<void> {
   list.hidden = false;
 }
 
-/** Moves among the links that were found; from the field down into them, and back up. */
+/** Moves through the search results; down from the field, and back up. */
 function move(step: number): void {
   const links = [...(list?.querySelectorAll('a') ?? [])];
   const at = links.findIndex((link) => link === document.activeElement);

@@ -1,4 +1,4 @@
-/** What each scenario of the fake upstream must become for a client of the proxy. */
+/** The expected outcome at the client for each scenario of the fake upstream. */
 import type { ScenarioName, ScenarioOptions } from '../../../fixtures/upstream.ts';
 
 /** How an exchange ends for the client. */
@@ -7,13 +7,16 @@ export type Ending =
   | { readonly as: 'passthrough'; readonly row: 'ok' | 'error' | 'partial' }
   /** An error of the proxy's own. */
   | { readonly as: 'refused'; readonly status: number; readonly code: string | undefined }
-  /** Status 200, then an error event as the last thing. A provider that ended cleanly, if too soon, may be asked again on that connection. */
+  /**
+   * Status 200, then an error event at the end. `hasEndedCleanly`: the provider ended cleanly but
+   * too soon, so its connection may be reused.
+   */
   | { readonly as: 'error event'; readonly type: string; readonly hasEndedCleanly?: true }
   /** A connection that breaks off. */
   | { readonly as: 'destroyed' };
 
 export interface Expected {
-  /** For a request that wants one JSON document; absent where the scenario is about streams. */
+  /** Outcome for a request for one JSON document; absent if the scenario is about streams. */
   readonly whole?: Ending;
   readonly stream: Ending;
   readonly options?: ScenarioOptions;
@@ -34,7 +37,7 @@ const both = (ending: Ending, options: ScenarioOptions = {}): Expected => ({
   options,
 });
 
-/** Scenarios at the accept need connections of their own and have a test of their own. */
+/** Scenarios at the accept need separate connections and have their own test. */
 export type AtAccept = 'reset-at-accept' | 'close-at-accept' | 'stall-at-accept';
 
 export const EXPECTED: Readonly<Record<Exclude<ScenarioName, AtAccept>, Expected>> = {
@@ -95,7 +98,7 @@ export const EXPECTED: Readonly<Record<Exclude<ScenarioName, AtAccept>, Expected
   br: both(fine),
   zstd: both(fine),
   'gzip-stream': { stream: fine },
-  // What cannot be decoded is passed through as it came, and its end stays unknown.
+  // A body that cannot be decoded is passed through unchanged, and its end stays unknown.
   'gzip-corrupt': { whole: fine, stream: halfDone },
   '100-first': both(fine),
   '103-first': both(fine),

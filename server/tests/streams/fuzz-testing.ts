@@ -1,4 +1,4 @@
-/** Sends hostile requests and notes what became of each. */
+/** Sends hostile requests and records the outcome of each. */
 import { Agent, request as httpRequest } from 'node:http';
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import { hostileRequest } from '../../../fixtures/fuzz.ts';
@@ -7,31 +7,31 @@ import type { HostileRequest } from '../../../fixtures/fuzz.ts';
 /** How an exchange ended for the client. */
 export interface Ended {
   readonly sent: HostileRequest;
-  /** Undefined where no head came: the client left, or the connection broke off. */
+  /** Undefined if no head arrived: the client left, or the connection broke off. */
   readonly status: number | undefined;
-  /** The proxy's id of the request, where an answer named it. */
+  /** The proxy's id of the request, if a response contained it. */
   readonly id: string | undefined;
-  /** True if there must be a row: only requests to a provider are answered with their id. */
+  /** True if there must be a ledger row: only responses to provider requests contain their id. */
   readonly isOnLedger: boolean;
-  /** Why there was no answer; undefined for what the client itself left. */
+  /** Why there was no response; undefined if the client itself left. */
   readonly problem: string | undefined;
 }
 
-/** Which requests are sent, and where. */
+/** Which requests to send, and where. */
 export interface FuzzOptions {
   readonly port: number;
   readonly seed: number;
-  /** Numbers of the requests, from `from` up to, not including, `to`. */
+  /** Numbers of the requests, from `from` up to but not including `to`. */
   readonly from: number;
   readonly to: number;
-  /** Requests at a time. */
+  /** Concurrent requests. */
   readonly concurrency: number;
 }
 
-/** No exchange may take longer, the provider's stalls included. */
+/** Time limit for an exchange, including the provider's stalls. */
 const PATIENCE_MS = 120_000;
 
-/** Sends them all, `concurrency` at a time, and resolves with how each ended. */
+/** Sends all requests, `concurrency` at a time, and resolves with the outcome of each. */
 export async function sendHostile(options: FuzzOptions): Promise<Ended[]> {
   const { port, seed, from, to, concurrency } = options;
   const agent = new Agent({ keepAlive: true, maxSockets: concurrency });
@@ -79,7 +79,7 @@ function send(port: number, agent: Agent, sent: HostileRequest): Promise<Ended> 
       response.resume();
     });
     request.on('error', (error: NodeJS.ErrnoException) => {
-      // After a head the answer's own end decides.
+      // After the head, the end of the response decides.
       if (head === undefined) finish(error.code ?? error.message);
     });
     request.on('close', () => {
@@ -100,12 +100,12 @@ function writeBody(request: ClientRequest, { body, chunkSizes, leaves }: Hostile
   if (chunkSizes === undefined) request.write(whole);
   else for (const piece of piecesOf(whole, chunkSizes)) request.write(piece);
   if (leaves !== 'in the body') request.end();
-  // Half of those who leave do so before their bytes were read.
+  // Half of the departing clients leave before their bytes are read.
   else if (body.length % 2 === 0) request.destroy();
   else setTimeout(() => request.destroy(), 5);
 }
 
-/** At most a few hundred pieces; what is left over comes in one. */
+/** At most a few hundred chunks; the remainder is sent as one. */
 const MOST_PIECES = 200;
 
 function* piecesOf(bytes: Buffer, sizes: readonly number[]): Generator<Buffer> {
