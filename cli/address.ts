@@ -1,6 +1,9 @@
-/** Addresses on which a proxy listens, as a client on this machine has to spell them. */
+/** The addresses of a proxy, as a client on this machine has to spell them. */
 
-/** The same origin, without a slash at the end, with a wildcard replaced by loopback: one listens on it but cannot go there. */
+/**
+ * Returns the same origin without a trailing slash, with a wildcard replaced by loopback: a
+ * wildcard can be listened on but not connected to.
+ */
 export function reachable(url: string): string {
   const target = new URL(url);
   if (target.hostname === '0.0.0.0') target.hostname = '127.0.0.1';

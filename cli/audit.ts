@@ -1,4 +1,4 @@
-/** What commands write to the audit log of their home folder, beside a proxy that may run. */
+/** Audit log entries written by commands, possibly while a proxy runs. */
 import { toSvcError } from '../engine/error.ts';
 import type { StoredKey } from '../server/auth/auth.ts';
 import { homeOf } from './context.ts';
@@ -7,7 +7,10 @@ import { configOf } from './parse/flags.ts';
 import { note } from './screen/output.ts';
 import { controlIfRunning } from './remote.ts';
 
-/** Notes what happened to a key, where the audit log is on. It has happened: a log that fails stops nothing. */
+/**
+ * Records a change of a key, if the audit log is on. The change has already been made: a failing
+ * log stops nothing.
+ */
 export async function noteKeyEvent(
   context: CliContext,
   event: 'generated' | 'updated' | 'rotated' | 'revoked',
@@ -29,7 +32,7 @@ export async function noteKeyEvent(
   }
 }
 
-/** As the proxy that runs has it; where none runs, as the next start would. */
+/** Uses the running proxy's setting; without one, that of the next start. */
 async function isAudited(context: CliContext): Promise<boolean> {
   const status = await controlIfRunning(homeOf(context), 'status');
   if (status !== undefined) return status['audit'] === true;

@@ -1,4 +1,4 @@
-/** What the commands have in common: the home folder, and how they print. */
+/** The base of all commands: the home folder, and printing. */
 import { Command, Option } from 'clipanion';
 import { homeOf } from './context.ts';
 import type { CliContext } from './context.ts';
@@ -12,17 +12,17 @@ export abstract class SvcCommand extends Command<CliContext> {
     return homeOf(this.context);
   }
 
-  /** The colours of results. */
+  /** Colours for results. */
   protected get colors(): output.Colors {
     return output.colorsFor(this.context.stdout, this.context.env);
   }
 
-  /** One line of a result. */
+  /** Prints one line of a result. */
   protected print(line?: string): void {
     output.print(this.context, line);
   }
 
-  /** A remark that is no result. */
+  /** Prints a remark to stderr. */
   protected note(line: string): void {
     output.note(this.context, line);
   }
@@ -31,12 +31,12 @@ export abstract class SvcCommand extends Command<CliContext> {
     output.printJson(this.context, value);
   }
 
-  /** Names and values in two columns. */
+  /** Prints names and values in two columns. */
   protected printPairs(rows: Parameters<typeof output.printPairs>[1]): void {
     output.printPairs(this.context, rows);
   }
 
-  /** Rows under heads; see `screen/table.ts`. */
+  /** Prints a table; see `screen/table.ts`. */
   protected printTable(
     header: TableHeader,
     rows: readonly TableRow[],
@@ -46,12 +46,12 @@ export abstract class SvcCommand extends Command<CliContext> {
   }
 }
 
-/** A command whose result can be had as JSON. */
+/** A command that can print its result as JSON. */
 export abstract class JsonCommand extends SvcCommand {
   declare json: boolean;
 
   static {
-    // On the prototype, so that help lists it behind the command's own options.
+    // Set on the prototype, so that help lists it after the command's own options.
     this.prototype.json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
   }
 }

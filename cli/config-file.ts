@@ -1,4 +1,4 @@
-/** The user's own config file: checked before it is replaced, and whole or as it was afterwards. */
+/** Replaces the user's config file: checked first, and restored if the proxy refuses it. */
 import { SvcError } from '../engine/error.ts';
 import { ensurePrivateFolder } from '../server/config/home.ts';
 import type { LoadedConfig } from '../server/config/load.ts';
@@ -10,7 +10,11 @@ import { removeSettingsFile, replaceSettingsFile } from './integrate/settings-fi
 import type { SettingsFile } from './integrate/settings-file.ts';
 import { control } from './remote.ts';
 
-/** What a start would read with `text` in the config file. @throws SvcError `config` with every fault. */
+/**
+ * Returns what a start would read with `text` as the config file.
+ *
+ * @throws SvcError `config` with every fault.
+ */
 export async function loadWithText(
   text: string,
   { path }: SettingsFile,
@@ -28,10 +32,10 @@ export async function loadWithText(
 }
 
 /**
- * Puts `text` in the place of `file`, with mode 0600 and after a copy of what was there, and has a
- * running proxy read it. Where that refuses, the former file comes back.
+ * Replaces `file` with `text`, with mode 0600 and a copy of the previous content, and makes a
+ * running proxy read it. If the proxy refuses, the previous file is restored.
  *
- * @throws SvcError what the proxy answered, or `config` where the file cannot be written.
+ * @throws SvcError the proxy's error, or `config` if the file cannot be written.
  */
 export async function replaceConfigFile(
   text: string,

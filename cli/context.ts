@@ -1,12 +1,12 @@
 /**
- * What a command may touch: streams, environment, clock, paths and the process's
- * own events. It is passed in, so that tests run commands without a process.
+ * The environment of a command: streams, variables, clock, paths and process events. It is passed
+ * in, so that tests run commands without a process.
  */
 import type { BaseContext, CommandClass, Definition } from 'clipanion';
 import type { Clock } from '../engine/clock.ts';
 import { resolveHome } from '../server/config/home.ts';
 
-/** Signals, `exit` and `uncaughtException`, as the process emits them. */
+/** Signals, `exit` and `uncaughtException`, as emitted by the process. */
 export interface ProcessEvents {
   on(event: string, listener: (message: unknown) => void): unknown;
   off(event: string, listener: (message: unknown) => void): unknown;
@@ -19,29 +19,32 @@ export interface CliContext extends BaseContext {
   readonly clock: Clock;
   readonly random: (size: number) => Buffer;
   readonly version: string;
-  /** What the user types before a command: `svc`, or npm's way of running it in a checkout. */
+  /** How the user invokes svc: `svc`, or through npm in a checkout. */
   readonly program: string;
-  /** True where npm runs us, which passes on the terminal's signals that we get from the terminal too. */
+  /**
+   * True if run by npm, which forwards the terminal's signals in addition to those that we receive
+   * directly.
+   */
   readonly isRunByNpm?: boolean;
-  /** Version of Node, as `20.20.0`. */
+  /** Version of Node, such as `20.20.0`. */
   readonly nodeVersion: string;
   /** Definitions of all commands. */
   readonly definitions: () => Promise<readonly Definition[]>;
-  /** The compiled entry, for starting ourselves in the background. */
+  /** The compiled entry, for starting another svc process in the background. */
   readonly entry: string;
   readonly events: ProcessEvents;
-  /** Notifies the process that started us in the background; absent when nobody waits. */
+  /** Notifies the process that started this one in the background; absent if there is none. */
   readonly notifyParent?: (message: unknown) => void;
 }
 
 export type CliCommand = CommandClass<CliContext>;
 
-/** `$SVC_HOME` or `~/.svc`, absolute. */
+/** Returns `$SVC_HOME` or `~/.svc`, absolute. */
 export function homeOf(context: CliContext): string {
   return resolveHome(context.env, context.userHome, context.cwd);
 }
 
-/** A path as people write it: below the user's home with `~`. */
+/** Abbreviates the user's home in a path to `~`. */
 export function shortPath(path: string, context: Pick<CliContext, 'userHome'>): string {
   const { userHome } = context;
   if (userHome === '/' || userHome === '') return path;

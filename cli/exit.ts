@@ -1,7 +1,7 @@
-/** The one place where a kind of failure becomes the exit code of the command line. */
+/** Maps each kind of error to the exit code of the command line. No other module does. */
 import type { ErrorKind } from '../engine/error.ts';
 
-/** Exit code by the kind of the failure. 0 is success. */
+/** Exit code by kind of error. 0 is success. */
 export const exitCodes = Object.freeze({
   internal: 1,
   usage: 2,
@@ -28,7 +28,7 @@ export const exitCodes = Object.freeze({
   cancelled: 130,
 }) satisfies Record<ErrorKind, number>;
 
-/** The codes in words, for `svc --help` and the documents. */
+/** The codes in words, for `svc --help` and the documentation. */
 export const exitMeanings: readonly (readonly [code: number, meaning: string])[] = [
   [0, 'done'],
   [1, 'what was checked does not hold, or svc itself failed'],

@@ -1,9 +1,13 @@
-/** Files that a command is given to read. */
+/** Reads the input files of commands. */
 import { readFileSync } from 'node:fs';
 import { SvcError } from '../engine/error.ts';
 import { reasonOf } from '../stages/disk-reason.ts';
 
-/** @throws SvcError `not_found` where there is none, `bad_request` where it cannot be read. */
+/**
+ * Reads a file.
+ *
+ * @throws SvcError `not_found` if it does not exist, `bad_request` if it cannot be read.
+ */
 export function readInput(path: string): Buffer {
   try {
     return readFileSync(path);

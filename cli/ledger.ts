@@ -1,6 +1,6 @@
 /**
- * Reads the ledger, whether a proxy runs or not: what ended 100 ms ago stands in it. The
- * query builder is loaded here, and only by commands that need it.
+ * Reads the ledger, with or without a running proxy: it contains requests that ended at least 100
+ * ms ago. The query builder is loaded here, and only by commands that need it.
  */
 import { Option } from 'clipanion';
 import { SvcCommand } from './command.ts';
@@ -13,7 +13,7 @@ import { notTaken } from './parse/flags.ts';
 
 export type LedgerQueries = typeof import('../stages/ledger/queries.ts');
 
-/** Opens the ledger of the configuration that is named or in use, and closes it behind `work`. */
+/** Opens the ledger of the given or current configuration, and closes it after `work`. */
 export async function withLedger<T>(
   context: CliContext,
   configFile: string | undefined,
@@ -42,18 +42,18 @@ export abstract class LedgerCommand extends SvcCommand {
   }
 }
 
-/** A command that reads a span of the ledger. */
+/** A command that reads a period of the ledger. */
 export abstract class SpanCommand extends LedgerCommand {
   since = Option.String('--since', { description: 'From this ISO 8601 date or time on (UTC)' });
   until = Option.String('--until', { description: 'Before this ISO 8601 date or time (UTC)' });
 
-  /** Throws `usage` for what is no span. */
+  /** Returns the typed period. Throws `usage` if it is invalid. */
   protected span(defaultSinceMs?: number): Promise<TimeSpan> {
     return spanOf(this.since, this.until, defaultSinceMs);
   }
 }
 
-/** A span as it was typed. Throws `usage` for what is no date. */
+/** Parses a typed period. Throws `usage` for an invalid date. */
 export async function spanOf(
   since: string | undefined,
   until: string | undefined,
@@ -76,7 +76,7 @@ export async function spanOf(
   return { sinceMs, untilMs };
 }
 
-/** The span in words, for the head of a report. */
+/** Describes the period, for the head of a report. */
 export function spanText({ sinceMs, untilMs }: TimeSpan): string {
   const day = (ms: number) => {
     const iso = new Date(ms).toISOString();

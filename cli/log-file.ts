@@ -1,11 +1,11 @@
-/** Reads the end of a log that other processes write, and what is added to it later. */
+/** Reads the end of a log that other processes write, and lines added later. */
 import * as fs from 'node:fs';
 import { basename, dirname, extname, join } from 'node:path';
 
 const PIECE_BYTES = 64 * 1024;
 const NEWLINE = 0x0a;
 
-/** The log of one day, and the files that it was rotated into, newest first. */
+/** Returns the log of one day and its rotated files, newest first. */
 function filesOf(path: string): string[] {
   const extension = extname(path);
   const stem = basename(path, extension);
@@ -26,7 +26,10 @@ function filesOf(path: string): string[] {
   return [path, ...rotated.map((name) => join(folder, name))];
 }
 
-/** The last `count` lines, oldest first; looks into rotated files where the live one is short. */
+/**
+ * Returns the last `count` lines, oldest first; continues in rotated files if the live one is too
+ * short.
+ */
 export function lastLines(path: string, count: number): string[] {
   let lines: string[] = [];
   for (const file of filesOf(path)) {
@@ -36,7 +39,7 @@ export function lastLines(path: string, count: number): string[] {
   return lines;
 }
 
-/** Reads backwards in pieces, so that a long file costs no more than its end. */
+/** Reads backwards in chunks, so that a long file costs no more than its end. */
 function tail(file: string, count: number): string[] {
   let descriptor: number;
   try {
@@ -64,17 +67,17 @@ function tail(file: string, count: number): string[] {
   }
 }
 
-/** Starts after the lines that are there now. */
+/** Starts after the current end. */
 export function followFile(path: string) {
   let { inode, position } = stateOf(path);
   let rest = Buffer.alloc(0);
   return {
-    /** The complete lines that were written since the last call. */
+    /** Returns the complete lines written since the last call. */
     read(): string[] {
       const now = stateOf(path);
       const pieces: Buffer[] = [rest];
       if (now.inode !== inode) {
-        // Rotated: what the former file got at the end is the newest of the rotated ones.
+        // After rotation, the last lines of the former file are in the newest rotated one.
         const former = inode === undefined ? undefined : renamedTo(path, inode);
         if (former !== undefined) pieces.push(readFrom(former, position));
         ({ inode } = now);

@@ -1,5 +1,8 @@
 #!/usr/bin/env node
-/** The entry of the command line. A statusline is drawn too often to load the whole program for it. */
+/**
+ * The entry point of the command line. `svc statusline` runs too often to load the whole program
+ * for it.
+ */
 import { fileURLToPath } from 'node:url';
 
 const [, , word, ...rest] = process.argv;

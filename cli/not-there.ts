@@ -1,8 +1,8 @@
-/** The error for a name of something that does not exist. */
+/** The error for a name that does not exist. */
 import { SvcError } from '../engine/error.ts';
 import { didYouMean } from '../server/config/distance.ts';
 
-/** `not_found`, with the nearest of the names that there are; `cure` says where they are listed. */
+/** Returns `not_found` with the nearest existing name; `cure` says where they are listed. */
 export function notThere(
   what: string,
   name: string,

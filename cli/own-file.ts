@@ -1,15 +1,15 @@
-/** New files of the user's own in the home folder, which `--force` may replace. */
+/** Creates user files in the home folder, which `--force` may replace. */
 import { dirname } from 'node:path';
 import { SvcError } from '../engine/error.ts';
 import { createPrivateFile, ensurePrivateFolder, writePrivateFile } from '../server/config/home.ts';
 
-/** What a conflict says and advises. */
+/** Message and cure of a conflict. */
 interface Taken {
   readonly message: string;
   readonly cure: string;
 }
 
-/** Writes `path`. Throws `conflict` with the words of `taken` where it is there and not forced. */
+/** Writes `path`. Throws `conflict` with the words of `taken` if it exists and is not forced. */
 export function writeOwnFile(path: string, text: string, isForced: boolean, taken: Taken): void {
   ensurePrivateFolder(dirname(path));
   if (isForced) return writePrivateFile(path, text);

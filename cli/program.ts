@@ -1,4 +1,4 @@
-/** Gathers what the process offers and runs one command. */
+/** Sets up the process environment and runs one command. */
 import { Console } from 'node:console';
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -10,10 +10,10 @@ import { exitCodes } from './exit.ts';
 import { allDefinitions } from './parse/definitions.ts';
 import { runCli } from './run.ts';
 
-/** What is left open after a command may not hold the process back longer than this. */
+/** Longest that open handles may delay the exit after a command. */
 const LINGER_MS = 500;
 
-/** Errors of an output file that is full. The file is then cut short, so the exit code has to say so. */
+/** Errors for a full output file. The file is then truncated, which the exit code must show. */
 const NO_ROOM: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
 let isOutputLost = false;
 
@@ -29,7 +29,7 @@ function isRunByNpm({ npm_lifecycle_event: script }: NodeJS.ProcessEnv): boolean
 }
 
 function processContext(entry: string): CliContext {
-  // A reader such as `head` that has seen enough is no failure, and neither is a terminal that closed.
+  // It is no failure if a reader such as `head` stops reading, or the terminal closes.
   process.stderr.on('error', () => undefined);
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(0);
@@ -66,19 +66,19 @@ function processContext(entry: string): CliContext {
   };
 }
 
-/** Runs the process's own arguments; `entry` is the file that was started. */
+/** Runs the process's own arguments; `entry` is the started file. */
 export function runProgram(entry: string): void {
   if (process.platform === 'win32') {
     process.stderr.write('error: svc runs on Linux and macOS\nOn Windows, run it inside WSL.\n');
     process.exitCode = 1;
   } else {
-    // Results alone go to stdout: what a provider's module prints must not stand among them.
+    // Only results go to stdout: output of a provider's module must not mix with them.
     globalThis.console = new Console(process.stderr);
-    // A command that never comes to its end has not succeeded.
+    // A command that never finishes has not succeeded.
     process.exitCode = exitCodes.internal;
     void runCli(process.argv.slice(2), processContext(entry)).then((code) => {
       process.exitCode = isOutputLost && code === 0 ? exitCodes.internal : code;
-      // Without an argument: what is written last may still be refused.
+      // Without an argument, since the last write may still fail and set the code.
       setTimeout(() => process.exit(), LINGER_MS).unref();
     });
   }

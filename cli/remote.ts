@@ -1,4 +1,4 @@
-/** Talks to the proxy that runs: commands and figures over its control socket. */
+/** Talks to the running proxy: commands and figures over its control socket. */
 import { request } from 'node:http';
 import type { IncomingMessage, RequestOptions } from 'node:http';
 import { SvcError } from '../engine/error.ts';
@@ -8,39 +8,44 @@ import { isObject, parseJson } from '../stages/dialect/json-kind.ts';
 import { reasonOf } from '../stages/disk-reason.ts';
 import { reachable } from './address.ts';
 
-/** Largest answer that is read. */
+/** Largest response that is read. */
 const MAX_RESPONSE_BYTES = 16 * 1024 * 1024;
-/** How long nothing may come of an answer: a report over a large ledger on a busy machine takes a while. */
+/**
+ * Longest silence during a response: a report over a large ledger takes a while on a busy machine.
+ */
 const RESPONSE_MS = 30_000;
-/** What a proxy that is well answers at once, and who it is on a port: whoever asks goes on without it. */
+/**
+ * Requests that a healthy proxy answers at once, and a port's identity; callers can continue
+ * without them.
+ */
 const QUICK: ReadonlySet<string> = new Set(['status', 'stop']);
 const QUICK_MS = 5000;
-/** After this the proxy is asked whether it is there at all: one that hangs is not waited for any longer. */
+/** After this time the proxy is checked for life: one that hangs is not waited for any longer. */
 const DOUBT_AFTER_MS = 3000;
-/** For what a command can do without. */
+/** Timeout for data that a command can do without. */
 export const GLANCE_MS = 2000;
 
-/** What a refusal of the proxy means here, by its status. */
+/** Error kind for a refusal by the proxy, by status. */
 const REFUSALS: ReadonlyMap<number, ErrorKind> = new Map([
   [400, 'bad_request'],
   [401, 'unauthorized'],
   [404, 'not_found'],
   [429, 'rate_limited'],
   [502, 'bad_gateway'],
-  // `unavailable` would say that no proxy runs.
+  // `unavailable` would mean that no proxy runs.
   [503, 'bad_gateway'],
   [504, 'gateway_timeout'],
 ]);
 
-/** JSON as a proxy answers it. */
+/** JSON in a proxy's response. */
 export type Json = Readonly<Record<string, unknown>>;
 
 /**
- * Sends a command to the proxy of this home folder and returns what it answers; of which type that
- * is, the caller says, for it is our own proxy.
+ * Sends a command to this home folder's proxy and returns its response, of the type that the caller
+ * states, since it is our own proxy.
  *
- * @throws SvcError with the proxy's words and the kind of `REFUSALS` when it refuses, else `config`;
- *   `unavailable` when none runs, `bad_gateway` when it does not answer.
+ * @throws SvcError with the proxy's words and the kind of `REFUSALS` if it refuses, else `config`;
+ * `unavailable` if none runs, `bad_gateway` if it does not respond.
  */
 export async function control<T = Json>(
   home: string,
@@ -59,7 +64,7 @@ export async function control<T = Json>(
   throw new SvcError(kind, messageOf(json) ?? `The proxy answered ${command} with ${status}`);
 }
 
-/** Like `control`, but undefined when no proxy runs. */
+/** Like `control`, but undefined if no proxy runs. */
 export async function controlIfRunning<T = Json>(
   home: string,
   command: string,
@@ -75,17 +80,17 @@ export async function controlIfRunning<T = Json>(
 }
 
 /**
- * Reads one of the own paths of the proxy of this home folder, which asks for no key here.
- * `silenceMs` is how long to wait without receiving a byte; for callers that can do without the answer.
+ * Reads one of the own paths of this home folder's proxy, which needs no key here. `silenceMs` is
+ * the longest wait without receiving a byte; for callers that can do without the response.
  *
- * @throws SvcError `not_found` for a 404, `bad_gateway` when it does not answer
- *   with JSON, `unavailable` when none runs, or answers not with 200.
+ * @throws SvcError `not_found` for a 404, `bad_gateway` if it does not respond with JSON,
+ * `unavailable` if none runs, or the status is not 200.
  */
 export function readOwn<T = Json>(home: string, path: string, silenceMs?: number): Promise<T> {
   return read<T>({ socketPath: controlPath(home), path }, path, silenceMs);
 }
 
-/** The same over HTTP, from whatever listens at `url`: for what anybody may read. */
+/** Reads public data over HTTP from whatever listens at `url`. */
 export function readJson(url: string, path: string): Promise<Json> {
   const target = new URL(path, reachable(url));
   const hostname = target.hostname.replace(/^\[|\]$/g, '');
@@ -94,8 +99,8 @@ export function readJson(url: string, path: string): Promise<Json> {
 }
 
 /**
- * Opens an answer of the proxy of this home folder that goes on until `signal` or the proxy ends it,
- * or nothing comes for `silenceMs`. Throws like `readOwn`.
+ * Opens a response of this home folder's proxy that continues until `signal` or the proxy ends it,
+ * or nothing arrives for `silenceMs`. Throws like `readOwn`.
  */
 export function openOwn(
   home: string,
@@ -135,7 +140,7 @@ function refused(status: number, json: Json, name: string): SvcError {
   return new SvcError(kind, messageOf(json) ?? `${name} answered ${status}`);
 }
 
-/** Without `silenceMs` a proxy that is well may take its time. */
+/** Without `silenceMs` a healthy proxy may take its time. */
 function send(
   options: RequestOptions,
   body: string,
@@ -164,7 +169,7 @@ function send(
   });
 }
 
-/** Calls `then` if the proxy behind a control socket does not even say how it is. */
+/** Calls `then` if the proxy on a control socket does not even report its status. */
 function whenHung(socketPath: string | null | undefined, then: () => void): void {
   if (typeof socketPath !== 'string') return;
   const probe = { socketPath, path: '/status', method: 'POST' };
@@ -189,12 +194,12 @@ function readResponse(response: IncomingMessage): Promise<{ status: number; json
   });
 }
 
-/** What connecting to a socket fails with where its folder cannot be used, whether or not a proxy runs. */
+/** Errors of connecting to a socket whose folder cannot be used, whether or not a proxy runs. */
 const UNUSABLE: ReadonlySet<string> = new Set(['EACCES', 'EPERM', 'ENOTDIR', 'ELOOP']);
 
 /**
- * `unavailable` where nobody listens, `config` where that cannot be found out, `bad_gateway` where
- * somebody does and the answer does not come.
+ * Returns `unavailable` if there is no listener, `config` if that cannot be determined,
+ * `bad_gateway` if there is a listener that does not respond.
  */
 export function noAnswer(cause: Error): SvcError {
   const { code, address } = cause as NodeJS.ErrnoException & { readonly address?: string };

@@ -1,20 +1,20 @@
-/** Request ids as a running proxy knows them: the whole one where a part is typed. */
+/** Resolves a typed part of a request id to the whole id, using the running proxy. */
 import { SvcError } from '../engine/error.ts';
 import { pickId, shortId } from '../server/facts/find-request.ts';
 import { readOwn } from './remote.ts';
 import type { Json } from './remote.ts';
 
 /**
- * The id of the request that `typed` is, begins or ends, among the newest.
+ * Returns the id among the newest requests that equals, begins with or ends with `typed`.
  *
- * @throws SvcError `not_found` with the newest ids, `usage` where several fit.
+ * @throws SvcError `not_found` with the newest ids, `usage` if several match.
  */
 export async function resolveRequestId(home: string, typed: string): Promise<string> {
   const rows = await recentRequests(home);
   const ids = rows.map((row) => String(row['request_id']));
   const found = pickId(ids, typed);
   if (found !== undefined) return found;
-  // A request that is no longer among the newest may still be known by its whole id.
+  // An older request may still be found by its whole id.
   if (typed.startsWith('req_')) {
     const trace = await readOwn(home, `/trace/${encodeURIComponent(typed)}`).catch(() => undefined);
     if (trace !== undefined) return typed;
@@ -26,7 +26,7 @@ export async function resolveRequestId(home: string, typed: string): Promise<str
   });
 }
 
-/** The rows of `/recent`, newest first. */
+/** Returns the rows of `/recent`, newest first. */
 export async function recentRequests(home: string): Promise<readonly Json[]> {
   const { recent } = await readOwn(home, '/recent');
   return Array.isArray(recent) ? (recent as Json[]) : [];

@@ -1,4 +1,4 @@
-/** One call of the command line: finds the command, runs it, and makes an exit code of what happened. */
+/** Runs one command line: finds the command, runs it, and returns the exit code. */
 import { Cli } from 'clipanion';
 import { SvcError, isSvcError } from '../engine/error.ts';
 import { didYouMean } from '../server/config/distance.ts';
@@ -53,7 +53,10 @@ function asksForHelp(argv: readonly string[]): boolean {
   return ownPart(argv).some((arg) => arg === '--help' || arg === '-h');
 }
 
-/** What of a command line is for svc: neither what follows `--` nor what follows the client of `svc run`. */
+/**
+ * Returns the arguments for svc itself: without those after `--` and those after the client of `svc
+ * run`.
+ */
 function ownPart(argv: readonly string[]): readonly string[] {
   const end = argv.findIndex(
     (arg, index) => arg === '--' || (index > 0 && argv[0] === 'run' && !arg.startsWith('-')),

@@ -1,8 +1,8 @@
-/** Variables of templates and macros, as they are typed and as `--json` has them. */
+/** Parses and formats variables of templates and macros, as typed and in `--json`. */
 import type { Variable } from '../stages/model/placeholders.ts';
 import { notTaken } from './parse/flags.ts';
 
-/** The values of `--var`, by name. Throws `usage` for what is not `name=value`. */
+/** Returns the values of `--var`, by name. Throws `usage` for what is not `name=value`. */
 export function toValues(typed: readonly string[]): ReadonlyMap<string, string> {
   return new Map(
     typed.map((text) => {

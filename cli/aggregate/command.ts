@@ -9,7 +9,7 @@ import { SpanCommand, spanText } from '../ledger.ts';
 import { counted, dollars, figure } from '../screen/output.ts';
 import type { Gathered, Part } from './sources.ts';
 
-/** Days that are listed on a screen: the newest. */
+/** Newest days listed on a screen. */
 const MOST_DAYS = 31;
 
 class Aggregate extends SpanCommand {
@@ -100,14 +100,14 @@ class Aggregate extends SpanCommand {
   }
 }
 
-/** Sums of one machine, from wherever they come. */
+/** Sums of one machine, from any source. */
 interface Machine {
   readonly node: string | null;
   readonly sources: readonly string[];
   readonly totals: Totals;
 }
 
-/** Machines by their names; what has no name is told apart by its source. */
+/** Groups the parts by machine name; unnamed ones by source. */
 function machinesOf(parts: readonly Part[]): readonly Machine[] {
   const byName = new Map<string, Part[]>();
   for (const part of parts) {

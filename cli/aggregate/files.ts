@@ -1,4 +1,7 @@
-/** Ledgers as files: named one by one or by their folder, opened so that nothing beside them changes. */
+/**
+ * Ledger files, named one by one or by their folder, and opened without changing anything next to
+ * them.
+ */
 import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
@@ -8,18 +11,18 @@ import { isPostgresUrl, isUrl, ledgerName } from '../../stages/ledger/address.ts
 import type { LedgerReader } from '../../stages/ledger/tables.ts';
 import { ownerOf } from '../../stages/ledger/sqlite/header.ts';
 
-/** A ledger that was named. */
+/** A ledger named on the command line. */
 export interface LedgerFile {
-  /** As a person names it. */
+  /** Its name for people. */
   readonly name: string;
   readonly path: string;
-  /** The name of the same file that came before. */
+  /** Name of an earlier argument for the same file. */
   readonly sameAs?: string;
 }
 
 /**
- * The ledgers that paths name, each once, in their order; of a folder those that lie in it.
- * Throws `not_found` for what is not there, `bad_request` for what is no ledger.
+ * Returns the ledgers named by paths, each once and in order; for a folder, those in it. Throws
+ * `not_found` for a missing path, `bad_request` for a file that is not a ledger.
  */
 export function findLedgers(paths: readonly string[], cwd: string): readonly LedgerFile[] {
   const found: LedgerFile[] = [];
@@ -91,9 +94,9 @@ export interface OpenFile {
 }
 
 /**
- * Opens a ledger for reading. SQLite leaves files beside one that it reads, and cannot read one in
- * a folder where it may not: so a copy is read of what no program has open, with its log if that
- * was copied along. What a proxy has open is read where it lies.
+ * Opens a ledger for reading. SQLite creates files next to a database that it reads, and cannot
+ * read one in a read-only folder: so if no program has the ledger open, a copy is read, including
+ * its log if that was copied along. A ledger opened by a proxy is read in place.
  */
 export async function openFile({ name, path }: LedgerFile): Promise<OpenFile> {
   const { openLedgerReader } = await import('../../stages/ledger/sqlite/database.ts');
@@ -115,7 +118,7 @@ export async function openFile({ name, path }: LedgerFile): Promise<OpenFile> {
   }
 }
 
-/** What is said of `path` is said of the file that was named. */
+/** Replaces `path` in errors by the name that the user gave. */
 function named<T>(name: string, path: string, open: () => T): T {
   try {
     return open();

@@ -1,4 +1,4 @@
-/** Where the sums come from: files, or this machine and the members of its fleet. */
+/** The sources of the sums: files, or this machine and the members of its fleet. */
 import { hostname } from 'node:os';
 import { SvcError } from '../../engine/error.ts';
 import { readFleet } from '../../server/fleet/fleet-file.ts';
@@ -16,17 +16,19 @@ import type { OpenFile } from './files.ts';
 
 /** Sums of one machine. */
 export interface Part {
-  /** The name of the machine; null where its rows have none. */
+  /** Name of the machine; null if its rows have none. */
   readonly node: string | null;
-  /** The file or address that they come from. */
+  /** File or address of the sums. */
   readonly source: string;
   readonly summary: LedgerSummary;
 }
 
-/** What was found, and what was not. */
+/** Sums that were found, and sources that failed. */
 export interface Gathered {
   readonly parts: readonly Part[];
-  /** Requests of a source that an earlier one has too; all of them where `of` is that one itself. */
+  /**
+   * Requests of a source that an earlier source has too; all of them if `of` is the same ledger.
+   */
   readonly repeated: readonly {
     readonly source: string;
     readonly of: string | null;
@@ -40,10 +42,10 @@ export interface Gathered {
 }
 
 const ANSWER_MS = 30_000;
-/** Where rows of several machines come from, and those that say of none. */
+/** Source name for rows of several machines, and for rows without a machine. */
 const SHARED = 'shared ledger';
 
-/** Reads the ledgers that paths name. Throws for the first that cannot be read, by its name. */
+/** Reads the ledgers at the paths. Throws for the first that cannot be read, with its name. */
 export async function fromFiles(
   paths: readonly string[],
   span: TimeSpan,
@@ -82,13 +84,13 @@ export async function fromFiles(
   }
 }
 
-/** What a machine answers. */
+/** Response of one machine. */
 interface Answered extends LedgerSums {
-  /** Null where there is nothing yet that could be counted twice. */
+  /** Null if there is nothing yet that could be counted twice. */
   readonly ledger: string | null;
 }
 
-/** Asks this machine and all members of its fleet at once. */
+/** Queries this machine and all members of its fleet at once. */
 export async function fromFleet(
   span: TimeSpan,
   configFile: string | undefined,
@@ -145,7 +147,10 @@ function queryOf({ sinceMs, untilMs }: TimeSpan): string {
   return query.toString();
 }
 
-/** From the running proxy, else from the ledger; nothing where this machine has served nothing yet. */
+/**
+ * Reads from the running proxy, else from the ledger; undefined if this machine has served nothing
+ * yet.
+ */
 async function ownSums(
   home: string,
   path: string,
@@ -157,7 +162,7 @@ async function ownSums(
     try {
       return await toAnswered(await readOwn(home, path));
     } catch (thrown) {
-      // A proxy that was started before an update has no such path; its ledger can be read.
+      // A proxy started before an update lacks this path; its ledger can be read instead.
       if (!(thrown instanceof SvcError) || thrown.kind !== 'not_found') throw thrown;
     }
   }
@@ -178,7 +183,7 @@ async function ownSums(
   }
 }
 
-/** Throws `bad_gateway` for what is no answer of ours. */
+/** Parses a response. Throws `bad_gateway` for an invalid one. */
 async function toAnswered(json: Json): Promise<Answered> {
   const { nodesFrom, summaryFrom } = await import('../../stages/ledger/summary.ts');
   const [summary, nodes] = [summaryFrom(json), nodesFrom(json)];

@@ -1,11 +1,17 @@
-/** The proxy keys that `svc auth` works on: of the shared ledger where it is in Postgres, else of the home folder. */
+/**
+ * The proxy keys that `svc auth` manages: those of a shared Postgres ledger, else those of the home
+ * folder.
+ */
 import { isPostgresUrl } from '../../stages/ledger/address.ts';
 import { ensurePrivateFolder } from '../../server/config/home.ts';
 import { homeOf } from '../context.ts';
 import type { CliContext } from '../context.ts';
 import { configInUse } from '../parse/config-in-use.ts';
 
-/** Its methods may give promises. Rejects with `config` where the configuration cannot be read: it says where keys are. */
+/**
+ * Opens the store; its methods may return promises. Rejects with `config` if the configuration,
+ * which names the location of the keys, cannot be read.
+ */
 export async function keyStoreOf(context: CliContext, configFile: string | undefined) {
   const { keysFile } = await import('../../server/gate/open-bind.ts');
   const home = homeOf(context);

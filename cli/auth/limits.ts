@@ -1,4 +1,7 @@
-/** What `svc auth --generate` and `svc auth update` take of a key's purpose and limits, and how they are shown. */
+/**
+ * Options for a key's purpose and limits in `svc auth --generate` and `svc auth update`, and their
+ * display.
+ */
 import { Option } from 'clipanion';
 import { SvcError } from '../../engine/error.ts';
 import type { KeyChanges, StoredKey } from '../../server/auth/auth.ts';
@@ -6,10 +9,10 @@ import { JsonCommand } from '../command.ts';
 import { configInUse } from '../parse/config-in-use.ts';
 import { notTaken, toSeconds } from '../parse/flags.ts';
 
-/** Takes a limit away. */
+/** Removes a limit. */
 const ANY = 'any';
 
-/** A command that takes the limits of a key. */
+/** A command with options for the limits of a key. */
 export abstract class LimitsCommand extends JsonCommand {
   config = Option.String('--config', { description: 'Config file that names the ledger' });
   expires = Option.String('--expires', {
@@ -36,7 +39,10 @@ export abstract class LimitsCommand extends JsonCommand {
     description: 'US dollars that its requests may cost a calendar month (UTC)',
   });
 
-  /** Names of providers; null for `any`. A key for one that is not there could be used for nothing. */
+  /**
+   * Returns names of providers; null for `any`. Unknown providers are refused, since such a key
+   * would be useless.
+   */
   async #toProviders(typed: readonly string[]): Promise<readonly string[] | null> {
     const names = toNames(typed, '--providers');
     if (names === null) return null;
@@ -54,7 +60,7 @@ export abstract class LimitsCommand extends JsonCommand {
     });
   }
 
-  /** What was typed of them, checked. Throws `usage`. */
+  /** Returns the typed changes, validated. Throws `usage`. */
   async changes(): Promise<KeyChanges> {
     const { expires, may, project, models, providers, perDayUsd, perMonthUsd } = this;
     return {
@@ -71,7 +77,7 @@ export abstract class LimitsCommand extends JsonCommand {
   }
 }
 
-/** `--may a,b --may c` as rights, each once; `none` for none. */
+/** Parses `--may a,b --may c` to rights, each once; `none` for none. */
 async function toRights(values: readonly string[]) {
   const { RIGHTS, isRight } = await import('../../server/auth/rights.ts');
   const named = listed(values);
@@ -86,7 +92,7 @@ async function toRights(values: readonly string[]) {
   });
 }
 
-/** The label of a key, which rows and budgets have in full. Throws `usage`. */
+/** Returns the label of a key, which appears in rows and budgets in full. Throws `usage`. */
 export function toLabel(typed: string): string {
   const label = typed.trim();
   if (/^\P{Cc}{1,200}$/u.test(label)) return label;
@@ -94,7 +100,7 @@ export function toLabel(typed: string): string {
   throw notTaken('--label', typed, 'a label', cure);
 }
 
-/** The id or label of a key, as an argument. Throws `usage`. */
+/** Returns the id or label of a key from an argument. Throws `usage`. */
 export function toKeyName(typed: string): string {
   if (typed.trim() !== '') return typed;
   throw notTaken('<id|label>', typed, 'the id or label of a key', '`svc auth list` shows them.');
@@ -108,7 +114,7 @@ function toProject(typed: string): string | null {
   throw notTaken('--project', typed, 'the name of a project', cure);
 }
 
-/** `--models a,b --models c` as names; null for `any`. */
+/** Parses `--models a,b --models c` to names; null for `any`. */
 function toNames(values: readonly string[], option: string): readonly string[] | null {
   const names = [...new Set(listed(values))];
   if (names.length === 1 && names[0] === ANY) return null;
@@ -118,7 +124,7 @@ function toNames(values: readonly string[], option: string): readonly string[] |
   throw notTaken(option, strange ?? '', 'a name', cure);
 }
 
-/** Dollars; null for `any`. */
+/** Parses dollars; null for `any`. */
 function toUsd(typed: string, option: string): number | null {
   if (typed === ANY) return null;
   const usd = /^\d{1,9}(?:\.\d{1,9})?$/.test(typed) ? Number(typed) : Number.NaN;
@@ -134,7 +140,7 @@ function listed(values: readonly string[]): string[] {
     .filter((name) => name !== '');
 }
 
-/** The limits of a key as JSON has them; null where there is none. */
+/** Returns a key's limits as JSON; null where there is none. */
 export function limitsJson(key: StoredKey) {
   const { project, models, providers, perDayUsd, perMonthUsd } = key;
   return {
@@ -146,7 +152,7 @@ export function limitsJson(key: StoredKey) {
   };
 }
 
-/** The same in words; empty without any. */
+/** Describes the limits in words; empty without any. */
 export function limitsText(limits: ReturnType<typeof limitsJson>): string {
   const { models, providers, per_day_usd: perDay, per_month_usd: perMonth } = limits;
   return [

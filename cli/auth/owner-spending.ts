@@ -1,4 +1,7 @@
-/** What each key or project has spent in the present UTC day and month, beside what it may: `svc spend status --by`. */
+/**
+ * Spending of each key or project in the current UTC day and month, with its limits: `svc spend
+ * status --by`.
+ */
 import { periodName, periodStartMs } from '../../stages/budget/owners.ts';
 import { toUsd } from '../../stages/ledger/figures.ts';
 import type { CliContext } from '../context.ts';
@@ -6,10 +9,10 @@ import { withLedger } from '../ledger.ts';
 import { keyStoreOf } from './key-store.ts';
 import { configInUse } from '../parse/config-in-use.ts';
 
-/** Whose spending can be asked for. */
+/** Kinds of owners. */
 export const OWNERS = ['key', 'project'] as const;
 
-/** Dollars a day and a month; null for no limit. */
+/** Dollars per day and month; null for no limit. */
 interface Limits {
   readonly perDayUsd: number | null;
   readonly perMonthUsd: number | null;
@@ -18,8 +21,8 @@ interface Limits {
 export type OwnerSpending = Awaited<ReturnType<typeof ownerSpending>>;
 
 /**
- * The spending of each owner that spent anything this month or has a limit, the most of the month
- * first; dollars. What requests that run will cost is not in it. Rejects where ledger, keys or
+ * Returns the spending of each owner that has spent anything this month or has a limit, in dollars,
+ * highest month first. Costs of running requests are not included. Rejects if ledger, keys or
  * configuration cannot be read.
  */
 export async function ownerSpending(
@@ -70,7 +73,9 @@ function periodJson(spentNanoUsd = 0, limitUsd: number | null = null) {
   return { spent_usd: spent, limit_usd: limitUsd, left_percent: left };
 }
 
-/** By label, of the keys that work; of several with one label the newest. */
+/**
+ * Returns the limits of valid keys by label; of several keys with one label, those of the newest.
+ */
 async function limitsOfKeys(
   context: CliContext,
   configFile: string | undefined,

@@ -1,4 +1,4 @@
-/** `svc certify`: what svc promises, judged on the sessions that lie on this machine. */
+/** `svc certify`: checks the promises of svc on this machine's sessions. */
 import { join, resolve } from 'node:path';
 import { SvcError } from '../../engine/error.ts';
 import type { CliContext } from '../context.ts';
@@ -8,11 +8,11 @@ import type { SessionFlags } from '../estimate/sessions.ts';
 
 export interface CertifyFlags extends SessionFlags {
   readonly mode: string | undefined;
-  /** Where the page is written. */
+  /** Where to write the page. */
   readonly html: string | undefined;
 }
 
-/** Prints the certificate; true where it holds. */
+/** Prints the certificate; true if all promises hold. */
 export async function certifySessions(flags: CertifyFlags, context: CliContext): Promise<boolean> {
   const [{ certify }, { jobOptions }, view, { openLearned }] = await Promise.all([
     import('../../server/certify/certify.ts'),

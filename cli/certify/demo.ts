@@ -1,4 +1,4 @@
-/** The demo's session as a conversation, where no session of the user's lies here. */
+/** The demo's session as a conversation, used if this machine has no sessions of the user's. */
 import { isObject, listOf, parseJson } from '../../stages/dialect/json-kind.ts';
 import type { Conversation } from '../../server/sessions/session.ts';
 

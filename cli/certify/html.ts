@@ -1,4 +1,4 @@
-/** A certificate as one page to show: no script, nothing loaded, readable in light and in dark. */
+/** A certificate as one HTML page: no script, nothing loaded, readable in light and dark. */
 import type { Certificate } from '../../server/certify/certify.ts';
 import { visible } from '../../server/log/visible.ts';
 import { TITLES, figuresOf, notesOf, shownLine } from './view.ts';
@@ -20,7 +20,7 @@ th, td { text-align: left; padding: 0.3rem 0.6rem; border-bottom: 1px solid #888
 .missed { color: light-dark(#a11, #ff9a9a); font-weight: 600; }
 code { overflow-wrap: anywhere; }`;
 
-/** `what` says which sessions were judged, `made` when and by what. */
+/** Returns the page; `what` names the judged sessions, `made` the date and version. */
 export function certificateHtml(certificate: Certificate, what: string, made: string): string {
   const { holds, checks, costs, broken } = certificate;
   const figures = figuresOf(certificate);

@@ -1,4 +1,7 @@
-/** A certificate on the screen: first whether it holds, then five lines, then where it does not. */
+/**
+ * Shows a certificate on the screen: first the verdict, then five lines, then the places where it
+ * fails.
+ */
 import { MOST_OVERCLAIMED } from '../../server/certify/certify.ts';
 import type { Certificate, CheckResult } from '../../server/certify/certify.ts';
 import { createRedactor } from '../../server/log/redact.ts';
@@ -9,11 +12,11 @@ import { noteFailed } from '../estimate/sessions.ts';
 import { colorsFor, counted, dollars, figure, percent, print } from '../screen/output.ts';
 import { printTable } from '../screen/table.ts';
 
-/** Broken places that are shown one by one; `--json` has all. */
+/** Failures listed one by one; `--json` has all. */
 const MOST_SHOWN = 20;
 const LINE_CHARS = 74;
 
-/** The name of each promise. */
+/** Title of each promise. */
 export const TITLES: Readonly<Record<CheckResult['name'], string>> = {
   retention: 'Retention',
   prefix: 'Prefix',
@@ -22,7 +25,7 @@ export const TITLES: Readonly<Record<CheckResult['name'], string>> = {
   honesty: 'Honesty',
 };
 
-/** Each promise with its figures, in a few words. */
+/** Returns each promise with its figures, in a few words. */
 export function figuresOf(certificate: Certificate): Readonly<Record<CheckResult['name'], string>> {
   const { counts, broken, costs, dearer, sessions, unpriced } = certificate;
   const lost = (name: string): number => broken.filter(({ check }) => check === name).length;
@@ -40,7 +43,10 @@ export function figuresOf(certificate: Certificate): Readonly<Record<CheckResult
   };
 }
 
-/** A place where a promise is broken, safe to print: secrets are hidden, nothing commands the terminal. */
+/**
+ * Returns a line at which a promise is broken, safe to print: without secrets and control
+ * characters.
+ */
 export function shownLine(line: string): string {
   const text = visible(createRedactor().text(line));
   return text.length > LINE_CHARS ? `${text.slice(0, LINE_CHARS)}…` : text;
@@ -100,7 +106,7 @@ export function printCertificate(
   for (const line of notesOf(certificate)) print(context, `${colors.dim('–')} ${line}`);
 }
 
-/** What the figures mean, and what they leave out. */
+/** Explains the figures, and what they leave out. */
 export function notesOf({ simulated, unpriced, left, unreadLines }: Certificate): string[] {
   return [
     'Nothing was sent: compressed as a proxy here would, and decoded again.',

@@ -1,4 +1,4 @@
-/** `svc check-alerts`: evaluates the rules of `alerts`, and tests where they are sent. */
+/** `svc check-alerts`: evaluates the rules of `alerts`, and tests their targets. */
 import { Command, Option } from 'clipanion';
 import { JsonCommand } from '../command.ts';
 import type { AlertResult, AlertsJson } from '../../server/alerts/evaluate.ts';
@@ -8,10 +8,10 @@ import { exitCodes } from '../exit.ts';
 import { configInUse } from '../parse/config-in-use.ts';
 import { controlIfRunning } from '../remote.ts';
 
-/** Somebody waits at the terminal: fewer tries than a proxy has. */
+/** A person waits at the terminal: fewer attempts than in a proxy. */
 const RETRY_AFTER_MS = [1000, 4000];
 
-/** Ends what a proxy says that was started before its file was changed. */
+/** Added to errors of a proxy that was started before its file was changed. */
 const REREAD = '. `svc config reload` makes it read the configuration again.';
 
 interface Tested {
@@ -34,7 +34,7 @@ class CheckAlerts extends JsonCommand {
 
   config = Option.String('--config', { description: 'Config file with the rules and the ledger' });
   test = Option.Boolean('--test', false, { description: 'Send a test to every target of notify' });
-  /** Whether a running proxy answered, which may know less than its file says now. */
+  /** Whether a running proxy responded, whose rules may be older than the file. */
   #isOfProxy = false;
 
   async execute() {
@@ -93,7 +93,7 @@ class CheckAlerts extends JsonCommand {
     return this.alone(async (results, notifier) => ({ tested: await notifier.test(results) }));
   }
 
-  /** Evaluates the rules without a proxy, with what it takes to send them on. */
+  /** Evaluates the rules without a proxy, with a notifier to send the alerts. */
   private async alone<T>(
     work: (results: readonly AlertResult[], notifier: Notifier) => Promise<T>,
   ): Promise<T> {
@@ -120,7 +120,7 @@ class CheckAlerts extends JsonCommand {
         onFailure: (text) => this.note(`Alert ${text}`),
       });
       const results = alerts.length === 0 ? [] : await this.results(config);
-      // What has begun is kept as announced from now on: it must be.
+      // A beginning is stored as announced, so it must be sent.
       notifier.notify(results);
       await notifier.idle();
       return await work(results, notifier);

@@ -1,4 +1,4 @@
-/** `svc audit list|export|verify|prune|summary`: the log that shows tampering. */
+/** `svc audit list|export|verify|prune|summary`: the tamper-evident log. */
 import { Command, Option } from 'clipanion';
 import { SvcCommand } from '../command.ts';
 import { SvcError } from '../../engine/error.ts';
@@ -19,13 +19,13 @@ import { counted, dollars, figure } from '../screen/output.ts';
 const HOW_ON =
   'The log is off unless `audit.enabled` is true. It holds no bodies, no keys and no values of settings.';
 
-/** The commands' options for a part of the log. */
+/** Shared options for selecting a part of the log. */
 abstract class AuditCommand extends SvcCommand {
   files() {
     return auditFiles(this.home);
   }
 
-  /** Says on stderr what is wrong with a log that was read all the same. */
+  /** Prints to stderr the faults of a log that could still be read. */
   warn({ fault, warnings }: AuditVerdict): void {
     for (const warning of warnings) this.note(`! ${warning}`);
     if (fault !== undefined) this.note(`! ${fault.text}; what follows is not shown`);
@@ -152,7 +152,7 @@ function csvRow(record: Readonly<Record<string, unknown>>): string {
 function csvCell(value: unknown): string {
   if (value === null) return '';
   const text = typeof value === 'string' ? value : JSON.stringify(value);
-  // A spreadsheet would run what begins like a formula, and a client chooses the model's name.
+  // A spreadsheet would run a cell that begins like a formula, and clients choose model names.
   const safe = typeof value === 'string' && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
@@ -229,7 +229,7 @@ class Prune extends AuditCommand {
         'Write 2026-01-31 or 2026-01-31T12:00:00Z.',
       );
     const files = this.files();
-    // Before the lock, which would make the home folder.
+    // Verified before taking the lock, which would create the home folder.
     await verifyAudit(files);
     const removed = await withAuditLock(files, () => pruneAudit(files, beforeMs, nowMs));
     if (this.json) this.printJson({ removed, before: new Date(beforeMs).toISOString() });

@@ -1,4 +1,4 @@
-/** `svc auth`: the keys that clients on other machines send as `X-Svc-Key`. */
+/** `svc auth`: the keys that clients on other machines send in `X-Svc-Key`. */
 import { Command, Option } from 'clipanion';
 import { JsonCommand } from '../command.ts';
 import { SvcError } from '../../engine/error.ts';
@@ -160,7 +160,7 @@ class Rotate extends JsonCommand {
   }
 }
 
-/** A key as it may be shown: without its hash. */
+/** Returns a key for display, without its hash. */
 function keyJson(key: StoredKey, nowMs: number) {
   const { id, label, created, expires, revoked, may = [] } = key;
   const isOver = expires !== undefined && Date.parse(expires) <= nowMs;
@@ -211,7 +211,7 @@ class Update extends LimitsCommand {
   }
 }
 
-/** What was given for a new key: it has no limit that could be taken away. */
+/** Returns the options for a new key, which has no limits to remove. */
 function given(changes: KeyChanges) {
   const { expiresInS, may, ...limits } = changes;
   return {

@@ -1,4 +1,4 @@
-/** `svc benchmark`: what the proxy adds to requests on this machine, in all and stage by stage. */
+/** `svc benchmark`: the latency that the proxy adds on this machine, in total and per stage. */
 import { resolve } from 'node:path';
 import { Command, Option } from 'clipanion';
 import { JsonCommand } from '../command.ts';
@@ -132,7 +132,7 @@ function toMs(ms: number): string {
   return ms.toFixed(2);
 }
 
-/** In the spelling of the other results. */
+/** Converts to the naming of the other results. */
 function toJson(result: BodyLatency) {
   const { direct, proxied } = result;
   const rounded = ({ p50, p95, p99 }: Quantiles) => ({

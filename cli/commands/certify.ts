@@ -1,4 +1,4 @@
-/** `svc certify`: is what svc promises true of these sessions? */
+/** `svc certify`: checks whether the promises of svc hold for these sessions. */
 import { Command, Option } from 'clipanion';
 import { JsonCommand } from '../command.ts';
 

@@ -1,4 +1,4 @@
-/** `svc preview` and `svc diff`: what compression would take away, and what it took. */
+/** `svc preview` and `svc diff`: what compression would remove, and what it removed. */
 import { basename, resolve } from 'node:path';
 import { Command, Option } from 'clipanion';
 import { JsonCommand } from '../command.ts';
@@ -10,7 +10,7 @@ import { counted, writeLine, isTerminal } from '../screen/output.ts';
 import type { LostRequest } from '../preview/lost.ts';
 import type { Preview } from '../preview/preview.ts';
 
-/** Lines of a diff that a terminal gets unless it asks for all of them. */
+/** Diff lines shown on a terminal by default. */
 const MOST_LINES = 60;
 
 class PreviewFile extends JsonCommand {
@@ -93,7 +93,7 @@ class PreviewFile extends JsonCommand {
     const threshold = file.as === 'text' ? 0 : configured.thresholdTokens;
     const options = {
       ...configured,
-      // A switch that is off is no question of what compression would do.
+      // A disabled switch does not matter here: the question is what compression would do.
       mode: this.mode === undefined ? config.compression.mode : await toMode(this.mode),
       thresholdTokens:
         this.threshold === undefined
@@ -109,7 +109,7 @@ class PreviewFile extends JsonCommand {
     const { lineDiff } = await import('../preview/line-diff.ts');
     this.print();
     if (!block.changed) this.print(`Block ${visible} would be sent unchanged.`);
-    // Texts of users are shown as they are: nothing in them is ours to rewrite for the screen.
+    // Users' texts are shown unchanged, without replacing command names for the screen.
     for (const line of lineDiff(block.before, block.after, {
       colors: this.colors,
       full: this.full,
@@ -158,7 +158,7 @@ class Diff extends JsonCommand {
     }
   }
 
-  /** Whoever asks for no request in particular expects the newest. */
+  /** Without a given request, the user expects the newest. */
   private async explainChoice(home: string, lost: LostRequest): Promise<void> {
     const [{ recentRequests }, { shortId }] = await Promise.all([
       import('../request-id.ts'),
@@ -205,7 +205,7 @@ class Diff extends JsonCommand {
       blockTitle(block, colors),
       ...lineDiff(block.before, block.after, { colors, full: this.full }),
     ]);
-    // Texts of users are shown as they are: nothing in them is ours to rewrite for the screen.
+    // Users' texts are shown unchanged, without replacing command names for the screen.
     const isCut = isTerminal(context.stdout) && !this.all && !this.full;
     const visible = isCut ? lines.slice(0, MOST_LINES) : lines;
     for (const line of visible) writeLine(context.stdout, line);

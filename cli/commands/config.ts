@@ -61,7 +61,7 @@ class Show extends ConfigOptions {
         settings: rows,
         warnings: loaded.warnings,
       });
-    // Whoever copies a path out of a file or a pipe needs the whole of it.
+    // Someone who copies a path from a file or a pipe needs all of it.
     const most = isTerminal(this.context.stdout) ? 60 : Number.POSITIVE_INFINITY;
     const cut = (text: string) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
     this.printTable(
@@ -174,7 +174,7 @@ abstract class Check extends ConfigOptions {
   }
 }
 
-/** What a start would refuse, though the settings are sound. */
+/** Returns what a start would refuse although the settings are valid. */
 async function startFaults(
   loaded: LoadedConfig | undefined,
   nowMs: number,
@@ -195,7 +195,7 @@ async function startFaults(
   }
 }
 
-/** What is wrong with code and files that the configuration names, and with the graph that a start would compile. */
+/** Returns the faults of code and files named by the configuration, and of the graph. */
 async function codeFaults(
   loaded: LoadedConfig | undefined,
   context: CliContext,
@@ -206,11 +206,11 @@ async function codeFaults(
     config.plugins.length + config.customProviders.length === 0
       ? []
       : await moduleFaults(config, context);
-  // Without its plugins the graph would be another one.
+  // Without its plugins the graph would be different.
   return faults.length > 0 ? faults : graphFaults(loaded, context);
 }
 
-/** One fault a module. */
+/** Returns one fault per module. */
 async function moduleFaults(config: Config, { clock }: CliContext): Promise<readonly Fault[]> {
   const { listPlugins } = await import('../plugin/list.ts');
   const listed = await listPlugins(config, clock);
@@ -234,7 +234,7 @@ async function graphFaults(
     return warnings.map((warning) => toFault('plugins', warning));
   } catch (thrown) {
     if (!isSvcError(thrown) || thrown.kind !== 'config') throw thrown;
-    // One fault a line, below what they have in common.
+    // One fault per line, below the common title.
     const [title = '', ...list] = thrown.message.split('\n  - ');
     return (list.length === 0 ? [title] : list).map((text) => toFault('graph', text));
   }

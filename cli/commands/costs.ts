@@ -1,4 +1,6 @@
-/** `svc timeline`, `svc cost` and `svc cost-breakdown`: days in a chart, and what the money was spent on. */
+/**
+ * `svc timeline`, `svc cost` and `svc cost-breakdown`: a chart of days, and where the money went.
+ */
 import { Command, Option } from 'clipanion';
 import { costWithout, knownCost, knownNetSaving, toUsd } from '../../stages/ledger/figures.ts';
 import type { Totals } from '../../stages/ledger/figures.ts';

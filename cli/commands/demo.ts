@@ -1,4 +1,4 @@
-/** `svc demo`: a recorded kind of coding session through the real proxy, without key or network. */
+/** `svc demo`: plays a scripted coding session through the real proxy, without key or network. */
 import { Command } from 'clipanion';
 import { JsonCommand } from '../command.ts';
 import { SvcError } from '../../engine/error.ts';

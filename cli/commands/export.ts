@@ -1,4 +1,4 @@
-/** `svc export`: the single requests of a span, for other programs. */
+/** `svc export`: the individual requests of a period, for other programs. */
 import { once } from 'node:events';
 import { Command, Option } from 'clipanion';
 import { SvcError } from '../../engine/error.ts';
@@ -6,7 +6,7 @@ import { visible, visibleJson } from '../../server/log/visible.ts';
 import type { LedgerRow } from '../../stages/ledger/row.ts';
 import { SpanCommand } from '../ledger.ts';
 
-/** Rows that are read in one go. */
+/** Rows read at a time. */
 const PAGE = 5000;
 
 class Export extends SpanCommand {
@@ -50,7 +50,7 @@ class Export extends SpanCommand {
     await this.#write(this.csv ? '' : '\n]}\n');
   }
 
-  /** Waits where the reader of a pipe is slower than the ledger. */
+  /** Waits if the reader of a pipe is slower than the ledger. */
   async #write(text: string): Promise<void> {
     const { stdout } = this.context;
     if (text !== '' && !stdout.write(text)) await once(stdout, 'drain');

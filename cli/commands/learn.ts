@@ -1,4 +1,4 @@
-/** `svc learn status|reset|apply`: what compression learned from the traffic. */
+/** `svc learn status|reset|apply`: what compression has learned from the traffic. */
 import { join } from 'node:path';
 import { Command } from 'clipanion';
 import { JsonCommand } from '../command.ts';
@@ -11,7 +11,7 @@ import { controlIfRunning } from '../remote.ts';
 type What = 'status' | 'reset' | 'apply';
 
 abstract class Learn extends JsonCommand {
-  /** Asks the proxy that runs, which holds the newest figures; without one, the file is used. */
+  /** Asks the running proxy, which has the newest figures; without one, uses the file. */
   protected async ask(what: What): Promise<LearnedStatus> {
     const { home } = this;
     const result = await controlIfRunning<LearnedStatus>(home, 'learn', what);

@@ -1,4 +1,7 @@
-/** `svc limits`: how much of the plans and rate limits of each credential is used, and until when it lasts. */
+/**
+ * `svc limits`: how much of each credential's plan and rate limits is used, and how long the rest
+ * lasts.
+ */
 import { join } from 'node:path';
 import { Command } from 'clipanion';
 import { isSvcError } from '../../engine/error.ts';
@@ -13,7 +16,7 @@ import type { Colors } from '../screen/output.ts';
 
 type Shown = ReturnType<typeof limitsJson>;
 
-/** From this share on a window is shown as nearly used up. */
+/** Share from which a window is shown as nearly used up. */
 const NEARLY = 0.8;
 
 class Limits extends JsonCommand {
@@ -46,7 +49,7 @@ class Limits extends JsonCommand {
     );
   }
 
-  /** From the file of the proxy that ran last. */
+  /** Reads the file of the proxy that ran last. */
   async #lastKnown(): Promise<Shown> {
     const { planLimits } = await openPlanLimits({
       file: join(this.home, LIMITS_FILE),
@@ -70,7 +73,7 @@ class Limits extends JsonCommand {
   }
 }
 
-/** True where a provider's name says of which key a row is. */
+/** True if each provider has one key, so that its name identifies the key. */
 function hasOneKeyEach(limits: readonly LimitJson[]): boolean {
   const pairs = new Set(limits.map(({ provider, key }) => `${provider} ${key}`));
   return pairs.size === new Set(limits.map(({ provider }) => provider)).size;
@@ -81,7 +84,7 @@ function paint(text: string, { used, status }: LimitJson, colors: Colors): strin
   return used >= NEARLY ? colors.yellow(text) : text;
 }
 
-/** How long it lasts. */
+/** Describes how long the limit lasts. */
 function runway(limit: LimitJson, nowMs: number): string {
   const { used, used_up_at: usedUp, used_per_hour: perHour } = limit;
   if (used >= 1 || limit.status === 'rejected') return 'used up';

@@ -1,4 +1,4 @@
-/** `svc logs`: the end of the log, and what follows. */
+/** `svc logs`: the end of the log, and new lines. */
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command, Option } from 'clipanion';
@@ -15,7 +15,7 @@ import { writeLine } from '../screen/output.ts';
 import type { Colors } from '../screen/output.ts';
 import { controlIfRunning } from '../remote.ts';
 
-/** How often a followed log is looked at. */
+/** Polling interval of a followed log. */
 const LOOK_MS = 250;
 
 class Logs extends SvcCommand {
@@ -57,7 +57,7 @@ class Logs extends SvcCommand {
     });
   }
 
-  /** The file that holds the log, and where else the lines of the running proxy go. */
+  /** Returns the log file, and where else the running proxy logs to. */
   private async location(): Promise<{ readonly path: string; readonly why?: string }> {
     const { home } = this;
     const log = join(home, 'logs', 'svc.log');
@@ -66,7 +66,7 @@ class Logs extends SvcCommand {
     const destination = own?.['log_destination'];
     const printed = outputFile(home);
     const isPrinted = (statSync(printed, { throwIfNoEntry: false })?.size ?? 0) > 0;
-    // One that ran in the background and logged to its stdout has left that.
+    // A background proxy that logged to its stdout has left that file behind.
     if (running === undefined || own === undefined)
       return { path: !existsSync(log) && isPrinted ? printed : log };
     if (destination === 'file') return { path: log };
@@ -84,10 +84,10 @@ class Logs extends SvcCommand {
   }
 }
 
-/** A line as `toTextLine` writes it: its time, its level, and the rest. */
+/** A line in the format of `toTextLine`: time, level, and the rest. */
 const TEXT_LINE = /^(\S+) (DEBUG|INFO|WARNING|ERROR)( .*)$/;
 
-/** The line as it is where the log is JSON; else as an object of what is known of it. */
+/** Returns a JSON line unchanged; a text line as an object of its parts. */
 function toJsonLine(line: string): string {
   if (isObject(line)) return line.trimEnd();
   const [, time, level, rest] = TEXT_LINE.exec(line.trimEnd()) ?? [];
@@ -100,7 +100,7 @@ function isObject(line: string): boolean {
   return typeof value === 'object' && value !== null;
 }
 
-/** The line with its time dimmed and its level in the colour of its weight. */
+/** Returns the line with its time dimmed and its level coloured by severity. */
 function tinted(line: string, colors: Colors): string {
   const match = TEXT_LINE.exec(line.trimEnd());
   if (match === null) return line.trimEnd();

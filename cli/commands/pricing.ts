@@ -1,4 +1,4 @@
-/** `svc list-pricing`: what models cost, where each price is from, the user's own prices first. */
+/** `svc list-pricing`: model prices and their sources, the user's own first. */
 import { Command, Option } from 'clipanion';
 import { JsonCommand } from '../command.ts';
 import { SvcError } from '../../engine/error.ts';
@@ -54,7 +54,7 @@ class ListPricing extends JsonCommand {
     });
   }
 
-  /** The end of the day that is asked for, or now. */
+  /** The end of the requested day, or now. */
   private moment(nowMs: number): number {
     if (this.at === undefined) return nowMs;
     const ms = /^\d{4}-\d{2}-\d{2}$/.test(this.at) ? Date.parse(this.at) : NaN;
@@ -62,7 +62,9 @@ class ListPricing extends JsonCommand {
     return ms + DAY_MS - 1;
   }
 
-  /** `providers.<name>.pricing`, a line a provider, and the prices of the user's file. */
+  /**
+   * Returns `providers.<name>.pricing`, one line per provider, and the prices of the user's file.
+   */
   private async ownPrices() {
     const { context, config } = this;
     const loaded = await configInUse(config, context);
@@ -74,7 +76,7 @@ class ListPricing extends JsonCommand {
   }
 }
 
-/** A provider's own prices, which are those of all its models. */
+/** Returns a provider's own price, which applies to all its models. */
 function ownPrice(provider: string, price: PriceOverride): ListedPrice {
   const { rates = {}, terms = {} } = price;
   return {

@@ -142,7 +142,7 @@ class ListModels extends JsonCommand {
     }
   }
 
-  /** By the proxy that runs; undefined where none does. */
+  /** Asks the running proxy; undefined if there is none. */
   private async asked(): Promise<readonly ProviderModel[] | undefined> {
     const { provider } = this;
     return (await controlIfRunning<ModelsJson>(this.home, 'list-models', { provider }))?.models;
@@ -160,7 +160,7 @@ function healthOf(state: ProviderStateJson, colors: Colors): string {
   const { health, stopped, breaker } = state;
   if (stopped !== null) return colors.red('stopped, see `svc status`');
   if (health.state === 'healthy' && breaker.state === 'closed') {
-    // As the dashboards say it: a dash where nothing was sent to it.
+    // As on the dashboards: a dash if nothing was sent to the provider.
     const [word, tone] = conditionOf(state);
     return paintOf(tone, colors)(word);
   }

@@ -1,4 +1,4 @@
-/** `svc config reload`: the running proxy reads its configuration again. */
+/** `svc config reload`: makes the running proxy read its configuration again. */
 import { Command } from 'clipanion';
 import { JsonCommand } from '../command.ts';
 import { SvcError } from '../../engine/error.ts';
@@ -33,7 +33,7 @@ export class Reload extends JsonCommand {
   }
 }
 
-/** Whoever reads of a fault wants to know whether the proxy still runs. */
+/** Tells the user that the proxy still runs despite the fault. */
 function reportUnchanged(thrown: unknown): never {
   if (!(thrown instanceof SvcError) || thrown.kind !== 'config') throw thrown;
   throw new SvcError('config', thrown.message, {

@@ -1,4 +1,7 @@
-/** `svc compare`, `leaderboard`, `report` and `attribution`: what was saved, for whom, and where it pays. */
+/**
+ * `svc compare`, `leaderboard`, `report` and `attribution`: what was saved, for whom, and where it
+ * pays off.
+ */
 import { Command, Option } from 'clipanion';
 import { SvcError } from '../../engine/error.ts';
 import type { Totals } from '../../stages/ledger/figures.ts';
@@ -144,7 +147,7 @@ function toRank(group: GroupTotals) {
     input_tokens: group.inputTokens,
     saved_tokens: group.savedTokens,
     saved_percent: savedPercent(group),
-    /** All costs, output too, against a million tokens that clients sent. */
+    /** All costs, including output, per million input tokens from clients. */
     cost_per_1m_input_tokens:
       cost === null || group.inputTokens === 0 ? null : (toUsd(cost) * 1e6) / group.inputTokens,
     output_tokens_per_second:
@@ -251,7 +254,7 @@ function markdownReport(
   before: Totals,
   models: readonly GroupTotals[],
 ): string[] {
-  // Clients choose the names of models: no tag, image or link of theirs may come alive.
+  // Clients choose model names: no tag, image or link in them may become active.
   const cell = (text: string) =>
     text.replaceAll(/[\\`*_[\]<>|&~]/g, String.raw`\$&`).replaceAll(/[\r\n]+/g, ' ');
   return [

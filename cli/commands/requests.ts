@@ -1,4 +1,4 @@
-/** `svc requests`: the newest requests, filtered, and live as they come. */
+/** `svc requests`: the newest requests, filtered, and live. */
 import { setTimeout } from 'node:timers/promises';
 import { Command, Option } from 'clipanion';
 import type { LedgerReader } from '../../stages/ledger/tables.ts';
@@ -12,10 +12,10 @@ import { EXPENDABLE, recentHeader, recentRow } from '../screen/recent.ts';
 
 const OUTCOMES = ['ok', 'error', 'cancelled', 'partial'] as const;
 const EVERY_MS = 500;
-/** Rows that set the width of the columns of what follows. */
+/** Earlier rows that determine the column widths of later ones. */
 const MOST_ABOVE = 100;
 
-/** Where the rows come from, and which of them are asked for. */
+/** The reader, and the filter. */
 interface Followed {
   readonly reader: LedgerReader;
   readonly queries: LedgerQueries;
@@ -63,12 +63,12 @@ class Requests extends SpanCommand {
       ...(this.failed && { failed: true }),
     };
     await this.ledger(async (reader, queries) => {
-      // Before the listing: what ends between the two is listed, and never missed.
+      // Read before the listing, so that a request ending in between is not missed.
       const after = this.follow ? await queries.newestNumber(reader) : 0;
       const newest = await queries.newestRows(reader, filter, most);
       if (!this.follow)
         return this.#printAll(newest, `No such request was recorded (${spanText(span)})`);
-      // What comes is printed below what was: here the newest is last.
+      // Later rows are printed below: the newest comes last.
       const rows = newest.toReversed();
       await this.#print(rows);
       await this.#live(rows, after, { reader, queries, filter });
@@ -82,7 +82,7 @@ class Requests extends SpanCommand {
     else await this.#print(rows);
   }
 
-  /** Prints rows in their order, below those that were printed before. */
+  /** Prints rows in order, below those already printed. */
   async #print(rows: readonly LedgerRow[], above?: readonly LedgerRow[]): Promise<void> {
     const { recentJson } = await import('../../stages/ledger/request-json.ts');
     if (this.json) {
@@ -97,7 +97,10 @@ class Requests extends SpanCommand {
     });
   }
 
-  /** Asks the ledger twice a second for what was stored behind row number `after`, until the terminal says enough. */
+  /**
+   * Polls the ledger twice a second for rows stored after row number `after`, until the terminal
+   * ends it.
+   */
   async #live(
     listed: readonly LedgerRow[],
     after: number,
@@ -111,7 +114,7 @@ class Requests extends SpanCommand {
     const stopListening = onEnd(this.context, () => ended.abort());
     try {
       while (!ended.signal.aborted) {
-        // The clock's timers hold no process, and nothing else holds this one.
+        // The clock's timers do not keep the process alive, and nothing else does here.
         await setTimeout(EVERY_MS, undefined, { signal: ended.signal }).catch(() => {});
         const upto = await queries.newestNumber(reader);
         const stored = await queries.rowsStored(reader, filter, from, upto);

@@ -1,4 +1,4 @@
-/** `svc route list|add|remove`: rules that send requests to another model than they name. */
+/** `svc route list|add|remove`: rules that send requests to a different model than they name. */
 import { Command, Option } from 'clipanion';
 import { SvcCommand } from '../command.ts';
 import type { RouteCommand, RouteResult } from '../../server/generation/route-rules.ts';
@@ -7,20 +7,23 @@ import type { RouteRule } from '../../stages/route/rules.ts';
 import { configInUse } from '../parse/config-in-use.ts';
 import { controlIfRunning } from '../remote.ts';
 
-/** What a command did, and whether a proxy runs that uses it already. */
+/** Result of a command, and whether a running proxy already uses it. */
 interface Done extends RouteResult {
   readonly enabled: boolean;
   readonly isRunning: boolean;
 }
 
-/** For whoever changes the rules at the same moment. */
+/** Longest wait for a concurrent change of the rules. */
 const WAIT = { timeoutMs: 10_000 };
 
 abstract class RouteCommands extends SvcCommand {
   config = Option.String('--config', { description: 'Config file, used when no proxy is running' });
   json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
 
-  /** Lets the proxy that runs do it, which uses the rules at once; without one, the file is changed. */
+  /**
+   * Runs the command in the running proxy, which applies the rules at once; without one, changes
+   * the file.
+   */
   protected async do(command: RouteCommand): Promise<Done> {
     const { context, home } = this;
     const changed = await controlIfRunning<Omit<Done, 'isRunning'>>(home, 'route', command);
@@ -49,7 +52,7 @@ abstract class RouteCommands extends SvcCommand {
     return { ...(await underLock(`${routeRulesFile(home)}.lock`, alone, WAIT)), ...asked };
   }
 
-  /** Says what was done with a rule, and when it counts. */
+  /** Reports the change of a rule, and when it takes effect. */
   protected report(verb: string, { changed, enabled, isRunning }: Done): void {
     if (this.json) this.printJson(changed === undefined ? null : ruleJson(changed));
     else if (changed !== undefined) this.print(`${verb} ${changed.id}: ${sentence(changed)}`);
@@ -138,7 +141,7 @@ class RouteAdd extends RouteCommands {
     return this.report('Added', await this.do({ do: 'add', rule: this.rule() }));
   }
 
-  /** The rule as typed. It may be unsound: the store reports every fault of it at once. */
+  /** Returns the rule as typed. It may be invalid: the store reports all its faults at once. */
   private rule(): NewRule {
     const typed = {
       id: this.id,
@@ -173,7 +176,7 @@ class RouteRemove extends RouteCommands {
   }
 }
 
-/** A number where one was typed; else the text, which is no number for whoever checks it. */
+/** Returns a number if one was typed; otherwise the text, which the validation rejects. */
 function toNumber(text: string | undefined): number | string | undefined {
   return text !== undefined && /^-?\d+(?:\.\d+)?$/.test(text) ? Number(text) : text;
 }
@@ -182,7 +185,7 @@ function sentence(rule: RouteRule): string {
   return `${conditions(rule)} → ${rule.target}`;
 }
 
-/** A rule's conditions in words. */
+/** Describes a rule's conditions in words. */
 function conditions(rule: RouteRule): string {
   const { model, prefix, minTokens, maxTokens, hasTools, hasThinking, budgetBelowPercent } = rule;
   const words = [

@@ -1,4 +1,4 @@
-/** `svc savings|cache-stats|cache-clear`: what was saved, and by whom. */
+/** `svc savings|cache-stats|cache-clear`: what was saved, and by which part. */
 import { Command, Option } from 'clipanion';
 import { JsonCommand } from '../command.ts';
 import { SvcError } from '../../engine/error.ts';
@@ -74,7 +74,7 @@ class Savings extends JsonCommand {
     else await this.show(report, since);
   }
 
-  /** What would change nothing is a mistake. Throws `usage`. */
+  /** An option without effect is a mistake. Throws `usage`. */
   private checkOptions(): void {
     const { estimate, prefix, misses, folder, mode, seconds, since } = this;
     const refuse = (message: string): never => {
@@ -215,7 +215,7 @@ async function fromLedger(
   );
 }
 
-/** What was added from the vault, and what is left of the saving; nothing where nothing was added. */
+/** Returns rows on the text added from the vault and the net saving; empty if nothing was added. */
 function added(report: Json): readonly (readonly [string, string])[] {
   if (!(Number(report['total_tokens_added']) > 0)) return [];
   const price = (name: string) => dollars(report[`total_${name}_usd`]);
@@ -226,7 +226,7 @@ function added(report: Json): readonly (readonly [string, string])[] {
   ];
 }
 
-/** The sum leaves out what has no known price, and says so. */
+/** Returns the known sum, with a note on requests without a known price. */
 function worth(report: Json): string {
   const known = dollars(report['total_cost_saved_usd']);
   const unpriced = Number(report['unpriced'] ?? 0);

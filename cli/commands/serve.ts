@@ -4,7 +4,7 @@ import { SvcCommand } from '../command.ts';
 import { toServeFlags } from '../parse/flags.ts';
 import { runForeground } from '../process/foreground.ts';
 
-/** The options that every start of a proxy takes. */
+/** Options of every command that starts a proxy. */
 export abstract class ServeOptions extends SvcCommand {
   port = Option.String('--port', { description: 'Port to listen on (8766); 0 picks a free one' });
   config = Option.String('--config', {
@@ -23,7 +23,7 @@ export abstract class ServeOptions extends SvcCommand {
     description: 'Add what is ingested or indexed to requests, also where vault.enabled is off',
   });
 
-  /** The options as the rest of the program wants them. Throws `usage`. */
+  /** Returns the options in parsed form. Throws `usage`. */
   flags() {
     const { port, config, envFile, workers, debug, telemetry, dashboard, ingest } = this;
     const typed = { port, config, envFile, workers, debug, telemetry, dashboard, ingest };

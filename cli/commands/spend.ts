@@ -83,7 +83,7 @@ class SpendAllow extends JsonCommand {
 
 function rowsOf(spending: Spending): (readonly [string, string])[] {
   const { limits } = spending;
-  // What was spent before is read where a limit needs it.
+  // Earlier spending is read only if a limit needs it.
   const since = spending.enabled ? '' : ', since the proxy started';
   const left = spending.left_percent === null ? '' : `, ${spending.left_percent.toFixed(0)}% left`;
   return [

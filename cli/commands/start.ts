@@ -1,4 +1,4 @@
-/** `svc start|stop|restart`: the proxy as something that runs by itself. */
+/** `svc start|stop|restart`: the proxy as a background process. */
 import { Command, Option } from 'clipanion';
 import { SvcCommand } from '../command.ts';
 import { homeOf } from '../context.ts';

@@ -1,4 +1,4 @@
-/** `svc stats`, `svc models` and `svc usage`: what went through, by time, model, provider and client. */
+/** `svc stats`, `svc models` and `svc usage`: traffic by time, model, provider and client. */
 import { Command, Option } from 'clipanion';
 import type { GroupTotals } from '../../stages/ledger/queries.ts';
 import { averageLatencyMs } from '../../stages/ledger/figures.ts';
@@ -123,7 +123,7 @@ function detailRows(totals: Totals): readonly (readonly [string, string])[] {
   ];
 }
 
-/** A cost with what it leaves out. */
+/** Returns a cost, with a note on what it leaves out. */
 function costText({ priced, unpriced, costNanoUsd }: Totals): string {
   const known = priced === 0 && unpriced > 0 ? '–' : dollars(costNanoUsd / 1e9);
   return unpriced === 0 ? known : `${known}, ${counted(unpriced, 'request')} without a known price`;
@@ -172,7 +172,7 @@ class Usage extends SpanCommand {
   }
 }
 
-/** The sums of groups as a table. */
+/** Prints the sums of groups as a table. */
 export async function printGroups(
   context: CliContext,
   title: string,

@@ -1,4 +1,4 @@
-/** `svc status|version|debug|pause|resume`: how the running proxy is, and its switches. */
+/** `svc status|version|debug|pause|resume`: the state of the running proxy, and its switches. */
 import { Command, Option } from 'clipanion';
 import { JsonCommand } from '../command.ts';
 import { SvcError } from '../../engine/error.ts';
@@ -88,7 +88,7 @@ class Version extends JsonCommand {
         : await readOwn(home, '/').catch(() => undefined);
     const proxy = typeof root?.['version'] === 'string' ? root['version'] : null;
     if (this.json) {
-      // Config files carry no version of their own: the program's version says which keys it knows.
+      // Config files have no version of their own: the program's version determines the known keys.
       return this.printJson({
         cli: context.version,
         proxy,

@@ -63,7 +63,7 @@ class Search extends VaultCommand {
     if (this.json) {
       this.printJson({ query, hits: hits.map(hitJson) });
     } else {
-      // A file's text is shown as it is, also where it mentions a command of ours.
+      // A file's text is shown unchanged, even if it mentions a command of ours.
       for (const [index, hit] of hits.entries()) {
         if (index > 0) writeLine(context.stdout, '');
         for (const line of hitLines(hit, context, this.colors)) writeLine(context.stdout, line);
@@ -108,7 +108,7 @@ class Calibrate extends VaultCommand {
   }
 }
 
-/** What rebuilds has one way of doing it. */
+/** Shared by the commands that rebuild. */
 abstract class Rebuilding extends VaultCommand {
   async rebuild(config: Config): Promise<number> {
     const view = createProgressView(this.context);
@@ -124,7 +124,7 @@ abstract class Rebuilding extends VaultCommand {
     let health = await checkVault(config.vault.indexPath);
     const isOurs = health.inTheWay.length === 0;
     if (health.status === 'broken' && isOurs && report.pending.length === 0) {
-      // Opening the database form is what replaces a damaged one.
+      // Opening the SQLite backend replaces a damaged database.
       await this.withVault(config, (vault) => vault.status(), 'sqlite');
       health = await checkVault(config.vault.indexPath);
     }

@@ -47,7 +47,7 @@ class Why extends LedgerCommand {
       ['prompt cache', answers.cache ?? 'no miss'],
       ['savings', answers.savings],
     ]);
-    // Of what was refused at once there never was a trace.
+    // A request rejected before its run has no trace.
     if (isHung) this.note('svc runs, but does not answer: what is shown is from the ledger.');
     else if (trace === undefined && request.provider !== null)
       this.note('The proxy that served it knows no more of it: what is shown is from the ledger.');

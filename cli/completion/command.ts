@@ -1,4 +1,4 @@
-/** `svc completion`: prints what makes a shell complete the commands and options of svc. */
+/** `svc completion`: prints a shell script that completes the commands and options of svc. */
 import { Command, Option } from 'clipanion';
 import { SvcCommand } from '../command.ts';
 import { SvcError } from '../../engine/error.ts';

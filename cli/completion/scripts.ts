@@ -1,4 +1,4 @@
-/** Completion scripts for shells, made from the commands' own definitions. */
+/** Completion scripts for shells, generated from the commands' definitions. */
 import type { Definition } from 'clipanion';
 import { optionNames, pathOf } from '../parse/syntax.ts';
 
@@ -9,13 +9,13 @@ const ALL = { name: 'all', about: 'Every command, the exit codes and the topics'
 
 /** What may follow the words of a command: subcommands and options. */
 interface Choices {
-  /** `''` at the top, else `config` or `config show`. */
+  /** `''` at the top level, else `config` or `config show`. */
   readonly words: string;
   readonly subcommands: readonly { readonly name: string; readonly about: string }[];
   readonly options: readonly { readonly name: string; readonly about: string }[];
 }
 
-/** The script of `shell`; `topics` are what `svc help` takes besides commands. */
+/** Returns the script for `shell`; `topics` are the arguments of `svc help` besides commands. */
 export function completionScript(
   shell: Shell,
   definitions: readonly Definition[],
@@ -28,7 +28,7 @@ export function completionScript(
     : bashScript(choices);
 }
 
-/** `svc help` may be followed by whatever stands at the top, or by a topic. */
+/** Adds `svc help`, which accepts every top-level word and every topic. */
 function withHelp(choices: readonly Choices[], topics: readonly string[]): readonly Choices[] {
   return choices.flatMap((one) => {
     if (one.words !== '') return [one];
@@ -78,8 +78,8 @@ function choicesOf(definitions: readonly Definition[]): readonly Choices[] {
 }
 
 /**
- * One `case` over the words so far; where nothing is known, file names are completed. zsh runs it,
- * too: there `words` is its own, and a name behind a colon in `${…}` would be a modifier.
+ * Returns one `case` over the words so far; anything else completes file names. zsh runs it too:
+ * there `words` is predefined, and a name after a colon in `${…}` would be a modifier.
  */
 function bashScript(choices: readonly Choices[]): string {
   const cases = choices.map(({ words, subcommands, options }) => {

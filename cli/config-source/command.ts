@@ -1,4 +1,7 @@
-/** `svc config pull|sync`: the config file from a shared place, checked and shown before it is used. */
+/**
+ * `svc config pull|sync`: fetches the config file from a shared place, checks it and shows the
+ * changes before using it.
+ */
 import { join } from 'node:path';
 import { Command, Option } from 'clipanion';
 import { SvcCommand } from '../command.ts';
@@ -52,7 +55,11 @@ abstract class Fetch extends SvcCommand {
     if (reloaded) this.note('The running proxy has read it.');
   }
 
-  /** Shows what changes and asks. @throws SvcError `cancelled` without a yes. */
+  /**
+   * Shows the changes and asks for confirmation.
+   *
+   * @throws SvcError `cancelled` without a yes.
+   */
   private async agree(
     before: string,
     after: string,
@@ -137,7 +144,11 @@ class Sync extends Fetch {
   }
 }
 
-/** What a start would say to `text` in the place of `file`. @throws SvcError `config` with every fault. */
+/**
+ * Checks what a start would make of `text` in place of `file`.
+ *
+ * @throws SvcError `config` with every fault.
+ */
 async function check(
   text: string,
   file: SettingsFile,

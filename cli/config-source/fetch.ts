@@ -1,4 +1,4 @@
-/** Gets a config file from a file or a git repository, without running anything that lies there. */
+/** Fetches a config file from a file or a git repository, without running anything from there. */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,9 +10,9 @@ import { readSettingsFile, textOf } from '../integrate/settings-file.ts';
 const FETCH_MS = 60_000;
 const NAMES = ['config.yaml', 'proxy.yaml'];
 
-/** Where a config file comes from. */
+/** Source of a config file. */
 export interface RemoteConfig {
-  /** A path, or whatever git takes. Absolute where it is a path. */
+  /** A path, or any location that git accepts. A path is absolute. */
   readonly location: string;
   /** The file within a repository. */
   readonly path: string | null;
@@ -22,29 +22,36 @@ export interface RemoteConfig {
 
 export interface Fetched {
   readonly text: string;
-  /** The commit it is of; null for a file. */
+  /** Commit of the file; null if it is not from a repository. */
   readonly commit: string | null;
 }
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** A typed location as it is kept: paths absolute, so that it means the same from every folder. */
+/**
+ * Converts a typed location for storage: paths become absolute, so that they mean the same in every
+ * folder.
+ */
 export function absoluteLocation(typed: string, cwd: string, userHome: string): string {
   if (typed.startsWith('-'))
     throw new SvcError('usage', `'${typed}' is not a location of a config file`);
   if (typed.startsWith('file://') && !typed.endsWith('.git')) return fileURLToPath(typed);
   if (typed.startsWith('~/')) return join(userHome, typed.slice(2));
-  // `https://…`, `ssh://…` and `git@host:path` are git's.
+  // `https://…`, `ssh://…` and `git@host:path` are left to git.
   if (/^[a-z][a-z\d+.-]*:\/\//i.test(typed) || /^[^/]+@[^/]+:/.test(typed)) return typed;
   return resolve(cwd, typed);
 }
 
-/** `text` without the name and password that an address in it may hold. */
+/** Returns `text` without user names and passwords in URLs. */
 export function locationText(text: string): string {
   return text.replaceAll(/(https?:\/\/)[^/@\s]*@/gi, '$1');
 }
 
-/** @throws SvcError `not_found` where nothing is there, `bad_gateway` where git cannot get it. */
+/**
+ * Fetches the file.
+ *
+ * @throws SvcError `not_found` if there is nothing, `bad_gateway` if git fails.
+ */
 export async function fetchConfig(remote: RemoteConfig, env: Env): Promise<Fetched> {
   const stat = remote.location.startsWith('/')
     ? statSync(remote.location, { throwIfNoEntry: false })
@@ -75,7 +82,7 @@ async function fetchByGit({ location, path, ref }: RemoteConfig, env: Env): Prom
           cure: '--path names another one.',
         },
       );
-    // A link could name any file of this machine.
+    // A link could point to any file of this machine.
     const real = realpathSync(join(where, found));
     if (!real.startsWith(realpathSync(where) + sep))
       throw new SvcError(
@@ -88,7 +95,7 @@ async function fetchByGit({ location, path, ref }: RemoteConfig, env: Env): Prom
   }
 }
 
-/** No hooks, no helpers that a location could name, no questions. */
+/** Runs git without hooks, remote helpers and prompts. */
 function git(argv: readonly string[], env: Env): Promise<string> {
   const safe = ['-c', 'core.hooksPath=/dev/null', '-c', 'protocol.ext.allow=never'];
   const options = {

@@ -1,19 +1,19 @@
-/** A config file as a diff may show it. */
+/** Masks the secrets in a config file for display in a diff. */
 import { createHash } from 'node:crypto';
 import { isAlias, isPair, isScalar, parseDocument, visit } from 'yaml';
 import type { Scalar } from 'yaml';
 import { withoutCredentials } from '../../stages/model/credential-shapes.ts';
 
-/** Members whose values are secrets, and maps of header fields, in which any may be one. */
+/** Members whose values are secrets, including maps of headers, any of which may be one. */
 const SECRET_NAME =
   /(?:key|token|secret|password|webhook)_?\d*$|^(?:authorization|cookie|headers)$/i;
-/** The name and password in an address, such as that of a database or of a proxy. */
+/** User and password in an address, such as that of a database or of a proxy. */
 const IN_ADDRESS = /(:\/\/)([^/?#\s]+)@/g;
 
 /**
- * `text` with each secret replaced by a short hash of it, so that a diff shows that one has changed
- * and not the secret. Secrets are found by the names above them, in block and in flow style, and by
- * the shapes of known keys and in addresses anywhere, comments included.
+ * Returns `text` with each secret replaced by a short hash, so that a diff shows that it changed
+ * without showing it. Secrets are found by the names above, in block and flow style, and anywhere,
+ * including comments, by the formats of known keys and in addresses.
  */
 export function masked(text: string): string {
   const document = parseDocument(text);
@@ -33,7 +33,7 @@ export function masked(text: string): string {
   const ranges = [...secrets].flatMap(({ range }) => (range ? [range] : []));
   for (const [start, end] of ranges.toSorted(([a], [b]) => a - b)) {
     maskedText += text.slice(from, start) + nameOf(text.slice(start, end));
-    // A block scalar ends behind its last line break.
+    // A block scalar ends after its last line break.
     from = text[end - 1] === '\n' ? end - 1 : end;
   }
   return withoutCredentials(maskedText + text.slice(from), nameOf).replaceAll(
@@ -42,7 +42,7 @@ export function masked(text: string): string {
   );
 }
 
-/** Nothing, or the name of a variable. */
+/** True for an empty value or a variable reference. */
 function isReference(value: unknown): boolean {
   return value === null || (typeof value === 'string' && /^(?:\$\{\w+\})?$/.test(value));
 }

@@ -1,19 +1,19 @@
-/** Where the config file was fetched from last, for `svc config sync`. */
+/** Records the last source of the config file, for `svc config sync`. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { writePrivateFile } from '../../server/config/home.ts';
 import type { RemoteConfig } from './fetch.ts';
 
 export interface RemoteRecord extends RemoteConfig {
-  /** The commit that was fetched; null for a file. */
+  /** Fetched commit; null for a file. */
   readonly commit: string | null;
-  /** SHA-256 of the file as it was written: whether somebody has changed it since. */
+  /** SHA-256 of the file as written, to detect later changes. */
   readonly written: string;
 }
 
 const fileOf = (home: string) => join(home, 'config-source.json');
 
-/** The last source; undefined without one. */
+/** Reads the last source; undefined if there is none. */
 export function readRemote(home: string): RemoteRecord | undefined {
   let value: unknown;
   try {
@@ -29,7 +29,7 @@ export function readRemote(home: string): RemoteRecord | undefined {
   return { location, path, ref, commit, written };
 }
 
-/** Remembers a source. */
+/** Stores a source. */
 export function writeRemote(home: string, record: RemoteRecord): void {
   writePrivateFile(fileOf(home), `${JSON.stringify(record, undefined, 2)}\n`);
 }

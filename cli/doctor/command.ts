@@ -1,4 +1,7 @@
-/** `svc doctor`: checks everything that a request needs, reports what is wrong, and fixes what is safe. */
+/**
+ * `svc doctor`: checks everything that a request needs, reports problems, and fixes what is safe to
+ * fix.
+ */
 import { Command, Option } from 'clipanion';
 import { JsonCommand } from '../command.ts';
 import { readInstance } from '../process/daemon.ts';
@@ -70,7 +73,7 @@ class Doctor extends JsonCommand {
       import('./upstream.ts'),
       import('./redis.ts'),
     ]);
-    // What the running proxy was started with holds, else what a start here would read.
+    // Uses the flags of the running proxy; otherwise what a start here would read.
     const { loaded, findings } = await homeChecks.checkConfig(
       context,
       readInstance(home)?.flags ?? {},
@@ -114,7 +117,7 @@ class Doctor extends JsonCommand {
       if (cure !== undefined) this.print(`  ${''.padEnd(width)}  ${colors.dim(`> ${cure}`)}`);
     }
     for (const one of fixed) this.note(`Fixed: ${one}`);
-    // The list is longer than many a screen: what hurts now is what is read last.
+    // The list may exceed the screen, so faults are repeated at the end.
     const hurting = findings.filter(({ level }) => level === 'fault');
     if (hurting.length > 0) this.print();
     for (const { check, text, cure } of hurting) {

@@ -1,4 +1,4 @@
-/** Checks of what svc keeps: the ledger, the index of the user's files, and what the ledger says of late. */
+/** Checks the data of svc: the ledger, the index of the user's files, and recent ledger entries. */
 import { existsSync, statSync } from 'node:fs';
 import { SvcError } from '../../engine/error.ts';
 import type { LoadedConfig } from '../../server/config/load.ts';
@@ -8,9 +8,9 @@ import { counted, percent } from '../screen/output.ts';
 import { fault, ok, remark, warning } from './finding.ts';
 import type { Examined, Finding, Found } from './finding.ts';
 
-/** A quick check reads the whole file; beyond this it would take more than a few seconds. */
+/** A quick check reads the whole file; a larger one would take more than a few seconds. */
 const MOST_CHECKED_BYTES = 1024 * 1024 * 1024;
-/** Fewer requests make no rate. */
+/** Fewer requests give no meaningful rate. */
 const LEAST_REQUESTS = 5;
 const MANY_ERRORS = 0.1;
 
@@ -61,10 +61,10 @@ async function checkShared(url: string): Promise<Finding[]> {
   }
 }
 
-/** Without a name nobody can tell which of the rows are this machine's. */
+/** Without a name, this machine's rows cannot be told apart. */
 async function checkName(home: string, { config }: LoadedConfig): Promise<Finding[]> {
   const { readFleet } = await import('../../server/fleet/fleet-file.ts');
-  // What is wrong with that file is said by a check of its own.
+  // Faults of that file are reported by another check.
   const fleet = await readFleet(home).catch(() => undefined);
   if ((config.fleet.node ?? fleet?.node ?? null) !== null) return [];
   const cure = '`svc fleet init` gives it one, from the next start on.';
@@ -96,7 +96,7 @@ export async function checkVaultIndex({ context, loaded }: Examined): Promise<Fo
   );
 }
 
-/** How many requests failed in the last day, and why most of them. */
+/** Reports how many requests failed in the last day, and the main reason. */
 export async function checkErrors({ context, loaded }: Examined): Promise<Found> {
   if (loaded === undefined) return [];
   const { db } = loaded.config.ledger;
@@ -128,12 +128,12 @@ export async function checkErrors({ context, loaded }: Examined): Promise<Found>
 }
 
 const WEEK_MS = 7 * 86_400_000;
-/** More models would hide what else is wrong. */
+/** Listing more models would hide other findings. */
 const MOST_MODELS = 5;
 
 /**
- * Models that were used in the last week and cost an unknown amount: budgets and reports know nothing of
- * them. Throws `config` where the user's own prices cannot be read, with which no proxy starts.
+ * Reports models used in the last week without a known price: budgets and reports leave them out.
+ * Throws `config` if the user's own prices, without which no proxy starts, cannot be read.
  */
 export async function checkPrices({ context, loaded }: Examined): Promise<Found> {
   if (loaded === undefined) return [];
@@ -173,7 +173,7 @@ function statusText(status: number | null | undefined): string {
   return status === 200 ? 'an answer that broke off' : `status ${status}`;
 }
 
-/** Whoever pays by subscription sees no saving unless he asks for it. */
+/** Subscription traffic is compressed only if the user asks for it. */
 export function checkSubscription({ loaded }: Examined): Found {
   if (loaded === undefined || loaded.config.compression.subscriptionTraffic) return [];
   return remark(

@@ -1,34 +1,34 @@
-/** What a check of `svc doctor` finds: the fact, its severity, the cause and the cure. */
+/** A finding of `svc doctor`: the fact, its severity, the cause and the cure. */
 import { SvcError } from '../../engine/error.ts';
 import type { ErrorKind } from '../../engine/error.ts';
 import type { LoadedConfig } from '../../server/config/load.ts';
 import { isDiskFault, reasonOf } from '../../stages/disk-reason.ts';
 import type { CliContext } from '../context.ts';
 
-/** `note` needs nobody; a `warning` may hurt later; a `fault` hurts now. */
+/** A `note` needs no action; a `warning` may become a problem; a `fault` is one now. */
 export type Level = 'ok' | 'note' | 'warning' | 'fault';
 
 export interface Finding {
-  /** What was looked at, in a word or two. */
+  /** What was checked, in a word or two. */
   readonly check: string;
   readonly level: Level;
-  /** What is so, and why it matters where it is not well. */
+  /** The fact and, if it is a problem, why it matters. */
   readonly text: string;
   readonly cure?: string;
-  /** For a fault: what makes the exit code. */
+  /** For a fault: determines the exit code. */
   readonly kind?: ErrorKind;
-  /** Mends it without losing anything; absent where a person has to decide. */
+  /** Fixes the problem without losing data; absent if a person has to decide. */
   readonly fix?: () => void;
 }
 
-/** What a check finds: one thing, several or nothing. */
+/** Result of a check: one finding, several or none. */
 export type Found = Finding | readonly Finding[];
 
-/** What checks may use. */
+/** Input of the checks. */
 export interface Examined {
   readonly context: CliContext;
   readonly home: string;
-  /** Undefined where the configuration is wrong. */
+  /** Undefined if the configuration is invalid. */
   readonly loaded: LoadedConfig | undefined;
 }
 
@@ -58,8 +58,8 @@ export const fault = (check: string, kind: ErrorKind, text: string, cure: string
 });
 
 /**
- * What `look` finds. Where a file cannot be used, that is what was found: one that is damaged hides
- * none of the other checks.
+ * Returns the findings of `look`. An unusable file becomes a finding itself, so that it does not
+ * hide the other checks.
  */
 export async function orFault(check: string, look: () => Found | Promise<Found>): Promise<Found> {
   try {
@@ -76,7 +76,7 @@ export async function orFault(check: string, look: () => Found | Promise<Found>)
 
 const ORDER: readonly Level[] = ['ok', 'note', 'warning', 'fault'];
 
-/** The worst of the findings; the first of equal ones. Undefined without any. */
+/** Returns the worst finding; the first of equal ones. Undefined if there are none. */
 export function worstOf(findings: readonly Finding[]): Finding | undefined {
   return findings.toSorted((a, b) => ORDER.indexOf(b.level) - ORDER.indexOf(a.level))[0];
 }

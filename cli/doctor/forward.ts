@@ -1,14 +1,18 @@
-/** The check of forward mode: whether its certificate authority still fits the configuration. */
+/** Checks forward mode: whether its certificate authority still matches the configuration. */
 import { readAuthority } from '../../server/forward-proxy/ca/files.ts';
 import { DAY_MS, hostsOf } from '../forward/authority.ts';
 import { ok, remark, warning } from './finding.ts';
 import type { Examined, Found } from './finding.ts';
 
-/** From this many days before its end on it is worth a word. */
+/** Days before its end from which expiry is reported. */
 const SOON_DAYS = 10;
 const CURE = '`svc ca create --force` makes a new one; clients that run must be started again.';
 
-/** What the authority vouches for and until when; nothing where forward mode was never used. @throws SvcError `config` for one that is of no use. */
+/**
+ * Reports the hosts and expiry of the authority; nothing if forward mode was never used.
+ *
+ * @throws SvcError `config` for an unusable one.
+ */
 export async function checkForward({ context, home, loaded }: Examined): Promise<Found> {
   const authority = await readAuthority(home);
   if (authority === undefined) return [];

@@ -14,10 +14,10 @@ import { counted } from '../screen/output.ts';
 import { fault, ok, remark, warning } from './finding.ts';
 import type { Examined, Finding, Found } from './finding.ts';
 
-/** The home folder is small; this is for one that is not. */
+/** Safeguard; the home folder normally has few files. */
 const MOST_FILES = 20_000;
 
-/** Reads what a start with these flags would read. */
+/** Loads what a start with these flags would read. */
 export async function checkConfig(
   context: CliContext,
   flags: ServeFlags,
@@ -45,7 +45,7 @@ export async function checkConfig(
   }
 }
 
-/** The folder itself, and who may read what is in it. */
+/** Checks the folder itself, and who may read its contents. */
 export function checkHome({ context, home }: Examined): Found {
   const name = 'Home folder';
   const short = shortPath(home, context);
@@ -90,7 +90,7 @@ export function checkHome({ context, home }: Examined): Found {
   );
 }
 
-/** A pid file whose process is gone. */
+/** Finds a pid file whose process is gone. */
 export function checkPidFile({ context, home }: Examined): Found {
   const path = pidFile(home);
   if (!fs.existsSync(path) || runningInstance(home) !== undefined) return [];
@@ -104,7 +104,7 @@ export function checkPidFile({ context, home }: Examined): Found {
   );
 }
 
-/** What others have any right to, links and sockets aside. */
+/** Returns entries to which others have any permission, except links and sockets. */
 function openPaths(home: string): readonly string[] {
   const entries = fs
     .readdirSync(home, { withFileTypes: true, recursive: true })

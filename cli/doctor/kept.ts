@@ -1,10 +1,12 @@
-/** Checks of the small files in the home folder that commands write: the fleet, keys of the proxy, rules of the router. */
+/**
+ * Checks the small files in the home folder that commands write: fleet, proxy keys, route rules.
+ */
 import { shortPath } from '../context.ts';
 import { counted } from '../screen/output.ts';
 import { ok, warning } from './finding.ts';
 import type { Examined, Found } from './finding.ts';
 
-/** The other machines of a fleet: whether its file can be read, and whether the keys in variables are there. */
+/** Checks whether the fleet file can be read, and whether the variables for its keys are set. */
 export async function checkFleet({ context, home }: Examined): Promise<Found> {
   const { fleetFile, readFleet } = await import('../../server/fleet/fleet-file.ts');
   const fleet = await readFleet(home);
@@ -25,7 +27,7 @@ export async function checkFleet({ context, home }: Examined): Promise<Found> {
   return ok('Fleet', `${others} (${file}); \`svc fleet status\` asks them`);
 }
 
-/** Keys for clients on other machines: a store that cannot be read lets none of them in. */
+/** Checks the keys for clients on other machines: if the store cannot be read, none is admitted. */
 export async function checkProxyKeys({ home }: Examined): Promise<Found> {
   const [{ readKeys }, { keysFile }] = await Promise.all([
     import('../../server/auth/store.ts'),
@@ -35,7 +37,7 @@ export async function checkProxyKeys({ home }: Examined): Promise<Found> {
   return [];
 }
 
-/** Rules of the router: with a damaged file a start refuses. */
+/** Checks the route rules: with a damaged file no proxy starts. */
 export async function checkRules({ home, loaded }: Examined): Promise<Found> {
   if (loaded === undefined) return [];
   const { openRouteRules } = await import('../../server/generation/route-rules.ts');

@@ -6,7 +6,7 @@ import { endOfLifeNote } from '../process/facts.ts';
 import { fault, ok, remark, warning } from './finding.ts';
 import type { Examined, Found } from './finding.ts';
 
-/** Earlier ones can damage a database in WAL mode when two connections checkpoint at once. */
+/** Earlier versions can damage a database in WAL mode when two connections checkpoint at once. */
 const LEAST_SQLITE = [3, 51, 3];
 const LEAST_NODE = [20, 18, 1];
 const MB = 1024 * 1024;
@@ -61,7 +61,7 @@ export function checkDisk({ home }: Examined): Found {
   return freeBytes < LITTLE_BYTES ? warning('Disk', text, cure) : ok('Disk', text);
 }
 
-/** A client that sends even loopback requests to a proxy of the network never reaches svc. */
+/** A client that sends even loopback requests through the network's proxy never reaches svc. */
 export function checkProxyVariables({ context }: Examined): Found {
   const read = (name: string) => context.env[name] || context.env[name.toLowerCase()];
   const set = ['HTTPS_PROXY', 'HTTP_PROXY', 'ALL_PROXY'].filter((name) => read(name) !== undefined);

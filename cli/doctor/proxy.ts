@@ -1,4 +1,4 @@
-/** Checks of the proxy that runs, or of the ports that one would need, and of the clients that use it. */
+/** Checks the running proxy, or the ports that one would need, and the clients that use it. */
 import { isSvcError } from '../../engine/error.ts';
 import { readAuthority } from '../../server/forward-proxy/ca/files.ts';
 import { toListenError } from '../../server/http/listen.ts';
@@ -11,7 +11,7 @@ import { readOwn } from '../remote.ts';
 import { fault, ok, remark, warning } from './finding.ts';
 import type { Examined, Finding, Found } from './finding.ts';
 
-/** Whether it runs, answers, and is of this version; else whether its ports are free. */
+/** Checks whether it runs, responds, and has this version; otherwise whether its ports are free. */
 export async function checkProxy(examined: Examined): Promise<Found> {
   const { context, home } = examined;
   const instance = runningInstance(home);
@@ -94,7 +94,7 @@ function takenPort(port: number, setting: string): Finding {
   return fault('Ports', 'conflict', `port ${port} is taken by ${who}`, cure);
 }
 
-/** Why forward mode's certificate authority is of no use; undefined where it is. */
+/** Returns why forward mode's certificate authority is unusable; undefined if it is usable. */
 async function authorityFault(home: string, nowMs: number): Promise<string | undefined> {
   try {
     const authority = await readAuthority(home);
@@ -106,7 +106,7 @@ async function authorityFault(home: string, nowMs: number): Promise<string | und
   }
 }
 
-/** Which clients go through the proxy, and which would if it ran or had not moved. */
+/** Reports which clients use the proxy, and which would if it ran or had not moved. */
 export async function checkClients({ context, home, loaded }: Examined): Promise<Found> {
   const running = runningInstance(home)?.url;
   const url =

@@ -1,11 +1,11 @@
-/** Checks the Redis through which proxies share their state, as a start would find it. */
+/** Checks the Redis that proxies share, in the way a start would. */
 import { ok, warning } from './finding.ts';
 import type { Examined, Found } from './finding.ts';
 
 const PATIENCE_MS = 2000;
 const SILENT = { info: () => undefined, warning: () => undefined, error: () => undefined };
 
-/** Connects, and tries to write one key that ends after a second. */
+/** Connects, and tries to write one key that expires after a second. */
 export async function checkRedis({ context, loaded }: Examined): Promise<Found> {
   const url = loaded?.config.shared.redisUrl ?? null;
   if (url === null) return [];

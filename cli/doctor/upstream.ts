@@ -1,4 +1,7 @@
-/** Checks of the providers: whether they answer, whether the clocks agree, and whether the keys are valid. */
+/**
+ * Checks the providers: whether they respond, whether the clocks agree, and whether the keys are
+ * valid.
+ */
 import { SvcError } from '../../engine/error.ts';
 import { shownEndpoint, toAddress } from '../../stages/providers/address.ts';
 import type { Config, ProviderConfig } from '../../server/config/config.ts';
@@ -7,10 +10,10 @@ import { fault, ok, remark, warning } from './finding.ts';
 import type { Examined, Finding, Found } from './finding.ts';
 
 const ANSWER_MS = 4000;
-/** Signed requests and expiry times begin to fail at some minutes. */
+/** Signed requests and expiry times fail at a skew of some minutes. */
 const MOST_SKEW_MS = 120_000;
 
-/** Asks each provider for nothing in particular and without a key: any answer shows that it is there. */
+/** Sends each provider a plain request without a key: any response shows that it is reachable. */
 export async function checkUpstreams({ context, loaded }: Examined): Promise<Found> {
   if (loaded === undefined) return [];
   const { config } = loaded;
@@ -70,7 +73,7 @@ function unreachable(target: ProviderConfig, config: Config, error: SvcError): F
     proxy === null
       ? 'Check the network; behind a proxy, set HTTPS_PROXY.'
       : `Check the proxy ${new URL(proxy).host} and NO_PROXY.`;
-  // A provider without a key here is one that perhaps nobody uses.
+  // A provider without a key here may not be in use.
   return target.keys.length > 0
     ? fault('Upstream', 'bad_gateway', text, cure)
     : warning('Upstream', text, cure);
@@ -89,10 +92,16 @@ function skewFinding(skewsMs: readonly number[]): Found {
   );
 }
 
-/** A subscription's token serves its own client alone; other requests with it are refused or count against it. */
+/**
+ * A subscription token works only for its own client; other requests with it are refused or count
+ * against it.
+ */
 const SUBSCRIPTION = /^sk-ant-oat/;
 
-/** Whether each configured key is valid: its provider is asked for its models, which is free. With `isOffline`, which there are. */
+/**
+ * Checks each configured key by listing the provider's models, which is free. With `isOffline`,
+ * only lists the keys.
+ */
 export async function checkKeys({ context, loaded }: Examined, isOffline: boolean): Promise<Found> {
   if (loaded === undefined) return [];
   const { config } = loaded;

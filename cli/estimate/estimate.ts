@@ -1,4 +1,4 @@
-/** `svc savings --estimate`: what svc would have saved on the sessions that lie on this machine. */
+/** `svc savings --estimate`: what svc would have saved on this machine's sessions. */
 import { SvcError } from '../../engine/error.ts';
 import type { CliContext } from '../context.ts';
 import { printJson } from '../screen/output.ts';

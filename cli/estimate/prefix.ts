@@ -1,4 +1,4 @@
-/** `svc savings --prefix`: which tools nobody called, what they cost, and how to turn them off. */
+/** `svc savings --prefix`: unused tools, their cost, and how to turn them off. */
 import { captureFolder } from '../../stages/captures/files.ts';
 import { toUsd } from '../../stages/ledger/figures.ts';
 import type { PrefixReport, ToolCost } from '../../server/estimate/prefix.ts';
@@ -11,7 +11,7 @@ import type { SessionFlags } from './sessions.ts';
 
 /** A month. */
 const SPAN_MS = 30 * 86_400_000;
-/** Tools that are listed. */
+/** Tools listed at most. */
 const MAX_LISTED = 40;
 const HEADER = [
   'client',
@@ -24,13 +24,13 @@ const HEADER = [
   '>cost where never called',
 ];
 
-/** Features of Codex, and the tools that go with each. */
+/** Features of Codex, and their tools. */
 const CODEX_FEATURES: Readonly<Record<string, readonly string[]>> = {
   goals: ['get_goal', 'create_goal', 'update_goal'],
   multi_agent: ['multi_agent_v1'],
 };
 
-/** Where each client lets its user turn tools off; tried with the clients themselves. */
+/** How each client's user turns tools off; tested with the clients themselves. */
 const HOW_OFF: Readonly<Record<string, (tools: readonly string[]) => string | undefined>> = {
   codex: (tools) => {
     const features = Object.entries(CODEX_FEATURES).filter(([, names]) =>
@@ -50,7 +50,7 @@ const HOW_OFF: Readonly<Record<string, (tools: readonly string[]) => string | un
 };
 
 export interface PrefixFlags extends SessionFlags {
-  /** From then on; 30 days back where left out. Milliseconds since the epoch. */
+  /** Start of the period; default 30 days ago. Milliseconds since the epoch. */
   readonly sinceMs: number | undefined;
 }
 
@@ -144,7 +144,7 @@ function row(tool: ToolCost): string[] {
   ];
 }
 
-/** How to turn off what no session called, for clients of which that is known. */
+/** Describes how to turn off tools that no session called, for clients where that is known. */
 function offLines(tools: readonly ToolCost[]): string[] {
   const clients = [...new Set(tools.map(({ client }) => client))];
   return clients.flatMap((client) => {

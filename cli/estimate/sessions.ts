@@ -1,4 +1,4 @@
-/** What the commands over session files share: which files, with whose settings, and what is shown meanwhile. */
+/** Shared parts of the commands over session files: files, settings, and progress. */
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { SvcError } from '../../engine/error.ts';
@@ -10,7 +10,7 @@ import { counted, note } from '../screen/output.ts';
 import { createProgressView } from '../screen/progress.ts';
 
 export interface SessionFlags {
-  /** A folder or file; the folders of all known clients where left out. */
+  /** A folder or file; default: the folders of all known clients. */
   readonly folder: string | undefined;
   readonly config: string | undefined;
   readonly seconds: string | undefined;
@@ -19,10 +19,10 @@ export interface SessionFlags {
 
 const SECONDS = 120;
 const MOST_SECONDS = 86_400;
-/** Files that are named one by one. */
+/** Failed files listed by name. */
 const MOST_NAMED = 10;
 
-/** What a proxy here would use: its configuration, and its prices. */
+/** Returns the configuration and prices that a proxy here would use. */
 export async function settingsOf(
   { config: file, seconds }: SessionFlags,
   context: CliContext,
@@ -46,7 +46,7 @@ export async function settingsOf(
   };
 }
 
-/** The folder that was named, or those of all known clients. */
+/** Returns the given folder, or those of all known clients. */
 export async function sessionsIn(
   { folder }: SessionFlags,
   context: CliContext,
@@ -62,7 +62,7 @@ function named(folder: string, { cwd }: CliContext): string {
   return path;
 }
 
-/** Shows how far the work is, on stderr. */
+/** Shows the progress of the work on stderr. */
 export async function followed<T>(
   context: CliContext,
   work: (show: (progress: { done: number; total: number }) => void) => Promise<T>,
@@ -82,7 +82,7 @@ export async function followed<T>(
   }
 }
 
-/** Says on stderr which files could not be read, and why. */
+/** Lists on stderr the files that could not be read, and why. */
 export function noteFailed(context: CliContext, failed: FoldersRead['failed']): void {
   for (const { path, reason } of failed.slice(0, MOST_NAMED))
     note(context, `! ${shortPath(path, context)}: ${reason}`);

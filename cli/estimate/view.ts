@@ -1,4 +1,4 @@
-/** An estimate over session files, as tables with what it could not know, and as JSON. */
+/** Shows an estimate over session files as tables, with its limitations, and as JSON. */
 import type { EstimateSettings } from '../../server/estimate/conversation.ts';
 import type { EstimateReport } from '../../server/estimate/estimate.ts';
 import type { SessionGroup } from '../../server/estimate/sums.ts';
@@ -98,7 +98,7 @@ function knownOf(
   ];
 }
 
-/** What the files do not say, or an estimate cannot. */
+/** Describes what the files do not contain, or an estimate cannot cover. */
 function notKnown(
   { groups, conversations, whole }: EstimateReport,
   { coldTrimMs = null }: EstimateSettings,

@@ -101,7 +101,7 @@ class Add extends JsonCommand {
         cure: `Choose another name, or begin with \`svc fleet remove ${name}\`.`,
       });
     };
-    // Before anybody types a key in vain.
+    // Checked before the user types a key in vain.
     const typed = checkMember({
       name,
       url,
@@ -266,7 +266,7 @@ function keyText({ key, keyEnv }: Member): string {
   return key === undefined ? 'no key' : 'its key kept';
 }
 
-/** A host's name as the name of a machine: its first part, of letters, digits, - and _. */
+/** Returns a machine name from a host name: its first part, with letters, digits, - and _ only. */
 export function toNodeName(host: string): string {
   const [first = ''] = host.split('.', 1);
   const name = first.replaceAll(/[^A-Za-z0-9_-]+/g, '-').replace(/^[-_]+/, '');

@@ -1,10 +1,16 @@
-/** A key that is typed or piped, never given on the command line, where every user of a machine can read it. */
+/**
+ * Reads a key that is typed or piped, but never given on the command line, where every user of the
+ * machine could read it.
+ */
 import { createInterface } from 'node:readline';
 import { SvcError } from '../../engine/error.ts';
 import type { CliContext } from '../context.ts';
 import { isTerminal } from '../screen/output.ts';
 
-/** The first line of stdin; on a terminal it is asked for and not shown. Throws `cancelled` without one. */
+/**
+ * Returns the first line of stdin; on a terminal, asks for it with hidden input. Throws `cancelled`
+ * if there is none.
+ */
 export async function readKey(context: CliContext, question: string): Promise<string> {
   const { stdin, stderr } = context;
   const isTyped = 'isTTY' in stdin && stdin.isTTY === true && isTerminal(stderr);

@@ -1,4 +1,7 @@
-/** Asks the proxies of a fleet over HTTP, within a time and a size, and says in our own words what is wrong with them. */
+/**
+ * Queries the proxies of a fleet over HTTP, with limits on time and size, and reports errors in our
+ * own words.
+ */
 import { SvcError } from '../../engine/error.ts';
 import type { ErrorKind } from '../../engine/error.ts';
 import type { Config } from '../../server/config/config.ts';
@@ -8,20 +11,23 @@ import type { Headers } from '../../stages/model/headers.ts';
 import type { CliContext } from '../context.ts';
 import type { Json } from '../remote.ts';
 
-/** Largest answer that is read. */
+/** Largest response that is read. */
 const MAX_RESPONSE_BYTES = 16 * 1024 * 1024;
 
 /** Connections to members. */
 export interface Members {
   /**
-   * The JSON at a path of a member, with its key wherever that occurs in it blotted out. Throws
-   * `unauthorized`, `forbidden`, `gateway_timeout` or `bad_gateway`, in words of ours alone.
+   * Returns the JSON at a path of a member, with every occurrence of its key masked. Throws
+   * `unauthorized`, `forbidden`, `gateway_timeout` or `bad_gateway`, in our own words only.
    */
   ask(member: Member, path: string, withinMs: number): Promise<Json>;
   close(): Promise<void>;
 }
 
-/** Opens them; they leave this machine as requests to providers do, and follow no redirect. */
+/**
+ * Opens the connections; they take the same outbound way as requests to providers, and follow no
+ * redirects.
+ */
 export async function openMembers(context: CliContext, config: Config): Promise<Members> {
   const [{ createOutbound }, { createUpstream }, { createCanceller, createTurn }, { readWhole }] =
     await Promise.all([
@@ -43,7 +49,7 @@ export async function openMembers(context: CliContext, config: Config): Promise<
         reject(error);
         canceller.abort(error);
       };
-      // The clock's own timers would let the process end before.
+      // The clock's own timers would let the process exit first.
       const timer = setTimeout(end, withinMs);
       stop = () => clearTimeout(timer);
     });
@@ -65,7 +71,7 @@ export async function openMembers(context: CliContext, config: Config): Promise<
       }
       return { status, bytes: await readWhole(body, MAX_RESPONSE_BYTES) };
     })();
-    // It may break after the time is up, when nobody listens any more.
+    // It may fail after the timeout, when no one awaits it any more.
     answer.catch(() => undefined);
     try {
       return await Promise.race([answer, late]);
@@ -93,7 +99,7 @@ function keyField(key: string | undefined): readonly string[] {
   return key === undefined ? [] : ['X-Svc-Key', key];
 }
 
-/** The member's key. Throws `unauthorized` where its variable is not set. */
+/** Returns the member's key. Throws `unauthorized` if its variable is not set. */
 function keyOf({ key, keyEnv }: Member, { env }: CliContext): string | undefined {
   if (keyEnv === undefined) return key;
   const value = env[keyEnv]?.trim() ?? '';
@@ -102,7 +108,7 @@ function keyOf({ key, keyEnv }: Member, { env }: CliContext): string | undefined
   throw new SvcError('unauthorized', `the variable ${keyEnv} ${what}`);
 }
 
-/** What a status that is not 200 means. A refusal's own words might hold the key. */
+/** Converts a status other than 200 to an error. The response's own words might contain the key. */
 function refusal(status: number, path: string, hadKey: boolean): SvcError {
   const fault = (kind: ErrorKind, words: string) =>
     new SvcError(kind, `${words} (${status} at ${path})`);
@@ -133,7 +139,7 @@ function toJson(text: string, key: string | undefined): Json | undefined {
   return isObject(value) ? value : undefined;
 }
 
-/** A value with every occurrence of the key in its texts, the names of members too, made unreadable. */
+/** Returns a value with every occurrence of the key masked, including in member names. */
 function blotted(value: unknown, key: string): unknown {
   if (key === '') return value;
   const blot = (text: string) => text.replaceAll(key, '[key]');

@@ -1,4 +1,4 @@
-/** What is known of each machine of a fleet, asked at once and within a bounded time. */
+/** The state of each machine of a fleet, queried at once and within a time limit. */
 import { cutText } from '../../engine/kept-text.ts';
 import { SvcError } from '../../engine/error.ts';
 import type { Fleet, Member } from '../../server/fleet/fleet-file.ts';
@@ -13,13 +13,13 @@ const ANSWER_MS = 5000;
 const MOST_CHARS = 200;
 const MOST_REASONS = 20;
 
-/** The figures of the present UTC day that a fleet is compared by. */
+/** Figures of the current UTC day by which machines are compared. */
 const TODAY = ['requests', 'errors', 'saved_tokens', 'cost', 'cost_saved'] as const;
 
-/** One machine; what it did not say is null. */
+/** One machine; null for values that it did not report. */
 export interface MachineStatus {
   readonly node: string;
-  /** Null for this machine while no proxy runs on it. */
+  /** Null for this machine if no proxy runs on it. */
   readonly url: string | null;
   readonly isThisMachine: boolean;
   readonly status: string | null;
@@ -27,11 +27,11 @@ export interface MachineStatus {
   readonly version: string | null;
   readonly uptimeSeconds: number | null;
   readonly today: Readonly<Record<(typeof TODAY)[number], number | null>> | null;
-  /** Why it did not answer, or not everything. */
+  /** Why it did not respond, or not completely. */
   readonly error: SvcError | null;
 }
 
-/** Asks every machine: this one first, where it is part of the fleet. */
+/** Queries every machine: this one first, if it belongs to the fleet. */
 export function readStatuses(
   { node, members }: Fleet,
   asking: Members,
@@ -62,7 +62,7 @@ async function statusOf(
 ): Promise<MachineStatus> {
   const [health, stats] = await Promise.allSettled([ask('/health'), ask('/stats')]);
   const { status, reasons, version, uptime_seconds: uptimeSeconds } = valueOf(health);
-  // Its own part, where several machines share a ledger.
+  // Its own part, if several machines share a ledger.
   const { today: ofLedger, today_of_node: ofNode = ofLedger } = valueOf(stats);
   const today = health.status === 'fulfilled' ? toToday(ofNode) : null;
   const isOurs = textOf(status) !== null && textOf(version) !== null;

@@ -1,4 +1,7 @@
-/** Finds or makes the local certificate authority: one that covers the configured hosts and does not expire soon. */
+/**
+ * Finds or creates the local certificate authority: one that covers the configured hosts and does
+ * not expire soon.
+ */
 import { makeAuthority, readAuthority } from '../../server/forward-proxy/ca/files.ts';
 import type { StoredAuthority } from '../../server/forward-proxy/ca/files.ts';
 import { openedHosts, unopenedProviders } from '../../server/forward-proxy/opened-hosts.ts';
@@ -13,21 +16,21 @@ import { homeOf } from '../context.ts';
 import type { CliContext } from '../context.ts';
 
 export const DAY_MS = 24 * 3600 * 1000;
-/** A client that is started now may run for days. */
+/** A client started now may run for days. */
 const RENEW_BEFORE_MS = 10 * DAY_MS;
 
-/** What the configuration means for forward mode. */
+/** The configuration of forward mode. */
 export interface ConfiguredHosts {
-  /** The hosts that it opens, in order. */
+  /** Hosts to open, in order. */
   readonly hosts: readonly string[];
   /** Providers whose hosts are tunnelled unread. */
   readonly unopened: readonly UnopenedProvider[];
 }
 
 /**
- * The hosts that the configuration opens.
+ * Returns the hosts that the configuration opens.
  *
- * @throws SvcError `config` where there is none, or the configuration is wrong.
+ * @throws SvcError `config` if there is none, or the configuration is invalid.
  */
 export async function configuredHosts(context: CliContext): Promise<ConfiguredHosts> {
   const file = runningInstance(homeOf(context))?.flags.config;
@@ -39,14 +42,14 @@ export async function configuredHosts(context: CliContext): Promise<ConfiguredHo
   });
 }
 
-/** The same of a configuration that has been read. */
+/** Returns the hosts of a loaded configuration. */
 export function hostsOf(config: Config): ConfiguredHosts {
   const providers = toProviders(config);
   const opened = openedHosts(byKind(config, providers), providers);
   return { hosts: [...opened.keys()].toSorted(), unopened: unopenedProviders(opened, providers) };
 }
 
-/** A sentence on each provider that is not opened. */
+/** Returns a sentence on each provider that is not opened. */
 export function unopenedRemarks(unopened: readonly UnopenedProvider[]): readonly string[] {
   return unopened.map(
     ({ provider, host }) =>
@@ -56,11 +59,13 @@ export function unopenedRemarks(unopened: readonly UnopenedProvider[]): readonly
 
 export interface Fitting {
   readonly authority: StoredAuthority;
-  /** Why it was made just now; undefined where the one that was there fits. */
+  /** Why it was created now; undefined if the existing one fits. */
   readonly made?: 'first' | 'expires' | 'hosts' | 'unreadable';
 }
 
-/** An authority for `hosts` that is valid for days to come: the one in the home, else a new one. */
+/**
+ * Returns an authority for `hosts` that stays valid for days: the one in the home, or a new one.
+ */
 export async function fittingAuthority(
   context: CliContext,
   hosts: readonly string[],

@@ -22,7 +22,7 @@ import { writeBundle } from './certificate-lists.ts';
 const category = 'Configure';
 
 abstract class ShowingCommand extends JsonCommand {
-  /** Prints what can be known of an authority, and which providers of the configuration it does not serve. */
+  /** Prints an authority's details, and the configured providers that it does not serve. */
   protected show(authority: StoredAuthority, configured: ConfiguredHosts): number {
     const { context, home } = this;
     const { hosts, expiresMs, fingerprint } = authority;
@@ -36,7 +36,7 @@ abstract class ShowingCommand extends JsonCommand {
     }
     const days = Math.round((expiresMs - context.clock.wallMs()) / DAY_MS);
     const left = days < 0 ? 'expired' : `${counted(days, 'day')} left`;
-    // Its halves fit beside the names.
+    // In two halves, so that it fits next to the names.
     const middle = (fingerprint.length + 1) / 2;
     this.printPairs([
       ['Certificate', shortPath(certificate, context)],
@@ -75,7 +75,7 @@ class CaCreate extends ShowingCommand {
       });
     const configured = await configuredHosts(context);
     const authority = await makeAuthority(home, configured.hosts, context.clock.wallMs());
-    // Clients that `svc integrate --forward` has set up find the new one at their next start.
+    // Clients set up by `svc integrate --forward` find the new one at their next start.
     if (existsSync(forwardFiles(home).bundle))
       writeBundle({ env: context.env, home, authorityPem: authority.certificatePem });
     if (!this.json) this.note('Made a certificate authority; `svc run --forward claude` uses it.');

@@ -1,7 +1,7 @@
 /**
- * Lists of certificates for clients in forward mode: what they would trust without svc, with the
- * authority added. A program that is given a list reads that one alone, so whatever the user has
- * named for it has to be in there.
+ * Certificate lists for clients in forward mode: the certificates they would trust without svc,
+ * plus the authority. A program that is given a list reads only that, so it must include any list
+ * that the user has configured.
  */
 import { readFileSync, readdirSync, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
@@ -17,13 +17,13 @@ interface Lists {
   readonly authorityPem: string;
 }
 
-/** Where systems keep the list that OpenSSL reads. */
+/** Locations of the system list that OpenSSL reads. */
 const SYSTEM_LISTS = [
   '/etc/ssl/certs/ca-certificates.crt',
   '/etc/pki/tls/certs/ca-bundle.crt',
   '/etc/ssl/cert.pem',
 ];
-/** Lists of the user's for one kind of program each; svc's goes in their place. */
+/** User-defined lists for specific kinds of program; svc's list replaces them. */
 export const OTHER_LISTS = [
   'CURL_CA_BUNDLE',
   'REQUESTS_CA_BUNDLE',
@@ -32,13 +32,16 @@ export const OTHER_LISTS = [
 
 const CERTIFICATE =
   /-----BEGIN (TRUSTED )?CERTIFICATE-----[^-]+-----END (?:TRUSTED )?CERTIFICATE-----/g;
-/** More is no list of certificates. */
+/** A larger file is not a certificate list. */
 const MOST_BYTES = 8 * 1024 * 1024;
 
-/** Writes the system's list, or the one in its place, with the user's others and the authority added; where it is. */
+/**
+ * Writes the system's list, or its replacement, plus the user's others and the authority; returns
+ * the path.
+ */
 export function writeBundle({ env, home, authorityPem }: Lists): string {
   const { bundle } = forwardFiles(home);
-  // Inside of another run that is the list which that one has written.
+  // In a nested run this is the list that the outer run wrote.
   const base = env['SSL_CERT_FILE'] ? certificatesAt(env['SSL_CERT_FILE']) : [];
   const folders = (env['SSL_CERT_DIR'] ?? '').split(delimiter);
   const others = [...folders, ...OTHER_LISTS.map((name) => env[name] ?? '')];
@@ -51,7 +54,7 @@ export function writeBundle({ env, home, authorityPem }: Lists): string {
   return bundle;
 }
 
-/** The list that Node is to add to its own: the authority, with what the user has it add already. */
+/** Returns the list that Node adds to its own: the authority, plus the user's own additions. */
 export function extraList({ env, home, authorityPem }: Lists): string {
   const { folder, certificate } = forwardFiles(home);
   const named = env['NODE_EXTRA_CA_CERTS'];
@@ -70,7 +73,10 @@ function systemList(): readonly string[] {
   return rootCertificates;
 }
 
-/** The certificates of a file, or of the files of a folder; none of what cannot be read, as its reader has it too. */
+/**
+ * Returns the certificates of a file, or of the files of a folder; unreadable ones are skipped, as
+ * their usual readers do.
+ */
 function certificatesAt(path: string): readonly string[] {
   try {
     if (!statSync(path).isDirectory()) return certificatesIn(path);
@@ -95,7 +101,7 @@ function certificatesOf(text: string): readonly string[] {
   return text.match(CERTIFICATE) ?? [];
 }
 
-/** Each once: folders hold links to the same file, and lists one another. */
+/** Each once: folders contain links to the same file, and overlap. */
 function joined(certificates: readonly string[]): string {
   return `${[...new Set(certificates.map((one) => one.replaceAll('\r', '')))].join('\n')}\n`;
 }

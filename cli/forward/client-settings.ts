@@ -1,4 +1,7 @@
-/** What the settings files of clients that `svc run --forward` starts say of where their requests go. */
+/**
+ * Reads what the settings files of clients started by `svc run --forward` say about where their
+ * requests go.
+ */
 import { existsSync } from 'node:fs';
 import { dirname, join, parse } from 'node:path';
 import { isObject } from '../../stages/dialect/json-kind.ts';
@@ -11,27 +14,30 @@ import { readSettingsFile, textOf } from '../integrate/settings-file.ts';
 import type { KeyPath } from '../integrate/text-format.ts';
 import { SvcError } from '../../engine/error.ts';
 
-/** Where the client is started. */
+/** How the client is started. */
 export interface Started extends Surroundings {
   readonly cwd: string;
 }
 
 /** One value of a settings file. */
 export interface Setting {
-  /** A variable, or the path of a key, as a person would look for it. */
+  /** A variable, or the path of a key, in a form that a person can search for. */
   readonly name: string;
   readonly value: string;
   readonly file: string;
 }
 
 export interface ClientSettings {
-  /** Values that the client takes for variables of its environment, in place of those that it was started with. */
+  /** Values that override variables of the client's environment. */
   readonly variables: readonly Setting[];
   /** Base URLs of providers. */
   readonly bases: readonly Setting[];
 }
 
-/** Variables that ask a maker's models in a cloud of another, where they are set to anything but 0 or false. */
+/**
+ * Variables that route a vendor's models through another vendor's cloud, if set to anything but 0
+ * or false.
+ */
 export const CLOUD_SWITCHES: Readonly<Record<string, string>> = {
   CLAUDE_CODE_USE_BEDROCK: 'Amazon Bedrock',
   CLAUDE_CODE_USE_MANTLE: 'Amazon Bedrock',
@@ -46,7 +52,9 @@ const BASES = [...Object.keys(clientVariables('')), 'GOOGLE_VERTEX_BASE_URL'];
 
 const NOTHING: ClientSettings = { variables: [], bases: [] };
 
-/** What the files of `program` say; nothing for one whose files svc does not know, and of files that cannot be read. */
+/**
+ * Returns the settings of `program`; none if svc does not know its files, or they cannot be read.
+ */
 export function clientSettings(program: string, where: Started): ClientSettings {
   return READERS[program]?.(where) ?? NOTHING;
 }
@@ -61,13 +69,13 @@ const READERS: Readonly<Record<string, (where: Started) => ClientSettings>> = {
   aider: aiderSettings,
 };
 
-/** The file that an administrator sets up, by system; it wins over all others. */
+/** The administrator's file, by system; it overrides all others. */
 const MANAGED: Readonly<Partial<Record<NodeJS.Platform, string>>> = {
   linux: '/etc/claude-code/managed-settings.json',
   darwin: '/Library/Application Support/ClaudeCode/managed-settings.json',
 };
 
-/** The first file that sets a variable counts. */
+/** The first file that sets a variable wins. */
 function claudeSettings({ env, userHome, cwd }: Started): ClientSettings {
   const project = join(cwd, '.claude');
   const files = [
@@ -83,7 +91,7 @@ function claudeSettings({ env, userHome, cwd }: Started): ClientSettings {
   return { variables, bases: [] };
 }
 
-/** Its `.env` wins over the environment; its provider is the one that the profile or the file names. */
+/** Its `.env` overrides the environment; its provider is named by the profile or the file. */
 function codexSettings({ env, userHome }: Started): ClientSettings {
   const folder = codexFolder(userHome, env);
   const dotenv = join(folder, '.env');
@@ -102,7 +110,7 @@ function codexSettings({ env, userHome }: Started): ClientSettings {
   return { variables, bases };
 }
 
-/** The first file that there is counts, and only for variables that are not set. */
+/** Only the first existing file counts, and only for variables that are not set. */
 function dotenvSettings(folder: string, { env, userHome, cwd }: Started): ClientSettings {
   const home = (folder === '.gemini' && env['GEMINI_CLI_HOME']) || userHome;
   const file = [...upwards(cwd), home]
@@ -115,7 +123,7 @@ function dotenvSettings(folder: string, { env, userHome, cwd }: Started): Client
   return { variables, bases: [] };
 }
 
-/** All files are read, one over the other; of one provider's addresses the nearest counts. */
+/** All files are merged; of several addresses of a provider the nearest file's wins. */
 function opencodeSettings({ env, userHome, cwd }: Started): ClientSettings {
   const config = join(env['XDG_CONFIG_HOME'] || join(userHome, '.config'), 'opencode');
   const names = ['opencode.jsonc', 'opencode.json'];
@@ -148,7 +156,7 @@ function aiderSettings({ userHome, cwd }: Started): ClientSettings {
   return { variables: [], bases: base === undefined ? [] : [base] };
 }
 
-/** Base URLs of the object of providers at `key`. */
+/** Returns the base URLs in the object of providers at `key`. */
 function providersIn(text: string, file: string, key: string): readonly Setting[] {
   const root = text.trim() === '' ? undefined : readable(() => plainJson(text));
   const providers = isObject(root) ? root[key] : undefined;
@@ -176,7 +184,7 @@ function textIn(file: string): string {
   return readable(() => textOf(readSettingsFile(file))) ?? '';
 }
 
-/** A file that cannot be read says nothing here: its client will say so itself. */
+/** An unreadable file is ignored here: its client will report it. */
 function readable<T>(read: () => T): T | undefined {
   try {
     return read();
@@ -194,7 +202,7 @@ function firstOf<T>(files: readonly string[], read: (file: string) => T | undefi
   return undefined;
 }
 
-/** `folder` and those around it, the nearest first. */
+/** Returns `folder` and its parents, nearest first. */
 function upwards(folder: string): readonly string[] {
   const { root } = parse(folder);
   const all = [folder];

@@ -1,7 +1,7 @@
 /**
- * What a client needs in its environment to go through forward mode: the proxy with its token, and
- * whom to trust. Which variable counts depends on what the client is built with: Node and Bun add
- * to their own list, OpenSSL and Rust read a list in place of the system's.
+ * The environment of a client in forward mode: the proxy with its token, and the certificates to
+ * trust. Which variable works depends on the client's runtime: Node and Bun add to their own list,
+ * OpenSSL and Rust replace the system's.
  */
 import { TOKEN_USER } from '../../server/forward-proxy/tokens.ts';
 import { clientVariables } from '../integrate/client.ts';
@@ -11,7 +11,7 @@ import type { Environment } from './certificate-lists.ts';
 export interface ForwardEnvironmentOptions {
   readonly env: Environment;
   readonly home: string;
-  /** Where the proxy is, without a slash at the end. */
+  /** Address of the proxy, without a trailing slash. */
   readonly url: string;
   readonly token: string;
   readonly authorityPem: string;
@@ -21,7 +21,10 @@ const PROXY_NAMES = ['HTTPS_PROXY', 'https_proxy'] as const;
 const NO_PROXY_NAMES = ['NO_PROXY', 'no_proxy'] as const;
 const LOCAL = ['localhost', '127.0.0.1', '::1'];
 
-/** The client's environment. Writes the two lists of certificates into the folder of forward mode. */
+/**
+ * Returns the client's environment. Writes the two certificate lists into the folder of forward
+ * mode.
+ */
 export function forwardEnvironment(options: ForwardEnvironmentOptions): Environment {
   const { env, url, token } = options;
   const address = proxyAddressWith(url, token);
@@ -32,28 +35,32 @@ export function forwardEnvironment(options: ForwardEnvironmentOptions): Environm
     ...Object.fromEntries(NO_PROXY_NAMES.map((name) => [name, withLocal(env)])),
     NODE_EXTRA_CA_CERTS: extraList(options),
     SSL_CERT_FILE: bundle,
-    // Where the user names a list, curl and Python look there alone.
+    // If the user sets one of these, curl and Python read only that list.
     ...Object.fromEntries(OTHER_LISTS.filter((name) => env[name]).map((name) => [name, bundle])),
-    // Codex looks here first.
+    // Codex checks this first.
     CODEX_CA_CERTIFICATE: bundle,
-    // What Node's own fetch waits for before it reads HTTPS_PROXY.
+    // Node's own fetch reads HTTPS_PROXY only if this is set.
     NODE_USE_ENV_PROXY: '1',
   };
 }
 
-/** The proxy at `url` as `HTTPS_PROXY` names it. */
+/** Returns the proxy at `url` as a value for `HTTPS_PROXY`. */
 export function proxyAddressWith(url: string, token: string): string {
   return url.replace('://', () => `://${TOKEN_USER}:${token}@`);
 }
 
-/** The proxy of the network that the user's shell names; undefined where there is none, or it is svc's own. */
+/**
+ * Returns the network proxy of the user's shell; undefined if there is none, or it is svc's own.
+ */
 export function networkProxy(env: Environment): string | undefined {
   const value = first(env, PROXY_NAMES);
   if (value === '' || !URL.canParse(value)) return undefined;
   return new URL(value).username === TOKEN_USER ? undefined : value;
 }
 
-/** Base URLs that lead to svc itself would make forward mode pointless; any other is the user's. */
+/**
+ * Removes base URLs that point at svc itself, which would bypass forward mode; any other is kept.
+ */
 function withoutBaseUrls(env: Environment, url: string): Environment {
   const ours = Object.entries(clientVariables(url));
   const kept = { ...env };

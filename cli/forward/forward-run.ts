@@ -1,4 +1,4 @@
-/** A client's way through forward mode: an authority, a token for this run, and its environment. */
+/** Sets up one client run in forward mode: an authority, a token, and the environment. */
 import { dropToken, makeToken } from '../../server/forward-proxy/tokens.ts';
 import { homeOf } from '../context.ts';
 import type { CliContext } from '../context.ts';
@@ -10,9 +10,9 @@ import { waysPast } from './ways-past.ts';
 
 export interface ForwardRun {
   readonly env: Environment;
-  /** What a person should know before the client starts. */
+  /** Remarks to print before the client starts. */
   readonly remarks: readonly string[];
-  /** Takes the token back. */
+  /** Revokes the token. */
   end(): void;
 }
 
@@ -23,7 +23,10 @@ const MADE: Readonly<Record<NonNullable<Fitting['made']>, string>> = {
   unreadable: 'made a new certificate authority, since the old one could not be used',
 };
 
-/** Prepares a run of `program` through the proxy at `url`, which `wasRunning` before. */
+/**
+ * Prepares a run of `program` through the proxy at `url`; `wasRunning` tells whether the proxy was
+ * already up.
+ */
 export async function prepareForwardRun(
   context: CliContext,
   { url, program, wasRunning }: { url: string; program: string; wasRunning: boolean },
@@ -35,7 +38,7 @@ export async function prepareForwardRun(
   const { token, id } = makeToken(home, clock, { label: `run ${program}`, expires: true });
   const remarks: string[] = [];
   if (made !== undefined) remarks.push(`${MADE[made]}: \`svc ca show\``);
-  // Said only when the authority is made: at every start it would be noise.
+  // Printed only when the authority is created: at every start it would be noise.
   if (made !== undefined) remarks.push(...unopenedRemarks(unopened));
   remarks.push(...waysPast(program, context, { home, url, hosts }));
   if (networkProxy(env) !== undefined && wasRunning)

@@ -1,4 +1,7 @@
-/** What leads a client past forward mode although it was started with it: its variables, and its own settings. */
+/**
+ * Finds settings by which a client bypasses forward mode: its variables, and its own settings
+ * files.
+ */
 import { resolve } from 'node:path';
 import { forwardFiles } from '../../server/forward-proxy/ca/files.ts';
 import { TOKEN_USER } from '../../server/forward-proxy/tokens.ts';
@@ -11,19 +14,21 @@ import type { Setting, Started } from './client-settings.ts';
 interface Opened {
   /** svc's home. */
   readonly home: string;
-  /** Where the proxy is, without a slash at its end. */
+  /** Address of the proxy, without a trailing slash. */
   readonly url: string;
-  /** The hosts that svc opens. */
+  /** The opened hosts. */
   readonly hosts: readonly string[];
 }
 
 type Stated = Omit<Setting, 'file'> & Partial<Pick<Setting, 'file'>>;
 
-/** A sentence for each way by which `program` would go past svc, or refuse its certificate. */
+/**
+ * Returns a sentence for each way in which `program` would bypass svc, or refuse its certificate.
+ */
 export function waysPast(program: string, where: Started, opened: Opened): readonly string[] {
   const { variables, bases } = clientSettings(program, where);
   const inFiles = new Set(variables.map(({ name }) => name));
-  // What a file sets takes the place of what the shell has set.
+  // A file's value overrides the shell's.
   const own = Object.entries(where.env).flatMap(([name, value]) =>
     value === undefined || inFiles.has(name) || !isOfShell(name) ? [] : [{ name, value }],
   );
@@ -35,7 +40,7 @@ export function waysPast(program: string, where: Started, opened: Opened): reado
   ];
 }
 
-/** Of the shell's variables svc sets the proxy and the lists of certificates itself; NO_PROXY stays. */
+/** True for shell variables that svc does not set itself; NO_PROXY is kept. */
 function isOfShell(name: string): boolean {
   return name in clientVariables('') || name in CLOUD_SWITCHES || name === 'NO_PROXY';
 }
@@ -62,7 +67,7 @@ function baseRemark(base: Stated, where: Started, { url, hosts }: Opened): reado
   if (to === undefined || to.host === '') return [];
   const said = spelled(base, where);
   if (to.host === new URL(url).host) {
-    // From the shell svc takes it away.
+    // svc removes it from the shell's environment.
     return base.file === undefined
       ? []
       : [
@@ -74,7 +79,7 @@ function baseRemark(base: Stated, where: Started, { url, hosts }: Opened): reado
 }
 
 function proxyRemark(said: string, value: string, url: string): readonly string[] {
-  // A proxy may be named without a scheme.
+  // A proxy may be given without a scheme.
   const text = value.includes('://') ? value : `http://${value}`;
   if (!URL.canParse(text)) return [];
   const { host, username } = new URL(text);
@@ -97,7 +102,10 @@ function spelled({ name, file }: Stated, where: Started): string {
   return inShell ? name : `${name} in ${shortPath(file, where)}`;
 }
 
-/** Of `hosts`, those that `noProxy`, a list as `NO_PROXY` has it, leads past the proxy. */
+/**
+ * Returns those of `hosts` that `noProxy`, a list in the form of `NO_PROXY`, exempts from the
+ * proxy.
+ */
 export function hostsPast(noProxy: string, hosts: readonly string[]): readonly string[] {
   const isExempt = exemptions(noProxy);
   return hosts.filter((hostname) => isExempt({ protocol: 'https:', hostname, port: '' }));

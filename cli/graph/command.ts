@@ -1,4 +1,4 @@
-/** `svc graph`: the graph that the configuration compiles to. */
+/** `svc graph`: the graph compiled from the configuration. */
 import { Command, Option } from 'clipanion';
 import { SvcCommand } from '../command.ts';
 import { SvcError } from '../../engine/error.ts';
@@ -66,7 +66,7 @@ class Graph extends SvcCommand {
       );
   }
 
-  /** The configuration with the plugins that were typed. */
+  /** Returns the configuration with the typed plugins added. */
   private async configured() {
     const { config } = await configInUse(this.config, this.context);
     const more = await typedPlugins(this.plugin, this.settings, this.context.cwd);

@@ -1,11 +1,11 @@
-/** Drawings of the compiled graph, as text and Mermaid. */
+/** Draws the compiled graph, as text and Mermaid. */
 import type { NodeOutline, PlanOutline } from '../../engine/index.ts';
 import type { Colors } from '../screen/output.ts';
 
 type Stop = PlanOutline['request'][number];
 type Segment = PlanOutline['answers'][number]['segments'][number];
 
-/** What is worth knowing of a node besides its name. */
+/** Returns remarks about a node besides its name. */
 export function remarksOf(node: NodeOutline & Partial<Stop>): readonly string[] {
   const { plugin, about, answers = false, isStream = false } = node;
   return [
@@ -22,10 +22,10 @@ export function segmentTitle({ form }: Segment): string {
   return FORMS[form];
 }
 
-/** A node inside another is drawn below it. */
+/** Marks a nested node, which is drawn below its parent. */
 const WITHIN = '▸ ';
 
-/** Each node of a request's way as drawn, those inside of another below it. */
+/** Returns the nodes of a request's path in drawing order, nested ones below their parent. */
 export function rowsOf({ request }: PlanOutline) {
   return request.flatMap((stop) => [
     { label: stop.node, remarks: remarksOf(stop), isInner: false, isStream: stop.isStream },
@@ -61,11 +61,14 @@ export function drawText(outline: PlanOutline, colors: Colors): readonly string[
   return [colors.bold('Request'), ...stops, ...ways];
 }
 
-/** Names of stages may hold anything. */
+/** Stage names may contain anything. */
 const quoted = (text: string): string =>
   `"${text.replaceAll(/[&"<>#\n]/g, (sign) => `#${sign.codePointAt(0)};`)}"`;
 
-/** A flowchart of Mermaid: solid lines for requests, dotted ones for answers and for what is inside a node. */
+/**
+ * Returns a Mermaid flowchart: solid lines for requests, dotted ones for responses and for nested
+ * nodes.
+ */
 export function drawMermaid({ request, answers }: PlanOutline): readonly string[] {
   const lines = ['flowchart TD', '  client([client])'];
   const idOf = new Map(request.map(({ node }, index) => [node, `r${index}`]));

@@ -1,4 +1,6 @@
-/** The compiled graph as SVG: the request's way on the left, one column for the answer of each node. */
+/**
+ * The compiled graph as SVG: the request's path on the left, one column for each node's response.
+ */
 import type { PlanOutline } from '../../engine/index.ts';
 import { rowsOf, segmentTitle } from './drawing.ts';
 

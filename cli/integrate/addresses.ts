@@ -1,6 +1,6 @@
-/** Which addresses a setting may lose without anybody's traffic going where it was not meant to. */
+/** Addresses that a setting may lose without changing where traffic goes. */
 
-/** The providers' own addresses: where svc sends the same requests. */
+/** The providers' own addresses, to which svc sends the same requests. */
 const OFFICIAL = new Set([
   'api.anthropic.com',
   'api.openai.com',
@@ -15,7 +15,7 @@ export function isOwnOrOfficial(value: unknown, wanted: string): boolean {
   return OFFICIAL.has(hostname) || (URL.canParse(wanted) && host === new URL(wanted).host);
 }
 
-/** True for text that names an address. */
+/** True for text that is an address. */
 export function isAddress(value: unknown): value is string {
   return typeof value === 'string' && /^https?:\/\//.test(value);
 }

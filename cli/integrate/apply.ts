@@ -1,4 +1,4 @@
-/** Points a client at svc by its own settings file, and takes that back. */
+/** Points a client at svc through its own settings file, and reverts that. */
 import { existsSync, rmdirSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { SvcError } from '../../engine/error.ts';
@@ -29,17 +29,17 @@ import type { KeyPath, TextFormat } from './text-format.ts';
 export interface ApplyOptions {
   readonly home: string;
   readonly where: Surroundings;
-  /** Address of the proxy, without a slash at its end. */
+  /** Address of the proxy, without a trailing slash. */
   readonly url: string;
-  /** In place of the client's usual file. */
+  /** Used instead of the client's usual file. */
   readonly file?: string;
-  /** Replace an address that is neither a provider's own nor ours. */
+  /** Replaces an address that is neither a provider's own nor ours. */
   readonly force?: boolean;
-  /** ISO 8601, for the list and the names of backups. */
+  /** ISO 8601 time, for the list and the names of backups. */
   readonly now: string;
 }
 
-/** What was done to a file. */
+/** Result of a change. */
 export interface Applied {
   readonly file: string;
   readonly outcome: 'applied' | 'unchanged';
@@ -47,19 +47,26 @@ export interface Applied {
   readonly remarks: readonly string[];
 }
 
-/** What taking it back did. */
+/** Result of an undo. */
 export interface Undone {
   readonly client: string;
   readonly file: string;
-  /** `restored`: the former bytes; `removed`: there was no file before; `keys`: our settings alone, since the file was changed. */
+  /**
+   * `restored`: the previous bytes; `removed`: there was no file before; `keys`: only our settings
+   * were removed, since the file was changed.
+   */
   readonly outcome: 'restored' | 'removed' | 'keys' | 'gone';
-  /** Where the former file is kept, if `gone` leaves it there. */
+  /** Path of the backup, if `gone` leaves it there. */
   readonly saved: string | null;
-  /** Settings that somebody has changed since, which stay. */
+  /** Settings changed by someone else since, which are kept. */
   readonly kept: readonly string[];
 }
 
-/** Where the settings of `client` are. @throws SvcError `usage` where it has no file that svc could know. */
+/**
+ * Returns the path of `client`'s settings.
+ *
+ * @throws SvcError `usage` if svc cannot know its file.
+ */
 export function fileOf(
   client: Client,
   where: Surroundings,
@@ -77,7 +84,11 @@ export function fileOf(
   });
 }
 
-/** Edits the client's file. @throws SvcError `conflict`, `config`, `not_found`; then nothing is changed. */
+/**
+ * Edits the client's file.
+ *
+ * @throws SvcError `conflict`, `config`, `not_found`; then nothing is changed.
+ */
 export function applyTo(client: Client, options: ApplyOptions): Applied {
   const { home, url } = options;
   const settings = fileOf(client, options.where, options.file);
@@ -85,14 +96,14 @@ export function applyTo(client: Client, options: ApplyOptions): Applied {
   const file = readSettingsFile(settings.at);
   const onFile = readIntegrations(home).entries.filter((one) => one.file === file.path);
   const earlier = onFile.find((one) => one.client === client.id);
-  // That of the client's address, say, where this is its statusline.
+  // For example the entry of the client's address, if this is its statusline.
   const maker = onFile.find((one) => one !== earlier && isMaker(one));
   const saved = earlier && savedBytes(home, earlier);
   if (file.bytes === undefined && !settings.mayBeCreated)
     throw new SvcError('not_found', `${client.name} has no ${settings.at} yet`, {
       cure: `Set ${client.name} up first, or name its file with --file.`,
     });
-  // What an earlier run wrote is taken back first: what stood there before that is what `--undo` restores.
+  // An earlier run's changes are reverted first: `--undo` restores the state before them.
   const text = textOf(file);
   const isAsLeft =
     earlier !== undefined && file.bytes !== undefined && fingerprint(file.bytes) === earlier.left;
@@ -125,7 +136,7 @@ export function applyTo(client: Client, options: ApplyOptions): Applied {
     : isOurs
       ? null
       : basename(keepBackup(home, backupName(client, file.path, options.now), former));
-  // The list comes first: after a crash between the two, `--undo` finds a file that was not changed.
+  // The list is written first: after a crash in between, `--undo` finds an unchanged file.
   const entry: Integration = {
     client: client.id,
     file: file.path,
@@ -144,7 +155,7 @@ export function applyTo(client: Client, options: ApplyOptions): Applied {
   try {
     replaceSettingsFile({ ...file, mode }, bytes);
   } catch (thrown) {
-    // Nothing was written, so there is nothing to take back.
+    // Nothing was written, so there is nothing to undo.
     writeIntegration(home, entry, earlier);
     if (backup !== earlier?.backup) dropBackup(home, entry);
     throw thrown;
@@ -159,10 +170,11 @@ export interface UndoOptions {
 }
 
 /**
- * Takes one change back: to the former bytes, where the file is as it was left and what svc saved
- * of it is as it was saved; else only what is ours goes.
+ * Undoes one change: restores the previous bytes if neither the file nor the backup was changed;
+ * otherwise removes only our settings.
  *
- * @throws SvcError `conflict` for an entry of which the file shows that svc did not write it; then nothing is changed.
+ * @throws SvcError `conflict` for an entry that, judging by the file, svc did not write; then
+ * nothing is changed.
  */
 export function undo(entry: Integration, options: UndoOptions): Undone {
   const { home } = options;
@@ -170,7 +182,7 @@ export function undo(entry: Integration, options: UndoOptions): Undone {
   const file = readSettingsFile(entry.file);
   const done = (outcome: Undone['outcome'], kept: readonly string[] = []): Undone => {
     writeIntegration(home, entry, undefined);
-    // With the file gone it is all that is left of what stood there.
+    // If the file is gone, the backup is all that is left.
     if (outcome !== 'gone') dropBackup(home, entry);
     const saved = outcome === 'gone' ? pathOf(home, entry) : null;
     return { client, file: entry.file, outcome, kept, saved };
@@ -182,7 +194,7 @@ export function undo(entry: Integration, options: UndoOptions): Undone {
     throw new SvcError('conflict', `${entry.file} holds nothing that svc wrote`, {
       cure: 'It stays as it is; so does its entry in integrations.json, which you can delete there.',
     });
-  // The client may have rewritten the file since; if nothing but our entries was in it, it goes too.
+  // The client may have rewritten the file since; if it contained only our entries, it is removed.
   if (isMaker(entry) && taken > 0 && isBare(text)) {
     removeSettingsFile(file);
     if (entry.madeFolder) removeIfEmpty(dirname(file.path));
@@ -190,13 +202,13 @@ export function undo(entry: Integration, options: UndoOptions): Undone {
   }
   const saved = isAsLeft ? savedBytes(home, entry) : undefined;
   const bytes = saved ?? Buffer.from(text);
-  // The token is gone, so the former permissions come back.
+  // The token is gone, so the previous permissions are restored.
   if (!bytes.equals(file.bytes))
     replaceSettingsFile({ ...file, mode: file.mode | (entry.narrowed ?? 0) }, bytes);
   return done(saved === undefined ? 'keys' : 'restored', kept);
 }
 
-/** Where what was saved for an entry is; null where nothing is. */
+/** Returns the path of an entry's backup; null if there is none. */
 function pathOf(home: string, entry: Integration | undefined): string | null {
   if (entry === undefined || savedBytes(home, entry) === undefined) return null;
   return savedPath(home, entry);
@@ -236,8 +248,8 @@ function isReplaceable(before: unknown, wanted: string | boolean): boolean {
 }
 
 /**
- * The text with our values taken out, or put back to what stood there when the file was saved; what
- * somebody changed since stays, and so does what svc never writes, whatever the entry says.
+ * Returns the text with our values removed, or reset to those in the backup; values changed since
+ * are kept, and so are values that svc never writes, whatever the entry says.
  */
 function withoutOurs(
   text: string,
@@ -271,7 +283,10 @@ function withoutOurs(
   return { text: result, kept, taken };
 }
 
-/** Tells values that svc writes for the entry's client from all others: addresses of the proxy, and what goes with them. */
+/**
+ * Returns a test for values that svc writes for the entry's client: addresses of the proxy, and
+ * related settings.
+ */
 function ownValues(
   { client, format, url }: Integration,
   text: string,
@@ -288,7 +303,7 @@ function ownValues(
   };
 }
 
-/** Names the file in what a format says of its text. */
+/** Adds the file name to errors about its text. */
 function within<T>(path: string, work: () => T): T {
   try {
     return work();
@@ -299,12 +314,12 @@ function within<T>(path: string, work: () => T): T {
   }
 }
 
-/** True where there was no file before svc. */
+/** True if svc created the file. */
 function isMaker({ backup, madeFile }: Integration): boolean {
   return backup === null || madeFile === true;
 }
 
-/** A file that holds nothing: what is left of one that we made. */
+/** True for a file without content: the remainder of one that we created. */
 function isBare(text: string): boolean {
   return ['', '{}'].includes(text.replaceAll(/\s/g, ''));
 }
@@ -317,6 +332,6 @@ function removeIfEmpty(folder: string): void {
   try {
     rmdirSync(folder);
   } catch {
-    // Something else is in it.
+    // The folder contains something else.
   }
 }

@@ -1,21 +1,24 @@
-/** What is known of a client: how it is found, which file it reads, and what has to stand there. */
+/**
+ * The description of a client: how it is found, which file it reads, and what settings it needs
+ * there.
+ */
 import type { KeyPath } from './text-format.ts';
 
-/** Where clients and their files are looked for. */
+/** Where clients and their files are searched. */
 export interface Surroundings {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly userHome: string;
 }
 
-/** One value that a client's file must have. */
+/** One value that a client's file needs. */
 export interface Change {
   readonly path: KeyPath;
   readonly value: string | boolean;
-  /** What to do where something else of the user's stands there; a sentence. */
+  /** A sentence on what to do if the user has another value there. */
   readonly instead?: string;
 }
 
-/** What has to change in a file, and what of it stays although it could be meant. */
+/** The changes to a file, and related settings that are left alone. */
 export interface Wanted {
   readonly changes: readonly Change[];
   readonly remarks: readonly string[];
@@ -25,60 +28,60 @@ export type FormatName = 'json' | 'toml' | 'yaml' | 'dotenv';
 
 /** A settings file of a client. */
 export interface ClientFile {
-  /** Where it is; undefined where every project has its own, which must be named. */
+  /** Its path; undefined if every project has its own, which must be given. */
   readonly path?: (where: Surroundings) => string;
   readonly format: FormatName;
-  /** False where svc cannot know what a whole file would have to say. */
+  /** False if svc cannot know what a complete file would contain. */
   readonly mayBeCreated: boolean;
-  /** For a text with `format`'s reader at hand. */
+  /** Returns the changes for a text. */
   readonly wanted: (url: string, text: string, where: Surroundings) => Wanted;
-  /** True where what is written lets its reader in: the file is then made the user's alone. */
+  /** True if the written settings grant access: the file is then made private to the user. */
   readonly holdsSecret?: true;
-  /** Recognises what an earlier svc wrote, where `wanted` would say something else by now. */
+  /** Recognizes values written by an earlier svc, if `wanted` now returns others. */
   readonly isOwn?: (path: KeyPath, value: unknown) => boolean;
 }
 
 export interface Client {
   readonly id: string;
   readonly name: string;
-  /** Other words for it on the command line. */
+  /** Other names on the command line. */
   readonly aliases: readonly string[];
   /** Programs on the path that show that it is installed. */
   readonly programs: readonly string[];
-  /** Folders or files that show the same, below the user's home. */
+  /** Folders or files below the user's home that show the same. */
   readonly traces: readonly string[];
   readonly file?: ClientFile;
-  /** What has to be set, as a person would write or click it. */
+  /** The required settings, as instructions for a person. */
   readonly settings: (url: string) => readonly string[];
-  /** What a person should know besides. */
+  /** Further remarks for the user. */
   readonly notes: readonly string[];
-  /** What `svc run` adds for it, beside the variables that every client gets. */
+  /** Additions of `svc run` for it, besides the variables that every client gets. */
   readonly runWith?: (run: ClientRun) => RunAdditions;
   /**
-   * True for a client that reads its base URL from its own settings alone. `names` is a file that
-   * holds the address where svc cannot write the settings.
+   * Set for a client that reads its base URL only from its own settings. `names` is a file that
+   * holds the address if svc cannot write the settings.
    */
   readonly ownSettingsOnly?: { readonly names?: (where: Surroundings) => string };
 }
 
-/** A client that is about to be started. */
+/** A client about to be started. */
 export interface ClientRun {
-  /** Where the proxy is. */
+  /** Address of the proxy. */
   readonly url: string;
   /** svc's own home folder. */
   readonly home: string;
   readonly where: Surroundings;
-  /** The arguments that the user gives to it. */
+  /** The user's arguments for the client. */
   readonly rest: readonly string[];
 }
 
 export interface RunAdditions {
-  /** They stand before the user's. */
+  /** Inserted before the user's arguments. */
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** The variables by which clients find a base URL; each reads those of its own dialect. */
+/** Returns the base URL variables of clients; each client reads the one of its dialect. */
 export function clientVariables(url: string): Readonly<Record<string, string>> {
   return {
     ANTHROPIC_BASE_URL: url,

@@ -1,4 +1,4 @@
-/** The clients that svc knows, and the settings that point each of them at it. */
+/** The supported clients, and the settings that point each of them at svc. */
 import { join } from 'node:path';
 import { SvcError } from '../../engine/error.ts';
 import { didYouMean } from '../../server/config/distance.ts';
@@ -16,7 +16,7 @@ const codexSettings = (url: string): readonly Change[] => [
   { path: ['model_providers', 'svc', 'base_url'], value: `${url}/v1` },
   { path: ['model_providers', 'svc', 'wire_api'], value: 'responses' },
   { path: ['model_providers', 'svc', 'env_key'], value: 'OPENAI_API_KEY' },
-  // Without it Codex spends its retries on a WebSocket that no proxy of this kind offers.
+  // Otherwise Codex spends its retries on a WebSocket that proxies of this kind do not offer.
   { path: ['model_providers', 'svc', 'supports_websockets'], value: false },
 ];
 
@@ -318,7 +318,11 @@ export const clients: readonly Client[] = [
   },
 ];
 
-/** The client of this name. @throws SvcError `not_found`, with the nearest name. */
+/**
+ * Returns the client with this name.
+ *
+ * @throws SvcError `not_found`, with the nearest name.
+ */
 export function clientNamed(name: string): Client {
   const wanted = name.toLowerCase();
   const found = clients.find(({ id, aliases }) => id === wanted || aliases.includes(wanted));
@@ -329,7 +333,7 @@ export function clientNamed(name: string): Client {
   });
 }
 
-/** By what the list of changes calls it; undefined for what svc does not know. */
+/** Returns the client of an id in the list of changes; undefined if unknown. */
 export function clientOf(id: string, home: string): Client | undefined {
   const forwarded = forwardedId(id);
   if (forwarded !== undefined) {
@@ -344,7 +348,7 @@ function litellmProvider(model: unknown): string | undefined {
   if (typeof model !== 'string') return undefined;
   const [prefix, rest] = model.split('/', 2);
   if (rest !== undefined) return prefix;
-  // Without a prefix LiteLLM goes by the name.
+  // LiteLLM infers the provider of a model without a prefix from its name.
   if (model.startsWith('claude-')) return 'anthropic';
   return /^(?:gpt-|o\d)/.test(model) ? 'openai' : undefined;
 }

@@ -1,4 +1,7 @@
-/** `svc integrate`: shows what points a client at this proxy, writes it into the client's file, takes it back. */
+/**
+ * `svc integrate`: shows the settings that point a client at this proxy, writes them to the
+ * client's file, and undoes that.
+ */
 import { resolve } from 'node:path';
 import { Command, Option } from 'clipanion';
 import { JsonCommand } from '../command.ts';
@@ -148,7 +151,7 @@ class Integrate extends JsonCommand {
     if (!isRunning) this.note('svc is not running; `svc start --background` starts it.');
   }
 
-  /** This command once more. */
+  /** The command to repeat this. */
   #again({ id }: Client): string {
     if (this.statusline) return 'svc integrate claude-code --statusline';
     const forwarded = forwardedId(id);
@@ -157,7 +160,8 @@ class Integrate extends JsonCommand {
 
   private async write(client: Client): Promise<void> {
     const { context } = this;
-    // Before anything that can fail for another reason: a client without a file never works.
+    // Checked before anything that can fail for another reason: a client without a file never
+    // works.
     fileOf(client, context, this.namedFile.file);
     const { url, isRunning } = await proxyAddress(context);
     const forwarded = forwardedId(client.id);
@@ -227,7 +231,7 @@ class Integrate extends JsonCommand {
   }
 }
 
-/** A base URL beside forward mode would lead past the proxy that the settings name. */
+/** A base URL next to forward mode would bypass the proxy set in the settings. */
 function refuseBeside(home: string, { id, name }: Client): void {
   if (!readIntegrations(home).entries.some((one) => one.client === forwardIdOf(id))) return;
   throw new SvcError('conflict', `${name} goes through svc in forward mode`, {
@@ -240,7 +244,10 @@ function isPartOf(client: Client, { client: id }: Integration): boolean {
   return forwardedId(id) === client.id || (client.id === 'claude-code' && id === STATUSLINE_ID);
 }
 
-/** Takes back every change that `isMeant`, and gives what could not be: one file does not keep the others from it. */
+/**
+ * Undoes every change for which `isMeant` is true, and returns the errors: one failing file does
+ * not stop the others.
+ */
 export async function takeBackAll(
   context: CliContext,
   home: string,
@@ -272,7 +279,7 @@ export async function takeBackAll(
   return { undone, faults };
 }
 
-/** Throws the faults as one error; nothing for none. */
+/** Throws the errors as one; does nothing if there are none. */
 export function refuseAll(faults: readonly SvcError[]): void {
   const [first, ...others] = faults;
   if (first === undefined) return;
@@ -291,7 +298,7 @@ const WIRED_WORDS: Readonly<Record<Wiring['wired'], string>> = {
   unknown: '–',
 };
 
-/** One change that was taken back, in words. */
+/** Describes one undone change. */
 export function printUndone(
   context: CliContext,
   { client, file, outcome, kept, saved }: Undone,

@@ -1,4 +1,4 @@
-/** Edits of `NAME=value` files. */
+/** Edits `NAME=value` files. */
 import { lineStart, newlineOf, nextLine, splice, withFinalNewline } from './text-format.ts';
 import type { KeyPath, TextFormat } from './text-format.ts';
 
@@ -26,7 +26,7 @@ export const dotenv: TextFormat = {
   encode: String,
 };
 
-/** The value of the last line that sets the variable: that one counts. */
+/** Returns the value's span in the last line that sets the variable, which is the effective one. */
 function spanOf(text: string, path: KeyPath): { start: number; end: number } | undefined {
   const name = String(path[0]).replaceAll(/[\\^$.*+?()[\]{}|/-]/g, String.raw`\$&`);
   const line = new RegExp(

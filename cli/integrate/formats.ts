@@ -1,4 +1,4 @@
-/** The format of a client's file by its name. */
+/** The format of a client's file, by name. */
 import type { FormatName } from './client.ts';
 import { dotenv } from './dotenv.ts';
 import { jsonc } from './jsonc.ts';

@@ -1,4 +1,7 @@
-/** What forward mode needs beside a client's settings: an authority, and a token that lives as long as they do. */
+/**
+ * What forward mode needs besides a client's settings: an authority, and a token that is valid as
+ * long as the settings exist.
+ */
 import { SvcError } from '../../engine/error.ts';
 import {
   createTokenCheck,
@@ -18,15 +21,15 @@ import { readIntegrations } from './records.ts';
 export interface ForwardGrant {
   /** The client with the token in its settings. */
   readonly client: Client;
-  /** Takes back what was made for it, where the settings could not be written. */
+  /** Reverts the preparations, if the settings could not be written. */
   readonly withdraw: () => void;
 }
 
 /**
- * Prepares forward mode for `client`: with the token that its settings
- * have where that still holds, else with a new one in its place.
+ * Prepares forward mode for `client`: keeps the token in its settings if it is still valid,
+ * otherwise makes a new one.
  *
- * @throws SvcError `conflict` for a client whose address svc has set: it would go there and past the proxy.
+ * @throws SvcError `conflict` if svc has set the client's base URL, which would bypass the proxy.
  */
 export async function grantForward(context: CliContext, client: Client): Promise<ForwardGrant> {
   const home = homeOf(context);
@@ -54,7 +57,7 @@ export async function grantForward(context: CliContext, client: Client): Promise
   };
 }
 
-/** True where a settings file's `HTTPS_PROXY` is that of the proxy at `url`. */
+/** True if a settings file's `HTTPS_PROXY` points at the proxy at `url`. */
 export function leadsTo(value: unknown, url: string): boolean {
   const token = tokenOf(value);
   return token !== undefined && value === proxyAddressWith(url, token);

@@ -1,4 +1,7 @@
-/** Forward mode as a change of a client's settings: svc as its proxy in place of its base URL, until it is undone. */
+/**
+ * Forward mode as a change of a client's settings: svc as its proxy instead of its base URL, until
+ * undone.
+ */
 import { join } from 'node:path';
 import { SvcError } from '../../engine/error.ts';
 import { codexFolder } from '../../server/sessions/find.ts';
@@ -12,18 +15,20 @@ import type { Change, Client, ClientFile, Surroundings } from './client.ts';
 import { formats } from './formats.ts';
 import type { KeyPath } from './text-format.ts';
 
-/** In the list of what was written, behind the client's own id. */
+/** Suffix to the client's id in the list of changes. */
 const SUFFIX = '-forward';
-/** Shown in place of the token until `--apply` makes one. */
+/** Shown instead of the token until `--apply` makes one. */
 const PLACEHOLDER = '<token>';
 const PAST = 'localhost,127.0.0.1,::1';
 
-/** What a client that reads its proxy from a file needs there besides. */
+/** What a client needs in its file if it reads its proxy from there. */
 interface Way {
   readonly file: Pick<ClientFile, 'path' | 'format'>;
-  /** Names lead to the variables. */
+  /** Path of the object with the variables. */
   readonly within: KeyPath;
-  /** `added`: a list beside its own (Node, Bun). `whole`: a list in place of the system's. */
+  /**
+   * `added`: a list in addition to its own (Node, Bun). `whole`: a list that replaces the system's.
+   */
   readonly trusts: 'added' | 'whole';
 }
 
@@ -37,7 +42,8 @@ function wayOf({ id, file }: Client): Way | undefined {
       within: [],
       trusts: 'whole',
     };
-  // Gemini CLI and Qwen Code read a proxy from their .env as well, but Node has its certificates by then.
+  // Gemini CLI and Qwen Code also read a proxy from their .env, but by then Node has loaded its
+  // certificates.
   return id === 'claude-code' && file !== undefined
     ? { file, within: ['env'], trusts: 'added' }
     : undefined;
@@ -46,11 +52,15 @@ function wayOf({ id, file }: Client): Way | undefined {
 export interface ForwardSettings {
   /** svc's home. */
   readonly home: string;
-  /** Undefined to show what would be set, and to recognise what was. */
+  /** Undefined to show the settings, and to recognize existing ones. */
   readonly token?: string;
 }
 
-/** `client` with forward mode in place of the address. @throws SvcError `usage` for one that reads no proxy from a file. */
+/**
+ * Returns `client` with forward mode instead of the address.
+ *
+ * @throws SvcError `usage` for a client that reads no proxy from a file.
+ */
 export function withForward(client: Client, { home, token }: ForwardSettings): Client {
   const way = wayOf(client);
   if (way === undefined)
@@ -84,7 +94,7 @@ export function withForward(client: Client, { home, token }: ForwardSettings): C
       mayBeCreated: true,
       holdsSecret: true,
       wanted(url, text, where) {
-        // Which hosts go past every proxy is the user's to say.
+        // The user decides which hosts bypass every proxy.
         const isSaid = formats[format].find(text, at('NO_PROXY')) !== undefined;
         const past = isSaid ? [] : [{ path: at('NO_PROXY'), value: PAST }];
         const remarks = waysPast((name) => formats[format].find(text, at(name))?.value, url);
@@ -93,7 +103,7 @@ export function withForward(client: Client, { home, token }: ForwardSettings): C
           remarks.push(
             `NODE_EXTRA_CA_CERTS of this shell (${extra}) counts no more for it: its settings come first. \`svc run --forward\` trusts both.`,
           );
-        // Outside of every project.
+        // Outside any project.
         const { bases } = clientSettings(client.programs[0] ?? '', {
           ...where,
           cwd: where.userHome,
@@ -124,7 +134,7 @@ export function withForward(client: Client, { home, token }: ForwardSettings): C
   };
 }
 
-/** What else the file says of where its requests go, each as a sentence. */
+/** Returns a sentence for each other setting in the file that affects where requests go. */
 function waysPast(valueOf: (name: string) => unknown, url: string): string[] {
   const bases = Object.keys(clientVariables(url)).filter((name) => isAddress(valueOf(name)));
   const proxies = ['https_proxy', 'http_proxy', 'HTTP_PROXY'].filter(
@@ -138,18 +148,18 @@ function waysPast(valueOf: (name: string) => unknown, url: string): string[] {
   ];
 }
 
-/** The client that an entry of the list is of, where it is one of forward mode. */
+/** Returns the client id of a forward mode entry; undefined for any other entry. */
 export function forwardedId(id: string): string | undefined {
   return id.endsWith(SUFFIX) ? id.slice(0, -SUFFIX.length) : undefined;
 }
 
-/** By what the list calls the forward mode of `id`. */
+/** Returns the list's id for the forward mode of `id`. */
 export const forwardIdOf = (id: string): string => `${id}${SUFFIX}`;
 
-/** The label of its token. */
+/** Returns the label of its token. */
 export const tokenLabel = (id: string): string => `integrate ${id}`;
 
-/** The token in a proxy's address that svc has made. */
+/** Returns the token in a proxy address made by svc. */
 export function tokenOf(value: unknown): string | undefined {
   if (typeof value !== 'string' || !URL.canParse(value)) return undefined;
   const { username, password } = new URL(value);

@@ -1,11 +1,14 @@
-/** JSON with comments and trailing commas, as editors write it: where each value stands in the text. */
+/**
+ * Parses JSON with comments and trailing commas, as editors write it, with the position of each
+ * value.
+ */
 import { SvcError } from '../../engine/error.ts';
 
-/** A value and its place in the text. */
+/** A value and its position in the text. */
 export interface JsonNode {
   readonly start: number;
   readonly end: number;
-  /** For objects and lists those of `members` and `items` count. */
+  /** For objects and lists use `members` and `items` instead. */
   readonly value: unknown;
   readonly members?: readonly JsonMember[];
   readonly items?: readonly JsonNode[];
@@ -16,13 +19,17 @@ export interface JsonMember {
   readonly key: string;
   readonly start: number;
   readonly node: JsonNode;
-  /** After the comma that follows the value; `node.end` where none does. */
+  /** After the comma that follows the value; `node.end` if there is none. */
   readonly end: number;
 }
 
 const MOST_LEVELS = 100;
 
-/** Reads `text`. @throws SvcError `config` with the line where it is not JSON. */
+/**
+ * Parses `text`.
+ *
+ * @throws SvcError `config` with the line of a syntax error.
+ */
 export function scanJson(text: string): JsonNode {
   let at = text.startsWith('\uFEFF') ? 1 : 0;
 
@@ -56,7 +63,7 @@ export function scanJson(text: string): JsonNode {
     }
   }
 
-  /** After a value: its comma, and whether the closing sign comes next. */
+  /** Called after a value: consumes its comma; true if the closing bracket comes next. */
   function isLast(closing: string): boolean {
     skip();
     const hasComma = text[at] === ',';
@@ -109,7 +116,7 @@ export function scanJson(text: string): JsonNode {
   return root;
 }
 
-/** Past spaces and comments; undefined where a comment has no end. */
+/** Skips white space and comments; undefined if a comment is not closed. */
 function skipBlank(text: string, from: number): number | undefined {
   const blank = /(?:\s+|\/\/[^\n]*|\/\*[\s\S]*?\*\/)*/y;
   blank.lastIndex = from;

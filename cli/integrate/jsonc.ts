@@ -1,4 +1,4 @@
-/** Edits of JSON settings files, with or without comments. */
+/** Edits JSON settings files, with or without comments. */
 import { scanJson } from './jsonc-scan.ts';
 import type { JsonMember, JsonNode } from './jsonc-scan.ts';
 import { inTheWay, lineStart, newlineOf, nextLine, splice } from './text-format.ts';
@@ -37,7 +37,11 @@ export const jsonc: TextFormat = {
   encode: (value) => JSON.stringify(value),
 };
 
-/** What a text says as a whole. @throws SvcError `config` for one that is not JSON. */
+/**
+ * Returns the whole parsed text.
+ *
+ * @throws SvcError `config` for invalid JSON.
+ */
 export function plainJson(text: string): unknown {
   return plainOf(scanJson(text));
 }
@@ -51,14 +55,14 @@ function plainOf({ value, members, items }: JsonNode): unknown {
 function nodeAt(root: JsonNode, path: KeyPath): JsonNode | undefined {
   let node: JsonNode | undefined = root;
   for (const part of path) {
-    // Of two equal keys the later one counts.
+    // Of two equal keys the later one wins.
     if (typeof part === 'number') node = node?.items?.[part];
     else node = node?.members?.findLast(({ key }) => key === part)?.node;
   }
   return node;
 }
 
-/** Adds a member behind the last one of an object, in the layout that the object has. */
+/** Adds a member after the last one of an object, in the object's own layout. */
 function insert(
   text: string,
   object: JsonNode,
@@ -73,7 +77,7 @@ function insert(
   if (last === undefined) {
     const inner = outer + unit;
     const body = nested(path, raw, inner, unit, newline);
-    // What may stand between the braces of an empty object is a comment.
+    // An empty object may contain a comment.
     const within = text.slice(object.start + 1, object.end - 1).trimEnd();
     const opened = `{${within}${newline}${inner}${body}${newline}${outer}}`;
     return splice(text, object.start, object.end, opened);
@@ -93,7 +97,7 @@ function insert(
   return splice(separated, at, at, newline + indent + body);
 }
 
-/** `"a": { "b": raw }` on lines of their own. */
+/** Formats `"a": { "b": raw }` on separate lines. */
 function nested(path: KeyPath, raw: string, indent: string, unit: string, newline: string): string {
   const [first, ...rest] = path;
   const key = JSON.stringify(String(first));
@@ -118,6 +122,6 @@ function removeMember(text: string, members: readonly JsonMember[], at: number):
     : member.end + (/^[ \t]*/.exec(text.slice(member.end))?.[0].length ?? 0);
   const without = splice(text, start, end, '');
   if (hasComma || before === undefined || before.end === before.node.end) return without;
-  // The comma before the last member would be left over.
+  // Otherwise the comma before the last member would remain.
   return splice(without, before.end - 1, before.end, '');
 }

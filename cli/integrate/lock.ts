@@ -1,6 +1,6 @@
 /**
- * One `--apply` or `--undo` at a time: each reads a list and a file, and replaces both. The lock is
- * a file in the home folder with the id of the process that holds it; one whose process is gone is
+ * Allows one `--apply` or `--undo` at a time: each reads a list and a file, and replaces both. The
+ * lock is a file in the home folder with its owner's process id; the lock of a dead process is
  * taken over.
  */
 import { randomBytes } from 'node:crypto';
@@ -11,10 +11,14 @@ import { SvcError } from '../../engine/error.ts';
 import { createPrivateFile, ensurePrivateFolder } from '../../server/config/home.ts';
 
 const LOOK_EVERY_MS = 20;
-/** What it is held for takes a tenth of a second. */
+/** The lock is normally held for a tenth of a second. */
 const PATIENCE_MS = 60_000;
 
-/** Runs `work` while no other process changes settings files for `home`. @throws SvcError `conflict` where another one does not end. */
+/**
+ * Runs `work` while no other process changes settings files for `home`.
+ *
+ * @throws SvcError `conflict` if another process does not finish.
+ */
 export async function withLock<T>(
   home: string,
   clock: Clock,
@@ -45,7 +49,7 @@ function take(home: string, path: string, own: string): boolean {
     createPrivateFile(path, own);
     return true;
   } catch (thrown) {
-    // The folder is gone again: the one that made it has ended in this moment.
+    // The folder has disappeared: the process that created it has just ended.
     if (!fs.existsSync(home)) return false;
     if (!(thrown instanceof SvcError) || thrown.kind !== 'conflict') throw thrown;
   }
@@ -54,7 +58,7 @@ function take(home: string, path: string, own: string): boolean {
   return false;
 }
 
-/** True for a lock whose process no longer runs. An empty one is being written. */
+/** True for a lock whose process no longer runs. An empty lock is being written. */
 function isLeft(text: string): boolean {
   const pid = Number(/^(\d+) /.exec(text)?.[1]);
   if (!Number.isSafeInteger(pid) || pid < 1) return false;
@@ -66,7 +70,10 @@ function isLeft(text: string): boolean {
   }
 }
 
-/** A rename succeeds for one process alone. What it got instead, where another was faster, goes back. */
+/**
+ * A rename succeeds for only one process. If another was faster and this one took a newer lock, it
+ * is put back.
+ */
 function moveAway(path: string, held: string): void {
   const aside = `${path}.${randomBytes(6).toString('hex')}`;
   try {
@@ -91,6 +98,6 @@ function removeIfEmpty(folder: string): void {
   try {
     fs.rmdirSync(folder);
   } catch {
-    // Something is in it.
+    // It is not empty.
   }
 }

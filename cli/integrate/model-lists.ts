@@ -1,23 +1,23 @@
-/** Files in which each model of a list has a base URL of its own: Continue's and LiteLLM's. */
+/** Files in which each listed model has its own base URL: Continue's and LiteLLM's. */
 import { isAlias, isMap, isSeq } from 'yaml';
 import type { Change, Wanted } from './client.ts';
 import { isOwnOrOfficial } from './addresses.ts';
 import { parse } from './yaml-text.ts';
 
-/** How a file lists its models. */
+/** The structure of a file's model list. */
 export interface ModelList {
-  /** The name of the list at the top. */
+  /** Name of the top-level list. */
   readonly list: string;
-  /** The object within a model that holds its settings; empty where the model does. */
+  /** Path of the object within a model that holds its settings; empty for the model itself. */
   readonly params: readonly string[];
   readonly providerOf: (settings: Readonly<Record<string, unknown>>) => unknown;
-  /** What the base URL is called. */
+  /** Name of the base URL member. */
   readonly base: string;
-  /** The base URL by provider; models of other providers stay as they are. */
+  /** Base URL by provider; models of other providers are left alone. */
   readonly bases: Readonly<Record<string, string>>;
 }
 
-/** A base URL for every model that goes to a provider's own address today. */
+/** Returns a base URL for every model that currently uses a provider's own address. */
 export function modelChanges(text: string, shape: ModelList): Wanted {
   const document = parse(text);
   const models = document.get(shape.list, true);

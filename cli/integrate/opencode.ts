@@ -1,4 +1,6 @@
-/** opencode: a base URL for every provider of its own that svc can stand before, and that the user has a key for. */
+/**
+ * opencode: sets a base URL for each of its providers that svc supports and the user has a key for.
+ */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isObject } from '../../stages/dialect/json-kind.ts';
@@ -6,7 +8,9 @@ import type { Change, Client, Surroundings, Wanted } from './client.ts';
 import { jsonc } from './jsonc.ts';
 import { readSettingsFile, textOf } from './settings-file.ts';
 
-/** The path that its client of each provider expects in the base URL, and the variable of its key. */
+/**
+ * The path that its client for each provider expects in the base URL, and the variable of its key.
+ */
 const PROVIDERS: Readonly<Record<string, { readonly path: string; readonly key: string }>> = {
   anthropic: { path: '/v1', key: 'ANTHROPIC_API_KEY' },
   openai: { path: '/v1', key: 'OPENAI_API_KEY' },
@@ -43,17 +47,17 @@ export const opencode: Client = {
   ],
   runWith: ({ url, where }) => ({
     env: {
-      // Unlike other clients of this variable it adds no version.
+      // Unlike other clients, opencode does not add the version to this variable's value.
       ANTHROPIC_BASE_URL: `${url}/v1`,
       [INLINE]: inlineSettings(url, where),
     },
   }),
 };
 
-/** Settings that win over those of every file. */
+/** Settings that override every file. */
 const INLINE = 'OPENCODE_CONFIG_CONTENT';
 
-/** The addresses of what the user has keys for, over what the variable says already. */
+/** Returns the addresses for the user's providers, merged over the variable's current value. */
 function inlineSettings(url: string, where: Surroundings): string {
   const { changes } = wanted(url, textOf(readSettingsFile(settingsFile(where))), where);
   const before = where.env[INLINE] || '{}';
@@ -69,7 +73,10 @@ function settingsFile({ env, userHome }: Surroundings): string {
   return existsSync(commented) ? commented : join(folder, 'opencode.json');
 }
 
-/** Providers that the file names, that have a key in a variable, or that the user has logged in to. */
+/**
+ * Returns the providers that the file names, that have a key in a variable, or that the user has
+ * logged in to.
+ */
 function wanted(url: string, text: string, where: Surroundings): Wanted {
   const loggedIn = logins(where);
   const used = Object.entries(PROVIDERS).filter(
@@ -95,7 +102,7 @@ function logins({ env, userHome }: Surroundings): readonly string[] {
     const kept: unknown = JSON.parse(readFileSync(join(data, 'opencode', 'auth.json'), 'utf8'));
     return isObject(kept) ? Object.keys(kept) : [];
   } catch {
-    // Nobody has logged in, or svc may not know.
+    // There is no login, or svc may not read it.
     return [];
   }
 }

@@ -1,4 +1,4 @@
-/** Clients that `svc run` starts and that go past svc all the same, because of where they read their base URL. */
+/** Clients started by `svc run` that bypass svc because of where they read their base URL. */
 import { SvcError } from '../../engine/error.ts';
 import type { Client, Surroundings } from './client.ts';
 import { readSettingsFile, textOf } from './settings-file.ts';
@@ -6,19 +6,22 @@ import { readWiring } from './wiring.ts';
 
 interface Starting {
   readonly home: string;
-  /** Where the proxy is. */
+  /** Address of the proxy. */
   readonly url: string;
   readonly context: Surroundings;
 }
 
-/** Why `client` goes past the proxy as it is set now, and the way to change that; undefined where it does not. */
+/**
+ * Returns why `client` bypasses the proxy with its current settings, and how to change that;
+ * undefined if it does not.
+ */
 export function wayPast(client: Client, { home, url, context }: Starting): string | undefined {
   const { ownSettingsOnly: own, name, id } = client;
   if (own === undefined) return undefined;
   const wiring = readWiring(home, context, url).find((one) => one.client.id === id);
   const wired = wiring?.wired ?? 'unknown';
   const path = own.names?.(context) ?? wiring?.file ?? undefined;
-  // A slash more or less at the end of an address makes no difference.
+  // A trailing slash in the address makes no difference.
   if (wired !== 'partly' && path !== undefined && holds(path, url)) return undefined;
   const isKnown = wired !== 'unknown';
   const what = wired === 'partly' ? 'some of its models go past svc' : 'it goes past svc';
@@ -29,7 +32,7 @@ export function wayPast(client: Client, { home, url, context }: Starting): strin
   return `${name} reads its address from its own settings alone, so ${isKnown ? '' : 'perhaps '}${what}. ${way}`;
 }
 
-/** True if a file names the proxy; one that cannot be read says nothing. */
+/** True if a file contains the proxy's address; false if it cannot be read. */
 function holds(path: string, url: string): boolean {
   try {
     return textOf(readSettingsFile(path)).includes(url);

@@ -1,12 +1,12 @@
-/** pi: a base URL for each provider of its own, in its file of models or by an extension. */
+/** pi: a base URL for each of its providers, in its models file or by an extension. */
 import { join } from 'node:path';
 import { ensurePrivateFolder, writePrivateFile } from '../../server/config/home.ts';
 import type { Change, ClientRun, RunAdditions } from './client.ts';
 
-/** The path that its client of each provider expects in the base URL. */
+/** The path that its client for each provider expects in the base URL. */
 const PATHS = { anthropic: '', openai: '/v1', google: '/v1beta' } as const;
 
-/** What its file of models has to say. */
+/** Returns the settings for its models file. */
 export function piSettings(url: string): readonly Change[] {
   return Object.entries(PATHS).map(([provider, path]) => ({
     path: ['providers', provider, 'baseUrl'],
@@ -14,10 +14,10 @@ export function piSettings(url: string): readonly Change[] {
   }));
 }
 
-/** Commands of its own, which ask no model and take no extension. */
+/** Its own commands, which use no model and accept no extension. */
 const COMMANDS: ReadonlySet<string> = new Set(['install', 'remove', 'update', 'list', 'config']);
 
-/** It reads no variable; an extension can say where a provider is, for one run. */
+/** pi reads no variable, but an extension can set a provider's address for one run. */
 export function piRun({ url, home, rest }: ClientRun): RunAdditions {
   if (COMMANDS.has(rest[0] ?? '')) return {};
   const folder = join(home, 'run');

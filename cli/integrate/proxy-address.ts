@@ -1,11 +1,15 @@
-/** The address that clients are given: that of the running proxy, else the configured one. */
+/** The proxy address for clients: that of the running proxy, else the configured one. */
 import { reachable } from '../address.ts';
 import { homeOf } from '../context.ts';
 import type { CliContext } from '../context.ts';
 import { runningInstance } from '../process/daemon.ts';
 import { configOf } from '../parse/flags.ts';
 
-/** Where clients on this machine reach svc, without a slash at its end. @throws SvcError `config` when none runs and the configuration is wrong. */
+/**
+ * Returns the address at which clients on this machine reach svc, without a trailing slash.
+ *
+ * @throws SvcError `config` if no proxy runs and the configuration is invalid.
+ */
 export async function proxyAddress(context: CliContext) {
   const url = runningInstance(homeOf(context))?.url;
   if (url !== undefined) return { url: reachable(url), isRunning: true };
@@ -14,7 +18,7 @@ export async function proxyAddress(context: CliContext) {
   return { url: urlOf(host, port), isRunning: false };
 }
 
-/** Where clients on this machine reach what listens at `host` and `port`. */
+/** Returns the address at which clients on this machine reach a listener at `host` and `port`. */
 export function urlOf(host: string, port: number): string {
   return reachable(`http://${host.includes(':') ? `[${host}]` : host}:${port}`);
 }

@@ -1,8 +1,8 @@
 /**
- * What `svc integrate --apply` did, so that `--undo` can take it back: a list in the home folder,
- * and beside it each file as it was before. The list is a file like any other, which may be damaged
- * or written by somebody else: no path in it is followed but to what svc itself keeps in its folder
- * `backups`, and that only where its hash is the one that was noted.
+ * Records the changes of `svc integrate --apply`, so that `--undo` can revert them: a list in the
+ * home folder, and a copy of each file as it was before. The list may be damaged or written by
+ * someone else: no path in it is followed, except to svc's own files in its folder `backups`, and
+ * only if the recorded hash matches.
  */
 import * as fs from 'node:fs';
 import { basename, dirname, isAbsolute, join } from 'node:path';
@@ -19,46 +19,52 @@ import { formats } from './formats.ts';
 import { fingerprint } from './settings-file.ts';
 import type { KeyPath } from './text-format.ts';
 
-/** One value that was written. */
+/** One written value. */
 export interface Written {
   readonly path: KeyPath;
   /** Its text in the file. */
   readonly raw: string;
-  /** How many names of `path` lead to the outermost object that was made for it; null where none was. */
+  /** How many names of `path` lead to the outermost object created for it; null if none was. */
   readonly made: number | null;
 }
 
-/** One file that was changed for a client. */
+/** One file changed for a client. */
 export interface Integration {
   readonly client: string;
   readonly file: string;
   readonly format: FormatName;
-  /** The address that the client was given. */
+  /** The proxy address given to the client. */
   readonly url: string;
   readonly at: string;
-  /** Name of the file as it was before, in the folder `backups`; empty where the list names none there, null where there was none. */
+  /**
+   * Name of the backup in the folder `backups`; empty if the list names none there, null if there
+   * was no file.
+   */
   readonly backup: string | null;
-  /** SHA-256 of the file as it was before; absent in entries of earlier versions, and where there was none. */
+  /**
+   * SHA-256 of the file as it was before; absent in entries of earlier versions, and if there was
+   * no file.
+   */
   readonly before?: string;
-  /** What group and others might do with the file before, where svc has taken that from them. */
+  /** Permissions of group and others that svc removed. */
   readonly narrowed?: number;
-  /** True where the folder of the file was made for it. */
+  /** True if svc created the file's folder. */
   readonly madeFolder: boolean;
-  /** True where the file was made for another entry, so that there was none before svc. */
+  /** True if the file was created for another entry, so that there was none before svc. */
   readonly madeFile?: true;
-  /** SHA-256 of the file as it was left. */
+  /** SHA-256 of the file as written. */
   readonly left: string;
   readonly written: readonly Written[];
 }
 
-/** The list as it was read. */
+/** The parsed list. */
 export interface Integrations {
   readonly entries: readonly Integration[];
-  /** What stands in the list and is no entry of svc's: it is left there, and nothing of it is done. */
+  /** Items that are not entries of svc's: they are kept in the list and otherwise ignored. */
   readonly strange: readonly unknown[];
 }
 
-/** The list of a machine on which somebody points hundreds of projects at svc is a tenth of this. */
+/** Ten times the list of a machine with hundreds of projects. */
 const MOST_LIST_BYTES = 8 * 1024 * 1024;
 const SHA256 = /^[0-9a-f]{64}$/;
 const DEEPEST_PATH = 16;
@@ -71,7 +77,11 @@ function backupFolder(home: string): string {
   return join(home, 'backups');
 }
 
-/** All files that were changed and not changed back. @throws SvcError `config` where the list is damaged as a whole. */
+/**
+ * Reads all changes that were not undone.
+ *
+ * @throws SvcError `config` if the whole list is damaged.
+ */
 export function readIntegrations(home: string): Integrations {
   const path = listFile(home);
   try {
@@ -92,7 +102,7 @@ export function readIntegrations(home: string): Integrations {
   }
 }
 
-/** `item` as an entry; undefined for what svc does not write. */
+/** Returns `item` as an entry; undefined if svc could not have written it. */
 function toIntegration(home: string, item: unknown): Integration | undefined {
   if (!isObject(item)) return undefined;
   const { client, file, format, url, at, backup, before, narrowed, left, written } = item;
@@ -121,7 +131,7 @@ const isFormat = (value: unknown): value is FormatName =>
 
 const isHash = (value: unknown): value is string => typeof value === 'string' && SHA256.test(value);
 
-/** Never more than reading, and writing by the group, whatever the list says. */
+/** At most read, and write for the group, whatever the list says. */
 export const NARROWED = 0o064;
 
 const isNarrowed = (value: unknown): value is number =>
@@ -140,7 +150,10 @@ function isWritten(value: unknown): value is Written {
   );
 }
 
-/** The name of a backup; earlier versions wrote its path. For a path outside the folder it is empty, which is no file's; undefined for what is no text. */
+/**
+ * Returns the name of a backup; earlier versions recorded its path. Empty, which matches no file,
+ * for a path outside the folder; undefined if it is not a text.
+ */
 function nameOf(home: string, backup: unknown): string | undefined {
   if (typeof backup !== 'string') return undefined;
   const name = basename(backup);
@@ -157,7 +170,7 @@ function isSameFolder(a: string, b: string): boolean {
   }
 }
 
-/** Writes the list with `client` and `file`'s entry replaced by `entry`, or left out. */
+/** Writes the list with the entry of `client` and `file` replaced by `entry`, or removed. */
 export function writeIntegration(
   home: string,
   of: Pick<Integration, 'client' | 'file'>,
@@ -174,7 +187,10 @@ export function writeIntegration(
   writePrivateFile(listFile(home), `${JSON.stringify({ integrations }, undefined, 2)}\n`);
 }
 
-/** Keeps a file as it is, readable by this user alone, under `name` or one like it. Returns where. */
+/**
+ * Stores a copy of a file, readable only by this user, under `name` or a similar one. Returns its
+ * name.
+ */
 export function keepBackup(home: string, name: string, bytes: Uint8Array): string {
   const folder = backupFolder(home);
   ensurePrivateFolder(home);
@@ -186,15 +202,15 @@ export function keepBackup(home: string, name: string, bytes: Uint8Array): strin
       createPrivateFile(path, bytes);
       return path;
     } catch (thrown) {
-      // Two files of one name in one moment: each has a copy of its own.
+      // Two files with the same name at the same moment: each gets its own copy.
       if (!(thrown instanceof SvcError) || thrown.kind !== 'conflict') throw thrown;
     }
   }
 }
 
 /**
- * The file as it was before `entry` changed it: what svc kept, byte for byte. Undefined where there
- * was none, and where what lies there now is something else.
+ * Returns the file as it was before `entry` changed it, byte for byte. Undefined if there was none,
+ * or if the backup has been changed.
  */
 export function savedBytes(home: string, entry: Integration): Buffer | undefined {
   if (entry.backup === null) return undefined;
@@ -203,12 +219,15 @@ export function savedBytes(home: string, entry: Integration): Buffer | undefined
   return isAsSaved(bytes, entry) ? bytes : undefined;
 }
 
-/** Where that lies. */
+/** Returns the path of the backup. */
 export function savedPath(home: string, { backup }: Integration): string | null {
   return backup === null ? null : join(backupFolder(home), backup);
 }
 
-/** An entry without the hash is of a version that noted none: its edits lead from the right bytes to the noted ones. */
+/**
+ * An entry of an earlier version has no hash: then the recorded edits must lead from these bytes to
+ * the recorded result.
+ */
 function isAsSaved(bytes: Buffer, { before, format, left, written }: Integration): boolean {
   if (before !== undefined) return fingerprint(bytes) === before;
   try {
@@ -219,7 +238,7 @@ function isAsSaved(bytes: Buffer, { before, format, left, written }: Integration
   }
 }
 
-/** A regular file in the folder itself: no link, in whatever place. */
+/** Reads a regular file in the folder itself, without following links. */
 function readOwn(home: string, name: string): Buffer | undefined {
   let descriptor: number | undefined;
   try {
@@ -235,13 +254,15 @@ function readOwn(home: string, name: string): Buffer | undefined {
   }
 }
 
-/** Removes the saved file of `entry`, where it is the one that svc saved, and the folder with the last of them. */
+/**
+ * Removes the backup of `entry`, if it is the one that svc saved, and the folder with the last one.
+ */
 export function dropBackup(home: string, entry: Integration): void {
   if (entry.backup === null || savedBytes(home, entry) === undefined) return;
   fs.rmSync(join(backupFolder(home), entry.backup), { force: true });
   try {
     fs.rmdirSync(backupFolder(home));
   } catch {
-    // Others are in it.
+    // It contains others.
   }
 }

@@ -1,24 +1,28 @@
-/** A client's settings file on the disk: read whole, replaced whole, its mode and links kept. */
+/** A client's settings file on disk: read and replaced as a whole, keeping its mode and links. */
 import { createHash, randomBytes } from 'node:crypto';
 import * as fs from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { SvcError } from '../../engine/error.ts';
 import { reasonOf } from '../../stages/disk-reason.ts';
 
-/** Larger files are no settings. */
+/** Larger files are not settings. */
 const MOST_BYTES = 8 * 1024 * 1024;
 
-/** A file as it was read. */
+/** A file as read. */
 export interface SettingsFile {
-  /** Where it really is: behind links. */
+  /** Its real path, with links resolved. */
   readonly path: string;
-  /** Undefined where there is none. */
+  /** Undefined if there is no file. */
   readonly bytes: Buffer | undefined;
-  /** Permission bits; 0600 for a file that is made. */
+  /** Permission bits; 0600 for a new file. */
   readonly mode: number;
 }
 
-/** Reads what is at `path`. @throws SvcError `config` for what cannot be read or is no text. */
+/**
+ * Reads the file at `path`.
+ *
+ * @throws SvcError `config` if it cannot be read or is not text.
+ */
 export function readSettingsFile(path: string): SettingsFile {
   try {
     const stat = fs.statSync(path, { throwIfNoEntry: false });
@@ -32,7 +36,11 @@ export function readSettingsFile(path: string): SettingsFile {
   }
 }
 
-/** The text of a file; empty where there is none. @throws SvcError `config` for what is not UTF-8. */
+/**
+ * Returns the text of a file; empty if there is none.
+ *
+ * @throws SvcError `config` if it is not UTF-8.
+ */
 export function textOf(file: SettingsFile): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(
@@ -44,9 +52,10 @@ export function textOf(file: SettingsFile): string {
 }
 
 /**
- * Puts `content` in the place of what was read, so that a reader sees all of the one or of the other.
+ * Replaces the file atomically with `content`.
  *
- * @throws SvcError `conflict` when the file has changed since it was read, `config` when it cannot be written.
+ * @throws SvcError `conflict` if the file has changed since it was read, `config` if it cannot be
+ * written.
  */
 export function replaceSettingsFile(file: SettingsFile, content: Uint8Array): void {
   const temporary = `${file.path}.svc-${randomBytes(6).toString('hex')}.tmp`;
@@ -69,13 +78,13 @@ export function replaceSettingsFile(file: SettingsFile, content: Uint8Array): vo
   }
 }
 
-/** Removes what was read, under the same condition. */
+/** Removes the file, under the same condition. */
 export function removeSettingsFile(file: SettingsFile): void {
   refuseChanged(file);
   fs.rmSync(file.path, { force: true });
 }
 
-/** A short name of the content, to see whether it is still the same. */
+/** Returns a hash of the content, to detect changes. */
 export function fingerprint(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
@@ -93,8 +102,8 @@ function refuseChanged(file: SettingsFile): void {
 const MOST_LINKS = 40;
 
 /**
- * Where a file that is not there yet will be: behind the links that lead to it, which stay.
- * Throws for a link into a folder that does not exist, which svc does not make.
+ * Returns the path of a file to be created, with links resolved, so that these are kept. Throws for
+ * a link into a folder that does not exist, which svc does not create.
  */
 function linkTarget(path: string): string {
   let at = path;

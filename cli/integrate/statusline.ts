@@ -1,14 +1,14 @@
-/** Claude Code's statusline as a change of its settings, apart from where its requests go. */
+/** Claude Code's statusline as a change of its settings, independent of where its requests go. */
 import { accessSync, constants, realpathSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import type { CliContext } from '../context.ts';
 import { homeOf } from '../context.ts';
 import type { Change, Client } from './client.ts';
 
-/** In the list of what was written. */
+/** Id in the list of changes. */
 export const STATUSLINE_ID = 'claude-code-statusline';
 
-/** `claudeCode` with the statusline in place of the address; `command` is what it runs. */
+/** Returns `claudeCode` with the statusline instead of the address; `command` is what it runs. */
 export function withStatusline(claudeCode: Client, command: string): Client {
   const changes: readonly Change[] = [
     { path: ['statusLine', 'type'], value: 'command' },
@@ -32,10 +32,13 @@ export function withStatusline(claudeCode: Client, command: string): Client {
   };
 }
 
-/** Such as `statuslineCommand` makes, also where svc has moved since. */
+/** Matches the output of `statuslineCommand`, even if svc has moved since. */
 const OWN_COMMAND = /^(?:SVC_HOME='[^\n]*' )?(?:svc|'[^\n]*' '[^\n]*main\.js') statusline$/;
 
-/** What starts `svc statusline` from a shell: by name where that is this program, else by its files. */
+/**
+ * Returns the shell command for `svc statusline`: by name if that runs this program, else by its
+ * files.
+ */
 export function statuslineCommand(context: CliContext): string {
   const { env, entry, userHome } = context;
   const home = homeOf(context);

@@ -1,8 +1,8 @@
-/** TOML as far as an edit needs it: where its headers and pairs stand, and what they are called. */
+/** Parses TOML as far as edits need it: positions and names of its headers and pairs. */
 import { SvcError } from '../../engine/error.ts';
 import { nextLine } from './text-format.ts';
 
-/** One statement; `start` and `end` are those of its whole lines. */
+/** One statement; `start` and `end` cover its whole lines. */
 export type TomlStatement = TomlHeader | TomlPair;
 
 /** `[a.b]` or `[[a.b]]`. */
@@ -14,11 +14,11 @@ export interface TomlHeader {
   readonly end: number;
 }
 
-/** `a.b = value`; `path` includes the table that it stands in. */
+/** `a.b = value`; `path` includes its table. */
 export interface TomlPair {
   readonly kind: 'pair';
   readonly path: readonly string[];
-  /** Where the header's table is named, or the empty path at the top. */
+  /** Path of its header, or empty at the top. */
   readonly table: readonly string[];
   readonly start: number;
   readonly valueStart: number;
@@ -28,7 +28,11 @@ export interface TomlPair {
 
 const KEY = /(?:[A-Za-z0-9_-]+|"(?:[^"\\\n]|\\.)*"|'[^'\n]*')/y;
 
-/** Every statement in the order of the file. @throws SvcError `config` with the line where it is not TOML. */
+/**
+ * Returns every statement in file order.
+ *
+ * @throws SvcError `config` with the line of a syntax error.
+ */
 export function scanToml(text: string): TomlStatement[] {
   const statements: TomlStatement[] = [];
   let table: readonly string[] = [];
@@ -46,7 +50,7 @@ export function scanToml(text: string): TomlStatement[] {
       const closing = isList ? ']]' : ']';
       if (!text.startsWith(closing, keys.end)) throw notToml(text, at);
       at = endOfLine(text, keys.end + closing.length);
-      // Each table of a list is one of its own, which no path names.
+      // Each table in a list is separate, and no path names it.
       table = isList ? [...keys.path, `[${(lists += 1)}]`] : keys.path;
       statements.push({ kind: 'header', path: table, isList, start, end: at });
       continue;
@@ -62,7 +66,7 @@ export function scanToml(text: string): TomlStatement[] {
   return statements;
 }
 
-/** What a value says, where it is text, a truth value or a number; undefined for all others. */
+/** Returns a string, boolean or number value; undefined for all others. */
 export function scalarOf(raw: string): string | number | boolean | undefined {
   if (raw === 'true' || raw === 'false') return raw === 'true';
   if (/^[-+]?\d[\d_]*(?:\.\d+)?$/.test(raw)) return Number(raw.replaceAll('_', ''));
@@ -91,7 +95,7 @@ function keysAt(text: string, from: number): { path: string[]; end: number } {
   }
 }
 
-/** Where the value that begins at `from` ends. */
+/** Returns the end of the value that begins at `from`. */
 function endOfValue(text: string, from: number): number {
   const quoted = /"""[\s\S]*?"{3,5}|'''[\s\S]*?'{3,5}|"(?:[^"\\\n]|\\.)*"|'[^'\n]*'/y;
   quoted.lastIndex = from;

@@ -1,4 +1,4 @@
-/** Edits of TOML settings files. */
+/** Edits TOML settings files. */
 import { scalarOf, scanToml } from './toml-scan.ts';
 import type { TomlPair, TomlStatement } from './toml-scan.ts';
 import {
@@ -34,7 +34,7 @@ export const toml: TextFormat = {
       const start = text.startsWith('\uFEFF') ? 1 : 0;
       return splice(text, start, start, line + (/^\s*(?:\r?\n|$)/.test(text) ? '' : newline));
     }
-    // Inline tables and dotted keys define a table, which may not be defined again by a header.
+    // Inline tables and dotted keys define a table, which must not be defined again by a header.
     const other = statements.find(
       (one) =>
         (isPathPrefix(one.path, path) && one.kind === 'pair') ||
@@ -71,7 +71,10 @@ function pairAt(statements: readonly TomlStatement[], path: KeyPath): TomlPair |
   );
 }
 
-/** Behind the last pair of the table at `path`; undefined where it has no header or, at the top, no pair. */
+/**
+ * Returns the position after the last pair of the table at `path`; undefined if it has no header
+ * or, at the top, no pair.
+ */
 function endOfTable(statements: readonly TomlStatement[], path: KeyPath): number | undefined {
   return statements.findLast((one) =>
     one.kind === 'pair' ? isSamePath(one.table, path) : isSamePath(one.path, path),
@@ -82,7 +85,7 @@ function isDottedInto(one: TomlStatement, table: KeyPath): boolean {
   return one.kind === 'pair' && one.table.length < table.length && isPathPrefix(table, one.path);
 }
 
-/** A list of tables stands where a table is needed. */
+/** True if a list of tables is where a table is needed. */
 function isListOf(one: TomlStatement, path: KeyPath): boolean {
   return one.kind === 'header' && one.isList && isPathPrefix(one.path.slice(0, -1), path);
 }

@@ -1,4 +1,4 @@
-/** Whether clients are installed on this machine, and whether they go through svc. */
+/** Finds installed clients, and whether they go through svc. */
 import { accessSync, constants, existsSync } from 'node:fs';
 import { delimiter, isAbsolute, join } from 'node:path';
 import { SvcError } from '../../engine/error.ts';
@@ -12,24 +12,27 @@ import { readIntegrations } from './records.ts';
 import type { Integration } from './records.ts';
 import { readSettingsFile, textOf } from './settings-file.ts';
 
-/** `yes`: its file names this proxy; `other`: another address of svc's, which is out of date; `unknown`: svc cannot see it. */
+/**
+ * `yes`: its file contains this proxy's address; `other`: an outdated address of svc; `unknown`:
+ * svc cannot tell.
+ */
 export type Wired = 'yes' | 'partly' | 'other' | 'no' | 'unknown';
 
 export interface Wiring {
   readonly client: Client;
   readonly isInstalled: boolean;
-  /** Its settings file, whether or not there is one; null where svc knows none. */
+  /** Path of its settings file, which may not exist; null if unknown. */
   readonly file: string | null;
   readonly wired: Wired;
-  /** True where `svc integrate --apply` did it. */
+  /** True if set by `svc integrate --apply`. */
   readonly isApplied: boolean;
-  /** True where svc is its proxy in place of its base URL. */
+  /** True if svc is its proxy instead of its base URL. */
   readonly isForward: boolean;
   /** Why its file cannot be read. */
   readonly fault: string | null;
 }
 
-/** How each client stands to the proxy at `url`. Reads only. */
+/** Returns each client's relation to the proxy at `url`. Read-only. */
 export function readWiring(home: string, where: Surroundings, url: string): readonly Wiring[] {
   const applied = readIntegrations(home).entries;
   return clients.map((client) => {
@@ -92,7 +95,7 @@ function isInstalled(client: Client, where: Surroundings): boolean {
   );
 }
 
-/** True where a program of this name can be started. */
+/** True if a program of this name is on the path. */
 function onPath(program: string, { env }: Pick<Surroundings, 'env'>): boolean {
   return (env['PATH'] ?? '')
     .split(delimiter)

@@ -1,4 +1,4 @@
-/** Edits of YAML settings files: the parser says where things stand, and only their text changes. */
+/** Edits YAML settings files: the parser finds positions, and only their text changes. */
 import { isMap, isPair, isScalar, parseDocument } from 'yaml';
 import type { Document, Pair, Scalar, YAMLMap } from 'yaml';
 import { SvcError } from '../../engine/error.ts';
@@ -55,7 +55,7 @@ export const yamlText: TextFormat = {
     if (parent.flow === true) return withoutFlowPair(text, parent, start, end);
     if (isBlank(text.slice(lineStart(text, start), start)))
       return splice(text, lineStart(text, start), nextLine(text, end), '');
-    // Behind the dash of a list: the next pair moves up to its place.
+    // After a list dash: the next pair moves up in its place.
     const next = parent.items.map(({ key }) => rangeOf(key)?.[0] ?? 0).find((at) => at > start);
     if (next === undefined) throw inTheWay(path);
     return splice(text, start, next, '');
@@ -68,7 +68,11 @@ export const yamlText: TextFormat = {
   encode: (value) => JSON.stringify(value),
 };
 
-/** The document. @throws SvcError `config` for what is not YAML. */
+/**
+ * Parses the document.
+ *
+ * @throws SvcError `config` for invalid YAML.
+ */
 export function parse(text: string): Document.Parsed {
   const document = parseDocument(text);
   const [fault] = document.errors;
@@ -76,7 +80,7 @@ export function parse(text: string): Document.Parsed {
   throw new SvcError('config', `it is not YAML: ${fault.message.split('\n')[0]}`);
 }
 
-/** A new section of one pair below all others, at the margin of those. */
+/** Appends a new section with one pair, indented like the others. */
 function append(text: string, root: unknown, [section]: KeyPath, pair: string): string {
   const first = isMap(root) ? rangeOf(root.items[0]?.key)?.[0] : undefined;
   if (root !== null && first === undefined) throw inTheWay([section ?? '']);
@@ -85,14 +89,14 @@ function append(text: string, root: unknown, [section]: KeyPath, pair: string): 
   return `${withFinalNewline(text)}${margin}${section}:${newline}${margin}  ${pair}${newline}`;
 }
 
-/** The first pair of a section in which nothing stands but comments. */
+/** Inserts the first pair of a section that contains only comments. */
 function intoEmpty(text: string, empty: Scalar, path: KeyPath, pair: string): string {
   const range = rangeOf(empty);
   if (range === undefined) throw inTheWay(path);
   if (range[0] !== range[1]) return splice(text, range[0], range[1], `{ ${pair} }`);
   const start = lineStart(text, range[0]);
   const margin = /^ */.exec(text.slice(start))?.[0] ?? '';
-  // Another pair on the line: the section stands in braces or in a list.
+  // The line has another pair: the section is in braces or in a list.
   if (
     !/^ *[^\s:{}[\],-][^:{}[\],]*:[ \t]*(?:#.*)?\r?$/.test(
       text.slice(start, nextLine(text, start)).replace(/\n$/, ''),
@@ -107,13 +111,13 @@ function isFlow(node: unknown): boolean {
   return isMap(node) && node.flow === true;
 }
 
-/** Adds a pair behind the last one of the map that stands on one line. */
+/** Adds a pair after the last one of a single-line map. */
 function insert(text: string, map: YAMLMap, pair: string): string {
   const { items } = map as YAMLMap & { readonly items: Pair[] };
   const first = rangeOf(items[0]?.key)?.[0];
   const range = rangeOf(map);
   if (first === undefined || range === undefined) {
-    // `{}` is all that a map without pairs can be, but for comments in it.
+    // A map without pairs can only be `{}`, possibly with comments.
     if (range === undefined) throw inTheWay([pair]);
     const inside = text.slice(range[0] + 1, range[1] - 1);
     if (isBlank(inside)) return splice(text, range[0], range[1], `{ ${pair} }`);
@@ -132,7 +136,7 @@ function insert(text: string, map: YAMLMap, pair: string): string {
   return withFinalNewline(text.slice(0, at)) + indent + pair + newline + text.slice(at);
 }
 
-/** A flow map without the pair at `[start, end)`: its comma goes with it, comments stay. */
+/** Returns a flow map without the pair at `[start, end)` and its comma; comments are kept. */
 function withoutFlowPair(text: string, map: YAMLMap, start: number, end: number): string {
   const [open, close] = rangeOf(map) ?? [start, end];
   const comma = commaAfter(text, end, close);
@@ -143,7 +147,7 @@ function withoutFlowPair(text: string, map: YAMLMap, start: number, end: number)
     const from = before === undefined ? undefined : commaAfter(text, before, start);
     const rest = splice(text, ...blanksBefore(text, start, end), '');
     if (from !== undefined) return splice(rest, from, from + 1, '');
-    // The last pair: an empty map of one line has nothing in its braces.
+    // After the last pair, an empty single-line map has nothing in its braces.
     const left = rest.slice(open + 1, close - (text.length - rest.length) - 1);
     return isBlank(left) ? splice(rest, open + 1, open + 1 + left.length, '') : rest;
   }
@@ -154,7 +158,9 @@ function withoutFlowPair(text: string, map: YAMLMap, start: number, end: number)
     : splice(text, start, comma + 1, behind);
 }
 
-/** The pair's span with the blanks before it, or with its whole line where it has one of its own. */
+/**
+ * Returns the pair's span including the blanks before it, or its whole line if it is alone there.
+ */
 function blanksBefore(text: string, start: number, end: number): [number, number] {
   const line = lineStart(text, start);
   const blanks = /[ \t]*$/.exec(text.slice(line, start))?.[0].length ?? 0;
@@ -162,7 +168,7 @@ function blanksBefore(text: string, start: number, end: number): [number, number
   return isWholeLine && line > 0 ? [line - 1, nextLine(text, end) - 1] : [start - blanks, end];
 }
 
-/** The comma between `from` and `to` that is in no comment. */
+/** Returns the comma between `from` and `to` that is not in a comment. */
 function commaAfter(text: string, from: number, to: number): number | undefined {
   const between = text.slice(from, to);
   const masked = between.replaceAll(/(?<!\S)#[^\n]*/g, (comment) => ' '.repeat(comment.length));

@@ -1,4 +1,6 @@
-/** `svc macro list|run|create|show|delete|actions`: named sequences of recipes and actions of the engine. */
+/**
+ * `svc macro list|run|create|show|delete|actions`: named sequences of recipes and engine actions.
+ */
 import { rmSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { text as textOfStream } from 'node:stream/consumers';
@@ -23,7 +25,7 @@ import type { StepReport } from './run.ts';
 
 const CONFIG = { description: 'Config file, for recipes and plugins' };
 
-/** The configuration, read when it is asked for the first time. */
+/** Loads the configuration on first use. */
 function lazyConfig(file: string | undefined, context: CliContext): () => Promise<Config> {
   let loaded: Promise<Config> | undefined;
   return () => (loaded ??= configInUse(file, context).then(({ config }) => config));
@@ -78,7 +80,7 @@ class List extends JsonCommand {
   }
 }
 
-/** What its author says of it, else what it does. */
+/** Returns the author's description, or the actions. */
 function aboutOf({ description, steps }: Macro): string {
   return description === '' ? steps.map(({ action }) => action).join(', ') : description;
 }
@@ -128,7 +130,7 @@ class Show extends JsonCommand {
   }
 }
 
-/** The text of the file, or what would stand in one. */
+/** Returns the text of the file, or the equivalent for a plugin's macro. */
 async function sourceOf({ plugin, file, macro }: FoundMacro): Promise<string> {
   if (plugin === null || macro === undefined) return readInput(file).toString();
   const { stringify } = await import('yaml');
@@ -185,7 +187,7 @@ class Create extends SvcCommand {
     this.print(`Try it: \`svc macro run ${name} --dry-run\``);
   }
 
-  /** Steps that were typed have no lines: each stands on one of its own, below `steps:`. */
+  /** Typed steps have no lines: each counts as one line below `steps:`. */
   private withStep(fault: string): string {
     return fault.replace(
       /^--step:(\d+)/,
@@ -320,7 +322,7 @@ class Run extends JsonCommand {
       );
   }
 
-  /** What a macro that is a stage makes of a file goes to standard output, what it saved to the other. */
+  /** The output of a stage macro goes to standard output, the savings to standard error. */
   private async runStage(config: Config, about: readonly string[]) {
     const { context, name, file, command } = this;
     if (this.from !== undefined || this.replace || this.vars.length > 0)

@@ -1,4 +1,4 @@
-/** All macros: files of the home folder, and those that plugins bring. */
+/** All macros: files of the home folder, and those of plugins. */
 import { isSvcError } from '../../engine/error.ts';
 import type { Config } from '../../server/config/config.ts';
 import { macroFiles, macroFolder, readMacro, refuseMacro } from '../../server/macros/macros.ts';
@@ -9,17 +9,17 @@ import { notThere } from '../not-there.ts';
 
 export interface FoundMacro {
   readonly name: string;
-  /** The plugin that brings it; null for one of the home folder. */
+  /** Its plugin; null for one of the home folder. */
   readonly plugin: string | null;
-  /** The file that it stands in: YAML, or the plugin's module. */
+  /** Its file: YAML, or the plugin's module. */
   readonly file: string;
-  /** Undefined where it cannot be used. */
+  /** Undefined if it is unusable. */
   readonly macro: Macro | undefined;
-  /** What is wrong with it, each with file and line. */
+  /** Its faults, each with file and line. */
   readonly faults: readonly string[];
 }
 
-/** The macro of the home folder; undefined where there is none of that name. */
+/** Returns the macro of the home folder; undefined if there is none of that name. */
 export async function ownMacro(name: string, context: CliContext): Promise<FoundMacro | undefined> {
   const folder = macroFolder(homeOf(context));
   const file = macroFiles.file(folder, name);
@@ -29,13 +29,16 @@ export async function ownMacro(name: string, context: CliContext): Promise<Found
     const read = await readMacro(name, source, shortPath(file, context));
     return { name, plugin: null, file, ...read };
   } catch (thrown) {
-    // One file that cannot be read hides none of the others.
+    // An unreadable file must not hide the others.
     if (!isSvcError(thrown)) throw thrown;
     return { name, plugin: null, file, macro: undefined, faults: [thrown.message] };
   }
 }
 
-/** The macros of the configured plugins; those that the home folder has too are left out. Throws for plugins that cannot be loaded. */
+/**
+ * Returns the macros of the configured plugins, except those that the home folder overrides. Throws
+ * if plugins cannot be loaded.
+ */
 export async function pluginMacros(
   config: Config,
   context: CliContext,
@@ -51,14 +54,14 @@ export async function pluginMacros(
   );
 }
 
-/** The macros of the home folder, in the order of their names. */
+/** Returns the macros of the home folder, sorted by name. */
 export async function ownMacros(context: CliContext): Promise<readonly FoundMacro[]> {
   const names = macroFiles.names(macroFolder(homeOf(context)));
   const found = await Promise.all(names.map((name) => ownMacro(name, context)));
   return found.flatMap((one) => (one === undefined ? [] : [one]));
 }
 
-/** Throws `not_found` with the nearest name. */
+/** Returns the macro with this name. Throws `not_found` with the nearest name. */
 export async function macroNamed(
   name: string,
   config: () => Promise<Config>,
@@ -81,7 +84,7 @@ export async function macroNamed(
   );
 }
 
-/** Throws `bad_request` with all its faults. */
+/** Returns a usable macro, or throws `bad_request` with all its faults. */
 export function usable({ name, macro, faults }: FoundMacro): Macro {
   return macro ?? refuseMacro(name, faults);
 }

@@ -1,11 +1,13 @@
-/** The recipe that a step names: a file, or one of the configuration, of a plugin, or bundled. */
+/**
+ * Finds the recipe that a step names: a file, or one of the configuration, of a plugin, or bundled.
+ */
 import { resolve } from 'node:path';
 import type { Config } from '../../server/config/config.ts';
 import type { Recipe } from '../../stages/compress/recipe/recipe.ts';
 import type { CliContext } from '../context.ts';
 import { notThere } from '../not-there.ts';
 
-/** Throws `not_found` for a name that none has, `config` for a file that cannot be used. */
+/** Throws `not_found` for an unknown name, `config` for an unusable file. */
 export async function recipeNamed(
   name: string,
   config: () => Promise<Config>,

@@ -1,4 +1,4 @@
-/** Runs a macro that is a stage on a file: what it would make of that as the result of a tool. */
+/** Runs a stage macro on a file: shows what it would make of that as a tool result. */
 import { resolve } from 'node:path';
 import { SvcError } from '../../engine/error.ts';
 import type { Config } from '../../server/config/config.ts';
@@ -8,11 +8,11 @@ import { jobOptions } from '../preview/options.ts';
 
 export interface StageRun {
   readonly file: string;
-  /** What would go out. */
+  /** The text that would be sent. */
   readonly text: string;
   /** Names of the rules that changed it, in order. */
   readonly by: readonly string[];
-  /** Why it would go out as it is; null for a changed one. */
+  /** Why it would be sent unchanged; null if it was changed. */
   readonly reason: string | null;
   readonly tokensBefore: number;
   readonly tokensAfter: number;
@@ -21,13 +21,13 @@ export interface StageRun {
 export interface StageRunOptions {
   readonly name: string;
   readonly file: string | undefined;
-  /** What printed the file; without it the file was read. */
+  /** The command that printed the file; if absent, the file counts as read by a tool. */
   readonly command: string | undefined;
   readonly config: Config;
   readonly context: CliContext;
 }
 
-/** However short the file is: it stands for a result in a long conversation. */
+/** Compresses a file of any size: it stands for a result in a long conversation. */
 export async function runStage(options: StageRunOptions): Promise<StageRun> {
   const { name, file, command, config, context } = options;
   if (file === undefined)

@@ -1,4 +1,4 @@
-/** Runs the steps of a macro in their order, and stops at the first that fails. */
+/** Runs the steps of a macro in order, and stops at the first failure. */
 import { SvcError, toSvcError } from '../../engine/error.ts';
 import { actionOf } from '../../stages/macros/actions.ts';
 import type { CommandAction, CommandStep } from '../../stages/macros/macro.ts';
@@ -12,7 +12,7 @@ import type { Done, StepTools } from './steps.ts';
 export type StepState = 'done' | 'failed' | 'not_run' | 'would_run';
 
 export interface StepReport {
-  /** From 1. */
+  /** Counted from 1. */
   readonly step: number;
   readonly action: CommandAction;
   readonly does: string;
@@ -24,22 +24,22 @@ export interface StepReport {
 
 export interface RunReport {
   readonly steps: readonly StepReport[];
-  /** What ended it early, with what was done before. */
+  /** The error that stopped it, with the steps done before. */
   readonly error: SvcError | undefined;
 }
 
 export interface RunOptions extends StepTools {
   readonly name: string;
-  /** The first step that is run, from 1. */
+  /** First step to run, counted from 1. */
   readonly from: number;
   readonly isDryRun: boolean;
-  /** Hears of each step that is done. */
+  /** Called for each completed step. */
   readonly onDone: (report: StepReport, done: Done) => void;
 }
 
 /**
- * Everything that can be known beforehand is checked before the first step. Never rejects for what
- * is wrong with a step: the report has it.
+ * Checks everything that can be checked in advance before the first step. Never rejects because of
+ * a step: errors are in the report.
  */
 export async function runSteps(
   all: readonly CommandStep[],
@@ -58,7 +58,7 @@ export async function runSteps(
   const refused = await checkAll(steps, options);
   if (refused !== undefined || options.isDryRun) return { steps: reports, error: refused };
   let isAsked = false;
-  // The step that is under way is the last.
+  // The current step is the last.
   const stopListening = onEnd(options.context, () => (isAsked = true));
   try {
     for (const { step, at } of steps) {
@@ -86,7 +86,7 @@ interface Placed {
   readonly at: number;
 }
 
-/** Undefined where nothing speaks against it. */
+/** Returns undefined if there are no objections. */
 async function checkAll(
   steps: readonly Placed[],
   options: RunOptions,

@@ -1,4 +1,4 @@
-/** The macro that `svc macro create NAME` writes: one that works, to be changed. */
+/** Returns the macro that `svc macro create NAME` writes: a working one, to be changed. */
 export const newMacro = (name: string): string => `# Try it: svc macro run ${name} --dry-run
 description: Rule out svc while I look into a problem
 variables:

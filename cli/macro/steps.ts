@@ -1,4 +1,4 @@
-/** How each step of a macro is said, checked before anything is done, and done. */
+/** How each kind of step is described, checked in advance, and run. */
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import { dirname, relative, resolve } from 'node:path';
 import { SvcError } from '../../engine/error.ts';
@@ -15,30 +15,33 @@ import type { Json } from '../remote.ts';
 import { counted } from '../screen/output.ts';
 import { recipeNamed } from './recipes.ts';
 
-/** What a step may use. */
+/** Resources for a step. */
 export interface StepTools {
   readonly context: CliContext;
   readonly config: () => Promise<Config>;
-  /** True where files that are there may be replaced. */
+  /** True if existing files may be replaced. */
   readonly replaces: boolean;
 }
 
-/** What became of a step. */
+/** Result of a step. */
 export interface Done {
   /** One sentence. */
   readonly said: string;
-  /** Lines that the step was run for, such as what was found. */
+  /** Output lines of the step, such as search results. */
   readonly lines?: readonly string[];
-  /** For `--json`. */
+  /** Result for `--json`. */
   readonly result: Json;
-  /** What takes it back, or that nothing does or has to. */
+  /** How to undo it, or a note that this is impossible or unnecessary. */
   readonly undo: string;
 }
 
 interface Kind<A extends CommandAction> {
-  /** What it does, for `--dry-run`; goes on after "would ". */
+  /** Describes the step for `--dry-run`; continues after "would ". */
   describe(step: StepOf<A>): string;
-  /** Why it cannot be done now; `written` are the files that earlier steps make. Nothing is changed. */
+  /**
+   * Throws if it cannot be done now; `written` are the files that earlier steps create. Changes
+   * nothing.
+   */
   check?(step: StepOf<A>, tools: StepTools, written: ReadonlySet<string>): Promise<void> | void;
   do(step: StepOf<A>, tools: StepTools): Promise<Done>;
 }
@@ -212,14 +215,17 @@ const KINDS: { readonly [A in CommandAction]: Kind<A> } = {
   },
 };
 
-/** The type of `KINDS` holds each action and its kind together, which an index by a union does not see. */
+/**
+ * The type of `KINDS` relates each action to its kind, which TypeScript loses when indexing by a
+ * union.
+ */
 const kindOf = (step: CommandStep): Kind<CommandAction> =>
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- see above
   KINDS[step.action] as unknown as Kind<CommandAction>;
 
 export const describe = (step: CommandStep): string => kindOf(step).describe(step);
 
-/** Throws why the step could not be done now. */
+/** Throws if the step could not be done now. */
 export async function check(
   step: CommandStep,
   tools: StepTools,
@@ -243,7 +249,7 @@ async function pause(paused: boolean, { context }: StepTools): Promise<Done> {
   };
 }
 
-/** The file that a step writes; undefined where it writes none. */
+/** Returns the file that a step writes; undefined if none. */
 export function outputOf(step: CommandStep, { cwd }: CliContext): string | undefined {
   return step.action === 'compress' ? resolve(cwd, step.to) : undefined;
 }
@@ -255,7 +261,7 @@ function checkInput(file: string, { cwd }: CliContext, written: ReadonlySet<stri
   if (statSync(path).isDirectory()) throw new SvcError('bad_request', `${file} is a folder`);
 }
 
-/** A macro may come from somebody else: it writes new files below the current folder, and none elsewhere. */
+/** A macro may come from someone else: it may only write new files below the current folder. */
 function checkOutput(
   to: string,
   { cwd }: CliContext,

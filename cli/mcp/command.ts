@@ -39,7 +39,7 @@ class Mcp extends SvcCommand {
   }
 }
 
-/** Some kinds of stdin end and never close. */
+/** Some kinds of stdin end but never close. */
 function endOf(stdin: Readable): Promise<void> {
   return new Promise((resolve) => {
     for (const event of ['end', 'close', 'error']) stdin.once(event, () => resolve());

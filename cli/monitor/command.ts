@@ -1,4 +1,7 @@
-/** `svc monitor`: the live page on the WebSocket's port, served by the proxy or, where none runs, by this command. */
+/**
+ * `svc monitor`: the live page on the WebSocket port, served by the proxy or, if none runs, by this
+ * command.
+ */
 import { setTimeout } from 'node:timers/promises';
 import { Command, Option } from 'clipanion';
 import { SvcCommand } from '../command.ts';
@@ -11,7 +14,7 @@ import { onEnd } from '../process/signals.ts';
 import { openBrowser } from '../screen/browser.ts';
 import { recordMonitor } from './record.ts';
 
-/** How often a monitor looks whether a proxy starts. */
+/** Interval at which a monitor checks whether a proxy starts. */
 const LOOK_MS = 50;
 
 class Monitor extends SvcCommand {
@@ -50,7 +53,7 @@ class Monitor extends SvcCommand {
     const { clock, random: randomBytes } = context;
     const newId = createRequestIds({ wallMs: () => clock.wallMs(), randomBytes });
     const monitor = await openMonitor(home, wanted ?? (await usualPort(context)), newId);
-    // One on a port of its own is in nobody's way.
+    // A monitor on a separate port blocks no proxy.
     const forget = wanted === undefined ? recordMonitor(home) : () => undefined;
     context.events.on('exit', forget);
     try {
@@ -81,13 +84,13 @@ class Monitor extends SvcCommand {
   }
 }
 
-/** The port that a proxy with this configuration would have for its monitor. */
+/** Returns the port of the monitor for a proxy with this configuration. */
 async function usualPort(context: CliContext): Promise<number> {
   const { server } = (await configOf(undefined, context)).config;
   return server.wsPort ?? (server.port === 0 ? 0 : server.port + 1);
 }
 
-/** Where a proxy has its monitor; undefined while it does not listen. */
+/** Returns the address of a proxy's monitor; undefined while it does not listen. */
 function addressOf(instance: Instance | undefined): string | undefined {
   if (instance?.wsUrl === undefined) return undefined;
   const url = new URL(instance.wsUrl);
@@ -112,7 +115,7 @@ function ends(context: CliContext, proxy: () => Instance | undefined): Promise<'
   });
 }
 
-/** Where the proxy that starts listens, once it does; undefined where it gave up. */
+/** Returns the address of the starting proxy, once it listens; undefined if it gave up. */
 async function proxyAddress(home: string): Promise<string | undefined> {
   for (;;) {
     const instance = runningInstance(home);

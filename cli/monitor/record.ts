@@ -1,6 +1,7 @@
 /**
- * The file that says that a monitor of this home folder has a port. A proxy that starts wants the
- * same one, so the monitor leaves as soon as a proxy has claimed the folder, and that one waits.
+ * The file that marks a port as used by this home folder's monitor. A starting proxy needs the same
+ * port, so the monitor exits as soon as a proxy has claimed the folder, and the proxy waits for
+ * that.
  */
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +11,7 @@ import { ensurePrivateFolder, writePrivateFile } from '../../server/config/home.
 import { isRunning, startTimeOf } from '../process/processes.ts';
 import type { ProcessId } from '../process/processes.ts';
 
-/** How long a proxy waits at most, and how often it looks. */
+/** Longest wait of a proxy, and its polling interval. */
 const WAIT_MS = 3000;
 const LOOK_MS = 20;
 
@@ -28,7 +29,7 @@ export function recordMonitor(home: string): () => void {
   };
 }
 
-/** Resolves once no monitor of this home folder has a port any more, or after `WAIT_MS`. */
+/** Resolves once no monitor of this home folder uses a port any more, or after `WAIT_MS`. */
 export async function monitorGone(home: string, clock: Clock): Promise<void> {
   const untilMs = clock.monotonicMs() + WAIT_MS;
   for (;;) {

@@ -1,7 +1,7 @@
 /**
- * The monitor's own server, for when no proxy has its port: the dashboard's page, and behind it
- * whatever the proxy of the home folder answers over its control socket. It listens on loopback,
- * stands behind the same gate as a proxy, and passes on nothing but reads.
+ * The monitor's own server, used if no proxy has its port: serves the dashboard's page, and passes
+ * reads to the proxy of the home folder through its control socket. It listens on loopback, after
+ * the same gate as a proxy.
  */
 import { createServer, request as ask } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -19,7 +19,7 @@ import { notFound } from '../../stages/model/errors.ts';
 import { noAnswer } from '../remote.ts';
 
 const HOST = '127.0.0.1';
-/** What of a proxy's own paths the page reads. */
+/** The proxy's paths that the page reads. */
 const READ = [
   '/dashboard/events',
   '/dashboard/api/:path*',
@@ -27,7 +27,7 @@ const READ = [
   '/v1/svc/blocks/:id',
 ];
 
-/** Listens on loopback at `port`, 0 for a free one. Throws `conflict` where it is taken. */
+/** Listens on loopback at `port`, 0 for a free one. Throws `conflict` if it is taken. */
 export async function openMonitor(home: string, port: number, newId: () => string) {
   const pages = createRouter(pageRoutes());
   const reads = createRouter(READ.map((path) => get(path, () => new Response())));
@@ -76,7 +76,7 @@ export async function openMonitor(home: string, port: number, newId: () => strin
   });
   return {
     url: `http://${HOST}:${(server.address() as AddressInfo).port}/`,
-    /** Ends every connection and frees the port. */
+    /** Closes every connection and frees the port. */
     close: () =>
       new Promise<void>((resolve) => {
         server.close(() => resolve());
@@ -106,7 +106,7 @@ async function show(
   await sendResponse(request, response, found, ['X-Content-Type-Options', 'nosniff']);
 }
 
-/** Passes on what the proxy answers. Rejects as `readOwn` does. */
+/** Passes on the proxy's response. Rejects as `readOwn` does. */
 function pass(home: string, path: string, response: ServerResponse): Promise<void> {
   return new Promise((resolve, reject) => {
     const call = ask({ socketPath: controlPath(home), path, agent: false }, (found) => {

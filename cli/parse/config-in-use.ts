@@ -1,4 +1,4 @@
-/** The configuration that a command goes by: the one that was named, else that of the proxy that runs. */
+/** The configuration for a command: the given one, else that of the running proxy. */
 import type { LoadedConfig } from '../../server/config/load.ts';
 import { homeOf } from '../context.ts';
 import type { CliContext } from '../context.ts';
@@ -6,9 +6,10 @@ import { runningInstance } from '../process/daemon.ts';
 import { configOf, toLoadOptions } from './flags.ts';
 
 /**
- * The configuration as a start with this `--config` and `--env-file` would read it. Where neither was
- * given and a proxy runs with this home folder, as it was started: its ledger, index and keys are
- * meant, whatever folder the command is typed in. Variables that only its own shell has are not known.
+ * Loads the configuration as a start with this `--config` and `--env-file` would. If neither is
+ * given and a proxy runs with this home folder, uses that proxy's flags: its ledger, index and keys
+ * are meant, in whatever folder the command is typed. Variables set only in the proxy's shell are
+ * unknown.
  */
 export async function configInUse(
   file: string | undefined,

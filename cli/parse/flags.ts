@@ -1,4 +1,4 @@
-/** What `serve`, `start` and `restart` take, and the small parsers of typed options. */
+/** The options of `serve`, `start` and `restart`, and small parsers of option values. */
 import { resolve } from 'node:path';
 import { SvcError } from '../../engine/error.ts';
 import { MAX_WORKERS } from '../../stages/compress/worker/count.ts';
@@ -6,32 +6,35 @@ import type { Mode } from '../../stages/compress/rules/rule.ts';
 import type { LoadedConfig, LoadOptions } from '../../server/config/load.ts';
 import type { CliContext } from '../context.ts';
 
-/** What a start may be asked for by a word alone. */
+/** Boolean options of a start. */
 interface Switches {
   readonly debug: boolean;
-  /** Exports traces and measurements, whatever the configuration says. */
+  /** Exports traces and measurements, overriding the configuration. */
   readonly telemetry: boolean;
   /** Opens the dashboard in the browser once the proxy listens. */
   readonly dashboard: boolean;
-  /** Adds what the vault holds to requests, whatever the configuration says. */
+  /** Injects vault content into requests, overriding the configuration. */
   readonly ingest: boolean;
 }
 
-/** The flags of a start: what was not given is not there, so that a restart keeps it. Paths are absolute. */
+/**
+ * The flags of a start: absent ones were not given, so that a restart keeps them. Paths are
+ * absolute.
+ */
 export interface ServeFlags extends Partial<Switches> {
   readonly port?: number;
   readonly config?: string;
   readonly envFile?: string;
-  /** Threads that compress at the same time, at most. */
+  /** Maximum number of compression threads. */
   readonly workers?: number;
 }
 
-/** The flags of a command that takes `--config` alone. */
+/** Returns the flags of a command that only has `--config`. */
 export function configFlag(config: string | undefined): ServeFlags {
   return config === undefined ? {} : { config };
 }
 
-/** The configuration as a start with this `--config` and `--env-file` would read it. */
+/** Loads the configuration as a start with this `--config` and `--env-file` would. */
 export async function configOf(
   file: string | undefined,
   context: CliContext,
@@ -49,7 +52,7 @@ export type TypedFlags = { readonly [name in keyof Switches]?: boolean | undefin
   readonly workers?: string | undefined;
 };
 
-/** Checks typed flags. Throws `usage` for what is no port, and no number of threads. */
+/** Validates typed flags. Throws `usage` for an invalid port or number of threads. */
 export function toServeFlags(typed: TypedFlags, context: CliContext): ServeFlags {
   const { port, config, envFile, workers, debug, telemetry, dashboard, ingest } = typed;
   return {
@@ -64,7 +67,10 @@ export function toServeFlags(typed: TypedFlags, context: CliContext): ServeFlags
   };
 }
 
-/** The flags as arguments of `svc serve` in the background; a browser is opened by whoever starts it. */
+/**
+ * Returns the flags as arguments of `svc serve` in the background; the starting command opens the
+ * browser.
+ */
 export function toArguments(flags: ServeFlags): string[] {
   return [
     ...(flags.port === undefined ? [] : ['--port', String(flags.port)]),
@@ -77,7 +83,7 @@ export function toArguments(flags: ServeFlags): string[] {
   ];
 }
 
-/** What the loader of the configuration wants to know. */
+/** Returns the options for loading the configuration. */
 export function toLoadOptions(flags: ServeFlags, context: CliContext): LoadOptions {
   return {
     env: context.env,
@@ -95,27 +101,27 @@ export function toLoadOptions(flags: ServeFlags, context: CliContext): LoadOptio
   };
 }
 
-/** The error for a value that `option` does not take; `wanted` says what it takes. */
+/** Returns the error for an invalid value of `option`; `wanted` describes the valid ones. */
 export function notTaken(option: string, text: string, wanted: string, cure?: string): SvcError {
   const message = `${option}: ${JSON.stringify(text)} is not ${wanted}`;
   return new SvcError('usage', message, { cure });
 }
 
-/** A whole number within bounds. Throws `usage` naming `option`. */
+/** Parses a whole number within bounds. Throws `usage` naming `option`. */
 export function toWhole(text: string, option: string, least: number, most: number): number {
   const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
   if (value >= least && value <= most) return value;
   throw notTaken(option, text, `a whole number from ${least} to ${most}`);
 }
 
-/** One of `names`, as it was typed. Throws `usage` naming `option`, with all of them. */
+/** Parses one of `names`. Throws `usage` naming `option`, with all of them. */
 export function toOneOf<T extends string>(text: string, option: string, names: readonly T[]): T {
   const found = names.find((name) => name === text);
   if (found !== undefined) return found;
   throw notTaken(option, text, `one of ${names.join(', ')}`);
 }
 
-/** A compression mode that was typed as `--mode`. Throws `usage` for what is none. */
+/** Parses a compression mode from `--mode`. Throws `usage` for an invalid one. */
 export async function toMode(text: string): Promise<Mode> {
   const { isMode } = await import('../../stages/compress/settings.ts');
   if (isMode(text)) return text;
@@ -124,7 +130,7 @@ export async function toMode(text: string): Promise<Mode> {
 
 const UNIT_S: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
 
-/** A span such as `12h` or `30d` in seconds. Throws `usage` naming `option`. */
+/** Parses a duration such as `12h` or `30d` to seconds. Throws `usage` naming `option`. */
 export function toSeconds(text: string, option: string): number {
   const match = /^(\d{1,6})([smhd])$/.exec(text);
   const unit = UNIT_S[match?.[2] ?? ''];
@@ -134,7 +140,7 @@ export function toSeconds(text: string, option: string): number {
   throw notTaken(option, text, 'a span of time', cure);
 }
 
-/** A port number that was typed as `--port`, 0 for a free one. Throws `usage`. */
+/** Parses a port number from `--port`, 0 for a free one. Throws `usage`. */
 export function toPort(text: string): number {
   const value = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
   if (value <= 65_535) return value;

@@ -1,4 +1,4 @@
-/** The text of `--help`, made from the commands' own definitions. */
+/** The text of `--help`, generated from the commands' definitions. */
 import type { Definition } from 'clipanion';
 import type { CliContext } from '../context.ts';
 import { exitMeanings } from '../exit.ts';
@@ -6,13 +6,13 @@ import { wrap } from '../screen/fit.ts';
 import { colorsFor } from '../screen/output.ts';
 import { argumentsOf, pathOf } from './syntax.ts';
 
-/** Columns of the list of topics, its indent not counted. */
+/** Columns of the list of topics, without its indent. */
 const TOPICS_WIDTH = 76;
 
 /** The order of the sections in the overview; commands of other categories follow. */
 const CATEGORIES = ['Run', 'Look', 'Save', 'Vault', 'Providers', 'Configure', 'Extend', 'Try'];
 
-/** What an option's value is called, where its own name does not say it. */
+/** Names for an option's value, if the option's own name is not enough. */
 const VALUE_NAMES: Readonly<Record<string, string>> = {
   '--config': 'file',
   '--folder': 'folder',
@@ -35,7 +35,7 @@ const VALUE_NAMES: Readonly<Record<string, string>> = {
   '--node': 'name',
 };
 
-/** What `svc` alone shows: the commands that a person needs, by what they are for. */
+/** Output of `svc` alone: the commands that people need, grouped by purpose. */
 const EVERYDAY: readonly (readonly [group: string, commands: readonly string[]])[] = [
   ['Begin', ['setup', 'demo', 'run', 'integrate']],
   ['Run', ['start', 'stop', 'status', 'doctor', 'logs']],
@@ -43,7 +43,7 @@ const EVERYDAY: readonly (readonly [group: string, commands: readonly string[]])
   ['Change', ['config show', 'pause']],
 ];
 
-/** The everyday commands with one line each, and where the rest is. */
+/** Returns the everyday commands with one line each, and where to find the rest. */
 export function everyday(definitions: readonly Definition[], context: CliContext): string[] {
   const { bold, dim } = colorsFor(context.stdout, context.env);
   const width = Math.max(...EVERYDAY.flatMap(([, names]) => names.map((name) => name.length)));
@@ -72,7 +72,10 @@ function titleLines(context: CliContext): string[] {
   ];
 }
 
-/** Every command with one line each, by category, the exit codes, and the names of the topics. */
+/**
+ * Returns every command with one line each, by category, the exit codes, and the names of the
+ * topics.
+ */
 export function overview(
   definitions: readonly Definition[],
   topics: readonly string[],
@@ -92,7 +95,7 @@ export function overview(
     lines.push(`  ${String(code).padEnd(width)}  ${colors.dim(meaning)}`);
   }
   lines.push('', colors.bold('Topics'));
-  // Lines of our own length: a fold in the middle of a list would start again at the left edge.
+  // Wrapped here: automatic folding would continue at the left edge.
   for (const line of wrap(topics.join(', '), TOPICS_WIDTH)) lines.push(`  ${colors.dim(line)}`);
   lines.push(
     '',
@@ -102,7 +105,7 @@ export function overview(
   return lines;
 }
 
-/** The same in Markdown: a table a category, then the exit codes. */
+/** Returns the commands in Markdown: one table per category, then the exit codes. */
 export function commandTables(definitions: readonly Definition[]): string {
   const cell = (text: string) => text.replaceAll('|', '\\|');
   const tables = categories(definitions).map((category) => {
@@ -119,7 +122,9 @@ export function commandTables(definitions: readonly Definition[]): string {
   return [...tables, exits].join('\n\n');
 }
 
-/** The help of the command that `words` name and of all below it; undefined when there is none. */
+/**
+ * Returns the help of the command named by `words` and of all below it; undefined if there is none.
+ */
 export function commandHelp(
   words: readonly string[],
   definitions: readonly Definition[],
@@ -160,7 +165,7 @@ function oneCommand(definition: Definition, context: CliContext): string[] {
   return lines;
 }
 
-/** What is typed: the options that must be there are named, all others are "[options]". */
+/** Returns the usage line: required options are named, all others are "[options]". */
 function usageLine(definition: Definition, context: CliContext): string {
   const { options } = definition;
   const parts = [
@@ -180,7 +185,7 @@ function withValueName(definition: string): string {
   return `${names.replace(',', ', ')} <${VALUE_NAMES[long] ?? long.replace(/^--/, '')}>`;
 }
 
-/** The words of the command. */
+/** Returns the words of the command. */
 function nameOf(definition: Definition): string {
   return definition.path.split(' ').slice(1).join(' ');
 }

@@ -1,10 +1,10 @@
 /**
- * Which file holds which commands. Only the file whose first word was typed is
- * loaded, so that a small command does not pay for the large ones.
+ * Which file contains which commands. Only the file for the typed first word is loaded, so that a
+ * small command does not pay for the large ones.
  */
 import type { CliCommand } from '../context.ts';
 
-/** Commands that lie in one file, by their first words. */
+/** Commands in one file, by their first words. */
 export interface CommandGroup {
   readonly words: readonly string[];
   readonly load: () => Promise<{ readonly commands: readonly CliCommand[] }>;
@@ -75,12 +75,12 @@ export const commandGroups: readonly CommandGroup[] = [
   },
 ];
 
-/** Whether a command begins with `word`. */
+/** True if a command begins with `word`. */
 export function isFirstWord(word: string): boolean {
   return commandGroups.some(({ words }) => words.includes(word));
 }
 
-/** The commands that may be meant by `word`; all of them where it is not one of ours. */
+/** Returns the commands that `word` may mean; all of them if it is unknown. */
 export async function loadCommands(word: string | undefined): Promise<readonly CliCommand[]> {
   const group = commandGroups.find(({ words }) => word !== undefined && words.includes(word));
   const groups = group === undefined ? commandGroups : [group];

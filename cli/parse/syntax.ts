@@ -1,14 +1,14 @@
-/** Turns a command line that means nothing into a message that says what was probably meant. */
+/** Turns an invalid command line into a message with the probable intention. */
 import type { Definition } from 'clipanion';
 import { SvcError } from '../../engine/error.ts';
 import { didYouMean } from '../../server/config/distance.ts';
 
-/** What the parser knows about a command that nearly matched. */
+/** The parser's information about a command that nearly matched. */
 interface Candidate {
   readonly reason: string | null;
 }
 
-/** The usage error for `argv`; `thrown` is the parser's error, if it was run. */
+/** Returns the usage error for `argv`; `thrown` is the parser's error, if it was run. */
 export function explainSyntax(
   thrown: unknown,
   argv: readonly string[],
@@ -33,19 +33,19 @@ export function explainSyntax(
   return new SvcError('usage', `svc ${name}${detail}`, { cure, cause: thrown });
 }
 
-/** The words of a command: `config show` of `svc config show`. */
+/** Returns the words of a command: `config show` for `svc config show`. */
 export function pathOf(definition: Definition): readonly string[] {
   const words = definition.path.split(' ').slice(1);
   const end = words.findIndex((word) => !/^[a-z][a-z-]*$/.test(word));
   return end < 0 ? words : words.slice(0, end);
 }
 
-/** What a command takes after its words: `<file>`, `[folder]`; empty where it takes nothing. */
+/** Returns a command's arguments after its words: `<file>`, `[folder]`; empty if there are none. */
 export function argumentsOf(definition: Definition): string {
   return definition.usage.slice(definition.path.length).trim();
 }
 
-/** The names of a command's options, `--port` and `-n` alike. */
+/** Returns the names of a command's options, such as `--port` and `-n`. */
 export function optionNames(definition: Definition): readonly string[] {
   return definition.options.flatMap((option) => namesOf(option.definition));
 }
@@ -54,7 +54,7 @@ function namesOf(option: string): readonly string[] {
   return option.replace(/ #\d+$/, '').split(',');
 }
 
-/** The name in `--name=value` or `--name`. */
+/** Returns the name in `--name=value` or `--name`. */
 function nameIn(arg: string): string {
   return arg.split('=', 1)[0] ?? arg;
 }
@@ -104,7 +104,7 @@ function unknownOption(argv: readonly string[], definition: Definition): string 
     .find((name) => !known.has(name));
 }
 
-/** Says that something is missing, or that something is too much, in the command's own names. */
+/** Describes a missing or superfluous argument, in the command's own terms. */
 function wrongAmount(
   thrown: unknown,
   argv: readonly string[],

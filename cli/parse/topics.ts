@@ -4,7 +4,7 @@ import type { CliContext } from '../context.ts';
 import { colorsFor, print } from '../screen/output.ts';
 import { printTable } from '../screen/table.ts';
 
-/** A part of a page. `depth` is how many lists it is in. */
+/** A part of a page. `depth` is the nesting depth in lists. */
 export type Block =
   | { readonly kind: 'heading'; readonly level: number; readonly text: string }
   | { readonly kind: 'text'; readonly depth: number; readonly text: string }
@@ -17,15 +17,15 @@ export type Block =
     };
 
 export interface Topic {
-  /** What is typed behind `svc help`. */
+  /** The argument of `svc help`. */
   readonly name: string;
   readonly blocks: readonly Block[];
 }
 
-/** File that the build leaves beside whoever reads it. */
+/** File in the build output, next to the module that reads it. */
 export const TOPICS_FILE = 'topics.json';
 
-/** All topics, by name. */
+/** Reads all topics, by name. */
 export function readTopics(): readonly Topic[] {
   const file = new URL(TOPICS_FILE, import.meta.url);
   return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as readonly Topic[]) : [];

@@ -1,4 +1,4 @@
-/** `--plugin FILE --settings YAML`: plugins that a command runs besides the configured ones. */
+/** `--plugin FILE --settings YAML`: plugins that a command uses besides the configured ones. */
 import { resolve } from 'node:path';
 import { SvcError } from '../../engine/error.ts';
 import { readAuthored } from '../../server/config/authored-yaml.ts';
@@ -7,7 +7,10 @@ import type { Config } from '../../server/config/config.ts';
 export const PLUGIN_SETTINGS =
   'What would stand under `config` of a --plugin, as YAML or JSON; of several, in their order';
 
-/** The first settings belong to the first plugin, and so on; one without any gets none. */
+/**
+ * Loads the typed plugins. The first settings belong to the first plugin, and so on; plugins
+ * without settings get none.
+ */
 export async function typedPlugins(
   paths: readonly string[],
   settings: readonly string[],
@@ -24,7 +27,7 @@ export async function typedPlugins(
   }));
 }
 
-/** Read as the config file is, so that what works here works there. */
+/** Parses settings like the config file, so that the same text works in both. */
 export async function settingsOf(typed: string): Promise<unknown> {
   const { read, faults } = await readAuthored(typed, 'text', (data) => ({ ok: true, data }));
   if (read !== undefined) return read.data;

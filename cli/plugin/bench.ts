@@ -1,9 +1,15 @@
-/** What a plugin adds to a request: the same requests through a proxy with it and one without, by turns. */
+/**
+ * Measures what a plugin adds to a request: the same requests through a proxy with it and one
+ * without, alternately.
+ */
 import { testPlugin } from '../../fixtures/kit.ts';
 import type { KitOptions, PluginKit } from '../../fixtures/kit.ts';
 import { percentile } from '../../stages/ledger/metrics.ts';
 
-/** A median over the rounds, in milliseconds, and what four of five rounds differ from it at most. */
+/**
+ * A median over the rounds, in milliseconds, and the deviation that four of five rounds stay
+ * within.
+ */
 export interface Measured {
   readonly ms: number;
   readonly plusMinusMs: number;
@@ -46,7 +52,7 @@ interface Pair {
   readonly without: PluginKit;
 }
 
-/** Milliseconds added to a request. */
+/** Returns the milliseconds added per request. */
 async function addedBy(pair: Pair, stream: boolean, requests: number, onRound: () => void) {
   await timesOf(pair, stream, WARM_UP);
   const rounds: { p50: number; p95: number }[] = [];
@@ -64,7 +70,7 @@ async function addedBy(pair: Pair, stream: boolean, requests: number, onRound: (
   };
 }
 
-/** By turns: whatever else the machine does slows both, and whichever goes second goes first next time. */
+/** Alternating, so that other load slows both; the order is swapped each time. */
 async function timesOf(
   { withIt, without }: Pair,
   stream: boolean,
@@ -87,7 +93,7 @@ async function timesOf(
   return { on, off };
 }
 
-/** The median of the rounds, and how far the most of them are from it. */
+/** Returns the median of the rounds, and the deviation of most of them. */
 function middleOf(rounds: readonly number[]): Measured {
   const ms = quantile(rounds, 0.5);
   return {

@@ -1,4 +1,6 @@
-/** `svc plugin new|list|test|bench`: writing plugins, and seeing which ones are configured. */
+/**
+ * `svc plugin new|list|test|bench`: tools for writing plugins, and a list of the configured ones.
+ */
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { basename, join, relative, resolve } from 'node:path';
 import { Command, Option } from 'clipanion';
@@ -41,7 +43,7 @@ class New extends SvcCommand {
         cure: 'Take another name, or another --folder.',
       });
     mkdirSync(folder, { recursive: true });
-    // Plugins that others may write to are refused, whatever the umask says.
+    // Plugins that others may write to are refused, so the mode must not depend on the umask.
     for (const [file, text] of files) writeFileSync(file, text, { mode: 0o644, flag: 'wx' });
     const { bold, dim } = this.colors;
     const shortPath = (file: string) => relative(context.cwd, file) || file;

@@ -1,4 +1,4 @@
-/** What the configured modules bring, as a proxy would load them. */
+/** What the configured modules provide, as a proxy would load them. */
 import type { Clock } from '../../engine/index.ts';
 import type { LoadedPlugin } from '../../plugins/load-plugins.ts';
 import { loadProviders } from '../../plugins/load.ts';
@@ -6,10 +6,10 @@ import type { Config } from '../../server/config/config.ts';
 import { configuredPlugins } from '../../server/generation/configured-plugins.ts';
 
 export interface ListedPlugin {
-  /** Undefined where the module could not say it. */
+  /** Null if the module does not state it. */
   readonly name: string | null;
   readonly module: string;
-  /** The hash of the module's content; null where it could not be loaded. */
+  /** Hash of the module's content; null if it could not be loaded. */
   readonly version: string | null;
   /** `stage footer after forward`, `provider acme (chat)`. */
   readonly brings: readonly string[];

@@ -1,4 +1,4 @@
-/** Runs an author's tests with Node's own runner; `svc/…` is found there although it is not installed. */
+/** Runs an author's tests with Node's own runner; `svc/…` resolves although it is not installed. */
 import { readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -8,7 +8,7 @@ import { runChild } from '../session/child.ts';
 
 const TEST = /\.test\.m?js$/;
 
-/** The tests of a plugin: those of a folder, those beside a module, or the file itself. */
+/** Returns the tests of a plugin: those in a folder, those next to a module, or the file itself. */
 export function testFiles(path: string): readonly string[] {
   const found = filesOf(path);
   if (found.length > 0) return found;
@@ -30,13 +30,13 @@ function filesOf(path: string): readonly string[] {
   return filesOf(dirname(resolve(path))).filter((file) => basename(file).startsWith(`${stem}.`));
 }
 
-/** Resolves with the exit code of the runner. */
+/** Resolves with the runner's exit code. */
 export function runTests(files: readonly string[], context: CliContext): Promise<number> {
   const command = [process.execPath, '--import', resolver(context.entry), '--test', ...files];
   return runChild(command, context.env, context);
 }
 
-/** A module that lets `svc/…` mean this package, wherever the importing file lies. */
+/** Returns a module that resolves `svc/…` to this package, wherever the importing file is. */
 function resolver(entry: string): string {
   const parent = JSON.stringify(pathToFileURL(entry).href);
   const hook = `export const resolve = (name, context, next) =>

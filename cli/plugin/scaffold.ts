@@ -1,4 +1,4 @@
-/** The files of a new plugin: one that works, and a test that passes. */
+/** The files of a new plugin: a working one, and a passing test. */
 
 /** By file name. The plugin notes how large a request is, and marks its answer with a header. */
 export function scaffold(name: string): ReadonlyMap<string, string> {

@@ -1,16 +1,16 @@
 /**
- * The question that a text is taken to be read for. In a conversation there always is one, and
- * prose is shortened by it: without one a preview would show that nothing is.
+ * The question that a previewed text is assumed to answer. A conversation always has one, and prose
+ * is shortened by it: without a question a preview would show no shortening.
  */
 
-/** So far a title is looked for, in characters. */
+/** Characters within which a title is searched. */
 const SEEN = 4000;
 const HEADING = /^#{1,6}[ \t]+(?<title>\S.{0,120})$/m;
 const MAX_TITLE = 120;
 
 /**
- * Asks what is said about the title of `text`: its first heading or line. The file is not named,
- * for prose that a question names is sent whole.
+ * Returns a question about the title of `text`: its first heading or line. The file is not named,
+ * since prose that a question names is sent in full.
  */
 export function assumedQuestion(text: string): string {
   const seen = text.slice(0, SEEN);

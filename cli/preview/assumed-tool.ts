@@ -1,14 +1,17 @@
-/** Which tool's result a text is taken for: compression treats a log and a file that was read differently. */
+/**
+ * Guesses which tool's result a text is: compression treats a log differently from a file that was
+ * read.
+ */
 
-/** A tool call whose result a file is taken for. */
+/** A tool call whose result a file is assumed to be. */
 export interface AssumedTool {
   readonly name: string;
   readonly input: Readonly<Record<string, string>>;
-  /** How it is written: `Bash:npm test`. */
+  /** Written form: `Bash:npm test`. */
   readonly words: string;
 }
 
-/** The argument that says what a tool of this name works on; of all others it is the command. */
+/** The main argument of a tool with this name; for all others it is the command. */
 const MAIN_INPUTS: Readonly<Record<string, string>> = {
   Read: 'file_path',
   Write: 'file_path',
@@ -22,7 +25,7 @@ const SAMPLE_LINES = 50;
 const PATH = /^[\w.@~-]*(?:\/[\w.@+()[\] -]+)+\/?$/;
 const LOG = /^\W?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|^\W?\d\d:\d\d:\d\d|\b(?:INFO|WARN|ERROR|DEBUG)\b/;
 
-/** The tool in `tool:command`. */
+/** Parses `tool:command`. */
 export function toolNamed(written: string): AssumedTool {
   const at = written.indexOf(':');
   const name = at < 0 ? written : written.slice(0, at);
@@ -30,7 +33,7 @@ export function toolNamed(written: string): AssumedTool {
   return toolOf(name.trim(), rest);
 }
 
-/** The tool that most probably printed `text`, from a file called `name`. */
+/** Returns the tool that most probably printed `text`, from a file called `name`. */
 export function guessTool(text: string, name: string): AssumedTool {
   const lines = text.split('\n', 4 * SAMPLE_LINES).filter((line) => line.trim() !== '');
   const sample = lines.slice(0, SAMPLE_LINES);

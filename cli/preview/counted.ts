@@ -1,4 +1,4 @@
-/** Blocks with the exact tokens of a model's family: for people to read, never for decisions. */
+/** Blocks with the exact token counts of a model's tokenizer: for display, never for decisions. */
 import { loadTokenCounter, tokenizerFamily } from '../../stages/model/count-tokens.ts';
 
 /** Tokens before and after; `saved` is never negative. */
@@ -8,7 +8,7 @@ export interface CountedTokens {
   readonly saved: number;
 }
 
-/** Loads the tokenizer that fits `model` best; takes some 150 ms. */
+/** Loads the best tokenizer for `model`, which takes some 150 ms. */
 export async function createCounter(model: string | null) {
   const family = tokenizerFamily(model ?? '');
   const count = await loadTokenCounter(family);
@@ -22,14 +22,14 @@ export async function createCounter(model: string | null) {
   };
 }
 
-/** The sum of several. */
+/** Returns the sum of several counts. */
 export function sumOf(list: readonly CountedTokens[]): CountedTokens {
   const before = list.reduce((sum, each) => sum + each.before, 0);
   const after = list.reduce((sum, each) => sum + each.after, 0);
   return { before, after, saved: Math.max(0, before - after) };
 }
 
-/** `51%`, or `0.4%` where a whole number would say nothing; a dash where there was nothing. */
+/** Formats `51%`, or `0.4%` where a whole number would hide it; a dash if there was nothing. */
 export function percentSaved({ before, saved }: CountedTokens): string {
   if (before === 0) return '–';
   const percent = (100 * saved) / before;

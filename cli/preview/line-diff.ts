@@ -1,10 +1,10 @@
-/** The lines that a text lost and got, as a unified diff for the screen. */
+/** A unified diff of the lines that a text lost and gained, for the screen. */
 import { structuredPatch } from 'diff';
 import type { Colors } from '../screen/output.ts';
 
 export interface LineDiffOptions {
   readonly colors: Colors;
-  /** Every line whole; otherwise long runs of one sign, and long lines, are cut. */
+  /** Shows every line in full; otherwise long runs of one sign, and long lines, are cut. */
   readonly full: boolean;
 }
 
@@ -17,13 +17,16 @@ interface Hunk {
 }
 
 const CONTEXT_LINES = 2;
-/** Lines of one sign that are shown in a row, and characters of a line, unless all are asked for. */
+/** Lines of one sign shown in a row, and characters of a line, unless all are requested. */
 const MOST_LINES = 12;
 const MOST_CHARS = 240;
-/** A diff that takes longer is not worth waiting for: the two texts then have little in common. */
+/** Time limit: a slower diff means that the texts have little in common. */
 const PATIENCE_MS = 2000;
 
-/** The diff's lines, coloured: `-` went, `+` came in its place. Empty for equal texts. */
+/**
+ * Returns the coloured diff: `-` for removed lines, `+` for their replacements. Empty for equal
+ * texts.
+ */
 export function lineDiff(before: string, after: string, options: LineDiffOptions): string[] {
   const { colors, full } = options;
   return hunksOf(before, after).flatMap((hunk) => {
@@ -49,7 +52,7 @@ function cut(line: string): string {
   return left <= 0 ? line : `${line.slice(0, MOST_CHARS)}… ${left} more characters`;
 }
 
-/** Runs of more than `MOST_LINES` lines with the same sign, cut to their beginning and end. */
+/** Cuts runs of more than `MOST_LINES` lines with the same sign to their beginning and end. */
 function shortened(lines: readonly string[]): string[] {
   const out: string[] = [];
   for (let at = 0; at < lines.length;) {

@@ -9,7 +9,7 @@ import type { Json } from '../remote.ts';
 import { createCounter, percentSaved, sumOf } from './counted.ts';
 import type { CountedTokens } from './counted.ts';
 
-/** A block of `/v1/svc/lost/<id>`, with exact tokens. */
+/** A block of `/v1/svc/lost/<id>`, with exact token counts. */
 export type LostBlock = Omit<LostJson['blocks'][number], 'tokens'> & {
   readonly tokens: CountedTokens;
 };
@@ -17,9 +17,9 @@ export type LostBlock = Omit<LostJson['blocks'][number], 'tokens'> & {
 export type LostRequest = Awaited<ReturnType<typeof readLost>>;
 
 /**
- * Asks the proxy of this home folder for what `id` (or the last request that lost something) lost.
+ * Asks this home folder's proxy what `id` (or the last request that lost something) lost.
  *
- * @throws SvcError `unavailable` when none runs, `not_found` when nothing is kept.
+ * @throws SvcError `unavailable` if none runs, `not_found` if nothing is kept.
  */
 export async function readLost(home: string, id: string | undefined) {
   if (runningInstance(home) === undefined) {
@@ -36,7 +36,7 @@ export async function readLost(home: string, id: string | undefined) {
   const requestId = lost.request_id ?? 'last';
   const trace = await readOwn(home, `/trace/${requestId}`).catch((): Json => ({}));
   const groups = blockGroups(trace['stages']);
-  // Of a request that lost nothing there is still to say why.
+  // For a request that lost nothing, the reasons can still be shown.
   if ('thrown' in lost && (groups ?? []).length === 0) throw lost.thrown;
   const model = typeof trace['model'] === 'string' ? trace['model'] : null;
   const counter = await createCounter(model);
@@ -47,13 +47,13 @@ export async function readLost(home: string, id: string | undefined) {
 
 export const groupHeader = ['blocks', 'go out', 'because'];
 
-/** A row for the blocks that go out alike. */
+/** Returns one row per group of blocks that are sent unchanged. */
 export const groupRows = ({ groups = [] }: LostRequest): string[][] =>
   groups.map(({ blocks, sent, because }) => [blocks, sent, because]);
 
 export const lostHeader = ['>#', 'id', 'block', 'class', '>before', '>after', '>saved', 'how'];
 
-/** A row for each changed block. */
+/** Returns one row per changed block. */
 export function lostRows({ blocks }: LostRequest, colors: Colors): string[][] {
   return blocks.map((block) => [
     isDefinition(block) ? '–' : String(block.index),
@@ -67,14 +67,14 @@ export function lostRows({ blocks }: LostRequest, colors: Colors): string[][] {
   ]);
 }
 
-/** The title of a block's own part. */
+/** Returns the heading of a block's section. */
 export function blockTitle(block: LostBlock, colors: Colors): string {
   const facts = `${block.kind ?? 'text'}, ${block.by.join(', ')}, original under /v1/svc/blocks/${block.id}`;
   const place = isDefinition(block) ? '' : `block ${block.index}: `;
   return `${colors.bold(`${place}${wordsOf(block)}`)} ${colors.dim(`(${facts})`)}`;
 }
 
-/** Definitions of tools stand before all blocks. */
+/** Tool definitions come before all blocks. */
 const isDefinition = ({ index }: LostBlock): boolean => index < 0;
 
 function wordsOf(block: LostBlock): string {

@@ -1,11 +1,14 @@
-/** What a proxy of this configuration would compress a new conversation with. */
+/** The options with which a proxy of this configuration would compress a new conversation. */
 import { join } from 'node:path';
 import type { Config } from '../../server/config/config.ts';
 import type { DryOptions } from '../../stages/compress/pass/dry-run.ts';
 import type { CliContext } from '../context.ts';
 import { note } from '../screen/output.ts';
 
-/** With its recipes and macros, that of a request among them where it names `macro`, and with what was learned and applied. */
+/**
+ * Returns them with recipes and macros, including the requested `macro`, and with applied learned
+ * settings.
+ */
 export async function jobOptions(
   config: Config,
   context: CliContext,

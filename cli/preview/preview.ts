@@ -1,4 +1,4 @@
-/** `svc preview`: what compression would do to a file, and how that is shown. */
+/** `svc preview`: shows what compression would do to a file. */
 import { dryRun } from '../../stages/compress/pass/dry-run.ts';
 import type { DryBlock, DryOptions } from '../../stages/compress/pass/dry-run.ts';
 import { counted } from '../screen/output.ts';
@@ -10,28 +10,30 @@ import type { RequestFile } from './request-file.ts';
 
 export type Preview = Awaited<ReturnType<typeof previewOf>>;
 
-/** Runs the compression of `file` and counts its tokens as `countAs` does, else as its own model. */
+/**
+ * Compresses `file` and counts its tokens with the tokenizer for `countAs`, else for its own model.
+ */
 export async function previewOf(file: RequestFile, options: DryOptions, countAs?: string) {
   const counter = await createCounter(countAs ?? file.model);
   const whole = await dryRun(file.request, options);
-  // Around a file that is no request, the rest of the conversation is ours and of no interest.
+  // For a file that is not a request, the surrounding conversation is ours and not shown.
   const dry = file.as === 'text' ? whole.slice(-1).map((one) => ({ ...one, index: 0 })) : whole;
   const blocks = dry.map((block) => ({ ...block, tokens: counter.count(block.wire ?? block) }));
   return {
     as: file.as,
-    /** Whose result a file was taken for that is no request, as `Bash:npm test`. */
+    /** The assumed tool of a file that is not a request, such as `Bash:npm test`. */
     tool: file.tool?.words ?? null,
     model: file.model,
     mode: options.mode,
     thresholdTokens: options.thresholdTokens,
-    /** Whose tokens `tokens` are. */
+    /** The tokenizer family of `tokens`. */
     tokenizer: counter.family,
     blocks,
     total: sumOf(blocks.map(({ tokens }) => tokens)),
   };
 }
 
-/** The preview as `--json` gives it; the texts of block `shown` only. */
+/** Returns the preview for `--json`; with the texts of block `shown` only. */
 export function previewJson(preview: Preview, file: string, index: number | undefined) {
   return {
     file,
@@ -58,7 +60,7 @@ export function previewJson(preview: Preview, file: string, index: number | unde
   };
 }
 
-/** One line on what was looked at, and how. */
+/** Describes in one line what was examined, and how. */
 export function previewHeading(preview: Preview, file: string, colors: Colors): string {
   const { as, tool, model, mode, blocks, thresholdTokens, tokenizer } = preview;
   const what = as === 'text' ? `the result of ${tool}` : `a ${as} request`;
@@ -74,7 +76,7 @@ export function previewHeading(preview: Preview, file: string, colors: Colors): 
 
 export const previewHeader = ['>#', 'block', 'class', '>before', '>after', '>saved', 'how'];
 
-/** A row for every block that compression looked at, or for every block. */
+/** Returns one row per block that compression examined, or per block. */
 export function previewRows(preview: Preview, all: boolean, colors: Colors): string[][] {
   return preview.blocks
     .filter((block) => all || wasLookedAt(block))
@@ -89,7 +91,7 @@ export function previewRows(preview: Preview, all: boolean, colors: Colors): str
     ]);
 }
 
-/** Blocks without a row, by the reason that they go out as they came. */
+/** Summarizes the blocks without a row, by the reason why they are sent unchanged. */
 export function untouchedLine(preview: Preview): string | undefined {
   const left = preview.blocks.filter((block) => !wasLookedAt(block));
   if (left.length === 0) return undefined;
@@ -103,7 +105,7 @@ export function untouchedLine(preview: Preview): string | undefined {
   return `${counted(left.length, 'block')} with ${tokens} tokens never touched here: ${reasons}`;
 }
 
-/** True for a text that is shortened by what is asked about it. */
+/** True for a text that is shortened according to the question about it. */
 export function isProse({ blocks }: Preview): boolean {
   return blocks.some(({ textClass }) => textClass === 'narrative');
 }
@@ -113,7 +115,7 @@ export function isHeldByThreshold({ blocks, total }: Preview): boolean {
   return total.saved === 0 && blocks.some(({ reason }) => reason === 'below-threshold');
 }
 
-/** Before, after and saved, as pairs. */
+/** Returns before, after and saved, as pairs. */
 export function totalPairs(total: CountedTokens): (readonly [string, string])[] {
   return [
     ['Before', counted(total.before, 'token')],

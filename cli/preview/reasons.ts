@@ -1,4 +1,4 @@
-/** Why a block goes out as it came, in words. */
+/** Why a block is sent unchanged, in words. */
 
 const WORDS: Readonly<Record<string, string>> = {
   system: 'system prompt',
@@ -21,12 +21,12 @@ const WORDS: Readonly<Record<string, string>> = {
   strict: 'mode strict changes nothing',
 };
 
-/** A few words for a reason of the compressor's. */
+/** Describes a compressor's reason in a few words. */
 export function reasonWords(reason: string): string {
   return WORDS[reason] ?? reason;
 }
 
-/** What a block is: whose result, or who wrote it. */
+/** Describes a block: which tool's result, or who wrote it. */
 export function blockWords(kind: string, role: string, toolName: string | null): string {
   if (kind === 'tool_definition') return `definition of ${toolName}`;
   if (kind === 'tool_result') return toolName === null ? 'tool result' : `result of ${toolName}`;

@@ -1,4 +1,4 @@
-/** A file as the request that it is, or that it would be part of. */
+/** Reads a file as a request, or as a part of one. */
 import { basename } from 'node:path';
 import { SvcError } from '../../engine/error.ts';
 import { asRequest } from '../../server/sessions/as-request.ts';
@@ -7,12 +7,12 @@ import { guessTool, toolNamed } from './assumed-tool.ts';
 import type { AssumedTool } from './assumed-tool.ts';
 import { isObject } from '../../stages/dialect/json-kind.ts';
 
-/** What a file was taken for. */
+/** How a file was interpreted. */
 export interface RequestFile {
   readonly request: ProxyRequest;
-  /** `text` is a file that is no request body: it stands in one as a tool's result. */
+  /** `text` is a file that is not a request body: it becomes a tool result in one. */
   readonly as: 'messages' | 'chat' | 'responses' | 'text';
-  /** Whose result a text is taken for; null for a request body. */
+  /** The assumed tool of a text; null for a request body. */
   readonly tool: AssumedTool | null;
   readonly model: string | null;
 }
@@ -21,9 +21,9 @@ type Json = Readonly<Record<string, unknown>>;
 type BodyKind = Exclude<RequestFile['as'], 'text'>;
 
 /**
- * Recognises a body by its shape; everything else, JSON of other kinds too, is taken for the
- * result of the tool that `namedTool` names (`Bash:npm test`), else of the one that it looks like.
- * `ask` is the question that then stands before it.
+ * Recognizes a body by its shape; everything else, including other JSON, is treated as the result
+ * of the tool named by `namedTool` (`Bash:npm test`), else of the one that it resembles. `ask` is
+ * the question before it.
  */
 export function toRequestFile(
   text: string,
@@ -49,7 +49,7 @@ export function toRequestFile(
   return { request, as: 'text', tool, model: null };
 }
 
-/** The dialect of a body, by members that only one of them has. */
+/** Recognizes the dialect of a body by members that only one dialect has. */
 function bodyKind(json: Json): BodyKind | undefined {
   const { messages, input } = json;
   if (Array.isArray(messages)) return isChat(json, messages) ? 'chat' : 'messages';

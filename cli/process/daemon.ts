@@ -1,7 +1,7 @@
 /**
- * The proxy that runs with a home folder: its pid file, and how one is started
- * in the background. The file is claimed by exclusive creation before anything
- * listens, so that two that start at once cannot both believe they are alone.
+ * The proxy that runs with a home folder: its pid file, and starting one in the background. The
+ * file is claimed by exclusive creation before anything listens, so that two simultaneous starts
+ * cannot both succeed.
  */
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
@@ -23,9 +23,9 @@ import { isRunning, startTimeOf } from './processes.ts';
 import type { ProcessId } from './processes.ts';
 import type { ServeFacts } from './facts.ts';
 
-/** What the pid file says. */
+/** Contents of the pid file. */
 export interface Instance extends ProcessId {
-  /** Names this start: whoever removes the file must know it. */
+  /** Identifies this start: only its owner may remove the file. */
   readonly nonce: string;
   readonly background: boolean;
   readonly startedMs: number;
@@ -41,26 +41,26 @@ export interface Instance extends ProcessId {
 /** A claimed pid file. */
 export type Claim = ReturnType<typeof claimHome>;
 
-/** What macOS allows; Linux allows four more. */
+/** The limit on macOS; Linux allows four more. */
 const MOST_SOCKET_PATH_BYTES = 103;
 
-/** How long a start in the background may take. */
+/** Time limit for a start in the background. */
 const START_MS = 30_000;
 
-/** Where the pid file of a home folder is. */
+/** Returns the path of a home folder's pid file. */
 export function pidFile(home: string): string {
   return join(home, 'svc.pid');
 }
 
-/** What a proxy in the background prints that is not in its log, such as a crash. */
+/** Returns the path of a background proxy's output that is not in its log, such as a crash. */
 export function outputFile(home: string): string {
   return join(home, 'logs', 'output.log');
 }
 
 /**
- * What the pid file says, whether or not that process still runs; undefined without a sound one.
+ * Reads the pid file, whether or not its process still runs; undefined if there is no valid one.
  *
- * @throws SvcError `config` where this user may not read it: then nobody knows whether a proxy runs.
+ * @throws SvcError `config` if this user may not read it: then it is unknown whether a proxy runs.
  */
 export function readInstance(home: string): Instance | undefined {
   try {
@@ -76,20 +76,20 @@ export function readInstance(home: string): Instance | undefined {
   }
 }
 
-/** The proxy that runs with this home folder, by its pid file. */
+/** Returns the proxy that runs with this home folder, according to its pid file. */
 export function runningInstance(home: string): Instance | undefined {
   const instance = readInstance(home);
   return instance !== undefined && isRunning(instance) ? instance : undefined;
 }
 
-/** How often a proxy that starts is looked at. */
+/** Polling interval for a starting proxy. */
 const LOOK_MS = 50;
 
 /**
- * Where the proxy of this home folder listens, once it does; undefined where none runs, or where one
- * that was starting has ended.
+ * Returns the address of this home folder's proxy, once it listens; undefined if none runs, or if
+ * the starting one has ended.
  *
- * @throws SvcError `unavailable` where one takes too long to start.
+ * @throws SvcError `unavailable` if it takes too long to start.
  */
 export async function listeningUrl(
   home: string,
@@ -112,7 +112,7 @@ function notListening(): SvcError {
 /**
  * Claims the home folder for this process.
  *
- * @throws SvcError `conflict` when a proxy runs with it already, `config` when it cannot be used.
+ * @throws SvcError `conflict` if a proxy already runs with it, `config` if it cannot be used.
  */
 export function claimHome(
   home: string,
@@ -150,7 +150,7 @@ export function claimHome(
     }
   };
   return {
-    /** Adds where the proxy listens. */
+    /** Adds the address of the proxy. */
     listening(where: { url: string; wsUrl: string; port: number }): void {
       if (isOurs()) writePrivateFile(path, JSON.stringify({ ...instance, ...where }));
     },
@@ -161,7 +161,7 @@ export function claimHome(
   };
 }
 
-/** The system cuts longer socket paths off without a word, and the socket lands elsewhere. */
+/** The system silently truncates longer socket paths, so that the socket is created elsewhere. */
 function refuseLongHome(home: string): void {
   if (Buffer.byteLength(controlPath(home)) <= MOST_SOCKET_PATH_BYTES) return;
   throw new SvcError('config', `The path of the home folder is too long for a socket: ${home}`, {
@@ -174,7 +174,7 @@ export function removeStale(home: string): void {
   if (runningInstance(home) === undefined) setAside(pidFile(home));
 }
 
-/** The error for a home folder that is in use. */
+/** Returns the error for a home folder that is in use. */
 export function alreadyRuns(instance: Instance): SvcError {
   const where = instance.url === undefined ? 'starting' : `on ${instance.url}`;
   return new SvcError('conflict', `svc is already running, ${where} (pid ${instance.pid})`, {
@@ -183,10 +183,10 @@ export function alreadyRuns(instance: Instance): SvcError {
 }
 
 /**
- * Starts `svc serve` as a process of its own that outlives this one. Resolves
- * when it listens, with what it says of itself.
+ * Starts `svc serve` as a separate process that outlives this one. Resolves with its facts when it
+ * listens.
  *
- * @throws SvcError what the start failed with.
+ * @throws SvcError the error of the failed start.
  */
 export async function startInBackground(
   home: string,
@@ -203,7 +203,7 @@ export async function startInBackground(
     fs.fchmodSync(output, 0o600);
     const child = spawn(
       process.execPath,
-      // Some versions of node look for an `--env-file` of theirs behind the script's name too.
+      // Some versions of node read their own `--env-file` even after the script's name.
       [...process.execArgv, '--', context.entry, 'serve', ...toArguments(flags)],
       { detached: true, cwd, env: context.env, stdio: ['ignore', output, output, 'ipc'] },
     );
@@ -219,7 +219,7 @@ export async function startInBackground(
   }
 }
 
-/** What the started process says first: that it listens, or why not. */
+/** Resolves with the started process's first message: that it listens; rejects if it failed. */
 function factsOf(child: ChildProcess, home: string): Promise<ServeFacts> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
@@ -242,7 +242,7 @@ function factsOf(child: ChildProcess, home: string): Promise<ServeFacts> {
   });
 }
 
-/** A failure as a message to the process that waits for the start. */
+/** Converts an error to a message for the process that waits for the start. */
 export function toMessage(error: SvcError): unknown {
   const { kind, message, code, cure } = error;
   return { failed: { kind, message, code, cure } };
@@ -267,7 +267,10 @@ function endedEarly(code: number | null, home: string): SvcError {
   });
 }
 
-/** Refuses what is no pid file: it may be somebody's, and a stale one is deleted. One that a crash cut short is ours. */
+/**
+ * Refuses a file that is not a pid file, since a stale one is deleted and this may be someone
+ * else's. One truncated by a crash counts as ours.
+ */
 function refuseForeign(path: string): void {
   let text: string;
   try {
@@ -283,9 +286,8 @@ function refuseForeign(path: string): void {
 }
 
 /**
- * Takes a stale file away. It is renamed before it is judged, because between
- * looking and removing another start may have put its own in place; that one
- * is put back.
+ * Removes a stale file. It is renamed before it is examined, because in between another start may
+ * have put its own in place; that one is put back.
  */
 function setAside(path: string): void {
   refuseForeign(path);
@@ -299,7 +301,7 @@ function setAside(path: string): void {
     const value: unknown = JSON.parse(fs.readFileSync(aside, 'utf8'));
     if (isInstance(value) && isRunning(value)) fs.linkSync(aside, path);
   } catch {
-    // Not readable as ours: nobody's claim.
+    // Not readable as ours, so it is not a claim.
   } finally {
     fs.rmSync(aside, { force: true });
   }

@@ -1,4 +1,4 @@
-/** What a proxy that has just started says of itself, and its first lines on the screen. */
+/** The facts about a proxy that has just started, and its first lines on the screen. */
 import type { LoadedConfig } from '../../server/config/load.ts';
 import { ledgerName } from '../../stages/ledger/address.ts';
 import { reachable } from '../address.ts';
@@ -7,16 +7,16 @@ import type { CliContext } from '../context.ts';
 import type { Colors } from '../screen/output.ts';
 import { pairs } from '../screen/output.ts';
 
-/** Plain data: it also travels from a proxy in the background to the command that started it. */
+/** Plain data, since a background proxy sends it to the command that started it. */
 export interface ServeFacts {
   readonly version: string;
   readonly pid: number;
   readonly url: string;
   readonly wsUrl: string;
   readonly home: string;
-  /** The config file that was read. */
+  /** The config file; null if there is none. */
   readonly configFile: string | null;
-  /** Per provider with configured keys, where each key comes from. Never a key. */
+  /** Per provider with configured keys, the source of each key. Never a key. */
   readonly keys: readonly { readonly provider: string; readonly from: readonly string[] }[];
   readonly warnings: readonly string[];
   readonly ledger: string;
@@ -25,19 +25,19 @@ export interface ServeFacts {
 
 const KEY_SETTINGS = ['api_key', 'oauth_token', 'oauth_token2'];
 
-/** The last day on which each release line of Node that we run on got security fixes. */
+/** Last day of security fixes for each supported release line of Node. */
 const END_OF_LIFE: Readonly<Record<string, string>> = {
   20: '2026-04-30',
   21: '2024-06-01',
   23: '2025-06-01',
 };
 
-/** Where the dashboard of a proxy is that listens on `url`. */
+/** Returns the dashboard address of a proxy that listens on `url`. */
 export function dashboardOf(url: string): string {
   return `${reachable(url)}/dashboard`;
 }
 
-/** Gathers the facts of a proxy that listens. */
+/** Collects the facts of a listening proxy. */
 export function factsOf(
   loaded: LoadedConfig,
   proxy: { readonly url: string; readonly wsPort: number },
@@ -60,7 +60,7 @@ export function factsOf(
   };
 }
 
-/** The lines that are shown when a proxy listens. */
+/** Returns the lines printed when a proxy listens. */
 export function banner(facts: ServeFacts, context: CliContext, colors: Colors): string[] {
   const short = (path: string) => shortPath(path, context);
   const url = reachable(facts.url);
@@ -89,7 +89,7 @@ export function banner(facts: ServeFacts, context: CliContext, colors: Colors): 
   ];
 }
 
-/** One line about a Node whose fixes have ended, in a list; undefined when all is well. */
+/** Returns one line in a list about a Node version without further fixes; undefined otherwise. */
 export function endOfLifeNote(nodeVersion: string): [string] | undefined {
   const [major = ''] = nodeVersion.split('.');
   const end = END_OF_LIFE[major];
@@ -104,7 +104,7 @@ function keysLine(keys: ServeFacts['keys']): string {
   return `${known.join('; ')}; a client's own key wins`;
 }
 
-/** Per provider with configured keys, where each comes from. */
+/** Returns the source of each key, per provider with configured keys. */
 export function keyOrigins({ config, provenance }: LoadedConfig): ServeFacts['keys'] {
   return Object.keys(config.providers).flatMap((provider) => {
     const from = KEY_SETTINGS.flatMap((name) => {

@@ -1,4 +1,4 @@
-/** A proxy in this process: from the configuration to the end of the last request. */
+/** Runs a proxy in this process: from the configuration to the end of the last request. */
 import { existsSync, openSync, closeSync } from 'node:fs';
 import { SvcError, isSvcError, toSvcError } from '../../engine/error.ts';
 import type { LoadedConfig } from '../../server/config/load.ts';
@@ -21,10 +21,11 @@ import { catchStrays, stackOf } from './strays.ts';
 import type { Strays } from './strays.ts';
 
 /**
- * Serves until a signal or `svc stop` ends it. Resolves with the exit code: 0
- * after a drain, that of `cancelled` when running requests were cut off.
+ * Serves until a signal or `svc stop` ends it. Resolves with the exit code: 0 after a drain, that
+ * of `cancelled` if running requests were aborted.
  *
- * @throws SvcError when it cannot start; the process that started it in the background is notified first.
+ * @throws SvcError if it cannot start; a process that started it in the background is notified
+ * first.
  */
 export async function runForeground(context: CliContext, flags: ServeFlags): Promise<number> {
   try {
@@ -63,7 +64,7 @@ async function serve(context: CliContext, flags: ServeFlags): Promise<number> {
       version: context.version,
       clock: context.clock,
       onTrouble(error) {
-        // A file that stops the start is reported by the caller.
+        // A file that prevents the start is reported by the caller.
         if (started || error.kind !== 'config') printError(context, error);
       },
     }).catch(async (thrown: unknown) => {
@@ -75,7 +76,7 @@ async function serve(context: CliContext, flags: ServeFlags): Promise<number> {
     const facts = factsOf(loaded, proxy, { version, logFile: logFile(home) });
     claim.listening({ url: facts.url, wsUrl: facts.wsUrl, port: proxy.port });
     if (flags.debug === true) saves = await reloadOnSave(context, proxy, () => current);
-    // Listens for signals before it says that it is there: whoever reads that may send one.
+    // Handles signals before it reports readiness: a reader of that report may send one.
     const stopped = untilStopped(context, proxy, strays);
     if (context.notifyParent !== undefined) context.notifyParent({ ready: facts });
     else for (const line of banner(facts, context, errColors(context))) note(context, line);
@@ -97,12 +98,12 @@ function errColors(context: CliContext) {
   return colorsFor(context.stderr, context.env);
 }
 
-/** How far apart the same press of Ctrl-C may arrive on two ways; nobody presses it twice so fast. */
+/** Longest interval between the two copies of one Ctrl-C; too short for pressing it twice. */
 const SAME_SIGNAL_MS = 100;
 
 /**
- * Waits for the end: first signal drains, second forces, SIGHUP reloads, a fault of ours ends it
- * likewise, and so does `svc stop`, from inside. What plugins leave open does not keep it alive.
+ * Waits for the end: the first signal drains, the second forces, SIGHUP reloads; a fault of ours
+ * and `svc stop` end the proxy like a signal. Whatever plugins leave open does not keep it alive.
  */
 function untilStopped(context: CliContext, proxy: RunningProxy, strays: Strays): Promise<number> {
   const ownsTerminal = isTerminal(context.stderr);
@@ -112,7 +113,7 @@ function untilStopped(context: CliContext, proxy: RunningProxy, strays: Strays):
     let code: number = 0;
     const onSignal = () => {
       const nowMs = context.clock.monotonicMs();
-      // One Ctrl-C comes from the terminal and from npm.
+      // One Ctrl-C arrives both from the terminal and from npm.
       if (context.isRunByNpm === true && nowMs - askedMs < SAME_SIGNAL_MS) return;
       askedMs = nowMs;
       asked += 1;
@@ -130,7 +131,7 @@ function untilStopped(context: CliContext, proxy: RunningProxy, strays: Strays):
       void proxy.stop(asked > 1);
     });
     const onHangup = () => {
-      // Without its terminal a proxy in the foreground has nobody left to serve.
+      // Without its terminal, a foreground proxy has no user left.
       if (ownsTerminal && !hasTerminal()) onSignal();
       else void reload(context, proxy);
     };
@@ -186,7 +187,7 @@ function hasTerminal(): boolean {
   }
 }
 
-/** The error for a port that is taken, with the process that has it; anything else as it is. */
+/** Returns the error for a taken port, with the process that uses it; any other error unchanged. */
 async function explainStart(thrown: unknown): Promise<unknown> {
   if (!isSvcError(thrown)) return thrown;
   const cause = thrown.cause as { code?: string; port?: number } | undefined;
@@ -207,7 +208,7 @@ async function explainStart(thrown: unknown): Promise<unknown> {
   });
 }
 
-/** True when an svc answers on this port. */
+/** True if an svc proxy responds on this port. */
 async function isProxy(port: number): Promise<boolean> {
   const root = await readJson(`http://127.0.0.1:${port}`, '/').catch(() => undefined);
   return root?.['name'] === 'svc';

@@ -1,4 +1,7 @@
-/** A proxy of its own between this process and a built-in provider: no key, no network, nothing of the user's. */
+/**
+ * Runs a temporary proxy between this process and a built-in provider: no key, no network, no user
+ * data.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -11,25 +14,28 @@ import type { PlayedTurn } from '../screen/demo-report.ts';
 import { readJson } from '../remote.ts';
 import type { Json } from '../remote.ts';
 
-/** A trace and a row appear when a run has settled, right after its last byte; on a busy machine that takes seconds. */
+/**
+ * A trace and a row appear when a run has settled, right after its last byte; on a busy machine
+ * that takes seconds.
+ */
 const SETTLE_MS = 60_000;
 const FIRST_LOOK_MS = 5;
 const LONGEST_LOOK_MS = 250;
 
-/** Settings by their keys, in place of the defaults. */
+/** Settings by key, which override the defaults. */
 type Settings = Readonly<Record<string, unknown>>;
 
-/** While `withLoopback` runs. */
+/** The interface during `withLoopback`. */
 export interface Loopback {
-  /** What there is to send: a coding session. */
+  /** The coding session to send. */
   readonly session: DemoSession;
   /** Address of the proxy. */
   readonly url: string;
-  /** Sends one turn; resolves when its row and trace are there. */
+  /** Sends one turn; resolves when its row and trace are available. */
   readonly play: (turn: DemoTurn) => Promise<PlayedTurn>;
 }
 
-/** Runs `use` with a proxy on a free port, and removes the proxy and all it wrote behind it. */
+/** Runs `use` with a proxy on a free port, and removes the proxy and its files afterwards. */
 export async function withLoopback<T>(
   context: CliContext,
   settings: Settings,
@@ -66,7 +72,7 @@ async function startProxyIn(
     import('../../server/config/load.ts'),
     import('../../server/index.ts'),
   ]);
-  // Nothing of the user's: not the environment, not a proxy.yaml in the current folder.
+  // Ignores the user's environment, and a proxy.yaml in the current folder.
   const load = () =>
     loadConfig({
       env: { SVC_HOME: home, MSGPROV_BASE_URL: upstreamUrl },
@@ -92,7 +98,7 @@ async function playTurn(
   for await (const piece of response.body) sizeBytes += (piece as Buffer).length;
   const totalMs = clock.monotonicMs() - startMs;
   const read = async (path: string, find: (json: Json) => Json | undefined) => {
-    // Longer each time: a busy machine is not asked so often that the proxy's own limit refuses.
+    // At growing intervals: on a busy machine the proxy's own rate limit must not be hit.
     for (let lookMs = FIRST_LOOK_MS; ; lookMs = Math.min(2 * lookMs, LONGEST_LOOK_MS)) {
       const found = find(await readJson(url, path).catch(() => ({})));
       if (found !== undefined) return found;

@@ -1,19 +1,21 @@
-/** Whether a port can be had, and who listens on it, for the message that says it is taken. */
+/**
+ * Checks whether a port is available, and finds the process that uses it, for the error message.
+ */
 import { readFileSync, readdirSync, readlinkSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { ask, commandOf } from './processes.ts';
 
-/** A process that listens. */
+/** A listening process. */
 export interface PortOwner {
   readonly pid: number;
-  /** Its command line, where it can be seen. */
+  /** Its command line, if visible. */
   readonly command: string | undefined;
 }
 
 /** The state of a listening socket in `/proc/net/tcp`. */
 const LISTENING = '0A';
 
-/** Why one cannot listen on `host:port`, `EADDRINUSE` for example; undefined where one can. */
+/** Returns why one cannot listen on `host:port`, for example `EADDRINUSE`; undefined if one can. */
 export function listenError(
   host: string,
   port: number,
@@ -25,7 +27,10 @@ export function listenError(
   });
 }
 
-/** The process that listens on `port`; undefined when it is another user's or cannot be found out. */
+/**
+ * Returns the process that listens on `port`; undefined if it belongs to another user or cannot be
+ * found.
+ */
 export function ownerOf(port: number): PortOwner | undefined {
   const pid = process.platform === 'linux' ? pidFromProc(port) : pidFromLsof(port);
   return pid === undefined ? undefined : { pid, command: commandOf(pid) };

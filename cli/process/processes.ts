@@ -1,19 +1,21 @@
 /**
- * Which process a pid belongs to. A pid alone says nothing after its process
- * has ended and the system has given it away again, so it is always kept
- * together with the moment at which its process started.
+ * Identifies processes. A pid alone is ambiguous once its process has ended and the system has
+ * reused it, so it is always stored together with the start time of its process.
  */
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
-/** A process that cannot be mistaken for a later one with the same pid. */
+/** A process that cannot be confused with a later one with the same pid. */
 export interface ProcessId {
   readonly pid: number;
-  /** When it started, in the system's own words: only equality means anything. */
+  /** Start time in a system-specific form: only equality is meaningful. */
   readonly startTime: string;
 }
 
-/** When the process with this pid started, or undefined when there is none (a zombie is none). */
+/**
+ * Returns the start time of the process with this pid, or undefined if there is none (a zombie does
+ * not count).
+ */
 export function startTimeOf(pid: number): string | undefined {
   return process.platform === 'linux' ? startTimeFromProc(pid) : startTimeFromPs(pid);
 }
@@ -23,7 +25,7 @@ export function isRunning({ pid, startTime }: ProcessId): boolean {
   return startTimeOf(pid) === startTime;
 }
 
-/** Sends `signal` if exactly this process still runs; false when it does not. */
+/** Sends `signal` if exactly this process still runs; otherwise false. */
 export function signalProcess(target: ProcessId, signal: NodeJS.Signals): boolean {
   if (!isRunning(target)) return false;
   try {
@@ -34,7 +36,7 @@ export function signalProcess(target: ProcessId, signal: NodeJS.Signals): boolea
   }
 }
 
-/** The command line of a process, cut at 80 characters; undefined when it cannot be seen. */
+/** Returns the command line of a process, cut at 80 characters; undefined if it is not visible. */
 export function commandOf(pid: number): string | undefined {
   const command =
     process.platform === 'linux'
@@ -48,12 +50,12 @@ export function commandOf(pid: number): string | undefined {
 function startTimeFromProc(pid: number): string | undefined {
   const stat = readText(`/proc/${pid}/stat`);
   if (stat === undefined) return undefined;
-  // The name in parentheses may hold anything, a closing parenthesis too.
+  // The name in parentheses may contain anything, including a closing parenthesis.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const [state] = fields;
   const ticks = fields[19];
   if (state === 'Z' || state === 'X' || ticks === undefined) return undefined;
-  // Ticks count from the boot, so that after a reboot another process may have the same.
+  // Ticks count from boot, so after a reboot another process may have the same value.
   const boot = readText('/proc/sys/kernel/random/boot_id')?.trim() ?? '';
   return `${boot} ${ticks}`;
 }
@@ -72,7 +74,7 @@ function readText(path: string): string | undefined {
   }
 }
 
-/** What a system's own program answers, trimmed; undefined when it fails. */
+/** Returns the output of a system program, trimmed; undefined if it fails. */
 export function ask(program: string, args: readonly string[]): string | undefined {
   const { status, stdout } = spawnSync(program, args, {
     encoding: 'utf8',

@@ -1,4 +1,4 @@
-/** `serve --debug` takes up a saved configuration or plugin at once, as `svc config reload` would. */
+/** `serve --debug` applies a saved configuration or plugin at once, like `svc config reload`. */
 import { basename } from 'node:path';
 import type { LoadedConfig } from '../../server/config/load.ts';
 
@@ -6,18 +6,18 @@ import type { LoadedConfig } from '../../server/config/load.ts';
 const SETTLE_MS = 100;
 
 export interface SaveWatch {
-  /** Watches what `loaded` names from now on. */
+  /** Watches the files of `loaded` from now on. */
   follow(loaded: LoadedConfig): void;
   close(): Promise<void>;
 }
 
-/** The files whose change is worth a reload. */
+/** Returns the files whose change triggers a reload. */
 function watchedFiles({ config, configFile }: LoadedConfig): readonly string[] {
   const modules = [...config.plugins, ...config.customProviders].map(({ module }) => module);
   return [...(configFile === undefined ? [] : [configFile]), ...modules];
 }
 
-/** Calls `onSave` with the names of the files that were saved. Resolves once it watches. */
+/** Calls `onSave` with the names of saved files. Resolves once it watches. */
 export async function watchSaves(
   first: LoadedConfig,
   onSave: (files: readonly string[]) => void,
@@ -25,7 +25,7 @@ export async function watchSaves(
   const { watch } = await import('chokidar');
   let followed = new Set(watchedFiles(first));
   const watcher = watch([...followed], { ignoreInitial: true });
-  // With nothing to watch it is never ready.
+  // Without files the watcher never becomes ready.
   if (followed.size > 0)
     await new Promise((resolve) => watcher.once('ready', () => resolve(undefined)));
   const saved = new Set<string>();

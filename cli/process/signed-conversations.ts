@@ -1,4 +1,7 @@
-/** Conversations that stopping or leaving svc would hurt: their thoughts are signed over what it sent. */
+/**
+ * Conversations that would break if svc were stopped or removed: their thinking blocks are signed
+ * over the rewritten text.
+ */
 import { countRewritten } from '../../stages/conversations/store-file.ts';
 import { decisionsFile } from '../../server/config/home.ts';
 import type { CliContext } from '../context.ts';
@@ -6,7 +9,7 @@ import { note } from '../screen/output.ts';
 
 const DAY_MS = 86_400_000;
 
-/** What is done to the proxy, and so what becomes of them. */
+/** Consequence for these conversations, by what is done to the proxy. */
 const WORDS = {
   stop: 'go on only through svc: start it again before you continue them, or begin new ones.',
   uninstall:
@@ -15,12 +18,12 @@ const WORDS = {
   update: 'go on as before: what was sent in them is remembered.',
 } as const;
 
-/** How many conversations of the last day hold what svc has rewritten. */
+/** Returns how many conversations of the last day contain rewritten text. */
 export function signedConversations(home: string, { clock }: CliContext): Promise<number> {
   return countRewritten(decisionsFile(home), clock.wallMs() - DAY_MS);
 }
 
-/** Says on stderr what becomes of `count` conversations; nothing for none. */
+/** Tells on stderr what becomes of `count` conversations; prints nothing for 0. */
 export function noteSigned(count: number, done: keyof typeof WORDS, context: CliContext): void {
   if (count === 0) return;
   const which = 'Conversations of the last day whose thoughts are signed over what svc sent';

@@ -1,4 +1,4 @@
-/** Ends the proxy of a home folder, and never another process. */
+/** Stops the proxy of a home folder, and never another process. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SvcError } from '../../engine/error.ts';
 import type { CliContext } from '../context.ts';
@@ -11,14 +11,14 @@ import type { Json } from '../remote.ts';
 
 /** A proxy may drain for 30 s and then closes its files. */
 const DRAIN_MS = 35_000;
-/** What a forced end may take before the process is killed. */
+/** Time limit for a forced end before the process is killed. */
 const FORCED_MS = 3000;
 const LOOK_MS = 50;
 const REPORT_MS = 5000;
 
 /**
- * Stops the proxy and waits until its process has ended; says on stderr what it
- * waits for. Resolves with the process that was stopped, or undefined when none ran.
+ * Stops the proxy and waits until its process has ended; reports on stderr what it waits for.
+ * Resolves with the stopped process, or undefined if none ran.
  */
 export async function stopProxy(
   home: string,
@@ -39,7 +39,7 @@ export async function stopProxy(
   return target;
 }
 
-/** A proxy without a pid file, by what it says over its socket. */
+/** Identifies a proxy without a pid file, by its response on the socket. */
 function targetOf(status: Json | undefined): ProcessId | undefined {
   const pid = status?.['pid'];
   if (typeof pid !== 'number' || pid === process.pid) return undefined;
@@ -56,7 +56,7 @@ async function ask(
   const answered = answers && (await controlIfRunning(home, 'stop').catch(() => undefined));
   if (answered === undefined || answered === false) signalProcess(target, 'SIGTERM');
   if (!force) return;
-  // The second request is the one that does not wait.
+  // The second request makes the proxy stop without waiting.
   await sleep(LOOK_MS);
   await controlIfRunning(home, 'stop').catch(() => undefined);
   signalProcess(target, 'SIGTERM');

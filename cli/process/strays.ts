@@ -1,7 +1,7 @@
 /**
- * What nobody caught. From the code of a provider it is that provider's fault, and the proxy goes
- * on without it. Anything else is a fault of ours: after it nothing is certain any more, so the
- * proxy ends, once what it has still to write down is written.
+ * Handles uncaught errors. One from a provider's code is that provider's fault, and the proxy
+ * continues without the provider. Any other is a fault of ours, after which the state is uncertain:
+ * the proxy ends, once pending data is written.
  */
 import { SvcError } from '../../engine/error.ts';
 import type { PluginWatch } from '../../server/index.ts';
@@ -9,32 +9,32 @@ import type { CliContext } from '../context.ts';
 
 export type Strays = ReturnType<typeof catchStrays>;
 
-/** Listens from now on. A provider's fault goes to `watch`. */
+/** Starts handling. A provider's fault is passed to `watch`. */
 export function catchStrays({ events }: CliContext, watch: PluginWatch) {
   let end: (thrown: unknown) => void = () => undefined;
   const fault = new Promise<never>((_resolve, reject) => {
     end = (thrown) =>
       reject(new SvcError('internal', `svc failed: ${stackOf(thrown)}`, { cause: thrown }));
   });
-  // It is only of interest to whoever waits for the start.
+  // Only a caller that waits for the start is interested in it.
   fault.catch(() => undefined);
   const heard = (thrown: unknown): void => {
     if (!watch.take(thrown)) end(thrown);
   };
   events.on('uncaughtException', heard);
   return {
-    /** Rejects with the first fault of ours, for as long as nothing else was asked to end the proxy. */
+    /** Rejects with the first fault of ours, as long as nothing else ends the proxy. */
     fault,
-    /** From now on `end` is called for each. */
+    /** Sets the function called for each later fault. */
     onFault(then: (thrown: unknown) => void): void {
       end = then;
     },
-    /** Leaves what nobody catches to the process again. */
+    /** Leaves uncaught errors to the process again. */
     release: (): void => void events.off('uncaughtException', heard),
   };
 }
 
-/** What was thrown, with where it came from if that is known. */
+/** Returns an error with its stack if known. */
 export function stackOf(thrown: unknown): string {
   return thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown);
 }

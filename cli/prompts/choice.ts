@@ -1,29 +1,29 @@
-/** What may be asked of the person at the keyboard, in lines or in menus. */
+/** The questions that can be asked of the user, as lines or menus. */
 import { SvcError } from '../../engine/error.ts';
 
-/** One of several answers. */
+/** One of several options. */
 export interface Choice {
   readonly value: string;
   readonly label: string;
   readonly hint?: string;
 }
 
-/** Each throws `cancelled` where the person gives up or the input ends. */
+/** Each throws `cancelled` if the user gives up or the input ends. */
 export interface Prompts {
   readonly confirm: (question: string, isYes: boolean) => Promise<boolean>;
-  /** One of `choices`, by its value. */
+  /** Returns the value of one of `choices`. */
   readonly choose: (
     question: string,
     choices: readonly Choice[],
     initial: string,
   ) => Promise<string>;
-  /** Any of `choices`, all of which are chosen at first. */
+  /** Returns any of `choices`, all of which are initially selected. */
   readonly several: (question: string, choices: readonly Choice[]) => Promise<readonly string[]>;
-  /** Lets go of stdin. */
+  /** Releases stdin. */
   readonly close: () => void;
 }
 
-/** The error of who gives up. */
+/** Returns the error for a user who gives up. */
 export function givenUp(): SvcError {
   return new SvcError('cancelled', 'Interrupted: nothing was changed');
 }

@@ -8,16 +8,16 @@ import type { Choice, Prompts } from './choice.ts';
 
 const ENDS = ['end', 'close', 'error'];
 
-/** What only a terminal can do besides. */
+/** Prompts that need a terminal. */
 export interface Menus extends Prompts {
-  /** A text that is not shown while it is typed. Throws likewise. */
+  /** Reads a text with hidden input. Also throws `cancelled`. */
   readonly secret: (question: string) => Promise<string>;
 }
 
-/** Menus on the terminal of `context`. */
+/** Creates menus on the terminal of `context`. */
 export function menuPrompts(context: CliContext): Menus {
   const { stdin: input, stderr: output } = context;
-  /** The library knows Ctrl-C and Escape; after Ctrl-D it would wait forever for keys. */
+  /** The library handles Ctrl-C and Escape; after Ctrl-D it would wait forever for keys. */
   const asked = async <T>(
     ask: (on: {
       input: typeof input;
@@ -32,7 +32,7 @@ export function menuPrompts(context: CliContext): Menus {
     };
     input.on('keypress', onKey);
     for (const name of ENDS) input.on(name, leave);
-    // A signal would end the process with a hidden cursor, or with a terminal that echoes nothing.
+    // A signal would end the process with a hidden cursor, or with echo turned off.
     const stopListening = onEnd(context, leave);
     try {
       const chosen = await ask({ input, output, signal: leaving.signal });
@@ -66,7 +66,7 @@ export function menuPrompts(context: CliContext): Menus {
           required: false,
         }),
       ),
-    // Only an empty one is undefined.
+    // The library returns undefined for an empty text.
     secret: async (question) =>
       (await asked((on) => password({ ...on, message: visible(question) }))) ?? '',
     close() {},

@@ -1,7 +1,7 @@
 /**
- * Questions to the person at the keyboard. With a terminal they are menus; without one each is a
- * line that is read from stdin, so that a script can answer. They are asked on stderr: stdout is
- * for results. No answer is never a yes.
+ * Questions to the user. On a terminal they are menus; otherwise each reads a line from stdin, so
+ * that a script can answer. They are printed on stderr, since stdout is for results. No answer
+ * never means yes.
  */
 import { createInterface } from 'node:readline';
 import { SvcError } from '../../engine/error.ts';
@@ -10,7 +10,7 @@ import { givenUp } from './choice.ts';
 import type { Choice, Prompts } from './choice.ts';
 import { isTerminal, note } from '../screen/output.ts';
 
-/** Prompts for this terminal, or lines where there is none or it wants no colour. */
+/** Opens menus on a terminal, or line prompts if there is none or it wants no colour. */
 export async function openPrompts(context: CliContext): Promise<Prompts> {
   const { stdin, stderr, env } = context;
   const isPlain = (env['NO_COLOR'] ?? '') !== '' || env['TERM'] === 'dumb';
@@ -23,11 +23,11 @@ export async function openPrompts(context: CliContext): Promise<Prompts> {
 function linePrompts(context: CliContext): Prompts {
   const lines = createInterface({ input: context.stdin, terminal: false });
   const typed = lines[Symbol.asyncIterator]();
-  /** The next line, unless Ctrl-C comes first. */
+  /** Returns the next line, unless Ctrl-C comes first. */
   const nextLine = () =>
     new Promise<IteratorResult<string, unknown>>((resolve, reject) => {
       const leave = () => {
-        // The terminal has written ^C, and no line after it.
+        // The terminal has printed ^C without a newline.
         note(context, '');
         reject(givenUp());
       };
@@ -37,7 +37,7 @@ function linePrompts(context: CliContext): Prompts {
         .then(resolve, reject)
         .finally(() => context.events.off('SIGINT', leave));
     });
-  /** Asks until `read` understands the answer; an empty one is ''. */
+  /** Asks until `read` accepts the answer; an empty one is ''. */
   const ask = async <T>(
     question: readonly string[],
     read: (reply: string) => T | undefined,

@@ -1,4 +1,4 @@
-/** `svc recipe list|show|create|validate|test|benchmark|operations|schema`: recipes of compression. */
+/** `svc recipe list|show|create|validate|test|benchmark|operations|schema`: compression recipes. */
 import { existsSync, writeFileSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
 import { Command, Option } from 'clipanion';
@@ -208,14 +208,15 @@ class Benchmark extends JsonCommand {
       import('../../stages/compress/recipe/try.ts'),
     ]);
     const recipeFile = await recipeFileOf(this.recipe, context);
-    // What is not there, or no file, is no recipe with faults.
+    // A missing file is reported as such, not as a faulty recipe.
     readInput(recipeFile);
     const { recipe } = await readRecipe(recipeFile);
     const rows = this.files.map((file) => {
       const path = resolve(context.cwd, file);
       const text = readInput(path).toString();
       const from = command === undefined ? { path } : { command };
-      // What the first run loads is loaded once in a proxy, and not the recipe's own time.
+      // The first run loads modules that a proxy loads only once; that is not the recipe's own
+      // time.
       tryRecipe(recipe, text, from);
       const startedMs = context.clock.monotonicMs();
       const tried = tryRecipe(recipe, text, from);
@@ -279,7 +280,7 @@ class Operations extends JsonCommand {
   }
 }
 
-/** What goes out, line for line, and an empty one behind it. */
+/** Prints the result line by line, followed by an empty line. */
 function printText(context: CliContext, text: string): void {
   for (const line of [...text.trimEnd().split('\n'), '']) print(context, line);
 }

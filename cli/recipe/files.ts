@@ -1,11 +1,11 @@
-/** From what was typed to the recipe files that it stands for. */
+/** Resolves typed names and paths to recipe files. */
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { SvcError } from '../../engine/error.ts';
 import type { CliContext } from '../context.ts';
 import { notThere } from '../not-there.ts';
 
-/** A path as it was typed, or the file of the bundled recipe with that name. Throws `not_found`. */
+/** Returns a typed path, or the file of the bundled recipe with that name. Throws `not_found`. */
 export async function recipeFileOf(typed: string, context: CliContext): Promise<string> {
   const { bundledFolder, bundledRecipes } = await import('../../server/bundled-recipes.ts');
   const names = bundledRecipes().map(({ name }) => name);
@@ -21,8 +21,8 @@ export async function recipeFileOf(typed: string, context: CliContext): Promise<
 }
 
 /**
- * The recipe files at `path`: itself, or all of a folder. Throws `not_found` where there is none,
- * since a check of no recipes would pass.
+ * Returns the recipe files at `path`: the file itself, or all of a folder. Throws `not_found` if
+ * there are none, since a check of no recipes would pass.
  */
 export async function recipeFilesAt(path: string): Promise<readonly string[]> {
   if (!existsSync(path)) throw new SvcError('not_found', `There is no file or folder ${path}`);

@@ -1,4 +1,4 @@
-/** The recipe that `svc recipe create` writes; `docs/recipes.md` shows the same. */
+/** Returns the recipe that `svc recipe create` writes; `docs/recipes.md` shows the same. */
 export const newRecipe = (name: string): string => `name: ${name}
 description: my-tool without a line for each step
 match:

@@ -1,4 +1,4 @@
-/** Which captures a command is about: all that are kept, some by their ids, or those in files. */
+/** Selects captures for a command: all that are kept, some by id, or those in files. */
 import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { SvcError } from '../../engine/error.ts';
@@ -11,7 +11,7 @@ import { readInput } from '../input-file.ts';
 import { note } from '../screen/output.ts';
 import { pickId, shortId } from '../../server/facts/find-request.ts';
 
-/** The captures of the home folder, oldest first; says on stderr what cannot be read. */
+/** Returns the captures of the home folder, oldest first; reports unreadable ones on stderr. */
 export function keptCaptures(context: CliContext): readonly CaptureRecord[] {
   const { records, faults } = readCaptures(captureFolder(homeOf(context)));
   for (const fault of faults) note(context, `! ${fault}`);
@@ -19,11 +19,11 @@ export function keptCaptures(context: CliContext): readonly CaptureRecord[] {
 }
 
 /**
- * The captures that `names` mean: files, ids of requests or their beginnings or ends, ids of
- * sessions; all that are kept without any name.
+ * Returns the captures named by `names`: files, ids of requests or their beginnings or ends, ids of
+ * sessions; all kept ones without any name.
  *
  * @throws SvcError `not_found`, `usage` for a part of several ids, `bad_request` for a file of
- *   another kind.
+ * another kind.
  */
 export async function capturesNamed(
   names: readonly string[],
@@ -51,7 +51,7 @@ function isFile(path: string): boolean {
   return existsSync(path) && statSync(path).isFile();
 }
 
-/** The captures in a file, and on stderr what was left out of it. */
+/** Returns the captures in a file; reports on stderr what was left out of it. */
 export async function capturesIn(
   path: string,
   context: CliContext,

@@ -1,4 +1,7 @@
-/** `svc replay list|show|run|import|clear`: what was captured, and what the current configuration makes of it. */
+/**
+ * `svc replay list|show|run|import|clear`: captures, and their replay with the current
+ * configuration.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -229,7 +232,7 @@ class Run extends JsonCommand {
         for (const record of records) {
           const now = await replay.run(record);
           comparisons.push(compareRecords(record, now, replay.today));
-          // Of many, their bytes would only fill the memory.
+          // The bytes of many records would only fill memory.
           if (records.length === 1 || this.full) replayed.push(now);
         }
         return { comparisons, replayed };
@@ -274,7 +277,7 @@ class Run extends JsonCommand {
     this.print();
   }
 
-  /** What changed in the bytes: of the first request upstream, and of the answer. */
+  /** Prints the changed bytes: of the first upstream request, and of the response. */
   private printBytes(then: CaptureRecord, now: CaptureRecord): void {
     const { colors } = this;
     const diff = (title: string, before: Uint8Array | null, after: Uint8Array | null) => {

@@ -1,4 +1,4 @@
-/** How captures and comparisons are shown. */
+/** Displays captures and comparisons. */
 import type { CaptureRecord } from '../../stages/captures/record.ts';
 import { sizeOfRecord } from '../../stages/captures/record.ts';
 import { toUsd } from '../../stages/ledger/figures.ts';
@@ -51,7 +51,7 @@ export function listJson(record: CaptureRecord) {
 const textOf = (bytes: Uint8Array | null): string | null =>
   bytes === null ? null : Buffer.from(bytes).toString('utf8');
 
-/** All of a capture, bytes as text. */
+/** Returns a whole capture, with bytes as text. */
 export function captureJson(record: CaptureRecord) {
   const { request, attempts, answer } = record;
   return {
@@ -118,7 +118,7 @@ export function compareRow(comparison: Comparison, colors: Colors): string[] {
     thenAndNow(answer),
     thenAndNow(mapped(upstreamBytes, figure)),
     thenAndNow(mapped(inputTokens, figure)),
-    // What nobody measured then is only shown as it is now.
+    // An unrecorded figure is shown with its current value only.
     costNanoUsd.recorded === null ? cost.replayed : thenAndNow(cost),
     thenAndNow(mapped(proxyMs, (ms) => (ms === null ? '–' : ms.toFixed(1)))),
     comparison.differences.length === 0 ? colors.green('same') : colors.yellow('differs'),
@@ -154,7 +154,7 @@ export function compareJson(comparison: Comparison) {
   };
 }
 
-/** JSON laid out so that a diff shows its parts; any other text as it is. */
+/** Formats JSON so that a diff shows its parts; returns any other text unchanged. */
 export function readable(bytes: Uint8Array | null): string {
   const text = textOf(bytes) ?? '';
   try {

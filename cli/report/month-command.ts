@@ -1,4 +1,4 @@
-/** `svc report --month`: a month in the terminal, or as one file that a person can send on. */
+/** `svc report --month`: a month in the terminal, or as one file to send to others. */
 import { SvcError } from '../../engine/error.ts';
 import { costWithout, knownCost, knownNetSaving, toUsd } from '../../stages/ledger/figures.ts';
 import { totalsJson } from '../../stages/ledger/report.ts';
@@ -21,7 +21,7 @@ export interface MonthOptions {
   readonly config: string | undefined;
 }
 
-/** Prints the month. Throws `usage` for what is no month, lies ahead, or cannot be grouped by. */
+/** Prints the month. Throws `usage` for an invalid or future month, or an unknown grouping. */
 export async function printMonth(context: CliContext, options: MonthOptions): Promise<void> {
   const { month, html, csv, json, config } = options;
   const nowMs = context.clock.wallMs();

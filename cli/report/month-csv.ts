@@ -1,4 +1,4 @@
-/** A month as CSV (RFC 4180): a line for each day, name and model, with money to the last digit. */
+/** A month as CSV (RFC 4180): one line per day, name and model, with unrounded amounts. */
 import { visible } from '../../server/log/visible.ts';
 import { csvCell, csvLineOf, exactUsd } from '../../stages/ledger/csv.ts';
 import { costWithout, knownCost, knownNetSaving } from '../../stages/ledger/figures.ts';
@@ -22,7 +22,7 @@ const FIGURES: readonly Figure[] = [
   ['requests_without_price', (t) => t.unpriced],
 ];
 
-/** The lines with their ends. */
+/** Returns the lines, including line ends. */
 export function monthCsv({ by, rows }: MonthReport): string {
   const head = [
     'date',

@@ -1,6 +1,6 @@
 /**
- * A month as one page that a person can send on: no script, no font, picture or link from elsewhere,
- * and every name in it is text.
+ * A month as one HTML page to send to others: no script, nothing loaded or linked from elsewhere,
+ * and every name in it is plain text.
  */
 import { costWithout, knownCost, knownNetSaving, toUsd } from '../../stages/ledger/figures.ts';
 import type { Totals } from '../../stages/ledger/figures.ts';
@@ -33,7 +33,7 @@ svg { display: block; width: 100%; min-width: 34rem; height: auto } svg text { f
 svg rect { fill: var(--bar) } svg line { stroke: var(--line) }
 `;
 
-/** The columns of every table, after the name. */
+/** Columns of every table, after the name. */
 const COLUMNS: readonly (readonly [head: string, value: (totals: Totals) => string])[] = [
   ['Requests', (t) => figure(t.requests)],
   ['Failed', (t) => figure(t.errors)],
@@ -45,7 +45,7 @@ const COLUMNS: readonly (readonly [head: string, value: (totals: Totals) => stri
   ['Net saving', (t) => money(knownNetSaving(t))],
 ];
 
-/** The whole document. */
+/** Returns the whole document. */
 export function monthHtml(report: MonthReport, version: string): string {
   const { month, by, totals, byModel, byName, byDay } = report;
   const title = `svc, ${monthName(month)}`;
@@ -129,7 +129,7 @@ ${rows.join('\n')}
 </section>`;
 }
 
-/** A bar for each day of the month. */
+/** Draws one bar per day of the month. */
 function costChart({ byDay }: MonthReport): string {
   const costs = byDay.map(({ totals }) => Math.max(0, knownCost(totals) ?? 0));
   const most = Math.max(...costs);
@@ -165,7 +165,7 @@ function monthName(month: string): string {
   return `${MONTHS[Number(number) - 1]} ${year}`;
 }
 
-/** `2026-11-26 20:55 UTC`. */
+/** Formats `2026-11-26 20:55 UTC`. */
 function moment(atMs: number): string {
   return `${new Date(atMs).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 }
@@ -182,7 +182,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** Text as text, also inside an attribute; what would command or turn the line is taken out. */
+/** Escapes text, also for attributes; removes control characters and bidirectional marks. */
 function escape(text: string): string {
   return text
     .replaceAll(/[\p{Cc}\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu, '')

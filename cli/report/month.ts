@@ -1,11 +1,11 @@
-/** What a month cost and saved: the figures of `svc report --month`, before they have a form. */
+/** What a month cost and saved: the figures of `svc report --month`, before formatting. */
 import type { LedgerReader } from '../../stages/ledger/tables.ts';
 import { addTotals } from '../../stages/ledger/figures.ts';
 import type { Totals } from '../../stages/ledger/figures.ts';
 import type { GroupKey } from '../../stages/ledger/queries.ts';
 import type { LedgerQueries } from '../ledger.ts';
 
-/** What a month can be grouped by beside the model, with the column of the ledger. */
+/** Groupings besides the model, with their ledger column. */
 export const MONTH_KEYS = {
   project: 'project',
   key: 'keyLabel',
@@ -18,11 +18,14 @@ export type MonthKey = keyof typeof MONTH_KEYS;
 
 export const MONTH_KEY_NAMES = Object.keys(MONTH_KEYS) as readonly MonthKey[];
 
-/** The requests of one day that have the same name and model. */
+/** The requests of one day with the same name and model. */
 export interface MonthRow {
-  /** `2026-11-26`, a UTC day. */
+  /** A UTC day such as `2026-11-26`. */
   readonly date: string;
-  /** The project, key or whatever was asked for; null where no request says, undefined where none was asked for. */
+  /**
+   * The project, key or other grouping; null if the requests have none, undefined without a
+   * grouping.
+   */
   readonly name: string | null | undefined;
   readonly model: string | null;
   readonly totals: Totals;
@@ -38,24 +41,27 @@ export interface MonthReport {
   readonly month: string;
   readonly by: MonthKey | undefined;
   readonly sinceMs: number;
-  /** Where the report ends: the month's end, or now while it is not over. */
+  /** End of the report: the month's end, or now if it is not over. */
   readonly untilMs: number;
   readonly isOver: boolean;
   /** When the report was made. */
   readonly madeMs: number;
-  /** By day, then name, then model. */
+  /** Sorted by day, then name, then model. */
   readonly rows: readonly MonthRow[];
   readonly totals: Totals;
   readonly byModel: readonly NamedTotals[];
-  /** Empty where nothing beside the model was asked for. */
+  /** Empty without a grouping. */
   readonly byName: readonly NamedTotals[];
-  /** Every day up to the end, those without a request too. */
+  /** Every day up to the end, including those without requests. */
   readonly byDay: readonly { readonly date: string; readonly totals: Totals }[];
 }
 
 const DAY_MS = 86_400_000;
 
-/** The first moment of `month` and of the one after it; undefined for what is no month, such as `2026-13`. */
+/**
+ * Returns the first moment of `month` and of the next month; undefined for an invalid month, such
+ * as `2026-13`.
+ */
 export function monthSpan(
   month: string,
 ): { readonly sinceMs: number; readonly untilMs: number } | undefined {
@@ -65,7 +71,7 @@ export function monthSpan(
   return { sinceMs: sinceMs!, untilMs: untilMs! };
 }
 
-/** Asks the ledger once: every sum of the report is one of the same rows, and they add up. */
+/** Runs one query: all sums of the report come from the same rows, so they add up. */
 export async function monthReport(
   reader: LedgerReader,
   queries: LedgerQueries,
@@ -128,7 +134,9 @@ function dearestFirst(groups: ReadonlyMap<string | null, Totals>): readonly Name
     );
 }
 
-/** By code units, so that the report is the same on every machine; what is not known comes first. */
+/**
+ * Sorts by code units, so that the report is the same on every machine; unknown names come first.
+ */
 function order(a: string | null, b: string | null): number {
   const [left, right] = [a ?? '', b ?? ''];
   return left < right ? -1 : left > right ? 1 : 0;

@@ -1,4 +1,6 @@
-/** `svc attribution --by tool` and `--by mcp`: what tools gave back, and what their definitions cost. */
+/**
+ * `svc attribution --by tool` and `--by mcp`: what tools returned, and what their definitions cost.
+ */
 import { SvcError } from '../../engine/error.ts';
 import { toUsd } from '../../stages/ledger/figures.ts';
 import type { ToolGroup, ToolKey } from '../../stages/ledger/tools/tool-sums.ts';
@@ -7,7 +9,7 @@ import type { CliContext } from '../context.ts';
 import { counted, dollars, figure, print, printJson } from '../screen/output.ts';
 import { printTable } from '../screen/table.ts';
 
-/** What sums by tool are kept by, beside the tool. */
+/** Groupings of sums by tool. */
 const KEYS: Readonly<Record<string, ToolKey>> = {
   tool: 'tool',
   mcp: 'mcp',
@@ -20,12 +22,12 @@ const KEYS: Readonly<Record<string, ToolKey>> = {
   project: 'project',
 };
 
-/** True if these groups are of tools. */
+/** True if these groupings are about tools. */
 export function isOfTools(by: readonly string[]): boolean {
   return by.includes('tool') || by.includes('mcp');
 }
 
-/** The keys with these names. Throws `usage` for one by which no sums of tools are kept. */
+/** Returns the keys with these names. Throws `usage` for one that sums of tools do not have. */
 export function toolKeys(by: readonly string[]): readonly ToolKey[] {
   return by.map((name) => {
     const key = KEYS[name];
@@ -39,7 +41,7 @@ export function toolKeys(by: readonly string[]): readonly ToolKey[] {
 export interface ToolsShown {
   readonly by: readonly string[];
   readonly json: boolean;
-  /** In words. */
+  /** Description of the period. */
   readonly span: string;
 }
 

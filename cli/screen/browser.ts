@@ -1,9 +1,12 @@
-/** Shows an address in the person's browser, where there is one to show it. */
+/** Opens an address in the user's browser, if there is a screen. */
 import { spawn } from 'node:child_process';
 import type { CliContext } from '../context.ts';
 import { isTerminal } from './output.ts';
 
-/** The program that opens an address: what `BROWSER` names, else the system's, or undefined where no screen can show one. */
+/**
+ * Returns the program that opens addresses: the one in `BROWSER`, else the system's; undefined
+ * without a screen.
+ */
 function openerOf({ env, stdout }: CliContext, platform: NodeJS.Platform): string | undefined {
   const [own = ''] = (env['BROWSER'] ?? '').split(':');
   if (own !== '') return own;
@@ -13,12 +16,12 @@ function openerOf({ env, stdout }: CliContext, platform: NodeJS.Platform): strin
   return hasScreen ? 'xdg-open' : undefined;
 }
 
-/** Opens `url` if a person sits at this machine's screen; its address is printed in any case. */
+/** Opens `url` if the user sits at this machine's screen; the address is printed in any case. */
 export function openBrowser(context: CliContext, url: string): void {
   const opener = openerOf(context, process.platform);
   if (opener === undefined) return;
   const child = spawn(opener, [url], { detached: true, stdio: 'ignore', env: context.env });
-  // The address was printed, so a machine without the program loses nothing.
+  // The address was printed, so a missing program is not a problem.
   child.on('error', () => undefined);
   child.unref();
 }

@@ -1,8 +1,13 @@
-/** Bars in the terminal, in eighths of a cell; plain letters where a terminal is not asked for more. */
+/**
+ * Bar charts in the terminal, in eighths of a cell, made of plain characters without control
+ * sequences.
+ */
 
 const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 
-/** A bar for `value` of `most` in `columns` cells. A value above 0 has at least an eighth. */
+/**
+ * Returns a bar for `value` of `most` in `columns` cells. A value above 0 has at least an eighth.
+ */
 export function bar(value: number, most: number, columns: number): string {
   if (!(value > 0) || !(most > 0)) return '';
   const eighths = Math.max(1, Math.round((Math.min(value, most) / most) * columns * 8));
@@ -11,7 +16,10 @@ export function bar(value: number, most: number, columns: number): string {
 
 const HEIGHTS = '▁▂▃▄▅▆▇█';
 
-/** A line of bars in `columns` cells: the values in groups of equal size, each as high as its sum. A sum above 0 is seen. */
+/**
+ * Returns a line of bars in `columns` cells: the values in groups of equal size, each as high as
+ * its sum. A sum above 0 is always visible.
+ */
 export function spark(values: readonly number[], columns: number): string {
   if (values.length === 0 || columns < 1) return '';
   const size = Math.ceil(values.length / columns);

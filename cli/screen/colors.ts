@@ -1,13 +1,12 @@
 /**
- * Colours that only we can give. Each sequence carries a seal that nobody outside this process
- * knows, and only what carries it becomes a colour: a model that is called `ESC[31m…` is shown
- * by its characters.
+ * Colours that only this process can produce. Each sequence carries a random seal, and only sealed
+ * sequences become colours: a model called `ESC[31m…` is shown as plain characters.
  */
 import { randomInt } from 'node:crypto';
 
 type Paint = (text: string) => string;
 
-/** Functions that colour a text, or leave it as it is. */
+/** Functions that colour a text, or leave it unchanged. */
 export interface Colors {
   readonly isWanted: boolean;
   readonly bold: Paint;
@@ -18,12 +17,12 @@ export interface Colors {
   readonly cyan: Paint;
 }
 
-/** Four digits each: longer parameters are none to those who measure how wide a text is. */
+/** Four digits each: libraries that measure text width do not recognize longer parameters. */
 const SEAL = [0, 0, 0].map(() => randomInt(1000, 10_000)).join(';');
 
 const SEALED = new RegExp(String.raw`\u001b\[(\d{1,2});${SEAL}m`, 'g');
 
-/** Colours, or functions that change nothing. */
+/** Creates colours, or functions that change nothing. */
 export function createColors(isWanted: boolean): Colors {
   const paint = (on: number, off: number): Paint =>
     isWanted ? (text) => `\u001b[${on};${SEAL}m${text}\u001b[${off};${SEAL}m` : (text) => text;
@@ -38,7 +37,7 @@ export function createColors(isWanted: boolean): Colors {
   };
 }
 
-/** `text` with `change` applied to all of it but our own sequences. */
+/** Returns `text` with `change` applied to everything but our own sequences. */
 export function aroundColors(text: string, change: (piece: string) => string): string {
   let out = '';
   let from = 0;
@@ -49,21 +48,21 @@ export function aroundColors(text: string, change: (piece: string) => string): s
   return out + change(text.slice(from));
 }
 
-/** The lines that `change` makes of a text, each in the colour that the whole text has. */
+/** Returns the lines that `change` makes of a text, each in the colour of the whole text. */
 export function linesInColor(text: string, change: (bare: string) => string[]): string[] {
   const bare = withoutColors(text);
   const at = text.indexOf(bare);
-  // Colours in the middle of a text would have to be opened and closed on each line.
+  // Colours inside a text would have to be opened and closed on each line.
   if (at < 0) return change(bare);
   return change(bare).map((line) => text.slice(0, at) + line + text.slice(at + bare.length));
 }
 
-/** `text` without our own sequences. */
+/** Returns `text` without our own sequences. */
 export function withoutColors(text: string): string {
   return text.replace(SEALED, '');
 }
 
-/** `text` as a terminal takes it. */
+/** Returns `text` with terminal colour sequences. */
 export function forTerminal(text: string): string {
   return text.replace(SEALED, '\u001b[$1m');
 }

@@ -1,10 +1,10 @@
-/** What `svc demo` shows of the session that it played. */
+/** The report of `svc demo` on the session that it played. */
 import type { Colors } from './output.ts';
 import { counted, dollars, figure, pairs, percent } from './output.ts';
 import type { Json } from '../remote.ts';
 import { stageWords } from './stage-legend.ts';
 
-/** One turn that went through the proxy. Times are milliseconds, taken at the client. */
+/** One turn that went through the proxy. Times are milliseconds, measured at the client. */
 export interface PlayedTurn {
   readonly title: string;
   readonly status: number;
@@ -24,7 +24,7 @@ interface Stage {
 
 const TOKEN_HEADERS = ['>in', '>sent', '>saved', '>out', '>cost'];
 
-/** A row a request: what happened, tokens, cost; how it ended where one did not end well. */
+/** Returns one row per request: event, tokens, cost, and the outcome of failures. */
 export function demoTable(turns: readonly PlayedTurn[]) {
   const isAllOk = turns.every(({ row }) => row['outcome'] === 'ok');
   const rows = turns.map(({ title, row }, index) => [
@@ -39,7 +39,7 @@ export function demoTable(turns: readonly PlayedTurn[]) {
   return { header: ['turn', ...TOKEN_HEADERS, ...(isAllOk ? [] : ['outcome'])], rows };
 }
 
-/** A row a stage: its median and longest time in milliseconds, and what it does. */
+/** Returns one row per stage: median and longest time in milliseconds, and its purpose. */
 export function stageTable(turns: readonly PlayedTurn[]) {
   const stages = turns.flatMap((turn) => stagesOf(turn));
   const rows = [...new Set(stages.map(({ name }) => name))].map((name) => {
@@ -51,7 +51,7 @@ export function stageTable(turns: readonly PlayedTurn[]) {
   return { header: ['stage', '>median ms', '>most ms', ''], rows };
 }
 
-/** Totals, and where to go next. */
+/** Returns the totals, and the next steps. */
 export function demoLines(
   model: string,
   turns: readonly PlayedTurn[],
@@ -76,7 +76,7 @@ export function demoLines(
   ];
 }
 
-/** What compression saved of the session, in tokens and dollars. */
+/** Describes what compression saved in the session, in tokens and dollars. */
 function savedLine(turns: readonly PlayedTurn[]): string {
   const sum = (name: string) =>
     turns.reduce((all, { row }) => all + (typeof row[name] === 'number' ? row[name] : 0), 0);
@@ -86,7 +86,7 @@ function savedLine(turns: readonly PlayedTurn[]): string {
   return `Saved ${figure(tokens)} of ${figure(all)} input tokens (${share}) and ${dollars(saved)} of ${dollars(cost + saved)}.`;
 }
 
-/** `svc demo --json`. */
+/** Returns the JSON of `svc demo --json`. */
 export function demoJson(model: string, turns: readonly PlayedTurn[], lanes: Json) {
   const total = totals(turns);
   return {
@@ -117,7 +117,7 @@ export function demoJson(model: string, turns: readonly PlayedTurn[], lanes: Jso
 function totals(turns: readonly PlayedTurn[]) {
   const sum = (name: string) => {
     const values = turns.map(({ row }) => row[name]);
-    // One that was not measured makes the sum unknown, not smaller.
+    // An unmeasured value makes the sum unknown, not smaller.
     return values.every((value) => typeof value === 'number')
       ? values.reduce((left, right) => left + right, 0)
       : null;
@@ -140,7 +140,7 @@ function totals(turns: readonly PlayedTurn[]) {
   };
 }
 
-/** A request to which nothing was added says nothing of it. */
+/** The row of a request without added text lacks this field. */
 function addedTokens(row: Json): number {
   const tokens = (row['vault_injection'] as Json | undefined)?.['tokens_added'];
   return typeof tokens === 'number' ? tokens : 0;

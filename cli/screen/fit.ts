@@ -1,7 +1,7 @@
-/** Texts in columns of the screen: how wide they are, folded between words, paths cut in the middle. */
+/** Fits text into screen columns: measures width, folds between words, cuts paths in the middle. */
 import { linesInColor, withoutColors } from './colors.ts';
 
-/** What takes two columns: East Asian wide characters and pictures. */
+/** Characters that take two columns: East Asian wide characters and emoji. */
 const WIDE =
   /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}\p{Emoji_Presentation}]/u;
 const NO_WIDTH = /\p{Mn}|\p{Me}|[\u200b\u200c]|\u200d/u;
@@ -9,7 +9,7 @@ const NO_WIDTH = /\p{Mn}|\p{Me}|[\u200b\u200c]|\u200d/u;
 /** A path of at least two parts. */
 const PATH = /^(?:~|\.{1,2})?\/\S*\/\S*$/;
 
-/** Columns of the screen that `text` takes. */
+/** Returns the screen columns that `text` takes. */
 export function widthOf(text: string): number {
   let width = 0;
   for (const char of withoutColors(text)) {
@@ -19,7 +19,9 @@ export function widthOf(text: string): number {
   return width;
 }
 
-/** `text`, which has no colours, in at most `width` columns, with a mark where its end is left out. */
+/**
+ * Cuts `text`, which has no colours, to at most `width` columns, with a mark for the omitted end.
+ */
 export function cut(text: string, width: number): string {
   if (widthOf(text) <= width) return text;
   let kept = '';
@@ -33,16 +35,16 @@ export function cut(text: string, width: number): string {
 }
 
 /**
- * `text` on lines of at most `columns`, folded between words. What follows the first line stands
- * below its last column, where it has some: names and values, commands and what they do. A word
- * that is too long for a line stands on one of its own, whole.
+ * Folds `text` into lines of at most `columns`, between words. Continuation lines are indented to
+ * the last column of the first line, if it has columns: names and values, commands and their
+ * descriptions. A word that is too long gets a line of its own, unbroken.
  */
 export function wrap(text: string, columns: number): string[] {
   if (widthOf(text) <= columns) return [text];
   const hang = hangOf(withoutColors(text), columns);
   const lines: string[] = [];
   let line = '';
-  // A run of spaces stays with the word before it; colours have no spaces and go with their words.
+  // Spaces stay with the word before them; colours contain no spaces and stay with their words.
   for (const piece of text.match(/^ *\S+ *|\S+ */g) ?? [text]) {
     const isFull = widthOf(line + piece.trimEnd()) > columns;
     if (isFull && line.trim() !== '') {
@@ -54,7 +56,7 @@ export function wrap(text: string, columns: number): string[] {
   return [...lines, line.trimEnd()];
 }
 
-/** Where the continuation of a line starts. */
+/** Returns the indent of continuation lines. */
 function hangOf(text: string, columns: number): number {
   const hang = /^ *(?:\S+ )*?\S+ {2,}/.exec(text)?.[0].length ?? 0;
   if (hang > 0 && hang <= columns / 2) return hang;
@@ -62,8 +64,8 @@ function hangOf(text: string, columns: number): number {
 }
 
 /**
- * The least width in which `cell` can be shown without a break inside a word; a word, but no
- * figure, that is longer than `mostWord` may be broken.
+ * Returns the smallest width in which `cell` can be shown without breaking a word; words (but not
+ * figures) longer than `mostWord` may be broken.
  */
 export function leastWidth(cell: string, mostWord = Number.POSITIVE_INFINITY): number {
   const bare = withoutColors(cell);
@@ -77,7 +79,7 @@ export function leastWidth(cell: string, mostWord = Number.POSITIVE_INFINITY): n
 
 const LETTER = /\p{L}/u;
 
-/** `cell` on lines of at most `width`, none narrower than `leastWidth` allows. */
+/** Folds `cell` into lines of at most `width`, which is not below `leastWidth`. */
 export function fold(cell: string, width: number): string[] {
   if (widthOf(cell) <= width) return [cell];
   return linesInColor(cell, (bare) => foldBare(bare, width));
@@ -96,7 +98,7 @@ function foldBare(cell: string, width: number): string[] {
   return [...lines, line.trimEnd()];
 }
 
-/** A word in pieces of at most `width`. */
+/** Splits a word into pieces of at most `width`. */
 function broken(word: string, width: number): string[] {
   const pieces: string[] = [];
   let piece = '';
@@ -109,7 +111,7 @@ function broken(word: string, width: number): string[] {
   return [...pieces, piece];
 }
 
-/** `path` without what does not fit of its middle: its beginning and its file name say most. */
+/** Shortens `path` in the middle: its beginning and its file name matter most. */
 export function cutPath(path: string, width: number): string {
   if (path.length <= width) return path;
   const room = Math.max(2, width - 1);
@@ -118,7 +120,7 @@ export function cutPath(path: string, width: number): string {
   let tail = '';
   for (let isTail = true; parts.length > 0; isTail = !isTail) {
     const part = `/${isTail ? parts.pop() : parts.shift()}`;
-    // The mark for what is left out takes a slash, too.
+    // The mark for the omission needs a slash too.
     if (start.length + part.length + tail.length > room - 1) break;
     if (isTail) tail = part + tail;
     else start += part;
@@ -133,8 +135,8 @@ function isPath(text: string): boolean {
 }
 
 /**
- * Words, and names in the parts that their own signs make: `claude-` `opus-` `4`. A figure, a date
- * and a time of day are one part: their pieces would be read as other figures.
+ * Words, and names split at their separators: `claude-` `opus-` `4`. A figure, a date and a time of
+ * day are not split: their pieces would be read as other figures.
  */
 const PARTS =
   /(?:\d{4}-\d\d-\d\d|(?<=\d)[,:](?=\d)|(?<!\p{L})\.|\.(?!\p{L})|[^\s\-/_:,.])*(?:[-/_:,]+|\.)? *|\s+/gu;

@@ -1,9 +1,9 @@
-/** The lanes of a saving as rows of a table: what each is worth, and how. */
+/** The lanes of savings as table rows: what each is worth, and how. */
 import { laneRows } from '../../server/dashboard/page/summary.ts';
 import type { LaneFigures } from '../../server/dashboard/page/summary.ts';
 import type { Json } from '../remote.ts';
 
-/** A row a lane, from the `lanes` of `/savings`. A lane without figures has dashes. */
+/** Returns one row per lane, from the `lanes` of `/savings`. A lane without figures has dashes. */
 export function laneTable(lanes: Json) {
   const rows = laneRows(lanes as LaneFigures).map(({ name, worth, words }) => [name, worth, words]);
   return { header: ['lane', '>worth', ''], rows };

@@ -1,11 +1,14 @@
-/** What missing the providers' prompt caches cost, as `svc savings --misses` and `svc status --tip-cache` show it. */
+/**
+ * The cost of missed provider prompt caches, for `svc savings --misses` and `svc status
+ * --tip-cache`.
+ */
 import type { MissReportJson } from '../../stages/ledger/miss-json.ts';
 import { causeInWords } from '../../server/words/miss-words.ts';
 import type { CliContext } from '../context.ts';
 import { counted, dollars, figure, percent, print } from './output.ts';
 import { printTable } from './table.ts';
 
-/** The whole report: a table by cause, and below it what helps against those that cost something. */
+/** Prints the whole report: a table by cause, then cures for the causes that cost something. */
 export function printMisses(
   context: CliContext,
   report: MissReportJson,

@@ -1,6 +1,6 @@
 /**
- * How results and remarks are printed: results on stdout, everything else on
- * stderr; colour only on a terminal that wants it.
+ * Prints results on stdout and everything else on stderr, with colour only on a terminal that wants
+ * it.
  */
 import type { Writable } from 'node:stream';
 import type { BaseContext } from 'clipanion';
@@ -21,22 +21,24 @@ export function isTerminal(stream: Writable): boolean {
   return 'isTTY' in stream && stream.isTTY === true;
 }
 
-/** How wide the stream's screen is; 120 where there is none, 80 where a terminal does not know its size. */
+/** Returns the stream's width; 120 if it is not a terminal, 80 for a terminal of unknown size. */
 export function columnsOf(stream: Writable): number {
   if (!('columns' in stream) || typeof stream.columns !== 'number') return 120;
-  // A serial line or a container without a window reports no columns at all.
+  // A serial line or a container without a window reports 0 columns.
   return stream.columns > 0 ? stream.columns : 80;
 }
 
-/** Colours for `stream`: none off a terminal, none with `NO_COLOR`, none on a dumb one. */
+/**
+ * Returns colours for `stream`: none off a terminal, none with `NO_COLOR`, none on a dumb terminal.
+ */
 export function colorsFor(stream: Writable, env: BaseContext['env']): Colors {
   const isUnwanted = (env['NO_COLOR'] ?? '') !== '' || env['TERM'] === 'dumb';
   return createColors(isTerminal(stream) && !isUnwanted);
 }
 
 /**
- * Everything that is printed for people goes out here: one line, in which only our own colours
- * command the terminal, folded between words where the screen is too narrow for it.
+ * Prints one line for people, like all such output: only our own colours reach the terminal, and it
+ * is folded between words if the screen is too narrow.
  */
 export function writeLine(stream: Writable, line: string): void {
   const painted = aroundColors(line, visible);
@@ -44,36 +46,36 @@ export function writeLine(stream: Writable, line: string): void {
   stream.write(`${forTerminal(lines.join('\n'))}\n`);
 }
 
-/** One line of a result. */
+/** Prints one line of a result. */
 export function print(context: CliContext, line = ''): void {
   writeLine(context.stdout, spoken(line, context));
 }
 
-/** A result as JSON, indented by two. */
+/** Prints a result as JSON, indented by two. */
 export function printJson(context: BaseContext, value: unknown): void {
   context.stdout.write(`${visibleJson(JSON.stringify(value, undefined, 2))}\n`);
 }
 
-/** A remark that is no result. */
+/** Prints a remark on stderr. */
 export function note(context: CliContext, line: string): void {
   writeLine(context.stderr, spoken(line, context));
 }
 
-/** Cause and cure, on stderr. */
+/** Prints cause and cure on stderr. */
 export function printError(context: CliContext, error: SvcError): void {
   const colors = colorsFor(context.stderr, context.env);
-  // Several faults are several lines, indented: another newline is somebody's name.
+  // Several faults are several indented lines: any other newline is part of a name.
   for (const line of `${colors.red('error:')} ${error.message}`.split(/\n(?= {2})/))
     note(context, line);
   if (error.cure !== undefined) note(context, error.cure);
 }
 
-/** Commands in a text, `svc …` in backticks, as this user would have to type them. */
+/** Replaces commands in a text (`svc …` in backticks) with what this user would have to type. */
 export function spoken(text: string, { program }: Pick<CliContext, 'program'>): string {
   return program === 'svc' ? text : text.replaceAll('`svc ', `\`${program} `);
 }
 
-/** Names and values in two columns, as remarks or results are laid out everywhere. */
+/** Returns names and values in two columns, the layout for remarks and results. */
 export function pairs(
   colors: Colors,
   rows: readonly (readonly [name: string, value: string])[],
@@ -82,12 +84,12 @@ export function pairs(
   return rows.map(([name, value]) => `  ${colors.dim(name.padEnd(width))}  ${value}`);
 }
 
-/** The same as a result. */
+/** Prints such pairs as a result. */
 export function printPairs(context: CliContext, rows: Parameters<typeof pairs>[1]): void {
   for (const line of pairs(colorsFor(context.stdout, context.env), rows)) print(context, line);
 }
 
-/** A count; what was not measured is a dash. */
+/** Formats a count; an unmeasured value is a dash. */
 export function figure(value: unknown): string {
   return typeof value === 'number' ? value.toLocaleString('en-US') : '–';
 }

@@ -1,9 +1,11 @@
-/** Addresses of this machine that another one can go to. */
+/** Addresses of this machine that other machines can reach. */
 import { networkInterfaces } from 'node:os';
 import { isIP } from 'node:net';
 import { isLoopback } from '../../server/gate/addresses.ts';
 
-/** Origins under which others reach what listens at `url`; none where only this machine does. */
+/**
+ * Returns the origins under which others reach a listener at `url`; none if only this machine can.
+ */
 export function originsElsewhere(url: string): string[] {
   const { hostname, port } = new URL(url);
   const host = hostname.replace(/^\[|\]$/g, '');
@@ -11,7 +13,7 @@ export function originsElsewhere(url: string): string[] {
   if (host !== '0.0.0.0' && host !== '::') return [`http://${hostname}:${port}`];
   const addresses = Object.values(networkInterfaces())
     .flatMap((found) => found ?? [])
-    // A link-local address means nothing without the name of an interface.
+    // A link-local address is useless without the name of an interface.
     .filter(({ internal, address }) => !internal && !/^(?:fe80:|169\.254\.)/i.test(address))
     .map(({ address }) => address)
     .filter((address) => host === '::' || isIP(address) === 4);

@@ -1,6 +1,6 @@
-/** How prices of models are written in a table. */
+/** Formats model prices for tables. */
 
-/** US dollars, as short as six digits allow; a dash where they are not known. */
+/** Formats US dollars in at most six digits; a dash if unknown. */
 export function usd(value: number | null): string {
   return value === null ? '–' : String(Number(value.toPrecision(6)));
 }

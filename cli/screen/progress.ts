@@ -1,30 +1,33 @@
-/** How long work over many files is followed: a bar on a terminal, a plain line now and then elsewhere. */
+/**
+ * Shows the progress of work over many files: a bar on a terminal, occasional plain lines
+ * elsewhere.
+ */
 import type { Clock } from '../../engine/clock.ts';
 import type { CliContext } from '../context.ts';
 import { columnsOf, figure, isTerminal, note } from './output.ts';
 
-/** A bar that moves more often than this only flickers. */
+/** A bar that is updated more often only flickers. */
 const BAR_MS = 80;
-/** A log file wants fewer lines. */
+/** A log file needs fewer lines. */
 const LINE_MS = 2000;
 const BAR_WIDTH = 24;
 
-/** Files that are done, of all. */
+/** Files done, out of all. */
 export interface FileProgress {
   readonly done: number;
   readonly total: number;
   readonly filesPerSecond: number;
-  /** Estimated time that is left, in milliseconds. */
+  /** Estimated remaining time in milliseconds. */
   readonly remainingMs: number;
 }
 
 export interface ProgressView {
   show(progress: FileProgress): void;
-  /** Takes the bar away; call it before anything else is printed. */
+  /** Removes the bar; call it before anything else is printed. */
   clear(): void;
 }
 
-/** Follows the work on stderr, so that results on stdout stay clean. */
+/** Shows progress on stderr, so that results on stdout stay clean. */
 export function createProgressView(context: CliContext): ProgressView {
   const { stderr, clock } = context;
   return isTerminal(stderr) ? barView(context) : linesView(context, clock);
@@ -67,7 +70,7 @@ function barOf({ done, total }: FileProgress): string {
   return `[${'#'.repeat(filled)}${'-'.repeat(BAR_WIDTH - filled)}]`;
 }
 
-/** `1,234 of 3,000 files, 812 files/s, 2 s left`. */
+/** Formats `1,234 of 3,000 files, 812 files/s, 2 s left`. */
 function progressText({ done, total, filesPerSecond, remainingMs }: FileProgress): string {
   const parts = [`${figure(done)} of ${figure(total)} files`];
   if (filesPerSecond > 0) parts.push(`${figure(Math.round(filesPerSecond))} files/s`);
@@ -75,7 +78,7 @@ function progressText({ done, total, filesPerSecond, remainingMs }: FileProgress
   return parts.join(', ');
 }
 
-/** `0.4 s`, `12 s`, `3 min 20 s`. */
+/** Formats `0.4 s`, `12 s`, `3 min 20 s`. */
 export function spanOf(ms: number): string {
   const seconds = ms / 1000;
   if (seconds < 9.95) return `${seconds.toFixed(1)} s`;

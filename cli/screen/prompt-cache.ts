@@ -3,14 +3,17 @@ import type { CliContext } from '../context.ts';
 import { counted, dollars, figure, percent, print } from './output.ts';
 import type { Json } from '../remote.ts';
 
-/** What markers of svc brought, in words. */
+/** Describes the effect of svc's cache markers. */
 function markedWords(ours: Json): string {
   const requests = counted(Number(ours['requests']), 'request');
   const tokens = `${figure(ours['read_tokens'])} tokens read, ${figure(ours['written_tokens'])} written`;
   return `${requests}, ${tokens}, ${dollars(ours['cost_saved_usd'])} saved`;
 }
 
-/** Prints an empty line and a row a provider of `cache`, the `prompt_cache` of `/cache-stats`; false where nobody was asked yet. */
+/**
+ * Prints an empty line and one row per provider of `cache`, the `prompt_cache` of `/cache-stats`;
+ * false if no provider has been used yet.
+ */
 export async function printPromptCache(context: CliContext, cache: Json): Promise<boolean> {
   const providers = Object.entries((cache['providers'] ?? {}) as Record<string, Json>);
   if (providers.length === 0) return false;

@@ -4,16 +4,19 @@ import { dollars, figure } from './output.ts';
 import type { Json } from '../remote.ts';
 import { shortId } from '../../server/facts/find-request.ts';
 
-/** The heads; times are those of the user's zone. */
+/** Returns the headers; times are in the user's time zone. */
 export function recentHeader(nowMs: number): string[] {
   const time = `time (${zoneName(nowMs)})`;
   return ['request', time, 'model', '>in', '>sent', '>saved', '>cost', '>without svc', 'outcome'];
 }
 
-/** What a narrow screen goes without, so that each request is one line and its model is whole. */
+/**
+ * Columns dropped on a narrow screen, so that each request fits on one line with its full model
+ * name.
+ */
 export const EXPENDABLE = ['without svc', 'sent', 'in', 'saved'];
 
-/** One finished request as a row; what was not measured is a dash. */
+/** Returns one finished request as a row; an unmeasured value is a dash. */
 export function recentRow(row: Json, nowMs: number): string[] {
   const text = (name: string) => (typeof row[name] === 'string' ? row[name] : '–');
   const { status_code: status } = row;

@@ -1,15 +1,15 @@
-/** Tries that were followed by another, as `svc status` lists them. */
+/** Retried attempts, as `svc status` lists them. */
 import { localTime, zoneName } from '../../server/dashboard/page/local-time.ts';
 import type { Json } from '../remote.ts';
 import { shortId } from '../../server/facts/find-request.ts';
 
-/** One try at a provider after which the request went on to another key or provider. */
+/** An attempt at a provider after which the request went to another key or provider. */
 export type Retry = ReturnType<typeof toRetry>;
 
-/** As many as anybody reads. */
+/** More would not be read. */
 const MOST = 20;
 
-/** The retries in `traces` (newest first), newest first. */
+/** Returns the retries in `traces`; both newest first. */
 export function retriesOf(traces: readonly Json[]): readonly Retry[] {
   const retries: Retry[] = [];
   for (const trace of traces) {
@@ -26,14 +26,14 @@ function toRetry(trace: Json, tried: Json, next: Json) {
     request_id: trace['request_id'],
     timestamp: trace['timestamp'],
     provider: tried['provider'],
-    /** Where the key comes from that was sent; null for the client's own, or none. */
+    /** Source of the key that was used; null for the client's own, or none. */
     key: tried['key'],
     model: tried['model'],
     status: tried['status'],
     failure: tried['failure'],
     next_provider: next['provider'],
     next_key: next['key'],
-    /** How the request ended after all. */
+    /** Final outcome of the request. */
     outcome: trace['outcome'],
   };
 }
@@ -43,10 +43,10 @@ export function retryHeader(nowMs: number): string[] {
   return ['request', time, 'tried', 'its key', 'what happened', 'then', 'with', 'outcome'];
 }
 
-/** What a narrow screen goes without. */
+/** Columns dropped on a narrow screen. */
 export const RETRY_EXPENDABLE = ['with', 'its key'];
 
-/** One retry as a row. */
+/** Returns one retry as a row. */
 export function retryRow(retry: Retry, nowMs: number): string[] {
   return [
     shortId(text(retry.request_id)),

@@ -1,4 +1,4 @@
-/** The stages of a request by the names that traces have, with what each does. One list for all screens. */
+/** Descriptions of the stages by their names in traces, for all screens. */
 const LEGEND: Readonly<Record<string, string>> = {
   parse: 'reads the request',
   protect: 'marks what is never rewritten',
@@ -12,7 +12,7 @@ const LEGEND: Readonly<Record<string, string>> = {
   meter: 'counts tokens and cost',
 };
 
-/** What a stage does, in a few words; empty for a stage of a plugin. */
+/** Returns a stage's description in a few words; empty for a plugin's stage. */
 export function stageWords(name: string): string {
   return Object.hasOwn(LEGEND, name) ? LEGEND[name]! : '';
 }

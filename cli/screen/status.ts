@@ -1,4 +1,4 @@
-/** What is known of the proxy of a home folder, and how it is shown. */
+/** The state of a home folder's proxy, and its display. */
 import { runningInstance } from '../process/daemon.ts';
 import { counted, dollars, figure, pairs } from './output.ts';
 import type { Colors } from './output.ts';
@@ -11,10 +11,10 @@ import { uncompressedOf, uncompressedWords } from './uncompressed.ts';
 /** `svc status --json`. */
 export type Status = Awaited<ReturnType<typeof readStatus>>;
 
-/** Asks the pid file, the control socket and the proxy itself. */
+/** Reads the pid file, the control socket and the proxy itself. */
 export async function readStatus(home: string, withPromptCache = false) {
   const instance = runningInstance(home);
-  // One that hangs is still there, which the pid file says.
+  // A hanging proxy is still running, as the pid file shows.
   const own = await controlIfRunning(home, 'status').catch(() => undefined);
   const url = instance?.url;
   const cachePaths = withPromptCache ? ['/cache-stats', '/savings/misses'] : [];
@@ -31,26 +31,26 @@ export async function readStatus(home: string, withPromptCache = false) {
     ws_url: instance?.wsUrl ?? null,
     paused: typeof own?.['paused'] === 'boolean' ? own['paused'] : null,
     log_level: typeof own?.['log_level'] === 'string' ? own['log_level'] : null,
-    /** Requests that run now. */
+    /** Requests in progress. */
     active_requests: typeof own?.['running'] === 'number' ? own['running'] : null,
-    /** The body of `/health`; null when it cannot be read. */
+    /** Body of `/health`; null if it cannot be read. */
     health: health ?? null,
-    /** The rows of `/recent`, newest first. */
+    /** Rows of `/recent`, newest first. */
     recent: listOf(recent?.['recent']),
-    /** What was tried again lately, newest first. */
+    /** Recent retries, newest first. */
     retries: retriesOf(listOf(traces?.['traces'])),
-    /** Why newest requests went out as large as they came, the most frequent reason first. */
+    /** Why recent requests were sent uncompressed, most frequent reason first. */
     not_compressed: uncompressedOf(listOf(traces?.['traces'])),
-    /** What providers read from their own prompt caches; only where it was asked for. */
+    /** What providers read from their own prompt caches; only if requested. */
     ...(withPromptCache && {
       prompt_cache: (caches?.['prompt_cache'] ?? null) as Json | null,
-      /** What was lost because they were missed, by cause. */
+      /** Losses from cache misses, by cause. */
       cache_misses: (misses ?? null) as MissReportJson | null,
     }),
   };
 }
 
-/** The lines of `svc status` for a proxy that runs. */
+/** Returns the lines of `svc status` for a running proxy. */
 export function statusLines(status: Status, colors: Colors): string[] {
   const { health } = status;
   const version = textOf(health?.['version']) ?? '';
@@ -66,7 +66,8 @@ export function statusLines(status: Status, colors: Colors): string[] {
   rows.push(['Rewriting', status.paused === true ? colors.yellow('paused') : 'as configured']);
   const shared = sharedWords(health);
   if (shared !== undefined) rows.push(['Shared', shared]);
-  // Whoever may not see the figures gets a health without them, which is not zero requests.
+  // A caller that may not see the figures gets a health without them, which does not mean zero
+  // requests.
   if (health?.['stats'] !== undefined) rows.push(...figures(health, status.active_requests));
   const waiting = waitingWords(health?.['compression_threads']);
   if (waiting !== undefined) rows.push(['Compressing', waiting]);
@@ -78,7 +79,7 @@ export function statusLines(status: Status, colors: Colors): string[] {
   return [...lines, ...pairs(colors, rows)];
 }
 
-/** How long something has run. */
+/** Formats an uptime. */
 export function span(seconds: number): string {
   if (seconds < 60) return counted(Math.floor(seconds), 'second');
   if (seconds < 3600) return counted(Math.floor(seconds / 60), 'minute');
@@ -87,7 +88,7 @@ export function span(seconds: number): string {
   return counted(Math.floor(seconds / 86_400), 'day');
 }
 
-/** What waits for a thread, and how to have more of them; undefined where nothing does. */
+/** Describes waiting jobs, and how to have more threads; undefined if none wait. */
 function waitingWords(threads: unknown): string | undefined {
   const { most, jobs_waiting: jobs } = (threads ?? {}) as Json;
   if (typeof most !== 'number' || typeof jobs !== 'number' || jobs === 0) return undefined;
@@ -102,7 +103,7 @@ function healthWords({ health, url }: Status, colors: Colors): string {
   return `${colors.yellow(textOf(health['status']) ?? 'unknown')}${reasons === '' ? '' : `: ${reasons}`}`;
 }
 
-/** Through which Redis state is shared; undefined where it is not. */
+/** Describes where state is shared; undefined if it is not. */
 function sharedWords(health: Json | null): string | undefined {
   const shared = health?.['shared'];
   if (typeof shared !== 'object' || shared === null) return undefined;
@@ -149,7 +150,7 @@ function figures(health: Json, active: number | null): (readonly [string, string
 function costWords(cost: number | undefined, unpriced: number): string {
   const known = cost === undefined ? 'unknown' : dollars(cost);
   if (unpriced === 0) return known;
-  // The cure comes with it: nobody guesses that a price can be set.
+  // Includes the cure, since users do not expect that a price can be set.
   const missing = `${counted(unpriced, 'request')} without a known price; providers.<name>.pricing sets one`;
   return cost === undefined ? `${known}: ${missing}` : `${known}, and ${missing}`;
 }

@@ -1,4 +1,4 @@
-/** Results as a table. */
+/** Prints results as tables. */
 import type { BaseContext } from 'clipanion';
 import { visible } from '../../server/log/visible.ts';
 import { aroundColors } from './colors.ts';
@@ -6,30 +6,29 @@ import { fold, leastWidth, widthOf } from './fit.ts';
 import { colorsFor, columnsOf, isTerminal, writeLine } from './output.ts';
 import type { Colors } from './output.ts';
 
-/** Column heads; a head that starts with `>` is aligned to the right. */
+/** Column headers; one that starts with `>` is right-aligned. */
 export type TableHeader = readonly string[];
 
 export type TableRow = readonly string[];
 
 const GAP = '  ';
-/** A word of this width may be broken. */
+/** A word longer than this may be broken. */
 const LONG_WORD = 12;
 
-/** What else a table may say of itself. */
+/** Further options of a table. */
 export interface TableOptions {
-  /** Rows that were printed before, in the same columns and under the same heads. */
+  /** Rows printed before, with the same columns and headers. */
   readonly above?: readonly TableRow[] | undefined;
-  /** Columns that a narrow screen goes without, by their heads: the first of them goes first. */
+  /** Headers of columns that a narrow screen drops, in this order. */
   readonly expendable?: readonly string[];
 }
 
 /**
- * Rows under heads, without borders, as the text of a result. A screen that is too narrow for them
- * goes without what is expendable. Where that is not enough, texts are folded between words and
- * paths cut in the middle, then long words are broken, so that one odd name does not cost the
- * others their table; where figures alone are too wide, each row becomes a block of names and
- * values. Below rows that were printed before the heads are printed again only where the columns
- * are no longer the same.
+ * Prints rows under headers, without borders. A screen that is too narrow first loses the
+ * expendable columns. If that is not enough, texts are folded between words and paths cut in the
+ * middle, then long words are broken, so that one odd name does not ruin the table; if the figures
+ * alone are too wide, each row becomes a block of names and values. Below earlier rows the headers
+ * are printed again only if the columns have changed.
  */
 export function printTable(
   context: BaseContext,
@@ -65,7 +64,10 @@ export function printTable(
   for (const line of lines) writeLine(stdout, line);
 }
 
-/** The columns that are shown, by their place: those that fit, each cell on one line, where enough are expendable. */
+/**
+ * Returns the indexes of the columns to show: those that fit, each cell on one line, if enough are
+ * expendable.
+ */
 function keptColumns(
   names: readonly string[],
   rows: readonly TableRow[],
@@ -84,7 +86,10 @@ function keptColumns(
   return kept;
 }
 
-/** How wide each column may be; undefined where they do not fit side by side, words up to `mostWord` whole. */
+/**
+ * Returns the width of each column; undefined if they do not fit side by side with words up to
+ * `mostWord` unbroken.
+ */
 function fittingWidths(
   rows: readonly TableRow[],
   columns: number,
@@ -99,7 +104,7 @@ function fittingWidths(
   const gaps = GAP.length * (count - 1);
   const over = () => gaps + widths.reduce((sum, width) => sum + width, 0) - columns;
   while (over() > 0) {
-    // The widest gives way first: it has the most to fold.
+    // The widest column shrinks first: it has the most to fold.
     const candidates = widths.map((width, at) => (width > least[at]! ? width : 0));
     const widest = candidates.indexOf(Math.max(...candidates));
     if (candidates[widest] === 0) return undefined;
@@ -130,7 +135,7 @@ function tableOf(
   });
 }
 
-/** One row by itself: what it is about, and below it every name with its value. */
+/** Returns one row as a block: its subject, and below it every name with its value. */
 function blockOf(
   names: readonly string[],
   [title = '', ...values]: TableRow,

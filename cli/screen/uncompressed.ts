@@ -1,17 +1,17 @@
-/** Why the newest requests were not made smaller, counted by reason, as `svc status` shows them. */
+/** Why recent requests were not compressed, counted by reason, for `svc status`. */
 import { counted } from './output.ts';
 import type { Json } from '../remote.ts';
 
-/** A reason, and how many of the newest requests it kept as large as they came. */
+/** A reason, and how many recent requests it kept uncompressed. */
 export interface Uncompressed {
   readonly because: string;
   readonly requests: number;
 }
 
-/** As many reasons as anybody reads. */
+/** More would not be read. */
 const MOST = 3;
 
-/** The reasons in `traces`, the most frequent first. */
+/** Returns the reasons in `traces`, most frequent first. */
 export function uncompressedOf(traces: readonly Json[]): readonly Uncompressed[] {
   const requests = new Map<string, number>();
   for (const trace of traces) {
@@ -24,7 +24,7 @@ export function uncompressedOf(traces: readonly Json[]): readonly Uncompressed[]
     .toSorted((a, b) => b.requests - a.requests);
 }
 
-/** One line for each of the most frequent reasons. */
+/** Returns one line per frequent reason. */
 export function uncompressedWords(reasons: readonly Uncompressed[]): string[] {
   return reasons
     .slice(0, MOST)

@@ -1,4 +1,7 @@
-/** `svc service print` and `svc uninstall`: how the proxy becomes part of a machine, and how it leaves. */
+/**
+ * `svc service print` and `svc uninstall`: installs the proxy as a service of the machine, and
+ * removes it.
+ */
 import { Command, Option } from 'clipanion';
 import { JsonCommand, SvcCommand } from '../command.ts';
 import { SvcError } from '../../engine/error.ts';
@@ -39,7 +42,7 @@ class ServicePrint extends SvcCommand {
 interface Uninstalled {
   readonly undone: readonly Undone[];
   readonly stopped: Awaited<ReturnType<typeof stopProxy>>;
-  /** Names in the home folder that are not svc's. */
+  /** Names in the home folder that do not belong to svc. */
   readonly left: readonly string[];
 }
 
@@ -66,7 +69,7 @@ class Uninstall extends JsonCommand {
     const stopped = await stopProxy(home, context, false);
     const signed = await signedConversations(home, context);
     noteSigned(signed, this.data ? 'deleted' : 'uninstall', context);
-    // What was saved of a client's file lies among the data, and is needed while it is not taken back.
+    // The data includes backups of client files, which are needed until the changes are undone.
     if (this.data) refuseAll(faults);
     const left = this.data ? deleteData(home) : [];
     if (this.json)

@@ -1,8 +1,8 @@
-/** Deleting what svc keeps, and nothing else that lies in the same folder. */
+/** Deletes the data of svc, and nothing else in the same folder. */
 import { readdirSync, rmSync, rmdirSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Names that svc gives in its home folder. */
+/** Names that svc uses in its home folder. */
 const NAMES = [
   'config.yaml',
   'monitor.db',
@@ -42,7 +42,10 @@ const NAMES = [
   'calibration.json',
 ];
 
-/** True for an entry of the home folder that is svc's, or what SQLite, a lock or damage made of one. */
+/**
+ * True for an entry of the home folder that belongs to svc, including variants made by SQLite,
+ * locks or damage.
+ */
 export function isOwnData(name: string): boolean {
   return NAMES.some(
     (one) => name === one || (/^[.-]/.test(name.slice(one.length)) && name.startsWith(one)),
@@ -50,8 +53,8 @@ export function isOwnData(name: string): boolean {
 }
 
 /**
- * Deletes every entry of `home` that is svc's, and then the folder if nothing is left. Returns what stays: a folder that SVC_HOME names by
- * mistake holds other things.
+ * Deletes every entry of `home` that belongs to svc, and then the folder if it is empty. Returns
+ * the remaining names: a folder mistakenly used as SVC_HOME contains other things.
  */
 export function deleteData(home: string): readonly string[] {
   let names: readonly string[];

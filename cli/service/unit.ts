@@ -1,4 +1,4 @@
-/** The files by which systemd and launchd run the proxy. */
+/** The files with which systemd and launchd run the proxy. */
 import { SvcError } from '../../engine/error.ts';
 
 export interface UnitFacts {
@@ -11,19 +11,19 @@ export interface UnitFacts {
 export const serviceKinds = ['systemd', 'launchd'] as const;
 export type ServiceKind = (typeof serviceKinds)[number];
 
-/** Where the file belongs, below the user's home. */
+/** Location of the file, below the user's home. */
 export const servicePaths: Readonly<Record<ServiceKind, string>> = {
   systemd: '.config/systemd/user/svc.service',
   launchd: 'Library/LaunchAgents/svc.proxy.plist',
 };
 
-/** What turns it on once it lies there. */
+/** The command that enables it. */
 export const serviceStarts: Readonly<Record<ServiceKind, string>> = {
   systemd: 'systemctl --user enable --now svc',
   launchd: 'launchctl load -w ~/Library/LaunchAgents/svc.proxy.plist',
 };
 
-/** The text of the file. Keys are no part of it: they belong in the config file. */
+/** Returns the text of the file. It contains no keys: they belong in the config file. */
 export function unitText(facts: UnitFacts): string {
   return facts.kind === 'systemd' ? systemdUnit(facts) : launchdList(facts);
 }
@@ -50,8 +50,8 @@ WantedBy=default.target
 }
 
 /**
- * A word between quotation marks (systemd.syntax(7), "Quoting"): a line break in it would begin
- * another setting. Only a command line has variables, so only there a dollar is written twice.
+ * Quotes a word (systemd.syntax(7), "Quoting"): a line break in it would begin another setting.
+ * Only a command line has variables, so only there a dollar sign is doubled.
  */
 function systemdWord(text: string, of: 'command' | 'value' = 'command'): string {
   const escaped = text
@@ -98,7 +98,10 @@ ${words.join('\n')}
 `;
 }
 
-/** Text of XML 1.0, which has no word for most control characters. Throws `usage` for one of those. */
+/**
+ * Escapes text for XML 1.0, which cannot represent most control characters. Throws `usage` for one
+ * of those.
+ */
 function xml(text: string): string {
   return text
     .replaceAll('&', '&amp;')

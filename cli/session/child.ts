@@ -1,18 +1,21 @@
-/** A client as a child process: the terminal is its own, signals reach it once, its end is passed on. */
+/**
+ * Runs a client as a child process: it owns the terminal, receives each signal once, and its exit
+ * is passed on.
+ */
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { SvcError } from '../../engine/error.ts';
 import type { CliContext } from '../context.ts';
 
-/** Signals that a terminal sends to every process in front of it. */
+/** Signals that a terminal sends to every foreground process. */
 const FROM_TERMINAL: readonly NodeJS.Signals[] = ['SIGINT', 'SIGQUIT'];
 const OTHERS: readonly NodeJS.Signals[] = ['SIGTERM', 'SIGHUP', 'SIGUSR1', 'SIGUSR2'];
 
 /**
- * Runs a program in this terminal until it ends. Resolves with its exit code; for one that a signal
- * ended with 128 and the signal's number, as shells do.
+ * Runs a program in this terminal until it ends. Resolves with its exit code; for a program ended
+ * by a signal with 128 plus the signal's number, as shells do.
  *
- * @throws SvcError `not_found` or `forbidden` when it cannot be started.
+ * @throws SvcError `not_found` or `forbidden` if it cannot be started.
  */
 export function runChild(
   command: readonly string[],
@@ -25,7 +28,7 @@ export function runChild(
     const hasTerminal = 'isTTY' in context.stdin && context.stdin.isTTY === true;
     const listeners = [...FROM_TERMINAL, ...OTHERS].map((signal) => {
       const isDelivered = hasTerminal && FROM_TERMINAL.includes(signal);
-      // Clients count presses of Ctrl-C, so what the terminal has sent them is not sent again.
+      // Clients count presses of Ctrl-C, so signals already sent by the terminal are not repeated.
       const listener = () => void (isDelivered || child.kill(signal));
       context.events.on(signal, listener);
       return [signal, listener] as const;

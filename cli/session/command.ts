@@ -1,4 +1,4 @@
-/** `svc run`: starts a client so that it goes through the proxy, and shows what that did. */
+/** `svc run`: starts a client so that it goes through the proxy, and shows the effect. */
 import { basename } from 'node:path';
 import { Command, Option } from 'clipanion';
 import { SvcCommand } from '../command.ts';
@@ -52,7 +52,7 @@ class Run extends SvcCommand {
       else printReceipt(context, receipt);
     } catch (thrown) {
       if (!(thrown instanceof SvcError)) throw thrown;
-      // The client's own exit code says more than that of a missing receipt.
+      // The client's own exit code matters more than a missing receipt.
       this.note(`svc: no receipt: ${thrown.message}`);
     }
     return code;
@@ -84,7 +84,7 @@ class Run extends SvcCommand {
     }
   }
 
-  /** Where the proxy listens; it is started where none runs. */
+  /** Returns the proxy's address; starts one if none runs. */
   private async proxyUrl(): Promise<string> {
     const { context, home } = this;
     const running = await listeningUrl(home, context);
@@ -97,7 +97,7 @@ class Run extends SvcCommand {
         );
       return reachable(url);
     } catch (thrown) {
-      // Another start was quicker.
+      // Another start was faster.
       const other = isSvcError(thrown) && thrown.kind === 'conflict';
       const url = other ? await listeningUrl(home, context) : undefined;
       if (url === undefined) throw thrown;
@@ -106,7 +106,7 @@ class Run extends SvcCommand {
   }
 }
 
-/** The environment of a client that goes through the proxy at `url`. */
+/** Returns the environment of a client that goes through the proxy at `url`. */
 function clientEnvironment({ env }: CliContext, url: string) {
   const { hostname } = new URL(url);
   const hasProxy = ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY'].some(
@@ -115,7 +115,10 @@ function clientEnvironment({ env }: CliContext, url: string) {
   return { ...env, ...clientVariables(url), ...(hasProxy && withoutProxy(env, hostname)) };
 }
 
-/** A client that sends everything through a proxy of the network would not find the one on this machine. */
+/**
+ * Adds to NO_PROXY: a client that sends everything through the network's proxy would not reach the
+ * one on this machine.
+ */
 function withoutProxy(env: CliContext['env'], hostname: string) {
   const names = ['NO_PROXY', 'no_proxy'];
   const present = names

@@ -12,22 +12,22 @@ import { configInUse } from '../parse/config-in-use.ts';
 import { colorsFor, counted, dollars, figure, note, pairs, percent } from '../screen/output.ts';
 import { control } from '../remote.ts';
 
-/** How long requests that the client left behind may take to settle. */
+/** Longest wait for requests that the client left running. */
 const SETTLE_MS = 2000;
 const LOOK_MS = 25;
-/** The ledger is written in batches: what has settled stands in the file after this. */
+/** The ledger is written in batches: settled requests are in the file after this time. */
 const WRITE_MS = 150;
 
-/** The sums of a span, and whose requests they are. */
+/** Sums of a period, and the clients of its requests. */
 export interface Receipt {
   readonly totals: Totals;
   readonly clients: readonly { readonly name: string; readonly requests: number }[];
   readonly costUsd: number | null;
-  /** What the same requests would have cost without svc. */
+  /** Cost of the same requests without svc. */
   readonly costWithoutUsd: number | null;
 }
 
-/** Waits until nothing runs any more, then adds up the span. */
+/** Waits until no request runs any more, then sums the period. */
 export async function receiptOf(
   context: CliContext,
   configFile: string | undefined,
@@ -50,7 +50,7 @@ export async function receiptOf(
   });
 }
 
-/** How the sums of a span are asked for: of all rows, or of this machine's where several share the ledger. */
+/** Sums a period: all rows, or this machine's if several share the ledger. */
 async function sumsOfThisMachine(
   context: CliContext,
   configFile: string | undefined,

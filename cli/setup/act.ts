@@ -1,4 +1,4 @@
-/** The steps of `svc setup`, once they are agreed to. Each is whole or not done at all. */
+/** The steps of `svc setup`, after confirmation. Each is done completely or not at all. */
 import { SvcError } from '../../engine/error.ts';
 import type { ErrorKind } from '../../engine/error.ts';
 import { reachable } from '../address.ts';
@@ -16,11 +16,13 @@ import type { Plan } from './plan.ts';
 export interface WrittenConfig {
   readonly path: string;
   readonly outcome: 'created' | 'changed' | 'kept';
-  /** The file as it was. */
+  /** Backup of the previous file. */
   readonly backup: string | null;
 }
 
-/** Writes the config file, and has a running proxy read it; where that refuses, nothing has changed. */
+/**
+ * Writes the config file, and makes a running proxy read it; if that refuses, nothing has changed.
+ */
 export async function writeConfig(
   { config }: Plan,
   { home, file }: Found,
@@ -36,11 +38,11 @@ export interface RunningProxyFacts {
   readonly url: string;
   readonly pid: number;
   readonly outcome: 'started' | 'reloaded' | 'running';
-  /** What its own `/health` says: `ok` or `degraded`. */
+  /** Status in `/health`: `ok` or `degraded`. */
   readonly health: string;
 }
 
-/** Starts the proxy where none runs, and asks it how it is. */
+/** Starts the proxy if none runs, and checks its health. */
 export async function startProxy(
   isReloaded: boolean,
   { home, running, url }: Found,
@@ -59,14 +61,18 @@ export async function startProxy(
   return { url, pid: running.pid, outcome, health: await healthOf() };
 }
 
-/** What a request through svc to the built-in provider showed. */
+/** Result of a request through svc to the built-in provider. */
 export interface Proof {
   readonly status: number;
   readonly inputTokens: number | null;
   readonly savedTokens: number | null;
 }
 
-/** Sends the last turn of the demo's session through a proxy of this mode. @throws SvcError `internal` where it fails. */
+/**
+ * Sends the last turn of the demo's session through a proxy of this mode.
+ *
+ * @throws SvcError `internal` if it fails.
+ */
 export function prove(mode: string, context: CliContext): Promise<Proof> {
   return withLoopback(context, { 'compression.mode': mode }, async ({ session, play }) => {
     const turn = session.turns.at(-1);
@@ -84,7 +90,7 @@ export function prove(mode: string, context: CliContext): Promise<Proof> {
   });
 }
 
-/** What a provider said to the question for its models. */
+/** A provider's response to the request for its models. */
 export interface Asked {
   readonly provider: string;
   readonly models: number | null;
@@ -118,7 +124,7 @@ export interface PointedClient {
   readonly kind: ErrorKind | null;
 }
 
-/** Writes the settings of one client, which `svc integrate <client> --undo` takes back. */
+/** Writes the settings of one client, which `svc integrate <client> --undo` reverts. */
 export async function pointClient(
   client: Client,
   url: string,

@@ -1,4 +1,7 @@
-/** `svc setup`: from nothing to a running proxy with clients pointed at it. Asks first, acts afterwards. */
+/**
+ * `svc setup`: from nothing to a running proxy with clients pointed at it. Asks first, acts
+ * afterwards.
+ */
 import { Command, Option } from 'clipanion';
 import { SvcCommand } from '../command.ts';
 import { SvcError } from '../../engine/error.ts';
@@ -34,7 +37,7 @@ const MODES = [
   { value: 'aggressive', label: 'aggressive', hint: 'code and configuration get smaller, too' },
 ] as const;
 
-/** What was done. */
+/** Completed steps. */
 interface Outcome {
   readonly config: WrittenConfig;
   readonly proxy: RunningProxyFacts;
@@ -149,7 +152,7 @@ class Setup extends SvcCommand {
     };
   }
 
-  /** Undefined where the question does not arise, was answered before, or nobody is there to answer. */
+  /** Undefined if the question does not arise, was answered before, or no user is present. */
   private async askSubscription(
     { subscription: { isLikely, decided } }: Found,
     prompts: Prompts | undefined,
@@ -238,7 +241,7 @@ class Setup extends SvcCommand {
   }
 }
 
-/** Those whose file svc may write, and that do not go through it yet. */
+/** True for clients whose file svc may write, and that do not use it yet. */
 function canBePointed({ client, file, wired, isForward, fault }: Wiring): boolean {
   return (
     client.file !== undefined && file !== null && fault === null && wired !== 'yes' && !isForward

@@ -1,9 +1,9 @@
-/** The config file that `svc setup` writes: a short one, or the changes to the one that is there. */
+/** The config file that `svc setup` writes: a new short one, or changes to the existing one. */
 import { stringify } from 'yaml';
 import { SvcError } from '../../engine/error.ts';
 import { yamlText } from '../integrate/yaml-text.ts';
 
-/** Settings by their keys, such as `server.port`. */
+/** Settings by key, such as `server.port`. */
 export type Chosen = Readonly<Record<string, string | number | boolean>>;
 
 const PREAMBLE = `# Configuration of svc, begun by \`svc setup\`.
@@ -12,9 +12,9 @@ const PREAMBLE = `# Configuration of svc, begun by \`svc setup\`.
 `;
 
 /**
- * `text` with the chosen settings in it; what else stands there stays, comments included.
+ * Returns `text` with the chosen settings; everything else, including comments, is kept.
  *
- * @throws SvcError `config` where something else stands in the way of a setting.
+ * @throws SvcError `config` if something else is in the place of a setting.
  */
 export function withChosen(text: string, chosen: Chosen): string {
   if (Object.keys(chosen).length === 0) return text;

@@ -1,4 +1,4 @@
-/** What `svc setup` finds on the machine before it asks anything. Reads only. */
+/** What `svc setup` finds on the machine before it asks anything. Read-only. */
 import { join } from 'node:path';
 import { reachable } from '../address.ts';
 import { homeOf } from '../context.ts';
@@ -12,12 +12,16 @@ import { readSettingsFile } from '../integrate/settings-file.ts';
 import { readWiring } from '../integrate/wiring.ts';
 import { findSubscription } from './subscription.ts';
 
-/** How many ports behind the configured one are looked at. */
+/** Number of ports after the configured one that are tried. */
 const PORTS_TRIED = 50;
 
 export type Found = Awaited<ReturnType<typeof lookAround>>;
 
-/** Looks around. @throws SvcError `config` where the configuration that is there has faults. */
+/**
+ * Examines the machine.
+ *
+ * @throws SvcError `config` if the existing configuration has faults.
+ */
 export async function lookAround(context: CliContext) {
   const home = homeOf(context);
   const loaded = await configOf(undefined, context);
@@ -31,27 +35,30 @@ export async function lookAround(context: CliContext) {
     (isMovable ? await freePort(host, configured, loaded.config.server.wsPort) : configured);
   const port = free ?? configured;
   const url = running?.url === undefined ? urlOf(host, port) : reachable(running.url);
-  // Clients that are installed.
+  // Installed clients.
   const clients = readWiring(home, context, url).filter(({ isInstalled }) => isInstalled);
   return {
     home,
     loaded,
-    /** The user's own config file, whether or not there is one. */
+    /** The user's own config file, whether or not it exists. */
     file: readSettingsFile(join(home, 'config.yaml')),
     keys: keyOrigins(loaded),
-    /** Where clients on this machine reach the proxy, or would. */
+    /** Address at which clients on this machine reach the proxy, or would. */
     url,
     clients,
     subscription: findSubscription(loaded, clients, context),
     running,
-    /** Where a proxy would listen, or does. */
+    /** Port at which a proxy listens, or would. */
     port,
-    /** The configured port where another program has it; then `port` is a free one. */
+    /** The configured port if another program uses it; `port` is then a free one. */
     takenPort: running === undefined && port !== configured ? configured : undefined,
   };
 }
 
-/** The first port from `wanted` on that is free, with the one of its WebSocket; undefined without one. */
+/**
+ * Returns the first port from `wanted` on that is free together with its WebSocket port; undefined
+ * if there is none.
+ */
 async function freePort(
   host: string,
   wanted: number,

@@ -1,4 +1,4 @@
-/** What `svc setup` is going to do, decided before anything is done, and its words on the screen. */
+/** The plan of `svc setup`, decided before anything is done, and its display. */
 import type { Client } from '../integrate/client.ts';
 import { shortPath } from '../context.ts';
 import type { CliContext } from '../context.ts';
@@ -10,20 +10,20 @@ import { SUBSCRIPTION_STEPS } from './subscription.ts';
 import type { Wish } from './subscription.ts';
 
 export interface Plan {
-  /** The whole config file as it is to be; undefined where it stays as it is. */
+  /** The new config file; undefined if it stays unchanged. */
   readonly config: string | undefined;
-  /** The text that stands there now; empty where there is none. */
+  /** The current text; empty if there is none. */
   readonly configBefore: string;
-  /** Mode of compression that the test request goes through. */
+  /** Compression mode of the test request. */
   readonly mode: string;
-  /** What happens to a subscription's requests; undefined where nobody here seems to have one. */
+  /** Treatment of a subscription's requests; undefined if there seems to be no subscription. */
   readonly subscription: Wish | undefined;
   readonly clients: readonly Client[];
   /** Providers to ask for their models. */
   readonly asked: readonly string[];
 }
 
-/** The lines about the machine. */
+/** Returns the lines about the machine. */
 export function foundLines(found: Found, context: CliContext, colors: Colors): string[] {
   const { keys, clients, running, loaded, takenPort } = found;
   const rows: [string, string][] = [
@@ -51,7 +51,7 @@ export function foundLines(found: Found, context: CliContext, colors: Colors): s
   return pairs(colors, rows);
 }
 
-/** The lines about what comes: the config file in full or as a diff, then the steps. */
+/** Returns the lines about the plan: the config file in full or as a diff, then the steps. */
 export function planLines(
   plan: Plan,
   found: Found,

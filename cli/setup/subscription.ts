@@ -1,6 +1,7 @@
 /**
- * What an owner of a subscription wants of svc. His requests carry a token whose provider may tie them to
- * the bytes of its own client, so nothing is rewritten unless he says so, and knows what that may mean.
+ * The choices for the owner of a subscription. Its requests carry a token whose provider may
+ * require the exact bytes of its own client, so nothing is rewritten unless the owner agrees,
+ * knowing the possible consequences.
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -30,15 +31,15 @@ export const SUBSCRIPTION_CHOICES = [
   },
 ] as const;
 
-/** How things stand before anything is asked. */
+/** The situation before anything is asked. */
 export interface SubscriptionFound {
-  /** True where Claude Code is here and may be logged in with a subscription. */
+  /** True if Claude Code is installed and may be logged in with a subscription. */
   readonly isLikely: boolean;
-  /** What the configuration says already; undefined where nobody has decided. */
+  /** The configured choice; undefined if none was made. */
   readonly decided: Wish | undefined;
 }
 
-/** Looks for signs of a subscription. Files with credentials are not read: that there is one is enough. */
+/** Looks for signs of a subscription. Credential files are not read: their existence is enough. */
 export function findSubscription(
   { config, provenance }: LoadedConfig,
   clients: readonly Wiring[],
@@ -53,13 +54,13 @@ export function findSubscription(
   const hasKey = (config.providers['messages']?.keys ?? []).length > 0;
   const hasClaude = clients.some(({ client }) => client.id === 'claude-code');
   return {
-    // Without a key of its own Claude Code is logged in; on a Mac no file says so.
+    // Without its own key Claude Code is logged in; on a Mac no file shows that.
     isLikely: hasClaude && (isLoggedIn || hasToken || !hasKey),
     decided: isSet ? toWish(config.compression.subscriptionTraffic) : undefined,
   };
 }
 
-/** What comes of it, among the steps of setup. */
+/** The effect of each choice, among the steps of setup. */
 export const SUBSCRIPTION_STEPS: Readonly<Record<Wish, string>> = {
   look: "leave a subscription's requests byte for byte as they are",
   rewrite: "make a subscription's requests smaller, too",
@@ -69,7 +70,7 @@ function toWish(isRewritten: boolean): Wish {
   return isRewritten ? 'rewrite' : 'look';
 }
 
-/** What is going to hold, and how to change it. */
+/** Describes the effect of the choice, and how to change it. */
 export function subscriptionWords(wish: Wish, configPath: string): string {
   const [now, other] =
     wish === 'look' ? ['pass byte for byte', 'true'] : ['are made smaller, too', 'false'];

@@ -1,4 +1,4 @@
-/** `svc statusline`: one line for Claude Code's statusline, tmux, starship and their like. */
+/** `svc statusline`: one line for Claude Code's statusline, tmux, starship and similar. */
 import { Command, Option } from 'clipanion';
 import { SvcError } from '../../engine/error.ts';
 import { SvcCommand } from '../command.ts';

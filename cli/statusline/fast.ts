@@ -1,6 +1,7 @@
 /**
- * `svc statusline` without the rest of the program: it is started after every message, so it loads no
- * command, no parser and no configuration. What it does not understand is left to the command.
+ * `svc statusline` without the rest of the program: it is started after every message, so it loads
+ * no command, no parser and no configuration. Arguments that it does not understand are left to the
+ * command.
  */
 import { writeSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -8,7 +9,10 @@ import { SHOWN_IN } from './line.ts';
 import { statuslineText } from './show.ts';
 import type { StatuslineOptions } from './show.ts';
 
-/** Prints the line; false, and nothing done, where the arguments need the whole program: help, or a mistake. */
+/**
+ * Prints the line; false, having done nothing, if the arguments need the whole program: help, or a
+ * mistake.
+ */
 export async function printFast(argv: readonly string[]): Promise<boolean> {
   const options = fastOptions(argv);
   if (options === undefined) return false;
@@ -22,12 +26,12 @@ export async function printFast(argv: readonly string[]): Promise<boolean> {
   try {
     writeSync(1, text);
   } catch {
-    // Nobody reads it any more.
+    // The reader has gone.
   }
   return true;
 }
 
-/** The same options as the command's, in their plain forms. */
+/** Parses the command's options, in their plain forms only. */
 export function fastOptions(argv: readonly string[]): StatuslineOptions | undefined {
   const given = new Map<string, string>();
   let hasColors = true;

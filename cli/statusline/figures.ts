@@ -1,21 +1,24 @@
-/** Puts together what the client says and what the proxy left in its file. */
+/** Combines the client's data with the figures in the proxy's file. */
 import { objectOf, numberOf, objectsOf, stringOf } from '../../stages/dialect/json-kind.ts';
 import type { JsonObject } from '../../stages/dialect/json-kind.ts';
 import { readClientStatus } from './input.ts';
 import type { ClientStatus, PlanWindow } from './input.ts';
 
 export interface Figures extends Omit<ClientStatus, 'windows'> {
-  /** Those of the session; of all of today where no client asks. */
+  /** Requests of the session; of the whole day if there is no client. */
   readonly requests: number | undefined;
   readonly savedUsd: number | undefined;
   readonly savedTokens: number | undefined;
-  /** The one to look at first, then the others. */
+  /** The most urgent window first. */
   readonly windows: readonly PlanWindow[];
   /** Whether a proxy of this home runs, and has seen the session. */
   readonly proxy: 'up' | 'off' | 'unused';
 }
 
-/** `client` is what stands on stdin, undefined for nothing; `status` is the proxy's file, empty without one. */
+/**
+ * Returns the figures; `client` is the JSON on stdin, undefined if there is none; `status` is the
+ * proxy's file, empty without one.
+ */
 export function figuresOf(
   client: JsonObject | undefined,
   status: JsonObject,
@@ -44,7 +47,10 @@ export function figuresOf(
   };
 }
 
-/** Of the client's session, or of today where no client asks; undefined where the proxy has seen nothing of it. */
+/**
+ * Returns the sums of the client's session, or of today without a client; undefined if the proxy
+ * has seen none of it.
+ */
 function sums(
   status: JsonObject,
   sessionId: string | undefined,
@@ -58,7 +64,7 @@ function sums(
   return Object.hasOwn(sessions, sessionId) ? objectOf(sessions[sessionId]) : undefined;
 }
 
-/** The plans' windows of the session's credential; of all of them without a session. */
+/** Returns the plan windows of the session's credential; all of them without a session. */
 function limitsOf(
   status: JsonObject,
   session: JsonObject | undefined,
@@ -72,7 +78,7 @@ function limitsOf(
       session === undefined ||
       (limit['provider'] === session['provider'] && limit['key'] === session['key']);
     if (used === undefined || name === undefined || limit['kind'] !== 'plan' || !isOurs) return [];
-    // It has started again since, and nobody has said how much of it is used now.
+    // The window has been reset since, and its current use is unknown.
     if (resetsAtMs !== undefined && resetsAtMs <= nowMs) return [];
     return [{ name, used, resetsAtMs, usedUpAtMs: timeOf(limit['used_up_at']) }];
   });
@@ -83,7 +89,7 @@ function timeOf(value: unknown): number | undefined {
   return Number.isNaN(atMs) ? undefined : atMs;
 }
 
-/** What is used up first comes first; then what is fullest. */
+/** Sorts by the time at which a window is used up, then by fullness. */
 function byNearness(a: PlanWindow, b: PlanWindow): number {
   const at = ({ usedUpAtMs }: PlanWindow) => usedUpAtMs ?? Number.POSITIVE_INFINITY;
   return at(a) === at(b) ? b.used - a.used : at(a) - at(b);

@@ -1,6 +1,6 @@
 /**
- * What Claude Code gives a statusline on stdin (as of 2.1.332): the model, the context window, the cost
- * that it estimates, its prompt cache, and the windows of a subscription. All of it may be missing.
+ * The data that Claude Code passes to a statusline on stdin (as of 2.1.332): the model, the context
+ * window, its cost estimate, its prompt cache, and subscription windows. All of it may be missing.
  */
 import { numberOf, objectOf, stringOf } from '../../stages/dialect/json-kind.ts';
 import type { JsonObject } from '../../stages/dialect/json-kind.ts';
@@ -9,11 +9,11 @@ import type { JsonObject } from '../../stages/dialect/json-kind.ts';
 export interface PlanWindow {
   /** `5h`, `7d`, `spend` … */
   readonly name: string;
-  /** Of 1. */
+  /** Used share, 0 to 1. */
   readonly used: number;
-  /** Milliseconds since the epoch, where known. */
+  /** Milliseconds since the epoch, if known. */
   readonly resetsAtMs: number | undefined;
-  /** When it is used up at the present pace, where that is before it starts again. */
+  /** When it is used up at the current rate, if that is before its reset. */
   readonly usedUpAtMs: number | undefined;
 }
 
@@ -29,14 +29,14 @@ export interface ClientStatus {
   readonly windows: readonly PlanWindow[];
 }
 
-/** Windows as Claude Code names them, and as providers do. */
+/** Window names of Claude Code, and of providers. */
 const WINDOWS: readonly (readonly [field: string, name: string])[] = [
   ['five_hour', '5h'],
   ['seven_day', '7d'],
   ['spend_limit', 'spend'],
 ];
 
-/** Reads the document; what is not as expected is left out. */
+/** Parses the document; unexpected values are ignored. */
 export function readClientStatus(document: JsonObject): ClientStatus {
   const context = objectOf(document['context_window']);
   const usedPercent = numberOf(context['used_percentage']);
@@ -55,7 +55,10 @@ export function readClientStatus(document: JsonObject): ClientStatus {
   };
 }
 
-/** That of the session; of versions that do not say it, that of the newest request. */
+/**
+ * Returns the session's cache ratio; for versions that do not report it, that of the newest
+ * request.
+ */
 function cacheRatioOf(document: JsonObject, usage: JsonObject): number | undefined {
   const ratio = numberOf(objectOf(document['prompt_cache'])['hit_ratio']);
   if (ratio !== undefined) return ratio;

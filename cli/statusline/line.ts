@@ -1,11 +1,14 @@
-/** The line: a template's fields filled in, coloured for where it is shown, in the width that there is. */
+/** The line: a template's fields filled in, coloured for its target, within the given width. */
 import { dollars, share } from '../../server/words/amounts.ts';
 import { visible } from '../../server/log/visible.ts';
 import { timeOfDay } from '../../server/words/time-of-day.ts';
 import type { Figures } from './figures.ts';
 import type { PlanWindow } from './input.ts';
 
-/** Where a line is shown: Claude Code and terminals take ANSI colours, tmux its own, starship and others none. */
+/**
+ * Where a line is shown: Claude Code and terminals use ANSI colours, tmux its own, starship and
+ * others none.
+ */
 export const SHOWN_IN = ['claude-code', 'tmux', 'starship', 'plain'] as const;
 export type ShownIn = (typeof SHOWN_IN)[number];
 
@@ -13,12 +16,12 @@ export interface LineOptions {
   readonly format: string;
   readonly shownIn: ShownIn;
   readonly hasColors: boolean;
-  /** Columns that the line may take. */
+  /** Columns available for the line. */
   readonly width: number;
   readonly nowMs: number;
 }
 
-/** For a client's session, and for all of today. */
+/** Default templates for a client's session, and for the whole day. */
 export const SESSION_FORMAT =
   '{model} | ctx {context} | {cost} | {saved} | cache {cache} | {window} | {svc}';
 export const TODAY_FORMAT = 'today {cost} | {saved} | cache {cache} | {window} | {svc}';
@@ -30,7 +33,7 @@ interface Piece {
   readonly tone?: Tone | undefined;
 }
 
-/** What a field shows; undefined where that is not known. */
+/** Text of a field; undefined if unknown. */
 const FIELDS: Readonly<Record<string, (figures: Figures, nowMs: number) => Piece | undefined>> = {
   model: ({ model }) => text(model, 'bold'),
   directory: ({ directory }) => text(directory),
@@ -38,7 +41,7 @@ const FIELDS: Readonly<Record<string, (figures: Figures, nowMs: number) => Piece
   context_size: ({ contextTokens }) => text(thousands(contextTokens)),
   cost: ({ costUsd }) => text(costUsd === undefined ? undefined : dollars(costUsd)),
   saved: ({ savedUsd }) =>
-    // What was not saved takes no room.
+    // A zero saving is not shown.
     savedUsd === undefined || savedUsd <= 0
       ? undefined
       : { text: `saved ${dollars(savedUsd)}`, tone: 'green' },
@@ -68,18 +71,18 @@ const FIELDS: Readonly<Record<string, (figures: Figures, nowMs: number) => Piece
 
 export const FIELD_NAMES: readonly string[] = Object.keys(FIELDS);
 
-/** What is left out first where the width is short. */
+/** Fields in the order in which they are dropped for lack of width. */
 const LEAST_NEEDED = ['svc', 'cache', 'saved', 'cost', 'model', 'directory', 'context'];
 
 interface Segment {
   readonly pieces: readonly Piece[];
-  /** The higher, the sooner it is left out. */
+  /** Segments with a higher rank are dropped sooner. */
   readonly rank: number;
 }
 
 /**
- * One line without its end. Segments of `format` are divided by ` | `; one with a field that is not
- * known is left out, and where the line is too wide, the ones that matter least.
+ * Returns one line without its line end. Segments of `format` are separated by ` | `; one with an
+ * unknown field is dropped, and if the line is too wide, the least important ones.
  */
 export function statusLine(figures: Figures, options: LineOptions): string {
   let segments = options.format
@@ -134,7 +137,7 @@ function windowPiece({ name, used, resetsAtMs, usedUpAtMs }: PlanWindow, nowMs: 
   return { text: visible(`${name} ${wholeShare(used)}${until ?? ''}`), tone };
 }
 
-/** `42%`: a line that changes at every tenth of a percent only distracts. */
+/** Formats `42%`: a line that changes with every tenth of a percent only distracts. */
 function wholeShare(value: number | undefined): string | undefined {
   return value === undefined ? undefined : `${Math.round(value * 100)}%`;
 }
@@ -148,7 +151,7 @@ function thousands(count: number | undefined): string | undefined {
 const ANSI: Readonly<Record<Tone, number>> = { bold: 1, dim: 2, green: 32, yellow: 33, red: 31 };
 
 function painted({ text: words, tone }: Piece, { shownIn, hasColors }: LineOptions): string {
-  // tmux takes `#` for the beginning of an instruction.
+  // tmux interprets `#` as the beginning of an instruction.
   const safe = shownIn === 'tmux' ? words.replaceAll('#', '##') : words;
   if (tone === undefined || !hasColors) return safe;
   if (shownIn === 'claude-code') return `\u001b[${ANSI[tone]}m${safe}\u001b[0m`;
@@ -159,7 +162,7 @@ function painted({ text: words, tone }: Piece, { shownIn, hasColors }: LineOptio
 const WIDE =
   /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\u{1f300}-\u{1faff}]/u;
 
-/** Columns of the segments with what divides them. */
+/** Returns the columns of the segments with their separators. */
 function widthOf(segments: readonly Segment[]): number {
   const words = segments.map(({ pieces }) => pieces.map((piece) => piece.text).join(''));
   let width = 0;

@@ -1,6 +1,6 @@
 /**
- * Prints the line. Whatever is missing or faulty, there is a line and no error: a statusline that fails
- * is a blank one, for whoever looks at it and does not know why.
+ * Prints the line. Missing or invalid data never causes an error: a failing statusline is blank,
+ * without any explanation for the user.
  */
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 import type { Readable } from 'node:stream';
@@ -13,15 +13,15 @@ import { SESSION_FORMAT, TODAY_FORMAT, statusLine } from './line.ts';
 import type { ShownIn } from './line.ts';
 
 export interface StatuslineOptions {
-  /** Default: one for a client's session, another one where no client asks. */
+  /** Default: one template for a client's session, another one without a client. */
   readonly format: string | undefined;
   readonly shownIn: ShownIn;
   readonly hasColors: boolean;
-  /** Columns; default: what the client says in `COLUMNS`, else as many as the line takes. */
+  /** Columns; default: the client's `COLUMNS`, else unlimited. */
   readonly width: number | undefined;
 }
 
-/** What of the process it needs. */
+/** What it needs of the process. */
 export interface StatuslineSurroundings {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly userHome: string;
@@ -30,11 +30,13 @@ export interface StatuslineSurroundings {
   readonly stdin: Readable & { readonly isTTY?: boolean };
 }
 
-/** A client writes at once and closes; what is open for longer is somebody's terminal or a forgotten pipe. */
+/**
+ * A client writes at once and closes; a stdin that stays open is a terminal or a forgotten pipe.
+ */
 const READ_MS = 250;
 const MOST_CHARS = 1024 * 1024;
 
-/** The line with its end. Never rejects. */
+/** Returns the line with its line end. Never rejects. */
 export async function statuslineText(
   { format, shownIn, hasColors, width }: StatuslineOptions,
   where: StatuslineSurroundings,
@@ -52,7 +54,7 @@ export async function statuslineText(
       width: width ?? (Number(env['COLUMNS']) || Number.POSITIVE_INFINITY),
       nowMs,
     });
-    // Before the first request nothing is known, and an empty line looks like a failure.
+    // Before the first request nothing is known, and an empty line would look like a failure.
     return `${line === '' && format === undefined ? 'svc' : line}\n`;
   } catch {
     return 'svc\n';
@@ -80,7 +82,7 @@ function readInput(stdin: StatuslineSurroundings['stdin']): Promise<string> {
   });
 }
 
-/** Undefined for what is no JSON object. */
+/** Undefined if the text is not a JSON object. */
 function parsed(text: string): JsonObject | undefined {
   try {
     const value: unknown = JSON.parse(text);
@@ -98,7 +100,9 @@ function readStatus(home: string): JsonObject {
   }
 }
 
-/** The text of a small file; throws for anything else. A pipe in its place would never be at its end. */
+/**
+ * Returns the text of a small file; throws for anything else. A pipe in its place would never end.
+ */
 function readBounded(path: string): string {
   const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
@@ -116,7 +120,7 @@ function isAlive(pid: unknown): boolean {
   try {
     return process.kill(known, 0);
   } catch (thrown) {
-    // Another user's process is one all the same.
+    // Another user's process exists too.
     return thrown instanceof Error && 'code' in thrown && thrown.code === 'EPERM';
   }
 }

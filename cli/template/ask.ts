@@ -1,4 +1,4 @@
-/** One question to a model, through the proxy that runs. */
+/** Sends one question to a model, through the running proxy. */
 import { SvcError } from '../../engine/error.ts';
 import { isObject, parseJson } from '../../stages/dialect/json-kind.ts';
 import { reachable } from '../address.ts';
@@ -8,7 +8,10 @@ import { runningInstance } from '../process/daemon.ts';
 
 const MOST_OUTPUT_TOKENS = 4096;
 
-/** The text of the answer. Throws `unavailable` where no proxy runs, `bad_gateway` with what it answered. */
+/**
+ * Returns the text of the response. Throws `unavailable` if no proxy runs, `bad_gateway` with any
+ * other response.
+ */
 export async function askModel(context: CliContext, model: string, text: string): Promise<string> {
   const url = runningInstance(homeOf(context))?.url;
   if (url === undefined)
@@ -39,7 +42,7 @@ interface Answer {
   readonly choices?: readonly { readonly message?: { readonly content?: string | null } }[];
 }
 
-/** The text of a document in either dialect; undefined where it is none. */
+/** Returns the text of a response in either dialect; undefined if it is not one. */
 function textOf(body: string): string | undefined {
   const answer = parseJson(body);
   if (!isObject(answer)) return undefined;

@@ -127,7 +127,7 @@ class Remove extends SvcCommand {
 
   execute() {
     const folder = folderOf(this.context);
-    // One that is not there is an error, one that cannot be used is none.
+    // A missing template is an error; an unusable one may be removed.
     templateSource(folder, this.name);
     rmSync(templateFiles.file(folder, this.name));
     this.print(`${this.name} removed`);

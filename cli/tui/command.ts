@@ -1,4 +1,4 @@
-/** `svc dashboard`: the proxy on the terminal as it works. */
+/** `svc dashboard`: a live view of the proxy in the terminal. */
 import { Command, Option } from 'clipanion';
 import { SvcCommand } from '../command.ts';
 import { SvcError } from '../../engine/error.ts';
@@ -15,9 +15,9 @@ import { follow } from './feed.ts';
 import { bodyOf } from './render.ts';
 import { firstModel } from './model.ts';
 
-/** Requests of a snapshot. */
+/** Requests in a snapshot. */
 const MOST_ROWS = 10;
-/** How long a proxy may take to send its first state. */
+/** Time limit for a proxy's first state. */
 const STATE_MS = 5000;
 
 class Dashboard extends SvcCommand {
@@ -51,14 +51,14 @@ class Dashboard extends SvcCommand {
   }
 
   async #printAddress(home: string): Promise<void> {
-    // Whether one runs is for it to say: a pid file alone may be old.
+    // Ask the proxy whether it runs: a pid file alone may be stale.
     await readOwn(home, '/health');
     const url = urlOf(home);
     if (url === null) throw new SvcError('unavailable', 'The proxy does not say where it listens');
     const elsewhere = originsElsewhere(runningInstance(home)?.url ?? url);
     const login = elsewhere.length === 0 ? undefined : await control(home, 'dashboard-link');
     const page = `${url}/dashboard`;
-    // What follows # stays in the browser: no log of any server has it.
+    // The part after # stays in the browser: it is in no server's log.
     const links = elsewhere.map(
       (origin) => `${origin}/dashboard/login#${String(login?.['token'])}`,
     );
@@ -101,7 +101,7 @@ class Dashboard extends SvcCommand {
   }
 }
 
-/** The first state that the proxy sends. Throws `unavailable`. */
+/** Returns the first state that the proxy sends. Throws `unavailable`. */
 async function presentState({ clock }: CliContext, home: string): Promise<LiveState> {
   const abort = new AbortController();
   const stop = clock.after(STATE_MS, () => abort.abort());

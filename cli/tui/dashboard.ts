@@ -1,4 +1,6 @@
-/** The dashboard on a terminal: follows the proxy, takes keys, draws, and leaves the terminal as it was. */
+/**
+ * The dashboard on a terminal: follows the proxy, handles keys, draws, and restores the terminal.
+ */
 import { emitKeypressEvents } from 'node:readline';
 import type { Readable } from 'node:stream';
 import type {
@@ -25,14 +27,14 @@ import type { Model } from './model.ts';
 import { firstModel } from './model.ts';
 import { openScreen } from './screen.ts';
 
-/** News of one moment are drawn together. */
+/** Events within this time are drawn together. */
 const DRAW_MS = 40;
 const MOST_ROWS = 500;
 
-/** A terminal's keys; a stream that is none has no raw mode. */
+/** A terminal's key input; a stream that is not a terminal has no raw mode. */
 export type KeyInput = Readable & { setRawMode?(isRaw: boolean): unknown };
 
-/** Shows the dashboard until the person or the terminal ends it. */
+/** Shows the dashboard until the user or the terminal ends it. */
 export async function showDashboard(context: CliContext, home: string): Promise<void> {
   const { clock, events, stdout, version, program } = context;
   const stdin = context.stdin as KeyInput;
@@ -74,7 +76,7 @@ export async function showDashboard(context: CliContext, home: string): Promise<
       const json = await readOwn<T>(home, path);
       if (!abort.signal.aborted) take(json);
     } catch {
-      // The feed says what is wrong with the connection, and everything is asked again once it is back.
+      // The feed reports connection problems, and everything is requested again once it is back.
     }
   };
   const query = (more: Readonly<Record<string, string>> = {}): string => {
@@ -82,7 +84,7 @@ export async function showDashboard(context: CliContext, home: string): Promise<
     const since = sinceMs > 0 ? { since: new Date(sinceMs).toISOString() } : {};
     return new URLSearchParams({ ...since, ...more }).toString();
   };
-  /** One question at a time; the next waits by what this one took, and longer without news. */
+  /** One request at a time; the next waits as long as this one took, and longer without events. */
   let stopReport: (() => void) | undefined;
   let isAsking = false;
   let hasNews = false;
@@ -98,10 +100,10 @@ export async function showDashboard(context: CliContext, home: string): Promise<
     });
     isAsking = false;
     const nowMs = clock.monotonicMs();
-    // The first json also waits for what the proxy loads when it is first asked.
+    // The first response also waits for what the proxy loads on first use.
     const tookMs = isFirst ? 0 : nowMs - startedMs;
     isFirst = false;
-    // Another range was chosen meanwhile: its figures are missing.
+    // Another range was chosen meanwhile: its figures are still missing.
     reportAtMs = range === model.range ? nowMs + pauseAfter(tookMs) : nowMs;
     planReport();
   };
@@ -182,7 +184,7 @@ export async function showDashboard(context: CliContext, home: string): Promise<
   for (const name of ['end', 'close', 'error']) stdin.on(name, quit);
   stdout.on('resize', onResize);
   const stopListening = onEnd(context, quit);
-  // Whatever else ends the process must not leave a terminal without a cursor.
+  // However the process ends, the terminal must not be left without a cursor.
   events.on('exit', giveBack);
   stdin.resume();
   drawNow();
@@ -192,7 +194,7 @@ export async function showDashboard(context: CliContext, home: string): Promise<
       clock,
       {
         opened() {
-          // What was logged before comes again with every line.
+          // Earlier log lines are sent again after a reconnect.
           change({ connection: 'live', trouble: [], logLines: [], url: urlOf(home) });
           reportNow();
           readRequests();
@@ -218,7 +220,7 @@ export async function showDashboard(context: CliContext, home: string): Promise<
   }
 }
 
-/** Where the proxy of a home folder listens. */
+/** Returns the address of a home folder's proxy. */
 export function urlOf(home: string): string | null {
   const url = runningInstance(home)?.url;
   return url === undefined ? null : reachable(url);

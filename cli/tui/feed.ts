@@ -1,4 +1,4 @@
-/** What the running proxy reports as it happens; where it is gone, it is tried again for as long as somebody listens. */
+/** Follows the running proxy's live events; reconnects as long as there is a listener. */
 import type { Clock } from '../../engine/clock.ts';
 import { isSvcError } from '../../engine/error.ts';
 import { SILENCE_MS, createFeedReader } from '../../server/dashboard/page/feed-events.ts';
@@ -6,9 +6,9 @@ import type { FeedEvents } from '../../server/dashboard/page/feed-events.ts';
 import { openOwn } from '../remote.ts';
 
 export interface FeedListener extends FeedEvents {
-  /** The line is open, again. */
+  /** The connection is open, or open again. */
   opened(): void;
-  /** It is not, and why: cause and cure. */
+  /** The connection is lost, with cause and cure. */
   lost(trouble: readonly string[]): void;
 }
 

@@ -1,4 +1,7 @@
-/** Rows in columns on a screen of a given width: columns that matter less go before a figure is cut. */
+/**
+ * Lays out rows in columns on a screen of a given width: less important columns are dropped before
+ * a figure is cut.
+ */
 import { visible } from '../../server/log/visible.ts';
 import { ESSENTIAL_RANK } from '../../server/dashboard/page/requests/columns.ts';
 import type { Column, Tone } from '../../server/dashboard/page/requests/columns.ts';
@@ -7,7 +10,7 @@ import { cut, widthOf } from '../screen/fit.ts';
 
 const GAP = '  ';
 
-/** The line of heads, and below it a line a row. */
+/** Returns the header line, and one line per row. */
 export function grid<T>(
   all: readonly Column<T>[],
   rows: readonly T[],
@@ -40,7 +43,7 @@ export function grid<T>(
   ];
 }
 
-/** The colour of a tone. */
+/** Returns the colour of a tone. */
 export function paintOf(tone: Tone | undefined, colors: Colors): (text: string) => string {
   if (tone === undefined) return (text) => text;
   return { good: colors.green, warn: colors.yellow, bad: colors.red }[tone];
@@ -71,7 +74,7 @@ function fitting<T>(
     width - GAP.length * (columns.length - 1),
   );
   const missing = (at: number): number => natural(columns[at]!) - widths[at]!;
-  // Whatever lacks little is shown whole before a long name takes all that is left.
+  // Columns that lack little space are completed before a long name takes the rest.
   for (const at of columns.map((_, place) => place).toSorted((a, b) => missing(a) - missing(b))) {
     const more = Math.max(0, Math.min(spare, missing(at)));
     spare -= more;
@@ -80,7 +83,7 @@ function fitting<T>(
   return { columns, widths };
 }
 
-/** The columns that fit in `width`, each as wide as `widthOfColumn` says; at least one. */
+/** Returns the columns that fit in `width`, each as wide as `widthOfColumn` says; at least one. */
 function sideBySide<T>(
   all: readonly Column<T>[],
   widthOfColumn: (column: Column<T>) => number,
@@ -96,12 +99,12 @@ function sideBySide<T>(
   return columns;
 }
 
-/** Text from outside on one line: nothing in it commands the terminal or moves the cursor. */
+/** Returns external text on one line, without terminal control and cursor movement. */
 export function inert(text: string): string {
   return visible(text).replaceAll('\t', ' ');
 }
 
-/** Names and values below each other; values are folded by whoever shows the lines. */
+/** Returns names and values line by line; the caller folds long values. */
 export function facts(
   rows: readonly (readonly [name: string, value: string])[],
   { dim }: Colors,

@@ -1,9 +1,9 @@
-/** What a key does to what is shown. */
+/** What each key does in the dashboard. */
 import { RANGES } from '../../server/dashboard/page/frame/ranges.ts';
 import type { Model } from './model.ts';
 import { TABS, listed, selectedIndex } from './model.ts';
 
-/** A key as node's readline names it. */
+/** A key as named by node's readline. */
 export interface Key {
   readonly name?: string | undefined;
   readonly sequence?: string | undefined;
@@ -11,7 +11,7 @@ export interface Key {
   readonly shift?: boolean | undefined;
 }
 
-/** The model after a key; `quit` where that ends it. `height` is that of the view. */
+/** Returns the model after a key; `quit` if that ends it. `height` is that of the view. */
 export function press(model: Model, key: Key, height: number): Model | 'quit' {
   const { name = '', sequence = '' } = key;
   if ((key.ctrl === true && (name === 'c' || name === 'd')) || (name === 'q' && key.ctrl !== true))
@@ -41,7 +41,7 @@ export function press(model: Model, key: Key, height: number): Model | 'quit' {
   if (!isList) return { ...model, scroll: Math.max(0, model.scroll + step) };
   const rows = listed(model);
   const at = Math.max(0, Math.min(rows.length - 1, selectedIndex(model) + step));
-  // The first is the newest, whichever that will be.
+  // The first stays the newest, as new ones arrive.
   return { ...model, selectedId: at === 0 ? undefined : rows[at]?.request_id };
 }
 
@@ -50,7 +50,7 @@ function toTab(model: Model, index: number): Model {
   return { ...model, tab, detail: undefined, isHelp: false, scroll: 0 };
 }
 
-/** Far enough to be the end of any list. */
+/** Beyond the end of any list. */
 const END = 1_000_000;
 
 function stepOf({ name, shift }: Key, height: number): number | undefined {

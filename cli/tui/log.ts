@@ -1,4 +1,4 @@
-/** The log as it is written, newest first. */
+/** The live log, newest first. */
 import { NO_LINES, fieldsOf, parsed } from '../../server/dashboard/page/log-line.ts';
 import type { Colors } from '../screen/colors.ts';
 import { wrap } from '../screen/fit.ts';

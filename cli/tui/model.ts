@@ -1,4 +1,4 @@
-/** What the dashboard in the terminal knows and shows; frames are made of this alone. */
+/** The state of the dashboard in the terminal; frames are drawn from it alone. */
 import type {
   LiveState,
   ReportJson,
@@ -11,19 +11,19 @@ import type { Range } from '../../server/dashboard/page/frame/ranges.ts';
 export const TABS = ['overview', 'requests', 'providers', 'savings', 'log'] as const;
 export type Tab = (typeof TABS)[number];
 
-/** One request that is looked at. */
+/** A request shown in detail. */
 export interface Detail {
   readonly id: string;
-  /** Undefined until the proxy has answered. */
+  /** Undefined until the proxy has responded. */
   readonly json?: Pick<OneRequestJson, 'request' | 'trace'>;
   readonly error?: string;
 }
 
 export interface Model {
   readonly version: string;
-  /** What the user types before a command. */
+  /** How the user invokes svc. */
   readonly program: string;
-  /** Where the proxy listens; null where that is not known. */
+  /** Address of the proxy; null if unknown. */
   readonly url: string | null;
   readonly nowMs: number;
   readonly connection: 'connecting' | 'live' | 'lost';
@@ -31,16 +31,16 @@ export interface Model {
   readonly trouble: readonly string[];
   readonly live: LiveState | undefined;
   readonly report: ReportJson | undefined;
-  /** Newest first; undefined until the ledger was read. */
+  /** Newest first; undefined until the ledger has been read. */
   readonly requests: readonly RequestJson[] | undefined;
-  /** JSON, oldest first. */
+  /** JSON lines, oldest first. */
   readonly logLines: readonly string[];
   readonly tab: Tab;
   readonly range: Range;
   readonly failedOnly: boolean;
-  /** The chosen request; without one the newest is, whichever that is. */
+  /** The selected request; undefined selects whichever is newest. */
   readonly selectedId: string | undefined;
-  /** Lines of the view that are above the screen. */
+  /** Lines of the view above the screen. */
   readonly scroll: number;
   readonly detail: Detail | undefined;
   readonly isHelp: boolean;
@@ -65,12 +65,12 @@ export function firstModel(known: Pick<Model, 'version' | 'program' | 'url' | 'n
   };
 }
 
-/** The requests that the list shows. */
+/** Returns the requests shown in the list. */
 export function listed({ requests = [], failedOnly }: Model): readonly RequestJson[] {
   return failedOnly ? requests.filter((row) => row.failed) : requests;
 }
 
-/** The place of the chosen request in the list. */
+/** Returns the index of the selected request in the list. */
 export function selectedIndex(model: Model): number {
   return Math.max(
     0,

@@ -1,4 +1,4 @@
-/** The first screen: is it working, what did it save, what went wrong, what is about to. */
+/** The first screen: whether it works, what it saved, what went wrong, and what soon may. */
 import type { LiveState, ReportJson } from '../../server/dashboard/contract.ts';
 import { causeOf, concernsOf, conditionOf } from '../../server/dashboard/page/conditions.ts';
 import { whole } from '../../server/dashboard/page/format.ts';
@@ -13,10 +13,10 @@ import { listed } from './model.ts';
 import type { Model } from './model.ts';
 import { requestLines } from './requests.ts';
 
-/** Newest requests that are shown at least. */
+/** Newest requests shown at least. */
 const NEWEST = 5;
 const MOST_CAUSES = 5;
-/** The same where the newest requests would begin below the screen. */
+/** Causes shown if the newest requests would otherwise be below the screen. */
 const MOST_CAUSES_LOW = 3;
 const LOW_ROWS = 24;
 const CHART_COLUMNS = 60;
@@ -58,10 +58,10 @@ function reasons({ live, program }: Model, width: number, colors: Colors): strin
   ];
 }
 
-/** What goes wrong below the answers, on one line. */
+/** Returns the outlook below the answers, on one line. */
 function outlook(live: LiveState, report: ReportJson, width: number, colors: Colors): string[] {
   const parts = outlookFacts(live, report)
-    // Those that fire stand above.
+    // Firing alerts are shown above.
     .filter(({ id }) => id !== 'alerts')
     .map(({ id, name, value, words, tone }) => {
       const more = id === 'plan_used' ? ` (${inert(words)})` : '';

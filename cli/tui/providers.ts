@@ -1,4 +1,4 @@
-/** Providers: condition, circuit breaker, keys with their cooldowns, and what went to each. */
+/** Providers: condition, circuit breaker, keys with their cooldowns, and the traffic of each. */
 import { KEY_COLUMNS } from '../../server/dashboard/page/requests/columns.ts';
 import { conditionOf, providerFacts } from '../../server/dashboard/page/conditions.ts';
 import type { Colors } from '../screen/colors.ts';

@@ -1,4 +1,4 @@
-/** A whole screen as lines, from what is known: no terminal is needed for it. */
+/** Renders a whole screen as lines from the model, without a terminal. */
 import type { LiveState } from '../../server/dashboard/contract.ts';
 import { verdictOf } from '../../server/dashboard/page/conditions.ts';
 import { spanOf } from '../../server/dashboard/page/format.ts';
@@ -21,11 +21,11 @@ export interface Size {
 }
 
 export interface ScreenText {
-  /** As many as the screen has rows, each no wider than it. */
+  /** As many lines as the screen has rows, none wider than the screen. */
   readonly lines: readonly string[];
-  /** How far the view can be scrolled and is. */
+  /** The scroll position, limited to the maximum. */
   readonly scroll: number;
-  /** Lines that the view has on the screen. */
+  /** Screen lines of the view. */
   readonly height: number;
 }
 
@@ -59,7 +59,7 @@ const KEYS: readonly (readonly [keys: string, what: string])[] = [
   ['q, Ctrl-C', 'quit'],
 ];
 
-/** The screen of `size`. */
+/** Renders the screen in `size`. */
 export function renderScreen(model: Model, { columns, rows }: Size, colors: Colors): ScreenText {
   const above = [header(model, colors), tabs(model, columns, colors), ''];
   const height = Math.max(0, rows - above.length - 1);
@@ -72,17 +72,17 @@ export function renderScreen(model: Model, { columns, rows }: Size, colors: Colo
   return { lines: lines.map((line) => fitted(line, columns)), scroll, height };
 }
 
-/** The view alone, as for a screen of this width and no end. */
+/** Renders the view alone, as for a screen of this width and unlimited height. */
 export function bodyOf(model: Model, width: number, height: number, colors: Colors): string[] {
   if (model.isHelp) return help(colors, width);
   if (model.live === undefined && model.connection === 'lost')
     return model.trouble.flatMap((line) => wrap(inert(line), width));
   if (model.detail !== undefined) return requestDetail(model, width, colors);
-  // Rows of a table fit already: only sentences are folded.
+  // Table rows already fit: only sentences are folded.
   return VIEWS[model.tab](model, width, height, colors).flatMap((line) => wrap(line, width));
 }
 
-/** The word for all of it, as in the browser; that it is paused is said in any case. */
+/** Returns the overall verdict, as in the browser; a pause is always mentioned. */
 function verdict(live: LiveState, colors: Colors): readonly string[] {
   const [word, tone] = verdictOf(live);
   return [
@@ -110,7 +110,7 @@ function header({ version, url, connection, live }: Model, colors: Colors): stri
     .join('  ');
 }
 
-/** The views by name, or by number where names do not fit. The present one stands in brackets. */
+/** Returns the views by name, or by number if names do not fit. The current one is in brackets. */
 function tabs({ tab, detail, range }: Model, columns: number, colors: Colors): string {
   const line = (name: (at: number) => string) =>
     TABS.map((one, at) =>
@@ -148,7 +148,10 @@ function help(colors: Colors, width: number): string[] {
   ];
 }
 
-/** Whatever a view made of it, a line is no wider than the screen and commands nothing but our colours. */
+/**
+ * Whatever the view returned, a line is no wider than the screen and contains no control sequence
+ * but our colours.
+ */
 function fitted(line: string, columns: number): string {
   const safe = aroundColors(line, inert);
   return widthOf(safe) <= columns ? safe : cut(withoutColors(safe), columns);

@@ -1,4 +1,4 @@
-/** One request: its figures, its stages on one line of time, and the attempts at providers. */
+/** One request: its figures, its stages on a timeline, and the attempts at providers. */
 import type { RequestJson, Trace } from '../../server/dashboard/contract.ts';
 import { ATTEMPT_COLUMNS } from '../../server/dashboard/page/requests/columns.ts';
 import { duration, orDash } from '../../server/dashboard/page/format.ts';

@@ -1,4 +1,4 @@
-/** Requests as lines: the list of all of them, and the newest on the overview. */
+/** Requests as lines: the full list, and the newest on the overview. */
 import type { RequestJson } from '../../server/dashboard/contract.ts';
 import { figures, saved } from '../../server/dashboard/page/requests/columns.ts';
 import type { Column } from '../../server/dashboard/page/requests/columns.ts';
@@ -36,7 +36,7 @@ function columns(nowMs: number): readonly Column<RequestJson>[] {
   ];
 }
 
-/** A head and one line a row. */
+/** Returns a header and one line per row. */
 export function requestLines(
   rows: readonly RequestJson[],
   nowMs: number,
@@ -46,7 +46,7 @@ export function requestLines(
   return grid(columns(nowMs), rows, width, colors);
 }
 
-/** The list around the chosen request, which has a mark, in at most `height` lines. */
+/** Returns the list around the selected request, which is marked, in at most `height` lines. */
 export function requestList(model: Model, width: number, height: number, colors: Colors): string[] {
   const rows = listed(model);
   if (model.requests === undefined) return ['Loading…'];

@@ -1,4 +1,4 @@
-/** What was saved and on what, what was added from the vault and what that cost. */
+/** Savings and their sources, and what was added from the vault at what cost. */
 import { classColumns, groupColumns } from '../../server/dashboard/page/requests/columns.ts';
 import type { Column } from '../../server/dashboard/page/requests/columns.ts';
 import { addedWords, billOf, lanesOf, unpricedNote } from '../../server/dashboard/page/summary.ts';

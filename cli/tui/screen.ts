@@ -1,6 +1,6 @@
 /**
- * A screen of the terminal that gives back what was there before: the alternate screen, no cursor,
- * no folding. Only lines that have changed are written.
+ * A terminal screen that is restored afterwards: the alternate screen, no cursor, no line wrap.
+ * Only changed lines are written.
  */
 import type { Writable } from 'node:stream';
 import { forTerminal } from '../screen/colors.ts';
@@ -24,7 +24,7 @@ export function openScreen(out: Writable) {
       return;
     }
     let text = '';
-    // Erased first: behind a line that fills its row the cursor still stands on the last character.
+    // Erased first: after a line that fills its row the cursor is still on the last character.
     for (const [at, line] of lines.entries())
       if (line !== drawn[at]) text += `\u001b[${at + 1};1H\u001b[2K${forTerminal(line)}\u001b[0m`;
     drawn = lines;
@@ -42,14 +42,14 @@ export function openScreen(out: Writable) {
       columns: columnsOf(out),
       rows: 'rows' in out && typeof out.rows === 'number' && out.rows > 0 ? out.rows : 24,
     }),
-    /** Shows `lines`; a terminal that is slower than they come gets only the newest. */
+    /** Shows `lines`; a slow terminal gets only the newest. */
     draw,
-    /** Forgets what is shown: the next lines are all written. */
+    /** Forgets the current content, so that all lines are written next time. */
     clear(): void {
       drawn = [];
       if (isOpen) out.write('\u001b[2J');
     },
-    /** Gives the terminal back; more than once does nothing. */
+    /** Restores the terminal; further calls do nothing. */
     leave(): void {
       if (isOpen) out.write(LEAVE);
       isOpen = false;

@@ -1,4 +1,4 @@
-/** `svc update`: whether there is a newer version, and, once it is agreed to, its installation. */
+/** `svc update`: checks for a newer version and, after confirmation, installs it. */
 import { Command, Option } from 'clipanion';
 import { JsonCommand } from '../command.ts';
 import { SvcError } from '../../engine/error.ts';
@@ -10,7 +10,7 @@ import { isIn, isNewer, readInstalled } from './installed.ts';
 import type { Installed } from './installed.ts';
 import { globalFolder, installGlobally, published } from './npm.ts';
 
-/** What `--check` exits with where there is something newer. */
+/** Exit code of `--check` if there is a newer version. */
 const NEWER = 1;
 
 class Update extends JsonCommand {
@@ -34,7 +34,7 @@ class Update extends JsonCommand {
     const installed = readInstalled(context.entry);
     const { name, version, bin } = installed;
     const found = await published(name, context.env);
-    // Whoever else has the name has other programs: that is no newer version of this one.
+    // A package of the same name with other programs is not a newer version of this one.
     const latest = found !== undefined && found.bin[name] === bin[name] ? found.version : null;
     const hasNewer = latest !== null && isNewer(latest, version);
     const way = hasNewer ? await this.wayOf(installed, latest) : undefined;
@@ -73,7 +73,7 @@ class Update extends JsonCommand {
     return this.check && hasNewer ? NEWER : 0;
   }
 
-  /** The command that updates this installation, and whether svc may run it. */
+  /** Returns the command that updates this installation, and whether svc may run it. */
   private async wayOf(installed: Installed, latest: string) {
     const { context } = this;
     const { name, kind, root } = installed;

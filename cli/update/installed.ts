@@ -1,4 +1,4 @@
-/** How this svc came onto the machine, and whether another version is newer. */
+/** How this svc was installed, and version comparison. */
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { SvcError } from '../../engine/error.ts';
@@ -6,14 +6,14 @@ import { SvcError } from '../../engine/error.ts';
 export interface Installed {
   readonly name: string;
   readonly version: string;
-  /** Programs of the package, by name: what tells ours from another package of that name. */
+  /** Programs of the package, by name, to distinguish it from another package of that name. */
   readonly bin: Readonly<Record<string, string>>;
   /** Folder of the package. */
   readonly root: string;
   readonly kind: 'checkout' | 'package';
 }
 
-/** What the package of `entry` (`<root>/dist/app/main.js`) says of itself. */
+/** Reads the package metadata of `entry` (`<root>/dist/app/main.js`). */
 export function readInstalled(entry: string): Installed {
   const root = resolve(dirname(realpathSync(entry)), '../..');
   try {
@@ -30,7 +30,7 @@ export function readInstalled(entry: string): Installed {
   }
 }
 
-/** True where npm put `root` into its `folder` of global packages. */
+/** True if npm installed `root` into its `folder` of global packages. */
 export function isIn(folder: string, { name, root }: Installed): boolean {
   try {
     return realpathSync(join(folder, name)) === root;
@@ -39,7 +39,7 @@ export function isIn(folder: string, { name, root }: Installed): boolean {
   }
 }
 
-/** Whether `version` comes after `other`, by numbers; a release comes after its own prereleases. */
+/** True if `version` comes after `other`, by numbers; a release comes after its own prereleases. */
 export function isNewer(version: string, other: string): boolean {
   const [one, two] = [version, other].map(partsOf) as [Parts, Parts];
   for (let at = 0; at < 3; at += 1) {

@@ -1,4 +1,4 @@
-/** Questions to npm, which knows the registry, proxy and certificates that this user has configured. */
+/** Queries npm, which knows the user's registry, proxy and certificates. */
 import { execFile } from 'node:child_process';
 import { SvcError } from '../../engine/error.ts';
 import { isObject, parseJson } from '../../stages/dialect/json-kind.ts';
@@ -9,7 +9,7 @@ const MOST_BYTES = 4 * 1024 * 1024;
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** What the registry has under a name. */
+/** A package in the registry. */
 export interface Published {
   readonly version: string;
   /** Programs of the package, by name. */
@@ -19,9 +19,9 @@ export interface Published {
 const VERSION = /^\d{1,9}\.\d{1,9}\.\d{1,9}(?:[-+][\w.+-]{1,64})?$/;
 
 /**
- * The newest published version of `name`; undefined where the registry has no such package.
+ * Returns the newest published version of `name`; undefined if the registry has no such package.
  *
- * @throws SvcError `bad_gateway` where the registry does not answer, `not_found` without npm.
+ * @throws SvcError `bad_gateway` if the registry does not respond, `not_found` without npm.
  */
 export async function published(name: string, env: Env): Promise<Published | undefined> {
   const argv = ['view', `${name}@latest`, 'name', 'version', 'bin', '--json'];
@@ -52,13 +52,17 @@ export async function published(name: string, env: Env): Promise<Published | und
   };
 }
 
-/** The folder of npm's global packages; undefined where npm does not say. */
+/** Returns the folder of npm's global packages; undefined if npm does not report it. */
 export async function globalFolder(env: Env): Promise<string | undefined> {
   const { code, stdout } = await npm(['root', '-g'], env, ANSWER_MS);
   return code === 0 && stdout.trim() !== '' ? stdout.trim() : undefined;
 }
 
-/** Installs a version for all projects. @throws SvcError `config` with npm's last words. */
+/**
+ * Installs a version globally.
+ *
+ * @throws SvcError `config` with npm's last words.
+ */
 export async function installGlobally(name: string, version: string, env: Env): Promise<void> {
   const argv = ['install', '-g', '--no-fund', '--no-audit', `${name}@${version}`];
   const { code, stderr } = await npm(argv, env, INSTALL_MS);

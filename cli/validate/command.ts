@@ -1,4 +1,4 @@
-/** `svc validate <file>`: a context pack against the schema of version 1.0. */
+/** `svc validate <file>`: checks a context pack against the schema of version 1.0. */
 import { resolve } from 'node:path';
 import { Command, Option } from 'clipanion';
 import { JsonCommand } from '../command.ts';

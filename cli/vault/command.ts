@@ -1,4 +1,4 @@
-/** What the vault's commands have in common: settings, the open vault, and how an interrupt ends them. */
+/** Shared parts of the vault's commands: settings, opening the vault, and interruption. */
 import { Option } from 'clipanion';
 import { SvcCommand } from '../command.ts';
 import { SvcError } from '../../engine/error.ts';
@@ -18,20 +18,20 @@ export abstract class VaultCommand extends SvcCommand {
   envFile = Option.String('--env-file', { description: 'File of NAME=value lines to read' });
   json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
 
-  /** The settings of the proxy that runs, else those that a start would have. */
+  /** Returns the settings of the running proxy, else those of a start. */
   async settings(): Promise<Config> {
     return (await configInUse(this.config, this.context, this.envFile)).config;
   }
 
-  /** The arguments of every call into the vault. */
+  /** Returns the arguments for every call into the vault. */
   basics({ vault }: Config) {
     const { clock, random } = this.context;
     return { indexDir: vault.indexPath, clock, newId: () => random(9).toString('base64url') };
   }
 
   /**
-   * Opens the vault, lends it to `use` and closes it. What damage took is read again first:
-   * closing would put an end to that. Throws `cancelled` when it is interrupted.
+   * Opens the vault, passes it to `use` and closes it. Damaged parts are read again first, since
+   * closing would stop that. Throws `cancelled` if interrupted.
    */
   async withVault<T>(
     config: Config,
@@ -47,7 +47,7 @@ export abstract class VaultCommand extends SvcCommand {
     try {
       await this.repaired(vault);
       const result = await use(vault);
-      // Some damage is met only by reading.
+      // Some damage is only detected by reading.
       await this.repaired(vault);
       return result;
     } finally {
@@ -82,7 +82,7 @@ export abstract class VaultCommand extends SvcCommand {
     }
   }
 
-  /** Says so if the proxy that runs uses another index than this command. */
+  /** Tells the user if the running proxy uses another index than this command. */
   async compareWithProxy(config: Config): Promise<void> {
     if (runningInstance(config.home) === undefined) return;
     const health = await readOwn(config.home, '/health').catch(() => undefined);
@@ -94,7 +94,7 @@ export abstract class VaultCommand extends SvcCommand {
     this.note(`! The running proxy uses another index, ${short}`);
   }
 
-  /** The error for an index that is not there yet. */
+  /** Returns the error for an index that does not exist yet. */
   noIndex({ vault }: Config): SvcError {
     const where = shortPath(vault.indexPath, this.context);
     return new SvcError('not_found', `There is no index yet (${where})`, {

@@ -1,4 +1,4 @@
-/** `svc index`: brings the vault up to date with a folder, once or for as long as it runs. */
+/** `svc index`: brings the vault up to date with a folder, once or continuously. */
 import { Option } from 'clipanion';
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -134,7 +134,7 @@ export class Index extends VaultCommand {
   }
 
   private printRun(report: IndexReport): void {
-    // One line a run, so that a watcher's runs can be read one by one.
+    // One line per run, so that a watcher's output can be read line by line.
     if (this.watch) this.context.stdout.write(`${JSON.stringify(reportJson(report))}\n`);
     else this.printJson(reportJson(report));
   }
@@ -169,7 +169,7 @@ export class Index extends VaultCommand {
       },
     });
     this.note(`Watching ${shortPath(root, context)}; Ctrl-C ends it.`);
-    // The timer keeps the process alive where the watcher does not.
+    // The timer keeps the process alive if the watcher does not.
     const alive = setInterval(() => undefined, 60_000);
     await new Promise<void>((done) => {
       if (signal.aborted) done();

@@ -1,4 +1,4 @@
-/** What the vault's commands print: reports, hits, health, as lines and as JSON. */
+/** The output of the vault's commands: reports, hits, health, as lines and as JSON. */
 import { join } from 'node:path';
 import type { Calibration } from '../../stages/vault/indexing/calibrate.ts';
 import type { IndexReport } from '../../stages/vault/indexing/index-run.ts';
@@ -24,7 +24,7 @@ const LEFT_OUT: Readonly<Record<SkipReason, string>> = {
   unreadable: 'unreadable',
 };
 
-/** Name and value pairs about a run. */
+/** Returns name and value pairs about a run. */
 export function reportRows(report: IndexReport): (readonly [string, string])[] {
   const { indexed, removed, blocks } = report;
   const rows: (readonly [string, string])[] = [
@@ -39,7 +39,7 @@ export function reportRows(report: IndexReport): (readonly [string, string])[] {
   return rows;
 }
 
-/** Also files that had to be looked into because they are very new, and turned out to be the same. */
+/** Includes very new files that had to be read and turned out to be unchanged. */
 function unchangedIn({ files, indexed }: IndexReport): number {
   return Math.max(0, files - indexed);
 }
@@ -54,7 +54,7 @@ function entriesOf(skipped: IndexReport['skipped']): [SkipReason, number][] {
   return entries.filter(([, count]) => count > 0).toSorted(([, a], [, b]) => b - a);
 }
 
-/** A run as JSON. */
+/** Returns a run as JSON. */
 export function reportJson(report: IndexReport) {
   return {
     root: report.root,
@@ -69,13 +69,13 @@ export function reportJson(report: IndexReport) {
   };
 }
 
-/** Where a hit stands, as `path:10-42`; absolute unless it was handed in at run time. */
+/** Returns a hit's location, as `path:10-42`; absolute unless it was added at run time. */
 function locationOf(hit: HitView): string {
   const path = hit.root === '' ? hit.sourcePath || hit.id : join(hit.root, hit.sourcePath);
   return hit.startLine > 0 ? `${path}:${hit.startLine}-${hit.endLine}` : path;
 }
 
-/** The lines of one hit: where, how well it scored, and the snippet with the hits marked. */
+/** Returns the lines of one hit: location, score, and the snippet with the matches marked. */
 export function hitLines(hit: HitView, context: CliContext, colors: Colors): string[] {
   const location = shortPath(locationOf(hit), context);
   const never = hit.riskClass === SAFE ? '' : `  ${colors.yellow(`${hit.riskClass}, never sent`)}`;
@@ -97,7 +97,7 @@ function marked({ snippet: { text, hits } }: HitView, mark: (word: string) => st
   return highlighted + text.slice(from);
 }
 
-/** A hit as JSON. */
+/** Returns a hit as JSON. */
 export function hitJson(hit: HitView) {
   const { snippet } = hit;
   return {
@@ -113,7 +113,7 @@ export function hitJson(hit: HitView) {
   };
 }
 
-/** Name and value pairs about an index that was checked. */
+/** Returns name and value pairs about a checked index. */
 export function healthRows(
   health: VaultHealth,
   context: CliContext,
@@ -137,7 +137,7 @@ export function healthRows(
   ];
 }
 
-/** An index that was checked, as JSON. */
+/** Returns a checked index as JSON. */
 export function healthJson(health: VaultHealth) {
   return {
     status: health.status,
@@ -152,7 +152,7 @@ export function healthJson(health: VaultHealth) {
   };
 }
 
-/** A calibration as JSON. */
+/** Returns a calibration as JSON. */
 export function calibrationJson(calibration: Calibration) {
   return {
     workers: calibration.workers,

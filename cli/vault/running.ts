@@ -1,15 +1,18 @@
-/** The vault of the proxy that runs: it has the index in memory, and loading a large one takes seconds. */
+/**
+ * Uses the running proxy's vault: it has the index in memory, and loading a large one takes
+ * seconds.
+ */
 import type { Config } from '../../server/config/config.ts';
 import type { SearchHit } from '../../stages/vault/search/search.ts';
 import type { VaultStatus } from '../../stages/vault/contract.ts';
 import { control } from '../remote.ts';
 
-/** A hit as it is shown, without all of its block. */
+/** A hit for display, without the text of its block. */
 export type HitView = Omit<SearchHit, 'content'>;
 
 /**
- * What the running proxy finds; undefined where none runs, or it uses another index, or has not
- * loaded it, or cannot say: the index then has to be opened here.
+ * Returns the running proxy's results; undefined if none runs, or it uses another index, has not
+ * loaded it, or fails: the index then has to be opened here.
  */
 export async function searchRunning(
   config: Config,
@@ -21,7 +24,7 @@ export async function searchRunning(
   return Array.isArray(result?.['hits']) ? (result['hits'] as HitView[]) : undefined;
 }
 
-/** What the running proxy has loaded; undefined as for `searchRunning`. */
+/** Returns the status of the running proxy's index; undefined as for `searchRunning`. */
 export async function statusOfRunning(config: Config): Promise<VaultStatus | undefined> {
   const status = (await ask(config, 'vault-status', {}))?.['status'];
   return typeof status === 'object' && status !== null ? (status as VaultStatus) : undefined;
