@@ -1,4 +1,4 @@
-/** The three ways a request may take, each a process of its own, and the load before them. */
+/** The three ways that a request can take, each in its own process, and the load generator. */
 import { startChild, startUpstreamProcess } from './channel.ts';
 import type { Child, Usage } from './channel.ts';
 import type { LoadCommands } from './load.ts';
@@ -11,11 +11,11 @@ export type ArmName = 'direct' | 'plain' | 'svc';
 export interface Arm {
   readonly name: ArmName;
   readonly port: number;
-  /** What its proxy has used; absent where there is none. */
+  /** Resource usage of its proxy; absent if there is none. */
   readonly usage?: () => Promise<Usage>;
 }
 
-/** All that runs during a comparison. */
+/** Everything that runs during a comparison. */
 export interface Rig {
   readonly load: Child<LoadCommands>;
   readonly svc: Child<SvcCommands>;
@@ -25,7 +25,7 @@ export interface Rig {
 
 type PlainCommands = { usage: () => Usage };
 
-/** Starts upstream, load and the proxies that `names` asks for (svc always). */
+/** Starts upstream, load generator and the proxies in `names` (svc always). */
 export async function startRig(
   names: readonly ArmName[] = ['direct', 'plain', 'svc'],
 ): Promise<Rig> {

@@ -50,7 +50,7 @@ const [roundsAsked, requestsAsked] = process.argv.slice(2).map(Number);
 const ROUNDS = roundsAsked ?? 30;
 const REQUESTS = requestsAsked ?? 1500;
 const TURN_REQUESTS = 16;
-/** One-sided 95 % of Student's t; from 20 rounds on it hardly moves. */
+/** One-sided 95 % quantile of Student's t; nearly constant from 20 rounds on. */
 const T95 = 1.72;
 const ANSWER = Buffer.from(
   JSON.stringify({ type: 'message', model: 'claude-fixture-1', content: 'x'.repeat(1400) }),
@@ -97,12 +97,13 @@ async function main(): Promise<void> {
   await againstWhole(differences);
 }
 
-/** Processor time of a run, in microseconds. */
+/** Returns the processor time of a run, in microseconds. */
 async function cpuOf(plan: Plan<ProxyFrame>, body: BodyFrame): Promise<number> {
   const before = process.cpuUsage();
   for (let n = 0; n < REQUESTS; n += 1) {
     await once(plan, body, n);
-    // What ends with a turn of the event loop would else be kept for the whole round.
+    // Otherwise objects that are freed at the end of an event loop turn would be kept for the whole
+    // round.
     if (n % TURN_REQUESTS === 0) await setImmediate();
   }
   const { user, system } = process.cpuUsage(before);
@@ -118,7 +119,7 @@ async function once(plan: Plan<ProxyFrame>, body: BodyFrame, n: number): Promise
   if (outcome !== 'ok') throw error ?? new Error(outcome);
 }
 
-/** Takes everything and keeps nothing. */
+/** Accepts everything and keeps nothing. */
 const SINK: Sink<ProxyFrame> = {
   whole: () => undefined,
   write: () => undefined,
@@ -169,7 +170,7 @@ async function openServices(): Promise<BenchServices> {
   };
 }
 
-/** A provider that has everything there when it is asked. */
+/** A provider whose response is available at once. */
 const STUB: Upstream = {
   async send({ body }) {
     const isStream = body?.includes('"stream":true') === true;
@@ -202,7 +203,7 @@ function bodyFrame(isStream: boolean): BodyFrame {
   };
 }
 
-/** The graph with what keeps providers up, or with a forward stage that can do without. */
+/** Returns the graph with the availability features, or with a minimal forward stage. */
 function planOf(services: Services, isOn: boolean): Plan<ProxyFrame> {
   const byKind = { messages: 'messages', chat: 'chat', generative: 'generative' };
   const routing = { byKind, primary: undefined, verbatim: false, byModel: new Map(), fallback: [] };
@@ -243,7 +244,7 @@ function planOf(services: Services, isOn: boolean): Plan<ProxyFrame> {
   return compiled.plan;
 }
 
-/** One provider, one key, and whatever it says. */
+/** One provider, one key, and no error handling. */
 const plainForward = defineStage<ProxyFrame, undefined, Services>({
   name: 'forward',
   answers: true,
@@ -262,7 +263,9 @@ const plainForward = defineStage<ProxyFrame, undefined, Services>({
   }),
 });
 
-/** What a whole proxy spends on a request over sockets, and the share of the difference in it. */
+/**
+ * Measures a whole proxy's cost per request over sockets, and the share of the difference in it.
+ */
 async function againstWhole(differences: Readonly<Record<string, number>>): Promise<void> {
   const rig = await startRig(['svc']);
   try {

@@ -1,4 +1,4 @@
-/** What svc promises, as numbers, and whether a run kept it. Pure. */
+/** The promises of svc as numbers, and whether a run kept them. Pure functions. */
 import { BACKENDS } from '../stages/vault/backends/block-index.ts';
 import type { ArmFigures, Comparison } from './compare.ts';
 import type { ArmName } from './arms.ts';
@@ -7,10 +7,10 @@ import type { CostRun } from './observability.ts';
 import type { Quality } from './vault-quality.ts';
 import type { QueryRun, VaultRun } from './vault-speed.ts';
 
-/** One promise, measured. */
+/** One measured promise. */
 export interface Verdict {
   readonly what: string;
-  /** The measured value; NaN where a part of it is missing. */
+  /** The measured value; NaN if a part of it is missing. */
   readonly value: number;
   readonly unit:
     | 'x'
@@ -29,7 +29,7 @@ export interface Verdict {
   readonly met: boolean;
 }
 
-/** A bar on one workload. */
+/** A bar for one workload. */
 interface Bar {
   readonly workload: string;
   readonly what: string;
@@ -39,7 +39,10 @@ interface Bar {
   readonly value: (comparison: Comparison) => number;
 }
 
-/** On a noisy machine the plain proxy can seem to add nothing, which nobody could double. */
+/**
+ * On a noisy machine the plain proxy can seem to add nothing, and no proxy could stay below twice
+ * that.
+ */
 const LEAST_P99_MS = 0.1;
 
 const addedP50: Omit<Bar, 'workload'> = {
@@ -84,20 +87,23 @@ const bars: readonly Bar[] = [
   },
 ];
 
-/** The bars that `comparison`'s workload has, judged. */
+/** Judges the bars of `comparison`'s workload. */
 export function judge(comparison: Comparison): readonly Verdict[] {
   return bars
     .filter(({ workload }) => workload === comparison.workload)
     .map(({ value, workload, ...bar }) => verdict(bar, value(comparison), workload));
 }
 
-/** Start to listening of the built program: at most half a second. */
+/** Judges the time from start to listening of the built program: at most half a second. */
 export function judgeStart(seconds: number): Verdict {
   const bar = { what: 'start to listening', unit: 's', direction: 'at most', bar: 0.5 } as const;
   return verdict(bar, seconds);
 }
 
-/** A workload's event loop: in 99 of 100 turns held for less than 20 ms, all of the work being done. */
+/**
+ * Judges a workload's event loop: blocked for less than 20 ms in 99 of 100 turns, with all work
+ * completed.
+ */
 export function judgeLoop({
   workload,
   requests,
@@ -109,7 +115,10 @@ export function judgeLoop({
   return verdict(bar, isWhole ? p99Ms : Number.NaN, workload);
 }
 
-/** CPU a request that observing may add, and an open dashboard besides, as the upper end of the interval. */
+/**
+ * CPU per request that observing may add, and an open dashboard on top of it, as the upper end of
+ * the interval.
+ */
 const COST_PERCENT = { observed: 10, recorded: 10, dashboard: 5 } as const;
 const COST_OF = {
   observed: 'CPU by what settings turn off',
@@ -117,7 +126,7 @@ const COST_OF = {
   dashboard: 'CPU by an open dashboard',
 } as const;
 
-/** What observing adds to a request, all of them being answered. */
+/** Judges the cost of observing a request; all requests must succeed. */
 export function judgeCost({ workload, what, upper, failed }: CostVerdictInput): Verdict {
   const bar = { unit: '%', direction: 'at most', bar: COST_PERCENT[what] } as const;
   const value = failed === 0 ? upper * 100 : Number.NaN;
@@ -126,13 +135,16 @@ export function judgeCost({ workload, what, upper, failed }: CostVerdictInput): 
 
 type CostVerdictInput = Pick<CostRun, 'workload' | 'what' | 'upper' | 'failed'>;
 
-/** Files a second of a first indexing. */
+/** Files per second in a first indexing. */
 const COLD_FILES = { prose: 1_500, code: 200 } as const;
-/** A query's median, with up to 32 terms; of 100 at most one takes four times as long. */
+/** Median time of a query with up to 32 terms; one with 100 may take four times as long. */
 const QUERY_MS = { json_blocks: 5, sqlite: 15 } as const;
 const QUERY_P99 = 4;
 
-/** The vault's speed: indexing a new and an unchanged folder, queries of both lengths, a change until it is found. */
+/**
+ * Judges the vault's speed: indexing a new and an unchanged folder, queries of both lengths, and
+ * the time until a change is found.
+ */
 export function judgeVault(run: Omit<VaultRun, 'lines'>): readonly Verdict[] {
   const most = { direction: 'at most' } as const;
   const indexing = (['prose', 'code'] as const).flatMap((kind) => {
@@ -161,7 +173,7 @@ export function judgeVault(run: Omit<VaultRun, 'lines'>): readonly Verdict[] {
   return [...indexing, ...queries, verdict(watch, run.watchSeconds)];
 }
 
-/** Retrieval: nDCG@10 of each backend, in percent, and no difference between their scores. */
+/** Judges retrieval: nDCG@10 of each backend, in percent, and equal scores of both. */
 export function judgeRetrieval(
   qualities: readonly Pick<Quality, 'backend' | 'ndcg10'>[],
   scoreGap: number,
@@ -178,13 +190,15 @@ export function judgeRetrieval(
 }
 
 const MB = 1024 * 1024;
-/** Growth over the second half of the requests that still counts as flat: caches fill, pages age. */
+/**
+ * Growth over the second half of the requests that still counts as flat: caches fill, pages age.
+ */
 const FLAT_MB = 8;
 
 /**
- * Memory over a long run: never above 200 MB, and level in its second half. The samples are
- * bytes at equal distances; level means that the mean of the last quarter is at most 8 MB
- * above that of the third.
+ * Judges memory over a long run: never above 200 MB, and level in its second half. The samples are
+ * bytes at equal intervals; level means that the mean of the last quarter is at most 8 MB above
+ * that of the third.
  */
 export function judgeMemory(rssBytes: readonly number[]): readonly Verdict[] {
   const quarter = Math.max(1, Math.floor(rssBytes.length / 4));
@@ -203,7 +217,7 @@ export function judgeMemory(rssBytes: readonly number[]): readonly Verdict[] {
   ];
 }
 
-/** A measured value against its bar; what was not measured is not met. */
+/** Judges a value against its bar; an unmeasured value fails. */
 export function verdict(
   bar: Pick<Verdict, 'what' | 'unit' | 'direction' | 'bar'>,
   value: number,

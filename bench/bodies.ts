@@ -1,4 +1,4 @@
-/** Request bodies to measure: a folder of JSON files, one file, or the built-in set. */
+/** Loads request bodies to measure: a folder of JSON files, one file, or the built-in set. */
 import { readFileSync, readdirSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { SvcError } from '../engine/error.ts';
@@ -9,7 +9,7 @@ import { workloads } from './workloads.ts';
 /** A request to measure. */
 export interface BenchBody {
   readonly name: string;
-  /** Path with query that it is posted to. */
+  /** Path and query to which it is posted. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
@@ -21,7 +21,7 @@ const MESSAGES_HEADERS = { 'x-api-key': 'bench-key', 'anthropic-version': '2023-
 const BEARER_HEADERS = { Authorization: 'Bearer bench-key' };
 const GENERATIVE_HEADERS = { 'x-goog-api-key': 'bench-key' };
 
-/** A small call, a large one, a stream, and three turns of the demonstration's coding session. */
+/** Returns a small call, a large one, a stream, and three turns of the demo's coding session. */
 export function builtInBodies(): readonly BenchBody[] {
   const small = ['json', 'sse-burst', 'large-body'].map((wanted): BenchBody => {
     const { name, path, headers, body } = workloads.find((one) => one.name === wanted)!;
@@ -38,7 +38,10 @@ export function builtInBodies(): readonly BenchBody[] {
   return [...small, ...session];
 }
 
-/** Every `.json` file of `folder`, by name. Throws `not_found` without one, `unprocessable` for a bad one. */
+/**
+ * Reads every `.json` file of `folder`, sorted by name. Throws `not_found` if there is none,
+ * `unprocessable` for an invalid one.
+ */
 export function readBodies(folder: string): readonly BenchBody[] {
   let names: string[];
   try {
@@ -55,7 +58,10 @@ export function readBodies(folder: string): readonly BenchBody[] {
   return files.map((name) => readBody(join(folder, name)));
 }
 
-/** The request body in `file`. Throws `not_found` without the file, `unprocessable` for what is no request. */
+/**
+ * Reads the request body in `file`. Throws `not_found` without the file, `unprocessable` if it is
+ * not a request.
+ */
 export function readBody(file: string): BenchBody {
   let text: string;
   try {
@@ -66,7 +72,7 @@ export function readBody(file: string): BenchBody {
   return toBenchBody(basename(file, '.json'), text, file);
 }
 
-/** Finds out by its shape which endpoint a body is for. `source` names it in the error. */
+/** Recognizes the endpoint of a body by its shape. `source` names it in errors. */
 export function toBenchBody(name: string, body: string, source = name): BenchBody {
   const value = parse(body);
   if (value === undefined) {
@@ -94,7 +100,7 @@ function targetOf(value: JsonObject): Pick<BenchBody, 'path' | 'headers'> | unde
   return { path: `/v1beta/models/${named}:generateContent`, headers: GENERATIVE_HEADERS };
 }
 
-/** Both kinds have `messages`; these fields only one of them has. */
+/** Both kinds have `messages`; only this one has these fields. */
 function isMessagesBody(value: JsonObject): boolean {
   const { model, tools } = value;
   if (value['system'] !== undefined || value['thinking'] !== undefined) return true;

@@ -1,6 +1,6 @@
 /**
- * The far end of a measured tunnel, a process of its own. A first line says what to do:
- * `D <bytes>` sends so many, `U <bytes>` reads so many and then sends one.
+ * The far end of a measured tunnel, in its own process. The first line is a command: `D <bytes>`
+ * sends that many, `U <bytes>` reads that many and then sends one.
  */
 import { createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';

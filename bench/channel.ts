@@ -1,7 +1,6 @@
 /**
- * How the benchmark's processes talk: the parent forks a compiled entry and calls its
- * commands by name over the channel that Node keeps between the two. Nothing is sent
- * while a measurement runs.
+ * Communication between the benchmark's processes: the parent forks a compiled entry and calls its
+ * commands by name over Node's IPC channel. Nothing is sent during a measurement.
  */
 import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
@@ -11,15 +10,15 @@ import { fileURLToPath } from 'node:url';
 /** Commands of a child by name; inputs and results must survive JSON. */
 export type Commands = Readonly<Record<string, (input: never) => unknown>>;
 
-/** A process that was started. */
+/** A started process. */
 export interface Started {
-  /** Where it listens; 0 when it does not. */
+  /** Its port; 0 if it does not listen. */
   readonly port: number;
   /** Ends the process and waits until it is gone. */
   close(): Promise<void>;
 }
 
-/** A process that was started, and its commands. */
+/** A started process with commands. */
 export interface Child<C extends Commands> extends Started {
   call<N extends keyof C & string>(
     name: N,
@@ -27,7 +26,7 @@ export interface Child<C extends Commands> extends Started {
   ): Promise<Awaited<ReturnType<C[N]>>>;
 }
 
-/** What a process has used so far. */
+/** Resource usage of a process so far. */
 export interface Usage {
   /** Of all its threads, user and system. */
   readonly cpuUs: number;
@@ -52,18 +51,20 @@ interface Ready {
   readonly ready: number;
 }
 
-/** How long a child may take to start, and to end after it was asked to. */
+/** Time limit for a child's start, and for its end after the request. */
 const START_MS = 30_000;
 const END_MS = 5_000;
 
 /** How to start a child. */
 export interface ChildOptions {
   readonly args?: readonly string[];
-  /** Variables besides `PATH` and the temporary folder's; the user's own settings stay outside. */
+  /**
+   * Variables besides `PATH` and the temporary folder; the user's own settings are not passed on.
+   */
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** Starts `dist/<entry>`, such as `bench/load.js`. Rejects when it ends before it is ready. */
+/** Starts `dist/<entry>`, such as `bench/load.js`. Rejects if it ends before it is ready. */
 export async function startChild<C extends Commands>(
   entry: string,
   options: ChildOptions = {},
@@ -94,7 +95,7 @@ export async function startChild<C extends Commands>(
   };
 }
 
-/** Starts the fake upstream, which writes its port on standard output. */
+/** Starts the fake upstream, which prints its port. */
 export async function startUpstreamProcess(): Promise<Started> {
   const entry = 'fixtures/upstream-main.js';
   const child = forkEntry(entry, { args: ['--record', 'off'] }, 'pipe');
@@ -105,7 +106,7 @@ export async function startUpstreamProcess(): Promise<Started> {
   };
 }
 
-/** The child's side: answers the parent's calls and says once that it is ready on `port`. */
+/** Runs in the child: answers the parent's calls, and reports once that it is ready on `port`. */
 export function serveParent(port: number, commands: Commands): void {
   const send = (message: Reply | Ready): void => void process.send?.(message);
   process.on('message', ({ id, name, input }: Call) => {
@@ -117,12 +118,12 @@ export function serveParent(port: number, commands: Commands): void {
         (thrown: unknown) => send({ id, error: String(thrown) }),
       );
   });
-  // A parent that was killed cannot end its children.
+  // A killed parent cannot end its children.
   process.once('disconnect', () => process.exit(0));
   send({ ready: port });
 }
 
-/** What this process has used so far. */
+/** Returns the resource usage of this process so far. */
 export function usage(): Usage {
   const { user, system } = process.cpuUsage();
   return { cpuUs: user + system, rssBytes: process.memoryUsage.rss() };

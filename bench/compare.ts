@@ -1,7 +1,7 @@
 /**
- * Measures the arms under a workload in one run, in turn and in alternating order, so that
- * whatever else the machine does meets all of them; differences and ratios are taken within
- * a round, and the median of the rounds is the figure.
+ * Measures the arms under a workload in one run, in alternating order, so that other load on the
+ * machine affects all of them; differences and ratios are computed within a round, and the median
+ * over rounds is the result.
  */
 import type { Arm, ArmName, Rig } from './arms.ts';
 import { isSettled, median, medianDifference, medianRatio } from './figures.ts';
@@ -12,9 +12,9 @@ import type { Workload } from './workloads.ts';
 /** How long to measure. */
 export interface CompareOptions {
   readonly rounds: number;
-  /** Seconds that an arm is loaded in a round, before a workload's own factor. */
+  /** Seconds of load per arm and round, multiplied by the workload's own factor. */
   readonly seconds: number;
-  /** Hears what is being done. */
+  /** Called with the current step. */
   readonly onProgress: (text: string) => void;
 }
 
@@ -22,18 +22,18 @@ export interface CompareOptions {
 export interface Sample {
   readonly result: LoadResult;
   readonly perSecond: number;
-  /** CPU of the proxy's process a request, in microseconds; null without a proxy. */
+  /** CPU of the proxy's process per request, in microseconds; null without a proxy. */
   readonly cpuUs: number | null;
   readonly rssBytes: number | null;
 }
 
-/** One arm's figures: medians over the rounds. Times in milliseconds unless named otherwise. */
+/** One arm's figures: medians over the rounds. Times in milliseconds unless stated otherwise. */
 export interface ArmFigures {
   readonly name: ArmName;
   readonly perSecond: number;
   readonly latency: Quantiles;
   readonly first: Quantiles;
-  /** Against `direct` of the same round; null for `direct` itself. */
+  /** Relative to `direct` in the same round; null for `direct` itself. */
   readonly addedP50Ms: number | null;
   readonly addedP99Ms: number | null;
   readonly addedFirstMs: number | null;
@@ -41,34 +41,34 @@ export interface ArmFigures {
   readonly cpuUsPerEvent: number | null;
   readonly rssStartBytes: number | null;
   readonly rssEndBytes: number | null;
-  /** Share of a core that the load generator used meanwhile. */
+  /** Share of one core that the load generator used. */
   readonly loadCpuShare: number;
   readonly requests: number;
   readonly failed: number;
 }
 
-/** What a workload showed. */
+/** Result for one workload. */
 export interface Comparison {
   readonly workload: string;
   readonly about: string;
   readonly rounds: number;
   readonly arms: readonly ArmFigures[];
-  /** svc over plain: throughput, and CPU a request. */
+  /** svc relative to plain: throughput, and CPU per request. */
   readonly throughputRatio: number;
   readonly cpuRatio: number;
 }
 
 /**
- * Until the code is compiled: this many requests, then slices of a second that are alike.
- * At 1,000 requests a second the compiler was at work for some ten seconds, and the slowest
- * requests are those beside it; paced streams, which are fewer, have all slices.
+ * Warm-up until the code is compiled: this many requests, then one-second slices that agree. At
+ * 1,000 requests a second the compiler was active for some ten seconds, causing the slowest
+ * requests; paced streams, with fewer requests, use all slices.
  */
 const WARM_UP_REQUESTS = 10_000;
 const WARM_UP_SLICES = 15;
 const WARM_UP_SPAN = 3;
 const WARM_UP_TOLERANCE = 0.08;
 
-/** Warms every arm up, then measures. Throws when an arm's answers differ from the direct ones. */
+/** Warms up every arm, then measures. Throws if an arm's responses differ from the direct ones. */
 export async function compare(
   rig: Rig,
   workload: Workload,
@@ -102,7 +102,7 @@ async function warmUp(
     onProgress(`${workload.name}: warming up ${arm.name}, slice ${speeds.length + 1}`);
     const sample = await measure(rig, arm, workload, Math.min(1000, sliceMs));
     requests += sample.result.ok;
-    // Where the rate is given, throughput says nothing; what it costs still falls.
+    // With a fixed rate, throughput says nothing; the cost still decreases.
     speeds.push(isPaced ? (sample.cpuUs ?? 1) : sample.perSecond);
     const isCompiled = requests >= WARM_UP_REQUESTS;
     if (isCompiled && isSettled(speeds, WARM_UP_SPAN, WARM_UP_TOLERANCE)) return;
@@ -136,7 +136,7 @@ async function measure(
   };
 }
 
-/** A proxy that loses or adds bytes is not fast, it is wrong. */
+/** A proxy that loses or adds bytes is wrong, however fast. */
 function refuseDifferences(
   workload: Workload,
   samples: ReadonlyMap<ArmName, readonly Sample[]>,
@@ -175,7 +175,7 @@ function summarise(
   };
 }
 
-/** One arm's medians. `direct` are the samples of the same rounds without a proxy. */
+/** Computes one arm's medians. `direct` are the samples of the same rounds without a proxy. */
 export function armFigures(
   workload: Pick<Workload, 'events'>,
   name: ArmName,

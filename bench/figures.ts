@@ -1,4 +1,4 @@
-/** The arithmetic of the benchmarks: quantiles, medians, ratios. Pure. */
+/** Statistics of the benchmarks: quantiles, medians, ratios. Pure functions. */
 import { createRandom } from '../fixtures/random.ts';
 
 /** Quantiles of one measurement, in the unit of its samples. */
@@ -9,15 +9,15 @@ export interface Quantiles {
 }
 
 /**
- * The quantile `q` (0–1) of samples sorted upwards, by the nearest rank: always a value
- * that was measured, so a rare outlier is not blended into its neighbours. NaN without samples.
+ * Returns the quantile `q` (0–1) of ascending samples by the nearest rank: always a measured value,
+ * so that a rare outlier is not blended with its neighbours. NaN without samples.
  */
 export function quantile(sorted: ArrayLike<number>, q: number): number {
   const rank = Math.ceil(q * sorted.length);
   return sorted[Math.min(sorted.length, Math.max(1, rank)) - 1] ?? Number.NaN;
 }
 
-/** p50, p95 and p99 of samples in any order. */
+/** Returns p50, p95 and p99 of samples in any order. */
 export function quantiles(samples: ArrayLike<number>): Quantiles {
   const sorted = Float64Array.from(samples).toSorted();
   return {
@@ -27,7 +27,9 @@ export function quantiles(samples: ArrayLike<number>): Quantiles {
   };
 }
 
-/** The middle value; of an even number of values the mean of the middle two. NaN of none. */
+/**
+ * Returns the middle value; for an even number of values the mean of the middle two. NaN for none.
+ */
 export function median(values: readonly number[]): number {
   const sorted = Float64Array.from(values).toSorted();
   const middle = sorted.length >> 1;
@@ -35,19 +37,19 @@ export function median(values: readonly number[]): number {
   return ((sorted[middle - 1] ?? Number.NaN) + (sorted[middle] ?? Number.NaN)) / 2;
 }
 
-/** The median of `a[i] - b[i]`: what one arm adds to another, round by round. */
+/** Returns the median of `a[i] - b[i]`: what one arm adds to another, round by round. */
 export function medianDifference(a: readonly number[], b: readonly number[]): number {
   return median(pairwise(a, b, (left, right) => left - right));
 }
 
-/** The median of `a[i] / b[i]`. */
+/** Returns the median of `a[i] / b[i]`. */
 export function medianRatio(a: readonly number[], b: readonly number[]): number {
   return median(pairwise(a, b, (left, right) => left / right));
 }
 
 /**
- * Whether a rate has settled: the newest `span` values lie within `tolerance` of each other
- * (0.05 is 5%), so that neither compilation nor a cold cache is measured.
+ * True if a rate has settled: the newest `span` values are within `tolerance` of each other (0.05
+ * is 5%), so that neither compilation nor a cold cache is measured.
  */
 export function isSettled(values: readonly number[], span: number, tolerance: number): boolean {
   const newest = values.slice(-span);
@@ -66,13 +68,13 @@ function pairwise(
   return a.map((left, index) => combine(left, b[index]!));
 }
 
-/** How often the rounds are drawn anew, and from where the drawing starts. */
+/** Number of bootstrap samples, and the seed. */
 const RESAMPLES = 10_000;
 const SEED = 1;
 
 /**
- * The upper end of the 95 % interval of the median, by bootstrap over the rounds. Always the same
- * for the same values; NaN of none.
+ * Returns the upper end of the median's 95 % interval, by bootstrap over the rounds. Deterministic;
+ * NaN for no values.
  */
 export function upperMedian(values: readonly number[]): number {
   const random = createRandom(SEED);

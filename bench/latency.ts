@@ -1,4 +1,7 @@
-/** What svc adds to given requests: each through a real proxy and directly, in turn, in one run. */
+/**
+ * Measures what svc adds to given requests: each is sent through a real proxy and directly,
+ * alternately, in one run.
+ */
 import { startRig } from './arms.ts';
 import type { Arm, Rig } from './arms.ts';
 import type { BenchBody } from './bodies.ts';
@@ -9,38 +12,41 @@ import type { StageTime } from './stages.ts';
 
 /** How much to measure. */
 export interface LatencyOptions {
-  /** Requests each way in a round. */
+  /** Requests per way and round. */
   readonly requests: number;
   readonly rounds: number;
   readonly onProgress: (text: string) => void;
 }
 
-/** What one body showed; times are milliseconds, medians over the rounds. */
+/** Result for one body; times are milliseconds, medians over the rounds. */
 export interface BodyLatency {
   readonly name: string;
   readonly path: string;
   readonly bodyBytes: number;
-  /** Requests measured each way. */
+  /** Requests measured per way. */
   readonly requests: number;
-  /** Answers other than 200, both ways; the figures leave them out. */
+  /** Responses other than 200, both ways; excluded from the figures. */
   readonly failed: number;
   readonly direct: Quantiles;
   readonly proxied: Quantiles;
-  /** Differences are taken between medians: those of two p99 are no p99, and may lie below those of two p95. */
+  /**
+   * Differences between medians: a difference of two p99 is not a p99, and may be below that of two
+   * p95.
+   */
   readonly addedP50: number;
-  /** The same, until the first byte of the answer's body. */
+  /** Same, until the first byte of the response body. */
   readonly addedFirstP50: number;
   readonly stages: readonly StageTime[];
 }
 
-/** The two ways of one round. */
+/** Both ways in one round. */
 interface Pair {
   readonly straight: LoadResult;
   readonly through: LoadResult;
 }
 
 const WARM_UP_REQUESTS = 2000;
-/** The proxy keeps this many traces. */
+/** The number of traces that the proxy keeps. */
 const TRACES = 200;
 
 /** Measures `bodies` one after another over one connection. */

@@ -1,6 +1,6 @@
 /**
- * The load generator, a process of its own. Over raw sockets it keeps a number of
- * connections busy, or sends at a fixed rate, and gives back quantiles; samples stay here.
+ * The load generator, in its own process. It keeps a number of raw sockets busy, or sends at a
+ * fixed rate, and returns quantiles; samples stay in the process.
  */
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -18,55 +18,58 @@ export interface LoadJob {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** Where `text` stands in the body, each request has a number of its own, as long as that; the first has `first`. */
+  /**
+   * Each occurrence of `text` in the body is replaced by the request's number, padded to the same
+   * length; the first request has `first`.
+   */
   readonly serial?: { readonly text: string; readonly first: number };
   readonly connections: number;
-  /** Requests a second over all connections; absent: each connection sends when it is free. */
+  /** Requests per second over all connections; absent: each connection sends when it is free. */
   readonly rate?: number;
-  /** No request is sent after this time; those under way end. */
+  /** No request is sent after this time; running ones finish. */
   readonly forMs?: number;
-  /** Nor after this many. */
+  /** Maximum number of requests. */
   readonly requests?: number;
 }
 
-/** What came of it. Times are milliseconds. */
+/** Result. Times are milliseconds. */
 export interface LoadResult {
-  /** Answers with status 200, the only ones that count. */
+  /** Responses with status 200; only these are measured. */
   readonly ok: number;
-  /** Other statuses and broken connections, by what they were. */
+  /** Other statuses and broken connections, by type. */
   readonly failed: Readonly<Record<string, number>>;
   /** From the first byte sent to the last byte read. */
   readonly tookMs: number;
-  /** Request sent to last byte. */
+  /** From sending a request to its last response byte. */
   readonly latency: Quantiles;
-  /** Request sent to first byte of the body. */
+  /** From sending a request to the first body byte. */
   readonly first: Quantiles;
-  /** Sizes of the bodies that were received: one number where all were alike. */
+  /** Sizes of the received bodies: one number if all were equal. */
   readonly bodyBytes: readonly number[];
-  /** Share of one core that this process used, 0–1: near 1 the generator measures itself. */
+  /** Share of one core used by this process, 0–1: near 1 the generator measures itself. */
   readonly cpuShare: number;
 }
 
 /** The commands of the process. */
 export type LoadCommands = { run: (job: LoadJob) => Promise<LoadResult> };
 
-/** A connection that has not answered for this long is broken. */
+/** A connection without a response for this long is broken. */
 const STALLED_MS = 30_000;
 
 class Run {
-  /** Resolves when the last answer is read. */
+  /** Resolves when the last response has been read. */
   readonly over: Promise<void>;
   #end: () => void = () => undefined;
   readonly #job: LoadJob;
   readonly #wire: Buffer;
-  /** Where the number of the request goes. */
+  /** Positions of the request's number. */
   readonly #serials: readonly number[];
   readonly #latencies: number[] = [];
   readonly #firsts: number[] = [];
   readonly #sizes = new Set<number>();
   readonly #failed = new Map<string, number>();
   readonly #idle: Line[] = [];
-  /** When requests were due that no connection was free for. */
+  /** Due times of requests for which no connection was free. */
   readonly #late: number[] = [];
   readonly #lines: Line[];
   #startMs = 0;
@@ -85,7 +88,7 @@ class Run {
     });
   }
 
-  /** Connects first: setting connections up is not what is measured. */
+  /** Connects first, so that connection setup is not measured. */
   async start(): Promise<void> {
     await Promise.all(this.#lines.map((line) => line.open()));
     this.#idle.push(...this.#lines);
@@ -96,7 +99,10 @@ class Run {
     this.#endIfOver();
   }
 
-  /** One answer, or none because the connection broke. Called by a line when it is free again. */
+  /**
+   * Handles a response, or an error if the connection broke. Called by a line when it is free
+   * again.
+   */
   settle(line: Line, answer: Answer | string): void {
     const nowMs = performance.now();
     this.#busy -= 1;
@@ -135,7 +141,7 @@ class Run {
     return this.#started < requests && performance.now() - this.#startMs < forMs;
   }
 
-  /** Starts what has become due; waiting for a free connection counts as latency. */
+  /** Starts due requests; waiting for a free connection counts as latency. */
   #tick(): void {
     const { rate = 0, requests = Infinity, forMs = Infinity } = this.#job;
     const nowMs = performance.now();
@@ -192,7 +198,7 @@ class Line {
     this.#socket.write(wire);
   }
 
-  /** Resolves when the connection stands; rejects when it cannot. */
+  /** Resolves when connected; rejects on failure. */
   async open(): Promise<void> {
     this.#socket = this.#connect();
     await once(this.#socket, 'connect');

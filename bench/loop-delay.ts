@@ -1,7 +1,7 @@
-/** The lateness of a process's event loop, watched from inside. */
+/** Measures the event loop delay of the current process. */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 
-/** Times between turns of the event loop, in milliseconds; the watch itself waits for one. */
+/** Times between event loop turns, in milliseconds; the measurement itself waits for one. */
 export interface LoopDelay {
   readonly p50Ms: number;
   readonly p99Ms: number;
@@ -10,7 +10,10 @@ export interface LoopDelay {
 
 const NS_PER_MS = 1e6;
 
-/** Gives what has been since it was last asked; watching begins with the first time. */
+/**
+ * Returns a function that reports the delay since its last call; measuring starts with the first
+ * call.
+ */
 export function createLoopWatch(): () => LoopDelay {
   const histogram = monitorEventLoopDelay({ resolution: 1 });
   return () => {

@@ -1,6 +1,6 @@
 /**
- * How long svc's event loop is held under load: by requests of a kilobyte and of 400, and by
- * tool results that all have to be compressed.
+ * Measures how long svc's event loop is blocked under load: by requests of one kilobyte and of 400,
+ * and by tool results that all have to be compressed.
  */
 import type { Rig } from './arms.ts';
 import type { LoadJob } from './load.ts';
@@ -9,10 +9,10 @@ import { toolResults } from './tool-results.ts';
 import { workloads } from './workloads.ts';
 import type { Workload } from './workloads.ts';
 
-/** What one workload did to the event loop. */
+/** Event loop delay under one workload. */
 export interface LoopRun extends LoopDelay {
   readonly workload: string;
-  /** Answered with status 200. */
+  /** Responses with status 200. */
   readonly requests: number;
   readonly failed: number;
 }
@@ -22,12 +22,12 @@ const LOADS: readonly Workload[] = [
   ...['json', 'json-paced', 'large-body'].map(byName),
   toolResults(byName('json')),
 ];
-/** Until code is compiled and the heap has its size. */
+/** Warm-up until code is compiled and the heap has grown. */
 const WARM_UP_MS = 5000;
 /** No warm-up sends as many requests. */
 const MEASURED_FROM = 10_000_000;
 
-/** Loads svc with one workload after another for `seconds` each. */
+/** Runs one workload after another against svc, for `seconds` each. */
 export async function measureLoop(
   rig: Rig,
   seconds: number,

@@ -56,7 +56,7 @@ interface Options {
   readonly json: boolean;
 }
 
-/** All that a run found; what the mode does not measure is absent. */
+/** All results of a run; absent for what the mode does not measure. */
 interface Findings {
   comparisons?: Comparison[];
   memory?: MemoryRun;
@@ -71,7 +71,7 @@ interface Findings {
 
 const progress = createProgress(process.stderr);
 
-/** Reads the command line. Throws a RangeError that says what is wrong with it. */
+/** Parses the command line. Throws a RangeError with the mistake. */
 function readOptions(args: string[]): Options {
   const { values, positionals } = parseArgs({
     args,
@@ -166,7 +166,7 @@ async function runLoop(options: Options, findings: Findings): Promise<void> {
   }
 }
 
-/** Short rounds; `--rounds` may ask for more. */
+/** Minimum of short rounds; `--rounds` may ask for more. */
 const LEAST_ROUNDS = 72;
 
 async function runObservability(options: Options, findings: Findings): Promise<void> {
@@ -179,7 +179,7 @@ async function runObservability(options: Options, findings: Findings): Promise<v
   show(options, ['observability', ...runs.map(costText), ...verdicts.map(verdictText)].join('\n'));
 }
 
-/** No bar: what a second thread brings depends on how many cores are free. */
+/** No bar: the benefit of a second thread depends on the number of free cores. */
 async function runWorkers(options: Options, findings: Findings): Promise<void> {
   findings.workers = await measureWorkers({ ...options, onProgress: progress.report });
   show(options, ['compressing threads', ...findings.workers.map(workersText)].join('\n'));
@@ -187,7 +187,7 @@ async function runWorkers(options: Options, findings: Findings): Promise<void> {
 
 async function runStart(options: Options, findings: Findings): Promise<void> {
   const seconds: number[] = [];
-  // The first start reads the files from the disk; the median leaves it out.
+  // The first start reads the files from disk; the median ignores it.
   while (seconds.length < options.rounds) {
     progress.report(`start: ${seconds.length + 1} of ${options.rounds}`);
     seconds.push(await startSeconds());

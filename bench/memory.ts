@@ -1,8 +1,11 @@
-/** Whether svc's memory stays level: RSS while many requests go through, JSON and streams in turn. */
+/**
+ * Measures whether svc's memory stays level: RSS during many requests, JSON and streams
+ * alternately.
+ */
 import type { Rig } from './arms.ts';
 import { workloads } from './workloads.ts';
 
-/** What a long run did to the memory. */
+/** Memory during a long run. */
 export interface MemoryRun {
   readonly requests: number;
   /** RSS of the proxy's process, in bytes, before the first step and after each. */
@@ -11,7 +14,7 @@ export interface MemoryRun {
 }
 
 const STEPS = 20;
-/** One step is nine parts of JSON and one of streams, as clients' small calls and turns are. */
+/** Each step is nine parts JSON and one part streams, like clients' small calls and turns. */
 const STREAMED_PART = 10;
 
 /** Sends `requests` through svc in twenty steps. */

@@ -22,7 +22,7 @@ const ROWS = Number(process.argv[2] ?? 1_000_000);
 const DAY_MS = 86_400_000;
 const BATCH = 5000;
 const ROUNDS = 15;
-/** Commands that read the file; what `status` and `cache-stats` ask of a proxy is among the paths. */
+/** Commands that read the file; the requests of `status` and `cache-stats` are among the paths. */
 const REPORTS = [
   'stats',
   'models',
@@ -48,7 +48,7 @@ const PATHS = [
   '/recent',
 ];
 
-/** Writes the rows and returns the milliseconds that it took. */
+/** Writes the rows and returns the milliseconds taken. */
 function generate(file: string): number {
   const random = createRandom(1);
   const startedMs = performance.now();
@@ -91,7 +91,7 @@ function generate(file: string): number {
   return performance.now() - startedMs;
 }
 
-/** The reports of the command line, each a process of its own. */
+/** Runs the command line reports, each in its own process. */
 async function reports(file: string, home: string): Promise<void> {
   const entry = fileURLToPath(new URL('../app/main.js', import.meta.url));
   const env = { PATH: process.env['PATH'], SVC_HOME: home, SVC_DB: file };

@@ -15,7 +15,7 @@ import { toolResults } from './tool-results.ts';
 import { workloads } from './workloads.ts';
 import type { Workload } from './workloads.ts';
 
-/** How much CPU more one way takes a request than the other, over pairs of neighbouring slices. */
+/** Additional CPU per request of one way over the other, over pairs of neighbouring slices. */
 export interface CostRun {
   readonly workload: string;
   readonly what: 'observed' | 'recorded' | 'dashboard';
@@ -23,7 +23,7 @@ export interface CostRun {
   /** Medians, in microseconds. */
   readonly withoutUs: number;
   readonly withUs: number;
-  /** Median of the rounds' differences, and the upper end of its 95 % interval, as shares of `without`. */
+  /** Median difference, and the upper end of its 95 % interval, as shares of `without`. */
   readonly added: number;
   readonly upper: number;
   readonly requests: number;
@@ -45,11 +45,11 @@ interface Slice {
 interface Rig {
   readonly load: Child<LoadCommands>;
   readonly proxy: Child<SvcCommands>;
-  /** Requests sent so far: where the serial numbers of the next ones begin. */
+  /** Requests sent so far, from which the next serial numbers continue. */
   sent: number;
 }
 
-/** What to send, and how many in a slice: as much as takes some tenths of a second. */
+/** What to send, and how many per slice, for some tenths of a second. */
 interface Load {
   readonly workload: Workload;
   readonly requests: number;
@@ -62,7 +62,7 @@ const LOADS: readonly Load[] = [
   { workload: byName('sse-burst'), requests: 800 },
   { workload: { ...toolResults(byName('json')), connections: 4 }, requests: 16 },
 ];
-/** Slices last seconds here: where few suffice, a part of the rounds is measured. */
+/** Slices last seconds here, so some workloads use only a part of the rounds. */
 interface Watched {
   readonly workload: Workload;
   readonly part: number;
@@ -73,12 +73,15 @@ const WATCHED: readonly Watched[] = [
   { workload: { ...toolResults(byName('json')), connections: 4, rate: 10 }, part: 1 },
 ];
 const WARM_UP_SLICES = 20;
-/** Holds two of the looks at the present state. */
+/** Contains two refreshes of the current state. */
 const WATCHED_MS = 4000;
 
 const WITHOUT = { observed: 'settings-off', recorded: 'nothing' } as const;
 
-/** What is observed, as far as settings turn it off, and with the rows and traces that none does. */
+/**
+ * Measures observation as far as settings turn it off, and also without the rows and traces that no
+ * setting turns off.
+ */
 export async function measureObserved({
   rounds,
   onProgress,
@@ -103,7 +106,7 @@ export async function measureObserved({
   return runs;
 }
 
-/** A dashboard, open in every other slice. */
+/** Measures a dashboard that is open in every other slice. */
 export async function measureDashboard({
   rounds,
   onProgress,
@@ -137,7 +140,7 @@ interface Pairs {
   readonly without: readonly Slice[];
 }
 
-/** With, without; without, with; and so on. */
+/** Order: with, without; without, with; and so on. */
 async function inTurn(
   rounds: number,
   run: (isWith: boolean, round: number) => Promise<Slice>,
@@ -175,15 +178,15 @@ async function sliceOf(
   return { cpuUs: (after.cpuUs - before.cpuUs) / ok, ok, failed: lost };
 }
 
-/** A dashboard that is open some of the time; what it does goes by the time for which it was. */
+/** A dashboard that is open some of the time; its cost depends on how long. */
 interface Viewer {
   open(): Promise<void>;
   close(): Promise<void>;
 }
 
 /**
- * Reads as the first screen does: the line of events, and the report anew after a pause that
- * follows how long the last one took. The answer at the first opening is not counted by the page.
+ * Reads like the first screen: the event stream, and the report again after a pause that depends on
+ * how long the last one took. Like the page, ignores the time of the first report.
  */
 function createViewer(port: number): Viewer {
   const url = `http://127.0.0.1:${port}/dashboard`;

@@ -1,6 +1,6 @@
 /**
- * The yardstick of tunnels: the smallest `CONNECT` proxy that Node's own modules make, a process of
- * its own. It joins two sockets and does nothing else: no token, no checks, no limits.
+ * The baseline for tunnels: the smallest `CONNECT` proxy possible with Node's own modules, in its
+ * own process. It joins two sockets and does nothing else: no token, no checks, no limits.
  */
 import { createServer } from 'node:http';
 import { connect } from 'node:net';

@@ -1,7 +1,7 @@
 /**
- * The yardstick: the smallest honest proxy that Node's own modules make, a process of its
- * own. It pipes request and response through a keep-alive agent and does nothing else:
- * no checks, no records, no reading of what passes.
+ * The baseline: the smallest correct proxy possible with Node's own modules, in its own process. It
+ * pipes request and response through a keep-alive agent and does nothing else: no checks, no
+ * records, no inspection.
  */
 import { Agent, createServer, request as send } from 'node:http';
 import type { AddressInfo } from 'node:net';

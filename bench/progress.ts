@@ -1,4 +1,4 @@
-/** One line that says what is being measured: on a terminal only, and gone when results are printed. */
+/** A progress line: only on a terminal, and cleared when results are printed. */
 import type { Writable } from 'node:stream';
 
 /** A line that is rewritten in place. */
@@ -7,7 +7,7 @@ export interface Progress {
   readonly clear: () => void;
 }
 
-/** Progress on `stream`; nothing where that is no terminal. */
+/** Creates progress on `stream`; does nothing if that is not a terminal. */
 export function createProgress(stream: Writable): Progress {
   const isTerminal = 'isTTY' in stream && stream.isTTY === true;
   const write = (text: string): void => void (isTerminal && stream.write(`\r\u001b[K${text}`));

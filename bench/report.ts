@@ -1,4 +1,4 @@
-/** Results as text for people: a table a workload, and every bar beside its figure. Pure. */
+/** Results as text: one table per workload, and every bar next to its figure. Pure functions. */
 import type { Verdict } from './bars.ts';
 import type { CostRun } from './observability.ts';
 import type { ArmFigures, Comparison } from './compare.ts';
@@ -19,7 +19,7 @@ const HEAD = [
   'failed',
 ] as const;
 
-/** One workload's table, without a final line end. */
+/** Formats one workload's table, without a final line end. */
 export function comparisonText(comparison: Comparison, verdicts: readonly Verdict[]): string {
   const { workload, about, rounds, arms, throughputRatio, cpuRatio } = comparison;
   const ratios =
@@ -33,7 +33,7 @@ export function comparisonText(comparison: Comparison, verdicts: readonly Verdic
   ].join('\n');
 }
 
-/** Ratios are judged at their third decimal, counts have none. */
+/** Ratios are judged to three decimals; counts have none. */
 const PLACES: Readonly<Record<Verdict['unit'], number>> = {
   x: 3,
   ms: 2,
@@ -48,14 +48,17 @@ const PLACES: Readonly<Record<Verdict['unit'], number>> = {
   rows: 0,
 };
 
-/** `met` or `missed`, what, the figure and its bar. */
+/** Formats a verdict: `met` or `missed`, what, the figure and its bar. */
 export function verdictText({ what, value, unit, bar, direction, met }: Verdict): string {
   const sign = direction === 'at least' ? '≥' : '≤';
   const figure = `${decimals(value, PLACES[unit])} ${unit}`;
   return `  ${met ? 'met   ' : 'MISSED'}  ${what}: ${figure} (bar ${sign} ${bar} ${unit})`;
 }
 
-/** One line: CPU a request without and with, and what is added, as median and upper end of its interval. */
+/**
+ * Formats one line: CPU per request without and with, and the difference, as median and upper end
+ * of its interval.
+ */
 export function costText({
   workload,
   what,
@@ -93,7 +96,7 @@ function armRow(arm: ArmFigures): readonly string[] {
   ];
 }
 
-/** Cells as lines of aligned columns, the first to the left and the others to the right. */
+/** Formats cells as aligned columns, the first to the left and the others to the right. */
 export function columns(rows: readonly (readonly string[])[]): string[] {
   const widths = (rows[0] ?? []).map((_, column) =>
     Math.max(...rows.map((row) => row[column]?.length ?? 0)),
@@ -106,7 +109,7 @@ export function columns(rows: readonly (readonly string[])[]): string[] {
   });
 }
 
-/** A number with `places` decimals; a dash where there is none. */
+/** Formats a number with `places` decimals; a dash if there is none. */
 export function decimals(value: number | null, places: number): string {
   return value === null || Number.isNaN(value) ? '–' : value.toFixed(places);
 }

@@ -1,19 +1,19 @@
 /**
- * Reads HTTP/1.1 answers off a connection with as little work as possible, because a load
- * generator that is busy measures itself. It knows lengths and chunks, counts the bytes of
- * the body, and keeps none of them.
+ * Reads HTTP/1.1 responses from a connection with as little work as possible, because a busy load
+ * generator measures itself. It parses lengths and chunks, counts the bytes of the body, and keeps
+ * none of them.
  */
 
-/** One answer, when its last byte has been read. */
+/** One response, once its last byte has been read. */
 export interface Answer {
   readonly status: number;
-  /** Bytes of the body without its framing. */
+  /** Body bytes without framing. */
   readonly bodyBytes: number;
 }
 
-/** What a reader returns. */
+/** Callbacks of a reader. */
 export interface AnswerEvents {
-  /** The first byte of a body was read. */
+  /** Called at the first byte of a body. */
   onFirst(): void;
   onEnd(answer: Answer): void;
 }
@@ -24,21 +24,21 @@ const CR = 13;
 const LF = 10;
 const HEAD_END = Buffer.from('\r\n\r\n');
 
-/** A reader for the answers of one connection, one after another. Throws on what is no HTTP/1.1. */
+/** Reads the responses of one connection, one after another. Throws if they are not HTTP/1.1. */
 export class ResponseReader {
   readonly #events: AnswerEvents;
   #state: State = 'head';
   #head: Buffer = Buffer.alloc(0);
   #status = 0;
   #bodyBytes = 0;
-  /** Bytes of the body, or of the chunk, that are still to come. */
+  /** Remaining bytes of the body, or of the chunk. */
   #left = 0;
 
   constructor(events: AnswerEvents) {
     this.#events = events;
   }
 
-  /** Takes the next bytes of the connection. */
+  /** Processes the next bytes of the connection. */
   read(bytes: Buffer): void {
     let at = 0;
     while (at < bytes.length) {
@@ -90,7 +90,9 @@ export class ResponseReader {
     return from + count;
   }
 
-  /** Size lines digit by digit, since a read may end anywhere; trailers are not understood. */
+  /**
+   * Parses size lines digit by digit, since a read may end anywhere; trailers are not supported.
+   */
   #readFraming(bytes: Buffer, from: number): number {
     const byte = bytes[from]!;
     if (byte === LF) this.#endLine();

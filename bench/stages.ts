@@ -1,8 +1,8 @@
-/** Where a request's time went, stage by stage, from the traces that the proxy keeps. */
+/** Time of a request by stage, from the traces that the proxy keeps. */
 import type { Trace } from '../stages/ledger/traces.ts';
 import { quantiles } from './figures.ts';
 
-/** One stage over many requests; times are milliseconds a request. */
+/** One stage over many requests; times are milliseconds per request. */
 export interface StageTime {
   readonly stage: string;
   readonly p50Ms: number;
@@ -10,8 +10,8 @@ export interface StageTime {
 }
 
 /**
- * Quantiles by stage, in graph order. Time inside a stage is the proxy's own work, except in
- * `upstream_forward`, where the wait for the head of the provider's answer is part of it.
+ * Returns quantiles by stage, in graph order. Time inside a stage is the proxy's own work, except
+ * in `upstream_forward`, which includes the wait for the provider's response head.
  */
 export function stageTimes(traces: readonly Trace[]): readonly StageTime[] {
   const byStage = new Map<string, number[]>();

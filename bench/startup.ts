@@ -1,4 +1,4 @@
-/** How long the built program takes from its start until its port answers. */
+/** Measures the time from the start of the built program until its port responds. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url';
 const GIVE_UP_MS = 20_000;
 const TRY_EVERY_MS = 2;
 
-/** Starts `svc serve` with a fresh home, as a user does, and gives the seconds until it listens. */
+/** Starts `svc serve` with a new home, like a user, and returns the seconds until it listens. */
 export async function startSeconds(): Promise<number> {
   const home = mkdtempSync(join(tmpdir(), 'svc-start-'));
   const [port, wsPort] = await freePorts(2);
@@ -47,7 +47,7 @@ function answers(port: number): Promise<boolean> {
   });
 }
 
-/** Ports that were free a moment ago; held together, so that they differ. */
+/** Returns currently free ports; bound simultaneously, so that they differ. */
 async function freePorts(count: number): Promise<number[]> {
   const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
   await Promise.all(servers.map((server) => once(server, 'listening')));

@@ -1,8 +1,8 @@
 /**
- * svc itself as a process of its own, joined into `dist/app` with the program that users start: the real server with its default settings, a fresh
- * temporary home, every provider pointed at the upstream whose port is given, after which the
- * number of threads that compress may stand. Gate, trace, meter, ledger and rate limit work;
- * only the limits' heights are out of reach.
+ * svc itself as a separate process, bundled into `dist/app` with the program that users start: the
+ * real server with default settings, a new temporary home, and every provider pointed at the
+ * upstream whose port is given, optionally followed by the number of compression threads. Gate,
+ * trace, meter, ledger and rate limit are active; only the limits' values are out of reach.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -19,21 +19,24 @@ import type { LoopDelay } from './loop-delay.ts';
 import { stageTimes } from './stages.ts';
 import type { StageTime } from './stages.ts';
 
-/** How much is observed: as by default, nothing that a setting turns off, or no row and no trace either. */
+/**
+ * How much is observed: the default, everything except what settings turn off, or additionally no
+ * rows and traces.
+ */
 export type Observed = 'default' | 'settings-off' | 'nothing';
 
 /** What the process answers to. */
 export type SvcCommands = {
-  /** Observes as asked from now on. */
+  /** Changes what is observed from now on. */
   observe: (how: Observed) => void;
-  /** Resolves when what was recorded so far is in the ledger's file. */
+  /** Resolves when everything recorded so far is in the ledger's file. */
   written: () => Promise<void>;
   usage: () => Usage;
-  /** Medians by stage over the newest `count` requests (at most 200 are kept). */
+  /** Returns medians by stage over the newest `count` requests (at most 200 are kept). */
   stages: (count: number) => readonly StageTime[];
-  /** Threads that compress now. */
+  /** Returns the number of compression threads. */
   compressThreads: () => number;
-  /** How late the event loop was since the last call. */
+  /** Returns the event loop delay since the last call. */
   loopDelay: () => LoopDelay;
 };
 
@@ -43,7 +46,7 @@ rate_limit: {requests_per_second: 1000000, burst_size: 1000000}
 streaming: {max_concurrent_streams: 100000}
 `;
 
-/** Turns off and on what a reload with other settings does, and what no setting turns off. */
+/** Switches what a reload with other settings would, and what no setting turns off. */
 function observer({ services }: RunningProxy, config: Config): SvcCommands['observe'] {
   const { ledger, log, metrics, traces } = services;
   const recording = { ledger: { ...ledger }, traces: { ...traces } };

@@ -1,7 +1,12 @@
-/** A turn of an agent that has searched, listed, built, asked and compared: long tool results of several kinds, most of which compress. */
+/**
+ * A turn of an agent that has searched, listed, built, queried and compared: long tool results of
+ * several kinds, most of which compress.
+ */
 import type { Workload } from './workloads.ts';
 
-/** Where this stands in a body, the load puts the number of the request, so that nobody has seen the text before. */
+/**
+ * Placeholder that the load generator replaces by the request's number, so that every text is new.
+ */
 export const SERIAL = 'SERIAL00';
 
 const LINES = 400;
@@ -9,7 +14,7 @@ const LINES = 400;
 const times = (line: (n: number) => string, count: number): string =>
   Array.from({ length: count }, (_, n) => line(n)).join('\n');
 
-/** What each tool was asked and what it printed, most of them `lines` long. */
+/** Each tool's command and output, most of them `lines` long. */
 const resultsOf = (lines: number): readonly (readonly [command: string, output: string])[] => [
   [
     `grep -rn handle${SERIAL} src`,
@@ -87,7 +92,10 @@ const messagesOf = (lines: number) => [
   ]),
 ];
 
-/** The turn as a workload; each of its requests says something new, in results of some `lines`, a multiple of ten. */
+/**
+ * Returns the turn as a workload; each request is new, with results of about `lines` lines, a
+ * multiple of ten.
+ */
 export function toolResults({ path, headers }: Workload, lines = LINES, connections = 4): Workload {
   const messages = messagesOf(lines);
   const body = JSON.stringify({ model: 'claude-sonnet-4-5', max_tokens: 1024, messages });

@@ -1,4 +1,4 @@
-/** The vault's two benchmarks as modes: what was measured, against its bars, as text. */
+/** The vault's two benchmarks as modes: measurements, verdicts, and text. */
 import { openCorpus } from '../fixtures/corpus.ts';
 import { BACKENDS } from '../stages/vault/backends/block-index.ts';
 import { judgeRetrieval, judgeVault, type Verdict } from './bars.ts';
@@ -9,20 +9,20 @@ import { measureVault, type VaultRun } from './vault-speed.ts';
 const QUERIES = 300;
 const COLLECTION = 'cranfield';
 
-/** What a mode has found. */
+/** Result of a mode. */
 export interface Found<T> {
   readonly run: T;
   readonly verdicts: readonly Verdict[];
   readonly text: string;
 }
 
-/** Both backends on one collection; none where there is no corpus. */
+/** Both backends on one collection; none without a corpus. */
 export interface RetrievalRun {
   readonly backends: readonly Pick<Quality, 'backend' | 'ndcg10'>[];
   readonly scoreGap: number;
 }
 
-/** Speed, with trees of `files` files. */
+/** Measures speed, with trees of `files` files. */
 export async function benchVault(
   files: number,
   onProgress: (text: string) => void,
@@ -34,7 +34,7 @@ export async function benchVault(
   return { run, verdicts, text: text.join('\n') };
 }
 
-/** Quality, on the collection of the corpus; without one every bar is missed. */
+/** Measures quality on the corpus's collection; without a corpus every bar is missed. */
 export async function benchRetrieval(corpus = openCorpus()): Promise<Found<RetrievalRun>> {
   const collection = corpus?.retrieval(COLLECTION);
   const qualities: Quality[] = [];

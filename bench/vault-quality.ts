@@ -1,4 +1,7 @@
-/** Retrieval quality: nDCG@10 of a backend on a collection, and how far two backends' scores are apart. */
+/**
+ * Retrieval quality: nDCG@10 of a backend on a collection, and the difference between two backends'
+ * scores.
+ */
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,7 +11,7 @@ import type { CorpusRetrieval } from '../fixtures/corpus.ts';
 import { openVault } from '../stages/vault/vault.ts';
 import type { BackendName } from '../stages/vault/backends/block-index.ts';
 
-/** What a backend reached, and the scores it gave, for comparing backends. */
+/** A backend's quality, and its scores for comparison. */
 export interface Quality {
   readonly backend: BackendName;
   readonly ndcg10: number;
@@ -16,7 +19,10 @@ export interface Quality {
   readonly hits: readonly (readonly { readonly id: string; readonly score: number }[])[];
 }
 
-/** Puts `collection` into a new vault and asks all queries. Queries without a relevant document count as zero. */
+/**
+ * Indexes `collection` in a new vault and runs all queries. Queries without a relevant document
+ * count as zero.
+ */
 export async function measureRetrieval(
   collection: CorpusRetrieval,
   backend: BackendName,
@@ -45,7 +51,10 @@ export async function measureRetrieval(
   }
 }
 
-/** The largest difference between two backends' scores; infinite when they found different blocks. */
+/**
+ * Returns the largest difference between two backends' scores; infinite if they found different
+ * blocks.
+ */
 export function scoreGap(a: Quality, b: Quality): number {
   let gap = 0;
   for (const [query, hits] of a.hits.entries()) {

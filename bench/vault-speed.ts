@@ -1,9 +1,8 @@
 /**
- * The vault's speed: a made-up tree of files, indexed cold and warm, as prose and as code;
- * queries against both backends; the time until a change is found. For scale: a scan of the
- * files themselves (ripgrep where there is one) and FTS5 with its own ranking. Beside wall
- * time stands processor time, of all threads together, since wall time says little on a
- * machine that others use.
+ * Measures the vault's speed: a generated tree of files, indexed cold and warm, as prose and as
+ * code; queries against both backends; the time until a change is found. For comparison: a scan of
+ * the files themselves (with ripgrep if installed) and FTS5 with its own ranking. Reports wall time
+ * and the processor time of all threads, since wall time says little on a shared machine.
  */
 import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -21,7 +20,7 @@ import type { IndexReport } from '../stages/vault/indexing/index-run.ts';
 import { quantiles } from './figures.ts';
 import { makeQueries, makeTree, type TreeKind } from './vault-tree.ts';
 
-/** Half of the queries are as users type them, half as long as a query may be. */
+/** Half of the queries are of typical length, half of the maximum length. */
 export type QueryLength = 'short' | 'long';
 
 /** One tree, indexed. */
@@ -29,7 +28,7 @@ export interface IndexingRun {
   readonly kind: TreeKind;
   readonly blocks: number;
   readonly filesPerSecond: number;
-  /** Of an index in which nothing has changed. */
+  /** For an unchanged index. */
   readonly unchangedSeconds: number;
 }
 
@@ -41,11 +40,11 @@ export interface QueryRun {
   readonly p99Ms: number;
 }
 
-/** All that was measured; `lines` say more of it to people. */
+/** All measurements; `lines` are additional text. */
 export interface VaultRun {
   readonly indexing: readonly IndexingRun[];
   readonly queries: readonly QueryRun[];
-  /** From the write of a file until it is found; the slowest. */
+  /** Slowest time from writing a file until it is found. */
   readonly watchSeconds: number;
   readonly lines: readonly string[];
 }
@@ -53,11 +52,17 @@ export interface VaultRun {
 const SEED = 42;
 const WORKERS = 2;
 const TERMS = { short: [3, 12], long: [32, 32] } as const satisfies Record<QueryLength, unknown>;
-/** A file that was written less than two seconds before it is indexed is read again the next time, since its time stamp proves nothing: the second run would not be one in which nothing has changed. */
+/**
+ * A file written less than two seconds before indexing is read again the next time, since its time
+ * stamp proves nothing: the second run would then not be one without changes.
+ */
 const SETTLE_MS = 2_100;
 const base = { clock: systemClock, newId: randomUUID };
 
-/** Measures with trees of `files` files and `queries` queries of each length; 3,000 and 300 take about a minute. */
+/**
+ * Measures with trees of `files` files and `queries` queries of each length; 3,000 and 300 take
+ * about a minute.
+ */
 export async function measureVault(
   files: number,
   queries: number,

@@ -1,9 +1,9 @@
-/** A folder of made-up files to index: prose or code, the same for the same seed. */
+/** Generates a folder of files to index: prose or code, deterministic by seed. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createRandom, randomInt, type Random } from '../fixtures/random.ts';
 
-/** What the files of a tree hold. */
+/** Content of a tree's files. */
 export type TreeKind = 'prose' | 'code';
 
 const SYLLABLES =
@@ -27,7 +27,10 @@ export function makeTree(root: string, files: number, kind: TreeKind, seed: numb
   return bytes;
 }
 
-/** `count` queries of words that stand in the tree of the same seed, each of so many different ones; as users type them when absent. */
+/**
+ * Returns `count` queries with words from the tree of the same seed, each with the given number of
+ * different words; default: a typical number.
+ */
 export function makeQueries(
   count: number,
   seed: number,
@@ -43,7 +46,7 @@ export function makeQueries(
   });
 }
 
-/** Frequent words first: `pick` prefers them the way language does. */
+/** Frequent words first: `pick` prefers them, as in natural language. */
 function makeWords(random: Random, count: number): string[] {
   const syllables = SYLLABLES.split(' ');
   const words = new Set<string>();

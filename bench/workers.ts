@@ -1,7 +1,7 @@
 /**
- * What a second compressing thread brings: two proxies, one thread the most in one and two in
- * the other, get the same load by turns. Each request is a conversation that none has seen, so
- * that all of it has to be compressed.
+ * Measures the benefit of a second compression thread: two proxies, limited to one thread and two
+ * threads, get the same load alternately. Each request is a new conversation, so that all of it has
+ * to be compressed.
  */
 import { startChild, startUpstreamProcess } from './channel.ts';
 import type { Child } from './channel.ts';
@@ -20,7 +20,7 @@ type Threads = (typeof THREADS)[number];
 /** One way in one round. */
 interface Slice {
   readonly perSecond: number;
-  /** Over the direct way of the same round. */
+  /** Relative to the direct way in the same round. */
   readonly addedP50Ms: number;
   readonly addedP95Ms: number;
   readonly loop: LoopDelay;
@@ -28,7 +28,7 @@ interface Slice {
   readonly failed: number;
 }
 
-/** One size of requests. */
+/** Result for one request size. */
 export interface WorkersRun {
   readonly workload: string;
   readonly about: string;
@@ -42,7 +42,7 @@ export interface WorkersRun {
 
 interface WayRun {
   readonly most: Threads;
-  /** Threads that compressed at the end. */
+  /** Compression threads at the end. */
   readonly ran: number;
   readonly slices: readonly Slice[];
   readonly rssBytes: number;
@@ -50,7 +50,7 @@ interface WayRun {
 
 export interface WorkersOptions {
   readonly rounds: number;
-  /** Seconds of a slice. */
+  /** Seconds per slice. */
   readonly seconds: number;
   readonly onProgress: (text: string) => void;
 }
@@ -59,18 +59,18 @@ interface Rig {
   readonly upstream: { readonly port: number };
   readonly load: Child<LoadCommands>;
   readonly ways: ReadonlyMap<Threads, Child<SvcCommands>>;
-  /** Requests sent so far: where the serial numbers of the next ones begin. */
+  /** Requests sent so far, from which the next serial numbers continue. */
   sent: number;
 }
 
 const CLIENTS = 8;
 const base: Workload = workloads.find(({ name }) => name === 'json')!;
-/** Some 120 and 400 KB. */
+/** About 120 and 400 KB. */
 const LOADS: readonly Workload[] = [400, 1320].map((lines) => toolResults(base, lines, CLIENTS));
-/** Until code is compiled, and every thread that may be started is. */
+/** Warm-up until code is compiled, and all threads have started. */
 const WARM_UP_MS = 8000;
 
-/** Measures both ways under each size of requests. */
+/** Measures both ways with each request size. */
 export async function measureWorkers(options: WorkersOptions): Promise<readonly WorkersRun[]> {
   const upstream = await startUpstreamProcess();
   const load = await startChild<LoadCommands>('bench/load.js');
@@ -156,7 +156,7 @@ function failedOf({ failed }: LoadResult): number {
 
 const HEAD = ['', 'ran', 'req/s', '+p50 ms', '+p95 ms', 'loop p99', 'loop max', 'RSS MB', 'failed'];
 
-/** A table and a line of ratios, without a final line end. */
+/** Formats a table and a line of ratios, without a final line end. */
 export function workersText({ workload, about, rounds, ways, ...ratios }: WorkersRun): string {
   const rows = ways.map(({ most, ran, slices, rssBytes }) => {
     const middle = (of: (slice: Slice) => number): string => decimals(median(slices.map(of)), 1);

@@ -1,38 +1,40 @@
-/** The traffic that the proxies are compared under. */
+/** The workloads under which the proxies are compared. */
 
-/** One kind of traffic; the same bytes go to every arm. */
+/** One workload; every arm gets the same bytes. */
 export interface Workload {
   readonly name: string;
-  /** What it is, for the report. */
+  /** Description for the report. */
   readonly about: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** Where this stands in the body, each request has a number of its own, as long as this. */
+  /** Placeholder in the body that is replaced by each request's number, at the same length. */
   readonly serial?: string;
   readonly connections: number;
-  /** Requests started a second; absent: as fast as the connections answer. */
+  /** Requests started per second; absent: as fast as the connections respond. */
   readonly rate?: number;
-  /** Events an answer has; 0 for one that is no stream. */
+  /** Events per response; 0 if it is not a stream. */
   readonly events: number;
-  /** Bytes that an answer through svc has besides, since the provider answers what svc asked for. */
+  /** Additional bytes of a response through svc, because svc adds options to the request. */
   readonly addedBytes?: number;
-  /** Length of a measured slice, in proportion to the others; 1 when absent. */
+  /** Relative length of a measured slice; default 1. */
   readonly length?: number;
 }
 
-/** Header that names the scenario the fake upstream plays. */
+/** Header that selects the fake upstream's scenario. */
 const SCENARIO = 'x-upstream-scenario';
 
 const JSON_BODY_BYTES = 1024;
 const LARGE_BODY_BYTES = 400 * 1024;
 const SSE_EVENTS = 200;
 const SLOW_EVENTS = 20;
-/** What a messages stream has besides its text: start and stop of message and block, usage, a ping. */
+/**
+ * Events of a messages stream besides its text: start and stop of message and block, usage, a ping.
+ */
 const MESSAGE_ENVELOPE_EVENTS = 6;
-/** What a chat stream has besides: role, end, `[DONE]`. */
+/** Events of a chat stream besides its text: role, end, `[DONE]`. */
 const CHAT_ENVELOPE_EVENTS = 3;
-/** svc asks for the usage of a chat stream, and every event but `[DONE]` then has this. */
+/** svc requests usage in a chat stream, which adds this to every event but `[DONE]`. */
 const NO_USAGE = '"usage":null,';
 
 const HEADERS = {
@@ -48,7 +50,7 @@ const CHAT_HEADERS = {
   Accept: 'application/json',
 };
 
-/** Every workload, in the order in which they run. */
+/** Every workload, in execution order. */
 export const workloads: readonly Workload[] = [
   {
     name: 'json',
@@ -130,7 +132,7 @@ export const workloads: readonly Workload[] = [
   },
 ];
 
-/** A request whose user pasted lines of a log, `bytes` long in all. */
+/** Returns a request of `bytes` length in which a user pasted log lines. */
 function bodyOf(bytes: number, stream: boolean): string {
   return filled(bytes, (text) => ({
     model: 'claude-sonnet-4-5',

@@ -1,4 +1,4 @@
-/** How long small commands take, next to a Node that does nothing. */
+/** Measures small commands, compared with a Node process that does nothing. */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { entry, makePlace, run } from '../../fixtures/cli/run.ts';
@@ -43,7 +43,7 @@ async function startUp(): Promise<readonly Measured[]> {
   }
 }
 
-/** Wall time of commands that only read. */
+/** Wall time of read-only commands. */
 export const COMMAND_LIMITS: readonly LimitGroup[] = [
   { name: 'commands that only read, best of five', measure: startUp },
 ];

@@ -1,7 +1,7 @@
 /**
- * What the memory of conversations costs: time on the way of a large request, bytes on the disk, and
- * memory once it holds as much as it may. Agents' sessions with thinking, as a proxy sees them: every
- * request holds everything that was sent before it.
+ * Measures the cost of remembering conversations: time added to a large request, bytes on disk, and
+ * memory when full. Uses agent sessions with thinking, as a proxy sees them: every request contains
+ * all earlier ones.
  */
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -21,18 +21,18 @@ import type { LimitGroup, Measured } from './limit.ts';
 
 const RESULT_CHARS = 6000;
 const TOOLS = 30;
-/** Bodies of about 400 KB are measured. */
+/** Bodies from about 400 KB are measured. */
 const FROM_BYTES = 350_000;
 const MOST_TURNS = 42;
 const SESSIONS = 8;
-/** Characters that are written down of one block, and long requests that are still held. */
+/** Characters stored per block, and the number of long requests held. */
 const SENT_CHARS = 700;
 const HELD = 12;
 const P50_MS = 0.3;
 const DISK_PERCENT = 5;
 const RAM_MB = 30;
 
-/** Words without repeats, of a seed. */
+/** Returns non-repeating words from a seed. */
 function words(seed: number, chars: number): string {
   let state = (seed * 2_654_435_761 + 1) >>> 0;
   const parts: string[] = [];
@@ -44,14 +44,14 @@ function words(seed: number, chars: number): string {
 }
 
 const SYSTEM = words(1, 20_000);
-/** Made once: a client sends the same ones in every turn. */
+/** Created once: a client sends the same tools in every turn. */
 const tools = Array.from({ length: TOOLS }, (_, at) => ({
   name: `tool${at}`,
   description: words(at, 1400),
   input_schema: { type: 'object', properties: { path: { type: 'string' } } },
 }));
 
-/** The messages of one call and its result. */
+/** Returns the messages of one call and its result. */
 function turnOf(session: number, turn: number): readonly object[] {
   const id = `toolu_${session}_${turn}`;
   const thought = { type: 'thinking', thinking: words(turn, 200), signature: words(turn, 300) };
@@ -63,13 +63,16 @@ function turnOf(session: number, turn: number): readonly object[] {
   ];
 }
 
-/** A session of so many calls; each one holds what the one before it held. */
+/** Returns a session with this number of calls; each request contains the previous one. */
 function longSession(session: number, turns = MOST_TURNS): readonly object[] {
   const task = { role: 'user', content: `Task ${session}: ${words(session, 400)}` };
   return [task, ...Array.from({ length: turns }, (_, turn) => turnOf(session, turn)).flat()];
 }
 
-/** As a request is when the memory is asked: read, and every fourth result made smaller. */
+/**
+ * Returns a request in the state in which the memory sees it: parsed, and every fourth result
+ * compressed.
+ */
 function requestOf(session: number, messages: readonly object[]): ProxyRequest {
   const body = { model: 'm', max_tokens: 9, system: SYSTEM, tools, messages };
   const headers = ['x-api-key', 'k', 'session-id', String(session)];
@@ -87,7 +90,7 @@ const halved = (text: string): string =>
     .filter((_, at) => at % 2 === 0)
     .join('\n');
 
-/** Everything that the memory does on a request's way, without the wait for the disk. */
+/** Everything that the memory does for a request, except waiting for the disk. */
 function pass(request: ProxyRequest, conversations: Conversations): Promise<void> | undefined {
   conversations.memoryOf(request);
   conversations.standing(request);
@@ -147,7 +150,7 @@ async function timeAndDisk(): Promise<readonly Measured[]> {
   });
 }
 
-/** Bytes of this process's heap that are in use. */
+/** Returns the heap bytes in use by this process. */
 function usedBytes(): number {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
@@ -157,7 +160,7 @@ function usedBytes(): number {
   return heapUsed + external;
 }
 
-/** Fills a store with copies of what one session leaves behind, until it keeps no more. */
+/** Fills a store with copies of one session's data until it is full. */
 async function heldMemory(): Promise<readonly Measured[]> {
   const before = usedBytes();
   return withConversations(async (conversations) => {
@@ -179,7 +182,7 @@ async function heldMemory(): Promise<readonly Measured[]> {
   });
 }
 
-/** What the memory of conversations costs. */
+/** Cost of remembering conversations. */
 export const CONVERSATION_LIMITS: readonly LimitGroup[] = [
   { name: 'time and disk of the memory of conversations', measure: timeAndDisk },
   { name: 'memory of conversations', measure: heldMemory },

@@ -1,11 +1,11 @@
-/** What the dashboard takes of a browser's frames. Measured where there is a Chromium. */
+/** Measures the dashboard's frame times in a browser, if Chromium is installed. */
 import { existsSync } from 'node:fs';
 import { withBrowser } from '../../fixtures/server/dashboard-browser.ts';
 import { flingThrough } from '../../fixtures/server/scrolling.ts';
 import { least } from './limit.ts';
 import type { LimitGroup, Measured } from './limit.ts';
 
-/** Of a frame at sixty a second. */
+/** Duration of a frame at 60 Hz. */
 const FRAME_MS = 16;
 const CHROMIUM = '/usr/bin/chromium';
 

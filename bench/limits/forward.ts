@@ -1,4 +1,7 @@
-/** What forward mode adds: to a request on a connection that is open, and to the bytes of a tunnel. */
+/**
+ * Measures what forward mode adds: to a request on an open connection, and to the bytes of a
+ * tunnel.
+ */
 import { once } from 'node:events';
 import { Agent, request as httpRequest } from 'node:http';
 import type { IncomingMessage } from 'node:http';
@@ -15,7 +18,7 @@ const ADDED_MS = 0.3;
 /** Plain over svc: at least 0.8 of its throughput. */
 const SLOWER = 1.25;
 const ROUNDS = 9;
-/** Until the code of both is compiled. */
+/** Rounds until the code of both is compiled. */
 const WARM_UP_ROUNDS = 3;
 const REQUESTS = 200;
 const WARM_UP = 600;
@@ -24,7 +27,7 @@ const BYTES = 192 * 1024 * 1024;
 const [ANTHROPIC] = HOSTS;
 const FIELDS = { 'content-type': 'application/json', 'x-api-key': 'mine' };
 
-/** Milliseconds to the end of the answer. */
+/** Returns the milliseconds to the end of the response. */
 async function ask(agent: Agent, host: string, port: number, body: string): Promise<number> {
   const startedMs = performance.now();
   const asking = httpRequest({
@@ -43,14 +46,17 @@ async function ask(agent: Agent, host: string, port: number, body: string): Prom
   return performance.now() - startedMs;
 }
 
-/** An agent whose one connection is `socket`. */
+/** Returns an agent whose one connection is `socket`. */
 function agentOn(socket: Socket): Agent {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   agent.createConnection = () => socket;
   return agent;
 }
 
-/** By base URL and on an opened connection in turns, to the same provider, which leaves by the same way. */
+/**
+ * Alternates between the base URL and an opened connection, to the same provider by the same
+ * outbound way.
+ */
 async function requests(t: ForwardMode): Promise<Measured> {
   const body = json(MESSAGE);
   const plain = new Agent({ keepAlive: true, maxSockets: 1 });
@@ -80,7 +86,7 @@ async function requests(t: ForwardMode): Promise<Measured> {
   };
 }
 
-/** MB a second through a new tunnel. */
+/** Returns the MB per second through a new tunnel. */
 async function rate(port: number, head: string, way: 'D' | 'U'): Promise<number> {
   const { socket, status, head: answered } = await connectWith(port, head);
   if (status !== 200) throw new Error(answered);
@@ -104,7 +110,7 @@ async function rate(port: number, head: string, way: 'D' | 'U'): Promise<number>
   return BYTES / 1e6 / (tookMs / 1000);
 }
 
-/** Processor time that svc's process has used, in microseconds. */
+/** Returns the processor time used by svc's process, in microseconds. */
 async function cpuOf({ running: { child } }: ForwardMode): Promise<number> {
   const told = once(child, 'message');
   child.send('usage');
@@ -112,7 +118,7 @@ async function cpuOf({ running: { child } }: ForwardMode): Promise<number> {
   return cpuUs;
 }
 
-/** What was carried, in MB a second, and the processor time that it took, in microseconds. */
+/** Throughput in MB per second, and its processor time in microseconds. */
 interface Carried {
   readonly rate: number;
   readonly cpuUs: number;

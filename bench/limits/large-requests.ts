@@ -1,4 +1,4 @@
-/** What a request of very many small values keeps others waiting for. */
+/** Measures how long a request of very many small values delays others. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { withProxyProcess } from '../../fixtures/proxy-process.ts';
@@ -8,7 +8,7 @@ import { CHAT, MESSAGE, exchange, json } from '../../fixtures/server/exchange.ts
 import type { Sent } from '../../fixtures/server/exchange.ts';
 import type { LimitGroup, Measured } from './limit.ts';
 
-/** The bar of the design. */
+/** Limit set by the design. */
 const MOST_MS = 100;
 const EVERY_MS = 5;
 const ROUNDS = 3;
@@ -54,8 +54,8 @@ const CASES: Readonly<Record<string, Sent>> = {
 };
 
 /**
- * The longest that a small request waited while `work` ran, in milliseconds, less what the machine
- * kept the proxy or this process waiting for a processor.
+ * Returns the longest latency of a small request while `work` ran, in milliseconds, minus the time
+ * for which the proxy or this process waited for a processor.
  */
 async function longestWait({ port, child }: RunningProxy, work: Promise<unknown>): Promise<number> {
   const pid = child.pid ?? 0;
@@ -89,7 +89,7 @@ const ANSWER = JSON.stringify({
   usage: { input_tokens: 5, output_tokens: 1, prompt_tokens: 5, completion_tokens: 1 },
 });
 
-/** Runs `use` with the URL of a provider that takes no processor time worth mentioning. */
+/** Runs `use` with the URL of a provider that takes almost no processor time. */
 async function withPlainProvider<T>(use: (url: string) => Promise<T>): Promise<T> {
   const upstream = createServer((request, response) => {
     request.resume().on('end', () => {
@@ -110,7 +110,7 @@ function othersWait(yaml: string, how: string): Promise<readonly Measured[]> {
     withProxyProcess({ upstreamUrl, yaml }, async (proxy) => {
       const found: Measured[] = [];
       for (const [name, sent] of Object.entries(CASES)) {
-        // Once to load what it needs, then measured.
+        // Once to load its modules, then measured.
         await exchange(proxy.port, sent);
         let value = Number.POSITIVE_INFINITY;
         for (let round = 0; round < ROUNDS; round += 1)

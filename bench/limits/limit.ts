@@ -1,13 +1,16 @@
-/** Limits of time and memory that svc keeps on a quiet machine. No test fails by one: machines differ. */
+/**
+ * Time and memory limits for svc on a quiet machine. No test depends on them, since machines
+ * differ.
+ */
 import type { Verdict } from '../bars.ts';
 
-/** Limits that are measured together. `measure` throws where what it measures does not work at all. */
+/** Limits measured together. `measure` throws if the measured feature does not work at all. */
 export interface LimitGroup {
   readonly name: string;
   readonly measure: () => Promise<readonly Measured[]>;
 }
 
-/** One limit and the value found; without what it needs on this machine there is none. */
+/** One limit and the measured value; none if this machine lacks a requirement. */
 export interface Measured {
   readonly what: string;
   readonly unit: Verdict['unit'];
@@ -15,7 +18,7 @@ export interface Measured {
   readonly value: number;
 }
 
-/** The least of what `measure` gives in `tries` tries. */
+/** Returns the smallest result of `measure` in `tries` tries. */
 export async function least(tries: number, measure: () => Promise<number>): Promise<number> {
   let value = Number.POSITIVE_INFINITY;
   for (let n = 0; n < tries; n += 1) value = Math.min(value, await measure());

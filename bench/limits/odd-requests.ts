@@ -1,4 +1,4 @@
-/** What odd requests leave behind, and how soon a proxy answers after them. */
+/** Measures what unusual requests leave behind, and how soon a proxy responds after them. */
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { withProxy } from '../../fixtures/proxy.ts';
@@ -38,7 +38,7 @@ async function listed(): Promise<readonly Measured[]> {
   return [{ what, unit: 'ms', most: TRACES_MS, value }];
 }
 
-/** Bodies that a parser would go on with for long. */
+/** Bodies that would keep a parser busy for long. */
 const REFUSED: Readonly<Record<string, string>> = {
   'a body of nothing but brackets': '['.repeat(2_000_000),
   'a body that breaks off after ten megabytes': `{"model":"${'a'.repeat(10_000_000)}`,

@@ -1,4 +1,4 @@
-/** What one request, one stream and one row may take. */
+/** Limits for one request, one stream and one row. */
 import { withProxy } from '../../fixtures/proxy.ts';
 import { killRounds } from '../../fixtures/ledger/kill-rounds.ts';
 import {
@@ -29,7 +29,7 @@ const ACKNOWLEDGED_MS = 100;
 const KILLS = 5;
 const STOP_MS = 5000;
 
-/** p99 of fifty, less what kept this whole process waiting. */
+/** p99 of fifty, minus delays of this whole process. */
 async function leavers(): Promise<readonly Measured[]> {
   const found: Measured[] = [];
   for (const window of [...WINDOWS, 'WebSocket'] as const) {
@@ -52,7 +52,7 @@ async function leavers(): Promise<readonly Measured[]> {
   return found;
 }
 
-/** The median of twenty first events, from being written by the provider to being read by the client. */
+/** Median delay of twenty first events, from the provider's write to the client's read. */
 async function events(): Promise<readonly Measured[]> {
   const delaysMs: number[] = [];
   await withProxy({}, async (t) => {
@@ -103,7 +103,7 @@ interface Traced {
   readonly stages: readonly { readonly name: string; readonly duration_ms: number }[];
 }
 
-/** Loading takes 160 ms and more; what is loaded and was never compiled is done well below. */
+/** Loading takes at least 160 ms; code that is loaded but not yet compiled finishes well below. */
 async function firstCompression(): Promise<readonly Measured[]> {
   const value = await least(3, async () => {
     let ms = Number.NaN;
@@ -144,7 +144,7 @@ async function kills(): Promise<readonly Measured[]> {
   return [{ what, unit: 'rows', most: 0, value: lost.length }];
 }
 
-/** A collector that is away, or a page that is open, holds up no stop. */
+/** Neither an unreachable collector nor an open page may delay a stop. */
 async function stops(): Promise<readonly Measured[]> {
   const timed = async (what: string, yaml: string, open: (url: string) => Promise<unknown>) => {
     let value = Number.NaN;

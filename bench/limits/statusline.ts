@@ -1,4 +1,4 @@
-/** How long `svc statusline` takes in a process of its own, next to a Node that does nothing. */
+/** Measures `svc statusline` as a process, compared with a Node process that does nothing. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,10 +7,10 @@ import { entry, makePlace, start } from '../../fixtures/cli/run.ts';
 import type { Place } from '../../fixtures/cli/run.ts';
 import type { LimitGroup, Measured } from './limit.ts';
 
-/** Starts of each kind, taken in turns. */
+/** Starts of each kind, alternating. */
 const STARTS = 250;
 const P99_MS = 60;
-/** What the line may take beside the start of Node. */
+/** Limit for the time beyond Node's own start. */
 const MEDIAN_BESIDE_MS = 30;
 
 const INPUT = JSON.stringify({
@@ -22,12 +22,15 @@ const INPUT = JSON.stringify({
   rate_limits: { five_hour: { used_percentage: 40, resets_at: 4_000_000_000 } },
 });
 
-/** Begins the name under which a Node that does nothing is timed beside a state. */
+/** Prefix for the name of a plain Node measurement alongside a state. */
 const BARE = 'node beside: ';
 
 type Times = Map<string, number[]>;
 
-/** Milliseconds until the process has ended. Throws where it printed no line, or anything else. */
+/**
+ * Returns the milliseconds until the process has ended. Throws if it does not print exactly one
+ * line.
+ */
 function time(place: Place, argv: readonly string[]): number {
   const startedMs = performance.now();
   const ran = spawnSync(process.execPath, argv, { env: place.env, input: INPUT, encoding: 'utf8' });
@@ -38,7 +41,7 @@ function time(place: Place, argv: readonly string[]): number {
   return ms;
 }
 
-/** A Node that does nothing and a statusline in turns, so that both meet the same machine. */
+/** Alternates between plain Node and statusline, so that both see the same load. */
 function inTurns(place: Place, times: Times, state: string, count = STARTS): void {
   const note = (name: string, ms: number) => times.set(name, [...(times.get(name) ?? []), ms]);
   for (let n = 0; n < count; n += 1) {
@@ -47,7 +50,7 @@ function inTurns(place: Place, times: Times, state: string, count = STARTS): voi
   }
 }
 
-/** While one proxy after the other is about to start. */
+/** Measured while proxies are repeatedly about to start. */
 async function starting(place: Place, times: Times): Promise<void> {
   const file = join(place.home, 'statusline.json');
   for (let done = 0; done < STARTS; done += STARTS / 10) {
@@ -99,7 +102,7 @@ function quantile(values: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]!;
 }
 
-/** A thousand starts, no error among them. */
+/** A thousand starts without an error. */
 export const STATUSLINE_LIMITS: readonly LimitGroup[] = [
   { name: 'statusline, a thousand starts', measure },
 ];

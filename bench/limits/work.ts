@@ -1,4 +1,4 @@
-/** Work of this process alone: the longest inputs that are let in, and every grammar. */
+/** Limits for work within one process: the longest accepted inputs, and every grammar. */
 import { processorMs } from '../../fixtures/growth.ts';
 import { LINEAR_WORK } from '../../fixtures/linear-work.ts';
 import { CREDENTIAL_TEXTS, credentialText } from '../../fixtures/vault/credential-texts.ts';
@@ -39,7 +39,7 @@ async function credentials(): Promise<readonly Measured[]> {
   return [{ what, unit: 'ms', most: CREDENTIALS_MS, value }];
 }
 
-/** Engines compile hot code again in the background: no grammar may cost more than its parsing. */
+/** Engines recompile hot code in the background: no grammar may cost more than its parsing. */
 async function grammars(): Promise<readonly Measured[]> {
   const loader = createGrammarLoader();
   let slowest = { name: '', ms: 0 };

@@ -1,6 +1,7 @@
 /**
- * What the markers that svc sets for clients without any are worth: transcripts of agents that ask
- * for no caching, request by request through the real decision and a simulated prompt cache.
+ * Measures the benefit of the cache markers that svc sets for clients without any: agent
+ * transcripts without caching, request by request through the real decision and a simulated prompt
+ * cache.
  */
 import { dialects } from '../../stages/dialect/registry.ts';
 import { resolveEndpoint } from '../../stages/dialect/endpoints.ts';
@@ -17,32 +18,32 @@ import { createPromptCache } from '../../stages/prompt-cache/simulated.ts';
 import { toBlocks } from './transcripts.ts';
 import type { Transcript } from './transcripts.ts';
 
-/** Priced and cached like most of the recorded agents' models. */
+/** Model whose prices and cache rules match most of the recorded agents. */
 const MODEL = 'claude-sonnet-4-5';
 const MINUTE_MS = 60_000;
 
-/** Input cost of a conversation with our markers, divided by the cost with none. */
+/** Input cost of a conversation with our markers, divided by the cost without. */
 export interface MarkedCost {
   readonly source: string;
   readonly requests: number;
-  /** A minute between requests. */
+  /** One minute between requests. */
   readonly quick: number;
-  /** Every tenth request comes when the cache has forgotten. */
+  /** Every tenth request comes after the cache has expired. */
   readonly withPauses: number;
   /** Every request does. */
   readonly slow: number;
-  /** The first request alone. */
+  /** Only the first request. */
   readonly single: number;
 }
 
-/** How long the pause before a request is, by the request's number. */
+/** Length of the pause before a request, by the request's number. */
 type Pause = (turn: number) => number;
 
 const quick: Pause = () => MINUTE_MS;
 const slow: Pause = () => 2 * CACHE_LIFETIMES_MS['5m'];
 const withPauses: Pause = (turn) => (turn % 10 === 9 ? slow(turn) : MINUTE_MS);
 
-/** Plays `transcript` four times. */
+/** Replays `transcript` four times. */
 export function measureMarked(transcript: Transcript, count: CountTokens): MarkedCost {
   const blocks = toBlocks(transcript).map(({ text, message }) => ({
     text,
@@ -77,7 +78,7 @@ export function measureMarked(transcript: Transcript, count: CountTokens): Marke
   };
 }
 
-/** The numbers of the blocks that get a marker in the request that holds the messages before `end`. */
+/** Returns the indexes of the marked blocks in the request with the messages before `end`. */
 function markersOf(
   { tools, system, messages }: Transcript,
   end: number,
@@ -121,13 +122,13 @@ export interface MarkedSummary {
   readonly worst: number;
   readonly medianWithPauses: number;
   readonly worstWithPauses: number;
-  /** The worst where every pause is too long. */
+  /** Worst result if every pause is too long. */
   readonly slow: number;
-  /** The worst of all first requests. */
+  /** Worst result of all first requests. */
   readonly single: number;
 }
 
-/** A row an agent, and one for all of them. */
+/** Returns one row per agent, and one for all of them. */
 export function summariseMarked(costs: readonly MarkedCost[]): readonly MarkedSummary[] {
   const sources = [...new Set(costs.map(({ source }) => source))];
   return [

@@ -1,4 +1,7 @@
-/** Accuracy of the classifier, class by class, over samples whose class is known by their source. */
+/**
+ * Measures the classifier's accuracy per class, over samples whose class is known from their
+ * source.
+ */
 import { join } from 'node:path';
 import { TEXT_CLASSES, type TextClass } from '../../stages/model/classify/classes.ts';
 import { classify } from '../../stages/model/classify/classify.ts';
@@ -12,7 +15,7 @@ import {
   type Sample,
 } from './samples.ts';
 
-/** How many samples of a class were recognised, and what the others were taken for. */
+/** How many samples of a class were recognized, and how the others were classified. */
 export interface ClassAccuracy {
   readonly kind: TextClass;
   readonly samples: number;
@@ -29,7 +32,10 @@ const CORPUS_FILES = [
   ['test-output', 'log'],
 ] as const;
 
-/** All labelled samples: the corpus's where there is one, and those made from installed packages. */
+/**
+ * Returns all labelled samples: those of the corpus, if there is one, and those made from installed
+ * packages.
+ */
 export function labelledSamples(root: string, corpus: string | undefined): readonly Sample[] {
   const stored = CORPUS_FILES.flatMap(([file, expected]) =>
     corpus === undefined

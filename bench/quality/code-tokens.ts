@@ -1,6 +1,6 @@
 /**
- * Source code as a parser sees it: the tokens that are no comment, and the declarations.
- * Two texts with the same tokens have the same identifiers, signatures, strings and syntax.
+ * Source code as a parser sees it: tokens without comments, and declarations. Two texts with the
+ * same tokens have the same identifiers, signatures, strings and syntax.
  */
 import type { Node, Parser } from 'web-tree-sitter';
 import { CODE_EXTENSIONS, grammarFor } from '../../stages/compress/rules/code/code-tools.ts';
@@ -10,7 +10,7 @@ import { createGrammarLoader } from '../../stages/grammars.ts';
 
 /** What a parser finds in a text. */
 export interface CodeReading {
-  /** False where a part of the text is not of the language. */
+  /** False if a part of the text is not valid in the language. */
   readonly parses: boolean;
   /** Everything but comments and white space, in order. */
   readonly tokens: readonly string[];
@@ -18,10 +18,10 @@ export interface CodeReading {
   readonly declarations: number;
 }
 
-/** Reads source of a file extension; undefined where the language is unknown. */
+/** Parses source by file extension; undefined if the language is unknown. */
 export type CodeReader = (text: string, extension: string) => CodeReading | undefined;
 
-/** A reader with every grammar loaded that there is. */
+/** Returns a reader with all available grammars loaded. */
 export async function loadCodeReader(): Promise<CodeReader> {
   const grammars = createGrammarLoader();
   const parsers = new Map<string, Parser>();
@@ -61,13 +61,13 @@ function read(root: Node): CodeReading {
   return { parses: !root.hasError, tokens, declarations };
 }
 
-/** What differs between the code of two texts; empty for nothing. */
+/** Differences between the code of two texts; empty if there are none. */
 export interface CodeVerdict {
   readonly faults: readonly string[];
   readonly declarations: number;
 }
 
-/** Compares the code of a text with that of what went out for it: line numbers and our notes are none of it. */
+/** Compares the code of a text with its compressed form, ignoring line numbers and our notes. */
 export function compareCode(
   readCode: CodeReader,
   before: string,

@@ -1,28 +1,27 @@
 /**
- * Configuration read by parsers of others' making, or by the plainest reader where there is
- * none, so that two texts can be judged to configure the same without the code that made one
- * of them from the other.
+ * Reads configuration with third-party parsers, or with a minimal reader if there is none, so that
+ * two texts can be compared without the code that made one from the other.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { parse as parseToml } from 'smol-toml';
 import { parseAllDocuments } from 'yaml';
 
-/** What a text configures; undefined where it is not of the format. */
+/** Returns the configuration; undefined if the text is not of the format. */
 type Reader = (text: string) => unknown;
 
 export type ConfigFormat = 'toml' | 'yaml' | 'ini';
 
 const READERS: Readonly<Record<ConfigFormat, Reader>> = { toml, yaml, ini };
 
-/** Whether two texts configure the same, and by which formats that was found. */
+/** Whether two texts configure the same, and the formats that were compared. */
 export interface ConfigVerdict {
-  /** Formats that the first text is of; empty where no reader knows it. */
+  /** Formats of the first text; empty if no reader accepts it. */
   readonly formats: readonly ConfigFormat[];
-  /** What the second text says otherwise, by format; empty where it says the same. */
+  /** Differences in the second text, by format; empty if there are none. */
   readonly faults: readonly string[];
 }
 
-/** Reads both texts in every format that the first one is of; where that is none, compares what is no remark. */
+/** Compares both texts in every format of the first one; without any, compares all but comments. */
 export function compareConfig(before: string, after: string): ConfigVerdict {
   const formats: ConfigFormat[] = [];
   const faults: string[] = [];
@@ -49,7 +48,7 @@ function toml(text: string): unknown {
   }
 }
 
-/** Almost any text is a YAML string; that says nothing of what it configures. */
+/** Almost any text is a valid YAML string, which says nothing about its configuration. */
 function yaml(text: string): unknown {
   try {
     const documents = parseAllDocuments(text, { uniqueKeys: false, logLevel: 'silent' });
@@ -65,7 +64,7 @@ function yaml(text: string): unknown {
 const SECTION = /^\[([^\]]+)\]\s*(?:[#;].*)?$/;
 const ENTRY = /^([^\s=:[#;][^=:]*)[=:](.*)$/;
 
-/** Sections, entries and lines that go on with the entry above, as `configparser` and systemd read them. */
+/** Parses sections, entries and continuation lines, like `configparser` and systemd. */
 function ini(text: string): unknown {
   const sections: Record<string, [string, string[]][]> = {};
   let entries: [string, string[]][] | undefined;

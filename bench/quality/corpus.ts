@@ -1,14 +1,20 @@
-/** Where measuring data lies, and readers for it. The corpus is optional: without it the project's own fixtures are measured. */
+/**
+ * Locates and reads measuring data. The corpus is optional: without it the project's own fixtures
+ * are measured.
+ */
 import { existsSync, readFileSync } from 'node:fs';
 import { corpusFolder } from '../../fixtures/corpus.ts';
 
-/** Folder of the labelled corpus, which may have texts and no recordings; undefined where there is none. */
+/**
+ * Returns the folder of the labelled corpus, which may have texts and no recordings; undefined if
+ * there is none.
+ */
 export function findCorpus(env: NodeJS.ProcessEnv): string | undefined {
   const folder = corpusFolder(env);
   return existsSync(folder) ? folder : undefined;
 }
 
-/** The records of a JSON Lines file; an absent file has none. */
+/** Returns the records of a JSON Lines file; none if the file is absent. */
 export function readRecords<T>(file: string): readonly T[] {
   if (!existsSync(file)) return [];
   return readFileSync(file, 'utf8')

@@ -1,6 +1,8 @@
-/** What a diff changes, read hunk by hunk as its headers count: also of what went out for one. */
+/**
+ * Extracts the changes of a diff, hunk by hunk according to its headers; also for compressed diffs.
+ */
 
-/** The + and − lines of source, in order; of a generated file only how many there are. */
+/** Returns the + and − lines of source, in order; for a generated file only their number. */
 export function changesIn(diff: string): readonly string[] {
   const lines = diff.split('\n');
   const changes: string[] = [];
@@ -38,18 +40,18 @@ export function changesIn(diff: string): readonly string[] {
 }
 
 const FILE = /^(?:diff --git a\/.* b\/|\*\*\* )(.+?)(?: \((?:new|deleted) file mode \d+\))?$/;
-/** A file that comes or goes as a whole is one hunk, whose header says nothing new. */
+/** A file that is added or deleted as a whole is one hunk, whose header adds no information. */
 const WHOLE = /^\*\*\* .+ \((?:new|deleted) file mode \d+\)$/;
 const HUNK = /^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@/;
 const COUNTED =
   /^\[svc generated file: (\d+) hunks with (\d+) added and (\d+) removed lines left out; /;
-/** Files that programs write: locks, minified code, source maps, snapshots. */
+/** Generated files: locks, minified code, source maps, snapshots. */
 const GENERATED =
   /(?:^|\/)(?:package-lock\.json|npm-shrinkwrap\.json|yarn\.lock|pnpm-lock\.yaml|bun\.lockb?|[A-Z]\w+\.lock|[a-z]+\.lock|go\.sum)$|\.min\.(?:js|css)$|\.(?:js|css)\.map$|\.snap$/;
 
 interface HunkChanges {
   readonly changes: readonly string[];
-  /** The number of the line behind the hunk. */
+  /** Number of the line after the hunk. */
   readonly end: number;
 }
 

@@ -1,6 +1,6 @@
 /**
- * What each class saves where a tool has printed the text or read the file, its class found
- * out as in a request, and a proof for every text that nothing was lost that must not be.
+ * Measures what each class saves on printed or read text, with the class detected as in a request,
+ * and proves for every text that nothing essential was lost.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { join } from 'node:path';
@@ -37,18 +37,18 @@ export interface EncodingResult {
   readonly texts: number;
   readonly unchanged: number;
   readonly saved: number;
-  /** Texts from which something was lost that must stay. Must be 0. */
+  /** Texts that lost something essential. Must be 0. */
   readonly broken: number;
 }
 
 interface Item {
   readonly text: string;
   readonly hints: ClassifyHints;
-  /** What the saving is counted against; the text itself unless given. */
+  /** Baseline of the saving; default: the text itself. */
   readonly against?: string;
 }
 
-/** What goes out for an item, and the same with all decoded that stands for lines of an earlier text. */
+/** The compressed form of an item, and the same with references to earlier text decoded. */
 interface Made {
   readonly text: string;
   readonly decoded: string;
@@ -64,7 +64,7 @@ type Make = (item: Item, tools: EncodingTools) => Made;
 type Holds = (item: Item, out: string, tools: EncodingTools) => boolean;
 type Row = readonly [name: string, make: Make, items: readonly Item[], holds: Holds];
 
-/** All rows that need no corpus, and those that do where there is one. */
+/** Returns all rows that need no corpus, and the others if there is one. */
 export function measureEncodings(
   root: string,
   corpus: string | undefined,
@@ -98,7 +98,7 @@ function storedRows(corpus: string | undefined): readonly Row[] {
   ];
 }
 
-/** A stored file as an agent reads it: by its path. */
+/** Returns a stored file as an agent reads it: by its path. */
 function toItem({ text, source }: TextRecord): Item {
   const path = source?.path;
   return { text, hints: path === undefined ? {} : { toolName: 'Read', path } };
@@ -144,7 +144,7 @@ function measure([name, make, items, holds]: Row, tools: EncodingTools): Encodin
 
 const SETTINGS = { maxChars: 120, logBudgetTokens: 3500 } as const;
 
-/** A text by itself, with the algorithms of whatever class it is found to be. */
+/** Compresses a text by itself, with the algorithms of its detected class. */
 function byClass(mode: Mode): Make {
   return ({ text, hints }, { commentLines }) => {
     const code = mode === 'aggressive' ? { commentLines } : {};
@@ -153,7 +153,9 @@ function byClass(mode: Mode): Make {
   };
 }
 
-/** As a tool result that a command has printed: also with what it says twice named. */
+/**
+ * Compresses a text as a tool result printed by a command, including references to repeated text.
+ */
 function asToolResult(command: string): Make {
   return ({ text }) => {
     const state = emptyState();
@@ -170,7 +172,10 @@ function asToolResult(command: string): Make {
   };
 }
 
-/** A list of five or more objects that have the same keys; records, not documents: 1,500 characters a row at most. */
+/**
+ * True for a list of five or more objects with the same keys; records, not documents: at most 1,500
+ * characters per row.
+ */
 function isUniform(text: string): boolean {
   const value: unknown = JSON.parse(text);
   if (!Array.isArray(value) || value.length < 5) return false;
@@ -194,7 +199,10 @@ function sameNames({ text }: Item, out: string): boolean {
   return (unfoldListing(out) ?? out) === text;
 }
 
-/** The + and − lines of source, in order, and true counts for those of generated files. */
+/**
+ * True if the + and − lines of source are the same, in order, and the counts for generated files
+ * are right.
+ */
 function sameChanges({ text }: Item, out: string): boolean {
   return out === text || isDeepStrictEqual(changesIn(unpackSigns(out)), changesIn(text));
 }

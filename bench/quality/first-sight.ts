@@ -1,9 +1,8 @@
 /**
- * How long source code takes that nobody has sent before, in the thread that compresses:
- * for every language in threads of its own that have compressed other things already. Some
- * are prepared, as in a proxy that is set to compress code: the first text of the language,
- * then others. Some are not, as in one that is set to `hybrid`, where a request asks for it by
- * itself: the first text there waits for the grammar as well.
+ * Measures how long new source code takes in the compression thread: per language, in fresh threads
+ * that have compressed other texts. Some are prepared, as in a proxy configured to compress code:
+ * the first text of the language, then others. Some are not, as with `hybrid`, where a request asks
+ * for it itself: the first text then also waits for the grammar.
  */
 import { readFileSync } from 'node:fs';
 import { extname } from 'node:path';
@@ -17,14 +16,14 @@ import { estimateTokens } from '../../stages/model/tokens.ts';
 import { median } from '../figures.ts';
 import { codeFiles } from './samples.ts';
 
-/** Times per 10,000 estimated tokens of the files nearest to that size, in milliseconds. */
+/** Milliseconds per 10,000 estimated tokens, for the files nearest to that size. */
 export interface FirstSight {
   readonly extension: string;
-  /** The first file, whose fixed share is the same for a short one as for a long one. */
+  /** The first file; its fixed share is the same for short and long files. */
   readonly firstMs: number;
   /** The first file in a thread that was not prepared for code. */
   readonly unpreparedMs: number;
-  /** Median of the files behind it. */
+  /** Median of the files after it. */
   readonly nextMs: number;
 }
 
@@ -36,15 +35,15 @@ interface SourceFile {
 
 const TOKENS = 10_000;
 const FILES = 6;
-/** Threads a language, one after another; the medians count. */
+/** Threads per language, one after another; the median counts. */
 const THREADS = 3;
-/** In a proxy the thread has been ready for long when code comes. */
+/** In a proxy the thread has long been ready when code arrives. */
 const PREPARED_MS = 1000;
 const SIGNAL = createCanceller().signal;
-/** Long enough for the thread. */
+/** Long enough to be compressed in the thread. */
 const OTHER = 'A line of prose that says nothing.\n'.repeat(1000);
 
-/** Measures every language of which installed packages hold enough files. */
+/** Measures every language for which installed packages have enough files. */
 export async function measureFirstSight(root: string): Promise<readonly FirstSight[]> {
   const byExtension = new Map<string, SourceFile[]>();
   for (const path of codeFiles(root, 60)) {

@@ -1,6 +1,6 @@
 /**
- * What leaving old results out at cold moments is worth: transcripts turn by turn through the real
- * choice and a simulated prompt cache that has run out before every tenth turn.
+ * Measures the benefit of leaving old results out at cold moments: transcripts turn by turn through
+ * the real decision and a simulated prompt cache that expires before every tenth turn.
  */
 import { createBlockCache, type BlockCache } from '../../stages/compress/pass/cache.ts';
 import {
@@ -25,18 +25,23 @@ import type { Transcript } from './transcripts.ts';
 const MINUTE_MS = 60_000;
 const PAUSE_EVERY = 10;
 
-/** One transcript. */
+/** Result for one transcript. */
 export interface Forgetting {
   readonly forgotten: number;
-  /** Forgotten results whose call comes again later, with the same input. */
+  /** Forgotten results whose call is later repeated with the same input. */
   readonly askedAgain: number;
-  /** Input cost with forgetting, divided by the cost of compression alone, at each of `READ_PRICES`. */
+  /**
+   * Input cost with forgetting, divided by the cost of compression alone, at each of `READ_PRICES`.
+   */
   readonly costs: readonly number[];
-  /** Turns outside cold moments in which an earlier block went out with other bytes than before. */
+  /** Turns outside cold moments in which an earlier block was sent with other bytes than before. */
   readonly unstableTurns: number;
 }
 
-/** Plays `transcript`, with forgetting and without; every turn is compressed from its first block on, as after a restart. */
+/**
+ * Replays `transcript`, with forgetting and without; every turn is compressed from its first block,
+ * as after a restart.
+ */
 export function measureForgetting(
   transcript: Transcript,
   options: ConversationOptions,
@@ -82,7 +87,7 @@ export function measureForgetting(
 
 type Blocks = ReturnType<typeof toBlocks>;
 
-/** What the stage does, without its durable record. */
+/** Does the same as the stage, without its durable record. */
 function withMoreForgotten(
   blocks: Blocks,
   end: number,
@@ -98,7 +103,7 @@ function withMoreForgotten(
   return [...less, ...blocks.slice(end)];
 }
 
-/** All transcripts from which something was left out. */
+/** Sums over all transcripts from which something was left out. */
 export interface ForgettingSummary {
   readonly transcripts: number;
   readonly forgotten: number;
@@ -110,7 +115,7 @@ export interface ForgettingSummary {
   readonly unstableTurns: number;
 }
 
-/** Undefined where nothing was left out of any. */
+/** Undefined if nothing was left out of any. */
 export function summariseForgetting(all: readonly Forgetting[]): ForgettingSummary | undefined {
   const used = all.filter(({ forgotten }) => forgotten > 0);
   if (used.length === 0) return undefined;

@@ -1,17 +1,20 @@
-/** JSON compared by Node's own parser, and by how its numbers are written. */
+/** Compares JSON with Node's own parser, and by the spelling of its numbers. */
 import { isDeepStrictEqual } from 'node:util';
 
-/** What differs between two texts of JSON or JSON Lines; empty for nothing. */
+/** Differences between two JSON or JSON Lines texts; empty if there are none. */
 export interface JsonVerdict {
   readonly faults: readonly string[];
-  /** Numbers that were compared as written. */
+  /** Numbers whose spelling was compared. */
   readonly numbers: number;
 }
 
 const NUMBER = /(?<=^|[[{:,\s])-?\d[\d.eE+-]*/g;
 const STRING = /"(?:[^"\\]|\\.)*"/gs;
 
-/** Compares values, and numbers to the letter: as values 1.0 and 1 are equal, and so are long integers that differ. */
+/**
+ * Compares values, and numbers by their spelling: as values 1.0 equals 1, and different long
+ * integers may be equal.
+ */
 export function compareJson(before: string, after: string): JsonVerdict {
   const was = values(before);
   const [wrote, writes] = [before, after].map((text) => text.replace(STRING, '""').match(NUMBER));
@@ -22,7 +25,7 @@ export function compareJson(before: string, after: string): JsonVerdict {
   return { faults, numbers: wrote?.length ?? 0 };
 }
 
-/** The value of a JSON text, or those of its lines. */
+/** Returns the value of a JSON text, or those of its lines. */
 function values(text: string): unknown {
   try {
     return [JSON.parse(text)];

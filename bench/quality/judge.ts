@@ -1,6 +1,6 @@
 /**
- * What compression promises, as numbers, and whether a run of the quality measures kept it.
- * Savings that can be undone have no upper bar; prose, of which something is lost, has. Pure.
+ * The promises of compression as numbers, and whether a run of the quality measures kept them.
+ * Reversible savings have no upper bar; lossy compression of prose has one. Pure functions.
  */
 import { verdict, type Verdict } from '../bars.ts';
 import { ALL_AGENTS } from './breakpoints.ts';
@@ -21,7 +21,10 @@ const atMost = (what: string, bar: number, unit: Verdict['unit']): Bar => ({
   bar,
 });
 
-/** Least share saved, in percent, of each kind of text that has a bar. Diffs between unrelated files are nobody's work. */
+/**
+ * Minimum saving in percent for each kind of text with a bar. Diffs between unrelated files do not
+ * occur in practice.
+ */
 const SAVED: Readonly<Record<string, number>> = {
   'json, uniform records, vs pretty': 45,
   'json, uniform records, vs compact': 18,
@@ -32,16 +35,16 @@ const SAVED: Readonly<Record<string, number>> = {
   'code, aggressive': 8,
   'config, aggressive': 10,
 };
-/** Every row: of these too nothing may be lost, however little they save. */
+/** All rows: nothing may be lost in these either, however little they save. */
 const ENCODINGS = [...Object.keys(SAVED), 'json, all, as found', 'diffs between unrelated files'];
-/** The classes that there are samples of. */
+/** Classes with samples. */
 const CLASSES = ['code', 'diff', 'grep', 'listing', 'json', 'config', 'log', 'narrative', 'trace'];
-/** Rows and classes that are measured on the corpus alone. */
+/** Rows and classes that need the corpus. */
 const NEEDS_CORPUS = /^(?:json|config|log|narrative|trace)/;
 const RECALL: Readonly<Record<number, number>> = { 3500: 85, 2000: 80 };
 const CODING_AGENTS = 'all coding agents';
 
-/** Every bar that the run could measure; one that should have been measured and was not is missed. */
+/** Returns every bar that the run could measure; a missing measurement fails. */
 export function judgeQuality(report: QualityReport): readonly Verdict[] {
   return [
     ...judgeClasses(report),
@@ -51,7 +54,7 @@ export function judgeQuality(report: QualityReport): readonly Verdict[] {
   ];
 }
 
-/** The names that must be there, and those that are there beside them. */
+/** Returns the expected names, and any others. */
 function namesOf(
   expected: readonly string[],
   found: readonly string[],
@@ -114,9 +117,9 @@ function judgeNarrative({ narrative }: QualityReport): readonly Verdict[] {
 }
 
 /**
- * The bar of the median is below 0.9, that of every transcript at most 1. No transcript records when
- * its turns were spoken: pauses are made up, so with them only the promise to cost nobody more is
- * judged; what the median becomes stands in the table.
+ * Judges costs: the median must be below 0.9, every transcript at most 1. No transcript records its
+ * times: pauses are invented, so with pauses only the promise of no higher cost is judged; the
+ * table shows their median.
  */
 function judgeCost({ sources }: QualityReport): readonly Verdict[] {
   const worst = (values: readonly number[]): number =>

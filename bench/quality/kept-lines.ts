@@ -1,6 +1,6 @@
 /**
- * The false-fact test: every line that goes out stands in the input, or decodes to lines
- * that do. Whatever is left over was made up by us, and must be nothing but markers.
+ * The false-fact test: every sent line is in the input, or decodes to lines that are. The remainder
+ * was added by us, and must be only markers.
  */
 import { keptLines } from '../../stages/compress/decode/kept-lines.ts';
 import type { ConversationBlock } from '../../stages/compress/pass/blocks.ts';
@@ -18,13 +18,13 @@ import { stampLength } from '../../stages/compress/rules/log/score.ts';
 import { chunkText } from '../../stages/compress/rules/narrative/chunks.ts';
 import { openEnvelope } from '../../stages/model/classify/envelope.ts';
 
-/** A line that went out and is neither a line of the input nor decodes to one. */
+/** A sent line that is neither a line of the input nor decodes to one. */
 export interface StrangeLine {
   readonly block: number;
   readonly line: string;
 }
 
-/** What a conversation's outcome holds that its input does not. Empty is the only right answer. */
+/** Returns the lines of a compressed conversation that are not in its input. Must be empty. */
 export function strangeLines(
   blocks: readonly ConversationBlock[],
   options: ConversationOptions,
@@ -42,9 +42,9 @@ export function strangeLines(
 }
 
 /**
- * Whether a line stands in the input: as it is, as a terminal shows it or as compact JSON.
- * Only prose and lines of logs too long to keep are ever cut, and only where the input has
- * a seam: of those, what stands between two gaps must be whole pieces of one text.
+ * Returns a test for whether a line is in the input: unchanged, as a terminal shows it, or as
+ * compact JSON. Only prose and overlong log lines are ever cut, and only at a boundary in the
+ * input: the parts between two gaps must be whole pieces of one text.
  */
 export function knownLines(
   before: string,
@@ -70,7 +70,10 @@ export function knownLines(
     isCut?.(line) === true;
 }
 
-/** Whole sentences of a text, with `…` for those left out: each piece begins and ends where a sentence or a line does. */
+/**
+ * Tests for whole sentences of a text, with `…` for omitted ones: each piece begins and ends at a
+ * sentence or line boundary.
+ */
 function proseTest(bodies: readonly string[], maxChars: number): (line: string) => boolean {
   const texts = bodies.map((text) => ({ text, ...seamsOf(text, maxChars) }));
   const isWhole = (piece: string): boolean =>
@@ -86,7 +89,7 @@ function proseTest(bodies: readonly string[], maxChars: number): (line: string) 
       .every((piece) => piece === '' || isWhole(piece));
 }
 
-/** Where the chunks and the lines of a text begin and end. */
+/** Returns where the chunks and the lines of a text begin and end. */
 function seamsOf(
   text: string,
   maxChars: number,
@@ -110,13 +113,13 @@ function seamsOf(
   return { starts, ends };
 }
 
-/** Lines from which a log's reduction cuts nothing. */
+/** Lines up to this length are never cut by log reduction. */
 const WHOLE_CHARS = 1600;
 
 /**
- * A line that was too long for its log: pieces of one line of the input, in order. The first
- * begins where that line does, with its time stamp or behind it, and the last ends where it
- * does; where they do not, a sign stands before or behind them.
+ * Tests for a shortened log line: pieces of one line of the input, in order. The first begins where
+ * that line does, with or after its time stamp, and the last ends where it does; otherwise a sign
+ * marks the omission.
  */
 function cutTest(lines: readonly string[]): (line: string) => boolean {
   const long = lines.filter((line) => line.length >= WHOLE_CHARS).map(cleanLine);
@@ -135,7 +138,10 @@ function cutTest(lines: readonly string[]): (line: string) => boolean {
   };
 }
 
-/** `*** p` for two header lines of the input, and the numbers of a hunk cut shorter (`diff.test.ts` shows them true). */
+/**
+ * True for `*** p` in place of two header lines of the input, and for shortened hunk numbers
+ * (`diff.test.ts` proves them right).
+ */
 function isDiffHeader(line: string, before: string): boolean {
   const path = /^\*\*\* (.+?)(?: \((?:new|deleted) file mode \d+\))?$/.exec(line)?.[1];
   if (path !== undefined) return before.includes(`diff --git a/${path} b/${path}`);

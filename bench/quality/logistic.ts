@@ -1,18 +1,21 @@
-/** Logistic regression with a ridge: weights by which signs say how likely something holds. */
+/** Ridge logistic regression: weights that turn features into a probability. */
 import { scoreSigns } from '../../stages/model/classify/signs.ts';
 
-/** What is known of one case. */
+/** The features and outcome of one case. */
 export interface Case {
-  /** A constant 1 first, for the bias. */
+  /** Starts with a constant 1, for the bias. */
   readonly signs: readonly number[];
   readonly holds: boolean;
 }
 
-/** Keeps weights small that little speaks for. */
+/** Keeps weights small if there is little evidence for them. */
 const RIDGE = 1;
 const STEPS = 25;
 
-/** The weights that make the cases most likely, each counted as often as `counts` says: by Newton's method. */
+/**
+ * Returns the maximum likelihood weights for the cases, weighted by `counts`, using Newton's
+ * method.
+ */
 export function fit(rows: readonly Case[], counts: readonly number[]): readonly number[] {
   const size = rows[0]?.signs.length ?? 0;
   let weights: readonly number[] = Array.from({ length: size }, () => 0);
@@ -42,7 +45,7 @@ export function fit(rows: readonly Case[], counts: readonly number[]): readonly 
   return weights;
 }
 
-/** Gauss and Jordan; the last column is the right side. */
+/** Gauss-Jordan elimination; the last column is the right side. */
 function solve(system: readonly Float64Array[]): readonly number[] {
   const size = system.length;
   for (let at = 0; at < size; at++) {

@@ -1,4 +1,4 @@
-/** Failure logs of continuous integration: how many labelled signals survive a token budget. */
+/** CI failure logs: how many labelled signals survive a token budget. */
 import { join } from 'node:path';
 import { builtIn } from '../../stages/compress/rules/built-in.ts';
 import type { CountTokens } from '../../stages/model/count-tokens.ts';
@@ -13,7 +13,7 @@ interface Signal {
   readonly line?: number;
 }
 
-/** A log with what someone needs to see in it to know why the run failed. */
+/** A log, with the parts needed to understand why the run failed. */
 export interface LabelledLog {
   readonly id: string;
   readonly text: string;
@@ -33,12 +33,12 @@ export interface LogResult {
   readonly lostCritical: readonly string[];
 }
 
-/** The labelled logs of a corpus. */
+/** Reads the labelled logs of a corpus. */
 export function readLogs(corpus: string): readonly LabelledLog[] {
   return readRecords<LabelledLog>(join(corpus, 'logs/ci_logs_logdx.jsonl'));
 }
 
-/** Reduces every log to the budget and looks for its signals; signals are pooled over logs. */
+/** Reduces every log to the budget and searches for its signals; signals are pooled over logs. */
 export function measureLogs(
   logs: readonly LabelledLog[],
   budgetTokens: number,
@@ -89,7 +89,7 @@ function isThere({ type, value, aliases = [], file, line }: Signal, out: string)
   return out.split('\n').some((text) => text.includes(file) && number.test(text));
 }
 
-/** Wilson score interval for a share, 95%. */
+/** Returns the Wilson score interval for a share, 95%. */
 export function wilson(hits: number, total: number): readonly [number, number] {
   if (total === 0) return [0, 1];
   const z = 1.96;

@@ -50,7 +50,7 @@ const MODES: readonly Mode[] = ['hybrid', 'aggressive'];
 const BUDGETS = [3500, 2000];
 const SETTINGS = { maxChars: 120, thresholdTokens: 4500, logBudgetTokens: 3500 } as const;
 
-/** Measures all there is to measure under `root`. Takes about a minute with a corpus. */
+/** Runs all measures available under `root`. Takes about a minute with a corpus. */
 export async function measureQuality(
   root: string,
   corpus: string | undefined,
@@ -85,7 +85,7 @@ export async function measureQuality(
   };
 }
 
-/** What a proxy on its defaults rewrites with. */
+/** The tools with which a default proxy rewrites. */
 interface Tools {
   readonly commentLines: CommentLines;
   readonly rewriter: Rewriter;
@@ -138,7 +138,7 @@ function measureQuestions(corpus: string, count: CountTokens): readonly Narrativ
   return MODES.map((mode) => measureNarrative(questions, later, mode, count));
 }
 
-/** Counting is most of the time of a run, and texts come again in every turn. */
+/** Counting takes most of the time, and texts recur in every turn. */
 function remembered(count: CountTokens): CountTokens {
   const known = new Map<string, number>();
   return (text) => {
@@ -150,7 +150,7 @@ function remembered(count: CountTokens): CountTokens {
   };
 }
 
-/** Runs the measures, judges them and writes both to standard output. Sets exit code 1 when a bar is missed. */
+/** Runs and judges the measures, and prints both. Sets exit code 1 if a bar is missed. */
 export async function main(args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {
   const valueOf = (flag: string): string | undefined =>
     args.includes(flag) ? (args[args.indexOf(flag) + 1] ?? '') : undefined;

@@ -1,6 +1,6 @@
 /**
- * Narrative with a known question: what is saved, whether the answer survives, and whether
- * the answer to another question, asked only later, survives too.
+ * Measures prose with a known question: the saving, whether the answer survives, and whether the
+ * answer to another question, asked only later, survives too.
  */
 import { join } from 'node:path';
 import { builtIn } from '../../stages/compress/rules/built-in.ts';
@@ -8,7 +8,7 @@ import type { Mode } from '../../stages/compress/rules/rule.ts';
 import type { CountTokens } from '../../stages/model/count-tokens.ts';
 import { readRecords } from './corpus.ts';
 
-/** A question over a text of several paragraphs, with the strings that answer it. */
+/** A question about a text of several paragraphs, with the strings that answer it. */
 export interface Question {
   readonly title: string;
   readonly context: string;
@@ -25,17 +25,17 @@ export interface NarrativeResult {
   readonly laterCases: number;
 }
 
-/** The long questions of a corpus. */
+/** Reads the long questions of a corpus. */
 export function readQuestions(corpus: string): readonly Question[] {
   return readRecords<Question>(join(corpus, 'qa/squad_long.jsonl'));
 }
 
-/** Short questions whose paragraph lies in one of the long contexts: what may be asked later. */
+/** Reads short questions whose paragraph is in one of the long contexts, to be asked later. */
 export function readLaterQuestions(corpus: string): readonly Question[] {
   return readRecords<Question>(join(corpus, 'qa/squad_short.jsonl'));
 }
 
-/** Measures a mode over all questions, by the class that each text is found to have. Rates are shares, 0–1. */
+/** Measures a mode over all questions, by each text's detected class. Rates are shares, 0–1. */
 export function measureNarrative(
   questions: readonly Question[],
   later: readonly Question[],
@@ -69,7 +69,7 @@ export function measureNarrative(
   };
 }
 
-/** The other questions that the same text answers. */
+/** Returns the other questions that the same text answers. */
 function askedLater(
   { context, question }: Pick<Question, 'context' | 'question'>,
   questions: readonly Question[],

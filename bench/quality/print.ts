@@ -9,7 +9,7 @@ type Section = (report: QualityReport) => string;
 const percent = (share: number): string => `${(share * 100).toFixed(1)}%`;
 const percent2 = (share: number): string => `${(share * 100).toFixed(2)}%`;
 
-/** All parts of a report that hold anything, one below the other. */
+/** Returns all non-empty parts of a report, one below the other. */
 export function printQuality(report: QualityReport): string {
   const note = report.corpus
     ? []

@@ -1,6 +1,6 @@
 /**
- * What the bundled recipes add: savings on transcripts over the built-in rules alone, and the time
- * that they take of a request of 10,000 tokens.
+ * Measures what the bundled recipes add: savings on transcripts over the built-in rules alone, and
+ * their time for a request of 10,000 tokens.
  */
 import { bundledRecipes } from '../../server/bundled-recipes.ts';
 import { builtIn } from '../../stages/compress/rules/built-in.ts';
@@ -16,7 +16,7 @@ import { estimateTokens } from '../../stages/model/tokens.ts';
 import { median } from '../figures.ts';
 import { toBlocks, type Transcript } from './transcripts.ts';
 
-/** Savings of one kind of agent, as shares of all tokens of its conversations. */
+/** Savings for one kind of agent, as shares of all tokens of its conversations. */
 export interface RecipeSavings {
   readonly source: string;
   readonly transcripts: number;
@@ -25,7 +25,7 @@ export interface RecipeSavings {
   readonly savedWith: number;
 }
 
-/** What recipes add to a request, in milliseconds for 10,000 tokens that nobody has seen before. */
+/** Milliseconds that recipes add to a request of 10,000 new tokens. */
 export interface RecipeTime {
   readonly requests: number;
   readonly rounds: number;
@@ -93,7 +93,7 @@ function savingsOf(
   ];
 }
 
-/** Requests of 10,000 to 14,000 tokens, cut from conversations one behind the other. */
+/** Returns requests of 10,000 to 14,000 tokens, cut from consecutive conversations. */
 export function requestsOf(
   transcripts: readonly Transcript[],
 ): readonly (readonly ConversationBlock[])[] {
@@ -116,7 +116,7 @@ const LEAST_TOKENS = 10_000;
 const MOST_TOKENS = 14_000;
 const ROUNDS = 15;
 
-/** With and without them in turn, in alternating order; of each request the median difference. */
+/** Alternates runs with and without recipes; returns the median difference of each request. */
 export function timeRecipes(
   requests: readonly (readonly ConversationBlock[])[],
   options: Options,

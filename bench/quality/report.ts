@@ -1,4 +1,4 @@
-/** What a run of the quality measures found. */
+/** The results of the quality measures. */
 import type { MarkedSummary } from './breakpoints.ts';
 import type { ClassAccuracy } from './classes.ts';
 import type { EncodingResult } from './encodings.ts';
@@ -10,7 +10,7 @@ import type { RecipeFigures } from './recipes.ts';
 import type { SpeedResult } from './speed.ts';
 import type { SourceSummary, TranscriptResult } from './transcripts.ts';
 
-/** Everything that was measured; parts that need a corpus are empty without one. */
+/** All measurements; parts that need a corpus are empty without one. */
 export interface QualityReport {
   readonly corpus: boolean;
   readonly classes: readonly ClassAccuracy[];
@@ -27,7 +27,7 @@ export interface QualityReport {
   readonly firstSight: readonly FirstSight[];
 }
 
-/** Lines of all transcripts that went out changed, and those among them that the input does not hold. */
+/** Changed lines of all transcripts, and how many of them are not in the input. */
 export interface KeptLines {
   readonly kept: number;
   readonly strange: number;

@@ -29,12 +29,12 @@ interface LabelledText {
 }
 
 const FOLDS = 25;
-/** Facts are fewer than files, and nearer to runs. */
+/** Facts are fewer than files, and closer to runs. */
 const FACTS_COUNT = 4;
 const PER_FOLDER = 14;
 const MOST_FILES = 1500;
 const LONGEST = 40_000;
-/** Classes with a shape of their own, which no score decides. */
+/** Classes recognized by their structure, which no score decides. */
 const DECIDED = new Set(['trace', 'json', 'html', 'blob', 'diff']);
 
 function toRow(text: string, kind: Row['kind'], group: string): Row {
@@ -56,7 +56,7 @@ function readRuns(path: string): readonly Row[] {
     );
 }
 
-/** Files below a folder, some of each folder, with parts of them. */
+/** Reads files below a folder, some per folder, and parts of them. */
 function readFiles(root: string): readonly Row[] {
   const taken = new Map<string, number>();
   const paths = readdirSync(root, { recursive: true, encoding: 'utf8' })
@@ -79,7 +79,7 @@ function readFiles(root: string): readonly Row[] {
   return rows;
 }
 
-/** The text, 40 lines of it, and a few. */
+/** Returns the text, 40 lines of it, and a few lines. */
 function partsOf(text: string): readonly string[] {
   const lines = text.split('\n');
   if (lines.length <= 60) return [text];
@@ -89,7 +89,10 @@ function partsOf(text: string): readonly string[] {
   return parts.map((part) => (typeof part === 'string' ? part : part.join('\n')));
 }
 
-/** What each row counts: all of a group together no more than the root of their number, runs as much as all else. */
+/**
+ * Returns the weight of each row: a group together counts at most the square root of its size, and
+ * runs as much as everything else.
+ */
 function countsOf(rows: readonly Row[]): readonly number[] {
   const sizes = new Map<string, number>();
   for (const { group } of rows) sizes.set(group, (sizes.get(group) ?? 0) + 1);
@@ -102,7 +105,7 @@ function countsOf(rows: readonly Row[]): readonly number[] {
   return plain.map((count, at) => (rows[at]!.kind === 'run' ? count * scale : count));
 }
 
-/** The score of each row by weights that were made without its group. */
+/** Returns the score of each row by weights trained without its group. */
 function heldOut(rows: readonly Row[], counts: readonly number[]): readonly number[] {
   const folds = rows.map(
     ({ group }) => createHash('sha1').update(group).digest().readUInt16BE(0) % FOLDS,

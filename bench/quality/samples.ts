@@ -1,6 +1,6 @@
 /**
- * Labelled samples for classes that no corpus is needed for: code, diffs, listings and
- * grep output made from installed packages and this repository, with the real tools.
+ * Labelled samples for classes that need no corpus: code, diffs, listings and grep output made from
+ * installed packages and this repository, with the real tools.
  */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -10,7 +10,7 @@ import { extname, join, relative } from 'node:path';
 import type { TextClass } from '../../stages/model/classify/classes.ts';
 import type { ClassifyHints } from '../../stages/model/classify/hints.ts';
 
-/** One text whose class is known by how it was made. */
+/** A text whose class is known from how it was made. */
 export interface Sample {
   readonly name: string;
   readonly text: string;
@@ -20,7 +20,10 @@ export interface Sample {
 
 const CODE = new Set('.ts .js .mjs .cjs .c .cc .cpp .h .hpp .py .sh .css .tsx'.split(' '));
 
-/** Source files of installed packages, `perExtension` of each kind, between 1 and 60 KB and not minified. */
+/**
+ * Returns source files of installed packages, `perExtension` of each kind, between 1 and 60 KB and
+ * not minified.
+ */
 export function codeFiles(root: string, perExtension: number): readonly string[] {
   const found = new Map<string, string[]>();
   const visit = (folder: string, depth: number): void => {
@@ -36,7 +39,7 @@ export function codeFiles(root: string, perExtension: number): readonly string[]
   return [...found.values()].flatMap((paths) => drawn(root, paths, perExtension));
 }
 
-/** `count` paths drawn by a hash of each: one package more or less leaves nearly all others as they were. */
+/** Selects `count` paths by a hash of each: adding or removing a package changes few others. */
 function drawn(root: string, paths: readonly string[], count: number): readonly string[] {
   const keyOf = (path: string): string =>
     createHash('sha1').update(relative(root, path)).digest('hex');
@@ -47,7 +50,7 @@ function drawn(root: string, paths: readonly string[], count: number): readonly 
     .map(([, path]) => path);
 }
 
-/** `count` members at even distances, so that one large package does not speak for all. */
+/** Selects `count` items at even distances, so that one large package does not dominate. */
 export function spread<T>(items: readonly T[], count: number): readonly T[] {
   if (items.length <= count) return items;
   return Array.from({ length: count }, (_, n) => items[Math.floor((n * items.length) / count)]!);
@@ -60,7 +63,10 @@ function isReadable(path: string): boolean {
   return text.length / text.split('\n').length < 120;
 }
 
-/** Standard output of a tool run in `cwd`, also where it exits with 1; empty where it cannot run. */
+/**
+ * Returns the standard output of a tool run in `cwd`, even with exit code 1; empty if it cannot
+ * run.
+ */
 export function run(cwd: string, command: string, ...args: readonly string[]): string {
   try {
     return execFileSync(command, args, { cwd, encoding: 'utf8', maxBuffer: 64e6, stdio: 'pipe' });
@@ -70,7 +76,7 @@ export function run(cwd: string, command: string, ...args: readonly string[]): s
   }
 }
 
-/** Whole files and excerpts of code, with and without a hint. */
+/** Returns whole files and excerpts of code, with and without a hint. */
 export function codeSamples(root: string): readonly Sample[] {
   return codeFiles(root, 14).flatMap((path) => {
     const text = readFileSync(path, 'utf8');
@@ -100,7 +106,7 @@ export function codeSamples(root: string): readonly Sample[] {
 const SEARCHED = ['undici', 'ws', 'yaml', 'kysely', 'arktype', 'pino', 'chokidar', 'diff'];
 const WORDS = ['function', 'Error', 'export', 'stream', 'abort', 'timeout'];
 
-/** Output of grep over installed packages, cut to 200 lines as an agent would. */
+/** Returns grep output over installed packages, cut to 200 lines as an agent would. */
 export function grepSamples(root: string): readonly Sample[] {
   const samples = SEARCHED.flatMap((name) =>
     WORDS.map((word) => {
@@ -121,7 +127,7 @@ export function grepSamples(root: string): readonly Sample[] {
     }));
 }
 
-/** Listings of installed packages by ls and find. */
+/** Returns listings of installed packages by ls and find. */
 export function listingSamples(root: string): readonly Sample[] {
   const folders = SEARCHED.map((name) => `node_modules/${name}`).concat('node_modules');
   return folders
@@ -145,7 +151,7 @@ export function listingSamples(root: string): readonly Sample[] {
     .filter((sample) => sample.text.split('\n').length >= 5);
 }
 
-/** Diffs between neighbouring files of installed packages, which share little. */
+/** Returns diffs between neighbouring files of installed packages, which share little. */
 export function unrelatedSamples(root: string): readonly Sample[] {
   const files = codeFiles(root, 60);
   const pairs = files.slice(1).map((file, index) => [files[index]!, file] as const);
@@ -156,7 +162,9 @@ export function unrelatedSamples(root: string): readonly Sample[] {
   return spread(texts, 40).map(toDiffSample);
 }
 
-/** Commits of this repository's history, as `git show` prints them; many add whole files. */
+/**
+ * Returns commits of this repository's history, as `git show` prints them; many add whole files.
+ */
 export function historySamples(root: string): readonly Sample[] {
   const commits = run(root, 'git', 'log', '--format=%h', '-n', '40').split('\n').filter(Boolean);
   return commits
@@ -170,7 +178,10 @@ function toDiffSample(text: string, index: number): Sample {
   return { name: `diff ${index}`, text, expected: 'diff', hints };
 }
 
-/** Small edits of installed source files, as an agent makes them, shown by `git diff`. Seeded, so that runs compare. */
+/**
+ * Returns diffs of small edits to installed source files, like an agent's. Seeded, so that runs are
+ * comparable.
+ */
 export function editSamples(root: string): readonly Sample[] {
   const random = seeded(7);
   const folder = mkdtempSync(join(tmpdir(), 'svc-edits-'));

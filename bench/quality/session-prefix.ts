@@ -1,6 +1,7 @@
 /**
- * Whether each request of a real session begins as the one before it, as it would go out: every turn is
- * compressed from nothing, as after a restart, with only what is kept durably of a conversation.
+ * Measures whether each request of a real session, as it would be sent, begins like the one before:
+ * every turn is compressed without prior state, as after a restart, using only the durable record
+ * of the conversation.
  */
 import { systemClock } from '../../engine/clock.ts';
 import { coldMoments } from '../../server/estimate/cold-moments.ts';
@@ -13,9 +14,9 @@ import { createConversationCompressor } from '../../stages/compress/worker/conve
 /** Turns of all sessions of a folder. */
 export interface PrefixTurns {
   readonly turns: number;
-  /** Those at which the provider had nothing left of the conversation, so that its beginning may change. */
+  /** Turns at which the provider's cache had expired, so that the prefix may change. */
   readonly cold: number;
-  /** Others in which an earlier block went out with other bytes than before. */
+  /** Other turns in which an earlier block was sent with other bytes than before. */
   readonly unstable: number;
 }
 

@@ -1,7 +1,7 @@
 /**
- * `npm run bench:quality -- --sessions DIR`: what compression saves on real sessions, by agent and by
- * length of session, in each mode. Input tokens, with system prompt and tools, and what was read from
- * the provider's cache after the pauses that there were, are the provider's own count in the files.
+ * `npm run bench:quality -- --sessions DIR`: measures what compression saves on real sessions, by
+ * agent and session length, in each mode. Input tokens, including system prompt and tools, and
+ * cache reads after the real pauses are the provider's own usage from the files.
  */
 import Table from 'cli-table3';
 import { systemClock } from '../../engine/clock.ts';
@@ -15,17 +15,20 @@ import { measurePrefixes } from './session-prefix.ts';
 import type { PrefixTurns } from './session-prefix.ts';
 import { createPrices } from '../../stages/ledger/prices/prices.ts';
 
-/** What is tried beside the defaults. */
+/** A setting tried in addition to the defaults. */
 export interface Variant {
   readonly name: string;
   readonly coldTrimMs: number | null;
   readonly longResultsTokens: number;
 }
 
-/** What a configuration has by default. */
+/** The default configuration. */
 const DEFAULTS: Variant = { name: 'defaults', coldTrimMs: null, longResultsTokens: 10_000 };
 
-/** The defaults, then what `--cold-trim` and `--long-results` ask for, each alone and both together. */
+/**
+ * Returns the defaults, then the variants of `--cold-trim` and `--long-results`, each alone and
+ * both together.
+ */
 export function variantsOf(
   coldTrim: string | undefined,
   longResults: string | undefined,
@@ -42,18 +45,18 @@ export function variantsOf(
   return variants;
 }
 
-/** What was measured in one mode. */
+/** Result of one mode. */
 export interface SessionsResult {
   readonly mode: Mode;
   readonly variant: Variant;
   readonly report: EstimateReport;
-  /** What was looked at turn by turn, where that was asked for. */
+  /** Turn-by-turn results, if requested. */
   readonly prefix: PrefixTurns | undefined;
 }
 
 const HOUR_MS = 3_600_000;
 
-/** Reads `folder` once for each mode and variant. */
+/** Reads `folder` once per mode and variant. */
 export async function measureSessions(
   folder: string,
   modes: readonly Mode[],
@@ -79,7 +82,7 @@ export async function measureSessions(
   return results;
 }
 
-/** A row a mode, variant, agent and length. */
+/** Returns one row per mode, variant, agent and length. */
 export function printSessions(results: readonly SessionsResult[]): string {
   const head = [
     'mode',

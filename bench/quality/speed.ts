@@ -1,4 +1,6 @@
-/** Time per 10,000 estimated tokens, text by text, and for single lines of a megabyte. */
+/**
+ * Measures the time per 10,000 estimated tokens, text by text, and for single lines of a megabyte.
+ */
 import { builtIn } from '../../stages/compress/rules/built-in.ts';
 import type { ApplyContext } from '../../stages/compress/rules/rewrite.ts';
 import { estimateTokens } from '../../stages/model/tokens.ts';
@@ -20,8 +22,8 @@ const CONTEXT: ApplyContext = {
 };
 
 /**
- * Measures texts of at least 500 tokens: all of them once, as in a proxy that has been
- * running for a minute, then each three times; its best time counts.
+ * Measures texts of at least 500 tokens: all of them once as warm-up, as in a proxy that has run
+ * for a minute, then each three times; the best time counts.
  */
 export function measureSpeed(texts: readonly string[]): SpeedResult {
   const long = texts.filter((text) => estimateTokens(text) >= 500);
@@ -56,7 +58,7 @@ function longLines(): readonly string[] {
     '. A b',
     '12 ',
   ];
-  // Redrawn lines and two-byte text, as lines of a log.
+  // Redrawn lines and two-byte text, as log lines.
   const drawn = [
     '\r',
     ' \r',
@@ -80,7 +82,7 @@ function longLines(): readonly string[] {
   ];
 }
 
-/** A million characters of pieces. */
+/** Repeats a piece to a million characters. */
 function fill(piece: (n: number) => string): string {
   const pieces: string[] = [];
   for (let n = 0, length = 0; length < 1_000_000; n++) {

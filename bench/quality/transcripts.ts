@@ -1,7 +1,6 @@
 /**
- * Whole agent transcripts, turn by turn: is what was sent in one turn a prefix of what is
- * sent in the next, and what does the conversation cost with and without us in a simulated
- * prompt cache?
+ * Replays whole agent transcripts turn by turn: whether each request is a prefix of the next, and
+ * what the conversation costs with and without svc in a simulated prompt cache.
  */
 import { join } from 'node:path';
 import { createBlockCache } from '../../stages/compress/pass/cache.ts';
@@ -47,12 +46,12 @@ export interface Transcript {
   }[];
 }
 
-/** The transcripts of a corpus. */
+/** Reads the transcripts of a corpus. */
 export function readTranscripts(corpus: string): readonly Transcript[] {
   return readRecords<Transcript>(join(corpus, 'transcripts/transcripts.jsonl'));
 }
 
-/** A conversation as the causal pass sees it. */
+/** Converts a conversation to the blocks of the causal pass. */
 export function toBlocks(transcript: Transcript): readonly ConversationBlock[] {
   const uses = new Map<string, Part>();
   const blocks: ConversationBlock[] = [transcript.tools, transcript.system].map((part, index) => ({
@@ -107,28 +106,33 @@ function textOf(content: Part['content']): string {
   return content.map((part) => part.text ?? '').join('\n');
 }
 
-/** What one transcript showed. */
+/** Result of one transcript. */
 export interface TranscriptResult {
   readonly id: string;
   readonly mode: Mode;
   readonly source: string;
   readonly turns: number;
-  /** True where the transcript holds the system prompt, which is counted then. */
+  /** True if the transcript contains the system prompt, which is then counted. */
   readonly hasSystem: boolean;
   readonly reachedThreshold: boolean;
   readonly tokensBefore: number;
   readonly tokensAfter: number;
-  /** Turns in which an earlier block went out with other bytes than before. */
+  /** Turns in which an earlier block was sent with other bytes than before. */
   readonly unstableTurns: number;
-  /** Input cost with us, divided by input cost without; the turns follow each other within minutes. */
+  /**
+   * Input cost with svc, divided by input cost without; the turns follow each other within minutes.
+   */
   readonly netCost: number;
-  /** The same where every tenth turn comes when the provider's cache has forgotten. */
+  /** Same, if every tenth turn comes after the provider's cache has expired. */
   readonly netCostWithPauses: number;
   /** `netCost` at each of `READ_PRICES`. */
   readonly netCostByReadPrice: readonly number[];
 }
 
-/** Plays a transcript: every prefix is compressed from nothing, as after a restart with an empty cache. */
+/**
+ * Replays a transcript: every prefix is compressed without prior state, as after a restart with an
+ * empty cache.
+ */
 export function measureTranscript(
   transcript: Transcript,
   options: ConversationOptions,
@@ -170,13 +174,18 @@ export function measureTranscript(
   };
 }
 
-/** Every turn of a usual transcript; of a very long one 120 turns at even distances, since each is replayed from nothing. */
+/**
+ * Returns every turn of a normal transcript, or 120 evenly spaced turns of a very long one, since
+ * each is replayed from the start.
+ */
 function sampled(turns: readonly number[]): readonly number[] {
   const step = Math.max(1, turns.length / 120);
   return turns.filter((_, at) => Math.floor(at / step) !== Math.floor((at - 1) / step));
 }
 
-/** How many blocks each request of the conversation holds: all up to the answer that follows. */
+/**
+ * Returns the number of blocks in each request of the conversation: all up to the next response.
+ */
 export function turnEnds(
   transcript: Transcript,
   blocks: readonly ConversationBlock[],
@@ -188,11 +197,17 @@ export function turnEnds(
 }
 
 const MINUTE_MS = 60_000;
-/** Turns, as counted from 0 modulo 10, that come after the cache has forgotten. Transcripts do not record when they were spoken. */
+/**
+ * Turns, modulo 10 from 0, that come after the cache has expired. Transcripts do not record their
+ * times.
+ */
 const PAUSES: readonly number[] = [9];
 const PAUSE_MS = 10 * MINUTE_MS;
 
-/** Input of all turns, with markers as Claude Code sets them: on system and tools, and on the newest block. */
+/**
+ * Returns the input of all turns, with markers as Claude Code sets them: on system and tools, and
+ * on the newest block.
+ */
 function inputTokens(
   blocks: readonly { readonly text: string; readonly tokens: number }[],
   turns: readonly number[],
@@ -210,7 +225,7 @@ function inputTokens(
 const sum = (numbers: readonly number[]): number =>
   numbers.reduce((total, number) => total + number, 0);
 
-/** All transcripts of one source in one mode that reach the threshold. */
+/** Sums over all transcripts of one source and mode that reach the threshold. */
 export interface SourceSummary {
   readonly mode: Mode;
   readonly source: string;
@@ -227,7 +242,9 @@ export interface SourceSummary {
   readonly worstNetByReadPrice: readonly number[];
 }
 
-/** A row for each source and mode, and one for all coding agents (every source but tau-bench). */
+/**
+ * Returns one row per source and mode, and one for all coding agents (every source but tau-bench).
+ */
 export function summarise(results: readonly TranscriptResult[]): readonly SourceSummary[] {
   const reached = results.filter((result) => result.reachedThreshold);
   const modes = [...new Set(reached.map((result) => result.mode))];

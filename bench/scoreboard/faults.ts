@@ -1,4 +1,4 @@
-/** What breaks around a proxy, and what must not come of it. */
+/** Failures around a proxy, and the consequences that must not follow. */
 import type { Row } from './row.ts';
 
 export const FAULTS: readonly Row[] = [

@@ -1,4 +1,7 @@
-/** Runs the test of a row: as it is, where it must be green, and with the defect, where it must be red. */
+/**
+ * Runs the test of a row: unchanged, when it must be green, and with the defect, when it must be
+ * red.
+ */
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,25 +10,25 @@ import type { Row } from './row.ts';
 import { compiledFile } from './sabotage.ts';
 import type { copyBuild } from './sabotage.ts';
 
-/** `unproven`: the defect could not be planted, or the test did not run to its end. */
+/** `unproven`: the defect could not be planted, or the test did not finish. */
 export type Verdict = 'green' | 'red' | 'unproven';
 
 export interface Judged {
   readonly id: string;
   readonly asItIs: Verdict;
   readonly sabotaged: Verdict;
-  /** Why something is not as it must be; empty where all is. */
+  /** Why the result is not as required; empty if it is. */
   readonly because: string;
 }
 
 const BUILD = fileURLToPath(new URL('../..', import.meta.url));
-/** A test that hangs with a defect in it has shown that it notices: so many times as long as without. */
+/** A test that hangs with a defect has noticed it: time limit as a multiple of the time without. */
 const MOST_TIMES = 10;
 const LEAST_LIMIT_MS = 30_000;
 
 interface Ended {
   readonly code: number | null;
-  /** Names of the tests that failed, as the runner prints them. */
+  /** Names of the failed tests, as the runner prints them. */
   readonly failed: readonly string[];
   readonly passed: number;
   readonly durationMs: number;

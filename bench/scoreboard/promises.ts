@@ -1,4 +1,4 @@
-/** What svc says of bytes, thoughts and money. */
+/** Promises of svc about bytes, thinking blocks and money. */
 import type { Row } from './row.ts';
 
 export const PROMISES: readonly Row[] = [

@@ -1,19 +1,22 @@
-/** One promise of the scoreboard: what threatens it, the test that holds it, and the defect that must turn that test red. */
+/**
+ * One promise of the scoreboard: what threatens it, the test that checks it, and the defect that
+ * must turn that test red.
+ */
 export interface Row {
-  /** Short, for `--only`. */
+  /** Short id, for `--only`. */
   readonly id: string;
   readonly threat: string;
   readonly required: string;
-  /** The test's file in the sources. */
+  /** The test's source file. */
   readonly file: string;
-  /** Its name, or the part of it that is always the same. */
+  /** Its name, or the constant part of it. */
   readonly test: string;
   readonly sabotage: Sabotage;
-  /** True where it takes more than some seconds: left out with `--quick`. */
+  /** True if it takes more than some seconds: skipped with `--quick`. */
   readonly isSlow?: boolean;
 }
 
-/** A defect, as somebody might make it: in one file of the sources, `before` becomes `after`. */
+/** A realistic defect: in one source file, `before` becomes `after`. */
 export interface Sabotage {
   readonly file: string;
   readonly before: string;

@@ -1,4 +1,4 @@
-/** Every row of the scoreboard, in the order in which it is shown. */
+/** All rows of the scoreboard, in display order. */
 import { FAULTS } from './faults.ts';
 import { PROMISES } from './promises.ts';
 import type { Row } from './row.ts';

@@ -1,4 +1,4 @@
-/** A copy of the build in which one file has a defect, to see that a test turns red. */
+/** Copies the build with a defect in one file, to see a test turn red. */
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { join, relative } from 'node:path';
@@ -8,21 +8,21 @@ import { projectRoot } from '../../fixtures/paths.ts';
 import type { Sabotage } from './row.ts';
 
 const BUILD = fileURLToPath(new URL('../..', import.meta.url));
-/** Parts of a build that no test of the scoreboard runs. */
+/** Parts of a build that no scoreboard test uses. */
 const LEFT_OUT = /^(?:app|\.ci)(?:\/|$)|\.(?:d\.ts|map)$/;
 
-/** Where a file of the sources lies in a build. */
+/** Returns the path of a source file in a build. */
 export const compiledFile = (source: string): string => source.replace(/\.ts$/, '.js');
 
 /**
- * Copies the build into a folder of its own; `plant` puts a defect into it and returns what takes
- * it out again. Beside `dist`, so that fixtures are found from it too.
+ * Copies the build into a folder next to `dist`, so that fixtures are found from it too; `plant`
+ * inserts a defect and returns a function that removes it.
  */
 export function copyBuild() {
   const folder = join(projectRoot, `.build-sabotage-${process.pid}`);
   mkdirSync(folder);
   const remove = (): void => rmSync(folder, { recursive: true, force: true });
-  // Whatever ends this process: nobody runs the copy afterwards.
+  // However this process ends, the copy is not needed afterwards.
   process.once('exit', remove);
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.once(signal, () => process.exit(128 + constants.signals[signal]));
@@ -32,7 +32,7 @@ export function copyBuild() {
   });
   return {
     folder,
-    /** Throws a RangeError where the sources no longer hold what the defect takes the place of, once. */
+    /** Inserts a defect. Throws a RangeError unless the source contains `before` exactly once. */
     async plant({ file, before, after }: Sabotage): Promise<() => void> {
       const source = join(projectRoot, file);
       const text = existsSync(source) ? readFileSync(source, 'utf8') : '';
@@ -47,7 +47,7 @@ export function copyBuild() {
       });
       const path = join(folder, compiledFile(file));
       const sound = readFileSync(path);
-      // As tsc has it: what is compiled imports what is compiled.
+      // As tsc does: compiled modules import compiled modules.
       writeFileSync(path, code.replaceAll(/(["']\.{1,2}\/[^"']+)\.ts(["'])/g, '$1.js$2'));
       return () => writeFileSync(path, sound);
     },

@@ -1,4 +1,4 @@
-/** Who may come in, where keys may go, and what a stranger's bytes may cost. */
+/** Promises about admission, keys, and the cost of a stranger's bytes. */
 import type { Row } from './row.ts';
 
 const gate = (before: string, after: string) => ({ file: 'server/gate/gate.ts', before, after });

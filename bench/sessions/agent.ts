@@ -1,12 +1,13 @@
 /**
- * The scripted agent: which tools it calls, in which order, over a real work tree. A seed decides all
- * of it. What it looks for, reads and edits is there; what it finds out is not what leads it on.
+ * The scripted agent: which tools it calls, in which order, over a real work tree. A seed decides
+ * everything. Whatever it searches, reads and edits exists; its findings do not influence its next
+ * steps.
  */
 import { randomInt } from '../../fixtures/random.ts';
 import type { Random } from '../../fixtures/random.ts';
 import type { Tree } from './tree.ts';
 
-/** A call, in no client's words. */
+/** A call, independent of any client's tool names. */
 export type Call =
   | {
       readonly kind: 'read';
@@ -25,13 +26,13 @@ export type Call =
     }
   | { readonly kind: 'write'; readonly path: string; readonly text: string };
 
-/** An answer; one without calls ends the turn of the user. */
+/** A response; one without calls ends the user's turn. */
 export interface Step {
   readonly say: string;
   readonly calls: readonly Call[];
 }
 
-/** What sessions are about, each as often as its weight says, and how often it does what. */
+/** Kinds of session with their weights, and the mix of actions in each. */
 export const TASKS = {
   'bug hunt': { weight: 25, does: { search: 3, read: 2, change: 2, check: 3, history: 1 } },
   feature: { weight: 25, does: { search: 2, read: 2, create: 1, change: 3, check: 3, history: 1 } },
@@ -43,7 +44,7 @@ export const TASKS = {
 export type Task = keyof typeof TASKS;
 type Act = 'search' | 'read' | 'change' | 'create' | 'check' | 'history' | 'list';
 
-/** One of `weights`, each as likely as it weighs. */
+/** Draws one of `weights`, with that probability. */
 export function drawn<K extends string>(
   random: Random,
   weights: Readonly<Partial<Record<K, number>>>,
@@ -54,11 +55,11 @@ export function drawn<K extends string>(
   return entries.find(([, weight]) => (left -= weight) < 0)?.[0] ?? entries.at(-1)![0];
 }
 
-/** Files of more lines are read in parts half of the time; a part has up to so many. */
+/** Longer files are read in parts half of the time; a part has up to this many lines. */
 const LONG_LINES = 500;
 const PART_LINES = 200;
 
-/** Steps without end; `turnOf` gives how many of them each turn of the user takes. */
+/** Yields steps without end; `turnOf` returns how many of them each user turn takes. */
 export function* agent(
   random: Random,
   tree: Tree,
@@ -84,7 +85,7 @@ export function* agent(
 class Hand {
   readonly #random: Random;
   readonly #tree: Tree;
-  /** Files that were read, the newest last. */
+  /** Files read so far, newest last. */
   readonly #read: string[] = [];
   readonly #tests: string[] = [];
 
@@ -101,7 +102,7 @@ class Hand {
     return this.#random() < share;
   }
 
-  /** A file near those that it works on, or any other. */
+  /** Returns a file near those that it works on, or any other. */
   #file(): string {
     const sources = this.#tree.sources();
     const last = this.#read.at(-1);
@@ -110,13 +111,13 @@ class Hand {
     return this.#one(near.length > 1 && this.#chance(0.6) ? near : sources);
   }
 
-  /** A name that stands in a file. */
+  /** Returns a name that occurs in a file. */
   #word(): string {
     const names = this.#tree.text(this.#read.at(-1) ?? this.#file()).match(/\b[a-z]\w*[A-Z]\w+\b/g);
     return names === null ? 'export' : this.#one(names);
   }
 
-  /** Calls of one answer after another. */
+  /** Returns consecutive calls of one response. */
   *act(what: Act): Generator<readonly Call[]> {
     if (what === 'list') yield this.list();
     else if (what === 'history') yield this.#history();
@@ -196,7 +197,7 @@ class Hand {
     if (this.#chance(0.3)) yield [bash(`git diff ${path}`, 'Look at the edit')];
   }
 
-  /** A line that stands in the file once, with a remark behind it. */
+  /** Returns an edit of a line that is unique in the file: appends a comment to it. */
   #edit(path: string): Extract<Call, { kind: 'edit' }> | undefined {
     const text = this.#tree.text(path);
     const lines = text
@@ -222,7 +223,7 @@ class Hand {
     yield [bash(this.#tree.check(path), 'Run the tests')];
   }
 
-  /** Runs what checks the tree; a third of the time something is wrong first. */
+  /** Runs the checks of the tree; a third of the time an error is inserted first. */
   *#check(): Generator<readonly Call[]> {
     const isScript = this.#tree.language === 'javascript';
     if (isScript && this.#tests.length === 0) {
@@ -239,7 +240,7 @@ class Hand {
     yield [run];
   }
 
-  /** What the check will find. */
+  /** Returns the error that the check will find. */
   #fault(isScript: boolean): { path: string; right: string; wrong: string } | undefined {
     const path = isScript ? this.#tests.at(-1) : this.#read.at(-1);
     if (path === undefined) return undefined;
@@ -249,7 +250,7 @@ class Hand {
     return { path, right, wrong };
   }
 
-  /** What an agent says before a call. */
+  /** Returns what an agent says before a call. */
   words(first?: string): string {
     const file = this.#read.at(-1) ?? 'the sources';
     const starts = [
@@ -277,7 +278,7 @@ class Hand {
   }
 }
 
-/** What the tests of the agent stand on. */
+/** Code that the agent's tests rely on. */
 const LIMIT = 'const limit = 3;';
 
 const bash = (command: string, why: string): Call => ({ kind: 'bash', command, why });

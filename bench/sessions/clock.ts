@@ -1,15 +1,15 @@
 /**
- * The time as a recorded session shall have it. A scripted model answers at once and nobody sits in
- * front of the client, so each answer and each pause before a prompt puts the clock forward, and what
- * the client wrote down meanwhile is set to that time afterwards.
+ * The simulated time of a recorded session. A scripted model responds at once and no one sits in
+ * front of the client, so each response and each pause before a prompt advances the clock, and the
+ * times in the client's files are adjusted afterwards.
  */
 
 export interface AheadClock {
-  /** Milliseconds since the epoch, in the session's time. */
+  /** Milliseconds since the epoch, in session time. */
   now(): number;
-  /** All that happens from now on happens `ms` later. */
+  /** Advances the session time by `ms`. */
   jump(ms: number): void;
-  /** A moment of the machine's time, in the session's time. */
+  /** Converts machine time to session time. */
   at(realMs: number): number;
 }
 
@@ -24,14 +24,14 @@ export function createAheadClock(realNow: () => number = Date.now): AheadClock {
   };
 }
 
-/** The times in a line of a session file of Claude Code, by `clock`. */
+/** Converts the times in a line of a Claude Code session file. */
 export function lineInTime(line: string, clock: Pick<AheadClock, 'at'>): string {
   return line.replaceAll(/(?<="timestamp":")\d{4}-\d\d-\d\dT[\d:.]+Z(?=")/g, (time) =>
     new Date(clock.at(Date.parse(time))).toISOString(),
   );
 }
 
-/** The same in JSON of OpenCode's database, where times are milliseconds. */
+/** Converts the times, in milliseconds, in JSON of OpenCode's database. */
 export function jsonInTime(json: string, clock: Pick<AheadClock, 'at'>): string {
   return json.replaceAll(/(?<="(?:created|completed|start|end|updated)":)\d{13}(?=[,}])/g, (ms) =>
     String(clock.at(Number(ms))),

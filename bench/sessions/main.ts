@@ -1,7 +1,8 @@
 /**
- * `npm run bench:sessions -- --prefix DIR --out DIR [--count N] [--client claude-code|opencode] [--from N]`:
- * records sessions of real clients, offline, for `npm run bench:quality -- --sessions DIR`. The client,
- * its tools, the work tree and the programs that are run are real; which tools it calls is scripted.
+ * `npm run bench:sessions -- --prefix DIR --out DIR [--count N] [--client claude-code|opencode]
+ * [--from N]`: records sessions of real clients, offline, for `npm run bench:quality -- --sessions
+ * DIR`. The client, its tools, the work tree and the programs run are real; only the choice of tool
+ * calls is scripted.
  */
 import {
   copyFileSync,
@@ -69,7 +70,7 @@ async function record(
   return turns.reduce((sum, one) => sum + one, 0);
 }
 
-/** Keeps what the client wrote, with its times set. */
+/** Stores what the client wrote, with adjusted times. */
 function keep(client: Client, home: string, out: string, clock: AheadClock): void {
   mkdirSync(out, { recursive: true });
   if (client === 'claude-code') {

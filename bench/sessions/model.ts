@@ -1,6 +1,6 @@
 /**
- * The fake model of a recorded session: it says what the scripted agent does, in the words of the
- * client's own tools, and counts the input as the provider would, by a simulated prompt cache.
+ * The fake model of a recorded session: it turns the scripted agent's steps into calls of the
+ * client's own tools, and counts input as the provider would, with a simulated prompt cache.
  */
 import { randomInt } from '../../fixtures/random.ts';
 import type { Random } from '../../fixtures/random.ts';
@@ -14,7 +14,7 @@ import { createPromptCache } from '../../stages/prompt-cache/simulated.ts';
 import type { Call, Step } from './agent.ts';
 import type { AheadClock } from './clock.ts';
 
-/** An answer takes so long, the client's tools included. */
+/** Range of a response's duration, including the client's tools. */
 const ANSWER_MS = [3_000, 25_000] as const;
 
 export interface ModelOptions {
@@ -25,13 +25,13 @@ export interface ModelOptions {
   readonly count: CountTokens;
 }
 
-/** The model, for one session. */
+/** Creates the model for one session. */
 export function createModel({ steps, folder, random, clock, count }: ModelOptions): ReplySource {
   const cache = createPromptCache();
   let calls = 0;
   return (_, body) => {
     const tools = toolsOf(body);
-    // Titles and the like.
+    // Requests for titles and similar.
     if (tools.length === 0) return { deltas: ['A session'], toolCalls: [], stop: 'end' };
     const { read, written, plain } = cache.send({
       ...markedBlocks(body, count),
@@ -59,7 +59,7 @@ function isCompaction(body: JsonObject): boolean {
   return /detailed summary of (?:the|our) conversation/.test(last);
 }
 
-/** The blocks of a request in the order in which the provider caches them, and which of them are marked. */
+/** Returns the blocks of a request in caching order, and which of them are marked. */
 function markedBlocks(body: JsonObject, count: CountTokens) {
   const messages = asArray(body['messages']).map(asObject);
   const parts = [body['tools'], body['system'], ...messages.map(({ content }) => content)].flatMap(
@@ -76,7 +76,7 @@ function markedBlocks(body: JsonObject, count: CountTokens) {
   return { blocks, breakpoints };
 }
 
-/** A call in the words of one of `tools`; what a client has no tool for goes to its shell. */
+/** Converts a call to one of `tools`; calls without a matching tool use the client's shell. */
 function spelled(
   call: Call,
   tools: readonly Tool[],

@@ -1,18 +1,21 @@
-/** What a session is about, how long it is and when its user pauses: decided by its number alone, and before anything was measured. */
+/**
+ * The topic, length and pauses of a session: determined by its number alone, before any
+ * measurement.
+ */
 import { createRandom, randomInt } from '../../fixtures/random.ts';
 import { drawn, TASKS } from './agent.ts';
 import type { Task } from './agent.ts';
 import { TREES } from './tree.ts';
 
-/** Requests of a session, as often as the weight says. */
+/** Requests per session, with weights. */
 const LENGTHS: Readonly<Record<string, readonly [weight: number, from: number, to: number]>> = {
   short: [1, 10, 25],
   middle: [2, 25, 75],
   long: [1, 75, 151],
 };
-/** Requests that a prompt leads to. */
+/** Requests per prompt. */
 const TURN = [6, 21] as const;
-/** Between an answer and the next prompt; a pause twice as long is as likely as one half as long. */
+/** Range of the pause between a response and the next prompt; log-uniform. */
 const PAUSE_MS = [30_000, 27 * 60_000] as const;
 
 export const PROMPTS: Readonly<Record<Task, string>> = {
@@ -38,12 +41,12 @@ export const GO_ON = [
 export interface Plan {
   readonly task: Task;
   readonly tree: string;
-  /** Requests of each turn, the first pauses after it. */
+  /** Requests of each turn; each of the first is followed by a pause. */
   readonly turns: readonly number[];
   readonly pausesMs: readonly number[];
 }
 
-/** What session `n` is. */
+/** Returns the plan of session `n`. */
 export function planOf(n: number): Plan {
   const random = createRandom(n * 7919 + 1);
   const weights = Object.fromEntries(

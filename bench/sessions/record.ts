@@ -1,4 +1,4 @@
-/** One session: a real client, from its first prompt to its last, over a work tree of its own. */
+/** Records one session: a real client, from its first prompt to its last, in its own work tree. */
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';
@@ -7,16 +7,16 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { asObject } from '../../fixtures/upstream/reply.ts';
 import { clientEnv, killGroup } from '../../fixtures/clients/scenario.ts';
 
-/** A client that is started in `work`, with a home of its own. */
+/** The setup of a client, started in `work` with its own home. */
 export interface Started {
   readonly prefix: string;
   readonly home: string;
   readonly work: string;
-  /** Where its provider is. */
+  /** Address of its provider. */
   readonly url: string;
 }
 
-/** Gives the client one prompt after another; each call resolves when it has answered. */
+/** Sends the client one prompt after another; each call resolves when it has responded. */
 export interface Recorder {
   prompt(text: string): Promise<void>;
   end(): Promise<void>;
@@ -53,7 +53,7 @@ const closed = (child: ChildProcess): Promise<void> =>
     });
   });
 
-/** One process for the whole session, which takes prompts from its input. */
+/** Runs one process for the whole session, with prompts on its stdin. */
 export function startClaudeCode(place: Started): Recorder {
   const args = [
     '-p',
@@ -95,7 +95,7 @@ export function startClaudeCode(place: Started): Recorder {
   };
 }
 
-/** One process for the whole session, which is asked over its own interface. */
+/** Runs one process for the whole session, controlled over its own API. */
 export function startOpencode(place: Started): Recorder {
   const options = { baseURL: `${place.url}/v1`, apiKey: KEY };
   const models = { [MODEL]: { name: 'Fixture' } };

@@ -1,6 +1,6 @@
 /**
- * Work trees for recorded sessions, with sources and a history of their own: a clone of this project,
- * or an installed package. The scripted agent looks into them to know what it may read and edit.
+ * Work trees for recorded sessions, with their own sources and history: a clone of this project, or
+ * an installed package. The scripted agent reads them to know what it may read and edit.
  */
 import { execFileSync } from 'node:child_process';
 import {
@@ -19,26 +19,26 @@ import { projectRoot } from '../../fixtures/paths.ts';
 export interface Tree {
   readonly folder: string;
   readonly language: 'typescript' | 'javascript';
-  /** The command that finds what is wrong with a file; in JavaScript, the tests that the agent wrote. */
+  /** The command that finds errors in a file; in JavaScript, the tests that the agent wrote. */
   check(file: string): string;
   /** Source files, relative to the folder. */
   sources(): readonly string[];
   text(file: string): string;
-  /** Files in which a word stands. */
+  /** Returns the files that contain a word. */
   holding(word: string): readonly string[];
 }
 
-/** Where sessions take place: the project itself, and packages that ship their sources. */
+/** The trees of sessions: the project itself, and packages that ship their sources. */
 export const TREES: readonly string[] = ['svc', 'undici', 'zod', 'ws'];
 
-/** All of this project is too much for the compiler on a busy machine. */
+/** Type checking this whole project is too slow on a busy machine. */
 const CHECKS: Readonly<Record<string, string>> = {
   svc: 'npx oxlint FOLDER',
   zod: 'npx tsc --noEmit',
 };
 
 const SOURCE = { typescript: /(?<!\.d)\.ts$/, javascript: /\.(?:c|m)?js$/ } as const;
-/** The package has none. */
+/** For packages without one. */
 const TSCONFIG = {
   compilerOptions: { strict: true, module: 'nodenext', target: 'es2022', skipLibCheck: true },
   include: ['src'],
@@ -46,7 +46,7 @@ const TSCONFIG = {
 };
 const MAX_BYTES = 200_000;
 
-/** Makes the tree `name` in `folder`, which does not exist yet. */
+/** Creates the tree `name` in `folder`, which must not exist yet. */
 export function makeTree(name: string, folder: string): Tree {
   const git = (...args: string[]): void => {
     const who = ['-c', 'user.name=Dev', '-c', 'user.email=dev@example.invalid'];
@@ -58,7 +58,7 @@ export function makeTree(name: string, folder: string): Tree {
     const source = join(projectRoot, 'node_modules', name);
     mkdirSync(folder, { recursive: true });
     git('init', '-q');
-    // A commit for each part, so that there is something to look back at.
+    // One commit per part, so that there is some history.
     for (const part of readdirSync(source).filter((one) => one !== 'node_modules')) {
       cpSync(join(source, part), join(folder, part), { recursive: true });
       git('add', '-A');

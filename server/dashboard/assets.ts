@@ -1,4 +1,4 @@
-/** The page's script and style, as `.ci/bundle.ts` has left them beside whoever serves them. */
+/** The page's script and style, as `.ci/bundle.ts` writes them next to the serving module. */
 import { readFile } from 'node:fs/promises';
 import { madeByBuild } from '../http/made-by-build.ts';
 
@@ -7,7 +7,10 @@ export interface PageAssets {
   readonly style: Uint8Array;
 }
 
-/** Reads both files, once that is possible; no path is ever made from a request. Rejects where the program was not bundled. */
+/**
+ * Creates a reader of both files, which caches them; no path is ever made from a request. Rejects
+ * if the program was not bundled.
+ */
 export function createPageAssets(): () => Promise<PageAssets> {
   let reading: Promise<PageAssets> | undefined;
   async function read(): Promise<PageAssets> {
@@ -20,7 +23,7 @@ export function createPageAssets(): () => Promise<PageAssets> {
   return () => {
     if (reading === undefined) {
       reading = read();
-      // A build that goes on at this very moment must not leave the page away for good.
+      // A build running at this moment must not make the page unavailable forever.
       reading.catch(() => (reading = undefined));
     }
     return reading;

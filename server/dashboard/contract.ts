@@ -1,4 +1,7 @@
-/** What the page is sent, as types alone: the page runs elsewhere and takes no code from here. */
+/**
+ * The data sent to the page, as types only: the page runs elsewhere and shares no code with this
+ * folder.
+ */
 export type { RequestJson } from '../../stages/ledger/request-json.ts';
 export type { RowOrder, RowOrderKey } from '../../stages/ledger/row-order.ts';
 export type { LiveLog, LiveRows } from './feed.ts';

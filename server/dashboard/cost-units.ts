@@ -1,4 +1,6 @@
-/** What one request cost, unit by unit. The sum is the ledger's: prices that changed since do not change it. */
+/**
+ * The cost of one request by unit. The sum is the ledger's: later price changes do not affect it.
+ */
 import type { PricedProvider } from '../../stages/ledger/prices/price-list.ts';
 import type { Prices } from '../../stages/ledger/prices/prices.ts';
 import { toUsd } from '../../stages/ledger/figures.ts';
@@ -8,15 +10,18 @@ import { emptyUsage } from '../../stages/model/usage.ts';
 import type { Usage } from '../../stages/model/usage.ts';
 
 export interface CostUnitJson {
-  /** `other` is what the ledger has beyond the units: the fee of a request, speed, tier, pictures. */
+  /** `other` is the ledger's cost beyond the units: a fee per request, speed, tier, images. */
   readonly unit: UnitName | 'other';
-  /** How many: tokens, or searches. Null for `other`. */
+  /** Number of tokens or searches. Null for `other`. */
   readonly count: number | null;
-  /** Dollars; null where the unit has no price. */
+  /** Dollars; null if the unit has no price. */
   readonly cost: number | null;
 }
 
-/** Each unit at its price when the request began. Empty where nothing was measured or has a price. */
+/**
+ * Returns each unit with its price when the request began. Empty if nothing was measured or has a
+ * price.
+ */
 export function costUnits(
   row: LedgerRow,
   provider: PricedProvider | undefined,
@@ -26,7 +31,7 @@ export function costUnits(
   if (provider === undefined || model === null || costNanoUsd === null || row.cacheHit) return [];
   const units = prices.unitCosts(provider, model, usageOf(row), startedMs);
   const other = costNanoUsd - units.reduce((sum, { nanoUsd }) => sum + (nanoUsd ?? 0), 0);
-  // Each unit is rounded for itself.
+  // Each unit is rounded separately.
   const isRounding = Math.abs(other) <= units.length;
   return [
     ...units.map(({ unit, count, nanoUsd }) => ({ unit, count, cost: toUsd(nanoUsd) })),
@@ -34,7 +39,7 @@ export function costUnits(
   ];
 }
 
-/** The usage as far as a row has it. */
+/** Returns the usage that a row contains. */
 function usageOf({
   inputTokensSent: sent,
   cacheReadTokens,

@@ -1,6 +1,6 @@
 /**
- * What open dashboards see as it happens, as server-sent events: finished requests, the log, and
- * the present state. Everything is made once for all of them, and nothing while there is none.
+ * Live updates of open dashboards, as server-sent events: finished requests, the log, and the
+ * current state. Everything is built once for all of them, and nothing while none is open.
  */
 import type { Clock } from '../../engine/index.ts';
 import { SvcError } from '../../engine/index.ts';
@@ -9,24 +9,29 @@ import type { LedgerRow } from '../../stages/ledger/row.ts';
 import type { Log } from '../log/log.ts';
 import type { LiveRequests } from './live-rows.ts';
 
-/** How long what happened waits for more of it. */
+/** How long events are collected into a batch. */
 const BATCH_MS = 400;
-/** The state, and who may still see it, are looked at this often; without news the state is sent after so many looks. */
+/**
+ * Interval at which the state and each viewer's admission are checked; an unchanged state is sent
+ * after several checks.
+ */
 const STATE_MS = 2000;
 const IDLE_LOOKS = 3;
-/** What one event carries at most: requests, of what is more only the number, and the newest log lines. */
+/**
+ * Limits of one event: requests, of which further ones are only counted, and the newest log lines.
+ */
 const MOST_ROWS = 100;
 const MOST_LINES = 200;
 /** Dashboards that may be open at once. */
 export const MAX_VIEWERS = 16;
-/** Events that wait for a slow reader; one that lags further is cut off, and asks anew. */
+/** Events queued for a slow reader; one that lags further is disconnected, and reconnects. */
 const MOST_WAITING = 64;
 
 /** The event `rows`. */
 export interface LiveRows {
   /** Oldest first. */
   readonly requests: readonly ReturnType<typeof requestJson>[];
-  /** Requests that ended as well and are left out here. */
+  /** Number of further finished requests that are left out. */
   readonly skipped: number;
 }
 
@@ -34,11 +39,11 @@ export interface FeedOptions {
   readonly clock: Clock;
   readonly live: LiveRequests;
   readonly log: Pick<Log, 'watch'>;
-  /** The present state as JSON. */
+  /** Returns the current state as JSON. */
   readonly state: () => Promise<string>;
 }
 
-/** The event `log`: lines as the log has them, oldest first. */
+/** The event `log`: lines as in the log, oldest first. */
 export interface LiveLog {
   readonly lines: readonly string[];
 }
@@ -66,8 +71,8 @@ export class Feed {
   }
 
   /**
-   * A stream of events that goes on until it is cancelled or `isAdmitted` is false, with the log
-   * where `withLog`. Throws `unavailable` for one viewer too many.
+   * Opens a stream of events that continues until it is cancelled or `isAdmitted` is false,
+   * including the log if `withLog`. Throws `unavailable` for one viewer too many.
    */
   open(withLog: boolean, isAdmitted: () => boolean): ReadableStream<Uint8Array> {
     if (this.#viewers.size >= MAX_VIEWERS)
@@ -90,7 +95,7 @@ export class Feed {
 
   #add(viewer: Viewer, viewing: Viewing): void {
     this.#viewers.set(viewer, viewing);
-    // Sent at once, so that whoever waits knows that the line is open.
+    // Sent at once, so that the client sees that the connection is open.
     viewer.enqueue(this.#encoder.encode('retry: 2000\n\n'));
     if (this.#viewers.size === 1) {
       this.#stop.push(this.#options.live.watch((row) => this.#onRow(row)));
@@ -110,7 +115,7 @@ export class Feed {
     this.#skipped = 0;
   }
 
-  /** The log is for some viewers alone, and rarely busy: each gets its own events. */
+  /** Only some viewers may see the log, and it is rarely busy: each gets its own events. */
   #showLog(viewer: Viewer): () => void {
     let lines: string[] = [];
     let stopTimer: (() => void) | undefined;
@@ -164,7 +169,7 @@ export class Feed {
     try {
       this.#send('state', await this.#options.state());
     } catch {
-      // Whatever could not be read now is asked for again; the line stays open.
+      // On failure the state is read again at the next check; the connection stays open.
     }
   }
 

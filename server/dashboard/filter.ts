@@ -1,4 +1,4 @@
-/** What a dashboard's address says of the requests that it wants, and of their order. */
+/** Parses a dashboard's query: which requests it wants, and in which order. */
 import type { RowFilter } from '../../stages/ledger/queries.ts';
 import { NEWEST_FIRST, ROW_ORDERS } from '../../stages/ledger/row-order.ts';
 import type { RowOrder } from '../../stages/ledger/row-order.ts';
@@ -10,8 +10,9 @@ const OUTCOMES = ['ok', 'error', 'cancelled', 'partial'] as const;
 const LONGEST = 200;
 
 /**
- * Reads `since`, `until` (ISO 8601), `model` (part of a name), `provider`, `client`, `session`,
- * `key`, `project`, `q` (words to look for), `outcome` and `failed=1`; what is empty or missing does not matter. Throws `bad_request`.
+ * Parses `since`, `until` (ISO 8601), `model` (part of a name), `provider`, `client`, `session`,
+ * `key`, `project`, `q` (search words), `outcome` and `failed=1`; empty or missing ones do not
+ * filter. Throws `bad_request`.
  */
 export function toRowFilter(query: URLSearchParams): RowFilter {
   const text = (name: string): string | undefined => {
@@ -52,7 +53,7 @@ export function toRowFilter(query: URLSearchParams): RowFilter {
   };
 }
 
-/** What people call the columns of `by`. */
+/** Public names for the columns of `by`. */
 const STACKS: Readonly<Record<string, StackKey>> = {
   model: 'model',
   project: 'project',
@@ -62,7 +63,7 @@ const STACKS: Readonly<Record<string, StackKey>> = {
 
 export const STACK_NAMES = Object.keys(STACKS);
 
-/** Reads `by`, the model where it is not said. Throws `bad_request`. */
+/** Parses `by`; default: the model. Throws `bad_request`. */
 export function toStackKey(query: URLSearchParams): StackKey {
   const by = query.get('by') ?? 'model';
   const key = Object.hasOwn(STACKS, by) ? STACKS[by] : undefined;
@@ -70,7 +71,7 @@ export function toStackKey(query: URLSearchParams): StackKey {
   return key;
 }
 
-/** Reads `sort`, the name of a figure of the JSON, and `order=asc`. Throws `bad_request`. */
+/** Parses `sort`, the name of a figure in the JSON, and `order=asc`. Throws `bad_request`. */
 export function toRowOrder(query: URLSearchParams): RowOrder {
   const wanted = query.get('sort') ?? NEWEST_FIRST.by;
   const by = ROW_ORDERS.find((one) => one === wanted);

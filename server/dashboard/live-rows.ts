@@ -1,4 +1,4 @@
-/** Finished requests on their way to whoever watches them; nobody watching costs nothing. */
+/** Publishes finished requests to watchers; costs nothing without any. */
 import type { LedgerRow } from '../../stages/ledger/row.ts';
 
 export type RowListener = (row: LedgerRow) => void;
@@ -11,7 +11,7 @@ export function createLiveRequests() {
     add(row: LedgerRow): void {
       for (const listener of listeners) listener(row);
     },
-    /** Calls `listener` with every row from now on; the returned function ends that. */
+    /** Calls `listener` with every row from now on; the returned function stops it. */
     watch(listener: RowListener): () => void {
       listeners.add(listener);
       return () => listeners.delete(listener);

@@ -1,14 +1,14 @@
-/** The page and its files, for whoever serves them: a proxy on both ports, or `svc monitor` beside one. */
+/** The routes of the page and its files, for a proxy on both ports, or for `svc monitor`. */
 import { notFound } from '../../stages/model/errors.ts';
 import { get } from '../http/router.ts';
 import type { Route, RouteHandler } from '../http/router.ts';
 import { createPageAssets } from './assets.ts';
 import { ASSET_PATHS, ICON, PAGE_HEADERS, SHELL } from './shell.ts';
 
-/** The view that is the whole page of a monitor, which has it at `/`. */
+/** The view that a monitor serves as its whole page, at `/`. */
 const MONITOR_PATH = '/dashboard/live';
 
-/** Routes that answer everybody; the last of them matches every path of the dashboard. */
+/** Returns public routes; the last of them matches every path of the dashboard. */
 export function pageRoutes(): Route[] {
   const assets = createPageAssets();
   const page = (body: string | Uint8Array, type: string) =>
@@ -37,7 +37,10 @@ export function pageRoutes(): Route[] {
   return routes.map(([path, handle]) => get(path, handle, 'everybody'));
 }
 
-/** What a monitor's port is asked for, where `/` is the monitor unless a program asks for JSON. */
+/**
+ * Returns the target of a request to a monitor's port, where `/` is the monitor unless a program
+ * asks for JSON.
+ */
 export function monitorTarget(target: string, accept: string | undefined): string {
   const isRoot = target === '/' || target.startsWith('/?');
   return isRoot && accept?.includes('json') !== true ? MONITOR_PATH + target.slice(1) : target;

@@ -1,4 +1,7 @@
-/** The dashboard's report of a range of time. Each figure is made where `svc stats --json` and `/savings` take it from. */
+/**
+ * The dashboard's report on a time range. Each figure has the same source as in `svc stats --json`
+ * and `/savings`.
+ */
 import { roundedMs, toUsd } from '../../stages/ledger/figures.ts';
 import type { Totals } from '../../stages/ledger/figures.ts';
 import type { Stack } from '../../stages/ledger/stacked-series.ts';
@@ -13,27 +16,27 @@ import { totalsJson } from '../../stages/ledger/report.ts';
 import type { ToolGroup } from '../../stages/ledger/tools/tool-sums.ts';
 import { toolTotalsJson } from '../../stages/ledger/tools/tool-totals.ts';
 
-/** The steps that a series may have. */
+/** Possible steps of a series. */
 const STEPS_MS = [
   10, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 21_600, 43_200, 86_400, 604_800, 2_592_000,
 ].map((seconds) => seconds * 1000);
 const MOST_STEPS = 75;
 
-/** The smallest step with which a chart of so long a time is still read. */
+/** Returns the smallest step for which a chart of this length is still readable. */
 export function stepFor(lengthMs: number): number {
   return STEPS_MS.find((stepMs) => lengthMs / stepMs <= MOST_STEPS) ?? STEPS_MS.at(-1)!;
 }
 
-/** The range that a report is about. */
+/** The range of a report. */
 export interface ReportRange {
   readonly sinceMs: number;
-  /** Where the series begins: with the first request of the range. */
+  /** Start of the series: the first request in the range. */
   readonly seriesSinceMs: number;
   readonly untilMs: number;
   readonly bucketMs: number;
 }
 
-/** `/dashboard/api/report`. */
+/** Builds `/dashboard/api/report`. */
 export function reportJson(
   report: RangeReport,
   { sinceMs, seriesSinceMs, untilMs, bucketMs }: ReportRange,
@@ -78,7 +81,7 @@ export function reportJson(
   };
 }
 
-/** `/dashboard/api/stacks`. */
+/** Builds `/dashboard/api/stacks`. */
 export function stacksJson(
   stacks: readonly Stack[],
   { sinceMs, untilMs, bucketMs }: Omit<ReportRange, 'seriesSinceMs'>,
@@ -92,7 +95,7 @@ export function stacksJson(
     series_since: isoOf(sinceMs),
     until: isoOf(untilMs),
     bucket_seconds: bucketMs / 1000,
-    /** The names that cost most, and last all others together. */
+    /** The names with the highest cost, and last the sum of all others. */
     stacks: stacks.map(({ name, isRest, totals, steps }) => ({
       name,
       rest: isRest,
@@ -105,7 +108,7 @@ export function stacksJson(
   };
 }
 
-/** One conversation of `/dashboard/api/conversations`. */
+/** Builds one conversation of `/dashboard/api/conversations`. */
 export function sessionReportJson({ sessionId, client, firstMs, lastMs, totals }: SessionReport) {
   return {
     session_id: sessionId,
@@ -116,10 +119,10 @@ export function sessionReportJson({ sessionId, client, firstMs, lastMs, totals }
   };
 }
 
-/** Groups that are shown, those of most calls and then of most definitions. */
+/** Groups shown: those with the most calls, then those with the largest definitions. */
 const MOST_TOOLS = 200;
 
-/** A list of `/dashboard/api/tools`; a name is null for tools of no server. */
+/** Builds a list of `/dashboard/api/tools`; the name is null for tools without a server. */
 export function toolGroupsJson(groups: readonly ToolGroup[]) {
   return groups.slice(0, MOST_TOOLS).map(({ keys: [name = null], totals }) => ({
     name,

@@ -1,9 +1,9 @@
 /**
- * The page's frame: a document without data, which may therefore be shown to whoever follows a
- * link to it. All it may load is its own script, style and icon.
+ * The page's frame: a document without data, which may therefore be shown to anyone who follows a
+ * link to it. It may only load its own script, style and icon.
  */
 
-/** Where the page's files are served. */
+/** Paths of the page's files. */
 export const ASSET_PATHS = {
   script: '/dashboard/app.js',
   style: '/dashboard/app.css',
@@ -23,7 +23,7 @@ const POLICY = [
   "trusted-types 'none'",
 ].join('; ');
 
-/** Headers of everything that the page is made of. */
+/** Headers of all files of the page. */
 export const PAGE_HEADERS: Readonly<Record<string, string>> = {
   'Content-Security-Policy': POLICY,
   'Cache-Control': 'no-cache',
@@ -50,6 +50,6 @@ export const SHELL = `<!doctype html>
 </html>
 `;
 
-/** Three lines that get shorter: what goes in, what svc leaves of it. */
+/** Three lines of decreasing length: a request shrinking on its way through svc. */
 export const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#0f766e"/><g fill="#fff"><rect x="7" y="8" width="18" height="4" rx="2"/><rect x="7" y="14" width="12" height="4" rx="2"/><rect x="7" y="20" width="6" height="4" rx="2"/></g></svg>
 `;

@@ -1,4 +1,7 @@
-/** The present state as open dashboards see it: what `/health` and `/cache-stats` answer, and the providers. */
+/**
+ * The current state for open dashboards: the contents of `/health` and `/cache-stats`, and the
+ * providers.
+ */
 import type { cacheStatsJson, sessionJson } from '../../stages/ledger/report.ts';
 import type { ActiveAlert } from '../alerts/active.ts';
 import type { statesJson } from '../facts/provider-states.ts';
@@ -6,24 +9,27 @@ import type { LimitJson } from '../facts/limits.ts';
 import type { HealthJson } from '../routes/status.ts';
 
 export interface LiveState {
-  /** As `/health` answers. */
+  /** As in `/health`. */
   readonly health: HealthJson;
-  /** As `/stats` answers under `session`. */
+  /** As in `/stats` under `session`. */
   readonly session: ReturnType<typeof sessionJson>;
-  /** As `/cache-stats` answers. */
+  /** As in `/cache-stats`. */
   readonly caches: ReturnType<typeof cacheStatsJson>;
-  /** As `svc provider-status --json` prints them. */
+  /** As in `svc provider-status --json`. */
   readonly providers: ReturnType<typeof statesJson>['providers'];
-  /** What compression saw of each class of text since the start, in tokens of the fixed estimator. */
+  /** Compression by class of text since the start, in tokens of the fixed estimator. */
   readonly classes: readonly {
     readonly class: string;
     readonly tokens_before: number;
     readonly tokens_after: number;
   }[];
-  /** As `/limits` answers: plans first, the fullest first; not all of very many. A proxy of an older version says nothing. */
+  /**
+   * As in `/limits`: plans first, fullest first; limited in number. Absent from older versions of
+   * the proxy.
+   */
   readonly limits?: readonly LimitJson[];
-  /** Proxied requests that run now. */
+  /** Proxied requests in progress. */
   readonly running: number;
-  /** Alerts that fire now. */
+  /** Currently firing alerts. */
   readonly alerts: readonly ActiveAlert[];
 }
