@@ -1,6 +1,6 @@
 /**
- * Content encodings. Requests are decoded so that they can be read, with a cap on what
- * comes out; answers are decoded as a copy for metering only, and go on as they came.
+ * Content encodings. Requests are decoded to be read, with a cap on the decoded size; responses are decoded
+ * as a copy for metering only, and are passed on unchanged.
  */
 import { Transform } from 'node:stream';
 import * as zlib from 'node:zlib';
@@ -19,13 +19,13 @@ type Unpack = (
   done: (error: Error | null, decoded: Buffer) => void,
 ) => void;
 
-/** How what is encoded in one way is read: whole, or as it comes. */
+/** The decoders of one encoding: for a whole body, and for a stream. */
 interface Format {
   readonly unpack: Unpack;
   readonly open: () => Transform;
 }
 
-/** Newer runtimes have zstd; the types of the oldest that we support do not. */
+/** Newer runtimes have zstd; the types of the oldest supported one do not. */
 interface ZstdRuntime {
   readonly zstdDecompress?: Unpack;
   readonly createZstdDecompress?: () => Transform;
@@ -34,10 +34,11 @@ const runtime: object = zlib;
 const zstd = runtime as ZstdRuntime;
 
 /**
- * The body behind one layer of `Content-Encoding` (gzip, deflate, br, zstd), decoded off the event loop; the same buffer where nothing is encoded.
+ * Decodes one layer of `Content-Encoding` (gzip, deflate, br, zstd) off the event loop; returns the same
+ * buffer where nothing is encoded.
  * Throws `unsupported_media_type` for another encoding or several layers,
- * `payload_too_large` once more than `maxBytes` come out, and `bad_request` for bytes that
- * are not what the header says.
+ * `payload_too_large` once the decoded size exceeds `maxBytes`, and `bad_request` for bytes that
+ * do not match the header.
  */
 export async function decodeBody(
   bytes: Buffer,
@@ -63,7 +64,7 @@ export async function decodeBody(
   });
 }
 
-/** The encodings named in a header field, `identity` left out. */
+/** Returns the encodings named in a header field, without `identity`. */
 function layersOf(contentEncoding: string | undefined): readonly string[] {
   return (contentEncoding ?? '')
     .split(',')
@@ -71,18 +72,18 @@ function layersOf(contentEncoding: string | undefined): readonly string[] {
     .filter((layer) => layer !== '' && layer !== 'identity');
 }
 
-/** True if `createDecoder` reads this encoding: one layer of gzip, deflate, br or zstd. */
+/** Returns true if `createDecoder` supports this encoding: one layer of gzip, deflate, br or zstd. */
 export function canDecode(contentEncoding: string): boolean {
   const layers = layersOf(contentEncoding);
   return layers.length === 1 && formatOf(layers[0]!, NOTHING) !== undefined;
 }
 
 const NOTHING: Buffer = Buffer.alloc(0);
-/** Flushing at the end, rather than finishing, lets an answer that broke off give what it had. */
+/** Flushing at the end, rather than finishing, returns the content of a truncated response. */
 const FLUSHED = { finishFlush: zlib.constants.Z_SYNC_FLUSH };
 const BROTLI_FLUSHED = { finishFlush: zlib.constants.BROTLI_OPERATION_FLUSH };
 
-/** The format of an encoding; `first` are the first bytes. Undefined for one that we do not read. */
+/** Returns the format of an encoding; `first` are the first bytes. Undefined for an unsupported one. */
 function formatOf(encoding: string, first: Buffer): Format | undefined {
   switch (encoding) {
     case 'gzip':
@@ -107,10 +108,10 @@ function formatOf(encoding: string, first: Buffer): Format | undefined {
   }
 }
 
-/** For runtimes whose zlib has no zstd: decodes in this thread, which suits the size of an answer. */
+/** For runtimes without zstd in zlib: decodes in this thread, which is fast enough for a response. */
 function createUnzstd(): Transform {
   const expansion = new Expansion();
-  // One piece may hold a bomb: here, before all that it becomes is in memory.
+  // One chunk may be a decompression bomb, so this runs before all of its output is in memory.
   const copy = createZstdCopy((bytes) => {
     if (!expansion.out(bytes)) throw new Error('it becomes more than an answer has');
     stream.push(bytes);
@@ -129,7 +130,7 @@ function createUnzstd(): Transform {
   return stream;
 }
 
-/** `deflate` means the zlib format (RFC 9110 §8.4.1.2), yet some senders leave its header out. */
+/** Returns whether the bytes have a zlib header; `deflate` means that format (RFC 9110 §8.4.1.2), but some senders omit it. */
 function hasZlibHeader(bytes: Buffer): boolean {
   const [first, second] = bytes;
   if (first === undefined || second === undefined) return true;
@@ -144,25 +145,24 @@ function corrupt(encoding: string, cause: Error): SvcError {
   return new SvcError('bad_request', `The request body is not valid ${encoding}`, { cause });
 }
 
-/** Decodes a copy of an answer while it is passed through. */
+/** Decodes a copy of a response while it is passed through. */
 export interface Decoder {
-  /** Takes the next encoded bytes; what they decode to arrives later. */
+  /** Takes the next encoded bytes; the decoded bytes arrive later. */
   push(bytes: Buffer): void;
-  /** Resolves when everything that was pushed has been handed over, true if nothing was lost. Never rejects. */
+  /** Resolves once all pushed bytes are decoded and delivered, true if nothing was lost. Never rejects. */
   end(): Promise<boolean>;
 }
 
 /**
- * How much encoded input may wait for zlib's threads. A copy that lags further behind is
- * given up: the answer itself must not wait for it.
+ * How much encoded input may wait for zlib's threads. A copy that falls further behind is abandoned: the
+ * response itself must not wait for it.
  */
 const MAX_WAITING_BYTES = 8 * 1024 * 1024;
 
 /**
- * A decoder that hands `onBytes` what `contentEncoding` hides. It never throws: bytes that
- * cannot be decoded, or an encoding that we do not read, end in `end()` giving false.
- * A stream that breaks off midway gives what arrived; one that becomes larger than an answer is
- * given up there.
+ * Creates a decoder that calls `onBytes` with the decoded bytes. It never throws: after undecodable bytes,
+ * or for an unsupported encoding, `end()` resolves to false. A truncated stream yields the part that
+ * arrived; one that expands beyond the size of any response is abandoned there.
  */
 export function createDecoder(
   contentEncoding: string | undefined,
@@ -189,7 +189,7 @@ export function createDecoder(
       expansion.in(bytes);
       let input = bytes;
       if (stream === undefined) {
-        // Two bytes show what kind of deflate it is.
+        // Two bytes tell which kind of deflate it is.
         beginning = input = Buffer.concat([beginning, bytes]);
         if (beginning.length < 2) return;
         stream = formatOf(encoding, beginning)?.open();
@@ -218,9 +218,9 @@ function createPlainDecoder(onBytes: (bytes: Buffer) => void): Decoder {
 }
 
 /**
- * A stream that decodes an answer for a client that never received `contentEncoding`; `first`
- * are the answer's first bytes. Undefined for an encoding that we do not read. It errors on bytes
- * that are not what the head says; what breaks off gives what arrived.
+ * Opens a stream that decodes a response for a client that never received `contentEncoding`; `first` are
+ * the response's first bytes. Undefined for an unsupported encoding. It errors on bytes that do not match
+ * the header; a truncated stream yields the part that arrived.
  */
 export function openDecoding(
   contentEncoding: string | undefined,
@@ -232,7 +232,7 @@ export function openDecoding(
 }
 
 function finish(stream: Transform): Promise<boolean> {
-  // Bytes behind the encoded data can close a stream before anybody asks for its end.
+  // Trailing bytes after the encoded data can close a stream before its end is awaited.
   if (stream.readableEnded || stream.closed) return Promise.resolve(stream.readableEnded);
   return new Promise((resolve) => {
     stream.once('end', () => resolve(true));

@@ -1,24 +1,23 @@
 /**
- * Where server-sent events end in bytes: the one place that knows it.
+ * Finds the ends of server-sent events in bytes; the only place that implements this.
  *
- * An event ends with a blank line, of LF, CRLF or CR. A CR that completes one may be the first
- * half of a CRLF, so the next byte decides; behind another CR it counts at once, so that a stream
- * of bare CRs is not held back. Where the cuts fall depends on the bytes alone, never on how they
- * were split on the way here.
+ * An event ends with a blank line, of LF, CRLF or CR. A CR that completes one may be the first half of a
+ * CRLF, so the next byte decides; after another CR it counts at once, so that a stream of bare CRs is not
+ * delayed. The cuts depend on the bytes alone, never on how they were split into chunks.
  */
 
 export const LF = 0x0a;
 export const CR = 0x0d;
-/** The last three bytes before some others, as one number. At the beginning a line end counts as a blank line. */
+/** Context at the start of a stream: the last three bytes as one number, set so that a line end counts as a blank line. */
 export const NOTHING_BEFORE = 0x0a0a0a;
 
-/** True if `bytes` end with an event, so that another may follow. */
+/** Returns true if `bytes` end with an event, so that another may follow. */
 export function endsEvent(bytes: Buffer): boolean {
-  // What stood before them is unknown: no line end.
+  // The bytes before are unknown: assume no line end.
   return isEnd(bytes, bytes.length - 1, 0);
 }
 
-/** True if an event ends behind the byte at `i`; `before` are the bytes in front of the first. */
+/** Returns true if an event ends after the byte at `i`; `before` are the bytes preceding the first. */
 export function isEnd(bytes: Buffer, i: number, before: number): boolean {
   const byte = byteAt(bytes, i, before);
   if (byte !== LF && byte !== CR) return false;
@@ -45,7 +44,7 @@ export function lastThree(bytes: Buffer, before: number): number {
   return last;
 }
 
-/** Where the first event ends behind `from` in `bytes[from, stop)`, or -1. */
+/** Returns the end of the first event after `from` in `bytes[from, stop)`, or -1. */
 export function nextEnd(bytes: Buffer, from: number, stop: number, before: number): number {
   let i = from;
   while (i < stop) {
@@ -59,7 +58,7 @@ export function nextEnd(bytes: Buffer, from: number, stop: number, before: numbe
   return -1;
 }
 
-/** Where the last event ends in `bytes`, which may be before the first of them, or -1. Most reads end with one. */
+/** Returns the end of the last event in `bytes`, possibly before their first byte, or -1. Most reads end with an event. */
 export function lastEnd(bytes: Buffer, before: number): number {
   let lf = bytes.length - 1;
   if (isEnd(bytes, lf, before)) return bytes.length;
@@ -68,11 +67,11 @@ export function lastEnd(bytes: Buffer, before: number): number {
   while (lf >= 0 || cr >= 0) {
     const end = Math.max(lf, cr);
     if (isEnd(bytes, end, before)) return end + 1;
-    // A negative offset would count from the end again.
+    // `lastIndexOf` would count a negative offset from the end.
     if (end === lf) lf = end === 0 ? -1 : bytes.lastIndexOf(LF, end - 1);
     else cr = end === 0 ? -1 : bytes.lastIndexOf(CR, end - 1);
   }
-  // The first byte may decide that a CR before it has ended a line.
+  // The first byte may show that a CR before it ended a line.
   return isCrEnd(bytes, before) ? 0 : -1;
 }
 

@@ -1,7 +1,7 @@
 /**
- * Server-sent events in bytes. An `EventCursor` cuts a stream behind whole events without losing a
- * byte; what is inside is read only by those who ask. Where a read ends with an event, as nearly
- * all do, that costs a look at its last bytes.
+ * Server-sent events in bytes. An `EventCursor` splits a stream at event boundaries without losing a byte;
+ * contents are parsed only on demand. If a read ends with an event, as nearly all do, that costs a check of
+ * its last bytes.
  */
 import { createParser } from 'eventsource-parser';
 import type { EventSourceMessage } from 'eventsource-parser';
@@ -13,15 +13,15 @@ const NOTHING = Buffer.alloc(0);
 const NEW_LINE = Buffer.from('\n');
 const DEFAULT_MAX_EVENT_BYTES = 1024 * 1024;
 
-/** Bytes that hold whole events, one after another, or a part of one that is too long to be held. */
+/** Bytes that hold one or more whole events, or a part of one that is too long to be buffered. */
 export interface EventRun {
   readonly bytes: Buffer;
   readonly isPart: boolean;
-  /** What stood before, for who looks for the ends of events inside. */
+  /** The preceding bytes, needed to find event ends inside. */
   readonly before: number;
 }
 
-/** Follows one stream from event to event. It holds what is not yet a whole event, up to `maxEventBytes`. */
+/** Splits one stream into events. Buffers an incomplete event, up to `maxEventBytes`. */
 export class EventCursor {
   readonly #maxEventBytes: number;
   #held: Buffer[] = [];
@@ -34,7 +34,7 @@ export class EventCursor {
     this.#maxEventBytes = maxEventBytes;
   }
 
-  /** Takes the next bytes; returns what they complete: mostly one run, none inside an event. */
+  /** Takes the next bytes; returns the runs they complete: mostly one, none inside an event. */
   push(bytes: Buffer): EventRun[] {
     if (bytes.length === 0) return [];
     const end = lastEnd(bytes, this.#beforeNext);
@@ -49,19 +49,19 @@ export class EventCursor {
     const isShort = !this.#isInPart && whole.length <= this.#maxEventBytes;
     const runs = isShort ? [{ bytes: whole, isPart: false, before }] : this.#cut(whole, before);
     if (end === bytes.length) return runs;
-    // A copy: a slice would keep the whole read alive behind a few bytes.
+    // Copied, since a slice would keep the whole read alive for a few bytes.
     this.#hold(Buffer.from(bytes.subarray(end)));
     return [...runs, ...this.#takeParts()];
   }
 
-  /** The unfinished event, which goes on growing; undefined if there is none. */
+  /** Returns the incomplete event, which keeps growing; undefined if there is none. */
   held(): EventRun | undefined {
     if (this.#heldBytes === 0) return undefined;
     if (this.#held.length > 1) this.#held = [Buffer.concat(this.#held)];
     return { bytes: this.#held[0]!, isPart: this.#isInPart, before: this.#beforeHeld };
   }
 
-  /** The same at the end of the stream, as if its blank line had come. */
+  /** Returns it at the end of the stream, as if its blank line had arrived. */
   rest(): EventRun | undefined {
     const run = this.held();
     this.#held = [];
@@ -82,7 +82,7 @@ export class EventCursor {
     return bytes;
   }
 
-  /** Of an event that outgrew the limit: as many parts of that size as are held, but for its last bytes. */
+  /** For an event beyond the limit: returns as many parts of that size as are buffered, except its last bytes. */
   #takeParts(): EventRun[] {
     if (this.#heldBytes <= this.#maxEventBytes) return [];
     const runs: EventRun[] = [];
@@ -103,7 +103,7 @@ export class EventCursor {
     return { bytes, isPart: true, before };
   }
 
-  /** Whole events of which some may be too long, or are so already. */
+  /** Splits whole events some of which may exceed the limit, or already do. */
   #cut(bytes: Buffer, before: number): EventRun[] {
     const runs: EventRun[] = [];
     let context = before;
@@ -134,7 +134,7 @@ export class EventCursor {
   }
 }
 
-/** Where each event of a run begins and ends. */
+/** Visits the start and end of each event in a run. */
 function walk(run: EventRun, visit: (start: number, end: number) => void): void {
   const { bytes, before } = run;
   for (let start = 0; start < bytes.length;) {
@@ -146,10 +146,9 @@ function walk(run: EventRun, visit: (start: number, end: number) => void): void 
 }
 
 /**
- * The events of `bytes` that hold one of `needles`, from the first to the last, each with where
- * it begins and ends. One native search over all of them: what makes it fast is a needle of at most
- * seven bytes whose first is rare in JSON, such as `_tokens` (with a leading quote, or with one more
- * byte, it is ten times slower and more).
+ * Visits the events of `bytes` that contain one of `needles`, in order, each with its start and end. One
+ * native search over all of them. It is fast for a needle of at most seven bytes whose first byte is rare
+ * in JSON, such as `_tokens` (with a leading quote, or one more byte, it is at least ten times slower).
  */
 export function eventsHolding(
   { bytes, before }: Pick<EventRun, 'bytes' | 'before'>,
@@ -169,7 +168,7 @@ export function eventsHolding(
   }
 }
 
-/** Where the first of the needles stands at or behind `from`, or -1. */
+/** Returns the offset of the first needle at or after `from`, or -1. */
 function firstHit(bytes: Buffer, needles: readonly Buffer[], from: number): number {
   let first = -1;
   for (let i = 0; i < needles.length; i += 1) {
@@ -179,20 +178,20 @@ function firstHit(bytes: Buffer, needles: readonly Buffer[], from: number): numb
   return first;
 }
 
-/** A scanner for events that hold one of `needles`. An event of more than `maxEventBytes` is passed over. */
+/** Creates a scanner for events that contain one of `needles`. An event of more than `maxEventBytes` is skipped. */
 export function createNeedleScanner(
   needles: readonly Buffer[],
   { maxEventBytes }: { readonly maxEventBytes?: number } = {},
 ) {
   const cursor = new EventCursor(maxEventBytes);
   return {
-    /** Takes the next bytes, in any split, and hands over every completed event that holds a needle, all its lines together. */
+    /** Takes the next bytes, split in any way, and calls back with every completed event that contains a needle, all its lines together. */
     push(bytes: Buffer, onEvent: (event: Buffer) => void): void {
       for (const run of cursor.push(bytes)) {
         if (!run.isPart) eventsHolding(run, needles, onEvent);
       }
     },
-    /** The unfinished last event, if it holds a needle. */
+    /** Returns the incomplete last event, if it contains a needle. */
     rest(): Buffer | undefined {
       const event = cursor.held();
       if (event === undefined || event.isPart) return undefined;
@@ -201,7 +200,7 @@ export function createNeedleScanner(
   };
 }
 
-/** What an event's `data` lines hold, as bytes: of a long event a text would be made for nothing. */
+/** Returns the content of an event's `data` lines as bytes; decoding a long event to text would be wasted. */
 export function dataOf(event: Buffer): Buffer {
   const values: Buffer[] = [];
   let start = 0;
@@ -217,24 +216,24 @@ export function dataOf(event: Buffer): Buffer {
   return values.length === 2 ? values[0]! : Buffer.concat(values);
 }
 
-/** The bytes from the end of the last event but `count` on; undefined if there are not so many. */
+/** Returns the last `count` events and any bytes after them; undefined if there are fewer events. */
 export function lastEvents(bytes: Buffer, count: number): Buffer | undefined {
   let left = count;
   for (let i = bytes.length - 1; i >= 0; i -= 1) {
     if (!isEnd(bytes, i, 0)) continue;
-    // The first one is the end of the last event.
+    // The first end found is that of the last event.
     if (left === 0) return bytes.subarray(i + 1);
     left -= 1;
   }
   return undefined;
 }
 
-/** A stream's events, one by one. */
+/** Reads a stream's events one by one. */
 export type EventReader = ReturnType<typeof createEventReader>;
 
 /**
- * A reader of one stream. `maxEventBytes` (1 MiB by default) bounds what it holds: an
- * event that outgrows it comes out in pieces of that size whose `data` is undefined.
+ * Creates a reader of one stream. `maxEventBytes` (1 MiB by default) bounds its buffer: an event beyond it
+ * is returned in pieces of that size whose `data` is undefined.
  */
 export function createSplitter({
   maxEventBytes,
@@ -253,8 +252,8 @@ export function createSplitter({
 const MAX_READ_MIB = 32;
 
 /**
- * A reader that must not miss an event, since what is made of them would else lack one and end as
- * if it had been whole. Throws `bad_gateway` for one of more than `maxEventBytes`, 32 MiB by default.
+ * Creates a reader that must not miss an event, since whatever is built from them would silently lack one.
+ * Throws `bad_gateway` for an event of more than `maxEventBytes`, 32 MiB by default.
  */
 export function createEventReader(maxEventBytes = MAX_READ_MIB * 1024 * 1024) {
   const splitter = createSplitter({ maxEventBytes });
@@ -263,9 +262,9 @@ export function createEventReader(maxEventBytes = MAX_READ_MIB * 1024 * 1024) {
     return piece;
   };
   return {
-    /** Takes the next bytes and returns the events that they complete. Their bytes, concatenated, are what came in. */
+    /** Takes the next bytes and returns the events they complete. The events' bytes, concatenated, equal the input. */
     push: (bytes: Buffer): ChunkEvent[] => splitter.push(bytes).map(checked),
-    /** What is left at the end of the stream, read as if its blank line had come; undefined if nothing is. */
+    /** Returns the rest at the end of the stream, read as if its blank line had arrived; undefined if there is none. */
     rest(): ChunkEvent | undefined {
       const piece = splitter.rest();
       return piece && checked(piece);
@@ -282,14 +281,14 @@ function tooLong(): SvcError {
 
 type PieceReader = (bytes: Buffer, isPart: boolean) => ChunkEvent;
 
-/** What is in a run, event by event; a part says nothing. */
+/** Parses a run into events; a part has no data. */
 export function eventsIn(run: EventRun, read: PieceReader = createPieceReader()): ChunkEvent[] {
   const events: ChunkEvent[] = [];
   walk(run, (start, end) => void events.push(read(run.bytes.subarray(start, end), run.isPart)));
   return events;
 }
 
-/** A chunk with a view of its events, which are read when somebody first asks. */
+/** A chunk whose events are parsed on first access. */
 export class EventChunk implements ChunkFrame {
   readonly kind = 'chunk';
   readonly bytes: Buffer;
@@ -310,7 +309,7 @@ export class EventChunk implements ChunkFrame {
   }
 }
 
-/** Reads what is inside a piece. A piece holds one event at most, so the parser is clean after each. */
+/** Creates a parser of pieces. A piece holds one event at most, so the parser is clean after each. */
 function createPieceReader(): PieceReader {
   const found: EventSourceMessage[] = [];
   let isFirst = true;
@@ -319,7 +318,7 @@ function createPieceReader(): PieceReader {
     if (!isPart) {
       const text = bytes.toString('utf8');
       const body = isFirst && text.startsWith('\uFEFF') ? text.slice(1) : text;
-      // A tail lacks its line end, its blank line or both, and the parser holds a final CR back.
+      // A tail lacks its line end, its blank line or both, and the parser withholds a final CR.
       parser.feed(body.endsWith('\n\n') || body.endsWith('\n\r\n') ? body : `${body}\n\n`);
     }
     isFirst = false;
@@ -329,8 +328,8 @@ function createPieceReader(): PieceReader {
 }
 
 /**
- * One event as bytes: `event:` line if it has a name, one `data:` line for each line of
- * `data`, and the blank line that ends it.
+ * Encodes one event: an `event:` line if it has a name, one `data:` line for each line of `data`, and the
+ * final blank line.
  */
 export function encodeEvent(event: string | undefined, data: string): Buffer {
   const eventLine = event === undefined ? '' : `event: ${event}\n`;

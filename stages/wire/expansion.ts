@@ -1,24 +1,24 @@
-/** How much an encoded answer may become: a few kilobytes can hold gigabytes, and minutes of processor time. */
+/** Limits the expansion of an encoded response: a few kilobytes can hold gigabytes, and minutes of CPU time. */
 
 const MB = 2 ** 20;
-/** Up to here any ratio is believed: a short answer may be one letter a million times. */
+/** Up to here any ratio is accepted: a short response may be one letter a million times. */
 const FREE_BYTES = 8 * MB;
-/** What texts, even very repetitive ones, stay far below. */
+/** Ratio far above that of any text, even a very repetitive one. */
 const MAX_RATIO = 200;
-/** More than any answer has. */
+/** Larger than any response. */
 const MAX_DECODED_BYTES = 256 * MB;
 
-/** Counts what goes into a decoder and what comes out. */
+/** Counts a decoder's input and output. */
 export class Expansion {
   #encodedBytes = 0;
   #decodedBytes = 0;
 
-  /** Notes bytes that are about to be decoded. */
+  /** Adds bytes that are about to be decoded. */
   in(bytes: Buffer): void {
     this.#encodedBytes += bytes.length;
   }
 
-  /** Notes what came out; false once that is more than an answer becomes. */
+  /** Adds decoded bytes; returns false once they exceed the limit. */
   out(bytes: Uint8Array): boolean {
     this.#decodedBytes += bytes.length;
     if (this.#decodedBytes <= FREE_BYTES) return true;

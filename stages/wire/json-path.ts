@@ -1,7 +1,7 @@
 /**
- * Finds where values stand in a JSON text without parsing it, so that a request can be
- * changed in place and everything that nobody here knows keeps its bytes. The text is
- * taken to be valid JSON: whoever needs that checked has parsed it already.
+ * Finds the positions of values in a JSON text without parsing it, so that a request can be edited in place
+ * and unknown parts keep their bytes. The text is assumed to be valid JSON: callers that need that checked
+ * have parsed it already.
  */
 import type { JsonPath } from '../model/block.ts';
 import {
@@ -26,12 +26,12 @@ export interface ByteSpan {
   readonly end: number;
 }
 
-/** One step of the wanted paths, merged into a tree so that the text is walked once for all of them. */
+/** One step of the requested paths, merged into a tree so that the text is scanned once for all of them. */
 interface PathNode {
   readonly members: { readonly name: string; readonly bytes: Buffer; readonly node: PathNode }[];
-  /** Absent in most of thousands of nodes: an empty map is what costs most in one. */
+  /** Absent in most of thousands of nodes: an empty map would be a node's largest cost. */
   items?: Map<number, PathNode>;
-  /** Which of the wanted paths end here. */
+  /** Indexes of the requested paths that end here. */
   readonly results: number[];
 }
 
@@ -42,7 +42,7 @@ interface Walk {
   depth: number;
 }
 
-/** A search compiled once for paths that are looked up often. */
+/** A search compiled once for frequently used paths. */
 export type PathScanner = (
   bytes: Buffer,
   start?: number,
@@ -50,11 +50,10 @@ export type PathScanner = (
 ) => readonly (ByteSpan | undefined)[];
 
 /**
- * Compiles `paths` into a scanner that answers, in their order, with the span of each value
- * in `bytes[start, end)`, or undefined where it is absent or cut off. A string matches an
- * object's member, a number an array's item; the empty path is the whole value. Where a
- * member occurs twice the last one wins, as in `JSON.parse`. The scanner throws
- * `bad_request` beyond 128 levels.
+ * Compiles `paths` into a scanner that returns, in their order, the span of each value in
+ * `bytes[start, end)`, or undefined where it is absent or cut off. A string matches an object's member, a
+ * number an array's item; the empty path is the whole value. Where a member occurs twice the last one
+ * wins, as in `JSON.parse`. The scanner throws `bad_request` beyond 128 levels.
  */
 export function createPathScanner(paths: readonly JsonPath[]): PathScanner {
   const root = toTree(paths);
@@ -70,7 +69,7 @@ export function createPathScanner(paths: readonly JsonPath[]): PathScanner {
   };
 }
 
-/** The spans of `paths` in `bytes`; see `createPathScanner`. */
+/** Returns the spans of `paths` in `bytes`; see `createPathScanner`. */
 export function findSpans(
   bytes: Buffer,
   paths: readonly JsonPath[],
@@ -78,7 +77,7 @@ export function findSpans(
   return createPathScanner(paths)(bytes);
 }
 
-/** The spans of the items of the array that `bytes` holds; empty if it holds something else. */
+/** Returns the spans of the items if `bytes` hold an array; otherwise empty. */
 export function findItems(bytes: Buffer): readonly ByteSpan[] {
   const spans: ByteSpan[] = [];
   let at = skipSpace(bytes, 0, bytes.length);
@@ -123,7 +122,7 @@ function itemOf(parent: PathNode, index: number): PathNode {
 function memberOf(parent: PathNode, name: string, names: Map<string, Buffer>): PathNode {
   const known = parent.members.find((member) => member.name === name);
   if (known !== undefined) return known.node;
-  // Hundreds of paths share a handful of names.
+  // Hundreds of paths share a few names.
   const bytes = names.get(name) ?? Buffer.from(name);
   names.set(name, bytes);
   const node = createNode();
@@ -131,7 +130,7 @@ function memberOf(parent: PathNode, name: string, names: Map<string, Buffer>): P
   return node;
 }
 
-/** Walks the value at `at`, recording what `node` wants. Returns the index after it, or -1 if it is cut off. */
+/** Scans the value at `at`, recording the spans `node` requests. Returns the index after it, or -1 if it is cut off. */
 function walkValue(walk: Walk, at: number, node: PathNode): number {
   const first = walk.bytes[at];
   let end: number;
@@ -188,14 +187,14 @@ function enter(walk: Walk): void {
   if (walk.depth > MAX_DEPTH) throw tooDeep();
 }
 
-/** Drops what an earlier member of the same name gave: the last one counts, with all that is in it. */
+/** Drops the spans of an earlier member of the same name, and of everything in it: the last one counts. */
 function forget(walk: Walk, node: PathNode): void {
   for (const result of node.results) walk.spans[result] = undefined;
   for (const member of node.members) forget(walk, member.node);
   for (const item of node.items?.values() ?? []) forget(walk, item);
 }
 
-/** The wanted member whose name stands in `bytes[start, end)`, escapes resolved. */
+/** Returns the requested member whose name is in `bytes[start, end)`, escapes resolved. */
 function findMember(
   bytes: Buffer,
   start: number,
@@ -205,7 +204,7 @@ function findMember(
   for (const member of node.members) {
     if (isSame(bytes, start, end, member.bytes)) return member.node;
   }
-  // Not in all that follows the name: from every name to the end is the square of the text.
+  // Limited to the name: searching to the end for every name would be quadratic.
   if (!bytes.subarray(start, end).includes(BACKSLASH)) return undefined;
   const name = readName(bytes.toString('utf8', start - 1, end + 1));
   return node.members.find((member) => member.name === name)?.node;

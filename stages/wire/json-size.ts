@@ -1,6 +1,6 @@
 /**
- * How deep and how large a JSON text is, found before anybody parses or walks it. The work is
- * iterative, so no nesting costs stack. The text need not be valid.
+ * Measures how deep and how large a JSON text is before it is parsed or walked. The scan is iterative, so
+ * nesting costs no stack. The text need not be valid.
  */
 import {
   BACKSLASH,
@@ -15,24 +15,24 @@ import {
 } from './json-skip.ts';
 
 /**
- * More values than this in one body are read by nobody here: parsing and walking them would hold
- * up every other request for hundreds of milliseconds. Long agent sessions have some 20,000.
+ * Bodies with more values than this are not parsed: parsing and walking them would block every other
+ * request for hundreds of milliseconds. Long agent sessions have some 20,000.
  */
 const MAX_VALUES = 60_000;
-/** The same for the members of one object: the runtime parses those of a large one far more slowly. */
+/** The limit for the members of one object: the runtime parses large objects far more slowly. */
 const MAX_MEMBERS = 20_000;
 
 /**
- * - `fine`: it may be parsed and walked, also by recursion.
+ * - `fine`: it may be parsed and walked, even recursively.
  * - `deep`: it nests deeper than `MAX_DEPTH` levels.
- * - `large`: it has more values than may be walked at once. What comes behind was not looked at.
+ * - `large`: it has too many values to be walked at once. The rest was not scanned.
  */
 export type JsonSize = 'fine' | 'deep' | 'large';
 
-/** Looks at `bytes` once; some 0.1 ms for 100 kB. */
+/** Scans `bytes` once; takes some 0.1 ms for 100 kB. */
 export function sizeOfJson(bytes: Buffer): JsonSize {
   const limit = bytes.length;
-  /** Members of the object that is open at each depth; of an array, minus infinity. */
+  /** Members of the open object at each depth; minus infinity for an array. */
   const members: number[] = [0];
   let depth = 0;
   let values = 0;
@@ -60,10 +60,10 @@ export function sizeOfJson(bytes: Buffer): JsonSize {
   return 'fine';
 }
 
-/** A text that nests deeper than `MAX_DEPTH` has at least so many characters. */
+/** Minimum length, in characters, of a text that nests deeper than `MAX_DEPTH`. */
 const DEEP_CHARS = 2 * MAX_DEPTH;
 
-/** True if the JSON in `text` nests deeper than `MAX_DEPTH` levels. */
+/** Returns true if the JSON in `text` nests deeper than `MAX_DEPTH` levels. */
 export function isDeepJson(text: string): boolean {
   if (text.length <= DEEP_CHARS) return false;
   let depth = 0;

@@ -1,13 +1,13 @@
 /**
- * Finds where JSON values end without parsing them. The text is taken to be valid JSON:
- * whoever needs that checked has parsed it already.
+ * Finds the ends of JSON values without parsing them. The text is assumed to be valid JSON: callers that
+ * need that checked have parsed it already.
  */
 import { SvcError } from '../../engine/index.ts';
 
-/** Deeper nesting than this is refused: no client sends it, and parsers elsewhere overflow on it. */
+/** Deeper nesting is rejected: no client sends it, and parsers elsewhere overflow on it. */
 export const MAX_DEPTH = 128;
 
-/** A native search costs about as much as walking this many bytes. */
+/** A native search costs about as much as scanning this many bytes. */
 const WALKED_BYTES = 24;
 
 export const QUOTE = 0x22;
@@ -20,8 +20,8 @@ export const OPEN_OBJECT = 0x7b;
 export const CLOSE_OBJECT = 0x7d;
 
 /**
- * The index after the value at `at`, which lies `outerDepth` levels deep, or -1 if it is cut off.
- * Iterative: its depth costs no stack. Throws `bad_request` beyond `maxDepth` levels.
+ * Returns the index after the value at `at`, which is `outerDepth` levels deep, or -1 if it is cut off.
+ * Iterative: depth costs no stack. Throws `bad_request` beyond `maxDepth` levels.
  */
 export function skipValue(
   bytes: Buffer,
@@ -55,7 +55,7 @@ export function skipValue(
   return -1;
 }
 
-/** The index after a number, `true`, `false` or `null` that began before `at`. */
+/** Returns the index after a number, `true`, `false` or `null` that began before `at`. */
 function skipScalar(bytes: Buffer, at: number, limit: number): number {
   let i = at;
   while (i < limit && !endsScalar(bytes[i]!)) i += 1;
@@ -67,9 +67,9 @@ function endsScalar(byte: number): boolean {
 }
 
 /**
- * The index after the string whose opening quote is at `at`, or -1. A stretch is walked;
- * beyond it the native search is faster, unless quotes are escaped all over the text, so
- * after each one that it stumbles on the walk begins again.
+ * Returns the index after the string whose opening quote is at `at`, or -1. A first stretch is scanned;
+ * beyond it the native search is faster, unless the text is full of escaped quotes, so scanning restarts
+ * after each one.
  */
 export function skipString(bytes: Buffer, at: number, limit: number): number {
   let i = at + 1;
@@ -90,7 +90,7 @@ export function skipString(bytes: Buffer, at: number, limit: number): number {
   return -1;
 }
 
-/** The index of the first byte from `at` on that is no space. */
+/** Returns the index of the first non-space byte from `at` on. */
 export function skipSpace(bytes: Buffer, at: number, limit: number): number {
   let i = at;
   while (i < limit && bytes[i]! <= 0x20) i += 1;

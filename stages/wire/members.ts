@@ -1,4 +1,4 @@
-/** The members of a JSON object as they stand in its text, without parsing their values. */
+/** Locates the members of a JSON object in its text, without parsing their values. */
 import {
   CLOSE_OBJECT,
   COLON,
@@ -10,21 +10,21 @@ import {
   skipValue,
 } from './json-skip.ts';
 
-/** Where a member stands. */
+/** Position of a member. */
 export interface Member {
-  /** Its name as it is written between the quotes; see `nameOf`. */
+  /** Its name as written between the quotes; see `nameOf`. */
   readonly spelling: string;
-  /** The quote that opens its name. */
+  /** Offset of the quote that opens its name. */
   readonly nameStart: number;
-  /** The first byte of its value. */
+  /** Offset of the first byte of its value. */
   readonly start: number;
-  /** The byte after its value. */
+  /** Offset after its value. */
   readonly end: number;
 }
 
 /**
- * The members of `bytes` in order; undefined for what is no object, or is cut off. The text is
- * taken to be valid JSON otherwise. Throws `bad_request` beyond `maxDepth` levels.
+ * Returns the members of `bytes` in order; undefined where they are no object, or are cut off. The text is
+ * otherwise assumed to be valid JSON. Throws `bad_request` beyond `maxDepth` levels.
  */
 export function membersOf(bytes: Buffer, maxDepth = Infinity): Member[] | undefined {
   const limit = bytes.length;
@@ -50,7 +50,7 @@ export function membersOf(bytes: Buffer, maxDepth = Infinity): Member[] | undefi
   return isWhole ? members : undefined;
 }
 
-/** The name that a member has, escapes resolved. */
+/** Returns a member's name, escapes resolved. */
 export function nameOf({ spelling }: Member): string {
   return spelling.includes('\\') ? String(JSON.parse(`"${spelling}"`)) : spelling;
 }

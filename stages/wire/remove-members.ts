@@ -1,4 +1,4 @@
-/** Takes members out of a JSON object in place; what stays keeps its bytes. */
+/** Removes members of a JSON object in place; the rest keeps its bytes. */
 import type { ByteSpan } from './json-path.ts';
 import { COLON, COMMA, QUOTE, skipSpace, skipString, skipValue } from './json-skip.ts';
 import type { SpliceEdit } from './splice.ts';
@@ -11,7 +11,7 @@ interface Member {
   readonly isRemoved: boolean;
 }
 
-/** The edits that take every member named in `names` out of the object at `span`, also one that occurs twice. */
+/** Returns the edits that remove every member named in `names` from the object at `span`, duplicates included. */
 export function removeMembers(
   bytes: Buffer,
   span: ByteSpan,
@@ -28,7 +28,7 @@ export function removeMembers(
     }
     while (members[at + 1]?.isRemoved === true) at += 1;
     const next = members[at + 1];
-    // With the comma behind it, or at the end of the object with the one before it.
+    // Includes the comma after it, or at the end of the object the one before it.
     const start = next === undefined ? (kept?.end ?? first.start) : first.start;
     edits.push({ start, end: next?.start ?? members[at]!.end, bytes: NOTHING });
   }

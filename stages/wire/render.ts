@@ -1,5 +1,5 @@
 /**
- * Puts a request's edits into its original bytes, in one place and in one copy.
+ * Applies a request's edits to its original bytes, in one place and in one copy.
  */
 import { SvcError } from '../../engine/index.ts';
 import { findSpans } from './json-path.ts';
@@ -11,15 +11,15 @@ import { removeMembers } from './remove-members.ts';
 import { insertMember, splice } from './splice.ts';
 import type { SpliceEdit } from './splice.ts';
 
-/** What goes upstream. `encoded` is true if the bytes still have the client's `Content-Encoding`. */
+/** The body sent upstream. `encoded` is true if the bytes still have the client's `Content-Encoding`. */
 export interface Rendered {
   readonly bytes: Buffer;
   readonly encoded: boolean;
 }
 
 /**
- * The bytes that go upstream: the ones that came in, or the decoded ones with
- * every edited value spliced in place. All other bytes stay as they were.
+ * Returns the bytes to send upstream: the ones received, or the decoded ones with every edited value
+ * spliced in place. All other bytes stay as they were.
  */
 export function render(request: ProxyRequest): Rendered {
   const { body } = request.original;
@@ -36,7 +36,7 @@ export function render(request: ProxyRequest): Rendered {
     bytes: Buffer.from(edit.json),
   }));
   for (const at of markers.keys()) {
-    // Some clients write every member that there may be, and null where they set none.
+    // Some clients write every possible member, with null for those they do not set.
     const none = spans[places.length + at];
     if (none !== undefined) edits.push({ ...none, bytes: Buffer.from(MARKER) });
     else edits.push(...markerAt(body.bytes, spans[wanted.length + at]!));
@@ -45,11 +45,11 @@ export function render(request: ProxyRequest): Rendered {
   return { bytes: splice(body.bytes, edits), encoded: false };
 }
 
-/** What asks a provider to cache the prefix that ends with the object it stands in. */
+/** Asks a provider to cache the prefix that ends with the object containing it. */
 export const CACHE_MARKER = Object.freeze({ type: 'ephemeral' });
 const MARKER = JSON.stringify(CACHE_MARKER);
 
-/** The marker as a member of the object at `span`, or around the string there, whose own edits stay possible. */
+/** Returns edits that add the marker to the object at `span`, or wrap the string there, which stays editable itself. */
 function markerAt(bytes: Buffer, span: ByteSpan): readonly SpliceEdit[] {
   if (bytes[span.start] !== QUOTE) return [insertMember(bytes, span, 'cache_control', MARKER)];
   const { start, end } = span;
@@ -81,7 +81,7 @@ function editedPaths(request: ProxyRequest): NewValue[] {
   return list;
 }
 
-/** Appending to the last text of a message; where that text is replaced too, the two become one edit. */
+/** Returns the edit that appends to the last text of a message; if that text is replaced too, the two become one edit. */
 function appendEdit(
   request: ProxyRequest,
   message: number,
@@ -99,7 +99,7 @@ function appendEdit(
   return { path: tail.path, json: JSON.stringify(textOf(request, tail) + text) };
 }
 
-/** Members that come to the body, and those that leave it. */
+/** Returns the edits that add and remove members of the body. */
 function changedMembers(request: ProxyRequest): readonly SpliceEdit[] {
   const { original, edits } = request;
   const { bytes } = original.body;

@@ -1,4 +1,4 @@
-/** The model that a request is for whose body nobody parses. */
+/** Finds the model of a request whose body is not parsed. */
 import { modelInPath } from '../model/target.ts';
 import { createPathScanner } from './json-path.ts';
 import type { ByteSpan } from './json-path.ts';
@@ -10,7 +10,7 @@ const MAX_SCALAR_BYTES = 1_000;
 
 const scan = createPathScanner([['model']]);
 
-/** The model that the path or the body names; undefined where neither does. */
+/** Returns the model named by the path or the body; undefined where neither names one. */
 export function unreadModel(body: BodyFrame): string | undefined {
   const inPath = modelInPath(body.target);
   if (inPath !== undefined || !isPlain(body)) return inPath;
@@ -19,7 +19,7 @@ export function unreadModel(body: BodyFrame): string | undefined {
   return typeof named === 'string' ? named : undefined;
 }
 
-/** Undefined where the body is no JSON that can be walked, which its provider will say. */
+/** Returns the spans; undefined where the body is no scannable JSON, which its provider will report. */
 export function spansOf(
   bytes: Buffer,
   scanner: (bytes: Buffer) => readonly (ByteSpan | undefined)[],
@@ -31,7 +31,7 @@ export function spansOf(
   }
 }
 
-/** The short value at `span`; undefined for a long one, and where there is none. */
+/** Returns the short value at `span`; undefined for a long or missing one. */
 export function scalarAt(bytes: Buffer, span: ByteSpan | undefined): unknown {
   if (span === undefined || span.end - span.start > MAX_SCALAR_BYTES) return undefined;
   try {

@@ -1,10 +1,10 @@
-/** Takes members out of a JSON object's text, so that every other byte stays as it was written. */
+/** Removes members from a JSON object's text; every other byte stays as written. */
 import { MAX_DEPTH } from './json-skip.ts';
 import { membersOf, nameOf } from './members.ts';
 
 /**
- * `bytes`, an object in valid JSON, without the members that `drop` names, each as often as
- * it occurs; the same buffer if there are none. Throws `bad_request` beyond 128 levels.
+ * Returns `bytes`, an object in valid JSON, without the members that `drop` matches, duplicates included;
+ * the same buffer if there are none. Throws `bad_request` beyond 128 levels.
  */
 export function withoutMembers(bytes: Buffer, drop: (name: string) => boolean): Buffer {
   const members = membersOf(bytes, MAX_DEPTH) ?? [];
@@ -14,7 +14,7 @@ export function withoutMembers(bytes: Buffer, drop: (name: string) => boolean): 
   const parts: Buffer[] = [bytes.subarray(0, members[0]!.nameStart)];
   for (const [at, member] of members.entries()) {
     if (isKept[at] !== true) continue;
-    // What stood between it and its neighbour goes along, be it a comma or an indented line.
+    // The separator to its neighbour is kept with it, be it a comma or an indented line.
     const upTo = at === last ? member.end : members[at + 1]!.nameStart;
     parts.push(bytes.subarray(member.nameStart, upTo));
   }

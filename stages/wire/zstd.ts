@@ -1,16 +1,15 @@
 /**
- * Zstandard for runtimes without it (RFC 8878), over a small decoder in
- * JavaScript. Works in slices, so that neither a large body nor a bomb holds the
- * event loop or the memory.
+ * Zstandard for runtimes without it (RFC 8878), based on a small decoder in JavaScript. Works in slices, so
+ * that neither a large body nor a decompression bomb blocks the event loop or fills the memory.
  */
 import { Decompress } from 'fzstd';
 
-/** A frame may ask for a window of gigabytes; encoders use 8 MiB by default. */
+/** A frame may request a window of gigabytes; encoders use 8 MiB by default. */
 const MAX_WINDOW_BYTES = 64 * 1024 * 1024;
 const SLICE_BYTES = 32 * 1024;
 const MAGIC = 0xfd2fb528;
 
-/** The window that the first frame asks for, in bytes; undefined if the bytes are no frame. */
+/** Returns the window size of the first frame, in bytes; undefined if the bytes are no frame. */
 function windowBytes(bytes: Buffer): number | undefined {
   if (bytes.length < 6 || bytes.readUInt32LE(0) !== MAGIC) return undefined;
   const descriptor = bytes[4]!;
@@ -32,7 +31,7 @@ class TooLarge extends Error {
   readonly code = 'ERR_BUFFER_TOO_LARGE';
 }
 
-/** Decodes a whole body; `done` gets an error with `ERR_BUFFER_TOO_LARGE` once more than `maxOutputLength` come out. */
+/** Decodes a whole body; `done` receives an error with `ERR_BUFFER_TOO_LARGE` once the output exceeds `maxOutputLength`. */
 export function unzstd(
   bytes: Buffer,
   { maxOutputLength }: { readonly maxOutputLength: number },
@@ -64,7 +63,7 @@ export function unzstd(
   step(0);
 }
 
-/** Decodes a copy of an answer as it comes. Throws on bytes that are not zstd. */
+/** Creates a streaming decoder for the copy of a response. Throws on bytes that are not zstd. */
 export function createZstdCopy(onBytes: (bytes: Buffer) => void): {
   push(bytes: Buffer): void;
 } {
