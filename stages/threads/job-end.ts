@@ -1,22 +1,22 @@
-/** How a job of a pool ends. */
+/** The ways in which a pool's job ends. */
 import { SvcError } from '../../engine/index.ts';
 import type { FromThread, Protocol } from './messages.ts';
 
 /**
- * Why a job was not done though nothing threw. `starting`: its time ran out while its thread was
- * starting, which goes on, or the start took longer than any may.
+ * Why a job was not done although nothing threw. `starting`: its time ran out while its thread was still
+ * starting (the start continues), or the start exceeded its own limit.
  */
 export type JobFault = 'timeout' | 'cancelled' | 'starting';
 
 export type JobEnd<Result> =
   | { readonly done: Result }
   | { readonly failed: JobFault }
-  /** What the job threw. */
+  /** The job threw. */
   | { readonly failed: 'threw'; readonly error: SvcError }
   /** Its thread died; `atStart`: before it could begin any job. */
   | { readonly failed: 'died'; readonly cause: Error | undefined; readonly atStart: boolean };
 
-/** What a thread's last message about a job says. */
+/** Converts a thread's last message about a job to its end. */
 export function endOf<P extends Protocol>(
   message: Extract<FromThread<P>, { result: unknown } | { failure: unknown }>,
 ): JobEnd<P['result']> {

@@ -1,24 +1,24 @@
 /**
- * Jobs that no thread has yet, and which thread gets which: the one that had the last job of the
- * same affinity first, another where that one takes long, a new one where all do.
+ * Queues jobs and assigns them to threads: preferably to the thread that had the last job of the same
+ * affinity, to another one if that is busy for long, and to a new one if all are.
  */
 import { Owners } from './owners.ts';
 
 interface Job {
   readonly id: number;
   readonly affinity: string | undefined;
-  /** True when it has waited for so long that it may have a thread of its own. */
+  /** True when it has waited long enough to get a thread of its own. */
   readonly isOverdue: boolean;
 }
 
 interface Thread {
-  /** The jobs that it has. */
+  /** The jobs assigned to it. */
   readonly tasks: { readonly size: number };
-  /** True when what it works on takes so long that others may overtake it. */
+  /** True when its current job takes so long that others may overtake it. */
   readonly isHeld: boolean;
 }
 
-/** A job and the thread for it; without one, a new thread is. */
+/** A job and its thread; undefined for a thread to be started. */
 export interface Turn<J extends Job, T extends Thread> {
   readonly job: J;
   readonly thread: T | undefined;
@@ -30,7 +30,7 @@ export class JobQueue<J extends Job, T extends Thread> {
   #jobs: J[] = [];
   readonly #owners = new Owners<T>();
 
-  /** Of threads that have `jobsAtOnce` jobs at a time. */
+  /** `jobsAtOnce`: jobs that a thread has at a time. */
   constructor(jobsAtOnce: number) {
     this.#jobsAtOnce = jobsAtOnce;
   }
@@ -43,7 +43,7 @@ export class JobQueue<J extends Job, T extends Thread> {
     this.#jobs.push(job);
   }
 
-  /** Puts jobs that were begun before all others. */
+  /** Puts jobs that had been started back at the front. */
   putBack(jobs: readonly J[]): void {
     this.#jobs.unshift(...jobs);
   }
@@ -52,17 +52,17 @@ export class JobQueue<J extends Job, T extends Thread> {
     this.#jobs = this.#jobs.filter((job) => job.id !== id);
   }
 
-  /** Takes out all jobs. */
+  /** Removes and returns all jobs. */
   clear(): readonly J[] {
     return this.#jobs.splice(0);
   }
 
-  /** The first of `threads` that has room for another job. */
+  /** Returns the first of `threads` with room for another job. */
   free(threads: readonly T[]): T | undefined {
     return threads.find((thread) => this.#hasRoom(thread));
   }
 
-  /** Takes out the oldest job that one of `threads`, or a new one if there may be, can begin now. */
+  /** Removes and returns the oldest job that one of `threads`, or a new one if allowed, can begin now. */
   next(threads: readonly T[], mayStart: boolean): Turn<J, T> | undefined {
     const at = this.#jobs.findIndex((job) => !this.#waitsForOwner(job));
     const job = this.#jobs[at];
@@ -76,17 +76,17 @@ export class JobQueue<J extends Job, T extends Thread> {
     return { job, thread };
   }
 
-  /** Notes that `thread` has `job`. */
+  /** Records that `thread` has the job. */
   given({ affinity }: J, thread: T): void {
     this.#owners.note(thread, affinity);
   }
 
-  /** Notes that `thread` is gone. */
+  /** Drops a thread that has ended. */
   forget(thread: T): void {
     this.#owners.forget(thread);
   }
 
-  /** A thread without what the owner has at hand would take longer than most jobs that the owner is at. */
+  /** Returns true if a job should wait for its owner: without the owner's state another thread would usually take longer. */
   #waitsForOwner({ affinity, isOverdue }: J): boolean {
     const owner = this.#owners.of(affinity);
     return !isOverdue && owner !== undefined && !this.#hasRoom(owner) && !owner.isHeld;

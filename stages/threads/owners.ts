@@ -1,18 +1,18 @@
-/** Which thread had the last job of an affinity, and so has at hand what those jobs share. */
+/** Remembers which thread had the last job of an affinity, and so holds the state those jobs share. */
 
-/** Of so many affinities at most it is known. */
+/** Most affinities that are remembered. */
 const MOST = 1000;
 
 export class Owners<Thread> {
-  /** Longest unheard of first. */
+  /** Least recently used first. */
   readonly #threads = new Map<string, Thread>();
 
-  /** Undefined where nobody had one, or it is gone or long ago. */
+  /** Returns the owner; undefined where there was none, it has ended, or it was evicted. */
   of(affinity: string | undefined): Thread | undefined {
     return affinity === undefined ? undefined : this.#threads.get(affinity);
   }
 
-  /** Notes that `thread` has a job of `affinity`. */
+  /** Records that `thread` has a job of `affinity`. */
   note(thread: Thread, affinity: string | undefined): void {
     if (affinity === undefined) return;
     this.#threads.delete(affinity);
@@ -23,7 +23,7 @@ export class Owners<Thread> {
     }
   }
 
-  /** Notes that `thread` is gone. */
+  /** Drops a thread that has ended. */
   forget(thread: Thread): void {
     for (const [affinity, owner] of this.#threads)
       if (owner === thread) this.#threads.delete(affinity);

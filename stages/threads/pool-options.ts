@@ -1,4 +1,4 @@
-/** What kind of threads a pool has, how many, and when they start and end. */
+/** Options of a pool: the kind and number of its threads, and when they start and end. */
 import type { ResourceLimits } from 'node:worker_threads';
 import type { Clock } from '../../engine/index.ts';
 import type { Protocol } from './messages.ts';
@@ -7,42 +7,42 @@ export interface PoolOptions<P extends Protocol> {
   /** The compiled module that a thread runs; it calls `serveJobs`. */
   readonly entry: URL;
   readonly name: string;
-  /** Given to each thread at its start. */
+  /** Passed to each thread at its start. */
   readonly data: unknown;
   readonly clock?: Clock;
   readonly limits?: ResourceLimits;
-  /** Threads at most. Default: 1. */
+  /** Most threads. Default: 1. */
   readonly size?: number;
-  /** Jobs that a thread has at a time; the others wait here. Default: 1. */
+  /** Jobs that a thread has at a time; the others wait in the pool. Default: 1. */
   readonly jobsAtOnce?: number;
   /**
-   * Another thread is started only for a job that has waited for this long, or when each has
-   * been at its job for this long: where nearly all jobs take less, it is memory that is seldom
-   * needed. Until then a job also waits for the thread that had the last of its affinity. Default: 0.
+   * Another thread is started only when a job has waited this long, or every thread has been at its job
+   * this long: if nearly all jobs are shorter, another thread's memory is seldom needed. Until then a job
+   * also waits for the owner of its affinity. Default: 0.
    */
   readonly overtakeAfterMs?: number;
-  /** A thread other than the oldest ends when the older ones could have done its jobs for this long. Default: never. */
+  /** A thread other than the oldest ends once the older ones would have sufficed for this long. Default: never. */
   readonly idleMs?: number;
-  /** A thread that is not ready after this long is ended with the jobs it has. Default: never. */
+  /** A thread that is not ready after this long is ended with its jobs. Default: never. */
   readonly startWithinMs?: number;
-  /** False where jobs do not keep the process alive. Default: true. */
+  /** False if jobs must not keep the process alive. Default: true. */
   readonly keepsAlive?: boolean;
-  /** True where a job may be done twice: what a thread had when it died goes to the next one. */
+  /** True if a job may run twice: the jobs of a thread that died then go to the next one. */
   readonly isRepeatable?: boolean;
-  /** How long after its `times`th death in a row the thread is started again, work or none. */
+  /** Delay before the thread is restarted after its `times`th death in a row, with or without work. */
   readonly restartAfterMs?: (times: number) => number;
-  /** What the thread with this number reports unasked. */
+  /** Called with reports of the thread with this number that belong to no job. */
   onEvent?(event: P['event'], thread: number): void;
-  /** The thread with this number is gone, ended or dead; `cause` is what killed it. */
+  /** Called when the thread with this number has ended or died; `cause` is the error that killed it. */
   onGone?(thread: number, cause: Error | undefined): void;
 }
 
-/** What a pool is at. */
+/** Current load of a pool. */
 export interface PoolLoad {
-  /** Threads that there may be. */
+  /** Most threads allowed. */
   readonly most: number;
   readonly threads: number;
   readonly threadsAtWork: number;
-  /** Jobs that no thread has yet. */
+  /** Jobs not yet assigned to a thread. */
   readonly jobsWaiting: number;
 }

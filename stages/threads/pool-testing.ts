@@ -1,4 +1,4 @@
-/** A thread for the pool's tests: does what a job says. */
+/** A thread for the pool's tests that does what a job says. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { threadId } from 'node:worker_threads';
 import { SvcError } from '../../engine/index.ts';
@@ -10,10 +10,10 @@ export interface TestProtocol {
     readonly takesMs?: number;
     readonly parts?: readonly string[];
     readonly fault?: 'throw' | 'die';
-    /** Says in the result which thread did it. */
+    /** Makes the result name the thread that did the job. */
     readonly asksWho?: true;
   };
-  /** The job's name, and what the thread was prepared for; or who did it. */
+  /** The job's name and the thread's notice, or the thread that did it. */
   readonly result: string;
   readonly part: string;
   readonly event: string;

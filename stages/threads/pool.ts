@@ -1,10 +1,9 @@
 /**
- * Worker threads that do jobs: the one pool behind compression, the index, the ledger and captures.
- * Threads start when there is work for them, and jobs of one affinity go to the same one. A job
- * whose time runs out while it is worked on ends its thread, and so does the cancelled signal of
- * a job without a time limit. The jobs behind it go to another thread, also when a thread dies.
- * A thread that is starting is not ended for a job: else none would ever be ready where a start
- * takes longer than a job may.
+ * Worker threads that do jobs: the pool used by compression, the index, the ledger and captures. Threads
+ * start on demand, and jobs of one affinity go to the same thread. A job whose time runs out while it is
+ * running ends its thread, and so does the cancel signal of a running job without a time limit. The jobs
+ * queued on that thread go to another one, as they do when a thread dies. A starting thread is never ended
+ * for a job's sake: otherwise none would become ready where a start takes longer than a job may.
  */
 import { Worker } from 'node:worker_threads';
 import { systemClock } from '../../engine/index.ts';
@@ -17,13 +16,13 @@ import { ThreadStart } from './start.ts';
 
 export interface JobOptions<P extends Protocol> {
   /**
-   * Time spent waiting included, for a thread that is starting as well; begins again when that
-   * thread is ready. 0 (default): no limit.
+   * Includes time spent waiting, for a starting thread as well; restarts when that thread is ready.
+   * 0 (default): no limit.
    */
   readonly timeoutMs?: number;
   readonly signal?: CancelSignal;
   readonly onPart?: (part: P['part']) => void;
-  /** Jobs with the same word share much that the thread which had the last of them has at hand. */
+  /** Jobs with the same affinity share state, held by the thread that had the last of them. */
   readonly affinity?: string;
 }
 
@@ -33,11 +32,11 @@ interface Task<P extends Protocol> {
   readonly onPart: ((part: P['part']) => void) | undefined;
   readonly finish: (end: JobEnd<P['result']>) => void;
   readonly affinity: string | undefined;
-  /** True when it has waited for so long that it may have a thread of its own. */
+  /** True when it has waited long enough to get a thread of its own. */
   isOverdue: boolean;
-  /** Stops what makes it overdue. */
+  /** Stops the timer that makes it overdue. */
   stopTimer: () => void;
-  /** Gives it its whole time again. */
+  /** Restarts its time limit. */
   readonly restartLimit: () => void;
 }
 
@@ -47,13 +46,13 @@ interface Thread<P extends Protocol> {
   readonly gone: Promise<void>;
   readonly tasks: Map<number, Task<P>>;
   readonly start: ThreadStart;
-  /** True when what it works on takes so long that others may overtake it. */
+  /** True when its current job takes so long that others may overtake it. */
   isHeld: boolean;
-  /** True when the older threads have been enough for so long that it ends with its job. */
+  /** True when the older threads have sufficed for so long that it ends after its job. */
   isSpare: boolean;
-  /** Stops what makes it held. */
+  /** Stops the timer that makes it held. */
   stopTimer: () => void;
-  /** Stops what makes it spare; undefined where that is not due, since it is needed. */
+  /** Stops the timer that makes it spare; undefined while it is needed. */
   stopIdle: (() => void) | undefined;
 }
 
@@ -64,7 +63,7 @@ export class WorkerPool<P extends Protocol> {
   readonly #clock: Clock;
   readonly #size: number;
   readonly #queue: JobQueue<Task<P>, Thread<P>>;
-  /** Oldest first; the first free one gets a job, so that the others are idle when one is enough. */
+  /** Oldest first; the first free one gets a job, so that the others are idle when one suffices. */
   #threads: Thread<P>[] = [];
   #nextId = 1;
   #notice: P['notice'] | undefined;
@@ -80,7 +79,7 @@ export class WorkerPool<P extends Protocol> {
     this.#queue = new JobQueue(options.jobsAtOnce ?? 1);
   }
 
-  /** True when a job without an affinity would be begun at once. */
+  /** True when a job without an affinity would start at once. */
   get isFree(): boolean {
     return this.#threads.length === 0 || this.#queue.free(this.#threads) !== undefined;
   }
@@ -89,7 +88,7 @@ export class WorkerPool<P extends Protocol> {
     return this.#threads.length > 0;
   }
 
-  /** True when a thread could work on a job at full speed, at once or after the job that it has. */
+  /** True when a thread could run a job at full speed, at once or after its current one. */
   get isReady(): boolean {
     return this.#threads.some(({ start }) => start.isReady);
   }
@@ -103,7 +102,7 @@ export class WorkerPool<P extends Protocol> {
     };
   }
 
-  /** Does a job. Never rejects. */
+  /** Runs a job. Never rejects. */
   run(job: P['job'], options: JobOptions<P> = {}): Promise<JobEnd<P['result']>> {
     const { timeoutMs = 0, signal, onPart, affinity } = options;
     const { overtakeAfterMs = 0 } = this.#options;
@@ -121,7 +120,7 @@ export class WorkerPool<P extends Protocol> {
         const thread = this.#threadOf(id);
         const fault = failed === 'timeout' && isStarting(thread) ? 'starting' : failed;
         if (thread?.start.isLoaded === false) this.#withdraw(thread, task);
-        // What it is at is part of its start, and its result is kept for the next job.
+        // The job's current work is part of the start, and its result is kept for the next job.
         else if (thread !== undefined && fault === 'starting') return resolve({ failed: fault });
         else if (thread !== undefined) return void this.#end(thread, failed);
         this.#queue.remove(id);
@@ -130,7 +129,7 @@ export class WorkerPool<P extends Protocol> {
       const isStarting = (thread: Thread<P> | undefined): boolean =>
         (thread === undefined ? this.#threads : [thread]).some(({ start }) => !start.isReady);
       const onAbort = (): void => {
-        // A job in work goes on within its time: another thread takes long to start, and the next turn may need the result.
+        // A running job continues within its time: starting another thread is slow, and the next turn may need the result.
         if (timeoutMs > 0 && this.#threadOf(id) !== undefined) resolve({ failed: 'cancelled' });
         else giveUp('cancelled');
       };
@@ -161,12 +160,12 @@ export class WorkerPool<P extends Protocol> {
     });
   }
 
-  /** Starts a thread before there is work. */
+  /** Starts a thread in advance. */
   start(): void {
     if (this.#threads.length === 0 && !this.#isClosed) this.#start();
   }
 
-  /** Sends `notice` to every thread, those that start later included, and starts one. */
+  /** Sends `notice` to every thread, present and future, and starts one. */
   prepare(notice: P['notice']): void {
     const isNews = notice !== this.#notice;
     this.#notice = notice;
@@ -174,7 +173,7 @@ export class WorkerPool<P extends Protocol> {
     else if (isNews) for (const thread of this.#threads) this.#notify(thread, notice);
   }
 
-  /** Until the returned function is called, once, the threads keep the process alive. */
+  /** Makes the threads keep the process alive until the returned function is called, once. */
   hold(): () => void {
     this.#holds += 1;
     this.#keepAlive();
@@ -187,8 +186,8 @@ export class WorkerPool<P extends Protocol> {
   }
 
   /**
-   * Ends all threads. With `graceMs` they are given what waits and may finish it; what is not
-   * done then, and all jobs to come, are cancelled.
+   * Ends all threads. With `graceMs` they receive the waiting jobs and may finish them in that time;
+   * unfinished jobs, and all later ones, are cancelled.
    */
   async close(graceMs = 0): Promise<void> {
     this.#isClosed = true;
@@ -207,7 +206,7 @@ export class WorkerPool<P extends Protocol> {
       thread.worker.ref();
       this.#post(thread, { close: true });
     }
-    // The machine's own timer: a clock that a test holds still must not hold up the shutdown.
+    // A real timer: a test's stopped clock must not block the shutdown.
     let timer: NodeJS.Timeout | undefined;
     const isOver = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, graceMs);
@@ -216,7 +215,7 @@ export class WorkerPool<P extends Protocol> {
     clearTimeout(timer);
   }
 
-  /** Hands jobs to threads while that is possible. */
+  /** Assigns jobs to threads while possible. */
   #next(): void {
     for (;;) {
       const mayStart =
@@ -250,7 +249,7 @@ export class WorkerPool<P extends Protocol> {
     const worker = new Worker(entry, {
       workerData: data,
       name,
-      // Flags of the process, such as those of `node -e`, may not fit a thread.
+      // Flags of the process, such as those of `node -e`, may not be valid for a thread.
       execArgv: [],
       ...(limits !== undefined && { resourceLimits: limits }),
     });
@@ -289,15 +288,15 @@ export class WorkerPool<P extends Protocol> {
     this.#post(thread, { notice });
   }
 
-  /** Notes what a thread says about its start. */
+  /** Handles a thread's report about its start. */
   #onReady({ start, tasks }: Thread<P>, isReady: boolean): void {
     if (!isReady) return start.begin();
     start.done();
-    // Only now their time counts.
+    // Their time limits count only from here.
     for (const task of tasks.values()) task.restartLimit();
   }
 
-  /** Takes a job back that its thread has not begun. */
+  /** Withdraws a job that its thread has not begun. */
   #withdraw(thread: Thread<P>, task: Task<P>): void {
     thread.tasks.delete(task.id);
     this.#post(thread, { withdrawn: task.id });
@@ -324,7 +323,7 @@ export class WorkerPool<P extends Protocol> {
     this.#next();
   }
 
-  /** Notes that a thread has nothing to do. Another than the oldest ends when it is not needed for long. */
+  /** Marks a thread as idle. One other than the oldest ends when it is not needed for long. */
   #rest(thread: Thread<P>): void {
     const { idleMs } = this.#options;
     thread.stopTimer();
@@ -343,7 +342,7 @@ export class WorkerPool<P extends Protocol> {
     else void this.#end(thread, 'cancelled');
   }
 
-  /** Notes that a thread is needed: no older one could do its job. */
+  /** Marks a thread as needed: no older one could do its job. */
   #keep(thread: Thread<P>): void {
     thread.stopIdle?.();
     thread.stopIdle = undefined;
@@ -354,12 +353,12 @@ export class WorkerPool<P extends Protocol> {
     return this.#threads.find(({ tasks }) => tasks.has(id));
   }
 
-  /** Ends a thread and the jobs it has. Resolves when it is gone. */
+  /** Ends a thread and its jobs. Resolves when it is gone. */
   async #end(thread: Thread<P>, failed: JobFault): Promise<void> {
     const left = this.#take(thread, undefined);
     const gone = thread.worker.terminate();
     for (const task of left) task.finish({ failed });
-    // A job that has less time than a thread takes to begin would else end every one of them.
+    // Otherwise a job whose limit is shorter than a thread's start would end each new one.
     if (this.#notice !== undefined) this.start();
     if (!this.#isClosed) this.#next();
     await gone;
@@ -382,7 +381,7 @@ export class WorkerPool<P extends Protocol> {
     });
   }
 
-  /** Takes a thread out, and from it the jobs that it had. */
+  /** Removes a thread, and returns the jobs it had. */
   #take(thread: Thread<P>, cause: Error | undefined): Task<P>[] {
     thread.stopTimer();
     thread.start.stop();
@@ -395,7 +394,7 @@ export class WorkerPool<P extends Protocol> {
     return left;
   }
 
-  /** A thread that is being ended is waited for, and nothing else may keep the process alive till then. */
+  /** Updates which threads keep the process alive; skipped during shutdown, which awaits their end. */
   #keepAlive(): void {
     if (this.#isClosed) return;
     const { keepsAlive = true } = this.#options;

@@ -1,27 +1,27 @@
-/** The far side of a pool: what a thread's own module calls to be given jobs. */
+/** The thread's side of a pool: a thread's module calls this to receive jobs. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { isSvcError } from '../../engine/index.ts';
 import type { FromThread, JobFailure, Protocol, ToThread } from './messages.ts';
 
 export interface JobServer<P extends Protocol> {
-  /** Does a job; `report` gives away what is known of it before the end. What it throws fails the job alone. */
+  /** Runs a job; `report` sends intermediate results. If it throws, only this job fails. */
   run(job: P['job'], report: (part: P['part']) => void): P['result'] | PromiseLike<P['result']>;
-  /** Gets ready for what is expected; until then the thread is starting. */
+  /** Prepares for expected jobs; until it is done the thread counts as starting. */
   prepare?(notice: P['notice']): void | PromiseLike<void>;
-  /** No job comes after this; what is left is to be finished, and then the thread ended. */
+  /** Called after the last job; must finish outstanding work and then end the thread. */
   close?(): void;
 }
 
 export interface JobPort<P extends Protocol> {
-  /** Reports what nobody asked for. */
+  /** Sends a report that belongs to no job. */
   emit(event: P['event']): void;
-  /** Until `work` is done the thread counts as starting: no time limit of a job ends it. */
+  /** Counts the thread as starting until `work` is done: no time limit of a job ends it. */
   whileStarting<T>(work: PromiseLike<T>): Promise<T>;
-  /** Ends the thread when what was reported until now is on its way. */
+  /** Ends the thread once everything reported so far is sent. */
   end(): void;
 }
 
-/** Serves the pool that started this thread with what `create` makes of the data it was given. */
+/** Serves the pool that started this thread; `create` builds the server from the thread's data. */
 export function serveJobs<P extends Protocol, Data>(
   create: (data: Data, port: JobPort<P>) => JobServer<P>,
 ): void {
@@ -60,7 +60,7 @@ export function serveJobs<P extends Protocol, Data>(
       post({ ready: true });
     }
   };
-  // A turn later, so that a job that came while this module was loaded can be withdrawn.
+  // Deferred by a tick, so that a job that arrived while this module was loading can be withdrawn.
   const later = (id: number, job: P['job']): void => {
     waiting.add(id);
     setImmediate(() => {

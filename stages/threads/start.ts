@@ -1,23 +1,22 @@
 /**
- * The start of a thread: from the moment it is made until it has loaded its code and got ready
- * for what is expected, and again whenever it has to load more. The time limits of jobs count
- * work, not this.
+ * The start of a thread: from its creation until it has loaded its code and prepared for expected jobs, and
+ * again whenever it has to load more. Time limits of jobs do not include it.
  */
 
 export class ThreadStart {
   readonly #startTimer: () => () => void;
-  /** What is still to be done. */
+  /** Number of pending steps. */
   #steps = 0;
   #isLoaded = false;
   #stopTimer: (() => void) | undefined;
 
-  /** `startTimer` starts what ends a thread that is not ready for long, and returns what stops it. */
+  /** `startTimer` starts the timer that ends a thread which is not ready in time, and returns its stop function. */
   constructor(startTimer: () => () => void) {
     this.#startTimer = startTimer;
     this.begin();
   }
 
-  /** False until the thread has loaded its own code: it has begun no job. */
+  /** False until the thread has loaded its own code; before that it has begun no job. */
   get isLoaded(): boolean {
     return this.#isLoaded;
   }
@@ -26,20 +25,20 @@ export class ThreadStart {
     return this.#steps === 0;
   }
 
-  /** Notes that the thread has one thing more to do before it is ready. */
+  /** Adds a step to do before the thread is ready. */
   begin(): void {
     this.#steps += 1;
     this.#stopTimer ??= this.#startTimer();
   }
 
-  /** Notes that one of them is done. */
+  /** Completes a step. */
   done(): void {
     this.#isLoaded = true;
     this.#steps -= 1;
     if (this.#steps === 0) this.stop();
   }
 
-  /** Ends the wait for it. */
+  /** Stops the timer. */
   stop(): void {
     this.#stopTimer?.();
     this.#stopTimer = undefined;
