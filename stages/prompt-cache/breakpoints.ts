@@ -1,7 +1,7 @@
 /**
- * Where a request of the messages dialect may carry cache markers: at the end of its tools, of its
- * system prompt, of its newest message and of the newest one of the request before. That is where
- * Claude Code puts them, and no request may have more than four.
+ * The positions for cache markers in a request of the messages dialect: at the end of its tools, of its
+ * system prompt, of its newest message and of the newest message of the previous request. Claude Code uses
+ * the same positions, and a request may have four at most.
  */
 import { isObject, listOf } from '../dialect/json-kind.ts';
 import type { JsonObject } from '../dialect/json-kind.ts';
@@ -10,15 +10,15 @@ import { CACHE_MARKER } from '../wire/render.ts';
 import { estimateTokens } from '../model/tokens.ts';
 import { contentOf } from './markers.ts';
 
-/** Content that the provider takes a marker at. Thinking is none of it. */
+/** Content types at which the provider accepts a marker. Thinking is none of them. */
 const MARKABLE = new Set(['text', 'image', 'document', 'tool_use', 'tool_result']);
-/** Members whose text the model does not read as such. */
+/** Members whose text does not reach the model as text. */
 const OPAQUE = new Set(['data', 'signature']);
 
 /**
- * Where markers go, in the order in which the model reads them: each the path of an object,
- * or of a string that has to become a text block to carry one. One before which fewer than
- * `leastTokens` stand, in the fixed estimator's count, is left out: the provider would not cache there.
+ * Returns the positions for markers, in the order in which the model reads them: each the path of an
+ * object, or of a string that has to become a text block to hold one. A position with fewer than
+ * `leastTokens` before it, by the fixed estimator, is left out: the provider would not cache there.
  */
 export function breakpointsIn(body: JsonObject, leastTokens: number): readonly JsonPath[] {
   const messages = listOf(body['messages']);
@@ -41,7 +41,7 @@ export function breakpointsIn(body: JsonObject, leastTokens: number): readonly J
   return breakpoints;
 }
 
-/** Tools that are loaded later are not in the prefix, and the provider refuses a marker at them. */
+/** Returns the last tool that may hold a marker; the provider rejects one at a deferred tool, which is not in the prefix. */
 function lastTool(tools: unknown): JsonPath | undefined {
   const list = listOf(tools);
   const at = list.findLastIndex((tool) => isObject(tool) && tool['defer_loading'] !== true);
@@ -60,7 +60,7 @@ interface Candidate {
   readonly path: JsonPath;
 }
 
-/** The last block that may carry a marker in a user's message at or before number `from`. */
+/** Returns the last block that may hold a marker in a user message at or before index `from`. */
 function newestFrom(messages: readonly unknown[], from: number): Candidate | undefined {
   for (let message = from; message >= 0; message -= 1) {
     const path =
@@ -70,7 +70,7 @@ function newestFrom(messages: readonly unknown[], from: number): Candidate | und
   return undefined;
 }
 
-/** The same for what stands before the answer before message number `newest`. */
+/** Returns the same for the messages before the response that precedes message `newest`. */
 function lastOfTurnBefore(messages: readonly unknown[], newest: number): Candidate | undefined {
   for (let at = newest - 1; at > 0; at -= 1) {
     if (roleOf(messages[at]) === 'assistant') return newestFrom(messages, at - 1);
@@ -94,12 +94,12 @@ function isMarkable(part: unknown): boolean {
   return part['type'] !== 'text' || isText(part['text']);
 }
 
-/** An empty text cannot carry a marker. */
+/** Returns true for text that can hold a marker; empty text cannot. */
 function isText(value: unknown): value is string {
   return typeof value === 'string' && value.trim() !== '';
 }
 
-/** Counts what the model reads until there is enough of it: the rest need not be looked at. */
+/** Counts the tokens the model reads, and stops once there are enough. */
 function createReader(enough: number) {
   let tokens = 0;
   const add = (value: unknown): void => {
@@ -113,7 +113,7 @@ function createReader(enough: number) {
   return { add, isEnough: () => tokens >= enough };
 }
 
-/** The body with a marker at each of `breakpoints`, which `breakpointsIn` found in it. What is not on the way is shared. */
+/** Returns the body with a marker at each of `breakpoints` from `breakpointsIn`. Unaffected parts are shared. */
 export function withMarkers(body: JsonObject, breakpoints: readonly JsonPath[]): JsonObject {
   return breakpoints.reduce((marked, path) => markedAt(marked, path, 0) as JsonObject, body);
 }

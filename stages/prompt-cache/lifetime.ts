@@ -1,7 +1,7 @@
 /**
- * For how long after its last request a provider keeps what a conversation sent, as far as the request
- * shows: surely, and at most. Rewriting a prefix that may still be cached would cost more than it saves;
- * a pause explains a missing prefix only where the provider does not promise to keep it.
+ * How long after a conversation's last request a provider keeps its cached prefix, as far as the request
+ * shows: the guaranteed time, and the longest. Rewriting a prefix that may still be cached would cost more
+ * than it saves; a pause explains a missing prefix only after the guaranteed time.
  */
 import { isObject } from '../dialect/json-kind.ts';
 import type { JsonObject } from '../dialect/json-kind.ts';
@@ -10,18 +10,18 @@ import { CACHE_LIFETIMES_MS, factsOf } from '../model/model-facts.ts';
 import type { CacheLifetime } from '../model/model-facts.ts';
 import { someMarker } from './markers.ts';
 
-/** Milliseconds for which it may be kept, of a request body in `dialect`: the longest that is known counts. */
+/** Returns the longest time, in milliseconds, that the prefix of a request body in `dialect` may be kept. */
 export function cacheLifetimeMs(dialect: DialectName, body: unknown): number {
   if (!isObject(body)) return CACHE_LIFETIMES_MS['1h'];
   const chosen = chosenLifetime(dialect, body);
   if (dialect === 'messages') return CACHE_LIFETIMES_MS[chosen ?? '5m'];
-  // Other providers keep it for five to ten minutes, and for up to an hour when they are not busy.
+  // Other providers keep it for five to ten minutes, and up to an hour under low load.
   return Math.max(CACHE_LIFETIMES_MS['1h'], CACHE_LIFETIMES_MS[chosen ?? '1h']);
 }
 
 /**
- * Milliseconds for which all of it is surely kept, unless the provider needs the room: what one of
- * several markers wrote for five minutes is gone after that.
+ * Returns the time, in milliseconds, that all of it is kept unless the provider runs short of space: the
+ * part that one of several markers wrote for five minutes is gone after that.
  */
 export function promisedLifetimeMs(
   dialect: DialectName,
@@ -35,9 +35,9 @@ export function promisedLifetimeMs(
   return CACHE_LIFETIMES_MS[chosen ?? factsOf(model).lifetime];
 }
 
-/** What the request asks for; undefined for the default. */
+/** Returns the lifetime that the request sets; undefined for the default. */
 function chosenLifetime(dialect: DialectName, body: JsonObject): CacheLifetime | undefined {
-  // Five minutes is what a marker has by default.
+  // A marker's default is five minutes.
   if (dialect === 'messages') return someMarker(body, isForAnHour) ? '1h' : undefined;
   if (body['prompt_cache_retention'] === '24h') return '24h';
   const options = body['prompt_cache_options'];

@@ -1,8 +1,8 @@
-/** The cache markers that a request body of the messages dialect holds. */
+/** The cache markers in a request body of the messages dialect. */
 import { isObject, listOf } from '../dialect/json-kind.ts';
 import type { JsonObject } from '../dialect/json-kind.ts';
 
-/** True if `wanted` holds for any marker: of the body itself, or of a part that may carry one. */
+/** Returns true if `wanted` holds for any marker: of the body itself, or of a part that may have one. */
 export function someMarker(body: JsonObject, wanted: (marker: unknown) => boolean): boolean {
   const holds = (value: unknown): boolean => {
     const marker = isObject(value) ? value['cache_control'] : undefined;

@@ -1,35 +1,35 @@
 /**
- * Why a turn read less from the provider's cache than the turn before left in it: the one place that
- * decides, by comparing the two requests and the clock. Where several things differ, the cause is the one
- * that alone would have been enough and that comes first in what the model reads; the detail names the others.
+ * Determines why a turn read less from the provider's cache than the previous turn left in it. This is the
+ * one place that decides, by comparing the two requests and their times. Where several things differ, the
+ * cause is the first one in reading order that would have sufficed alone; the detail names the others.
  *
- * What providers document of their caches stands in `model-facts.ts`; what invalidates them is from
+ * Documented properties of providers' caches are in `model-facts.ts`; what invalidates them is from
  * platform.claude.com, prompt-caching, "what invalidates the cache", 2026-11.
  */
 import { HASH_CHARS } from '../model/cached-turn.ts';
 import type { CacheMiss, CachedTurn, MissCause, NamedMiss } from '../model/cached-turn.ts';
 import { LARGEST_MINIMUM, factsOf } from '../model/model-facts.ts';
 
-/** What names things of the present request, of which hashes say only that they differ. */
+/** Resolves indexes to names in the current request; hashes alone only show that something differs. */
 export interface Names {
-  /** The name of the tool at a place. */
+  /** Name of the tool at an index. */
   readonly tool: (at: number) => string;
-  /** Block and character of a piece of the system prompt. */
+  /** Block and character offset of a piece of the system prompt. */
   readonly piece: (at: number) => { readonly block: number; readonly from: number } | undefined;
-  /** The first block from a place on that carries a marker of the client; -1 for none. */
+  /** Index of the first block from `from` on with a marker of the client; -1 for none. */
   readonly marker: (from: number) => number;
 }
 
-/** Blocks before a marker in which the provider looks for what it has cached. */
+/** Blocks before a marker in which the provider looks for a cached prefix. */
 const LOOKBACK_BLOCKS = 20;
-/** A shortfall below both is how providers count: in steps of 128 tokens, and by parts of a block. */
+/** A shortfall below both is due to providers' counting: in steps of 128 tokens, and by parts of a block. */
 const SMALL_TOKENS = 256;
 const SMALL_SHARE = 0.01;
 const MOST_NAMES = 3;
 
 type Found = readonly [cause: MissCause, detail: string | null];
 
-/** Undefined for a turn that read what the turn before left, and where that cannot be said. */
+/** Returns the miss; undefined for a turn that read what the previous one left, or where that is unknown. */
 export function missOf(
   turn: CachedTurn,
   before: CachedTurn | undefined,
@@ -60,7 +60,7 @@ export function missOf(
   };
 }
 
-/** Nothing could have been read. What did read something found what another conversation left. */
+/** Handles a first turn, which could not read anything; one that did found another conversation's prefix. */
 function firstOf({ read, messages }: CachedTurn): CacheMiss | undefined {
   if (read > 0) return undefined;
   const isLate = messages.split(',').length > 2;
@@ -68,13 +68,13 @@ function firstOf({ read, messages }: CachedTurn): CacheMiss | undefined {
   return { cause: 'first_request', detail, missedTokens: 0, comparedWith: null };
 }
 
-/** How much of two turns is the same. */
+/** The common part of two turns. */
 interface Shared {
   readonly now: readonly string[];
   readonly earlier: readonly string[];
-  /** Messages from the first on that went out alike. */
+  /** Number of leading messages sent alike. */
   readonly prefix: number;
-  /** True if what differs behind it is a change of the past, and not another continuation of the same beginning. */
+  /** True if the difference after it is a change of the past, and not another continuation of the same beginning. */
   readonly isEdit: boolean;
 }
 
@@ -98,11 +98,11 @@ function sharedOf(turn: CachedTurn, before: CachedTurn): Shared {
   return { now, earlier, prefix, isEdit };
 }
 
-/** Tokens that were there and were not read; undefined for a hit. */
+/** Returns the cached tokens that were not read; undefined for a hit. */
 function missedBy(turn: CachedTurn, before: CachedTurn, shared: Shared): number | undefined {
   const { prefix, earlier, isEdit } = shared;
   const isWhole = prefix === earlier.length || isEdit;
-  // Another continuation reads what was left before the two went apart.
+  // Another continuation reads the prefix up to where the two diverged.
   const left = isWhole
     ? before.left
     : Math.max(0, ...before.steps.map(([count, tokens]) => (count <= prefix ? tokens : 0)));
@@ -111,7 +111,7 @@ function missedBy(turn: CachedTurn, before: CachedTurn, shared: Shared): number 
   return short > SMALL_TOKENS && short > left * SMALL_SHARE ? short : undefined;
 }
 
-/** True where nothing was there because nothing is ever cached so. */
+/** Returns true where nothing was cached because such requests never are. */
 function isUncached(turn: CachedTurn, before: CachedTurn): boolean {
   return isBelowLeast(turn, before) || turn.markers === 'none' || before.markers === 'none';
 }
@@ -132,7 +132,7 @@ function causeOf(turn: CachedTurn, before: CachedTurn, shared: Shared, names: Na
   return [cause, detail === null ? also : `${detail}; ${also}`];
 }
 
-/** All that differs, what counts first in front. */
+/** Yields all differences, the most significant first. */
 function* differences(
   turn: CachedTurn,
   before: CachedTurn,
@@ -170,7 +170,7 @@ function* differences(
   if (turn.key !== before.key) yield ['key_or_provider', 'another key'];
 }
 
-/** Which message went out otherwise than before, and whether the client sent another one. */
+/** Describes which message differs from before, and whether the client or svc changed it. */
 function messageIn({ now, earlier, prefix }: Shared): string {
   const isOurs = now[prefix] !== undefined && cameOf(now[prefix]) === cameOf(earlier[prefix]);
   const by = isOurs ? 'svc' : 'the client';
@@ -222,7 +222,7 @@ function inWords(ms: number): string {
   return minutes < 120 ? `${Math.round(minutes)} min` : `${Math.round(minutes / 60)} h`;
 }
 
-/** Providers' words for what they found; none for what says that nothing was compared. */
+/** Maps a provider's wording of a cause; no entry where it says that nothing was compared. */
 const NAMED: readonly (readonly [RegExp, MissCause])[] = [
   [/model|service_tier|speed/, 'model'],
   [/tool_choice|image/, 'tool_choice_or_images'],

@@ -1,14 +1,14 @@
 /**
- * A provider's prompt cache, simulated: an exact prefix that ends at a breakpoint is kept
- * for five minutes, each hit keeps it for five more, and a request finds at each of its
- * breakpoints what was kept there or up to twenty blocks before.
+ * Simulates a provider's prompt cache: an exact prefix that ends at a breakpoint is kept for five minutes,
+ * each hit extends that by five, and a request finds at each of its breakpoints a prefix kept there or up
+ * to twenty blocks before.
  */
 import { createHash } from 'node:crypto';
 import { factsOf } from '../model/model-facts.ts';
 
-/** Prices against plain input, and limits, as Anthropic has them. */
+/** Prices relative to plain input, and limits, as Anthropic has them. */
 const WRITE = 1.25;
-/** What providers ask for cached input, the dearest first: most models, Opus and Sonnet 5.5, Fable 5.1. */
+/** Price of cached input, the highest first: most models, Opus and Sonnet 5.5, Fable 5.1. */
 export const READ_PRICES: readonly number[] = [
   'claude-sonnet-4-5',
   'claude-opus-5-5',
@@ -17,25 +17,25 @@ export const READ_PRICES: readonly number[] = [
 const TTL_MS = 5 * 60_000;
 const MAX_BREAKPOINTS = 4;
 const LOOKBACK_BLOCKS = 20;
-/** A shorter prefix is not cached, without any notice. */
+/** A shorter prefix is silently not cached. */
 const MINIMUM_TOKENS = 1024;
 
-/** One request: its blocks in order, and where it carries a marker. */
+/** One request: its blocks in order, and its markers. */
 export interface CachedRequest {
   readonly blocks: readonly { readonly text: string; readonly tokens: number }[];
-  /** Numbers of the blocks that carry a marker, rising; at most four. */
+  /** Ascending indexes of the blocks with a marker; at most four. */
   readonly breakpoints: readonly number[];
-  /** True for a provider that caches unasked: it takes any number of breakpoints. */
+  /** True for a provider that caches automatically: any number of breakpoints is allowed. */
   readonly isAutomatic?: boolean;
   /** A shorter prefix is not cached; 1,024 tokens by default. */
   readonly leastTokens?: number;
-  /** For how long it is kept; five minutes by default. */
+  /** How long it is kept; five minutes by default. */
   readonly lifetimeMs?: number;
-  /** When it is sent, in milliseconds. */
+  /** Time of sending, in milliseconds. */
   readonly atMs: number;
 }
 
-/** Input tokens of a request by what they cost. */
+/** Input tokens of a request by price. */
 export interface CachedTokens {
   readonly read: number;
   readonly written: number;
@@ -43,13 +43,13 @@ export interface CachedTokens {
 }
 
 export interface PromptCache {
-  /** Sends the request. Throws a RangeError beyond four breakpoints, as the provider refuses it. */
+  /** Sends the request. Throws a RangeError for more than four breakpoints, which the provider rejects. */
   send(request: CachedRequest): CachedTokens;
-  /** Sends it, and gives what its input costs at the first of `READ_PRICES`, in tokens at the base price. */
+  /** Sends it, and returns the cost of its input at the first of `READ_PRICES`, in tokens at the base price. */
   cost(request: CachedRequest): number;
 }
 
-/** An empty cache. */
+/** Creates an empty cache. */
 export function createPromptCache(): PromptCache {
   const expiry = new Map<string, number>();
   const send: PromptCache['send'] = ({ blocks, breakpoints, atMs, ...more }) => {
@@ -80,12 +80,12 @@ export function createPromptCache(): PromptCache {
   };
 }
 
-/** What input costs where reads have a price, in tokens at the base price. */
+/** Returns the cost of input at a read price, in tokens at the base price. */
 export function costAt(readPrice: number, { read, written, plain }: CachedTokens): number {
   return read * readPrice + written * WRITE + plain;
 }
 
-/** The tokens of several requests together. */
+/** Sums the tokens of several requests. */
 export function totalTokens(requests: readonly CachedTokens[]): CachedTokens {
   const sum = (kind: keyof CachedTokens) =>
     requests.reduce((total, tokens) => total + tokens[kind], 0);
@@ -107,7 +107,7 @@ function prefixesOf(blocks: CachedRequest['blocks']): readonly Prefix[] {
   });
 }
 
-/** The number of the last block of what is kept at a breakpoint or shortly before; -1 for nothing. */
+/** Returns the index of the last block of the longest prefix kept at or shortly before a breakpoint; -1 for none. */
 function longestHit(
   prefixes: readonly Prefix[],
   breakpoint: number,

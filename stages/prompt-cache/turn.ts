@@ -1,6 +1,6 @@
 /**
- * What of a request decides whether a provider finds its prefix in its cache, as hashes. Cache markers
- * are left out, which clients move at every turn, and so is the billing line of some clients.
+ * The parts of a request that decide whether a provider finds its prefix in the cache, as hashes. Cache
+ * markers, which clients move every turn, and the billing line of some clients are left out.
  */
 import { hash as hashOnce } from 'node:crypto';
 import { isObject, listOf } from '../dialect/json-kind.ts';
@@ -15,24 +15,24 @@ import type { ProxyRequest } from '../model/request.ts';
 import { someMarker } from './markers.ts';
 import { promisedLifetimeMs } from './lifetime.ts';
 
-/** What the run knows beside its request. */
+/** Figures of the run besides its request. */
 export type TurnFigures = Pick<
   CachedTurn,
   'request' | 'atMs' | 'doneMs' | 'provider' | 'model' | 'key' | 'total' | 'left' | 'read'
 > & {
-  /** True where the provider caches only what is marked, whatever is known of the model. */
+  /** True where the provider caches only marked prefixes, whatever is known of the model. */
   readonly needsMarkers: boolean;
 };
 
-/** Characters of the system prompt in one hash: so exactly a change in it is found. */
+/** Characters of the system prompt per hash: the precision with which a change is located. */
 const PIECE_CHARS = 2048;
-/** Turns with more than that of messages are not compared. */
+/** Turns with more characters of message hashes are not compared. */
 const MAX_CHARS = 64 * 1024;
-/** A longer value in a part without text, which is a picture or a file, is told by its size and its ends. */
+/** A longer value in a part without text, i.e. an image or a file, is represented by its size and its ends. */
 const LONG_CHARS = 4096;
 const END_CHARS = 256;
 
-/** Undefined where the request does not show all that the model reads, or is too long to be compared. */
+/** Returns the turn; undefined where the request does not show all that the model reads, or is too long to compare. */
 export function cachedTurnOf(request: ProxyRequest, figures: TurnFigures): CachedTurn | undefined {
   const { original, edits, report } = request;
   const { dialect, json, body } = original;
@@ -81,14 +81,14 @@ function hashOfText(value: unknown): string {
   return hashOf(typeof value === 'string' ? value : JSON.stringify(value));
 }
 
-/** A piece of the system prompt: which block it is of, and from which character on. */
+/** A piece of the system prompt: its block and its first character. */
 export interface SystemPiece {
   readonly hash: string;
   readonly block: number;
   readonly from: number;
 }
 
-/** The system prompt, which some dialects have in their first messages, in pieces. */
+/** Splits the system prompt, which some dialects put in the first messages, into pieces. */
 export function systemOf(blocks: readonly Block[], request: ProxyRequest): readonly SystemPiece[] {
   return leadingSystem(blocks).flatMap((block, at) => {
     const text = textOf(request, block);
@@ -105,7 +105,7 @@ function leadingSystem(blocks: readonly Block[]): readonly Block[] {
   return system.filter((block) => !isBillingBlock(block));
 }
 
-/** A tool's name, in whatever dialect it is defined. */
+/** Returns a tool's name, whatever dialect defines it. */
 export function nameOfTool(tool: unknown): string {
   if (!isObject(tool)) return '';
   const inner = isObject(tool['function']) ? tool['function'] : tool;
@@ -125,7 +125,7 @@ function toolsOf({ edits }: ProxyRequest, json: JsonObject): string {
     .join('');
 }
 
-/** A hash for each message behind the system prompt, of its blocks as they go out. */
+/** Returns a hash for each message after the system prompt, of its blocks as sent. */
 function messagesOf(request: ProxyRequest, json: JsonObject): string {
   const { original, edits } = request;
   const blocks = original.blocks();
@@ -165,19 +165,19 @@ function endOf(blocks: readonly Block[], from: number): number {
   return end;
 }
 
-/** False for a block of which more is sent than its text. */
+/** Returns false for a block that is sent with more than its text. */
 function hasText({ path, kind }: Block): boolean {
   return path !== undefined || kind === 'tool_use';
 }
 
-/** JSON text without cache markers. */
+/** Serializes to JSON without cache markers. */
 function toText(value: unknown): string {
   return JSON.stringify(value, (name, member: unknown) =>
     name === 'cache_control' ? undefined : member,
   );
 }
 
-/** The same with long values told by their size and their ends. */
+/** Does the same with long values represented by their size and their ends. */
 function toShortText(value: unknown): string {
   const text = JSON.stringify(value, (name, member: unknown) => {
     if (name === 'cache_control') return undefined;
